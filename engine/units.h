@@ -1,0 +1,17 @@
+/* engine/units.h - figures as people read them, the same in every command and on every screen:
+ * ms with one decimal below 10,000 ms, then seconds; GB = 10^9 bytes with one decimal; counts with
+ * commas from 1,000. All write at most UNITS_ROOM bytes with the NUL and return `out`. */
+#ifndef AUTOMAP_ENGINE_UNITS_H
+#define AUTOMAP_ENGINE_UNITS_H
+
+#include <stdint.h>
+
+enum { UNITS_ROOM = 48 };
+
+char *units_count(char out[static UNITS_ROOM], int64_t count);   /* 27,083 */
+char *units_ms(char out[static UNITS_ROOM], double ms);          /* 255.1 ms, 12.3 s, nan */
+char *units_bytes(char out[static UNITS_ROOM], double bytes);    /* 312 B, 31 kB, 773 MB, 8.5 GB */
+char *units_rate(char out[static UNITS_ROOM], double per_second, const char *unit); /* 15.7 TFLOP/s */
+char *units_percent(char out[static UNITS_ROOM], double ratio);  /* 0.041 -> 4.1 % */
+
+#endif
