@@ -1,0 +1,23 @@
+/* hlo/cost.h - flops, transcendental operations and bytes of an instruction, as XLA's
+ * HloCostAnalysis has them (xla/service/hlo_cost_analysis.cc). One multiply-add is 2 flops. */
+#ifndef AUTOMAP_HLO_COST_H
+#define AUTOMAP_HLO_COST_H
+
+#include "hlo/hlo.h"
+
+struct hlo_cost {
+    double flops, transcendentals, bytes; /* -1 in all three: unknown (custom-call) */
+};
+
+struct hlo_costs {
+    struct hlo_cost *instruction; /* [module->count], one execution of each */
+    double *times;                /* [module->count] executions in one run of the entry: trip counts
+                                     of the loops around it, callers added; 0: never run */
+    struct hlo_cost total;        /* as XLA: loop bodies once */
+    struct hlo_cost total_trips;  /* loop bodies times their trip counts (unknown: once) */
+};
+
+int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e) MUST_CHECK; /* O(count) */
+void hlo_costs_release(struct hlo_costs *c);
+
+#endif

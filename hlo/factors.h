@@ -1,0 +1,79 @@
+/* hlo/factors.h - how an instruction may be split: the derivation rules, as data.
+ *
+ * A factor is a loop index of an instruction that binds dims of operand leaves to dims of result
+ * leaves. Splitting the instruction along it splits every bound dim. A dim that no factor binds is
+ * blocked: the instruction can only run with it whole. Sources: Shardy's factor model and XLA's
+ * partitioner, the rules proved by execution on split operands; per opcode in hlo/README.md.
+ * Instructions that only pass values on (tuple, while, call, ...) have no factors but flows. */
+#ifndef AUTOMAP_HLO_FACTORS_H
+#define AUTOMAP_HLO_FACTORS_H
+
+#include "hlo/hlo.h"
+
+enum hlo_factor_kind {
+    HLO_FACTOR_PASS,    /* no communication when all bound dims are split alike */
+    HLO_FACTOR_REDUCE,  /* only operands bind it: splitting gives partial results to combine */
+    HLO_FACTOR_PERMUTE, /* could stay split at the price of neighbour exchange; strict: blocked */
+};
+
+enum hlo_combiner {
+    HLO_COMBINE_NONE,
+    HLO_COMBINE_ADD,
+    HLO_COMBINE_MUL,
+    HLO_COMBINE_MAX,
+    HLO_COMBINE_MIN,
+    HLO_COMBINE_AND,
+    HLO_COMBINE_OR,
+    HLO_COMBINE_COUNT
+};
+
+struct hlo_factor {
+    int64_t size;     /* trips of the loop index: no more parts than this */
+    uint8_t kind;     /* enum hlo_factor_kind */
+    uint8_t combiner; /* enum hlo_combiner, of REDUCE */
+    bool is_masked;   /* REDUCE by masking: each device looks up only its own rows (gather) */
+    bool must_divide; /* the number of parts must divide `size` (group counts) */
+    const int8_t *dims; /* [leaf_count] bound dim per leaf, -1: not bound */
+};
+
+struct hlo_factors {
+    struct hlo_factor *items;
+    uint32_t count;
+    uint32_t operand_leaves; /* leaves 0 .. operand_leaves-1 are the operands', in order */
+    uint32_t leaf_count;     /* then the result's leaves */
+    /* backing store, reused from call to call */
+    int8_t *dims;
+    size_t items_room, dims_room;
+};
+
+/* Replaces the contents of `f` (zero-initialised before the first call) by the factors of `id`.
+ * O(leaves x rank). 0, or ERR_MEMORY. */
+int hlo_factors_of(const struct hlo_module *m, hlo_id id, struct hlo_factors *f,
+                   struct err *e) MUST_CHECK;
+void hlo_factors_release(struct hlo_factors *f);
+
+/* The value that leaf `leaf` (numbered as above) stands for. */
+hlo_value hlo_factors_value(const struct hlo_module *m, hlo_id id, uint32_t leaf);
+
+/* Two values that are the same array: tuple and get-tuple-element, loop init = body parameter =
+ * body root = condition parameter = result, call and fusion arguments, branches, barriers. */
+struct hlo_flow {
+    hlo_value from, to;
+    bool is_copy; /* false: the very same buffer */
+};
+struct hlo_flows {
+    struct hlo_flow *items;
+    size_t count, room;
+};
+/* Replaces the contents of `f` by the flows of `id`; none for most opcodes. */
+int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f, struct err *e) MUST_CHECK;
+void hlo_flows_release(struct hlo_flows *f);
+
+/* The combiner that a reducer computation stands for: its root is one of the known binary opcodes
+ * of its two parameters (pred add = or, pred multiply = and). NONE otherwise. */
+enum hlo_combiner hlo_combiner_of(const struct hlo_module *m, hlo_comp reducer);
+
+/* Rules `paper`: true when `id` is a convolution whose kernel dims the paper does not split. */
+bool hlo_is_convolution(const struct hlo_module *m, hlo_id id);
+
+#endif
