@@ -2,12 +2,17 @@
 import subprocess
 import sys
 
+from bert import bert48
 from common import make
 from mlp import mlp
+from moe import moe
+from resnet import resnet20
+from scan import decoder_scan
 from t5 import SIZES, t5
 from vgg import vgg19
 
-MODELS = {"mlp": mlp, "vgg19": vgg19} | {name: (lambda name=name: t5(name)) for name in SIZES}
+MODELS = {"mlp": mlp, "vgg19": vgg19, "resnet20": resnet20, "decoder-scan": decoder_scan, "moe": moe, "bert48": bert48}
+MODELS |= {name: (lambda name=name: t5(name)) for name in SIZES}
 
 
 def main(names):
