@@ -1,8 +1,7 @@
 /* hlo/build.h - how readers and transforms make a module. Private to hlo/.
  *
- * Order: begin; shapes, computations and instructions in any order the source gives (an operand may
- * be named by an id not yet added: ids of one computation are handed out by hlo_build_reserve or
- * in order of adding); finish. finish sorts instructions and computations so that id order is a
+ * Order: begin; shapes, computations and instructions in the order of the source (an operand not yet
+ * added is given as HLO_NONE and filled in by hlo_build_set_operand); finish. finish sorts instructions and computations so that id order is a
  * post-order, builds users, callers, leaves and parameter lists, runs the checks of check.h, and
  * hands out the module; on error everything is released. Errors carry the place of the draft. */
 #ifndef AUTOMAP_HLO_BUILD_H
@@ -75,9 +74,12 @@ struct hlo_draft {
     uint32_t literal_size;
     size_t at;                    /* offset in input: place for errors and line/col; SIZE_MAX none */
 };
-/* Ids count up from 0 in order of adding; finish may renumber. */
+/* Names: characters XLA does not allow become '_'. A name twice in one computation, operands of a
+ * wrong count (against the op table) are refused. Ids count up from 0 in order of adding; finish may renumber. */
 int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_id *out,
                           struct err *e) MUST_CHECK;
+/* Instruction of `c` by name; HLO_NONE when none yet. Hash lookup. */
+hlo_id hlo_builder_find(const struct hlo_builder *b, hlo_comp c, const char *name, size_t size);
 /* For operands named before they are defined: replaces operand n. */
 void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id operand);
 uint32_t hlo_builder_count(const struct hlo_builder *b);

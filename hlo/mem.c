@@ -22,6 +22,7 @@ void *mem_try(size_t count, size_t size)
 
 struct arena_block {
     struct arena_block *before;
+    void *adopted; /* a foreign block: size and used are 0 */
     size_t size, used;
     _Alignas(16) char bytes[];
 };
@@ -64,10 +65,30 @@ char *arena_text(struct arena *a, const char *text, size_t size)
     return copy;
 }
 
+/* Adopted blocks go behind the current one, which stays open. */
+bool arena_adopt(struct arena *a, void *block, size_t size)
+{
+    struct arena_block *note = calloc(1, sizeof *note);
+
+    if (!note)
+        return false;
+    note->adopted = block;
+    if (a->last) {
+        note->before = a->last->before;
+        a->last->before = note;
+    } else {
+        a->last = note;
+    }
+    a->used += size;
+    a->held += size;
+    return true;
+}
+
 void arena_release(struct arena *a)
 {
     for (struct arena_block *block = a->last; block;) {
         struct arena_block *before = block->before;
+        free(block->adopted);
         free(block);
         block = before;
     }

@@ -23,6 +23,8 @@ struct arena {
 };
 void *arena_get(struct arena *a, size_t count, size_t size);
 char *arena_text(struct arena *a, const char *text, size_t size); /* copy with a final NUL */
+/* Takes over a block from malloc, to be freed with the arena. False (and not taken) out of memory. */
+bool arena_adopt(struct arena *a, void *block, size_t size);
 void arena_release(struct arena *a);
 
 /* Makes room for `more` further items: for (pointer, count, room) triples of any type.
