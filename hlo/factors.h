@@ -14,6 +14,9 @@ enum hlo_factor_kind {
     HLO_FACTOR_PASS,    /* no communication when all bound dims are split alike */
     HLO_FACTOR_REDUCE,  /* only operands bind it: splitting gives partial results to combine */
     HLO_FACTOR_PERMUTE, /* could stay split at the price of neighbour exchange; strict: blocked */
+    HLO_FACTOR_INSIDE,  /* operands and result bind it, and the result leaves that do not are summed
+                           over the devices inside the instruction (batch-norm statistics): no
+                           partial result leaves it, that all-reduce is paid all the same */
 };
 
 enum hlo_combiner {
@@ -31,7 +34,8 @@ struct hlo_factor {
     int64_t size;     /* trips of the loop index: no more parts than this */
     uint8_t kind;     /* enum hlo_factor_kind */
     uint8_t combiner; /* enum hlo_combiner, of REDUCE */
-    bool is_masked;   /* REDUCE by masking: each device looks up only its own rows (gather) */
+    bool is_masked;   /* operands that do not bind it (indices, updates) are whole on each device,
+                         which acts on its own rows only: gather (REDUCE), scatter (PASS) */
     bool must_divide; /* the number of parts must divide `size` (group counts) */
     const int8_t *dims; /* [leaf_count] bound dim per leaf, -1: not bound */
 };
@@ -72,6 +76,30 @@ void hlo_flows_release(struct hlo_flows *f);
 /* The combiner that a reducer computation stands for: its root is one of the known binary opcodes
  * of its two parameters (pred add = or, pred multiply = and). NONE otherwise. */
 enum hlo_combiner hlo_combiner_of(const struct hlo_module *m, hlo_comp reducer);
+
+/* ---- partial results ---- */
+
+enum hlo_partial {
+    HLO_PARTIAL_STOPS,    /* must be combined before this use */
+    HLO_PARTIAL_TOGETHER, /* result partial if all TOGETHER leaves are; a whole one becomes partial
+                             for free (one device keeps it, the others hold the neutral element) */
+    HLO_PARTIAL_ALONE,    /* result partial if this one leaf is and every other is whole */
+};
+
+/* May operand leaf `leaf` be a partial result (to be combined by `c`) and the result of `id` be one
+ * in its place? An operand that appears twice must allow both uses. Flows pass partial results as
+ * they are and are not asked. Source: linearity of the opcode, hlo/README.md. O(1), for REDUCE rules
+ * O(reducer). */
+enum hlo_partial hlo_passes_partial(const struct hlo_module *m, hlo_id id, uint32_t leaf,
+                                    enum hlo_combiner c);
+
+/* ---- free values ---- */
+
+/* Marks the values that any device can make in any part from nothing: constants, iota, and what is
+ * computed from such alone. They take no part in propagation: every use gets the part it wants.
+ * Not free: parameters, random numbers, what a loop carries, custom-calls. `is_free`:
+ * [m->value_count], written whole. O(operands). */
+void hlo_free_values(const struct hlo_module *m, bool *is_free);
 
 /* Rules `paper`: true when `id` is a convolution whose kernel dims the paper does not split. */
 bool hlo_is_convolution(const struct hlo_module *m, hlo_id id);

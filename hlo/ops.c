@@ -1,17 +1,30 @@
 /* hlo/ops.c - the op table and the way from a name to its row. */
 #include "hlo/ops.h"
 
+#include "hlo/attr.h"
+
 #include <string.h>
 
 const struct hlo_op_info hlo_op_info[HLO_OP_COUNT] = {
-#define X(id, name, arity) [HLO_OP_##id] = {name, arity},
+#define R(key) (HLO_ATTR_##key + 1) | HLO_OP_ATTR_REQUIRED,
+#define O(key) HLO_ATTR_##key + 1,
+#define X(id, name, arity, factors, cost, partial, flags, attrs)                                   \
+    [HLO_OP_##id] = {name,                 arity,                                                  \
+                     HLO_FACTORS_##factors, HLO_COST_##cost,                                       \
+                     HLO_PARTIAL_##partial, HLO_OP_IS_##flags,                                     \
+                     {attrs 0}},
     HLO_OPS(X)
 #undef X
-    [HLO_OP_UNKNOWN] = {"unknown", -1},
+#undef O
+#undef R
+    [HLO_OP_UNKNOWN] = {"unknown", -1, HLO_FACTORS_NONE, HLO_COST_UNKNOWN, HLO_PARTIAL_NONE,
+                        HLO_OP_IS_OPAQUE, {0}},
 };
+_Static_assert((int)HLO_ATTR_COUNT < (int)HLO_OP_ATTR_REQUIRED, "attribute keys fit beside the flag");
 
 static const uint8_t name_sizes[HLO_OP_COUNT] = {
-#define X(id, name, arity) [HLO_OP_##id] = sizeof(name) - 1,
+#define X(id, name, arity, factors, cost, partial, flags, attrs)                                   \
+    [HLO_OP_##id] = sizeof(name) - 1,
     HLO_OPS(X)
 #undef X
 };
