@@ -1,8 +1,12 @@
 #include "tui/command.h"
 
+#include "tui/cmd_cluster.h"
+
 #include <string.h>
 
 const struct command commands[] = {
+    {"cluster", "[FILE] [--devices N] [--mesh AxB] [--set PATH=VALUE] [--json]",
+     "show a cluster and what collectives cost on it", cmd_cluster},
     {0},
 };
 
