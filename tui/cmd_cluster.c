@@ -189,16 +189,16 @@ static void print_peaks(const struct cluster *c)
 
 static void print_groups(const struct cluster *c)
 {
-    puts("\nServers  devices  type        link      kind        GB/s  latency us  card Gbit/s");
+    puts("\nServers  devices  type        link      kind       GB/s  latency us  card Gbit/s");
     for (uint32_t i = 0; i < c->groups; i++) {
         const struct cluster_group *g = &c->group[i];
         printf("%7u  %7u  %-10s  ", g->count, g->devices, c->type[g->type].name);
         if (g->devices > 1)
-            printf("%-8s  %-6s  %8.1f  %10.1f", g->link.name[0] ? g->link.name : "-",
+            printf("%-8s  %-6s  %7.1f  %10.1f", g->link.name[0] ? g->link.name : "-",
                    cluster_link_kind_name(g->link.kind), g->link.bandwidth / 1e9,
                    g->link.latency_ms * 1e3);
         else
-            printf("%-8s  %-6s  %8s  %10s", "-", "-", "-", "-");
+            printf("%-8s  %-6s  %7s  %10s", "-", "-", "-", "-");
         if (c->servers > 1)
             printf("  %11.1f\n", cluster_network_of(c, i) / 125e6);
         else

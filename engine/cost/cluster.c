@@ -84,7 +84,7 @@ void cluster_default(struct cluster *out)
     out->group[0] = (struct cluster_group){
         .count = 1,
         .devices = 4,
-        .link = {.name = "NVLink", .kind = LINK_RING, .bandwidth = 130e9, .latency_ms = 0.01},
+        .link = {.name = "NVLink", .kind = LINK_RING, .bandwidth = 130e9, .latency_ms = 0.015},
     };
     out->servers = 1;
     out->devices = 4;

@@ -182,6 +182,22 @@ static void test_published_ring(void **state)
     assert_true(fabs(exchange - 0.0932) < 0.00005);
 }
 
+/* An independent model of T5 6+6 split by heads, feed-forward and vocabulary on four V100, in Python:
+ * 103 all-reduces of 3,095.46 MB take 38.8 ms, the 34 of 881 MB in the forward pass 11.2 ms. */
+static void test_against_another_model(void **state)
+{
+    (void)state;
+    struct cluster c;
+    struct cluster_mesh m;
+
+    cluster_default(&c);
+    mesh_one_axis(&m, &c);
+    double all = 103 * collective_ms(&m, COLLECTIVE_ALL_REDUCE, 1, 3095.46e6 / 103);
+    double forward = 34 * collective_ms(&m, COLLECTIVE_ALL_REDUCE, 1, 881e6 / 34);
+    assert_true(fabs(all - 38.8) < 0.05);
+    assert_true(fabs(forward - 11.2) < 0.05);
+}
+
 /* A 4x4 torus: along one side half of the links carry; all over both sides an all-to-all is bound
  * by the cut through the middle: 8 links of W/4 each way, 4 GB to carry = 20 ms at 100 GB/s. */
 static void test_torus(void **state)
@@ -329,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_unequal_servers),
         cmocka_unit_test(test_unequal_cards),
         cmocka_unit_test(test_published_ring),
+        cmocka_unit_test(test_against_another_model),
         cmocka_unit_test(test_torus),
         cmocka_unit_test(test_against_walking_every_byte),
         cmocka_unit_test(test_mesh_text),
