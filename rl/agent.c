@@ -1,0 +1,315 @@
+#include "rl/agent.h"
+
+#include "rl/agent_state.h"
+#include "rl/mem.h"
+
+#include <math.h>
+
+/* Arrays of a batch of `count` rows in one block. */
+static int take_batch(struct rl_batch *b, void **block, uint32_t count, uint32_t observation_size)
+{
+    size_t n = count, rows = 2 * n * observation_size;
+    size_t words = (rows + 15) / 16 * 16 + 4 * n + 5 * ((n + 15) / 16 * 16);
+    uint32_t *at = rl_alloc_raw(words, sizeof *at);
+    size_t line = (n + 15) / 16 * 16;
+
+    if (!at)
+        return RL_E_MEMORY;
+    free(*block);
+    *block = at;
+    b->count = count;
+    b->rows = (float *)at;
+    at += (rows + 15) / 16 * 16;
+    b->legal = (uint64_t *)(void *)at;
+    b->next_legal = b->legal + n;
+    at += 4 * n;
+    b->slot = at;
+    b->action = at + line;
+    b->reward = (float *)(at + 2 * line);
+    b->discount = (float *)(at + 3 * line);
+    b->weight = (float *)(at + 4 * line);
+    return RL_OK;
+}
+
+static int check_shape(const struct rl_shape *shape)
+{
+    if (shape->observation_size < 1 || shape->observation_size > RL_OBSERVATION_MAX ||
+        shape->action_count < 2 || shape->action_count > RL_ACTIONS_MAX ||
+        shape->context_count > RL_CONTEXTS_MAX)
+        return RL_E_SHAPE;
+    return RL_OK;
+}
+
+static int build(struct rl_agent *a, uint64_t seed)
+{
+    struct rl_rng init;
+
+    rl_rng_seed(&init, seed, RL_STREAM_INIT);
+    rl_rng_seed(&a->act, seed, RL_STREAM_ACT);
+    rl_rng_seed(&a->draw, seed, RL_STREAM_DRAW);
+    a->held_epsilon = -1;
+    a->visits = rl_alloc((size_t)a->shape.context_count * a->shape.action_count, sizeof *a->visits);
+    if (!a->visits)
+        return RL_E_MEMORY;
+    int code = rl_learner_init(&a->learner, a->shape.observation_size, a->shape.action_count,
+                               &a->settings, &init);
+    if (!code)
+        code = rl_replay_init(&a->replay, a->settings.replay_capacity, a->shape.observation_size,
+                              a->shape.action_count);
+    if (!code)
+        code = take_batch(&a->batch, &a->batch_block, a->settings.batch,
+                          a->shape.observation_size);
+    if (!code)
+        rl_replay_follow(&a->replay, &a->settings);
+    return code;
+}
+
+int rl_agent_new(struct rl_agent **out, const struct rl_shape *shape, const struct rl_settings *s,
+                 uint64_t seed)
+{
+    *out = NULL;
+    int code = check_shape(shape);
+    if (!code)
+        code = rl_settings_check(s, NULL);
+    if (code)
+        return code;
+    struct rl_agent *a = rl_alloc(1, sizeof *a);
+    if (!a)
+        return RL_E_MEMORY;
+    a->shape = *shape;
+    a->shape.context_count += !shape->context_count;
+    a->settings = *s;
+    code = build(a, seed);
+    if (code) {
+        rl_agent_free(a);
+        return code;
+    }
+    *out = a;
+    return RL_OK;
+}
+
+void rl_agent_free(struct rl_agent *a)
+{
+    if (!a)
+        return;
+    rl_learner_release(&a->learner);
+    rl_replay_release(&a->replay);
+    free(a->batch_block);
+    free(a->visits);
+    free(a);
+}
+
+const struct rl_shape *rl_agent_shape(const struct rl_agent *a)
+{
+    return &a->shape;
+}
+
+const struct rl_settings *rl_agent_settings(const struct rl_agent *a)
+{
+    return &a->settings;
+}
+
+int rl_agent_configure(struct rl_agent *a, const struct rl_settings *s)
+{
+    int code = rl_settings_check(s, NULL);
+
+    if (code)
+        return code;
+    if (s->replay_capacity != a->settings.replay_capacity ||
+        memcmp(s->hidden, a->settings.hidden, sizeof s->hidden) != 0)
+        return RL_E_SETTING;
+    if (s->batch != a->settings.batch) {
+        struct rl_batch batch;
+        void *block = NULL;
+        code = take_batch(&batch, &block, s->batch, a->shape.observation_size);
+        if (!code)
+            code = rl_learner_follow(&a->learner, s);
+        if (code) {
+            free(block);
+            return code;
+        }
+        free(a->batch_block);
+        a->batch_block = block;
+        a->batch = batch;
+    }
+    code = rl_learner_follow(&a->learner, s);
+    if (code)
+        return code;
+    rl_replay_follow(&a->replay, s);
+    a->settings = *s;
+    return RL_OK;
+}
+
+/* From start to end over `steps`, then end. */
+static double ramp(double start, double end, uint64_t at, uint64_t steps)
+{
+    return at >= steps ? end : start + (end - start) * (double)at / (double)steps;
+}
+
+double rl_agent_epsilon(const struct rl_agent *a)
+{
+    const struct rl_settings *s = &a->settings;
+
+    if (a->held_epsilon >= 0)
+        return a->held_epsilon;
+    return ramp(s->epsilon_start, s->epsilon_end, a->decisions - a->epsilon_origin,
+                s->epsilon_steps);
+}
+
+double rl_agent_beta(const struct rl_agent *a)
+{
+    const struct rl_settings *s = &a->settings;
+
+    if (!s->beta_steps)
+        return s->beta_start;
+    return ramp(s->beta_start, s->beta_end, a->learner.adam.step, s->beta_steps);
+}
+
+int rl_agent_explore(struct rl_agent *a, double start, double end, uint32_t steps)
+{
+    if (!(start >= 0 && start <= 1 && end >= 0 && end <= 1))
+        return RL_E_SETTING;
+    a->settings.epsilon_start = start;
+    a->settings.epsilon_end = end;
+    a->settings.epsilon_steps = steps;
+    a->epsilon_origin = a->decisions;
+    return RL_OK;
+}
+
+void rl_agent_hold_epsilon(struct rl_agent *a, double epsilon)
+{
+    a->held_epsilon = epsilon >= 0 ? fmin(epsilon, 1) : -1;
+}
+
+/* The k-th legal action, k below their number. */
+static uint32_t nth_action(uint64_t legal, uint32_t k)
+{
+    while (k--)
+        legal &= legal - 1;
+    return (uint32_t)__builtin_ctzll(legal);
+}
+
+uint32_t rl_agent_choose(struct rl_agent *a, const float *observation, uint64_t legal,
+                         bool *explored)
+{
+    float q[RL_ACTIONS_MAX];
+    bool random = rl_rng_unit(&a->act) < rl_agent_epsilon(a);
+
+    legal &= rl_all_actions(a->shape.action_count);
+    if (explored)
+        *explored = random;
+    if (random) {
+        uint32_t count = (uint32_t)__builtin_popcountll(legal);
+        a->explored++;
+        return nth_action(legal, rl_rng_below(&a->act, count));
+    }
+    rl_learner_q(&a->learner, observation, legal, q);
+    return rl_net_argmax(q, a->shape.action_count, legal);
+}
+
+int rl_agent_train(struct rl_agent *a, uint32_t updates, struct rl_update *u)
+{
+    int done = 0;
+
+    for (; a->replay.count && (uint32_t)done < updates; done++) {
+        rl_replay_draw(&a->replay, &a->settings, rl_agent_beta(a), &a->draw, &a->batch);
+        int code = rl_learner_update(&a->learner, &a->settings, &a->batch, &a->last);
+        if (code)
+            return code;
+        rl_replay_learned(&a->replay, &a->settings, &a->batch, a->learner.error);
+    }
+    if (u)
+        *u = a->last;
+    return done;
+}
+
+static bool is_sound(const struct rl_agent *a, const struct rl_decision *d, uint32_t context)
+{
+    uint64_t all = rl_all_actions(a->shape.action_count);
+
+    return d->action < a->shape.action_count && d->legal >> d->action & 1 && !(d->legal & ~all) &&
+           !(d->next_legal & ~all) && isfinite(d->reward) && context < a->shape.context_count;
+}
+
+int rl_agent_learn(struct rl_agent *a, const struct rl_decision *d, uint32_t context,
+                   struct rl_update *u)
+{
+    const struct rl_settings *s = &a->settings;
+
+    if (!is_sound(a, d, context))
+        return RL_E_SHAPE;
+    rl_replay_push(&a->replay, d);
+    a->visits[(size_t)context * a->shape.action_count + d->action]++;
+    a->decisions++;
+    a->episodes += d->end != RL_GOES_ON;
+    if (a->decisions < s->learn_start || a->decisions % s->train_every)
+        return 0;
+    return rl_agent_train(a, s->updates_per_train, u);
+}
+
+void rl_agent_cut(struct rl_agent *a)
+{
+    rl_replay_cut(&a->replay);
+}
+
+void rl_agent_q(struct rl_agent *a, const float *observation, uint64_t legal, float *q)
+{
+    rl_learner_q(&a->learner, observation, legal & rl_all_actions(a->shape.action_count), q);
+}
+
+struct rl_counts rl_agent_counts(const struct rl_agent *a)
+{
+    return (struct rl_counts){
+        .decisions = a->decisions,
+        .explored = a->explored,
+        .episodes = a->episodes,
+        .updates = a->learner.adam.step,
+        .copies_due = a->learner.since_copy,
+    };
+}
+
+const struct rl_update *rl_agent_last_update(const struct rl_agent *a)
+{
+    return &a->last;
+}
+
+const uint32_t *rl_agent_visits(const struct rl_agent *a, uint32_t context)
+{
+    return a->visits + (size_t)context * a->shape.action_count;
+}
+
+const struct rl_replay *rl_agent_replay(const struct rl_agent *a)
+{
+    return &a->replay;
+}
+
+void rl_agent_rewrite(struct rl_agent *a, void (*each)(void *self, struct rl_stored *d), void *self)
+{
+    struct rl_replay *r = &a->replay;
+    size_t width = r->observation_size;
+
+    for (uint32_t k = 0; k < r->count; k++) {
+        uint32_t slot = rl_replay_slot(r, k);
+        struct rl_stored d = {
+            .observation = r->observation + slot * width,
+            .next = r->next + slot * width,
+            .action = r->action[slot],
+            .end = (enum rl_end)r->end[slot],
+            .legal = &r->legal[slot],
+            .next_legal = &r->next_legal[slot],
+            .reward = &r->reward[slot],
+        };
+        each(self, &d);
+    }
+}
+
+void rl_agent_forget(struct rl_agent *a)
+{
+    struct rl_replay *r = &a->replay;
+
+    r->count = r->head = 0;
+    r->largest = 1;
+    r->treed = false;
+    memset(r->tree.node, 0, 2 * (size_t)r->tree.size * sizeof *r->tree.node);
+    rl_replay_follow(r, &a->settings);
+}

@@ -1,0 +1,61 @@
+/* rl/learner.h - the networks, their optimizer, and one update: no replay, no exploration.
+ *
+ * The update, for each row i of a batch with window reward R, bootstrap discount D, weight w:
+ *   a*     = argmax of Q(next) over the legal next actions: Q of the online network if double_q
+ *            (van Hasselt et al. 2016), else of the target network; lowest index on ties
+ *   target = R + D Q_target(next, a*)
+ *   error  = target - Q_online(observation, action)
+ *   loss   = mean over i of w x (error^2, or Huber: error^2 / 2 within delta, else linear)
+ * then the gradient is clipped by its global norm and Adam takes one step. Every `target_every`
+ * updates the target network becomes a copy of the online one.
+ * One block of memory, taken once; no allocation after that. Not thread-safe; two learners may run
+ * in two threads. */
+#ifndef AUTOMAP_RL_LEARNER_H
+#define AUTOMAP_RL_LEARNER_H
+
+#include "rl/adam.h"
+#include "rl/net.h"
+#include "rl/replay.h"
+#include "rl/settings.h"
+
+struct rl_learner {
+    struct rl_net net;
+    float *online, *target; /* [net.parameters] */
+    float *gradient;
+    struct rl_adam adam;    /* adam.step counts the updates */
+    uint64_t since_copy;    /* updates since the target was copied */
+    bool dueling;           /* as the head is turned now */
+
+    uint32_t batch_room;    /* the buffers below are sized for this batch */
+    float *out;             /* outputs of 2 x batch rows */
+    float *scratch;         /* [2 x batch x widest] */
+    float *next_q;          /* [batch x (actions + 1)] heads of the target network */
+    float *slope, *error;   /* [batch] */
+    float *one_out;         /* outputs of one row, for rl_learner_q */
+    void *held[2];
+};
+
+/* What an update did, before its step. */
+struct rl_update {
+    double loss;
+    double error_mean, error_max; /* of |TD error| */
+    double q_mean;                /* of the actions in the batch */
+    double gradient_norm;         /* before clipping */
+};
+
+int rl_learner_init(struct rl_learner *l, uint32_t observation_size, uint32_t actions,
+                    const struct rl_settings *s, struct rl_rng *init) RL_MUST_CHECK;
+void rl_learner_release(struct rl_learner *l);
+
+/* Takes over what changed: the batch's size, and dueling, which turns the head in place. */
+int rl_learner_follow(struct rl_learner *l, const struct rl_settings *s) RL_MUST_CHECK;
+
+/* One update. l->error holds the TD errors afterwards. RL_E_DIVERGED: loss or gradient not finite,
+ * nothing changed. */
+int rl_learner_update(struct rl_learner *l, const struct rl_settings *s, const struct rl_batch *b,
+                      struct rl_update *u) RL_MUST_CHECK;
+
+/* Q of every action, q[actions], by the online network. Changes nothing that training reads. */
+void rl_learner_q(struct rl_learner *l, const float *observation, uint64_t legal, float *q);
+
+#endif

@@ -1,0 +1,183 @@
+#include "rl/replay.h"
+
+#include "rl/mem.h"
+
+#include <math.h>
+
+static const size_t BYTES_MAX = (size_t)8 << 30;
+
+/* calloc: pages not written yet cost nothing. */
+static int take_arrays(struct rl_replay *r)
+{
+    size_t n = r->capacity, floats = n * r->observation_size;
+
+    r->observation = calloc(floats, sizeof *r->observation);
+    r->next = calloc(floats, sizeof *r->next);
+    r->legal = calloc(n, sizeof *r->legal);
+    r->next_legal = calloc(n, sizeof *r->next_legal);
+    r->action = calloc(n, sizeof *r->action);
+    r->drawn = calloc(n, sizeof *r->drawn);
+    r->reward = calloc(n, sizeof *r->reward);
+    r->end = calloc(n, sizeof *r->end);
+    r->priority = calloc(n, sizeof *r->priority);
+    if (!r->observation || !r->next || !r->legal || !r->next_legal || !r->action || !r->drawn ||
+        !r->reward || !r->end || !r->priority)
+        return RL_E_MEMORY;
+    return rl_sumtree_init(&r->tree, r->capacity);
+}
+
+int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_size,
+                   uint32_t action_count)
+{
+    *r = (struct rl_replay){
+        .capacity = capacity,
+        .observation_size = observation_size,
+        .action_count = action_count,
+        .largest = 1,
+        .alpha = 1,
+    };
+    if (!capacity || BYTES_MAX / capacity < 8 * (size_t)observation_size + 60)
+        return RL_E_SETTING;
+    int code = take_arrays(r);
+    if (code)
+        rl_replay_release(r);
+    return code;
+}
+
+void rl_replay_release(struct rl_replay *r)
+{
+    void *const arrays[] = {r->observation, r->next,   r->legal, r->next_legal, r->action,
+                            r->drawn,       r->reward, r->end,   r->priority};
+
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+    rl_sumtree_release(&r->tree);
+    *r = (struct rl_replay){0};
+}
+
+uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d)
+{
+    uint32_t slot = r->head;
+    size_t row = (size_t)slot * r->observation_size, bytes = r->observation_size * sizeof(float);
+
+    memcpy(r->observation + row, d->observation, bytes);
+    memcpy(r->next + row, d->next, bytes);
+    r->legal[slot] = d->legal;
+    r->next_legal[slot] = d->end == RL_TERMINATED ? 0 : d->next_legal;
+    r->action[slot] = d->action;
+    r->drawn[slot] = 0;
+    r->reward[slot] = d->reward;
+    r->end[slot] = (uint8_t)d->end;
+    r->priority[slot] = r->largest;
+    if (r->treed)
+        rl_sumtree_set(&r->tree, slot, pow(r->largest, r->alpha));
+    r->head = slot + 1 < r->capacity ? slot + 1 : 0;
+    if (r->count < r->capacity)
+        r->count++;
+    return slot;
+}
+
+static uint32_t newest(const struct rl_replay *r)
+{
+    return r->head ? r->head - 1 : r->capacity - 1;
+}
+
+void rl_replay_cut(struct rl_replay *r)
+{
+    if (r->count && r->end[newest(r)] == RL_GOES_ON)
+        r->end[newest(r)] = RL_TRUNCATED;
+}
+
+void rl_replay_follow(struct rl_replay *r, const struct rl_settings *s)
+{
+    if (s->prioritized && (!r->treed || r->alpha != s->alpha)) {
+        double *leaf = rl_sumtree_leaf(&r->tree);
+        for (uint32_t i = 0; i < r->count; i++)
+            leaf[i] = pow(r->priority[i], s->alpha);
+        rl_sumtree_rebuild(&r->tree);
+        r->alpha = s->alpha;
+    }
+    r->treed = s->prioritized;
+}
+
+void rl_window_add(struct rl_window *w, double reward, double step)
+{
+    w->sum += w->discount * reward;
+    w->discount *= step;
+}
+
+void rl_replay_window(const struct rl_replay *r, const struct rl_settings *s, uint32_t slot,
+                      struct rl_batch *b, uint32_t i)
+{
+    struct rl_window w = {.sum = 0, .discount = 1};
+    uint32_t last = slot, stop = newest(r), d = r->observation_size;
+
+    for (uint32_t length = 1;; length++) {
+        rl_window_add(&w, (double)r->reward[last], s->gamma);
+        if (r->end[last] != RL_GOES_ON || length == s->n_step || last == stop)
+            break;
+        last = last + 1 < r->capacity ? last + 1 : 0;
+    }
+    bool ended = r->end[last] == RL_TERMINATED ||
+                 (r->end[last] == RL_TRUNCATED && !s->bootstrap_truncated);
+
+    b->slot[i] = slot;
+    b->action[i] = r->action[slot];
+    b->legal[i] = r->legal[slot];
+    b->next_legal[i] = r->next_legal[last];
+    b->reward[i] = (float)w.sum;
+    b->discount[i] = ended ? 0 : (float)w.discount;
+    memcpy(b->rows + (size_t)i * d, r->observation + (size_t)slot * d, d * sizeof(float));
+    memcpy(b->rows + ((size_t)b->count + i) * d, r->next + (size_t)last * d, d * sizeof(float));
+}
+
+/* weight = (count P)^-beta, over the largest of the batch. */
+static void weigh(const struct rl_replay *r, double beta, struct rl_batch *b)
+{
+    double total = rl_sumtree_total(&r->tree), largest = 0;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        double share = rl_sumtree_get(&r->tree, b->slot[i]) / total;
+        double weight = pow(r->count * share, -beta);
+        b->weight[i] = (float)weight;
+        largest = weight > largest ? weight : largest;
+    }
+    for (uint32_t i = 0; i < b->count; i++)
+        b->weight[i] = (float)((double)b->weight[i] / largest);
+}
+
+void rl_replay_draw(struct rl_replay *r, const struct rl_settings *s, double beta,
+                    struct rl_rng *rng, struct rl_batch *b)
+{
+    double slice = r->treed ? rl_sumtree_total(&r->tree) / b->count : 0;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        uint32_t slot = r->treed ? rl_sumtree_find(&r->tree, (i + rl_rng_unit(rng)) * slice)
+                                 : rl_rng_below(rng, r->count);
+        rl_replay_window(r, s, slot, b, i);
+        b->weight[i] = 1;
+        r->drawn[slot]++;
+    }
+    if (r->treed && s->importance)
+        weigh(r, beta, b);
+}
+
+void rl_replay_learned(struct rl_replay *r, const struct rl_settings *s, const struct rl_batch *b,
+                       const float *error)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        double priority = fabs((double)error[i]) + s->priority_floor;
+        r->priority[b->slot[i]] = priority;
+        if (priority > r->largest)
+            r->largest = priority;
+        if (r->treed)
+            rl_sumtree_set(&r->tree, b->slot[i], pow(priority, r->alpha));
+    }
+}
+
+uint32_t rl_replay_slot(const struct rl_replay *r, uint32_t k)
+{
+    uint32_t first = r->count < r->capacity ? 0 : r->head;
+
+    return (uint32_t)(((uint64_t)first + k) % r->capacity);
+}
