@@ -87,27 +87,46 @@ def parameters(step, args):
         root, keys = names[path[0].idx], [k.key for k in path[1:]]
         role = {"params": "variable", "opt": "optimizer", "state": "state", "batch": "input", "rate": "hyper"}[root]
         record = dict(number=len(records), name="/".join([root, *keys]), shape=list(leaf.shape), role=role)
-        if role == "optimizer" and keys[0] in "mv":
+        if record["name"] == "opt/count":
+            record["role"] = "hyper"
+        elif role == "optimizer":
             record["of"] = next(r["number"] for r in records if r["name"] == "/".join(["params", *keys[1:]]))
         records.append(record)
     return records
 
 
 INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?[\w.\-]+ = (?:\(.*?\)|\S+) ([\w\-]+)\(", re.M)
+OP_NAME = re.compile(INSTRUCTION.pattern + r'.*op_name="jit\(\w+\)/([^"]*)"', re.M)
 
 
-def expectation(model, text, records):
+def scopes(model, entry):
+    """Counts of the entry's instructions by phase, those of the heavy ones, and by layer: of those whose op_name tells."""
+    phases, heavy, layers = Counter(), Counter(), {name: Counter() for name in model.layers}
+    for opcode, path in OP_NAME.findall(entry):
+        marks = [("update", "adam/"), ("backward", "transpose(jvp("), ("forward", "jvp(")]
+        phase = next((phase for phase, mark in marks if path.startswith(mark)), None)
+        if phase is None:
+            continue
+        phases[phase] += 1
+        heavy[phase] += opcode in ("dot", "convolution")
+        path = re.sub(r"^(transpose\()?jvp\((.*?)\)+", r"\2", path)
+        if layer := next((name for name in model.layers if path.startswith(name + "/")), None):
+            layers[layer][phase] += 1
+    return dict(phases=phases, heavy=+heavy, layers=layers)
+
+
+def expectation(model, text, entry, records):
     """What a reader of the file has to find."""
     opcodes = Counter(INSTRUCTION.findall(text))
     variables = [r for r in records if r["role"] == "variable"]
     return dict(name=model.name, instructions=sum(opcodes.values()), computations=len(re.findall(r"^\S.*\{$", text, re.M)),
                 opcodes=dict(sorted(opcodes.items())), variables=len(variables),
                 trainable_dims=sum(len(r["shape"]) for r in variables),
-                trainable_elements=sum(f32(*r["shape"]).size for r in variables), layers=model.layers, parameters=records)
+                trainable_elements=sum(f32(*r["shape"]).size for r in variables), **scopes(model, entry), parameters=records)
 
 
 def compact_json(value, indent=0):
-    """Indented JSON with one line for each innermost object or list of scalars."""
+    """JSON with one line for each key, and for each parameter."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n" + ",\n".join("    " + json.dumps(v) for v in value) + "\n  ]"
     if isinstance(value, dict) and indent == 0:
@@ -136,12 +155,12 @@ def make(model):
     entry = full[full.index("\nENTRY "):]
     shapes = {int(n): dims for dims, n in re.findall(r" = \w+\[([\d,]*)\]\S* parameter\((\d+)\)", entry)}
     assert [shapes[r["number"]] for r in records] == [",".join(map(str, r["shape"])) for r in records], "an argument was dropped"
-    expect = expectation(model, plain, records)
+    expect = expectation(model, plain, entry, records)
     write(f"{model.name}.hlo.txt.gz", plain)
     write(f"{model.name}.meta.hlo.txt.gz", full)
     if model.proto:
         write(f"{model.name}.pb.gz", module.as_serialized_hlo_module_proto())
-    write(f"{model.name}.vars", "".join(f"{r['number']} {r['name']}\n" for r in records if r["role"] == "variable"), packed=False)
+    write(f"{model.name}.vars", "".join(f"{r['number']} {r['name'].removeprefix('params/')}\n" for r in records if r["role"] == "variable"), packed=False)
     write(f"{model.name}.expect.json", compact_json(expect), packed=False)
     print(f"{model.name}: {expect['instructions']:,} instructions, {expect['variables']:,} variables, "
           f"{expect['trainable_dims']:,} dims, {expect['trainable_elements'] / 1e6:,.1f} M, {len(plain) / 1e6:.2f} / {len(full) / 1e6:.2f} MB")
