@@ -44,21 +44,19 @@ double cluster_peak(const struct cluster_device *d, enum peak_type t)
     return t == PEAK_F64 && d->peak[PEAK_F64] == 0 ? peak / 2 : peak;
 }
 
-enum peak_type cluster_peak_type(const char *hlo_type)
+enum peak_type cluster_peak_type(enum hlo_type t)
 {
-    static const struct {
-        const char *name;
-        enum peak_type type;
-    } types[] = {{"f64", PEAK_F64}, {"c128", PEAK_F64}, {"f16", PEAK_F16}, {"bf16", PEAK_BF16},
-                 {"s8", PEAK_S8},   {"u8", PEAK_S8},    {"s4", PEAK_S8},   {"u4", PEAK_S8},
-                 {"s2", PEAK_S8},   {"u2", PEAK_S8},    {"s1", PEAK_S8},   {"u1", PEAK_S8}};
+    static const unsigned char types[HLO_TYPE_COUNT] = { /* the others: PEAK_F32, which is 0 */
+        [HLO_F64] = PEAK_F64, [HLO_C128] = PEAK_F64, [HLO_BF16] = PEAK_BF16, [HLO_F16] = PEAK_F16,
+        [HLO_F8E5M2] = PEAK_F8, [HLO_F8E4M3] = PEAK_F8, [HLO_F8E4M3FN] = PEAK_F8,
+        [HLO_F8E4M3B11FNUZ] = PEAK_F8, [HLO_F8E3M4] = PEAK_F8, [HLO_F8E5M2FNUZ] = PEAK_F8,
+        [HLO_F8E4M3FNUZ] = PEAK_F8, [HLO_F8E8M0FNU] = PEAK_F8, [HLO_F6E3M2FN] = PEAK_F8,
+        [HLO_F6E2M3FN] = PEAK_F8, [HLO_F4E2M1FN] = PEAK_F8, [HLO_S8] = PEAK_S8, [HLO_U8] = PEAK_S8,
+        [HLO_S4] = PEAK_S8, [HLO_U4] = PEAK_S8, [HLO_S2] = PEAK_S8, [HLO_U2] = PEAK_S8,
+        [HLO_S1] = PEAK_S8, [HLO_U1] = PEAK_S8,
+    };
 
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (!strcmp(types[i].name, hlo_type))
-            return types[i].type;
-    if (!strncmp(hlo_type, "f8", 2) || !strncmp(hlo_type, "f4", 2))
-        return PEAK_F8;
-    return PEAK_F32;
+    return (enum peak_type)types[t];
 }
 
 static void set_text(char *out, size_t room, const char *text)

@@ -11,6 +11,7 @@
 #define AUTOMAP_ENGINE_COST_CLUSTER_H
 
 #include "hlo/err.h"
+#include "hlo/shape.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ enum {
 };
 
 /* The number formats a device has a peak for. */
-enum peak_type { PEAK_F64, PEAK_F32, PEAK_BF16, PEAK_F16, PEAK_F8, PEAK_S8, PEAK_COUNT };
+enum peak_type { PEAK_F32, PEAK_F64, PEAK_BF16, PEAK_F16, PEAK_F8, PEAK_S8, PEAK_COUNT };
 
 struct cluster_device {
     char name[CLUSTER_NAME_ROOM];
@@ -102,9 +103,9 @@ struct cluster_device cluster_weakest(const struct cluster *c);
  * from each other, then f32; f8 from f16, s8 from f8, f64 half of f32. Always > 0. */
 double cluster_peak(const struct cluster_device *d, enum peak_type t);
 
-/* The format that bounds arithmetic on an HLO element type ("f32", "bf16", "f8e4m3fn", "s32" ...).
- * Types without an entry of their own run at f32. */
-enum peak_type cluster_peak_type(const char *hlo_type);
+/* The format that bounds arithmetic on an HLO element type: floats by their size, integers of up to
+ * 8 bits as s8, everything else as f32. */
+enum peak_type cluster_peak_type(enum hlo_type t);
 const char *cluster_peak_name(enum peak_type t);
 const char *cluster_link_kind_name(enum link_kind k);
 
