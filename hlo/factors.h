@@ -69,6 +69,12 @@ struct hlo_flows {
     struct hlo_flow *items;
     size_t count, room;
 };
+
+/* True when the dims of operands and result are not blocked though no factor binds them: values
+ * only pass (flows tell which), or come from outside (parameter, infeed). A while, call or fusion
+ * whose computation is shared by several callers is one all the same: see hlo_inline. */
+bool hlo_is_flow(const struct hlo_module *m, hlo_id id);
+
 /* Replaces the contents of `f` by the flows of `id`; none for most opcodes. */
 int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f, struct err *e) MUST_CHECK;
 void hlo_flows_release(struct hlo_flows *f);

@@ -67,7 +67,7 @@
       R(SOURCE_TARGET_PAIRS) O(CHANNEL_ID) O(SLICE_SIZES))                                         \
     X(COLLECTIVE_PERMUTE_DONE, "collective-permute-done", 1, NONE, ZERO, NONE,                     \
       FLOW_AND_COLLECTIVE, O(CHANNEL_ID))                                                          \
-    X(COLLECTIVE_PERMUTE_START, "collective-permute-start", -1, NONE, ZERO, NONE,                  \
+    X(COLLECTIVE_PERMUTE_START, "collective-permute-start", -1, COLLECTIVE_DIM, ZERO, NONE,        \
       FLOW_AND_COLLECTIVE, R(SOURCE_TARGET_PAIRS) O(CHANNEL_ID) O(SLICE_SIZES))                    \
     X(COMPARE, "compare", 2, ELEMENTWISE, ELEMENTWISE, NONE, ELEMENTWISE, R(DIRECTION) O(TYPE)     \
       O(ORDER))                                                                                    \
