@@ -1,0 +1,349 @@
+/* Bytes from a file, standard input or memory; gzip undone; form found by content; reader called. */
+#include "hlo/read.h"
+#include "hlo/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum {
+    HEAD_BYTES = 1 << 16,  /* enough to tell HLO from nonsense before reading all of it */
+    DETECT_BYTES = 4096,
+    CHUNK_BYTES = 1 << 20,
+};
+
+/* ---- bytes ---- */
+
+struct bytes {
+    char *data; /* room + HLO_INPUT_PAD */
+    size_t size, room;
+};
+
+static int reserve(struct bytes *b, size_t room, struct err *e)
+{
+    if (room <= b->room)
+        return 0;
+    char *grown = room > SIZE_MAX - HLO_INPUT_PAD ? NULL : realloc(b->data, room + HLO_INPUT_PAD);
+    if (!grown)
+        return err_set(e, ERR_MEMORY, "not enough memory for %zu bytes of input", room);
+    b->data = grown;
+    b->room = room;
+    return 0;
+}
+
+static int too_large(int64_t most, struct err *e)
+{
+    return err_set(e, ERR_LIMIT, "more than %lld bytes of input, expected less (see --max-bytes)",
+                   (long long)most);
+}
+
+/* Room for more: doubled, one byte past `most` at most so that an overlong input shows. */
+static int grow(struct bytes *b, size_t most, struct err *e)
+{
+    size_t want = b->room < HEAD_BYTES ? HEAD_BYTES : b->room * 2;
+
+    if (b->size < b->room)
+        return 0;
+    return reserve(b, want > most + 1 ? most + 1 : want, e);
+}
+
+/* ---- what is it? ---- */
+
+static const char *skip_blank(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+        p++;
+    return p;
+}
+
+static bool starts(const char *p, const char *end, const char *with)
+{
+    size_t size = strlen(with);
+
+    return (size_t)(end - p) >= size && !memcmp(p, with, size);
+}
+
+static bool is_binary(const char *p, const char *end)
+{
+    for (; p < end; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c < 0x20 && c != '\n' && c != '\t' && c != '\r' && c != '\f' && c != 0x1b)
+            return true;
+    }
+    return false;
+}
+
+/* `field:` or `message {` of the messages a file may begin with. */
+static bool is_proto_text(const char *p, const char *end)
+{
+    static const char *const messages[] = {"hlo_module", "hlo", "computations", "host_program_shape"};
+    const char *word = p;
+
+    while (p < end && ((*p >= 'a' && *p <= 'z') || *p == '_'))
+        p++;
+    size_t size = (size_t)(p - word);
+    p = skip_blank(p, end);
+    if (!size || p == end)
+        return false;
+    if (*p == ':')
+        return true;
+    for (size_t n = 0; *p == '{' && n < sizeof messages / sizeof *messages; n++) {
+        if (strlen(messages[n]) == size && !memcmp(messages[n], word, size))
+            return true;
+    }
+    return false;
+}
+
+static bool is_mlir(const char *p, const char *end)
+{
+    return starts(p, end, "module @") || starts(p, end, "module {") ||
+           starts(p, end, "module attributes") || starts(p, end, "#loc") ||
+           starts(p, end, "builtin.module") || starts(p, end, "func.func") ||
+           starts(p, end, "sdy.mesh");
+}
+
+static int detect(const struct bytes *b, enum hlo_format *out, struct err *e)
+{
+    const char *end = b->data + (b->size < DETECT_BYTES ? b->size : DETECT_BYTES);
+    const char *p = skip_blank(b->data, end);
+
+    if (starts(p, end, "\xef\xbb\xbf"))
+        p = skip_blank(p + 3, end);
+    if (!b->size || (p == end && b->size <= DETECT_BYTES))
+        return err_set(e, ERR_INPUT, "the input is empty, expected HLO");
+    if (is_binary(b->data, end)) {
+        char first = b->data[0]; /* the tags of fields 1, 2, 3 holding a message or text */
+        *out = HLO_FORMAT_PROTO;
+        return first == 0x0a || first == 0x12 || first == 0x1a
+                   ? 0 : err_set(e, ERR_INPUT, "this is not HLO, expected HLO as text, JSON or "
+                                 "proto (the first byte is 0x%02x)", (unsigned char)first);
+    }
+    if (is_mlir(p, end))
+        return err_set(e, ERR_INPUT, "this is MLIR (StableHLO), expected HLO: in JAX, "
+                       "lowered.as_text(dialect='hlo')");
+    *out = *p == '{' ? HLO_FORMAT_JSON : is_proto_text(p, end) ? HLO_FORMAT_PROTO_TEXT
+                                                               : HLO_FORMAT_TEXT;
+    return 0;
+}
+
+static bool is_gzip(const struct bytes *b)
+{
+    return b->size >= 2 && (unsigned char)b->data[0] == 0x1f && (unsigned char)b->data[1] == 0x8b;
+}
+
+/* ---- gzip ---- */
+
+static int inflate_step(z_stream *z, struct bytes *out, size_t most, bool *done, struct err *e)
+{
+    if (grow(out, most, e))
+        return e->code;
+    size_t room = out->room - out->size;
+    z->next_out = (Bytef *)out->data + out->size;
+    z->avail_out = room > CHUNK_BYTES ? CHUNK_BYTES : (uInt)room;
+    uInt before = z->avail_out;
+    int rc = inflate(z, Z_NO_FLUSH);
+    out->size += before - z->avail_out;
+    if (rc == Z_STREAM_END) {
+        /* Another member may follow; anything else behind the end is left alone, as gzip does. */
+        *done = z->avail_in < 2 || z->next_in[0] != 0x1f || z->next_in[1] != 0x8b;
+        return *done || inflateReset(z) == Z_OK ? 0 : err_set(e, ERR_MEMORY, "zlib cannot go on");
+    }
+    if (rc == Z_MEM_ERROR)
+        return err_set(e, ERR_MEMORY, "not enough memory to unpack gzip");
+    if (rc == Z_BUF_ERROR || (rc == Z_OK && !z->avail_in && z->avail_out))
+        return err_set(e, ERR_INPUT, "gzip data ends early, expected more: the file is cut off");
+    return rc == Z_OK ? 0 : err_set(e, ERR_INPUT, "gzip data is damaged (%.100s)",
+                                    z->msg ? z->msg : "no zlib stream");
+}
+
+static int unpack(const struct bytes *in, size_t most, struct bytes *out, struct err *e)
+{
+    z_stream z = {.next_in = (Bytef *)in->data, .avail_in = (uInt)in->size};
+    bool done = false, looked = false;
+    enum hlo_format format;
+    int rc = 0;
+
+    if (in->size > UINT32_MAX)
+        return too_large(UINT32_MAX, e);
+    if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+        return err_set(e, ERR_MEMORY, "not enough memory to unpack gzip");
+    size_t guess = in->size < most / 8 ? in->size * 8 : most;
+    rc = reserve(out, guess < HEAD_BYTES ? HEAD_BYTES : guess, e);
+    while (!rc && !done) {
+        rc = inflate_step(&z, out, most, &done, e);
+        if (!rc && !looked && out->size >= DETECT_BYTES) {
+            looked = true;
+            rc = detect(out, &format, e);
+        }
+        if (!rc && out->size > most)
+            rc = too_large((int64_t)most, e);
+    }
+    inflateEnd(&z);
+    return rc;
+}
+
+/* ---- reading ---- */
+
+struct origin {
+    const char *name;
+    size_t most;
+    int32_t module;
+};
+
+static int read_bytes(const struct origin *from, int file, size_t expected, struct bytes *b,
+                      struct err *e)
+{
+    bool looked = false;
+    int rc = reserve(b, expected < HEAD_BYTES ? HEAD_BYTES : expected + 1, e);
+
+    while (!rc) {
+        if ((rc = grow(b, from->most, e)))
+            break;
+        size_t room = b->room - b->size;
+        if (!looked && room > HEAD_BYTES)
+            room = HEAD_BYTES;
+        ssize_t n = read(file, b->data + b->size, room);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_set(e, ERR_IO, errno == EISDIR ? "this is a directory, expected a file"
+                           : "cannot be read: %.200s", strerror(errno));
+        if (!n)
+            break;
+        b->size += (size_t)n;
+        if (!looked && b->size >= DETECT_BYTES && !is_gzip(b)) {
+            enum hlo_format format;
+            looked = true;
+            rc = detect(b, &format, e);
+        }
+        if (!rc && b->size > from->most)
+            rc = too_large((int64_t)from->most, e);
+    }
+    return rc;
+}
+
+static int (*const readers[])(char *, size_t, const struct hlo_load_options *, struct hlo_module **,
+                              struct err *) = {
+    [HLO_FORMAT_TEXT] = hlo_read_text,
+    [HLO_FORMAT_JSON] = hlo_read_json,
+    [HLO_FORMAT_PROTO] = hlo_read_proto,
+    [HLO_FORMAT_PROTO_TEXT] = hlo_read_proto_text,
+};
+
+/* Takes `b` over. */
+static int read_module(const struct origin *from, struct bytes *b, bool gzipped,
+                       struct hlo_module **out, struct err *e)
+{
+    struct hlo_load_options o = {(int64_t)from->most, from->module};
+    enum hlo_format format = HLO_FORMAT_TEXT;
+    struct hlo_module *m = NULL;
+    size_t size = b->size;
+    int rc = detect(b, &format, e);
+
+    if (rc) {
+        free(b->data);
+        return rc;
+    }
+    memset(b->data + size, 0, HLO_INPUT_PAD);
+    if (size >= 3 && !memcmp(b->data, "\xef\xbb\xbf", 3))
+        memset(b->data, ' ', 3);
+    rc = readers[format](b->data, size, &o, &m, e);
+    if (rc)
+        return rc;
+    char *name = arena_get(&m->arena, strlen(from->name) + 1, 1);
+    if (!name) {
+        hlo_free(m);
+        return err_set(e, ERR_MEMORY, "not enough memory for this module");
+    }
+    text_clean(name, strlen(from->name) + 1, from->name, strlen(from->name));
+    m->file = name;
+    m->is_gzipped = gzipped;
+    m->input_bytes = size;
+    *out = m;
+    return 0;
+}
+
+/* `raw` taken over: unpacked where it is gzip. */
+static int load_bytes(const struct origin *from, struct bytes *raw, struct hlo_module **out,
+                      struct err *e)
+{
+    struct bytes plain = {0};
+
+    if (!is_gzip(raw))
+        return read_module(from, raw, false, out, e);
+    int rc = unpack(raw, from->most, &plain, e);
+    free(raw->data);
+    if (rc) {
+        free(plain.data);
+        return rc;
+    }
+    return read_module(from, &plain, true, out, e);
+}
+
+static struct origin origin_of(const char *name, const struct hlo_load_options *o)
+{
+    int64_t most = o && o->max_bytes > 0 && o->max_bytes < HLO_BYTES_MAX ? o->max_bytes
+                                                                         : HLO_BYTES_MAX;
+    return (struct origin){name, (size_t)most, o ? o->module : -1};
+}
+
+static int load_file(const struct origin *from, int file, struct hlo_module **out, struct err *e)
+{
+    struct bytes raw = {0};
+    struct stat status;
+    size_t expected = 0;
+
+    if (fstat(file, &status))
+        return err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return err_set(e, ERR_IO, "this is a directory, expected a file");
+    if (S_ISREG(status.st_mode) && status.st_size > 0) {
+        /* Nonsense is told from its head even when it is too large to be read. */
+        expected = (size_t)status.st_size > from->most ? from->most : (size_t)status.st_size;
+    }
+    int rc = read_bytes(from, file, expected, &raw, e);
+    if (rc) {
+        free(raw.data);
+        return rc;
+    }
+    return load_bytes(from, &raw, out, e);
+}
+
+int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
+             struct err *e)
+{
+    struct origin from = origin_of(path, o);
+    bool is_stdin = !strcmp(path, "-");
+    int file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int rc;
+
+    *out = NULL;
+    if (file < 0)
+        rc = err_set(e, ERR_IO, "cannot be opened: %.200s", strerror(errno));
+    else
+        rc = load_file(&from, file, out, e);
+    if (file >= 0 && !is_stdin)
+        close(file);
+    return rc ? err_in_file(e, is_stdin ? "standard input" : path) : 0;
+}
+
+int hlo_load_memory(const char *name, const void *data, size_t size,
+                    const struct hlo_load_options *o, struct hlo_module **out, struct err *e)
+{
+    struct origin from = origin_of(name, o);
+    struct bytes raw = {0};
+    int rc = size > from.most ? too_large((int64_t)from.most, e)
+                              : reserve(&raw, size ? size : 1, e);
+
+    *out = NULL;
+    if (!rc) {
+        if (size)
+            memcpy(raw.data, data, size);
+        raw.size = size;
+        rc = load_bytes(&from, &raw, out, e);
+    }
+    return rc ? err_in_file(e, name) : 0;
+}

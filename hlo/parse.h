@@ -1,0 +1,161 @@
+/* hlo/parse.h - the recursive-descent reader of HLO text, cut into files by what they read:
+ * parse_module.c (header, computations), parse_alias.c, parse_tables.c (stack frames, metadata),
+ * parse_shape.c, parse_instruction.c, parse_attr.c, parse_async.c. Private to hlo/.
+ *
+ * Every parse_X reads an X at p->at, leaves p->at behind it and returns 0, or a negative code with
+ * *p->e written. Shapes and names are looked up in the builder; nothing is allocated per token. */
+#ifndef AUTOMAP_HLO_PARSE_H
+#define AUTOMAP_HLO_PARSE_H
+
+#include "hlo/build.h"
+#include "hlo/lex.h"
+#include "hlo/read.h"
+
+/* An operand named before its definition: patched at the end of the computation. */
+struct parse_waiting {
+    const char *name;
+    uint32_t size, operand;
+    hlo_id user;
+};
+
+/* What is known of a computation: until `is_defined`, only that `first_use` names it. */
+struct parse_computation {
+    bool is_defined;
+    const char *first_use;
+};
+
+/* Array shapes repeat: text of the last one with this hash. */
+struct parse_cached_shape {
+    const char *text;
+    uint32_t size;
+    hlo_shape_id id;
+};
+
+struct parse_frames {
+    struct hlo_text *files;     /* by id - 1, as between the quotes */
+    size_t file_count, file_room;
+    struct parse_location {
+        uint32_t file, line;
+    } * locations;
+    size_t location_count, location_room;
+    uint32_t *frames;           /* location of each frame */
+    size_t frame_count, frame_room;
+};
+
+struct parse_alias {
+    const char *out, *param_index; /* places of the `{...}` indices; out NULL: a buffer donor */
+    int64_t param;
+    bool must;
+};
+
+/* get-tuple-elements made for the compact form `name#2`: open addressing by (operand, index). */
+struct parse_elements {
+    struct parse_element {
+        hlo_id from, id;
+        uint32_t index;
+        bool used;
+    } * slots;
+    size_t room, count;
+};
+
+enum { PARSE_SHAPES_CACHED = 1024, PARSE_ATTR_SLOTS = 256 };
+
+/* Attributes whose value is ids, beside those of the attribute table. */
+enum parse_special {
+    PARSE_TO_APPLY = HLO_ATTR_COUNT,
+    PARSE_CALLS,
+    PARSE_BODY,
+    PARSE_CONDITION,
+    PARSE_SELECT,
+    PARSE_SCATTER,
+    PARSE_TRUE,
+    PARSE_FALSE,
+    PARSE_BRANCHES,
+    PARSE_CALLED,
+    PARSE_CONTROLS,
+    PARSE_INDEX,
+    PARSE_SPECIAL_END,
+};
+
+struct parser {
+    const char *at;
+    const char *input;
+    size_t size;
+    struct hlo_builder *b;
+    struct hlo_module *m;
+    struct err *e;
+    int depth;                    /* of nested operands and tuples */
+    bool is_single;               /* no braces: unknown operands with a shape become parameters */
+
+    hlo_comp computation;         /* being read */
+    hlo_id *ids;                  /* stack of operands */
+    size_t id_count, id_room;
+    hlo_shape_id *parts;          /* stack of tuple elements */
+    size_t part_count, part_room;
+    struct hlo_attr *attrs;       /* of the instruction being read */
+    size_t attr_count, attr_room;
+    hlo_comp *called;
+    size_t called_count, called_room;
+    hlo_id *controls;
+    size_t control_count, control_room;
+    struct parse_waiting *waiting;
+    size_t waiting_count, waiting_room;
+    struct parse_elements elements;
+    struct parse_computation *computations; /* by hlo_comp */
+    size_t computation_count, computation_room;
+    hlo_comp entry, last;
+    uint32_t parameters;          /* of a single instruction */
+
+    struct parse_alias *aliases;
+    size_t alias_count, alias_room;
+    struct hlo_text *header;
+    size_t header_count, header_room;
+    struct parse_frames frames;
+    char *scratch;                /* unescaped op_type, op_name, source_file */
+    size_t scratch_count, scratch_room;
+
+    struct parse_cached_shape shapes[PARSE_SHAPES_CACHED];
+    uint8_t attr_slots[PARSE_ATTR_SLOTS]; /* key + 1 by name hash, linear probing */
+};
+
+/* ERR_INPUT with place `at`. A comment left open there is named instead. */
+int parse_fail(struct parser *p, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Adds the place to an error somebody else wrote. */
+int parse_place(struct parser *p, const char *at, int code);
+int parse_memory(struct parser *p);
+/* `c` after blanks, or an error "expected `c` <why>". */
+int parse_expect(struct parser *p, char c, const char *why);
+static inline void parse_skip(struct parser *p)
+{
+    p->at = lex_skip(p->at);
+}
+/* For messages: at most 60 bytes of the word at `at`. */
+#define PARSE_WORD(at) parse_word_size(at), (at)
+int parse_word_size(const char *at);
+
+int parse_shape(struct parser *p, hlo_shape_id *out);
+/* Something that can only be a shape stands at p->at. */
+bool parse_at_shape(const char *at);
+
+/* The computation named at p->at; made when it is not yet defined. */
+int parse_computation_name(struct parser *p, hlo_comp *out);
+int parse_instruction(struct parser *p);
+int parse_right_side(struct parser *p, const char *begin, struct hlo_draft *d);
+int parse_waiting_done(struct parser *p); /* end of a computation */
+
+void parse_attr_init(struct parser *p);
+int parse_attrs(struct parser *p, struct hlo_draft *d);
+/* The end of the attribute value at `at` of key `key`, or NULL when it never ends. */
+const char *parse_value_end(const char *at, uint16_t key);
+int parse_literal(struct parser *p, hlo_shape_id shape, struct hlo_draft *d);
+
+int parse_tables(struct parser *p);
+int parse_metadata(struct parser *p, const char *text, const char *end, uint32_t *out);
+
+int parse_aliases(struct parser *p, const char *text, bool is_donor);
+int parse_aliases_done(struct parser *p); /* indices to leaves, once all shapes are known */
+
+int parse_module(struct parser *p); /* at `HloModule`, a computation or an instruction */
+
+#endif
