@@ -7,10 +7,11 @@
  *     all-gather, reduce-scatter = gather(b)     all-reduce = 2 gather(b)
  *     all-to-all  = [g > 1] (latency_in + h(g) (g/n) b / W) + [s > 1] (latency_out + (s-1)/s b D / N)
  *     permute     = the slower of: one step inside, b / w; one step out of the server, b (D/g) / N
- * h(g) is (g-1)/g behind a switch, floor(g^2/4)/g on a ring used both ways (g/4: the mean distance),
- * the sum of that over the sides on a torus. A set that spans k of a torus's d dimensions has k/d of
- * W. w, one device's step to its neighbour: W behind a switch, half of W on a ring, 1/(2d) on a
- * torus (twice that for a side of 2).
+ * h(g) is (g-1)/g behind a switch, floor(g^2/4)/g on a ring used both ways (g/4: the mean distance).
+ * w, one device's step to its neighbour, is W behind a switch, W/2 on a ring (W for two devices).
+ * On a torus of d sides each side is such a ring with W/d: a gather adds up the sides its set spans,
+ * an all-to-all is as slow as its slowest side, a step has W/(2d). Along a part of a side, a stretch
+ * has 1/2 of the ring (no way around), every t-th place 1/t of it (t sets share it).
  * Unequal servers: each phase takes as long as its slowest server; a server with m of a group's n
  * devices brings in (n-m)/n b. Equal servers give the lines above.
  * Sources: hierarchical gather and D/g: engine/README.md; ring all-to-all b/4: Austin et al., "How to

@@ -12,7 +12,8 @@
 struct run {
     uint32_t group;          /* of the cluster */
     uint32_t devices;        /* m */
-    uint32_t low[CLUSTER_SHAPE_MOST], high[CLUSTER_SHAPE_MOST]; /* torus coordinates it covers */
+    /* Torus: the coordinates it covers along each side, low, low + step .. high. */
+    uint32_t low[CLUSTER_SHAPE_MOST], high[CLUSTER_SHAPE_MOST], step[CLUSTER_SHAPE_MOST];
 };
 
 /* What leaves one server by its card, per byte of each group's buffer, summed over the groups. */
@@ -50,6 +51,8 @@ static void run_add(struct run *r, const struct builder *b, uint32_t device)
         local /= link->shape[i];
         if (at < r->low[i])
             r->low[i] = at;
+        else if (at > r->low[i] && !r->step[i])
+            r->step[i] = at - r->low[i];
         if (at > r->high[i])
             r->high[i] = at;
     }
@@ -62,34 +65,45 @@ static double mean_hops(uint32_t side)
     return floor((double)side * side / 4) / side;
 }
 
-/* How a run of m devices uses its link: the part of W a gather gets, the links (in units of W) an
- * exchanged byte loads, and the part of W of one step to a neighbour. */
+/* How a run of m devices uses its link: the part of W that a gather gets, the time of an exchanged
+ * byte in units of 1 / W, the part of W of one step to a neighbour. */
 struct use {
-    double share, hops, step;
+    double gather, exchange, step;
 };
+
+/* Each side has 1/d of W. A run that fills a side has the whole ring. One that fills a stretch has
+ * no way around, so half; one that takes every t-th place shares the ring with t - 1 others. A
+ * gather uses all sides at once, an exchange is as slow as its slowest side. */
+static struct use torus_use(const struct cluster_link *link, const struct run *r)
+{
+    struct use u = {0, 0, 1};
+    uint32_t sides = 0;
+
+    for (uint32_t i = 0; i < link->rank; i++)
+        sides += link->shape[i] > 1;
+    for (uint32_t i = 0; i < link->rank; i++) {
+        if (!r->step[i])
+            continue;
+        uint32_t places = (r->high[i] - r->low[i]) / r->step[i] + 1;
+        double ring = places == link->shape[i] ? 1 : r->step[i] == 1 ? 0.5 : 1.0 / r->step[i];
+        double exchange = mean_hops(places) / ring * sides;
+        double step = (link->shape[i] == 2 ? 1 : 0.5) / r->step[i] / sides;
+        u.gather += ring / sides;
+        u.exchange = exchange > u.exchange ? exchange : u.exchange;
+        u.step = step < u.step ? step : u.step;
+    }
+    return u;
+}
 
 static struct use link_use(const struct cluster_link *link, const struct run *r)
 {
-    struct use u = {1, (double)(r->devices - 1) / r->devices, 1};
+    double m = r->devices;
 
-    if (link->kind == LINK_RING) {
-        u.hops = mean_hops(r->devices);
-        u.step = r->devices == 2 ? 1 : 0.5;
-    } else if (link->kind == LINK_TORUS) {
-        uint32_t sides = 0, spanned = 0, least = UINT32_MAX;
-        u.hops = 0;
-        for (uint32_t i = 0; i < link->rank; i++) {
-            uint32_t side = r->high[i] - r->low[i] + 1;
-            sides += link->shape[i] > 1;
-            spanned += side > 1;
-            u.hops += mean_hops(side);
-            if (side > 1 && side < least)
-                least = side;
-        }
-        u.share = (double)spanned / sides;
-        u.step = (least == 2 ? 1.0 : 0.5) / sides;
-    }
-    return u;
+    if (link->kind == LINK_TORUS)
+        return torus_use(link, r);
+    if (link->kind == LINK_RING)
+        return (struct use){1, mean_hops(r->devices), r->devices == 2 ? 1 : 0.5};
+    return (struct use){1, (m - 1) / m, 1};
 }
 
 static double most(double a, double b)
@@ -110,8 +124,8 @@ static void run_end(const struct run *r, const struct builder *b, struct mesh_sp
         struct use u = link_use(link, r);
         double ms = MS_PER_S / link->bandwidth;
         s->latency_inside_ms = most(s->latency_inside_ms, link->latency_ms);
-        s->gather_inside = most(s->gather_inside, (m - 1) / m * ms / u.share);
-        s->exchange_inside = most(s->exchange_inside, u.hops * (m / n) * ms / u.share);
+        s->gather_inside = most(s->gather_inside, (m - 1) / m * ms / u.gather);
+        s->exchange_inside = most(s->exchange_inside, u.exchange * (m / n) * ms);
         s->shift_inside = most(s->shift_inside, ms / u.step);
     }
     if (r->devices < s->devices) {

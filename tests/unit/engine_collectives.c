@@ -215,6 +215,32 @@ static void test_torus(void **state)
     }
     near(ms(&m, COLLECTIVE_ALL_GATHER, 3), 15.0 / 16 * 10);
     near(ms(&m, COLLECTIVE_ALL_TO_ALL, 3), 20);
+    /* The first side in two: every second place (x) or a stretch (y), a ring of 50 GB/s halved. */
+    m = mesh(yaml, "2x2x4");
+    for (uint32_t half = 1; half <= 2; half++) {
+        near(ms(&m, COLLECTIVE_ALL_GATHER, half), 1.0 / 2 * 40);
+        near(ms(&m, COLLECTIVE_ALL_TO_ALL, half), 1.0 / 2 * 40);
+    }
+    near(ms(&m, COLLECTIVE_PERMUTE, 1), 80); /* two steps, shared by two */
+    near(ms(&m, COLLECTIVE_PERMUTE, 2), 40);
+    near(ms(&m, COLLECTIVE_ALL_GATHER, 3), 3.0 / 4 * 20);
+}
+
+/* Sides of 2 and 8. The cut across the long side: 4 links of W/4, 8 devices with half a GB for the
+ * other half each = 4 GB at 100 GB/s. */
+static void test_long_torus(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        "devices: {d: {memory: 1 GB, peak: 1 TFLOP/s, bandwidth: 1 GB/s, launch: 0 us}}\n"
+        "servers: [{devices: 16, link: {kind: torus, shape: 2x8, bandwidth: 100 GB/s, latency: 0 ms}}]\n";
+    struct cluster_mesh m = mesh(yaml, "2x8");
+
+    near(ms(&m, COLLECTIVE_ALL_TO_ALL, 3), 40);
+    near(ms(&m, COLLECTIVE_ALL_TO_ALL, 1), 1.0 / 2 * 20);
+    near(ms(&m, COLLECTIVE_ALL_TO_ALL, 2), 8.0 / 4 * 20);
+    near(ms(&m, COLLECTIVE_PERMUTE, 1), 20);
+    near(ms(&m, COLLECTIVE_PERMUTE, 2), 40);
 }
 
 /* Reference without any formula: every device's share of every byte is walked and charged to the
@@ -347,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_published_ring),
         cmocka_unit_test(test_against_another_model),
         cmocka_unit_test(test_torus),
+        cmocka_unit_test(test_long_torus),
         cmocka_unit_test(test_against_walking_every_byte),
         cmocka_unit_test(test_mesh_text),
         cmocka_unit_test(test_explain),
