@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEVICE "devices: {d: {memory: 16 GB, peak: 12 TFLOP/s, bandwidth: 800 GB/s, launch: 5 us}}\n"
+#define DEVICE \
+    "devices: {d: {memory: 16 GB, peak: 12 TFLOP/s, bandwidth: 800 GB/s, launch: 5 us}}\n"
 #define LINK "link: {kind: ring, bandwidth: 130 GB/s, latency: 10 us}"
 #define SERVERS "servers: [{devices: 4, " LINK "}]\n"
 
@@ -61,7 +62,8 @@ static void test_units(void **state)
 {
     (void)state;
     struct cluster c = read_ok(
-        "devices: {d: {memory: 16GiB, peak: {f32: 1.5e1 TFLOP/s, s8: 130 TOP/s}, bandwidth: 0.9 TB/s,"
+        "devices: {d: {memory: 16GiB, peak: {f32: 1.5e1 TFLOP/s, s8: 130 TOP/s}, bandwidth: 0.9 "
+        "TB/s,"
         " launch: 5 \302\265s}}\n"
         "servers: [{devices: 2, link: {kind: switch, bandwidth: 600 Gbit/s, latency: 0.01 ms}}]\n");
 
@@ -98,14 +100,15 @@ static void test_peaks(void **state)
 static void test_unequal_servers(void **state)
 {
     (void)state;
-    struct cluster c = read_ok(
-        "devices:\n"
-        "  big: {memory: 80 GB, peak: {f32: 19 TFLOP/s, f16: 300 TFLOP/s}, bandwidth: 2 TB/s, launch: 4 us}\n"
-        "  small: {memory: 16 GB, peak: 15 TFLOP/s, bandwidth: 900 GB/s, launch: 5 us}\n"
-        "servers:\n"
-        "  - {type: big, devices: 4, network: 100 Gbit/s, " LINK "}\n"
-        "  - {type: small, count: 2, devices: 1}\n"
-        "network: {bandwidth: 25 Gbit/s, latency: 25 us}\n");
+    struct cluster c =
+        read_ok("devices:\n"
+                "  big: {memory: 80 GB, peak: {f32: 19 TFLOP/s, f16: 300 TFLOP/s}, bandwidth: 2 "
+                "TB/s, launch: 4 us}\n"
+                "  small: {memory: 16 GB, peak: 15 TFLOP/s, bandwidth: 900 GB/s, launch: 5 us}\n"
+                "servers:\n"
+                "  - {type: big, devices: 4, network: 100 Gbit/s, " LINK "}\n"
+                "  - {type: small, count: 2, devices: 1}\n"
+                "network: {bandwidth: 25 Gbit/s, latency: 25 us}\n");
     struct cluster_device w = cluster_weakest(&c);
     char label[64];
 
@@ -174,8 +177,9 @@ static void test_set(void **state)
         {"network.bandwith", "1 GB/s",
          "unknown key \"bandwith\" in the network, expected bandwidth, latency; did you mean "
          "\"bandwidth\"?"},
-        {"network", "1 GB/s", "\"network\" is a section, expected one of its keys as in "
-                              "network.bandwidth"},
+        {"network", "1 GB/s",
+         "\"network\" is a section, expected one of its keys as in "
+         "network.bandwidth"},
         {"network.bandwidth.x", "1 GB/s", "\"bandwidth\" has no keys of its own, not \"x\""},
         {"network.bandwidth", "-1 GB/s", "\"-1 GB/s\" is negative, expected more than 0"},
         {"devices.a100.memory", "1 GB", "no device type \"a100\", expected v100 or *"},
@@ -210,11 +214,13 @@ static const struct bad_file {
 } bad_files[] = {
     {"", 1, 1, "an empty file, expected YAML"},
     {"[]", 1, 1, "a list for a cluster, expected a map such as {key: value}"},
-    {DEVICE, 1, 1, "a cluster without servers, expected servers: [{count: 4, devices: 8, link: ...}]"},
+    {DEVICE, 1, 1,
+     "a cluster without servers, expected servers: [{count: 4, devices: 8, link: ...}]"},
     {DEVICE "servers: []\n", 2, 10, "no server, expected [{count: 4, devices: 8, link: ...}]"},
     {"devices: {}\n" SERVERS, 1, 10, "no device type, expected {v100: {memory: 16 GB, ...}}"},
     {DEVICE "server: []\n", 2, 1,
-     "unknown key \"server\" in a cluster, expected name, about, devices, servers, network; did you "
+     "unknown key \"server\" in a cluster, expected name, about, devices, servers, network; did "
+     "you "
      "mean \"servers\"?"},
     {DEVICE "servers:\n  - devices: 0\n", 3, 14, "0 is out of range, expected 1 to 65536"},
     {DEVICE "servers:\n  - devices: -8\n", 3, 14,
@@ -225,40 +231,45 @@ static const struct bad_file {
      "8 devices without a link, expected link: {kind: ring, bandwidth: 130 GB/s, latency: 10 us}"},
     {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: -130 GB/s, latency: 1 us}}\n",
      3, 48, "\"-130 GB/s\" is negative, expected more than 0"},
-    {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: 0 GB/s, latency: 1 us}}\n",
-     3, 48, "\"0 GB/s\" is zero, expected more than 0"},
-    {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: 130, latency: 1 us}}\n", 3, 48,
-     "\"130\" has no unit, expected MB/s, GB/s, TB/s, Mbit/s or Gbit/s as in 900 GB/s"},
+    {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: 0 GB/s, latency: 1 us}}\n", 3,
+     48, "\"0 GB/s\" is zero, expected more than 0"},
+    {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: 130, latency: 1 us}}\n", 3,
+     48, "\"130\" has no unit, expected MB/s, GB/s, TB/s, Mbit/s or Gbit/s as in 900 GB/s"},
     {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: 130 Gb, latency: 1 us}}\n", 3,
-     48, "unknown unit \"Gb\" in \"130 Gb\", expected MB/s, GB/s, TB/s, Mbit/s or Gbit/s as in 900 "
-         "GB/s"},
-    {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: fast, latency: 1 us}}\n", 3, 48,
-     "\"fast\" is not a rate, expected a number and a unit such as 900 GB/s"},
+     48,
+     "unknown unit \"Gb\" in \"130 Gb\", expected MB/s, GB/s, TB/s, Mbit/s or Gbit/s as in 900 "
+     "GB/s"},
+    {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: fast, latency: 1 us}}\n", 3,
+     48, "\"fast\" is not a rate, expected a number and a unit such as 900 GB/s"},
     {DEVICE "servers:\n  - {devices: 4, link: {kind: rign, bandwidth: 1 GB/s, latency: 1 us}}\n", 3,
      31, "unknown kind of link \"rign\", expected ring, switch or torus"},
-    {DEVICE "servers:\n  - {devices: 4, link: {kind: torus, bandwidth: 1 GB/s, latency: 1 us}}\n", 3,
-     5, "a torus without shape, expected sizes whose product is 4"},
+    {DEVICE "servers:\n  - {devices: 4, link: {kind: torus, bandwidth: 1 GB/s, latency: 1 us}}\n",
+     3, 5, "a torus without shape, expected sizes whose product is 4"},
     {DEVICE "servers:\n  - {devices: 4, link: {kind: torus, shape: 2x3, bandwidth: 1 GB/s, "
-            "latency: 1 us}}\n", 3, 5, "the shape has 6 devices, the server has 4"},
+            "latency: 1 us}}\n",
+     3, 5, "the shape has 6 devices, the server has 4"},
     {DEVICE "servers:\n  - {devices: 4, link: {kind: torus, shape: 2x, bandwidth: 1 GB/s, "
-            "latency: 1 us}}\n", 3, 45,
-     "shape \"2x\" is not understood, expected 1 to 3 sizes such as 4x4"},
+            "latency: 1 us}}\n",
+     3, 45, "shape \"2x\" is not understood, expected 1 to 3 sizes such as 4x4"},
     {DEVICE "servers: [{count: 2, devices: 1}]\n", 2, 10,
      "2 servers without a network, expected network: {bandwidth: 25 Gbit/s, latency: 25 us}"},
-    {DEVICE "servers: [{count: 4096, devices: 65536, " LINK "}]\n", 2, 11, "more than 65536 devices"},
+    {DEVICE "servers: [{count: 4096, devices: 65536, " LINK "}]\n", 2, 11,
+     "more than 65536 devices"},
     {DEVICE "servers: [{devices: 4, type: v100, " LINK "}]\n", 2, 30,
      "no device type \"v100\", expected a name from devices, such as d"},
     {"devices: {d: {memory: 16 GB, bandwidth: 800 GB/s, launch: 5 us}}\n" SERVERS, 1, 14,
      "a device type without peak, expected peak: {f32: 15.7 TFLOP/s}"},
-    {"devices: {d: {memory: 16 GB, peak: {f16: 1 TFLOP/s}, bandwidth: 8 GB/s, launch: 5 us}}\n"
-     SERVERS, 1, 36, "peak without f32, expected f32: 15.7 TFLOP/s"},
+    {"devices: {d: {memory: 16 GB, peak: {f16: 1 TFLOP/s}, bandwidth: 8 GB/s, launch: 5 "
+     "us}}\n" SERVERS,
+     1, 36, "peak without f32, expected f32: 15.7 TFLOP/s"},
     {"devices: {d: {memory: 16 GB, memory: 32 GB}}\n" SERVERS, 1, 30, "\"memory\" is given twice"},
     {"devices: {d: &a {memory: 16 GB}}\n" SERVERS, 1, 14,
      "an anchor (&name), expected a plain value"},
     {"devices: {d: *a}\n" SERVERS, 1, 14, "an alias (*name), expected the value written out"},
     {"devices: !!map {}\n" SERVERS, 1, 10, "a tag (!name), expected a plain value"},
     {DEVICE SERVERS "---\nname: two\n", 3, 1, "a second document, expected the end of the file"},
-    {"name: \"a\033b\"\n" DEVICE SERVERS, 1, 9, "not valid YAML: control characters are not allowed"},
+    {"name: \"a\033b\"\n" DEVICE SERVERS, 1, 9,
+     "not valid YAML: control characters are not allowed"},
     {"name: \"a\\e[31mb\"\n" DEVICE SERVERS, 1, 7,
      "name \"a?[31mb\" is not fit, expected 1 to 47 letters, digits, -, _, . or +"},
     {DEVICE "servers: [{devices: 4", 2, 22,
