@@ -1,0 +1,458 @@
+#include "engine/cost/terms.h"
+
+#include <math.h>
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the costs of this module");
+}
+
+/* ---- one instruction ---- */
+
+static double share_of(const struct terms *t, const struct class_factor *f, const label *on)
+{
+    return f->class == CLASS_NONE ? 1 : label_share(t->labels, f->class, on[f->class]);
+}
+
+/* Local part of leaf `leaf`: the product of the shares of the factors that bind a dim of it. */
+static double leaf_share(const struct terms *t, hlo_id id, uint32_t leaf, const label *on)
+{
+    const struct classes *c = t->labels->classes;
+    double share = 1;
+
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        if (c->leaf_dims[c->factors[k].dims + leaf] >= 0)
+            share *= share_of(t, &c->factors[k], on);
+    }
+    return share;
+}
+
+static uint32_t operand_leaf_count(const struct classes *c, hlo_id id)
+{
+    uint32_t results = c->m->leaf_base[id + 1] - c->m->leaf_base[id];
+
+    return class_leaf_count(c, id) - results;
+}
+
+/* Results a split reducing factor leaves partial: those in which it binds no dim. */
+static void add_reduction(const struct terms *t, hlo_id id, const label *on, struct instruction_cost *out)
+{
+    const struct classes *c = t->labels->classes;
+    uint32_t leaves = class_leaf_count(c, id);
+
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        const struct class_factor *f = &c->factors[k];
+        if (f->kind == HLO_FACTOR_REDUCE && f->class != CLASS_NONE)
+            out->reduced_over |= on[f->class];
+    }
+    if (!out->reduced_over)
+        return;
+    for (uint32_t leaf = operand_leaf_count(c, id); leaf < leaves; leaf++) {
+        bool partial = false;
+        for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+            const struct class_factor *f = &c->factors[k];
+            partial |= f->kind == HLO_FACTOR_REDUCE && f->class != CLASS_NONE && on[f->class] &&
+                       c->leaf_dims[f->dims + leaf] < 0;
+        }
+        if (!partial)
+            continue;
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        out->reduced_bytes += (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, on);
+        out->reduced_count++;
+    }
+}
+
+/* Part of the unsplit traffic that one device still has. */
+static double local_part(const struct terms *t, hlo_id id, const label *on)
+{
+    const struct classes *c = t->labels->classes;
+    uint32_t leaves = class_leaf_count(c, id);
+    double whole = 0, local = 0;
+
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        double bytes = (double)hlo_value_shape(c->m, hlo_factors_value(c->m, id, leaf))->bytes;
+        whole += bytes;
+        local += bytes * leaf_share(t, id, leaf, on);
+    }
+    return whole > 0 ? local / whole : 1;
+}
+
+/* Operations that start a kernel of their own; element-wise work rides along with others. */
+static bool is_heavy(uint16_t opcode)
+{
+    switch (opcode) {
+    case HLO_OP_DOT:
+    case HLO_OP_RAGGED_DOT:
+    case HLO_OP_SCALED_DOT:
+    case HLO_OP_CONVOLUTION:
+    case HLO_OP_SORT:
+    case HLO_OP_FFT:
+    case HLO_OP_CHOLESKY:
+    case HLO_OP_TRIANGULAR_SOLVE:
+    case HLO_OP_CUSTOM_CALL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static double peak_of(const struct terms *t, hlo_id id)
+{
+    const struct hlo_module *m = t->labels->classes->m;
+    const struct hlo_instruction *i = hlo_at(m, id);
+    hlo_value v = i->operand_count ? m->leaf_base[hlo_operand(m, id, 0)] : m->leaf_base[id];
+
+    if (v >= m->value_count)
+        return cluster_peak(&t->device, PEAK_F32);
+    return cluster_peak(&t->device, cluster_peak_type(hlo_value_shape(m, v)->type));
+}
+
+struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on)
+{
+    const struct classes *c = t->labels->classes;
+    const struct hlo_cost *whole = &t->costs->instruction[id];
+    struct instruction_cost out = {.times = t->costs->times[id]};
+
+    /* What only passes values on, and free values that every use makes for itself, cost nothing. */
+    if (class_leaf_count(c, id) == 0)
+        return out;
+    double shares = 1;
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++)
+        shares *= share_of(t, &c->factors[k], on);
+    out.flops = fmax(whole->flops, 0) * shares;
+    out.bytes = fmax(whole->bytes, 0) * local_part(t, id, on);
+    double ms = fmax(out.flops / peak_of(t, id), out.bytes / t->device.bandwidth) * 1e3;
+    if (is_heavy(hlo_at(c->m, id)->opcode))
+        ms += t->device.launch_ms;
+    if (t->measured_ms && t->measured_ms[id] >= 0)
+        ms = t->measured_ms[id] * shares;
+    out.compute_ms = ms * out.times;
+    add_reduction(t, id, on, &out);
+    if (out.reduced_over)
+        out.communication_ms =
+            out.times * collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, out.reduced_over, out.reduced_bytes);
+    return out;
+}
+
+/* ---- tables ---- */
+
+struct build {
+    struct terms *t;
+    struct err *e;
+    label *on; /* [classes] scratch: all empty between uses */
+    size_t item_room, pool_room, pool_count, table_room, communication_room, table_count;
+    uint32_t *term_slots;      /* class tuple -> term + 1 */
+    size_t term_slot_count;
+    struct pattern *patterns;  /* instructions that cost alike -> their table */
+    size_t pattern_count, pattern_room;
+    uint32_t *pattern_slots;
+    size_t pattern_slot_count;
+    double *rows;              /* patterns' tables: compute, then communication */
+    size_t row_count, row_room;
+};
+
+struct pattern {
+    uint64_t hash[2];
+    size_t row;
+};
+
+static uint32_t power(uint32_t base, uint32_t exponent)
+{
+    uint32_t p = 1;
+
+    while (exponent--)
+        p *= base;
+    return p;
+}
+
+/* Splittable classes of an instruction, ascending. False when there are too many. */
+static bool classes_of(const struct terms *t, hlo_id id, class_id *list, uint32_t *count)
+{
+    const struct classes *c = t->labels->classes;
+
+    *count = 0;
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        class_id class = c->factors[k].class;
+        if (class == CLASS_NONE || !label_is_splittable(t->labels, class))
+            continue;
+        uint32_t at = *count;
+        if (at == TERM_CLASSES_MOST)
+            return false;
+        for (; at && list[at - 1] > class; at--)
+            list[at] = list[at - 1];
+        list[at] = class;
+        ++*count;
+    }
+    return true;
+}
+
+/* Two independent 64-bit hashes of all an instruction's table depends on. */
+static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list, uint32_t count, uint64_t hash[2])
+{
+    const struct classes *c = t->labels->classes;
+    uint32_t leaves = class_leaf_count(c, id);
+    struct {
+        double flops, bytes, times, measured;
+        uint64_t opcode, count;
+    } head = {t->costs->instruction[id].flops, t->costs->instruction[id].bytes, t->costs->times[id],
+              t->measured_ms ? t->measured_ms[id] : -1, hlo_at(c->m, id)->opcode, count};
+
+    for (int h = 0; h < 2; h++) {
+        uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
+        for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+            hlo_value v = hlo_factors_value(c->m, id, leaf);
+            x = mem_hash(&c->m->shapes[c->m->value_shape[v]].bare, sizeof(hlo_shape_id), x);
+        }
+        for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+            const struct class_factor *f = &c->factors[k];
+            uint32_t at = 0;
+            while (at < count && list[at] != f->class)
+                at++;
+            uint64_t key[4] = {f->kind, at,
+                               at < count ? t->labels->kind[f->class] : 0,
+                               at < count ? t->labels->admissible[f->class] : 0};
+            x = mem_hash(key, sizeof key, x);
+            x = mem_hash(c->leaf_dims + f->dims, leaves, x);
+        }
+        hash[h] = x;
+    }
+}
+
+/* Writes the table of instruction `id`: every way its classes can share out the axes. Entries whose
+ * labels are not admissible stay infinite; no assignment can reach them. */
+static void fill_row(struct build *b, hlo_id id, const class_id *list, uint32_t count, uint32_t entries, double *row)
+{
+    struct terms *t = b->t;
+
+    for (uint32_t entry = 0; entry < entries; entry++) {
+        uint32_t rest = entry;
+        bool ok = true;
+        for (uint32_t x = 0; x < t->labels->axes; x++, rest /= count + 1) {
+            if (rest % (count + 1))
+                b->on[list[rest % (count + 1) - 1]] |= (label)(1u << x);
+        }
+        for (uint32_t n = 0; n < count; n++)
+            ok &= label_is_admissible(t->labels, list[n], b->on[list[n]]);
+        struct instruction_cost cost = {.compute_ms = INFINITY};
+        if (ok)
+            cost = terms_instruction(t, id, b->on);
+        row[entry] = cost.compute_ms;
+        row[entries + entry] = cost.communication_ms;
+        for (uint32_t n = 0; n < count; n++)
+            b->on[list[n]] = 0;
+    }
+}
+
+static bool slots_double(uint32_t **slots, size_t *count)
+{
+    size_t next = *count ? *count * 2 : 1024;
+    uint32_t *grown = mem_try(next, sizeof *grown);
+
+    if (!grown)
+        return false;
+    free(*slots);
+    *slots = grown;
+    *count = next;
+    return true;
+}
+
+/* The row of an instruction like `id`; computed when it is the first of its kind. */
+static bool find_row(struct build *b, hlo_id id, const class_id *list, uint32_t count, uint32_t entries, size_t *row)
+{
+    uint64_t hash[2];
+
+    if (b->pattern_count * 2 >= b->pattern_slot_count) {
+        if (!slots_double(&b->pattern_slots, &b->pattern_slot_count))
+            return false;
+        for (size_t k = 0; k < b->pattern_count; k++) {
+            size_t i = b->patterns[k].hash[0] & (b->pattern_slot_count - 1);
+            while (b->pattern_slots[i])
+                i = (i + 1) & (b->pattern_slot_count - 1);
+            b->pattern_slots[i] = (uint32_t)k + 1;
+        }
+    }
+    hash_pattern(b->t, id, list, count, hash);
+    size_t i = hash[0] & (b->pattern_slot_count - 1);
+    for (; b->pattern_slots[i]; i = (i + 1) & (b->pattern_slot_count - 1)) {
+        const struct pattern *p = &b->patterns[b->pattern_slots[i] - 1];
+        if (p->hash[0] == hash[0] && p->hash[1] == hash[1]) {
+            *row = p->row;
+            return true;
+        }
+    }
+    if (!mem_grow(&b->patterns, &b->pattern_room, b->pattern_count, 1) ||
+        !mem_grow(&b->rows, &b->row_room, b->row_count, (size_t)entries * 2))
+        return false;
+    *row = b->row_count;
+    fill_row(b, id, list, count, entries, b->rows + *row);
+    b->row_count += (size_t)entries * 2;
+    b->patterns[b->pattern_count++] = (struct pattern){{hash[0], hash[1]}, *row};
+    b->pattern_slots[i] = (uint32_t)b->pattern_count;
+    return true;
+}
+
+static uint64_t hash_classes(const class_id *list, uint32_t count)
+{
+    return mem_hash(list, count * sizeof *list, count);
+}
+
+static bool add_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries, uint32_t *out)
+{
+    struct terms *t = b->t;
+
+    if (!mem_grow(&t->items, &b->item_room, t->count, 1) ||
+        !mem_grow(&t->class_pool, &b->pool_room, b->pool_count, count) ||
+        !mem_grow(&t->compute_ms, &b->table_room, b->table_count, entries) ||
+        !mem_grow(&t->communication_ms, &b->communication_room, b->table_count, entries))
+        return false;
+    *out = t->count++;
+    t->items[*out] = (struct term){(uint32_t)b->pool_count, count, (uint32_t)b->table_count, entries};
+    memcpy(t->class_pool + b->pool_count, list, count * sizeof *list);
+    memset(t->compute_ms + b->table_count, 0, entries * sizeof(double));
+    memset(t->communication_ms + b->table_count, 0, entries * sizeof(double));
+    b->pool_count += count;
+    b->table_count += entries;
+    return true;
+}
+
+static bool find_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries, uint32_t *out)
+{
+    struct terms *t = b->t;
+
+    if ((size_t)t->count * 2 >= b->term_slot_count) {
+        if (!slots_double(&b->term_slots, &b->term_slot_count))
+            return false;
+        for (uint32_t k = 0; k < t->count; k++) {
+            size_t i = hash_classes(t->class_pool + t->items[k].classes, t->items[k].class_count) &
+                       (b->term_slot_count - 1);
+            while (b->term_slots[i])
+                i = (i + 1) & (b->term_slot_count - 1);
+            b->term_slots[i] = k + 1;
+        }
+    }
+    size_t i = hash_classes(list, count) & (b->term_slot_count - 1);
+    for (; b->term_slots[i]; i = (i + 1) & (b->term_slot_count - 1)) {
+        *out = b->term_slots[i] - 1;
+        const struct term *term = &t->items[*out];
+        if (term->class_count == count && !memcmp(t->class_pool + term->classes, list, count * sizeof *list))
+            return true;
+    }
+    if (!add_term(b, list, count, entries, out))
+        return false;
+    b->term_slots[i] = *out + 1;
+    return true;
+}
+
+static int add_instruction(struct build *b, hlo_id id)
+{
+    struct terms *t = b->t;
+    class_id list[TERM_CLASSES_MOST];
+    uint32_t count, index;
+    size_t row;
+
+    if (t->costs->times[id] <= 0 || class_leaf_count(t->labels->classes, id) == 0)
+        return 0;
+    if (!classes_of(t, id, list, &count))
+        return err_set(b->e, ERR_LIMIT, "%.100s can be split in more than %d ways",
+                       hlo_name(t->labels->classes->m, id), TERM_CLASSES_MOST);
+    if (!count) {
+        t->fixed_ms += terms_instruction(t, id, b->on).compute_ms;
+        return 0;
+    }
+    uint32_t entries = power(count + 1, t->labels->axes);
+    if (!find_row(b, id, list, count, entries, &row) || !find_term(b, list, count, entries, &index))
+        return no_memory(b->e);
+    const struct term *term = &t->items[index];
+    for (uint32_t n = 0; n < entries; n++) {
+        t->compute_ms[term->table + n] += b->rows[row + n];
+        t->communication_ms[term->table + n] += b->rows[row + entries + n];
+    }
+    return 0;
+}
+
+static int index_terms(struct build *b)
+{
+    struct terms *t = b->t;
+    class_id count = t->labels->classes->count;
+
+    t->of_class = mem_try((size_t)count + 2, sizeof *t->of_class);
+    t->class_terms = mem_try(b->pool_count, sizeof *t->class_terms);
+    if (!t->of_class || !t->class_terms)
+        return no_memory(b->e);
+    for (size_t k = 0; k < b->pool_count; k++)
+        t->of_class[t->class_pool[k] + 2]++;
+    for (class_id k = 0; k < count; k++)
+        t->of_class[k + 1] += t->of_class[k];
+    for (uint32_t n = 0; n < t->count; n++) {
+        for (uint32_t k = 0; k < t->items[n].class_count; k++)
+            t->class_terms[t->of_class[t->class_pool[t->items[n].classes + k] + 1]++] = n;
+    }
+    return 0;
+}
+
+int terms_new(const struct labels *l, const struct cluster_mesh *mesh, const struct cluster *cluster,
+              const struct hlo_costs *costs, const double *measured_ms, struct terms *out, struct err *e)
+{
+    struct terms t = {.labels = l, .mesh = mesh, .costs = costs, .device = cluster_weakest(cluster),
+                      .measured_ms = measured_ms};
+    struct build b = {.t = &t, .e = e};
+    int rc = 0;
+
+    b.on = mem_try(l->classes->count, sizeof *b.on);
+    if (!b.on)
+        rc = no_memory(e);
+    for (hlo_id id = 0; id < l->classes->m->count && !rc; id++)
+        rc = add_instruction(&b, id);
+    if (!rc)
+        rc = index_terms(&b);
+    free(b.on);
+    free(b.term_slots);
+    free(b.patterns);
+    free(b.pattern_slots);
+    free(b.rows);
+    if (rc)
+        terms_release(&t);
+    else
+        *out = t;
+    return rc;
+}
+
+void terms_release(struct terms *t)
+{
+    free(t->items);
+    free(t->class_pool);
+    free(t->compute_ms);
+    free(t->communication_ms);
+    free(t->of_class);
+    free(t->class_terms);
+    memset(t, 0, sizeof *t);
+}
+
+static void add_term_cost(const struct terms *t, const struct term *term, const label *on, struct step_cost *sum)
+{
+    uint32_t at = term->table + term_entry(t, term, on);
+
+    sum->compute_ms += t->compute_ms[at];
+    sum->communication_ms += t->communication_ms[at];
+}
+
+struct step_cost terms_cost(const struct terms *t, const label *on)
+{
+    struct step_cost sum = {.compute_ms = t->fixed_ms};
+
+    for (uint32_t k = 0; k < t->count; k++)
+        add_term_cost(t, &t->items[k], on, &sum);
+    sum.step_ms = sum.compute_ms + sum.communication_ms;
+    return sum;
+}
+
+struct step_cost terms_cost_of_class(const struct terms *t, class_id k, const label *on)
+{
+    struct step_cost sum = {0};
+
+    for (uint32_t n = t->of_class[k]; n < t->of_class[k + 1]; n++)
+        add_term_cost(t, &t->items[t->class_terms[n]], on, &sum);
+    sum.step_ms = sum.compute_ms + sum.communication_ms;
+    return sum;
+}

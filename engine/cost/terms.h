@@ -1,0 +1,80 @@
+/* engine/cost/terms.h - the step time of a strict plan as a sum of small tables.
+ *
+ * An instruction's local cost depends only on the labels of the classes of its factors
+ * (propagation.md 1, mesh.md 1):
+ *     compute = times x (max(flops x shares / peak, bytes x local part / bandwidth) + launch)
+ *     one all-reduce of the partial results, over the union of its reducing classes' labels
+ * So instructions over the same classes add up to one term: a table over who owns each axis. With k
+ * classes a term has (k + 1)^axes entries: entry = sum over axes x of owner(x) (k + 1)^x, owner 0
+ * nobody, 1 + n the term's n-th class. Classes that meet have disjoint labels, so this is all there is.
+ * No overlap of communication with compute. Built once per module, cluster and mesh; immutable. */
+#ifndef AUTOMAP_ENGINE_COST_TERMS_H
+#define AUTOMAP_ENGINE_COST_TERMS_H
+
+#include "engine/cost/collectives.h"
+#include "engine/decide/labels.h"
+#include "hlo/cost.h"
+
+enum { TERM_CLASSES_MOST = 16 };
+
+struct term {
+    uint32_t classes, class_count; /* into terms->class_pool, ascending */
+    uint32_t table;                /* into terms->compute_ms and terms->communication_ms */
+    uint32_t entries;              /* (class_count + 1)^axes */
+};
+
+struct terms {
+    const struct labels *labels;
+    const struct cluster_mesh *mesh;
+    const struct hlo_costs *costs;
+    struct cluster_device device; /* the weakest of the cluster: all devices wait for it */
+    const double *measured_ms;    /* [instructions] of one run unsplit, or NULL; < 0: not measured */
+    struct term *items;
+    uint32_t count;
+    class_id *class_pool;
+    double *compute_ms, *communication_ms;
+    double fixed_ms;              /* compute of what no class can split */
+    uint32_t *of_class;           /* [classes + 1] into class_terms */
+    uint32_t *class_terms;        /* terms of each class */
+};
+
+/* `measured_ms` NULL: the roofline. ERR_LIMIT when an instruction meets more classes than a term holds. */
+int terms_new(const struct labels *l, const struct cluster_mesh *mesh, const struct cluster *cluster,
+              const struct hlo_costs *costs, const double *measured_ms, struct terms *out,
+              struct err *e) MUST_CHECK;
+void terms_release(struct terms *t);
+
+/* Cost of one instruction under labels given per factor; what a term's tables are made of. */
+struct instruction_cost {
+    double flops, bytes;                /* local, one execution */
+    double compute_ms, communication_ms; /* times executions */
+    double times;
+    double reduced_bytes;               /* of the all-reduce, local, one execution; 0: none */
+    uint32_t reduced_count;             /* results it reduces */
+    label reduced_over;
+};
+struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on);
+
+static inline uint32_t term_entry(const struct terms *t, const struct term *term, const label *on)
+{
+    uint32_t entry = 0, weight = 1;
+
+    for (uint32_t x = 0; x < t->labels->axes; x++, weight *= term->class_count + 1) {
+        for (uint32_t n = 0; n < term->class_count; n++) {
+            if (on[t->class_pool[term->classes + n]] >> x & 1)
+                entry += (n + 1) * weight;
+        }
+    }
+    return entry;
+}
+
+struct step_cost {
+    double compute_ms, communication_ms, step_ms;
+};
+/* Of a whole assignment: on[class] = label. O(terms). */
+struct step_cost terms_cost(const struct terms *t, const label *on);
+/* Sum over the terms of class `k` alone: differences of it are differences of the whole when only
+ * `k` changes. O(terms of k). */
+struct step_cost terms_cost_of_class(const struct terms *t, class_id k, const label *on);
+
+#endif

@@ -1,0 +1,48 @@
+/* engine/decide/labels.h - what a class may be split over on a mesh, and how large the pieces are.
+ *
+ * A label is a set of mesh axes (bit mask). The empty label means replicated. A label is admissible
+ * for an allowed class when the product n of its axes is at most the class's smallest dim
+ * (divisibility pad) or divides all of its dims (exact), and divides the group counts it must.
+ * share = max over the class's dims of ceil(size / n) / size: with pad the coarsest dim decides. */
+#ifndef AUTOMAP_ENGINE_DECIDE_LABELS_H
+#define AUTOMAP_ENGINE_DECIDE_LABELS_H
+
+#include "engine/cost/mesh.h"
+#include "engine/decide/classes.h"
+
+typedef uint8_t label; /* set of axes; MESH_AXES_MOST <= 8 */
+
+struct labels {
+    const struct classes *classes;
+    uint32_t axes, count;   /* count = 2^axes labels */
+    uint32_t parts[MESH_SETS_MOST]; /* product of the axes of each label */
+    uint64_t *admissible;   /* [classes->count] bit l: label l may be taken; bit 0 always */
+    uint32_t *kind;         /* [classes->count] classes of one kind have equal shares */
+    double *share;          /* [kind_count][count] */
+    uint32_t kind_count;
+};
+
+int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact,
+               struct labels *out, struct err *e) MUST_CHECK;
+void labels_release(struct labels *l);
+
+static inline double label_share(const struct labels *l, class_id k, label a)
+{
+    return l->share[(size_t)l->kind[k] * l->count + a];
+}
+static inline bool label_is_admissible(const struct labels *l, class_id k, label a)
+{
+    return l->admissible[k] >> a & 1;
+}
+/* Some label other than the empty one is admissible. */
+static inline bool label_is_splittable(const struct labels *l, class_id k)
+{
+    return l->admissible[k] > 1;
+}
+/* True when a padded split: some dim of the class is not divided evenly. */
+static inline bool label_pads(const struct labels *l, class_id k, label a)
+{
+    return l->classes->info[k].divisor % l->parts[a] != 0;
+}
+
+#endif

@@ -1,0 +1,309 @@
+#include "engine/plan/plan.h"
+
+#include <string.h>
+
+const char *const plan_by_names[PLAN_BY_COUNT] = {
+#define X(id, name) name,
+    PLAN_BY(X)
+#undef X
+};
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for a plan");
+}
+
+static int plan_alloc(const struct problem *p, struct plan *out, struct err *e)
+{
+    size_t count = p->classes.count;
+
+    *out = (struct plan){.problem = p};
+    out->on = mem_try(count, sizeof *out->on);
+    out->decided = mem_try(count, sizeof *out->decided);
+    out->by = mem_try(count, sizeof *out->by);
+    if (out->on && out->decided && out->by)
+        return 0;
+    plan_release(out);
+    return no_memory(e);
+}
+
+int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_by by, struct plan *out,
+                     struct err *e)
+{
+    int rc = plan_alloc(p, out, e);
+
+    if (rc)
+        return rc;
+    for (class_id k = 0; k < p->classes.count; k++) {
+        out->on[k] = s->on[k];
+        out->decided[k] = s->on[k] | s->off[k];
+        out->by[k] = (uint8_t)(s->on[k] ? by : out->decided[k] ? PLAN_BY_PROPAGATION : PLAN_BY_NOBODY);
+    }
+    out->cost = terms_cost(&p->terms, out->on);
+    return 0;
+}
+
+int plan_copy(const struct plan *from, struct plan *out, struct err *e)
+{
+    struct plan copy;
+    int rc = plan_alloc(from->problem, &copy, e);
+    size_t count = from->problem->classes.count;
+
+    if (rc)
+        return rc;
+    label *on = copy.on, *decided = copy.decided;
+    uint8_t *by = copy.by;
+    copy = *from;
+    copy.on = memcpy(on, from->on, count * sizeof *on);
+    copy.decided = memcpy(decided, from->decided, count * sizeof *decided);
+    copy.by = memcpy(by, from->by, count * sizeof *by);
+    *out = copy;
+    return 0;
+}
+
+void plan_release(struct plan *p)
+{
+    free(p->on);
+    free(p->decided);
+    free(p->by);
+    memset(p, 0, sizeof *p);
+}
+
+struct plan_counts plan_count(const struct plan *p)
+{
+    const struct problem *q = p->problem;
+    struct plan_counts n = {0};
+
+    for (uint32_t k = 0; k < q->roles.param_count; k++) {
+        const struct hlo_param_role *r = &q->roles.params[k];
+        if (r->role != HLO_ROLE_VARIABLE)
+            continue;
+        n.variables++;
+        for (uint32_t d = 0; d < hlo_value_shape(q->m, r->value)->rank; d++) {
+            class_id c = problem_param_class(q, k, d);
+            n.dims++;
+            if (c != CLASS_NONE && p->on[c])
+                n.partitioned++;
+            else if (c == CLASS_NONE || p->decided[c])
+                n.replicated++;
+            else
+                n.undecided++;
+        }
+    }
+    n.paper_reward = PAPER_REWARD_PARTITIONED * n.partitioned + PAPER_REWARD_REPLICATED * n.replicated;
+    return n;
+}
+
+label plan_dim_label(const struct plan *p, hlo_value v, uint32_t dim)
+{
+    class_id k = p->problem->classes.class_of[class_dim(&p->problem->classes, v, dim)];
+
+    return k == CLASS_NONE ? 0 : p->on[k];
+}
+
+void plan_write_shape(const struct plan *p, hlo_value v, struct str *out)
+{
+    const struct problem *q = p->problem;
+    const struct hlo_shape *s = hlo_value_shape(q->m, v);
+
+    str_format(out, "%s[", hlo_type_info[s->type].name);
+    for (uint32_t d = 0; d < s->rank; d++) {
+        label over = plan_dim_label(p, v, d);
+        if (d)
+            str_add_char(out, ' ');
+        str_add_int(out, s->dims[d]);
+        if (!over)
+            continue;
+        if (q->mesh.axes == 1) {
+            str_format(out, "/%u", q->labels.parts[over]);
+        } else {
+            char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1];
+            mesh_set_format(&q->mesh, over, axes, sizeof axes);
+            str_format(out, "/%s", axes);
+        }
+        if (s->dims[d] % q->labels.parts[over])
+            str_add_char(out, '!');
+    }
+    str_add_char(out, ']');
+}
+
+static class_id reducing_class(const struct plan *p, hlo_id id)
+{
+    const struct classes *c = &p->problem->classes;
+
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        const struct class_factor *f = &c->factors[k];
+        if (f->kind == HLO_FACTOR_REDUCE && f->class != CLASS_NONE && p->on[f->class])
+            return f->class;
+    }
+    return CLASS_NONE;
+}
+
+int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count, struct err *e)
+{
+    size_t room = 0;
+
+    *out = NULL;
+    *count = 0;
+    for (hlo_id id = 0; id < p->problem->m->count; id++) {
+        struct instruction_cost cost = terms_instruction(&p->problem->terms, id, p->on);
+        if (!cost.reduced_over || !cost.reduced_count)
+            continue;
+        if (!mem_grow(out, &room, *count, 1)) {
+            free(*out);
+            return no_memory(e);
+        }
+        (*out)[(*count)++] = (struct plan_collective){
+            .instruction = id,
+            .kind = COLLECTIVE_ALL_REDUCE,
+            .over = cost.reduced_over,
+            .count = (uint32_t)(cost.reduced_count * cost.times),
+            .bytes = cost.reduced_bytes * cost.times,
+            .ms = cost.communication_ms,
+            .cause = reducing_class(p, id),
+        };
+    }
+    return 0;
+}
+
+/* ---- decisions by name ---- */
+
+/* Glob with * (any run, slashes too) and ?. Linear in practice: only the last * is retried. */
+static bool glob_matches(const char *pattern, size_t size, const char *name)
+{
+    size_t p = 0, star = SIZE_MAX;
+    const char *retry = NULL;
+
+    while (*name) {
+        if (p < size && (pattern[p] == '?' || pattern[p] == *name) && pattern[p] != '*') {
+            p++;
+            name++;
+        } else if (p < size && pattern[p] == '*') {
+            star = p++;
+            retry = name;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            name = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (p < size && pattern[p] == '*')
+        p++;
+    return p == size;
+}
+
+static bool param_matches(const struct problem *p, uint32_t k, const char *pattern, size_t size)
+{
+    int64_t number;
+
+    if (size > 1 && pattern[0] == '#')
+        return hlo_parse_int(pattern + 1, size - 1, &number) && p->roles.params[k].parameter == number;
+    return glob_matches(pattern, size, p->roles.params[k].name);
+}
+
+/* 0, 1, or axis names put together; several-letter names separated by ','. */
+static bool parse_axes(const struct problem *p, const char *text, label *out)
+{
+    const struct cluster_mesh *mesh = &p->mesh;
+
+    *out = 0;
+    if (!strcmp(text, "0"))
+        return true;
+    if (!strcmp(text, "1")) {
+        *out = 1;
+        return true;
+    }
+    while (*text) {
+        uint32_t x = 0;
+        size_t length = 0;
+        for (; x < mesh->axes; x++) {
+            length = strlen(mesh->axis[x].name);
+            if (!strncmp(text, mesh->axis[x].name, length))
+                break;
+        }
+        if (x == mesh->axes)
+            return false;
+        *out |= (label)(1u << x);
+        text += length;
+        text += *text == ',';
+    }
+    return *out != 0;
+}
+
+static int clash_error(const struct problem *p, uint32_t param, uint32_t dim, const struct strict_clash *clash,
+                       struct err *e)
+{
+    const char *name = p->roles.params[param].name;
+    const struct class_info *info = &p->classes.info[clash->class];
+
+    if (clash->other != CLASS_NONE)
+        return err_set(e, ERR_INFEASIBLE, "%.120s dim %u cannot be split: it meets another split class at %.120s",
+                       name, dim, hlo_name(p->m, clash->place));
+    if (info->reason != CLASS_ALLOWED)
+        return err_set(e, ERR_INFEASIBLE, "%.120s dim %u can never be split: it %s %.120s", name, dim,
+                       class_reason_text[info->reason], hlo_name(p->m, info->place));
+    return err_set(e, ERR_INFEASIBLE, "%.120s dim %u cannot be set so: its smallest part has size %lld, or an earlier decision says otherwise",
+                   name, dim, (long long)info->least);
+}
+
+static int set_dim(const struct problem *p, struct strict *s, uint32_t param, uint32_t dim, label over, struct err *e)
+{
+    class_id k = problem_param_class(p, param, dim);
+
+    for (uint32_t x = 0; x < p->mesh.axes && k != CLASS_NONE; x++) {
+        struct strict_clash clash;
+        if (!strict_decide(s, k, x, over >> x & 1, &clash))
+            return clash_error(p, param, dim, &clash, e);
+    }
+    return 0;
+}
+
+int plan_set(const struct problem *p, struct strict *s, const char *setting, struct err *e)
+{
+    const char *equals = strrchr(setting, '='), *colon = equals;
+    int64_t dim;
+    label over;
+    uint32_t matches = 0;
+
+    while (colon && colon > setting && *colon != ':')
+        colon--;
+    if (!equals || colon == setting || !hlo_parse_int(colon + 1, (size_t)(equals - colon) - 1, &dim) ||
+        dim < 0 || !parse_axes(p, equals + 1, &over))
+        return err_set(e, ERR_INPUT, "setting \"%.100s\", expected NAME:DIM=0, NAME:DIM=1 or NAME:DIM=AXES", setting);
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        if (!param_matches(p, k, setting, (size_t)(colon - setting)) || dim >= hlo_value_shape(p->m, r->value)->rank)
+            continue;
+        int rc = set_dim(p, s, k, (uint32_t)dim, over, e);
+        if (rc)
+            return rc;
+        matches++;
+    }
+    if (!matches)
+        return err_set(e, ERR_INPUT, "no parameter matches \"%.*s\" with a dim %lld; inspect prints the names",
+                       (int)(colon - setting), setting, (long long)dim);
+    return 0;
+}
+
+class_id plan_batch_class(const struct problem *p, label *over)
+{
+    class_id best = CLASS_NONE;
+    uint64_t best_weight = 0;
+
+    for (class_id k = 0; k < p->classes.count; k++) {
+        const struct class_info *info = &p->classes.info[k];
+        if (!info->input_dims || info->reason != CLASS_ALLOWED)
+            continue;
+        for (uint32_t a = 1; a < p->labels.count; a++) {
+            /* More dims of inputs first, then more parts. */
+            uint64_t weight = (uint64_t)info->input_dims << 32 | p->labels.parts[a];
+            if (label_is_admissible(&p->labels, k, (label)a) && weight > best_weight) {
+                best_weight = weight;
+                best = k;
+                *over = (label)a;
+            }
+        }
+    }
+    return best;
+}

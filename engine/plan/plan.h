@@ -1,0 +1,86 @@
+/* engine/plan/plan.h - a plan: the label of every class, who decided it, and what it costs.
+ *
+ * A plan belongs to a problem and holds nothing the problem has. Statuses of values follow from the
+ * classes of their dims. The file form is in plan_file.h. */
+#ifndef AUTOMAP_ENGINE_PLAN_PLAN_H
+#define AUTOMAP_ENGINE_PLAN_PLAN_H
+
+#include "engine/decide/strict.h"
+#include "engine/problem.h"
+
+/* Who decided a class. */
+#define PLAN_BY(X)                                                                                 \
+    X(NOBODY, "default")                                                                           \
+    X(DECISION, "decision")                                                                        \
+    X(PROPAGATION, "propagation")                                                                  \
+    X(PIN, "pin")                                                                                  \
+    X(FINE_TUNING, "fine-tuning")                                                                  \
+    X(OPTIMUM, "optimum")
+
+enum plan_by {
+#define X(id, name) PLAN_BY_##id,
+    PLAN_BY(X)
+#undef X
+        PLAN_BY_COUNT
+};
+extern const char *const plan_by_names[PLAN_BY_COUNT];
+
+/* Reward of the paper (Auto-MAP 4.1): per dim of a variable. */
+#define PAPER_REWARD_PARTITIONED 0.4
+#define PAPER_REWARD_REPLICATED 0.1
+
+struct plan {
+    const struct problem *problem;
+    label *on;              /* [classes] */
+    label *decided;         /* [classes] axes along which something was decided, either way */
+    uint8_t *by;            /* [classes] enum plan_by */
+    struct step_cost cost;
+    double bound_ms;        /* no strict plan in reach is faster; 0: no bound known */
+    char found_by[32];      /* algorithm: "set", "exact", "dqn", ... */
+    uint64_t seed;
+};
+
+/* From the state of decisions: what is undecided counts as replicated. */
+int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_by by, struct plan *out,
+                     struct err *e) MUST_CHECK;
+int plan_copy(const struct plan *from, struct plan *out, struct err *e) MUST_CHECK;
+void plan_release(struct plan *p);
+
+/* Dims of variables by status on any axis: a dim is partitioned when its label is not empty. */
+struct plan_counts {
+    uint32_t variables, dims, partitioned, replicated, undecided;
+    double paper_reward;
+};
+struct plan_counts plan_count(const struct plan *p);
+
+/* Label of a dim of a value: 0 for free values. */
+label plan_dim_label(const struct plan *p, hlo_value v, uint32_t dim);
+
+/* "f32[32 12/4 512 512]": the split dims with the number of parts, '!' when padded; on several axes
+ * the letters of the axes: [32/x 768/xy]. Appended. */
+void plan_write_shape(const struct plan *p, hlo_value v, struct str *out);
+
+/* One collective of the plan. */
+struct plan_collective {
+    hlo_id instruction;
+    uint8_t kind;      /* enum collective_kind */
+    label over;
+    uint32_t count;    /* results it reduces, times executions of the instruction in a step */
+    double bytes, ms;  /* local bytes of one step, time of one step */
+    class_id cause;    /* the reducing class */
+};
+/* In order of instructions. The caller frees *out. O(instructions). */
+int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count,
+                     struct err *e) MUST_CHECK;
+
+/* A decision asked for by name: "*self*q/kernel:1=1". The pattern is a parameter's name as
+ * inspect prints it, a glob over it (* and ?), or #17 for parameter number 17. The value is 0, 1
+ * (the first axis), or names of axes: xy. Decides every match; a clash is ERR_INFEASIBLE with both
+ * classes and the place in the sentence; a pattern that matches nothing ERR_INPUT. */
+int plan_set(const struct problem *p, struct strict *s, const char *setting, struct err *e) MUST_CHECK;
+
+/* Splits the dims that the inputs share as their batch along every axis: data parallelism. The class
+ * that holds most dims of inputs and can be split over all axes, else over most; CLASS_NONE: none. */
+class_id plan_batch_class(const struct problem *p, label *over);
+
+#endif

@@ -1,0 +1,113 @@
+#include "engine/problem.h"
+
+#include <string.h>
+
+static uint64_t fingerprint(const struct hlo_module *m)
+{
+    uint64_t h = mem_hash(&m->count, sizeof m->count, m->computation_count);
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        const struct hlo_instruction *i = hlo_at(m, id);
+        const struct hlo_shape *s = hlo_shape(m, id);
+        uint32_t head[] = {i->opcode, s->type, s->rank, s->leaf_count, i->number, i->computation};
+        h = mem_hash(head, sizeof head, h);
+        h = mem_hash(s->dims, s->rank * sizeof *s->dims, h);
+        h = mem_hash(m->operand_pool + i->operands, i->operand_count * sizeof(hlo_id), h);
+        h = mem_hash(m->called_pool + i->called, i->called_count * sizeof(hlo_comp), h);
+        for (uint32_t k = 0; k < i->attr_count; k++) {
+            const struct hlo_attr *a = &m->attr_pool[i->attrs + k];
+            if (a->key < HLO_ATTR_SHARDING)
+                h = mem_hash(a->text, a->size, h + a->key);
+        }
+    }
+    return h;
+}
+
+static int lay_mesh(const struct cluster *c, const char *text, struct cluster_mesh *mesh, struct err *e)
+{
+    if (text[0])
+        return mesh_parse(mesh, c, text, e);
+    mesh_one_axis(mesh, c);
+    return 0;
+}
+
+static int price(struct problem *p, struct err *e)
+{
+    int rc = labels_new(&p->classes, &p->mesh, p->options.exact_divisibility, &p->labels, e);
+
+    if (!rc)
+        rc = terms_new(&p->labels, &p->mesh, &p->cluster, &p->costs, p->measured_ms, &p->terms, e);
+    return rc;
+}
+
+int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const struct cluster *cluster,
+                const struct problem_options *o, struct problem *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    out->file = file;
+    out->cluster = *cluster;
+    out->options = *o;
+    int rc = lay_mesh(cluster, o->mesh, &out->mesh, e);
+    if (!rc)
+        rc = hlo_inline(file, &out->m, e);
+    if (!rc)
+        rc = hlo_roles_new(out->m, vars, &out->roles, e);
+    if (!rc)
+        rc = hlo_costs_new(out->m, &out->costs, e);
+    if (!rc)
+        rc = classes_new(out->m, &out->roles, &o->classes, &out->classes, e);
+    if (!rc)
+        rc = price(out, e);
+    if (!rc)
+        out->model_fingerprint = fingerprint(file);
+    else
+        problem_release(out);
+    return rc;
+}
+
+void problem_release(struct problem *p)
+{
+    terms_release(&p->terms);
+    labels_release(&p->labels);
+    classes_release(&p->classes);
+    hlo_costs_release(&p->costs);
+    hlo_roles_release(&p->roles);
+    hlo_free(p->m);
+    hlo_free(p->file);
+    free(p->measured_ms);
+    memset(p, 0, sizeof *p);
+}
+
+int problem_set_cluster(struct problem *p, const struct cluster *cluster, const char *mesh, struct err *e)
+{
+    struct problem *next = mem_alloc(sizeof *next);
+    int rc = lay_mesh(cluster, mesh, &next->mesh, e);
+
+    if (!rc)
+        rc = labels_new(&p->classes, &next->mesh, p->options.exact_divisibility, &next->labels, e);
+    if (!rc) {
+        struct cluster_mesh old_mesh = p->mesh;
+        struct labels old_labels = p->labels;
+        p->mesh = next->mesh;
+        p->labels = next->labels;
+        rc = terms_new(&p->labels, &p->mesh, cluster, &p->costs, p->measured_ms, &next->terms, e);
+        if (rc) {
+            labels_release(&p->labels);
+            p->mesh = old_mesh;
+            p->labels = old_labels;
+        } else {
+            labels_release(&old_labels);
+            terms_release(&p->terms);
+            p->terms = next->terms;
+            p->cluster = *cluster;
+            snprintf(p->options.mesh, sizeof p->options.mesh, "%s", mesh);
+        }
+    }
+    free(next);
+    return rc;
+}
+
+class_id problem_param_class(const struct problem *p, uint32_t param, uint32_t dim)
+{
+    return p->classes.class_of[class_dim(&p->classes, p->roles.params[param].value, dim)];
+}

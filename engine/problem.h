@@ -1,0 +1,46 @@
+/* engine/problem.h - one question: this model, on this cluster, as this mesh, under these options.
+ *
+ * Everything a search reads, built once and then immutable; searches add their own state. The
+ * module is inlined first, so that every value has one meaning; ids below are those of `m`, and
+ * m->origin leads back to the file's. */
+#ifndef AUTOMAP_ENGINE_PROBLEM_H
+#define AUTOMAP_ENGINE_PROBLEM_H
+
+#include "engine/cost/terms.h"
+#include "hlo/roles.h"
+
+struct problem_options {
+    struct class_options classes;
+    bool exact_divisibility;  /* false: pad */
+    char mesh[64];            /* "2x8"; "": one axis over all devices */
+};
+
+struct problem {
+    struct hlo_module *file, *m; /* as read; inlined */
+    struct hlo_roles roles;      /* of m */
+    struct hlo_costs costs;      /* of m */
+    struct cluster cluster;
+    struct cluster_mesh mesh;
+    struct problem_options options;
+    struct classes classes;
+    struct labels labels;
+    struct terms terms;
+    double *measured_ms;         /* [m->count] or NULL */
+    uint64_t model_fingerprint;  /* of computations, shapes, opcodes, attributes: names do not count */
+};
+
+/* Takes over `file` (freed with the problem, and on error). `vars` may be NULL. The address of the
+ * problem must not change after this: its parts point at each other. */
+int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const struct cluster *cluster,
+                const struct problem_options *o, struct problem *out, struct err *e) MUST_CHECK;
+void problem_release(struct problem *p);
+
+/* Another cluster or mesh for the same classes: labels and terms are made anew; on error the old
+ * ones stay. */
+int problem_set_cluster(struct problem *p, const struct cluster *cluster, const char *mesh,
+                        struct err *e) MUST_CHECK;
+
+/* The class of dim `dim` of entry parameter leaf `param` (index into roles.params); CLASS_NONE: free. */
+class_id problem_param_class(const struct problem *p, uint32_t param, uint32_t dim);
+
+#endif
