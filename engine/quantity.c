@@ -7,20 +7,26 @@
 static const struct unit {
     const char *name;
     double factor; /* to the base unit */
-} bytes[] = {{"B", 1},           {"kB", 1e3},          {"MB", 1e6},
-             {"GB", 1e9},        {"TB", 1e12},         {"PB", 1e15},
-             {"KiB", 1024.0},    {"MiB", 1048576.0},   {"GiB", 1073741824.0},
-             {"TiB", 1099511627776.0}, {NULL, 0}},
-  rates[] = {{"B/s", 1},         {"kB/s", 1e3},        {"MB/s", 1e6},       {"GB/s", 1e9},
-             {"TB/s", 1e12},     {"KiB/s", 1024.0},    {"MiB/s", 1048576.0},
-             {"GiB/s", 1073741824.0}, {"TiB/s", 1099511627776.0},
-             {"bit/s", 0.125},   {"kbit/s", 125},      {"Mbit/s", 125e3},   {"Gbit/s", 125e6},
-             {"Tbit/s", 125e9},  {NULL, 0}},
-  flops[] = {{"FLOP/s", 1},      {"MFLOP/s", 1e6},     {"GFLOP/s", 1e9},    {"TFLOP/s", 1e12},
-             {"PFLOP/s", 1e15},  {"EFLOP/s", 1e18},    {"OP/s", 1},         {"GOP/s", 1e9},
-             {"TOP/s", 1e12},    {"POP/s", 1e15},      {NULL, 0}},
-  times[] = {{"ns", 1e-6},       {"us", 1e-3},         {"\302\265s", 1e-3}, {"ms", 1},
-             {"s", 1e3},         {NULL, 0}};
+} bytes[] = {{"B", 1},
+             {"kB", 1e3},
+             {"MB", 1e6},
+             {"GB", 1e9},
+             {"TB", 1e12},
+             {"PB", 1e15},
+             {"KiB", 1024.0},
+             {"MiB", 1048576.0},
+             {"GiB", 1073741824.0},
+             {"TiB", 1099511627776.0},
+             {NULL, 0}},
+  rates[] = {{"B/s", 1},           {"kB/s", 1e3},           {"MB/s", 1e6},
+             {"GB/s", 1e9},        {"TB/s", 1e12},          {"KiB/s", 1024.0},
+             {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0}, {"TiB/s", 1099511627776.0},
+             {"bit/s", 0.125},     {"kbit/s", 125},         {"Mbit/s", 125e3},
+             {"Gbit/s", 125e6},    {"Tbit/s", 125e9},       {NULL, 0}},
+  flops[] = {{"FLOP/s", 1},     {"MFLOP/s", 1e6},  {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12},
+             {"PFLOP/s", 1e15}, {"EFLOP/s", 1e18}, {"OP/s", 1},      {"GOP/s", 1e9},
+             {"TOP/s", 1e12},   {"POP/s", 1e15},   {NULL, 0}},
+  times[] = {{"ns", 1e-6}, {"us", 1e-3}, {"\302\265s", 1e-3}, {"ms", 1}, {"s", 1e3}, {NULL, 0}};
 
 static const struct {
     const struct unit *units;
@@ -54,7 +60,8 @@ static bool read_number(const char **at, double *out)
     }
     if (!digits || digits > 40)
         return false;
-    if ((*p == 'e' || *p == 'E') && (is_digit(p[1]) || ((p[1] == '+' || p[1] == '-') && is_digit(p[2])))) {
+    if ((*p == 'e' || *p == 'E') &&
+        (is_digit(p[1]) || ((p[1] == '+' || p[1] == '-') && is_digit(p[2])))) {
         bool is_negative = p[1] == '-';
         for (p += is_digit(p[1]) ? 1 : 2; is_digit(*p); p++)
             exponent = exponent < 1000 ? exponent * 10 + (*p - '0') : exponent;
@@ -84,16 +91,16 @@ int quantity_read(const char *text, enum quantity q, double *out, struct err *e)
     while (u->name && strcmp(u->name, at) != 0)
         u++;
     if (!u->name)
-        return err_set(e, ERR_INPUT, "unknown unit \"%.20s\" in \"%.60s\", expected %s as in %s", at,
-                       text, quantities[q].expected, quantities[q].example);
+        return err_set(e, ERR_INPUT, "unknown unit \"%.20s\" in \"%.60s\", expected %s as in %s",
+                       at, text, quantities[q].expected, quantities[q].example);
     value *= u->factor;
     if (is_negative || (value == 0 && !quantities[q].is_zero_fine))
         return err_set(e, ERR_INPUT, "\"%.60s\" is %s, expected %s", text,
                        is_negative ? "negative" : "zero",
                        quantities[q].is_zero_fine ? "0 or more" : "more than 0");
     if (!(value <= 1e24) || (value > 0 && value < 1e-12))
-        return err_set(e, ERR_LIMIT, "\"%.60s\" is out of range, expected a figure such as %s", text,
-                       quantities[q].example);
+        return err_set(e, ERR_LIMIT, "\"%.60s\" is out of range, expected a figure such as %s",
+                       text, quantities[q].example);
     *out = value;
     return 0;
 }
@@ -106,7 +113,8 @@ int quantity_count(const char *text, uint32_t most, uint32_t *out, struct err *e
     for (; is_digit(*at) && value <= most; at++)
         value = value * 10 + (uint64_t)(*at - '0');
     if (at == text || (*at && !is_digit(*at)))
-        return err_set(e, ERR_INPUT, "\"%.60s\" is not a count, expected a whole number from 1", text);
+        return err_set(e, ERR_INPUT, "\"%.60s\" is not a count, expected a whole number from 1",
+                       text);
     if (value < 1 || value > most)
         return err_set(e, value ? ERR_LIMIT : ERR_INPUT, "%.60s is out of range, expected 1 to %u",
                        text, most);

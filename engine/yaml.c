@@ -159,8 +159,8 @@ static int check_new_key(struct reader *r, const struct yaml *map, const struct 
 static int read_children(struct reader *r, struct yaml *parent, int depth)
 {
     enum { CHILDREN_MOST = 1000 };
-    yaml_event_type_t end = parent->kind == YAML_MAP ? YAML_MAPPING_END_EVENT
-                                                     : YAML_SEQUENCE_END_EVENT;
+    yaml_event_type_t end =
+        parent->kind == YAML_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
     struct yaml **tail = &parent->first;
 
     for (;;) {

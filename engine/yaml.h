@@ -12,11 +12,11 @@ enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct yaml {
     enum yaml_kind kind;
-    const char *text;        /* scalar: its value, without NUL inside; else NULL */
-    const char *key;         /* in a map: its key; else NULL */
-    uint32_t count;          /* list, map: number of children */
+    const char *text; /* scalar: its value, without NUL inside; else NULL */
+    const char *key;  /* in a map: its key; else NULL */
+    uint32_t count;   /* list, map: number of children */
     struct yaml *first, *next;
-    size_t mark, key_mark;   /* where it and its key begin, in characters */
+    size_t mark, key_mark; /* where it and its key begin, in characters */
 };
 
 struct yaml_doc {

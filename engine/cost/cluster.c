@@ -46,14 +46,20 @@ double cluster_peak(const struct cluster_device *d, enum peak_type t)
 
 enum peak_type cluster_peak_type(enum hlo_type t)
 {
-    static const unsigned char types[HLO_TYPE_COUNT] = { /* the others: PEAK_F32, which is 0 */
-        [HLO_F64] = PEAK_F64, [HLO_C128] = PEAK_F64, [HLO_BF16] = PEAK_BF16, [HLO_F16] = PEAK_F16,
-        [HLO_F8E5M2] = PEAK_F8, [HLO_F8E4M3] = PEAK_F8, [HLO_F8E4M3FN] = PEAK_F8,
-        [HLO_F8E4M3B11FNUZ] = PEAK_F8, [HLO_F8E3M4] = PEAK_F8, [HLO_F8E5M2FNUZ] = PEAK_F8,
-        [HLO_F8E4M3FNUZ] = PEAK_F8, [HLO_F8E8M0FNU] = PEAK_F8, [HLO_F6E3M2FN] = PEAK_F8,
-        [HLO_F6E2M3FN] = PEAK_F8, [HLO_F4E2M1FN] = PEAK_F8, [HLO_S8] = PEAK_S8, [HLO_U8] = PEAK_S8,
-        [HLO_S4] = PEAK_S8, [HLO_U4] = PEAK_S8, [HLO_S2] = PEAK_S8, [HLO_U2] = PEAK_S8,
-        [HLO_S1] = PEAK_S8, [HLO_U1] = PEAK_S8,
+    static const unsigned char types[HLO_TYPE_COUNT] = {
+        /* the others: PEAK_F32, which is 0 */
+        [HLO_F64] = PEAK_F64,       [HLO_C128] = PEAK_F64,
+        [HLO_BF16] = PEAK_BF16,     [HLO_F16] = PEAK_F16,
+        [HLO_F8E5M2] = PEAK_F8,     [HLO_F8E4M3] = PEAK_F8,
+        [HLO_F8E4M3FN] = PEAK_F8,   [HLO_F8E4M3B11FNUZ] = PEAK_F8,
+        [HLO_F8E3M4] = PEAK_F8,     [HLO_F8E5M2FNUZ] = PEAK_F8,
+        [HLO_F8E4M3FNUZ] = PEAK_F8, [HLO_F8E8M0FNU] = PEAK_F8,
+        [HLO_F6E3M2FN] = PEAK_F8,   [HLO_F6E2M3FN] = PEAK_F8,
+        [HLO_F4E2M1FN] = PEAK_F8,   [HLO_S8] = PEAK_S8,
+        [HLO_U8] = PEAK_S8,         [HLO_S4] = PEAK_S8,
+        [HLO_U4] = PEAK_S8,         [HLO_S2] = PEAK_S8,
+        [HLO_U2] = PEAK_S8,         [HLO_S1] = PEAK_S8,
+        [HLO_U1] = PEAK_S8,
     };
 
     return (enum peak_type)types[t];
@@ -95,7 +101,8 @@ int cluster_of_devices(struct cluster *out, uint32_t n, struct err *e)
                        (uint32_t)CLUSTER_DEVICES_MOST);
     cluster_default(out);
     snprintf(out->name, sizeof out->name, "v100-1x%u", n);
-    snprintf(out->about, sizeof out->about, "%u default device%s on one link", n, n == 1 ? "" : "s");
+    snprintf(out->about, sizeof out->about, "%u default device%s on one link", n,
+             n == 1 ? "" : "s");
     out->group[0].devices = n;
     out->devices = n;
     return 0;
@@ -187,7 +194,7 @@ static void hash_group(struct str *s, const struct cluster *c, uint32_t g)
         str_format(s, "|%.17g", cluster_network_of(c, g));
 }
 
-/* Over text, not bytes in memory: the same on every machine. Equal neighbours are counted together. */
+/* Over text, not bytes in memory: the same on every machine. Equal neighbours count together. */
 uint64_t cluster_fingerprint(const struct cluster *c)
 {
     struct str all = {0}, group = {0}, before = {0};
@@ -222,7 +229,8 @@ void cluster_label(const struct cluster *c, char *out, size_t room)
     bool is_mixed = false;
 
     for (uint32_t g = 1; g < c->groups; g++)
-        is_mixed |= c->type[c->group[g].type].memory_bytes != c->type[c->group[0].type].memory_bytes;
+        is_mixed |=
+            c->type[c->group[g].type].memory_bytes != c->type[c->group[0].type].memory_bytes;
     snprintf(out, room, "%u x %s%.3g GB", c->devices, is_mixed ? "at least " : "",
              w.memory_bytes / 1e9);
 }

@@ -20,7 +20,7 @@ enum {
     CLUSTER_NAME_ROOM = 48,
     CLUSTER_ABOUT_ROOM = 200,
     CLUSTER_TYPES_MOST = 16,
-    CLUSTER_GROUPS_MOST = 64,      /* entries of `servers:` */
+    CLUSTER_GROUPS_MOST = 64, /* entries of `servers:` */
     CLUSTER_SERVERS_MOST = 4096,
     CLUSTER_DEVICES_MOST = 65536,
     CLUSTER_SHAPE_MOST = 3,        /* dimensions of a torus */
@@ -33,9 +33,9 @@ enum peak_type { PEAK_F32, PEAK_F64, PEAK_BF16, PEAK_F16, PEAK_F8, PEAK_S8, PEAK
 struct cluster_device {
     char name[CLUSTER_NAME_ROOM];
     double memory_bytes;
-    double bandwidth;          /* of its memory, bytes per second */
-    double launch_ms;          /* overhead of one heavy operation */
-    double peak[PEAK_COUNT];   /* operations per second; 0: not given, see cluster_peak */
+    double bandwidth;        /* of its memory, bytes per second */
+    double launch_ms;        /* overhead of one heavy operation */
+    double peak[PEAK_COUNT]; /* operations per second; 0: not given, see cluster_peak */
 };
 
 enum link_kind { LINK_RING, LINK_SWITCH, LINK_TORUS, LINK_KIND_COUNT };
@@ -45,16 +45,16 @@ enum link_kind { LINK_RING, LINK_SWITCH, LINK_TORUS, LINK_KIND_COUNT };
 struct cluster_link {
     char name[CLUSTER_NAME_ROOM]; /* "NVLink"; "" when the file gives none */
     enum link_kind kind;
-    double bandwidth;             /* bytes per second; 0: no link, the server has one device */
+    double bandwidth; /* bytes per second; 0: no link, the server has one device */
     double latency_ms;
     uint32_t rank, shape[CLUSTER_SHAPE_MOST]; /* torus: sizes, product = devices; else rank 0 */
 };
 
 struct cluster_group { /* `count` equal servers */
     uint32_t count;
-    uint32_t devices;      /* in each */
-    uint32_t type;         /* index into cluster.type */
-    double network;        /* bytes per second of its network card; 0: the cluster's */
+    uint32_t devices; /* in each */
+    uint32_t type;    /* index into cluster.type */
+    double network;   /* bytes per second of its network card; 0: the cluster's */
     struct cluster_link link;
 };
 
@@ -64,9 +64,9 @@ struct cluster {
     uint32_t types, groups;
     struct cluster_device type[CLUSTER_TYPES_MOST];
     struct cluster_group group[CLUSTER_GROUPS_MOST];
-    double network;             /* bytes per second between servers, each way, of one server */
-    double network_latency_ms;  /* of one phase of a collective between servers */
-    uint32_t servers, devices;  /* totals, kept by every function here */
+    double network;            /* bytes per second between servers, each way, of one server */
+    double network_latency_ms; /* of one phase of a collective between servers */
+    uint32_t servers, devices; /* totals, kept by every function here */
 };
 
 /* Reads a cluster from YAML text. On error `out` is untouched and `e` has line and column (the
@@ -77,13 +77,13 @@ int cluster_read(struct cluster *out, const char *yaml, size_t size, struct err 
 int cluster_load(struct cluster *out, const char *path, struct err *e) MUST_CHECK;
 
 /* N default devices on one link: a V100 with 16 GB and NVLink at 130 GB/s, the figures of
- * examples/clusters/v100-1x4.yaml. cluster_default is the one used when none is named: 4 of them. */
+ * examples/clusters/v100-1x4.yaml. cluster_default, used when none is named, is 4 of them. */
 int cluster_of_devices(struct cluster *out, uint32_t n, struct err *e) MUST_CHECK;
 void cluster_default(struct cluster *out);
 
 /* Sets one figure by its key path in the file, from text as the file would have it:
- *     network.bandwidth 100 Gbit/s        devices.v100.memory 32 GB     devices.*.peak.f16 90 TFLOP/s
- *     servers.0.count 8                   servers.*.link.bandwidth 900 GB/s
+ *     network.bandwidth 100 Gbit/s      devices.v100.memory 32 GB
+ *     devices.*.peak.f16 90 TFLOP/s     servers.0.count 8       servers.*.link.bandwidth 900 GB/s
  * Devices by name, servers by number from 0 in file order, `*` = all. On error nothing changes. */
 int cluster_set(struct cluster *c, const char *path, const char *value, struct err *e) MUST_CHECK;
 

@@ -5,14 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PEAK(name, type, is_required)                                                              \
-    {                                                                                              \
-        name, FIELD_QUANTITY, is_required, "15.7 TFLOP/s", (type) * sizeof(double),                \
-            QUANTITY_FLOPS, 0, NULL                                                                \
+#define PEAK(name, type, is_required)                                               \
+    {                                                                               \
+        name, FIELD_QUANTITY, is_required, "15.7 TFLOP/s", (type) * sizeof(double), \
+            QUANTITY_FLOPS, 0, NULL                                                 \
     }
 static const struct cluster_field peak_fields[] = {
-    PEAK("f32", PEAK_F32, true),    PEAK("f64", PEAK_F64, false), PEAK("bf16", PEAK_BF16, false),
-    PEAK("f16", PEAK_F16, false),   PEAK("f8", PEAK_F8, false),   PEAK("s8", PEAK_S8, false),
+    PEAK("f32", PEAK_F32, true),
+    PEAK("f64", PEAK_F64, false),
+    PEAK("bf16", PEAK_BF16, false),
+    PEAK("f16", PEAK_F16, false),
+    PEAK("f8", PEAK_F8, false),
+    PEAK("s8", PEAK_S8, false),
     {.key = NULL},
 };
 const struct cluster_section cluster_section_peak = {"peak", peak_fields};
@@ -102,7 +106,8 @@ const struct cluster_field *cluster_field_find(const struct cluster_section *s, 
 
 static int set_name(char *out, const char *text, struct err *e)
 {
-    static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.+ ";
+    static const char fine[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.+ ";
     size_t length = strlen(text);
 
     if (!length || length >= CLUSTER_NAME_ROOM || strspn(text, fine) != length)
@@ -127,8 +132,9 @@ static int set_type(const struct cluster *c, uint32_t *out, const char *text, st
     near = quantity_nearest(text, names);
     if (near)
         return err_set(e, ERR_INPUT, "no device type \"%.60s\"; did you mean \"%s\"?", text, near);
-    return err_set(e, ERR_INPUT, "no device type \"%.60s\", expected a name from devices, such as %s",
-                   text, names[0]);
+    return err_set(e, ERR_INPUT,
+                   "no device type \"%.60s\", expected a name from devices, such as %s", text,
+                   names[0]);
 }
 
 static int set_kind(enum link_kind *out, const char *text, struct err *e)
@@ -160,8 +166,10 @@ static int set_shape(struct cluster_link *link, const char *text, struct err *e)
         at++;
     }
     if (!rank || *at || at[-1] == 'x')
-        return err_set(e, ERR_INPUT, "shape \"%.60s\" is not understood, expected 1 to %d sizes "
-                       "such as 4x4", text, CLUSTER_SHAPE_MOST);
+        return err_set(e, ERR_INPUT,
+                       "shape \"%.60s\" is not understood, expected 1 to %d sizes "
+                       "such as 4x4",
+                       text, CLUSTER_SHAPE_MOST);
     link->rank = rank;
     memcpy(link->shape, shape, sizeof shape);
     return 0;
@@ -200,8 +208,10 @@ static int check_link(const struct cluster_group *g, struct err *e)
     uint64_t product = 1;
 
     if (g->devices > 1 && link->bandwidth == 0)
-        return err_set(e, ERR_INPUT, "%u devices without a link, expected link: {kind: ring, "
-                       "bandwidth: 130 GB/s, latency: 10 us}", g->devices);
+        return err_set(e, ERR_INPUT,
+                       "%u devices without a link, expected link: {kind: ring, "
+                       "bandwidth: 130 GB/s, latency: 10 us}",
+                       g->devices);
     for (uint32_t i = 0; i < link->rank; i++)
         product *= link->shape[i];
     if (link->kind == LINK_TORUS && !link->rank && g->devices > 1)
@@ -237,8 +247,10 @@ int cluster_check(struct cluster *c, uint32_t *group, struct err *e)
         }
     }
     if (servers > 1 && !has_network)
-        return err_set(e, ERR_INPUT, "%u servers without a network, expected network: {bandwidth: "
-                       "25 Gbit/s, latency: 25 us}", (uint32_t)servers);
+        return err_set(e, ERR_INPUT,
+                       "%u servers without a network, expected network: {bandwidth: "
+                       "25 Gbit/s, latency: 25 us}",
+                       (uint32_t)servers);
     c->servers = (uint32_t)servers;
     c->devices = (uint32_t)devices;
     return 0;

@@ -33,7 +33,7 @@ struct cluster_field {
 };
 
 struct cluster_section {
-    const char *what; /* "a device type" */
+    const char *what;                   /* "a device type" */
     const struct cluster_field *fields; /* ends with key NULL; at most 16 */
 };
 
@@ -50,7 +50,7 @@ int cluster_field_set(const struct cluster *c, const struct cluster_field *f, vo
                       const char *text, struct err *e);
 
 /* What no single field can say: links where there are several devices, sizes of a torus, totals.
- * Fills servers and devices. On error `*group` is the group at fault, or c->groups for the whole. */
+ * Fills servers and devices. On error `*group` is the group at fault, c->groups for the whole. */
 int cluster_check(struct cluster *c, uint32_t *group, struct err *e);
 
 #endif

@@ -62,8 +62,10 @@ static int settle_type(struct reader *r, const struct yaml *node)
             return 0;
     if (r->c.types == 1)
         return 0;
-    err_set(r->e, ERR_INPUT, "an entry of servers without type, expected type: %s or another of "
-            "the %u device types", r->c.type[0].name, r->c.types);
+    err_set(r->e, ERR_INPUT,
+            "an entry of servers without type, expected type: %s or another of "
+            "the %u device types",
+            r->c.type[0].name, r->c.types);
     return yaml_at(&r->doc, node->mark, r->e);
 }
 
@@ -257,8 +259,10 @@ static int set_in_section(struct setting *s, const struct cluster_section *secti
             return cluster_field_set(s->c, f, base, s->value, s->e);
         }
         if (!*path)
-            return err_set(s->e, ERR_INPUT, "\"%s\" is a section, expected one of its keys as in "
-                           "%s.%s", f->key, f->key, f->section->fields->key);
+            return err_set(s->e, ERR_INPUT,
+                           "\"%s\" is a section, expected one of its keys as in "
+                           "%s.%s",
+                           f->key, f->key, f->section->fields->key);
         base = (char *)base + f->offset;
         section = f->section;
     }
@@ -290,7 +294,8 @@ static int set_in_entries(struct setting *s, const char *what, const char *path)
     if (is_type)
         return err_set(s->e, ERR_INPUT, "no device type \"%s\", expected %s%s or *", part,
                        s->c->type[0].name, count > 1 ? ", another" : "");
-    return err_set(s->e, ERR_INPUT, "no entry %s of servers, expected 0 to %u or *", part, count - 1);
+    return err_set(s->e, ERR_INPUT, "no entry %s of servers, expected 0 to %u or *", part,
+                   count - 1);
 }
 
 int cluster_set(struct cluster *c, const char *path, const char *value, struct err *e)

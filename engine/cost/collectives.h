@@ -1,21 +1,23 @@
 /* engine/cost/collectives.h - how long a collective takes on a mesh.
  *
- * For a set S of axes with n devices in a group, g of them inside each server, s servers, D devices
- * per server; W what a device sends on the link inside, N the network card of a server, which all
- * D devices share; a phase with nobody in it ([g > 1], [s > 1]) costs nothing:
- *     gather(b)   = [g > 1] (latency_in + (g-1)/g b / W) + [s > 1] (latency_out + (s-1)/s b (D/g) / N)
- *     all-gather, reduce-scatter = gather(b)     all-reduce = 2 gather(b)
- *     all-to-all  = [g > 1] (latency_in + h(g) (g/n) b / W) + [s > 1] (latency_out + (s-1)/s b D / N)
- *     permute     = the slower of: one step inside, b / w; one step out of the server, b (D/g) / N
- * h(g) is (g-1)/g behind a switch, floor(g^2/4)/g on a ring used both ways (g/4: the mean distance).
+ * For a set S of axes with n devices in a group, g of them in each server, s servers, D devices a
+ * server; W what a device sends on the link inside, N a server's network card, which all its D
+ * devices share. A phase with nobody in it (g = 1, s = 1) costs nothing, latency included:
+ *                     inside                            across
+ *     gather(b)       latency + (g-1)/g b / W           latency + (s-1)/s b (D/g) / N
+ *     all-to-all      latency + h(g) (g/n) b / W        latency + (s-1)/s b D / N
+ *     permute         latency + b / w                   latency + b (D/g) / N
+ * All-gather and reduce-scatter are one gather, all-reduce is two. The phases add up; of a permute
+ * the longer counts.
+ * h(g) is (g-1)/g behind a switch, floor(g^2/4)/g, the mean distance, on a ring used both ways.
  * w, one device's step to its neighbour, is W behind a switch, W/2 on a ring (W for two devices).
- * On a torus of d sides each side is such a ring with W/d: a gather adds up the sides its set spans,
- * an all-to-all is as slow as its slowest side, a step has W/(2d). Along a part of a side, a stretch
- * has 1/2 of the ring (no way around), every t-th place 1/t of it (t sets share it).
+ * On a torus of d sides each side is such a ring with W/d: a gather adds up the sides its set
+ * spans, an all-to-all is as slow as its slowest side, a step has W/(2d). Along a part of a side, a
+ * stretch has 1/2 of the ring (no way around), every t-th place 1/t of it (t sets share it).
  * Unequal servers: each phase takes as long as its slowest server; a server with m of a group's n
  * devices brings in (n-m)/n b. Equal servers give the lines above.
- * Sources: hierarchical gather and D/g: engine/README.md; ring all-to-all b/4: Austin et al., "How to
- * Scale Your Model", part 3; the factor n/2 of one-way rings, as in Alpa, is not used.
+ * Sources: engine/README.md, section 2; all-to-all on a ring: Austin et al., "How to Scale Your
+ * Model", part 3 (XLA's auto-sharding and Alpa take rings to be used one way, twice this).
  *
  * `bytes` is local to one device and is the larger end: all-gather its result, reduce-scatter its
  * operand, the others their buffer. */
@@ -37,7 +39,7 @@ enum collective_kind {
 /* The parts of one collective, ms. The phases follow each other: total = sum; of a permute they
  * run side by side: total = the longer. */
 struct collective_cost {
-    double inside_ms, across_ms;                 /* moving bytes */
+    double inside_ms, across_ms; /* moving bytes */
     double latency_inside_ms, latency_across_ms;
     double total_ms;
 };

@@ -10,8 +10,8 @@
 
 /* The part of one group that lies in one server. */
 struct run {
-    uint32_t group;          /* of the cluster */
-    uint32_t devices;        /* m */
+    uint32_t group;   /* of the cluster */
+    uint32_t devices; /* m */
     /* Torus: the coordinates it covers along each side, low, low + step .. high. */
     uint32_t low[CLUSTER_SHAPE_MOST], high[CLUSTER_SHAPE_MOST], step[CLUSTER_SHAPE_MOST];
 };
@@ -233,9 +233,7 @@ static void place_axes(struct cluster_mesh *m)
 {
     for (uint32_t i = 0; i < m->axes; i++) {
         const struct mesh_span *s = &m->span[1u << i];
-        m->axis[i].place = s->servers == 1  ? MESH_INSIDE
-                           : s->inside == 1 ? MESH_ACROSS
-                                            : MESH_BOTH;
+        m->axis[i].place = s->servers == 1 ? MESH_INSIDE : s->inside == 1 ? MESH_ACROSS : MESH_BOTH;
     }
 }
 
