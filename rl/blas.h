@@ -14,28 +14,30 @@ static inline void rl_blas_start(void)
         openblas_set_num_threads(1);
 }
 
-/* c[m x n] = a[m x k] b[n x k]^T, all row-major, leading dimension of c given. */
+/* The products add to c, which the caller has set: to clear it, or to fill it with the bias, is far
+ * quicker than to have OpenBLAS scale it by 0 (9 % of an update, measured).
+ * c[m x n] += a[m x k] b[n x k]^T, all row-major, leading dimension of c given. */
 static inline void rl_gemm_nt(int m, int n, int k, const float *a, const float *b, float *c, int ldc)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, a, k, b, k, 0, c, ldc);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, a, k, b, k, 1, c, ldc);
 }
 
-/* c[m x n] = a[m x k] b[k x n]; a's leading dimension given. */
-static inline void rl_gemm_nn(int m, int n, int k, const float *a, int lda, const float *b, float *c)
+/* c[m x n] += a[m x k] b[k x n]. */
+static inline void rl_gemm_nn(int m, int n, int k, const float *a, const float *b, float *c)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, lda, b, n, 0, c, n);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, 1, c, n);
 }
 
-/* c[m x n] = a[k x m]^T b[k x n]; a's leading dimension given. */
-static inline void rl_gemm_tn(int m, int n, int k, const float *a, int lda, const float *b, float *c)
+/* c[m x n] += a[k x m]^T b[k x n]. */
+static inline void rl_gemm_tn(int m, int n, int k, const float *a, const float *b, float *c)
 {
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, a, lda, b, n, 0, c, n);
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, a, m, b, n, 1, c, n);
 }
 
-/* y[m] = a[m x n] x[n]. */
+/* y[m] += a[m x n] x[n]. */
 static inline void rl_gemv(int m, int n, const float *a, const float *x, float *y)
 {
-    cblas_sgemv(CblasRowMajor, CblasNoTrans, m, n, 1, a, n, x, 1, 0, y, 1);
+    cblas_sgemv(CblasRowMajor, CblasNoTrans, m, n, 1, a, n, x, 1, 1, y, 1);
 }
 
 #endif

@@ -6,8 +6,7 @@ const char *rl_error_text(int code)
         [-RL_OK] = "no error",
         [-RL_E_MEMORY] = "out of memory",
         [-RL_E_SETTING] = "a learner setting is unknown, out of range or fixed for this learner",
-        [-RL_E_SHAPE] = "the environment's observation size, action count or context count is "
-                        "out of range",
+        [-RL_E_SHAPE] = "a size of the environment or a decision is out of range",
         [-RL_E_FORMAT] = "the saved learner is cut short or damaged",
         [-RL_E_VERSION] = "the saved learner was written by a version that is not understood",
         [-RL_E_IO] = "the file of the learner cannot be read or written",

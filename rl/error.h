@@ -9,7 +9,7 @@ enum rl_error {
     RL_OK = 0,
     RL_E_MEMORY = -1,   /* an allocation failed */
     RL_E_SETTING = -2,  /* a setting is out of its range, unknown, or fixed for this agent */
-    RL_E_SHAPE = -3,    /* observation size, action count or context count out of range */
+    RL_E_SHAPE = -3,    /* sizes out of range or not matching; a decision that is not legal */
     RL_E_FORMAT = -4,   /* saved bytes: cut short, damaged, or not a learner */
     RL_E_VERSION = -5,  /* saved bytes: written by a version that is not understood */
     RL_E_IO = -6,       /* a file could not be read or written; errno says why */

@@ -39,26 +39,18 @@ void rl_net_start(const struct rl_net *n, float *parameters, struct rl_rng *rng)
     }
 }
 
-/* y[rows x width] += bias, then the ReLU if `bend`. */
-RL_WIDE static void add_bias(float *y, const float *bias, uint32_t rows, uint32_t width, bool bend)
+/* Every row of y[rows x stride] = bias[used]. */
+static void fill_bias(float *y, const float *bias, uint32_t rows, uint32_t used, uint32_t stride)
 {
-    float least = bend ? 0 : -INFINITY;
-
-    for (uint32_t r = 0; r < rows; r++, y += width) {
-        for (uint32_t i = 0; i < width; i++) {
-            float v = y[i] + bias[i];
-            y[i] = v < least ? least : v; /* a NaN stays one */
-        }
-    }
+    for (uint32_t r = 0; r < rows; r++)
+        memcpy(y + (size_t)r * stride, bias, used * sizeof *y);
 }
 
-/* The last layer without its value row. */
-static void head_bias(float *y, const float *bias, uint32_t rows, uint32_t actions)
+/* The ReLU; a NaN stays one. */
+RL_WIDE static void bend(float *y, size_t count)
 {
-    for (uint32_t r = 0; r < rows; r++, y += actions + 1) {
-        for (uint32_t i = 0; i < actions; i++)
-            y[i] += bias[i];
-    }
+    for (size_t i = 0; i < count; i++)
+        y[i] = y[i] < 0 ? 0 : y[i];
 }
 
 void rl_net_forward(const struct rl_net *n, const float *parameters, const float *x, uint32_t rows,
@@ -68,16 +60,15 @@ void rl_net_forward(const struct rl_net *n, const float *parameters, const float
         bool last = l + 1 == n->layers;
         uint32_t in = n->width[l], width = n->width[l + 1];
         uint32_t used = last && !dueling ? width - 1 : width;
-        const float *weight = parameters + n->weight[l], *bias = parameters + n->bias[l];
+        const float *weight = parameters + n->weight[l];
 
+        fill_bias(out, parameters + n->bias[l], rows, used, width);
         if (rows == 1)
             rl_gemv((int)used, (int)in, weight, x, out);
         else
             rl_gemm_nt((int)rows, (int)used, (int)in, x, weight, out, (int)width);
-        if (used < width)
-            head_bias(out, bias, rows, used);
-        else
-            add_bias(out, bias, rows, width, !last);
+        if (!last)
+            bend(out, (size_t)rows * width);
         x = out;
         out += (size_t)rows * width;
     }
@@ -155,10 +146,13 @@ static void layer_back(const struct rl_net *n, const struct rl_backward *b, uint
 {
     int rows = (int)b->rows, in = (int)n->width[l], width = (int)n->width[l + 1];
 
-    rl_gemm_tn(width, in, rows, d, width, x, gradient + n->weight[l]);
+    memset(gradient + n->weight[l], 0, (size_t)width * (size_t)in * sizeof *gradient);
+    rl_gemm_tn(width, in, rows, d, x, gradient + n->weight[l]);
     sum_rows(d, b->rows, n->width[l + 1], gradient + n->bias[l]);
-    if (l)
-        rl_gemm_nn(rows, in, width, d, width, b->parameters + n->weight[l], dx);
+    if (!l)
+        return;
+    memset(dx, 0, (size_t)rows * (size_t)in * sizeof *dx);
+    rl_gemm_nn(rows, in, width, d, b->parameters + n->weight[l], dx);
 }
 
 void rl_net_backward(const struct rl_net *n, const struct rl_backward *b, float *gradient)
