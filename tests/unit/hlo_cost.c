@@ -1,0 +1,117 @@
+/* Costs of every shipped model, opcode by opcode, as XLA's HloCostAnalysis counts them: the figures
+ * of tests/ref/hlo/cost.json were written by XLA. */
+#include "hlo/cost.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cJSON.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static char *read_text(const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    assert_non_null(in);
+    fseek(in, 0, SEEK_END);
+    long size = ftell(in);
+    rewind(in);
+    char *text = mem_alloc((size_t)size + 1);
+    assert_int_equal(fread(text, 1, (size_t)size, in), size);
+    fclose(in);
+    return text;
+}
+
+static struct hlo_module *load(const char *path)
+{
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    if (hlo_load(path, NULL, &m, &e))
+        err_print(&e, stderr);
+    assert_non_null(m);
+    return m;
+}
+
+static void same(const char *model, const char *what, double ours, double xla, double tolerance)
+{
+    if (fabs(ours - xla) <= tolerance * fabs(xla))
+        return;
+    print_error("%s %s: %.17g, XLA has %.17g\n", model, what, ours, xla);
+    fail();
+}
+
+static void same_cost(const char *model, const char *what, struct hlo_cost c, const cJSON *xla,
+                      double tolerance)
+{
+    static const char *const keys[] = {"flops", "transcendentals", "bytes"};
+    const double ours[] = {c.flops, c.transcendentals, c.bytes};
+
+    for (int i = 0; i < 3; i++) {
+        char label[80];
+        snprintf(label, sizeof label, "%s %s", what, keys[i]);
+        const cJSON *value = cJSON_GetObjectItem(xla, keys[i]);
+        assert_non_null(value);
+        same(model, label, ours[i], value->valuedouble, tolerance);
+    }
+}
+
+/* Sums over the entry computation, per opcode, in double precision. XLA's parts are single. */
+static void check_model(const cJSON *model)
+{
+    char path[512];
+    struct hlo_cost sums[HLO_OP_COUNT] = {{0, 0, 0}};
+    struct hlo_costs costs;
+    struct err e;
+
+    snprintf(path, sizeof path, "%s/examples/models/%s.hlo.txt.gz", AUTOMAP_SOURCE_DIR, model->string);
+    struct hlo_module *m = load(path);
+    assert_int_equal(hlo_costs_new(m, &costs, &e), 0);
+    const struct hlo_computation *entry = &m->computations[m->entry];
+    for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
+        struct hlo_cost *sum = &sums[hlo_at(m, id)->opcode];
+        sum->flops += costs.instruction[id].flops;
+        sum->transcendentals += costs.instruction[id].transcendentals;
+        sum->bytes += costs.instruction[id].bytes;
+        assert_true(costs.times[id] == 1);
+    }
+    const cJSON *opcodes = cJSON_GetObjectItem(model, "opcodes"), *opcode;
+    cJSON_ArrayForEach(opcode, opcodes)
+        same_cost(model->string, opcode->string, sums[hlo_op_by_name(opcode->string, strlen(opcode->string))],
+                  opcode, 1e-6);
+    for (int op = 0; op < HLO_OP_COUNT; op++)
+        if (!cJSON_GetObjectItemCaseSensitive(opcodes, hlo_op_info[op].name))
+            assert_true(sums[op].flops + sums[op].transcendentals + sums[op].bytes == 0);
+    same_cost(model->string, "total", costs.total, cJSON_GetObjectItem(model, "total"), 2e-3);
+    hlo_costs_release(&costs);
+    hlo_free(m);
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    char *text = read_text(AUTOMAP_SOURCE_DIR "/tests/ref/hlo/cost.json");
+    cJSON *root = cJSON_Parse(text);
+    const cJSON *model, *models = cJSON_GetObjectItem(root, "models");
+    int count = 0;
+
+    cJSON_ArrayForEach(model, models) {
+        check_model(model);
+        count++;
+    }
+    assert_true(count >= 10);
+    cJSON_Delete(root);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_models),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
