@@ -40,11 +40,16 @@ static double elements(const struct hlo_coster *k, uint32_t operand)
     return hlo_cost_elements(k, hlo_cost_operand(k, operand));
 }
 
+enum { POINTER_BYTES = 8 };
+
+/* Of a tuple only the table of pointers is read. */
 static double bytes(const struct hlo_coster *k, uint32_t operand)
 {
     const struct hlo_shape *s = hlo_cost_operand(k, operand);
 
-    return s ? (double)s->bytes : 0;
+    if (!s)
+        return 0;
+    return s->type == HLO_TUPLE ? (double)POINTER_BYTES * s->part_count : (double)s->bytes;
 }
 
 static double all_elements(const struct hlo_coster *k, const struct hlo_shape *s)
@@ -93,7 +98,7 @@ void hlo_cost_RNG(struct hlo_coster *k)
 /* Only the table of pointers is written. */
 void hlo_cost_TUPLE(struct hlo_coster *k)
 {
-    k->cost.bytes = 8.0 * result(k)->part_count;
+    k->cost.bytes = (double)POINTER_BYTES * result(k)->part_count;
 }
 
 /* infeed, outfeed: the leaves of the result */
