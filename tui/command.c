@@ -1,15 +1,20 @@
 #include "tui/command.h"
 
+#include "tui/cmd_bench.h"
 #include "tui/cmd_cluster.h"
 #include "tui/cmd_convert.h"
+#include "tui/cmd_teach.h"
 
 #include <string.h>
 
 const struct command commands[] = {
+    {"bench", "WHAT [ARGUMENT ...]", "measure how fast the parts are", cmd_bench},
     {"cluster", "[FILE] [--devices N] [--mesh AxB] [--set PATH=VALUE] [--json]",
      "show a cluster and what collectives cost on it", cmd_cluster},
     {"convert", "IN OUT [--no-metadata] [--module N] [--max-bytes N]",
      "read HLO in any form, write it in another", cmd_convert},
+    {"teach", "GAME [--seeds N] [--decisions N] [--SETTING VALUE] [--no-SWITCH]",
+     "watch the learner learn a game with a known answer", cmd_teach},
     {0},
 };
 

@@ -1,0 +1,22 @@
+/* tui/bench.h - the benchmarks of `automap bench`, one row each in tui/cmd_bench.c.
+ *
+ * A benchmark prints its figures with the targets they are held against, as ratios taken in one
+ * run where they compare with something. It gets its own argv (argv[0] is its name) and returns an
+ * exit code; a missed target is printed, not an error. */
+#ifndef AUTOMAP_TUI_BENCH_H
+#define AUTOMAP_TUI_BENCH_H
+
+struct benchmark {
+    const char *name;
+    const char *usage;   /* arguments */
+    const char *summary; /* one line, lower case, no full stop */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct benchmark benchmarks[]; /* ends with name NULL */
+
+double bench_now(void); /* seconds on a monotonic clock */
+
+int bench_rl(int argc, char **argv);
+
+#endif

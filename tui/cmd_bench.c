@@ -1,0 +1,48 @@
+#include "tui/cmd_bench.h"
+
+#include "tui/bench.h"
+#include "tui/command.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+const struct benchmark benchmarks[] = {
+    {"rl", "[--seconds S] [--python PATH | --no-torch]",
+     "updates of the learner against PyTorch and the speed of the matrix products", bench_rl},
+    {0},
+};
+
+double bench_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void print_help(FILE *out)
+{
+    fputs("usage: automap bench WHAT [ARGUMENT ...]\n\n", out);
+    for (const struct benchmark *b = benchmarks; b->name; b++)
+        fprintf(out, "  %-8s %s\n           %s\n", b->name, b->usage, b->summary);
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        print_help(stdout);
+        return EXIT_OK;
+    }
+    for (const struct benchmark *b = benchmarks; b->name; b++) {
+        if (!strcmp(b->name, argv[1]))
+            return b->run(argc - 1, argv + 1);
+    }
+    fprintf(stderr, "automap bench: no benchmark named \"%s\"; automap bench --help lists them\n",
+            argv[1]);
+    return EXIT_USAGE;
+}
