@@ -1,0 +1,209 @@
+/* The DQN at the game: one decision a step, fine-tuning when stage 1 is stable (Auto-MAP 4.1). */
+#include "engine/search/search_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BACKTRACK_DECISIONS = 400 }; /* over which the raised exploration of a backtrack fades */
+#define BACKTRACK_EPSILON 0.2
+
+struct dqn {
+    struct rl_agent *agent;
+    float *now, *next;        /* observations */
+    bool tuning;              /* stage 2: episodes start from the best plan, one group set back */
+    uint32_t tuned_move;      /* whose group this episode set back */
+    uint32_t without_gain;    /* fine-tuning episodes in a row that found nothing */
+};
+
+static const struct rl_settings *preset_for(const struct search_options *o)
+{
+    if (o->game.reward == GAME_REWARD_PAPER)
+        return rl_preset(o->game.kind == GAME_ADP ? "paper-adp" : "paper-opp");
+    return rl_preset("planner");
+}
+
+static int dqn_start(struct search *s, struct err *e)
+{
+    struct dqn *d = mem_try(1, sizeof *d);
+    struct rl_shape shape = {
+        .observation_size = game_observation_size(&s->game),
+        .action_count = 2,
+        .context_count = s->game.move_count ? s->game.move_count : 1,
+    };
+
+    s->self = d;
+    if (!d)
+        return err_set(e, ERR_MEMORY, "not enough memory for the learner");
+    if (!s->options.rl_set)
+        s->options.rl = *preset_for(&s->options);
+    d->now = mem_try(shape.observation_size, sizeof *d->now);
+    d->next = mem_try(shape.observation_size, sizeof *d->next);
+    if (!d->now || !d->next)
+        return err_set(e, ERR_MEMORY, "not enough memory for the learner");
+    int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
+    if (rc)
+        return err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "the learner cannot be made: %s", rl_error_text(rc));
+    game_observe(&s->game, d->now);
+    return 0;
+}
+
+static void dqn_stop(struct search *s)
+{
+    struct dqn *d = s->self;
+
+    rl_agent_free(d->agent);
+    free(d->now);
+    free(d->next);
+    free(d);
+    s->self = NULL;
+}
+
+/* The next move that the best plan leaves whole and that is open without pins: round robin. */
+static bool next_tuned_move(const struct search *s, struct dqn *d)
+{
+    const struct game *g = &s->game;
+
+    for (uint32_t n = 1; n <= g->move_count; n++) {
+        uint32_t move = (d->tuned_move + n) % g->move_count;
+        const struct game_move *m = &g->moves[move];
+        if (!(s->best.on[g->pool[m->classes]] >> m->axis & 1)) {
+            d->tuned_move = move;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
+ * its end; stage 2 goes on until every group was set back once without gain. */
+static void begin_episode(struct search *s, struct dqn *d)
+{
+    bool stable = s->since_better >= s->options.stable_episodes && isfinite(s->best.score) &&
+                  rl_agent_epsilon(d->agent) <= s->options.rl.epsilon_end + 1e-9;
+
+    if (!d->tuning && stable) {
+        d->tuning = true;
+        d->without_gain = 0;
+    } else if (d->tuning && d->without_gain > s->game.move_count) {
+        d->tuning = false;
+        s->since_better = 0;
+    }
+    if (d->tuning && next_tuned_move(s, d))
+        game_reset_from(&s->game, s->best.on, d->tuned_move);
+    else
+        game_reset(&s->game);
+    game_observe(&s->game, d->now);
+}
+
+static bool play(struct search *s, struct dqn *d, int forced, struct search_event *out)
+{
+    struct game *g = &s->game;
+    struct rl_decision decision = {.observation = d->now, .next = d->next, .legal = game_legal(g)};
+    uint32_t position = g->position;
+
+    decision.action = forced >= 0 ? (uint32_t)forced : rl_agent_choose(d->agent, d->now, decision.legal, &out->explored);
+    if (!(decision.legal >> decision.action & 1))
+        return false;
+    out->move = position;
+    out->split = decision.action == 1;
+    out->reward = game_play(g, out->split);
+    decision.reward = (float)out->reward;
+    decision.end = game_is_over(g) ? RL_TERMINATED : RL_GOES_ON;
+    decision.next_legal = game_is_over(g) ? 3 : game_legal(g);
+    game_observe(g, d->next);
+    out->updates = rl_agent_learn(d->agent, &decision, position, &out->update);
+    memcpy(d->now, d->next, game_observation_size(g) * sizeof *d->now);
+    return true;
+}
+
+static void end_episode(struct search *s, struct dqn *d, struct search_event *out)
+{
+    out->fine_tuning = d->tuning;
+    search_ended(s, s->game.state.on, s->game.conflict, out);
+    if (d->tuning)
+        d->without_gain = out->improved ? 0 : d->without_gain + 1;
+}
+
+static bool step(struct search *s, int forced, struct search_event *out)
+{
+    struct dqn *d = s->self;
+
+    if (game_is_over(&s->game))
+        begin_episode(s, d);
+    if (game_is_over(&s->game)) { /* everything is pinned or settled: one plan, no decision */
+        end_episode(s, d, out);
+        s->done = true;
+        return true;
+    }
+    if (!play(s, d, forced, out))
+        return false;
+    if (out->updates < 0) {
+        s->done = true;
+        return true;
+    }
+    if (game_is_over(&s->game))
+        end_episode(s, d, out);
+    return true;
+}
+
+static bool dqn_step(struct search *s, struct search_event *out)
+{
+    return step(s, -1, out);
+}
+
+static void dqn_pins_changed(struct search *s)
+{
+    struct dqn *d = s->self;
+
+    rl_agent_cut(d->agent);
+    rl_agent_forget(d->agent); /* its rewards were earned under other pins */
+    d->tuning = false;
+    game_observe(&s->game, d->now);
+}
+
+void search_dqn_backtrack(struct search *s, uint32_t move)
+{
+    struct dqn *d = s->self;
+
+    rl_agent_cut(d->agent);
+    if (isfinite(s->best.score))
+        game_reset_from(&s->game, s->best.on, move);
+    else
+        game_reset(&s->game);
+    if (rl_agent_epsilon(d->agent) < BACKTRACK_EPSILON &&
+        rl_agent_explore(d->agent, BACKTRACK_EPSILON, s->options.rl.epsilon_end, BACKTRACK_DECISIONS) == 0)
+        s->options.rl = *rl_agent_settings(d->agent);
+    d->tuning = false;
+    s->since_better = 0;
+    game_observe(&s->game, d->now);
+}
+
+bool search_dqn_force(struct search *s, bool split, struct search_event *out)
+{
+    return step(s, split, out);
+}
+
+bool search_dqn_configure(struct search *s, const struct rl_settings *rl)
+{
+    return rl_agent_configure(((struct dqn *)s->self)->agent, rl) == 0;
+}
+
+struct rl_agent *search_dqn_agent(struct search *s)
+{
+    return ((struct dqn *)s->self)->agent;
+}
+
+bool search_dqn_q(struct search *s, float q[2])
+{
+    struct dqn *d = s->self;
+
+    rl_agent_q(d->agent, d->now, game_legal(&s->game), q);
+    return true;
+}
+
+const struct search_ops search_dqn = {
+    .start = dqn_start,
+    .stop = dqn_stop,
+    .step = dqn_step,
+    .pins_changed = dqn_pins_changed,
+};

@@ -1,0 +1,424 @@
+#include "engine/search/game.h"
+
+#include "engine/plan/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the search");
+}
+
+/* ---- moves ---- */
+
+static bool in_scope(const struct game *g, class_id k)
+{
+    const struct class_info *i = &g->problem->classes.info[k];
+
+    if (!label_is_splittable(&g->problem->labels, k))
+        return false;
+    return (g->options.kind != GAME_ADP && i->var_dims) || (g->options.kind != GAME_OPP && i->input_dims);
+}
+
+static uint32_t weight_of(const struct game *g, class_id k)
+{
+    const struct class_info *i = &g->problem->classes.info[k];
+
+    return g->options.kind == GAME_OPP   ? i->var_dims
+           : g->options.kind == GAME_ADP ? i->input_dims
+                                         : i->var_dims + i->input_dims;
+}
+
+/* Dims that splitting the move's classes settles: their own and those of the classes they meet. */
+static uint32_t group_size(const struct game *g, const struct game_move *m, uint8_t *seen)
+{
+    const struct classes *c = &g->problem->classes;
+    uint32_t size = 0;
+
+    for (int pass = 0; pass < 2; pass++) { /* second pass: clears `seen` again */
+        for (uint32_t n = 0; n < m->class_count; n++) {
+            class_id k = g->pool[m->classes + n];
+            const struct class_info *info = &c->info[k];
+            for (uint32_t j = 0; j <= info->meet_count; j++) {
+                class_id x = j == info->meet_count ? k : c->meets[info->meets + j].other;
+                if (!pass && !seen[x])
+                    size += weight_of(g, x);
+                seen[x] = !pass;
+            }
+        }
+    }
+    return size;
+}
+
+static int add_moves(struct game *g, struct err *e)
+{
+    const struct classes *c = &g->problem->classes;
+    uint32_t axes = g->problem->mesh.axes, at = 0;
+    uint32_t *first = mem_try((size_t)g->fold.count + 1, sizeof *first);
+
+    g->pool = mem_try(c->count, sizeof *g->pool);
+    g->moves = mem_try((size_t)g->fold.count * axes, sizeof *g->moves);
+    if (!first || !g->pool || !g->moves) {
+        free(first);
+        return no_memory(e);
+    }
+    for (class_id k = 0; k < c->count; k++) {
+        if (in_scope(g, k))
+            first[g->fold.colour[k] + 1]++;
+    }
+    for (uint32_t f = 0; f < g->fold.count; f++)
+        first[f + 1] += first[f];
+    for (class_id k = 0; k < c->count; k++) {
+        if (in_scope(g, k))
+            g->pool[first[g->fold.colour[k]]++] = k;
+    }
+    for (uint32_t f = 0; f < g->fold.count; f++) { /* first[f] is now where colour f ends */
+        struct game_move m = {.classes = at, .class_count = first[f] - at};
+        for (; at < first[f]; at++) {
+            m.var_dims += c->info[g->pool[at]].var_dims;
+            m.input_dims += c->info[g->pool[at]].input_dims;
+        }
+        for (uint32_t x = 0; x < axes && m.class_count; x++) {
+            m.axis = x;
+            if (g->problem->mesh.axis[x].size > 1)
+                g->moves[g->move_count++] = m;
+        }
+    }
+    free(first);
+    return 0;
+}
+
+static int compare_moves(const void *x, const void *y)
+{
+    const struct game_move *a = x, *b = y;
+
+    if (a->group != b->group)
+        return a->group < b->group ? 1 : -1;
+    if (a->classes != b->classes)
+        return a->classes < b->classes ? -1 : 1;
+    return (a->axis > b->axis) - (a->axis < b->axis);
+}
+
+static int order_moves(struct game *g, struct err *e)
+{
+    uint32_t axes = g->problem->mesh.axes;
+    size_t cells = (size_t)g->problem->classes.count * axes;
+    uint8_t *seen = mem_try(g->problem->classes.count, 1);
+
+    g->move_of = mem_try(cells, sizeof *g->move_of);
+    if (!seen || !g->move_of) {
+        free(seen);
+        return no_memory(e);
+    }
+    for (uint32_t n = 0; n < g->move_count; n++)
+        g->moves[n].group = group_size(g, &g->moves[n], seen);
+    free(seen);
+    if (g->move_count)
+        qsort(g->moves, g->move_count, sizeof *g->moves, compare_moves);
+    memset(g->move_of, 0xff, cells * sizeof *g->move_of);
+    for (uint32_t n = 0; n < g->move_count; n++) {
+        const struct game_move *m = &g->moves[n];
+        for (uint32_t k = 0; k < m->class_count; k++)
+            g->move_of[(size_t)g->pool[m->classes + k] * axes + m->axis] = n;
+    }
+    return 0;
+}
+
+/* ---- price ---- */
+
+static void price_afresh(struct game *g)
+{
+    struct step_cost cost = terms_cost(&g->problem->terms, g->state.on);
+
+    g->compute_ms = cost.compute_ms;
+    g->communication_ms = cost.communication_ms;
+}
+
+/* Difference that class `k` makes by going from label `before` to what it is now. Classes that only
+ * became whole keep their label and cost nothing. */
+static void reprice(struct game *g, class_id k, label before)
+{
+    label now = g->state.on[k];
+    struct step_cost new_cost = terms_cost_of_class(&g->problem->terms, k, g->state.on);
+
+    g->state.on[k] = before;
+    struct step_cost old_cost = terms_cost_of_class(&g->problem->terms, k, g->state.on);
+    g->state.on[k] = now;
+    g->compute_ms += new_cost.compute_ms - old_cost.compute_ms;
+    g->communication_ms += new_cost.communication_ms - old_cost.communication_ms;
+}
+
+/* ---- rewards ---- */
+
+static double paper_reward_of(const struct game *g, size_t mark)
+{
+    const struct classes *c = &g->problem->classes;
+    double reward = 0;
+
+    for (size_t n = mark; n < g->state.trail_count; n++) {
+        const struct strict_change *ch = &g->state.trail[n];
+        label on = g->state.on[ch->class], off = g->state.off[ch->class];
+        bool was_settled = (ch->on | ch->off) == g->state.all || ch->on;
+        bool is_split = on && !ch->on;
+        bool is_whole = !on && off == g->state.all && !was_settled;
+        if (is_split)
+            reward += PAPER_REWARD_PARTITIONED * c->info[ch->class].var_dims;
+        else if (is_whole)
+            reward += PAPER_REWARD_REPLICATED * c->info[ch->class].var_dims;
+    }
+    return reward;
+}
+
+/* ---- play ---- */
+
+static bool is_open(const struct game *g, uint32_t move)
+{
+    return game_status(g, move) < 0;
+}
+
+static void advance(struct game *g)
+{
+    while (g->position < g->move_count && !is_open(g, g->position))
+        g->position++;
+}
+
+int game_status(const struct game *g, uint32_t move)
+{
+    const struct game_move *m = &g->moves[move];
+    bool split = false;
+
+    for (uint32_t n = 0; n < m->class_count; n++) {
+        int s = strict_status(&g->state, g->pool[m->classes + n], m->axis);
+        if (s < 0)
+            return -1;
+        split |= s == 1;
+    }
+    return split;
+}
+
+/* A folded move can be split when none of its classes has been made whole. */
+static bool can_split(const struct game *g, uint32_t move)
+{
+    const struct game_move *m = &g->moves[move];
+
+    for (uint32_t n = 0; n < m->class_count; n++) {
+        if (strict_status(&g->state, g->pool[m->classes + n], m->axis) == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool can_stay(const struct game *g, uint32_t move)
+{
+    const struct game_move *m = &g->moves[move];
+
+    for (uint32_t n = 0; n < m->class_count; n++) {
+        if (strict_status(&g->state, g->pool[m->classes + n], m->axis) == 1)
+            return false;
+    }
+    return true;
+}
+
+uint32_t game_legal(const struct game *g)
+{
+    uint32_t legal = (can_stay(g, g->position) ? 1u : 0u) | (can_split(g, g->position) ? 2u : 0u);
+
+    return legal ? legal : 3; /* a folded move pinned half and half: either keeps the pins */
+}
+
+/* Decides every class of the move that is still open; pinned ones keep their own answer. */
+static void decide_move(struct game *g, const struct game_move *m, bool split)
+{
+    for (uint32_t n = 0; n < m->class_count; n++) {
+        class_id k = g->pool[m->classes + n];
+        label before = g->state.on[k];
+        if (strict_status(&g->state, k, m->axis) >= 0)
+            continue;
+        strict_decide(&g->state, k, m->axis, split, NULL);
+        if (g->state.on[k] != before)
+            reprice(g, k, before);
+    }
+}
+
+double game_play(struct game *g, bool split)
+{
+    double before = game_step_ms(g), reward;
+
+    g->wave = strict_mark(&g->state);
+    decide_move(g, &g->moves[g->position], split);
+    g->decisions++;
+    reward = g->options.reward == GAME_REWARD_PAPER ? paper_reward_of(g, g->wave) : log(before / game_step_ms(g));
+    g->total_reward += reward;
+    advance(g);
+    return reward;
+}
+
+struct game_place game_here(const struct game *g)
+{
+    return (struct game_place){strict_mark(&g->state), g->position, g->compute_ms, g->communication_ms,
+                               g->total_reward};
+}
+
+void game_return(struct game *g, const struct game_place *place)
+{
+    strict_undo(&g->state, place->mark);
+    g->position = place->position;
+    g->compute_ms = place->compute_ms;
+    g->communication_ms = place->communication_ms;
+    g->total_reward = place->total_reward;
+    g->conflict = false;
+}
+
+void game_reset(struct game *g)
+{
+    strict_undo(&g->state, g->pinned);
+    g->compute_ms = g->pinned_compute_ms;
+    g->communication_ms = g->pinned_communication_ms;
+    g->position = 0;
+    g->conflict = false;
+    g->total_reward = 0;
+    g->wave = g->pinned;
+    advance(g);
+}
+
+/* Classes of the move, and those they meet: its linkage group. Marked 1 in `group` (zeroed). */
+static void mark_group(const struct game *g, uint32_t move, uint8_t *group)
+{
+    const struct classes *c = &g->problem->classes;
+    const struct game_move *m = &g->moves[move];
+
+    for (uint32_t n = 0; n < m->class_count; n++) {
+        class_id k = g->pool[m->classes + n];
+        group[k] = 1;
+        for (uint32_t j = 0; j < c->info[k].meet_count; j++)
+            group[c->meets[c->info[k].meets + j].other] = 1;
+    }
+}
+
+static bool touches_group(const struct game *g, const struct game_move *m, const uint8_t *group)
+{
+    for (uint32_t n = 0; n < m->class_count; n++) {
+        if (group[g->pool[m->classes + n]])
+            return true;
+    }
+    return false;
+}
+
+void game_reset_from(struct game *g, const label *on, uint32_t move)
+{
+    memset(g->group, 0, g->problem->classes.count);
+    mark_group(g, move, g->group);
+    game_reset(g);
+    /* Splits first, so that what they force whole is not decided twice. */
+    for (int split = 1; split >= 0; split--) {
+        for (uint32_t n = 0; n < g->move_count; n++) {
+            const struct game_move *m = &g->moves[n];
+            bool is_split = on[g->pool[m->classes]] >> m->axis & 1;
+            if (is_split == split && is_open(g, n) && !touches_group(g, m, g->group))
+                decide_move(g, m, split);
+        }
+    }
+    g->wave = strict_mark(&g->state);
+    g->position = 0;
+    advance(g);
+}
+
+static double paper_score(const struct game *g, const label *on)
+{
+    const struct classes *c = &g->problem->classes;
+    double score = 0;
+
+    for (class_id k = 0; k < c->count; k++)
+        score += (on[k] ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED) * c->info[k].var_dims;
+    return score;
+}
+
+double game_score_of(const struct game *g, const label *on, struct step_cost *cost)
+{
+    *cost = terms_cost(&g->problem->terms, on);
+    if (g->options.reward == GAME_REWARD_PAPER)
+        return paper_score(g, on);
+    return log((g->pinned_compute_ms + g->pinned_communication_ms) / cost->step_ms);
+}
+
+double game_score(const struct game *g)
+{
+    if (g->options.reward == GAME_REWARD_PAPER)
+        return paper_score(g, g->state.on);
+    return log((g->pinned_compute_ms + g->pinned_communication_ms) / game_step_ms(g));
+}
+
+int game_set_pins(struct game *g, const struct game_pin *pins, size_t count, struct strict_clash *clash,
+                  struct err *e)
+{
+    struct strict trial;
+    int rc = strict_new(&g->problem->labels, &trial, e);
+
+    if (rc)
+        return rc;
+    for (size_t n = 0; n < count; n++) {
+        if (!strict_decide(&trial, pins[n].class, pins[n].axis, pins[n].split, clash)) {
+            strict_release(&trial);
+            return err_set(e, ERR_INFEASIBLE, "pin %zu cannot hold with those before it", n + 1);
+        }
+    }
+    strict_release(&g->state);
+    g->state = trial;
+    g->pinned = strict_mark(&g->state);
+    price_afresh(g);
+    g->pinned_compute_ms = g->compute_ms;
+    g->pinned_communication_ms = g->communication_ms;
+    game_reset(g);
+    return 0;
+}
+
+int game_new(const struct problem *p, const struct game_options *o, struct game *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    out->problem = p;
+    out->options = *o;
+    out->group = mem_try(p->classes.count, sizeof *out->group);
+    if (!out->group)
+        return no_memory(e);
+    int rc = fold_new(&p->terms, !o->no_folding, &out->fold, e);
+    if (!rc)
+        rc = add_moves(out, e);
+    if (!rc)
+        rc = order_moves(out, e);
+    if (!rc)
+        rc = game_set_pins(out, NULL, 0, NULL, e);
+    if (rc)
+        game_release(out);
+    return rc;
+}
+
+void game_release(struct game *g)
+{
+    fold_release(&g->fold);
+    strict_release(&g->state);
+    free(g->moves);
+    free(g->pool);
+    free(g->move_of);
+    free(g->group);
+    memset(g, 0, sizeof *g);
+}
+
+uint32_t game_observation_size(const struct game *g)
+{
+    return 3 * g->move_count + 1;
+}
+
+void game_observe(const struct game *g, float *out)
+{
+    memset(out, 0, game_observation_size(g) * sizeof *out);
+    for (uint32_t n = 0; n < g->move_count; n++) {
+        int s = game_status(g, n);
+        out[n] = s == 1;
+        out[g->move_count + n] = s == 0;
+    }
+    if (g->position < g->move_count)
+        out[2 * g->move_count + g->position] = 1;
+    double baseline = g->pinned_compute_ms + g->pinned_communication_ms;
+    out[3 * g->move_count] = (float)log(baseline / game_step_ms(g));
+}

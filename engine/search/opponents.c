@@ -1,0 +1,385 @@
+/* The DQN's opponents: random, greedy, enumeration with pruning, annealing, the exact solver. Each
+ * step prices one whole plan. */
+#include "engine/plan/plan.h"
+#include "engine/search/exact.h"
+#include "engine/search/search_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the search");
+}
+
+/* ---- random and greedy: the same walk, another way to choose ---- */
+
+struct walk {
+    struct rl_rng rng;
+    uint64_t walks;
+};
+
+static int walk_start(struct search *s, struct err *e)
+{
+    struct walk *w = mem_try(1, sizeof *w);
+
+    s->self = w;
+    if (!w)
+        return no_memory(e);
+    rl_rng_seed(&w->rng, s->options.seed, 1);
+    return 0;
+}
+
+static void walk_stop(struct search *s)
+{
+    free(s->self);
+    s->self = NULL;
+}
+
+static void walk_pins_changed(struct search *s)
+{
+    ((struct walk *)s->self)->walks = 0;
+}
+
+static bool choose_random(struct search *s)
+{
+    struct walk *w = s->self;
+    uint32_t legal = game_legal(&s->game);
+
+    return legal == 3 ? rl_rng_below(&w->rng, 2) : legal == 2;
+}
+
+static bool random_step(struct search *s, struct search_event *out)
+{
+    struct game *g = &s->game;
+
+    game_reset(g);
+    while (!game_is_over(g))
+        game_play(g, choose_random(s));
+    search_ended(s, g->state.on, g->conflict, out);
+    if (!g->move_count)
+        s->done = true;
+    return true;
+}
+
+/* Worth of an action: its reward, tried and taken back. */
+static double worth(struct game *g, bool split)
+{
+    struct game_place here = game_here(g);
+    double reward = game_play(g, split);
+
+    game_return(g, &here);
+    return reward;
+}
+
+/* First walk greedy from the start; each later one after a random beginning of random length. */
+static bool greedy_step(struct search *s, struct search_event *out)
+{
+    struct game *g = &s->game;
+    struct walk *w = s->self;
+
+    game_reset(g);
+    uint32_t random = w->walks++ && g->move_count ? rl_rng_below(&w->rng, g->move_count) : 0;
+    while (!game_is_over(g)) {
+        uint32_t legal = game_legal(g);
+        bool split = legal == 2;
+        if (legal == 3)
+            split = random ? random--, rl_rng_below(&w->rng, 2) : worth(g, true) > worth(g, false);
+        game_play(g, split);
+    }
+    search_ended(s, g->state.on, g->conflict, out);
+    if (!g->move_count)
+        s->done = true;
+    return true;
+}
+
+const struct search_ops search_random = {walk_start, walk_stop, random_step, walk_pins_changed};
+const struct search_ops search_greedy = {walk_start, walk_stop, greedy_step, walk_pins_changed};
+
+/* ---- enumeration: depth first, split before whole ---- */
+
+struct branch {
+    struct game_place place;
+    uint8_t tried; /* actions: bit 1 split, bit 0 whole */
+};
+
+struct enumeration {
+    struct branch *stack; /* [moves + 1] */
+    uint32_t depth;
+    bool begun;
+};
+
+static int enumerate_start(struct search *s, struct err *e)
+{
+    struct enumeration *n = mem_try(1, sizeof *n);
+
+    s->self = n;
+    if (!n)
+        return no_memory(e);
+    n->stack = mem_try((size_t)s->game.move_count + 1, sizeof *n->stack);
+    return n->stack ? 0 : no_memory(e);
+}
+
+static void enumerate_stop(struct search *s)
+{
+    free(((struct enumeration *)s->self)->stack);
+    free(s->self);
+    s->self = NULL;
+}
+
+static void enumerate_pins_changed(struct search *s)
+{
+    struct enumeration *n = s->self;
+
+    n->begun = false;
+    n->depth = 0;
+}
+
+/* Least value of a term that the statuses still allow: an axis can only go to a class that is not
+ * whole along it, and must go to one that is split. */
+static double term_bound(const struct game *g, const struct term *t)
+{
+    const struct terms *terms = &g->problem->terms;
+    double least = INFINITY;
+
+    for (uint32_t entry = 0; entry < t->entries; entry++) {
+        uint32_t rest = entry;
+        bool possible = true;
+        for (uint32_t x = 0; x < terms->labels->axes && possible; x++, rest /= t->class_count + 1) {
+            uint32_t owner = rest % (t->class_count + 1);
+            for (uint32_t k = 0; k < t->class_count && possible; k++) {
+                int status = strict_status(&g->state, terms->class_pool[t->classes + k], x);
+                possible = owner == k + 1 ? status != 0 : status != 1;
+            }
+        }
+        double value = terms->compute_ms[t->table + entry] + terms->communication_ms[t->table + entry];
+        if (possible && value < least)
+            least = value;
+    }
+    return least;
+}
+
+/* No completion of the present state scores higher. */
+static double optimistic_score(const struct game *g)
+{
+    const struct problem *p = g->problem;
+
+    if (g->options.reward == GAME_REWARD_PAPER) {
+        double score = 0;
+        for (class_id k = 0; k < p->classes.count; k++) {
+            bool may_split = g->state.on[k] || (label)(g->state.on[k] | g->state.off[k]) != g->state.all;
+            score += (may_split ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED) * p->classes.info[k].var_dims;
+        }
+        return score;
+    }
+    double ms = p->terms.fixed_ms;
+    for (uint32_t n = 0; n < p->terms.count; n++)
+        ms += term_bound(g, &p->terms.items[n]);
+    return log((g->pinned_compute_ms + g->pinned_communication_ms) / ms);
+}
+
+static void push_branch(struct enumeration *n, const struct game *g)
+{
+    n->stack[n->depth++] = (struct branch){.place = game_here(g)};
+}
+
+/* Goes on from the deepest branch with an action left to the next whole plan that is not cut. */
+static bool enumerate_step(struct search *s, struct search_event *out)
+{
+    struct enumeration *n = s->self;
+    struct game *g = &s->game;
+
+    if (!n->begun) {
+        n->begun = true;
+        game_reset(g);
+        if (game_is_over(g)) {
+            search_ended(s, g->state.on, false, out);
+            s->done = s->proven = true;
+            return true;
+        }
+        push_branch(n, g);
+    }
+    while (n->depth) {
+        struct branch *b = &n->stack[n->depth - 1];
+        game_return(g, &b->place);
+        uint32_t left = game_legal(g) & ~(uint32_t)b->tried;
+        if (!left) {
+            n->depth--;
+            continue;
+        }
+        bool split = left & 2;
+        b->tried |= split ? 2 : 1;
+        game_play(g, split);
+        if (optimistic_score(g) <= s->best.score + 1e-12)
+            continue;
+        if (game_is_over(g)) {
+            search_ended(s, g->state.on, false, out);
+            return true;
+        }
+        push_branch(n, g);
+    }
+    s->done = s->proven = true;
+    return false;
+}
+
+const struct search_ops search_enumerate = {enumerate_start, enumerate_stop, enumerate_step,
+                                            enumerate_pins_changed};
+
+/* ---- annealing: flips of one move of a whole plan ---- */
+
+struct annealing {
+    struct rl_rng rng;
+    label *on, *trial; /* [classes] */
+    double score;
+    uint64_t steps;
+};
+
+static int anneal_start(struct search *s, struct err *e)
+{
+    struct annealing *a = mem_try(1, sizeof *a);
+    size_t count = s->game.problem->classes.count;
+
+    s->self = a;
+    if (!a)
+        return no_memory(e);
+    a->on = mem_try(count, sizeof *a->on);
+    a->trial = mem_try(count, sizeof *a->trial);
+    rl_rng_seed(&a->rng, s->options.seed, 1);
+    return a->on && a->trial ? 0 : no_memory(e);
+}
+
+static void anneal_stop(struct search *s)
+{
+    struct annealing *a = s->self;
+
+    free(a->on);
+    free(a->trial);
+    free(a);
+    s->self = NULL;
+}
+
+static void anneal_pins_changed(struct search *s)
+{
+    ((struct annealing *)s->self)->steps = 0;
+}
+
+/* Splits a class along an axis in an assignment: what it meets gives the axis up. False when a pin or
+ * the class's labels forbid it. */
+static bool take_axis(const struct game *g, label *on, class_id k, label bit)
+{
+    const struct classes *c = &g->problem->classes;
+
+    if (!label_is_admissible(&g->problem->labels, k, on[k] | bit) || (g->state.off[k] & bit))
+        return false;
+    on[k] |= bit;
+    for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
+        class_id other = c->meets[c->info[k].meets + n].other;
+        if (g->state.on[other] & bit)
+            return false;
+        on[other] &= (label)~bit;
+    }
+    return true;
+}
+
+static bool flip(const struct game *g, uint32_t move, label *on)
+{
+    const struct game_move *m = &g->moves[move];
+    label bit = (label)(1u << m->axis);
+    bool split = !(on[g->pool[m->classes]] & bit);
+
+    for (uint32_t n = 0; n < m->class_count; n++) {
+        class_id k = g->pool[m->classes + n];
+        if (split && !take_axis(g, on, k, bit))
+            return false;
+        if (!split && (g->state.on[k] & bit))
+            return false;
+        if (!split)
+            on[k] &= (label)~bit;
+    }
+    for (class_id k = 0; k < g->problem->classes.count; k++) { /* giving an axis up may leave an inadmissible rest */
+        if (on[k] && !label_is_admissible(&g->problem->labels, k, on[k]))
+            return false;
+    }
+    return true;
+}
+
+/* Scores are logarithms of step time, or sums of 0.1 and 0.4: temperatures from about the difference
+ * of one decision down to a hundredth of it, cooling geometrically; then it starts over. */
+static double temperature(const struct search *s, uint64_t step)
+{
+    double share = (double)(step % s->options.anneal_steps) / s->options.anneal_steps;
+    double hot = s->options.game.reward == GAME_REWARD_PAPER ? 2.0 : 0.3;
+
+    return hot * pow(1e-3, share);
+}
+
+static bool anneal_step(struct search *s, struct search_event *out)
+{
+    struct annealing *a = s->self;
+    struct game *g = &s->game;
+    size_t count = g->problem->classes.count;
+    struct step_cost cost;
+
+    if (a->steps % s->options.anneal_steps == 0) {
+        game_reset(g); /* leaves exactly the pins in g->state */
+        memcpy(a->on, g->state.on, count * sizeof *a->on);
+        a->score = game_score_of(g, a->on, &cost);
+    }
+    a->steps++;
+    memcpy(a->trial, a->on, count * sizeof *a->on);
+    if (!g->move_count || !flip(g, rl_rng_below(&a->rng, g->move_count), a->trial))
+        memcpy(a->trial, a->on, count * sizeof *a->on);
+    search_ended(s, a->trial, false, out);
+    if (out->score >= a->score || rl_rng_unit(&a->rng) < exp((out->score - a->score) / temperature(s, a->steps))) {
+        memcpy(a->on, a->trial, count * sizeof *a->on);
+        a->score = out->score;
+    }
+    s->done = !g->move_count;
+    return true;
+}
+
+const struct search_ops search_anneal = {anneal_start, anneal_stop, anneal_step, anneal_pins_changed};
+
+/* ---- exact ---- */
+
+static int exact_start(struct search *s, struct err *e)
+{
+    s->self = mem_try(1, 1);
+    return s->self ? 0 : no_memory(e);
+}
+
+static void exact_stop(struct search *s)
+{
+    free(s->self);
+    s->self = NULL;
+}
+
+static bool exact_step(struct search *s, struct search_event *out)
+{
+    struct game *g = &s->game;
+    struct exact_options o = {
+        .goal = g->options.reward == GAME_REWARD_PAPER ? EXACT_PAPER_REWARD : EXACT_STEP_TIME,
+        .variables = g->options.kind != GAME_ADP,
+        .inputs = g->options.kind != GAME_OPP,
+        .partitioned = PAPER_REWARD_PARTITIONED,
+        .replicated = PAPER_REWARD_REPLICATED,
+    };
+    struct exact_result r;
+    struct err e;
+
+    s->done = true;
+    game_reset(g);
+    if (exact_strict(&g->problem->terms, &g->state, &o, &r, &e))
+        return false;
+    search_ended(s, r.on, false, out);
+    s->proven = r.proven;
+    exact_release(&r);
+    return true;
+}
+
+static void exact_pins_changed(struct search *s)
+{
+    (void)s;
+}
+
+const struct search_ops search_exact = {exact_start, exact_stop, exact_step, exact_pins_changed};

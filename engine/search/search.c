@@ -1,0 +1,192 @@
+#include "engine/search/search_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const search_names[SEARCH_ALGORITHM_COUNT] = {
+#define X(id, name, summary) name,
+    SEARCH_ALGORITHMS(X)
+#undef X
+};
+
+static const struct search_ops *const ops_of[SEARCH_ALGORITHM_COUNT] = {
+    [SEARCH_DQN] = &search_dqn,             [SEARCH_RANDOM] = &search_random,
+    [SEARCH_GREEDY] = &search_greedy,       [SEARCH_ENUMERATE] = &search_enumerate,
+    [SEARCH_ANNEAL] = &search_anneal,       [SEARCH_EXACT] = &search_exact,
+};
+
+int search_new(const struct problem *p, const struct search_options *o, struct search **out, struct err *e)
+{
+    struct search *s = mem_try(1, sizeof *s);
+    int rc;
+
+    if (!s)
+        return err_set(e, ERR_MEMORY, "not enough memory for the search");
+    s->options = *o;
+    s->ops = ops_of[o->algorithm];
+    s->best.score = -INFINITY;
+    if (!s->options.stable_episodes)
+        s->options.stable_episodes = 200;
+    if (!s->options.anneal_steps)
+        s->options.anneal_steps = 20000;
+    rc = game_new(p, &o->game, &s->game, e);
+    if (!rc) {
+        s->best.on = mem_try(p->classes.count, sizeof *s->best.on);
+        rc = s->best.on ? s->ops->start(s, e) : err_set(e, ERR_MEMORY, "not enough memory for the search");
+    }
+    if (rc)
+        search_free(s);
+    else
+        *out = s;
+    return rc;
+}
+
+void search_free(struct search *s)
+{
+    if (!s)
+        return;
+    if (s->self)
+        s->ops->stop(s);
+    game_release(&s->game);
+    free(s->best.on);
+    free(s);
+}
+
+bool search_step(struct search *s, struct search_event *out)
+{
+    memset(out, 0, sizeof *out);
+    out->move = UINT32_MAX;
+    return !s->done && s->ops->step(s, out);
+}
+
+/* Two plans are told apart only when they differ by more than rounding of sums. */
+static bool is_better(double score, double best)
+{
+    return score > best + 1e-12 * (1 + fabs(best)) || (isfinite(score) && !isfinite(best));
+}
+
+void search_ended(struct search *s, const label *on, bool conflict, struct search_event *out)
+{
+    struct step_cost cost;
+    double score = game_score_of(&s->game, on, &cost);
+
+    out->ended = true;
+    out->conflict = conflict;
+    out->score = score;
+    out->step_ms = cost.step_ms;
+    s->episodes++;
+    s->evaluations++;
+    s->conflicts += conflict;
+    s->since_better++;
+    if (conflict || !is_better(score, s->best.score))
+        return;
+    out->improved = true;
+    s->since_better = 0;
+    memcpy(s->best.on, on, s->game.problem->classes.count * sizeof *on);
+    s->best.score = score;
+    s->best.cost = cost;
+    s->best.episode = s->episodes;
+    s->best.evaluation = s->evaluations;
+    s->best.fine_tuning = out->fine_tuning;
+}
+
+const struct game *search_game(const struct search *s)
+{
+    return &s->game;
+}
+
+const struct search_best *search_best(const struct search *s)
+{
+    return &s->best;
+}
+
+const struct search_options *search_options(const struct search *s)
+{
+    return &s->options;
+}
+
+uint64_t search_episodes(const struct search *s)
+{
+    return s->episodes;
+}
+
+uint64_t search_evaluations(const struct search *s)
+{
+    return s->evaluations;
+}
+
+uint64_t search_conflicts(const struct search *s)
+{
+    return s->conflicts;
+}
+
+bool search_is_done(const struct search *s)
+{
+    return s->done;
+}
+
+bool search_is_proven(const struct search *s)
+{
+    return s->proven;
+}
+
+static bool keeps_pins(const label *on, const struct game_pin *pins, size_t count)
+{
+    for (size_t n = 0; n < count; n++) {
+        if ((on[pins[n].class] >> pins[n].axis & 1) != pins[n].split)
+            return false;
+    }
+    return true;
+}
+
+int search_set_pins(struct search *s, const struct game_pin *pins, size_t count, struct strict_clash *clash,
+                    struct err *e)
+{
+    int rc = game_set_pins(&s->game, pins, count, clash, e);
+
+    if (rc)
+        return rc;
+    if (isfinite(s->best.score)) {
+        if (keeps_pins(s->best.on, pins, count))
+            s->best.score = game_score_of(&s->game, s->best.on, &s->best.cost);
+        else
+            s->best.score = -INFINITY;
+    }
+    s->since_better = 0;
+    s->done = s->proven = false;
+    s->ops->pins_changed(s);
+    return 0;
+}
+
+void search_backtrack(struct search *s, uint32_t move)
+{
+    if (s->options.algorithm == SEARCH_DQN)
+        search_dqn_backtrack(s, move);
+    else
+        s->ops->pins_changed(s);
+}
+
+bool search_force(struct search *s, bool split, struct search_event *out)
+{
+    memset(out, 0, sizeof *out);
+    out->move = UINT32_MAX;
+    return s->options.algorithm == SEARCH_DQN && search_dqn_force(s, split, out);
+}
+
+bool search_configure(struct search *s, const struct rl_settings *rl)
+{
+    if (s->options.algorithm == SEARCH_DQN && !search_dqn_configure(s, rl))
+        return false;
+    s->options.rl = *rl;
+    return true;
+}
+
+struct rl_agent *search_agent(struct search *s)
+{
+    return s->options.algorithm == SEARCH_DQN ? search_dqn_agent(s) : NULL;
+}
+
+bool search_q(struct search *s, float q[2])
+{
+    return s->options.algorithm == SEARCH_DQN && !game_is_over(&s->game) && search_dqn_q(s, q);
+}

@@ -1,0 +1,97 @@
+/* engine/search/search.h - the algorithms that play the game, behind one interface: the DQN and its
+ * opponents, on the same evaluations.
+ *
+ * A search owns its game. search_step does the smallest thing a person can watch: one decision of
+ * the DQN, one priced plan of the others. Same problem, options, seed and calls: same results, bit
+ * for bit. Not thread-safe; several may run in several threads on one problem. */
+#ifndef AUTOMAP_ENGINE_SEARCH_SEARCH_H
+#define AUTOMAP_ENGINE_SEARCH_SEARCH_H
+
+#include "engine/search/game.h"
+#include "rl/rl.h"
+
+/* Constant, name, what it is. */
+#define SEARCH_ALGORITHMS(X)                                                                       \
+    X(DQN, "dqn", "learns which decisions pay (Rainbow-style DQN)")                                \
+    X(RANDOM, "random", "random decisions")                                                        \
+    X(GREEDY, "greedy", "the better decision at each position; restarts after random beginnings")  \
+    X(ENUMERATE, "enumerate", "every plan in order, branches cut that cannot beat the best")       \
+    X(ANNEAL, "anneal", "simulated annealing on whole plans")                                      \
+    X(EXACT, "exact", "the proven optimum by elimination")
+
+enum search_algorithm {
+#define X(id, name, summary) SEARCH_##id,
+    SEARCH_ALGORITHMS(X)
+#undef X
+        SEARCH_ALGORITHM_COUNT
+};
+extern const char *const search_names[SEARCH_ALGORITHM_COUNT];
+
+struct search_options {
+    enum search_algorithm algorithm;
+    struct game_options game;
+    struct rl_settings rl;      /* of the DQN */
+    bool rl_set;                /* false: the preset for the game's reward and kind */
+    uint64_t seed;
+    uint32_t stable_episodes;   /* stage 1 is stable after so many episodes without a better plan; 0: 200 */
+    uint32_t anneal_steps;      /* evaluations of one cooling; 0: 20000 */
+};
+
+/* What one step did. */
+struct search_event {
+    uint32_t move;        /* decided; UINT32_MAX when the algorithm works on whole plans */
+    bool split, explored;
+    double reward;        /* of the decision */
+    bool ended;           /* an episode ended: a whole plan was priced */
+    bool improved;        /* it is the best so far */
+    bool conflict;
+    bool fine_tuning;     /* the episode was one of stage 2 */
+    double score;         /* of the episode: game_score */
+    double step_ms;
+    int updates;          /* of the network */
+    struct rl_update update;
+};
+
+struct search_best {
+    label *on;            /* [classes]; valid when score > -inf */
+    double score;
+    struct step_cost cost;
+    uint64_t episode, evaluation; /* when it was found */
+    bool fine_tuning;
+};
+
+struct search;
+
+int search_new(const struct problem *p, const struct search_options *o, struct search **out,
+               struct err *e) MUST_CHECK;
+void search_free(struct search *s); /* NULL ok */
+
+/* One step. False when the algorithm is finished and did nothing. A network that diverges is
+ * ERR_INPUT in *e with *failed set; the best plan stays. */
+bool search_step(struct search *s, struct search_event *out);
+
+const struct game *search_game(const struct search *s);
+const struct search_best *search_best(const struct search *s);
+const struct search_options *search_options(const struct search *s);
+uint64_t search_episodes(const struct search *s);
+uint64_t search_evaluations(const struct search *s); /* whole plans priced */
+uint64_t search_conflicts(const struct search *s);
+bool search_is_done(const struct search *s);
+bool search_is_proven(const struct search *s); /* exact, or enumeration run to its end */
+
+/* The person's hand. Pins are as game_set_pins; the best plan is forgotten when it breaks one. */
+int search_set_pins(struct search *s, const struct game_pin *pins, size_t count, struct strict_clash *clash,
+                    struct err *e) MUST_CHECK;
+/* The move's group is set back to open from the best plan; exploration is raised for a while and the
+ * network kept. DQN only; others start over. */
+void search_backtrack(struct search *s, uint32_t move);
+/* Forces the next decision (DQN, at the present position). */
+bool search_force(struct search *s, bool split, struct search_event *out);
+/* New learner settings between decisions. False: out of range, nothing changed. */
+bool search_configure(struct search *s, const struct rl_settings *rl);
+
+/* To look at, without disturbing: the agent of a DQN search (NULL otherwise), Q of both actions. */
+struct rl_agent *search_agent(struct search *s);
+bool search_q(struct search *s, float q[2]);
+
+#endif

@@ -1,0 +1,37 @@
+/* engine/search/search_ops.h - what an algorithm provides to search.c. Private to engine/search. */
+#ifndef AUTOMAP_ENGINE_SEARCH_SEARCH_OPS_H
+#define AUTOMAP_ENGINE_SEARCH_SEARCH_OPS_H
+
+#include "engine/search/search.h"
+
+struct search {
+    const struct search_ops *ops;
+    struct search_options options;
+    struct game game;
+    void *self;              /* of the algorithm */
+    struct search_best best;
+    uint64_t episodes, evaluations, conflicts;
+    uint64_t since_better;   /* episodes since the best changed */
+    bool done, proven;
+};
+
+struct search_ops {
+    int (*start)(struct search *s, struct err *e); /* allocates self; game is at its first position */
+    void (*stop)(struct search *s);                /* frees self */
+    bool (*step)(struct search *s, struct search_event *out);
+    void (*pins_changed)(struct search *s);        /* the game was reset under new pins */
+};
+
+extern const struct search_ops search_dqn, search_random, search_greedy, search_enumerate,
+    search_anneal, search_exact;
+
+/* A whole plan was priced: counts it, compares it with the best, fills the event's end part. */
+void search_ended(struct search *s, const label *on, bool conflict, struct search_event *out);
+
+void search_dqn_backtrack(struct search *s, uint32_t move);
+bool search_dqn_force(struct search *s, bool split, struct search_event *out);
+bool search_dqn_configure(struct search *s, const struct rl_settings *rl);
+struct rl_agent *search_dqn_agent(struct search *s);
+bool search_dqn_q(struct search *s, float q[2]);
+
+#endif
