@@ -62,7 +62,8 @@ static bool add_line(struct segments *s, char *line, char *next)
         s->has_graphs = true;
         return open_segment(s, next);
     }
-    if (starts(line, "## END_GRAPH") || (*line == '/' && starts(line, "// -----"))) {
+    if (starts(line, "## END_GRAPH") || (s->has_graphs && starts(line, "Graph Hash: "))
+        || (*line == '/' && starts(line, "// -----"))) {
         s->is_open = false;
         return true;
     }
