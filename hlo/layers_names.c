@@ -1,0 +1,472 @@
+/* Which layers a model has: from the paths of its variables, from loops over stacked weights, from
+ * scopes in op_name, or, where there are no names at all, from repetition. */
+#include "hlo/layers_internal.h"
+
+#include <string.h>
+
+/* ---- places ---- */
+
+static bool grow_slots(struct places *p)
+{
+    size_t count = p->slot_count ? p->slot_count * 2 : 64;
+    uint32_t *slots = mem_try(count, sizeof *slots);
+
+    if (!slots)
+        return false;
+    for (uint32_t n = 2; n < p->count; n++) {
+        size_t at = mem_hash(p->items[n].name, strlen(p->items[n].name), 0) & (count - 1);
+        while (slots[at])
+            at = (at + 1) & (count - 1);
+        slots[at] = n;
+    }
+    free(p->slots);
+    p->slots = slots;
+    p->slot_count = count;
+    return true;
+}
+
+static uint32_t *find_slot(const struct places *p, const char *name, size_t size)
+{
+    size_t at = mem_hash(name, size, 0) & (p->slot_count - 1);
+
+    while (p->slots[at] && (strncmp(p->items[p->slots[at]].name, name, size) || p->items[p->slots[at]].name[size]))
+        at = (at + 1) & (p->slot_count - 1);
+    return &p->slots[at];
+}
+
+uint32_t hlo_place(struct layering *l, const char *name, size_t size, bool is_layer)
+{
+    struct places *p = &l->places;
+
+    if (p->count * 2 >= p->slot_count && !grow_slots(p))
+        return PLACE_UNKNOWN;
+    uint32_t *slot = find_slot(p, name, size);
+    if (*slot) {
+        p->items[*slot].is_layer |= is_layer;
+        return *slot;
+    }
+    char *copy = arena_text(l->w->arena, name, size);
+    if (!copy || !mem_grow(&p->items, &p->room, p->count, 1))
+        return PLACE_UNKNOWN;
+    p->items[p->count] = (struct place){.name = copy, .is_layer = is_layer};
+    *slot = (uint32_t)p->count++;
+    return *slot;
+}
+
+/* ---- paths of variables ---- */
+
+static const char *path_of(const struct layering *l, uint32_t p)
+{
+    return l->w->params[p].role == HLO_ROLE_VARIABLE ? hlo_path_without_root(l->w->paths[p]) : "";
+}
+
+/* What a module is inside of: "encoder" of encoder/layer_000, "" of layer_0. */
+static size_t parent_of(const char *path, size_t size)
+{
+    while (size && path[size - 1] != '/')
+        size--;
+    return size ? size - 1 : 0;
+}
+
+/* A module beside numbered layers that has a matrix and at least one more variable is a layer too: the
+ * stem of a residual network. A lone matrix (a table, a projection) or norm is not. */
+struct sibling {
+    uint32_t place, count;
+    bool has_matrix;
+};
+
+static bool count_sibling(struct layering *l, uint32_t p, struct sibling *list, const bool *is_parent)
+{
+    const char *path = path_of(l, p);
+    size_t end = strlen(path);
+
+    for (size_t size = strcspn(path, "/"); size < end; size += 1 + strcspn(path + size + 1, "/")) {
+        size_t up = parent_of(path, size);
+        uint32_t parent = up ? hlo_place(l, path, up, false) : PLACE_OUTSIDE;
+        if (parent == PLACE_UNKNOWN)
+            return false;
+        if (!is_parent[parent])
+            continue;
+        uint32_t place = hlo_place(l, path, size, false);
+        if (place == PLACE_UNKNOWN)
+            return false;
+        list[p].place = place;
+        list[place].count++;
+        list[place].has_matrix |= hlo_value_shape(l->w->m, l->w->params[p].value)->rank > 1;
+        return true;
+    }
+    return true;
+}
+
+/* Parts of a path: each may become a place. */
+static size_t count_parts(const struct layering *l)
+{
+    size_t parts = 0;
+
+    for (uint32_t p = 0; p < l->w->param_count; p++) {
+        for (const char *at = path_of(l, p); *at; at++)
+            parts += *at == '/';
+        parts += 3;
+    }
+    return parts;
+}
+
+bool hlo_layers_by_path(struct layering *l)
+{
+    struct hlo_roles_work *w = l->w;
+    size_t most = count_parts(l) + 2;
+    bool *is_parent = mem_try(most, 1);
+    struct sibling *siblings = mem_try(most + w->param_count, sizeof *siblings);
+    bool ok = is_parent && siblings;
+
+    for (uint32_t p = 0; p < w->param_count && ok; p++) {
+        const char *path = path_of(l, p);
+        size_t size = hlo_layer_of_path(path, parent_of(path, strlen(path)));
+        l->has_paths |= *path != '\0';
+        if (!size)
+            continue;
+        l->of_param[p] = hlo_place(l, path, size, true);
+        size_t up = parent_of(path, size);
+        uint32_t parent = up ? hlo_place(l, path, up, false) : PLACE_OUTSIDE;
+        ok = l->of_param[p] && parent;
+        is_parent[parent] = true;
+    }
+    for (uint32_t p = 0; p < w->param_count && ok; p++) {
+        if (!l->of_param[p] && *path_of(l, p))
+            ok = count_sibling(l, p, siblings, is_parent);
+    }
+    for (uint32_t p = 0; p < w->param_count && ok; p++) {
+        const char *path = path_of(l, p);
+        uint32_t s = siblings[p].place;
+        if (l->of_param[p] || !*path)
+            continue;
+        bool is_layer = s && siblings[s].count > 1 && siblings[s].has_matrix;
+        size_t up = parent_of(path, strlen(path));
+        l->of_param[p] = is_layer ? s : hlo_place(l, path, up ? up : strlen(path), false);
+        ok = l->of_param[p] != PLACE_UNKNOWN;
+        l->places.items[l->of_param[p]].is_layer |= is_layer;
+    }
+    free(is_parent);
+    free(siblings);
+    return ok;
+}
+
+/* ---- loops ---- */
+
+/* Is a slice of `v`, a leaf of a loop's body, taken in each trip? */
+static bool is_sliced(const struct hlo_roles_work *w, hlo_value v, int hops)
+{
+    for (uint32_t k = w->g.succ_first[v]; k < w->g.succ_first[v + 1]; k++) {
+        hlo_value s = w->g.succs[k];
+        uint16_t op = hlo_at(w->m, w->m->value_instruction[s])->opcode;
+        if (op == HLO_OP_DYNAMIC_SLICE || op == HLO_OP_GATHER)
+            return true;
+        if ((w->g.is_flow[s] || op == HLO_OP_RESHAPE || op == HLO_OP_CONVERT) && op != HLO_OP_WHILE &&
+            op != HLO_OP_TUPLE && hops && is_sliced(w, s, hops - 1))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t stacked_variable(const struct layering *l, hlo_id loop, hlo_id param, uint32_t leaf)
+{
+    const struct hlo_roles_work *w = l->w;
+    hlo_value v = hlo_graph_source(&w->g, hlo_value_of(w->m, hlo_operand(w->m, loop, 0), leaf));
+
+    for (int hops = 0; hops < 4 && w->param_of[v] == HLO_NONE; hops++) {
+        uint16_t op = hlo_at(w->m, w->m->value_instruction[v])->opcode;
+        if (op != HLO_OP_CONVERT && op != HLO_OP_COPY && op != HLO_OP_TRANSPOSE)
+            break;
+        v = hlo_graph_source(&w->g, w->g.preds[w->g.pred_first[v]]);
+    }
+    uint32_t p = w->param_of[v];
+    bool is_stacked = p != HLO_NONE && w->params[p].role == HLO_ROLE_VARIABLE &&
+                      is_sliced(w, hlo_value_of(w->m, param, leaf), 3);
+    return is_stacked ? p : HLO_NONE;
+}
+
+static size_t common_prefix(const char *a, size_t size, const char *b)
+{
+    size_t whole = 0, i = 0;
+
+    for (; i < size && b[i] && a[i] == b[i]; i++) {
+        if (a[i] == '/')
+            whole = i;
+    }
+    return i == size && (b[i] == '/' || !b[i]) ? size : whole;
+}
+
+/* One place for the loop and the weights it slices, unless those have layers of their own (a loop
+ * over parts of a batch). */
+static bool name_loop(struct layering *l, hlo_id loop, uint32_t *count)
+{
+    const struct hlo_module *m = l->w->m;
+    const struct hlo_computation *body = &m->computations[hlo_called(m, loop, 0)];
+    const char *name = NULL;
+    uint32_t place = PLACE_UNKNOWN, leaves = body->param_count == 1 ? hlo_shape(m, loop)->leaf_count : 0;
+    size_t size = 0;
+    char fresh[24];
+
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        uint32_t p = stacked_variable(l, loop, body->params[0], leaf);
+        if (p == HLO_NONE)
+            continue;
+        if (l->of_param[p] && l->places.items[l->of_param[p]].is_layer) {
+            place = l->of_param[p]; /* the forward loop named it */
+            break;
+        }
+        const char *path = path_of(l, p);
+        size = name ? common_prefix(name, size, path) : parent_of(path, strlen(path));
+        name = path;
+    }
+    if (!name && !place)
+        return true;
+    if (!place && !size) {
+        size = (size_t)snprintf(fresh, sizeof fresh, "loop_%u", (unsigned)(*count)++);
+        name = fresh;
+    }
+    if (!place)
+        place = hlo_place(l, name, size, true);
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        uint32_t p = stacked_variable(l, loop, body->params[0], leaf);
+        if (p != HLO_NONE && !(l->of_param[p] && l->places.items[l->of_param[p]].is_layer))
+            l->of_param[p] = place;
+    }
+    l->of[loop] = place;
+    return place != PLACE_UNKNOWN;
+}
+
+bool hlo_layers_by_loop(struct layering *l)
+{
+    uint32_t count = 0;
+    bool ok = true;
+
+    for (uint32_t n = 0; n < l->w->g.order_count && ok; n++) {
+        hlo_id id = l->w->g.order[n];
+        if (hlo_at(l->w->m, id)->opcode == HLO_OP_WHILE && hlo_at(l->w->m, id)->called_count)
+            ok = name_loop(l, id, &count);
+    }
+    return ok;
+}
+
+/* ---- scopes ---- */
+
+/* A known unnumbered layer in a scope: at its beginning or behind a '/'. */
+static uint32_t find_in_scope(const struct layering *l, const char *scope)
+{
+    for (uint32_t n = 2; n < l->places.count; n++) {
+        const char *name = l->places.items[n].name;
+        size_t size = strlen(name);
+        if (!l->places.items[n].is_layer || hlo_layer_of_path(name, size) == size)
+            continue;
+        for (const char *at = strstr(scope, name); at; at = strstr(at + 1, name)) {
+            if ((at == scope || at[-1] == '/') && (!at[size] || at[size] == '/'))
+                return n;
+        }
+    }
+    return PLACE_UNKNOWN;
+}
+
+/* Numbered layers: the same as a variable's when the scope only has more modules around it. */
+static uint32_t numbered_place(struct layering *l, const char *scope, size_t size, bool has_layers)
+{
+    for (size_t at = 0; at < size;) {
+        uint32_t found = l->places.slot_count ? *find_slot(&l->places, scope + at, size - at) : 0;
+        if (found && l->places.items[found].is_layer)
+            return found;
+        const char *next = memchr(scope + at, '/', size - at);
+        at = next ? (size_t)(next - scope) + 1 : size;
+    }
+    return has_layers ? PLACE_UNKNOWN : hlo_place(l, scope, size, true);
+}
+
+static uint32_t place_of_scope(struct layering *l, const char *op_name, const char *scope,
+                               const struct hlo_scope_marks *marks, bool has_layers)
+{
+    size_t size = hlo_layer_of_path(scope, strlen(scope));
+    uint32_t place = size ? numbered_place(l, scope, size, has_layers) : PLACE_UNKNOWN;
+
+    if (!place && has_layers)
+        place = find_in_scope(l, scope);
+    if (!place && !has_layers && marks->in_loop && marks->loop_scope_end)
+        place = hlo_place(l, scope, marks->loop_scope_end, true);
+    if (!place && strchr(op_name, '/')) /* a bare "reduce_sum" says nothing */
+        place = PLACE_OUTSIDE;
+    return place;
+}
+
+bool hlo_layers_by_scope(struct layering *l, bool *found)
+{
+    const struct hlo_module *m = l->w->m;
+    uint32_t *by_meta = mem_try(m->meta_count, sizeof *by_meta);
+    struct str scope = {0};
+    bool has_layers = false;
+
+    if (!by_meta)
+        return false;
+    for (uint32_t n = 2; n < l->places.count; n++)
+        has_layers |= l->places.items[n].is_layer;
+    *found = false;
+    for (uint32_t n = 1; n < m->meta_count && !scope.failed; n++) {
+        struct hlo_scope_marks marks;
+        str_clear(&scope);
+        str_add(&scope, "");
+        hlo_scope_of_op_name(m->metas[n].op_name, &scope, &marks);
+        by_meta[n] = scope.failed ? 0 : place_of_scope(l, m->metas[n].op_name, scope.text, &marks, has_layers);
+        *found |= by_meta[n] > PLACE_OUTSIDE;
+    }
+    for (hlo_id id = 0; id < m->count && *found; id++) {
+        uint32_t place = by_meta[m->instructions[id].meta];
+        if (place && (place != PLACE_OUTSIDE || !l->of[id]))
+            l->of[id] = place;
+    }
+    bool ok = !scope.failed;
+    str_release(&scope);
+    free(by_meta);
+    return ok;
+}
+
+/* ---- repetition ---- */
+
+enum {
+    PERIOD_MAX = 512,    /* variables of one layer */
+    USES_MAX = 1 << 16,  /* variables looked at */
+    RUNS_MAX = 64,       /* kinds of layers */
+};
+
+struct use {
+    uint32_t param, depth, position;
+    uint64_t like; /* equal: same shape, read by the same kind of operation */
+};
+
+static int by_depth(const void *a, const void *b)
+{
+    const struct use *x = a, *y = b;
+
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* The operation that first reads a variable for data, looking through views of it. */
+static bool first_use(const struct layering *l, uint32_t p, struct use *out)
+{
+    const struct hlo_roles_work *w = l->w;
+    const struct hlo_shape *s = hlo_value_shape(w->m, w->params[p].value);
+    struct hlo_reach *r = &l->w->scratch;
+    hlo_id best = HLO_NONE;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, w->params[p].value);
+    for (uint32_t n = 0; n < r->count && n < 64; n++) {
+        hlo_value v = r->queue[n];
+        for (uint32_t k = w->g.succ_first[v]; k < w->g.succ_first[v + 1]; k++) {
+            hlo_value u = w->g.succs[k];
+            hlo_id id = w->m->value_instruction[u];
+            if (w->phase[id] != HLO_PHASE_FORWARD)
+                continue;
+            if (!l->data.has[u])
+                hlo_reach_add(r, u);
+            else if (best == HLO_NONE || l->depth[id] < l->depth[best])
+                best = id;
+        }
+    }
+    if (best == HLO_NONE)
+        return false;
+    uint64_t h = mem_hash(s->dims, s->rank * sizeof *s->dims, hlo_at(w->m, best)->opcode);
+    *out = (struct use){p, l->depth[best], w->g.position[best], h};
+    return true;
+}
+
+struct run {
+    uint32_t first, period, times;
+};
+
+/* The repetition that covers most of [from, to), of the smallest period. */
+static struct run find_run(const struct use *u, uint32_t from, uint32_t to)
+{
+    struct run best = {0};
+
+    for (uint32_t period = 1; period <= PERIOD_MAX && period * 2 <= to - from; period++) {
+        uint32_t same = 0;
+        for (uint32_t i = from; i + period <= to; i++) {
+            bool is_same = i + period < to && u[i].like == u[i + period].like;
+            if (is_same) {
+                same++;
+                continue;
+            }
+            uint32_t times = (same + period) / period;
+            if (same && times > 1 && times * period > best.times * best.period)
+                best = (struct run){i - same, period, times};
+            same = 0;
+        }
+    }
+    return best;
+}
+
+static bool name_run(struct layering *l, const struct use *u, struct run r, uint32_t *count)
+{
+    char name[24];
+
+    for (uint32_t t = 0; t < r.times; t++) {
+        int size = snprintf(name, sizeof name, "block_%03u", (unsigned)(*count)++);
+        uint32_t place = hlo_place(l, name, (size_t)size, true);
+        if (!place)
+            return false;
+        for (uint32_t k = 0; k < r.period; k++)
+            l->of_param[u[r.first + t * r.period + k].param] = place;
+    }
+    return true;
+}
+
+/* The longest repetition first, then what is left and right of it; named in order. */
+static bool name_runs(struct layering *l, const struct use *u, uint32_t count)
+{
+    struct run runs[RUNS_MAX];
+    uint32_t found = 0, named = 0;
+    bool is_open[RUNS_MAX + 1] = {true}; /* the gap before run n may hold more */
+
+    for (uint32_t n = 0; n <= found;) {
+        uint32_t from = n ? runs[n - 1].first + runs[n - 1].period * runs[n - 1].times : 0;
+        uint32_t to = n < found ? runs[n].first : count;
+        struct run r = {0};
+        if (is_open[n] && found < RUNS_MAX && to > from)
+            r = find_run(u, from, to);
+        if (!r.times) {
+            is_open[n++] = false;
+            continue;
+        }
+        memmove(runs + n + 1, runs + n, (found - n) * sizeof *runs);
+        memmove(is_open + n + 1, is_open + n, (found - n + 1) * sizeof *is_open);
+        runs[n] = r;
+        is_open[n] = true;
+        found++;
+    }
+    for (uint32_t n = 0; n < found; n++) {
+        if (!name_run(l, u, runs[n], &named))
+            return false;
+    }
+    return true;
+}
+
+bool hlo_layers_by_repetition(struct layering *l)
+{
+    struct use *uses = mem_try(l->w->param_count, sizeof *uses);
+    uint32_t count = 0;
+
+    if (!uses)
+        return false;
+    for (uint32_t p = 0; p < l->w->param_count && count < USES_MAX; p++) {
+        if (l->w->params[p].role == HLO_ROLE_VARIABLE && !l->of_param[p])
+            count += first_use(l, p, &uses[count]);
+    }
+    if (count)
+        qsort(uses, count, sizeof *uses, by_depth);
+    bool ok = name_runs(l, uses, count);
+    for (uint32_t n = 0; n < count && ok; n++) {
+        if (!l->of_param[uses[n].param])
+            l->of_param[uses[n].param] = PLACE_OUTSIDE;
+    }
+    free(uses);
+    return ok;
+}
