@@ -4,6 +4,7 @@
 #include "tui/cmd_cluster.h"
 #include "tui/cmd_convert.h"
 #include "tui/cmd_teach.h"
+#include "tui/explore.h"
 
 #include <string.h>
 
@@ -13,6 +14,10 @@ const struct command commands[] = {
      "show a cluster and what collectives cost on it", cmd_cluster},
     {"convert", "IN OUT [--no-metadata] [--module N] [--max-bytes N]",
      "read HLO in any form, write it in another", cmd_convert},
+    {"explore", "[MODEL [CLUSTER]] [--theme NAME] [--color WHEN] [--ascii]",
+     "open the explorer; automap MODEL does the same", cmd_explore},
+    {"screen", "[MODEL [CLUSTER]] [--size WxH] [--keys KEYS] [--svg]",
+     "print one screen of the explorer as text or as a picture", cmd_screen},
     {"teach", "GAME [--seeds N] [--decisions N] [--SETTING VALUE] [--no-SWITCH]",
      "watch the learner learn a game with a known answer", cmd_teach},
     {0},

@@ -3,7 +3,6 @@
 #include "hlo/mem.h"
 #include "hlo/text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -178,26 +177,4 @@ int doc_err(const struct doc *d, int node, struct err *e, const char *format, ..
     err_set(e, ERR_INPUT, "%s", what);
     const yaml_node_t *n = node_at(d, node);
     return n ? err_at(e, d->text, d->size, byte_of(d, n->start_mark)) : e->code;
-}
-
-int doc_read_file(char **text, size_t *size, const char *path, struct err *e)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        err_set(e, ERR_IO, "cannot open: %s", strerror(errno));
-        return err_in_file(e, path);
-    }
-    char *bytes = mem_alloc(DOC_MOST + 2);
-    *size = fread(bytes, 1, DOC_MOST + 1, f);
-    int failed = ferror(f);
-    fclose(f);
-    if (failed || *size > DOC_MOST) {
-        free(bytes);
-        err_set(e, failed ? ERR_IO : ERR_LIMIT, failed ? "cannot read" : "larger than %d bytes",
-                DOC_MOST);
-        return err_in_file(e, path);
-    }
-    bytes[*size] = 0;
-    *text = bytes;
-    return 0;
 }

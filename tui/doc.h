@@ -29,7 +29,4 @@ int doc_get(const struct doc *d, int map, const char *key); /* the value; 0: no 
 int doc_err(const struct doc *d, int node, struct err *e, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The whole of a file, NUL behind it, to be freed; at most `most` bytes. */
-int doc_read_file(char **text, size_t *size, const char *path, struct err *e) MUST_CHECK;
-
 #endif

@@ -94,6 +94,7 @@ void pane_bar(const struct pane *p, int x, int y, int width, double share, unsig
 /* Cut to `columns`, a name in its middle (`fusion..901`), a path from its left (`../q/kernel`, at a
  * slash where one is near). Below three columns a plain cut. out and text may not overlap. */
 char *text_cut_middle(char *out, size_t room, const char *text, int columns);
+char *text_times(char *out, size_t room, const char *text); /* "4 x 16 GB" with a real × */
 char *text_cut_left(char *out, size_t room, const char *text, int columns);
 
 #endif

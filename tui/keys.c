@@ -34,7 +34,7 @@ uint32_t key_parse(const char *name)
     return c > ' ' && c != 0x7f && c != 0xfffd && !*s ? c : 0;
 }
 
-char *key_name(char out[static KEY_NAME_ROOM], uint32_t key)
+char *key_text(char out[static KEY_NAME_ROOM], uint32_t key)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].key == key) {
@@ -77,7 +77,7 @@ char *key_sequence_name(char out[static KEYS_TEXT_ROOM], const struct key_sequen
     for (int i = 0; i < KEYS_IN_A_ROW && s->keys[i]; i++) {
         char name[KEY_NAME_ROOM];
         size += (size_t)snprintf(out + size, KEYS_TEXT_ROOM - size, "%s%s", i ? " " : "",
-                                 key_name(name, s->keys[i]));
+                                 key_text(name, s->keys[i]));
     }
     return out;
 }

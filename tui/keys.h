@@ -41,7 +41,7 @@ enum key_code { /* beyond Unicode */
 enum { KEYS_IN_A_ROW = 3, KEYS_PER_ACTION = 6, KEY_NAME_ROOM = 16, KEYS_TEXT_ROOM = 64 };
 
 uint32_t key_parse(const char *name); /* "C-r", "Space", "S-Tab", "F1", "x"; 0: no key */
-char *key_name(char out[static KEY_NAME_ROOM], uint32_t key);
+char *key_text(char out[static KEY_NAME_ROOM], uint32_t key);
 
 struct key_sequence {
     uint32_t keys[KEYS_IN_A_ROW]; /* 0 behind the last */

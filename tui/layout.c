@@ -144,38 +144,65 @@ static void add_rule(struct layout *l, int x, struct rect band)
     l->rules[l->rule_count++].height = band.height - 1;
 }
 
-/* Widths of the columns, the dividers between them taken off. */
-static int column_widths(const struct preset *p, const struct layout_wish *wish, int *widths)
+/* Columns in which something is: others give their width away. */
+static int columns_used(const struct preset *p, const struct layout_wish *wish,
+                        const struct column **used)
 {
-    int count = 0, left = wish->width - 2 * MARGIN, used = 0;
+    struct slot s[SLOTS];
+    int count = 0;
 
-    while (count < COLUMNS && p->columns[count].share)
-        count++;
-    left -= (count - 1) * DIVIDER;
+    for (int i = 0; i < COLUMNS && p->columns[i].share; i++) {
+        if (present(wish, p->columns[i].upper, s) || present(wish, p->columns[i].lower, s))
+            used[count++] = &p->columns[i];
+    }
+    return count;
+}
+
+/* Their widths, the dividers between them taken off. */
+static void column_widths(const struct column **used, int count, const struct layout_wish *wish,
+                          int *widths)
+{
+    int left = wish->width - 2 * MARGIN - (count - 1) * DIVIDER, taken = 0, shares = 0;
+
+    for (int i = 0; i < count; i++)
+        shares += used[i]->share;
     for (int i = 0; i < count; i++) {
-        widths[i] = i < count - 1 ? (left * p->columns[i].share + 500) / 1000 : left - used;
-        used += widths[i];
+        widths[i] = i < count - 1 ? (left * used[i]->share + shares / 2) / shares : left - taken;
+        taken += widths[i];
     }
     if (count > 1) {
         int moved = clamp(wish->split, LEAST_WIDTH - widths[0], widths[1] - LEAST_WIDTH);
         widths[0] += moved;
         widths[1] -= moved;
     }
-    return count;
+}
+
+/* One column: where one of its halves is empty the other has all of it. */
+static void place_column(struct layout *l, const struct layout_wish *wish, const struct column *c,
+                         struct rect up, struct rect down)
+{
+    struct slot s[SLOTS];
+    struct rect whole = {up.x, up.y, up.width, l->middle.height};
+    bool upper = present(wish, c->upper, s) > 0, lower = down.height && present(wish, c->lower, s) > 0;
+
+    if (upper)
+        place_slots(l, wish, c->upper, lower ? up : whole);
+    if (lower)
+        place_slots(l, wish, c->lower, upper ? down : whole);
 }
 
 static void place_preset(struct layout *l, const struct layout_wish *wish, const struct preset *p)
 {
+    const struct column *used[COLUMNS];
     int widths[COLUMNS], lower = lower_height(p, wish->height), gap = lower && wish->height >= 36;
-    int count = column_widths(p, wish, widths);
+    int count = columns_used(p, wish, used);
     struct rect m = l->middle;
 
+    column_widths(used, count, wish, widths);
     for (int i = 0, x = m.x; i < count; i++) {
         struct rect up = {x, m.y, widths[i], m.height - lower - gap};
         struct rect down = {x, m.y + m.height - lower, widths[i], lower};
-        place_slots(l, wish, p->columns[i].upper, up);
-        if (lower)
-            place_slots(l, wish, p->columns[i].lower, down);
+        place_column(l, wish, used[i], up, down);
         x += widths[i] + DIVIDER;
         if (i < count - 1) {
             add_rule(l, x - 2, up);

@@ -1,30 +1,51 @@
 /* automap: finds out how to distribute the training of a neural network over a cluster. */
 #include "tui/command.h"
+#include "tui/examples.h"
+#include "tui/explore.h"
+#include "tui/file.h"
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static void print_help(FILE *out)
 {
-    fputs("usage: automap COMMAND [ARGUMENT ...]\n\n", out);
+    fputs("usage: automap [MODEL [CLUSTER]]\n       automap COMMAND [ARGUMENT ...]\n\n", out);
     for (const struct command *c = commands; c->name; c++)
         fprintf(out, "  %-10s %s\n", c->name, c->summary);
     fputs("\n  automap COMMAND --help   what a command takes\n", out);
 }
 
+/* No argument, an option, or a model: a file, or the name of a shipped one. */
+static bool is_for_explorer(int argc, char **argv)
+{
+    char data[PATH_MAX], path[PATH_MAX];
+
+    if (argc < 2 || argv[1][0] == '-')
+        return true;
+    bool shipped = file_data_dir(data, sizeof data);
+    return examples_model_path(path, sizeof path, shipped ? data : NULL, argv[1]);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        print_help(stderr);
-        return EXIT_USAGE;
+    if (argc >= 2 && !strcmp(argv[1], "--version")) {
+        puts("automap " AUTOMAP_VERSION);
+        return fflush(stdout) ? EXIT_INPUT : EXIT_OK;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+    if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         print_help(stdout);
         return fflush(stdout) ? EXIT_INPUT : EXIT_OK;
     }
-    const struct command *c = command_find(argv[1]);
+    const struct command *c = argc >= 2 ? command_find(argv[1]) : NULL;
+    if (!c && is_for_explorer(argc, argv))
+        return cmd_explore(argc, argv);
     if (!c) {
-        fprintf(stderr, "automap: no command named \"%s\"; automap --help lists them\n", argv[1]);
+        fprintf(stderr,
+                "automap: no command, file or example named \"%s\"; automap --help lists the "
+                "commands\n",
+                argv[1]);
         return EXIT_USAGE;
     }
     int code = c->run(argc - 1, argv + 1);

@@ -221,3 +221,13 @@ char *text_cut_left(char *out, size_t room, const char *text, int columns)
     copy_columns(out + size, room - size, rest, columns);
     return out;
 }
+
+char *text_times(char *out, size_t room, const char *text)
+{
+    const char *x = strstr(text, " x ");
+    if (x)
+        snprintf(out, room, "%.*s × %s", (int)(x - text), text, x + 3);
+    else
+        snprintf(out, room, "%s", text);
+    return out;
+}

@@ -1,6 +1,7 @@
 #include "tui/theme.h"
 
 #include "tui/doc.h"
+#include "tui/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -251,7 +252,7 @@ static int load_file(struct theme *t, const char *path, struct err *e)
     char *text = NULL;
     size_t size = 0;
 
-    if (doc_read_file(&text, &size, path, e))
+    if (file_read(&text, &size, path, DOC_MOST, e))
         return e->code;
     int rc = theme_parse(t, text, size, e);
     if (rc)

@@ -34,7 +34,7 @@ static void test_names_round_trip(void **state)
         char name[KEY_NAME_ROOM];
         uint32_t key = key_parse(all[i]);
         assert_true(key != 0);
-        assert_string_equal(key_name(name, key), all[i]);
+        assert_string_equal(key_text(name, key), all[i]);
     }
     static const char *const wrong[] = {"",   "C-",    "C-A",  "F0",  "F13",
                                         "ab", "space", "\033", "C-aa"};

@@ -1,0 +1,268 @@
+/* The small parts under the explorer: the painter's bytes, the line editor, lists, recent files,
+ * fuzzy matching, and the index of examples. */
+#include "tui/edit.h"
+#include "tui/examples.h"
+#include "tui/file.h"
+#include "tui/keys.h"
+#include "tui/list.h"
+#include "tui/paint.h"
+#include "tui/recent.h"
+
+#include <cjson/cJSON.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+
+static void expect_bytes(struct paint *p, const struct grid *g, const char *bytes)
+{
+    struct str out = {0};
+    paint_frame(p, g, &out);
+    assert_string_equal(out.text ? out.text : "", bytes);
+    str_release(&out);
+}
+
+static void test_paint_writes_only_what_changed(void **state)
+{
+    (void)state;
+    struct paint p;
+    struct grid g = {0};
+    struct theme t = {0};
+    struct err e = {0};
+    struct str all = {0};
+    assert_int_equal(theme_load(&t, "default", &e), 0);
+    paint_init(&p, &t, DEPTH_TRUE, false);
+    grid_resize(&g, 10, 3);
+    struct pane pane = pane_whole(&g);
+    pane_text(&pane, 0, 1, ROLE_WARN | BOLD, "one");
+    paint_frame(&p, &g, &all);
+    assert_non_null(strstr(all.text, "\033[0;1;38;2;227;179;65mone"));
+
+    expect_bytes(&p, &g, ""); /* the same again: nothing */
+    pane_text(&pane, 1, 1, ROLE_WARN | BOLD, "x");
+    expect_bytes(&p, &g, "\033[2;2H\033[0;1;38;2;227;179;65mx\033[0m");
+    pane_text(&pane, 3, 2, ROLE_OK, "ab");
+    expect_bytes(&p, &g, "\033[3;4H\033[0;38;2;126;231;135mab\033[0m");
+    g.cursor_x = 4;
+    g.cursor_y = 0;
+    expect_bytes(&p, &g, "\033[1;5H\033[?25h");
+    expect_bytes(&p, &g, "");
+    str_release(&all);
+    paint_release(&p);
+    grid_release(&g);
+}
+
+static void test_paint_depths(void **state)
+{
+    (void)state;
+    struct paint p;
+    struct grid g = {0};
+    struct theme t = {0};
+    struct err e = {0};
+    assert_int_equal(theme_load(&t, "default", &e), 0);
+    grid_resize(&g, 1, 1);
+    struct pane pane = pane_whole(&g);
+    pane_text(&pane, 0, 0, ROLE_ERR, "▸");
+    static const struct {
+        enum colour_depth depth;
+        bool ascii;
+        const char *bytes;
+    } cases[] = {
+        {DEPTH_MONO, false, "\033[0m▸"},
+        {DEPTH_16, false, "\033[0;91m▸"},
+        {DEPTH_256, true, "\033[0;38;5;209m>"},
+        {DEPTH_TRUE, true, "\033[0;38;2;255;123;114m>"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str out = {0};
+        paint_init(&p, &t, cases[i].depth, cases[i].ascii);
+        paint_frame(&p, &g, &out);
+        if (!strstr(out.text, cases[i].bytes))
+            fail_msg("case %zu: %s", i, out.text + 1);
+        str_release(&out);
+        paint_release(&p);
+    }
+    assert_int_equal(colour_to_256((struct colour){COLOUR_RGB, 0, 255, 0, 0}), 196);
+    assert_int_equal(colour_to_256((struct colour){COLOUR_RGB, 0, 18, 18, 18}), 233);
+    grid_release(&g);
+}
+
+static void type(struct edit *e, const char *text)
+{
+    for (; *text; text++)
+        assert_true(edit_key(e, (unsigned char)*text));
+}
+
+static void test_edit(void **state)
+{
+    (void)state;
+    struct edit e = {0};
+    type(&e, "pin encoder self");
+    edit_key(&e, 23); /* C-w */
+    assert_string_equal(e.text, "pin encoder ");
+    edit_key(&e, KEYC_HOME);
+    edit_key(&e, 0xe9);
+    assert_string_equal(e.text, "\303\251pin encoder ");
+    edit_key(&e, KEYC_RIGHT);
+    edit_key(&e, KEYC_BACKSPACE);
+    assert_string_equal(e.text, "\303\251in encoder ");
+    edit_key(&e, KEYC_LEFT);
+    edit_key(&e, KEYC_DELETE);
+    assert_string_equal(e.text, "in encoder ");
+    edit_key(&e, 11); /* C-k */
+    assert_string_equal(e.text, "");
+    edit_key(&e, KEYC_BACKSPACE);
+    edit_key(&e, KEYC_DELETE);
+    assert_false(edit_key(&e, KEYC_F1));
+    assert_false(edit_key(&e, 27));
+    for (int i = 0; i < 2 * EDIT_ROOM; i++)
+        edit_key(&e, 0x65e5); /* three bytes each: never past the end */
+    assert_true(e.size < EDIT_ROOM && e.size % 3 == 0);
+}
+
+static void test_history(void **state)
+{
+    (void)state;
+    struct history h = {0};
+    assert_null(history_step(&h, -1));
+    history_add(&h, "a");
+    history_add(&h, "b");
+    history_add(&h, "b");
+    assert_int_equal(h.count, 2);
+    assert_string_equal(history_step(&h, -1), "b");
+    assert_string_equal(history_step(&h, -1), "a");
+    assert_null(history_step(&h, -1));
+    assert_string_equal(history_step(&h, 1), "b");
+    assert_string_equal(history_step(&h, 1), "");
+    for (int i = 0; i < 3 * EDIT_HISTORY; i++)
+        history_add(&h, i % 2 ? "x" : "y");
+    assert_int_equal(h.count, EDIT_HISTORY);
+    history_release(&h);
+}
+
+static void test_fuzzy(void **state)
+{
+    (void)state;
+    uint64_t hits = 0;
+    assert_int_equal(fuzzy_score("xyz", "pin encoder self", NULL), 0);
+    assert_int_equal(fuzzy_score("nip", "pin", NULL), 0);
+    assert_true(fuzzy_score("", "anything", NULL) > 0);
+    assert_true(fuzzy_score("pe", "pin encoder self", &hits) > 0);
+    assert_int_equal(hits, 1 | 1 << 4); /* p of pin, e of encoder */
+    assert_true(fuzzy_score("th", "theme light", NULL) > fuzzy_score("th", "fetch all", NULL));
+    assert_true(fuzzy_score("es", "encoder self", NULL) > fuzzy_score("es", "decoder cross", NULL));
+    assert_true(fuzzy_score("theme", "theme", NULL) > fuzzy_score("theme", "theme light", NULL));
+    assert_int_equal(fuzzy_score("E", "encoder", NULL), 0);
+    assert_true(fuzzy_score("e", "Encoder", NULL) > 0);
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    list_fit(&l, 100, 10);
+    assert_false(list_move(&l, LIST_UP));
+    assert_true(list_move(&l, LIST_PAGE_DOWN));
+    assert_int_equal(l.cursor, 10);
+    assert_int_equal(l.top, 1);
+    list_move(&l, LIST_LAST);
+    assert_int_equal(l.cursor, 99);
+    assert_int_equal(l.top, 90);
+    list_fit(&l, 5, 10);
+    assert_int_equal(l.cursor, 4);
+    assert_int_equal(l.top, 0);
+    list_fit(&l, 0, 10);
+    assert_int_equal(l.cursor, 0);
+    assert_false(list_move(&l, LIST_DOWN));
+    list_fit(&l, 1000, 10);
+    list_go(&l, 500);
+    assert_int_equal(l.top, 495);
+    list_fit(&l, 1000, 0);
+    assert_true(l.cursor >= l.top && l.cursor < l.top + l.rows);
+}
+
+static void test_recent(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/automap-recent-XXXXXX", path[64], day[16];
+    struct recent list[RECENT_MOST], r = {.best_ms = 412.8, .gap = 0.019};
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(recent_load(list, dir), 0);
+    for (int i = 0; i < RECENT_MOST + 5; i++) {
+        r.time = 1000 + i;
+        snprintf(r.path, sizeof r.path, "/models/%d.txt", i);
+        snprintf(r.cluster, sizeof r.cluster, "h100-1x8");
+        recent_add(dir, &r);
+    }
+    recent_add(dir, &r); /* the same again moves up and is not doubled */
+    assert_int_equal(recent_load(list, dir), RECENT_MOST);
+    assert_string_equal(list[0].path, "/models/24.txt");
+    assert_string_equal(list[1].path, "/models/23.txt");
+    assert_true(list[0].best_ms > 412.7 && list[0].gap > 0.018);
+    snprintf(path, sizeof path, "%s/recent", dir);
+    struct err e = {0};
+    static const char broken[] = "x\n\t\t\t\t\n1\t2\t3\tc\n5\t1\t-1\tc\t/ok\n";
+    assert_int_equal(file_write(path, broken, sizeof broken - 1, true, &e), 0);
+    assert_int_equal(recent_load(list, dir), 1);
+    assert_string_equal(list[0].path, "/ok");
+    unlink(path);
+    rmdir(dir);
+    /* 2026-11-21 12:00 UTC; 3 Nov; the year before */
+    assert_string_equal(recent_day(day, 1795262400 - 3600, 1795262400), "today");
+    assert_string_equal(recent_day(day, 1795262400 - 86400, 1795262400), "yesterday");
+    assert_string_equal(recent_day(day, 1795262400 - 18 * 86400, 1795262400), "3 Nov");
+    assert_string_equal(recent_day(day, 1795262400 - 366 * 86400, 1795262400), "20 Nov 2025");
+}
+
+static int64_t number(const cJSON *json, const char *key)
+{
+    return (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(json, key));
+}
+
+static void test_index_of_examples(void **state)
+{
+    (void)state;
+    struct example_model models[EXAMPLES_MOST];
+    struct err e = {0};
+    int count = 0;
+    assert_int_equal(examples_models(models, &count, AUTOMAP_SOURCE_DIR, &e), 0);
+    assert_true(count >= 11);
+    for (int i = 0; i < count; i++) {
+        char path[sizeof AUTOMAP_SOURCE_DIR + 128], *text = NULL;
+        size_t size = 0;
+        snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%.47s.expect.json",
+                 models[i].name);
+        assert_int_equal(file_read(&text, &size, path, 1 << 24, &e), 0);
+        cJSON *json = cJSON_Parse(text);
+        assert_int_equal(models[i].instructions, number(json, "instructions"));
+        assert_int_equal(models[i].variables, number(json, "variables"));
+        assert_int_equal(models[i].dims, number(json, "trainable_dims"));
+        cJSON_Delete(json);
+        free(text);
+    }
+    struct example_cluster clusters[EXAMPLES_MOST];
+    int found = examples_clusters(clusters, AUTOMAP_SOURCE_DIR);
+    assert_true(found >= 8);
+    assert_string_equal(clusters[0].name, "v100-1x4");
+    assert_int_equal(clusters[0].devices, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paint_writes_only_what_changed),
+        cmocka_unit_test(test_paint_depths),
+        cmocka_unit_test(test_edit),
+        cmocka_unit_test(test_history),
+        cmocka_unit_test(test_fuzzy),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_recent),
+        cmocka_unit_test(test_index_of_examples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+/* tui/actions.h - the actions that mean the same everywhere. */
+#ifndef AUTOMAP_TUI_ACTIONS_H
+#define AUTOMAP_TUI_ACTIONS_H
+
+#include "tui/keys.h"
+
+enum common_action {
+    ACT_SEARCH,
+    ACT_SEARCH_NEXT,
+    ACT_SEARCH_LAST,
+    ACT_COPY,
+    ACT_SAVE_SCREEN,
+    ACT_PANEL_0, /* to 9 */
+    ACT_PANEL_9 = ACT_PANEL_0 + 9,
+    ACT_PANEL_NEXT,
+    ACT_PANEL_LAST,
+    ACT_ZOOM,
+    ACT_NARROWER,
+    ACT_WIDER,
+    ACT_MOUSE,
+    ACT_REDRAW,
+    ACT_DOWN,
+    ACT_UP,
+    ACT_PAGE_DOWN,
+    ACT_PAGE_UP,
+    ACT_HALF_DOWN,
+    ACT_HALF_UP,
+    ACT_FIRST,
+    ACT_LAST,
+    ACT_COMMAND,
+    ACT_PALETTE,
+    ACT_HELP,
+    ACT_CLOSE,
+    ACT_QUIT,
+    ACT_ESCAPE,
+    ACT_STOP,
+    ACT_COUNT
+};
+
+extern const struct key_table common_keys;
+
+#endif

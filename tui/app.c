@@ -1,0 +1,520 @@
+/* The application: which views there are, which of them gets a key. */
+#include "hlo/hlo.h"
+#include "hlo/mem.h"
+#include "tui/app_internal.h"
+#include "tui/view_help.h"
+#include "tui/view_palette.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct panel_ops *panel_by_name(const char *name)
+{
+    for (int i = 0; panel_list[i]; i++) {
+        if (!strcmp(panel_list[i]->name, name))
+            return panel_list[i];
+    }
+    return NULL;
+}
+
+static int build_keymap(struct app *a, struct err *e)
+{
+    int views = 0, count = 1;
+
+    while (panel_list[views])
+        views++;
+    a->tables = mem_alloc(((size_t)views + 1) * sizeof *a->tables);
+    a->tables[0] = &common_keys;
+    for (int i = 0; i < views; i++) {
+        if (panel_list[i]->keys)
+            a->tables[count++] = panel_list[i]->keys;
+    }
+    a->keymap = keymap_new(a->tables, count, a->setup.mode);
+    const struct doc *d = a->setup.config;
+    int keys = d ? doc_get(d, doc_root(d), "keys") : 0;
+    return keys ? keymap_configure(a->keymap, d, keys, e) : 0;
+}
+
+int app_new(struct app **out, const struct app_setup *s, struct err *e)
+{
+    struct app *a = mem_alloc(sizeof *a);
+
+    a->setup = *s;
+    a->theme = s->theme;
+    a->focus = PANEL_GRAPH;
+    a->mouse = true;
+    a->scene = (struct scene){.app = a, .ascii = s->ascii, .model_name = ""};
+    a->dirty = true;
+    if (build_keymap(a, e)) {
+        app_free(a);
+        return e->code;
+    }
+    *out = a;
+    return 0;
+}
+
+static void free_panel(struct panel *p)
+{
+    if (!p)
+        return;
+    if (p->ops->close)
+        p->ops->close(p);
+    free(p->state);
+    free(p);
+}
+
+void app_free(struct app *a)
+{
+    if (!a)
+        return;
+    while (a->depth > 0)
+        free_panel(a->stack[--a->depth]);
+    for (int i = 0; i < PANEL_COUNT; i++)
+        free_panel(a->placed[i]);
+    keymap_free(a->keymap);
+    free(a->tables);
+    history_release(&a->history[0]);
+    history_release(&a->history[1]);
+    grid_release(&a->grid);
+    hlo_free(a->module);
+    free(a->cluster);
+    free(a);
+}
+
+struct panel *app_top(const struct app *a)
+{
+    return a->depth > 0 ? a->stack[a->depth - 1] : a->placed[a->focus];
+}
+
+int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct err *e)
+{
+    if (a->depth == APP_DEPTH && ops->place != PLACE_LAYOUT)
+        return err_set(e, ERR_LIMIT, "%d views are open; q closes one", APP_DEPTH);
+    struct panel *p = mem_alloc(sizeof *p);
+    p->ops = ops;
+    p->scene = &a->scene;
+    p->state = mem_alloc(ops->size);
+    if (ops->open && ops->open(p, arg, e)) {
+        free(p->state);
+        free(p);
+        return e->code;
+    }
+    if (ops->place == PLACE_LAYOUT) {
+        free_panel(a->placed[ops->id]);
+        a->placed[ops->id] = p;
+    } else {
+        a->stack[a->depth++] = p;
+    }
+    app_touch(a);
+    return 0;
+}
+
+void app_drop_top(struct app *a)
+{
+    free_panel(a->stack[--a->depth]);
+    app_touch(a);
+}
+
+void app_close_top(struct app *a)
+{
+    if (a->depth == 0)
+        return;
+    app_drop_top(a);
+    bool empty = a->depth == 0;
+    for (int i = 0; i < PANEL_COUNT; i++)
+        empty = empty && !a->placed[i];
+    if (empty)
+        a->done = true;
+}
+
+void app_resize(struct app *a, int width, int height)
+{
+    a->width = width;
+    a->height = height;
+    app_touch(a);
+}
+
+void app_touch(struct app *a)
+{
+    a->dirty = true;
+}
+
+void app_time(struct app *a, double now_ms)
+{
+    a->scene.now_ms = now_ms;
+}
+
+void app_say(struct app *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(a->message, sizeof a->message, format, args);
+    va_end(args);
+    a->message_style = ROLE_TEXT;
+    app_touch(a);
+}
+
+void app_say_err(struct app *a, const struct err *e)
+{
+    err_format(e, a->message, sizeof a->message);
+    a->message_style = ROLE_ERR;
+    app_touch(a);
+}
+
+void app_quit(struct app *a)
+{
+    a->done = true;
+}
+
+bool app_wants_mouse(const struct app *a)
+{
+    return a->mouse;
+}
+
+void app_ask(struct app *a, const char *text)
+{
+    app_prompt_open(a, PROMPT_COMMAND);
+    edit_set(&a->line, text);
+    app_touch(a);
+}
+
+bool app_is_done(const struct app *a)
+{
+    return a->done;
+}
+
+const struct keymap *app_keymap(const struct app *a)
+{
+    return a->keymap;
+}
+
+const struct theme *app_theme(const struct app *a)
+{
+    return &a->theme;
+}
+
+const struct app_setup *app_get_setup(const struct app *a)
+{
+    return &a->setup;
+}
+
+int app_set_theme(struct app *a, const char *name, struct err *e)
+{
+    if (theme_load(&a->theme, name, e))
+        return e->code;
+    a->theme_changed = true;
+    app_touch(a);
+    return 0;
+}
+
+bool app_theme_changed(struct app *a)
+{
+    bool changed = a->theme_changed;
+    a->theme_changed = false;
+    return changed;
+}
+
+enum app_wish app_take_wish(struct app *a, const char **text)
+{
+    enum app_wish wish = a->wish;
+    a->wish = APP_NOTHING;
+    *text = a->wish_text;
+    return wish;
+}
+
+static void focus_on(struct app *a, enum panel_id id)
+{
+    if (a->depth > 0)
+        return;
+    if (!a->placed[id]) {
+        app_say(a, "there is no panel %d here", (int)id);
+        return;
+    }
+    a->focus = id;
+}
+
+static void focus_next(struct app *a, int step)
+{
+    if (a->depth > 0)
+        return;
+    for (int i = 1; i <= PANEL_COUNT; i++) {
+        int id = ((int)a->focus + step * i + PANEL_COUNT * PANEL_COUNT) % PANEL_COUNT;
+        if (a->placed[id] && layout_panel(&a->layout, (enum panel_id)id)) {
+            a->focus = (enum panel_id)id;
+            return;
+        }
+    }
+}
+
+static void copy_name(struct app *a)
+{
+    struct panel *p = app_top(a);
+    const char *name = p && p->ops->name_here ? p->ops->name_here(p) : NULL;
+    if (!name) {
+        app_say(a, "no name here to copy");
+        return;
+    }
+    snprintf(a->wish_text, sizeof a->wish_text, "%s", name);
+    a->wish = APP_COPY;
+    app_say(a, "copied %s", name);
+}
+
+static void find(struct app *a, int step)
+{
+    struct panel *p = app_top(a);
+    if (!p || !p->ops->find)
+        app_say(a, "nothing to search here");
+    else if (!a->pattern[0])
+        app_say(a, "/ searches; n and N repeat it");
+    else if (!p->ops->find(p, a->pattern, step))
+        app_say(a, "no %s", a->pattern);
+}
+
+static void open_over(struct app *a, const struct panel_ops *ops, const void *arg)
+{
+    struct err e = {0};
+    if (app_open(a, ops, arg, &e))
+        app_say_err(a, &e);
+}
+
+static void close_view(struct app *a)
+{
+    if (a->depth > 0)
+        app_close_top(a);
+    else
+        app_quit(a);
+}
+
+/* Escape leaves one thing after the other, and never the program. */
+static void escape(struct app *a)
+{
+    if (a->depth > 1 || (a->depth == 1 && a->placed[a->focus]))
+        app_close_top(a);
+    else if (a->zoom)
+        a->zoom = false;
+    else
+        app_say(a, "q quits");
+}
+
+static void wish(struct app *a, enum app_wish w)
+{
+    a->wish = w;
+}
+
+static void act_common(struct app *a, int action)
+{
+    static const enum list_move moves[] = {LIST_DOWN,    LIST_UP,        LIST_PAGE_DOWN,
+                                           LIST_PAGE_UP, LIST_HALF_DOWN, LIST_HALF_UP,
+                                           LIST_FIRST,   LIST_LAST};
+    struct panel *p = app_top(a);
+
+    if (action >= ACT_PANEL_0 && action <= ACT_PANEL_9) {
+        focus_on(a, (enum panel_id)(action - ACT_PANEL_0));
+        return;
+    }
+    if (action >= ACT_DOWN && action <= ACT_LAST) {
+        if (p && p->ops->move)
+            p->ops->move(p, moves[action - ACT_DOWN]);
+        return;
+    }
+    switch (action) {
+    case ACT_SEARCH:
+        app_prompt_open(a, PROMPT_SEARCH);
+        return;
+    case ACT_COMMAND:
+        app_prompt_open(a, PROMPT_COMMAND);
+        return;
+    case ACT_SEARCH_NEXT:
+    case ACT_SEARCH_LAST:
+        find(a, action == ACT_SEARCH_NEXT ? 1 : -1);
+        return;
+    case ACT_COPY:
+        copy_name(a);
+        return;
+    case ACT_SAVE_SCREEN:
+        app_command(a, "save-screen");
+        return;
+    case ACT_PANEL_NEXT:
+    case ACT_PANEL_LAST:
+        focus_next(a, action == ACT_PANEL_NEXT ? 1 : -1);
+        return;
+    case ACT_ZOOM:
+        a->zoom = !a->zoom && a->depth == 0;
+        return;
+    case ACT_NARROWER:
+    case ACT_WIDER:
+        a->split += action == ACT_WIDER ? 2 : -2;
+        return;
+    case ACT_MOUSE:
+        a->mouse = !a->mouse;
+        wish(a, APP_MOUSE);
+        app_say(a, a->mouse ? "mouse on" : "mouse off: the terminal selects text");
+        return;
+    case ACT_REDRAW:
+        wish(a, APP_REDRAW);
+        return;
+    case ACT_STOP:
+        wish(a, APP_STOP);
+        return;
+    case ACT_HELP:
+        open_over(a, &view_help, p);
+        return;
+    case ACT_PALETTE:
+        open_over(a, &view_palette, p);
+        return;
+    case ACT_CLOSE:
+        close_view(a);
+        return;
+    case ACT_QUIT:
+        app_quit(a);
+        return;
+    case ACT_ESCAPE:
+        escape(a);
+        return;
+    default:
+        BUG_ON(action >= 0);
+    }
+}
+
+void app_act(struct app *a, const struct key_table *t, int action)
+{
+    struct panel *p = app_top(a);
+
+    app_touch(a);
+    if (t == &common_keys)
+        act_common(a, action);
+    else if (p && p->ops->keys == t && p->ops->act)
+        p->ops->act(p, action);
+}
+
+/* What was typed in a row, as a person would write it. */
+static void say_unknown(struct app *a)
+{
+    struct key_sequence s = {{0}};
+    char text[KEYS_TEXT_ROOM];
+    memcpy(s.keys, a->typed, (size_t)a->typed_count * sizeof *s.keys);
+    app_say(a, "%s means nothing here. ? lists the keys.", key_sequence_name(text, &s));
+}
+
+void app_key(struct app *a, uint32_t key)
+{
+    struct panel *p = app_top(a);
+    const struct key_table *table = NULL;
+    int action = 0;
+
+    a->message[0] = 0;
+    app_touch(a);
+    if (a->prompt != PROMPT_NONE) {
+        app_prompt_key(a, key);
+        return;
+    }
+    if (!a->typed_count && p && p->ops->key && p->ops->key(p, key))
+        return;
+    if (a->typed_count && key == KEYC_ESC) {
+        a->typed_count = 0;
+        return;
+    }
+    a->typed[a->typed_count++] = key;
+    switch (keymap_find(a->keymap, p ? p->ops->keys : NULL, a->typed, a->typed_count, &table,
+                        &action)) {
+    case KEY_MORE:
+        return;
+    case KEY_ACTION:
+        a->typed_count = 0;
+        app_act(a, table, action);
+        return;
+    case KEY_NONE:
+        say_unknown(a);
+        a->typed_count = 0;
+        return;
+    }
+}
+
+void app_pasted(struct app *a, uint32_t key)
+{
+    struct panel *p = app_top(a);
+
+    app_touch(a);
+    if (key == KEYC_ENTER || key == KEYC_TAB)
+        key = ' ';
+    if (key >= KEY_FIRST_NAMED || key < ' ')
+        return;
+    if (a->prompt != PROMPT_NONE)
+        app_prompt_key(a, key);
+    else if (p && p->ops->place != PLACE_LAYOUT && p->ops->key)
+        p->ops->key(p, key);
+}
+
+static struct panel *panel_at(struct app *a, int x, int y, struct rect *area)
+{
+    if (a->depth > 0) {
+        *area = a->top_area;
+        return a->stack[a->depth - 1];
+    }
+    for (int i = 0; i < a->layout.panel_count; i++) {
+        struct rect r = a->layout.panels[i].area;
+        if (x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height) {
+            *area = (struct rect){r.x, r.y + 1, r.width, r.height - 1};
+            return a->placed[a->layout.panels[i].id];
+        }
+    }
+    return NULL;
+}
+
+void app_click(struct app *a, int x, int y, bool twice)
+{
+    struct rect area = {0};
+    struct panel *p = a->prompt == PROMPT_NONE ? panel_at(a, x, y, &area) : NULL;
+
+    if (!p)
+        return;
+    app_touch(a);
+    if (p->ops->place == PLACE_LAYOUT)
+        a->focus = p->ops->id;
+    if (p->ops->click && y >= area.y && y < area.y + area.height)
+        p->ops->click(p, x - area.x, y - area.y, twice);
+}
+
+void app_wheel(struct app *a, int x, int y, int steps)
+{
+    struct rect area = {0};
+    struct panel *p = a->prompt == PROMPT_NONE ? panel_at(a, x, y, &area) : NULL;
+
+    if (!p || !p->ops->move)
+        return;
+    app_touch(a);
+    for (int i = 0; i < 3 * (steps < 0 ? -steps : steps); i++)
+        p->ops->move(p, steps < 0 ? LIST_UP : LIST_DOWN);
+}
+
+static bool any_live(const struct app *a)
+{
+    struct panel *top = app_top(a);
+    if (top && top->ops->is_live && top->ops->is_live(top))
+        return true;
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        struct panel *p = a->placed[i];
+        if (p && p->ops->is_live && p->ops->is_live(p))
+            return true;
+    }
+    return false;
+}
+
+double app_next_ms(const struct app *a)
+{
+    if (a->dirty)
+        return a->scene.now_ms;
+    return any_live(a) ? a->drawn_ms + LIVE_MS : -1;
+}
+
+const struct grid *app_frame(struct app *a)
+{
+    double next = app_next_ms(a);
+    if (next < 0 || next > a->scene.now_ms || a->width < 1)
+        return NULL;
+    a->dirty = false;
+    a->drawn_ms = a->scene.now_ms;
+    app_draw(a);
+    return &a->grid;
+}

@@ -1,0 +1,61 @@
+/* tui/app.h - the explorer without a terminal: keys and times go in, grids come out. The loop that
+ * joins it to a terminal is in tui/explore.c; tests and pictures use it as it is. One thread. */
+#ifndef AUTOMAP_TUI_APP_H
+#define AUTOMAP_TUI_APP_H
+
+#include "tui/edit.h"
+#include "tui/panel.h"
+#include "tui/theme.h"
+
+struct app_setup {
+    struct theme theme;
+    bool ascii;
+    enum key_mode mode;
+    const struct doc *config; /* NULL: none. Its `keys` are applied; kept by the caller */
+    const char *data_dir;     /* examples below it */
+    const char *state_dir;    /* recent files below it; NULL: nothing is kept */
+    int64_t today;            /* seconds since 1970, for "yesterday" */
+};
+
+int app_new(struct app **out, const struct app_setup *s, struct err *e) MUST_CHECK;
+void app_free(struct app *a);
+
+void app_resize(struct app *a, int width, int height);
+void app_key(struct app *a, uint32_t key);
+void app_pasted(struct app *a, uint32_t key); /* goes into a line being typed, else nowhere */
+void app_click(struct app *a, int x, int y, bool twice);
+void app_wheel(struct app *a, int x, int y, int steps);
+void app_time(struct app *a, double now_ms);
+
+/* Draws when something changed, live views at most four times a second. NULL: nothing to show. */
+const struct grid *app_frame(struct app *a);
+double app_next_ms(const struct app *a); /* when app_frame wants to be called; < 0: not by itself */
+
+bool app_is_done(const struct app *a);
+
+/* For views. */
+void app_say(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void app_say_err(struct app *a, const struct err *e);
+void app_touch(struct app *a); /* something changed: draw */
+int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct err *e) MUST_CHECK;
+void app_close_top(struct app *a);
+void app_quit(struct app *a);
+void app_ask(struct app *a, const char *text); /* the command line, with this typed already */
+bool app_wants_mouse(const struct app *a);
+void app_act(struct app *a, const struct key_table *t, int action); /* as if its key was typed */
+const struct keymap *app_keymap(const struct app *a);
+const struct theme *app_theme(const struct app *a);
+int app_set_theme(struct app *a, const char *name, struct err *e) MUST_CHECK;
+bool app_theme_changed(struct app *a); /* once after each change */
+const struct app_setup *app_get_setup(const struct app *a);
+bool app_command(struct app *a, const char *line); /* as typed after ':'; false: it said why not */
+
+/* What the loop has to do for the application; reading takes it. */
+enum app_wish { APP_NOTHING, APP_STOP, APP_COPY, APP_REDRAW, APP_MOUSE };
+enum app_wish app_take_wish(struct app *a, const char **text);
+
+/* Opens a model on a cluster (NULL or "": the default), each a path or the name of a shipped one,
+ * in place of what is open; on an error that stays. */
+int app_load(struct app *a, const char *model, const char *cluster, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,282 @@
+/* One frame: the rows that are the same everywhere, and each view in its place. */
+#include "engine/cost/cluster.h"
+#include "engine/units.h"
+#include "hlo/hlo.h"
+#include "tui/app_internal.h"
+#include "tui/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct pane pane_of(struct app *a, struct rect r)
+{
+    struct pane whole = pane_whole(&a->grid);
+    return pane_part(&whole, r.x, r.y, r.width, r.height);
+}
+
+/* Row 1: what is looked at, on what. */
+static void draw_title(struct app *a, struct rect r)
+{
+    const struct scene *s = &a->scene;
+    struct pane p = pane_of(a, r);
+    char count[UNITS_ROOM], label[64], times[80];
+    bool wide = r.width >= 110;
+
+    if (r.height < 1)
+        return;
+    int x = pane_cut(&p, 0, 0, r.width / 3, ROLE_TITLE | BOLD, s->model_name);
+    if (s->module)
+        x = pane_format(&p, x + 2, 0, ROLE_DIM, "%s %s", units_count(count, s->module->count),
+                        wide ? "instructions" : "instr");
+    if (s->cluster) {
+        cluster_label(s->cluster, label, sizeof label);
+        x = pane_text(&p, x + 3, 0, ROLE_TITLE | BOLD, s->cluster->name);
+        pane_text(&p, x + 2, 0, ROLE_DIM, text_times(times, sizeof times, label));
+    }
+}
+
+/* The hint word of one action: its keys, and those of the actions that share its row. */
+struct hint {
+    char keys[48];
+    const char *word;
+};
+
+static bool make_hint(const struct app *a, const struct key_table *t, int action, struct hint *h)
+{
+    size_t size = 0;
+    int shown = 0;
+
+    h->keys[0] = 0;
+    h->word = t->actions[action].hint;
+    for (int i = action; i < t->count && shown < 3; i++) {
+        if (i > action && t->actions[i].words)
+            break;
+        const char *keys = keymap_keys(a->keymap, t, i, 0);
+        if (!keys || size + strlen(keys) + 2 > sizeof h->keys || (shown && strlen(keys) > 1))
+            continue; /* of a pair of long keys one is enough to find the other */
+        size +=
+            (size_t)snprintf(h->keys + size, sizeof h->keys - size, "%s%s", size ? " " : "", keys);
+        shown++;
+    }
+    return shown > 0;
+}
+
+static const struct key_table *find_action(const struct panel *p, const char *name, size_t size,
+                                           int *action)
+{
+    const struct key_table *tables[2] = {p->ops->keys, &common_keys};
+    for (int t = 0; t < 2; t++) {
+        for (int i = 0; tables[t] && i < tables[t]->count; i++) {
+            const char *own = tables[t]->actions[i].name;
+            if (strlen(own) == size && !memcmp(own, name, size)) {
+                *action = i;
+                return tables[t];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* One item of a hints string: "fold" or "down=choose". */
+static bool parse_hint(const struct app *a, const struct panel *p, const char *item, size_t size,
+                       struct hint *h, char *word, size_t room)
+{
+    const char *equals = memchr(item, '=', size);
+    size_t name = equals ? (size_t)(equals - item) : size;
+    int action = 0;
+    const struct key_table *t = find_action(p, item, name, &action);
+
+    BUG_ON(!t);
+    if (p->ops->works && t == p->ops->keys && !p->ops->works(p, action))
+        return false;
+    if (!make_hint(a, t, action, h))
+        return false;
+    if (equals) {
+        snprintf(word, room, "%.*s", (int)(size - name - 1), equals + 1);
+        for (char *c = word; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
+        h->word = word;
+    }
+    return h->word != NULL;
+}
+
+/* Hints drop from the right; the last one, help or close, stays. */
+static void draw_hints(struct app *a, const struct pane *p)
+{
+    const struct panel *top = app_top(a);
+    struct hint hints[24];
+    char words[24][32];
+    int count = 0, x = 0, all = 0;
+
+    if (!top || !top->ops->hints)
+        return;
+    for (const char *s = top->ops->hints; *s && count < 24;) {
+        size_t size = strcspn(s, " ");
+        if (size && parse_hint(a, top, s, size, &hints[count], words[count], sizeof words[count]))
+            count++;
+        s += size + (s[size] == ' ');
+    }
+    if (!count)
+        return;
+    const struct hint *last = &hints[count - 1];
+    int stays = utf8_text_columns(last->keys) + 1 + utf8_text_columns(last->word);
+    for (int i = 0; i < count; i++)
+        all += utf8_text_columns(hints[i].keys) + 3 + utf8_text_columns(hints[i].word);
+    int gap = all - 2 <= p->width ? 2 : 1;
+    for (int i = 0; i < count; i++) {
+        int width = utf8_text_columns(hints[i].keys) + 1 + utf8_text_columns(hints[i].word);
+        if (i < count - 1 && x + width + gap + stays > p->width)
+            continue;
+        x = pane_text(p, x, 0, ROLE_KEY, hints[i].keys) + 1;
+        x = pane_text(p, x, 0, ROLE_DIM, hints[i].word) + gap;
+    }
+}
+
+static void draw_prompt(struct app *a, const struct pane *p)
+{
+    pane_clear(p);
+    pane_text(p, 0, 0, ROLE_KEY, a->prompt == PROMPT_COMMAND ? ":" : "/");
+    a->grid.cursor_x = p->x + edit_draw(&a->line, p, 1, 0, ROLE_TEXT);
+    a->grid.cursor_y = p->y;
+}
+
+static void draw_message(struct app *a, struct rect r)
+{
+    struct panel *top = app_top(a);
+    struct pane p = pane_of(a, r);
+    char text[MESSAGE_ROOM] = "";
+
+    if (a->prompt != PROMPT_NONE) {
+        draw_prompt(a, &p);
+        return;
+    }
+    if (a->typed_count) {
+        struct key_sequence s = {{0}};
+        memcpy(s.keys, a->typed, (size_t)a->typed_count * sizeof *s.keys);
+        pane_format(&p, 0, 0, ROLE_KEY, "%s ..", key_sequence_name(text, &s));
+        return;
+    }
+    if (a->message[0])
+        pane_cut(&p, 0, 0, p.width, a->message_style, a->message);
+    else if (top && top->ops->message) {
+        top->ops->message(top, text, sizeof text);
+        pane_cut(&p, 0, 0, p.width, ROLE_TEXT, text);
+    }
+}
+
+static void draw_panel(struct app *a, struct panel *p, struct rect r)
+{
+    struct pane area = pane_of(a, r);
+    char note[128] = "";
+    struct head h = {p->ops->id <= PANEL_DEVICES ? (int)p->ops->id : 0, p->ops->title, note, false};
+
+    p->focus = a->depth == 0 && p == a->placed[a->focus];
+    p->width = r.width;
+    p->height = r.height - 1;
+    h.focus = p->focus;
+    if (p->ops->head)
+        p->ops->head(p, &h, note, sizeof note);
+    pane_head(&area, 0, &h);
+    struct pane inside = pane_part(&area, 0, 1, r.width, r.height - 1);
+    p->ops->draw(p, &inside);
+}
+
+static void plan_layout(struct app *a)
+{
+    struct layout_wish wish = {.width = a->width,
+                               .height = a->height,
+                               .focus = a->focus,
+                               .zoom = a->zoom,
+                               .split = a->split};
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        struct panel *p = a->placed[i];
+        if (!p)
+            continue;
+        wish.with |= 1u << i;
+        if (p->ops->rows)
+            wish.rows[i] = 1 + p->ops->rows(p, a->width / 2);
+    }
+    layout_plan(&a->layout, &wish);
+}
+
+static void draw_main(struct app *a)
+{
+    const struct layout *l = &a->layout;
+    struct pane whole = pane_whole(&a->grid);
+
+    draw_title(a, l->title.height ? l->title : l->headline);
+    for (int i = 0; i < l->rule_count; i++) {
+        for (int y = 0; y < l->rules[i].height; y++)
+            pane_put(&whole, l->rules[i].x, l->rules[i].y + y, ROLE_BORDER, U'│');
+    }
+    for (int i = 0; i < l->panel_count; i++)
+        draw_panel(a, a->placed[l->panels[i].id], l->panels[i].area);
+}
+
+/* Below 40x10 there is one line that still says what counts, and how to leave. */
+static void draw_line(struct app *a)
+{
+    struct pane p = pane_of(a, a->layout.message);
+    const char *name = a->scene.model_name[0] ? a->scene.model_name : "automap";
+
+    if (a->prompt != PROMPT_NONE) {
+        draw_prompt(a, &p);
+        return;
+    }
+    int x = pane_cut(&p, 0, 0, p.width > 3 ? p.width - 3 : p.width, ROLE_TITLE | BOLD, name);
+    if (x + 2 <= p.width)
+        pane_text(&p, p.width - 1, 0, ROLE_KEY, "q");
+}
+
+static void draw_over(struct app *a, struct panel *p)
+{
+    enum panel_place place = p->ops->place;
+    int margin = place == PLACE_START && a->width >= 70 ? 3 : 1, top = 0;
+    struct rect r = {margin, 0, a->width - 2 * margin, a->height - 2};
+
+    p->focus = p == app_top(a);
+    if (place == PLACE_FULL) {
+        draw_title(a, (struct rect){1, 0, a->width - 2, 1});
+        top = a->height >= 18 ? 2 : 1;
+    } else if (place == PLACE_DIALOG) {
+        int rows = p->ops->dialog_rows ? p->ops->dialog_rows(p, r.width) : a->height / 2;
+        top = a->height - 2 - (rows < a->height - 3 ? rows : a->height - 3);
+    }
+    r.y = top;
+    r.height = a->height - 2 - top;
+    struct pane area = pane_of(a, (struct rect){0, top, a->width, a->height - top});
+    pane_clear(&area);
+    area = pane_of(a, r);
+    p->width = r.width;
+    p->height = r.height;
+    a->top_area = r;
+    p->ops->draw(p, &area);
+}
+
+void app_draw(struct app *a)
+{
+    struct panel *top = app_top(a);
+    int first = a->depth;
+
+    grid_resize(&a->grid, a->width, a->height);
+    plan_layout(a);
+    if (a->layout.kind == LAYOUT_LINE) {
+        draw_line(a);
+        return;
+    }
+    while (first > 0 && a->stack[first - 1]->ops->place == PLACE_DIALOG)
+        first--;
+    if (first == 0)
+        draw_main(a);
+    for (int i = first > 0 ? first - 1 : 0; i < a->depth; i++)
+        draw_over(a, a->stack[i]);
+
+    bool bare = top && top->ops->place == PLACE_START;
+    int margin = bare && a->width >= 70 ? 3 : 1;
+    struct rect low = {margin, a->height - 1, a->width - 2 * margin, 1}, high = low;
+    high.y--;
+    struct pane hints = pane_of(a, bare ? low : high);
+    if (a->depth > 0 || a->layout.hints.height)
+        draw_hints(a, &hints);
+    draw_message(a, bare ? high : low);
+}

@@ -1,0 +1,61 @@
+/* tui/app_internal.h - the application's state, shared by tui/app*.c only. */
+#ifndef AUTOMAP_TUI_APP_INTERNAL_H
+#define AUTOMAP_TUI_APP_INTERNAL_H
+
+#include "tui/actions.h"
+#include "tui/app.h"
+
+enum { APP_DEPTH = 8, MESSAGE_ROOM = 512, LIVE_MS = 250 };
+
+enum prompt { PROMPT_NONE, PROMPT_COMMAND, PROMPT_SEARCH };
+
+struct app {
+    struct app_setup setup;
+    struct theme theme;
+    struct scene scene;
+    struct keymap *keymap;
+    const struct key_table **tables;
+
+    struct panel *placed[PANEL_COUNT]; /* NULL: not there */
+    struct panel *stack[APP_DEPTH];    /* views over the main screen, the last on top */
+    int depth;
+    enum panel_id focus;
+    bool zoom, mouse;
+    int split;
+    struct layout layout;
+    struct rect top_area; /* of the view on top, as drawn last */
+
+    uint32_t typed[KEYS_IN_A_ROW]; /* the beginning of a sequence */
+    int typed_count;
+    enum prompt prompt;
+    struct edit line;
+    struct history history[2]; /* commands, searches */
+    char pattern[EDIT_ROOM];
+
+    char message[MESSAGE_ROOM];
+    unsigned message_style;
+    struct grid grid;
+    int width, height;
+    bool dirty, done, theme_changed;
+    double drawn_ms;
+    enum app_wish wish;
+    char wish_text[EDIT_ROOM];
+
+    struct hlo_module *module; /* owned */
+    struct cluster *cluster;   /* owned */
+    char model_name[128];
+};
+
+/* The panel that gets keys; NULL: none. */
+struct panel *app_top(const struct app *a);
+
+void app_drop_top(struct app *a); /* closes the view on top, even the last */
+
+/* tui/app_prompt.c */
+void app_prompt_open(struct app *a, enum prompt kind);
+void app_prompt_key(struct app *a, uint32_t key);
+
+/* tui/app_draw.c */
+void app_draw(struct app *a);
+
+#endif

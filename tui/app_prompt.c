@@ -1,0 +1,63 @@
+/* The message line as a prompt: commands with completion and history, and search. */
+#include "tui/app_internal.h"
+#include "tui/colon.h"
+
+#include <string.h>
+
+void app_prompt_open(struct app *a, enum prompt kind)
+{
+    a->prompt = kind;
+    edit_set(&a->line, "");
+    a->history[kind - 1].at = a->history[kind - 1].count;
+}
+
+static void run(struct app *a)
+{
+    enum prompt kind = a->prompt;
+    char text[EDIT_ROOM];
+
+    memcpy(text, a->line.text, sizeof text);
+    a->prompt = PROMPT_NONE;
+    history_add(&a->history[kind - 1], text);
+    if (kind == PROMPT_COMMAND) {
+        if (text[0])
+            app_command(a, text);
+        return;
+    }
+    if (text[0])
+        memcpy(a->pattern, text, sizeof text);
+    app_act(a, &common_keys, ACT_SEARCH_NEXT);
+}
+
+/* Tab: as far as all commands that begin so agree; a list of them when that is nowhere. */
+static void complete(struct app *a)
+{
+    char most[EDIT_ROOM] = "", names[256] = "";
+    int count = colon_complete(a, a->line.text, most, sizeof most, names, sizeof names);
+
+    if (count == 0)
+        app_say(a, "no command begins with %s", a->line.text);
+    else if (strlen(most) > a->line.size)
+        edit_set(&a->line, most);
+    else if (count > 1)
+        app_say(a, "%s", names);
+}
+
+void app_prompt_key(struct app *a, uint32_t key)
+{
+    struct history *h = &a->history[a->prompt - 1];
+
+    if (key == KEYC_ESC || key == 3 || (key == KEYC_BACKSPACE && !a->line.size)) {
+        a->prompt = PROMPT_NONE;
+    } else if (key == KEYC_ENTER) {
+        run(a);
+    } else if (key == KEYC_TAB && a->prompt == PROMPT_COMMAND) {
+        complete(a);
+    } else if (key == KEYC_UP || key == KEYC_DOWN) {
+        const char *line = history_step(h, key == KEYC_UP ? -1 : 1);
+        if (line)
+            edit_set(&a->line, line);
+    } else {
+        edit_key(&a->line, key);
+    }
+}

@@ -1,0 +1,27 @@
+/* tui/config.h - the person's settings: $XDG_CONFIG_HOME/automap/config.yaml.
+ *
+ *     theme: light               # a name or a path
+ *     mode: plain                # keys without vi's letters; default vi
+ *     mouse: false
+ *     keys: {pause: Space}       # see tui/keys.h
+ *
+ * Options of the command line go over it and are never written back. */
+#ifndef AUTOMAP_TUI_CONFIG_H
+#define AUTOMAP_TUI_CONFIG_H
+
+#include "tui/doc.h"
+#include "tui/keys.h"
+
+struct config {
+    struct doc *doc; /* for the keys; freed by config_release */
+    char path[1024]; /* "": there is no file */
+    char theme[256]; /* "": none is named */
+    enum key_mode mode;
+    bool mouse;
+};
+
+/* `path` NULL: the person's own file, which need not be there. */
+int config_load(struct config *c, const char *path, struct err *e) MUST_CHECK;
+void config_release(struct config *c);
+
+#endif

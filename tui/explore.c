@@ -1,0 +1,377 @@
+/* automap [MODEL [CLUSTER]]: the loop between the application and the terminal; and
+ * automap screen: keys in, one screen out, without a terminal. */
+#include "tui/explore.h"
+
+#include "hlo/mem.h"
+#include "tui/app.h"
+#include "tui/command.h"
+#include "tui/config.h"
+#include "tui/file.h"
+#include "tui/svg.h"
+#include "tui/term.h"
+#include "tui/view_start.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char explore_help[] =
+    "usage: automap [explore] [MODEL [CLUSTER]] [OPTION ...]\n"
+    "\n"
+    "Opens the explorer; without a model, a screen that offers the examples.\n"
+    "\n"
+    "  --theme NAME   colours: default, light, mono, high-contrast, deuteranopia, tritanopia,\n"
+    "                 16-colour, or a YAML file\n"
+    "  --color WHEN   auto, never, 16, 256 or true (default: auto; NO_COLOR is respected)\n"
+    "  --ascii        no signs beyond ASCII\n"
+    "  --plain        keys without vi's letters\n"
+    "  --no-mouse     leave the mouse to the terminal\n"
+    "  --config FILE  instead of $XDG_CONFIG_HOME/automap/config.yaml\n";
+
+static const char screen_help[] =
+    "usage: automap screen [MODEL [CLUSTER]] [OPTION ...]\n"
+    "\n"
+    "Prints one screen of the explorer, for documents and tests.\n"
+    "\n"
+    "  --size WxH     columns and rows (default: 80x24)\n"
+    "  --keys KEYS    typed before it is drawn: \"j j Enter\"\n"
+    "  --svg          a picture instead of text\n"
+    "  --day DATE     the day it is drawn on, in seconds since 1970\n"
+    "  --theme NAME, --ascii, --plain, --config FILE   as for automap explore\n";
+
+struct request {
+    const char *model, *cluster, *theme, *config, *keys, *day;
+    int width, height, depth;
+    bool ascii, plain, no_mouse, svg, help;
+};
+
+struct option {
+    const char *name;
+    int (*take)(struct request *r, const char *value); /* NULL: a switch */
+    size_t flag;                                       /* offset of the switch */
+    size_t text;                                       /* offset of the text, if not 0 */
+};
+
+static int take_color(struct request *r, const char *value)
+{
+    static const struct {
+        const char *name;
+        int depth;
+    } depths[] = {{"auto", -1},
+                  {"never", DEPTH_MONO},
+                  {"16", DEPTH_16},
+                  {"256", DEPTH_256},
+                  {"true", DEPTH_TRUE}};
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+        if (!strcmp(depths[i].name, value)) {
+            r->depth = depths[i].depth;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int take_size(struct request *r, const char *value)
+{
+    int end = 0;
+    if (sscanf(value, "%dx%d%n", &r->width, &r->height, &end) != 2 || value[end])
+        return -1;
+    return r->width >= 1 && r->height >= 1 && r->width <= GRID_MOST && r->height <= GRID_MOST ? 0
+                                                                                              : -1;
+}
+
+static const struct option options[] = {
+    {"--theme", NULL, 0, offsetof(struct request, theme)},
+    {"--config", NULL, 0, offsetof(struct request, config)},
+    {"--keys", NULL, 0, offsetof(struct request, keys)},
+    {"--day", NULL, 0, offsetof(struct request, day)},
+    {"--color", take_color, 0, 0},
+    {"--size", take_size, 0, 0},
+    {"--ascii", NULL, offsetof(struct request, ascii), 0},
+    {"--plain", NULL, offsetof(struct request, plain), 0},
+    {"--no-mouse", NULL, offsetof(struct request, no_mouse), 0},
+    {"--svg", NULL, offsetof(struct request, svg), 0},
+    {"--help", NULL, offsetof(struct request, help), 0},
+};
+
+static int usage(const char *what, const char *word)
+{
+    fprintf(stderr, "automap: %s%s; automap explore --help lists the options\n", what, word);
+    return EXIT_USAGE;
+}
+
+static int take_option(struct request *r, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at];
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct option *o = &options[i];
+        if (strcmp(o->name, name) != 0)
+            continue;
+        if (o->flag) {
+            *(bool *)((char *)r + o->flag) = true;
+            return 0;
+        }
+        if (*at + 1 >= argc)
+            return usage(name, " needs a value");
+        const char *value = argv[++*at];
+        if (o->text)
+            *(const char **)((char *)r + o->text) = value;
+        else if (o->take(r, value))
+            return usage(name, " does not take this value");
+        return 0;
+    }
+    return usage("no option ", name);
+}
+
+static int parse(struct request *r, int argc, char **argv)
+{
+    *r = (struct request){.width = 80, .height = 24, .depth = -1};
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1]) {
+            int rc = take_option(r, argc, argv, &i);
+            if (rc)
+                return rc;
+        } else if (!r->model) {
+            r->model = argv[i];
+        } else if (!r->cluster) {
+            r->cluster = argv[i];
+        } else {
+            return usage("one model and one cluster, not also ", argv[i]);
+        }
+    }
+    return 0;
+}
+
+/* Everything an application borrows. */
+struct stage {
+    struct config config;
+    struct app_setup setup;
+    char data_dir[PATH_MAX], state_dir[PATH_MAX];
+    struct app *app;
+};
+
+static const char *theme_name(const struct request *r, const struct stage *s)
+{
+    enum colour_depth depth = r->depth >= 0 ? (enum colour_depth)r->depth : term_best_depth();
+
+    if (r->theme)
+        return r->theme;
+    if (depth == DEPTH_MONO)
+        return "mono";
+    if (s->config.theme[0])
+        return s->config.theme;
+    return depth == DEPTH_16 ? "16-colour" : "default";
+}
+
+static int set_stage(struct stage *s, const struct request *r, const char *theme, struct err *e)
+{
+    if (theme_load(&s->setup.theme, theme, e))
+        return e->code;
+    s->setup.mode = r->plain ? KEYS_PLAIN : s->config.mode;
+    s->setup.config = s->config.doc;
+    s->setup.data_dir = file_data_dir(s->data_dir, sizeof s->data_dir) ? s->data_dir : NULL;
+    if (app_new(&s->app, &s->setup, e))
+        return err_in_file(e, s->config.path);
+    if (!r->model)
+        return app_open(s->app, &view_start, NULL, e);
+    return app_load(s->app, r->model, r->cluster, e);
+}
+
+static void strike_stage(struct stage *s)
+{
+    app_free(s->app);
+    config_release(&s->config);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void grant(struct app *a, struct term *t, const char *text, enum app_wish wish)
+{
+    if (wish == APP_COPY)
+        term_copy(t, text);
+    else if (wish == APP_STOP)
+        term_stop(t);
+    else if (wish == APP_REDRAW)
+        term_set_theme(t, app_theme(a));
+    else if (wish == APP_MOUSE)
+        term_set_mouse(t, app_wants_mouse(a));
+}
+
+/* Hands over what was typed. Returns the signal that ends the program, or 0. */
+static int take_events(struct app *a, struct term *t)
+{
+    struct term_event event;
+    const char *text;
+
+    while (term_next(t, &event)) {
+        int width, height;
+        switch (event.kind) {
+        case TERM_KEY:
+            app_key(a, event.key);
+            break;
+        case TERM_PASTED:
+            app_pasted(a, event.key);
+            break;
+        case TERM_MOUSE:
+            if (event.button == TERM_WHEEL_UP || event.button == TERM_WHEEL_DOWN)
+                app_wheel(a, event.x, event.y, event.button == TERM_WHEEL_UP ? -1 : 1);
+            else
+                app_click(a, event.x, event.y, event.button == TERM_DOUBLE);
+            break;
+        case TERM_RESIZE:
+            term_size(t, &width, &height);
+            app_resize(a, width, height);
+            break;
+        case TERM_END:
+            return event.signal;
+        }
+        grant(a, t, text, app_take_wish(a, &text));
+        if (app_is_done(a))
+            return 0;
+    }
+    return 0;
+}
+
+static int loop(struct app *a, struct term *t)
+{
+    int width, height, ended = 0;
+
+    term_size(t, &width, &height);
+    app_resize(a, width, height);
+    while (!ended && !app_is_done(a)) {
+        app_time(a, now_ms());
+        if (app_theme_changed(a))
+            term_set_theme(t, app_theme(a));
+        const struct grid *g = term_is_ready(t) ? app_frame(a) : NULL;
+        if (g && term_show(t, g) < 0)
+            return SIGHUP;
+        double next = app_next_ms(a), now = now_ms();
+        int wait = next < 0 ? -1 : next <= now ? 10 : (int)(next - now) + 1;
+        term_wait(t, -1, wait);
+        ended = take_events(a, t);
+    }
+    return ended;
+}
+
+static int run_in_terminal(struct stage *s, const struct request *r, struct err *e)
+{
+    struct term_options o = {
+        .depth = r->depth, .ascii = r->ascii, .mouse = s->config.mouse && !r->no_mouse};
+    struct term *t = NULL;
+
+    if (term_open(&t, &o, e))
+        return -1;
+    term_set_theme(t, app_theme(s->app));
+    int ended = loop(s->app, t);
+    term_close(t);
+    return ended;
+}
+
+int cmd_explore(int argc, char **argv)
+{
+    struct request r;
+    struct stage s = {0};
+    struct err e = {0};
+    int code = parse(&r, argc, argv), ended = 0;
+
+    if (code)
+        return code;
+    if (r.help) {
+        fputs(explore_help, stdout);
+        return EXIT_OK;
+    }
+    s.setup.today = (int64_t)time(NULL);
+    s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, true) ? s.state_dir : NULL;
+    s.setup.ascii = r.ascii || !term_shows_utf8();
+    if (config_load(&s.config, r.config, &e) || set_stage(&s, &r, theme_name(&r, &s), &e) ||
+        (ended = run_in_terminal(&s, &r, &e)) < 0) {
+        err_print(&e, stderr);
+        code = EXIT_INPUT;
+    }
+    strike_stage(&s);
+    if (ended > 0) { /* as if the signal had never been caught */
+        signal(ended, SIG_DFL);
+        raise(ended);
+    }
+    return code;
+}
+
+static int type_keys(struct app *a, const char *keys)
+{
+    while (keys && *keys) {
+        char name[KEY_NAME_ROOM];
+        size_t size = strcspn(keys, " ");
+        if (size >= sizeof name)
+            return -1;
+        memcpy(name, keys, size);
+        name[size] = 0;
+        uint32_t key = size ? key_parse(name) : 0;
+        if (size && !key)
+            return -1;
+        if (size && !app_is_done(a))
+            app_key(a, key);
+        app_frame(a);
+        keys += size + (keys[size] == ' ');
+    }
+    return 0;
+}
+
+static int print_screen(struct stage *s, const struct request *r)
+{
+    struct str out = {0};
+    const struct grid *last;
+
+    app_resize(s->app, r->width, r->height);
+    app_frame(s->app);
+    if (type_keys(s->app, r->keys))
+        return usage("--keys", " takes names of keys, separated by blanks");
+    app_touch(s->app);
+    last = app_frame(s->app);
+    struct grid copy = {0};
+    grid_copy(&copy, last);
+    if (r->ascii)
+        grid_to_ascii(&copy);
+    if (r->svg)
+        grid_svg(&copy, app_theme(s->app), &out);
+    else
+        grid_text(&copy, &out);
+    fwrite(out.text, 1, out.size, stdout);
+    str_release(&out);
+    grid_release(&copy);
+    return EXIT_OK;
+}
+
+int cmd_screen(int argc, char **argv)
+{
+    struct request r;
+    struct stage s = {0};
+    struct err e = {0};
+    int code = parse(&r, argc, argv);
+
+    if (code)
+        return code;
+    if (r.help) {
+        fputs(screen_help, stdout);
+        return EXIT_OK;
+    }
+    s.setup.ascii = r.ascii;
+    s.setup.today = r.day ? strtoll(r.day, NULL, 10) : (int64_t)time(NULL);
+    s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, false) ? s.state_dir : NULL;
+    if ((r.config && config_load(&s.config, r.config, &e)) ||
+        set_stage(&s, &r, r.theme ? r.theme : "default", &e)) {
+        err_print(&e, stderr);
+        code = EXIT_INPUT;
+    } else {
+        code = print_screen(&s, &r);
+    }
+    strike_stage(&s);
+    return code;
+}
