@@ -40,7 +40,19 @@ static double elements(const struct hlo_coster *k, uint32_t operand)
     return hlo_cost_elements(k, hlo_cost_operand(k, operand));
 }
 
-enum { POINTER_BYTES = 8 };
+enum { POINTER_BYTES = 8, DYNAMIC_SIZE_BYTES = 4 };
+
+/* Arrays of dynamic size carry the size of each dim behind them. */
+static double leaf_bytes(const struct hlo_module *m, const struct hlo_shape *s)
+{
+    double sum = 0;
+
+    for (uint32_t leaf = 0; leaf < s->leaf_count; leaf++) {
+        const struct hlo_shape *array = &m->shapes[s->leaves[leaf]];
+        sum += (double)array->bytes + (array->dynamic ? (double)DYNAMIC_SIZE_BYTES * array->rank : 0);
+    }
+    return sum;
+}
 
 /* Of a tuple only the table of pointers is read. */
 static double bytes(const struct hlo_coster *k, uint32_t operand)
@@ -49,7 +61,7 @@ static double bytes(const struct hlo_coster *k, uint32_t operand)
 
     if (!s)
         return 0;
-    return s->type == HLO_TUPLE ? (double)POINTER_BYTES * s->part_count : (double)s->bytes;
+    return s->type == HLO_TUPLE ? (double)POINTER_BYTES * s->part_count : leaf_bytes(k->m, s);
 }
 
 static double all_elements(const struct hlo_coster *k, const struct hlo_shape *s)
@@ -101,10 +113,14 @@ void hlo_cost_TUPLE(struct hlo_coster *k)
     k->cost.bytes = (double)POINTER_BYTES * result(k)->part_count;
 }
 
-/* infeed, outfeed: the leaves of the result */
-void hlo_cost_RESULT(struct hlo_coster *k)
+void hlo_cost_INFEED(struct hlo_coster *k)
 {
-    k->cost.bytes = (double)result(k)->bytes;
+    k->cost.bytes = leaf_bytes(k->m, result(k));
+}
+
+void hlo_cost_OUTFEED(struct hlo_coster *k)
+{
+    k->cost.bytes = leaf_bytes(k->m, hlo_cost_operand(k, 0));
 }
 
 /* Free where the layouts of both sides make it the same bytes. */
@@ -228,7 +244,7 @@ static double last_dim(const struct hlo_shape *s)
 
 void hlo_cost_CHOLESKY(struct hlo_coster *k)
 {
-    k->cost.flops = last_dim(hlo_cost_operand(k, 0)) * elements(k, 0) / 3;
+    k->cost.flops = floor(last_dim(hlo_cost_operand(k, 0)) * elements(k, 0) / 3);
     k->cost.bytes = bytes(k, 0);
 }
 
@@ -296,7 +312,7 @@ static double parameter_bytes(const struct hlo_module *m, hlo_id p)
             sum += uses(m, user, 0, p) ? (double)hlo_shape(m, user)->bytes : whole;
             break;
         case HLO_OP_DYNAMIC_UPDATE_SLICE:
-            sum += uses(m, user, 0, p) ? (double)hlo_shape(m, hlo_operand(m, user, 1))->bytes : whole;
+            sum += uses(m, user, 0, p) ? 0 : whole; /* updated in place */
             break;
         case HLO_OP_BROADCAST:
         case HLO_OP_RESHAPE:
@@ -354,7 +370,7 @@ static struct hlo_cost cost_of(const struct hlo_module *m, hlo_id id, const stru
 {
     struct hlo_coster k = {.m = m, .computations = computations, .id = id};
 
-    k.cost.bytes = (double)hlo_shape(m, id)->bytes;
+    k.cost.bytes = leaf_bytes(m, hlo_shape(m, id));
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++)
         k.cost.bytes += bytes(&k, n);
     rules[hlo_op_info[hlo_at(m, id)->opcode].cost](&k);

@@ -19,7 +19,7 @@ static double window_elements(const struct hlo_window *w)
 }
 
 /* The dim in which the window is a reduction of all rows for each row: size 2n - 1, n - 1 rows of
- * padding on both sides; it is counted as one reduction and a broadcast. -1: none. */
+ * padding on both sides; it is counted as one reduction. -1: none. */
 static int whole_dim(const struct hlo_window *w, const struct hlo_shape *in)
 {
     int found = -1;
@@ -45,8 +45,10 @@ void hlo_cost_REDUCE_WINDOW(struct hlo_coster *k)
         return;
     double times = (window_elements(&w) - 1) * out;
     int whole = whole_dim(&w, hlo_cost_operand(k, 0));
-    if (whole >= 0)
-        times = out / (double)w.size[whole] + (double)(w.size[whole] - 1);
+    if (whole >= 0) {
+        double rows = (double)hlo_cost_operand(k, 0)->dims[whole];
+        times = out / rows + rows - 1;
+    }
     hlo_cost_apply(k, hlo_cost_called(k, 0), times);
 }
 

@@ -52,7 +52,7 @@
     X(BATCH_NORM_TRAINING, "batch-norm-training", 3, BATCH_NORM, ZERO, NONE, PLAIN, R(EPSILON)     \
       R(FEATURE_INDEX))                                                                            \
     X(BITCAST, "bitcast", 1, BITCAST, NOTHING, MOVE, PLAIN, )                                      \
-    X(BITCAST_CONVERT, "bitcast-convert", 1, BITCAST_CONVERT, ZERO, NONE, PLAIN, )                 \
+    X(BITCAST_CONVERT, "bitcast-convert", 1, BITCAST_CONVERT, ELEMENTWISE, NONE, PLAIN, )          \
     X(BROADCAST, "broadcast", 1, BROADCAST, ZERO, MOVE, PLAIN, O(DIMENSIONS))                      \
     X(CALL, "call", -1, NONE, CALL, NONE, FLOW, O(IS_COMPOSITE))                                   \
     X(CBRT, "cbrt", 1, ELEMENTWISE, TRANSCENDENTAL, NONE, ELEMENTWISE, O(RESULT_ACCURACY))         \
@@ -113,7 +113,7 @@
       R(DIMENSIONS))                                                                               \
     X(GET_TUPLE_ELEMENT, "get-tuple-element", 1, NONE, NOTHING, NONE, FLOW, )                      \
     X(IMAG, "imag", 1, ELEMENTWISE, ELEMENTWISE, SUM, ELEMENTWISE, )                               \
-    X(INFEED, "infeed", 1, NONE, RESULT, NONE, FLOW_AND_SIDE_EFFECT, O(INFEED_CONFIG))             \
+    X(INFEED, "infeed", 1, NONE, INFEED, NONE, FLOW_AND_SIDE_EFFECT, O(INFEED_CONFIG))             \
     X(IOTA, "iota", 0, RESULT, ZERO, NONE, FREE, R(IOTA_DIMENSION))                                \
     X(IS_FINITE, "is-finite", 1, ELEMENTWISE, ELEMENTWISE, NONE, ELEMENTWISE, )                    \
     X(LOG, "log", 1, ELEMENTWISE, TRANSCENDENTAL, NONE, ELEMENTWISE, O(RESULT_ACCURACY))           \
@@ -130,7 +130,7 @@
     X(NOT, "not", 1, ELEMENTWISE, ELEMENTWISE, NONE, ELEMENTWISE, )                                \
     X(OPT_BARRIER, "opt-barrier", 1, NONE, ZERO, NONE, FLOW, )                                     \
     X(OR, "or", 2, ELEMENTWISE, ELEMENTWISE, OR, ELEMENTWISE, )                                    \
-    X(OUTFEED, "outfeed", 2, NONE, RESULT, NONE, SIDE_EFFECT, O(OUTFEED_SHAPE)                     \
+    X(OUTFEED, "outfeed", 2, NONE, OUTFEED, NONE, SIDE_EFFECT, O(OUTFEED_SHAPE)                    \
       O(OUTFEED_CONFIG))                                                                           \
     X(PAD, "pad", 2, PAD, ZERO, MOVE, PLAIN, R(PADDING))                                           \
     X(PARAMETER, "parameter", 0, NONE, NOTHING, NONE, FLOW, O(PARAMETER_REPLICATION))              \
@@ -271,7 +271,8 @@ enum hlo_factor_rule {
     X(TRANSCENDENTAL)                                                                              \
     X(RNG)                                                                                         \
     X(TUPLE)                                                                                       \
-    X(RESULT)                                                                                      \
+    X(INFEED)                                                                                      \
+    X(OUTFEED)                                                                                     \
     X(TRANSPOSE)                                                                                   \
     X(DOT)                                                                                         \
     X(RAGGED_DOT)                                                                                  \

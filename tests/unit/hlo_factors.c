@@ -3,14 +3,7 @@
  * `hlo_factors FILE [PART]` prints the factors of all instructions of a file: what split.py reads. */
 #include "hlo/factors.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
+#include "opcodes_file.h"
 
 static const char *const combiners[HLO_COMBINE_COUNT] = {
     [HLO_COMBINE_NONE] = "none", [HLO_COMBINE_ADD] = "add", [HLO_COMBINE_MUL] = "mul",
@@ -54,32 +47,6 @@ static void describe(const struct hlo_module *m, hlo_id id, struct hlo_factors *
     }
     if (!f->count)
         str_add(out, "-");
-}
-
-static struct hlo_module *load(const char *text, size_t size)
-{
-    struct hlo_module *m = NULL;
-    struct err e;
-
-    if (hlo_load_memory("opcodes.hlo", text, size, NULL, &m, &e)) {
-        err_print(&e, stderr);
-        fprintf(stderr, "in %.200s\n", text);
-        fail();
-    }
-    return m;
-}
-
-static char *read_all(const char *path)
-{
-    FILE *in = fopen(path, "rb");
-    assert_non_null(in);
-    fseek(in, 0, SEEK_END);
-    long size = ftell(in);
-    rewind(in);
-    char *text = mem_alloc((size_t)size + 1);
-    assert_int_equal(fread(text, 1, (size_t)size, in), size);
-    fclose(in);
-    return text;
 }
 
 /* ---- the file of all opcodes ---- */
@@ -138,7 +105,12 @@ static bool is_listed(const struct hlo_module *m, hlo_id id)
            i->computation == m->entry;
 }
 
-static int check_one(const struct hlo_module *m, hlo_id id, const char *expected)
+struct seen {
+    bool opcodes[HLO_OP_COUNT];
+    int count;
+};
+
+static void check_one(const struct hlo_module *m, hlo_id id, const char *expected, struct seen *seen)
 {
     struct hlo_factors f = {0};
     struct str have = {0}, a = {0}, b = {0};
@@ -146,70 +118,37 @@ static int check_one(const struct hlo_module *m, hlo_id id, const char *expected
     describe(m, id, &f, &have);
     normalise(have.text, &a);
     normalise(expected, &b);
-    if (strcmp(a.text, b.text) != 0) {
-        print_error("%s: factors %s\n  expected %s\n", hlo_name(m, id), have.text, expected);
-        fail();
-    }
+    if (strcmp(a.text, b.text) != 0)
+        fail_msg("%s: factors %s\n  expected %s", hlo_name(m, id), have.text, expected);
+    seen->opcodes[hlo_at(m, id)->opcode] = true;
+    seen->count++;
     str_release(&have);
     str_release(&a);
     str_release(&b);
     hlo_factors_release(&f);
-    return 1;
 }
 
-/* "// factors NAME: LIST" lines of one module; marks the opcodes that were checked. */
-static int check_module(const char *text, size_t size, bool *seen)
+static void check_line(const struct hlo_module *m, const char *name, const char *rest, void *context)
 {
-    static const char head[] = "// factors ";
-    struct hlo_module *m = load(text, size);
     const struct hlo_computation *entry = &m->computations[m->entry];
-    int checked = 0;
 
-    for (const char *line = text; (line = strstr(line, head)) && line < text + size;) {
-        char name[64], list[1024];
-        line += sizeof head - 1;
-        assert_int_equal(sscanf(line, "%63[^:]: %1023[^\n]", name, list), 2);
-        if (strcmp(name, "*") != 0) {
-            hlo_id id = hlo_find(m, name);
-            if (id == HLO_NONE)
-                print_error("no instruction %s\n", name);
-            assert_true(id != HLO_NONE);
-            checked += check_one(m, id, list);
-            seen[hlo_at(m, id)->opcode] = true;
-            continue;
-        }
-        for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
-            if (!is_listed(m, id))
-                continue;
-            checked += check_one(m, id, list);
-            seen[hlo_at(m, id)->opcode] = true;
-        }
-    }
-    hlo_free(m);
-    return checked;
+    if (strcmp(name, "*") != 0)
+        check_one(m, opcodes_find(m, name), rest, context);
+    for (hlo_id id = entry->first; id < entry->first + entry->count && !strcmp(name, "*"); id++)
+        if (is_listed(m, id))
+            check_one(m, id, rest, context);
 }
 
 static void test_every_opcode(void **state)
 {
     (void)state;
-    static const char separator[] = "// -----\n";
-    char *text = read_all(AUTOMAP_SOURCE_DIR "/tests/ref/hlo/opcodes.hlo");
-    bool seen[HLO_OP_COUNT] = {[HLO_OP_PARAMETER] = true, [HLO_OP_CONSTANT] = true};
-    int checked = 0;
+    struct seen seen = {.opcodes = {[HLO_OP_PARAMETER] = true, [HLO_OP_CONSTANT] = true}};
 
-    for (char *part = text, *end; part; part = end) {
-        end = strstr(part, separator);
-        checked += check_module(part, end ? (size_t)(end - part) : strlen(part), seen);
-        if (end)
-            end += sizeof separator - 1;
-    }
-    for (int op = 0; op < HLO_OP_UNKNOWN; op++) {
-        if (!seen[op])
-            print_error("%s stands nowhere in opcodes.hlo\n", hlo_op_info[op].name);
-        assert_true(seen[op]);
-    }
-    assert_true(checked > 170);
-    free(text);
+    opcodes_each("// factors ", check_line, &seen);
+    for (int op = 0; op < HLO_OP_UNKNOWN; op++)
+        if (!seen.opcodes[op])
+            fail_msg("%s stands nowhere in opcodes.hlo", hlo_op_info[op].name);
+    assert_true(seen.count > 170);
 }
 
 /* ---- printing, for split.py ---- */
