@@ -217,24 +217,58 @@ static void add_sharding(struct writer *w, hlo_id id)
     }
 }
 
+/* XLA prints the dims of collectives late: before the attribute of this key. 0: in key order. */
+static uint16_t dims_before(uint16_t opcode)
+{
+    switch (opcode) {
+    case HLO_OP_ALL_GATHER:
+    case HLO_OP_ALL_GATHER_START:
+        return HLO_ATTR_USE_GLOBAL_DEVICE_IDS;
+    case HLO_OP_ALL_TO_ALL:
+    case HLO_OP_REDUCE_SCATTER:
+        return HLO_ATTR_SHARDING;
+    default:
+        return 0;
+    }
+}
+
+/* The attributes before the computations; returns how many. `*after` is the one behind them. */
+static uint32_t add_own_attrs(struct writer *w, const struct hlo_instruction *i,
+                              const struct hlo_attr **after)
+{
+    const struct hlo_attr *attrs = w->m->attr_pool + i->attrs, *late = NULL;
+    uint16_t late_key = dims_before(i->opcode);
+    uint32_t n = 0;
+
+    for (; n < i->attr_count && attrs[n].key < HLO_ATTR_SHARDING; n++) {
+        if (late && attrs[n].key >= late_key) {
+            add_attr(w, late);
+            late = NULL;
+        }
+        if (attrs[n].key == HLO_ATTR_IS_COMPOSITE)
+            *after = &attrs[n];
+        else if (attrs[n].key == HLO_ATTR_DIMENSIONS && late_key)
+            late = &attrs[n];
+        else
+            add_attr(w, &attrs[n]);
+    }
+    if (late)
+        add_attr(w, late);
+    return n;
+}
+
 /* Op-specific attributes, computations, sharding, frontend attributes, control predecessors, then
  * what every instruction may have: XLA's order. */
 static void add_attrs(struct writer *w, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
     const struct hlo_attr *attrs = w->m->attr_pool + i->attrs, *composite = NULL;
-    uint32_t n = 0;
 
     if (i->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
         add(w, ", index=");
         str_add_int(w->out, i->number);
     }
-    for (; n < i->attr_count && attrs[n].key < HLO_ATTR_SHARDING; n++) {
-        if (attrs[n].key == HLO_ATTR_IS_COMPOSITE)
-            composite = &attrs[n];
-        else
-            add_attr(w, &attrs[n]);
-    }
+    uint32_t n = add_own_attrs(w, i, &composite);
     add_called(w, i);
     if (composite)
         add_attr(w, composite);
