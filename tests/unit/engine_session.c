@@ -1,0 +1,168 @@
+/* A session on a real model: it finds the proven optimum, obeys a person, and does the same again. */
+#include "engine/live/session.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+static struct problem problem;
+
+static int load(void **state)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem_options o = {0};
+    struct hlo_module *m;
+    struct err e;
+
+    (void)state;
+    cluster_default(cluster);
+    if (hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL, &m, &e) ||
+        problem_new(m, NULL, cluster, &o, &problem, &e)) {
+        err_print(&e, stderr);
+        return 1;
+    }
+    free(cluster);
+    return 0;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    problem_release(&problem);
+    return 0;
+}
+
+static void tell(struct session *s, const char *line)
+{
+    struct live_command c;
+    struct err e;
+
+    assert_int_equal(live_command_parse(line, &c, &e), 0);
+    int rc = session_wait(s, session_send(s, &c), 30, &e);
+    if (rc)
+        err_print(&e, stderr);
+    assert_int_equal(rc, 0);
+}
+
+static struct session *begin(uint64_t seed)
+{
+    struct session_options o = {.search = {.algorithm = SEARCH_DQN, .seed = seed}};
+    struct session *s = NULL;
+    struct err e;
+
+    assert_int_equal(session_new(&problem, &o, &s, &e), 0);
+    return s;
+}
+
+static void test_reaches_the_optimum(void **state)
+{
+    (void)state;
+    struct session *s = begin(1);
+    tell(s, "episode 1500");
+    assert_true(session_wait_idle(s, 120));
+    const struct snapshot *shot = session_look(s);
+    assert_int_equal(shot->episodes, 1500);
+    assert_non_null(shot->exact);
+    assert_true(shot->exact->proven);
+    assert_non_null(shot->best);
+    assert_true(shot->best->cost.step_ms >= shot->exact->cost.step_ms * (1 - 1e-9));
+    assert_true(shot->best->cost.step_ms <= shot->exact->cost.step_ms * (1 + 1e-9));
+    snapshot_release(shot);
+    session_free(s);
+}
+
+/* Watching does not change what is found: two runs, one looked at all the time. */
+static void test_same_seed_same_search(void **state)
+{
+    (void)state;
+    struct step_cost cost[2];
+    uint64_t episode[2];
+    double reward[2];
+
+    for (int run = 0; run < 2; run++) {
+        struct session *s = begin(7);
+        tell(s, "decide 3000");
+        while (!session_wait_idle(s, run ? 0.001 : 60))
+            snapshot_release(session_look(s));
+        const struct snapshot *shot = session_look(s);
+        cost[run] = shot->best->cost;
+        episode[run] = shot->best->episode;
+        reward[run] = shot->loss;
+        snapshot_release(shot);
+        session_free(s);
+    }
+    assert_memory_equal(&cost[0], &cost[1], sizeof cost[0]);
+    assert_int_equal(episode[0], episode[1]);
+    assert_memory_equal(&reward[0], &reward[1], sizeof reward[0]);
+}
+
+static void test_pins_hold(void **state)
+{
+    (void)state;
+    struct session *s = begin(3);
+    const struct snapshot *shot = session_look(s);
+    uint32_t move = 0; /* the largest group: the width of the residual stream */
+    double free_ms = shot->exact->cost.step_ms;
+    class_id pinned = shot->moves->pool[shot->moves->items[move].classes];
+    snapshot_release(shot);
+
+    tell(s, "pin @0=1");
+    tell(s, "episode 300");
+    assert_true(session_wait_idle(s, 60));
+    shot = session_look(s);
+    assert_int_equal(shot->status[move], 1);
+    assert_int_equal(shot->best->on[pinned], 1);
+    assert_int_equal(shot->exact->on[pinned], 1);
+    assert_true(shot->exact->cost.step_ms > free_ms);
+    assert_true(shot->best->cost.step_ms >= shot->exact->cost.step_ms * (1 - 1e-9));
+    assert_int_equal(shot->pin_count, shot->moves->items[move].class_count);
+    snapshot_release(shot);
+
+    tell(s, "undo");
+    shot = session_look(s);
+    assert_int_equal(shot->pin_count, 0);
+    assert_true(fabs(shot->exact->cost.step_ms - free_ms) < 1e-9);
+    snapshot_release(shot);
+    tell(s, "redo");
+    shot = session_look(s);
+    assert_true(shot->pin_count > 0);
+    snapshot_release(shot);
+    tell(s, "backtrack @1");
+    tell(s, "set learning-rate 0.0001");
+    tell(s, "set algorithm greedy");
+    tell(s, "episode 5");
+    assert_true(session_wait_idle(s, 60));
+    session_free(s);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"pin nobody:0=1", "pin @99999=1", "unpin x", "set colour blue",
+                                        "set learning-rate -1", "redo", "undo"};
+    struct session *s = begin(3);
+    for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
+        struct live_command c;
+        struct err e;
+        assert_int_equal(live_command_parse(wrong[n], &c, &e), 0);
+        assert_true(session_wait(s, session_send(s, &c), 30, &e) < 0);
+        assert_true(e.what[0] != '\0');
+    }
+    session_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reaches_the_optimum),
+        cmocka_unit_test(test_same_seed_same_search),
+        cmocka_unit_test(test_pins_hold),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}

@@ -1,0 +1,201 @@
+/* automap plan: one plan, from given decisions or the proven optimum, with its costs. */
+#include "tui/cmd_plan.h"
+
+#include "engine/plan/plan_json.h"
+#include "engine/search/exact.h"
+#include "engine/units.h"
+#include "tui/command.h"
+#include "tui/problem_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SETTINGS_MOST = 4096 };
+
+struct plan_args {
+    struct problem_args problem;
+    const char *settings[SETTINGS_MOST];
+    uint32_t setting_count;
+    bool optimum, paper_reward, json;
+    const char *out;
+};
+
+static const char help[] =
+    "usage: automap plan MODEL [CLUSTER] [OPTION ...]\n\n"
+    "One plan from given decisions, completed by propagation, or the proven best one.\n\n"
+    "  --set 'NAME:DIM=0|1'       decide a dim of a parameter; NAME as inspect prints it, a glob,\n"
+    "                             or #17; on several axes the value may name them: =xy; repeatable\n"
+    "  --optimum                  the best plan that keeps those decisions, with proof\n"
+    "  --reward cost|paper        what best means: step time (default), or the paper's reward\n"
+    PROBLEM_ARGS_HELP
+    "  -o FILE                    write the plan to FILE\n"
+    "  --json                     print the plan as JSON\n";
+
+static int usage(const char *what)
+{
+    fprintf(stderr, "automap plan: %s; automap plan --help tells more\n", what);
+    return -1;
+}
+
+/* 0 go on, 1 help was printed, -1 wrong. */
+static int parse(int argc, char **argv, struct plan_args *a)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return 1;
+        }
+        if (!strcmp(argv[i], "--optimum")) {
+            a->optimum = true;
+        } else if (!strcmp(argv[i], "--json")) {
+            a->json = true;
+        } else if (!strcmp(argv[i], "--set") && i + 1 < argc) {
+            if (a->setting_count == SETTINGS_MOST)
+                return usage("too many --set");
+            a->settings[a->setting_count++] = argv[++i];
+        } else if (!strcmp(argv[i], "--reward") && i + 1 < argc) {
+            a->paper_reward = !strcmp(argv[++i], "paper");
+            if (!a->paper_reward && strcmp(argv[i], "cost"))
+                return usage("--reward is cost or paper");
+        } else if (!strcmp(argv[i], "--mode") && i + 1 < argc) {
+            if (strcmp(argv[++i], "strict"))
+                return usage("--mode is strict");
+        } else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
+            a->out = argv[++i];
+        } else {
+            int taken = problem_args_take(&a->problem, argc, argv, &i);
+            if (taken < 0)
+                return -1;
+            if (!taken) {
+                fprintf(stderr, "automap plan: unknown option %s\n", argv[i]);
+                return -1;
+            }
+        }
+    }
+    return a->problem.model ? 0 : usage("no model given");
+}
+
+static int optimise(const struct plan_args *a, const struct problem *p, const struct strict *s,
+                    struct plan *plan, struct err *e)
+{
+    struct exact_options o = {
+        .goal = a->paper_reward ? EXACT_PAPER_REWARD : EXACT_STEP_TIME,
+        .variables = true,
+        .inputs = !a->paper_reward,
+        .partitioned = PAPER_REWARD_PARTITIONED,
+        .replicated = PAPER_REWARD_REPLICATED,
+    };
+    struct exact_result r;
+    int rc = exact_strict(&p->terms, s, &o, &r, e);
+
+    if (rc)
+        return rc;
+    for (class_id k = 0; k < p->classes.count; k++) {
+        if (plan->on[k] != r.on[k]) {
+            plan->on[k] = r.on[k];
+            plan->by[k] = PLAN_BY_OPTIMUM;
+        }
+        plan->decided[k] = s->all;
+    }
+    plan->cost = terms_cost(&p->terms, plan->on);
+    if (!a->paper_reward)
+        plan->bound_ms = r.bound;
+    snprintf(plan->found_by, sizeof plan->found_by, "exact");
+    exact_release(&r);
+    return 0;
+}
+
+static int make_plan(const struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
+{
+    struct strict s;
+    int rc = strict_new(&p->labels, &s, e);
+
+    if (rc)
+        return rc;
+    for (uint32_t k = 0; k < a->setting_count && !rc; k++)
+        rc = plan_set(p, &s, a->settings[k], e);
+    if (!rc)
+        rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
+    if (!rc) {
+        snprintf(plan->found_by, sizeof plan->found_by, "set");
+        if (a->optimum)
+            rc = optimise(a, p, &s, plan, e);
+    }
+    strict_release(&s);
+    return rc;
+}
+
+static void print_plan(const struct plan *plan)
+{
+    const struct problem *p = plan->problem;
+    struct plan_counts n = plan_count(plan);
+    struct plan_collective *list;
+    size_t count;
+    struct err e;
+    double bytes = 0;
+    uint64_t reduced = 0;
+    char mesh[64], a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    if (plan_collectives(plan, &list, &count, &e))
+        return;
+    for (size_t k = 0; k < count; k++) {
+        bytes += list[k].bytes;
+        reduced += list[k].count;
+    }
+    free(list);
+    mesh_format(&p->mesh, mesh, sizeof mesh);
+    printf("%s  on %s, mesh %s\n\n", p->m->name, p->cluster.name, mesh);
+    printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
+           units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
+    if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
+        printf("  proven optimal  no strict plan is faster\n");
+    else if (plan->bound_ms > 0)
+        printf("  bound           %12s\n", units_ms(a, plan->bound_ms));
+    printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced), units_bytes(b, bytes));
+    printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims, n.partitioned,
+           n.replicated, n.undecided);
+    printf("  paper reward    %12.1f\n\n", n.paper_reward);
+    struct str shape = {0};
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        if (r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT)
+            continue;
+        str_clear(&shape);
+        plan_write_shape(plan, r->value, &shape);
+        printf("  %-8s %-48s %s\n", hlo_role_names[r->role], r->name, shape.text);
+    }
+    str_release(&shape);
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    struct plan_args *a = mem_alloc(sizeof *a);
+    struct problem *p = mem_alloc(sizeof *p);
+    struct plan plan = {0};
+    struct str json = {0};
+    struct err e;
+    int parsed = parse(argc, argv, a);
+    int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+
+    if (!parsed)
+        code = problem_args_load(&a->problem, p);
+    if (!parsed && code == EXIT_OK) {
+        int rc = make_plan(a, p, &plan, &e);
+        if (!rc && a->json)
+            rc = plan_write_json(&plan, &json, &e);
+        if (rc) {
+            err_print(&e, stderr);
+            code = exit_code_of(&e);
+        } else if (a->json) {
+            fputs(json.text, stdout);
+        } else {
+            print_plan(&plan);
+        }
+        plan_release(&plan);
+        problem_release(p);
+    }
+    str_release(&json);
+    free(p);
+    free(a);
+    return code;
+}

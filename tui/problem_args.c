@@ -1,0 +1,111 @@
+#include "tui/problem_args.h"
+
+#include "tui/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The value of option `name` given as "--name value" or "--name=value"; NULL when argv[*at] is
+ * another option. A missing value is "". */
+static const char *option_value(const char *name, int argc, char **argv, int *at)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(argv[*at], name, length))
+        return NULL;
+    if (argv[*at][length] == '=')
+        return argv[*at] + length + 1;
+    if (argv[*at][length])
+        return NULL;
+    return *at + 1 < argc ? argv[++*at] : "";
+}
+
+static int wrong(const char *option, const char *value, const char *expected)
+{
+    fprintf(stderr, "automap: %s %s, expected %s\n", option, value[0] ? value : "has no value", expected);
+    return -1;
+}
+
+static int take_choice(const char *option, const char *value, const char *no, const char *yes, bool *out)
+{
+    char expected[64];
+
+    *out = !strcmp(value, yes);
+    if (*out || !strcmp(value, no))
+        return 1;
+    snprintf(expected, sizeof expected, "%s or %s", no, yes);
+    return wrong(option, value, expected);
+}
+
+int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
+{
+    const char *value;
+    int64_t n;
+
+    if (argv[*at][0] != '-' || !strcmp(argv[*at], "-")) {
+        if (a->model && a->cluster) {
+            fprintf(stderr, "automap: \"%s\" is one argument too many\n", argv[*at]);
+            return -1;
+        }
+        *(a->model ? &a->cluster : &a->model) = argv[*at];
+        return 1;
+    }
+    if ((value = option_value("--devices", argc, argv, at))) {
+        if (!hlo_parse_int(value, strlen(value), &n) || n < 1 || n > CLUSTER_DEVICES_MOST)
+            return wrong("--devices", value, "a number of devices");
+        a->devices = (uint32_t)n;
+        return 1;
+    }
+    if ((value = option_value("--mesh", argc, argv, at))) {
+        if (!value[0] || strlen(value) >= sizeof a->options.mesh)
+            return wrong("--mesh", value, "sizes such as 2x8");
+        snprintf(a->options.mesh, sizeof a->options.mesh, "%s", value);
+        return 1;
+    }
+    if ((value = option_value("--vars", argc, argv, at))) {
+        a->vars = value;
+        return value[0] ? 1 : wrong("--vars", value, "a file");
+    }
+    if ((value = option_value("--rules", argc, argv, at)))
+        return take_choice("--rules", value, "full", "paper", &a->options.classes.paper_rules);
+    if ((value = option_value("--divisibility", argc, argv, at)))
+        return take_choice("--divisibility", value, "pad", "exact", &a->options.exact_divisibility);
+    return 0;
+}
+
+int exit_code_of(const struct err *e)
+{
+    return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE : EXIT_INPUT;
+}
+
+static int load_cluster(const struct problem_args *a, struct cluster *out, struct err *e)
+{
+    if (a->cluster)
+        return cluster_load(out, a->cluster, e);
+    if (a->devices)
+        return cluster_of_devices(out, a->devices, e);
+    cluster_default(out);
+    return 0;
+}
+
+int problem_args_load(const struct problem_args *a, struct problem *out)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct hlo_module *module = NULL;
+    struct hlo_vars vars = {0};
+    struct err e;
+
+    int rc = load_cluster(a, cluster, &e);
+    if (!rc && a->vars)
+        rc = hlo_vars_load(a->vars, &vars, &e);
+    if (!rc)
+        rc = hlo_load(a->model, NULL, &module, &e);
+    if (!rc)
+        rc = problem_new(module, a->vars ? &vars : NULL, cluster, &a->options, out, &e);
+    hlo_vars_release(&vars);
+    free(cluster);
+    if (!rc)
+        return EXIT_OK;
+    err_print(&e, stderr);
+    return exit_code_of(&e);
+}

@@ -1,0 +1,33 @@
+/* tui/problem_args.h - the options that name a problem, the same in every command:
+ *     MODEL [CLUSTER] --devices N --mesh 2x8 --vars FILE --rules full|paper --divisibility pad|exact */
+#ifndef AUTOMAP_TUI_PROBLEM_ARGS_H
+#define AUTOMAP_TUI_PROBLEM_ARGS_H
+
+#include "engine/problem.h"
+
+struct problem_args {
+    const char *model, *cluster; /* cluster NULL: --devices, else the default */
+    const char *vars;
+    uint32_t devices;            /* 0: not given */
+    struct problem_options options;
+};
+
+#define PROBLEM_ARGS_HELP                                                                          \
+    "  CLUSTER                    a cluster file; without one 4 default devices\n"                 \
+    "  --devices N                N default devices on one link, in place of a cluster file\n"     \
+    "  --mesh AxB                 mesh of the devices, such as 2x8; default one axis\n"            \
+    "  --vars FILE                trainable variables: names or parameter numbers\n"               \
+    "  --rules full|paper         paper: kernels of convolutions are not split\n"                  \
+    "  --divisibility pad|exact   pad: uneven pieces are padded; exact: refused\n"
+
+/* Takes the option at argv[*at] and what belongs to it: 1 taken, 0 not one of these, -1 wrong
+ * (said on stderr). */
+int problem_args_take(struct problem_args *a, int argc, char **argv, int *at);
+
+/* Loads files and builds the problem; errors are printed. Returns an exit code. */
+int problem_args_load(const struct problem_args *a, struct problem *out);
+
+/* Exit code for an error: 4 when infeasible, else 2. */
+int exit_code_of(const struct err *e);
+
+#endif
