@@ -1,0 +1,59 @@
+/* engine/live/core.h - a search with a person's acts applied to it: all of a session but its thread.
+ *
+ * Deterministic: the same problem, options and commands at the same steps give the same state, bit
+ * for bit, whoever drives it: the session's thread, a script, a replayed journal. */
+#ifndef AUTOMAP_ENGINE_LIVE_CORE_H
+#define AUTOMAP_ENGINE_LIVE_CORE_H
+
+#include "engine/live/command.h"
+#include "engine/live/snapshot.h"
+
+/* A person's standing wishes after one act; undo goes back to the one before. */
+struct act {
+    struct game_pin *pins;
+    uint32_t *pin_moves, *pin_acts; /* the move each pin came from, and the act that made it */
+    uint32_t pin_count;
+    struct search_options options;
+    char text[96];
+};
+
+struct core {
+    const struct problem *problem;
+    struct search *search;
+    struct live_moves *moves;   /* of its game */
+    struct search_options options;
+    struct act *acts;        /* acts[0]: the start; acts[act] is in force */
+    uint32_t act, act_count;
+    size_t act_room;
+    uint32_t act_number;     /* acts ever made: the markers on the curves */
+
+    enum live_state state;
+    char trouble[160];
+    double pace;
+    uint64_t left_decisions, left_episodes; /* of decide N, episode N; UINT64_MAX: run */
+    uint64_t steps, decisions, updates;
+    double loss;
+    struct search_event event;  /* of the last step */
+    int8_t *last;               /* [moves] */
+    struct live_plan *best, *exact, *batch;
+    double baseline_ms;
+    struct series reward, best_ms, loss_curve, epsilon_curve;
+    struct live_log log;
+    double (*clock_s)(void *);  /* for reports only; never for decisions */
+    void *clock_context;
+    double seconds;             /* of stepping */
+};
+
+int core_new(const struct problem *p, const struct search_options *o, struct core *out, struct err *e) MUST_CHECK;
+void core_release(struct core *c);
+
+/* Applies a command. A wish that cannot be met changes nothing and says why in *e (and in the log). */
+int core_apply(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
+/* True while there is something to do without another command. */
+bool core_wants_step(const struct core *c);
+/* One step of the search; counts, curves, log, best plan follow. */
+void core_step(struct core *c);
+/* A fresh snapshot with one reference, or NULL out of memory. O(moves + wave). */
+struct snapshot *core_snapshot(struct core *c);
+
+#endif

@@ -1,0 +1,345 @@
+#include "engine/live/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { QUEUE_ROOM = 4096, REFUSALS = 64 };
+
+struct refusal {
+    uint64_t ticket;
+    struct err error;
+};
+
+struct session {
+    pthread_t thread;
+    struct core core;         /* the search thread's alone */
+
+    pthread_mutex_t lock;     /* of all below; held for a few instructions only */
+    pthread_cond_t work, done; /* a command came; one was applied or the search came to rest */
+    struct live_command queue[QUEUE_ROOM];
+    uint64_t sent, applied;   /* queue[ticket % QUEUE_ROOM] */
+    struct refusal refused[REFUSALS];
+    uint64_t refusals;
+    bool idle, quitting;
+    struct snapshot *newest;
+    uint64_t numbered;
+    int wake[2];              /* a pipe: one byte when a snapshot is there that was not looked at */
+    bool woken;
+
+    atomic_bool pending;      /* a command is queued */
+    atomic_bool wanted;       /* a snapshot is asked for */
+};
+
+/* ---- the search thread ---- */
+
+static void publish(struct session *s)
+{
+    struct snapshot *next = core_snapshot(&s->core), *old;
+
+    if (!next)
+        return;
+    pthread_mutex_lock(&s->lock);
+    next->number = ++s->numbered;
+    old = s->newest;
+    s->newest = next;
+    bool wake = !s->woken;
+    s->woken = true;
+    pthread_mutex_unlock(&s->lock);
+    snapshot_release(old);
+    if (wake && write(s->wake[1], "", 1) < 0 && errno != EAGAIN)
+        return;
+}
+
+static bool take_command(struct session *s, struct live_command *out)
+{
+    bool any;
+
+    pthread_mutex_lock(&s->lock);
+    any = s->applied < s->sent;
+    if (any)
+        *out = s->queue[(s->applied + 1) % QUEUE_ROOM];
+    else
+        atomic_store(&s->pending, false);
+    pthread_mutex_unlock(&s->lock);
+    return any;
+}
+
+static void finish_command(struct session *s, int rc, const struct err *e)
+{
+    pthread_mutex_lock(&s->lock);
+    s->applied++;
+    if (rc)
+        s->refused[s->refusals++ % REFUSALS] = (struct refusal){s->applied, *e};
+    pthread_cond_broadcast(&s->done);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* True when a quit was among them. */
+static bool apply_commands(struct session *s)
+{
+    struct live_command c;
+    bool quit = false, any = false;
+
+    while (take_command(s, &c)) {
+        struct err e;
+        int rc = core_apply(&s->core, &c, &e);
+        quit |= c.verb == COMMAND_QUIT;
+        any = true;
+        if (core_wants_step(&s->core) || quit) {
+            pthread_mutex_lock(&s->lock);
+            s->idle = quit;
+            pthread_mutex_unlock(&s->lock);
+        }
+        finish_command(s, rc, &e);
+    }
+    if (any)
+        publish(s);
+    return quit;
+}
+
+static void add_seconds(struct timespec *t, double seconds)
+{
+    t->tv_sec += (time_t)seconds;
+    t->tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    if (t->tv_nsec >= 1000000000) {
+        t->tv_sec++;
+        t->tv_nsec -= 1000000000;
+    }
+}
+
+/* Sleeps until a command comes, or for at most `seconds` (< 0: for ever). */
+static void wait_for_work(struct session *s, double seconds, bool idle)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    if (seconds > 0)
+        add_seconds(&until, seconds);
+    pthread_mutex_lock(&s->lock);
+    if (idle && s->applied == s->sent && !s->idle) {
+        s->idle = true;
+        pthread_cond_broadcast(&s->done);
+    }
+    while (s->applied == s->sent && !atomic_load(&s->wanted)) {
+        if (seconds < 0)
+            pthread_cond_wait(&s->work, &s->lock);
+        else if (pthread_cond_timedwait(&s->work, &s->lock, &until) == ETIMEDOUT)
+            break;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void *search_thread(void *argument)
+{
+    struct session *s = argument;
+
+    for (;;) {
+        if (atomic_load_explicit(&s->pending, memory_order_relaxed) && apply_commands(s))
+            return NULL;
+        if (atomic_load_explicit(&s->wanted, memory_order_relaxed) && atomic_exchange(&s->wanted, false))
+            publish(s);
+        if (!core_wants_step(&s->core)) {
+            wait_for_work(s, -1, true);
+            continue;
+        }
+        core_step(&s->core);
+        if (!core_wants_step(&s->core)) {
+            publish(s);
+        } else if (s->core.pace > 0) {
+            publish(s);
+            wait_for_work(s, 1 / s->core.pace, false);
+        }
+    }
+}
+
+/* ---- the others ---- */
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the session");
+}
+
+static int init_sync(struct session *s, struct err *e)
+{
+    pthread_condattr_t monotonic;
+
+    if (pipe(s->wake))
+        return err_set(e, ERR_IO, "cannot make a pipe: %s", strerror(errno));
+    for (int end = 0; end < 2; end++) {
+        fcntl(s->wake[end], F_SETFL, O_NONBLOCK);
+        fcntl(s->wake[end], F_SETFD, FD_CLOEXEC);
+    }
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->work, &monotonic);
+    pthread_cond_init(&s->done, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return 0;
+}
+
+static void release_sync(struct session *s)
+{
+    close(s->wake[0]);
+    close(s->wake[1]);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->done);
+}
+
+static int begin(struct session *s, struct err *e)
+{
+    s->newest = core_snapshot(&s->core);
+    if (!s->newest)
+        return no_memory(e);
+    s->newest->number = ++s->numbered;
+    s->idle = true;
+    if (pthread_create(&s->thread, NULL, search_thread, s))
+        return err_set(e, ERR_IO, "cannot start the search thread");
+    return 0;
+}
+
+int session_new(const struct problem *p, const struct session_options *o, struct session **out, struct err *e)
+{
+    struct session *s = mem_try(1, sizeof *s);
+    int rc;
+
+    if (!s)
+        return no_memory(e);
+    rc = core_new(p, &o->search, &s->core, e);
+    if (rc) {
+        free(s);
+        return rc;
+    }
+    rc = init_sync(s, e);
+    if (!rc) {
+        rc = begin(s, e);
+        if (rc) {
+            snapshot_release(s->newest);
+            release_sync(s);
+        }
+    }
+    if (rc) {
+        core_release(&s->core);
+        free(s);
+    } else {
+        *out = s;
+    }
+    return rc;
+}
+
+void session_free(struct session *s)
+{
+    struct live_command quit = {.verb = COMMAND_QUIT};
+
+    if (!s)
+        return;
+    session_send(s, &quit);
+    pthread_join(s->thread, NULL);
+    snapshot_release(s->newest);
+    release_sync(s);
+    core_release(&s->core);
+    free(s);
+}
+
+uint64_t session_send(struct session *s, const struct live_command *c)
+{
+    uint64_t ticket;
+
+    pthread_mutex_lock(&s->lock);
+    while (s->sent - s->applied == QUEUE_ROOM - 1 && !s->quitting)
+        pthread_cond_wait(&s->done, &s->lock);
+    ticket = ++s->sent;
+    s->queue[ticket % QUEUE_ROOM] = *c;
+    s->quitting |= c->verb == COMMAND_QUIT;
+    s->idle = false;
+    atomic_store(&s->pending, true);
+    pthread_cond_signal(&s->work);
+    pthread_mutex_unlock(&s->lock);
+    return ticket;
+}
+
+static struct timespec deadline(double seconds)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    add_seconds(&until, seconds);
+    return until;
+}
+
+int session_wait(struct session *s, uint64_t ticket, double timeout_s, struct err *e)
+{
+    struct timespec until = deadline(timeout_s);
+    int rc = 0;
+
+    pthread_mutex_lock(&s->lock);
+    while (s->applied < ticket && !rc) {
+        if (pthread_cond_timedwait(&s->done, &s->lock, &until) == ETIMEDOUT)
+            rc = err_set(e, ERR_IO, "no answer from the search in %.1f s", timeout_s);
+    }
+    for (uint64_t n = 0; n < REFUSALS && n < s->refusals && !rc; n++) {
+        if (s->refused[n].ticket == ticket) {
+            *e = s->refused[n].error;
+            rc = e->code;
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+bool session_wait_idle(struct session *s, double timeout_s)
+{
+    struct timespec until = deadline(timeout_s);
+    bool idle = true;
+
+    pthread_mutex_lock(&s->lock);
+    while (!s->idle && idle)
+        idle = pthread_cond_timedwait(&s->done, &s->lock, &until) != ETIMEDOUT;
+    pthread_mutex_unlock(&s->lock);
+    return idle;
+}
+
+const struct snapshot *session_look(struct session *s)
+{
+    char bytes[16];
+    const struct snapshot *newest;
+
+    pthread_mutex_lock(&s->lock);
+    newest = snapshot_keep(s->newest);
+    if (s->woken) {
+        s->woken = false;
+        while (read(s->wake[0], bytes, sizeof bytes) > 0) {
+        }
+    }
+    atomic_store(&s->wanted, true);
+    if (!s->idle) /* at rest the newest one says all; a thread asleep in slow motion is woken */
+        pthread_cond_signal(&s->work);
+    else
+        atomic_store(&s->wanted, false);
+    pthread_mutex_unlock(&s->lock);
+    return newest;
+}
+
+int session_fd(const struct session *s)
+{
+    return s->wake[0];
+}
+
+uint64_t session_refused(struct session *s, struct err *e)
+{
+    uint64_t ticket = 0;
+
+    pthread_mutex_lock(&s->lock);
+    if (s->refusals) {
+        const struct refusal *last = &s->refused[(s->refusals - 1) % REFUSALS];
+        ticket = last->ticket;
+        *e = last->error;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ticket;
+}

@@ -1,0 +1,218 @@
+#include "engine/live/core.h"
+
+#include <string.h>
+
+const char *const live_state_names[LIVE_STATE_COUNT] = {"ready", "running", "paused", "done", "failed"};
+
+struct live_plan *live_plan_share(struct live_plan *p)
+{
+    if (p)
+        atomic_fetch_add(&p->references, 1);
+    return p;
+}
+
+void live_plan_release(struct live_plan *p)
+{
+    if (p && atomic_fetch_sub(&p->references, 1) == 1)
+        free(p);
+}
+
+static void *copy_array(const void *from, size_t count, size_t size)
+{
+    void *copy = mem_try(count, size);
+
+    if (copy && count)
+        memcpy(copy, from, count * size);
+    return copy;
+}
+
+struct live_moves *live_moves_new(const struct game *g)
+{
+    struct live_moves *m = mem_try(1, sizeof *m);
+    size_t classes = g->problem->classes.count;
+
+    if (!m)
+        return NULL;
+    atomic_init(&m->references, 1);
+    m->count = g->move_count;
+    m->axes = g->problem->mesh.axes;
+    m->items = copy_array(g->moves, g->move_count, sizeof *m->items);
+    m->pool = copy_array(g->pool, classes, sizeof *m->pool);
+    m->of = copy_array(g->move_of, classes * m->axes, sizeof *m->of);
+    if (m->items && m->pool && m->of)
+        return m;
+    live_moves_release(m);
+    return NULL;
+}
+
+struct live_moves *live_moves_share(struct live_moves *m)
+{
+    atomic_fetch_add(&m->references, 1);
+    return m;
+}
+
+void live_moves_release(struct live_moves *m)
+{
+    if (!m || atomic_fetch_sub(&m->references, 1) != 1)
+        return;
+    free(m->items);
+    free(m->pool);
+    free(m->of);
+    free(m);
+}
+
+const struct snapshot *snapshot_keep(const struct snapshot *s)
+{
+    if (s)
+        atomic_fetch_add(&((struct snapshot *)(uintptr_t)s)->references, 1);
+    return s;
+}
+
+void snapshot_release(const struct snapshot *shared)
+{
+    struct snapshot *s = (struct snapshot *)(uintptr_t)shared;
+
+    if (!s || atomic_fetch_sub(&s->references, 1) != 1)
+        return;
+    free(s->status);
+    free(s->last);
+    free(s->wave);
+    free(s->pins);
+    live_moves_release(s->moves);
+    live_plan_release(s->best);
+    live_plan_release(s->exact);
+    for (uint32_t n = 0; n < s->plan_count; n++)
+        live_plan_release(s->plans[n]);
+    series_release(&s->reward);
+    series_release(&s->best_ms);
+    series_release(&s->loss_curve);
+    series_release(&s->epsilon_curve);
+    log_release(&s->log);
+    free(s);
+}
+
+static void fill_counts(const struct core *c, struct snapshot *s)
+{
+    s->steps = c->steps;
+    s->decisions = c->decisions;
+    s->updates = c->updates;
+    s->episodes = search_episodes(c->search);
+    s->evaluations = search_evaluations(c->search);
+    s->conflicts = search_conflicts(c->search);
+    s->seconds = c->seconds;
+    s->decisions_per_s = c->seconds > 0 ? (double)c->decisions / c->seconds : 0;
+    s->episodes_per_s = c->seconds > 0 ? (double)s->episodes / c->seconds : 0;
+    s->loss = c->loss;
+    s->fine_tuning = c->event.fine_tuning;
+    struct rl_agent *agent = search_agent(c->search);
+    s->epsilon = agent ? rl_agent_epsilon(agent) : 0;
+    s->baseline_ms = c->baseline_ms;
+    s->acts = c->act_number;
+    s->undoable = c->act;
+    s->redoable = c->act_count - 1 - c->act;
+}
+
+/* What either decision would cost now: played and taken back. */
+static void fill_prices(struct core *c, struct snapshot *s)
+{
+    struct game *g = (struct game *)(uintptr_t)search_game(c->search); /* put back as it was */
+    uint64_t decisions = g->decisions;
+    size_t wave = g->wave;
+    struct game_place here = game_here(g);
+    uint32_t legal = game_legal(g);
+
+    for (int split = 0; split < 2; split++) {
+        s->price[split] = -1;
+        if (!(legal >> split & 1))
+            continue;
+        game_play(g, split);
+        s->price[split] = game_step_ms(g);
+        game_return(g, &here);
+    }
+    g->decisions = decisions;
+    g->wave = wave;
+}
+
+static bool fill_position(struct core *c, struct snapshot *s)
+{
+    const struct game *g = search_game(c->search);
+    size_t wave = g->state.trail_count > g->wave ? g->state.trail_count - g->wave : 0;
+
+    s->status = mem_try(g->move_count, 1);
+    s->last = mem_try(g->move_count, 1);
+    s->wave = mem_try(wave, sizeof *s->wave);
+    if (!s->status || !s->last || !s->wave)
+        return false;
+    for (uint32_t n = 0; n < g->move_count; n++)
+        s->status[n] = (int8_t)game_status(g, n);
+    if (g->move_count)
+        memcpy(s->last, c->last, g->move_count);
+    s->position = g->position;
+    s->step_ms = game_step_ms(g);
+    s->wave_move = c->event.move;
+    for (size_t n = 0; n < wave; n++) {
+        class_id k = g->state.trail[g->wave + n].class;
+        s->wave[s->wave_count++] = (struct live_change){k, g->state.on[k], g->state.off[k]};
+    }
+    if (game_is_over(g))
+        return true;
+    fill_prices(c, s);
+    s->has_q = search_q(c->search, s->q);
+    struct rl_agent *agent = search_agent(c->search);
+    if (agent)
+        memcpy(s->visits, rl_agent_visits(agent, g->position), sizeof s->visits);
+    return true;
+}
+
+static bool fill_pins(const struct core *c, struct snapshot *s)
+{
+    const struct act *a = &c->acts[c->act];
+
+    s->pins = mem_try(a->pin_count, sizeof *s->pins);
+    for (uint32_t n = 0; s->pins && n < a->pin_count; n++)
+        s->pins[s->pin_count++] = (struct live_pin){a->pin_moves[n], a->pins[n].split, a->pin_acts[n]};
+    return s->pins;
+}
+
+static void fill_plans(const struct core *c, struct snapshot *s)
+{
+    struct live_plan *all[] = {c->best, c->exact, c->batch};
+
+    s->best = live_plan_share(c->best);
+    s->exact = live_plan_share(c->exact);
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        uint32_t at = s->plan_count;
+        if (!all[n])
+            continue;
+        for (; at && s->plans[at - 1]->cost.step_ms > all[n]->cost.step_ms; at--)
+            s->plans[at] = s->plans[at - 1];
+        s->plans[at] = live_plan_share(all[n]);
+        s->plan_count++;
+    }
+}
+
+struct snapshot *core_snapshot(struct core *c)
+{
+    struct snapshot *s = mem_try(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    atomic_init(&s->references, 1);
+    s->problem = c->problem;
+    s->moves = live_moves_share(c->moves);
+    s->options = c->options;
+    s->state = c->state;
+    memcpy(s->trouble, c->trouble, sizeof s->trouble);
+    s->pace = c->pace;
+    s->reward = series_share(&c->reward);
+    s->best_ms = series_share(&c->best_ms);
+    s->loss_curve = series_share(&c->loss_curve);
+    s->epsilon_curve = series_share(&c->epsilon_curve);
+    s->log = log_share(&c->log);
+    fill_counts(c, s);
+    fill_plans(c, s);
+    if (fill_position(c, s) && fill_pins(c, s))
+        return s;
+    snapshot_release(s);
+    return NULL;
+}

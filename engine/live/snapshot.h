@@ -1,0 +1,100 @@
+/* engine/live/snapshot.h - what a screen sees of a running search: numbered, immutable, counted.
+ *
+ * The search thread makes one when a reader asked for it; the reader keeps it as long as it likes and
+ * gives it back. What did not change since the one before is shared, not copied. Ids are those of the
+ * problem, which a session never changes. */
+#ifndef AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
+#define AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
+
+#include "engine/live/series.h"
+#include "engine/search/search.h"
+
+enum live_state { LIVE_READY, LIVE_RUNNING, LIVE_PAUSED, LIVE_DONE, LIVE_FAILED, LIVE_STATE_COUNT };
+extern const char *const live_state_names[LIVE_STATE_COUNT];
+
+/* A whole plan, shared. */
+struct live_plan {
+    atomic_int references;
+    char found_by[24];
+    struct step_cost cost;
+    double score;
+    uint64_t episode;
+    bool proven;
+    double seconds;          /* it took to find, or of search until then */
+    uint64_t nodes;          /* exact: cases */
+    class_id count;
+    label on[];              /* [classes] */
+};
+
+/* The moves of a game, shared: they change only when an option makes another game. */
+struct live_moves {
+    atomic_int references;
+    uint32_t count, axes;
+    struct game_move *items; /* [count] in order of decision */
+    class_id *pool;          /* classes of each: items[n].classes, class_count */
+    uint32_t *of;            /* [classes x axes] move that decides it; UINT32_MAX none */
+};
+
+struct live_change {         /* one class of the last wave, in order */
+    class_id class;
+    label on, off;           /* after it */
+};
+
+struct live_pin {
+    uint32_t move;
+    bool split;
+    uint32_t act;
+};
+
+enum { PLANS_MOST = 8 };
+
+struct snapshot {
+    atomic_int references;
+    uint64_t number;
+    const struct problem *problem;
+    struct live_moves *moves;      /* the decisions of this search, in order */
+    struct search_options options; /* as they are now */
+    enum live_state state;
+    char trouble[160];             /* LIVE_FAILED: why */
+    double pace;                   /* decisions a second; 0 full speed */
+    double seconds;                /* of searching so far */
+
+    uint64_t steps, decisions, episodes, evaluations, conflicts, updates;
+    double decisions_per_s, episodes_per_s;
+    double epsilon, loss;
+    bool fine_tuning;
+
+    uint32_t position;             /* move decided next; move_count: between episodes */
+    int8_t *status;                /* [moves] now: -1 open, 0 whole, 1 split */
+    int8_t *last;                  /* [moves] of the last finished episode; all -1 before the first */
+    bool has_q;
+    float q[2];                    /* of whole, split at the position */
+    uint32_t visits[2];
+    double price[2];               /* step_ms after whole, after split, at the position */
+    double step_ms;                /* of the present state */
+    struct live_change *wave;
+    uint32_t wave_count;
+    uint32_t wave_move;            /* whose decision made it; UINT32_MAX none */
+
+    double baseline_ms;            /* everything whole, pins kept */
+    struct live_plan *best;        /* of this search; NULL none yet */
+    struct live_plan *exact;       /* proven optimum in reach of this search; NULL not known */
+    struct live_plan *plans[PLANS_MOST]; /* all plans worth comparing, best first: best, exact, batch ... */
+    uint32_t plan_count;
+
+    struct live_pin *pins;
+    uint32_t pin_count;
+    uint32_t acts, undoable, redoable;
+    struct series reward, best_ms, loss_curve, epsilon_curve; /* x: episode; loss: update */
+    struct live_log log;
+};
+
+const struct snapshot *snapshot_keep(const struct snapshot *s);
+void snapshot_release(const struct snapshot *s); /* any thread; NULL ok */
+void live_plan_release(struct live_plan *p);
+struct live_plan *live_plan_share(struct live_plan *p);
+struct live_moves *live_moves_new(const struct game *g); /* NULL out of memory */
+struct live_moves *live_moves_share(struct live_moves *m);
+void live_moves_release(struct live_moves *m);
+
+#endif
