@@ -301,7 +301,7 @@ static int pin_move(struct core *c, uint32_t move, int split, const char *text, 
         next.pin_moves[next.pin_count] = move;
         next.pin_acts[next.pin_count++] = c->act_number + 1;
     }
-    snprintf(next.text, sizeof next.text, "%s", text);
+    snprintf(next.text, sizeof next.text, "%.95s", text);
     return push_act(c, &next, e);
 }
 

@@ -82,22 +82,20 @@ static void finish_command(struct session *s, int rc, const struct err *e)
 static bool apply_commands(struct session *s)
 {
     struct live_command c;
-    bool quit = false, any = false;
+    bool quit = false;
 
     while (take_command(s, &c)) {
         struct err e;
         int rc = core_apply(&s->core, &c, &e);
         quit |= c.verb == COMMAND_QUIT;
-        any = true;
         if (core_wants_step(&s->core) || quit) {
             pthread_mutex_lock(&s->lock);
             s->idle = quit;
             pthread_mutex_unlock(&s->lock);
         }
+        publish(s); /* before the answer: who waits for it sees what it did */
         finish_command(s, rc, &e);
     }
-    if (any)
-        publish(s);
     return quit;
 }
 
