@@ -1,0 +1,124 @@
+/* hlo/convert.h - between messages of hlo.proto and the module. Private to hlo/.
+ *
+ * A module keeps what an instruction says as text (hlo/attr.h), so each message has two functions:
+ * print_X appends the text XLA prints for it, take_X reads that text back into a message. take_X
+ * returns NULL or false when the text is not of that form or memory is short; the caller keeps such
+ * attributes as they stand (kept_attributes). Messages live in the arena that is passed in. */
+#ifndef AUTOMAP_HLO_CONVERT_H
+#define AUTOMAP_HLO_CONVERT_H
+
+#include "hlo/build.h"
+#include "hlo/reflect.h"
+
+#include "hlo.pb-c.h"
+
+/* ---- convert_scan.c: taking texts apart. Blanks and comments are skipped before each item. ----
+ */
+struct scan {
+    const char *at, *end;
+};
+static inline struct scan scan_of(const char *text, size_t size)
+{
+    return (struct scan){text, text + size};
+}
+bool scan_char(struct scan *s, char c); /* true and behind it, when `c` comes next */
+bool scan_peek(struct scan *s, char c);
+bool scan_end(struct scan *s);
+bool scan_text(struct scan *s, const char *text); /* exactly these bytes next */
+bool scan_key(struct scan *s, const char *key);   /* key and '=', as one word */
+bool scan_int(struct scan *s, int64_t *out);
+bool scan_real(struct scan *s, double *out);
+bool scan_bool(struct scan *s, bool *out);
+bool scan_word(struct scan *s, struct scan *out); /* letters, digits, "_.-" */
+bool scan_group(struct scan *s,
+                struct scan *out); /* balanced {...}, [...] or (...): with brackets */
+/* "..." or '...' unescaped into the arena, NUL-terminated; or a balanced {...} as it stands. */
+char *scan_string(struct scan *s, struct arena *a, size_t *size);
+/* open int (sep int)* close into a new array; *out NULL when empty. */
+bool scan_ints(struct scan *s, struct arena *a, const char *open_sep_close, int64_t **out,
+               size_t *count);
+bool scan_ints32(struct scan *s, struct arena *a, const char *open_sep_close, int32_t **out,
+                 size_t *count);
+
+void print_ints(const int64_t *items, size_t count, const char *separator, struct str *out);
+void print_escaped(const char *text, size_t size,
+                   struct str *out); /* C escapes, as absl::CEscape */
+void print_quoted(const char *text, size_t size, struct str *out);
+/* {balanced} as it stands where XLA's lexer takes it for a JSON dict, else in quotes. */
+void print_config(const char *text, size_t size, struct str *out);
+void print_real(double value, struct str *out); /* shortest of %.15g, %.17g that reads back */
+
+/* Room for one more pointer of a repeated message field. */
+bool convert_append(struct arena *a, void ***items, size_t *count, void *item);
+char *convert_text(struct arena *a, const struct str *s); /* NULL: no memory */
+
+/* ---- convert_shape.c ---- */
+void print_shape(const Xla__ShapeProto *p, struct str *out);
+Xla__ShapeProto *take_shape(struct arena *a, struct scan *s);
+/* Between `{` and `}` of text. */
+bool take_shapes(struct arena *a, struct scan *s, char close, Xla__ShapeProto ***out,
+                 size_t *count);
+int convert_shape(struct hlo_builder *b, const Xla__ShapeProto *p, hlo_shape_id *out,
+                  struct err *e) MUST_CHECK;
+uint32_t convert_leaves(const Xla__ShapeProto *p);
+
+/* ---- convert_number.c, convert_literal.c ---- */
+/* Bits of a float of this type (hlo/shape.h class F), and back, to nearest even. */
+double convert_from_bits(enum hlo_type type, uint64_t bits);
+uint64_t convert_to_bits(enum hlo_type type, double value);
+void print_float(enum hlo_type type, uint64_t bits, struct str *out);
+bool take_float(struct scan *s, enum hlo_type type, uint64_t *bits);
+
+enum { CONVERT_LITERAL_MAX = 1 << 22 }; /* elements; longer ones are elided as {...} */
+/* false: the message does not hold what its shape says. */
+bool print_literal(const Xla__LiteralProto *p, struct arena *scratch, struct str *out);
+Xla__LiteralProto *take_literal(struct arena *a, struct scan *s, Xla__ShapeProto *shape);
+
+/* ---- convert_sharding.c, convert_groups.c ---- */
+void print_sharding(const Xla__OpSharding *p, struct str *out);
+Xla__OpSharding *take_sharding(struct arena *a, struct scan *s);
+void print_mesh(const Xla__MeshProto *p, struct str *out);
+Xla__MeshProto *take_mesh(struct arena *a, struct scan *s);
+void print_axes(const Xla__MeshProto *mesh, Xla__AxisRefProto **axes, size_t count,
+                struct str *out);
+bool take_axes(struct arena *a, struct scan *s, const Xla__MeshProto *mesh,
+               Xla__AxisRefProto ***out, size_t *count);
+void print_groups(const Xla__HloInstructionProto *p, struct str *out);
+bool take_groups(struct arena *a, struct scan *s, Xla__HloInstructionProto *p);
+
+/* ---- convert_meta.c ---- */
+void print_metadata(const Xla__OpMetadata *p, struct str *out); /* without braces; "" when empty */
+Xla__OpMetadata *take_metadata(struct arena *a, struct scan *s);
+void print_tables(const Xla__StackFrameIndexProto *p, struct str *out);
+Xla__StackFrameIndexProto *take_tables(struct arena *a, struct scan *s);
+void print_dict(const Xla__FrontendAttributes *p, struct str *out);
+Xla__FrontendAttributes *take_dict(struct arena *a, struct scan *s);
+void print_original(const Xla__OriginalValueProto *p, const Xla__ShapeProto *shape,
+                    struct str *out);
+Xla__OriginalValueProto *take_original(struct arena *a, struct scan *s);
+
+/* ---- convert_attrs.c: the table of attributes ---- */
+struct convert_context {
+    struct arena *arena;
+    enum hlo_opcode opcode;
+    enum hlo_type operand_type; /* of operand 0: what a comparison's type defaults to */
+    size_t operand_count;
+};
+/* Calls `emit` with each attribute of `p` in order of keys; stops when it returns non-zero. */
+int convert_attrs_print(const struct convert_context *c, Xla__HloInstructionProto *p,
+                        struct str *scratch,
+                        int (*emit)(void *to, enum hlo_attr_key key, const struct str *text),
+                        void *to);
+/* Puts one attribute into `p`; false: no field takes it. */
+bool convert_attr_take(const struct convert_context *c, Xla__HloInstructionProto *p,
+                       enum hlo_attr_key key, const char *text, size_t size);
+/* What XLA writes for attributes the text leaves out. */
+void convert_attrs_default(const struct convert_context *c, Xla__HloInstructionProto *p);
+
+/* ---- convert_read.c, convert_write.c ---- */
+int convert_read(Xla__HloModuleProto *p, enum hlo_format format, struct arena *scratch,
+                 size_t memory_limit, struct hlo_module **out, struct err *e) MUST_CHECK;
+int convert_write(const struct hlo_module *m, struct arena *a, Xla__HloModuleProto **out,
+                  struct err *e) MUST_CHECK;
+
+#endif

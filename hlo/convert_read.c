@@ -1,0 +1,671 @@
+/* HloModuleProto to module. */
+#include "hlo/attr_kind.h"
+#include "hlo/convert.h"
+#include "hlo/text.h"
+
+#include <string.h>
+
+/* Ids of messages and where they are, sorted by id. */
+struct ids {
+    struct id {
+        int64_t id;
+        uint32_t item;
+    } * list;
+    size_t count;
+};
+
+struct reading {
+    const Xla__HloModuleProto *p;
+    struct hlo_builder *b;
+    struct hlo_module *m;
+    struct arena *scratch;
+    struct err *e;
+    struct str text;
+    struct ids computations;
+    struct ids instructions; /* of the computation being read */
+    hlo_id base;             /* of its first instruction */
+    struct hlo_attr *attrs;
+    size_t attr_count, attr_room;
+    uint8_t seen[HLO_ATTR_COUNT]; /* keys among attrs */
+    hlo_id *operands;
+    size_t operand_room;
+};
+
+static int no_memory(struct reading *r)
+{
+    return err_set(r->e, ERR_MEMORY, "not enough memory for this module");
+}
+
+/* ---- ids ---- */
+
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = ((const struct id *)a)->id, y = ((const struct id *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+static bool ids_room(struct ids *ids, struct arena *a, size_t count)
+{
+    ids->list = arena_get(a, count + 1, sizeof *ids->list);
+    ids->count = 0;
+    return ids->list != NULL;
+}
+
+static void ids_sort(struct ids *ids)
+{
+    bool sorted = true;
+
+    for (size_t i = 1; i < ids->count && sorted; i++)
+        sorted = ids->list[i - 1].id < ids->list[i].id;
+    if (!sorted)
+        qsort(ids->list, ids->count, sizeof *ids->list, by_id);
+}
+
+/* Newer ids hold the computation in their high half: where the whole id is not found, the low half
+ * is looked for. */
+static uint32_t ids_find(const struct ids *ids, int64_t id)
+{
+    for (int half = 0; half < 2; half++) {
+        int64_t want = half ? (int64_t)(uint32_t)id : id;
+        size_t low = 0, high = ids->count;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            int64_t at = half ? (int64_t)(uint32_t)ids->list[mid].id : ids->list[mid].id;
+            if (at == want)
+                return ids->list[mid].item;
+            if (at < want)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+    }
+    return HLO_NONE;
+}
+
+/* ---- attributes ---- */
+
+static int add_attr(struct reading *r, enum hlo_attr_key key, const char *text, size_t size)
+{
+    if (size > UINT32_MAX || !hlo_attr_fits(key, text, size))
+        return err_set(r->e, ERR_INPUT, "\"%.60s\" is no value for attribute %s, expected %s", text,
+                       key < HLO_ATTR_UNKNOWN ? hlo_attr_info[key].name : "",
+                       hlo_attr_example(key));
+    if (!mem_grow(&r->attrs, &r->attr_room, r->attr_count, 1))
+        return no_memory(r);
+    char *copy = arena_text(&r->m->arena, text, size);
+    if (!copy)
+        return no_memory(r);
+    r->seen[key] = 1;
+    r->attrs[r->attr_count++] = (struct hlo_attr){(uint16_t)key, (uint32_t)size, copy};
+    return 0;
+}
+
+static int emit_attr(void *to, enum hlo_attr_key key, const struct str *text)
+{
+    struct reading *r = to;
+
+    if (text->failed)
+        return no_memory(r);
+    if (r->seen[key]) /* the kept text says it better than what could be made of it */
+        return 0;
+    return add_attr(r, key, text->text ? text->text : "", text->size);
+}
+
+/* "name=value" as HLO text had it, where no field holds it. */
+static int add_kept(struct reading *r, const char *text)
+{
+    size_t name = strcspn(text, "=");
+    enum hlo_attr_key key = hlo_attr_by_name(text, name);
+
+    if (!name || !text[name])
+        return err_set(r->e, ERR_INPUT, "kept attribute \"%.60s\", expected name=value", text);
+    if (key == HLO_ATTR_UNKNOWN)
+        return add_attr(r, key, text, strlen(text));
+    return r->seen[key] ? 0 : add_attr(r, key, text + name + 1, strlen(text + name + 1));
+}
+
+/* Newer files keep long values once, in the module, and name them by number. */
+static void resolve_payload(const struct reading *r, Xla__Payload *p)
+{
+    if (p && !p->value.len && p->id >= 0 && (uint64_t)p->id < r->p->n_payloads)
+        p->value = r->p->payloads[p->id];
+}
+
+static int read_attrs(struct reading *r, Xla__HloInstructionProto *i, enum hlo_opcode op,
+                      enum hlo_type operand_type)
+{
+    struct convert_context c = {.arena = r->scratch,
+                                .opcode = op,
+                                .operand_type = operand_type,
+                                .operand_count = i->n_operand_ids};
+
+    if (i->metadata)
+        resolve_payload(r, i->metadata->metadata_payload);
+    resolve_payload(r, i->backend_config_payload);
+    r->attr_count = 0;
+    memset(r->seen, 0, sizeof r->seen);
+    for (size_t n = 0; n < i->n_kept_attributes; n++) {
+        int rc = add_kept(r, i->kept_attributes[n]);
+        if (rc)
+            return rc;
+    }
+    return convert_attrs_print(&c, i, &r->text, emit_attr, r);
+}
+
+/* ---- metadata ---- */
+
+static const Xla__StackFrameIndexProto__FileLocation *
+location_of(const Xla__StackFrameIndexProto *t, int32_t frame)
+{
+    if (!t || frame < 1 || (size_t)frame > t->n_stack_frames)
+        return NULL;
+    int32_t location = t->stack_frames[frame - 1]->file_location_id;
+    return location < 1 || (size_t)location > t->n_file_locations ? NULL
+                                                                  : t->file_locations[location - 1];
+}
+
+static int read_meta(struct reading *r, const Xla__OpMetadata *m, uint32_t *out)
+{
+    if (!m)
+        return 0;
+    struct hlo_meta meta = {m->op_type, m->op_name, m->source_file,
+                            m->source_line > 0 ? (uint32_t)m->source_line : 0};
+    const Xla__StackFrameIndexProto *t = r->p->stack_frame_index;
+    const Xla__StackFrameIndexProto__FileLocation *l = location_of(t, m->stack_frame_id);
+    if (l && !*m->source_file && l->file_name_id > 0 &&
+        (size_t)l->file_name_id <= t->n_file_names) {
+        meta.source_file = t->file_names[l->file_name_id - 1];
+        meta.source_line = l->line > 0 ? (uint32_t)l->line : 0;
+    }
+    if (!*meta.op_type && !*meta.op_name && !*meta.source_file && !meta.source_line)
+        return 0;
+    size_t sizes[3] = {strlen(meta.op_type), strlen(meta.op_name), strlen(meta.source_file)};
+    return hlo_build_meta(r->b, &meta, sizes, out, r->e);
+}
+
+/* ---- instructions ---- */
+
+static int find_operands(struct reading *r, const int64_t *ids, size_t count, const char *what,
+                         hlo_id *out)
+{
+    for (size_t n = 0; n < count; n++) {
+        uint32_t item = ids_find(&r->instructions, ids[n]);
+        if (item == HLO_NONE)
+            return err_set(r->e, ERR_INPUT, "%s %zu is id %lld, expected one of this computation",
+                           what, n, (long long)ids[n]);
+        out[n] = r->base + item;
+    }
+    return 0;
+}
+
+static int find_called(struct reading *r, const Xla__HloInstructionProto *i, hlo_comp *out)
+{
+    for (size_t n = 0; n < i->n_called_computation_ids; n++) {
+        out[n] = ids_find(&r->computations, i->called_computation_ids[n]);
+        if (out[n] == HLO_NONE)
+            return err_set(r->e, ERR_INPUT,
+                           "called computation %zu is id %lld, expected one of this module", n,
+                           (long long)i->called_computation_ids[n]);
+    }
+    return 0;
+}
+
+/* A constant's value, or the name of an opcode we do not know. */
+static int read_literal(struct reading *r, const Xla__HloInstructionProto *i, struct hlo_draft *d)
+{
+    str_clear(&r->text);
+    if (d->opcode == HLO_OP_UNKNOWN) {
+        str_add(&r->text, i->opcode);
+        hlo_build_warning(r->b, SIZE_MAX, "opcode %.60s is not known: kept, never split",
+                          i->opcode);
+    } else if (d->opcode != HLO_OP_CONSTANT) {
+        return 0;
+    } else if (!i->literal) {
+        str_add(&r->text, "{...}");
+    } else if (!print_literal(i->literal, r->scratch, &r->text)) {
+        return err_set(r->e, ERR_INPUT, "literal: its values are not what its shape says");
+    }
+    char *copy = r->text.size > UINT32_MAX ? NULL : convert_text(&r->m->arena, &r->text);
+    if (!copy)
+        return no_memory(r);
+    if (d->opcode == HLO_OP_CONSTANT && strstr(copy, "{...}"))
+        hlo_build_warning(r->b, SIZE_MAX, "values of a constant are left out");
+    d->literal = copy;
+    d->literal_size = (uint32_t)r->text.size;
+    return 0;
+}
+
+static enum hlo_opcode opcode_of(const char *name)
+{
+    return hlo_op_by_name(name, strlen(name));
+}
+
+static enum hlo_type operand_type_of(const struct reading *r, const Xla__HloComputationProto *c,
+                                     const Xla__HloInstructionProto *i, const uint32_t *order)
+{
+    uint32_t item = i->n_operand_ids ? ids_find(&r->instructions, i->operand_ids[0]) : HLO_NONE;
+
+    if (item == HLO_NONE || !c->instructions[order[item]]->shape)
+        return HLO_TYPE_COUNT;
+    return hlo_type_by_proto((int)c->instructions[order[item]]->shape->element_type);
+}
+
+static int read_links(struct reading *r, const Xla__HloInstructionProto *i, struct hlo_draft *d)
+{
+    size_t operands = i->n_operand_ids, controls = i->n_control_predecessor_ids,
+           called = i->n_called_computation_ids;
+
+    if (operands > INT32_MAX || controls > INT32_MAX || called > INT32_MAX)
+        return err_set(r->e, ERR_LIMIT, "more than %d operands", INT32_MAX);
+    if (!mem_grow(&r->operands, &r->operand_room, 0, operands + controls + called + 1))
+        return no_memory(r);
+    hlo_id *control_list = r->operands + operands;
+    hlo_comp *called_list = control_list + controls;
+    int rc = find_operands(r, i->operand_ids, operands, "operand", r->operands);
+    if (!rc)
+        rc = find_operands(r, i->control_predecessor_ids, controls, "control predecessor",
+                           control_list);
+    if (!rc)
+        rc = find_called(r, i, called_list);
+    d->operands = r->operands;
+    d->operand_count = (uint32_t)operands;
+    d->controls = control_list;
+    d->control_count = (uint32_t)controls;
+    d->called = called_list;
+    d->called_count = (uint32_t)called;
+    return rc;
+}
+
+static int read_instruction(struct reading *r, Xla__HloInstructionProto *i, struct hlo_draft *d,
+                            enum hlo_type operand_type)
+{
+    int64_t number = 0;
+    hlo_id id;
+
+    if (!i->shape)
+        return err_set(r->e, ERR_INPUT, "shape is missing");
+    d->opcode = (uint16_t)opcode_of(i->opcode);
+    if (d->opcode == HLO_OP_PARAMETER)
+        number = i->parameter_number;
+    else if (d->opcode == HLO_OP_GET_TUPLE_ELEMENT)
+        number = i->tuple_index;
+    if (number < 0 || number > INT32_MAX)
+        return err_set(r->e, ERR_INPUT, "number %lld, expected 0 or more", (long long)number);
+    d->number = (uint32_t)number;
+    d->name = *i->name ? i->name : NULL;
+    d->name_size = (uint32_t)strnlen(i->name, HLO_NAME_MAX + 1);
+    int rc = convert_shape(r->b, i->shape, &d->shape, r->e);
+    if (!rc)
+        rc = read_links(r, i, d);
+    if (!rc)
+        rc = read_attrs(r, i, (enum hlo_opcode)d->opcode, operand_type);
+    if (!rc)
+        rc = read_meta(r, i->metadata, &d->meta);
+    if (!rc)
+        rc = read_literal(r, i, d);
+    if (rc)
+        return rc;
+    d->attrs = r->attrs;
+    d->attr_count = (uint32_t)r->attr_count;
+    return hlo_build_instruction(r->b, d, &id, r->e);
+}
+
+/* ---- computations ---- */
+
+static const Xla__HloScheduleProto__InstructionSequence *sequence_of(const struct reading *r,
+                                                                     int64_t id)
+{
+    const Xla__HloScheduleProto *s = r->p->schedule;
+
+    for (size_t i = 0; s && i < s->n_sequences; i++) {
+        if (s->sequences[i]->key == id)
+            return s->sequences[i]->value;
+    }
+    return NULL;
+}
+
+/* order[n]: the instruction that comes n-th: as scheduled, else as listed. */
+static bool order_instructions(struct reading *r, const Xla__HloComputationProto *c,
+                               uint32_t *order)
+{
+    const Xla__HloScheduleProto__InstructionSequence *s = sequence_of(r, c->id);
+    size_t count = c->n_instructions;
+    bool whole = s && s->n_instruction_ids == count;
+
+    if (!ids_room(&r->instructions, r->scratch, count))
+        return false;
+    for (size_t n = 0; n < count; n++)
+        r->instructions.list[r->instructions.count++] =
+            (struct id){c->instructions[n]->id, (uint32_t)n};
+    ids_sort(&r->instructions);
+    uint8_t *taken = arena_get(r->scratch, count + 1, 1);
+    if (!taken)
+        return false;
+    for (size_t n = 0; n < count && whole; n++) {
+        order[n] = ids_find(&r->instructions, s->instruction_ids[n]);
+        whole = order[n] != HLO_NONE && !taken[order[n]];
+        if (whole)
+            taken[order[n]] = 1;
+    }
+    if (!whole) {
+        for (size_t n = 0; n < count; n++)
+            order[n] = (uint32_t)n;
+        return true;
+    }
+    uint32_t *place = arena_get(r->scratch, count + 1, sizeof *place);
+    if (!place)
+        return false;
+    for (size_t n = 0; n < count; n++)
+        place[order[n]] = (uint32_t)n;
+    for (size_t n = 0; n < count; n++)
+        r->instructions.list[n].item = place[r->instructions.list[n].item];
+    return true;
+}
+
+static int check_ids(struct reading *r)
+{
+    for (size_t n = 1; n < r->instructions.count; n++) {
+        if (r->instructions.list[n - 1].id == r->instructions.list[n].id)
+            return err_set(r->e, ERR_INPUT,
+                           "two instructions of id %lld, expected an id of its own for each",
+                           (long long)r->instructions.list[n].id);
+    }
+    return 0;
+}
+
+/* Puts "computations[c].instructions[n] \"name\": " before what is wrong. */
+static int fail_in(struct reading *r, size_t c, size_t n, const char *name)
+{
+    enum err_code code = r->e->code;
+    char what[sizeof r->e->what];
+
+    memcpy(what, r->e->what, sizeof what);
+    if (n == SIZE_MAX)
+        return err_set(r->e, code, "computations[%zu] \"%.80s\": %s", c, name, what);
+    return err_set(r->e, code, "computations[%zu].instructions[%zu] \"%.80s\": %s", c, n, name,
+                   what);
+}
+
+static int read_computation(struct reading *r, size_t index)
+{
+    Xla__HloComputationProto *c = r->p->computations[index];
+    size_t count = c->n_instructions;
+
+    if (!count || count > HLO_INSTRUCTIONS_MAX) {
+        err_set(r->e, ERR_INPUT, "%zu instructions, expected 1 to %d", count, HLO_INSTRUCTIONS_MAX);
+        return fail_in(r, index, SIZE_MAX, c->name);
+    }
+    uint32_t *order = arena_get(r->scratch, count, sizeof *order);
+    if (!order || !order_instructions(r, c, order))
+        return no_memory(r);
+    if (check_ids(r))
+        return fail_in(r, index, SIZE_MAX, c->name);
+    r->base = hlo_builder_count(r->b);
+    uint32_t root = ids_find(&r->instructions, c->root_id);
+    if (root == HLO_NONE && c->root_id) {
+        err_set(r->e, ERR_INPUT, "root_id %lld is no instruction of it", (long long)c->root_id);
+        return fail_in(r, index, SIZE_MAX, c->name);
+    }
+    for (size_t n = 0; n < count; n++) {
+        Xla__HloInstructionProto *i = c->instructions[order[n]];
+        struct hlo_draft d = {.computation = (hlo_comp)index, .at = SIZE_MAX};
+        d.is_root = n == (root == HLO_NONE ? count - 1 : root);
+        if (read_instruction(r, i, &d, operand_type_of(r, c, i, order)))
+            return fail_in(r, index, order[n], i->name);
+    }
+    return 0;
+}
+
+static char *clean_copy(struct reading *r, const char *text)
+{
+    size_t size = strlen(text);
+    char *copy = arena_get(&r->m->arena, size + 1, 1);
+
+    if (copy)
+        text_clean(copy, size + 1, text, size);
+    return copy;
+}
+
+static int read_computations(struct reading *r)
+{
+    const Xla__HloModuleProto *p = r->p;
+
+    if (!ids_room(&r->computations, r->scratch, p->n_computations))
+        return no_memory(r);
+    for (size_t n = 0; n < p->n_computations; n++) {
+        const Xla__HloComputationProto *c = p->computations[n];
+        hlo_comp comp;
+        if (hlo_build_computation(r->b, c->name, strlen(c->name), &comp, r->e))
+            return fail_in(r, n, SIZE_MAX, c->name);
+        r->computations.list[r->computations.count++] = (struct id){c->id, comp};
+        if (!*c->execution_thread || !strcmp(c->execution_thread, "main"))
+            continue;
+        char *thread = clean_copy(r, c->execution_thread);
+        if (!thread)
+            return no_memory(r);
+        hlo_builder_computation(r->b, comp)->thread = thread;
+    }
+    ids_sort(&r->computations);
+    for (size_t n = 0; n < p->n_computations; n++) {
+        int rc = read_computation(r, n);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int find_entry(struct reading *r, hlo_comp *out)
+{
+    const Xla__HloModuleProto *p = r->p;
+
+    *out = HLO_NONE;
+    for (size_t n = 0; n < p->n_computations && *p->entry_computation_name; n++) {
+        if (!strcmp(p->computations[n]->name, p->entry_computation_name))
+            *out = (hlo_comp)n;
+    }
+    if (*out == HLO_NONE)
+        *out = ids_find(&r->computations, p->entry_computation_id);
+    if (*out == HLO_NONE && !*p->entry_computation_name && p->n_computations)
+        *out = (hlo_comp)(p->n_computations - 1);
+    return *out == HLO_NONE
+               ? err_set(
+                     r->e, ERR_INPUT,
+                     "entry_computation_name \"%.80s\" names no computation, expected one of %zu",
+                     p->entry_computation_name, p->n_computations)
+               : 0;
+}
+
+/* ---- header ---- */
+
+static bool keep_header(struct reading *r, struct hlo_text *list)
+{
+    char *copy = r->text.size > UINT32_MAX ? NULL : convert_text(&r->m->arena, &r->text);
+
+    if (!copy)
+        return false;
+    list[r->m->header_count++] = (struct hlo_text){copy, (uint32_t)r->text.size};
+    str_clear(&r->text);
+    return true;
+}
+
+static void print_layout(const Xla__ProgramShapeProto *p, struct str *out)
+{
+    str_add(out, "entry_computation_layout={(");
+    for (size_t i = 0; i < p->n_parameters; i++) {
+        if (i)
+            str_add(out, ", ");
+        if (i && i % 5 == 0)
+            str_format(out, "/*index=%zu*/", i);
+        print_shape(p->parameters[i], out);
+    }
+    str_add(out, ")->");
+    if (p->result)
+        print_shape(p->result, out);
+    str_add_char(out, '}');
+}
+
+static int read_header(struct reading *r)
+{
+    const Xla__HloModuleProto *p = r->p;
+    struct hlo_text *list = arena_get(&r->m->arena, p->n_kept_header + 2, sizeof *list);
+    bool done = list != NULL;
+
+    str_clear(&r->text);
+    r->m->header = list;
+    if (done && p->host_program_shape && p->host_program_shape->result) {
+        print_layout(p->host_program_shape, &r->text);
+        done = keep_header(r, list);
+    }
+    if (done && p->frontend_attributes && p->frontend_attributes->n_map) {
+        str_add(&r->text, "frontend_attributes=");
+        print_dict(p->frontend_attributes, &r->text);
+        done = keep_header(r, list);
+    }
+    for (size_t i = 0; i < p->n_kept_header && done; i++) {
+        str_add(&r->text, p->kept_header[i]);
+        done = keep_header(r, list);
+    }
+    if (done && p->stack_frame_index && p->stack_frame_index->n_file_names) {
+        print_tables(p->stack_frame_index, &r->text);
+        while (r->text.size && r->text.text[r->text.size - 1] == '\n')
+            r->text.size--;
+        char *copy = r->text.size > UINT32_MAX ? NULL : convert_text(&r->m->arena, &r->text);
+        done = copy != NULL;
+        r->m->tables = (struct hlo_text){copy, (uint32_t)r->text.size};
+    }
+    r->m->is_scheduled = p->schedule && p->schedule->n_sequences;
+    if (p->device_assignment && p->device_assignment->replica_count > 0 &&
+        p->device_assignment->computation_count > 0) {
+        r->m->replica_count = p->device_assignment->replica_count;
+        r->m->num_partitions = p->device_assignment->computation_count;
+    }
+    r->m->name = clean_copy(r, p->name);
+    return done && r->m->name ? 0 : no_memory(r);
+}
+
+/* ---- aliases ---- */
+
+/* The leaf at `index` of a shape; false when it names none. */
+static bool leaf_of(const struct hlo_builder *b, hlo_shape_id id, const int64_t *index,
+                    size_t depth, uint32_t *leaf)
+{
+    *leaf = 0;
+    for (size_t d = 0; d < depth; d++) {
+        const struct hlo_shape *s = hlo_builder_shape(b, id);
+        if (s->type != HLO_TUPLE || index[d] < 0 || index[d] >= s->part_count)
+            return false;
+        for (uint32_t n = 0; n < (uint32_t)index[d]; n++)
+            *leaf += hlo_builder_shape(b, s->parts[n])->leaf_count;
+        id = s->parts[index[d]];
+    }
+    return hlo_builder_shape(b, id)->type != HLO_TUPLE;
+}
+
+struct entry_shapes {
+    hlo_shape_id root;
+    hlo_shape_id *params;
+    size_t count;
+};
+
+static bool find_shapes(struct reading *r, hlo_comp entry, struct entry_shapes *s)
+{
+    uint32_t total = hlo_builder_count(r->b);
+
+    s->count = r->p->computations[entry]->n_instructions;
+    s->params = arena_get(r->scratch, s->count + 1, sizeof *s->params);
+    if (!s->params)
+        return false;
+    memset(s->params, 0xff, s->count * sizeof *s->params);
+    for (uint32_t id = 0; id < total; id++) {
+        const struct hlo_instruction *i = hlo_builder_at(r->b, id);
+        if (i->computation != entry)
+            continue;
+        if (i->is_root)
+            s->root = i->shape;
+        if (i->opcode == HLO_OP_PARAMETER && i->number < s->count)
+            s->params[i->number] = i->shape;
+    }
+    return true;
+}
+
+static bool read_source(const struct reading *r, const struct entry_shapes *s, int64_t parameter,
+                        const int64_t *index, size_t depth, struct hlo_alias *out)
+{
+    if (parameter < 0 || parameter >= (int64_t)s->count || s->params[parameter] == HLO_NONE)
+        return false;
+    out->param = (uint32_t)parameter;
+    return leaf_of(r->b, s->params[parameter], index, depth, &out->param_leaf);
+}
+
+static int read_aliases(struct reading *r, hlo_comp entry)
+{
+    const Xla__HloInputOutputAliasProto *in = r->p->input_output_alias;
+    const Xla__HloBufferDonorProto *don = r->p->buffer_donor;
+    size_t aliases = in ? in->n_entries : 0, donors = don ? don->n_entries : 0;
+    struct entry_shapes s = {0};
+
+    if (!aliases && !donors)
+        return 0;
+    struct hlo_alias *list = arena_get(&r->m->arena, aliases + donors, sizeof *list);
+    if (!list || !find_shapes(r, entry, &s))
+        return no_memory(r);
+    r->m->aliases = list;
+    r->m->donors = list + aliases;
+    for (size_t n = 0; n < aliases + donors; n++) {
+        struct hlo_alias a = {0};
+        bool fits;
+        if (n < aliases) {
+            const Xla__HloInputOutputAliasProto__AliasEntryProto *one = in->entries[n];
+            a.must = one->kind == XLA__KIND__MUST_ALIAS;
+            fits =
+                leaf_of(r->b, s.root, one->output_shape_index, one->n_output_shape_index, &a.out) &&
+                read_source(r, &s, one->parameter_number, one->parameter_shape_index,
+                            one->n_parameter_shape_index, &a);
+        } else {
+            const Xla__HloBufferDonorProto__BufferDonorEntryProto *one = don->entries[n - aliases];
+            fits = read_source(r, &s, one->parameter_number, one->parameter_shape_index,
+                               one->n_parameter_shape_index, &a);
+        }
+        if (!fits)
+            return err_set(
+                r->e, ERR_INPUT, "%s.entries[%zu] names no array of the entry computation",
+                n < aliases ? "input_output_alias" : "buffer_donor", n < aliases ? n : n - aliases);
+        if (n < aliases)
+            list[r->m->alias_count++] = a;
+        else
+            list[aliases + r->m->donor_count++] = a;
+    }
+    return 0;
+}
+
+int convert_read(Xla__HloModuleProto *p, enum hlo_format format, struct arena *scratch,
+                 size_t memory_limit, struct hlo_module **out, struct err *e)
+{
+    struct reading r = {.p = p, .scratch = scratch, .e = e, .text = {.limit = memory_limit}};
+    hlo_comp entry = HLO_NONE;
+
+    r.b = hlo_builder_new(NULL, 0, memory_limit);
+    if (!r.b)
+        return no_memory(&r);
+    r.m = hlo_builder_module(r.b);
+    r.m->format = format;
+    int rc =
+        p->n_computations ? 0 : err_set(e, ERR_INPUT, "computations: none, expected at least one");
+    if (!rc)
+        rc = read_computations(&r);
+    if (!rc)
+        rc = find_entry(&r, &entry);
+    if (!rc)
+        rc = read_header(&r);
+    if (!rc)
+        rc = read_aliases(&r, entry);
+    free(r.attrs);
+    free(r.operands);
+    str_release(&r.text);
+    if (rc) {
+        hlo_builder_free(r.b);
+        return rc;
+    }
+    return hlo_builder_finish(r.b, entry, out, e);
+}
