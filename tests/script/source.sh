@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The house rules that a machine can check: includes go down the stairs only, curses in one file,
+# no banned calls, exit only in main, headers stand alone, every root folder is a known one.
+set -u
+cd "$1" || exit 1
+failed=0
+complain() { [ -z "$2" ] || { printf '%s\n%s\n' "$1" "$2"; failed=1; }; }
+
+includes() { grep -rnE "#[[:space:]]*include[[:space:]]*\"($2)/" --include='*.[ch]' "$1"; }
+complain 'hlo/ includes another room:' "$(includes hlo 'rl|engine|tui')"
+complain 'rl/ includes another room:' "$(includes rl 'hlo|engine|tui')"
+complain 'engine/ includes tui/:' "$(includes engine 'tui')"
+complain 'curses outside tui/term.c:' \
+    "$(grep -rlE '#[[:space:]]*include[[:space:]]*<(n?cursesw?/)?(n?curses|term)\.h>' --include='*.[ch]' hlo rl engine tui | grep -v '^tui/term\.c$')"
+complain 'includes that do not name their room:' \
+    "$(grep -rnE '#[[:space:]]*include[[:space:]]*"[^/"]+"' --include='*.[ch]' hlo rl engine tui | grep -v '\.pb-c\.h"')"
+complain 'calls with a safer sister:' \
+    "$(grep -rnE '(^|[^_.[:alnum:]])(strcpy|strcat|sprintf|vsprintf|gets|atoi|atof|strtok|rand|alloca|system|popen|tmpnam|mktemp)[[:space:]]*\(' --include='*.[ch]' hlo rl engine tui | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(/?\*|//)')"
+complain 'exit outside main:' \
+    "$(grep -rnE '(^|[^_.[:alnum:]])exit[[:space:]]*\(' --include='*.c' hlo rl engine tui | grep -v '^tui/main\.c' | grep -vE ':[[:space:]]*(/?\*|//)')"
+complain 'left open:' "$(grep -rnE '\b(TODO|FIXME|XXX)\b' --include='*.[ch]' hlo rl engine tui)"
+
+for header in $(git ls-files 'hlo/*.h' 'rl/*.h' 'engine/*.h' 'tui/*.h' 2>/dev/null); do
+    out=$(printf '#include "%s"\n' "$header" |
+        ${CC:-cc} -std=c17 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -I. -I/usr/include/cjson -fsyntax-only -x c - 2>&1 |
+        grep -m1 'error')
+    complain "$header does not stand alone:" "$out"
+done
+
+for folder in */; do
+    case "$folder" in hlo/|rl/|engine/|tui/|themes/|examples/|tests/|build/) ;; *) complain 'unknown root folder:' "$folder" ;; esac
+done
+exit $failed
