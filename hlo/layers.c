@@ -399,7 +399,7 @@ static bool number_layers(struct layering *l)
         rank[n] = (struct ranked){n, 0};
     for (hlo_id id = 0; id < w->m->count && ok; id++) {
         uint32_t place = l->of[id];
-        is_used[place] |= is_layer(l, place);
+        is_used[place] |= is_layer(l, place) && (w->phase[id] == HLO_PHASE_FORWARD || w->phase[id] == HLO_PHASE_BACKWARD);
         if (w->phase[id] == HLO_PHASE_FORWARD && l->depth[id] > rank[place].depth && w->g.position[id] != HLO_NONE)
             rank[place].depth = l->depth[id];
     }

@@ -9,6 +9,7 @@
 struct place {
     const char *name;
     bool is_layer;
+    bool is_derived; /* a scope with it has a mark of differentiation */
     bool is_shared; /* has a weight that several places read */
 };
 enum { PLACE_UNKNOWN = 0, PLACE_OUTSIDE = 1 }; /* the first two of the list */
@@ -28,6 +29,7 @@ struct layering {
     uint32_t *depth;     /* [m->count] longest path from a parameter, back edges of loops left out */
     struct hlo_reach data; /* what depends on inputs */
     bool has_paths;      /* some variable has a name */
+    size_t skipped;      /* of the variables' paths: the index of the argument they are all in */
 };
 
 /* The place named so, made when new. PLACE_UNKNOWN: out of memory. */

@@ -55,9 +55,15 @@ uint32_t hlo_place(struct layering *l, const char *name, size_t size, bool is_la
 
 /* ---- paths of variables ---- */
 
+/* "" for all but variables, and for mere indices (state/0/12). */
 static const char *path_of(const struct layering *l, uint32_t p)
 {
-    return l->w->params[p].role == HLO_ROLE_VARIABLE ? hlo_path_without_root(l->w->paths[p]) : "";
+    const char *path = l->w->params[p].role == HLO_ROLE_VARIABLE ? hlo_path_without_root(l->w->paths[p]) : "";
+
+    path += strlen(path) > l->skipped ? l->skipped : 0;
+    const char *rest = strchr(path, '/');
+    bool is_index = !path[strspn(path, "0123456789/")] || (rest && !rest[strspn(rest, "0123456789/")]);
+    return is_index ? "" : path;
 }
 
 /* What a module is inside of: "encoder" of encoder/layer_000, "" of layer_0. */
@@ -66,6 +72,38 @@ static size_t parent_of(const char *path, size_t size)
     while (size && path[size - 1] != '/')
         size--;
     return size ? size - 1 : 0;
+}
+
+static size_t common_prefix(const char *a, size_t size, const char *b)
+{
+    size_t whole = 0, i = 0;
+
+    for (; i < size && b[i] && a[i] == b[i]; i++) {
+        if (a[i] == '/')
+            whole = i;
+    }
+    return i == size && (b[i] == '/' || !b[i]) ? size : whole;
+}
+
+/* Arguments in a tuple, st[0]['fc1']['kernel']: that all variables share "st/0" makes it no layer. */
+static void skip_common_index(struct layering *l)
+{
+    const struct hlo_roles_work *w = l->w;
+    const char *first = NULL;
+    size_t size = 0, shortest = SIZE_MAX;
+
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        const char *path = path_of(l, p);
+        if (!*path)
+            continue;
+        size = first ? common_prefix(first, size, path) : strlen(path);
+        first = path;
+        shortest = strlen(path) < shortest ? strlen(path) : shortest;
+    }
+    while (size && !(first[size - 1] >= '0' && first[size - 1] <= '9'))
+        size--;
+    if (size && first[size] == '/' && strchr(first + size + 1, '/') && size + 1 < shortest)
+        l->skipped = size + 1;
 }
 
 /* A module beside numbered layers that has a matrix and at least one more variable is a layer too: the
@@ -111,17 +149,31 @@ static size_t count_parts(const struct layering *l)
     return parts;
 }
 
+/* The numbered module that variable `p` is in: a container of further modules, or, when the model has
+ * no such, a plain layer. */
+static size_t numbered_module(const char *path, bool containers)
+{
+    size_t dir = parent_of(path, strlen(path)), size = hlo_layer_of_path(path, dir);
+
+    return containers && size == dir ? 0 : size;
+}
+
 bool hlo_layers_by_path(struct layering *l)
 {
     struct hlo_roles_work *w = l->w;
+    bool containers = false;
+
+    skip_common_index(l);
     size_t most = count_parts(l) + 2;
     bool *is_parent = mem_try(most, 1);
     struct sibling *siblings = mem_try(most + w->param_count, sizeof *siblings);
     bool ok = is_parent && siblings;
 
+    for (uint32_t p = 0; p < w->param_count; p++)
+        containers |= numbered_module(path_of(l, p), true) > 0;
     for (uint32_t p = 0; p < w->param_count && ok; p++) {
         const char *path = path_of(l, p);
-        size_t size = hlo_layer_of_path(path, parent_of(path, strlen(path)));
+        size_t size = numbered_module(path, containers);
         l->has_paths |= *path != '\0';
         if (!size)
             continue;
@@ -183,17 +235,6 @@ static uint32_t stacked_variable(const struct layering *l, hlo_id loop, hlo_id p
     bool is_stacked = p != HLO_NONE && w->params[p].role == HLO_ROLE_VARIABLE &&
                       is_sliced(w, hlo_value_of(w->m, param, leaf), 3);
     return is_stacked ? p : HLO_NONE;
-}
-
-static size_t common_prefix(const char *a, size_t size, const char *b)
-{
-    size_t whole = 0, i = 0;
-
-    for (; i < size && b[i] && a[i] == b[i]; i++) {
-        if (a[i] == '/')
-            whole = i;
-    }
-    return i == size && (b[i] == '/' || !b[i]) ? size : whole;
 }
 
 /* One place for the loop and the weights it slices, unless those have layers of their own (a loop
@@ -280,16 +321,47 @@ static uint32_t numbered_place(struct layering *l, const char *scope, size_t siz
     return has_layers ? PLACE_UNKNOWN : hlo_place(l, scope, size, true);
 }
 
-static uint32_t place_of_scope(struct layering *l, const char *op_name, const char *scope,
-                               const struct hlo_scope_marks *marks, bool has_layers)
+/* TensorFlow numbers whole models: functional_2_1/dense_1. A numbered module that nearly all scopes of
+ * the backward pass are in is not a layer. False when there is none. */
+static bool common_module(const struct hlo_module *m, struct str *name)
+{
+    struct str scope = {0};
+    size_t votes = 0, count = 0, all = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t n = 1; n < m->meta_count && !scope.failed; n++) {
+            struct hlo_scope_marks marks;
+            str_clear(&scope);
+            str_add(&scope, "");
+            hlo_scope_of_op_name(m->metas[n].op_name, &scope, &marks);
+            size_t size = strcspn(scope.text ? scope.text : "", "/");
+            if (!(marks.is_gradient || marks.is_transposed) || !size)
+                continue;
+            bool is_same = name->size == size && !strncmp(name->text, scope.text, size);
+            if (pass) {
+                all++;
+                count += is_same;
+            } else if (!votes || is_same) { /* majority vote (Boyer and Moore) */
+                votes++;
+                str_clear(name);
+                str_add_bytes(name, scope.text, size);
+            } else {
+                votes--;
+            }
+        }
+    }
+    str_release(&scope);
+    bool is_module = all > 1 && count * 4 >= all * 3 && hlo_layer_of_path(name->text, name->size) == name->size;
+    return is_module;
+}
+
+static uint32_t place_of_scope(struct layering *l, const char *op_name, const char *scope, bool has_layers)
 {
     size_t size = hlo_layer_of_path(scope, strlen(scope));
     uint32_t place = size ? numbered_place(l, scope, size, has_layers) : PLACE_UNKNOWN;
 
     if (!place && has_layers)
         place = find_in_scope(l, scope);
-    if (!place && !has_layers && marks->in_loop && marks->loop_scope_end)
-        place = hlo_place(l, scope, marks->loop_scope_end, true);
     if (!place && strchr(op_name, '/')) /* a bare "reduce_sum" says nothing */
         place = PLACE_OUTSIDE;
     return place;
@@ -299,29 +371,41 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
 {
     const struct hlo_module *m = l->w->m;
     uint32_t *by_meta = mem_try(m->meta_count, sizeof *by_meta);
-    struct str scope = {0};
-    bool has_layers = false;
+    struct str scope = {0}, common = {0};
+    bool has_layers = false, has_marks = false;
 
     if (!by_meta)
         return false;
     for (uint32_t n = 2; n < l->places.count; n++)
         has_layers |= l->places.items[n].is_layer;
+    bool has_common = !has_layers && common_module(m, &common);
     *found = false;
     for (uint32_t n = 1; n < m->meta_count && !scope.failed; n++) {
         struct hlo_scope_marks marks;
         str_clear(&scope);
         str_add(&scope, "");
         hlo_scope_of_op_name(m->metas[n].op_name, &scope, &marks);
-        by_meta[n] = scope.failed ? 0 : place_of_scope(l, m->metas[n].op_name, scope.text, &marks, has_layers);
+        const char *text = scope.failed ? "" : scope.text;
+        bool is_common = has_common && !strncmp(text, common.text, common.size) &&
+                         (text[common.size] == '/' || !text[common.size]);
+        if (is_common)
+            text += common.size + (text[common.size] == '/');
+        by_meta[n] = scope.failed ? 0 : place_of_scope(l, m->metas[n].op_name, text, has_layers);
+        has_marks |= marks.is_transposed || marks.is_gradient;
+        if (marks.is_derived || marks.is_transposed || marks.is_gradient)
+            l->places.items[by_meta[n]].is_derived = true;
         *found |= by_meta[n] > PLACE_OUTSIDE;
     }
+    for (uint32_t n = 2; n < l->places.count && has_marks && !has_layers; n++)
+        l->places.items[n].is_layer &= l->places.items[n].is_derived; /* not the optimizer's adam_1 */
     for (hlo_id id = 0; id < m->count && *found; id++) {
         uint32_t place = by_meta[m->instructions[id].meta];
         if (place && (place != PLACE_OUTSIDE || !l->of[id]))
             l->of[id] = place;
     }
-    bool ok = !scope.failed;
+    bool ok = !scope.failed && !common.failed;
     str_release(&scope);
+    str_release(&common);
     free(by_meta);
     return ok;
 }

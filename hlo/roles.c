@@ -274,7 +274,7 @@ static bool is_trained(const struct hlo_roles_work *w, uint32_t p)
     const struct hlo_param_role *r = &w->params[p];
 
     return w->is_read[p] && r->updated != HLO_NONE && r->updated != r->value && r->gradient != HLO_NONE &&
-           hlo_work_is_float(w, r->value);
+           !w->forward.has[r->gradient] && hlo_work_is_float(w, r->value);
 }
 
 static bool is_key(const struct hlo_roles_work *w, hlo_value v)
@@ -324,8 +324,8 @@ static void decide_by_flow(struct hlo_roles_work *w, uint32_t p, bool has_traine
         r->role = HLO_ROLE_OPTIMIZER_STATE;
     else if (hlo_work_is_scalar(w, r->value) || is_key(w, r->value))
         r->role = HLO_ROLE_HYPER;
-    else if (has_trained && is_state)
-        r->role = HLO_ROLE_OTHER_STATE;
+    else if (has_trained && (is_state || w->g.succ_first[r->value] == w->g.succ_first[r->value + 1]))
+        r->role = HLO_ROLE_OTHER_STATE; /* unused: statistics that this step does not need */
     else if (!has_trained && hlo_work_is_float(w, r->value) && is_weight_by_use(w, p))
         r->role = HLO_ROLE_VARIABLE, r->source = HLO_BY_USE;
     else

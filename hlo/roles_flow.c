@@ -75,13 +75,24 @@ static bool counts(const struct hlo_roles_work *w, hlo_value of, hlo_value opera
     return hlo_value_shape(w->m, of)->rank ? !is_spread_scalar(w, operand) : !w->is_free[operand];
 }
 
+/* One result element from the operand elements of the same index. Frameworks wrap arguments and
+ * results in reshapes that change nothing. */
+static bool is_pointwise(const struct hlo_roles_work *w, hlo_value v)
+{
+    uint16_t op = opcode_of(w, v);
+
+    if (op == HLO_OP_RESHAPE || op == HLO_OP_BITCAST)
+        return hlo_work_same_dims(w, v, w->g.preds[w->g.pred_first[v]]);
+    return hlo_is_elementwise(op);
+}
+
 static bool is_looked_through(const struct hlo_roles_work *w, hlo_value v)
 {
     uint32_t preds = w->g.pred_first[v + 1] - w->g.pred_first[v];
 
     if (w->g.is_flow[v])
         return preds == 1;
-    return preds && hlo_is_elementwise(opcode_of(w, v));
+    return preds && is_pointwise(w, v);
 }
 
 /* Depth-first; a value on a cycle (a loop's) stands for itself. */
@@ -211,7 +222,7 @@ static void collect_params(struct hlo_roles_work *w, hlo_value from)
     hlo_reach_add(r, from);
     for (uint32_t n = 0; n < r->count && r->count < WALK_MAX; n++) {
         hlo_value v = r->queue[n];
-        if (!w->g.is_flow[v] && !hlo_is_elementwise(opcode_of(w, v)))
+        if (!w->g.is_flow[v] && !is_pointwise(w, v))
             continue;
         for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
             hlo_value p = w->g.preds[k];
@@ -403,7 +414,7 @@ static bool in_set_elementwise(const void *context, hlo_value v)
 {
     const struct in_set *c = context;
 
-    return c->set->has[v] && (c->w->g.is_flow[v] || hlo_is_elementwise(opcode_of(c->w, v)));
+    return c->set->has[v] && (c->w->g.is_flow[v] || is_pointwise(c->w, v));
 }
 
 /* What comes before: gradients never depend on moments, other factors of the update do. */

@@ -167,7 +167,7 @@ static enum hlo_role look_up(const struct word *table, size_t count, const char 
 
 /* A part of an instruction name may be two joined by an underscore, with a list index behind:
  * state_params, state_opt_state_0. */
-static enum hlo_role look_up_part(const char *part, size_t size)
+static enum hlo_role look_up_part(const struct word *table, size_t count, const char *part, size_t size)
 {
     static const char *const heads[] = {"", "state_", "self_", "train_state_", "ts_"};
     enum hlo_role role = HLO_ROLE_COUNT;
@@ -176,13 +176,13 @@ static enum hlo_role look_up_part(const char *part, size_t size)
         size_t n = strlen(heads[h]), end = size;
         if (size <= n || strncmp(part, heads[h], n))
             continue;
-        role = look_up(words_anywhere, COUNT(words_anywhere), part + n, end - n);
+        role = look_up(table, count, part + n, end - n);
         while (end > n && isdigit((unsigned char)part[end - 1]))
             end--;
         while (end > n && part[end - 1] == '_')
             end--;
         if (role == HLO_ROLE_COUNT)
-            role = look_up(words_anywhere, COUNT(words_anywhere), part + n, end - n);
+            role = look_up(table, count, part + n, end - n);
     }
     return role;
 }
@@ -208,11 +208,11 @@ enum hlo_role hlo_role_of_path(const char *path, bool is_scalar)
     last = last ? last + 1 : path;
     if (root == HLO_ROLE_INPUT && !is_scalar)
         return root;
-    if (is_scalar && look_up(words_hyper, COUNT(words_hyper), last, strlen(last)) == HLO_ROLE_HYPER)
+    if (is_scalar && look_up_part(words_hyper, COUNT(words_hyper), last, strlen(last)) == HLO_ROLE_HYPER)
         return HLO_ROLE_HYPER;
     for (const char *p = path; *p && role == HLO_ROLE_COUNT;) {
         size_t size = strcspn(p, "/");
-        role = look_up_part(p, size);
+        role = look_up_part(words_anywhere, COUNT(words_anywhere), p, size);
         p += size;
         p += *p == '/';
     }
@@ -220,9 +220,9 @@ enum hlo_role hlo_role_of_path(const char *path, bool is_scalar)
         return role;
     if (root != HLO_ROLE_COUNT)
         return root == HLO_ROLE_INPUT ? HLO_ROLE_COUNT : root; /* a scalar named x says nothing */
-    role = look_up(words_hyper, COUNT(words_hyper), path, first);
+    role = look_up_part(words_hyper, COUNT(words_hyper), path, first);
     if (role == HLO_ROLE_COUNT)
-        role = look_up(words_hyper, COUNT(words_hyper), last, strlen(last));
+        role = look_up_part(words_hyper, COUNT(words_hyper), last, strlen(last));
     return role;
 }
 
@@ -232,7 +232,7 @@ const char *hlo_path_without_root(const char *path)
 
     for (const char *p = path; *p;) {
         size_t size = strcspn(p, "/");
-        if (look_up_part(p, size) == HLO_ROLE_VARIABLE && p[size] == '/')
+        if (look_up_part(words_anywhere, COUNT(words_anywhere), p, size) == HLO_ROLE_VARIABLE && p[size] == '/')
             rest = p + size + 1;
         p += size;
         p += *p == '/';

@@ -120,7 +120,7 @@ static int read_quoted(struct reader *r)
     struct str s = {0};
     int code = 0;
 
-    for (;; ) {
+    for (;;) {
         if (r->at >= r->size || r->text[r->at] == '\n') {
             code = fail(r, begin, "a quoted name without an end, expected a closing quote");
             break;
@@ -186,8 +186,8 @@ static int read_flow_list(struct reader *r)
         skip_blanks(r, true);
         if (!code && r->at < r->size && r->text[r->at] == ',')
             r->at++;
-        else if (!code && (r->at >= r->size || r->text[r->at] != ']'))
-            code = fail(r, r->at < r->size ? r->at : begin, "no comma between names, expected \",\" or \"]\"");
+        else if (!code && r->at < r->size && r->text[r->at] != ']')
+            code = fail(r, r->at, "no comma between names, expected \",\" or \"]\"");
     }
     skip_blanks(r, true);
     if (!code && r->at < r->size && strncmp(r->text + r->at, "...", r->size - r->at < 3 ? r->size - r->at : 3))

@@ -27,7 +27,8 @@ static bool is_one_of(const char *const *table, size_t count, const char *text, 
 bool hlo_scope_is_structural(const char *part, size_t size)
 {
     return is_one_of(structural, COUNT(structural), part, size) ||
-           (size > 7 && !strncmp(part, "branch_", 7));
+           (size > 7 && !strncmp(part, "branch_", 7)) ||
+           (size > 6 && (!strncmp(part, "aten__", 6) || !strncmp(part, "xla__", 5))); /* PyTorch's operations */
 }
 
 /* Skips to behind the ')' that closes what was opened before `at`. */
@@ -63,10 +64,6 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
                 i = skip_group(op_name, i);
             continue;
         }
-        if (is_word(part, size, "while") && !marks->in_loop) {
-            marks->in_loop = true;
-            marks->loop_scope_end = out->size - begin;
-        }
         marks->is_recomputed |= is_word(part, size, "rematted_computation");
         marks->is_gradient |= is_word(part, size, "gradients") || is_word(part, size, "gradient_tape");
         if (size && end && part < end && !hlo_scope_is_structural(part, size)) {
@@ -78,21 +75,25 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
     }
 }
 
-/* Leaf modules: numbered, but never the layer when they stand inside one. */
-static bool is_leaf_module(const char *part, size_t size)
+/* Numbered containers that nest: stage1/block_2, layers_0/blocks/3. All else inside a layer, like the
+ * conv1 of a feed-forward part, is a part of it. */
+static bool is_container(const char *part, size_t size)
 {
-    static const char *const stems[] = {"conv", "dense", "linear", "fc", "norm", "bn", "ln", "batchnorm",
-                                        "layernorm", "batch_norm", "layer_norm", "groupnorm", "embed",
-                                        "embedding", "dropout", "relu", "pool"};
-    char low[32];
+    static const char *const stems[] = {"layer", "layers", "block", "blocks", "stage", "stages", "unit",
+                                        "cell", "h"};
 
     while (size && (isdigit((unsigned char)part[size - 1]) || part[size - 1] == '_'))
         size--;
-    if (size >= sizeof low)
-        return false;
-    for (size_t i = 0; i < size; i++)
-        low[i] = (char)tolower((unsigned char)part[i]);
-    return is_one_of(stems, COUNT(stems), low, size);
+    for (size_t i = 0; i < COUNT(stems); i++) {
+        size_t n = strlen(stems[i]), k = 0;
+        if (size != n)
+            continue;
+        while (k < n && tolower((unsigned char)part[k]) == stems[i][k])
+            k++;
+        if (k == n)
+            return true;
+    }
+    return size == 0;
 }
 
 static bool is_numbered(const char *part, size_t size)
@@ -113,7 +114,7 @@ size_t hlo_layer_of_path(const char *path, size_t size)
         while (i + n < size && path[i + n] != '/')
             n++;
         if (is_numbered(path + i, n)) {
-            if (end && is_leaf_module(path + i, n))
+            if (end && !is_container(path + i, n))
                 break;
             end = i + n;
         } else if (end) {

@@ -12,8 +12,6 @@ struct hlo_scope_marks {
     bool is_transposed; /* transpose(...): a backward pass */
     bool is_recomputed; /* rematerialised: forward again, inside the backward pass */
     bool is_gradient;   /* TensorFlow's gradients/, gradient_tape/ */
-    bool in_loop;       /* while */
-    size_t loop_scope_end; /* size of the scope outside the outermost loop */
 };
 
 /* Appends the scope ("" at the top) to `out`. */

@@ -3,6 +3,7 @@
 #include "tui/cmd_bench.h"
 #include "tui/cmd_cluster.h"
 #include "tui/cmd_convert.h"
+#include "tui/cmd_inspect.h"
 #include "tui/cmd_plan.h"
 #include "tui/cmd_teach.h"
 #include "tui/explore.h"
@@ -15,6 +16,8 @@ const struct command commands[] = {
      "show a cluster and what collectives cost on it", cmd_cluster},
     {"convert", "IN OUT [--no-metadata] [--module N] [--max-bytes N]",
      "read HLO in any form, write it in another", cmd_convert},
+    {"inspect", "FILE [--vars FILE] [--all] [--json]",
+     "show what a model file holds: parameters, phases, layers, cost", cmd_inspect},
     {"explore", "[MODEL [CLUSTER]] [--theme NAME] [--color WHEN] [--ascii]",
      "open the explorer; automap MODEL does the same", cmd_explore},
     {"screen", "[MODEL [CLUSTER]] [--size WxH] [--keys KEYS] [--svg]",

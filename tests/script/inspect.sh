@@ -1,0 +1,91 @@
+#!/bin/sh
+# automap inspect: the page and the object of small models, lists of variables in every form, errors.
+# usage: inspect.sh SOURCE_DIR AUTOMAP_BINARY; UPDATE_GOLDEN=1 writes what it should compare with.
+set -u
+cd "$1" || exit 1
+automap=$2
+golden=tests/golden/inspect
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+bad() {
+    echo "$*" >&2
+    failed=1
+}
+
+# same NAME COMMAND...: the output equals the golden file.
+same() {
+    name=$1
+    shift
+    "$@" >"$work/out" 2>&1 || bad "$name: exit code $?"
+    [ "${UPDATE_GOLDEN:-}" ] && cp "$work/out" "$golden/$name"
+    diff -u "$golden/$name" "$work/out" >&2 || bad "$name: differs from $golden/$name"
+}
+
+# fails CODE WORDS COMMAND...: the exit code, and what the message holds.
+fails() {
+    code=$1 words=$2
+    shift 2
+    "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    [ $got = "$code" ] || bad "$*: exit code $got, expected $code"
+    grep -qF -- "$words" "$work/err" || bad "$*: no \"$words\" in: $(cat "$work/err")"
+}
+
+models=examples/models
+same mlp.txt "$automap" inspect $models/mlp.hlo.txt.gz
+same mlp.json "$automap" inspect --json $models/mlp.meta.hlo.txt.gz
+same decoder-scan.txt "$automap" inspect $models/decoder-scan.meta.hlo.txt.gz
+same t5-11b.txt "$automap" inspect $models/t5-11b.hlo.txt.gz
+
+# The same variables whatever the list looks like.
+cat >"$work/plain" <<'LIST'
+# trainable
+params/layer_0/bias
+layer_0/kernel
+2 layer_1/bias
+params['layer_1']['kernel']
+
+4
+params__layer_2____kernel__.1
+LIST
+printf '["params/layer_0/bias", "layer_0/kernel", 2,\n "params[\047layer_1\047][\047kernel\047]", 4, "%%params__layer_2____kernel__.1"]\n' >"$work/json"
+printf -- '---\n- params/layer_0/bias # first\n- "layer_0/kernel"\n- 2\n- params[\047layer_1\047][\047kernel\047]\n- 4\n- \047layer_2/kernel\047\n' >"$work/yaml"
+printf '[params/layer_0/bias, layer_0/kernel, 2, layer_1/kernel,\n  4, layer_2/kernel,]\n' >"$work/flow"
+for list in "$work/plain" "$work/json" "$work/yaml" "$work/flow" $models/mlp.vars; do
+    "$automap" inspect --json --vars "$list" $models/mlp.hlo.txt.gz >"$work/out" || bad "$list: exit code $?"
+    found=$(grep -c '"source": "list"' "$work/out")
+    [ "$found" = 6 ] || bad "$list: $found variables by list, expected 6"
+done
+for vars in $models/*.vars; do
+    name=${vars%.vars}
+    for form in hlo.txt.gz meta.hlo.txt.gz; do
+        "$automap" inspect --json --vars "$vars" "$name.$form" >"$work/out" || bad "$vars: exit code $?"
+        found=$(grep -c '"source": "list"' "$work/out")
+        [ "$found" = "$(wc -l <"$vars")" ] || bad "$vars: $found variables by list"
+    done
+done
+
+echo '["layer_9/kernel"]' >"$work/none"
+echo '["layer_0/kernel"' >"$work/open"
+echo '{"variables": []}' >"$work/object"
+printf -- '- a\nb\n' >"$work/mixed"
+echo '0 layer_1/bias' >"$work/wrong"
+echo '99' >"$work/far"
+: >"$work/empty"
+mlp=$models/mlp.hlo.txt.gz
+fails 2 '"layer_9/kernel", but no parameter has that name' "$automap" inspect --vars "$work/none" $mlp
+fails 2 'open:1:1: a list without an end, expected "]"' "$automap" inspect --vars "$work/open" $mlp
+fails 2 'object:1:1: an object, expected a list of names' "$automap" inspect --vars "$work/object" $mlp
+fails 2 'mixed:2:1: a line without "- "' "$automap" inspect --vars "$work/mixed" $mlp
+fails 2 'calls parameter 0 "layer_1/bias", but its name is "params/layer_0/bias"' "$automap" inspect --vars "$work/wrong" $mlp
+fails 2 'names parameter 99, but there are only 22' "$automap" inspect --vars "$work/far" $mlp
+fails 2 'a list without names' "$automap" inspect --vars "$work/empty" $mlp
+fails 2 'cannot open' "$automap" inspect --vars "$work/missing" $mlp
+fails 2 'missing.hlo' "$automap" inspect "$work/missing.hlo"
+fails 1 'a file is needed' "$automap" inspect
+fails 1 'no option --nothing' "$automap" inspect --nothing $mlp
+"$automap" inspect --help | grep -q '^usage: automap inspect' || bad "--help"
+"$automap" inspect - <$mlp >/dev/null || bad "standard input"
+exit $failed
