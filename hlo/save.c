@@ -1,13 +1,10 @@
-/* hlo_save: the writers behind file names, gzip, and a rename so that no half file is ever seen. */
+/* hlo_save: the writers behind file names, and gzip. */
+#include "hlo/file.h"
 #include "hlo/hlo.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 static int save_text(const struct hlo_module *m, const struct hlo_write_options *o, struct str *out,
@@ -78,71 +75,6 @@ static int compress_text(struct str *text, struct err *e)
     return 0;
 }
 
-static int write_all(int file, const struct str *text, struct err *e)
-{
-    for (size_t at = 0; at < text->size;) {
-        ssize_t n = write(file, text->text + at, text->size - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-        at += (size_t)n;
-    }
-    return 0;
-}
-
-/* For what is no plain file (a pipe, a terminal, /dev/null): no rename. */
-static int write_through(const char *path, const struct str *text, struct err *e)
-{
-    int file = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-
-    if (file < 0)
-        return err_set(e, ERR_IO, "cannot be opened: %.200s", strerror(errno));
-    int rc = write_all(file, text, e);
-    if (close(file) && !rc)
-        rc = err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    return rc;
-}
-
-static int write_beside(const char *path, const struct str *text, struct err *e)
-{
-    char temporary[PATH_MAX];
-    int size = snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid());
-
-    if (size < 0 || size >= (int)sizeof temporary)
-        return err_set(e, ERR_IO, "the name is longer than %d bytes", PATH_MAX);
-    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
-        return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    int rc = write_all(file, text, e);
-    if (!rc && fsync(file))
-        rc = err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    if (close(file) && !rc)
-        rc = err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    if (!rc && rename(temporary, path))
-        rc = err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    if (rc)
-        unlink(temporary);
-    return rc;
-}
-
-/* A link is followed: the file behind it is the one replaced. */
-static int write_file(const char *path, const struct str *text, struct err *e)
-{
-    struct stat status;
-    char real[PATH_MAX];
-
-    if (stat(path, &status))
-        return write_beside(path, text, e);
-    if (S_ISDIR(status.st_mode))
-        return err_set(e, ERR_IO, "this is a directory, expected a file");
-    if (!S_ISREG(status.st_mode))
-        return write_through(path, text, e);
-    if (!realpath(path, real))
-        return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    return write_beside(real, text, e);
-}
-
 int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_write_options *o,
              struct err *e)
 {
@@ -160,7 +92,7 @@ int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_writ
     if (!rc && gzipped)
         rc = compress_text(&text, e);
     if (!rc)
-        rc = write_file(path, &text, e);
+        rc = hlo_file_write(path, text.text, text.size, e);
     str_release(&text);
     return rc ? err_in_file(e, path) : 0;
 }

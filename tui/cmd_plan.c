@@ -1,7 +1,9 @@
 /* automap plan: one plan, from given decisions or the proven optimum, with its costs. */
 #include "tui/cmd_plan.h"
 
+#include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
+#include "engine/plan/random.h"
 #include "engine/search/exact.h"
 #include "engine/units.h"
 #include "tui/command.h"
@@ -16,8 +18,9 @@ struct plan_args {
     struct problem_args problem;
     const char *settings[SETTINGS_MOST];
     uint32_t setting_count;
-    bool optimum, paper_reward, json;
-    const char *out;
+    bool optimum, paper_reward, json, random;
+    uint64_t seed;
+    const char *start, *out;
 };
 
 static const char help[] =
@@ -25,6 +28,8 @@ static const char help[] =
     "One plan from given decisions, completed by propagation, or the proven best one.\n\n"
     "  --set 'NAME:DIM=0|1'       decide a dim of a parameter; NAME as inspect prints it, a glob,\n"
     "                             or #17; on several axes the value may name them: =xy; repeatable\n"
+    "  --plan FILE                start from the decisions of a plan written before\n"
+    "  --random SEED              decide the rest at random; the same seed gives the same plan\n"
     "  --optimum                  the best plan that keeps those decisions, with proof\n"
     "  --reward cost|paper        what best means: step time (default), or the paper's reward\n"
     PROBLEM_ARGS_HELP
@@ -62,6 +67,15 @@ static int parse(int argc, char **argv, struct plan_args *a)
                 return usage("--mode is strict");
         } else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
             a->out = argv[++i];
+        } else if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
+            a->start = argv[++i];
+        } else if (!strcmp(argv[i], "--random") && i + 1 < argc) {
+            int64_t seed;
+            const char *text = argv[++i];
+            a->random = hlo_parse_int(text, strlen(text), &seed) && seed >= 0;
+            if (!a->random)
+                return usage("--random is a seed, a whole number");
+            a->seed = (uint64_t)seed;
         } else {
             int taken = problem_args_take(&a->problem, argc, argv, &i);
             if (taken < 0)
@@ -73,6 +87,24 @@ static int parse(int argc, char **argv, struct plan_args *a)
         }
     }
     return a->problem.model ? 0 : usage("no model given");
+}
+
+/* Decides again what another plan's author decided; what followed from it follows again. */
+static int start_from(const char *path, const struct problem *p, struct strict *s, struct err *e)
+{
+    struct plan from;
+    int rc = plan_file_load(p, path, &from, e);
+
+    for (class_id k = 0; !rc && k < p->classes.count; k++) {
+        bool chosen = from.by[k] != PLAN_BY_NOBODY && from.by[k] != PLAN_BY_PROPAGATION;
+        for (uint32_t x = 0; x < p->mesh.axes; x++) {
+            if (from.on[k] >> x & 1 || (chosen && from.decided[k] >> x & 1))
+                BUG_ON(!strict_decide(s, k, x, from.on[k] >> x & 1, NULL));
+        }
+    }
+    if (!rc)
+        plan_release(&from);
+    return rc;
 }
 
 static int optimise(const struct plan_args *a, const struct problem *p, const struct strict *s,
@@ -112,12 +144,17 @@ static int make_plan(const struct plan_args *a, const struct problem *p, struct 
 
     if (rc)
         return rc;
+    if (a->start)
+        rc = start_from(a->start, p, &s, e);
     for (uint32_t k = 0; k < a->setting_count && !rc; k++)
         rc = plan_set(p, &s, a->settings[k], e);
+    if (!rc && a->random)
+        rc = plan_random(p, &s, a->seed, e);
     if (!rc)
         rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
     if (!rc) {
-        snprintf(plan->found_by, sizeof plan->found_by, "set");
+        snprintf(plan->found_by, sizeof plan->found_by, a->random ? "random" : "set");
+        plan->seed = a->seed;
         if (a->optimum)
             rc = optimise(a, p, &s, plan, e);
     }
@@ -183,6 +220,8 @@ int cmd_plan(int argc, char **argv)
         int rc = make_plan(a, p, &plan, &e);
         if (!rc && a->json)
             rc = plan_write_json(&plan, &json, &e);
+        if (!rc && a->out)
+            rc = plan_file_save(&plan, a->out, &e);
         if (rc) {
             err_print(&e, stderr);
             code = exit_code_of(&e);

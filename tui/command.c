@@ -22,7 +22,7 @@ const struct command commands[] = {
      "open the explorer; automap MODEL does the same", cmd_explore},
     {"screen", "[MODEL [CLUSTER]] [--size WxH] [--keys KEYS] [--svg]",
      "print one screen of the explorer as text or as a picture", cmd_screen},
-    {"plan", "MODEL [CLUSTER] [--set NAME:DIM=0|1 ...] [--optimum] [--json]",
+    {"plan", "MODEL [CLUSTER] [--set NAME:DIM=0|1 ...] [--optimum] [--json] [-o FILE]",
      "one plan from given decisions, or the proven best", cmd_plan},
     {"teach", "GAME [--seeds N] [--decisions N] [--SETTING VALUE] [--no-SWITCH]",
      "watch the learner learn a game with a known answer", cmd_teach},

@@ -3,6 +3,12 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
+const char *const plan_reduction_names[HLO_COMBINE_COUNT] = {
+    [HLO_COMBINE_NONE] = "none",   [HLO_COMBINE_ADD] = "add",     [HLO_COMBINE_MUL] = "multiply",
+    [HLO_COMBINE_MAX] = "maximum", [HLO_COMBINE_MIN] = "minimum", [HLO_COMBINE_AND] = "and",
+    [HLO_COMBINE_OR] = "or",
+};
+
 /* Statuses as the issue of a plan: -1 when no dim is split, else the first split dim. */
 static int split_dim(const struct plan *p, hlo_value v)
 {
@@ -38,7 +44,8 @@ static void add_axes(const struct plan *p, cJSON *o)
     }
 }
 
-static void add_collectives(const struct plan *p, const struct plan_collective *list, size_t count, cJSON *o)
+static void add_collectives(const struct plan *p, const struct plan_collective *list, size_t count,
+                            cJSON *o)
 {
     const struct problem *q = p->problem;
     cJSON *all = cJSON_AddArrayToObject(o, "collectives");
@@ -53,9 +60,30 @@ static void add_collectives(const struct plan *p, const struct plan_collective *
         cJSON_AddNumberToObject(c, "count", list[k].count);
         cJSON_AddNumberToObject(c, "bytes", list[k].bytes);
         cJSON_AddNumberToObject(c, "ms", list[k].ms);
-        cJSON_AddNumberToObject(c, "cause", list[k].cause == CLASS_NONE ? -1 : (double)list[k].cause);
+        cJSON_AddNumberToObject(c, "cause",
+                                list[k].cause == CLASS_NONE ? -1 : (double)list[k].cause);
         cJSON_AddItemToArray(all, c);
     }
+}
+
+static cJSON *axis_names(const struct plan *p, label over)
+{
+    cJSON *names = cJSON_CreateArray();
+
+    for (uint32_t x = 0; x < p->problem->mesh.axes; x++) {
+        if (over >> x & 1)
+            cJSON_AddItemToArray(names, cJSON_CreateString(p->problem->mesh.axis[x].name));
+    }
+    return names;
+}
+
+/* Per dim the names of the axes it is split over. */
+static void add_split(const struct plan *p, hlo_value v, cJSON *o)
+{
+    cJSON *dims = cJSON_AddArrayToObject(o, "split");
+
+    for (uint32_t d = 0; d < hlo_value_shape(p->problem->m, v)->rank; d++)
+        cJSON_AddItemToArray(dims, axis_names(p, plan_dim_label(p, v, d)));
 }
 
 static void add_variables(const struct plan *p, enum hlo_role role, const char *key, cJSON *o)
@@ -72,9 +100,11 @@ static void add_variables(const struct plan *p, enum hlo_role role, const char *
         str_clear(&shape);
         plan_write_shape(p, r->value, &shape);
         cJSON_AddNumberToObject(v, "parameter", r->parameter);
+        cJSON_AddNumberToObject(v, "leaf", r->leaf);
         cJSON_AddStringToObject(v, "name", r->name);
         cJSON_AddStringToObject(v, "shape", shape.text);
         cJSON_AddNumberToObject(v, "status", split_dim(p, r->value));
+        add_split(p, r->value, v);
         cJSON_AddStringToObject(v, "by", who_decided(p, r->value));
         cJSON_AddItemToArray(all, v);
     }
@@ -113,11 +143,116 @@ static void add_warnings(const struct plan *p, cJSON *o)
     }
 }
 
+/* ---- what the plan is for, and what it rests on ---- */
+
+static void add_fingerprint(cJSON *o, uint64_t fingerprint)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
+    cJSON_AddStringToObject(o, "fingerprint", text);
+}
+
+static void add_identity(const struct plan *p, cJSON *o)
+{
+    const struct problem *q = p->problem;
+    cJSON *model = cJSON_AddObjectToObject(o, "model"),
+          *cluster = cJSON_AddObjectToObject(o, "cluster");
+
+    cJSON_AddStringToObject(model, "name", q->file->name);
+    cJSON_AddNumberToObject(model, "instructions", q->file->count);
+    cJSON_AddNumberToObject(model, "parameters", q->file->computations[q->file->entry].param_count);
+    add_fingerprint(model, q->model_fingerprint);
+    cJSON_AddStringToObject(cluster, "name", q->cluster.name);
+    cJSON_AddNumberToObject(cluster, "devices", q->cluster.devices);
+    add_fingerprint(cluster, cluster_fingerprint(&q->cluster));
+}
+
+static void add_options(const struct plan *p, cJSON *o)
+{
+    const struct problem_options *of = &p->problem->options;
+    cJSON *options = cJSON_AddObjectToObject(o, "options");
+
+    cJSON_AddStringToObject(options, "rules", of->classes.paper_rules ? "paper" : "full");
+    cJSON_AddStringToObject(options, "divisibility", of->exact_divisibility ? "exact" : "pad");
+    cJSON *off = cJSON_AddArrayToObject(options, "reductions_off");
+    for (int k = 1; k < HLO_COMBINE_COUNT; k++) {
+        if (of->classes.reduce_off[k])
+            cJSON_AddItemToArray(off, cJSON_CreateString(plan_reduction_names[k]));
+    }
+}
+
+/* The dim that names a class in a file: the first of an entry parameter, else its first. */
+struct anchors {
+    uint32_t *param; /* [classes] index into roles.params + 1; 0: none */
+    uint8_t *dim;    /* [classes] */
+};
+
+static bool find_anchors(const struct problem *q, struct anchors *out)
+{
+    out->param = mem_try(q->classes.count, sizeof *out->param);
+    out->dim = mem_try(q->classes.count, 1);
+    if (!out->param || !out->dim)
+        return false;
+    for (uint32_t k = q->roles.param_count; k-- > 0;) {
+        for (uint32_t d = hlo_value_shape(q->m, q->roles.params[k].value)->rank; d-- > 0;) {
+            class_id c = problem_param_class(q, k, d);
+            if (c != CLASS_NONE) {
+                out->param[c] = k + 1;
+                out->dim[c] = (uint8_t)d;
+            }
+        }
+    }
+    return true;
+}
+
+static cJSON *decision_of(const struct plan *p, class_id k, const struct anchors *a)
+{
+    const struct problem *q = p->problem;
+    cJSON *o = cJSON_CreateObject();
+
+    if (a->param[k]) {
+        const struct hlo_param_role *r = &q->roles.params[a->param[k] - 1];
+        cJSON_AddNumberToObject(o, "parameter", r->parameter);
+        cJSON_AddNumberToObject(o, "leaf", r->leaf);
+        cJSON_AddStringToObject(o, "name", r->name);
+        cJSON_AddNumberToObject(o, "dim", a->dim[k]);
+    } else {
+        dim_id d = q->classes.members[q->classes.info[k].dims];
+        hlo_value v = q->classes.dim_value[d];
+        cJSON_AddStringToObject(o, "instruction", hlo_name(q->m, q->m->value_instruction[v]));
+        cJSON_AddNumberToObject(o, "leaf", hlo_value_leaf(q->m, v));
+        cJSON_AddNumberToObject(o, "dim", d - q->classes.dim_base[v]);
+    }
+    cJSON_AddItemToObject(o, "split", axis_names(p, p->on[k]));
+    cJSON_AddItemToObject(o, "whole", axis_names(p, p->decided[k] & (label)~p->on[k]));
+    cJSON_AddStringToObject(o, "by", plan_by_names[p->by[k]]);
+    return o;
+}
+
+/* One line per class that something was decided about: all that touch a parameter, and of the
+ * others those that are split. */
+static int add_decisions(const struct plan *p, cJSON *o, struct err *e)
+{
+    struct anchors a = {0};
+    cJSON *all = cJSON_AddArrayToObject(o, "decisions");
+    bool ok = find_anchors(p->problem, &a);
+
+    for (class_id k = 0; k < p->problem->classes.count && ok; k++) {
+        if (p->on[k] || (a.param[k] && p->decided[k]))
+            cJSON_AddItemToArray(all, decision_of(p, k, &a));
+    }
+    free(a.param);
+    free(a.dim);
+    return ok ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the decisions of a plan");
+}
+
 int plan_write_json(const struct plan *p, struct str *out, struct err *e)
 {
     struct plan_counts n = plan_count(p);
     struct plan_collective *list;
     size_t count;
+    char seed[24];
     int rc = plan_collectives(p, &list, &count, e);
 
     if (rc)
@@ -126,6 +261,10 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     cJSON_AddStringToObject(o, "schema", "automap.plan/1");
     cJSON_AddStringToObject(o, "mode", "strict");
     cJSON_AddStringToObject(o, "found_by", p->found_by);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)p->seed);
+    cJSON_AddStringToObject(o, "seed", seed);
+    add_identity(p, o);
+    add_options(p, o);
     cJSON_AddNumberToObject(o, "devices", p->problem->mesh.devices);
     add_axes(p, o);
     cJSON_AddNumberToObject(o, "variable_dims", n.dims);
@@ -140,14 +279,17 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
         cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
     else
         cJSON_AddNullToObject(o, "bound_ms");
+    rc = add_decisions(p, o, e);
     add_collectives(p, list, count, o);
     add_variables(p, HLO_ROLE_VARIABLE, "variables", o);
     add_variables(p, HLO_ROLE_INPUT, "inputs", o);
     add_classes(p, o);
     add_warnings(p, o);
     free(list);
-    char *text = cJSON_Print(o);
+    char *text = rc ? NULL : cJSON_Print(o);
     cJSON_Delete(o);
+    if (rc)
+        return rc;
     if (!text)
         return err_set(e, ERR_MEMORY, "not enough memory to print the plan");
     str_add(out, text);

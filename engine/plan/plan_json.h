@@ -1,10 +1,15 @@
-/* engine/plan/plan_json.h - what `automap plan --json` prints: the plan with its costs. */
+/* engine/plan/plan_json.h - the JSON form of a plan: what `automap plan --json` prints and what a
+ * plan file holds. Its keys are listed in engine/README.md; plan_file.h reads it back. */
 #ifndef AUTOMAP_ENGINE_PLAN_PLAN_JSON_H
 #define AUTOMAP_ENGINE_PLAN_PLAN_JSON_H
 
 #include "engine/plan/plan.h"
 
-/* Appends one JSON object, schema "automap.plan/1". */
+#define PLAN_SCHEMA "automap.plan/1"
+
+extern const char *const plan_reduction_names[HLO_COMBINE_COUNT]; /* as options.reductions_off has them */
+
+/* Appends one JSON object, schema PLAN_SCHEMA. */
 int plan_write_json(const struct plan *p, struct str *out, struct err *e) MUST_CHECK;
 
 #endif

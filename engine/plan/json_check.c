@@ -1,0 +1,166 @@
+#include "engine/plan/json_check.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kind_texts[] = {
+    [JSON_TEXT] = "a text",
+    [JSON_NUMBER] = "a number",
+    [JSON_NUMBER_OR_NULL] = "a number or null",
+    [JSON_WHOLE] = "a whole number",
+    [JSON_TEXTS] = "a list of texts",
+    [JSON_LISTS] = "a list of lists of texts",
+    [JSON_OBJECT] = "an object",
+    [JSON_OBJECTS] = "a list of objects",
+    [JSON_FREE_OBJECT] = "an object",
+};
+
+int json_parse(const char *text, size_t size, cJSON **out, struct err *e)
+{
+    const char *end = NULL;
+
+    *out = cJSON_ParseWithLengthOpts(text, size, &end, false);
+    size_t at = end ? (size_t)(end - text) : 0;
+    if (!*out) {
+        err_set(e, ERR_INPUT, "this is not JSON");
+        return err_at(e, text, size, at < size ? at : size);
+    }
+    while (at < size &&
+           (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t'))
+        at++;
+    if (at == size)
+        return 0;
+    cJSON_Delete(*out);
+    *out = NULL;
+    err_set(e, ERR_INPUT, "something follows the document, expected its end");
+    return err_at(e, text, size, at);
+}
+
+static bool all_texts(const cJSON *list)
+{
+    const cJSON *item;
+
+    if (!cJSON_IsArray(list))
+        return false;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsString(item))
+            return false;
+    }
+    return true;
+}
+
+static bool all_lists(const cJSON *list)
+{
+    const cJSON *item;
+
+    if (!cJSON_IsArray(list))
+        return false;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!all_texts(item))
+            return false;
+    }
+    return true;
+}
+
+static bool is_kind(const cJSON *v, int kind)
+{
+    switch (kind) {
+    case JSON_TEXT:
+        return cJSON_IsString(v);
+    case JSON_NUMBER:
+        return cJSON_IsNumber(v) && isfinite(v->valuedouble);
+    case JSON_NUMBER_OR_NULL:
+        return cJSON_IsNull(v) || (cJSON_IsNumber(v) && isfinite(v->valuedouble));
+    case JSON_WHOLE:
+        return cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble <= 9007199254740992.0 &&
+               floor(v->valuedouble) == v->valuedouble;
+    case JSON_TEXTS:
+        return all_texts(v);
+    case JSON_LISTS:
+        return all_lists(v);
+    case JSON_OBJECTS:
+        return cJSON_IsArray(v);
+    default:
+        return cJSON_IsObject(v);
+    }
+}
+
+struct checker {
+    struct err *e;
+    char path[200];
+};
+
+static int check_object(struct checker *c, const cJSON *o, const struct json_field *fields);
+
+/* Goes on inside `v` with the path made longer for as long. */
+static int check_inside(struct checker *c, const cJSON *v, const struct json_field *f)
+{
+    size_t length = strlen(c->path);
+    const cJSON *item;
+    int rc = 0, at = 0;
+
+    if (f->kind == JSON_OBJECT) {
+        snprintf(c->path + length, sizeof c->path - length, "%s.", f->key);
+        rc = check_object(c, v, f->inside);
+    } else {
+        cJSON_ArrayForEach(item, v)
+        {
+            snprintf(c->path + length, sizeof c->path - length, "%s[%d].", f->key, at++);
+            rc = check_object(c, item, f->inside);
+            if (rc)
+                break;
+        }
+    }
+    c->path[length] = 0;
+    return rc;
+}
+
+static int check_value(struct checker *c, const cJSON *v, const struct json_field *f)
+{
+    int kind = f->kind & ~JSON_OPTIONAL;
+
+    if (!is_kind(v, kind))
+        return err_set(c->e, ERR_INPUT, "%s%s: expected %s", c->path, f->key, kind_texts[kind]);
+    return f->inside ? check_inside(c, v, f) : 0;
+}
+
+static int check_object(struct checker *c, const cJSON *o, const struct json_field *fields)
+{
+    uint64_t seen = 0;
+    const cJSON *v;
+
+    if (!cJSON_IsObject(o))
+        return err_set(c->e, ERR_INPUT, "%.*s: expected an object",
+                       (int)strlen(c->path) - (c->path[0] != 0), c->path);
+    cJSON_ArrayForEach(v, o)
+    {
+        size_t k = 0;
+        while (fields[k].key && strcmp(fields[k].key, v->string))
+            k++;
+        if (!fields[k].key)
+            return err_set(c->e, ERR_INPUT, "%s%.60s: unknown key", c->path, v->string);
+        if (seen >> k & 1)
+            return err_set(c->e, ERR_INPUT, "%s%.60s: stands here twice", c->path, v->string);
+        seen |= (uint64_t)1 << k;
+        int rc = check_value(c, v, &fields[k]);
+        if (rc)
+            return rc;
+    }
+    for (size_t k = 0; fields[k].key; k++) {
+        if (!(seen >> k & 1) && !(fields[k].kind & JSON_OPTIONAL))
+            return err_set(c->e, ERR_INPUT, "%s%s: missing, expected %s", c->path, fields[k].key,
+                           kind_texts[fields[k].kind]);
+    }
+    return 0;
+}
+
+int json_check(const cJSON *root, const struct json_field *fields, struct err *e)
+{
+    struct checker c = {.e = e};
+
+    return check_object(&c, root, fields);
+}

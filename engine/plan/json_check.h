@@ -1,0 +1,37 @@
+/* engine/plan/json_check.h - JSON read strictly: syntax errors with their place, and keys and types
+ * held against a table, so that what reads the document afterwards need not ask. */
+#ifndef AUTOMAP_ENGINE_PLAN_JSON_CHECK_H
+#define AUTOMAP_ENGINE_PLAN_JSON_CHECK_H
+
+#include "hlo/err.h"
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+enum json_kind {
+    JSON_TEXT = 1,
+    JSON_NUMBER,
+    JSON_NUMBER_OR_NULL,
+    JSON_WHOLE,       /* 0 .. 2^53 */
+    JSON_TEXTS,       /* list of texts */
+    JSON_LISTS,       /* list of lists of texts */
+    JSON_OBJECT,
+    JSON_OBJECTS,     /* list of objects */
+    JSON_FREE_OBJECT, /* its keys are someone else's */
+    JSON_OPTIONAL = 256, /* added to a kind */
+};
+
+struct json_field {
+    const char *key;
+    int kind;
+    const struct json_field *inside; /* of JSON_OBJECT and JSON_OBJECTS */
+};
+
+/* One document and nothing behind it. Freed with cJSON_Delete. */
+int json_parse(const char *text, size_t size, cJSON **out, struct err *e) MUST_CHECK;
+
+/* Every key of `root` known, once, of its kind; none missing. `fields` ends with key NULL and holds
+ * at most 64. O(keys x fields). Errors name the path: "decisions[3].dim: a text, expected ...". */
+int json_check(const cJSON *root, const struct json_field *fields, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,614 @@
+#include "engine/plan/plan_file.h"
+
+#include "engine/plan/json_check.h"
+#include "engine/plan/plan_json.h"
+#include "hlo/file.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+/* ---- the keys ---- */
+
+static const struct json_field axis_keys[] = {
+    {"name", JSON_TEXT, NULL}, {"size", JSON_WHOLE, NULL}, {0}};
+static const struct json_field model_keys[] = {{"name", JSON_TEXT, NULL},
+                                               {"instructions", JSON_WHOLE, NULL},
+                                               {"parameters", JSON_WHOLE, NULL},
+                                               {"fingerprint", JSON_TEXT, NULL},
+                                               {0}};
+static const struct json_field cluster_keys[] = {{"name", JSON_TEXT, NULL},
+                                                 {"devices", JSON_WHOLE, NULL},
+                                                 {"fingerprint", JSON_TEXT, NULL},
+                                                 {0}};
+static const struct json_field option_keys[] = {{"rules", JSON_TEXT, NULL},
+                                                {"divisibility", JSON_TEXT, NULL},
+                                                {"reductions_off", JSON_TEXTS, NULL},
+                                                {0}};
+static const struct json_field decision_keys[] = {{"parameter", JSON_WHOLE | JSON_OPTIONAL, NULL},
+                                                  {"name", JSON_TEXT | JSON_OPTIONAL, NULL},
+                                                  {"instruction", JSON_TEXT | JSON_OPTIONAL, NULL},
+                                                  {"leaf", JSON_WHOLE, NULL},
+                                                  {"dim", JSON_WHOLE, NULL},
+                                                  {"split", JSON_TEXTS, NULL},
+                                                  {"whole", JSON_TEXTS, NULL},
+                                                  {"by", JSON_TEXT, NULL},
+                                                  {0}};
+static const struct json_field collective_keys[] = {
+    {"kind", JSON_TEXT, NULL},    {"instruction", JSON_TEXT, NULL},
+    {"axes", JSON_TEXT, NULL},    {"count", JSON_WHOLE, NULL},
+    {"bytes", JSON_NUMBER, NULL}, {"ms", JSON_NUMBER, NULL},
+    {"cause", JSON_NUMBER, NULL}, {0}};
+static const struct json_field variable_keys[] = {
+    {"parameter", JSON_WHOLE, NULL}, {"leaf", JSON_WHOLE, NULL},
+    {"name", JSON_TEXT, NULL},       {"shape", JSON_TEXT, NULL},
+    {"status", JSON_NUMBER, NULL},   {"split", JSON_LISTS, NULL},
+    {"by", JSON_TEXT, NULL},         {0}};
+static const struct json_field class_keys[] = {{"total", JSON_WHOLE, NULL},
+                                               {"forbidden", JSON_WHOLE, NULL},
+                                               {"with_variables", JSON_WHOLE, NULL},
+                                               {0}};
+static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
+                                              {"mode", JSON_TEXT, NULL},
+                                              {"found_by", JSON_TEXT, NULL},
+                                              {"seed", JSON_TEXT, NULL},
+                                              {"model", JSON_OBJECT, model_keys},
+                                              {"cluster", JSON_OBJECT, cluster_keys},
+                                              {"options", JSON_OBJECT, option_keys},
+                                              {"devices", JSON_WHOLE, NULL},
+                                              {"axes", JSON_OBJECTS, axis_keys},
+                                              {"variable_dims", JSON_WHOLE, NULL},
+                                              {"partitioned", JSON_WHOLE, NULL},
+                                              {"replicated", JSON_WHOLE, NULL},
+                                              {"undecided", JSON_WHOLE, NULL},
+                                              {"paper_reward", JSON_NUMBER, NULL},
+                                              {"step_time_ms", JSON_NUMBER, NULL},
+                                              {"compute_ms", JSON_NUMBER, NULL},
+                                              {"communication_ms", JSON_NUMBER, NULL},
+                                              {"bound_ms", JSON_NUMBER_OR_NULL, NULL},
+                                              {"memory", JSON_FREE_OBJECT | JSON_OPTIONAL, NULL},
+                                              {"decisions", JSON_OBJECTS, decision_keys},
+                                              {"collectives", JSON_OBJECTS, collective_keys},
+                                              {"variables", JSON_OBJECTS, variable_keys},
+                                              {"inputs", JSON_OBJECTS, variable_keys},
+                                              {"classes", JSON_OBJECT, class_keys},
+                                              {"warnings", JSON_TEXTS, NULL},
+                                              {0}};
+
+static const cJSON *get(const cJSON *o, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+static const char *text_of(const cJSON *o, const char *key)
+{
+    return get(o, key)->valuestring;
+}
+static double number_of(const cJSON *o, const char *key)
+{
+    return get(o, key)->valuedouble;
+}
+
+/* The document, checked; to be freed with cJSON_Delete. */
+static int parse_document(const char *text, size_t size, cJSON **out, struct err *e)
+{
+    int rc = json_parse(text, size, out, e);
+
+    if (rc)
+        return rc;
+    const cJSON *schema = cJSON_IsObject(*out) ? get(*out, "schema") : NULL;
+    if (!cJSON_IsString(schema))
+        rc = err_set(e, ERR_INPUT, "schema: missing, expected \"%s\"", PLAN_SCHEMA);
+    else if (strcmp(schema->valuestring, PLAN_SCHEMA))
+        rc = err_set(e, ERR_INPUT, "schema: \"%.60s\", expected \"%s\"", schema->valuestring,
+                     PLAN_SCHEMA);
+    else
+        rc = json_check(*out, plan_keys, e);
+    if (!rc && strcmp(text_of(*out, "mode"), "strict"))
+        rc = err_set(e, ERR_INPUT, "mode: \"%.40s\", expected \"strict\"", text_of(*out, "mode"));
+    if (rc) {
+        cJSON_Delete(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+/* ---- what the plan is for ---- */
+
+static bool parse_hex(const char *text, uint64_t *out)
+{
+    *out = 0;
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+        return false;
+    for (; *text; text++)
+        *out = *out << 4 | (uint64_t)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
+    return true;
+}
+
+static int fingerprint_of(const cJSON *root, const char *key, uint64_t *out, struct err *e)
+{
+    if (parse_hex(text_of(get(root, key), "fingerprint"), out))
+        return 0;
+    return err_set(e, ERR_INPUT, "%s.fingerprint: \"%.40s\", expected 16 hexadecimal digits", key,
+                   text_of(get(root, key), "fingerprint"));
+}
+
+/* "f32[512/4 10!]" without what tells how it is split: two forms of one parameter compare equal. */
+static bool same_shape(const char *a, const char *b)
+{
+    const char *s[2] = {a, b};
+
+    for (;;) {
+        for (int k = 0; k < 2; k++) {
+            if (*s[k] == '/')
+                s[k] += strcspn(s[k], " ]!");
+            if (*s[k] == '!')
+                s[k]++;
+        }
+        if (*s[0] != *s[1])
+            return false;
+        if (!*s[0])
+            return true;
+        s[0]++;
+        s[1]++;
+    }
+}
+
+/* Names the first variable or input in which the models differ; NULL: none does. */
+static const cJSON *first_difference(const struct problem *p, const cJSON *list, char *here,
+                                     size_t room)
+{
+    const cJSON *item;
+    struct plan whole = {.problem = p, .on = mem_try(p->classes.count, sizeof(label))};
+    struct str shape = {0};
+
+    cJSON_ArrayForEach(item, list)
+    {
+        const struct hlo_param_role *r = NULL;
+        for (uint32_t k = 0; k < p->roles.param_count && !r; k++) {
+            const struct hlo_param_role *at = &p->roles.params[k];
+            if (at->parameter == number_of(item, "parameter") &&
+                at->leaf == number_of(item, "leaf"))
+                r = at;
+        }
+        str_clear(&shape);
+        if (r && whole.on)
+            plan_write_shape(&whole, r->value, &shape);
+        if (r && shape.text && same_shape(shape.text, text_of(item, "shape")))
+            continue;
+        snprintf(here, room, "%s", r && shape.text ? shape.text : "absent");
+        break;
+    }
+    str_release(&shape);
+    free(whole.on);
+    return item;
+}
+
+static int check_model(const struct problem *p, const cJSON *root, struct err *e)
+{
+    const cJSON *model = get(root, "model");
+    uint32_t params = p->file->computations[p->file->entry].param_count;
+    uint64_t fingerprint;
+    char here[120];
+    int rc = fingerprint_of(root, "model", &fingerprint, e);
+
+    if (rc || fingerprint == p->model_fingerprint)
+        return rc;
+    if (number_of(model, "instructions") != p->file->count ||
+        number_of(model, "parameters") != params)
+        return err_set(e, ERR_INPUT,
+                       "the plan is for another model: %.80s with %.0f instructions and %.0f "
+                       "parameters; %.80s has %u and %u",
+                       text_of(model, "name"), number_of(model, "instructions"),
+                       number_of(model, "parameters"), p->file->name, p->file->count, params);
+    const cJSON *item = first_difference(p, get(root, "variables"), here, sizeof here);
+    if (!item)
+        item = first_difference(p, get(root, "inputs"), here, sizeof here);
+    if (item)
+        return err_set(
+            e, ERR_INPUT,
+            "the plan is for another model: parameter %.0f, %.120s, is %.80s there and %.80s here",
+            number_of(item, "parameter"), text_of(item, "name"), text_of(item, "shape"), here);
+    return err_set(e, ERR_INPUT,
+                   "the plan is for another model: %.80s has as many instructions and the same "
+                   "variables, but not the same instructions",
+                   text_of(model, "name"));
+}
+
+static int check_cluster(const struct problem *p, const cJSON *root, struct err *e)
+{
+    const cJSON *cluster = get(root, "cluster");
+    uint64_t fingerprint;
+    int rc = fingerprint_of(root, "cluster", &fingerprint, e);
+
+    if (rc || fingerprint == cluster_fingerprint(&p->cluster))
+        return rc;
+    if (number_of(cluster, "devices") != p->cluster.devices)
+        return err_set(
+            e, ERR_INPUT,
+            "the plan is for another cluster: %.48s with %.0f devices, this is %.48s with %u",
+            text_of(cluster, "name"), number_of(cluster, "devices"), p->cluster.name,
+            p->cluster.devices);
+    return err_set(e, ERR_INPUT,
+                   "the plan is for another cluster: %.48s and %.48s have as many devices, but not "
+                   "the same figures",
+                   text_of(cluster, "name"), p->cluster.name);
+}
+
+static int check_mesh(const struct problem *p, const cJSON *root, struct err *e)
+{
+    const cJSON *axis, *axes = get(root, "axes");
+    uint32_t x = 0;
+
+    if (number_of(root, "devices") != p->mesh.devices)
+        return err_set(e, ERR_INPUT, "devices: %.0f, expected %u", number_of(root, "devices"),
+                       p->mesh.devices);
+    if ((uint32_t)cJSON_GetArraySize(axes) != p->mesh.axes)
+        return err_set(e, ERR_INPUT, "axes: %d, expected the %u of this mesh",
+                       cJSON_GetArraySize(axes), p->mesh.axes);
+    cJSON_ArrayForEach(axis, axes)
+    {
+        const struct mesh_axis *here = &p->mesh.axis[x++];
+        if (number_of(axis, "size") != here->size || strcmp(text_of(axis, "name"), here->name))
+            return err_set(e, ERR_INPUT, "axes[%u]: %.40s of %.0f, expected %s of %u", x - 1,
+                           text_of(axis, "name"), number_of(axis, "size"), here->name, here->size);
+    }
+    return 0;
+}
+
+/* ---- options ---- */
+
+static int choice(const cJSON *o, const char *key, const char *no, const char *yes, bool *out,
+                  struct err *e)
+{
+    const char *text = text_of(o, key);
+
+    *out = !strcmp(text, yes);
+    if (*out || !strcmp(text, no))
+        return 0;
+    return err_set(e, ERR_INPUT, "options.%s: \"%.40s\", expected %s or %s", key, text, no, yes);
+}
+
+static int parse_options(const cJSON *root, struct problem_options *out, struct err *e)
+{
+    const cJSON *o = get(root, "options"), *off;
+    int rc = choice(o, "rules", "full", "paper", &out->classes.paper_rules, e), at = 0;
+
+    if (!rc)
+        rc = choice(o, "divisibility", "pad", "exact", &out->exact_divisibility, e);
+    cJSON_ArrayForEach(off, get(o, "reductions_off"))
+    {
+        int k = 1;
+        while (k < HLO_COMBINE_COUNT && strcmp(off->valuestring, plan_reduction_names[k]))
+            k++;
+        if (!rc && k == HLO_COMBINE_COUNT)
+            rc = err_set(e, ERR_INPUT,
+                         "options.reductions_off[%d]: \"%.40s\", expected add, multiply, maximum, "
+                         "minimum, and or or",
+                         at, off->valuestring);
+        if (!rc)
+            out->classes.reduce_off[k] = true;
+        at++;
+    }
+    return rc;
+}
+
+static int check_options(const struct problem *p, const cJSON *root, struct err *e)
+{
+    struct problem_options there = {0};
+    const struct problem_options *here = &p->options;
+    int rc = parse_options(root, &there, e);
+
+    if (rc)
+        return rc;
+    if (there.classes.paper_rules != here->classes.paper_rules)
+        return err_set(e, ERR_INPUT,
+                       "options.rules: the plan was made under rules %s, these are %s",
+                       there.classes.paper_rules ? "paper" : "full",
+                       here->classes.paper_rules ? "paper" : "full");
+    if (there.exact_divisibility != here->exact_divisibility)
+        return err_set(e, ERR_INPUT, "options.divisibility: the plan was made with %s, this is %s",
+                       there.exact_divisibility ? "exact" : "pad",
+                       here->exact_divisibility ? "exact" : "pad");
+    for (int k = 1; k < HLO_COMBINE_COUNT; k++) {
+        if (there.classes.reduce_off[k] != here->classes.reduce_off[k])
+            return err_set(e, ERR_INPUT,
+                           "options.reductions_off: the plan and this problem differ in %s",
+                           plan_reduction_names[k]);
+    }
+    return 0;
+}
+
+static int mesh_text(const cJSON *root, struct plan_setup *out, struct err *e)
+{
+    struct str text = {0};
+    const cJSON *axis;
+
+    cJSON_ArrayForEach(axis, get(root, "axes"))
+        str_format(&text, "%s%.40s=%.0f", text.size ? "," : "", text_of(axis, "name"),
+                   number_of(axis, "size"));
+    int rc = text.failed ? err_set(e, ERR_MEMORY, "not enough memory to read the plan") : 0;
+    if (!rc && (!text.size || text.size >= sizeof out->options.mesh))
+        rc = err_set(e, ERR_INPUT, "axes: expected 1 to %d with short names", MESH_AXES_MOST);
+    if (!rc)
+        snprintf(out->options.mesh, sizeof out->options.mesh, "%s", text.text);
+    str_release(&text);
+    return rc;
+}
+
+int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out, struct err *e)
+{
+    cJSON *root;
+    int rc = parse_document(text, size, &root, e);
+
+    memset(out, 0, sizeof *out);
+    if (rc)
+        return rc;
+    rc = parse_options(root, &out->options, e);
+    if (!rc)
+        rc = mesh_text(root, out, e);
+    if (!rc)
+        rc = fingerprint_of(root, "cluster", &out->cluster_fingerprint, e);
+    double devices = number_of(root, "devices");
+    if (!rc && (devices < 1 || devices > CLUSTER_DEVICES_MOST))
+        rc =
+            err_set(e, ERR_INPUT, "devices: %.0f, expected 1 to %d", devices, CLUSTER_DEVICES_MOST);
+    if (!rc) {
+        out->devices = (uint32_t)devices;
+        snprintf(out->cluster, sizeof out->cluster, "%s", text_of(get(root, "cluster"), "name"));
+        snprintf(out->model, sizeof out->model, "%s", text_of(get(root, "model"), "name"));
+    }
+    cJSON_Delete(root);
+    return rc;
+}
+
+int plan_file_setup(const char *path, struct plan_setup *out, struct err *e)
+{
+    struct str text = {0};
+    int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
+
+    if (!rc && plan_file_setup_parse(text.text ? text.text : "", text.size, out, e))
+        rc = err_in_file(e, path);
+    str_release(&text);
+    return rc;
+}
+
+/* ---- decisions ---- */
+
+static int parse_axes(const struct problem *p, const cJSON *names, label *out)
+{
+    const cJSON *name;
+
+    *out = 0;
+    cJSON_ArrayForEach(name, names)
+    {
+        uint32_t x = 0;
+        while (x < p->mesh.axes && strcmp(name->valuestring, p->mesh.axis[x].name))
+            x++;
+        if (x == p->mesh.axes || *out >> x & 1)
+            return -1;
+        *out |= (label)(1u << x);
+    }
+    return 0;
+}
+
+struct decision {
+    class_id class;
+    label split, whole;
+    uint8_t by;
+};
+
+static hlo_value value_of_parameter(const struct problem *p, const cJSON *o)
+{
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        if (r->parameter == number_of(o, "parameter") && r->leaf == number_of(o, "leaf"))
+            return r->value;
+    }
+    return HLO_NONE;
+}
+
+static hlo_value value_of_instruction(const struct problem *p, const cJSON *o)
+{
+    hlo_id id = hlo_find(p->m, text_of(o, "instruction"));
+    double leaf = number_of(o, "leaf");
+
+    if (id == HLO_NONE || leaf >= p->m->leaf_base[id + 1] - p->m->leaf_base[id])
+        return HLO_NONE;
+    return hlo_value_of(p->m, id, (uint32_t)leaf);
+}
+
+static int parse_decision(const struct problem *p, const cJSON *o, int at, struct decision *out,
+                          struct err *e)
+{
+    bool is_parameter = get(o, "parameter");
+    const char *who = is_parameter ? "parameter" : "instruction";
+
+    if (is_parameter == (get(o, "instruction") != NULL))
+        return err_set(e, ERR_INPUT,
+                       "decisions[%d]: expected either \"parameter\" or \"instruction\"", at);
+    hlo_value v = is_parameter ? value_of_parameter(p, o) : value_of_instruction(p, o);
+    if (v == HLO_NONE)
+        return err_set(e, ERR_INPUT, "decisions[%d].%s: the model has none such", at, who);
+    if (number_of(o, "dim") >= hlo_value_shape(p->m, v)->rank)
+        return err_set(e, ERR_INPUT, "decisions[%d].dim: %.0f, expected less than the rank, %u", at,
+                       number_of(o, "dim"), hlo_value_shape(p->m, v)->rank);
+    out->class = p->classes.class_of[class_dim(&p->classes, v, (uint32_t)number_of(o, "dim"))];
+    if (out->class == CLASS_NONE)
+        return err_set(e, ERR_INPUT, "decisions[%d]: this dim is free, nothing is decided about it",
+                       at);
+    if (parse_axes(p, get(o, "split"), &out->split))
+        return err_set(e, ERR_INPUT, "decisions[%d].split: expected names of axes, each once", at);
+    if (parse_axes(p, get(o, "whole"), &out->whole) || out->split & out->whole)
+        return err_set(e, ERR_INPUT,
+                       "decisions[%d].whole: expected names of axes, each once, not those of split",
+                       at);
+    for (out->by = 0; out->by < PLAN_BY_COUNT; out->by++) {
+        if (!strcmp(text_of(o, "by"), plan_by_names[out->by]))
+            return 0;
+    }
+    return err_set(e, ERR_INPUT, "decisions[%d].by: \"%.40s\" is nobody known", at,
+                   text_of(o, "by"));
+}
+
+static int impose(const struct problem *p, struct strict *s, const struct decision *d, int at,
+                  bool split, struct err *e)
+{
+    label over = split ? d->split : d->whole;
+    struct strict_clash clash;
+
+    for (uint32_t x = 0; x < p->mesh.axes; x++) {
+        if (!(over >> x & 1) || strict_decide(s, d->class, x, split, &clash))
+            continue;
+        const struct class_info *info = &p->classes.info[clash.class];
+        if (clash.other != CLASS_NONE)
+            return err_set(e, ERR_INPUT, "decisions[%d]: clashes with another decision at %.120s",
+                           at, hlo_name(p->m, clash.place));
+        if (info->reason != CLASS_ALLOWED)
+            return err_set(e, ERR_INPUT, "decisions[%d]: can never be split: it %s %.120s", at,
+                           class_reason_text[info->reason], hlo_name(p->m, info->place));
+        return err_set(e, ERR_INPUT, "decisions[%d]: cannot be %s along %s", at,
+                       split ? "split" : "whole", p->mesh.axis[x].name);
+    }
+    return 0;
+}
+
+/* Splits first: what they make whole by propagation is then settled. */
+static int impose_all(const struct problem *p, struct strict *s, const struct decision *list,
+                      int count, struct err *e)
+{
+    int rc = 0;
+
+    for (int pass = 1; pass >= 0; pass--) {
+        for (int k = 0; k < count && !rc; k++)
+            rc = impose(p, s, &list[k], k, pass, e);
+    }
+    return rc;
+}
+
+static int read_decisions(const struct problem *p, const cJSON *root, struct plan *out,
+                          struct err *e)
+{
+    const cJSON *o, *all = get(root, "decisions");
+    int count = cJSON_GetArraySize(all), at = 0;
+    struct decision *list = mem_try((size_t)count + 1, sizeof *list);
+    struct strict s = {0};
+    int rc = list ? strict_new(&p->labels, &s, e)
+                  : err_set(e, ERR_MEMORY, "not enough memory to read the plan");
+
+    cJSON_ArrayForEach(o, all)
+    {
+        if (!rc)
+            rc = parse_decision(p, o, at, &list[at], e);
+        at++;
+    }
+    if (!rc)
+        rc = impose_all(p, &s, list, count, e);
+    if (!rc)
+        rc = plan_from_strict(p, &s, PLAN_BY_DECISION, out, e);
+    for (int k = 0; k < count && !rc; k++)
+        out->by[list[k].class] = list[k].by;
+    strict_release(&s);
+    free(list);
+    return rc;
+}
+
+/* ---- statuses and the rest ---- */
+
+static int check_statuses(const struct plan *plan, const cJSON *root, const char *key,
+                          struct err *e)
+{
+    const struct problem *p = plan->problem;
+    const cJSON *o, *names;
+    int at = 0;
+
+    cJSON_ArrayForEach(o, get(root, key))
+    {
+        hlo_value v = value_of_parameter(p, o);
+        uint32_t d = 0;
+        label over;
+        if (v == HLO_NONE)
+            return err_set(e, ERR_INPUT, "%s[%d].parameter: the model has none such", key, at);
+        if ((uint32_t)cJSON_GetArraySize(get(o, "split")) != hlo_value_shape(p->m, v)->rank)
+            return err_set(e, ERR_INPUT, "%s[%d].split: expected one list per dim", key, at);
+        cJSON_ArrayForEach(names, get(o, "split"))
+        {
+            if (parse_axes(p, names, &over) || over != plan_dim_label(plan, v, d))
+                return err_set(e, ERR_INPUT, "%s[%d].split[%u]: not what the decisions say", key,
+                               at, d);
+            d++;
+        }
+        at++;
+    }
+    return 0;
+}
+
+static int read_rest(const cJSON *root, struct plan *out, struct err *e)
+{
+    const char *seed = text_of(root, "seed"), *found_by = text_of(root, "found_by");
+    const cJSON *bound = get(root, "bound_ms");
+    char *end;
+
+    if (strlen(found_by) >= sizeof out->found_by)
+        return err_set(e, ERR_INPUT, "found_by: expected less than %zu bytes",
+                       sizeof out->found_by);
+    snprintf(out->found_by, sizeof out->found_by, "%s", found_by);
+    out->seed = strtoull(seed, &end, 10);
+    if (!*seed || strspn(seed, "0123456789") != strlen(seed) || strlen(seed) > 20)
+        return err_set(e, ERR_INPUT, "seed: \"%.40s\", expected a whole number", seed);
+    out->bound_ms = cJSON_IsNumber(bound) ? bound->valuedouble : 0;
+    if (out->bound_ms < 0)
+        return err_set(e, ERR_INPUT, "bound_ms: %g, expected none or a time", out->bound_ms);
+    return 0;
+}
+
+int plan_file_parse(const struct problem *p, const char *text, size_t size, struct plan *out,
+                    struct err *e)
+{
+    cJSON *root;
+    int rc = parse_document(text, size, &root, e);
+
+    memset(out, 0, sizeof *out);
+    if (rc)
+        return rc;
+    rc = check_model(p, root, e);
+    if (!rc)
+        rc = check_cluster(p, root, e);
+    if (!rc)
+        rc = check_mesh(p, root, e);
+    if (!rc)
+        rc = check_options(p, root, e);
+    if (!rc)
+        rc = read_decisions(p, root, out, e);
+    if (!rc)
+        rc = check_statuses(out, root, "variables", e);
+    if (!rc)
+        rc = check_statuses(out, root, "inputs", e);
+    if (!rc)
+        rc = read_rest(root, out, e);
+    cJSON_Delete(root);
+    if (rc)
+        plan_release(out);
+    return rc;
+}
+
+int plan_file_load(const struct problem *p, const char *path, struct plan *out, struct err *e)
+{
+    struct str text = {0};
+    int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
+
+    memset(out, 0, sizeof *out);
+    if (!rc && plan_file_parse(p, text.text ? text.text : "", text.size, out, e))
+        rc = err_in_file(e, path);
+    str_release(&text);
+    return rc;
+}
+
+int plan_file_save(const struct plan *p, const char *path, struct err *e)
+{
+    struct str text = {0};
+    int rc = plan_write_json(p, &text, e);
+
+    if (!rc && hlo_file_write(path, text.text, text.size, e))
+        rc = err_in_file(e, path);
+    str_release(&text);
+    return rc;
+}
