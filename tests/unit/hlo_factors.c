@@ -1,5 +1,6 @@
-/* The factors of every opcode, against tests/ref/hlo/opcodes.hlo, whose lines "factors NAME: .."
- * were proved by running the parts on XLA (tests/ref/hlo/split.py).
+/* The factors of every opcode and the way of partial results through it, against the lines "factors
+ * NAME: .." and "partial NAME: .." of tests/ref/hlo/opcodes.hlo, which were proved by running the
+ * parts on XLA (tests/ref/hlo/split.py).
  * `hlo_factors FILE [PART]` prints the factors of all instructions of a file: what split.py reads. */
 #include "hlo/factors.h"
 
@@ -46,6 +47,28 @@ static void describe(const struct hlo_module *m, hlo_id id, struct hlo_factors *
         describe_factor(f, &f->items[i], out);
     }
     if (!f->count)
+        str_add(out, "-");
+}
+
+/* COMBINER LETTERS, ..: per operand leaf T together, A alone, - stops; combiners that stop at all
+ * operands are left out. */
+static void describe_partials(const struct hlo_module *m, hlo_id id, struct str *out)
+{
+    static const char letters[] = {
+        [HLO_PARTIAL_STOPS] = '-', [HLO_PARTIAL_TOGETHER] = 'T', [HLO_PARTIAL_ALONE] = 'A'};
+
+    str_clear(out);
+    for (int c = HLO_COMBINE_ADD; c < HLO_COMBINE_COUNT; c++) {
+        char word[64] = "";
+        bool any = false;
+        for (uint32_t leaf = 0; leaf < hlo_at(m, id)->operand_count && leaf < sizeof word - 1; leaf++) {
+            word[leaf] = letters[hlo_passes_partial(m, id, leaf, (enum hlo_combiner)c)];
+            any |= word[leaf] != '-';
+        }
+        if (any)
+            str_format(out, "%s%s %s", out->size ? ", " : "", combiners[c], word);
+    }
+    if (!out->size)
         str_add(out, "-");
 }
 
@@ -151,6 +174,26 @@ static void test_every_opcode(void **state)
     assert_true(seen.count > 170);
 }
 
+static void check_partial(const struct hlo_module *m, const char *name, const char *rest, void *context)
+{
+    struct str have = {0};
+
+    describe_partials(m, opcodes_find(m, name), &have);
+    if (strcmp(have.text, rest) != 0)
+        fail_msg("%s: partial %s\n  expected %s", name, have.text, rest);
+    str_release(&have);
+    ++*(int *)context;
+}
+
+static void test_partial_results(void **state)
+{
+    (void)state;
+    int count = 0;
+
+    opcodes_each("// partial ", check_partial, &count);
+    assert_true(count > 150);
+}
+
 /* ---- printing, for split.py ---- */
 
 static int print_factors(const char *path, int32_t part)
@@ -158,7 +201,7 @@ static int print_factors(const char *path, int32_t part)
     struct hlo_load_options options = {.module = part};
     struct hlo_module *m;
     struct hlo_factors f = {0};
-    struct str text = {0};
+    struct str text = {0}, partials = {0};
     struct err e;
 
     if (hlo_load(path, &options, &m, &e)) {
@@ -167,10 +210,12 @@ static int print_factors(const char *path, int32_t part)
     }
     for (hlo_id id = 0; id < m->count; id++) {
         describe(m, id, &f, &text);
-        printf("%s\t%s\t%s\n", m->computations[hlo_at(m, id)->computation].name, hlo_name(m, id),
-               text.text);
+        describe_partials(m, id, &partials);
+        printf("%s\t%s\t%s\t%s\n", m->computations[hlo_at(m, id)->computation].name,
+               hlo_name(m, id), text.text, partials.text);
     }
     str_release(&text);
+    str_release(&partials);
     hlo_factors_release(&f);
     hlo_free(m);
     return 0;
@@ -180,6 +225,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_opcode),
+        cmocka_unit_test(test_partial_results),
     };
 
     if (argc > 1)

@@ -1,7 +1,7 @@
 """Proves factors by execution: runs an instruction whole and in parts on XLA and compares.
 
     python tests/ref/hlo/split.py PROGRAM [FILE ..]      needs jax 0.10; PROGRAM is the built test_hlo_factors
-    python tests/ref/hlo/split.py PROGRAM --write-costs  writes the "cost" lines of opcodes.hlo from XLA
+    python tests/ref/hlo/split.py PROGRAM --write  writes the "partial" and "cost" lines of opcodes.hlo (then prove them)
 
 PROGRAM prints our factors of every instruction of a file. Each distinct instruction becomes a module of its own with
 random operands; for each factor it is cut in two uneven parts (or in equal ones where the number must divide), each
@@ -400,6 +400,44 @@ def check(i, f, inputs, whole):
     return True
 
 
+# ---- partial results ----
+
+def split_value(rng, x, combiner):
+    """Two arrays that combine to x."""
+    other = rng.permutation(x.ravel()).reshape(x.shape) if x.ndim else (x * 0.25).astype(x.dtype)
+    if x.dtype == np.bool_:
+        mask = rng.integers(0, 2, x.shape).astype(bool)
+        return (x & mask, x & ~mask) if combiner == "or" else (x | mask, x | ~mask)
+    if combiner == "add":
+        return x - other, other
+    if combiner == "mul":
+        return (x / other, other) if x.dtype.kind == "f" else (x, np.ones_like(x))
+    if combiner in ("max", "min"):
+        swap = rng.integers(0, 2, x.shape).astype(bool)
+        lower = x - 1 if combiner == "max" else x + 1
+        return np.where(swap, x, lower).astype(x.dtype), np.where(swap, lower, x).astype(x.dtype)
+    mask = rng.integers(0, 128, x.shape).astype(x.dtype)
+    return (x & mask, x & ~mask) if combiner == "or" else (x | mask, x | ~mask)
+
+
+def check_partial(rng, i, combiner, letters, inputs, whole):
+    """The result of split operands combines to the result of the whole, for all T together and for each A alone."""
+    sets = [[n for n, c in enumerate(letters) if c == "T"]] if "T" in letters else []
+    for leaves in sets + [[n] for n, c in enumerate(letters) if c == "A"]:
+        sides = [list(inputs), list(inputs)]
+        for n in leaves:
+            sides[0][n], sides[1][n] = split_value(rng, inputs[n], combiner)
+        a, b = (execute(i, i.operands, i.results, i.attributes, side)[0] for side in sides)
+        have = COMBINE[combiner](a, b).astype(whole[0].dtype)
+        scale = 1 + float(np.abs(np.concatenate([np.ravel(a), np.ravel(b)]).astype("c16")).max(initial=0))
+        if have.dtype.kind in "iub" and not np.array_equal(have, whole[0]):
+            return False
+        if have.dtype.kind not in "iub" and not np.allclose(have.astype("c16"), whole[0].astype("c16"), rtol=1e-4,
+                                                            atol=256 * float(ml_dtypes.finfo(have.dtype).eps) * scale):
+            return False
+    return True
+
+
 # ---- files ----
 
 def our_factors(program, text):
@@ -409,8 +447,9 @@ def our_factors(program, text):
         out = subprocess.run([program, f.name], capture_output=True, text=True, check=True).stdout
     found = {}
     for line in out.splitlines():
-        computation, name, factors = line.split("\t")
-        found[computation, name] = [] if factors == "-" else [Factor(x.strip()) for x in factors.split(";")]
+        computation, name, factors, partials = line.split("\t")
+        found[computation, name] = ([] if factors == "-" else [Factor(x.strip()) for x in factors.split(";")],
+                                    [] if partials == "-" else [x.split() for x in partials.split(", ")])
     return found
 
 
@@ -419,7 +458,16 @@ class Report:
         self.proved, self.skipped, self.wrong = defaultdict(Counter), Counter(), []
 
 
-def check_instruction(i, factors, report):
+def runs(checker, *args):
+    """Where the whole ran, a part that XLA refuses is wrong."""
+    try:
+        return checker(*args)
+    except Skip as e:
+        print(e)
+        return False
+
+
+def check_instruction(i, factors, partials, report):
     rng = np.random.default_rng(0)
     try:
         if re.match("all-|collective-|reduce-scatter|ragged-all", i.opcode):
@@ -435,13 +483,23 @@ def check_instruction(i, factors, report):
             raise Skip("too large to run here")
         whole = execute(i, i.operands, i.results, i.attributes, inputs)
         for f in factors:
-            if check(i, f, inputs, whole):
+            if runs(check, i, f, inputs, whole):
                 report.proved[i.opcode][f.combiner or "pass"] += 1
             else:
                 report.wrong.append((i.alone(), f.text))
                 print(f"WRONG {i.opcode} {f.text}\n  {i.operand_text} -> {i.result_text}{i.attributes}", flush=True)
+        for combiner, letters in partials:
+            if any(s[0] not in DTYPES or s[0].startswith("f8") for s in i.operands):
+                continue
+            if combiner in ("and", "or") and not all(s[0][0] in "psu" for s, c in zip(i.operands, letters) if c != "-"):
+                continue
+            if runs(check_partial, rng, i, combiner, letters, inputs, whole):
+                report.proved[i.opcode]["partial " + combiner] += 1
+            else:
+                report.wrong.append((i.alone(), combiner, letters))
+                print(f"WRONG {i.opcode} partial {combiner} {letters}\n  {i.operand_text} -> {i.result_text}{i.attributes}", flush=True)
     except Skip as e:
-        report.skipped[i.opcode, str(e)] += len(factors)
+        report.skipped[i.opcode, str(e)] += len(factors) + len(partials)
 
 
 def check_text(program, text, report, seen):
@@ -452,17 +510,22 @@ def check_text(program, text, report, seen):
         report.skipped[re.search(r"HloModule (\w+)", text).group(1), str(e).strip().split("\n")[-2][:100]] += 1
         return
     for computation, i in found:
-        if i.opcode in FLOWS or i.key() in seen or not factors.get((computation, i.name)):
+        if i.opcode in FLOWS or i.key() in seen or not any(factors.get((computation, i.name), ())):
             continue
         seen.add(i.key())
-        check_instruction(i, factors[computation, i.name], report)
+        check_instruction(i, *factors[computation, i.name], report)
     COMPILED.clear()
 
 
-def write_costs(path):
-    """Puts XLA's figures behind the "factors" lines of each module."""
-    parts = re.sub(r"^// cost .*\n", "", open(path).read(), flags=re.M).split("// -----\n")
+def write_lines(program, path):
+    """Puts our partial results and XLA's costs behind the "factors" lines of each module."""
+    parts = re.sub(r"^// (cost|partial) .*\n", "", open(path).read(), flags=re.M).split("// -----\n")
     for n, part in enumerate(parts):
+        ours = our_factors(program, part)
+        head, body = part.split("\n\n", 1)
+        head += "".join(f"\n// partial {name}: {', '.join(map(' '.join, partials)) or '-'}"
+                        for (c, name), (f, partials) in ours.items() if c == "e" and (f or partials))
+        parts[n] = part = head + "\n\n" + body
         try:
             found = [i for c, i in instructions(part) if f"%{i.name} = " in printed(part).split("ENTRY")[1]]
         except RuntimeError as e:
@@ -484,8 +547,8 @@ def write_costs(path):
 def main():
     program, files = sys.argv[1], sys.argv[2:]
     opcodes, report, seen = os.path.join(HERE, "opcodes.hlo"), Report(), set()
-    if files == ["--write-costs"]:
-        return write_costs(opcodes)
+    if files == ["--write"]:
+        return write_lines(program, opcodes)
     if not files:
         files = [opcodes] + [os.path.join(HERE, f"../../../examples/models/{m}.hlo.txt.gz") for m in MODELS]
     for path in files:
