@@ -261,8 +261,9 @@ bool hlo_parse_conv_dims(const char *text, size_t size, struct hlo_conv_dims *ou
     uint8_t kernel_count, out_count;
 
     memset(out, 0, sizeof *out);
-    if (!kernel++)
+    if (!kernel)
         return false;
+    kernel++;
     const char *arrow = memchr(kernel, '-', (size_t)(end - kernel));
     if (!arrow || end - arrow < 2 || arrow[1] != '>')
         return false;

@@ -44,7 +44,7 @@ void hlo_factor_bind(struct hlo_maker *k, uint32_t leaf, int64_t dim)
 
     if (!k->is_open)
         return;
-    if (leaf >= f->leaf_count || dim < 0 || dim >= hlo_leaf_shape(k, leaf)->rank) {
+    if (leaf >= f->leaf_count || hlo_dim(hlo_leaf_shape(k, leaf), dim) < f->items[f->count - 1].size) {
         f->count--;
         k->is_open = false;
         return;

@@ -170,8 +170,9 @@ static int parse_tuple(struct parser *p, enum hlo_type type, hlo_shape_id *out)
             p->parts[p->part_count++] = part;
     }
     if (!rc) {
-        struct hlo_shape_draft d = {.type = type, .layout_rest = "", .parts = p->parts + base};
+        struct hlo_shape_draft d = {.type = type, .layout_rest = ""};
         d.part_count = (uint32_t)(p->part_count - base);
+        d.parts = d.part_count ? p->parts + base : NULL;
         p->at++;
         rc = parse_place(p, begin, hlo_build_shape(p->b, &d, out, p->e));
     }
