@@ -277,6 +277,10 @@ static int add_name(struct hlo_builder *b, const struct hlo_draft *d, uint32_t *
     char *copy = b->names + b->name_count;
     memcpy(copy, k.name, k.size);
     copy[k.size] = '\0';
+    *out = (uint32_t)b->name_count;
+    b->name_count += k.size + 1;
+    if (d->is_unique)
+        return 0;
     sanitize(copy, k.size);
     k.name = copy;
     uint64_t hash = name_hash(&k);
@@ -285,8 +289,6 @@ static int add_name(struct hlo_builder *b, const struct hlo_draft *d, uint32_t *
                        copy, b->computations[d->computation].name);
     if (!hlo_index_add(&b->instruction_index, hash, (uint32_t)b->instruction_count))
         return hlo_build_memory(e);
-    *out = (uint32_t)b->name_count;
-    b->name_count += k.size + 1;
     return 0;
 }
 

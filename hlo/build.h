@@ -57,6 +57,8 @@ struct hlo_draft {
     hlo_comp computation;
     uint16_t opcode;
     bool is_root, is_synthetic;
+    bool is_unique;   /* the caller knows its name to be valid and new in the computation, and keeps
+                         its own index: hlo_builder_find need not know it */
     const char *name; /* may be NULL for a fresh one */
     uint32_t name_size;
     hlo_shape_id shape;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     LEX_START = 1, /* may begin a name: A-Z a-z _ */
@@ -53,6 +54,22 @@ const char *lex_group_end(const char *p);
 /* Decimal integer with an optional minus. Past it, or NULL when there is none or it does not fit;
  * 2^63..2^64-1 wrap, as XLA reads them. */
 const char *lex_int(const char *p, int64_t *out);
+
+/* Hash of a short text, of 8 bytes at a time: reads up to 7 bytes past its end. */
+static inline uint32_t lex_hash(const char *text, size_t size)
+{
+    uint64_t h = size, word;
+
+    for (; size >= 8; text += 8, size -= 8) {
+        memcpy(&word, text, 8);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    memcpy(&word, text, 8);
+    h = (h ^ (size ? word << (64 - 8 * size) : 0)) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u; /* twice: names differ in their last bytes only */
+    return (uint32_t)(h >> 32);
+}
 
 /* Undoes C escapes (\n \t \\ \' \" octal hex) of the bytes between quotes. `out` needs `size` bytes
  * at most. Returns the bytes written. */

@@ -188,20 +188,37 @@ void str_release(struct str *s)
     memset(s, 0, sizeof *s);
 }
 
+/* The 1 to 7 bytes at p as the low bytes of a word; fixed sizes, as copies of any size are calls. */
+static uint64_t tail_word(const unsigned char *p, size_t size)
+{
+    uint64_t word = 0;
+
+    if (size >= 4) {
+        uint32_t low, high; /* they overlap, and agree where they do */
+        memcpy(&low, p, 4);
+        memcpy(&high, p + size - 4, 4);
+        return low | (uint64_t)high << 8 * (size - 4);
+    }
+    for (size_t n = 0; n < size; n++)
+        word |= (uint64_t)p[n] << 8 * n;
+    return word;
+}
+
 /* Multiply-and-fold over 8 bytes at a time (the finaliser is SplitMix64's). */
 uint64_t mem_hash(const void *data, size_t size, uint64_t seed)
 {
     const unsigned char *p = data;
     uint64_t h = seed ^ (size * 0x9e3779b97f4a7c15u);
 
-    while (size) {
-        uint64_t word = 0;
-        size_t n = size < 8 ? size : 8;
-        memcpy(&word, p, n);
+    for (; size >= 8; p += 8, size -= 8) {
+        uint64_t word;
+        memcpy(&word, p, 8);
         h = (h ^ word) * 0xff51afd7ed558ccdu;
         h ^= h >> 32;
-        p += n;
-        size -= n;
+    }
+    if (size) {
+        h = (h ^ tail_word(p, size)) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
     }
     h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
     h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;

@@ -1,6 +1,6 @@
 /* hlo/parse.h - the recursive-descent reader of HLO text, cut into files by what they read:
  * parse_module.c (header, computations), parse_alias.c, parse_tables.c (stack frames, metadata),
- * parse_shape.c, parse_instruction.c, parse_attr.c, parse_async.c. Private to hlo/.
+ * parse_shape.c, parse_instruction.c, parse_names.c, parse_attr.c, parse_literal.c. Private to hlo/.
  *
  * Every parse_X reads an X at p->at, leaves p->at behind it and returns 0, or a negative code with
  * *p->e written. Shapes and names are looked up in the builder; nothing is allocated per token. */
@@ -58,6 +58,17 @@ struct parse_elements {
     size_t room, count;
 };
 
+/* Instructions of the computation being read, by name: open addressing. An entry counts only when
+ * its instruction is of this computation (id >= first), so that nothing is cleared in between. */
+struct parse_names {
+    struct parse_name {
+        const char *text;
+        uint32_t hash, next_id; /* id + 1; 0: never used */
+    } * slots;
+    size_t room, count;
+    hlo_id first;
+};
+
 enum { PARSE_SHAPES_CACHED = 1024, PARSE_ATTR_SLOTS = 256 };
 
 /* Attributes whose value is ids, beside those of the attribute table. */
@@ -101,6 +112,8 @@ struct parser {
     struct parse_waiting *waiting;
     size_t waiting_count, waiting_room;
     struct parse_elements elements;
+    struct parse_names names;
+    uint32_t fresh;               /* names given so far */
     struct parse_computation *computations; /* by hlo_comp */
     size_t computation_count, computation_room;
     hlo_comp entry, last;
@@ -124,11 +137,19 @@ int parse_fail(struct parser *p, const char *at, const char *format, ...)
 /* Adds the place to an error somebody else wrote. */
 int parse_place(struct parser *p, const char *at, int code);
 int parse_memory(struct parser *p);
-/* `c` after blanks, or an error "expected `c` <why>". */
-int parse_expect(struct parser *p, char c, const char *why);
+int parse_unexpected(struct parser *p, char c, const char *why);
 static inline void parse_skip(struct parser *p)
 {
     p->at = lex_skip(p->at);
+}
+/* `c` after blanks, or an error "expected `c` <why>". */
+static inline int parse_expect(struct parser *p, char c, const char *why)
+{
+    parse_skip(p);
+    if (*p->at != c)
+        return parse_unexpected(p, c, why);
+    p->at++;
+    return 0;
 }
 /* For messages: at most 60 bytes of the word at `at`. */
 #define PARSE_WORD(at) parse_word_size(at), (at)
@@ -137,6 +158,14 @@ int parse_word_size(const char *at);
 int parse_shape(struct parser *p, hlo_shape_id *out);
 /* Something that can only be a shape stands at p->at. */
 bool parse_at_shape(const char *at);
+
+/* `text` is followed by PARSE_SLACK readable bytes, of the input's padding or otherwise. */
+enum { PARSE_SLACK = 8 };
+void parse_names_begin(struct parser *p); /* a new computation */
+hlo_id parse_find(const struct parser *p, const char *text, size_t size); /* HLO_NONE: none */
+/* Makes the instruction: its name (fresh, after `d->name` or "unnamed", when `is_fresh`) is new in
+ * the computation or refused. */
+int parse_build(struct parser *p, struct hlo_draft *d, bool is_fresh, hlo_id *out);
 
 /* The computation named at p->at; made when it is not yet defined. */
 int parse_computation_name(struct parser *p, hlo_comp *out);

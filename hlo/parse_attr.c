@@ -140,7 +140,7 @@ static int control_list(struct parser *p)
             return p->e->code;
         parse_skip(p);
         const char *name = p->at + (*p->at == '%'), *end = lex_name_end(name);
-        hlo_id id = hlo_builder_find(p->b, p->computation, name, (size_t)(end - name));
+        hlo_id id = parse_find(p, name, (size_t)(end - name));
         if (end == name || id == HLO_NONE)
             return parse_fail(p, p->at, "\"%.*s\" is not defined, expected the name of an earlier "
                               "instruction of this computation", PARSE_WORD(name));

@@ -60,12 +60,13 @@ static int parse_element(struct parser *p, hlo_id *id)
     if (!e->used) {
         struct hlo_draft d = {
             .computation = p->computation, .opcode = HLO_OP_GET_TUPLE_ELEMENT,
-            .is_synthetic = true, .shape = s->parts[index], .operands = id, .operand_count = 1,
+            .name = "get-tuple-element", .name_size = 17, .is_synthetic = true,
+            .shape = s->parts[index], .operands = id, .operand_count = 1,
             .number = (uint32_t)index, .at = (size_t)(at - p->input),
         };
         *e = (struct parse_element){.from = *id, .index = (uint32_t)index, .used = true};
-        if (hlo_build_instruction(p->b, &d, &e->id, p->e))
-            return parse_place(p, at, p->e->code);
+        if (parse_build(p, &d, true, &e->id))
+            return p->e->code;
         p->elements.count++;
     }
     *id = e->id;
@@ -82,7 +83,7 @@ static int make_parameter(struct parser *p, const char *name, size_t size, hlo_s
         .at = (size_t)(name - p->input),
     };
 
-    return parse_place(p, name, hlo_build_instruction(p->b, &d, out, p->e));
+    return parse_build(p, &d, false, out);
 }
 
 static int wait_for(struct parser *p, const char *name, size_t size, hlo_id *out)
@@ -106,7 +107,7 @@ static int parse_name(struct parser *p, bool has_shape, hlo_shape_id shape, hlo_
         return parse_fail(p, p->at, "\"%.*s\" is no operand, expected the name of an instruction",
                           PARSE_WORD(p->at));
     p->at = end;
-    *out = hlo_builder_find(p->b, p->computation, name, size);
+    *out = parse_find(p, name, size);
     if (*out == HLO_NONE && has_shape && p->is_single)
         return make_parameter(p, name, size, shape, out);
     if (*out == HLO_NONE)
@@ -153,7 +154,7 @@ static int parse_nested(struct parser *p, bool has_shape, hlo_shape_id shape, hl
         return rc;
     d.operands = p->ids + base;
     d.operand_count = (uint32_t)(p->id_count - base);
-    rc = parse_place(p, begin, hlo_build_instruction(p->b, &d, out, p->e));
+    rc = parse_build(p, &d, true, out);
     for (size_t w = waiting; !rc && w < p->waiting_count; w++) {
         if (p->waiting[w].user == HLO_NONE) {
             p->waiting[w].user = *out;
@@ -168,6 +169,16 @@ static int parse_operand(struct parser *p, hlo_id *out)
 {
     const char *begin = p->at;
     hlo_shape_id shape = 0;
+
+    /* Nearly always a name and no more. */
+    const char *name = begin + (*begin == '%'), *name_end = lex_name_end(name);
+    if ((*name_end == ',' || *name_end == ')') && name_end > name) {
+        *out = parse_find(p, name, (size_t)(name_end - name));
+        if (*out != HLO_NONE) {
+            p->at = name_end;
+            return 0;
+        }
+    }
     bool has_shape = parse_at_shape(begin);
 
     if (has_shape) {
@@ -286,8 +297,8 @@ static int add_instruction(struct parser *p, struct hlo_draft *d, size_t waiting
 
     d->operands = p->ids;
     d->operand_count = (uint32_t)p->id_count;
-    if (hlo_build_instruction(p->b, d, &id, p->e))
-        return parse_place(p, p->input + d->at, p->e->code);
+    if (parse_build(p, d, !d->name, &id))
+        return p->e->code;
     for (size_t w = waiting; w < p->waiting_count; w++) {
         if (p->waiting[w].user == HLO_NONE)
             p->waiting[w].user = id;
@@ -319,7 +330,7 @@ int parse_waiting_done(struct parser *p)
 {
     for (size_t n = 0; n < p->waiting_count; n++) {
         const struct parse_waiting *w = &p->waiting[n];
-        hlo_id id = hlo_builder_find(p->b, p->computation, w->name, w->size);
+        hlo_id id = parse_find(p, w->name, w->size);
         if (id == HLO_NONE)
             return parse_fail(p, w->name, "\"%.*s\" is not defined, expected the name of an "
                               "instruction of this computation", PARSE_WORD(w->name));

@@ -43,16 +43,11 @@ int parse_word_size(const char *at)
     return size;
 }
 
-int parse_expect(struct parser *p, char c, const char *why)
+int parse_unexpected(struct parser *p, char c, const char *why)
 {
-    parse_skip(p);
-    if (*p->at != c) {
-        if (!*p->at)
-            return parse_fail(p, p->at, "end of the file, expected %c %s", c, why);
-        return parse_fail(p, p->at, "\"%.*s\" found, expected %c %s", PARSE_WORD(p->at), c, why);
-    }
-    p->at++;
-    return 0;
+    if (!*p->at)
+        return parse_fail(p, p->at, "end of the file, expected %c %s", c, why);
+    return parse_fail(p, p->at, "\"%.*s\" found, expected %c %s", PARSE_WORD(p->at), c, why);
 }
 
 /* ---- header ---- */
@@ -237,6 +232,7 @@ static int parse_body(struct parser *p, const char *begin)
     bool has_root = false;
     uint32_t first = hlo_builder_count(p->b);
 
+    parse_names_begin(p);
     for (parse_skip(p); *p->at != '}'; parse_skip(p)) {
         if (!*p->at)
             return parse_fail(p, p->at, "end of the file inside a computation, expected }");
@@ -327,6 +323,7 @@ static int parse_single(struct parser *p)
     if (hlo_build_computation(p->b, "entry", 5, &p->computation, p->e))
         return p->e->code;
     p->entry = p->computation;
+    parse_names_begin(p);
     if (parse_instruction(p) || parse_waiting_done(p))
         return p->e->code;
     hlo_builder_at(p->b, hlo_builder_count(p->b) - 1)->is_root = true;

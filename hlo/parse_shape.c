@@ -32,20 +32,6 @@ static const char *array_end(const char *p)
     return *digits == '}' ? digits + 1 : lex_group_end(p);
 }
 
-static inline uint32_t shape_hash(const char *text, size_t size)
-{
-    uint64_t h = size, word;
-
-    for (; size >= 8; text += 8, size -= 8) {
-        memcpy(&word, text, 8);
-        h = (h ^ word) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
-    }
-    memcpy(&word, text, 8); /* the input is padded */
-    h = (h ^ (size ? word << (64 - 8 * size) : 0)) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(h >> 40);
-}
-
 static int parse_dims(struct parser *p, struct hlo_shape_draft *d, int64_t *dims, bool *dynamic)
 {
     p->at++; /* [ */
@@ -194,7 +180,7 @@ int parse_shape(struct parser *p, hlo_shape_id *out)
         return parse_array(p, out);
     size_t size = (size_t)(end - begin);
     struct parse_cached_shape *known =
-        &p->shapes[shape_hash(begin, size) & (PARSE_SHAPES_CACHED - 1)];
+        &p->shapes[lex_hash(begin, size) & (PARSE_SHAPES_CACHED - 1)];
     if (known->size == size && !memcmp(known->text, begin, size)) {
         p->at = end;
         *out = known->id;

@@ -131,6 +131,7 @@ static void parser_release(struct parser *p)
     free(p->controls);
     free(p->waiting);
     free(p->elements.slots);
+    free(p->names.slots);
     free(p->computations);
     free(p->aliases);
     free(p->header);
