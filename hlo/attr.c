@@ -119,10 +119,33 @@ static bool ints(struct span *s, int64_t *out, size_t room, size_t *count)
     return true;
 }
 
+/* `{1,0}` of small numbers without blanks; false for all else. */
+static bool plain_ints(const char *p, const char *end, int64_t *out, size_t room, size_t *count)
+{
+    size_t n = 0;
+
+    if (end - p < 2 || *p++ != '{' || end[-1] != '}')
+        return false;
+    while (*p != '}') {
+        const char *digits = p;
+        int64_t value = 0;
+        for (; is_digit(*p); p++)
+            value = value * 10 + (*p - '0');
+        if (p == digits || p - digits > 9 || n == room || (*p != ',' && *p != '}'))
+            return false;
+        out[n++] = value;
+        p += *p == ',';
+    }
+    *count = n;
+    return p + 1 == end && p[-1] != ',';
+}
+
 bool hlo_parse_ints(const char *text, size_t size, int64_t *out, size_t room, size_t *count)
 {
     struct span s = {text, text + size};
 
+    if (plain_ints(text, text + size, out, room, count))
+        return true;
     return ints(&s, out, room, count) && s.at == s.end;
 }
 

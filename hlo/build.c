@@ -311,6 +311,16 @@ static int add_attrs(struct hlo_builder *b, const struct hlo_draft *d, struct er
     return 0;
 }
 
+/* Most instructions stand a few bytes behind a line's begin: not worth a call of memchr. */
+static const char *newline_before(const char *from, const char *end)
+{
+    if (end - from > 8)
+        return memchr(from, '\n', (size_t)(end - from));
+    while (from < end && *from != '\n')
+        from++;
+    return from < end ? from : NULL;
+}
+
 static void set_place(struct hlo_builder *b, size_t at, uint32_t *line, uint32_t *col)
 {
     if (at > b->input_size || !b->input)
@@ -320,7 +330,7 @@ static void set_place(struct hlo_builder *b, size_t at, uint32_t *line, uint32_t
         b->line = 1;
     }
     const char *from = b->input + b->line_at, *end = b->input + at;
-    for (const char *next; (next = memchr(from, '\n', (size_t)(end - from)));) {
+    for (const char *next; (next = newline_before(from, end));) {
         from = next + 1;
         b->line++;
         b->line_begin = (size_t)(from - b->input);

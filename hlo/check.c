@@ -37,12 +37,10 @@ static hlo_shape_id bare(const struct check *c, hlo_id id)
 /* `s` holds dims and, unless it is free, type of the claim. */
 static int match_array(struct check *c, const struct hlo_infer *f, const struct hlo_shape *s, int type)
 {
-    int64_t dims[HLO_RANK_MAX];
-    struct hlo_shape want = {.type = (uint8_t)(type < 0 ? s->type : type), .rank = f->rank, .dims = dims};
+    struct hlo_shape want = {.type = (uint8_t)(type < 0 ? s->type : type), .rank = f->rank,
+                             .dims = f->dims};
     char a[128], b[128];
 
-    for (uint8_t d = 0; d < f->rank; d++)
-        dims[d] = f->dims[d];
     if (hlo_type_info[s->type].bits && hlo_same_dims(s, &want) &&
         (type < 0 || hlo_infer_types_mix(s->type, want.type)))
         return 0;
@@ -80,13 +78,15 @@ static int match_inputs(struct check *c, const struct hlo_infer *f)
 static int check_result(struct check *c)
 {
     const struct hlo_instruction *i = hlo_at(c->m, c->id);
-    struct hlo_infer f = {
-        .opcode = i->opcode, .operands = c->shapes, .operand_count = i->operand_count,
-        .attrs = c->m->attr_pool + i->attrs, .attr_count = i->attr_count,
-        .declared = hlo_shape(c->m, c->id), .e = c->e,
-    };
+    struct hlo_infer f; /* no initialiser: its dims are large, and written before they are read */
     struct err e;
 
+    f.opcode = i->opcode;
+    f.operands = c->shapes;
+    f.operand_count = i->operand_count;
+    f.attrs = c->m->attr_pool + i->attrs;
+    f.attr_count = i->attr_count;
+    f.declared = hlo_shape(c->m, c->id);
     f.e = &e;
     if (hlo_infer(&f))
         return wrong(c, "%s", e.what);

@@ -112,12 +112,14 @@ static bool is_ordered(const struct hlo_builder *b)
             last = i->computation;
             begin = n;
         }
-        for (uint32_t k = 0; k < i->operand_count + i->control_count; k++) {
-            uint32_t other = 0;
-            instruction_before(b, n, k, &other);
-            if (other >= n || other < begin)
-                return false;
-        }
+        const hlo_id *operands = b->operands + i->operands, *controls = b->operands + i->controls;
+        bool is_before = true;
+        for (uint32_t k = 0; k < i->operand_count; k++)
+            is_before &= operands[k] < n && operands[k] >= begin;
+        for (uint32_t k = 0; k < i->control_count; k++)
+            is_before &= controls[k] < n && controls[k] >= begin;
+        if (!is_before)
+            return false;
         for (uint32_t k = 0; k < i->called_count; k++) {
             if (b->called[i->called + k] >= i->computation)
                 return false;
@@ -471,9 +473,11 @@ static int finish(struct hlo_builder *b, hlo_comp entry, struct err *e)
 
     if (!b->computation_count)
         return err_set(e, ERR_INPUT, "no computation, expected at least one");
-    rc = check_links(b, e);
-    if (!rc && !is_ordered(b))
-        rc = sort_all(b, &entry, e);
+    if (!is_ordered(b)) { /* what is in order has no link out of its computation */
+        rc = check_links(b, e);
+        if (!rc)
+            rc = sort_all(b, &entry, e);
+    }
     if (!rc)
         rc = fill_computations(b, e);
     if (!rc)

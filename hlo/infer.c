@@ -304,6 +304,8 @@ int hlo_infer(struct hlo_infer *f)
     int rc = 0;
 
     f->claim = HLO_INFER_NOTHING;
+    f->type = f->rank = 0;
+    f->inputs = 0;
     if (r->required != NONE && !hlo_infer_attr(f, (enum hlo_attr_key)r->required))
         return hlo_infer_bad(f, "attribute %s is missing", hlo_attr_info[r->required].name);
     if (!r->rule)

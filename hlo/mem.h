@@ -30,7 +30,12 @@ void arena_release(struct arena *a);
 /* Makes room for `more` further items: for (pointer, count, room) triples of any type.
  *     if (!mem_grow(&list.items, &list.room, list.count, 1)) return err_set(e, ERR_MEMORY, ...); */
 #define mem_grow(items, room, count, more)                                                         \
-    mem_grow_bytes((void **)(items), (room), (count), (more), sizeof **(items))
+    (mem_has_room(*(room), (count), (more)) ||                                                     \
+     mem_grow_bytes((void **)(items), (room), (count), (more), sizeof **(items)))
+static inline bool mem_has_room(size_t room, size_t count, size_t more)
+{
+    return count <= room && more <= room - count;
+}
 bool mem_grow_bytes(void **items, size_t *room, size_t count, size_t more, size_t size);
 
 /* A string that grows, always NUL-terminated once written to. `failed` sticks: check it once, at

@@ -129,6 +129,7 @@ struct parser {
 
     struct parse_cached_shape shapes[PARSE_SHAPES_CACHED];
     uint8_t attr_slots[PARSE_ATTR_SLOTS]; /* key + 1 by name hash, linear probing */
+    uint8_t attr_sizes[PARSE_SPECIAL_END]; /* of the names, by key */
 };
 
 /* ERR_INPUT with place `at`. A comment left open there is named instead. */

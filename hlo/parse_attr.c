@@ -43,6 +43,7 @@ void parse_attr_init(struct parser *p)
         while (p->attr_slots[slot])
             slot = (slot + 1) & (PARSE_ATTR_SLOTS - 1);
         p->attr_slots[slot] = (uint8_t)(key + 1);
+        p->attr_sizes[key] = (uint8_t)strlen(name);
     }
 }
 
@@ -51,8 +52,7 @@ static unsigned find_key(const struct parser *p, const char *name, size_t size)
     for (unsigned slot = slot_of(name, size); p->attr_slots[slot];
          slot = (slot + 1) & (PARSE_ATTR_SLOTS - 1)) {
         unsigned key = p->attr_slots[slot] - 1u;
-        const char *known = key_name(key);
-        if (!strncmp(known, name, size) && !known[size])
+        if (p->attr_sizes[key] == size && !memcmp(key_name(key), name, size))
             return key;
     }
     return HLO_ATTR_UNKNOWN;
@@ -192,10 +192,35 @@ static int add_attr(struct parser *p, unsigned key, const char *text, size_t siz
     return 0;
 }
 
+/* Past `{1,0}` written without blanks: the commonest value, and sure to fit. */
+static const char *plain_ints_end(const char *p)
+{
+    if (*p++ != '{')
+        return NULL;
+    if (*p == '}')
+        return p + 1;
+    for (;; p++) {
+        const char *digits = p;
+        while (lex_is(*p, LEX_DIGIT))
+            p++;
+        if (p == digits || p - digits > 9)
+            return NULL;
+        if (*p == '}')
+            return p + 1;
+        if (*p != ',')
+            return NULL;
+    }
+}
+
 static int parse_plain(struct parser *p, unsigned key, const char *name, struct hlo_draft *d)
 {
-    const char *value = p->at, *end = parse_value_end(value, (uint16_t)key);
+    const char *value = p->at, *end = NULL;
 
+    if (hlo_attr_info[key].kind == HLO_KIND_INTS && (end = plain_ints_end(value))) {
+        p->at = end;
+        return add_attr(p, key, value, (size_t)(end - value));
+    }
+    end = parse_value_end(value, (uint16_t)key);
     if (!end)
         return parse_fail(p, value, "the value of %.*s is not closed, expected %s",
                           PARSE_WORD(name), hlo_attr_example((enum hlo_attr_key)key));

@@ -15,12 +15,13 @@ static int parse_integer(struct parser *p, const struct hlo_type_info *t)
 {
     int64_t value;
     const char *begin = p->at, *end = lex_int(begin, &value);
-    int64_t most = type_most(t), least = t->class == 'I' ? -most - 1 : 0;
 
-    if (lex_is_word(begin, "true") || lex_is_word(begin, "false")) {
+    if (!end && (lex_is_word(begin, "true") || lex_is_word(begin, "false"))) {
         p->at = lex_name_end(begin);
         return 0;
     }
+    int64_t most = type_most(t), least = t->class == 'I' ? -most - 1 : 0;
+
     /* 64-bit values wrap: u64 -1 and s64 2^64-1 are written so. */
     if (!end || (t->bits < 64 && (value < least || value > most)))
         return parse_fail(p, begin, "\"%.*s\" is no %s, expected a number from %lld to %lld",
@@ -33,9 +34,9 @@ static int parse_integer(struct parser *p, const struct hlo_type_info *t)
 static const char *float_end(const char *p)
 {
     p += *p == '-' || *p == '+';
-    if (!strncmp(p, "inf", 3))
+    if (*p == 'i' && !strncmp(p, "inf", 3))
         return p + 3;
-    if (!strncmp(p, "nan", 3))
+    if (*p == 'n' && !strncmp(p, "nan", 3))
         return p[3] == '(' ? lex_group_end(p + 3) : p + 3;
     const char *digits = p;
     bool has_digit = false;
@@ -119,7 +120,7 @@ static int parse_array_literal(struct parser *p, const struct hlo_shape *s, uint
 static int parse_values(struct parser *p, hlo_shape_id id, int depth)
 {
     parse_skip(p);
-    if (!strncmp(p->at, "{...}", 5)) {
+    if (p->at[0] == '{' && p->at[1] == '.' && !strncmp(p->at, "{...}", 5)) {
         p->at += 5;
         return 0;
     }
