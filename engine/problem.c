@@ -36,7 +36,7 @@ static int price(struct problem *p, struct err *e)
     int rc = labels_new(&p->classes, &p->mesh, p->options.exact_divisibility, &p->labels, e);
 
     if (!rc)
-        rc = terms_new(&p->labels, &p->mesh, &p->cluster, &p->costs, p->measured_ms, &p->terms, e);
+        rc = terms_new(&p->labels, &p->mesh, &p->cluster, &p->costs, &p->fusion, p->measured_ms, &p->terms, e);
     return rc;
 }
 
@@ -57,6 +57,8 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     if (!rc)
         rc = classes_new(out->m, &out->roles, &o->classes, &out->classes, e);
     if (!rc)
+        rc = fusion_new(out->m, out->classes.is_free, &out->fusion, e);
+    if (!rc)
         rc = price(out, e);
     if (!rc)
         out->model_fingerprint = fingerprint(file);
@@ -69,6 +71,7 @@ void problem_release(struct problem *p)
 {
     terms_release(&p->terms);
     labels_release(&p->labels);
+    fusion_release(&p->fusion);
     classes_release(&p->classes);
     hlo_costs_release(&p->costs);
     hlo_roles_release(&p->roles);
@@ -90,7 +93,7 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
         struct labels old_labels = p->labels;
         p->mesh = next->mesh;
         p->labels = next->labels;
-        rc = terms_new(&p->labels, &p->mesh, cluster, &p->costs, p->measured_ms, &next->terms, e);
+        rc = terms_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, p->measured_ms, &next->terms, e);
         if (rc) {
             labels_release(&p->labels);
             p->mesh = old_mesh;

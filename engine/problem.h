@@ -23,6 +23,7 @@ struct problem {
     struct cluster_mesh mesh;
     struct problem_options options;
     struct classes classes;
+    struct fusion fusion;
     struct labels labels;
     struct terms terms;
     double *measured_ms;         /* [m->count] or NULL */

@@ -63,19 +63,35 @@ static void add_reduction(const struct terms *t, hlo_id id, const label *on, str
     }
 }
 
-/* Part of the unsplit traffic that one device still has. */
-static double local_part(const struct terms *t, hlo_id id, const label *on)
+/* These touch a part of their operands; XLA's count knows which. */
+static bool is_partial_reader(uint16_t opcode)
+{
+    return opcode == HLO_OP_SLICE || opcode == HLO_OP_DYNAMIC_SLICE || opcode == HLO_OP_DYNAMIC_UPDATE_SLICE ||
+           opcode == HLO_OP_GATHER || opcode == HLO_OP_SCATTER;
+}
+
+/* Bytes one device reads and writes in one execution. */
+static double local_traffic(const struct terms *t, hlo_id id, const label *on)
 {
     const struct classes *c = t->labels->classes;
+    uint16_t opcode = hlo_at(c->m, id)->opcode;
     uint32_t leaves = class_leaf_count(c, id);
-    double whole = 0, local = 0;
+    double whole = 0, local = 0, stored = 0;
 
     for (uint32_t leaf = 0; leaf < leaves; leaf++) {
-        double bytes = (double)hlo_value_shape(c->m, hlo_factors_value(c->m, id, leaf))->bytes;
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        double bytes = (double)hlo_value_shape(c->m, v)->bytes;
+        double here = bytes * leaf_share(t, id, leaf, on);
         whole += bytes;
-        local += bytes * leaf_share(t, id, leaf, on);
+        local += here;
+        if (t->fusion->is_stored[t->fusion->buffer[v]])
+            stored += here;
     }
-    return whole > 0 ? local / whole : 1;
+    if (opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST)
+        return 0;
+    if (is_partial_reader(opcode) && whole > 0)
+        return fmax(t->costs->instruction[id].bytes, 0) * local / whole;
+    return stored;
 }
 
 /* Operations that start a kernel of their own; element-wise work rides along with others. */
@@ -121,7 +137,7 @@ struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, cons
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++)
         shares *= share_of(t, &c->factors[k], on);
     out.flops = fmax(whole->flops, 0) * shares;
-    out.bytes = fmax(whole->bytes, 0) * local_part(t, id, on);
+    out.bytes = local_traffic(t, id, on);
     double ms = fmax(out.flops / peak_of(t, id), out.bytes / t->device.bandwidth) * 1e3;
     if (is_heavy(hlo_at(c->m, id)->opcode))
         ms += t->device.launch_ms;
@@ -202,7 +218,8 @@ static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list,
         uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
         for (uint32_t leaf = 0; leaf < leaves; leaf++) {
             hlo_value v = hlo_factors_value(c->m, id, leaf);
-            x = mem_hash(&c->m->shapes[c->m->value_shape[v]].bare, sizeof(hlo_shape_id), x);
+            uint32_t key[2] = {c->m->shapes[c->m->value_shape[v]].bare, t->fusion->is_stored[t->fusion->buffer[v]]};
+            x = mem_hash(key, sizeof key, x);
         }
         for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
             const struct class_factor *f = &c->factors[k];
@@ -392,10 +409,11 @@ static int index_terms(struct build *b)
 }
 
 int terms_new(const struct labels *l, const struct cluster_mesh *mesh, const struct cluster *cluster,
-              const struct hlo_costs *costs, const double *measured_ms, struct terms *out, struct err *e)
+              const struct hlo_costs *costs, const struct fusion *fusion, const double *measured_ms,
+              struct terms *out, struct err *e)
 {
     struct terms t = {.labels = l, .mesh = mesh, .costs = costs, .device = cluster_weakest(cluster),
-                      .measured_ms = measured_ms};
+                      .fusion = fusion, .measured_ms = measured_ms};
     struct build b = {.t = &t, .e = e};
     int rc = 0;
 

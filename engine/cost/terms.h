@@ -2,7 +2,9 @@
  *
  * An instruction's local cost depends only on the labels of the classes of its factors
  * (propagation.md 1, mesh.md 1):
- *     compute = times x (max(flops x shares / peak, bytes x local part / bandwidth) + launch)
+ *     compute = times x (max(flops x shares / peak, local traffic / bandwidth) + launch)
+ *     traffic = stored operands read + stored results written (fusion.h); of instructions that touch a
+ *     part of an operand only (slices, gathers, updates) what XLA counts, times its local part
  *     one all-reduce of the partial results, over the union of its reducing classes' labels
  * So instructions over the same classes add up to one term: a table over who owns each axis. With k
  * classes a term has (k + 1)^axes entries: entry = sum over axes x of owner(x) (k + 1)^x, owner 0
@@ -12,6 +14,7 @@
 #define AUTOMAP_ENGINE_COST_TERMS_H
 
 #include "engine/cost/collectives.h"
+#include "engine/cost/fusion.h"
 #include "engine/decide/labels.h"
 #include "hlo/cost.h"
 
@@ -28,6 +31,7 @@ struct terms {
     const struct cluster_mesh *mesh;
     const struct hlo_costs *costs;
     struct cluster_device device; /* the weakest of the cluster: all devices wait for it */
+    const struct fusion *fusion;  /* traffic counts stored values only */
     const double *measured_ms;    /* [instructions] of one run unsplit, or NULL; < 0: not measured */
     struct term *items;
     uint32_t count;
@@ -40,8 +44,8 @@ struct terms {
 
 /* `measured_ms` NULL: the roofline. ERR_LIMIT when an instruction meets more classes than a term holds. */
 int terms_new(const struct labels *l, const struct cluster_mesh *mesh, const struct cluster *cluster,
-              const struct hlo_costs *costs, const double *measured_ms, struct terms *out,
-              struct err *e) MUST_CHECK;
+              const struct hlo_costs *costs, const struct fusion *fusion, const double *measured_ms,
+              struct terms *out, struct err *e) MUST_CHECK;
 void terms_release(struct terms *t);
 
 /* Cost of one instruction under labels given per factor; what a term's tables are made of. */
