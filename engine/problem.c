@@ -59,6 +59,8 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     if (!rc)
         rc = fusion_new(out->m, out->classes.is_free, &out->fusion, e);
     if (!rc)
+        rc = memory_new(&out->classes, &out->fusion, &out->roles, &out->memory, e);
+    if (!rc)
         rc = price(out, e);
     if (!rc)
         out->model_fingerprint = fingerprint(file);
@@ -71,6 +73,7 @@ void problem_release(struct problem *p)
 {
     terms_release(&p->terms);
     labels_release(&p->labels);
+    memory_release(&p->memory);
     fusion_release(&p->fusion);
     classes_release(&p->classes);
     hlo_costs_release(&p->costs);

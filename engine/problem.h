@@ -6,6 +6,7 @@
 #ifndef AUTOMAP_ENGINE_PROBLEM_H
 #define AUTOMAP_ENGINE_PROBLEM_H
 
+#include "engine/cost/memory.h"
 #include "engine/cost/terms.h"
 #include "hlo/roles.h"
 
@@ -24,6 +25,7 @@ struct problem {
     struct problem_options options;
     struct classes classes;
     struct fusion fusion;
+    struct memory_model memory;
     struct labels labels;
     struct terms terms;
     double *measured_ms;         /* [m->count] or NULL */

@@ -173,7 +173,9 @@ static void print_plan(const struct plan *plan)
     uint64_t reduced = 0;
     char mesh[64], a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
 
-    if (plan_collectives(plan, &list, &count, &e))
+    struct memory_cost memory;
+
+    if (plan_memory(plan, &memory, &e) || plan_collectives(plan, &list, &count, &e))
         return;
     for (size_t k = 0; k < count; k++) {
         bytes += list[k].bytes;
@@ -189,6 +191,10 @@ static void print_plan(const struct plan *plan)
     else if (plan->bound_ms > 0)
         printf("  bound           %12s\n", units_ms(a, plan->bound_ms));
     printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced), units_bytes(b, bytes));
+    double limit = cluster_weakest(&p->cluster).memory_bytes;
+    printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n", units_bytes(a, memory.peak),
+           units_bytes(b, limit), memory.peak <= limit ? "fits" : "does not fit",
+           units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
     printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims, n.partitioned,
            n.replicated, n.undecided);
     printf("  paper reward    %12.1f\n\n", n.paper_reward);

@@ -127,6 +127,17 @@ void plan_write_shape(const struct plan *p, hlo_value v, struct str *out)
     str_add_char(out, ']');
 }
 
+int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
+{
+    double *scratch = memory_scratch(&p->problem->memory);
+
+    if (!scratch)
+        return no_memory(e);
+    *out = memory_of(&p->problem->memory, &p->problem->labels, p->on, scratch);
+    free(scratch);
+    return 0;
+}
+
 static class_id reducing_class(const struct plan *p, hlo_id id)
 {
     const struct classes *c = &p->problem->classes;

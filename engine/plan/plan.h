@@ -60,6 +60,9 @@ label plan_dim_label(const struct plan *p, hlo_value v, uint32_t dim);
  * the letters of the axes: [32/x 768/xy]. Appended. */
 void plan_write_shape(const struct plan *p, hlo_value v, struct str *out);
 
+/* Memory of one device under the plan. O(stored values). */
+int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e) MUST_CHECK;
+
 /* One collective of the plan. */
 struct plan_collective {
     hlo_id instruction;

@@ -126,6 +126,20 @@ static void add_classes(const struct plan *p, cJSON *o)
     cJSON_AddNumberToObject(all, "with_variables", with_variables);
 }
 
+static void add_memory(const struct plan *p, const struct memory_cost *memory, cJSON *o)
+{
+    cJSON *all = cJSON_AddObjectToObject(o, "memory");
+
+    for (int k = 0; k < MEMORY_KIND_COUNT; k++)
+        cJSON_AddNumberToObject(all, memory_kind_names[k], memory->bytes[k]);
+    cJSON_AddNumberToObject(all, "arguments", memory->arguments);
+    cJSON_AddNumberToObject(all, "outputs", memory->outputs);
+    cJSON_AddNumberToObject(all, "temporaries", memory->temporaries);
+    cJSON_AddNumberToObject(all, "peak", memory->peak);
+    cJSON_AddStringToObject(all, "peak_at", hlo_name(p->problem->m, memory->at));
+    cJSON_AddNumberToObject(all, "limit", cluster_weakest(&p->problem->cluster).memory_bytes);
+}
+
 static void add_warnings(const struct plan *p, cJSON *o)
 {
     const struct hlo_module *m = p->problem->file;
@@ -253,8 +267,11 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     struct plan_collective *list;
     size_t count;
     char seed[24];
-    int rc = plan_collectives(p, &list, &count, e);
+    struct memory_cost memory;
+    int rc = plan_memory(p, &memory, e);
 
+    if (!rc)
+        rc = plan_collectives(p, &list, &count, e);
     if (rc)
         return rc;
     cJSON *o = cJSON_CreateObject();
@@ -280,6 +297,7 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     else
         cJSON_AddNullToObject(o, "bound_ms");
     rc = add_decisions(p, o, e);
+    add_memory(p, &memory, o);
     add_collectives(p, list, count, o);
     add_variables(p, HLO_ROLE_VARIABLE, "variables", o);
     add_variables(p, HLO_ROLE_INPUT, "inputs", o);

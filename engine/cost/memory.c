@@ -1,0 +1,439 @@
+#include "engine/cost/memory.h"
+
+#include <string.h>
+
+const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"parameters", "gradients", "optimizer", "inputs",
+                                                          "activations"};
+
+struct build {
+    struct memory_model *model;
+    const struct fusion *f;
+    const struct hlo_roles *roles;
+    hlo_id *end;      /* [values] last use of a buffer, or of a fused value's users */
+    uint8_t *kind;    /* [values] of buffers */
+    uint8_t *aliased; /* [values] buffers whose value ends in an argument's place */
+    size_t room;
+};
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the memory model");
+}
+
+/* A use of buffer `v` at `at`: fused users pass on their own last use, found before (ids descend). */
+static void use(struct build *b, hlo_value v, hlo_id at)
+{
+    v = b->f->buffer[v];
+    if (b->end[v] == HLO_NONE || b->end[v] < at)
+        b->end[v] = at;
+}
+
+static void find_ends(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+
+    memset(b->end, 0xff, m->value_count * sizeof *b->end);
+    for (uint32_t c = 0; c < m->computation_count; c++) {
+        hlo_id root = m->computations[c].root, last = m->computations[c].first + m->computations[c].count - 1;
+        for (hlo_value v = m->leaf_base[root]; v < m->leaf_base[root + 1]; v++)
+            use(b, v, last);
+    }
+    for (hlo_id id = m->count; id--;) {
+        const struct hlo_instruction *i = hlo_at(m, id);
+        hlo_id at = id;
+        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
+            hlo_value buffer = b->f->buffer[v];
+            if (!b->f->is_stored[buffer] && b->end[buffer] != HLO_NONE && b->end[buffer] > at &&
+                m->instructions[b->end[buffer]].computation == i->computation)
+                at = b->end[buffer];
+        }
+        for (uint32_t k = 0; k < i->operand_count; k++) {
+            hlo_id o = hlo_operand(m, id, k);
+            for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
+                /* Buffers made in another computation are kept by the instruction that calls it. */
+                if (m->instructions[m->value_instruction[b->f->buffer[v]]].computation == i->computation)
+                    use(b, v, at);
+                else
+                    use(b, v, m->value_instruction[b->f->buffer[v]]);
+            }
+        }
+    }
+}
+
+static void find_kinds(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+
+    memset(b->kind, MEMORY_ACTIVATIONS, m->value_count);
+    for (uint32_t k = 0; b->roles && k < b->roles->param_count; k++) {
+        const struct hlo_param_role *p = &b->roles->params[k];
+        static const uint8_t kinds[HLO_ROLE_COUNT] = {
+            [HLO_ROLE_VARIABLE] = MEMORY_PARAMETERS,   [HLO_ROLE_OPTIMIZER_STATE] = MEMORY_OPTIMIZER,
+            [HLO_ROLE_INPUT] = MEMORY_INPUTS,          [HLO_ROLE_HYPER] = MEMORY_PARAMETERS,
+            [HLO_ROLE_OTHER_STATE] = MEMORY_PARAMETERS,
+        };
+        b->kind[b->f->buffer[p->value]] = kinds[p->role];
+        if (p->gradient != HLO_NONE && b->kind[b->f->buffer[p->gradient]] == MEMORY_ACTIVATIONS)
+            b->kind[b->f->buffer[p->gradient]] = MEMORY_GRADIENTS;
+    }
+}
+
+static void find_aliased(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+    hlo_id root = m->computations[m->entry].root;
+
+    for (uint32_t k = 0; k < m->alias_count; k++) {
+        if (m->aliases[k].out < m->leaf_base[root + 1] - m->leaf_base[root])
+            b->aliased[b->f->buffer[m->leaf_base[root] + m->aliases[k].out]] = 1;
+    }
+}
+
+static bool same_size(const struct hlo_module *m, hlo_value a, hlo_value b)
+{
+    return hlo_value_shape(m, a)->bytes == hlo_value_shape(m, b)->bytes &&
+           hlo_value_shape(m, a)->rank == hlo_value_shape(m, b)->rank;
+}
+
+/* The operand buffer that an element-wise result or an update overwrites: it ends here. */
+static hlo_value place_for(const struct build *b, hlo_id id)
+{
+    const struct hlo_module *m = b->model->m;
+    const struct hlo_instruction *i = hlo_at(m, id);
+    bool elementwise = i->opcode < HLO_OP_UNKNOWN && (hlo_op_info[i->opcode].flags & HLO_OP_IS_ELEMENTWISE);
+
+    if (!elementwise && i->opcode != HLO_OP_DYNAMIC_UPDATE_SLICE && i->opcode != HLO_OP_SCATTER)
+        return HLO_NONE;
+    for (uint32_t k = 0; k < i->operand_count && (elementwise || k == 0); k++) {
+        hlo_id o = hlo_operand(m, id, k);
+        if (m->leaf_base[o] == m->leaf_base[o + 1])
+            continue;
+        hlo_value v = b->f->buffer[m->leaf_base[o]];
+        bool local = m->instructions[m->value_instruction[v]].computation == i->computation;
+        bool argument = m->instructions[m->value_instruction[v]].opcode == HLO_OP_PARAMETER;
+        if (b->f->is_stored[v] && local && !argument && b->end[v] == id && same_size(m, v, m->leaf_base[id]))
+            return v;
+    }
+    return HLO_NONE;
+}
+
+static bool add_range(struct build *b, hlo_id id, hlo_value v)
+{
+    struct memory_model *model = b->model;
+    const struct hlo_module *m = model->m;
+    const struct hlo_computation *entry = &m->computations[m->entry];
+    bool in_entry = hlo_at(m, id)->computation == m->entry;
+    bool parameter = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
+
+    if (!b->f->is_stored[v] || (parameter && !in_entry) || hlo_value_shape(m, v)->bytes == 0)
+        return true;
+    if (!parameter && b->aliased[v])
+        return true;
+    if (!mem_grow(&model->ranges, &b->room, model->count, 1))
+        return false;
+    model->ranges[model->count++] = (struct memory_range){
+        .value = v,
+        .start = id,
+        .end = b->end[v] == HLO_NONE ? id : b->end[v],
+        .in_place = parameter ? HLO_NONE : place_for(b, id),
+        .kind = b->kind[v],
+        .is_argument = parameter,
+        .is_output = in_entry && b->end[v] == entry->first + entry->count - 1 && !parameter,
+    };
+    return true;
+}
+
+/* Counting sort of the ranges by their end. Ends lie in the computation of their range, ids of a
+ * computation are contiguous, so `first` bounds both orders. */
+static bool sort_ends(struct memory_model *model)
+{
+    uint32_t *at = mem_try((size_t)model->m->count + 2, sizeof *at);
+
+    model->by_end = mem_try(model->count, sizeof *model->by_end);
+    if (!at || !model->by_end) {
+        free(at);
+        return false;
+    }
+    for (uint32_t k = 0; k < model->count; k++)
+        at[model->ranges[k].end + 1]++;
+    for (uint32_t id = 0; id < model->m->count; id++)
+        at[id + 1] += at[id];
+    for (uint32_t k = 0; k < model->count; k++)
+        model->by_end[at[model->ranges[k].end]++] = k;
+    free(at);
+    return true;
+}
+
+static bool make_ranges(struct build *b)
+{
+    struct memory_model *model = b->model;
+    const struct hlo_module *m = model->m;
+
+    model->first = mem_try((size_t)m->computation_count + 1, sizeof *model->first);
+    if (!model->first)
+        return false;
+    for (uint32_t c = 0; c < m->computation_count; c++) {
+        model->first[c] = model->count;
+        for (hlo_id id = m->computations[c].first; id < m->computations[c].first + m->computations[c].count; id++) {
+            for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
+                if (!add_range(b, id, v))
+                    return false;
+            }
+        }
+    }
+    model->first[m->computation_count] = model->count;
+    return sort_ends(model);
+}
+
+int memory_new(const struct classes *c, const struct fusion *f, const struct hlo_roles *roles,
+               struct memory_model *out, struct err *e)
+{
+    struct memory_model model = {.m = c->m, .classes = c};
+    struct build b = {.model = &model, .f = f, .roles = roles};
+    size_t values = c->m->value_count;
+
+    b.end = mem_try(values, sizeof *b.end);
+    b.kind = mem_try(values, 1);
+    b.aliased = mem_try(values, 1);
+    bool ok = b.end && b.kind && b.aliased;
+    if (ok) {
+        find_ends(&b);
+        find_kinds(&b);
+        find_aliased(&b);
+        ok = make_ranges(&b);
+    }
+    free(b.end);
+    free(b.kind);
+    free(b.aliased);
+    if (ok) {
+        *out = model;
+        return 0;
+    }
+    memory_release(&model);
+    return no_memory(e);
+}
+
+void memory_release(struct memory_model *m)
+{
+    free(m->ranges);
+    free(m->first);
+    free(m->by_end);
+    memset(m, 0, sizeof *m);
+}
+
+double *memory_scratch(const struct memory_model *m)
+{
+    return mem_try((size_t)m->count + m->m->computation_count, sizeof(double));
+}
+
+double memory_local_bytes(const struct memory_model *m, const struct labels *l, const label *on, hlo_value v)
+{
+    const struct hlo_shape *s = hlo_value_shape(m->m, v);
+    double bytes = (double)s->bytes;
+
+    for (uint32_t d = 0; d < s->rank && bytes > 0; d++) {
+        class_id k = m->classes->class_of[class_dim(m->classes, v, d)];
+        int64_t parts = k == CLASS_NONE ? 1 : l->parts[on[k]], size = s->dims[d];
+        if (parts > 1)
+            bytes = bytes / (double)size * (double)((size + parts - 1) / parts);
+    }
+    return bytes;
+}
+
+/* ---- the sweep ---- */
+
+struct sweep {
+    const struct memory_model *model;
+    const double *bytes;            /* [ranges] */
+    const double *inner;            /* [computations] peak of each, callees first */
+    double live[MEMORY_KIND_COUNT];
+    double total;
+    uint32_t next, next_end, last;  /* ranges not yet begun, not yet ended */
+};
+
+static void sweep_begin(struct sweep *s, const struct memory_model *model, const double *scratch, hlo_comp c)
+{
+    *s = (struct sweep){.model = model,
+                        .bytes = scratch,
+                        .inner = scratch + model->count,
+                        .next = model->first[c],
+                        .next_end = model->first[c],
+                        .last = model->first[c + 1]};
+}
+
+static void count(struct sweep *s, uint32_t range, double sign)
+{
+    s->live[s->model->ranges[range].kind] += sign * s->bytes[range];
+    s->total += sign * s->bytes[range];
+}
+
+/* The range that holds buffer `v`, looked for backwards from `from`: in-place operands end at their
+ * user, so it is among the ranges ending there. */
+static uint32_t range_ending(const struct sweep *s, hlo_id end, hlo_value v)
+{
+    for (uint32_t k = s->next_end; k < s->last && s->model->ranges[s->model->by_end[k]].end <= end; k++) {
+        if (s->model->ranges[s->model->by_end[k]].value == v)
+            return s->model->by_end[k];
+    }
+    return UINT32_MAX;
+}
+
+/* Peak of what `id` calls while it runs. */
+static double inner_peak(const struct sweep *s, hlo_id id)
+{
+    const struct hlo_module *m = s->model->m;
+    double most = 0;
+
+    for (uint32_t k = 0; k < hlo_at(m, id)->called_count; k++) {
+        double peak = s->inner[hlo_called(m, id, k)];
+        if (peak > most)
+            most = peak;
+    }
+    return most;
+}
+
+/* Begins what `id` makes. Returns the bytes it takes in the place of operands, which are live twice
+ * in the sums for this moment. */
+static double begin_ranges(struct sweep *s, hlo_id id)
+{
+    double shared = 0;
+
+    for (; s->next < s->last && s->model->ranges[s->next].start == id; s->next++) {
+        const struct memory_range *r = &s->model->ranges[s->next];
+        if (r->is_argument)
+            continue;
+        count(s, s->next, 1);
+        uint32_t place = r->in_place == HLO_NONE ? UINT32_MAX : range_ending(s, id, r->in_place);
+        if (place != UINT32_MAX)
+            shared += s->bytes[place] < s->bytes[s->next] ? s->bytes[place] : s->bytes[s->next];
+    }
+    return shared;
+}
+
+static void end_ranges(struct sweep *s, hlo_id id)
+{
+    for (; s->next_end < s->last; s->next_end++) {
+        uint32_t k = s->model->by_end[s->next_end];
+        if (s->model->ranges[k].end > id)
+            break;
+        if (!s->model->ranges[k].is_argument && !s->model->ranges[k].is_output)
+            count(s, k, -1);
+    }
+}
+
+static double peak_of_computation(const struct memory_model *m, hlo_comp c, double *scratch)
+{
+    const struct hlo_computation *comp = &m->m->computations[c];
+    struct sweep s;
+    double peak = 0;
+
+    sweep_begin(&s, m, scratch, c);
+    for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
+        double shared = begin_ranges(&s, id), now = s.total - shared + inner_peak(&s, id);
+        if (now > peak)
+            peak = now;
+        end_ranges(&s, id);
+    }
+    return peak;
+}
+
+static void fill_scratch(const struct memory_model *m, const struct labels *l, const label *on, double *scratch)
+{
+    for (uint32_t k = 0; k < m->count; k++)
+        scratch[k] = memory_local_bytes(m, l, on, m->ranges[k].value);
+    for (hlo_comp c = 0; c < m->m->computation_count; c++)
+        scratch[m->count + c] = c == m->m->entry ? 0 : peak_of_computation(m, c, scratch);
+}
+
+static void count_arguments(const struct memory_model *m, const double *bytes, double out[MEMORY_KIND_COUNT])
+{
+    hlo_comp entry = m->m->entry;
+
+    for (uint32_t k = m->first[entry]; k < m->first[entry + 1]; k++) {
+        if (m->ranges[k].is_argument)
+            out[m->ranges[k].kind] += bytes[k];
+    }
+}
+
+enum { POINTER_BYTES = 8 }; /* XLA's output table has one per leaf */
+
+static double output_bytes(const struct memory_model *m, const struct labels *l, const label *on)
+{
+    hlo_id root = m->m->computations[m->m->entry].root;
+    bool is_tuple = hlo_shape(m->m, root)->type == HLO_TUPLE;
+    double bytes = 0;
+
+    for (hlo_value v = m->m->leaf_base[root]; v < m->m->leaf_base[root + 1]; v++)
+        bytes += memory_local_bytes(m, l, on, v) + (is_tuple ? POINTER_BYTES : 0);
+    return bytes;
+}
+
+struct memory_cost memory_of(const struct memory_model *m, const struct labels *l, const label *on, double *scratch)
+{
+    const struct hlo_computation *entry = &m->m->computations[m->m->entry];
+    struct memory_cost cost = {.at = entry->first, .outputs = output_bytes(m, l, on)};
+    double held[MEMORY_KIND_COUNT] = {0}, at_peak[MEMORY_KIND_COUNT] = {0}, most = -1;
+    struct sweep s;
+
+    fill_scratch(m, l, on, scratch);
+    count_arguments(m, scratch, held);
+    sweep_begin(&s, m, scratch, m->m->entry);
+    for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
+        double shared = begin_ranges(&s, id), inner = inner_peak(&s, id);
+        if (s.total - shared + inner > most) {
+            most = s.total - shared + inner;
+            memcpy(at_peak, s.live, sizeof at_peak);
+            at_peak[MEMORY_ACTIVATIONS] += inner - shared;
+            cost.at = id;
+        }
+        end_ranges(&s, id);
+    }
+    for (int k = 0; k < MEMORY_KIND_COUNT; k++) {
+        cost.bytes[k] = held[k] + at_peak[k];
+        cost.arguments += held[k];
+    }
+    cost.temporaries = most > 0 ? most : 0;
+    cost.peak = cost.arguments + cost.temporaries;
+    return cost;
+}
+
+void memory_timeline(const struct memory_model *m, const struct labels *l, const label *on, double *scratch,
+                     double (*rows)[MEMORY_KIND_COUNT])
+{
+    const struct hlo_computation *entry = &m->m->computations[m->m->entry];
+    double held[MEMORY_KIND_COUNT] = {0};
+    struct sweep s;
+
+    fill_scratch(m, l, on, scratch);
+    count_arguments(m, scratch, held);
+    sweep_begin(&s, m, scratch, m->m->entry);
+    for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
+        double shared = begin_ranges(&s, id), inner = inner_peak(&s, id);
+        for (int k = 0; k < MEMORY_KIND_COUNT; k++)
+            rows[id - entry->first][k] = held[k] + s.live[k];
+        rows[id - entry->first][MEMORY_ACTIVATIONS] += inner - shared;
+        end_ranges(&s, id);
+    }
+}
+
+uint32_t memory_tops(const struct memory_model *m, const struct labels *l, const label *on, hlo_id at,
+                     struct memory_top *out, uint32_t room)
+{
+    hlo_comp entry = m->m->entry;
+    uint32_t held = 0;
+
+    for (uint32_t k = m->first[entry]; k < m->first[entry + 1]; k++) {
+        const struct memory_range *r = &m->ranges[k];
+        if (!r->is_argument && (r->start > at || (r->end < at && !r->is_output)))
+            continue;
+        struct memory_top top = {r->value, memory_local_bytes(m, l, on, r->value), r->kind};
+        uint32_t n = held < room ? held++ : room;
+        for (; n && out[n - 1].bytes < top.bytes; n--) {
+            if (n < room)
+                out[n] = out[n - 1];
+        }
+        if (n < room)
+            out[n] = top;
+    }
+    return held;
+}
