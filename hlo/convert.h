@@ -60,7 +60,8 @@ bool take_shapes(struct arena *a, struct scan *s, char close, Xla__ShapeProto **
                  size_t *count);
 int convert_shape(struct hlo_builder *b, const Xla__ShapeProto *p, hlo_shape_id *out,
                   struct err *e) MUST_CHECK;
-uint32_t convert_leaves(const Xla__ShapeProto *p);
+/* Types and dims are equal, whatever the layouts. */
+bool convert_same_dims(const Xla__ShapeProto *a, const Xla__ShapeProto *b);
 
 /* ---- convert_number.c, convert_literal.c ---- */
 /* Bits of a float of this type (hlo/shape.h class F), and back, to nearest even. */

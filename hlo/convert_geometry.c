@@ -5,14 +5,23 @@
 
 /* ---- geometry ---- */
 
+static Xla__HloInstructionProto__SliceDimensions *slice_at(const struct convert_value *v, size_t n)
+{
+    return *(Xla__HloInstructionProto__SliceDimensions **)reflect_at(v->m, v->f, n);
+}
+
+/* Strides are printed for all dims or, when all are 1, for none. */
 static void print_slices(const struct convert_value *v, struct str *out)
 {
+    bool strides = false;
+
+    for (size_t i = 0; i < reflect_count(v->m, v->f); i++)
+        strides |= slice_at(v, i)->stride != 1;
     str_add_char(out, '{');
     for (size_t i = 0; i < reflect_count(v->m, v->f); i++) {
-        const Xla__HloInstructionProto__SliceDimensions *d =
-            *(Xla__HloInstructionProto__SliceDimensions **)reflect_at(v->m, v->f, i);
+        const Xla__HloInstructionProto__SliceDimensions *d = slice_at(v, i);
         str_format(out, "%s[%lld:%lld", i ? ", " : "", (long long)d->start, (long long)d->limit);
-        if (d->stride != 1)
+        if (strides)
             str_format(out, ":%lld", (long long)d->stride);
         str_add_char(out, ']');
     }

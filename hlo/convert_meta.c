@@ -295,18 +295,18 @@ static void print_index(const int64_t *index, size_t count, struct str *out)
     str_add_char(out, '}');
 }
 
+/* Elements come in the order of the leaves: the next one is tried first. */
 static const Xla__OriginalArrayProto *original_at(struct original *o)
 {
-    for (size_t tried = 0; tried < 2; tried++) {
-        for (; o->next < o->p->n_elements; o->next++) {
-            const Xla__OriginalValueElementProto *e = o->p->elements[o->next];
-            if (e->n_shape_index == o->depth &&
-                (!o->depth || !memcmp(e->shape_index, o->index, o->depth * sizeof *o->index)))
-                return e->original_array;
-            if (o->p->n_elements > 4096) /* keep to one pass over long lists */
-                return NULL;
+    size_t count = o->p->n_elements, tries = count < 64 ? count : 1;
+
+    for (size_t n = 0; n < tries; n++) {
+        const Xla__OriginalValueElementProto *e = o->p->elements[(o->next + n) % count];
+        if (e->n_shape_index == o->depth &&
+            (!o->depth || !memcmp(e->shape_index, o->index, o->depth * sizeof *o->index))) {
+            o->next = (o->next + n) % count + 1;
+            return e->original_array;
         }
-        o->next = 0;
     }
     return NULL;
 }
@@ -328,7 +328,6 @@ static void print_tree(struct original *o, const Xla__ShapeProto *shape)
     const Xla__OriginalArrayProto *array = original_at(o);
     str_add_char(o->out, '{');
     if (array) {
-        o->next++;
         print_quoted(array->instruction_name, strlen(array->instruction_name), o->out);
         if (array->n_shape_index) {
             str_add_char(o->out, ' ');
@@ -350,6 +349,7 @@ void print_original(const Xla__OriginalValueProto *p, const Xla__ShapeProto *sha
     str_add_char(out, '}');
 }
 
+/* {"instruction" {index}}, or {} for a leaf whose origin is lost: an element without an array. */
 static bool take_leaf(struct arena *a, struct scan *s, Xla__OriginalValueProto *p,
                       const int64_t *index, size_t depth)
 {
@@ -359,20 +359,22 @@ static bool take_leaf(struct arena *a, struct scan *s, Xla__OriginalValueProto *
 
     if (!e || !array || !scan_char(s, '{'))
         return false;
-    if (scan_char(s, '}'))
-        return true;
     xla__original_value_element_proto__init(e);
     xla__original_array_proto__init(array);
-    e->original_array = array;
     e->shape_index = arena_get(a, depth + 1, sizeof *index);
-    array->instruction_name = scan_string(s, a, &size);
-    if (!e->shape_index || !array->instruction_name || strlen(array->instruction_name) != size)
+    if (!e->shape_index || !convert_append(a, (void ***)&p->elements, &p->n_elements, e))
         return false;
     memcpy(e->shape_index, index, depth * sizeof *index);
     e->n_shape_index = depth;
+    if (scan_char(s, '}'))
+        return true;
+    e->original_array = array;
+    array->instruction_name = scan_string(s, a, &size);
+    if (!array->instruction_name || strlen(array->instruction_name) != size)
+        return false;
     if (scan_peek(s, '{') && !scan_ints(s, a, "{,}", &array->shape_index, &array->n_shape_index))
         return false;
-    return scan_char(s, '}') && convert_append(a, (void ***)&p->elements, &p->n_elements, e);
+    return scan_char(s, '}');
 }
 
 Xla__OriginalValueProto *take_original(struct arena *a, struct scan *s)

@@ -223,6 +223,8 @@ static int read_literal(struct reading *r, const Xla__HloInstructionProto *i, st
         return 0;
     } else if (!i->literal) {
         str_add(&r->text, "{...}");
+    } else if (i->literal->shape && !convert_same_dims(i->literal->shape, i->shape)) {
+        return err_set(r->e, ERR_INPUT, "literal: its shape is not that of the constant");
     } else if (!print_literal(i->literal, r->scratch, &r->text)) {
         return err_set(r->e, ERR_INPUT, "literal: its values are not what its shape says");
     }

@@ -452,14 +452,18 @@ int convert_shape(struct hlo_builder *b, const Xla__ShapeProto *p, hlo_shape_id 
     return rc;
 }
 
-uint32_t convert_leaves(const Xla__ShapeProto *p)
+bool convert_same_dims(const Xla__ShapeProto *a, const Xla__ShapeProto *b)
 {
-    uint32_t count = 0;
-
-    if (p->element_type != XLA__PRIMITIVE_TYPE__TUPLE &&
-        p->element_type != XLA__PRIMITIVE_TYPE__BUFFER)
-        return 1;
-    for (size_t i = 0; i < p->n_tuple_shapes; i++)
-        count += convert_leaves(p->tuple_shapes[i]);
-    return count;
+    if (a->element_type != b->element_type || a->n_dimensions != b->n_dimensions ||
+        a->n_tuple_shapes != b->n_tuple_shapes)
+        return false;
+    for (size_t i = 0; i < a->n_dimensions; i++) {
+        if (a->dimensions[i] != b->dimensions[i])
+            return false;
+    }
+    for (size_t i = 0; i < a->n_tuple_shapes; i++) {
+        if (!convert_same_dims(a->tuple_shapes[i], b->tuple_shapes[i]))
+            return false;
+    }
+    return true;
 }

@@ -34,11 +34,15 @@ static Xla__ShapeProto *shape_of(struct writing *w, hlo_shape_id id)
     return w->shapes[id];
 }
 
-static bool fill_ids(struct arena *a, const uint32_t *items, size_t count, int64_t **out, size_t *n)
+/* Ids of `count` items of a pool from `first` on. */
+static bool fill_ids(struct arena *a, const uint32_t *pool, const uint32_t first_count[2],
+                     int64_t **out, size_t *n)
 {
-    *out = arena_get(a, count + 1, sizeof **out);
-    for (size_t i = 0; i < count && *out; i++)
-        (*out)[i] = items[i] + 1LL;
+    uint32_t first = first_count[0], count = first_count[1];
+
+    *out = arena_get(a, count + 1u, sizeof **out);
+    for (uint32_t i = 0; i < count && *out; i++)
+        (*out)[i] = pool[first + i] + 1LL;
     *n = count;
     return *out != NULL;
 }
@@ -101,12 +105,12 @@ static int write_instruction(struct writing *w, hlo_id id, Xla__HloInstructionPr
     p->shape = shape_of(w, i->shape);
     p->metadata = NEW(w, xla__op_metadata);
     if (!p->shape || !p->opcode || !p->metadata ||
-        !fill_ids(w->a, m->operand_pool + i->operands, i->operand_count, &p->operand_ids,
-                  &p->n_operand_ids) ||
-        !fill_ids(w->a, m->operand_pool + i->controls, i->control_count,
+        !fill_ids(w->a, m->operand_pool, (uint32_t[]){i->operands, i->operand_count},
+                  &p->operand_ids, &p->n_operand_ids) ||
+        !fill_ids(w->a, m->operand_pool, (uint32_t[]){i->controls, i->control_count},
                   &p->control_predecessor_ids, &p->n_control_predecessor_ids) ||
-        !fill_ids(w->a, m->called_pool + i->called, i->called_count, &p->called_computation_ids,
-                  &p->n_called_computation_ids) ||
+        !fill_ids(w->a, m->called_pool, (uint32_t[]){i->called, i->called_count},
+                  &p->called_computation_ids, &p->n_called_computation_ids) ||
         !write_attrs(w, id, p))
         return no_memory(w);
     if (i->opcode == HLO_OP_PARAMETER)

@@ -103,7 +103,8 @@ void *reflect_at(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, s
 
     if (!reflect_is_repeated(f))
         return member;
-    return *(char **)(void *)member + n * reflect_item_size(f->type);
+    char *items = *(char **)(void *)member;
+    return items ? items + n * reflect_item_size(f->type) : NULL;
 }
 
 bool reflect_has(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)

@@ -317,48 +317,43 @@ static int take_fields(struct text *t, const struct reflect_step *s, ProtobufCMe
 
 enum { CHOICES_MAX = 4 };
 
-/* Goes over the file once without keeping anything. */
-static int choose(struct text t, const ProtobufCMessageDescriptor *const *choices, size_t *best)
+/* Goes over the file once without keeping anything, up to its end or first mistake. */
+static size_t choose(struct text t, const ProtobufCMessageDescriptor *const *choices)
 {
-    size_t known[CHOICES_MAX] = {0};
+    size_t known[CHOICES_MAX] = {0}, best = 0;
+    struct arena passing = {.limit = t.arena->limit};
+    struct err ignored;
 
+    t.arena = &passing;
+    t.e = &ignored;
     for (blank(&t); t.at < t.end; blank(&t)) {
         struct text ahead = t;
         const char *name;
         size_t size = take_word(&ahead, &name);
         for (size_t n = 0; n < CHOICES_MAX && choices[n]; n++)
             known[n] += size && reflect_field(choices[n], name, size);
-        int rc = take_field(&t, NULL, NULL);
-        if (rc)
-            return rc;
+        if (take_field(&t, NULL, NULL))
+            break;
         if (!take(&t, ','))
             take(&t, ';');
     }
-    *best = 0;
+    arena_release(&passing);
     for (size_t n = 1; n < CHOICES_MAX && choices[n]; n++) {
-        if (known[n] > known[*best])
-            *best = n;
+        if (known[n] > known[best])
+            best = n;
     }
-    return 0;
+    return best;
 }
 
 int reflect_from_text(const ProtobufCMessageDescriptor *const *choices, const char *text,
                       size_t size, struct arena *a, ProtobufCMessage **out, struct err *e)
 {
     struct text t = {text, text, text + size, a, e};
-    struct arena passing = {.limit = a->limit};
-    size_t best;
+    ProtobufCMessage *m = reflect_new(a, choices[choose(t, choices)]);
 
-    t.arena = &passing;
-    int rc = choose(t, choices, &best);
-    arena_release(&passing);
-    if (rc)
-        return rc;
-    t.arena = a;
-    ProtobufCMessage *m = reflect_new(a, choices[best]);
     if (!m)
         return err_set(e, ERR_MEMORY, "out of memory");
-    rc = take_fields(&t, NULL, m, 0);
+    int rc = take_fields(&t, NULL, m, 0);
     if (!rc)
         *out = m;
     return rc;
