@@ -5,6 +5,7 @@
 #include "tui/cmd_convert.h"
 #include "tui/cmd_inspect.h"
 #include "tui/cmd_plan.h"
+#include "tui/cmd_search.h"
 #include "tui/cmd_teach.h"
 #include "tui/explore.h"
 
@@ -24,6 +25,8 @@ const struct command commands[] = {
      "print one screen of the explorer as text or as a picture", cmd_screen},
     {"plan", "MODEL [CLUSTER] [--set NAME:DIM=0|1 ...] [--optimum] [--json] [-o FILE]",
      "one plan from given decisions, or the proven best", cmd_plan},
+    {"search", "MODEL [CLUSTER] [--kind opp|adp|all] [--algo NAME] [--pin NAME:DIM=0|1] [--json]",
+     "search for the best distribution: a learner, or its opponents", cmd_search},
     {"teach", "GAME [--seeds N] [--decisions N] [--SETTING VALUE] [--no-SWITCH]",
      "watch the learner learn a game with a known answer", cmd_teach},
     {0},

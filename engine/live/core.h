@@ -12,9 +12,14 @@
 struct act {
     struct game_pin *pins;
     uint32_t *pin_moves, *pin_acts; /* the move each pin came from, and the act that made it */
+    uint32_t *pin_wishes;           /* the wish it came from: core->wishes, as the person put it */
     uint32_t pin_count;
     struct search_options options;
     char text[96];
+};
+
+struct pin_wish {
+    char text[COMMAND_TEXT_ROOM + 2]; /* "NAME:DIM=1" */
 };
 
 struct core {
@@ -25,6 +30,9 @@ struct core {
     struct act *acts;        /* acts[0]: the start; acts[act] is in force */
     uint32_t act, act_count;
     size_t act_room;
+    struct pin_wish *wishes;
+    uint32_t wish_count;
+    size_t wish_room;
     uint32_t act_number;     /* acts ever made: the markers on the curves */
 
     enum live_state state;
@@ -36,6 +44,8 @@ struct core {
     struct search_event event;  /* of the last step */
     int8_t *last;               /* [moves] */
     struct live_plan *best, *exact, *batch;
+    struct live_plan *stage_1;  /* the best before fine-tuning */
+    struct live_stage stage[2]; /* of this search */
     double baseline_ms;
     struct series reward, best_ms, loss_curve, epsilon_curve;
     struct live_log log;

@@ -104,6 +104,7 @@ static void fill_counts(const struct core *c, struct snapshot *s)
     s->episodes_per_s = c->seconds > 0 ? (double)s->episodes / c->seconds : 0;
     s->loss = c->loss;
     s->fine_tuning = c->event.fine_tuning;
+    memcpy(s->stage, c->stage, sizeof s->stage);
     struct rl_agent *agent = search_agent(c->search);
     s->epsilon = agent ? rl_agent_epsilon(agent) : 0;
     s->baseline_ms = c->baseline_ms;

@@ -46,6 +46,13 @@ struct live_pin {
     uint32_t act;
 };
 
+/* What one stage of a search did: 1 from all open, 2 fine-tuning. */
+struct live_stage {
+    uint64_t episodes, decisions, conflicts, improved;
+    double seconds, seconds_to_best; /* of its best plan: since the search began */
+    double score, step_ms;           /* of its best plan; improved 0: none */
+};
+
 enum { PLANS_MOST = 8 };
 
 struct snapshot {
@@ -63,6 +70,7 @@ struct snapshot {
     double decisions_per_s, episodes_per_s;
     double epsilon, loss;
     bool fine_tuning;
+    struct live_stage stage[2];
 
     uint32_t position;             /* move decided next; move_count: between episodes */
     int8_t *status;                /* [moves] now: -1 open, 0 whole, 1 split */

@@ -270,31 +270,44 @@ static int set_dim(const struct problem *p, struct strict *s, uint32_t param, ui
     return 0;
 }
 
-int plan_set(const struct problem *p, struct strict *s, const char *setting, struct err *e)
+int plan_setting_parse(const struct problem *p, const char *setting, struct plan_setting *out, struct err *e)
 {
     const char *equals = strrchr(setting, '='), *colon = equals;
     int64_t dim;
-    label over;
-    uint32_t matches = 0;
 
     while (colon && colon > setting && *colon != ':')
         colon--;
     if (!equals || colon == setting || !hlo_parse_int(colon + 1, (size_t)(equals - colon) - 1, &dim) ||
-        dim < 0 || !parse_axes(p, equals + 1, &over))
+        dim < 0 || dim > UINT32_MAX || !parse_axes(p, equals + 1, &out->over))
         return err_set(e, ERR_INPUT, "setting \"%.100s\", expected NAME:DIM=0, NAME:DIM=1 or NAME:DIM=AXES", setting);
-    for (uint32_t k = 0; k < p->roles.param_count; k++) {
-        const struct hlo_param_role *r = &p->roles.params[k];
-        if (!param_matches(p, k, setting, (size_t)(colon - setting)) || dim >= hlo_value_shape(p->m, r->value)->rank)
+    out->pattern = setting;
+    out->size = (size_t)(colon - setting);
+    out->dim = (uint32_t)dim;
+    return 0;
+}
+
+bool plan_setting_matches(const struct problem *p, const struct plan_setting *s, uint32_t param)
+{
+    return param_matches(p, param, s->pattern, s->size) &&
+           s->dim < (uint32_t)hlo_value_shape(p->m, p->roles.params[param].value)->rank;
+}
+
+int plan_set(const struct problem *p, struct strict *s, const char *setting, struct err *e)
+{
+    struct plan_setting parsed;
+    uint32_t matches = 0;
+    int rc = plan_setting_parse(p, setting, &parsed, e);
+
+    for (uint32_t k = 0; k < p->roles.param_count && !rc; k++) {
+        if (!plan_setting_matches(p, &parsed, k))
             continue;
-        int rc = set_dim(p, s, k, (uint32_t)dim, over, e);
-        if (rc)
-            return rc;
+        rc = set_dim(p, s, k, parsed.dim, parsed.over, e);
         matches++;
     }
-    if (!matches)
-        return err_set(e, ERR_INPUT, "no parameter matches \"%.*s\" with a dim %lld; inspect prints the names",
-                       (int)(colon - setting), setting, (long long)dim);
-    return 0;
+    if (!rc && !matches)
+        rc = err_set(e, ERR_INPUT, "no parameter matches \"%.*s\" with a dim %u; inspect prints the names",
+                     (int)parsed.size, setting, parsed.dim);
+    return rc;
 }
 
 class_id plan_batch_class(const struct problem *p, label *over)

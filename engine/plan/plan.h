@@ -82,6 +82,17 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
  * classes and the place in the sentence; a pattern that matches nothing ERR_INPUT. */
 int plan_set(const struct problem *p, struct strict *s, const char *setting, struct err *e) MUST_CHECK;
 
+/* The same, taken apart: which dims it speaks of (pattern points into `setting`). */
+struct plan_setting {
+    const char *pattern;
+    size_t size;
+    uint32_t dim;
+    label over; /* 0: whole */
+};
+int plan_setting_parse(const struct problem *p, const char *setting, struct plan_setting *out,
+                       struct err *e) MUST_CHECK;
+bool plan_setting_matches(const struct problem *p, const struct plan_setting *s, uint32_t param);
+
 /* Splits the dims that the inputs share as their batch along every axis: data parallelism. The class
  * that holds most dims of inputs and can be split over all axes, else over most; CLASS_NONE: none. */
 class_id plan_batch_class(const struct problem *p, label *over);

@@ -15,10 +15,10 @@ struct dqn {
     uint32_t without_gain;    /* fine-tuning episodes in a row that found nothing */
 };
 
-static const struct rl_settings *preset_for(const struct search_options *o)
+const struct rl_settings *search_preset(const struct game_options *o)
 {
-    if (o->game.reward == GAME_REWARD_PAPER)
-        return rl_preset(o->game.kind == GAME_ADP ? "paper-adp" : "paper-opp");
+    if (o->reward == GAME_REWARD_PAPER)
+        return rl_preset(o->kind == GAME_ADP ? "paper-adp" : "paper-opp");
     return rl_preset("planner");
 }
 
@@ -35,7 +35,7 @@ static int dqn_start(struct search *s, struct err *e)
     if (!d)
         return err_set(e, ERR_MEMORY, "not enough memory for the learner");
     if (!s->options.rl_set)
-        s->options.rl = *preset_for(&s->options);
+        s->options.rl = *search_preset(&s->options.game);
     d->now = mem_try(shape.observation_size, sizeof *d->now);
     d->next = mem_try(shape.observation_size, sizeof *d->next);
     if (!d->now || !d->next)
@@ -87,6 +87,7 @@ static void begin_episode(struct search *s, struct dqn *d)
     } else if (d->tuning && d->without_gain > s->game.move_count) {
         d->tuning = false;
         s->since_better = 0;
+        s->rounds++;
     }
     if (d->tuning && next_tuned_move(s, d))
         game_reset_from(&s->game, s->best.on, d->tuned_move);

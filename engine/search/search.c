@@ -120,6 +120,11 @@ uint64_t search_conflicts(const struct search *s)
     return s->conflicts;
 }
 
+uint32_t search_rounds(const struct search *s)
+{
+    return s->rounds;
+}
+
 bool search_is_done(const struct search *s)
 {
     return s->done;

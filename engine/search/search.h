@@ -79,6 +79,12 @@ uint64_t search_conflicts(const struct search *s);
 bool search_is_done(const struct search *s);
 bool search_is_proven(const struct search *s); /* exact, or enumeration run to its end */
 
+/* Times that a search came to its natural end without being done: the DQN's stage 2 set back every group
+ * once and found nothing better. */
+uint32_t search_rounds(const struct search *s);
+/* The learner's settings for a game when none are given. */
+const struct rl_settings *search_preset(const struct game_options *o);
+
 /* The person's hand. Pins are as game_set_pins; the best plan is forgotten when it breaks one. */
 int search_set_pins(struct search *s, const struct game_pin *pins, size_t count, struct strict_clash *clash,
                     struct err *e) MUST_CHECK;

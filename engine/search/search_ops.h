@@ -12,6 +12,7 @@ struct search {
     struct search_best best;
     uint64_t episodes, evaluations, conflicts;
     uint64_t since_better;   /* episodes since the best changed */
+    uint32_t rounds;         /* stage 2 went round without gain */
     bool done, proven;
 };
 

@@ -1,0 +1,47 @@
+/* engine/search/race.h - all algorithms on one game, kept level in whole plans priced.
+ *
+ * Each runner has its own search from the same seed. They are driven in turn so that none has priced
+ * more plans than another by more than one; time is measured for each apart, so an algorithm that
+ * thinks longer about a plan shows it. Results but the seconds are functions of options and seed. */
+#ifndef AUTOMAP_ENGINE_SEARCH_RACE_H
+#define AUTOMAP_ENGINE_SEARCH_RACE_H
+
+#include "engine/search/search.h"
+
+enum { RACE_POINTS_MOST = 32 };
+
+struct race_runner {
+    enum search_algorithm algorithm;
+    struct search *search;
+    double seconds, seconds_to_best;
+    bool finished;                       /* it has nothing more to try */
+    double curve[RACE_POINTS_MOST];      /* best score at race.points[n] plans; NaN before its first */
+};
+
+/* From plan number `evaluation` on this runner led: strictly better than all others. */
+struct race_lead {
+    uint64_t evaluation;
+    uint32_t runner;
+    double score;
+};
+
+struct race {
+    struct race_runner runner[SEARCH_ALGORITHM_COUNT];
+    uint32_t count;
+    uint64_t level;                      /* plans priced by each that is not finished */
+    uint64_t points[RACE_POINTS_MOST];   /* 1 2 5 10 20 50 ... */
+    uint32_t point_count;
+    struct race_lead *leads;
+    size_t lead_count, lead_room;
+};
+
+/* `o->algorithm` is ignored. Pins may be NULL. */
+int race_new(const struct problem *p, const struct search_options *o, const struct game_pin *pins,
+             size_t pin_count, struct race *out, struct err *e) MUST_CHECK;
+void race_release(struct race *r);
+/* One more plan for each. False when all are finished. */
+bool race_step(struct race *r);
+/* The runner with the best score, the earliest on ties: first by plans priced, then in order. */
+uint32_t race_winner(const struct race *r);
+
+#endif

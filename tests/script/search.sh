@@ -1,0 +1,82 @@
+#!/bin/sh
+# automap search: the proven optimum, the same bits whatever runs beside it, pins, scripts, signals, exit codes.
+set -eu
+source=$1 automap=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+tiny=$source/examples/models/t5-tiny.hlo.txt.gz
+base=$source/examples/models/t5-base6.hlo.txt.gz
+timeless() { grep -v seconds "$1" > "$1.t"; }
+
+# the plan and the search are the same with one search in the process or four, with or without --json
+"$automap" search "$tiny" --kind all --seed 3 --json --plan "$dir/one.plan" > "$dir/one.json" 2> "$dir/err"
+"$automap" search "$tiny" --kind all --seed 3 --plan "$dir/two.plan" > "$dir/two" 2> "$dir/err"
+cmp "$dir/one.plan" "$dir/two.plan"
+"$automap" search "$tiny" --kind all --seed 1 --seeds 4 --json > "$dir/four.json" 2> "$dir/err"
+timeless "$dir/one.json"
+python3 - "$dir/one.json" "$dir/four.json" << 'P' || exit 1
+import json, sys
+def strip(o):
+    if isinstance(o, dict): return {k: strip(v) for k, v in o.items() if "seconds" not in k}
+    return [strip(v) for v in o] if isinstance(o, list) else o
+one, four = (json.load(open(p)) for p in sys.argv[1:])
+assert one["schema"] == "automap.search/1" and four["schema"] == "automap.seeds/1"
+assert strip(one) == strip(four["runs"][2]), "seed 3 differs with others beside it"
+assert four["at_optimum"] >= 3, four["at_optimum"]
+assert one["optimum"]["proven"] and one["step_time_ms"] >= one["optimum"]["step_time_ms"] * (1 - 1e-9)
+assert one["partitioned"] + one["replicated"] + one["undecided"] == one["dims"]
+assert {d["by"] for d in one["decisions_list"]} <= {"decision", "propagation", "fine-tuning", "default"}
+P
+
+# no algorithm changes a pin
+for algo in dqn random greedy enumerate anneal exact; do
+    "$automap" search "$tiny" --kind all --algo $algo --episodes 60 --pin 'encoder/layer_000/ffn/conv1/kernel:1=0' \
+        --pin 'encoder/layer_000/self/q/kernel:0=1' --json > "$dir/pin.json" 2> "$dir/err" || {
+        cat "$dir/err"
+        exit 1
+    }
+    python3 - "$dir/pin.json" << 'P' || { echo "$algo changed a pin"; exit 1; }
+import json, sys
+r = json.load(open(sys.argv[1]))
+held = [d for d in r["decisions_list"] if d["variable"] == "encoder/layer_000/self/q/kernel" and d["dim"] == 0]
+assert held and all(d["status"] == 1 and d["by"] == "pin" for d in held), held
+P
+done
+
+# pins that clash: the smallest set that does, and only it
+code=0
+"$automap" search "$base" --pin 'encoder/layer_000/ffn/conv1/kernel:0=0' --pin 'encoder/layer_000/self/q/kernel:0=1' \
+    --pin 'decoder/layer_000/cross/q/kernel:0=0' > /dev/null 2> "$dir/err" || code=$?
+[ $code = 4 ] || { echo "clashing pins: exit $code"; cat "$dir/err"; exit 1; }
+grep -q 'cannot hold together: ' "$dir/err"
+[ "$(tr -cd '=' < "$dir/err" | wc -c)" = 2 ] || { echo "not the smallest set"; cat "$dir/err"; exit 1; }
+
+# a script pins and steers; Ctrl-C stops with the best so far
+printf '# steer\n40 pin encoder/layer_000/self/q/kernel:0=1\nat episode 30: backtrack @1\nat episode 50: quit\n' > "$dir/script"
+"$automap" search "$tiny" --script "$dir/script" --json > "$dir/script.json" 2> "$dir/err"
+grep -q '"episodes":	50,' "$dir/script.json"
+grep -q '"by":	"pin"' "$dir/script.json"
+printf '3 dance\n' > "$dir/bad"
+code=0
+"$automap" search "$tiny" --script "$dir/bad" > /dev/null 2> "$dir/err" || code=$?
+[ $code = 2 ] && grep -q 'bad:1:1: no command' "$dir/err" || { cat "$dir/err"; exit 1; }
+"$automap" search "$tiny" --algo random --time 60 --json > "$dir/int.json" 2> "$dir/err" &
+pid=$!
+sleep 1.5
+kill -INT $pid
+code=0
+wait $pid || code=$?
+[ $code = 3 ] || { echo "interrupted: exit $code"; exit 1; }
+grep -q '"schema":	"automap.search/1"' "$dir/int.json"
+
+# the race: everyone on as many plans, and a plain conclusion
+"$automap" search "$tiny" --kind all --algo race --episodes 300 > "$dir/race"
+grep -q 'who led' "$dir/race"
+tail -1 "$dir/race" | grep -q 'the dqn'
+
+for wrong in "--seeds 0" "--algo none" "--episodes x" "--pin x" "--learner gamma=2" "--mode loose"; do
+    code=0
+    # shellcheck disable=SC2086
+    "$automap" search "$tiny" $wrong > /dev/null 2> "$dir/err" || code=$?
+    [ $code = 1 ] || { echo "search $wrong: exit $code"; exit 1; }
+done

@@ -1,0 +1,338 @@
+/* automap search: a search without a screen. */
+#include "tui/cmd_search.h"
+
+#include "engine/live/outcome.h"
+#include "engine/plan/plan_json.h"
+#include "engine/units.h"
+#include "tui/command.h"
+#include "tui/file.h"
+#include "tui/search_race.h"
+#include "tui/search_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- progress ---- */
+
+struct watch {
+    bool terminal, shown;
+    uint32_t ticks;
+    double last_best;
+};
+
+/* The run to show: the first that is not finished is as good as any. */
+static struct search_run *run_to_show(struct search_pool *pool)
+{
+    uint32_t next = atomic_load(&pool->next), finished = atomic_load(&pool->finished);
+
+    if (next > pool->args->seeds)
+        next = pool->args->seeds;
+    return &pool->runs[finished < next ? finished : next ? next - 1 : 0];
+}
+
+static void show_progress(struct search_pool *pool, void *self)
+{
+    struct watch *w = self;
+    const struct search_args *a = pool->args;
+    struct search_progress *p = &run_to_show(pool)->progress;
+    double seconds = atomic_load(&p->seconds), best = atomic_load(&p->best_ms);
+    unsigned long long episodes = atomic_load(&p->episodes);
+    char ms[UNITS_ROOM], left[48] = "";
+
+    w->ticks++;
+    /* elsewhere than on a terminal: a line a second, and only when something is new */
+    if (a->quiet || (!w->terminal && (w->ticks % 10 || best == w->last_best)))
+        return;
+    w->last_best = best;
+    if (a->seconds > 0)
+        snprintf(left, sizeof left, "  %.0f s left", fmax(0, a->seconds - seconds));
+    else if (a->episodes && episodes)
+        snprintf(left, sizeof left, "  %.0f s left", seconds * ((double)a->episodes / (double)episodes - 1));
+    fprintf(stderr, "%sbest %s  %llu episodes, %.0f/s  epsilon %.2f", w->terminal ? "\r\033[K" : "",
+            best > 0 ? units_ms(ms, best) : "-", episodes, seconds > 0 ? (double)episodes / seconds : 0.0,
+            atomic_load(&p->epsilon));
+    if (a->seeds > 1)
+        fprintf(stderr, "  %u of %u seeds", atomic_load(&pool->finished), a->seeds);
+    fprintf(stderr, "%s%s", left, w->terminal ? "" : "\n");
+    fflush(stderr);
+    w->shown = true;
+}
+
+/* ---- results ---- */
+
+static void print_run(const struct core *c, const struct plan *plan)
+{
+    struct plan_counts n = plan_count(plan);
+    const struct live_stage *s = c->stage;
+    char a[UNITS_ROOM], b[UNITS_ROOM], d[UNITS_ROOM];
+
+    printf("%s  %s, seed %llu\n\n", c->problem->m->name, search_names[c->options.algorithm],
+           (unsigned long long)c->options.seed);
+    printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
+           units_ms(b, plan->cost.compute_ms), units_ms(d, plan->cost.communication_ms));
+    printf("  baseline        %12s  everything whole but the pins\n", units_ms(a, c->baseline_ms));
+    if (c->exact && c->options.game.reward == GAME_REWARD_COST)
+        printf("  %-15s %12s  %.2f %% below\n", c->exact->proven ? "proven optimum" : "best known",
+               units_ms(a, c->exact->cost.step_ms), 100 * (1 - c->exact->cost.step_ms / plan->cost.step_ms));
+    printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims, n.partitioned,
+           n.replicated, n.undecided);
+    printf("  paper reward    %12.1f", n.paper_reward);
+    if (c->exact && c->options.game.reward == GAME_REWARD_PAPER)
+        printf("  %s %.1f", c->exact->proven ? "proven optimum" : "best known", c->exact->score);
+    printf("\n  search          %12.2f s  %llu episodes, %llu decisions, %llu conflicts; best after %.2f s\n",
+           c->seconds, (unsigned long long)search_episodes(c->search), (unsigned long long)c->decisions,
+           (unsigned long long)search_conflicts(c->search), c->best->seconds);
+    if (s[1].episodes)
+        printf("  fine-tuning     %12.2f s  %llu episodes, %llu better plans\n", s[1].seconds,
+               (unsigned long long)s[1].episodes, (unsigned long long)s[1].improved);
+    printf("\n");
+}
+
+/* Mean and spread over the seeds, in one place for print and JSON. */
+struct figure {
+    double mean, spread, least, most;
+};
+
+static struct figure figure_of(const struct search_pool *pool, double (*get)(const struct core *c))
+{
+    struct figure f = {.least = INFINITY, .most = -INFINITY};
+    uint32_t count = 0;
+    double squares = 0;
+
+    for (uint32_t n = 0; n < pool->args->seeds; n++) {
+        if (!pool->runs[n].began || !pool->runs[n].core.best)
+            continue;
+        double x = get(&pool->runs[n].core);
+        count++;
+        f.mean += x;
+        squares += x * x;
+        f.least = fmin(f.least, x);
+        f.most = fmax(f.most, x);
+    }
+    if (count) {
+        f.mean /= count;
+        f.spread = sqrt(fmax(0, squares / count - f.mean * f.mean));
+    }
+    return f;
+}
+
+static double get_step(const struct core *c)
+{
+    return c->best->cost.step_ms;
+}
+
+static double get_score(const struct core *c)
+{
+    return c->best->score;
+}
+
+static double get_seconds(const struct core *c)
+{
+    return c->seconds;
+}
+
+static double get_to_best(const struct core *c)
+{
+    return c->best->seconds;
+}
+
+static double get_episodes(const struct core *c)
+{
+    return (double)search_episodes(c->search);
+}
+
+static double get_conflicts(const struct core *c)
+{
+    return (double)search_conflicts(c->search) / fmax(1, get_episodes(c));
+}
+
+static double get_stage_1(const struct core *c)
+{
+    return c->stage[0].improved ? c->stage[0].score : NAN;
+}
+
+static const struct {
+    const char *name, *key;
+    double (*get)(const struct core *c);
+} figures[] = {
+    {"step time, ms", "step_time_ms", get_step}, {"score", "score", get_score},
+    {"score, stage 1", "score_stage_1", get_stage_1}, {"seconds", "seconds", get_seconds},
+    {"seconds to best", "seconds_to_best", get_to_best}, {"episodes", "episodes", get_episodes},
+    {"conflict rate", "conflict_rate", get_conflicts},
+};
+
+static uint32_t optima(const struct search_pool *pool)
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = 0; n < pool->args->seeds; n++) {
+        const struct core *c = &pool->runs[n].core;
+        count += pool->runs[n].began && c->best && c->exact && c->exact->proven &&
+                 c->best->score >= c->exact->score - 1e-9 * (1 + fabs(c->exact->score));
+    }
+    return count;
+}
+
+static void print_statistics(const struct search_pool *pool)
+{
+    printf("%u seeds from %llu: %u at the proven optimum\n\n  %-16s %14s %14s %14s %14s\n", pool->args->seeds,
+           (unsigned long long)pool->args->search.seed, optima(pool), "", "mean", "spread", "least", "most");
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+        struct figure f = figure_of(pool, figures[k].get);
+        printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", figures[k].name, f.mean, f.spread, f.least, f.most);
+    }
+    printf("\n");
+}
+
+static void print_json(const struct search_pool *pool, cJSON *runs)
+{
+    cJSON *all = runs;
+
+    if (pool->args->seeds == 1) {
+        all = cJSON_DetachItemFromArray(runs, 0);
+        cJSON_Delete(runs);
+    } else {
+        all = cJSON_CreateObject();
+        cJSON_AddStringToObject(all, "schema", "automap.seeds/1");
+        cJSON_AddNumberToObject(all, "seeds", pool->args->seeds);
+        cJSON_AddNumberToObject(all, "at_optimum", optima(pool));
+        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+            struct figure f = figure_of(pool, figures[k].get);
+            cJSON *o = cJSON_AddObjectToObject(all, figures[k].key);
+            cJSON_AddNumberToObject(o, "mean", f.mean);
+            cJSON_AddNumberToObject(o, "spread", f.spread);
+            cJSON_AddNumberToObject(o, "least", f.least);
+            cJSON_AddNumberToObject(o, "most", f.most);
+        }
+        cJSON_AddItemToObject(all, "runs", runs);
+    }
+    char *text = cJSON_Print(all);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(all);
+}
+
+static int write_plan(const struct search_args *a, const struct plan *plan)
+{
+    struct str json = {0};
+    struct err e;
+    int rc = plan_write_json(plan, &json, &e);
+
+    if (!rc)
+        rc = file_write(a->plan, json.text, json.size, true, &e);
+    str_release(&json);
+    if (rc)
+        err_print(&e, stderr);
+    return rc ? EXIT_INPUT : EXIT_OK;
+}
+
+/* Prints every run that found a plan; the best of them is the plan to write. */
+static int report(struct search_pool *pool)
+{
+    const struct search_args *a = pool->args;
+    cJSON *runs = cJSON_CreateArray();
+    struct plan best = {0};
+    double best_score = -INFINITY;
+    int code = EXIT_OK;
+
+    for (uint32_t n = 0; n < a->seeds; n++) {
+        const struct core *c = &pool->runs[n].core;
+        struct plan plan;
+        struct err e;
+        if (pool->runs[n].rc || !pool->runs[n].began || outcome_plan(c, &plan, &e))
+            continue;
+        if (a->json)
+            cJSON_AddItemToArray(runs, outcome_json(c, &plan));
+        else if (a->seeds == 1)
+            print_run(c, &plan);
+        bool better = c->best->score > best_score;
+        if (better) {
+            plan_release(&best);
+            best = plan;
+            best_score = c->best->score;
+        } else {
+            plan_release(&plan);
+        }
+    }
+    bool any = best.on;
+    if (any && a->json)
+        print_json(pool, runs);
+    else
+        cJSON_Delete(runs);
+    if (any && !a->json && a->seeds > 1)
+        print_statistics(pool);
+    if (any && a->plan)
+        code = write_plan(a, &best);
+    if (any)
+        plan_release(&best);
+    else
+        fprintf(stderr, "automap search: stopped before the first plan\n");
+    return code;
+}
+
+static int run_all(const struct search_args *a, const struct problem *p)
+{
+    struct search_pool pool = {.args = a, .problem = p, .runs = mem_alloc(a->seeds * sizeof *pool.runs)};
+    struct watch watch = {.terminal = isatty(STDERR_FILENO) == 1};
+    bool stopped = search_pool_run(&pool, show_progress, &watch);
+    int code = EXIT_OK;
+
+    if (watch.shown && watch.terminal)
+        fputs("\r\033[K", stderr);
+    for (uint32_t n = 0; n < a->seeds && code == EXIT_OK; n++) {
+        if (pool.runs[n].rc) {
+            err_print(&pool.runs[n].error, stderr);
+            code = exit_code_of(&pool.runs[n].error);
+        }
+    }
+    if (code == EXIT_OK)
+        code = report(&pool);
+    for (uint32_t n = 0; n < a->seeds; n++) {
+        if (pool.runs[n].began)
+            core_release(&pool.runs[n].core);
+    }
+    free(pool.runs);
+    return stopped && code == EXIT_OK ? EXIT_STOPPED : code;
+}
+
+/* The pins of the command line, as a session takes them, for the race. */
+static int race(const struct search_args *a, const struct problem *p)
+{
+    struct core *c = mem_alloc(sizeof *c);
+    struct err e;
+    int code = EXIT_OK, rc = core_new(p, &a->search, c, &e);
+
+    for (size_t n = 0; n < a->pin_count && !rc; n++)
+        rc = core_apply(c, &a->pins[n], &e);
+    if (rc) {
+        err_print(&e, stderr);
+        code = exit_code_of(&e);
+    } else {
+        code = search_race(a, p, c->acts[c->act].pins, c->acts[c->act].pin_count);
+    }
+    core_release(c);
+    free(c);
+    return code;
+}
+
+int cmd_search(int argc, char **argv)
+{
+    struct search_args *a = mem_alloc(sizeof *a);
+    struct problem *p = mem_alloc(sizeof *p);
+    int parsed = search_args_parse(argc, argv, a);
+    int code = parsed == -1 ? EXIT_USAGE : parsed == -2 ? EXIT_INPUT : EXIT_OK;
+
+    if (!parsed)
+        code = problem_args_load(&a->problem, p);
+    if (!parsed && code == EXIT_OK) {
+        code = a->race ? race(a, p) : run_all(a, p);
+        problem_release(p);
+    }
+    search_args_release(a);
+    free(p);
+    free(a);
+    return code;
+}

@@ -1,0 +1,278 @@
+#include "tui/search_args.h"
+
+#include "engine/live/options.h"
+#include "tui/file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_MOST = 4 << 20 };
+
+static const char help[] =
+    "usage: automap search MODEL [CLUSTER] [OPTION ...]\n\n"
+    "Searches for the best distribution: decision by decision, with a learner or its opponents.\n\n"
+    "  --kind opp|adp|all         decide variables (default), inputs, or both together\n"
+    "  --algo NAME                dqn (default), random, greedy, enumerate, anneal, exact; race: all of them\n"
+    "                             on equally many priced plans\n"
+    "  --reward cost|paper        step time (default), or the paper's 0.4 and 0.1 per dim\n"
+    "  --mode strict              no resharding between uses\n"
+    "  --propagation full|weak    weak: conflicts are found by walking into them, and end an episode\n"
+    "  --no-folding               decide every copy of a repeated layer apart\n"
+    "  --episodes N, --time S     limits; without them a dqn stops when fine-tuning finds nothing more,\n"
+    "                             the others after 10000 plans\n"
+    "  --seed N                   of all that is random; default 1\n"
+    "  --seeds N                  N searches from --seed on, in parallel, with statistics\n"
+    "  --pin 'NAME:DIM=0|1'       a decision that holds; NAME may be a glob or #17; repeatable\n"
+    "  --pins FILE                one a line\n"
+    "  --script FILE              commands at moments: lines 'STEP COMMAND' or 'at episode N: COMMAND'\n"
+    "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PROBLEM_ARGS_HELP
+    "  --plan FILE                write the best plan to FILE\n"
+    "  --json                     the result as JSON on standard output\n"
+    "  --quiet                    no progress on standard error\n\n"
+    "Seconds in results are those of the search's thread on a processor.\n"
+    "Exit codes: 0, 1 usage, 2 input, 3 stopped (the best so far is printed), 4 the pins clash.\n";
+
+static int usage(const char *what, const char *detail)
+{
+    fprintf(stderr, "automap search: %s%s; automap search --help tells more\n", what, detail);
+    return -1;
+}
+
+static int wrong_file(const struct err *e)
+{
+    err_print(e, stderr);
+    return -2;
+}
+
+static bool take_count(const char *text, uint64_t least, uint64_t most, uint64_t *out)
+{
+    int64_t n;
+
+    if (!hlo_parse_int(text, strlen(text), &n) || n < (int64_t)least || (uint64_t)n > most)
+        return false;
+    *out = (uint64_t)n;
+    return true;
+}
+
+static int add_pin(struct search_args *a, const char *setting)
+{
+    struct live_command c;
+    struct str line = {0};
+    struct err e;
+
+    str_format(&line, "pin %s", setting);
+    int rc = line.failed ? err_set(&e, ERR_MEMORY, "not enough memory") : live_command_parse(line.text, &c, &e);
+    str_release(&line);
+    if (!rc && !mem_grow(&a->pins, &a->pin_room, a->pin_count, 1))
+        rc = err_set(&e, ERR_MEMORY, "not enough memory for the pins");
+    if (rc)
+        return wrong_file(&e);
+    a->pins[a->pin_count++] = c;
+    return 0;
+}
+
+static char *trim(char *line)
+{
+    line += strspn(line, " \t");
+    line[strcspn(line, "\r\n")] = '\0';
+    return line;
+}
+
+/* Calls `each` with every line of a file that is neither empty nor a comment. */
+static int each_line(struct search_args *a, const char *path,
+                     int (*each)(struct search_args *a, char *line, uint32_t number, struct err *e))
+{
+    char *text, *save = NULL;
+    size_t size;
+    struct err e;
+    uint32_t number = 0;
+    int rc = file_read(&text, &size, path, FILE_MOST, &e);
+
+    if (rc)
+        return wrong_file(&e);
+    for (char *at = text; at && !rc; at = save) {
+        save = strchr(at, '\n');
+        if (save)
+            *save++ = '\0';
+        number++;
+        char *line = trim(at);
+        if (line[0] && line[0] != '#') {
+            rc = each(a, line, number, &e);
+            if (rc == ERR_INPUT) {
+                err_in_file(&e, path);
+                e.line = number;
+                e.col = 1;
+                rc = wrong_file(&e);
+            }
+        }
+    }
+    free(text);
+    return rc;
+}
+
+static int pin_line(struct search_args *a, char *line, uint32_t number, struct err *e)
+{
+    (void)number;
+    if (!strchr(line, '='))
+        return err_set(e, ERR_INPUT, "\"%.80s\", expected NAME:DIM=0 or NAME:DIM=1", line);
+    return add_pin(a, line);
+}
+
+static int script_line(struct search_args *a, char *line, uint32_t number, struct err *e)
+{
+    static const char at_episode[] = "at episode";
+    bool by_episode = !strncmp(line, at_episode, sizeof at_episode - 1);
+    char *number_at = line + (by_episode ? sizeof at_episode - 1 : 0), *end;
+    struct timed_list *list = by_episode ? &a->by_episode : &a->by_step;
+    struct timed_command t = {.order = number};
+
+    number_at += strspn(number_at, " \t");
+    t.at = strtoull(number_at, &end, 10);
+    if (number_at[0] < '0' || number_at[0] > '9' || (by_episode && *end != ':'))
+        return err_set(e, ERR_INPUT, "\"%.80s\", expected STEP COMMAND or at episode N: COMMAND", line);
+    int rc = live_command_parse(end + by_episode, &t.command, e);
+    if (rc)
+        return ERR_INPUT;
+    if (!mem_grow(&list->items, &list->room, list->count, 1))
+        return err_set(e, ERR_INPUT, "not enough memory for the script");
+    list->items[list->count++] = t;
+    return 0;
+}
+
+static int compare_timed(const void *x, const void *y)
+{
+    const struct timed_command *a = x, *b = y;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static void sort_timed(struct timed_list *l)
+{
+    if (l->count)
+        qsort(l->items, l->count, sizeof *l->items, compare_timed);
+}
+
+/* "--kind" and the others that are options of the search by the same name. */
+static const char *const same_name[] = {"kind", "reward", "propagation", "seed", "stable-episodes"};
+
+static int set(struct search_args *a, const char *name, const char *value)
+{
+    struct err e;
+
+    if (live_option_set(&a->search, name, value, &e)) {
+        fprintf(stderr, "automap search: --%s %s is not possible; automap search --help tells more\n", name, value);
+        return -1;
+    }
+    return 0;
+}
+
+static int set_learner(struct search_args *a, const char *setting)
+{
+    char name[64];
+    size_t size = strcspn(setting, "=");
+
+    if (!setting[size] || size >= sizeof name)
+        return usage("--learner expects NAME=VALUE, not ", setting);
+    snprintf(name, sizeof name, "%.*s", (int)size, setting);
+    return set(a, name, setting + size + 1);
+}
+
+/* Options with a value. 1: not one of them. */
+static int take_value(struct search_args *a, const char *option, const char *value)
+{
+    char *end;
+    uint64_t n;
+
+    for (size_t k = 0; k < sizeof same_name / sizeof *same_name; k++) {
+        if (!strcmp(option, same_name[k]))
+            return set(a, option, value);
+    }
+    if (!strcmp(option, "algo")) {
+        a->race = !strcmp(value, "race");
+        return a->race ? 0 : set(a, "algorithm", value);
+    }
+    if (!strcmp(option, "mode"))
+        return strcmp(value, "strict") ? usage("--mode is strict, not ", value) : 0;
+    if (!strcmp(option, "episodes"))
+        return take_count(value, 1, INT64_MAX, &a->episodes) ? 0 : usage("--episodes expects a number, not ", value);
+    if (!strcmp(option, "time")) {
+        a->seconds = strtod(value, &end);
+        return end != value && !*end && a->seconds > 0 && a->seconds < 1e9 ? 0 : usage("--time expects seconds, not ", value);
+    }
+    if (!strcmp(option, "seeds")) {
+        if (!take_count(value, 1, SEARCH_SEEDS_MOST, &n))
+            return usage("--seeds expects 1 to 1000, not ", value);
+        a->seeds = (uint32_t)n;
+        return 0;
+    }
+    if (!strcmp(option, "pin"))
+        return strchr(value, '=') ? add_pin(a, value) : usage("--pin expects NAME:DIM=0 or NAME:DIM=1, not ", value);
+    if (!strcmp(option, "pins"))
+        return each_line(a, value, pin_line);
+    if (!strcmp(option, "script"))
+        return each_line(a, value, script_line);
+    if (!strcmp(option, "learner"))
+        return set_learner(a, value);
+    if (!strcmp(option, "plan")) {
+        a->plan = value;
+        return 0;
+    }
+    return 1;
+}
+
+static int take_option(struct search_args *a, int argc, char **argv, int *at)
+{
+    char name[32];
+    const char *option = argv[*at], *equals = strchr(option, '=');
+    size_t size = equals ? (size_t)(equals - option) : strlen(option);
+
+    if (!strcmp(option, "--json"))
+        return a->json = true, 0;
+    if (!strcmp(option, "--quiet"))
+        return a->quiet = true, 0;
+    if (!strcmp(option, "--no-folding"))
+        return set(a, "folding", "off");
+    int taken = problem_args_take(&a->problem, argc, argv, at);
+    if (taken)
+        return taken < 0 ? -1 : 0;
+    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[*at + 1] : NULL;
+    if (strncmp(option, "--", 2) || size - 2 >= sizeof name || !value)
+        return usage("unknown option, or its value is missing: ", option);
+    snprintf(name, sizeof name, "%.*s", (int)(size - 2), option + 2);
+    int rc = take_value(a, name, value);
+    if (rc == 1)
+        return usage("unknown option ", option);
+    *at += !equals;
+    return rc;
+}
+
+int search_args_parse(int argc, char **argv, struct search_args *a)
+{
+    *a = (struct search_args){.seeds = 1, .search.seed = 1};
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return 1;
+        }
+        int rc = take_option(a, argc, argv, &i);
+        if (rc)
+            return rc;
+    }
+    if (!a->problem.model)
+        return usage("no model given", "");
+    if (a->race && (a->seeds > 1 || a->by_step.count || a->by_episode.count))
+        return usage("--algo race takes neither --seeds nor --script", "");
+    sort_timed(&a->by_step);
+    sort_timed(&a->by_episode);
+    return 0;
+}
+
+void search_args_release(struct search_args *a)
+{
+    free(a->pins);
+    free(a->by_step.items);
+    free(a->by_episode.items);
+}

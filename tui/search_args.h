@@ -1,0 +1,41 @@
+/* tui/search_args.h - the command line of `automap search`. */
+#ifndef AUTOMAP_TUI_SEARCH_ARGS_H
+#define AUTOMAP_TUI_SEARCH_ARGS_H
+
+#include "engine/live/command.h"
+#include "engine/search/search.h"
+#include "tui/problem_args.h"
+
+enum { SEARCH_SEEDS_MOST = 1000 };
+
+/* A command at a moment: after `at` steps, or after `at` episodes. */
+struct timed_command {
+    uint64_t at;
+    uint32_t order;  /* of its line */
+    struct live_command command;
+};
+
+struct timed_list {
+    struct timed_command *items;
+    size_t count, room;
+};
+
+struct search_args {
+    struct problem_args problem;
+    struct search_options search;
+    bool race, json, quiet;
+    uint64_t episodes;     /* 0: no limit */
+    double seconds;        /* 0: no limit */
+    uint32_t seeds;
+    struct live_command *pins;
+    size_t pin_count, pin_room;
+    struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
+    const char *plan;
+    const char *journal, *resume;          /* paths */
+};
+
+/* 0 go on, 1 help was printed, -1 wrong command line, -2 a file is wrong (both said on stderr). */
+int search_args_parse(int argc, char **argv, struct search_args *a);
+void search_args_release(struct search_args *a);
+
+#endif

@@ -1,0 +1,187 @@
+#include "tui/search_run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PLANS_WITHOUT_LIMIT = 10000, STEPS_BETWEEN_LOOKS = 32, THREADS_MOST = 64 };
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Seconds of this thread on a processor: what the search takes where a core is free for it, however
+ * many others run beside it. */
+static double thread_s(void *context)
+{
+    struct timespec t;
+
+    (void)context;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void tell(struct search_run *r)
+{
+    const struct core *c = &r->core;
+    struct rl_agent *agent = search_agent(c->search);
+
+    atomic_store(&r->progress.episodes, search_episodes(c->search));
+    atomic_store(&r->progress.best_ms, c->best ? c->best->cost.step_ms : 0);
+    atomic_store(&r->progress.best_score, c->best ? c->best->score : -INFINITY);
+    atomic_store(&r->progress.epsilon, agent ? rl_agent_epsilon(agent) : 0);
+    atomic_store(&r->progress.seconds, c->seconds);
+}
+
+/* Where a script stands. */
+struct script {
+    const struct timed_list *by_step, *by_episode;
+    size_t step, episode;
+    bool quit;
+};
+
+/* The next command that is due; `idle`: the search waits, so the next one is due whatever its time. */
+static const struct live_command *next_command(struct script *s, const struct core *c, bool idle)
+{
+    const struct timed_list *a = s->by_step, *b = s->by_episode;
+    bool step = s->step < a->count, episode = s->episode < b->count;
+
+    if (step && a->items[s->step].at <= c->steps)
+        return &a->items[s->step++].command;
+    if (episode && b->items[s->episode].at <= search_episodes(c->search))
+        return &b->items[s->episode++].command;
+    if (idle && step)
+        return &a->items[s->step++].command;
+    if (idle && episode)
+        return &b->items[s->episode++].command;
+    return NULL;
+}
+
+static int follow_script(struct script *s, struct core *c, struct err *e)
+{
+    const struct live_command *command;
+
+    while (!s->quit && (command = next_command(s, c, !core_wants_step(c)))) {
+        int rc = core_apply(c, command, e);
+        if (rc)
+            return rc;
+        s->quit = command->verb == COMMAND_QUIT;
+    }
+    return 0;
+}
+
+static bool is_enough(const struct search_args *a, const struct core *c, double start)
+{
+    bool unlimited = !a->episodes && a->seconds <= 0;
+
+    if (a->episodes && search_episodes(c->search) >= a->episodes)
+        return true;
+    if (a->seconds > 0 && now_s() - start >= a->seconds)
+        return true;
+    if (!unlimited)
+        return false;
+    return c->options.algorithm == SEARCH_DQN ? search_rounds(c->search) > 0
+                                              : search_evaluations(c->search) >= PLANS_WITHOUT_LIMIT;
+}
+
+static int begin(struct search_pool *pool, uint32_t n)
+{
+    struct search_run *r = &pool->runs[n];
+    struct search_options o = pool->args->search;
+    struct live_command run = {.verb = COMMAND_RUN};
+
+    o.seed += n;
+    int rc = core_new(pool->problem, &o, &r->core, &r->error);
+    r->began = !rc;
+    if (r->began)
+        r->core.clock_s = thread_s;
+    for (size_t k = 0; k < pool->args->pin_count && !rc; k++)
+        rc = core_apply(&r->core, &pool->args->pins[k], &r->error);
+    return rc ? rc : core_apply(&r->core, &run, &r->error);
+}
+
+static void carry_out(struct search_pool *pool, uint32_t n)
+{
+    struct search_run *r = &pool->runs[n];
+    struct script script = {.by_step = &pool->args->by_step, .by_episode = &pool->args->by_episode};
+    double start = now_s();
+
+    r->rc = begin(pool, n);
+    for (uint64_t k = 0; !r->rc && !script.quit; k++) {
+        if (k % STEPS_BETWEEN_LOOKS == 0) {
+            tell(r);
+            if (atomic_load(&pool->stop))
+                break;
+        }
+        r->rc = follow_script(&script, &r->core, &r->error);
+        if (r->rc || script.quit || !core_wants_step(&r->core) || is_enough(pool->args, &r->core, start))
+            break;
+        core_step(&r->core);
+    }
+    if (!r->rc)
+        tell(r);
+}
+
+static void *work(void *argument)
+{
+    struct search_pool *pool = argument;
+    uint32_t n;
+
+    while ((n = atomic_fetch_add(&pool->next, 1)) < pool->args->seeds) {
+        carry_out(pool, n);
+        atomic_fetch_add(&pool->finished, 1);
+        pthread_kill(pool->watcher, SIGUSR1);
+    }
+    return NULL;
+}
+
+static uint32_t start_threads(struct search_pool *pool, pthread_t *threads)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t most = cores < 1 ? 1 : cores > THREADS_MOST ? THREADS_MOST : (uint32_t)cores, n = 0;
+
+    while (n < most && n < pool->args->seeds && !pthread_create(&threads[n], NULL, work, pool))
+        n++;
+    if (!n)
+        work(pool); /* no thread to be had: one after the other, here */
+    return n;
+}
+
+bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self), void *self)
+{
+    pthread_t threads[THREADS_MOST];
+    sigset_t asked, before;
+    bool stopped = false;
+
+    sigemptyset(&asked);
+    sigaddset(&asked, SIGINT);
+    sigaddset(&asked, SIGTERM);
+    sigaddset(&asked, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &asked, &before); /* threads inherit it */
+    pool->watcher = pthread_self();
+    uint32_t count = start_threads(pool, threads);
+    while (atomic_load(&pool->finished) < pool->args->seeds) {
+        struct timespec tenth = {.tv_nsec = 100000000};
+        int signal = sigtimedwait(&asked, NULL, &tenth);
+        if (signal == SIGINT || signal == SIGTERM) {
+            stopped = true;
+            atomic_store(&pool->stop, true);
+        }
+        if (signal < 0)
+            tick(pool, self);
+    }
+    for (uint32_t n = 0; n < count; n++)
+        pthread_join(threads[n], NULL);
+    struct timespec none = {0};
+    while (sigtimedwait(&asked, NULL, &none) > 0) { /* none may be left when they are let through again */
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return stopped;
+}
