@@ -7,8 +7,8 @@ void hlo_factors_DYNAMIC_SLICE(struct hlo_maker *k)
     hlo_factors_SLICE(k);
 }
 
-/* operand, update, indices -> result. Where the update covers the dim it is split with it; elsewhere
- * the update is whole and each device writes what falls into its own rows. */
+/* operand, update, indices -> result. Where the update covers the dim it is split with it. One row
+ * is whole on every device, and the one that has its place writes it; several may straddle. */
 void hlo_factors_DYNAMIC_UPDATE_SLICE(struct hlo_maker *k)
 {
     const struct hlo_shape *r = hlo_result_shape(k, 0), *update = hlo_leaf_shape(k, 1);
@@ -16,13 +16,16 @@ void hlo_factors_DYNAMIC_UPDATE_SLICE(struct hlo_maker *k)
     if (update->rank != r->rank || hlo_leaf_shape(k, 0)->rank != r->rank)
         return;
     for (uint8_t d = 0; d < r->rank; d++) {
+        bool is_whole = update->dims[d] == r->dims[d];
+        if (!is_whole && update->dims[d] != 1)
+            continue;
         struct hlo_factor *f = hlo_factor_begin(k, r->dims[d], HLO_FACTOR_PASS);
+        if (f)
+            f->is_masked = !is_whole;
         hlo_factor_bind(k, 0, d);
         hlo_factor_bind(k, k->operands, d);
-        if (update->dims[d] == r->dims[d])
+        if (is_whole)
             hlo_factor_bind(k, 1, d);
-        else if (f)
-            f->is_masked = true;
     }
 }
 
