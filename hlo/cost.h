@@ -10,14 +10,19 @@ struct hlo_cost {
 };
 
 struct hlo_costs {
-    struct hlo_cost *instruction; /* [module->count], one execution of each */
+    /* [module->count], one execution of each. A while, conditional, call or fusion holds the cost of
+     * what it calls (of a loop one trip): sum either callers or callees. */
+    struct hlo_cost *instruction;
     double *times;                /* [module->count] executions in one run of the entry: trip counts
-                                     of the loops around it, callers added; 0: never run */
-    struct hlo_cost total;        /* as XLA: loop bodies once */
-    struct hlo_cost total_trips;  /* loop bodies times their trip counts (unknown: once) */
+                                     of the loops around it, callers added; 0: never run, or applied
+                                     to elements by an instruction that counts it (reducers) */
+    struct hlo_cost total;        /* as XLA: loop bodies once; unknown costs left out */
+    struct hlo_cost total_trips;  /* loop bodies times their trip counts (unknown: once), conditions
+                                     once more */
 };
 
-int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e) MUST_CHECK; /* O(count) */
+/* O(count), walks of conditions and windows aside. 0 or ERR_MEMORY. */
+int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e) MUST_CHECK;
 void hlo_costs_release(struct hlo_costs *c);
 
 #endif

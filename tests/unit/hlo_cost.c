@@ -125,11 +125,93 @@ static void test_every_opcode(void **state)
     assert_true(count > 170);
 }
 
+/* ---- trips ---- */
+
+static const char loops[] =
+    "inner {\n  s = (s32[], f32[4]) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+    "  x = f32[4] get-tuple-element(s), index=1\n  one = s32[] constant(1)\n"
+    "  next = s32[] add(i, one)\n  y = f32[4] multiply(x, x)\n"
+    "  ROOT t = (s32[], f32[4]) tuple(next, y)\n}\n"
+    "less {\n  s = (s32[], f32[4]) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+    "  n = s32[] constant(10)\n  ROOT c = pred[] compare(i, n), direction=LT\n}\n"
+    "twice {\n  p = f32[4] parameter(0)\n  zero = s32[] constant(0)\n"
+    "  t = (s32[], f32[4]) tuple(zero, p)\n"
+    "  w = (s32[], f32[4]) while(t), condition=less, body=inner\n"
+    "  x = f32[4] get-tuple-element(w), index=1\n  ROOT e = f32[4] exponential(x)\n}\n"
+    "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
+    "dead {\n  a = f32[4] parameter(0)\n  ROOT b = f32[4] negate(a)\n}\n"
+    "ENTRY e {\n  p = f32[4] parameter(0)\n  a = f32[4] call(p), to_apply=twice\n"
+    "  b = f32[4] call(a), to_apply=twice\n  z = f32[] constant(0)\n"
+    "  r = f32[] reduce(b, z), dimensions={0}, to_apply=sum\n"
+    "  ROOT u = f32[4] custom-call(b), custom_call_target=\"kernel\"\n}\n";
+
+static double times_of(const struct hlo_module *m, const struct hlo_costs *c, const char *comp,
+                       const char *name)
+{
+    for (hlo_id id = 0; id < m->count; id++)
+        if (!strcmp(hlo_name(m, id), name) &&
+            !strcmp(m->computations[hlo_at(m, id)->computation].name, comp))
+            return c->times[id];
+    fail_msg("no %s in %s", name, comp);
+    return -1;
+}
+
+/* By hand: a trip is 4 multiplications and 1 addition, a condition 1 comparison; each of the two
+ * calls makes 10 trips, 11 conditions and 4 exponentials; the reduction adds 3 times. */
+static void test_trips(void **state)
+{
+    (void)state;
+    struct hlo_module *m = NULL;
+    struct hlo_costs c;
+    struct err e;
+
+    assert_int_equal(hlo_load_memory("loops", loops, sizeof loops - 1, NULL, &m, &e), 0);
+    assert_int_equal(hlo_costs_new(m, &c, &e), 0);
+    assert_true(c.total.flops == 2 * (5 + 1) + 3);
+    assert_true(c.total_trips.flops == 2 * (10 * 5 + 11 * 1) + 3);
+    assert_true(c.total.transcendentals == 2 * 4 && c.total_trips.transcendentals == 2 * 4);
+    assert_true(times_of(m, &c, "e", "r") == 1);
+    assert_true(times_of(m, &c, "twice", "w") == 2);
+    assert_true(times_of(m, &c, "inner", "y") == 20);
+    assert_true(times_of(m, &c, "less", "c") == 22);
+    assert_true(times_of(m, &c, "sum", "c") == 0); /* counted in the reduction */
+    assert_true(times_of(m, &c, "dead", "b") == 0);
+    assert_true(c.instruction[hlo_find(m, "u")].flops == -1); /* unknown, and not added */
+    hlo_costs_release(&c);
+    hlo_free(m);
+}
+
+/* 24 layers as a loop, forward and backward: what XLA counts once runs 24 times. */
+static void test_trips_of_scanned_layers(void **state)
+{
+    (void)state;
+    struct hlo_module *m = load(AUTOMAP_SOURCE_DIR "/examples/models/decoder-scan.hlo.txt.gz");
+    struct hlo_costs c;
+    struct err e;
+    int found = 0;
+
+    assert_int_equal(hlo_costs_new(m, &c, &e), 0);
+    double expected = c.total.flops;
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (hlo_at(m, id)->opcode != HLO_OP_WHILE)
+            continue;
+        assert_int_equal(hlo_trip_count(m, id), 24);
+        expected += 23 * c.instruction[id].flops + 1; /* and one comparison more */
+        found++;
+    }
+    assert_int_equal(found, 2);
+    same("decoder-scan", "flops with trips", c.total_trips.flops, expected, 1e-12);
+    hlo_costs_release(&c);
+    hlo_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_opcode),
         cmocka_unit_test(test_models),
+        cmocka_unit_test(test_trips),
+        cmocka_unit_test(test_trips_of_scanned_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
