@@ -455,8 +455,14 @@ static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach
             continue;
         for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
             hlo_value u = w->g.preds[k], from = w->single[u];
-            if (inner->has[u] || w->is_free[u] || !counts(w, role->updated, u) ||
-                !hlo_work_is_float(w, from) || w->param_of[from] != HLO_NONE)
+            if (inner->has[u] || w->is_free[u] || !counts(w, role->updated, u))
+                continue;
+            if (stateful->has[u] && hlo_work_same_dims(w, u, role->updated) &&
+                (w->g.is_flow[u] || is_pointwise(w, u))) {
+                hlo_reach_add(inner, u); /* a scaled gradient: go on to the gradient */
+                continue;
+            }
+            if (!hlo_work_is_float(w, from) || w->param_of[from] != HLO_NONE)
                 continue;
             if (is_better(w, stateful, from, best))
                 best = from;

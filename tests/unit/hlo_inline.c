@@ -1,0 +1,242 @@
+/* Inlining: calls become their callee's instructions, bodies with several callers one copy each,
+ * reducers stay shared; names, origins, aliases and scopes are kept. */
+#include "hlo/cost.h"
+#include "hlo/inline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct hlo_module *read_text(const char *text)
+{
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    return m;
+}
+
+static struct hlo_module *inlined(const struct hlo_module *m)
+{
+    struct hlo_module *out = NULL;
+    struct err e = {0};
+
+    if (hlo_inline(m, &out, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    return out;
+}
+
+static const char calls[] =
+    "HloModule calls, input_output_alias={ {0}: (1, {}, must-alias) }, entry_computation_layout={(f32[4]{0}, f32[4]{0})->(f32[4]{0}, f32[])}\n"
+    "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
+    "inner { p = f32[4]{0} parameter(0)\n ROOT twice = f32[4]{0} add(p, p), metadata={op_name=\"add\" source_file=\"m.py\" source_line=7} }\n"
+    "same { p = f32[4]{0} parameter(0)\n q = f32[4]{0} parameter(1)\n ROOT r = f32[4]{0} copy(q) }\n"
+    "pass { ROOT p = f32[4]{0} parameter(0) }\n"
+    "outer { x = f32[4]{0} parameter(0)\n"
+    "  i = f32[4]{0} call(x), to_apply=inner, metadata={op_name=\"jit(inner)\"}\n"
+    "  j = f32[4]{0} call(i), to_apply=inner, metadata={op_name=\"jit(inner)\"}\n"
+    "  ROOT m = f32[4]{0} multiply(i, j), metadata={op_name=\"jit(f)/jvp(layer_0)/mul\"} }\n"
+    "ENTRY main { x = f32[4]{0} parameter(0)\n twice = f32[4]{0} parameter(1)\n z = f32[] constant(0)\n"
+    "  o = f32[4]{0} call(twice), to_apply=outer, metadata={op_name=\"jit(f)/jvp(layer_0)\"}\n"
+    "  d = f32[4]{0} call(x, o), to_apply=same\n"
+    "  e = f32[4]{0} call(d), to_apply=pass\n"
+    "  n = f32[] reduce(e, z), dimensions={0}, to_apply=sum\n"
+    "  k = f32[] reduce(o, z), dimensions={0}, to_apply=sum\n"
+    "  ROOT t = (f32[4]{0}, f32[], f32[]) tuple(e, n, k) }\n";
+
+static uint32_t count_of(const struct hlo_module *m, enum hlo_opcode op)
+{
+    uint32_t count = 0;
+
+    for (hlo_id id = 0; id < m->count; id++)
+        count += m->instructions[id].opcode == op;
+    return count;
+}
+
+static void test_calls(void **state)
+{
+    struct hlo_module *m = read_text(calls), *c = inlined(m);
+    const struct hlo_computation *entry = &c->computations[c->entry];
+
+    (void)state;
+    assert_int_equal(count_of(c, HLO_OP_CALL), 0);
+    assert_int_equal(c->computation_count, 2); /* main and the shared sum */
+    assert_int_equal(count_of(c, HLO_OP_ADD), 3);
+    assert_int_equal(count_of(c, HLO_OP_PARAMETER), 4);
+    assert_int_equal(entry->count, 10); /* x twice z, add add mul, copy, n k t */
+    assert_true(c->source == m);
+    hlo_id n = hlo_find(c, "n"), t = hlo_find(c, "t"), k = hlo_find(c, "k");
+    hlo_id copy = hlo_operand(c, n, 0);
+    assert_int_equal(hlo_at(c, copy)->opcode, HLO_OP_COPY); /* through the callee that gives its argument */
+    assert_int_equal(hlo_operand(c, t, 0), copy);
+    hlo_id mul = hlo_operand(c, copy, 0);
+    assert_int_equal(hlo_at(c, mul)->opcode, HLO_OP_MULTIPLY);
+    assert_int_equal(hlo_operand(c, k, 0), mul);
+    hlo_id first = hlo_operand(c, mul, 0), second = hlo_operand(c, mul, 1);
+    assert_int_equal(hlo_operand(c, second, 0), first);
+    assert_int_equal(hlo_operand(c, first, 0), hlo_find(c, "twice"));
+    assert_string_equal(hlo_name(m, c->origin[first]), "twice");
+    assert_int_equal(c->origin[first], c->origin[second]);
+    assert_memory_equal(hlo_name(c, first), "twice.", 6); /* the entry's own names come first */
+    assert_string_not_equal(hlo_name(c, first), hlo_name(c, second));
+    assert_int_equal(c->alias_count, 1);
+    assert_int_equal(c->aliases[0].param, 1);
+    assert_int_equal(hlo_called(c, n, 0), hlo_called(c, k, 0));
+    hlo_free(c);
+    hlo_free(m);
+}
+
+static void test_scopes(void **state)
+{
+    struct hlo_module *m = read_text(calls), *c = inlined(m);
+    hlo_id mul = hlo_operand(c, hlo_find(c, "k"), 0), add = hlo_operand(c, mul, 0);
+
+    (void)state;
+    assert_string_equal(hlo_meta(c, mul)->op_name, "jit(f)/jvp(layer_0)/mul"); /* had the caller's */
+    assert_string_equal(hlo_meta(c, add)->op_name, "jit(f)/jvp(layer_0)/jit(inner)/add");
+    assert_string_equal(hlo_meta(c, add)->source_file, "m.py");
+    assert_int_equal(hlo_meta(c, add)->source_line, 7);
+    assert_int_equal(hlo_at(c, add)->line, hlo_at(m, c->origin[add])->line);
+    assert_true(hlo_at(c, add)->line > 1);
+    hlo_free(c);
+    hlo_free(m);
+}
+
+static void test_image(void **state)
+{
+    struct hlo_module *m = read_text(calls), *c = NULL;
+    hlo_id *image = mem_alloc(m->count * sizeof *image);
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(hlo_inline_mapped(m, &c, image, &e), 0);
+    assert_int_equal(image[hlo_find(m, "o")], hlo_operand(c, hlo_find(c, "k"), 0));
+    assert_int_equal(image[hlo_find(m, "e")], image[hlo_find(m, "d")]);
+    assert_int_equal(image[hlo_find(m, "z")], hlo_find(c, "z"));
+    free(image);
+    hlo_free(c);
+    hlo_free(m);
+}
+
+static const char loops[] =
+    "HloModule loops\n"
+    "body { t = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(t), index=0\n one = s32[] constant(1)\n"
+    "  n = s32[] add(i, one)\n v = f32[4] get-tuple-element(t), index=1\n w = f32[4] negate(v)\n"
+    "  ROOT r = (s32[], f32[4]) tuple(n, w) }\n"
+    "cond { t = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(t), index=0\n five = s32[] constant(5)\n"
+    "  ROOT lt = pred[] compare(i, five), direction=LT }\n"
+    "ENTRY main { z = s32[] constant(0)\n f = f32[4] parameter(0)\n s = (s32[], f32[4]) tuple(z, f)\n"
+    "  a = (s32[], f32[4]) while(s), condition=cond, body=body\n"
+    "  ROOT b = (s32[], f32[4]) while(a), condition=cond, body=body }\n";
+
+static void test_loops(void **state)
+{
+    struct hlo_module *m = read_text(loops), *c = inlined(m);
+    hlo_id a = hlo_find(c, "a"), b = hlo_find(c, "b");
+
+    (void)state;
+    assert_true(hlo_inline_needed(m));
+    assert_false(hlo_inline_needed(c));
+    assert_int_equal(c->computation_count, 5);
+    assert_int_not_equal(hlo_called(c, a, 0), hlo_called(c, b, 0));
+    assert_int_not_equal(hlo_called(c, a, 1), hlo_called(c, b, 1));
+    assert_string_not_equal(c->computations[hlo_called(c, a, 0)].name, c->computations[hlo_called(c, b, 0)].name);
+    assert_int_equal(count_of(c, HLO_OP_NEGATE), 2);
+    for (hlo_comp k = 0; k < c->computation_count; k++)
+        assert_true(c->computations[k].caller_count <= 1);
+    assert_int_equal(hlo_trip_count(c, a), 5);
+    hlo_free(c);
+    hlo_free(m);
+}
+
+/* f0 calls f1 twice, which calls f2 twice, ...: 2^40 additions, or as many identities, are refused. */
+static void check_refused(const char *last)
+{
+    struct str text = {0};
+    struct hlo_module *m, *c = NULL;
+    struct err e = {0};
+
+    str_format(&text, "HloModule tower\nf40 { %s }\n", last);
+    for (int n = 39; n > 0; n--)
+        str_format(&text, "f%d { p = f32[] parameter(0)\n a = f32[] call(p), to_apply=f%d\n ROOT b = f32[] call(a), to_apply=f%d }\n",
+                   n, n + 1, n + 1);
+    str_add(&text, "ENTRY main { p = f32[] parameter(0)\n ROOT a = f32[] call(p), to_apply=f1 }\n");
+    m = read_text(text.text);
+    assert_int_equal(hlo_inline(m, &c, &e), ERR_LIMIT);
+    assert_null(c);
+    assert_non_null(strstr(e.what, "more than 64 times"));
+    hlo_free(m);
+    str_release(&text);
+}
+
+static void test_growth(void **state)
+{
+    (void)state;
+    check_refused("p = f32[] parameter(0)\n ROOT s = f32[] add(p, p)");
+    check_refused("ROOT p = f32[] parameter(0)");
+}
+
+static void check_example(const char *name)
+{
+    char path[512];
+    struct hlo_module *m = NULL, *again = NULL;
+    struct hlo_costs before, after;
+    struct str text = {0};
+    struct err e = {0};
+
+    snprintf(path, sizeof path, "%s/examples/models/%s", AUTOMAP_SOURCE_DIR, name);
+    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
+    struct hlo_module *c = inlined(m);
+    assert_false(hlo_inline_needed(c));
+    assert_int_equal(hlo_costs_new(m, &before, &e), 0);
+    assert_int_equal(hlo_costs_new(c, &after, &e), 0);
+    assert_true(before.total.flops == after.total.flops);
+    assert_true(before.total.transcendentals == after.total.transcendentals);
+    assert_true(before.total_trips.flops == after.total_trips.flops);
+    assert_int_equal(hlo_write_text(c, NULL, &text, &e), 0);
+    assert_int_equal(hlo_load_memory("again", text.text, text.size, NULL, &again, &e), 0);
+    assert_int_equal(again->count, c->count);
+    assert_int_equal(again->value_count, c->value_count);
+    for (hlo_id id = 0; id < c->count; id++) {
+        const struct hlo_instruction *i = hlo_at(c, id), *o = hlo_at(m, c->origin[id]);
+        assert_int_equal(i->opcode, o->opcode);
+        assert_int_equal(i->operand_count, o->operand_count);
+        assert_int_equal(i->number, o->number);
+    }
+    hlo_costs_release(&before);
+    hlo_costs_release(&after);
+    str_release(&text);
+    hlo_free(again);
+    hlo_free(c);
+    hlo_free(m);
+}
+
+/* Costs do not change, and the copy can be written and read again. */
+static void test_examples(void **state)
+{
+    (void)state;
+    check_example("mlp.meta.hlo.txt.gz");
+    check_example("t5-tiny.hlo.txt.gz");
+    check_example("decoder-scan.meta.hlo.txt.gz");
+    check_example("moe.hlo.txt.gz");
+    check_example("resnet20.meta.hlo.txt.gz");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls), cmocka_unit_test(test_scopes), cmocka_unit_test(test_image),
+        cmocka_unit_test(test_loops), cmocka_unit_test(test_growth), cmocka_unit_test(test_examples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,374 @@
+/* Roles as a specification: one small training step per rule. */
+#include "hlo/roles.h"
+
+#include "hlo/roles_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct hlo_module *read_text(const char *text)
+{
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    return m;
+}
+
+static struct hlo_roles roles_of(const struct hlo_module *m)
+{
+    struct hlo_roles r;
+    struct err e = {0};
+
+    if (hlo_roles_new(m, NULL, &r, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    return r;
+}
+
+/* One letter a parameter: Variable, Optimizer state, Input, Hyper-parameter, other State. */
+static void check_letters(const struct hlo_roles *r, const char *letters)
+{
+    char got[64] = "";
+
+    assert_true(r->param_count < sizeof got);
+    for (uint32_t p = 0; p < r->param_count; p++)
+        got[p] = "VOIHS"[r->params[p].role];
+    assert_string_equal(got, letters);
+}
+
+static const char *value_name(const struct hlo_module *m, hlo_value v)
+{
+    return v == HLO_NONE ? "none" : hlo_name(m, m->value_instruction[v]);
+}
+
+static enum hlo_phase phase_of(const struct hlo_module *m, const struct hlo_roles *r, const char *name)
+{
+    hlo_id id = hlo_find(m, name);
+
+    assert_int_not_equal(id, HLO_NONE);
+    return (enum hlo_phase)r->phase[id];
+}
+
+#define SUM "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
+
+/* y = x w, loss = sum(y * y), gradient = 2 x^T y. */
+#define MODEL                                                                                      \
+    "  y = f32[8,2] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"               \
+    "  yy = f32[8,2] multiply(y, y)\n"                                                             \
+    "  zero = f32[] constant(0)\n"                                                                 \
+    "  loss = f32[] reduce(yy, zero), dimensions={0,1}, to_apply=sum\n"                            \
+    "  two = f32[] constant(2)\n"                                                                  \
+    "  twos = f32[8,2] broadcast(two), dimensions={}\n"                                            \
+    "  dy = f32[8,2] multiply(y, twos)\n"                                                          \
+    "  g = f32[4,2] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+
+static const char sgd[] =
+    "HloModule sgd\n" SUM
+    "ENTRY main { x = f32[8,4] parameter(1)\n w = f32[4,2] parameter(0)\n lr = f32[] parameter(2)\n" MODEL
+    "  lrs = f32[4,2] broadcast(lr), dimensions={}\n"
+    "  step = f32[4,2] multiply(g, lrs)\n"
+    "  w2 = f32[4,2] subtract(w, step)\n"
+    "  ROOT out = (f32[4,2], f32[]) tuple(w2, loss) }\n";
+
+static void test_sgd(void **state)
+{
+    struct hlo_module *m = read_text(sgd);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    check_letters(&r, "VIH");
+    assert_string_equal(value_name(m, r.loss), "loss");
+    assert_string_equal(value_name(m, r.params[0].gradient), "g");
+    assert_string_equal(value_name(m, r.params[0].updated), "w2");
+    assert_int_equal(phase_of(m, &r, "y"), HLO_PHASE_FORWARD);
+    assert_int_equal(phase_of(m, &r, "loss"), HLO_PHASE_FORWARD);
+    assert_int_equal(phase_of(m, &r, "dy"), HLO_PHASE_BACKWARD);
+    assert_int_equal(phase_of(m, &r, "twos"), HLO_PHASE_BACKWARD);
+    assert_int_equal(phase_of(m, &r, "g"), HLO_PHASE_BACKWARD);
+    assert_int_equal(phase_of(m, &r, "step"), HLO_PHASE_UPDATE);
+    assert_int_equal(phase_of(m, &r, "lr"), HLO_PHASE_UPDATE);
+    assert_int_equal(phase_of(m, &r, "a"), HLO_PHASE_FORWARD); /* the reducer, of its caller */
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* Aliases pair by shape and order, not by role: {0} (the loss!) with a moment's scalar, w with m. */
+static const char adam[] =
+    "HloModule adam, input_output_alias={ {0}: (4, {}), {1}: (2, {}), {2}: (3, {}), {3}: (0, {}), {4}: (5, {}) }\n" SUM
+    "ENTRY main { p0 = f32[4,2] parameter(0)\n x = f32[8,4] parameter(1)\n w = f32[4,2] parameter(2)\n"
+    "  p3 = f32[4,2] parameter(3)\n p4 = f32[] parameter(4)\n p5 = s32[] parameter(5)\n" MODEL
+    "  c1 = f32[] constant(0.9)\n b1 = f32[4,2] broadcast(c1), dimensions={}\n"
+    "  decay = f32[] constant(0.01)\n decays = f32[4,2] broadcast(decay), dimensions={}\n"
+    "  wd = f32[4,2] multiply(w, decays)\n"
+    "  gd = f32[4,2] add(g, wd)\n"
+    "  mm = f32[4,2] multiply(p0, b1)\n m2 = f32[4,2] add(mm, gd)\n"
+    "  gg = f32[4,2] multiply(gd, gd)\n vv = f32[4,2] multiply(p3, b1)\n v2 = f32[4,2] add(vv, gg)\n"
+    "  one = s32[] constant(1)\n n2 = s32[] add(p5, one)\n nf = f32[] convert(n2)\n"
+    "  rate = f32[] multiply(p4, nf)\n"
+    "  rates = f32[4,2] broadcast(rate), dimensions={}\n"
+    "  root = f32[4,2] sqrt(v2)\n q = f32[4,2] divide(m2, root)\n s = f32[4,2] multiply(q, rates)\n"
+    "  w2 = f32[4,2] subtract(w, s)\n"
+    "  ROOT out = (f32[], f32[4,2], f32[4,2], f32[4,2], s32[]) tuple(loss, v2, w2, m2, n2) }\n";
+
+static void test_adam_with_decay(void **state)
+{
+    struct hlo_module *m = read_text(adam);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    check_letters(&r, "OIVOHH");
+    assert_int_equal(r.params[0].of, 2);
+    assert_int_equal(r.params[3].of, 2);
+    assert_string_equal(value_name(m, r.params[0].updated), "m2");
+    assert_string_equal(value_name(m, r.params[3].updated), "v2");
+    assert_string_equal(value_name(m, r.params[2].updated), "w2");
+    assert_string_equal(value_name(m, r.params[2].gradient), "g");
+    assert_string_equal(value_name(m, r.params[5].updated), "n2");
+    assert_int_equal(r.params[2].source, HLO_BY_ALIAS);
+    assert_int_equal(phase_of(m, &r, "wd"), HLO_PHASE_UPDATE);
+    assert_int_equal(phase_of(m, &r, "gd"), HLO_PHASE_UPDATE);
+    assert_int_equal(phase_of(m, &r, "n2"), HLO_PHASE_UPDATE);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* Moving averages of the data, of the weights; a frozen table; clipping by the norm of the gradient. */
+static const char others[] =
+    "HloModule others, input_output_alias={ {1}: (0, {}), {2}: (2, {}), {3}: (3, {}) }\n" SUM
+    "ENTRY main { w = f32[4,2] parameter(0)\n x0 = f32[8,4] parameter(1)\n stat = f32[4] parameter(2)\n"
+    "  ema = f32[4,2] parameter(3)\n frozen = f32[4] parameter(4)\n"
+    "  fb = f32[8,4] broadcast(frozen), dimensions={1}\n x = f32[8,4] add(x0, fb)\n" MODEL
+    "  xs = f32[4] reduce(x, zero), dimensions={0}, to_apply=sum\n"
+    "  c1 = f32[] constant(0.9)\n c4 = f32[4] broadcast(c1), dimensions={}\n"
+    "  os = f32[4] multiply(stat, c4)\n stat2 = f32[4] add(os, xs)\n"
+    "  gg = f32[4,2] multiply(g, g)\n norm2 = f32[] reduce(gg, zero), dimensions={0,1}, to_apply=sum\n"
+    "  norm = f32[] sqrt(norm2)\n norms = f32[4,2] broadcast(norm), dimensions={}\n"
+    "  clipped = f32[4,2] divide(g, norms)\n w2 = f32[4,2] subtract(w, clipped)\n"
+    "  c42 = f32[4,2] broadcast(c1), dimensions={}\n oe = f32[4,2] multiply(ema, c42)\n"
+    "  ema2 = f32[4,2] add(oe, w2)\n"
+    "  ROOT out = (f32[], f32[4,2], f32[4], f32[4,2], f32[]) tuple(loss, w2, stat2, ema2, norm) }\n";
+
+static void test_other_state(void **state)
+{
+    struct hlo_module *m = read_text(others);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    check_letters(&r, "VISOI");
+    assert_string_equal(value_name(m, r.loss), "loss"); /* not the norm, whose ancestors hold it all */
+    assert_int_equal(r.params[3].of, 0);
+    assert_string_equal(value_name(m, r.params[0].gradient), "g");
+    assert_string_equal(value_name(m, r.params[3].updated), "ema2");
+    assert_int_equal(phase_of(m, &r, "norm"), HLO_PHASE_UPDATE);
+    assert_int_equal(phase_of(m, &r, "clipped"), HLO_PHASE_UPDATE);
+    assert_int_equal(phase_of(m, &r, "xs"), HLO_PHASE_FORWARD);
+    assert_int_equal(phase_of(m, &r, "stat2"), HLO_PHASE_FORWARD);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* Factored second moments have other dims than the variable. */
+static const char factored[] =
+    "HloModule factored\n" SUM
+    "ENTRY main { w = f32[4,2] parameter(0)\n x = f32[8,4] parameter(1)\n row = f32[4] parameter(2)\n col = f32[2] parameter(3)\n" MODEL
+    "  gg = f32[4,2] multiply(g, g)\n gr = f32[4] reduce(gg, zero), dimensions={1}, to_apply=sum\n"
+    "  gc = f32[2] reduce(gg, zero), dimensions={0}, to_apply=sum\n"
+    "  row2 = f32[4] add(row, gr)\n col2 = f32[2] add(col, gc)\n"
+    "  rb = f32[4,2] broadcast(row2), dimensions={0}\n cb = f32[4,2] broadcast(col2), dimensions={1}\n"
+    "  v = f32[4,2] multiply(rb, cb)\n rs = f32[4,2] rsqrt(v)\n s = f32[4,2] multiply(g, rs)\n"
+    "  w2 = f32[4,2] subtract(w, s)\n"
+    "  ROOT out = (f32[4,2], f32[4], f32[2], f32[]) tuple(w2, row2, col2, loss) }\n";
+
+static void test_factored(void **state)
+{
+    struct hlo_module *m = read_text(factored);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    check_letters(&r, "VIOO");
+    assert_int_equal(r.params[2].of, 0);
+    assert_int_equal(r.params[3].of, 0);
+    assert_string_equal(value_name(m, r.params[0].gradient), "g");
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* Marks of differentiation win over data flow; calls hand theirs down; a name without any says nothing. */
+static const char marked[] =
+    "HloModule marked\n" SUM
+    "half { p = f32[8,2] parameter(0)\n ROOT h = f32[8,2] negate(p), metadata={op_name=\"neg\"} }\n"
+    "ENTRY main { x = f32[8,4] parameter(1)\n w = f32[4,2] parameter(0)\n" MODEL
+    "  kept = f32[8,2] call(y), to_apply=half, metadata={op_name=\"jit(f)/jvp(layer_0)\"}\n"
+    "  back = f32[8,2] multiply(kept, dy), metadata={op_name=\"jit(f)/transpose(jvp(layer_0))/mul\"}\n"
+    "  g2 = f32[4,2] dot(x, back), lhs_contracting_dims={0}, rhs_contracting_dims={0}, metadata={op_name=\"jit(f)/transpose(jvp(layer_0))/dot_general\"}\n"
+    "  again = f32[4,2] add(g, g2), metadata={op_name=\"jit(f)/checkpoint/rematted_computation/add\"}\n"
+    "  w2 = f32[4,2] subtract(w, again), metadata={op_name=\"jit(f)/sub\"}\n"
+    "  ROOT out = (f32[4,2], f32[]) tuple(w2, loss) }\n";
+
+static void test_marks(void **state)
+{
+    struct hlo_module *m = read_text(marked);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    assert_int_equal(phase_of(m, &r, "kept"), HLO_PHASE_FORWARD);
+    assert_int_equal(phase_of(m, &r, "h"), HLO_PHASE_FORWARD);
+    assert_int_equal(phase_of(m, &r, "back"), HLO_PHASE_BACKWARD);
+    assert_int_equal(phase_of(m, &r, "again"), HLO_PHASE_BACKWARD);
+    assert_int_equal(phase_of(m, &r, "w2"), HLO_PHASE_UPDATE);
+    assert_non_null(strstr(r.phase_source, "op_name"));
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* A person says x is trained too: phases and gradients follow, and the correction stays. */
+static void test_correction(void **state)
+{
+    struct hlo_module *m = read_text(sgd);
+    struct hlo_roles r = roles_of(m);
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(hlo_roles_set(m, &r, 0, HLO_ROLE_OTHER_STATE, &e), 0);
+    check_letters(&r, "SIH");
+    assert_int_equal(r.params[0].source, HLO_BY_PERSON);
+    assert_int_equal(r.params[0].gradient, HLO_NONE);
+    assert_int_equal(phase_of(m, &r, "g"), HLO_PHASE_FORWARD); /* no backward pass is left */
+    assert_int_equal(hlo_roles_set(m, &r, 2, HLO_ROLE_INPUT, &e), 0);
+    check_letters(&r, "SII");
+    assert_int_equal(hlo_roles_set(m, &r, 0, HLO_ROLE_VARIABLE, &e), 0);
+    check_letters(&r, "VII");
+    assert_string_equal(value_name(m, r.params[0].gradient), "g");
+    assert_int_equal(hlo_roles_set(m, &r, 3, HLO_ROLE_INPUT, &e), ERR_INPUT);
+    check_letters(&r, "VII");
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+static void check_path(uint32_t (*read)(const char *, struct str *), const char *name, const char *path)
+{
+    struct str s = {0};
+
+    str_add(&s, "");
+    read(name, &s);
+    assert_string_equal(s.text, path);
+    str_release(&s);
+}
+
+static void test_paths(void **state)
+{
+    (void)state;
+    check_path(hlo_path_of_op_name, "params['encoder']['q']", "params/encoder/q");
+    check_path(hlo_path_of_op_name, "params[\\'encoder\\'][\\'q\\']", "params/encoder/q");
+    check_path(hlo_path_of_op_name, "state.opt_state[0].mu['a.b']['c']", "state/opt_state/0/mu/a.b/c");
+    check_path(hlo_path_of_op_name, "params['x/y\\\\z']['w']", "params/x/y\\z/w");
+    check_path(hlo_path_of_op_name, "state[0][25]", "state/0/25");
+    check_path(hlo_path_of_instruction, "params__encoder____layer_000____self____q____kernel__.1",
+               "params/encoder/layer_000/self/q/kernel");
+    check_path(hlo_path_of_instruction, "batch__labels__.1", "batch/labels");
+    check_path(hlo_path_of_instruction, "rate.1", "rate");
+    assert_false(hlo_is_argument_path("XLA_Args"));
+    assert_false(hlo_is_argument_path("xla__device_data"));
+    assert_false(hlo_is_argument_path("jit(f)/jvp(a)/mul"));
+    assert_true(hlo_is_argument_path("state.params['x/y']"));
+}
+
+static void test_words(void **state)
+{
+    static const struct {
+        const char *path;
+        bool is_scalar;
+        enum hlo_role role;
+    } cases[] = {
+        {"params/encoder/q", false, HLO_ROLE_VARIABLE},
+        {"state/params/params/mu/kernel", false, HLO_ROLE_VARIABLE}, /* a layer named mu */
+        {"state/opt_state/0/mu/params/q", false, HLO_ROLE_OPTIMIZER_STATE},
+        {"state_opt_state_0/mu/q", false, HLO_ROLE_OPTIMIZER_STATE},
+        {"opt/count", true, HLO_ROLE_HYPER},
+        {"state/batch_stats/bn/mean", false, HLO_ROLE_OTHER_STATE},
+        {"state/0/25", false, HLO_ROLE_VARIABLE}, /* Keras */
+        {"state/2/3", false, HLO_ROLE_OPTIMIZER_STATE},
+        {"batch/weights", false, HLO_ROLE_INPUT},
+        {"data/0", false, HLO_ROLE_INPUT},
+        {"rate", true, HLO_ROLE_HYPER},
+        {"dropout_rng", false, HLO_ROLE_HYPER},
+        {"encoder/q", false, HLO_ROLE_COUNT},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+        assert_int_equal(hlo_role_of_path(cases[n].path, cases[n].is_scalar), cases[n].role);
+    assert_string_equal(hlo_path_without_root("state/params/params/encoder/q"), "encoder/q");
+    assert_string_equal(hlo_path_without_root("opt/m/q"), "opt/m/q");
+}
+
+static void check_scope(const char *op_name, const char *scope, bool derived, bool transposed)
+{
+    struct hlo_scope_marks marks;
+    struct str s = {0};
+
+    str_add(&s, "");
+    hlo_scope_of_op_name(op_name, &s, &marks);
+    assert_string_equal(s.text, scope);
+    assert_int_equal(marks.is_derived, derived);
+    assert_int_equal(marks.is_transposed, transposed);
+    str_release(&s);
+}
+
+static void test_scopes(void **state)
+{
+    (void)state;
+    check_scope("jit(step)/transpose(jvp(encoder))/layer_000/self/dot_general", "encoder/layer_000/self", true, true);
+    check_scope("jit(step)/jit(main)/jvp(Model)/h_1/jit(relu)/max", "Model/h_1", true, false);
+    check_scope("jit(step)/jvp()/while/body/closed_call/layers/mul", "layers", true, false);
+    check_scope("jit(step)/jvp()/mul", "", true, false);
+    check_scope("checkpoint/rematted_computation/layers/mul", "layers", false, false);
+    check_scope("gradient_tape/model_1/dense_1/MatMul", "model_1/dense_1", false, false);
+    check_scope("reduce_sum", "", false, false);
+    check_scope("jit(a(b/mul", "", false, false); /* cut short */
+    check_scope("vmap(jvp(a)/b)/c/mul", "a/b/c", true, false);
+}
+
+static void check_layer(const char *path, const char *layer)
+{
+    size_t size = hlo_layer_of_path(path, strlen(path));
+
+    assert_int_equal(size, strlen(layer));
+    assert_memory_equal(path, layer, size);
+}
+
+static void test_layer_names(void **state)
+{
+    (void)state;
+    check_layer("encoder/layer_000/self", "encoder/layer_000");
+    check_layer("layer_000/ffn/conv1", "layer_000");
+    check_layer("layers/3/attention", "layers/3");
+    check_layer("stage1/block_2/conv1", "stage1/block_2");
+    check_layer("h_0/MultiHeadDotProductAttention_0/query", "h_0");
+    check_layer("conv1_1", "conv1_1");
+    check_layer("decoder/norm", "");
+    check_layer("blhd,bmhd->bh2", "");
+    check_layer("", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sgd),        cmocka_unit_test(test_adam_with_decay), cmocka_unit_test(test_other_state),
+        cmocka_unit_test(test_factored),   cmocka_unit_test(test_marks),           cmocka_unit_test(test_correction),
+        cmocka_unit_test(test_paths),      cmocka_unit_test(test_words),           cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_layer_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
