@@ -1,5 +1,5 @@
-/* hlo/layers_internal.h - shared by layers.c (whose layer is what) and layers_names.c (which layers
- * there are). Private to hlo/. */
+/* hlo/layers_internal.h - shared by layers.c (whose layer is what), layers_names.c and layers_repeat.c
+ * (which layers there are). Private to hlo/. */
 #ifndef AUTOMAP_HLO_LAYERS_INTERNAL_H
 #define AUTOMAP_HLO_LAYERS_INTERNAL_H
 

@@ -265,10 +265,129 @@ static void test_examples(void **state)
     assert_int_equal(bad, 0);
 }
 
+/* ---- without any name ---- */
+
+struct param_name {
+    const char *name;
+    uint32_t number;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct param_name *)a)->name, ((const struct param_name *)b)->name);
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_.-", c);
+}
+
+/* The module with its entry parameters called p0, p1, ... */
+static struct hlo_module *without_names(const struct hlo_module *m)
+{
+    const struct hlo_computation *entry = &m->computations[m->entry];
+    struct param_name *names = mem_alloc(entry->param_count * sizeof *names);
+    struct hlo_write_options options = {.no_metadata = true};
+    struct str text = {0}, out = {0};
+    struct hlo_module *copy = NULL;
+    struct err e = {0};
+
+    for (uint32_t p = 0; p < entry->param_count; p++)
+        names[p] = (struct param_name){hlo_name(m, entry->params[p]), p};
+    qsort(names, entry->param_count, sizeof *names, by_name);
+    assert_int_equal(hlo_write_text(m, &options, &text, &e), 0);
+    for (const char *at = text.text; *at;) {
+        char word[256];
+        size_t size = 0;
+        while (at[size] && is_name_char(at[size]) && size < sizeof word - 1) {
+            word[size] = at[size];
+            size++;
+        }
+        word[size] = '\0';
+        struct param_name key = {word, 0}, *found = bsearch(&key, names, entry->param_count, sizeof *names, by_name);
+        if (size && found)
+            str_format(&out, "p%u", found->number);
+        else
+            str_add_bytes(&out, at, size ? size : 1);
+        at += size ? size : 1;
+    }
+    if (hlo_load_memory("nameless", out.text, out.size, NULL, &copy, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    str_release(&text);
+    str_release(&out);
+    free(names);
+    return copy;
+}
+
+/* As many repeated blocks as layers. */
+static int check_blocks(const char *name, const struct hlo_roles *bare)
+{
+    static const struct {
+        const char *name;
+        uint32_t blocks;
+    } expected[] = {{"t5-tiny", 4}, {"t5-base6", 12}, {"t5-base12", 24}, {"t5-3b", 48}, {"t5-11b", 48}, {"bert48", 48}, {"moe", 4}};
+
+    for (size_t n = 0; n < sizeof expected / sizeof *expected; n++) {
+        if (!strcmp(name, expected[n].name) && bare->layer_count - 1 != expected[n].blocks) {
+            print_error("%s: %u blocks, expected %u\n", name, bare->layer_count - 1, expected[n].blocks);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Variables are in one block where they are in one layer. */
+static int check_block_members(const struct hlo_module *m, const struct hlo_roles *named, const struct hlo_roles *bare)
+{
+    int bad = 0;
+
+    for (uint32_t p = 0; p < named->param_count; p++) {
+        hlo_id id = m->value_instruction[named->params[p].value];
+        for (uint32_t q = p + 1; q < named->param_count && named->layer[id]; q++) {
+            hlo_id other = m->value_instruction[named->params[q].value];
+            if (named->params[p].role == HLO_ROLE_VARIABLE && named->params[q].role == HLO_ROLE_VARIABLE &&
+                named->layer[other] && (named->layer[id] == named->layer[other]) != (bare->layer[id] == bare->layer[other]))
+                bad++;
+        }
+    }
+    return bad;
+}
+
+static void test_nameless(void **state)
+{
+    int bad = 0;
+
+    (void)state;
+    for (size_t n = 0; n < sizeof models / sizeof *models; n++) {
+        cJSON *expect = read_json(models[n]);
+        struct hlo_module *m = load(models[n], ".hlo.txt.gz"), *bare = without_names(m);
+        struct hlo_roles a = find_roles(m, models[n]), b = find_roles(bare, models[n]);
+        bad += check_params(expect, &b, false);
+        bad += check_blocks(models[n], &b);
+        if (!strncmp(models[n], "t5-base", 7))
+            bad += check_block_members(m, &a, &b);
+        uint32_t same = 0;
+        assert_int_equal(m->count, bare->count);
+        for (hlo_id id = 0; id < m->count; id++)
+            same += a.phase[id] == b.phase[id];
+        assert_int_equal(same, m->count);
+        print_message("%-13s without names: %u layers by %s\n", models[n], b.layer_count - 1, b.layer_source);
+        hlo_roles_release(&a);
+        hlo_roles_release(&b);
+        hlo_free(bare);
+        hlo_free(m);
+        cJSON_Delete(expect);
+    }
+    assert_int_equal(bad, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_nameless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
