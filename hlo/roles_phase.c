@@ -89,7 +89,8 @@ static void find_forward_loops(struct phases *s)
     }
 }
 
-/* Of several results the latest phase: a tuple of everything is made at the end. */
+/* Of several results the earliest phase that needs one (batch norm: its moments are for the backward
+ * pass); of values only passed on the latest: a tuple of everything is made at the end. */
 static enum hlo_phase phase_by_flow(const struct phases *s, hlo_id id)
 {
     const struct hlo_module *m = s->w->m;
@@ -99,7 +100,8 @@ static enum hlo_phase phase_by_flow(const struct phases *s, hlo_id id)
         return HLO_PHASE_FORWARD;
     for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
         enum hlo_phase one = phase_of_value(s, v);
-        if (one != HLO_PHASE_OTHER && (phase == HLO_PHASE_OTHER || one > phase))
+        bool is_later = one > phase;
+        if (one != HLO_PHASE_OTHER && (phase == HLO_PHASE_OTHER || is_later == s->w->g.is_flow[v]))
             phase = one;
     }
     if (phase == HLO_PHASE_BACKWARD && s->is_forward_comp[hlo_at(m, id)->computation])
