@@ -470,13 +470,15 @@ int hlo_roles_layers(struct hlo_roles_work *w, struct err *e)
 
     l.of_param = mem_try(w->param_count, sizeof *l.of_param);
     l.of = mem_try(w->m->count, sizeof *l.of);
+    l.paths = mem_try(w->param_count, sizeof *l.paths);
     l.depth = mem_try(w->m->count, sizeof *l.depth);
-    bool ok = is_given && at && l.of_param && l.of && l.depth && hlo_reach_init(&l.data, &w->g) &&
+    bool ok = is_given && at && l.of_param && l.of && l.paths && l.depth && hlo_reach_init(&l.data, &w->g) &&
               mem_grow(&l.places.items, &l.places.room, 0, 2) && find_layers(&l, is_given, at);
     free(is_given);
     free(at);
     free(l.of_param);
     free(l.of);
+    free(l.paths);
     free(l.depth);
     free(l.places.items);
     free(l.places.slots);

@@ -29,7 +29,7 @@ struct layering {
     uint32_t *depth;     /* [m->count] longest path from a parameter, back edges of loops left out */
     struct hlo_reach data; /* what depends on inputs */
     bool has_paths;      /* some variable has a name */
-    size_t skipped;      /* of the variables' paths: the index of the argument they are all in */
+    const char **paths;  /* [param_count] of variables, without what is common to all; "" */
 };
 
 /* The place named so, made when new. PLACE_UNKNOWN: out of memory. */

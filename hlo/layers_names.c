@@ -55,15 +55,9 @@ uint32_t hlo_place(struct layering *l, const char *name, size_t size, bool is_la
 
 /* ---- paths of variables ---- */
 
-/* "" for all but variables, and for mere indices (state/0/12). */
 static const char *path_of(const struct layering *l, uint32_t p)
 {
-    const char *path = l->w->params[p].role == HLO_ROLE_VARIABLE ? hlo_path_without_root(l->w->paths[p]) : "";
-
-    path += strlen(path) > l->skipped ? l->skipped : 0;
-    const char *rest = strchr(path, '/');
-    bool is_index = !path[strspn(path, "0123456789/")] || (rest && !rest[strspn(rest, "0123456789/")]);
-    return is_index ? "" : path;
+    return l->paths[p];
 }
 
 /* What a module is inside of: "encoder" of encoder/layer_000, "" of layer_0. */
@@ -85,16 +79,26 @@ static size_t common_prefix(const char *a, size_t size, const char *b)
     return i == size && (b[i] == '/' || !b[i]) ? size : whole;
 }
 
-/* Arguments in a tuple, st[0]['fc1']['kernel']: that all variables share "st/0" makes it no layer. */
-static void skip_common_index(struct layering *l)
+/* state/0/12: names nothing. */
+static bool is_index(const char *path)
+{
+    const char *rest = strchr(path, '/');
+
+    return !path[strspn(path, "0123456789/")] || (rest && !rest[strspn(rest, "0123456789/")]);
+}
+
+/* "" for all but variables, and for mere indices. Arguments in a tuple, st[0]['fc1']['kernel']: that all
+ * variables share "st/0" makes it no layer, it is left out. */
+static void set_paths(struct layering *l)
 {
     const struct hlo_roles_work *w = l->w;
     const char *first = NULL;
     size_t size = 0, shortest = SIZE_MAX;
 
     for (uint32_t p = 0; p < w->param_count; p++) {
-        const char *path = path_of(l, p);
-        if (!*path)
+        const char *path = w->params[p].role == HLO_ROLE_VARIABLE ? hlo_path_without_root(w->paths[p]) : "";
+        l->paths[p] = is_index(path) ? "" : path;
+        if (!*l->paths[p])
             continue;
         size = first ? common_prefix(first, size, path) : strlen(path);
         first = path;
@@ -102,8 +106,10 @@ static void skip_common_index(struct layering *l)
     }
     while (size && !(first[size - 1] >= '0' && first[size - 1] <= '9'))
         size--;
-    if (size && first[size] == '/' && strchr(first + size + 1, '/') && size + 1 < shortest)
-        l->skipped = size + 1;
+    if (!size || first[size] != '/' || !strchr(first + size + 1, '/') || size + 1 >= shortest)
+        return;
+    for (uint32_t p = 0; p < w->param_count; p++)
+        l->paths[p] += *l->paths[p] ? size + 1 : 0;
 }
 
 /* A module beside numbered layers that has a matrix and at least one more variable is a layer too: the
@@ -163,7 +169,7 @@ bool hlo_layers_by_path(struct layering *l)
     struct hlo_roles_work *w = l->w;
     bool containers = false;
 
-    skip_common_index(l);
+    set_paths(l);
     size_t most = count_parts(l) + 2;
     bool *is_parent = mem_try(most, 1);
     struct sibling *siblings = mem_try(most + w->param_count, sizeof *siblings);
