@@ -57,8 +57,7 @@ static int build(struct rl_agent *a, uint64_t seed)
         code = rl_replay_init(&a->replay, a->settings.replay_capacity, a->shape.observation_size,
                               a->shape.action_count);
     if (!code)
-        code = take_batch(&a->batch, &a->batch_block, a->settings.batch,
-                          a->shape.observation_size);
+        code = take_batch(&a->batch, &a->batch_block, a->settings.batch, a->shape.observation_size);
     if (!code)
         rl_replay_follow(&a->replay, &a->settings);
     return code;
@@ -264,7 +263,7 @@ struct rl_counts rl_agent_counts(const struct rl_agent *a)
         .explored = a->explored,
         .episodes = a->episodes,
         .updates = a->learner.adam.step,
-        .copies_due = a->learner.since_copy,
+        .since_copy = a->learner.since_copy,
     };
 }
 

@@ -48,7 +48,7 @@ uint32_t rl_agent_choose(struct rl_agent *a, const float *observation, uint64_t 
 int rl_agent_learn(struct rl_agent *a, const struct rl_decision *d, uint32_t context,
                    struct rl_update *u) RL_MUST_CHECK;
 
-/* `updates` updates now, from what is in replay. Returns as rl_agent_learn; 0 if replay is empty. */
+/* `updates` updates now, from what is in replay. Returns as rl_agent_learn; 0: replay is empty. */
 int rl_agent_train(struct rl_agent *a, uint32_t updates, struct rl_update *u) RL_MUST_CHECK;
 
 /* The episode is left where it stands: the last decision counts as cut short (RL_TRUNCATED). */
@@ -66,7 +66,8 @@ double rl_agent_beta(const struct rl_agent *a);                 /* of the next u
 void rl_agent_q(struct rl_agent *a, const float *observation, uint64_t legal, float *q);
 
 struct rl_counts {
-    uint64_t decisions, explored, episodes, updates, copies_due; /* copies_due: updates since a copy */
+    uint64_t decisions, explored, episodes, updates;
+    uint64_t since_copy; /* updates since the target network was copied */
 };
 struct rl_counts rl_agent_counts(const struct rl_agent *a);
 const struct rl_update *rl_agent_last_update(const struct rl_agent *a);

@@ -12,14 +12,14 @@ struct rl_agent {
     struct rl_settings settings;
     struct rl_learner learner;
     struct rl_replay replay;
-    struct rl_batch batch;      /* its arrays lie in batch_block */
+    struct rl_batch batch; /* its arrays lie in batch_block */
     void *batch_block;
     struct rl_rng act, draw;
     uint64_t decisions, explored, episodes;
-    uint64_t epsilon_origin;    /* decision at which epsilon_start held */
-    double held_epsilon;        /* < 0: the schedule decides */
+    uint64_t epsilon_origin; /* decision at which epsilon_start held */
+    double held_epsilon;     /* < 0: the schedule decides */
     struct rl_update last;
-    uint32_t *visits;           /* [context_count x action_count] */
+    uint32_t *visits; /* [context_count x action_count] */
 };
 
 #endif

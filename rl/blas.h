@@ -17,7 +17,8 @@ static inline void rl_blas_start(void)
 /* The products add to c, which the caller has set: to clear it, or to fill it with the bias, is far
  * quicker than to have OpenBLAS scale it by 0 (9 % of an update, measured).
  * c[m x n] += a[m x k] b[n x k]^T, all row-major, leading dimension of c given. */
-static inline void rl_gemm_nt(int m, int n, int k, const float *a, const float *b, float *c, int ldc)
+static inline void rl_gemm_nt(int m, int n, int k, const float *a, const float *b, float *c,
+                              int ldc)
 {
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, a, k, b, k, 1, c, ldc);
 }

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    RL_ACTIONS_MAX = 64,              /* a set of legal actions is the bits of one uint64_t */
-    RL_OBSERVATION_MAX = 1 << 16,     /* floats */
+    RL_ACTIONS_MAX = 64,          /* a set of legal actions is the bits of one uint64_t */
+    RL_OBSERVATION_MAX = 1 << 16, /* floats */
     RL_CONTEXTS_MAX = 1 << 20,
 };
 
@@ -26,7 +26,7 @@ enum rl_end {
 };
 
 struct rl_outcome {
-    float reward;      /* scale it to about +-1 */
+    float reward; /* scale it to about +-1 */
     enum rl_end end;
 };
 
@@ -48,8 +48,9 @@ struct rl_env {
     /* Which of the context_count kinds the present position is. NULL: always 0. */
     uint32_t (*context)(void *self);
 
-    /* The bytes that hold everything that changes, if they are plain data (no pointers): rl_run_save
-     * then stores a run in the middle of an episode. NULL and 0: runs are saved between episodes. */
+    /* The bytes that hold everything that changes, if they are plain data (no pointers):
+     * rl_run_save then stores a run in the middle of an episode. NULL and 0: runs are saved between
+     * episodes. */
     void *state;
     size_t state_size;
 };

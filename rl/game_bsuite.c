@@ -5,20 +5,20 @@
 
 enum { ROWS = 10, COLUMNS = 5, ARMS = 11, CHAINS = 5, CHAIN_LENGTH = 100 };
 
-struct catch {
+struct catch_board {
     int32_t ball_x, ball_y, paddle;
 };
 
 static void catch_reset(void *self, struct rl_rng *rng)
 {
-    *(struct catch *)self =
-        (struct catch){.ball_x = (int32_t)rl_rng_below(rng, COLUMNS), .paddle = COLUMNS / 2};
+    *(struct catch_board *)self =
+        (struct catch_board){.ball_x = (int32_t)rl_rng_below(rng, COLUMNS), .paddle = COLUMNS / 2};
 }
 
 static struct rl_outcome catch_step(void *self, uint32_t action, struct rl_rng *rng)
 {
     (void)rng;
-    struct catch *s = self;
+    struct catch_board *s = self;
     int32_t moved = s->paddle + (int32_t)action - 1;
 
     s->paddle = moved < 0 ? 0 : moved >= COLUMNS ? COLUMNS - 1 : moved;
@@ -29,19 +29,19 @@ static struct rl_outcome catch_step(void *self, uint32_t action, struct rl_rng *
 
 static void catch_observe(void *self, float *out)
 {
-    const struct catch *s = self;
+    const struct catch_board *s = self;
 
     memset(out, 0, sizeof(float) * ROWS * COLUMNS);
     out[s->ball_y * COLUMNS + s->ball_x] = 1;
     out[(ROWS - 1) * COLUMNS + s->paddle] = 1;
 }
 
-_Static_assert(sizeof(struct catch) <= RL_GAME_SIZE_MAX, "a game fits its memory");
+_Static_assert(sizeof(struct catch_board) <= RL_GAME_SIZE_MAX, "a game fits its memory");
 
 void rl_catch_begin(void *memory, uint32_t variant, struct rl_env *env)
 {
     (void)variant;
-    memset(memory, 0, sizeof(struct catch));
+    memset(memory, 0, sizeof(struct catch_board));
     *env = (struct rl_env){.self = memory,
                            .observation_size = ROWS * COLUMNS,
                            .action_count = 3,
@@ -49,7 +49,7 @@ void rl_catch_begin(void *memory, uint32_t variant, struct rl_env *env)
                            .step = catch_step,
                            .observe = catch_observe,
                            .state = memory,
-                           .state_size = sizeof(struct catch)};
+                           .state_size = sizeof(struct catch_board)};
 }
 
 struct bandit {

@@ -12,9 +12,9 @@ const struct rl_game *rl_game(const char *name)
     return NULL;
 }
 
-#define PROBE(name, row, best)                                                                     \
-    {                                                                                              \
-        name, "probe task", "probe", 3000, rl_probe_begin, true, row, best                         \
+#define PROBE(name, row, best)                                             \
+    {                                                                      \
+        name, "probe task", "probe", 3000, rl_probe_begin, true, row, best \
     }
 
 const struct rl_game rl_game_table[] = {

@@ -1,8 +1,8 @@
 /* rl/games.h - small environments with known answers: the learner is proved and taught on them.
  *
  * Each is plain data in RL_GAME_SIZE_MAX bytes of the caller's memory, aligned as malloc does;
- * `begin` clears it and fills the callbacks (rl/env.h), whose state it is too. `variant` picks among instances where the game has
- * some (the mapping seed of bsuite); else it is ignored. */
+ * `begin` clears it and fills the callbacks (rl/env.h), whose state it is too. `variant` picks
+ * among instances where the game has some (the mapping seed of bsuite); else it is ignored. */
 #ifndef AUTOMAP_RL_GAMES_H
 #define AUTOMAP_RL_GAMES_H
 
@@ -12,12 +12,12 @@
 
 struct rl_game {
     const char *name, *summary;
-    const char *preset;    /* settings to begin with (rl/settings.h) */
-    uint32_t decisions;    /* a run of them is worth showing */
+    const char *preset; /* settings to begin with (rl/settings.h) */
+    uint32_t decisions; /* a run of them is worth showing */
     void (*begin)(void *memory, uint32_t variant, struct rl_env *env);
     bool is_probe;
-    uint32_t variant;      /* for begin, unless one is asked for (probes: always) */
-    double best_reward;    /* what the best play earns in an episode, about */
+    uint32_t variant;   /* for begin, unless one is asked for (probes: always) */
+    double best_reward; /* what the best play earns in an episode, about */
 };
 extern const struct rl_game rl_game_table[]; /* the last row has name NULL */
 const struct rl_game *rl_game(const char *name);
@@ -51,16 +51,16 @@ void rl_chain_begin(void *memory, uint32_t variant, struct rl_env *env);
 enum { RL_PROBE_ACTIONS = 3 };
 struct rl_probe_rule {
     const char *name, *summary;
-    uint32_t length;                /* decisions of an episode: 1 or 2 */
-    bool observed;                  /* shows the sign, else 0 */
-    bool timed;                     /* shows the number of the decision, else 0 */
-    enum rl_end end;                /* how an episode ends */
-    uint64_t legal[2];              /* at each decision */
+    uint32_t length;   /* decisions of an episode: 1 or 2 */
+    bool observed;     /* shows the sign, else 0 */
+    bool timed;        /* shows the number of the decision, else 0 */
+    enum rl_end end;   /* how an episode ends */
+    uint64_t legal[2]; /* at each decision */
     /* reward of `action` at decision `at` under the episode's sign, -1 or 1 */
     float (*reward)(uint32_t at, uint32_t action, float sign);
 };
 struct rl_probe {
-    uint32_t variant, at;           /* row of rl_probe_table; decisions made */
+    uint32_t variant, at; /* row of rl_probe_table; decisions made */
     float sign;
 };
 extern const struct rl_probe_rule rl_probe_table[];

@@ -26,7 +26,8 @@ static int take_networks(struct rl_learner *l)
 static int take_buffers(struct rl_learner *l, uint32_t batch)
 {
     size_t b = batch, line = 16;
-    size_t sizes[] = {2 * b * l->net.outputs, 2 * b * l->net.widest, b * (l->net.actions + 1), b, b};
+    size_t sizes[] = {2 * b * l->net.outputs, 2 * b * l->net.widest, b * (l->net.actions + 1), b,
+                      b};
     float **to[] = {&l->out, &l->scratch, &l->next_q, &l->slope, &l->error};
     size_t total = 0;
 
@@ -127,8 +128,8 @@ static bool find_errors(struct rl_learner *l, const struct rl_settings *s, const
         const float *value = l->next_q + (size_t)i * width;
         double target = (double)b->reward[i], slope;
         if (b->discount[i] != 0)
-            target += (double)b->discount[i] *
-                      next_value(l, s, b, i, choose + (size_t)i * width, value);
+            target +=
+                (double)b->discount[i] * next_value(l, s, b, i, choose + (size_t)i * width, value);
         rl_net_q(now + (size_t)i * width, n, b->legal[i], l->dueling, q);
         double error = target - (double)q[b->action[i]], weight = (double)b->weight[i];
         u->loss += weight * loss_of(s, error, &slope) / b->count;

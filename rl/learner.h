@@ -22,16 +22,16 @@ struct rl_learner {
     struct rl_net net;
     float *online, *target; /* [net.parameters] */
     float *gradient;
-    struct rl_adam adam;    /* adam.step counts the updates */
-    uint64_t since_copy;    /* updates since the target was copied */
-    bool dueling;           /* as the head is turned now */
+    struct rl_adam adam; /* adam.step counts the updates */
+    uint64_t since_copy; /* updates since the target was copied */
+    bool dueling;        /* as the head is turned now */
 
-    uint32_t batch_room;    /* the buffers below are sized for this batch */
-    float *out;             /* outputs of 2 x batch rows */
-    float *scratch;         /* [2 x batch x widest] */
-    float *next_q;          /* [batch x (actions + 1)] heads of the target network */
-    float *slope, *error;   /* [batch] */
-    float *one_out;         /* outputs of one row, for rl_learner_q */
+    uint32_t batch_room;  /* the buffers below are sized for this batch */
+    float *out;           /* outputs of 2 x batch rows */
+    float *scratch;       /* [2 x batch x widest] */
+    float *next_q;        /* [batch x (actions + 1)] heads of the target network */
+    float *slope, *error; /* [batch] */
+    float *one_out;       /* outputs of one row, for rl_learner_q */
     void *held[2];
 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* count x size bytes aligned to a cache line, contents undefined; NULL on overflow or failure. Pages
- * that are never touched cost nothing. free() it. */
+/* count x size bytes aligned to a cache line, contents undefined; NULL on overflow or failure.
+ * Pages that are never touched cost nothing. free() it. */
 static inline void *rl_alloc_raw(size_t count, size_t size)
 {
     if (size && count > (SIZE_MAX - 64) / size)

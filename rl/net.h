@@ -20,24 +20,24 @@
 enum { RL_LAYERS_MAX = 5 };
 
 struct rl_net {
-    uint32_t layers;                    /* of weights */
-    uint32_t width[RL_LAYERS_MAX + 1];  /* observation, hidden ..., actions + 1 */
+    uint32_t layers;                   /* of weights */
+    uint32_t width[RL_LAYERS_MAX + 1]; /* observation, hidden ..., actions + 1 */
     uint32_t actions;
-    uint32_t widest;                    /* of the widths after the first */
+    uint32_t widest; /* of the widths after the first */
     size_t weight[RL_LAYERS_MAX], bias[RL_LAYERS_MAX];
-    size_t parameters;                  /* floats in the block, a multiple of 16 */
-    size_t outputs;                     /* floats of all layers' outputs for one row */
+    size_t parameters; /* floats in the block, a multiple of 16 */
+    size_t outputs;    /* floats of all layers' outputs for one row */
 };
 
 /* hidden: widths, ended by a 0 or by RL_HIDDEN_MAX. */
-int rl_net_init(struct rl_net *n, uint32_t observation, const uint32_t *hidden, uint32_t actions)
-    RL_MUST_CHECK;
+int rl_net_init(struct rl_net *n, uint32_t observation, const uint32_t *hidden,
+                uint32_t actions) RL_MUST_CHECK;
 
 /* Uniform in +-1/sqrt(inputs) for weights and biases, PyTorch's default. */
 void rl_net_start(const struct rl_net *n, float *parameters, struct rl_rng *rng);
 
 /* x[rows x width[0]] -> out, which holds rows x outputs floats: layer after layer, each
- * [rows x width[l+1]]. rl_net_head gives the last. With !dueling the value column is not written. */
+ * [rows x width[l+1]]. rl_net_head gives the last. Without dueling the value column is not set. */
 void rl_net_forward(const struct rl_net *n, const float *parameters, const float *x, uint32_t rows,
                     bool dueling, float *out);
 float *rl_net_head(const struct rl_net *n, float *out, uint32_t rows);
@@ -45,10 +45,10 @@ float *rl_net_head(const struct rl_net *n, float *out, uint32_t rows);
 /* What rl_net_backward needs. The forward pass may have had more rows than are learned from. */
 struct rl_backward {
     const float *parameters;
-    const float *x;         /* [forward_rows x width[0]] */
-    const float *out;       /* of rl_net_forward */
+    const float *x;   /* [forward_rows x width[0]] */
+    const float *out; /* of rl_net_forward */
     uint32_t forward_rows;
-    uint32_t rows;          /* the first `rows` of them count */
+    uint32_t rows; /* the first `rows` of them count */
     bool dueling;
     const uint32_t *action; /* [rows] */
     const uint64_t *legal;  /* [rows] */
@@ -59,8 +59,8 @@ struct rl_backward {
 /* Overwrites gradient (one block as the parameters). */
 void rl_net_backward(const struct rl_net *n, const struct rl_backward *b, float *gradient);
 
-/* head[actions + 1] -> q[actions]. Dueling: q = V + A - mean of A over `legal`; q of illegal actions
- * is finite and means nothing. */
+/* head[actions + 1] -> q[actions]. Dueling: q = V + A - mean of A over `legal`; q of illegal
+ * actions is finite and means nothing. */
 void rl_net_q(const float *head, uint32_t actions, uint64_t legal, bool dueling, float *q);
 
 /* The legal action of largest q, the lowest on ties; legal must not be 0. */

@@ -118,8 +118,8 @@ void rl_replay_window(const struct rl_replay *r, const struct rl_settings *s, ui
             break;
         last = last + 1 < r->capacity ? last + 1 : 0;
     }
-    bool ended = r->end[last] == RL_TERMINATED ||
-                 (r->end[last] == RL_TRUNCATED && !s->bootstrap_truncated);
+    bool ended =
+        r->end[last] == RL_TERMINATED || (r->end[last] == RL_TRUNCATED && !s->bootstrap_truncated);
 
     b->slot[i] = slot;
     b->action[i] = r->action[slot];

@@ -19,20 +19,20 @@
 
 struct rl_replay {
     uint32_t capacity, observation_size, action_count;
-    uint32_t count;         /* decisions held; slots 0 .. count - 1 */
-    uint32_t head;          /* slot written next */
-    float *observation;     /* [capacity x observation_size] */
-    float *next;            /* the same, after the decision */
+    uint32_t count;     /* decisions held; slots 0 .. count - 1 */
+    uint32_t head;      /* slot written next */
+    float *observation; /* [capacity x observation_size] */
+    float *next;        /* the same, after the decision */
     uint64_t *legal, *next_legal;
     uint32_t *action;
-    uint32_t *drawn;        /* how often each was in a batch */
+    uint32_t *drawn; /* how often each was in a batch */
     float *reward;
-    uint8_t *end;           /* enum rl_end */
-    double *priority;       /* |TD error| + floor when last drawn; the largest so far if never */
+    uint8_t *end;     /* enum rl_end */
+    double *priority; /* |TD error| + floor when last drawn; the largest so far if never */
     double largest;
     struct rl_sumtree tree; /* priority^alpha; kept only while `treed` */
     bool treed;
-    double alpha;           /* of the tree */
+    double alpha; /* of the tree */
 };
 
 int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_size,
@@ -64,12 +64,12 @@ void rl_window_add(struct rl_window *w, double reward, double step);
 /* A batch of `count` rows; all arrays belong to the caller. */
 struct rl_batch {
     uint32_t count;
-    float *rows;          /* [2 count x observation_size]: observations, then those bootstrapped from */
+    float *rows; /* [2 count x observation_size]: observations, then those bootstrapped from */
     uint32_t *slot, *action;
     uint64_t *legal, *next_legal;
-    float *reward;        /* of the whole window */
-    float *discount;      /* of the bootstrap: gamma^length, 0 after a terminal state */
-    float *weight;        /* importance weights, 1 if not asked for */
+    float *reward;   /* of the whole window */
+    float *discount; /* of the bootstrap: gamma^length, 0 after a terminal state */
+    float *weight;   /* importance weights, 1 if not asked for */
 };
 
 /* Fills the batch. beta: exponent of the weights. The replay must not be empty.

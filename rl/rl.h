@@ -2,7 +2,7 @@
  *
  * Reading order: settings.h (what can be chosen), env.h (what is learned), run.h and agent.h (how a
  * program drives it), save.h, then the parts: learner.h (the update), replay.h, sumtree.h, net.h,
- * adam.h, rng.h; games.h to try it on. README.md beside it has the theory and the measured tables. */
+ * adam.h, rng.h; games.h to try it on. README.md has the theory and the measured tables. */
 #ifndef AUTOMAP_RL_RL_H
 #define AUTOMAP_RL_RL_H
 

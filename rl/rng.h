@@ -10,10 +10,10 @@ struct rl_rng {
     uint64_t s[4];
 };
 
-/* Streams of one seed with different `stream` numbers are independent for all practical purposes. */
+/* Streams of one seed with different numbers are independent for all practical purposes. */
 void rl_rng_seed(struct rl_rng *r, uint64_t seed, uint64_t stream);
 uint64_t rl_rng_next(struct rl_rng *r);
-double rl_rng_unit(struct rl_rng *r);                  /* uniform in [0, 1), 53 bits */
-uint32_t rl_rng_below(struct rl_rng *r, uint32_t n);   /* uniform in [0, n), n > 0, no bias */
+double rl_rng_unit(struct rl_rng *r);                /* uniform in [0, 1), 53 bits */
+uint32_t rl_rng_below(struct rl_rng *r, uint32_t n); /* uniform in [0, n), n > 0, no bias */
 
 #endif

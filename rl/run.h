@@ -14,12 +14,12 @@ struct rl_run {
     struct rl_env env;
     struct rl_agent *agent;
     struct rl_rng rng;
-    float *now, *next;      /* [observation_size] */
-    uint64_t legal;         /* of `now` */
+    float *now, *next; /* [observation_size] */
+    uint64_t legal;    /* of `now` */
     uint32_t context;
-    bool playing;           /* in the middle of an episode */
-    uint32_t length;        /* of the present or, when not playing, the last episode */
-    double reward_sum;      /* of that episode, undiscounted */
+    bool playing;      /* in the middle of an episode */
+    uint32_t length;   /* of the present or, when not playing, the last episode */
+    double reward_sum; /* of that episode, undiscounted */
 };
 
 /* What one decision did. */
@@ -28,14 +28,14 @@ struct rl_step {
     bool explored, forced;
     float reward;
     enum rl_end end;
-    int updates;              /* trainings that followed */
-    struct rl_update update;  /* the last, if updates > 0 */
-    uint32_t length;          /* of the episode so far */
+    int updates;             /* trainings that followed */
+    struct rl_update update; /* the last, if updates > 0 */
+    uint32_t length;         /* of the episode so far */
     double reward_sum;
 };
 
-int rl_run_init(struct rl_run *r, const struct rl_env *env, struct rl_agent *agent, uint64_t seed)
-    RL_MUST_CHECK;
+int rl_run_init(struct rl_run *r, const struct rl_env *env, struct rl_agent *agent,
+                uint64_t seed) RL_MUST_CHECK;
 void rl_run_release(struct rl_run *r);
 
 /* Begins an episode if none is under way; then r->now, r->legal and r->context are the position

@@ -26,7 +26,7 @@ int rl_agent_save(const struct rl_agent *a, struct rl_bytes *out) RL_MUST_CHECK;
 /* A new agent, owned by the caller. */
 int rl_agent_load(struct rl_agent **out, const void *data, size_t size) RL_MUST_CHECK;
 
-/* A run with its agent. RL_E_SHAPE: in the middle of an episode of an environment without `state`. */
+/* A run with its agent. RL_E_SHAPE: in mid-episode of an environment without `state`. */
 int rl_run_save(const struct rl_run *r, struct rl_bytes *out) RL_MUST_CHECK;
 
 /* `r` must come from rl_run_init with the same kind of environment, which is set to the saved

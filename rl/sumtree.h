@@ -18,7 +18,7 @@ struct rl_sumtree {
 
 int rl_sumtree_init(struct rl_sumtree *t, uint32_t capacity) RL_MUST_CHECK; /* all leaves 0 */
 void rl_sumtree_release(struct rl_sumtree *t);
-void rl_sumtree_set(struct rl_sumtree *t, uint32_t leaf, double value);     /* O(log capacity) */
+void rl_sumtree_set(struct rl_sumtree *t, uint32_t leaf, double value); /* O(log capacity) */
 double rl_sumtree_get(const struct rl_sumtree *t, uint32_t leaf);
 double rl_sumtree_total(const struct rl_sumtree *t);
 

@@ -168,7 +168,7 @@ static FILE *start_python(const struct options *o, pid_t *child)
     snprintf(seconds, sizeof seconds, "%g", o->seconds);
     snprintf(batch, sizeof batch, "%d", BATCH);
     snprintf(held, sizeof held, "%d", HELD);
-    const char *const argv[] = {o->python, "-c", torch_script,   seconds,        batch,
+    const char *const argv[] = {o->python, "-c",           torch_script,   seconds, batch,
                                 held,      shapes[0].name, shapes[1].name, NULL};
     if (pipe(ends))
         return NULL;

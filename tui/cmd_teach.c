@@ -301,9 +301,7 @@ int cmd_teach(int argc, char **argv)
     }
     const char *wrong = parse(&l, argc, argv);
     if (wrong) {
-        fprintf(stderr,
-                "automap teach: %s: not understood; automap teach --help lists games and settings\n",
-                wrong);
+        fprintf(stderr, "automap teach: %s: not understood; see automap teach --help\n", wrong);
         return EXIT_USAGE;
     }
     if (rl_settings_check(&l.settings, &which)) {

@@ -26,4 +26,6 @@ for wrong in "nothing" "both --seeds 0" "both --gamma 2" "both --no-gamma" "both
     grep -q '^automap teach: ' "$dir/err"
 done
 "$automap" teach --help | grep -q 'cartpole'
-"$automap" bench --help | grep -q 'rl'
+"$automap" bench --help | grep -q rl
+"$automap" bench rl --no-torch --seconds 0.05 > "$dir/bench"
+grep -q "^64-128-128-16 .* %$" "$dir/bench"

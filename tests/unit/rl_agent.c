@@ -139,7 +139,7 @@ static void test_rhythm(void **state)
     struct rl_counts c = rl_agent_counts(a);
     assert_int_equal(c.decisions, 40);
     assert_int_equal(c.updates, 24); /* at 12, 16 ... 40 */
-    assert_int_equal(c.copies_due, 24 % 5);
+    assert_int_equal(c.since_copy, 24 % 5);
     assert_int_equal(c.episodes, 6);
     assert_int_equal(rl_agent_train(a, 7, NULL), 7);
     assert_int_equal(rl_agent_counts(a).updates, 31);
@@ -327,8 +327,11 @@ static void test_trial(void **state)
 static void test_shapes(void **state)
 {
     (void)state;
-    static const struct rl_shape wrong[] = {
-        {0, 2, 1}, {1, 1, 1}, {1, 65, 1}, {RL_OBSERVATION_MAX + 1, 2, 1}, {1, 2, RL_CONTEXTS_MAX + 1}};
+    static const struct rl_shape wrong[] = {{0, 2, 1},
+                                            {1, 1, 1},
+                                            {1, 65, 1},
+                                            {RL_OBSERVATION_MAX + 1, 2, 1},
+                                            {1, 2, RL_CONTEXTS_MAX + 1}};
     struct rl_settings s = small();
     struct rl_agent *a;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -343,7 +346,7 @@ static void test_shapes(void **state)
     rl_agent_free(NULL);
 }
 
-/* The paper's section 5 (arXiv 2007.04069) and CleanRL's dqn.py, as the reference notes have them. */
+/* What the paper (arXiv 2007.04069) and CleanRL's cleanrl/dqn.py say. */
 static void test_presets(void **state)
 {
     (void)state;
@@ -386,10 +389,10 @@ static void test_settings_as_text(void **state)
         assert_memory_equal(&copy, &p->settings, sizeof copy);
     }
     static const char *const wrong[][2] = {
-        {"gamma", "1.1"},  {"gamma", ""},      {"gamma", "0.5x"}, {"gamma", "nan"},
-        {"batch", "0"},    {"batch", "2.5"},   {"batch", "-1"},   {"hidden", "0"},
-        {"hidden", "8-"},  {"hidden", "1-1-1-1-1"}, {"hidden", "-8"}, {"hidden", "99999"},
-        {"double-q", "2"}, {"nothing", "1"},   {"", "1"},
+        {"gamma", "1.1"},  {"gamma", ""},           {"gamma", "0.5x"}, {"gamma", "nan"},
+        {"batch", "0"},    {"batch", "2.5"},        {"batch", "-1"},   {"hidden", "0"},
+        {"hidden", "8-"},  {"hidden", "1-1-1-1-1"}, {"hidden", "-8"},  {"hidden", "99999"},
+        {"double-q", "2"}, {"nothing", "1"},        {"", "1"},
     };
     struct rl_settings s = small(), before = s;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

@@ -1,6 +1,6 @@
-/* CartPole-v1 in a second a seed: 50,000 decisions with double, n = 3 and prioritized replay. Random
- * play earns about 22; what is asked here is far from that and short of the 475 of rl_cartpole_slow,
- * which takes ten times as many decisions. */
+/* CartPole-v1 in a second a seed: 50,000 decisions with double, n = 3 and prioritized replay.
+ * Random play earns about 22; what is asked here is far from that and short of the 475 of
+ * rl_cartpole_slow, which takes ten times as many decisions. */
 #include "rl/games.h"
 #include "rl/run.h"
 

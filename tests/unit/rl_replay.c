@@ -24,7 +24,7 @@ struct rows {
 
 static struct rl_batch *batch_of(struct rows *r, uint32_t count)
 {
-    r->batch = (struct rl_batch){count,     r->rows,       r->slot,   r->action,  r->legal,
+    r->batch = (struct rl_batch){count,         r->rows,   r->slot,     r->action, r->legal,
                                  r->next_legal, r->reward, r->discount, r->weight};
     return &r->batch;
 }
@@ -112,9 +112,9 @@ static void test_seam_of_the_ring(void **state)
     (void)state;
     struct rl_replay r = filled(14, -1, RL_GOES_ON); /* 4 .. 13; slot 3 is the newest */
     assert_int_equal(r.head, 4);
-    expect(&r, 5, 8, 5, false);  /* 8 .. 12: through the end of the arrays */
-    expect(&r, 5, 1, 3, false);  /* 11 .. 13 */
-    expect(&r, 5, 3, 1, false);  /* the newest alone */
+    expect(&r, 5, 8, 5, false); /* 8 .. 12: through the end of the arrays */
+    expect(&r, 5, 1, 3, false); /* 11 .. 13 */
+    expect(&r, 5, 3, 1, false); /* the newest alone */
     expect(&r, 20, 4, 10, false);
     expect(&r, 20, 9, 5, false);
     assert_int_equal(rl_replay_slot(&r, 0), 4);
@@ -205,7 +205,7 @@ static void test_masks_and_rows(void **state)
     assert_int_equal(b->next_legal[1], 0); /* nothing follows an end */
     assert_int_equal(b->action[0], 1);
     assert_int_equal(b->action[1], 0);
-    assert_true(b->rows[0] == 3 && b->rows[SIZE] == 4);         /* observations first */
+    assert_true(b->rows[0] == 3 && b->rows[SIZE] == 4); /* observations first */
     assert_true(b->rows[2 * SIZE] == 4 && b->rows[3 * SIZE] == 5);
     rl_replay_release(&r);
 }
