@@ -1,0 +1,148 @@
+/* Names of classes on the shipped models, beside the names of their variables (examples/models/
+ * NAME.vars): what a person who wrote the model would call them. */
+#include "engine/decide/names.h"
+#include "engine/problem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+static void load(const char *model, struct problem *p, struct class_names *n)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem_options o = {0};
+    struct hlo_module *m;
+    struct err e;
+    char path[512];
+
+    cluster_default(cluster);
+    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
+    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
+    assert_int_equal(problem_new(m, NULL, cluster, &o, p, &e), 0);
+    assert_int_equal(class_names_new(&p->classes, &p->roles, n, &e), 0);
+    free(cluster);
+}
+
+/* The class that holds dim `dim` of the variable called `variable` is called `name`. */
+static void expect(const struct problem *p, const struct class_names *n, const char *variable, uint32_t dim,
+                   const char *name)
+{
+    char text[NAME_ROOM];
+
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        if (strcmp(p->roles.params[k].name, variable) != 0)
+            continue;
+        class_id class = problem_param_class(p, k, dim);
+        assert_int_not_equal(class, CLASS_NONE);
+        assert_string_equal(class_name(n, class, text), name);
+        assert_int_equal(class_by_name(n, name), class);
+        return;
+    }
+    fail_msg("no variable %s", variable);
+}
+
+static void test_t5(void **state)
+{
+    (void)state;
+    static struct problem p;
+    struct class_names n;
+
+    load("t5-base6", &p, &n);
+    expect(&p, &n, "decoder/layer_000/cross/q/kernel", 0, "width 768");
+    expect(&p, &n, "encoder/layer_000/self/q/kernel", 1, "encoder self");
+    expect(&p, &n, "encoder/relative_bias", 1, "encoder self"); /* an outlier of 25 */
+    expect(&p, &n, "decoder/layer_005/self/o/kernel", 0, "decoder self");
+    expect(&p, &n, "decoder/layer_003/cross/v/kernel", 1, "decoder cross 3");
+    expect(&p, &n, "encoder/layer_004/ffn/conv1/kernel", 1, "encoder ffn 4");
+    expect(&p, &n, "embedding", 0, "vocab 32128");
+    expect(&p, &n, "decoder/relative_bias", 0, "decoder relative bias 32");
+    class_names_release(&n);
+    problem_release(&p);
+}
+
+static void test_others(void **state)
+{
+    (void)state;
+    static struct problem p;
+    struct class_names n;
+
+    load("vgg19", &p, &n);
+    expect(&p, &n, "conv1_2/kernel", 3, "conv1_2");
+    expect(&p, &n, "conv2_1/kernel", 2, "conv1_2"); /* what it reads is conv1_2's */
+    expect(&p, &n, "fc7/kernel", 1, "fc7");
+    class_names_release(&n);
+    problem_release(&p);
+
+    load("moe", &p, &n);
+    expect(&p, &n, "moe_0/down/bias", 1, "width 512");
+    expect(&p, &n, "moe_2/up/bias", 1, "moe 2, 2048");
+    expect(&p, &n, "moe_2/up/kernel", 0, "moe 2, 8"); /* the experts */
+    expect(&p, &n, "head/kernel", 1, "head 32000");
+    class_names_release(&n);
+    problem_release(&p);
+
+    load("decoder-scan", &p, &n);
+    expect(&p, &n, "layers/self/q/kernel", 2, "self");
+    expect(&p, &n, "layers/ffn/up/kernel", 2, "ffn");
+    class_names_release(&n);
+    problem_release(&p);
+}
+
+static void test_series(void **state)
+{
+    (void)state;
+    static struct problem p;
+    struct class_names n;
+    class_id k[5], some[3];
+    char text[NAME_ROOM], name[NAME_ROOM];
+
+    load("t5-base6", &p, &n);
+    for (uint32_t i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "decoder ffn %u", i);
+        k[i] = class_by_name(&n, name);
+        assert_int_not_equal(k[i], CLASS_NONE);
+    }
+    assert_string_equal(class_names_joined(&n, k, 5, text), "decoder ffn 0-4");
+    some[0] = k[4];
+    some[1] = k[0];
+    some[2] = k[1];
+    assert_string_equal(class_names_joined(&n, some, 3, text), "decoder ffn 0-1 4");
+    some[1] = class_by_name(&n, "width 768");
+    assert_string_equal(class_names_joined(&n, some, 3, text), "decoder ffn 4 and 2 more");
+    class_names_release(&n);
+    problem_release(&p);
+}
+
+/* Of 48 layers and 5,000 classes no two with variables or inputs are called alike. */
+static void test_unique(void **state)
+{
+    (void)state;
+    static struct problem p;
+    struct class_names n;
+    char text[NAME_ROOM];
+
+    load("bert48", &p, &n);
+    for (class_id k = 0; k < n.count; k++) {
+        const struct class_info *info = &p.classes.info[k];
+        if (info->var_dims || info->input_dims)
+            assert_int_equal(class_by_name(&n, class_name(&n, k, text)), k);
+    }
+    class_names_release(&n);
+    problem_release(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_t5),
+        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_series),
+        cmocka_unit_test(test_unique),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
