@@ -1,6 +1,17 @@
 #include "tui/actions.h"
 
 static const struct action actions[ACT_COUNT] = {
+    [ACT_RUN] = {"run", "watch", "run, pause", "run", "Space", NULL},
+    [ACT_DECIDE] = {"decide", "watch", "one decision", "decision", ",", NULL},
+    [ACT_EPISODE] = {"episode", "watch", "one episode", "episode", ".", NULL},
+    [ACT_SLOWER] = {"slower", "watch", "slower, faster", "pace", "{", NULL},
+    [ACT_FASTER] = {"faster", "watch", NULL, NULL, "}", NULL},
+    [ACT_FREEZE] = {"freeze", "watch", "freeze the view only", NULL, "Z", NULL},
+    [ACT_PIN] = {"pin", "steer", "pin or unpin", "pin", "p", NULL},
+    [ACT_PINS] = {"pins", "steer", "list pins", NULL, "P", NULL},
+    [ACT_BACKTRACK] = {"backtrack", "steer", "backtrack", "backtrack", "b", NULL},
+    [ACT_UNDO] = {"undo", "steer", "undo, redo", "undo", "u", NULL},
+    [ACT_REDO] = {"redo", "steer", NULL, NULL, "C-r", NULL},
     [ACT_SEARCH] = {"search", "ask", "search, next, last", "search", "/", NULL},
     [ACT_SEARCH_NEXT] = {"search-next", "ask", NULL, NULL, "n", NULL},
     [ACT_SEARCH_LAST] = {"search-last", "ask", NULL, NULL, "N", NULL},

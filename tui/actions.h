@@ -5,6 +5,17 @@
 #include "tui/keys.h"
 
 enum common_action {
+    ACT_RUN,
+    ACT_DECIDE,
+    ACT_EPISODE,
+    ACT_SLOWER,
+    ACT_FASTER,
+    ACT_FREEZE,
+    ACT_PIN,
+    ACT_PINS,
+    ACT_BACKTRACK,
+    ACT_UNDO,
+    ACT_REDO,
     ACT_SEARCH,
     ACT_SEARCH_NEXT,
     ACT_SEARCH_LAST,

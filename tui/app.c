@@ -1,9 +1,9 @@
 /* The application: which views there are, which of them gets a key. */
-#include "hlo/hlo.h"
 #include "hlo/mem.h"
 #include "tui/app_internal.h"
 #include "tui/view_help.h"
 #include "tui/view_palette.h"
+#include "tui/watch.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,8 +77,7 @@ void app_free(struct app *a)
     history_release(&a->history[0]);
     history_release(&a->history[1]);
     grid_release(&a->grid);
-    hlo_free(a->module);
-    free(a->cluster);
+    app_drop_problem(a);
     free(a);
 }
 
@@ -114,6 +113,12 @@ void app_drop_top(struct app *a)
 {
     free_panel(a->stack[--a->depth]);
     app_touch(a);
+}
+
+void app_drop_placed(struct app *a, enum panel_id id)
+{
+    free_panel(a->placed[id]);
+    a->placed[id] = NULL;
 }
 
 void app_close_top(struct app *a)
@@ -318,6 +323,8 @@ static void act_common(struct app *a, int action)
             p->ops->move(p, moves[action - ACT_DOWN]);
         return;
     }
+    if (app_steer(a, action))
+        return;
     switch (action) {
     case ACT_SEARCH:
         app_prompt_open(a, PROMPT_SEARCH);
@@ -501,15 +508,82 @@ static bool any_live(const struct app *a)
     return false;
 }
 
+/* How long a snapshot may wait to be looked at. */
+static double look_ms(const struct app *a)
+{
+    double pace = a->watch->shot->pace;
+    if (pace > 0 && pace <= CALM_PER_SECOND)
+        return 1000 / pace < LIVE_MS ? 1000 / pace / 2 : 33;
+    return a->watch->shot->state == LIVE_RUNNING ? LIVE_MS : 33;
+}
+
+static double first_of(double x, double y)
+{
+    return x < 0 || (y >= 0 && y < x) ? y : x;
+}
+
 double app_next_ms(const struct app *a)
 {
+    double next = any_live(a) ? a->drawn_ms + LIVE_MS : -1;
+
     if (a->dirty)
         return a->scene.now_ms;
-    return any_live(a) ? a->drawn_ms + LIVE_MS : -1;
+    if (a->woken && !a->frozen)
+        next = first_of(next, a->looked_ms + look_ms(a));
+    return next;
+}
+
+static void look(struct app *a)
+{
+    struct err e = {0};
+
+    a->woken = false;
+    a->looked_ms = a->scene.now_ms;
+    watch_read(a->watch);
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        if (a->placed[i] && a->placed[i]->ops->read)
+            a->placed[i]->ops->read(a->placed[i]);
+    }
+    for (int i = 0; i < a->depth; i++) {
+        if (a->stack[i]->ops->read)
+            a->stack[i]->ops->read(a->stack[i]);
+    }
+    uint64_t refused = session_refused(a->session, &e);
+    if (refused != a->refused) {
+        a->refused = refused;
+        app_say_err(a, &e);
+    }
+    app_touch(a);
+}
+
+int app_wake_fd(const struct app *a)
+{
+    return a->session ? session_fd(a->session) : -1;
+}
+
+void app_woken(struct app *a)
+{
+    a->woken = a->session != NULL;
+}
+
+int app_tell(struct app *a, const char *line, struct err *e)
+{
+    struct live_command c;
+
+    if (!a->session)
+        return err_set(e, ERR_INPUT, "no model is open");
+    if (live_command_parse(line, &c, e) || session_wait(a->session, session_send(a->session, &c), 60, e))
+        return e->code;
+    if (c.verb != COMMAND_RUN)
+        (void)session_wait_idle(a->session, 600);
+    look(a);
+    return 0;
 }
 
 const struct grid *app_frame(struct app *a)
 {
+    if (a->woken && !a->frozen && (a->looked_ms + look_ms(a) <= a->scene.now_ms))
+        look(a);
     double next = app_next_ms(a);
     if (next < 0 || next > a->scene.now_ms || a->width < 1)
         return NULL;

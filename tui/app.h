@@ -5,6 +5,7 @@
 
 #include "tui/edit.h"
 #include "tui/panel.h"
+#include "tui/problem_args.h"
 #include "tui/theme.h"
 
 struct app_setup {
@@ -15,6 +16,8 @@ struct app_setup {
     const char *data_dir;     /* examples below it */
     const char *state_dir;    /* recent files below it; NULL: nothing is kept */
     int64_t today;            /* seconds since 1970, for "yesterday" */
+    struct problem_args problem; /* options for every model that is opened; its files are ignored */
+    uint64_t seed;               /* of searches */
 };
 
 int app_new(struct app **out, const struct app_setup *s, struct err *e) MUST_CHECK;
@@ -32,6 +35,12 @@ const struct grid *app_frame(struct app *a);
 double app_next_ms(const struct app *a); /* when app_frame wants to be called; < 0: not by itself */
 
 bool app_is_done(const struct app *a);
+
+/* Readable when the search has news; -1: no search. app_woken says that it was, and was emptied. */
+int app_wake_fd(const struct app *a);
+void app_woken(struct app *a);
+/* A line for the search ("episode 300"), carried out before this returns: for scripts and pictures. */
+int app_tell(struct app *a, const char *line, struct err *e) MUST_CHECK;
 
 /* For views. */
 void app_say(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,9 +1,8 @@
 /* One frame: the rows that are the same everywhere, and each view in its place. */
-#include "engine/cost/cluster.h"
-#include "engine/units.h"
-#include "hlo/hlo.h"
 #include "tui/app_internal.h"
+#include "tui/header.h"
 #include "tui/utf8.h"
+#include "tui/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,27 +11,6 @@ static struct pane pane_of(struct app *a, struct rect r)
 {
     struct pane whole = pane_whole(&a->grid);
     return pane_part(&whole, r.x, r.y, r.width, r.height);
-}
-
-/* Row 1: what is looked at, on what. */
-static void draw_title(struct app *a, struct rect r)
-{
-    const struct scene *s = &a->scene;
-    struct pane p = pane_of(a, r);
-    char count[UNITS_ROOM], label[64], times[80];
-    bool wide = r.width >= 110;
-
-    if (r.height < 1)
-        return;
-    int x = pane_cut(&p, 0, 0, r.width / 3, ROLE_TITLE | BOLD, s->model_name);
-    if (s->module)
-        x = pane_format(&p, x + 2, 0, ROLE_DIM, "%s %s", units_count(count, s->module->count),
-                        wide ? "instructions" : "instr");
-    if (s->cluster) {
-        cluster_label(s->cluster, label, sizeof label);
-        x = pane_text(&p, x + 3, 0, ROLE_TITLE | BOLD, s->cluster->name);
-        pane_text(&p, x + 2, 0, ROLE_DIM, text_times(times, sizeof times, label));
-    }
 }
 
 /* The hint word of one action: its keys, and those of the actions that share its row. */
@@ -48,6 +26,8 @@ static bool make_hint(const struct app *a, const struct key_table *t, int action
 
     h->keys[0] = 0;
     h->word = t->actions[action].hint;
+    if (t == &common_keys && action == ACT_RUN && a->watch && a->watch->shot->state == LIVE_RUNNING)
+        h->word = "pause";
     for (int i = action; i < t->count && shown < 3; i++) {
         if (i > action && t->actions[i].words)
             break;
@@ -204,7 +184,10 @@ static void draw_main(struct app *a)
     const struct layout *l = &a->layout;
     struct pane whole = pane_whole(&a->grid);
 
-    draw_title(a, l->title.height ? l->title : l->headline);
+    struct pane title = pane_of(a, l->title), headline = pane_of(a, l->headline), strip = pane_of(a, l->strip);
+    header_title(&a->scene, &title);
+    header_headline(&a->scene, &headline);
+    strip_draw(&a->scene, &strip);
     for (int i = 0; i < l->rule_count; i++) {
         for (int y = 0; y < l->rules[i].height; y++)
             pane_put(&whole, l->rules[i].x, l->rules[i].y + y, ROLE_BORDER, U'│');
@@ -217,15 +200,11 @@ static void draw_main(struct app *a)
 static void draw_line(struct app *a)
 {
     struct pane p = pane_of(a, a->layout.message);
-    const char *name = a->scene.model_name[0] ? a->scene.model_name : "automap";
 
-    if (a->prompt != PROMPT_NONE) {
+    if (a->prompt != PROMPT_NONE)
         draw_prompt(a, &p);
-        return;
-    }
-    int x = pane_cut(&p, 0, 0, p.width > 3 ? p.width - 3 : p.width, ROLE_TITLE | BOLD, name);
-    if (x + 2 <= p.width)
-        pane_text(&p, p.width - 1, 0, ROLE_KEY, "q");
+    else
+        header_line(&a->scene, &p);
 }
 
 static void draw_over(struct app *a, struct panel *p)
@@ -236,7 +215,8 @@ static void draw_over(struct app *a, struct panel *p)
 
     p->focus = p == app_top(a);
     if (place == PLACE_FULL) {
-        draw_title(a, (struct rect){1, 0, a->width - 2, 1});
+        struct pane title = pane_of(a, (struct rect){1, 0, a->width - 2, 1});
+        header_title(&a->scene, &title);
         top = a->height >= 18 ? 2 : 1;
     } else if (place == PLACE_DIALOG) {
         int rows = p->ops->dialog_rows ? p->ops->dialog_rows(p, r.width) : a->height / 2;
@@ -276,7 +256,11 @@ void app_draw(struct app *a)
     struct rect low = {margin, a->height - 1, a->width - 2 * margin, 1}, high = low;
     high.y--;
     struct pane hints = pane_of(a, bare ? low : high);
-    if (a->depth > 0 || a->layout.hints.height)
+    if (a->depth > 0 || a->layout.hints.height) {
         draw_hints(a, &hints);
+    } else if (a->layout.tabs.height) {
+        struct pane tabs = pane_of(a, a->layout.tabs);
+        header_tabs(&a->scene, &tabs, a->placed, a->focus);
+    }
     draw_message(a, bare ? high : low);
 }

@@ -41,8 +41,13 @@ struct app {
     enum app_wish wish;
     char wish_text[EDIT_ROOM];
 
-    struct hlo_module *module; /* owned */
-    struct cluster *cluster;   /* owned */
+    struct problem *problem; /* owned, as the two below */
+    struct session *session;
+    struct watch *watch;
+    bool frozen;             /* the view only */
+    bool woken;              /* the session has a newer snapshot */
+    double looked_ms;
+    uint64_t refused;        /* the last refusal said */
     char model_name[128];
 };
 
@@ -50,10 +55,17 @@ struct app {
 struct panel *app_top(const struct app *a);
 
 void app_drop_top(struct app *a); /* closes the view on top, even the last */
+void app_drop_placed(struct app *a, enum panel_id id);
 
 /* tui/app_prompt.c */
 void app_prompt_open(struct app *a, enum prompt kind);
 void app_prompt_key(struct app *a, uint32_t key);
+
+/* tui/open.c */
+void app_drop_problem(struct app *a);
+
+/* tui/steer.c: acts on the search. False: none of these. */
+bool app_steer(struct app *a, int action);
 
 /* tui/app_draw.c */
 void app_draw(struct app *a);

@@ -2,6 +2,7 @@
  * automap screen: keys in, one screen out, without a terminal. */
 #include "tui/explore.h"
 
+#include "engine/live/command.h"
 #include "hlo/mem.h"
 #include "tui/app.h"
 #include "tui/command.h"
@@ -22,6 +23,10 @@ static const char explore_help[] =
     "\n"
     "Opens the explorer; without a model, a screen that offers the examples.\n"
     "\n"
+    PROBLEM_ARGS_HELP
+    "  --run          search at once; else Space starts it\n"
+    "  --seed N       of the search (default: 0)\n"
+    "  --commands C   told to the search first: \"set reward paper; episode 300\"\n"
     "  --theme NAME   colours: default, light, mono, high-contrast, deuteranopia, tritanopia,\n"
     "                 16-colour, or a YAML file\n"
     "  --color WHEN   auto, never, 16, 256 or true (default: auto; NO_COLOR is respected)\n"
@@ -37,14 +42,17 @@ static const char screen_help[] =
     "\n"
     "  --size WxH     columns and rows (default: 80x24)\n"
     "  --keys KEYS    typed before it is drawn: \"j j Enter\"\n"
+    PROBLEM_ARGS_HELP
+    "  --seed N, --commands C   as for automap explore; each is carried out to its end\n"
     "  --svg          a picture instead of text\n"
     "  --day DATE     the day it is drawn on, in seconds since 1970\n"
     "  --theme NAME, --ascii, --plain, --config FILE   as for automap explore\n";
 
 struct request {
-    const char *model, *cluster, *theme, *config, *keys, *day;
+    struct problem_args problem;
+    const char *theme, *commands, *seed, *config, *keys, *day;
     int width, height, depth;
-    bool ascii, plain, no_mouse, svg, help;
+    bool ascii, plain, no_mouse, svg, run, help;
 };
 
 struct option {
@@ -86,6 +94,9 @@ static const struct option options[] = {
     {"--theme", NULL, 0, offsetof(struct request, theme)},
     {"--config", NULL, 0, offsetof(struct request, config)},
     {"--keys", NULL, 0, offsetof(struct request, keys)},
+    {"--commands", NULL, 0, offsetof(struct request, commands)},
+    {"--seed", NULL, 0, offsetof(struct request, seed)},
+    {"--run", NULL, offsetof(struct request, run), 0},
     {"--day", NULL, 0, offsetof(struct request, day)},
     {"--color", take_color, 0, 0},
     {"--size", take_size, 0, 0},
@@ -130,17 +141,12 @@ static int parse(struct request *r, int argc, char **argv)
 {
     *r = (struct request){.width = 80, .height = 24, .depth = -1};
     for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '-' && argv[i][1]) {
-            int rc = take_option(r, argc, argv, &i);
-            if (rc)
-                return rc;
-        } else if (!r->model) {
-            r->model = argv[i];
-        } else if (!r->cluster) {
-            r->cluster = argv[i];
-        } else {
-            return usage("one model and one cluster, not also ", argv[i]);
-        }
+        int taken = problem_args_take(&r->problem, argc, argv, &i);
+        if (taken < 0)
+            return EXIT_USAGE;
+        int rc = taken ? 0 : take_option(r, argc, argv, &i);
+        if (rc)
+            return rc;
     }
     return 0;
 }
@@ -166,6 +172,21 @@ static const char *theme_name(const struct request *r, const struct stage *s)
     return depth == DEPTH_16 ? "16-colour" : "default";
 }
 
+/* "pin @3=1; episode 300" */
+static int tell_all(struct app *a, const char *lines, struct err *e)
+{
+    while (lines && *lines) {
+        char line[COMMAND_TEXT_ROOM];
+        lines += strspn(lines, " ;");
+        size_t size = strcspn(lines, ";");
+        snprintf(line, sizeof line, "%.*s", (int)size, lines);
+        if (size && app_tell(a, line, e))
+            return e->code;
+        lines += size;
+    }
+    return 0;
+}
+
 static int set_stage(struct stage *s, const struct request *r, const char *theme, struct err *e)
 {
     if (theme_load(&s->setup.theme, theme, e))
@@ -173,11 +194,15 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
     s->setup.mode = r->plain ? KEYS_PLAIN : s->config.mode;
     s->setup.config = s->config.doc;
     s->setup.data_dir = file_data_dir(s->data_dir, sizeof s->data_dir) ? s->data_dir : NULL;
+    s->setup.problem = r->problem;
+    s->setup.seed = r->seed ? strtoull(r->seed, NULL, 10) : 0;
     if (app_new(&s->app, &s->setup, e))
         return err_in_file(e, s->config.path);
-    if (!r->model)
+    if (!r->problem.model)
         return app_open(s->app, &view_start, NULL, e);
-    return app_load(s->app, r->model, r->cluster, e);
+    if (app_load(s->app, r->problem.model, r->problem.cluster, e) || tell_all(s->app, r->commands, e))
+        return e->code;
+    return r->run ? app_tell(s->app, "run", e) : 0;
 }
 
 static void strike_stage(struct stage *s)
@@ -255,7 +280,8 @@ static int loop(struct app *a, struct term *t)
             return SIGHUP;
         double next = app_next_ms(a), now = now_ms();
         int wait = next < 0 ? -1 : next <= now ? 10 : (int)(next - now) + 1;
-        term_wait(t, -1, wait);
+        if (term_wait(t, app_wake_fd(a), wait))
+            app_woken(a);
         ended = take_events(a, t);
     }
     return ended;

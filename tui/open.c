@@ -1,12 +1,14 @@
 /* Opening a model on a cluster: what the start screen, `:open` and the command line do. */
-#include "engine/cost/cluster.h"
-#include "hlo/hlo.h"
+#include "engine/live/session.h"
 #include "hlo/text.h"
 #include "tui/app_internal.h"
 #include "tui/examples.h"
 #include "tui/recent.h"
+#include "tui/watch.h"
 
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,22 +22,78 @@ static void name_model(struct app *a, const char *path)
     a->scene.model_name = a->model_name;
 }
 
-static int load_cluster(struct app *a, const char *name, struct cluster **out, struct err *e)
-{
-    char path[PATH_MAX];
-    struct cluster *c = mem_alloc(sizeof *c);
+/* Paths of what was asked for: a file, or the name of a shipped one. */
+struct found {
+    char model[PATH_MAX], cluster[PATH_MAX];
+};
 
-    if (!name || !*name) {
-        cluster_default(c);
-    } else if (!examples_cluster_path(path, sizeof path, a->setup.data_dir, name)) {
-        free(c);
-        return err_set(e, ERR_IO, "no cluster %.200s: neither a file nor shipped", name);
-    } else if (cluster_load(c, path, e)) {
-        free(c);
+static int find_files(struct app *a, const char *model, const char *cluster, struct found *f, struct err *e)
+{
+    if (!examples_model_path(f->model, sizeof f->model, a->setup.data_dir, model))
+        return err_set(e, ERR_IO, "no model %.200s: neither a file nor shipped", model);
+    f->cluster[0] = 0;
+    if (cluster && *cluster &&
+        !examples_cluster_path(f->cluster, sizeof f->cluster, a->setup.data_dir, cluster))
+        return err_set(e, ERR_IO, "no cluster %.200s: neither a file nor shipped", cluster);
+    return 0;
+}
+
+/* What is open, to be put in place of what was. */
+struct opened {
+    struct problem *problem;
+    struct session *session;
+    struct watch *watch;
+};
+
+/* The search thread takes no signals: the terminal's are for this one. */
+static int start_session(const struct app *a, struct opened *o, struct err *e)
+{
+    struct session_options options = {.search = {.algorithm = SEARCH_DQN, .seed = a->setup.seed}};
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = session_new(o->problem, &options, &o->session, e);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc ? rc : watch_new(o->problem, o->session, &o->watch, e);
+}
+
+static void drop(struct opened *o)
+{
+    watch_free(o->watch);
+    session_free(o->session);
+    if (o->problem)
+        problem_release(o->problem);
+    free(o->problem);
+}
+
+static int open_all(const struct app *a, const struct found *f, struct opened *o, struct err *e)
+{
+    struct problem_args args = a->setup.problem;
+
+    args.model = f->model;
+    args.cluster = f->cluster[0] ? f->cluster : NULL;
+    struct problem *p = mem_alloc(sizeof *p);
+    if (problem_args_read(&args, p, e)) {
+        free(p);
         return e->code;
     }
-    *out = c;
-    return 0;
+    o->problem = p;
+    return start_session(a, o, e);
+}
+
+void app_drop_problem(struct app *a)
+{
+    struct opened o = {a->problem, a->session, a->watch};
+
+    a->problem = NULL;
+    a->session = NULL;
+    a->watch = NULL;
+    a->scene.problem = NULL;
+    a->scene.module = NULL;
+    a->scene.cluster = NULL;
+    a->scene.watch = NULL;
+    drop(&o);
 }
 
 static int open_panels(struct app *a, struct err *e)
@@ -47,33 +105,46 @@ static int open_panels(struct app *a, struct err *e)
     return 0;
 }
 
-int app_load(struct app *a, const char *model, const char *cluster, struct err *e)
+static void remember(struct app *a, const struct found *f, const char *cluster)
 {
-    char path[PATH_MAX], absolute[PATH_MAX];
-    struct hlo_module *m = NULL;
-    struct cluster *c = NULL;
+    char absolute[PATH_MAX];
     struct recent r = {.time = a->setup.today, .gap = -1};
 
-    snprintf(r.cluster, sizeof r.cluster, "%s", cluster ? cluster : ""); /* the view that gave it goes */
-    if (!examples_model_path(path, sizeof path, a->setup.data_dir, model))
-        return err_set(e, ERR_IO, "no model %.200s: neither a file nor shipped", model);
-    if (load_cluster(a, cluster, &c, e))
-        return e->code;
-    if (hlo_load(path, NULL, &m, e)) {
-        free(c);
-        return e->code;
-    }
-    hlo_free(a->module);
-    free(a->cluster);
-    a->scene.module = a->module = m;
-    a->scene.cluster = a->cluster = c;
-    name_model(a, path);
-    while (a->depth > 0)
-        app_drop_top(a);
-    a->focus = PANEL_GRAPH;
-    if (a->setup.state_dir && realpath(path, absolute) && strlen(absolute) < sizeof r.path) {
+    snprintf(r.cluster, sizeof r.cluster, "%s", cluster);
+    if (a->setup.state_dir && realpath(f->model, absolute) && strlen(absolute) < sizeof r.path) {
         memcpy(r.path, absolute, strlen(absolute) + 1);
         recent_add(a->setup.state_dir, &r);
     }
+}
+
+int app_load(struct app *a, const char *model, const char *cluster, struct err *e)
+{
+    struct found f;
+    struct opened o = {0};
+    char asked[128]; /* the view that gave it goes */
+
+    snprintf(asked, sizeof asked, "%s", cluster ? cluster : "");
+    if (find_files(a, model, cluster, &f, e))
+        return e->code;
+    if (open_all(a, &f, &o, e)) {
+        drop(&o);
+        return e->code;
+    }
+    while (a->depth > 0)
+        app_drop_top(a);
+    for (int i = 0; i < PANEL_COUNT; i++)
+        app_drop_placed(a, (enum panel_id)i);
+    app_drop_problem(a);
+    a->problem = o.problem;
+    a->session = o.session;
+    a->watch = o.watch;
+    a->scene.problem = o.problem;
+    a->scene.module = o.problem->m;
+    a->scene.cluster = &o.problem->cluster;
+    a->scene.watch = o.watch;
+    a->refused = 0;
+    name_model(a, f.model);
+    a->focus = PANEL_GRAPH;
+    remember(a, &f, asked);
     return open_panels(a, e);
 }

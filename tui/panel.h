@@ -16,14 +16,16 @@
 struct app;
 struct hlo_module;
 struct cluster;
-struct snapshot;
+struct problem;
+struct watch;
 
 /* What all views look at. Pointers are borrowed and stay valid until the next `read`. */
 struct scene {
     struct app *app;
     const struct hlo_module *module; /* NULL: none is open */
     const struct cluster *cluster;   /* NULL: none */
-    const struct snapshot *snapshot; /* numbered, immutable; NULL: no session */
+    const struct problem *problem;   /* NULL: none */
+    struct watch *watch;             /* the running search (tui/watch.h); NULL: none */
     const char *model_name;          /* "" without module */
     bool ascii;                      /* signs are exchanged later; plots are drawn anew */
     double now_ms;                   /* monotonic */
@@ -69,6 +71,7 @@ struct panel_ops {
     void (*click)(struct panel *p, int x, int y, bool twice); /* in the pane's coordinates */
     bool (*find)(struct panel *p, const char *pattern, int step); /* the next match from the cursor;
                                                                      step 0: here or after */
+    int (*move_here)(const struct panel *p); /* the decision that p, b and w speak of; MOVE_NONE */
     const char *(*name_here)(const struct panel *p);              /* what Y copies; NULL: nothing */
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
     int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */

@@ -1,10 +1,15 @@
 /* All views: a new one is a row here. */
 #include "tui/panel.h"
+#include "tui/view_classes.h"
+#include "tui/view_curves.h"
+#include "tui/view_decision.h"
 #include "tui/view_graph.h"
 #include "tui/view_help.h"
+#include "tui/view_log.h"
 #include "tui/view_palette.h"
 #include "tui/view_start.h"
 
 const struct panel_ops *const panel_list[] = {
-    &view_start, &view_graph, &view_help, &view_palette, NULL,
+    &view_start, &view_graph, &view_classes, &view_reward, &view_loss, &view_decision,
+    &view_log,   &view_help,  &view_palette, NULL,
 };

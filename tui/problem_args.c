@@ -88,23 +88,29 @@ static int load_cluster(const struct problem_args *a, struct cluster *out, struc
     return 0;
 }
 
-int problem_args_load(const struct problem_args *a, struct problem *out)
+int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e)
 {
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct hlo_module *module = NULL;
     struct hlo_vars vars = {0};
-    struct err e;
 
-    int rc = load_cluster(a, cluster, &e);
+    int rc = load_cluster(a, cluster, e);
     if (!rc && a->vars)
-        rc = hlo_vars_load(a->vars, &vars, &e);
+        rc = hlo_vars_load(a->vars, &vars, e);
     if (!rc)
-        rc = hlo_load(a->model, NULL, &module, &e);
+        rc = hlo_load(a->model, NULL, &module, e);
     if (!rc)
-        rc = problem_new(module, a->vars ? &vars : NULL, cluster, &a->options, out, &e);
+        rc = problem_new(module, a->vars ? &vars : NULL, cluster, &a->options, out, e);
     hlo_vars_release(&vars);
     free(cluster);
-    if (!rc)
+    return rc;
+}
+
+int problem_args_load(const struct problem_args *a, struct problem *out)
+{
+    struct err e;
+
+    if (!problem_args_read(a, out, &e))
         return EXIT_OK;
     err_print(&e, stderr);
     return exit_code_of(&e);

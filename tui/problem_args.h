@@ -24,7 +24,10 @@ struct problem_args {
  * (said on stderr). */
 int problem_args_take(struct problem_args *a, int argc, char **argv, int *at);
 
-/* Loads files and builds the problem; errors are printed. Returns an exit code. */
+/* Loads files and builds the problem. */
+int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e) MUST_CHECK;
+
+/* The same; errors are printed. Returns an exit code. */
 int problem_args_load(const struct problem_args *a, struct problem *out);
 
 /* Exit code for an error: 4 when infeasible, else 2. */

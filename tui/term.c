@@ -408,7 +408,7 @@ static void drain(int fd)
         ;
 }
 
-void term_wait(struct term *t, int wake_fd, int timeout_ms)
+bool term_wait(struct term *t, int wake_fd, int timeout_ms)
 {
     struct pollfd fds[3] = {
         {.fd = fileno(t->in), .events = POLLIN},
@@ -416,13 +416,15 @@ void term_wait(struct term *t, int wake_fd, int timeout_ms)
         {.fd = wake_fd, .events = POLLIN},
     };
     if (poll(fds, wake_fd >= 0 ? 3 : 2, timeout_ms) <= 0)
-        return;
+        return false;
     if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
         t->gone = true;
     if (fds[1].revents)
         drain(restore.wake[0]);
-    if (wake_fd >= 0 && fds[2].revents)
-        drain(wake_fd);
+    if (wake_fd < 0 || !fds[2].revents)
+        return false;
+    drain(wake_fd);
+    return true;
 }
 
 void term_stop(struct term *t)

@@ -60,8 +60,8 @@ struct term_event {
 };
 
 /* Waits for input, for a byte on `wake_fd` (read and dropped; -1: none), or for the time. A
- * negative time: for ever. */
-void term_wait(struct term *t, int wake_fd, int timeout_ms);
+ * negative time: for ever. True: there was a byte on wake_fd. */
+bool term_wait(struct term *t, int wake_fd, int timeout_ms);
 
 /* The next event that is there; false: none. Stops the process here when asked to (C-z). */
 bool term_next(struct term *t, struct term_event *event);

@@ -81,13 +81,16 @@ static const char *chosen_cluster(const struct start *s)
 
 static void open_chosen(struct panel *p)
 {
+    struct app *app = p->scene->app;
     struct start *s = p->state;
     struct err e = {0};
 
     if (!chosen_model(s))
-        app_say(p->scene->app, "no examples here; o opens a file");
-    else if (app_load(p->scene->app, chosen_model(s), chosen_cluster(s), &e))
-        app_say_err(p->scene->app, &e);
+        app_say(app, "no examples here; o opens a file");
+    else if (app_load(app, chosen_model(s), chosen_cluster(s), &e))
+        app_say_err(app, &e);
+    else
+        app_act(app, &common_keys, ACT_RUN);
 }
 
 /* Rows of each part for a height: examples keep theirs longest. */
@@ -207,13 +210,13 @@ static void draw_cluster(const struct start *s, const struct pane *pane, int i, 
 {
     const struct example_cluster *c = &s->clusters[i];
     bool chosen = s->cluster == i && s->recent < 0;
-    char label[64];
+    char times[64];
 
     pane_cut(pane, 2, 0, CLUSTER_WIDTH - 3, chosen ? ROLE_TITLE | BOLD : ROLE_TEXT, c->name);
     if (chosen)
         pane_text(pane, 0, 0, ROLE_TEXT, "▸");
     if (rows > 1)
-        pane_text(pane, 2, 1, ROLE_DIM, text_times(label, sizeof label, c->label));
+        pane_text(pane, 2, 1, ROLE_DIM, text_times(times, sizeof times, c->label));
     if (rows > 2)
         pane_cut(pane, 2, 2, CLUSTER_WIDTH - 3, ROLE_DIM, c->link);
     for (int y = 0; chosen && y < rows; y++) {

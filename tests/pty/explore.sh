@@ -17,7 +17,7 @@ done
 see "Enter opens t5-base6 on a-2x8-v100"
 type m; see "1 Graph ━"; see "16 × 16 GB"
 type / ; type -l main; type Enter; gone "/main"
-type Z; see "Z means nothing here"
+type K; see "K means nothing here"
 type : ; type -l "theme nosuch"; type Enter; see 'no theme "nosuch"'
 type : ; type -l "save-screen $home/a.txt"; type Enter; see "wrote"
 grep -q "1 Graph ━" "$home/a.txt" || { echo "the saved screen lacks the graph"; exit 1; }

@@ -1,0 +1,288 @@
+#include "tui/header.h"
+
+#include "engine/units.h"
+#include "hlo/hlo.h"
+#include "tui/app.h"
+#include "tui/theme.h"
+#include "tui/utf8.h"
+#include "tui/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Pieces of one row: those that do not fit are left out, least wanted first. */
+enum { PIECES_MOST = 24 };
+
+struct piece {
+    char text[96];
+    unsigned style;
+    int gap;    /* blanks before it */
+    int wanted; /* 0: always; the higher, the sooner it goes. Equal ones go together */
+};
+
+struct row {
+    struct piece pieces[PIECES_MOST];
+    int count;
+};
+
+static void add(struct row *r, int wanted, int gap, unsigned style, const char *text)
+{
+    if (r->count == PIECES_MOST || !*text)
+        return;
+    struct piece *p = &r->pieces[r->count++];
+    *p = (struct piece){.style = style, .gap = gap, .wanted = wanted};
+    snprintf(p->text, sizeof p->text, "%s", text);
+}
+
+static int width_of(const struct row *r, int level)
+{
+    int width = 0;
+
+    for (int i = 0; i < r->count; i++) {
+        if (r->pieces[i].wanted <= level)
+            width += (width ? r->pieces[i].gap : 0) + utf8_text_columns(r->pieces[i].text);
+    }
+    return width;
+}
+
+static int draw_row(const struct row *r, const struct pane *p, int x, int y, int level)
+{
+    int start = x;
+
+    for (int i = 0; i < r->count; i++) {
+        if (r->pieces[i].wanted <= level)
+            x = pane_text(p, x > start ? x + r->pieces[i].gap : x, y, r->pieces[i].style, r->pieces[i].text);
+    }
+    return x;
+}
+
+/* Left and right share a row: both lose pieces of the same level until they fit. */
+static void draw_both(const struct row *left, const struct row *right, const struct pane *p)
+{
+    int level = 9;
+
+    while (level > 0 && width_of(left, level) + 3 + width_of(right, level) > p->width)
+        level--;
+    draw_row(left, p, 0, 0, level);
+    int width = width_of(right, level);
+    if (width_of(left, level) + 1 + width <= p->width)
+        draw_row(right, p, p->width - width, 0, level);
+}
+
+static void add_model(struct row *r, const struct scene *s)
+{
+    char count[UNITS_ROOM], text[96], devices[64];
+    uint32_t variables = 0, dims = 0;
+
+    add(r, 0, 0, ROLE_TITLE | BOLD, s->model_name);
+    if (!s->problem)
+        return;
+    const struct problem *p = s->problem;
+    units_count(count, p->file->count);
+    snprintf(text, sizeof text, "%s instr", count);
+    add(r, 3, 2, ROLE_DIM, text);
+    for (uint32_t n = 0; n < p->roles.param_count; n++) {
+        if (p->roles.params[n].role != HLO_ROLE_VARIABLE)
+            continue;
+        variables++;
+        dims += hlo_value_shape(p->m, p->roles.params[n].value)->rank;
+    }
+    snprintf(text, sizeof text, "%u variables, %u dims", variables, dims);
+    add(r, 7, 2, ROLE_DIM, text);
+    add(r, 1, 3, ROLE_TITLE | BOLD, p->cluster.name);
+    cluster_label(&p->cluster, devices, sizeof devices);
+    add(r, 2, 2, ROLE_DIM, text_times(text, sizeof text, devices));
+    if (p->mesh.axes > 1) {
+        mesh_format(&p->mesh, devices, sizeof devices);
+        snprintf(text, sizeof text, "mesh %s", devices);
+        add(r, 2, 2, ROLE_DIM, text);
+    }
+}
+
+static void add_search(struct row *r, const struct watch *w)
+{
+    static const char *const names[SEARCH_ALGORITHM_COUNT] = {
+        [SEARCH_DQN] = "DQN",           [SEARCH_RANDOM] = "random", [SEARCH_GREEDY] = "greedy",
+        [SEARCH_ENUMERATE] = "enumerate", [SEARCH_ANNEAL] = "anneal", [SEARCH_EXACT] = "exact"};
+    const struct search_options *o = &w->shot->options;
+    char text[96];
+
+    add(r, 4, 3, ROLE_DIM, names[o->algorithm]);
+    snprintf(text, sizeof text, "· %s reward · strict", o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost");
+    add(r, 6, 1, ROLE_DIM, text);
+    snprintf(text, sizeof text, "· full propagation · seed %llu", (unsigned long long)o->seed);
+    if (o->game.weak)
+        snprintf(text, sizeof text, "· weak propagation · seed %llu", (unsigned long long)o->seed);
+    add(r, 8, 1, ROLE_DIM, text);
+}
+
+static void add_state(struct row *r, const struct watch *w, bool wide)
+{
+    static const struct {
+        const char *sign, *word;
+        unsigned style;
+    } states[LIVE_STATE_COUNT] = {
+        [LIVE_READY] = {"‖", "ready", ROLE_DIM},    [LIVE_RUNNING] = {"▶", "", ROLE_OK},
+        [LIVE_PAUSED] = {"‖", "paused", ROLE_WARN}, [LIVE_DONE] = {"●", "done", ROLE_OK},
+        [LIVE_FAILED] = {"", "failed", ROLE_ERR}};
+    const struct snapshot *s = w->shot;
+    char text[96], count[UNITS_ROOM];
+
+    add(r, 0, 3, states[s->state].style, states[s->state].sign);
+    if (s->state != LIVE_RUNNING)
+        snprintf(text, sizeof text, "%s", states[s->state].word);
+    else if (s->pace > 0 && s->pace <= CALM_PER_SECOND)
+        snprintf(text, sizeof text, wide ? "slow, %g decisions/s" : "slow, %g/s", s->pace);
+    else if (s->episodes_per_s >= 10)
+        snprintf(text, sizeof text, "%s ep/s", units_count(count, (int64_t)(s->episodes_per_s + 0.5)));
+    else
+        snprintf(text, sizeof text, "%.1f ep/s", s->episodes_per_s);
+    add(r, 0, 1, s->state == LIVE_FAILED ? ROLE_ERR : ROLE_TEXT, text);
+    add(r, 1, 3, ROLE_DIM, wide ? "episode" : "ep");
+    add(r, 1, 1, ROLE_TEXT, units_count(count, (int64_t)s->episodes));
+}
+
+void header_title(const struct scene *s, const struct pane *p)
+{
+    struct row left = {.count = 0}, right = {.count = 0};
+
+    if (p->height < 1)
+        return;
+    add_model(&left, s);
+    if (s->watch) {
+        add_search(&right, s->watch);
+        add_state(&right, s->watch, p->width >= 110);
+    }
+    draw_both(&left, &right, p);
+}
+
+/* "+4.1 % over optimum 245.0 proven by exact" */
+static void add_gap(struct row *r, const struct watch *w)
+{
+    const struct live_plan *exact = w->exact;
+    double gap = watch_gap(w);
+    char text[96];
+
+    if (!exact) {
+        add(r, 0, 3, ROLE_DIM, "no optimum yet");
+        return;
+    }
+    bool paper = w->shot->options.game.reward == GAME_REWARD_PAPER;
+    const char *what = exact->proven ? "optimum" : "best of exact";
+    if (isnan(gap)) {
+        add(r, 1, 3, ROLE_DIM, what);
+    } else if (gap == 0 || (gap < 5e-4 && paper && gap < 1e-9)) {
+        add(r, 0, 3, ROLE_OK, "+0.0 %");
+        add(r, 0, 1, ROLE_TEXT, "over");
+        add(r, 1, 1, ROLE_TEXT, what);
+    } else {
+        snprintf(text, sizeof text, "%+.1f %%", (paper ? -gap : gap) * 100);
+        add(r, 0, 3, ROLE_WARN, text);
+        add(r, 0, 1, ROLE_TEXT, paper ? "of reward" : "over");
+        add(r, 1, 1, ROLE_TEXT, what);
+    }
+    snprintf(text, sizeof text, paper ? "%.1f" : "%.1f", paper ? exact->score : exact->cost.step_ms);
+    add(r, 0, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
+    if (!exact->proven)
+        return;
+    add(r, 0, 1, ROLE_DIM, "proven");
+    add(r, 2, 1, ROLE_DIM, "by exact");
+    snprintf(text, sizeof text, "%llu cases", (unsigned long long)exact->nodes);
+    if (exact->nodes)
+        add(r, 7, 2, ROLE_DIM, text);
+}
+
+static void add_elsewhere(struct row *r, const struct watch *w)
+{
+    char text[96];
+    bool first = true;
+
+    for (uint32_t n = 0; n < w->shot->plan_count; n++) {
+        const struct live_plan *plan = w->shot->plans[n];
+        if (plan == w->shot->best || plan == w->shot->exact)
+            continue;
+        if (first)
+            add(r, 6, 3, ROLE_DIM, "elsewhere");
+        snprintf(text, sizeof text, "%s%.1f %s", first ? "" : "· ", plan->cost.step_ms, plan->found_by);
+        add(r, 6, 1, ROLE_TEXT, text);
+        first = false;
+    }
+}
+
+static void add_best(struct row *r, const struct watch *w)
+{
+    char text[UNITS_ROOM];
+
+    if (w->best) {
+        add(r, 0, 0, ROLE_TITLE | BOLD, units_ms(text, w->best->cost.step_ms));
+        add(r, 2, 1, ROLE_TEXT, "best");
+    } else {
+        add(r, 0, 0, ROLE_DIM, "no plan yet");
+    }
+    snprintf(text, sizeof text, "%.1f", w->shot->baseline_ms);
+    add(r, w->best ? 4 : 0, 3, ROLE_DIM, "baseline");
+    add(r, w->best ? 4 : 0, 1, ROLE_TEXT, text);
+}
+
+void header_headline(const struct scene *s, const struct pane *p)
+{
+    struct row left = {.count = 0}, right = {.count = 0};
+
+    if (p->height < 1 || !s->watch)
+        return;
+    add_best(&left, s->watch);
+    add_gap(&left, s->watch);
+    add_elsewhere(&left, s->watch);
+    draw_both(&left, &right, p);
+}
+
+void header_line(const struct scene *s, const struct pane *p)
+{
+    struct row left = {.count = 0}, right = {.count = 0};
+    char text[64], count[UNITS_ROOM];
+
+    if (s->watch) {
+        const struct watch *w = s->watch;
+        double gap = watch_gap(w);
+        add(&left, 0, 0, ROLE_TITLE | BOLD, units_ms(text, w->best ? w->best->cost.step_ms : w->shot->baseline_ms));
+        snprintf(text, sizeof text, "%+.1f %%", gap * 100);
+        if (!isnan(gap))
+            add(&left, 1, 1, gap > 0 ? ROLE_WARN : ROLE_OK, text);
+        snprintf(text, sizeof text, "ep %s", units_count(count, (int64_t)w->shot->episodes));
+        add(&left, 2, 1, ROLE_DIM, text);
+    } else {
+        add(&left, 0, 0, ROLE_TITLE | BOLD, s->model_name[0] ? s->model_name : "automap");
+    }
+    add(&right, 1, 0, ROLE_KEY, "q");
+    int level = 9;
+    while (level > 0 && width_of(&left, level) + 1 + width_of(&right, level) > p->width)
+        level--;
+    draw_row(&left, p, 0, 0, level);
+    if (level > 0)
+        draw_row(&right, p, p->width - width_of(&right, level), 0, level);
+}
+
+void header_tabs(const struct scene *s, const struct pane *p, struct panel *const *placed, enum panel_id focus)
+{
+    int x = 0;
+
+    (void)s;
+    for (int i = 1; i <= PANEL_DEVICES; i++) {
+        if (!placed[i])
+            continue;
+        const char *title = placed[i]->ops->title;
+        char word[32];
+        snprintf(word, sizeof word, "%s", title);
+        if (word[0] >= 'A' && word[0] <= 'Z')
+            word[0] = (char)(word[0] + 'a' - 'A');
+        if (x + utf8_text_columns(word) + 2 > p->width)
+            break;
+        x = pane_format(p, x, 0, ROLE_KEY, "%d ", i);
+        x = pane_text(p, x, 0, i == (int)focus ? ROLE_TITLE | BOLD : ROLE_DIM, word) + 2;
+    }
+    if (x + 6 <= p->width) {
+        x = pane_text(p, x, 0, ROLE_KEY, "? ");
+        pane_text(p, x, 0, ROLE_DIM, "help");
+    }
+}

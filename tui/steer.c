@@ -1,0 +1,121 @@
+/* A person's acts on the search: each is one line to the session, which answers by doing it or by
+ * saying why not. */
+#include "tui/app_internal.h"
+#include "tui/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Decisions a second, from slow motion to full speed (0). */
+static const double paces[] = {0.5, 1, 2, 4, 8, CALM_PER_SECOND, 50, 200, 1000, 0};
+enum { PACES = sizeof paces / sizeof *paces };
+
+static void change_pace(struct app *a, int step)
+{
+    double now = a->watch->shot->pace;
+    int at = 0;
+
+    while (at < PACES - 1 && paces[at] < now)
+        at++;
+    if (now <= 0)
+        at = PACES - 1;
+    at += step;
+    if (at < 0 || at >= PACES) {
+        app_say(a, at < 0 ? "1 decision in 2 s is the slowest" : "full speed already");
+        return;
+    }
+    watch_send(a->watch, "pace %g", paces[at]);
+    if (paces[at] > 0)
+        app_say(a, "%g decisions/s", paces[at]);
+    else
+        app_say(a, "full speed");
+}
+
+static int move_here(const struct app *a)
+{
+    const struct panel *p = app_top(a);
+
+    int move = p && p->ops->move_here ? p->ops->move_here(p) : a->watch->cursor;
+    return move < a->watch->move_count ? move : MOVE_NONE;
+}
+
+static void pin(struct app *a, int move)
+{
+    const struct watch_move *m = &a->watch->move[move];
+
+    if (m->pinned)
+        watch_send(a->watch, "unpin @%d", move);
+    else
+        watch_send(a->watch, "pin @%d=%d", move, m->now >= 0 ? m->now : m->best * 2 > m->classes);
+}
+
+static void list_pins(struct app *a)
+{
+    const struct watch *w = a->watch;
+    char text[MESSAGE_ROOM];
+    int count = 0;
+    size_t size = 0;
+
+    for (int n = 0; n < w->move_count; n++) {
+        if (w->move[n].pinned && size + NAME_ROOM < sizeof text) {
+            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s = %d", count ? " · " : "",
+                                     w->move[n].name, w->move[n].now == 1);
+        }
+        count += w->move[n].pinned;
+    }
+    if (count)
+        app_say(a, "%d %s: %s", count, count == 1 ? "pin" : "pins", text);
+    else
+        app_say(a, "no pins; p pins the decision under the cursor");
+}
+
+static void steer_move(struct app *a, int action)
+{
+    int move = move_here(a);
+
+    if (move == MOVE_NONE)
+        app_say(a, "nothing to decide here");
+    else if (action == ACT_PIN)
+        pin(a, move);
+    else
+        watch_send(a->watch, "backtrack @%d", move);
+}
+
+static void run_or_pause(struct app *a)
+{
+    enum live_state state = a->watch->shot->state;
+
+    if (state == LIVE_DONE)
+        app_say(a, "the search is done; b backtracks, p pins, and it goes on");
+    else if (state == LIVE_FAILED)
+        app_say(a, "%s", a->watch->shot->trouble);
+    else
+        watch_send(a->watch, state == LIVE_RUNNING ? "pause" : "run");
+}
+
+bool app_steer(struct app *a, int action)
+{
+    if (action > ACT_REDO)
+        return false;
+    if (!a->watch) {
+        app_say(a, "no search is open");
+        return true;
+    }
+    if (action == ACT_RUN)
+        run_or_pause(a);
+    else if (action == ACT_DECIDE || action == ACT_EPISODE)
+        watch_send(a->watch, action == ACT_DECIDE ? "decide 1" : "episode 1");
+    else if (action == ACT_SLOWER || action == ACT_FASTER)
+        change_pace(a, action == ACT_FASTER ? 1 : -1);
+    else if (action == ACT_PIN || action == ACT_BACKTRACK)
+        steer_move(a, action);
+    else if (action == ACT_PINS)
+        list_pins(a);
+    else if (action == ACT_UNDO || action == ACT_REDO)
+        watch_send(a->watch, action == ACT_UNDO ? "undo" : "redo");
+    else {
+        a->frozen = !a->frozen;
+        app_say(a, a->frozen ? "the view stands still, the search goes on; Z again follows it" : "live");
+    }
+    return true;
+}

@@ -1,0 +1,350 @@
+/* Panel 2. A row is a decision, or a series of decisions that differ in the layer only. */
+#include "tui/view_classes.h"
+
+#include "engine/units.h"
+#include "tui/app.h"
+#include "tui/theme.h"
+#include "tui/utf8.h"
+#include "tui/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct row {
+    int first, count; /* decisions first .. first + count - 1 */
+};
+
+struct classes_view {
+    struct list list;
+    const struct live_moves *moves; /* the rows are of these; only compared */
+    struct row *rows;
+    int row_count;
+    bool unfolded; /* every decision a row of its own */
+};
+
+enum { CLASSES_FOLD };
+static const struct action classes_actions[] = {
+    [CLASSES_FOLD] = {"fold", "in this panel", "fold series", NULL, "x", NULL},
+};
+static const struct key_table classes_keys = {"classes", classes_actions, 1};
+
+static void make_rows(struct classes_view *v, const struct watch *w)
+{
+    free(v->rows);
+    v->rows = mem_alloc(((size_t)w->move_count + 1) * sizeof *v->rows);
+    v->row_count = 0;
+    v->moves = w->moves;
+    for (int n = 0, end; n < w->move_count; n = end) {
+        for (end = n + 1; !v->unfolded && end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem);)
+            end++;
+        v->rows[v->row_count++] = (struct row){n, end - n};
+    }
+}
+
+static int row_of(const struct classes_view *v, int move)
+{
+    for (int n = 0; n < v->row_count; n++) {
+        if (move < v->rows[n].first + v->rows[n].count)
+            return n;
+    }
+    return 0;
+}
+
+static void read_classes(struct panel *p)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+
+    if (w && v->moves != w->moves) {
+        make_rows(v, w);
+        list_fit(&v->list, v->row_count, v->list.rows);
+    }
+}
+
+static int open_classes(struct panel *p, const void *arg, struct err *e)
+{
+    (void)arg;
+    (void)e;
+    read_classes(p);
+    return 0;
+}
+
+static void close_classes(struct panel *p)
+{
+    struct classes_view *v = p->state;
+    free(v->rows);
+}
+
+/* Sums over a row. */
+struct figures {
+    uint32_t dims, count, split, open, best, classes;
+    bool pinned, changed, clash;
+    double saves_ms;
+};
+
+static struct figures sum(const struct watch *w, struct row r)
+{
+    struct figures f = {.count = (uint32_t)r.count};
+
+    for (int n = r.first; n < r.first + r.count; n++) {
+        const struct watch_move *m = &w->move[n];
+        f.dims += m->dims;
+        f.saves_ms += m->saves_ms;
+        f.split += m->now == 1;
+        f.open += m->now < 0;
+        f.best += m->best;
+        f.classes += m->classes;
+        f.pinned |= m->pinned;
+        f.changed |= m->changed;
+    }
+    return f;
+}
+
+/* "1", "0", "·", or "3/6" of a series. */
+static int draw_share(const struct pane *p, int x, int y, uint32_t part, uint32_t of, unsigned style)
+{
+    if (part == of || part == 0)
+        return pane_text(p, x, y, style ? style : part ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, part ? "1" : "0");
+    x = pane_format(p, x, y, style ? style : ROLE_CHOICE_1 | BOLD, "%u", part);
+    return pane_format(p, x, y, ROLE_DIM, "/%u", of);
+}
+
+static void draw_now(const struct pane *p, int y, const struct figures *f)
+{
+    unsigned style = f->pinned ? ROLE_PIN | BOLD : 0;
+    int x = 0;
+
+    if (f->open == f->count)
+        x = pane_text(p, 0, y, ROLE_DIM, "·");
+    else
+        x = draw_share(p, 0, y, f->split, f->count, style);
+    if (f->changed)
+        x = pane_text(p, x, y, ROLE_CHANGED | BOLD, "~");
+    if (f->pinned)
+        pane_text(p, x < 2 ? 2 : x, y, ROLE_PIN | BOLD, "P");
+}
+
+/* Where columns end, by the width; 0: left out. */
+struct columns {
+    int best, name, name_end, dims, saves;
+};
+
+static struct columns columns_for(int width, int widest)
+{
+    struct columns c = {.best = width < 30 ? 0 : 5, .saves = width};
+
+    c.name = c.best ? width >= 50 ? 12 : 10 : 5;
+    c.name_end = width - 9;
+    if (c.name_end - c.name < widest && c.best) {
+        c.best = 4;
+        c.name = 8;
+    }
+    if (c.name + 20 + 6 < width - 10) {
+        c.dims = width - 10;
+        c.name_end = c.dims - 6;
+    }
+    return c;
+}
+
+static void draw_row(const struct watch *w, const struct pane *p, int y, struct row r, const struct columns *c)
+{
+    struct figures f = sum(w, r);
+    char name[NAME_ROOM], text[UNITS_ROOM];
+    const struct watch_move *m = &w->move[r.first];
+
+    if (r.count == 1)
+        snprintf(name, sizeof name, "%s", m->name);
+    else
+        snprintf(name, sizeof name, "%.130s ×%d", m->stem, r.count);
+    draw_now(p, y, &f);
+    if (c->best && w->best)
+        draw_share(p, c->best, y, f.best, f.classes, f.pinned ? ROLE_PIN | BOLD : 0);
+    pane_cut(p, c->name, y, c->name_end - c->name, ROLE_TEXT, name);
+    if (c->dims)
+        pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
+    pane_right_format(p, c->saves, y, ROLE_TEXT, "%.1f", f.saves_ms);
+}
+
+static void draw_titles(const struct pane *p, const struct columns *c)
+{
+    pane_text(p, 0, 0, ROLE_DIM, "now");
+    if (c->best)
+        pane_text(p, c->best, 0, ROLE_DIM, "best");
+    pane_text(p, c->name, 0, ROLE_DIM, "class");
+    if (c->dims)
+        pane_right(p, c->dims, 0, ROLE_DIM, "dims");
+    pane_right(p, c->saves, 0, ROLE_DIM, "saves ms");
+}
+
+static bool has_titles(int width, int height, int rows)
+{
+    return width >= 48 && height >= 4 && (rows < height || height >= 12);
+}
+
+static void draw_classes(struct panel *p, const struct pane *pane)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    int widest = 0, titles = w && has_titles(pane->width, pane->height, v->row_count);
+
+    if (!w)
+        return;
+    for (int n = 0; n < v->row_count; n++) {
+        int width = utf8_text_columns(w->move[v->rows[n].first].name);
+        widest = width > widest ? width : widest;
+    }
+    struct columns c = columns_for(pane->width, widest);
+    if (titles)
+        draw_titles(pane, &c);
+    list_fit(&v->list, v->row_count, pane->height - titles);
+    if (!p->focus && v->row_count)
+        list_go(&v->list, row_of(v, w->cursor));
+    for (int y = 0; y < pane->height - titles && v->list.top + y < v->row_count; y++) {
+        draw_row(w, pane, y + titles, v->rows[v->list.top + y], &c);
+        if (v->list.top + y != v->list.cursor)
+            continue;
+        pane_select(pane, y + titles, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);
+        if (p->focus) {
+            pane->grid->cursor_x = pane->x;
+            pane->grid->cursor_y = pane->y + y + titles;
+        }
+    }
+}
+
+static void head_classes(const struct panel *p, struct head *h, char *note, size_t room)
+{
+    const struct watch *w = p->scene->watch;
+    uint32_t dims = 0, classes = 0;
+
+    for (int n = 0; w && n < w->move_count; n++) {
+        dims += w->move[n].dims;
+        classes += w->move[n].classes;
+    }
+    if (p->width >= 48)
+        snprintf(note, room, "%u · %u dims · by group size", classes, dims);
+    else if (p->width >= 40)
+        snprintf(note, room, "now best · dims · saves ms");
+    else
+        snprintf(note, room, "saves ms");
+    h->note = note;
+}
+
+static int rows_classes(const struct panel *p, int width)
+{
+    const struct classes_view *v = p->state;
+    (void)width;
+    return v->row_count + 2;
+}
+
+static int move_of_row(const struct panel *p)
+{
+    const struct classes_view *v = p->state;
+    return v->list.cursor < v->row_count ? v->rows[v->list.cursor].first : MOVE_NONE;
+}
+
+static void follow(struct panel *p)
+{
+    struct watch *w = p->scene->watch;
+    int move = move_of_row(p);
+    if (w && move != MOVE_NONE)
+        w->cursor = move;
+}
+
+static bool move_classes(struct panel *p, enum list_move move)
+{
+    struct classes_view *v = p->state;
+    bool moved = list_move(&v->list, move);
+    follow(p);
+    return moved;
+}
+
+static void click_classes(struct panel *p, int x, int y, bool twice)
+{
+    struct classes_view *v = p->state;
+    int titles = has_titles(p->width, p->height, v->row_count);
+    (void)x;
+    (void)twice;
+    if (y < titles)
+        return;
+    list_go(&v->list, v->list.top + y - titles);
+    follow(p);
+}
+
+static bool act_classes(struct panel *p, int action)
+{
+    struct classes_view *v = p->state;
+    int move = move_of_row(p);
+
+    (void)action;
+    if (!p->scene->watch)
+        return false;
+    v->unfolded = !v->unfolded;
+    make_rows(v, p->scene->watch);
+    list_fit(&v->list, v->row_count, v->list.rows);
+    if (move != MOVE_NONE)
+        list_go(&v->list, row_of(v, move));
+    return true;
+}
+
+static bool find_classes(struct panel *p, const char *pattern, int step)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+
+    for (int i = step ? 1 : 0; w && i <= v->row_count; i++) {
+        int64_t at = (v->list.cursor + (step < 0 ? -i : i) + v->row_count) % v->row_count;
+        if (strstr(w->move[v->rows[at].first].name, pattern)) {
+            list_go(&v->list, at);
+            follow(p);
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *name_of_row(const struct panel *p)
+{
+    int move = move_of_row(p);
+    return move == MOVE_NONE || !p->scene->watch ? NULL : p->scene->watch->move[move].name;
+}
+
+static void message_classes(const struct panel *p, char *out, size_t room)
+{
+    const struct watch *w = p->scene->watch;
+    int move = move_of_row(p);
+
+    if (!w || move == MOVE_NONE)
+        return;
+    const struct watch_move *m = &w->move[move];
+    const struct game_move *g = &w->moves->items[move];
+    const struct class_info *info = &w->problem->classes.info[w->moves->pool[g->classes]];
+    if (m->classes > 1)
+        snprintf(out, room, "%s: %u classes of %u dims of variables each, decided alike", m->name, m->classes,
+                 info->var_dims);
+    else
+        snprintf(out, room, "%s: %u dims of variables, %u of values, size %lld", m->name, info->var_dims,
+                 info->dim_count, (long long)info->least);
+}
+
+const struct panel_ops view_classes = {
+    .name = "classes",
+    .title = "Classes",
+    .place = PLACE_LAYOUT,
+    .id = PANEL_CLASSES,
+    .keys = &classes_keys,
+    .hints = "run decide pin backtrack undo down=row search zoom command help",
+    .size = sizeof(struct classes_view),
+    .open = open_classes,
+    .close = close_classes,
+    .read = read_classes,
+    .draw = draw_classes,
+    .head = head_classes,
+    .rows = rows_classes,
+    .act = act_classes,
+    .move = move_classes,
+    .click = click_classes,
+    .find = find_classes,
+    .move_here = move_of_row,
+    .name_here = name_of_row,
+    .message = message_classes,
+};

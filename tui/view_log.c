@@ -1,0 +1,151 @@
+/* Panel 7. The log lives in the snapshot; nothing is copied. */
+#include "tui/view_log.h"
+
+#include "tui/app.h"
+#include "tui/theme.h"
+#include "tui/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct log_view {
+    struct list list;
+    uint64_t seen; /* lines ever; the cursor stays with its line when new ones come */
+};
+
+static const struct live_log *log_of(const struct panel *p)
+{
+    return p->scene->watch ? &p->scene->watch->shot->log : NULL;
+}
+
+/* Row 0 is the newest. */
+static const struct log_line *line_at(const struct live_log *log, int64_t row)
+{
+    return log && row < log->count ? &log->block->lines[log->count - 1 - (uint32_t)row] : NULL;
+}
+
+static void read_log(struct panel *p)
+{
+    struct log_view *v = p->state;
+    const struct live_log *log = log_of(p);
+    uint64_t ever = log ? log->dropped + log->count : 0;
+
+    if (v->list.cursor > 0 && ever > v->seen) {
+        v->list.cursor += (int64_t)(ever - v->seen);
+        v->list.top += (int64_t)(ever - v->seen);
+    }
+    v->seen = ever;
+}
+
+static void draw_line(const struct pane *p, int y, const struct log_line *line)
+{
+    static const unsigned styles[] = {
+        [LOG_INFO] = ROLE_TEXT, [LOG_BEST] = ROLE_TEXT, [LOG_PERSON] = ROLE_TEXT, [LOG_TROUBLE] = ROLE_ERR};
+    int x = 6;
+
+    pane_right_format(p, 5, y, ROLE_DIM, "%llu", (unsigned long long)line->episode);
+    if (line->act)
+        x = pane_format(p, x, y, ROLE_PIN | BOLD, "%u ", line->act);
+    const char *text = line->text, *was = strstr(text, ", was ");
+    if (line->kind == LOG_BEST && was && x + (int)strlen(text) <= p->width) {
+        x = pane_format(p, x, y, ROLE_OK, "%.*s", (int)(was - text), text);
+        pane_text(p, x, y, ROLE_DIM, was);
+        return;
+    }
+    if (line->kind == LOG_BEST && was) {
+        pane_format(p, x, y, ROLE_OK, "%.*s", (int)(was - text), text);
+        return;
+    }
+    if (line->kind == LOG_PERSON && !strncmp(text, "you ", 4)) {
+        x = pane_text(p, x, y, ROLE_PIN, "you ");
+        text += 4;
+    }
+    pane_cut(p, x, y, p->width - x, line->kind < 4 ? styles[line->kind] : ROLE_TEXT, text);
+}
+
+static void draw_log(struct panel *p, const struct pane *pane)
+{
+    struct log_view *v = p->state;
+    const struct live_log *log = log_of(p);
+    const struct log_line *line;
+
+    list_fit(&v->list, log ? log->count : 0, pane->height);
+    for (int y = 0; y < pane->height && (line = line_at(log, v->list.top + y)); y++) {
+        draw_line(pane, y, line);
+        if (p->focus && v->list.top + y == v->list.cursor) {
+            pane_select(pane, y, ROLE_SELECT);
+            pane->grid->cursor_x = pane->x;
+            pane->grid->cursor_y = pane->y + y;
+        }
+    }
+}
+
+static void head_log(const struct panel *p, struct head *h, char *note, size_t room)
+{
+    const struct live_log *log = log_of(p);
+    if (p->width >= 30 && log && log->dropped)
+        snprintf(note, room, "last %u", log->count);
+    h->note = note;
+}
+
+static bool move_log(struct panel *p, enum list_move move)
+{
+    struct log_view *v = p->state;
+    return list_move(&v->list, move);
+}
+
+static void click_log(struct panel *p, int x, int y, bool twice)
+{
+    struct log_view *v = p->state;
+    (void)x;
+    (void)twice;
+    list_go(&v->list, v->list.top + y);
+}
+
+static bool find_log(struct panel *p, const char *pattern, int step)
+{
+    struct log_view *v = p->state;
+    const struct live_log *log = log_of(p);
+    int64_t count = log ? log->count : 0;
+
+    for (int64_t i = step ? 1 : 0; i <= count && count; i++) {
+        int64_t at = (v->list.cursor + (step < 0 ? -i : i) + count) % count;
+        if (strstr(line_at(log, at)->text, pattern)) {
+            list_go(&v->list, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *name_here(const struct panel *p)
+{
+    const struct log_view *v = p->state;
+    const struct log_line *line = line_at(log_of(p), v->list.cursor);
+    return line ? line->text : NULL;
+}
+
+static void message_log(const struct panel *p, char *out, size_t room)
+{
+    const struct log_view *v = p->state;
+    const struct log_line *line = line_at(log_of(p), v->list.cursor);
+    if (line)
+        snprintf(out, room, "%llu  %s", (unsigned long long)line->episode, line->text);
+}
+
+const struct panel_ops view_log = {
+    .name = "log",
+    .title = "Log",
+    .place = PLACE_LAYOUT,
+    .id = PANEL_LOG,
+    .hints = "run decide undo down=row search copy=copy zoom command help",
+    .size = sizeof(struct log_view),
+    .read = read_log,
+    .draw = draw_log,
+    .head = head_log,
+    .move = move_log,
+    .click = click_log,
+    .find = find_log,
+    .name_here = name_here,
+    .message = message_log,
+};
