@@ -3,6 +3,7 @@
 #include "tui/cmd_bench.h"
 #include "tui/cmd_cluster.h"
 #include "tui/cmd_convert.h"
+#include "tui/cmd_explain.h"
 #include "tui/cmd_inspect.h"
 #include "tui/cmd_plan.h"
 #include "tui/cmd_search.h"
@@ -23,6 +24,8 @@ const struct command commands[] = {
      "open the explorer; automap MODEL does the same", cmd_explore},
     {"screen", "[MODEL [CLUSTER]] [--size WxH] [--keys KEYS] [--svg]",
      "print one screen of the explorer as text or as a picture", cmd_screen},
+    {"explain", "MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]",
+     "why a dim is split or not, where a collective comes from", cmd_explain},
     {"plan", "MODEL [CLUSTER] [--set NAME:DIM=0|1 ...] [--optimum] [--json] [-o FILE]",
      "one plan from given decisions, or the proven best", cmd_plan},
     {"search", "MODEL [CLUSTER] [--kind opp|adp|all] [--algo NAME] [--pin NAME:DIM=0|1] [--json]",

@@ -53,47 +53,72 @@ static hlo_value root_of(const struct fusion *f, hlo_value v)
     return v;
 }
 
-/* The later value takes the earlier one's buffer, so that chains end at the value made first. */
-static void join(struct fusion *f, hlo_value a, hlo_value b)
+/* A buffer is named after the value in the outermost computation that holds it, among those after the
+ * one made first: loop state belongs to who starts the loop. */
+static void join(const struct hlo_module *m, struct fusion *f, const uint32_t *depth, hlo_value a, hlo_value b)
 {
     a = root_of(f, a);
     b = root_of(f, b);
-    if (a < b)
+    uint32_t da = depth[m->instructions[m->value_instruction[a]].computation];
+    uint32_t db = depth[m->instructions[m->value_instruction[b]].computation];
+    if (da < db || (da == db && a < b))
         f->buffer[b] = a;
     else
         f->buffer[a] = b;
 }
 
+/* How deep below the entry each computation is called; callers come after what they call. */
+static uint32_t *call_depths(const struct hlo_module *m)
+{
+    uint32_t *depth = mem_try(m->computation_count, sizeof *depth);
+
+    for (hlo_comp c = m->computation_count; depth && c--;) {
+        const struct hlo_computation *comp = &m->computations[c];
+        for (uint32_t k = 0; k < comp->caller_count; k++) {
+            uint32_t d = depth[m->instructions[comp->callers[k]].computation] + 1;
+            if (d > depth[c])
+                depth[c] = d;
+        }
+    }
+    return depth;
+}
+
 static int find_aliases(const struct hlo_module *m, const uint8_t *is_free, struct fusion *f, struct err *e)
 {
     struct hlo_flows flows = {0};
-    int rc = 0;
+    uint32_t *depth = call_depths(m);
+    int rc = depth ? 0 : err_set(e, ERR_MEMORY, "not enough memory for fusion");
 
     for (hlo_value v = 0; v < m->value_count; v++)
         f->buffer[v] = v;
     for (hlo_id id = 0; id < m->count && !rc; id++) {
         const struct hlo_instruction *i = hlo_at(m, id);
         if (is_alias_op(i->opcode) && i->operand_count == 1 && !is_free[m->leaf_base[id]])
-            join(f, m->leaf_base[id], m->leaf_base[hlo_operand(m, id, 0)]);
+            join(m, f, depth, m->leaf_base[id], m->leaf_base[hlo_operand(m, id, 0)]);
         if (!(hlo_op_info[i->opcode].flags & HLO_OP_IS_FLOW))
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
         for (size_t k = 0; k < flows.count && !rc; k++) {
             if (!flows.items[k].is_copy)
-                join(f, flows.items[k].from, flows.items[k].to);
+                join(m, f, depth, flows.items[k].from, flows.items[k].to);
         }
     }
     for (hlo_value v = 0; v < m->value_count && !rc; v++)
         f->buffer[v] = root_of(f, v);
     hlo_flows_release(&flows);
+    free(depth);
     return rc;
 }
 
-/* Stored values that one reads to compute `id`, at most 3 counted: its operands, or through fused
- * operands what those are made of. reads[o] was found before, operands come first. */
+enum { SMALL = 8, THROUGH_TUPLES_MOST = 8 };
+
+/* Stored values of about its own size that one reads to compute `id`, at most 3 counted: its
+ * operands, or through fused operands what those are made of. Vectors beside a matrix cost nothing to
+ * read again. reads[o] was found before, operands come first. */
 static uint8_t count_reads(const struct hlo_module *m, const struct fusion *f, hlo_id id, const uint8_t *reads)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
+    int64_t own = hlo_shape(m, id)->bytes;
     unsigned count = 0;
 
     for (uint32_t k = 0; k < i->operand_count && count < 3; k++) {
@@ -101,23 +126,56 @@ static uint8_t count_reads(const struct hlo_module *m, const struct fusion *f, h
         if (m->leaf_base[o + 1] == m->leaf_base[o])
             continue;
         hlo_value v = f->buffer[m->leaf_base[o]];
+        if (hlo_value_shape(m, v)->bytes < own / SMALL)
+            continue;
         count += f->is_stored[v] ? 1u : reads[m->value_instruction[v]];
     }
     return (uint8_t)(count < 3 ? count : 3);
 }
 
+/* Whether all that reads value `v` can do its computation on the fly, looking through tuples and
+ * their elements. Counts the readers. */
+static bool all_absorb(const struct hlo_module *m, hlo_value v, int depth, uint32_t *readers)
+{
+    hlo_id id = m->value_instruction[v];
+
+    if (m->instructions[id].is_root || depth > THROUGH_TUPLES_MOST)
+        return false;
+    for (uint32_t k = 0; k < hlo_at(m, id)->user_count; k++) {
+        hlo_id user = hlo_user(m, id, k);
+        const struct hlo_instruction *u = hlo_at(m, user);
+        if (u->opcode == HLO_OP_TUPLE) {
+            hlo_value leaf = m->leaf_base[user];
+            for (uint32_t n = 0; n < u->operand_count; n++) {
+                hlo_id o = hlo_operand(m, user, n);
+                uint32_t leaves = m->leaf_base[o + 1] - m->leaf_base[o];
+                if (o == id && !all_absorb(m, leaf + hlo_value_leaf(m, v), depth + 1, readers))
+                    return false;
+                leaf += leaves;
+            }
+        } else if (u->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
+            uint32_t count;
+            hlo_value first = hlo_part_values(m, id, u->number, &count);
+            if (v >= first && v < first + count && !all_absorb(m, m->leaf_base[user] + (v - first), depth + 1, readers))
+                return false;
+        } else if (can_absorb(u->opcode)) {
+            ++*readers;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool fuses_away(const struct hlo_module *m, hlo_id id, uint8_t reads)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
+    uint32_t readers = 0;
 
-    if (!is_fusible(i->opcode) || !i->user_count || i->is_root)
+    if (!is_fusible(i->opcode) || !i->user_count || m->leaf_base[id] == m->leaf_base[id + 1] ||
+        !all_absorb(m, m->leaf_base[id], 0, &readers))
         return false;
-    for (uint32_t k = 0; k < i->user_count; k++) {
-        hlo_id user = hlo_user(m, id, k);
-        if (!can_absorb(hlo_at(m, user)->opcode))
-            return false;
-    }
-    return i->user_count == 1 || (is_cheap(i->opcode) && reads <= 2);
+    return readers == 1 || (is_cheap(i->opcode) && reads <= 2);
 }
 
 int fusion_new(const struct hlo_module *m, const uint8_t *is_free, struct fusion *out, struct err *e)

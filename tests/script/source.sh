@@ -22,7 +22,7 @@ complain 'left open:' "$(grep -rnE '\b(TODO|FIXME|XXX)\b' --include='*.[ch]' hlo
 
 for header in $(git ls-files 'hlo/*.h' 'rl/*.h' 'engine/*.h' 'tui/*.h' 2>/dev/null); do
     out=$(printf '#include "%s"\n' "$header" |
-        ${CC:-cc} -std=c17 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -I. -I/usr/include/cjson -fsyntax-only -x c - 2>&1 |
+        ${CC:-cc} -std=c17 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -I. -I"${2:+$(dirname "$2")/hlo}" -I/usr/include/cjson -fsyntax-only -x c - 2>&1 |
         grep -m1 'error')
     complain "$header does not stand alone:" "$out"
 done

@@ -1,0 +1,250 @@
+#include "engine/decide/why.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Breadth-first search over the members of one class; places are indices into its members. */
+struct walk {
+    const struct classes *c;
+    const dim_id *members;
+    uint32_t count;
+    uint32_t *queue, *before; /* before[place]: place + 1 it was reached from; 0 not reached */
+    hlo_id *through;
+    uint32_t *factor;
+    uint32_t head, tail;
+};
+
+static uint32_t place_of(const struct walk *w, dim_id d)
+{
+    uint32_t low = 0, high = w->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (w->members[middle] < d)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->count && w->members[low] == d ? low : UINT32_MAX;
+}
+
+static void reach(struct walk *w, uint32_t from, dim_id d, hlo_id through, uint32_t factor)
+{
+    uint32_t place = place_of(w, d);
+
+    if (place == UINT32_MAX || w->before[place])
+        return;
+    w->before[place] = from + 1;
+    w->through[place] = through;
+    w->factor[place] = factor;
+    w->queue[w->tail++] = place;
+}
+
+/* All dims that factors of `id` bind together with dim `dim` of leaf `leaf`. */
+static void reach_by_factors(struct walk *w, uint32_t from, hlo_id id, uint32_t leaf, uint32_t dim)
+{
+    const struct classes *c = w->c;
+    uint32_t leaves = class_leaf_count(c, id);
+
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && leaf < leaves; k++) {
+        const int8_t *dims = c->leaf_dims + c->factors[k].dims;
+        if (dims[leaf] != (int)dim)
+            continue;
+        for (uint32_t other = 0; other < leaves; other++) {
+            hlo_value v = hlo_factors_value(c->m, id, other);
+            if (dims[other] >= 0 && !c->is_free[v])
+                reach(w, from, class_dim(c, v, (uint32_t)dims[other]), id, k);
+        }
+    }
+}
+
+static void reach_by_ties(struct walk *w, uint32_t from, dim_id d)
+{
+    const struct classes *c = w->c;
+    uint32_t low = 0, high = c->tie_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->ties[middle][0] < d)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < c->tie_count && c->ties[low][0] == d; low++)
+        reach(w, from, c->ties[low][1], c->tie_place[low], UINT32_MAX);
+}
+
+static void expand(struct walk *w, uint32_t from)
+{
+    const struct hlo_module *m = w->c->m;
+    dim_id d = w->members[from];
+    hlo_value v = w->c->dim_value[d];
+    hlo_id id = m->value_instruction[v];
+    uint32_t dim = d - w->c->dim_base[v], leaf = hlo_value_leaf(m, v);
+    uint32_t results = m->leaf_base[id + 1] - m->leaf_base[id];
+
+    if (class_leaf_count(w->c, id))
+        reach_by_factors(w, from, id, class_leaf_count(w->c, id) - results + leaf, dim);
+    for (uint32_t k = 0; k < hlo_at(m, id)->user_count; k++) {
+        hlo_id user = hlo_user(m, id, k);
+        uint32_t at = 0;
+        for (uint32_t n = 0; n < hlo_at(m, user)->operand_count; n++) {
+            hlo_id o = hlo_operand(m, user, n);
+            if (o == id)
+                reach_by_factors(w, from, user, at + leaf, dim);
+            at += m->leaf_base[o + 1] - m->leaf_base[o];
+        }
+    }
+    reach_by_ties(w, from, d);
+}
+
+static int read_chain(const struct walk *w, uint32_t place, struct why_step **steps, size_t *count, struct err *e)
+{
+    size_t length = 1;
+
+    for (uint32_t p = place; w->before[p] != p + 1; p = w->before[p] - 1)
+        length++;
+    *steps = mem_try(length, sizeof **steps);
+    if (!*steps)
+        return err_set(e, ERR_MEMORY, "not enough memory for the chain");
+    *count = length;
+    for (uint32_t p = place;; p = w->before[p] - 1) {
+        (*steps)[--length] = (struct why_step){w->members[p], w->through[p], w->factor[p]};
+        if (!length)
+            return 0;
+    }
+}
+
+int why_chain(const struct classes *c, dim_id from, bool (*is_target)(const void *context, dim_id d),
+              const void *context, struct why_step **steps, size_t *count, struct err *e)
+{
+    class_id k = c->class_of[from];
+    struct walk w = {.c = c};
+    int rc = 0;
+
+    *steps = NULL;
+    *count = 0;
+    if (k == CLASS_NONE)
+        return 0;
+    w.members = c->members + c->info[k].dims;
+    w.count = c->info[k].dim_count;
+    w.queue = mem_try(w.count, sizeof *w.queue);
+    w.before = mem_try(w.count, sizeof *w.before);
+    w.through = mem_try(w.count, sizeof *w.through);
+    w.factor = mem_try(w.count, sizeof *w.factor);
+    if (!w.queue || !w.before || !w.through || !w.factor) {
+        rc = err_set(e, ERR_MEMORY, "not enough memory for the chain");
+        goto out;
+    }
+    uint32_t start = place_of(&w, from);
+    reach(&w, start, from, HLO_NONE, UINT32_MAX);
+    while (w.head < w.tail) {
+        uint32_t place = w.queue[w.head++];
+        if (is_target(context, w.members[place])) {
+            rc = read_chain(&w, place, steps, count, e);
+            break;
+        }
+        expand(&w, place);
+    }
+out:
+    free(w.queue);
+    free(w.before);
+    free(w.through);
+    free(w.factor);
+    return rc;
+}
+
+static bool is_dim(const void *context, dim_id d)
+{
+    return *(const dim_id *)context == d;
+}
+
+int why_chain_to(const struct classes *c, dim_id from, dim_id to, struct why_step **steps, size_t *count,
+                 struct err *e)
+{
+    return why_chain(c, from, is_dim, &to, steps, count, e);
+}
+
+void why_factor_name(const struct classes *c, hlo_id id, uint32_t factor, char *out, size_t room)
+{
+    const struct class_factor *f = &c->factors[factor];
+    const int8_t *dims = c->leaf_dims + f->dims;
+    uint32_t leaves = class_leaf_count(c, id);
+    uint32_t results = c->m->leaf_base[id + 1] - c->m->leaf_base[id];
+    int result = results ? dims[leaves - results] : -1;
+    bool bilinear = leaves == 3 && (hlo_at(c->m, id)->opcode == HLO_OP_DOT || hlo_at(c->m, id)->opcode == HLO_OP_CONVOLUTION);
+    bool any_operand = false;
+
+    for (uint32_t leaf = 0; leaf + results < leaves; leaf++)
+        any_operand |= dims[leaf] >= 0;
+    if (bilinear && dims[0] >= 0 && dims[1] >= 0)
+        snprintf(out, room, "%s", result >= 0 ? "batch" : "contracting");
+    else if (bilinear)
+        snprintf(out, room, "%s", dims[0] >= 0 ? "lhs" : "rhs");
+    else if (f->kind == HLO_FACTOR_REDUCE)
+        snprintf(out, room, "%s", f->is_masked ? "looked up" : "reduced");
+    else if (result >= 0)
+        snprintf(out, room, "%s%d", any_operand ? "dim " : "new dim ", result);
+    else
+        snprintf(out, room, "operands only");
+}
+
+/* ---- clashes ---- */
+
+/* Decides the wishes that keep[] names. False: they clash. */
+static bool holds(struct strict *s, const struct why_wish *wishes, size_t count, const bool *keep,
+                  struct strict_clash *clash)
+{
+    size_t mark = strict_mark(s);
+    bool ok = true;
+
+    for (size_t k = 0; k < count && ok; k++)
+        ok = !keep[k] || strict_decide(s, wishes[k].class, wishes[k].axis, wishes[k].split, clash);
+    strict_undo(s, mark);
+    return ok;
+}
+
+/* The first wish that cannot join those before it: it is part of every clash among them. count: none. */
+static size_t first_refused(struct strict *s, const struct why_wish *wishes, size_t count, struct strict_clash *clash)
+{
+    size_t mark = strict_mark(s), k = 0;
+
+    while (k < count && strict_decide(s, wishes[k].class, wishes[k].axis, wishes[k].split, clash))
+        k++;
+    strict_undo(s, mark);
+    return k;
+}
+
+/* Wish `last` alone, or with one before it. */
+static bool find_pair(struct strict *s, const struct why_wish *wishes, size_t last, bool *keep, struct strict_clash *clash)
+{
+    for (size_t k = 0; k <= last; k++) {
+        size_t other = k ? k - 1 : last;
+        memset(keep, 0, (last + 1) * sizeof *keep);
+        keep[last] = keep[other] = true;
+        if (!holds(s, wishes, last + 1, keep, clash))
+            return true;
+    }
+    return false;
+}
+
+bool why_clash(const struct labels *l, const struct why_wish *wishes, size_t count, bool *keep,
+               struct strict_clash *clash, struct err *e)
+{
+    struct strict s;
+
+    memset(keep, 0, count * sizeof *keep);
+    if (strict_new(l, &s, e))
+        return false;
+    size_t last = first_refused(&s, wishes, count, clash);
+    if (last < count && !find_pair(&s, wishes, last, keep, clash)) {
+        memset(keep, 1, (last + 1) * sizeof *keep);
+        for (size_t k = 0; k < last; k++) { /* what can be left out without peace is left out */
+            keep[k] = false;
+            keep[k] = holds(&s, wishes, last + 1, keep, clash);
+        }
+        (void)holds(&s, wishes, last + 1, keep, clash);
+    }
+    strict_release(&s);
+    return last < count;
+}

@@ -1,0 +1,40 @@
+/* engine/decide/why.h - the chain of rules behind a status.
+ *
+ * Two dims of one class are joined by steps: a factor of an instruction that binds both, or a tie
+ * (data that flows unchanged, a variable and its next value). The shortest chain is the answer to
+ * "why is this split so". */
+#ifndef AUTOMAP_ENGINE_DECIDE_WHY_H
+#define AUTOMAP_ENGINE_DECIDE_WHY_H
+
+#include "engine/decide/strict.h"
+
+struct why_step {
+    dim_id dim;        /* reached by this step; step 0 is the dim asked for */
+    hlo_id through;    /* instruction whose factor or flow joins it to the step before; HLO_NONE for
+                          step 0 and for "next step's value" */
+    uint32_t factor;   /* into classes->factors; UINT32_MAX: a flow or next value */
+};
+
+/* Shortest chain from `from` to the first dim for which `is_target` holds (which may be `from`).
+ * *steps is the caller's to free; NULL and count 0 when no target is in the class. O(class size). */
+int why_chain(const struct classes *c, dim_id from, bool (*is_target)(const void *context, dim_id d),
+              const void *context, struct why_step **steps, size_t *count, struct err *e) MUST_CHECK;
+int why_chain_to(const struct classes *c, dim_id from, dim_id to, struct why_step **steps, size_t *count,
+                 struct err *e) MUST_CHECK;
+
+/* How a factor acts at its instruction, in the field's words: "batch", "contracting", "lhs", "rhs",
+ * "dim 1", "new dim 0", "reduced". */
+void why_factor_name(const struct classes *c, hlo_id id, uint32_t factor, char *out, size_t room);
+
+/* A smallest subset of wishes that cannot hold together, around the first one that is refused: alone,
+ * else with one other, else an irreducible subset. keep[i] says which. False when all hold. O(n)
+ * decisions for one or two, O(n^2) otherwise. */
+struct why_wish {
+    class_id class;
+    uint8_t axis;
+    bool split;
+};
+bool why_clash(const struct labels *l, const struct why_wish *wishes, size_t count, bool *keep,
+               struct strict_clash *clash, struct err *e);
+
+#endif

@@ -1,0 +1,156 @@
+/* automap explain: why a dim is split or not, where a collective comes from, under a plan. */
+#include "tui/cmd_explain.h"
+
+#include "engine/plan/explain.h"
+#include "engine/plan/plan_file.h"
+#include "engine/search/exact.h"
+#include "tui/command.h"
+#include "tui/problem_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: automap explain MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]\n\n"
+    "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two of them to\n"
+    "ask whether both can be split, or the NAME of an instruction for its cost and collective.\n"
+    "Without a plan, nothing is decided; --optimum asks about the proven best plan.\n\n"
+    "  --plan FILE                the plan to explain\n"
+    "  --optimum                  the proven best plan\n" PROBLEM_ARGS_HELP;
+
+struct explain_args {
+    struct problem_args problem;
+    const char *plan, *what[2];
+    uint32_t what_count;
+    bool optimum;
+};
+
+/* Arguments that are no files: with a colon and digits behind it, or not existing. */
+static bool is_what(const char *text, bool have_model)
+{
+    FILE *f;
+
+    if (!have_model)
+        return false;
+    f = fopen(text, "r");
+    if (f)
+        fclose(f);
+    return !f;
+}
+
+static int wrong(const char *what)
+{
+    fprintf(stderr, "automap explain: %s; automap explain --help tells more\n", what);
+    return -1;
+}
+
+static int parse(int argc, char **argv, struct explain_args *a)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return 1;
+        }
+        if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
+            a->plan = argv[++i];
+        } else if (!strcmp(argv[i], "--optimum")) {
+            a->optimum = true;
+        } else if (argv[i][0] != '-' && is_what(argv[i], a->problem.model)) {
+            if (a->what_count == 2)
+                return wrong("more than two things to explain");
+            a->what[a->what_count++] = argv[i];
+        } else {
+            int taken = problem_args_take(&a->problem, argc, argv, &i);
+            if (taken < 0)
+                return -1;
+            if (!taken)
+                return wrong("unknown option");
+        }
+    }
+    if (!a->problem.model)
+        return wrong("no model given");
+    return a->what_count ? 0 : wrong("nothing to explain");
+}
+
+static int empty_plan(const struct problem *p, struct plan *out, struct err *e)
+{
+    struct strict s;
+    int rc = strict_new(&p->labels, &s, e);
+
+    if (rc)
+        return rc;
+    rc = plan_from_strict(p, &s, PLAN_BY_NOBODY, out, e);
+    strict_release(&s);
+    return rc;
+}
+
+static int make_plan(const struct explain_args *a, const struct problem *p, struct plan *out, struct err *e)
+{
+    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
+    struct exact_result r;
+
+    if (a->plan)
+        return plan_file_load(p, a->plan, out, e);
+    int rc = empty_plan(p, out, e);
+    if (rc || !a->optimum)
+        return rc;
+    rc = exact_strict(&p->terms, NULL, &o, &r, e);
+    if (rc) {
+        plan_release(out);
+        return rc;
+    }
+    for (class_id k = 0; k < p->classes.count; k++) {
+        out->on[k] = r.on[k];
+        out->by[k] = r.on[k] ? PLAN_BY_OPTIMUM : PLAN_BY_PROPAGATION;
+    }
+    out->cost = terms_cost(&p->terms, out->on);
+    exact_release(&r);
+    return 0;
+}
+
+static int explain(const struct explain_args *a, const struct plan *plan, struct str *out, struct err *e)
+{
+    dim_id d[2] = {0};
+    int rc = 0;
+
+    if (a->what_count == 1 && !strchr(a->what[0], ':')) {
+        hlo_id id = hlo_find(plan->problem->m, a->what[0]);
+        if (id == HLO_NONE)
+            return err_set(e, ERR_INPUT, "no instruction named \"%.100s\"", a->what[0]);
+        return explain_instruction(plan, id, out, e);
+    }
+    for (uint32_t k = 0; k < a->what_count && !rc; k++)
+        rc = explain_find(plan->problem, a->what[k], &d[k], e);
+    if (rc)
+        return rc;
+    return a->what_count == 2 ? explain_pair(plan, d[0], d[1], out, e) : explain_dim(plan, d[0], out, e);
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    struct explain_args a = {0};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct plan plan = {0};
+    struct str out = {0};
+    struct err e;
+    int parsed = parse(argc, argv, &a), code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+
+    if (!parsed)
+        code = problem_args_load(&a.problem, p);
+    if (!parsed && code == EXIT_OK) {
+        int rc = make_plan(&a, p, &plan, &e);
+        if (!rc)
+            rc = explain(&a, &plan, &out, &e);
+        if (rc) {
+            err_print(&e, stderr);
+            code = exit_code_of(&e);
+        } else if (out.text) {
+            fputs(out.text, stdout);
+        }
+        plan_release(&plan);
+        problem_release(p);
+    }
+    str_release(&out);
+    free(p);
+    return code;
+}
