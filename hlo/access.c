@@ -199,11 +199,13 @@ static int64_t carried_index(const struct hlo_module *m, hlo_comp c, hlo_id id)
 /* What makes carried value k where `tuple` makes all of them; HLO_NONE when it cannot be seen. */
 static hlo_id element(const struct hlo_module *m, hlo_id tuple, int64_t k)
 {
-    while (hlo_at(m, tuple)->opcode == HLO_OP_OPT_BARRIER || hlo_at(m, tuple)->opcode == HLO_OP_COPY)
+    while (hlo_at(m, tuple)->opcode == HLO_OP_OPT_BARRIER ||
+           hlo_at(m, tuple)->opcode == HLO_OP_COPY)
         tuple = hlo_operand(m, tuple, 0);
     const struct hlo_instruction *t = hlo_at(m, tuple);
     if (t->opcode == HLO_OP_TUPLE)
-        return k < t->operand_count ? look_through(m, hlo_operand(m, tuple, (uint32_t)k)) : HLO_NONE;
+        return k < t->operand_count ? look_through(m, hlo_operand(m, tuple, (uint32_t)k))
+                                    : HLO_NONE;
     return hlo_shape(m, tuple)->type == HLO_TUPLE ? HLO_NONE : look_through(m, tuple);
 }
 
@@ -236,7 +238,8 @@ static double carried_step(const struct hlo_module *m, hlo_comp body, int64_t k)
     int opcode = hlo_at(m, next)->opcode;
     if (opcode != HLO_OP_ADD && opcode != HLO_OP_SUBTRACT)
         return 0;
-    hlo_id a = look_through(m, hlo_operand(m, next, 0)), b = look_through(m, hlo_operand(m, next, 1));
+    hlo_id a = look_through(m, hlo_operand(m, next, 0)),
+           b = look_through(m, hlo_operand(m, next, 1));
     if (carried_index(m, body, a) == k && hlo_constant_number(m, b, &step))
         return opcode == HLO_OP_ADD ? step : -step;
     if (opcode == HLO_OP_ADD && carried_index(m, body, b) == k && hlo_constant_number(m, a, &step))

@@ -1,5 +1,5 @@
-/* hlo/cost.c - flops, transcendental operations and bytes, rule by rule, summed over the call graph.
- * Source of every rule: xla/service/hlo_cost_analysis.cc; the table is in hlo/README.md. */
+/* hlo/cost.c - flops, transcendental operations and bytes, rule by rule, summed over the call
+ * graph. Source of every rule: xla/service/hlo_cost_analysis.cc; the table is in hlo/README.md. */
 #include "hlo/cost_internal.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@ double hlo_cost_elements(const struct hlo_coster *k, const struct hlo_shape *s)
 
 const struct hlo_shape *hlo_cost_operand(const struct hlo_coster *k, uint32_t n)
 {
-    return n < hlo_at(k->m, k->id)->operand_count ? hlo_shape(k->m, hlo_operand(k->m, k->id, n)) : NULL;
+    return n < hlo_at(k->m, k->id)->operand_count ? hlo_shape(k->m, hlo_operand(k->m, k->id, n))
+                                                  : NULL;
 }
 
 struct hlo_cost hlo_cost_called(const struct hlo_coster *k, uint32_t n)
@@ -49,7 +50,8 @@ static double leaf_bytes(const struct hlo_module *m, const struct hlo_shape *s)
 
     for (uint32_t leaf = 0; leaf < s->leaf_count; leaf++) {
         const struct hlo_shape *array = &m->shapes[s->leaves[leaf]];
-        sum += (double)array->bytes + (array->dynamic ? (double)DYNAMIC_SIZE_BYTES * array->rank : 0);
+        sum +=
+            (double)array->bytes + (array->dynamic ? (double)DYNAMIC_SIZE_BYTES * array->rank : 0);
     }
     return sum;
 }
@@ -171,7 +173,8 @@ void hlo_cost_RAGGED_DOT(struct hlo_coster *k)
             k->cost.flops /= (double)result(k)->dims[0];
 }
 
-/* The reducer runs once for each element that disappears; of several inputs it takes one of each. */
+/* The reducer runs once for each element that disappears; of several inputs it takes one of each.
+ */
 void hlo_cost_REDUCE(struct hlo_coster *k)
 {
     hlo_cost_apply(k, hlo_cost_called(k, 0), elements(k, 0) - hlo_cost_elements(k, result(k)));
@@ -366,7 +369,8 @@ static const cost_rule rules[HLO_COST_COUNT] = {
 #undef X
 };
 
-static struct hlo_cost cost_of(const struct hlo_module *m, hlo_id id, const struct hlo_cost *computations)
+static struct hlo_cost cost_of(const struct hlo_module *m, hlo_id id,
+                               const struct hlo_cost *computations)
 {
     struct hlo_coster k = {.m = m, .computations = computations, .id = id};
 
@@ -378,7 +382,8 @@ static struct hlo_cost cost_of(const struct hlo_module *m, hlo_id id, const stru
 }
 
 /* Bodies as often as they run; a condition runs once more. */
-static struct hlo_cost with_trips(const struct hlo_module *m, hlo_id id, const struct hlo_cost *computations)
+static struct hlo_cost with_trips(const struct hlo_module *m, hlo_id id,
+                                  const struct hlo_cost *computations)
 {
     int64_t trips = hlo_at(m, id)->opcode == HLO_OP_WHILE ? hlo_trip_count(m, id) : -1;
 

@@ -10,8 +10,8 @@ struct hlo_cost {
 };
 
 struct hlo_costs {
-    /* [module->count], one execution of each. A while, conditional, call or fusion holds the cost of
-     * what it calls (of a loop one trip): sum either callers or callees. */
+    /* [module->count], one execution of each. A while, conditional, call or fusion holds the cost
+     * of what it calls (of a loop one trip): sum either callers or callees. */
     struct hlo_cost *instruction;
     double *times;                /* [module->count] executions in one run of the entry: trip counts
                                      of the loops around it, callers added; 0: never run, or applied

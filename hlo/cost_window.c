@@ -98,7 +98,8 @@ enum { CONV_LOOP_MAX = 1 << 20 };
  * CONV_LOOP_MAX rows every pair is counted. */
 static double valid_pairs(const struct hlo_window *w, uint8_t d, int64_t in, int64_t out)
 {
-    int64_t rows = w->size[d], step = w->window_dilation[d], others = out, other_step = w->stride[d];
+    int64_t rows = w->size[d], step = w->window_dilation[d], others = out,
+            other_step = w->stride[d];
 
     if (rows > others) {
         rows = out;
@@ -134,7 +135,8 @@ void hlo_cost_CONVOLUTION(struct hlo_coster *k)
 
     if (!a || !kernel || !window_of(k, &w) || !hlo_parse_conv_dims(a->text, a->size, &d))
         return;
-    double n = 2 * size_of(in, d.in_feature) * size_of(kernel, d.kernel_out) * size_of(in, d.in_batch);
+    double n =
+        2 * size_of(in, d.in_feature) * size_of(kernel, d.kernel_out) * size_of(in, d.in_batch);
     n /= (double)hlo_attr_int(k->m, k->id, HLO_ATTR_FEATURE_GROUP_COUNT, 1);
     n /= (double)hlo_attr_int(k->m, k->id, HLO_ATTR_BATCH_GROUP_COUNT, 1);
     for (uint8_t i = 0; i < d.spatial_count && i < w.rank; i++) {

@@ -1,4 +1,5 @@
-/* hlo/factors.c - asks the rule of an opcode for its factors; rules in which dims keep their place. */
+/* hlo/factors.c - asks the rule of an opcode for its factors; rules in which dims keep their place.
+ */
 #include "hlo/factors_internal.h"
 
 #include <string.h>
@@ -44,7 +45,8 @@ void hlo_factor_bind(struct hlo_maker *k, uint32_t leaf, int64_t dim)
 
     if (!k->is_open)
         return;
-    if (leaf >= f->leaf_count || hlo_dim(hlo_leaf_shape(k, leaf), dim) < f->items[f->count - 1].size) {
+    if (leaf >= f->leaf_count ||
+        hlo_dim(hlo_leaf_shape(k, leaf), dim) < f->items[f->count - 1].size) {
         f->count--;
         k->is_open = false;
         return;
@@ -111,7 +113,10 @@ static bool operands_are_arrays(const struct hlo_module *m, hlo_id id)
 int hlo_factors_of(const struct hlo_module *m, hlo_id id, struct hlo_factors *f, struct err *e)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
-    struct hlo_maker k = {.m = m, .id = id, .f = f, .operands = i->operand_count,
+    struct hlo_maker k = {.m = m,
+                          .id = id,
+                          .f = f,
+                          .operands = i->operand_count,
                           .results = hlo_shape(m, id)->leaf_count};
     uint8_t rule = hlo_op_info[i->opcode].factors;
 
@@ -372,7 +377,10 @@ void hlo_factors_CUSTOM_CALL(struct hlo_maker *k)
         const char *target;
         uint8_t inner; /* dims it works on */
     } known[] = {
-        {"TopK", 1}, {"mhlo.topk", 1}, {"Eigh", 2}, {"Qr", 2},
+        {"TopK", 1},
+        {"mhlo.topk", 1},
+        {"Eigh", 2},
+        {"Qr", 2},
         {"ProductOfElementaryHouseholderReflectors", 2},
     };
 

@@ -76,7 +76,8 @@ struct hlo_flows {
 bool hlo_is_flow(const struct hlo_module *m, hlo_id id);
 
 /* Replaces the contents of `f` by the flows of `id`; none for most opcodes. */
-int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f, struct err *e) MUST_CHECK;
+int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f,
+                 struct err *e) MUST_CHECK;
 void hlo_flows_release(struct hlo_flows *f);
 
 /* The combiner that a reducer computation stands for: its root is one of the known binary opcodes
@@ -94,8 +95,7 @@ enum hlo_partial {
 
 /* May operand leaf `leaf` be a partial result (to be combined by `c`) and the result of `id` be one
  * in its place? An operand that appears twice must allow both uses. Flows pass partial results as
- * they are and are not asked. Source: linearity of the opcode, hlo/README.md. O(1), for REDUCE rules
- * O(reducer). */
+ * they are and are not asked. Source: linearity of the opcode, hlo/README.md. O(1). */
 enum hlo_partial hlo_passes_partial(const struct hlo_module *m, hlo_id id, uint32_t leaf,
                                     enum hlo_combiner c);
 

@@ -19,7 +19,8 @@ static bool dot_dims(struct hlo_maker *k, struct dot_dims *d)
     d->batch = hlo_attr_ints(m, k->id, HLO_ATTR_LHS_BATCH_DIMS, d->lhs_batch);
     d->contracting = hlo_attr_ints(m, k->id, HLO_ATTR_LHS_CONTRACTING_DIMS, d->lhs_contracting);
     if (hlo_attr_ints(m, k->id, HLO_ATTR_RHS_BATCH_DIMS, d->rhs_batch) != d->batch ||
-        hlo_attr_ints(m, k->id, HLO_ATTR_RHS_CONTRACTING_DIMS, d->rhs_contracting) != d->contracting)
+        hlo_attr_ints(m, k->id, HLO_ATTR_RHS_CONTRACTING_DIMS, d->rhs_contracting) !=
+            d->contracting)
         return false;
     hlo_mark_dims(k, HLO_ATTR_LHS_BATCH_DIMS, d->lhs_taken);
     hlo_mark_dims(k, HLO_ATTR_LHS_CONTRACTING_DIMS, d->lhs_taken);
@@ -106,7 +107,8 @@ void hlo_factors_SCALED_DOT(struct hlo_maker *k)
 }
 
 /* group_sizes is [g] or [batch.., g]: its leading dims go with the batch dims. */
-static void ragged_batch(struct hlo_maker *k, const struct dot_dims *d, const bool *ragged, int64_t out)
+static void ragged_batch(struct hlo_maker *k, const struct dot_dims *d, const bool *ragged,
+                         int64_t out)
 {
     const struct hlo_shape *l = hlo_leaf_shape(k, 0), *groups = hlo_leaf_shape(k, 2);
 
@@ -136,7 +138,8 @@ void hlo_factors_RAGGED_DOT(struct hlo_maker *k)
     hlo_mark_dims(k, HLO_ATTR_RHS_GROUP_DIMS, group);
     int64_t first = 0;
     for (size_t i = 0; i < d.contracting; i++)
-        if (d.lhs_contracting[i] >= 0 && d.lhs_contracting[i] < l->rank && ragged[d.lhs_contracting[i]])
+        if (d.lhs_contracting[i] >= 0 && d.lhs_contracting[i] < l->rank &&
+            ragged[d.lhs_contracting[i]])
             first = 1;
     ragged_batch(k, &d, ragged, first);
     for (uint8_t i = 0; i < l->rank && hlo_leaf_shape(k, 2)->rank > 1 + d.batch; i++)

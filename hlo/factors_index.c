@@ -36,9 +36,9 @@ void hlo_factors_DYNAMIC_UPDATE_SLICE(struct hlo_maker *k)
  *   window dims of the window array  = data dims that are neither collapsed nor batching, in order
  *   other dims of the window array   = index dims but index_vector_dim, in order */
 struct index_dims {
-    bool is_window[HLO_RANK_MAX];                   /* of the window array */
-    bool is_collapsed[HLO_RANK_MAX];                /* of data: collapsed / inserted */
-    bool is_batching[HLO_RANK_MAX];                 /* of data */
+    bool is_window[HLO_RANK_MAX];    /* of the window array */
+    bool is_collapsed[HLO_RANK_MAX]; /* of data: collapsed / inserted */
+    bool is_batching[HLO_RANK_MAX];  /* of data */
     int64_t data_batch[HLO_RANK_MAX], index_batch[HLO_RANK_MAX];
     size_t batch;
     int64_t vector_dim;
@@ -48,9 +48,9 @@ struct index_dims {
 struct index_keys {
     enum hlo_attr_key window, collapsed, data_batch, index_batch;
 };
-static const struct index_keys gather_keys = {
-    HLO_ATTR_OFFSET_DIMS, HLO_ATTR_COLLAPSED_SLICE_DIMS, HLO_ATTR_OPERAND_BATCHING_DIMS,
-    HLO_ATTR_START_INDICES_BATCHING_DIMS};
+static const struct index_keys gather_keys = {HLO_ATTR_OFFSET_DIMS, HLO_ATTR_COLLAPSED_SLICE_DIMS,
+                                              HLO_ATTR_OPERAND_BATCHING_DIMS,
+                                              HLO_ATTR_START_INDICES_BATCHING_DIMS};
 static const struct index_keys scatter_keys = {
     HLO_ATTR_UPDATE_WINDOW_DIMS, HLO_ATTR_INSERTED_WINDOW_DIMS, HLO_ATTR_INPUT_BATCHING_DIMS,
     HLO_ATTR_SCATTER_INDICES_BATCHING_DIMS};
@@ -144,8 +144,8 @@ static void scatter_index_dims(struct hlo_maker *k, const struct index_dims *x)
     uint32_t inputs = k->operands / 2;
     const struct hlo_shape *indices = hlo_leaf_shape(k, inputs);
     const struct hlo_shape *updates = hlo_leaf_shape(k, inputs + 1);
-    enum hlo_combiner c = inputs == 1 ? hlo_combiner_of(k->m, hlo_called(k->m, k->id, 0))
-                                      : HLO_COMBINE_NONE;
+    enum hlo_combiner c =
+        inputs == 1 ? hlo_combiner_of(k->m, hlo_called(k->m, k->id, 0)) : HLO_COMBINE_NONE;
     int64_t batch = 0;
 
     for (uint8_t d = 0; d < indices->rank; d++) {

@@ -11,8 +11,8 @@ void hlo_factors_REDUCE(struct hlo_maker *k)
 
     if (!inputs || !hlo_at(k->m, k->id)->called_count)
         return;
-    enum hlo_combiner c = inputs == 1 ? hlo_combiner_of(k->m, hlo_called(k->m, k->id, 0))
-                                      : HLO_COMBINE_NONE;
+    enum hlo_combiner c =
+        inputs == 1 ? hlo_combiner_of(k->m, hlo_called(k->m, k->id, 0)) : HLO_COMBINE_NONE;
     hlo_mark_dims(k, HLO_ATTR_DIMENSIONS, reduced);
     for (uint8_t d = 0; d < hlo_leaf_shape(k, 0)->rank; d++) {
         int64_t size = hlo_leaf_shape(k, 0)->dims[d];
@@ -75,7 +75,8 @@ static void conv_bind(struct hlo_maker *k, int input, int kernel, int output)
 }
 
 /* Groups: as many parts as divide their count keep whole groups, in input and output features. */
-static void conv_groups(struct hlo_maker *k, int64_t groups, int input, const struct hlo_conv_dims *d)
+static void conv_groups(struct hlo_maker *k, int64_t groups, int input,
+                        const struct hlo_conv_dims *d)
 {
     struct hlo_factor *f = hlo_factor_begin(k, groups, HLO_FACTOR_PASS);
 
@@ -141,7 +142,8 @@ static void batch_norm(struct hlo_maker *k, enum hlo_factor_kind others)
     int64_t feature = hlo_attr_int(k->m, k->id, HLO_ATTR_FEATURE_INDEX, -1);
 
     for (uint8_t d = 0; d < s->rank; d++) {
-        struct hlo_factor *f = hlo_factor_begin(k, s->dims[d], d == feature ? HLO_FACTOR_PASS : others);
+        struct hlo_factor *f =
+            hlo_factor_begin(k, s->dims[d], d == feature ? HLO_FACTOR_PASS : others);
         if (f && f->kind == HLO_FACTOR_INSIDE)
             f->combiner = HLO_COMBINE_ADD;
         for (uint32_t leaf = 0; leaf < k->operands + k->results; leaf++) {

@@ -173,8 +173,14 @@ static void flow_all_reduce_done(struct flow_maker *k, hlo_id id)
 static bool is_identity_call(const struct hlo_module *m, hlo_id id)
 {
     static const char *const targets[] = {
-        "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.FuncResultSharding",
-        "annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint",
+        "Sharding",
+        "SPMDFullToShardShape",
+        "SPMDShardToFullShape",
+        "xla.sdy.FuncResultSharding",
+        "annotate_device_placement",
+        "MoveToHost",
+        "MoveToDevice",
+        "LayoutConstraint",
         "AssumeGatherIndicesInBound",
     };
 
@@ -242,7 +248,8 @@ int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f, str
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].opcode == opcode)
             rules[i].rule(&k, id);
-    return k.failed ? err_set(e, ERR_MEMORY, "not enough memory for the flows of an instruction") : 0;
+    return k.failed ? err_set(e, ERR_MEMORY, "not enough memory for the flows of an instruction")
+                    : 0;
 }
 
 void hlo_flows_release(struct hlo_flows *f)

@@ -20,7 +20,8 @@ const struct hlo_op_info hlo_op_info[HLO_OP_COUNT] = {
     [HLO_OP_UNKNOWN] = {"unknown", -1, HLO_FACTORS_NONE, HLO_COST_UNKNOWN, HLO_PARTIAL_NONE,
                         HLO_OP_IS_OPAQUE, {0}},
 };
-_Static_assert((int)HLO_ATTR_COUNT < (int)HLO_OP_ATTR_REQUIRED, "attribute keys fit beside the flag");
+_Static_assert((int)HLO_ATTR_COUNT < (int)HLO_OP_ATTR_REQUIRED,
+               "attribute keys fit beside the flag");
 
 static const uint8_t name_sizes[HLO_OP_COUNT] = {
 #define X(id, name, arity, factors, cost, partial, flags, attrs)                                   \

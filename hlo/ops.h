@@ -1,9 +1,9 @@
 /* hlo/ops.h - the table of XLA's 133 opcodes: one row each (xla/hlo/ir/hlo_opcode.h).
  *
  * A row says all that the project knows of an opcode by heart: its name in text, how many operands
- * it has (-1: any), its factor rule (hlo/factors.h), its cost rule (hlo/cost.h), how partial results
- * pass through it, its flags, and the attributes it takes: R required, O optional (those that every
- * instruction may have, and those that name computations, are left out). A new opcode is one row
+ * it has (-1: any), its factor rule (hlo/factors.h), its cost rule (hlo/cost.h), how partial
+ * results pass through it, its flags, and the attributes it takes: R required, O optional (those
+ * that every instruction may have, and those that name computations, are left out). A new opcode is one row
  * and, where its behaviour is new, one function for the new rule. The rules are explained in
  * hlo/README.md. */
 #ifndef AUTOMAP_HLO_OPS_H
@@ -332,7 +332,7 @@ enum hlo_op_flags {
     HLO_OP_IS_PLAIN = 0,
     HLO_OP_IS_ELEMENTWISE = 1 << 0, /* result element i depends on element i of each operand */
     HLO_OP_IS_FREE = 1 << 1,        /* any device can make any part of it from nothing */
-    HLO_OP_IS_OPAQUE = 1 << 2,      /* differs between runs or devices, or nobody knows: never free */
+    HLO_OP_IS_OPAQUE = 1 << 2,      /* differs between runs or devices, or who knows: never free */
     HLO_OP_IS_SIDE_EFFECT = 1 << 3,
     HLO_OP_IS_FLOW = 1 << 4,        /* values pass through unchanged or come from outside: blocks
                                        nothing; hlo_flows_of says which */

@@ -152,7 +152,7 @@ static int parse_nested(struct parser *p, bool has_shape, hlo_shape_id shape, hl
     p->depth--;
     if (rc)
         return rc;
-    d.operands = p->ids + base;
+    d.operands = p->id_count > base ? p->ids + base : NULL;
     d.operand_count = (uint32_t)(p->id_count - base);
     rc = parse_build(p, &d, true, out);
     for (size_t w = waiting; !rc && w < p->waiting_count; w++) {

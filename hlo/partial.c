@@ -30,7 +30,8 @@ enum hlo_combiner hlo_combiner_of(const struct hlo_module *m, hlo_comp reducer)
     hlo_id root = behind_convert(m, c->root);
     if (hlo_at(m, root)->operand_count != 2)
         return HLO_COMBINE_NONE;
-    hlo_id a = behind_convert(m, hlo_operand(m, root, 0)), b = behind_convert(m, hlo_operand(m, root, 1));
+    hlo_id a = behind_convert(m, hlo_operand(m, root, 0)),
+           b = behind_convert(m, hlo_operand(m, root, 1));
     if (!(a == c->params[0] && b == c->params[1]) && !(a == c->params[1] && b == c->params[0]))
         return HLO_COMBINE_NONE;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -1,5 +1,5 @@
-/* Whatever loads must be answerable: factors, flows, partial results, costs and trip counts of every
- * instruction, with bindings that fit the shapes. */
+/* Whatever loads must be answerable: factors, flows, partial results, costs and trip counts of
+ * every instruction, with bindings that fit the shapes. */
 #include "hlo/cost.h"
 #include "hlo/factors.h"
 
@@ -39,7 +39,8 @@ static void check_module(const struct hlo_module *m)
             (void)hlo_passes_partial(m, id, leaf, HLO_COMBINE_ADD);
         if (!hlo_flows_of(m, id, &flows, &e))
             for (size_t i = 0; i < flows.count; i++)
-                BUG_ON(flows.items[i].from >= m->value_count || flows.items[i].to >= m->value_count);
+                BUG_ON(flows.items[i].from >= m->value_count ||
+                       flows.items[i].to >= m->value_count);
     }
     if (is_free)
         hlo_free_values(m, is_free);

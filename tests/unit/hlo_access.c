@@ -58,9 +58,14 @@ static void test_constants(void **state)
         const char *text;
         double value;
     } cases[] = {
-        {"f32[] constant(0.1)", 0.1},     {"f32[] constant(-1e-05)", -1e-5}, {"s32[] constant(-12)", -12},
-        {"pred[] constant(true)", 1},     {"pred[] constant(false)", 0},     {"f32[] constant(-inf)", -INFINITY},
-        {"f32[] constant(6.02e+23)", 6.02e23}, {"u64[] constant(18446744073709551615)", 18446744073709551615.0},
+        {"f32[] constant(0.1)", 0.1},
+        {"f32[] constant(-1e-05)", -1e-5},
+        {"s32[] constant(-12)", -12},
+        {"pred[] constant(true)", 1},
+        {"pred[] constant(false)", 0},
+        {"f32[] constant(-inf)", -INFINITY},
+        {"f32[] constant(6.02e+23)", 6.02e23},
+        {"u64[] constant(18446744073709551615)", 18446744073709551615.0},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -74,8 +79,9 @@ static void test_constants(void **state)
         hlo_free(m);
     }
     double value;
-    struct hlo_module *m = load("ENTRY e {\n a = f32[2] constant({1, 2})\n b = c64[] constant((1, 2))\n"
-                                " n = f32[] constant(nan)\n ROOT p = f32[] parameter(0)\n}\n");
+    struct hlo_module *m =
+        load("ENTRY e {\n a = f32[2] constant({1, 2})\n b = c64[] constant((1, 2))\n"
+             " n = f32[] constant(nan)\n ROOT p = f32[] parameter(0)\n}\n");
     assert_false(hlo_constant_number(m, hlo_find(m, "a"), &value));
     assert_false(hlo_constant_number(m, hlo_find(m, "b"), &value));
     assert_false(hlo_constant_number(m, hlo_find(m, "p"), &value));
@@ -88,19 +94,20 @@ static int64_t trips(const char *start, const char *step, const char *compare, c
 {
     char text[1024];
 
-    snprintf(text, sizeof text,
-             "body {\n  s = (s32[], s32[], f32[4]) parameter(0)\n"
-             "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] get-tuple-element(s), index=1\n"
-             "  x = f32[4] get-tuple-element(s), index=2\n  one = s32[] constant(1)\n"
-             "  two = s32[] constant(2)\n  next = s32[] %s\n"
-             "  ROOT t = (s32[], s32[], f32[4]) tuple(next, n, x)\n}\n"
-             "condition {\n  s = (s32[], s32[], f32[4]) parameter(0)\n"
-             "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] get-tuple-element(s), index=1\n"
-             "  ten = s32[] constant(10)\n  ROOT c = pred[] compare(%s\n}\n"
-             "ENTRY e {\n  a = s32[] %s\n  b = s32[] constant(7)\n  x = f32[4] parameter(0)\n"
-             "  t = (s32[], s32[], f32[4]) tuple(a, b, x)\n"
-             "  ROOT w = (s32[], s32[], f32[4]) while(t), condition=condition, body=body%s\n}\n",
-             step, compare, start, extra);
+    snprintf(
+        text, sizeof text,
+        "body {\n  s = (s32[], s32[], f32[4]) parameter(0)\n"
+        "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] get-tuple-element(s), index=1\n"
+        "  x = f32[4] get-tuple-element(s), index=2\n  one = s32[] constant(1)\n"
+        "  two = s32[] constant(2)\n  next = s32[] %s\n"
+        "  ROOT t = (s32[], s32[], f32[4]) tuple(next, n, x)\n}\n"
+        "condition {\n  s = (s32[], s32[], f32[4]) parameter(0)\n"
+        "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] get-tuple-element(s), index=1\n"
+        "  ten = s32[] constant(10)\n  ROOT c = pred[] compare(%s\n}\n"
+        "ENTRY e {\n  a = s32[] %s\n  b = s32[] constant(7)\n  x = f32[4] parameter(0)\n"
+        "  t = (s32[], s32[], f32[4]) tuple(a, b, x)\n"
+        "  ROOT w = (s32[], s32[], f32[4]) while(t), condition=condition, body=body%s\n}\n",
+        step, compare, start, extra);
     struct hlo_module *m = load(text);
     int64_t n = hlo_trip_count(m, hlo_find(m, "w"));
     hlo_free(m);
@@ -113,13 +120,15 @@ static void test_trip_counts(void **state)
     assert_int_equal(trips("constant(0)", "add(i, one)", "i, ten), direction=LT", ""), 10);
     assert_int_equal(trips("constant(3)", "add(two, i)", "i, ten), direction=LT", ""), 4);
     assert_int_equal(trips("constant(0)", "add(i, one)", "ten, i), direction=GE", ""), 11);
-    assert_int_equal(trips("constant(0)", "add(i, one)", "i, n), direction=LT", ""), 7); /* carried limit */
+    assert_int_equal(trips("constant(0)", "add(i, one)", "i, n), direction=LT", ""),
+                     7); /* carried limit */
     assert_int_equal(trips("constant(20)", "subtract(i, two)", "i, ten), direction=GT", ""), 5);
     assert_int_equal(trips("constant(0)", "add(i, two)", "i, ten), direction=NE", ""), 5);
     assert_int_equal(trips("constant(30)", "add(i, one)", "i, ten), direction=LT", ""), 0);
     /* the compiler's own figure wins */
     assert_int_equal(trips("constant(0)", "add(i, one)", "i, ten), direction=LT",
-                           ", backend_config={\"known_trip_count\":{\"n\":\"42\"}}"), 42);
+                           ", backend_config={\"known_trip_count\":{\"n\":\"42\"}}"),
+                     42);
     /* not to be seen: endless, skipping its end, another step, unknown start */
     assert_int_equal(trips("constant(0)", "subtract(i, one)", "i, ten), direction=LT", ""), -1);
     assert_int_equal(trips("constant(1)", "add(i, two)", "i, ten), direction=NE", ""), -1);
@@ -132,9 +141,10 @@ static void test_part_values(void **state)
 {
     (void)state;
     uint32_t count;
-    struct hlo_module *m = load("ENTRY e {\n  a = f32[2] parameter(0)\n  b = (f32[3], f32[4]) parameter(1)\n"
-                                "  n = () tuple()\n"
-                                "  ROOT t = (f32[2], (), (f32[3], f32[4]), f32[2]) tuple(a, n, b, a)\n}\n");
+    struct hlo_module *m =
+        load("ENTRY e {\n  a = f32[2] parameter(0)\n  b = (f32[3], f32[4]) parameter(1)\n"
+             "  n = () tuple()\n"
+             "  ROOT t = (f32[2], (), (f32[3], f32[4]), f32[2]) tuple(a, n, b, a)\n}\n");
     hlo_id t = hlo_find(m, "t");
 
     assert_int_equal(hlo_part_values(m, t, 0, &count), hlo_value_of(m, t, 0));
@@ -150,8 +160,10 @@ static void test_part_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attribute_values), cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_trip_counts),      cmocka_unit_test(test_part_values),
+        cmocka_unit_test(test_attribute_values),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_trip_counts),
+        cmocka_unit_test(test_part_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,8 @@ static void check_model(const cJSON *model)
     struct hlo_costs costs;
     struct err e;
 
-    snprintf(path, sizeof path, "%s/examples/models/%s.hlo.txt.gz", AUTOMAP_SOURCE_DIR, model->string);
+    snprintf(path, sizeof path, "%s/examples/models/%s.hlo.txt.gz", AUTOMAP_SOURCE_DIR,
+             model->string);
     struct hlo_module *m = load(path);
     assert_int_equal(hlo_costs_new(m, &costs, &e), 0);
     const struct hlo_computation *entry = &m->computations[m->entry];
@@ -60,8 +61,8 @@ static void check_model(const cJSON *model)
     }
     const cJSON *opcodes = cJSON_GetObjectItem(model, "opcodes"), *opcode;
     cJSON_ArrayForEach(opcode, opcodes)
-        same_cost(model->string, opcode->string, sums[hlo_op_by_name(opcode->string, strlen(opcode->string))],
-                  opcode, 1e-6);
+        same_cost(model->string, opcode->string,
+                  sums[hlo_op_by_name(opcode->string, strlen(opcode->string))], opcode, 1e-6);
     for (int op = 0; op < HLO_OP_COUNT; op++)
         if (!cJSON_GetObjectItemCaseSensitive(opcodes, hlo_op_info[op].name))
             assert_true(sums[op].flops + sums[op].transcendentals + sums[op].bytes == 0);
@@ -78,7 +79,8 @@ static void test_models(void **state)
     const cJSON *model, *models = cJSON_GetObjectItem(root, "models");
     int count = 0;
 
-    cJSON_ArrayForEach(model, models) {
+    cJSON_ArrayForEach(model, models)
+    {
         check_model(model);
         count++;
     }
@@ -89,7 +91,8 @@ static void test_models(void **state)
 
 /* ---- one instruction ---- */
 
-static void check_line(const struct hlo_module *m, const char *name, const char *rest, void *context)
+static void check_line(const struct hlo_module *m, const char *name, const char *rest,
+                       void *context)
 {
     hlo_id id = opcodes_find(m, name);
     const char *opcode = hlo_op_info[hlo_at(m, id)->opcode].name;

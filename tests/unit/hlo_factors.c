@@ -1,7 +1,8 @@
 /* The factors of every opcode and the way of partial results through it, against the lines "factors
  * NAME: .." and "partial NAME: .." of tests/ref/hlo/opcodes.hlo, which were proved by running the
  * parts on XLA (tests/ref/hlo/split.py).
- * `hlo_factors FILE [PART]` prints the factors of all instructions of a file: what split.py reads. */
+ * `hlo_factors FILE [PART]` prints the factors of all instructions of a file: what split.py reads.
+ */
 #include "hlo/factors.h"
 
 #include "opcodes_file.h"
@@ -13,7 +14,8 @@ static const char *const combiners[HLO_COMBINE_COUNT] = {
 };
 
 /* SIZE [COMBINER] [masked|divide|inside]: LEAF.DIM .. */
-static void describe_factor(const struct hlo_factors *f, const struct hlo_factor *x, struct str *out)
+static void describe_factor(const struct hlo_factors *f, const struct hlo_factor *x,
+                            struct str *out)
 {
     str_format(out, "%ld", (long)x->size);
     if (x->combiner)
@@ -31,8 +33,8 @@ static void describe_factor(const struct hlo_factors *f, const struct hlo_factor
         if (x->dims[leaf] < 0)
             continue;
         bool is_result = leaf >= f->operand_leaves;
-        str_format(out, " %s%u.%d", is_result ? "r" : "", is_result ? leaf - f->operand_leaves : leaf,
-                   x->dims[leaf]);
+        str_format(out, " %s%u.%d", is_result ? "r" : "",
+                   is_result ? leaf - f->operand_leaves : leaf, x->dims[leaf]);
     }
 }
 
@@ -61,7 +63,8 @@ static void describe_partials(const struct hlo_module *m, hlo_id id, struct str 
     for (int c = HLO_COMBINE_ADD; c < HLO_COMBINE_COUNT; c++) {
         char word[64] = "";
         bool any = false;
-        for (uint32_t leaf = 0; leaf < hlo_at(m, id)->operand_count && leaf < sizeof word - 1; leaf++) {
+        for (uint32_t leaf = 0; leaf < hlo_at(m, id)->operand_count && leaf < sizeof word - 1;
+             leaf++) {
             word[leaf] = letters[hlo_passes_partial(m, id, leaf, (enum hlo_combiner)c)];
             any |= word[leaf] != '-';
         }
@@ -105,15 +108,16 @@ static void normalise(const char *factors, struct str *out)
     assert_true(strlen(factors) < sizeof text);
     strncpy(text, factors, sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    for (char *save, *factor = strtok_r(text, ";", &save); factor; factor = strtok_r(NULL, ";", &save)) {
+    for (char *save, *factor = strtok_r(text, ";", &save); factor;
+         factor = strtok_r(NULL, ";", &save)) {
         str_clear(&words);
         char *colon = strchr(factor, ':');
         if (colon)
             *colon++ = '\0';
         sort_list(colon ? colon : factor, " ", " ", &words);
         size_t used = strlen(copy);
-        snprintf(copy + used, sizeof copy - used, "%s%s%s%s", used ? ";" : "", colon ? factor + (*factor == ' ') : "",
-                 colon ? ": " : "", words.text);
+        snprintf(copy + used, sizeof copy - used, "%s%s%s%s", used ? ";" : "",
+                 colon ? factor + (*factor == ' ') : "", colon ? ": " : "", words.text);
     }
     str_clear(out);
     sort_list(copy, ";", "; ", out);
@@ -133,7 +137,8 @@ struct seen {
     int count;
 };
 
-static void check_one(const struct hlo_module *m, hlo_id id, const char *expected, struct seen *seen)
+static void check_one(const struct hlo_module *m, hlo_id id, const char *expected,
+                      struct seen *seen)
 {
     struct hlo_factors f = {0};
     struct str have = {0}, a = {0}, b = {0};
@@ -151,7 +156,8 @@ static void check_one(const struct hlo_module *m, hlo_id id, const char *expecte
     hlo_factors_release(&f);
 }
 
-static void check_line(const struct hlo_module *m, const char *name, const char *rest, void *context)
+static void check_line(const struct hlo_module *m, const char *name, const char *rest,
+                       void *context)
 {
     const struct hlo_computation *entry = &m->computations[m->entry];
 
@@ -174,7 +180,8 @@ static void test_every_opcode(void **state)
     assert_true(seen.count > 170);
 }
 
-static void check_partial(const struct hlo_module *m, const char *name, const char *rest, void *context)
+static void check_partial(const struct hlo_module *m, const char *name, const char *rest,
+                          void *context)
 {
     struct str have = {0};
 

@@ -103,7 +103,8 @@ static void test_computations(void **state)
                                 "  ROOT if = f32[4] conditional(c, a, b), true_computation=one, "
                                 "false_computation=two\n}\n");
 
-    check(m, "loop", "p:0->s:0 p:1->s:1 r:0->s:0 r:1->s:1 s:0->q:0 s:1->q:1 s:0->loop:0 s:1->loop:1");
+    check(m, "loop",
+          "p:0->s:0 p:1->s:1 r:0->s:0 r:1->s:1 s:0->q:0 s:1->q:1 s:0->loop:0 s:1->loop:1");
     check(m, "call", "a->u b->v w->call");
     check(m, "fusion", "b->u a->v w->fusion");
     check(m, "if", "a->k l->if b->j y->if");
@@ -113,18 +114,19 @@ static void test_computations(void **state)
 static void test_asynchronous(void **state)
 {
     (void)state;
-    struct hlo_module *m = load("f {\n  u = f32[4] parameter(0)\n  ROOT w = f32[4] negate(u)\n}\n"
-                                "ENTRY e {\n  a = f32[4] parameter(0)\n"
-                                "  s = ((f32[4]), f32[4], u32[]) async-start(a), calls=f\n"
-                                "  t = ((f32[4]), f32[4], u32[]) async-update(s)\n"
-                                "  d = f32[4] async-done(t)\n"
-                                "  cs = (f32[4], f32[4], u32[]) copy-start(d)\n"
-                                "  cd = f32[4] copy-done(cs)\n"
-                                "  gs = (f32[4], f32[8]) all-gather-start(cd), dimensions={0}, replica_groups={{0,1}}\n"
-                                "  gd = f32[8] all-gather-done(gs)\n"
-                                "  x = f32[8] custom-call(gd), custom_call_target=\"Sharding\"\n"
-                                "  y = f32[4] custom-call(x), custom_call_target=\"SPMDFullToShardShape\"\n"
-                                "  ROOT z = f32[4] custom-call(y), custom_call_target=\"other\"\n}\n");
+    struct hlo_module *m = load(
+        "f {\n  u = f32[4] parameter(0)\n  ROOT w = f32[4] negate(u)\n}\n"
+        "ENTRY e {\n  a = f32[4] parameter(0)\n"
+        "  s = ((f32[4]), f32[4], u32[]) async-start(a), calls=f\n"
+        "  t = ((f32[4]), f32[4], u32[]) async-update(s)\n"
+        "  d = f32[4] async-done(t)\n"
+        "  cs = (f32[4], f32[4], u32[]) copy-start(d)\n"
+        "  cd = f32[4] copy-done(cs)\n"
+        "  gs = (f32[4], f32[8]) all-gather-start(cd), dimensions={0}, replica_groups={{0,1}}\n"
+        "  gd = f32[8] all-gather-done(gs)\n"
+        "  x = f32[8] custom-call(gd), custom_call_target=\"Sharding\"\n"
+        "  y = f32[4] custom-call(x), custom_call_target=\"SPMDFullToShardShape\"\n"
+        "  ROOT z = f32[4] custom-call(y), custom_call_target=\"other\"\n}\n");
 
     check(m, "s", "a->s:0 a->u w->s:1");
     check(m, "t", "s:0->t:0 s:1->t:1 s:2->t:2");
@@ -144,22 +146,23 @@ static void test_free_values(void **state)
 {
     (void)state;
     static const char free_names[] = " zero fill iota shifted mask tup.0 got of_scalar looked ";
-    struct hlo_module *m = load("ENTRY e {\n  p = f32[4] parameter(0)\n  s = f32[] parameter(1)\n"
-                                "  k = s32[] parameter(2)\n"
-                                "  zero = f32[] constant(0)\n"
-                                "  fill = f32[4] broadcast(zero), dimensions={}\n"
-                                "  iota = s32[4] iota(), iota_dimension=0\n"
-                                "  shifted = s32[4] add(iota, iota)\n"
-                                "  mask = pred[4] compare(shifted, iota), direction=LT\n"
-                                "  chosen = f32[4] select(mask, fill, p)\n"
-                                "  tup = (f32[4], f32[4]) tuple(fill, p)\n"
-                                "  got = f32[4] get-tuple-element(tup), index=0\n"
-                                "  not_got = f32[4] get-tuple-element(tup), index=1\n"
-                                "  of_scalar = f32[4] broadcast(s), dimensions={}\n"
-                                "  looked = s32[2] dynamic-slice(iota, k), dynamic_slice_sizes={2}\n"
-                                "  noise = f32[4] rng(zero, s), distribution=rng_uniform\n"
-                                "  call = f32[4] custom-call(fill), custom_call_target=\"x\"\n"
-                                "  ROOT r = f32[4] add(chosen, p)\n}\n");
+    struct hlo_module *m =
+        load("ENTRY e {\n  p = f32[4] parameter(0)\n  s = f32[] parameter(1)\n"
+             "  k = s32[] parameter(2)\n"
+             "  zero = f32[] constant(0)\n"
+             "  fill = f32[4] broadcast(zero), dimensions={}\n"
+             "  iota = s32[4] iota(), iota_dimension=0\n"
+             "  shifted = s32[4] add(iota, iota)\n"
+             "  mask = pred[4] compare(shifted, iota), direction=LT\n"
+             "  chosen = f32[4] select(mask, fill, p)\n"
+             "  tup = (f32[4], f32[4]) tuple(fill, p)\n"
+             "  got = f32[4] get-tuple-element(tup), index=0\n"
+             "  not_got = f32[4] get-tuple-element(tup), index=1\n"
+             "  of_scalar = f32[4] broadcast(s), dimensions={}\n"
+             "  looked = s32[2] dynamic-slice(iota, k), dynamic_slice_sizes={2}\n"
+             "  noise = f32[4] rng(zero, s), distribution=rng_uniform\n"
+             "  call = f32[4] custom-call(fill), custom_call_target=\"x\"\n"
+             "  ROOT r = f32[4] add(chosen, p)\n}\n");
     bool *is_free = mem_alloc(m->value_count);
 
     hlo_free_values(m, is_free);
@@ -167,7 +170,8 @@ static void test_free_values(void **state)
         char name[64];
         hlo_id id = m->value_instruction[v];
         bool is_tuple = hlo_shape(m, id)->type == HLO_TUPLE;
-        snprintf(name, sizeof name, is_tuple ? " %s.%u " : " %s ", hlo_name(m, id), hlo_value_leaf(m, v));
+        snprintf(name, sizeof name, is_tuple ? " %s.%u " : " %s ", hlo_name(m, id),
+                 hlo_value_leaf(m, v));
         if (is_free[v] != (strstr(free_names, name) != NULL))
             fail_msg("%s free: %d", name, is_free[v]);
     }
@@ -182,27 +186,22 @@ static void test_combiners(void **state)
         const char *type, *body;
         enum hlo_combiner expected;
     } cases[] = {
-        {"f32", "add(x, y)", HLO_COMBINE_ADD},
-        {"f32", "add(y, x)", HLO_COMBINE_ADD},
-        {"f32", "multiply(x, y)", HLO_COMBINE_MUL},
-        {"s32", "maximum(x, y)", HLO_COMBINE_MAX},
-        {"f32", "minimum(x, y)", HLO_COMBINE_MIN},
-        {"s32", "and(x, y)", HLO_COMBINE_AND},
-        {"pred", "or(x, y)", HLO_COMBINE_OR},
-        {"pred", "add(x, y)", HLO_COMBINE_OR},
-        {"pred", "multiply(x, y)", HLO_COMBINE_AND},
-        {"pred", "maximum(x, y)", HLO_COMBINE_OR},
-        {"f32", "add(x, x)", HLO_COMBINE_NONE},
-        {"f32", "subtract(x, y)", HLO_COMBINE_NONE},
+        {"f32", "add(x, y)", HLO_COMBINE_ADD},       {"f32", "add(y, x)", HLO_COMBINE_ADD},
+        {"f32", "multiply(x, y)", HLO_COMBINE_MUL},  {"s32", "maximum(x, y)", HLO_COMBINE_MAX},
+        {"f32", "minimum(x, y)", HLO_COMBINE_MIN},   {"s32", "and(x, y)", HLO_COMBINE_AND},
+        {"pred", "or(x, y)", HLO_COMBINE_OR},        {"pred", "add(x, y)", HLO_COMBINE_OR},
+        {"pred", "multiply(x, y)", HLO_COMBINE_AND}, {"pred", "maximum(x, y)", HLO_COMBINE_OR},
+        {"f32", "add(x, x)", HLO_COMBINE_NONE},      {"f32", "subtract(x, y)", HLO_COMBINE_NONE},
         {"s32", "xor(x, y)", HLO_COMBINE_NONE},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256];
         const char *t = cases[i].type;
-        snprintf(text, sizeof text,
-                 "ENTRY e {\n x = %s[] parameter(0)\n y = %s[] parameter(1)\n ROOT z = %s[] %s\n}\n", t,
-                 t, t, cases[i].body);
+        snprintf(
+            text, sizeof text,
+            "ENTRY e {\n x = %s[] parameter(0)\n y = %s[] parameter(1)\n ROOT z = %s[] %s\n}\n", t,
+            t, t, cases[i].body);
         struct hlo_module *m = load(text);
         if (hlo_combiner_of(m, m->entry) != cases[i].expected)
             fail_msg("%s %s", t, cases[i].body);

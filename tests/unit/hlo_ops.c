@@ -1,5 +1,5 @@
-/* The op table: every opcode of XLA's list is found by its name, and nothing else is; real files have
- * the attributes that the rows promise; the docs leave no opcode out. */
+/* The op table: every opcode of XLA's list is found by its name, and nothing else is; real files
+ * have the attributes that the rows promise; the docs leave no opcode out. */
 #include "hlo/ops.h"
 
 #include "opcodes_file.h"
@@ -20,8 +20,8 @@ static void test_names(void **state)
 static void test_unknown_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"", "A", "add2", "ad", "zeta", "year", "{", "trace",
-                                        "tuple-select", "Add", "-", "\xff"};
+    static const char *const names[] = {"",  "A",     "add2",         "ad",  "zeta", "year",
+                                        "{", "trace", "tuple-select", "Add", "-",    "\xff"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_int_equal(hlo_op_by_name(names[i], strlen(names[i])), HLO_OP_UNKNOWN);
     assert_int_equal(hlo_op_by_name("addition", 3), HLO_OP_ADD);
@@ -44,7 +44,8 @@ static void check_attributes(const struct hlo_module *m)
         const struct hlo_op_info *op = &hlo_op_info[x->opcode];
         for (uint32_t n = 0; n < x->attr_count; n++) {
             unsigned key = m->attr_pool[x->attrs + n].key;
-            if (key < HLO_ATTR_SHARDING && !takes(op, key, false)) /* the others go with any opcode */
+            if (key < HLO_ATTR_SHARDING &&
+                !takes(op, key, false)) /* the others go with any opcode */
                 fail_msg("%s has %s", op->name, hlo_attr_info[key].name);
         }
         for (unsigned key = 0; key < HLO_ATTR_COUNT; key++)
@@ -53,7 +54,8 @@ static void check_attributes(const struct hlo_module *m)
     }
 }
 
-static void check_case(const struct hlo_module *m, const char *name, const char *rest, void *context)
+static void check_case(const struct hlo_module *m, const char *name, const char *rest,
+                       void *context)
 {
     (void)name;
     (void)rest;
@@ -64,14 +66,16 @@ static void check_case(const struct hlo_module *m, const char *name, const char 
 static void test_attributes(void **state)
 {
     (void)state;
-    static const char *const models[] = {"t5-tiny", "mlp", "moe", "resnet20", "decoder-scan", "vgg19"};
+    static const char *const models[] = {"t5-tiny",  "mlp",          "moe",
+                                         "resnet20", "decoder-scan", "vgg19"};
 
     opcodes_each("// factors ", check_case, NULL);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         char path[512];
         struct hlo_module *m = NULL;
         struct err e;
-        snprintf(path, sizeof path, "%s/examples/models/%s.hlo.txt.gz", AUTOMAP_SOURCE_DIR, models[i]);
+        snprintf(path, sizeof path, "%s/examples/models/%s.hlo.txt.gz", AUTOMAP_SOURCE_DIR,
+                 models[i]);
         assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
         check_attributes(m);
         hlo_free(m);
@@ -96,7 +100,8 @@ static void test_docs_name_every_opcode(void **state)
 {
     (void)state;
     char *text = read_all(AUTOMAP_SOURCE_DIR "/hlo/README.md");
-    char *factors = strstr(text, "## Factors"), *end = factors ? strstr(factors, "## Partial") : NULL;
+    char *factors = strstr(text, "## Factors"),
+         *end = factors ? strstr(factors, "## Partial") : NULL;
 
     assert_non_null(end);
     *end = '\0';
