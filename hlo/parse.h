@@ -1,6 +1,7 @@
 /* hlo/parse.h - the recursive-descent reader of HLO text, cut into files by what they read:
  * parse_module.c (header, computations), parse_alias.c, parse_tables.c (stack frames, metadata),
- * parse_shape.c, parse_instruction.c, parse_names.c, parse_attr.c, parse_literal.c. Private to hlo/.
+ * parse_shape.c, parse_instruction.c, parse_names.c, parse_attr.c, parse_literal.c,
+ * parse_infer.c, parse_async.c. Private to hlo/.
  *
  * Every parse_X reads an X at p->at, leaves p->at behind it and returns 0, or a negative code with
  * *p->e written. Shapes and names are looked up in the builder; nothing is allocated per token. */
@@ -118,6 +119,7 @@ struct parser {
     size_t computation_count, computation_room;
     hlo_comp entry, last;
     uint32_t parameters;          /* of a single instruction */
+    uint16_t wrapped;             /* X of the X-start just read; HLO_OP_UNKNOWN: none */
 
     struct parse_alias *aliases;
     size_t alias_count, alias_room;
@@ -171,7 +173,14 @@ int parse_build(struct parser *p, struct hlo_draft *d, bool is_fresh, hlo_id *ou
 /* The computation named at p->at; made when it is not yet defined. */
 int parse_computation_name(struct parser *p, hlo_comp *out);
 int parse_instruction(struct parser *p);
-int parse_right_side(struct parser *p, const char *begin, struct hlo_draft *d);
+/* `opcode(operands)` at `begin`. */
+int parse_right_side(struct parser *p, const char *begin, bool has_shape, struct hlo_draft *d);
+/* The shape of `d`, read without one. */
+int parse_infer(struct parser *p, struct hlo_draft *d);
+/* For `X-start` and so on the asynchronous opcode, and X; HLO_OP_UNKNOWN when it is none. */
+uint16_t parse_async_opcode(const char *name, size_t size, uint16_t *wrapped);
+/* `d` was read as X-start: wraps X into a computation of its own. */
+int parse_async_start(struct parser *p, struct hlo_draft *d, uint16_t wrapped);
 int parse_waiting_done(struct parser *p); /* end of a computation */
 
 void parse_attr_init(struct parser *p);

@@ -141,19 +141,18 @@ static int parse_nested(struct parser *p, bool has_shape, hlo_shape_id shape, hl
                           .at = (size_t)(begin - p->input)};
     size_t base = p->id_count, waiting = p->waiting_count;
 
-    if (!has_shape)
-        return parse_fail(p, begin, "an operand without a name needs a shape, expected one before "
-                          "\"%.*s\"", PARSE_WORD(begin));
     if (p->depth >= HLO_NESTING_MAX)
         return parse_place(p, begin, err_set(p->e, ERR_LIMIT, "operands nested deeper than %d",
                                              HLO_NESTING_MAX));
     p->depth++;
-    int rc = parse_right_side(p, begin, &d);
+    int rc = parse_right_side(p, begin, has_shape, &d);
     p->depth--;
     if (rc)
         return rc;
     d.operands = p->id_count > base ? p->ids + base : NULL;
     d.operand_count = (uint32_t)(p->id_count - base);
+    if (!has_shape && parse_infer(p, &d))
+        return p->e->code;
     rc = parse_build(p, &d, true, out);
     for (size_t w = waiting; !rc && w < p->waiting_count; w++) {
         if (p->waiting[w].user == HLO_NONE) {
@@ -239,18 +238,21 @@ static uint16_t find_opcode(struct parser *p, const char *name, size_t size)
             op = hlo_op_by_name(old_names[n][1], strlen(old_names[n][1]));
     }
     if (op == HLO_OP_UNKNOWN)
+        op = (enum hlo_opcode)parse_async_opcode(name, size, &p->wrapped);
+    if (op == HLO_OP_UNKNOWN)
         hlo_build_warning(p->b, (size_t)(name - p->input),
                           "opcode %.*s is not known: kept, and never split", PARSE_WORD(name));
     return (uint16_t)op;
 }
 
-int parse_right_side(struct parser *p, const char *begin, struct hlo_draft *d)
+int parse_right_side(struct parser *p, const char *begin, bool has_shape, struct hlo_draft *d)
 {
     const char *end = lex_name_end(begin);
 
     if (end == begin)
         return parse_fail(p, begin, "\"%.*s\" is no opcode, expected one such as add(a, b)",
                           PARSE_WORD(begin));
+    p->wrapped = HLO_OP_UNKNOWN;
     d->opcode = find_opcode(p, begin, (size_t)(end - begin));
     if (d->opcode == HLO_OP_UNKNOWN) {
         d->literal = begin;
@@ -259,6 +261,9 @@ int parse_right_side(struct parser *p, const char *begin, struct hlo_draft *d)
     p->at = end;
     if (parse_expect(p, '(', "after the opcode"))
         return p->e->code;
+    if (!has_shape && (d->opcode == HLO_OP_PARAMETER || d->opcode == HLO_OP_CONSTANT))
+        return parse_fail(p, begin, "\"%.*s\" without a shape, expected one such as f32[2,3]{1,0}",
+                          PARSE_WORD(begin));
     if (d->opcode == HLO_OP_PARAMETER)
         return parse_parameter(p, d);
     if (d->opcode == HLO_OP_CONSTANT)
@@ -295,8 +300,6 @@ static int add_instruction(struct parser *p, struct hlo_draft *d, size_t waiting
 {
     hlo_id id;
 
-    d->operands = p->ids;
-    d->operand_count = (uint32_t)p->id_count;
     if (parse_build(p, d, !d->name, &id))
         return p->e->code;
     for (size_t w = waiting; w < p->waiting_count; w++) {
@@ -314,14 +317,20 @@ int parse_instruction(struct parser *p)
     p->id_count = 0;
     if (parse_left_side(p, &d))
         return p->e->code;
-    const char *begin = p->at;
-    if (!parse_at_shape(begin))
-        return parse_fail(p, begin, "\"%.*s\" is no shape, expected one such as f32[2,3]{1,0}",
-                          PARSE_WORD(begin));
-    if (parse_shape(p, &d.shape))
+    bool has_shape = parse_at_shape(p->at);
+    if (has_shape && parse_shape(p, &d.shape))
         return p->e->code;
     parse_skip(p);
-    if (parse_right_side(p, p->at, &d) || parse_attrs(p, &d))
+    if (parse_right_side(p, p->at, has_shape, &d))
+        return p->e->code;
+    uint16_t wrapped = p->wrapped;
+    if (parse_attrs(p, &d))
+        return p->e->code;
+    d.operands = p->ids;
+    d.operand_count = (uint32_t)p->id_count;
+    if (!has_shape && parse_infer(p, &d))
+        return p->e->code;
+    if (wrapped != HLO_OP_UNKNOWN && d.opcode == HLO_OP_ASYNC_START && parse_async_start(p, &d, wrapped))
         return p->e->code;
     return add_instruction(p, &d, waiting);
 }

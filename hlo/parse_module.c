@@ -323,6 +323,7 @@ static int parse_single(struct parser *p)
     if (hlo_build_computation(p->b, "entry", 5, &p->computation, p->e))
         return p->e->code;
     p->entry = p->computation;
+    p->m->name = hlo_builder_computation(p->b, p->computation)->name;
     parse_names_begin(p);
     if (parse_instruction(p) || parse_waiting_done(p))
         return p->e->code;

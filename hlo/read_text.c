@@ -145,6 +145,8 @@ static void parser_release(struct parser *p)
 static int read_segment(struct parser *p, const struct segments *s, size_t picked,
                         struct hlo_module **out)
 {
+    int rc = 0;
+
     if (s->count) {
         p->at = s->list[picked].begin;
         *s->list[picked].end = '\0';
@@ -154,7 +156,12 @@ static int read_segment(struct parser *p, const struct segments *s, size_t picke
                           "the file holds %zu modules: this is number %zu, counted from 0",
                           s->count, picked);
     p->m->format = HLO_FORMAT_TEXT;
-    int rc = parse_module(p);
+    /* The stacks are never NULL: an empty list is a place on them, too. */
+    if (!mem_grow(&p->ids, &p->id_room, 0, 16) || !mem_grow(&p->parts, &p->part_room, 0, 16) ||
+        !mem_grow(&p->attrs, &p->attr_room, 0, 16))
+        rc = parse_memory(p);
+    if (!rc)
+        rc = parse_module(p);
     if (rc) {
         hlo_builder_free(p->b);
         return rc;

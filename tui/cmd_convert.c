@@ -93,7 +93,8 @@ static void print_warnings(const struct hlo_module *m)
 {
     for (uint32_t n = 0; n < m->warning_count; n++) {
         const struct hlo_warning *w = &m->warnings[n];
-        fprintf(stderr, "%s:%u:%u: %s", m->file, w->line, w->col, w->what);
+        fprintf(stderr, "%s:%u:%u: %s", strcmp(m->file, "-") ? m->file : "standard input", w->line,
+                w->col, w->what);
         if (w->count > 1)
             fprintf(stderr, " (%u times)", w->count);
         fputc('\n', stderr);
