@@ -157,6 +157,9 @@ static inline int parse_expect(struct parser *p, char c, const char *why)
 /* For messages: at most 60 bytes of the word at `at`. */
 #define PARSE_WORD(at) parse_word_size(at), (at)
 int parse_word_size(const char *at);
+/* The same for a name alone. */
+#define PARSE_NAME(at) parse_name_size(at), (at)
+int parse_name_size(const char *at);
 
 int parse_shape(struct parser *p, hlo_shape_id *out);
 /* Something that can only be a shape stands at p->at. */

@@ -143,7 +143,7 @@ static int control_list(struct parser *p)
         hlo_id id = parse_find(p, name, (size_t)(end - name));
         if (end == name || id == HLO_NONE)
             return parse_fail(p, p->at, "\"%.*s\" is not defined, expected the name of an earlier "
-                              "instruction of this computation", PARSE_WORD(name));
+                              "instruction of this computation", PARSE_NAME(name));
         if (!mem_grow(&p->controls, &p->control_room, p->control_count, 1))
             return parse_memory(p);
         p->controls[p->control_count++] = id;
@@ -223,7 +223,9 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
     end = parse_value_end(value, (uint16_t)key);
     if (!end)
         return parse_fail(p, value, "the value of %.*s is not closed, expected %s",
-                          PARSE_WORD(name), hlo_attr_example((enum hlo_attr_key)key));
+                          PARSE_NAME(name), hlo_attr_example((enum hlo_attr_key)key));
+    if (key == HLO_ATTR_UNKNOWN && end == value)
+        return parse_fail(p, value, "attribute %.*s has no value, expected one", PARSE_NAME(name));
     if (key != HLO_ATTR_UNKNOWN && !hlo_attr_fits((enum hlo_attr_key)key, value, (size_t)(end - value)))
         return parse_fail(p, value, "the value of %s is wrong, expected %s", key_name(key),
                           hlo_attr_example((enum hlo_attr_key)key));
@@ -250,7 +252,7 @@ static int parse_attr(struct parser *p, struct hlo_draft *d)
         return parse_special(p, key, d);
     if (key == HLO_ATTR_UNKNOWN)
         hlo_build_warning(p->b, (size_t)(name - p->input),
-                          "attribute %.*s is not known: kept as it stands", PARSE_WORD(name));
+                          "attribute %.*s is not known: kept as it stands", PARSE_NAME(name));
     return parse_plain(p, key, name, d);
 }
 

@@ -49,7 +49,9 @@ static int parse_element(struct parser *p, hlo_id *id)
     const char *at = p->at, *end = lex_int(p->at + 1, &index);
     const struct hlo_shape *s = hlo_builder_shape(p->b, hlo_builder_at(p->b, *id)->shape);
 
-    if (!end || index < 0 || s->type != HLO_TUPLE || index >= s->part_count)
+    if (s->type != HLO_TUPLE)
+        return parse_fail(p, at, "element of an operand that is no tuple, expected a name alone");
+    if (!end || index < 0 || index >= s->part_count)
         return parse_fail(p, at, "\"%.*s\" names no element, expected # and a number below %u",
                           PARSE_WORD(at), s->part_count);
     p->at = end;
@@ -112,7 +114,7 @@ static int parse_name(struct parser *p, bool has_shape, hlo_shape_id shape, hlo_
         return make_parameter(p, name, size, shape, out);
     if (*out == HLO_NONE)
         return *end == '#' ? parse_fail(p, name, "\"%.*s\" is not defined, expected the name of an "
-                                        "earlier instruction", PARSE_WORD(name))
+                                        "earlier instruction", PARSE_NAME(name))
                            : wait_for(p, name, size, out);
     while (*p->at == '#') {
         if (parse_element(p, out))
@@ -241,7 +243,7 @@ static uint16_t find_opcode(struct parser *p, const char *name, size_t size)
         op = (enum hlo_opcode)parse_async_opcode(name, size, &p->wrapped);
     if (op == HLO_OP_UNKNOWN)
         hlo_build_warning(p->b, (size_t)(name - p->input),
-                          "opcode %.*s is not known: kept, and never split", PARSE_WORD(name));
+                          "opcode %.*s is not known: kept, and never split", PARSE_NAME(name));
     return (uint16_t)op;
 }
 
@@ -342,7 +344,7 @@ int parse_waiting_done(struct parser *p)
         hlo_id id = parse_find(p, w->name, w->size);
         if (id == HLO_NONE)
             return parse_fail(p, w->name, "\"%.*s\" is not defined, expected the name of an "
-                              "instruction of this computation", PARSE_WORD(w->name));
+                              "instruction of this computation", PARSE_NAME(w->name));
         hlo_build_set_operand(p->b, w->user, w->operand, id);
     }
     p->waiting_count = 0;

@@ -43,6 +43,13 @@ int parse_word_size(const char *at)
     return size;
 }
 
+int parse_name_size(const char *at)
+{
+    size_t size = (size_t)(lex_name_end(at) - at);
+
+    return size < 60 ? (int)size : 60;
+}
+
 int parse_unexpected(struct parser *p, char c, const char *why)
 {
     if (!*p->at)
@@ -141,7 +148,7 @@ static int parse_header_attr(struct parser *p)
     if (row == rows)
         hlo_build_warning(p->b, (size_t)(name - p->input),
                           "module attribute %.*s is not known: kept as it stands",
-                          PARSE_WORD(name));
+                          PARSE_NAME(name));
     int rc = row < rows && header_attrs[row].read ? header_attrs[row].read(p, value, end)
                                                   : keep_header(p, name, end);
     p->at = end;
@@ -282,7 +289,7 @@ static int parse_computation(struct parser *p)
     struct parse_computation *c = &p->computations[p->computation];
     if (c->is_defined)
         return parse_fail(p, begin, "a second computation \"%.*s\", expected a new name",
-                          PARSE_WORD(begin));
+                          PARSE_NAME(begin + (*begin == '%')));
     if (is_entry && p->entry != HLO_NONE)
         return parse_fail(p, begin, "a second ENTRY computation, expected one");
     c->is_defined = true;
@@ -339,7 +346,7 @@ static int check_defined(struct parser *p)
         const struct parse_computation *c = &p->computations[n];
         if (!c->is_defined)
             return parse_fail(p, c->first_use, "computation \"%.*s\" is not defined, expected it "
-                              "in this module", parse_word_size(c->first_use), c->first_use);
+                              "in this module", PARSE_NAME(c->first_use));
     }
     return 0;
 }

@@ -96,7 +96,8 @@ static bool is_reserved(const char *name)
         if (!strcmp(words[n], name))
             return true;
     }
-    return hlo_type_by_name(name, strlen(name)) != HLO_TYPE_COUNT;
+    enum hlo_type type = hlo_type_by_name(name, strlen(name));
+    return type != HLO_TYPE_COUNT && type != HLO_TUPLE && type != HLO_BUFFER;
 }
 
 static void add_name(struct writer *w, const char *name)
