@@ -4,6 +4,7 @@
 #include "tui/cmd_cluster.h"
 #include "tui/cmd_convert.h"
 #include "tui/cmd_explain.h"
+#include "tui/cmd_export.h"
 #include "tui/cmd_inspect.h"
 #include "tui/cmd_plan.h"
 #include "tui/cmd_search.h"
@@ -22,6 +23,8 @@ const struct command commands[] = {
      "show what a model file holds: parameters, phases, layers, cost", cmd_inspect},
     {"explore", "[MODEL [CLUSTER]] [--theme NAME] [--color WHEN] [--ascii]",
      "open the explorer; automap MODEL does the same", cmd_explore},
+    {"export", "MODEL [CLUSTER] --plan FILE [--format hlo|jax|json] [-o FILE]",
+     "write a plan as annotated HLO, for JAX, or as JSON", cmd_export},
     {"screen", "[MODEL [CLUSTER]] [--size WxH] [--keys KEYS] [--svg]",
      "print one screen of the explorer as text or as a picture", cmd_screen},
     {"explain", "MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]",

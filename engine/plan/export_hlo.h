@@ -1,0 +1,25 @@
+/* engine/plan/export_hlo.h - a plan as HLO text that XLA compiles into the planned collectives.
+ *
+ * The module is written inlined (every call replaced by its callee, one copy of a loop body per loop)
+ * with a sharding at every instruction that has one meaning: parameters, everything inside, whiles
+ * with what they carry, and the entry root tuple, without which XLA replicates all results. Reducers
+ * and comparators have none. XLA's propagation (GSPMD) did not change a given annotation in any case
+ * measured, so nothing is left to it. Free values (constants and what is computed from them) get the
+ * split that all their uses want, else are replicated: slicing them locally costs nothing. */
+#ifndef AUTOMAP_ENGINE_PLAN_EXPORT_HLO_H
+#define AUTOMAP_ENGINE_PLAN_EXPORT_HLO_H
+
+#include "engine/plan/plan.h"
+#include "engine/plan/sharding.h"
+
+/* Appends the module, and to `warnings` one line per thing a person should know: splits that are
+ * padded, constants without values, aliases dropped because both sides are split differently.
+ * ERR_MEMORY. O(instructions). */
+int export_hlo(const struct plan *p, enum sharding_form form, struct str *out, struct str *warnings,
+               struct err *e) MUST_CHECK;
+
+/* Reads such text again and derives the plan from its annotations alone: the same module, one label
+ * per class, no two classes that meet split along one axis, and the same costs. ERR_INPUT otherwise. */
+int export_hlo_check(const struct plan *p, const char *text, size_t size, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,278 @@
+#include "engine/plan/sharding.h"
+
+#include "hlo/shape.h"
+
+#include <string.h>
+
+/* ---- writing ---- */
+
+static uint32_t parts_of(const struct cluster_mesh *mesh, label over)
+{
+    uint32_t parts = 1;
+
+    for (uint32_t x = 0; x < mesh->axes; x++)
+        parts *= over >> x & 1 ? mesh->axis[x].size : 1;
+    return parts;
+}
+
+/* The axes (of more than one device) in the order in which tiles number them: dim by dim, then
+ * those that make replicas. Returns how many. */
+static uint32_t order_axes(const struct cluster_mesh *mesh, const label *over, uint32_t rank,
+                           uint32_t order[static MESH_AXES_MOST])
+{
+    label used = 0;
+    uint32_t count = 0;
+
+    for (uint32_t d = 0; d <= rank; d++) {
+        label now = d < rank ? over[d] : (label)~used;
+        for (uint32_t x = 0; x < mesh->axes; x++) {
+            if (now >> x & 1 && mesh->axis[x].size > 1)
+                order[count++] = x;
+        }
+        used |= now;
+    }
+    return count;
+}
+
+/* Where each of those axes stands among the axes of more than one device. */
+static uint32_t position(const struct cluster_mesh *mesh, uint32_t axis)
+{
+    uint32_t at = 0;
+
+    for (uint32_t x = 0; x < axis; x++)
+        at += mesh->axis[x].size > 1;
+    return at;
+}
+
+static void write_iota(const struct cluster_mesh *mesh, const uint32_t *order, uint32_t count,
+                       struct str *out)
+{
+    bool plain = true;
+
+    for (uint32_t k = 1; k < count; k++)
+        plain &= order[k] > order[k - 1];
+    str_add(out, "<=[");
+    if (plain) {
+        str_add_int(out, mesh->devices);
+        str_add_char(out, ']');
+        return;
+    }
+    bool first = true;
+    for (uint32_t x = 0; x < mesh->axes; x++) {
+        if (mesh->axis[x].size == 1)
+            continue;
+        str_add(out, first ? "" : ",");
+        str_add_int(out, mesh->axis[x].size);
+        first = false;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        str_add(out, k ? "," : "]T(");
+        str_add_int(out, position(mesh, order[k]));
+    }
+    str_add_char(out, ')');
+}
+
+static uint32_t stride_of(const struct cluster_mesh *mesh, uint32_t axis)
+{
+    uint32_t stride = 1;
+
+    for (uint32_t x = axis + 1; x < mesh->axes; x++)
+        stride *= mesh->axis[x].size;
+    return stride;
+}
+
+static void write_devices(const struct cluster_mesh *mesh, const uint32_t *order, uint32_t count,
+                          struct str *out)
+{
+    for (uint32_t tile = 0; tile < mesh->devices; tile++) {
+        uint32_t rest = tile, device = 0;
+        for (uint32_t k = count; k-- > 0;) {
+            device += rest % mesh->axis[order[k]].size * stride_of(mesh, order[k]);
+            rest /= mesh->axis[order[k]].size;
+        }
+        str_add(out, tile ? "," : "");
+        str_add_int(out, device);
+    }
+}
+
+void sharding_write(const struct cluster_mesh *mesh, const label *over, uint32_t rank,
+                    enum sharding_form form, struct str *out)
+{
+    uint32_t order[MESH_AXES_MOST], count = order_axes(mesh, over, rank, order), tiles = 1;
+
+    for (uint32_t d = 0; d < rank; d++)
+        tiles *= parts_of(mesh, over[d]);
+    if (tiles == 1) {
+        str_add(out, "{replicated}");
+        return;
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        str_add(out, d ? "," : "{devices=[");
+        str_add_int(out, parts_of(mesh, over[d]));
+    }
+    if (tiles < mesh->devices)
+        str_format(out, ",%u", mesh->devices / tiles);
+    str_add_char(out, ']');
+    if (form == SHARDING_V1)
+        write_devices(mesh, order, count, out);
+    else
+        write_iota(mesh, order, count, out);
+    str_add(out, tiles < mesh->devices ? " last_tile_dim_replicate}" : "}");
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    const char *at, *end;
+};
+
+static bool take(struct reader *r, const char *word)
+{
+    size_t n = strlen(word);
+
+    if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n))
+        return false;
+    r->at += n;
+    return true;
+}
+
+static bool take_number(struct reader *r, uint32_t *out)
+{
+    const char *first = r->at;
+
+    *out = 0;
+    while (r->at < r->end && *r->at >= '0' && *r->at <= '9' && r->at - first < 8)
+        *out = *out * 10 + (uint32_t)(*r->at++ - '0');
+    return r->at > first;
+}
+
+/* Numbers separated by ','. */
+static bool take_numbers(struct reader *r, uint32_t *out, uint32_t most, uint32_t *count)
+{
+    *count = 0;
+    do {
+        if (*count == most || !take_number(r, &out[(*count)++]))
+            return false;
+    } while (take(r, ","));
+    return true;
+}
+
+enum { DIMS_MOST = HLO_RANK_MAX + 1 };
+
+struct tiles {
+    uint32_t dims[DIMS_MOST], count; /* tile counts, replicas last */
+    uint32_t *device;                /* [devices] at each tile */
+};
+
+/* iota(devices) reshaped to `shape`, transposed by `perm`. */
+static bool fill_iota(const uint32_t *shape, const uint32_t *perm, uint32_t rank, uint32_t devices,
+                      uint32_t *out)
+{
+    uint32_t stride[DIMS_MOST] = {0}, total = 1, seen = 0;
+
+    for (uint32_t k = rank; k-- > 0;) {
+        if (!shape[k] || total > devices / shape[k])
+            return false;
+        stride[k] = total;
+        total *= shape[k];
+    }
+    for (uint32_t k = 0; k < rank; k++) {
+        if (perm[k] >= rank || perm[k] > 31 || seen >> perm[k] & 1)
+            return false;
+        seen |= 1u << perm[k];
+    }
+    if (total != devices)
+        return false;
+    for (uint32_t tile = 0; tile < devices; tile++) {
+        uint32_t rest = tile;
+        out[tile] = 0;
+        for (uint32_t k = rank; k-- > 0;) {
+            out[tile] += rest % shape[perm[k]] * stride[perm[k]];
+            rest /= shape[perm[k]];
+        }
+    }
+    return true;
+}
+
+static bool take_devices(struct reader *r, uint32_t devices, uint32_t *out)
+{
+    uint32_t shape[DIMS_MOST], perm[DIMS_MOST], rank, count;
+
+    if (!take(r, "<=["))
+        return take_numbers(r, out, devices, &count) && count == devices;
+    if (!take_numbers(r, shape, 32, &rank) || !take(r, "]"))
+        return false;
+    for (uint32_t k = 0; k < rank; k++)
+        perm[k] = k;
+    if (take(r, "T(") && !(take_numbers(r, perm, 32, &count) && count == rank && take(r, ")")))
+        return false;
+    return fill_iota(shape, perm, rank, devices, out);
+}
+
+static uint32_t mesh_place(const struct cluster_mesh *mesh, uint32_t device, label over)
+{
+    uint32_t place = 0;
+
+    for (uint32_t x = 0; x < mesh->axes; x++) {
+        if (over >> x & 1)
+            place = place * mesh->axis[x].size + device / stride_of(mesh, x) % mesh->axis[x].size;
+    }
+    return place;
+}
+
+/* The axes along which the tiles of dim `d` lie: those with which every device's place agrees. */
+static bool find_axes(const struct cluster_mesh *mesh, const struct tiles *t, uint32_t d,
+                      label *out)
+{
+    uint32_t inner = 1;
+
+    for (uint32_t k = d + 1; k < t->count; k++)
+        inner *= t->dims[k];
+    for (uint32_t over = 0; over < 1u << mesh->axes; over++) {
+        bool fits = parts_of(mesh, (label)over) == t->dims[d];
+        for (uint32_t tile = 0; tile < mesh->devices && fits; tile++)
+            fits = t->device[tile] < mesh->devices &&
+                   tile / inner % t->dims[d] == mesh_place(mesh, t->device[tile], (label)over);
+        if (fits) {
+            *out = (label)over;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_tiles(const struct cluster_mesh *mesh, struct reader *r, uint32_t rank,
+                       struct tiles *t)
+{
+    uint32_t total = 1;
+
+    if (!take_numbers(r, t->dims, DIMS_MOST, &t->count) || !take(r, "]") ||
+        !take_devices(r, mesh->devices, t->device))
+        return false;
+    bool replicas = take(r, " last_tile_dim_replicate") || take(r, " last_tile_dims={replicated}");
+    for (uint32_t k = 0; k < t->count; k++) {
+        if (!t->dims[k] || total > mesh->devices / t->dims[k])
+            return false;
+        total *= t->dims[k];
+    }
+    return t->count == rank + replicas && total == mesh->devices && take(r, "}");
+}
+
+size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t size, uint32_t rank,
+                     label *over)
+{
+    struct reader r = {text, text + size};
+    struct tiles t;
+
+    memset(over, 0, rank * sizeof *over);
+    if (take(&r, "{replicated}"))
+        return (size_t)(r.at - text);
+    if (rank > HLO_RANK_MAX || !take(&r, "{devices=["))
+        return 0;
+    t.device = mem_try(mesh->devices, sizeof *t.device);
+    bool ok = t.device && read_tiles(mesh, &r, rank, &t);
+    for (uint32_t d = 0; d < rank && ok; d++)
+        ok = find_axes(mesh, &t, d, &over[d]);
+    free(t.device);
+    return ok ? (size_t)(r.at - text) : 0;
+}

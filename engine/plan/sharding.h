@@ -1,0 +1,28 @@
+/* engine/plan/sharding.h - shardings as HLO text has them, written and read.
+ *
+ * Device numbers are places in the mesh, row-major (the last axis varies fastest). A dim split over
+ * several axes takes them in the mesh's order, the first outermost. An axis that splits no dim makes
+ * replicas: then the last tile dim counts them, so that tiles x replicas is always the number of
+ * devices (XLA refuses anything else). */
+#ifndef AUTOMAP_ENGINE_PLAN_SHARDING_H
+#define AUTOMAP_ENGINE_PLAN_SHARDING_H
+
+#include "engine/decide/labels.h"
+#include "hlo/mem.h"
+
+enum sharding_form {
+    SHARDING_V2, /* {devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate} */
+    SHARDING_V1, /* {devices=[2,1,2]0,2,1,3 last_tile_dim_replicate} */
+};
+
+/* Appends the sharding of an array whose dim d is split over over[d]; {replicated} when none is. */
+void sharding_write(const struct cluster_mesh *mesh, const label *over, uint32_t rank,
+                    enum sharding_form form, struct str *out);
+
+/* Reads one sharding of an array of `rank` dims in either form; over[d] gets the axes that tell the
+ * tiles of dim d apart. Returns the bytes read; 0 when it is none, or none this mesh can make.
+ * O(devices x axes). */
+size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t size, uint32_t rank,
+                     label *over);
+
+#endif

@@ -1,0 +1,15 @@
+/* engine/plan/wishes.h - how every value of a plan is split, free values included.
+ *
+ * A free value (a constant, or what is computed from constants alone) belongs to no class: every use
+ * gets what it wants. When the module is annotated it has to be something: along each dim what all
+ * uses want, else whole, for a use can cut its part out of the whole without communication. Free
+ * values that compute the same are split alike, for XLA makes one of them before it partitions. */
+#ifndef AUTOMAP_ENGINE_PLAN_WISHES_H
+#define AUTOMAP_ENGINE_PLAN_WISHES_H
+
+#include "engine/plan/plan.h"
+
+/* `over` gets [classes->dim_count] labels, freed by the caller. O(instructions). */
+int wishes_new(const struct plan *p, label **over, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,237 @@
+/* automap export: a plan as annotated HLO, as a JAX snippet, as JSON. What is written was read back
+ * and found to be the same plan. */
+#include "tui/cmd_export.h"
+
+#include "engine/plan/export_hlo.h"
+#include "engine/plan/export_jax.h"
+#include "engine/plan/plan_file.h"
+#include "engine/plan/plan_json.h"
+#include "hlo/file.h"
+#include "tui/command.h"
+#include "tui/problem_args.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct export_args {
+    struct problem_args problem;
+    const char *plan, *format, *out;
+    bool v1, force;
+};
+
+struct export_text {
+    struct str text, warnings;
+};
+
+static const char help[] =
+    "usage: automap export MODEL [CLUSTER] --plan FILE [OPTION ...]\n\n"
+    "Writes a plan in a form that training code or a compiler takes. What is written was read "
+    "back\n"
+    "and found to be the same plan.\n\n"
+    "  --plan FILE                the plan, as automap plan -o writes it\n"
+    "  --format hlo|jax|json      hlo: the module with a sharding at every instruction (default);\n"
+    "                             jax: mesh and PartitionSpecs for training code; json: the plan\n"
+    "  --sharding v2|v1           how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7\n"
+    "  -o FILE                    write to FILE; default standard output\n"
+    "  --force                    overwrite FILE without asking\n" PROBLEM_ARGS_HELP
+    "\nMesh, options and, for N default devices, the cluster are taken from the plan when not "
+    "given.\n";
+
+static int usage(const char *what)
+{
+    fprintf(stderr, "automap export: %s; automap export --help tells more\n", what);
+    return -1;
+}
+
+/* The value of option `name` at argv[*at], or NULL. */
+static const char *value_of(const char *name, int argc, char **argv, int *at)
+{
+    if (strcmp(argv[*at], name) || *at + 1 >= argc)
+        return NULL;
+    return argv[++*at];
+}
+
+/* 0 go on, 1 help was printed, -1 wrong. */
+static int parse(int argc, char **argv, struct export_args *a)
+{
+    const char *value;
+
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return 1;
+        }
+        if ((value = value_of("--plan", argc, argv, &i))) {
+            a->plan = value;
+        } else if ((value = value_of("--format", argc, argv, &i))) {
+            a->format = value;
+        } else if ((value = value_of("-o", argc, argv, &i))) {
+            a->out = value;
+        } else if ((value = value_of("--sharding", argc, argv, &i))) {
+            a->v1 = !strcmp(value, "v1");
+            if (!a->v1 && strcmp(value, "v2"))
+                return usage("--sharding is v2 or v1");
+        } else if (!strcmp(argv[i], "--force")) {
+            a->force = true;
+        } else {
+            int taken = problem_args_take(&a->problem, argc, argv, &i);
+            if (taken < 0)
+                return -1;
+            if (!taken) {
+                fprintf(stderr, "automap export: unknown option %s\n", argv[i]);
+                return -1;
+            }
+        }
+    }
+    if (!a->problem.model)
+        return usage("no model given");
+    return a->plan ? 0 : usage("no --plan given");
+}
+
+static int write_hlo(const struct export_args *a, const struct plan *p, struct export_text *out,
+                     struct err *e)
+{
+    int rc = export_hlo(p, a->v1 ? SHARDING_V1 : SHARDING_V2, &out->text, &out->warnings, e);
+
+    return rc ? rc : export_hlo_check(p, out->text.text, out->text.size, e);
+}
+
+static int write_jax(const struct export_args *a, const struct plan *p, struct export_text *out,
+                     struct err *e)
+{
+    int rc = export_jax(p, &out->text, &out->warnings, e);
+
+    (void)a;
+    return rc ? rc : export_jax_check(p, out->text.text, out->text.size, e);
+}
+
+static int write_json(const struct export_args *a, const struct plan *p, struct export_text *out,
+                      struct err *e)
+{
+    struct plan again;
+    int rc = plan_write_json(p, &out->text, e);
+
+    (void)a;
+    if (!rc)
+        rc = plan_file_parse(p->problem, out->text.text, out->text.size, &again, e);
+    if (!rc)
+        plan_release(&again);
+    return rc;
+}
+
+static const struct format {
+    const char *name;
+    int (*write)(const struct export_args *a, const struct plan *p, struct export_text *out,
+                 struct err *e);
+} formats[] = {{"hlo", write_hlo}, {"jax", write_jax}, {"json", write_json}};
+
+static const struct format *find_format(const char *name)
+{
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
+        if (!name || !strcmp(formats[k].name, name))
+            return &formats[k];
+    }
+    return NULL;
+}
+
+/* A person at a terminal is asked before a file is replaced. */
+static bool may_write(const struct export_args *a)
+{
+    struct stat st;
+    char answer[8] = "";
+
+    if (!a->out || a->force || stat(a->out, &st) || !S_ISREG(st.st_mode) || !isatty(0) ||
+        !isatty(2))
+        return true;
+    fprintf(stderr, "%s is there already. Overwrite it? [y/N] ", a->out);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static void print_warnings(const char *lines)
+{
+    while (lines && *lines) {
+        size_t n = strcspn(lines, "\n");
+        fprintf(stderr, "automap export: warning: %.*s\n", (int)n, lines);
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+static int deliver(const struct export_args *a, const struct export_text *text, struct err *e)
+{
+    print_warnings(text->warnings.text);
+    if (a->out && strcmp(a->out, "-"))
+        return hlo_file_write(a->out, text->text.text, text->text.size, e) ? err_in_file(e, a->out)
+                                                                           : 0;
+    if (fwrite(text->text.text, 1, text->text.size, stdout) == text->text.size && !fflush(stdout))
+        return 0;
+    return err_set(e, ERR_IO, "standard output cannot be written");
+}
+
+/* What the command line leaves open the plan says. */
+static int complete_args(struct export_args *a, struct err *e)
+{
+    struct plan_setup setup;
+    struct problem_args *q = &a->problem;
+    int rc = plan_file_setup(a->plan, &setup, e);
+
+    if (rc)
+        return rc;
+    if (!q->options.mesh[0])
+        snprintf(q->options.mesh, sizeof q->options.mesh, "%s", setup.options.mesh);
+    q->options.classes = setup.options.classes;
+    q->options.exact_divisibility = setup.options.exact_divisibility;
+    if (!q->cluster && !q->devices)
+        q->devices = setup.devices;
+    return 0;
+}
+
+static int run(struct export_args *a, const struct format *format, struct problem *p)
+{
+    struct export_text text = {0};
+    struct plan plan = {0};
+    struct err e;
+    int rc = complete_args(a, &e);
+
+    if (!rc) {
+        int code = problem_args_load(&a->problem, p);
+        if (code != EXIT_OK)
+            return code;
+        rc = plan_file_load(p, a->plan, &plan, &e);
+        if (!rc)
+            rc = format->write(a, &plan, &text, &e);
+        if (!rc && !may_write(a)) {
+            rc = err_set(&e, ERR_IO, "not overwritten");
+            err_in_file(&e, a->out);
+        }
+        if (!rc)
+            rc = deliver(a, &text, &e);
+        plan_release(&plan);
+        problem_release(p);
+    }
+    str_release(&text.text);
+    str_release(&text.warnings);
+    if (rc)
+        err_print(&e, stderr);
+    return rc ? exit_code_of(&e) : EXIT_OK;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    struct export_args *a = mem_alloc(sizeof *a);
+    struct problem *p = mem_alloc(sizeof *p);
+    int parsed = parse(argc, argv, a);
+    int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+
+    if (!parsed) {
+        const struct format *format = find_format(a->format);
+        if (format)
+            code = run(a, format, p);
+        else
+            code = usage("--format is hlo, jax or json") ? EXIT_USAGE : EXIT_OK;
+    }
+    free(p);
+    free(a);
+    return code;
+}
