@@ -6,6 +6,7 @@
 #include "tui/cmd_explain.h"
 #include "tui/cmd_export.h"
 #include "tui/cmd_inspect.h"
+#include "tui/cmd_manual.h"
 #include "tui/cmd_plan.h"
 #include "tui/cmd_search.h"
 #include "tui/cmd_teach.h"
@@ -29,6 +30,7 @@ const struct command commands[] = {
      "print one screen of the explorer as text or as a picture", cmd_screen},
     {"explain", "MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]",
      "why a dim is split or not, where a collective comes from", cmd_explain},
+    {"manual", "man|bash|zsh|fish", "print the man page, or completions for a shell", cmd_manual},
     {"plan", "MODEL [CLUSTER] [--set NAME:DIM=0|1 ...] [--optimum] [--json] [-o FILE]",
      "one plan from given decisions, or the proven best", cmd_plan},
     {"search", "MODEL [CLUSTER] [--kind opp|adp|all] [--algo NAME] [--pin NAME:DIM=0|1] [--json]",

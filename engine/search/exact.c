@@ -582,7 +582,7 @@ static double case_bound(const struct cases *c)
 static int work_case(struct cases *c)
 {
     uint32_t stuck = 0;
-    double value, bound = case_bound(c);
+    double value = INFINITY, bound = case_bound(c);
 
     if (bound >= c->best)
         return 0;
