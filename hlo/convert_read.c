@@ -1,40 +1,8 @@
 /* HloModuleProto to module. */
 #include "hlo/attr_kind.h"
-#include "hlo/convert.h"
-#include "hlo/text.h"
+#include "hlo/convert_reading.h"
 
 #include <string.h>
-
-/* Ids of messages and where they are, sorted by id. */
-struct ids {
-    struct id {
-        int64_t id;
-        uint32_t item;
-    } * list;
-    size_t count;
-};
-
-struct reading {
-    const Xla__HloModuleProto *p;
-    struct hlo_builder *b;
-    struct hlo_module *m;
-    struct arena *scratch;
-    struct err *e;
-    struct str text;
-    struct ids computations;
-    struct ids instructions; /* of the computation being read */
-    hlo_id base;             /* of its first instruction */
-    struct hlo_attr *attrs;
-    size_t attr_count, attr_room;
-    uint8_t seen[HLO_ATTR_COUNT]; /* keys among attrs */
-    hlo_id *operands;
-    size_t operand_room;
-};
-
-static int no_memory(struct reading *r)
-{
-    return err_set(r->e, ERR_MEMORY, "not enough memory for this module");
-}
 
 /* ---- ids ---- */
 
@@ -92,10 +60,10 @@ static int add_attr(struct reading *r, enum hlo_attr_key key, const char *text, 
                        key < HLO_ATTR_UNKNOWN ? hlo_attr_info[key].name : "",
                        hlo_attr_example(key));
     if (!mem_grow(&r->attrs, &r->attr_room, r->attr_count, 1))
-        return no_memory(r);
+        return reading_memory(r);
     char *copy = arena_text(&r->m->arena, text, size);
     if (!copy)
-        return no_memory(r);
+        return reading_memory(r);
     r->seen[key] = 1;
     r->attrs[r->attr_count++] = (struct hlo_attr){(uint16_t)key, (uint32_t)size, copy};
     return 0;
@@ -106,7 +74,7 @@ static int emit_attr(void *to, enum hlo_attr_key key, const struct str *text)
     struct reading *r = to;
 
     if (text->failed)
-        return no_memory(r);
+        return reading_memory(r);
     if (r->seen[key]) /* the kept text says it better than what could be made of it */
         return 0;
     return add_attr(r, key, text->text ? text->text : "", text->size);
@@ -230,7 +198,7 @@ static int read_literal(struct reading *r, const Xla__HloInstructionProto *i, st
     }
     char *copy = r->text.size > UINT32_MAX ? NULL : convert_text(&r->m->arena, &r->text);
     if (!copy)
-        return no_memory(r);
+        return reading_memory(r);
     if (d->opcode == HLO_OP_CONSTANT && strstr(copy, "{...}"))
         hlo_build_warning(r->b, SIZE_MAX, "values of a constant are left out");
     d->literal = copy;
@@ -261,7 +229,7 @@ static int read_links(struct reading *r, const Xla__HloInstructionProto *i, stru
     if (operands > INT32_MAX || controls > INT32_MAX || called > INT32_MAX)
         return err_set(r->e, ERR_LIMIT, "more than %d operands", INT32_MAX);
     if (!mem_grow(&r->operands, &r->operand_room, 0, operands + controls + called + 1))
-        return no_memory(r);
+        return reading_memory(r);
     hlo_id *control_list = r->operands + operands;
     hlo_comp *called_list = control_list + controls;
     int rc = find_operands(r, i->operand_ids, operands, "operand", r->operands);
@@ -315,16 +283,25 @@ static int read_instruction(struct reading *r, Xla__HloInstructionProto *i, stru
 
 /* ---- computations ---- */
 
+static bool sort_sequences(struct reading *r)
+{
+    const Xla__HloScheduleProto *s = r->p->schedule;
+    size_t count = s ? s->n_sequences : 0;
+
+    if (!ids_room(&r->sequences, r->scratch, count))
+        return false;
+    for (size_t n = 0; n < count; n++)
+        r->sequences.list[r->sequences.count++] = (struct id){s->sequences[n]->key, (uint32_t)n};
+    ids_sort(&r->sequences);
+    return true;
+}
+
 static const Xla__HloScheduleProto__InstructionSequence *sequence_of(const struct reading *r,
                                                                      int64_t id)
 {
-    const Xla__HloScheduleProto *s = r->p->schedule;
+    uint32_t n = ids_find(&r->sequences, id);
 
-    for (size_t i = 0; s && i < s->n_sequences; i++) {
-        if (s->sequences[i]->key == id)
-            return s->sequences[i]->value;
-    }
-    return NULL;
+    return n == HLO_NONE ? NULL : r->p->schedule->sequences[n]->value;
 }
 
 /* order[n]: the instruction that comes n-th: as scheduled, else as listed. */
@@ -400,7 +377,7 @@ static int read_computation(struct reading *r, size_t index)
     }
     uint32_t *order = arena_get(r->scratch, count, sizeof *order);
     if (!order || !order_instructions(r, c, order))
-        return no_memory(r);
+        return reading_memory(r);
     if (check_ids(r))
         return fail_in(r, index, SIZE_MAX, c->name);
     r->base = hlo_builder_count(r->b);
@@ -419,22 +396,12 @@ static int read_computation(struct reading *r, size_t index)
     return 0;
 }
 
-static char *clean_copy(struct reading *r, const char *text)
-{
-    size_t size = strlen(text);
-    char *copy = arena_get(&r->m->arena, size + 1, 1);
-
-    if (copy)
-        text_clean(copy, size + 1, text, size);
-    return copy;
-}
-
 static int read_computations(struct reading *r)
 {
     const Xla__HloModuleProto *p = r->p;
 
-    if (!ids_room(&r->computations, r->scratch, p->n_computations))
-        return no_memory(r);
+    if (!ids_room(&r->computations, r->scratch, p->n_computations) || !sort_sequences(r))
+        return reading_memory(r);
     for (size_t n = 0; n < p->n_computations; n++) {
         const Xla__HloComputationProto *c = p->computations[n];
         hlo_comp comp;
@@ -443,9 +410,9 @@ static int read_computations(struct reading *r)
         r->computations.list[r->computations.count++] = (struct id){c->id, comp};
         if (!*c->execution_thread || !strcmp(c->execution_thread, "main"))
             continue;
-        char *thread = clean_copy(r, c->execution_thread);
+        char *thread = reading_clean(r, c->execution_thread);
         if (!thread)
-            return no_memory(r);
+            return reading_memory(r);
         hlo_builder_computation(r->b, comp)->thread = thread;
     }
     ids_sort(&r->computations);
@@ -478,169 +445,6 @@ static int find_entry(struct reading *r, hlo_comp *out)
                : 0;
 }
 
-/* ---- header ---- */
-
-static bool keep_header(struct reading *r, struct hlo_text *list)
-{
-    char *copy = r->text.size > UINT32_MAX ? NULL : convert_text(&r->m->arena, &r->text);
-
-    if (!copy)
-        return false;
-    list[r->m->header_count++] = (struct hlo_text){copy, (uint32_t)r->text.size};
-    str_clear(&r->text);
-    return true;
-}
-
-static void print_layout(const Xla__ProgramShapeProto *p, struct str *out)
-{
-    str_add(out, "entry_computation_layout={(");
-    for (size_t i = 0; i < p->n_parameters; i++) {
-        if (i)
-            str_add(out, ", ");
-        if (i && i % 5 == 0)
-            str_format(out, "/*index=%zu*/", i);
-        print_shape(p->parameters[i], out);
-    }
-    str_add(out, ")->");
-    if (p->result)
-        print_shape(p->result, out);
-    str_add_char(out, '}');
-}
-
-static int read_header(struct reading *r)
-{
-    const Xla__HloModuleProto *p = r->p;
-    struct hlo_text *list = arena_get(&r->m->arena, p->n_kept_header + 2, sizeof *list);
-    bool done = list != NULL;
-
-    str_clear(&r->text);
-    r->m->header = list;
-    if (done && p->host_program_shape && p->host_program_shape->result) {
-        print_layout(p->host_program_shape, &r->text);
-        done = keep_header(r, list);
-    }
-    if (done && p->frontend_attributes && p->frontend_attributes->n_map) {
-        str_add(&r->text, "frontend_attributes=");
-        print_dict(p->frontend_attributes, &r->text);
-        done = keep_header(r, list);
-    }
-    for (size_t i = 0; i < p->n_kept_header && done; i++) {
-        str_add(&r->text, p->kept_header[i]);
-        done = keep_header(r, list);
-    }
-    if (done && p->stack_frame_index && p->stack_frame_index->n_file_names) {
-        print_tables(p->stack_frame_index, &r->text);
-        while (r->text.size && r->text.text[r->text.size - 1] == '\n')
-            r->text.size--;
-        char *copy = r->text.size > UINT32_MAX ? NULL : convert_text(&r->m->arena, &r->text);
-        done = copy != NULL;
-        r->m->tables = (struct hlo_text){copy, (uint32_t)r->text.size};
-    }
-    r->m->is_scheduled = p->schedule && p->schedule->n_sequences;
-    if (p->device_assignment && p->device_assignment->replica_count > 0 &&
-        p->device_assignment->computation_count > 0) {
-        r->m->replica_count = p->device_assignment->replica_count;
-        r->m->num_partitions = p->device_assignment->computation_count;
-    }
-    r->m->name = clean_copy(r, p->name);
-    return done && r->m->name ? 0 : no_memory(r);
-}
-
-/* ---- aliases ---- */
-
-/* The leaf at `index` of a shape; false when it names none. */
-static bool leaf_of(const struct hlo_builder *b, hlo_shape_id id, const int64_t *index,
-                    size_t depth, uint32_t *leaf)
-{
-    *leaf = 0;
-    for (size_t d = 0; d < depth; d++) {
-        const struct hlo_shape *s = hlo_builder_shape(b, id);
-        if (s->type != HLO_TUPLE || index[d] < 0 || index[d] >= s->part_count)
-            return false;
-        for (uint32_t n = 0; n < (uint32_t)index[d]; n++)
-            *leaf += hlo_builder_shape(b, s->parts[n])->leaf_count;
-        id = s->parts[index[d]];
-    }
-    return hlo_builder_shape(b, id)->type != HLO_TUPLE;
-}
-
-struct entry_shapes {
-    hlo_shape_id root;
-    hlo_shape_id *params;
-    size_t count;
-};
-
-static bool find_shapes(struct reading *r, hlo_comp entry, struct entry_shapes *s)
-{
-    uint32_t total = hlo_builder_count(r->b);
-
-    s->count = r->p->computations[entry]->n_instructions;
-    s->params = arena_get(r->scratch, s->count + 1, sizeof *s->params);
-    if (!s->params)
-        return false;
-    memset(s->params, 0xff, s->count * sizeof *s->params);
-    for (uint32_t id = 0; id < total; id++) {
-        const struct hlo_instruction *i = hlo_builder_at(r->b, id);
-        if (i->computation != entry)
-            continue;
-        if (i->is_root)
-            s->root = i->shape;
-        if (i->opcode == HLO_OP_PARAMETER && i->number < s->count)
-            s->params[i->number] = i->shape;
-    }
-    return true;
-}
-
-static bool read_source(const struct reading *r, const struct entry_shapes *s, int64_t parameter,
-                        const int64_t *index, size_t depth, struct hlo_alias *out)
-{
-    if (parameter < 0 || parameter >= (int64_t)s->count || s->params[parameter] == HLO_NONE)
-        return false;
-    out->param = (uint32_t)parameter;
-    return leaf_of(r->b, s->params[parameter], index, depth, &out->param_leaf);
-}
-
-static int read_aliases(struct reading *r, hlo_comp entry)
-{
-    const Xla__HloInputOutputAliasProto *in = r->p->input_output_alias;
-    const Xla__HloBufferDonorProto *don = r->p->buffer_donor;
-    size_t aliases = in ? in->n_entries : 0, donors = don ? don->n_entries : 0;
-    struct entry_shapes s = {0};
-
-    if (!aliases && !donors)
-        return 0;
-    struct hlo_alias *list = arena_get(&r->m->arena, aliases + donors, sizeof *list);
-    if (!list || !find_shapes(r, entry, &s))
-        return no_memory(r);
-    r->m->aliases = list;
-    r->m->donors = list + aliases;
-    for (size_t n = 0; n < aliases + donors; n++) {
-        struct hlo_alias a = {0};
-        bool fits;
-        if (n < aliases) {
-            const Xla__HloInputOutputAliasProto__AliasEntryProto *one = in->entries[n];
-            a.must = one->kind == XLA__KIND__MUST_ALIAS;
-            fits =
-                leaf_of(r->b, s.root, one->output_shape_index, one->n_output_shape_index, &a.out) &&
-                read_source(r, &s, one->parameter_number, one->parameter_shape_index,
-                            one->n_parameter_shape_index, &a);
-        } else {
-            const Xla__HloBufferDonorProto__BufferDonorEntryProto *one = don->entries[n - aliases];
-            fits = read_source(r, &s, one->parameter_number, one->parameter_shape_index,
-                               one->n_parameter_shape_index, &a);
-        }
-        if (!fits)
-            return err_set(
-                r->e, ERR_INPUT, "%s.entries[%zu] names no array of the entry computation",
-                n < aliases ? "input_output_alias" : "buffer_donor", n < aliases ? n : n - aliases);
-        if (n < aliases)
-            list[r->m->alias_count++] = a;
-        else
-            list[aliases + r->m->donor_count++] = a;
-    }
-    return 0;
-}
-
 int convert_read(Xla__HloModuleProto *p, enum hlo_format format, struct arena *scratch,
                  size_t memory_limit, struct hlo_module **out, struct err *e)
 {
@@ -649,7 +453,7 @@ int convert_read(Xla__HloModuleProto *p, enum hlo_format format, struct arena *s
 
     r.b = hlo_builder_new(NULL, 0, memory_limit);
     if (!r.b)
-        return no_memory(&r);
+        return reading_memory(&r);
     r.m = hlo_builder_module(r.b);
     r.m->format = format;
     int rc =
@@ -659,9 +463,9 @@ int convert_read(Xla__HloModuleProto *p, enum hlo_format format, struct arena *s
     if (!rc)
         rc = find_entry(&r, &entry);
     if (!rc)
-        rc = read_header(&r);
+        rc = reading_header(&r);
     if (!rc)
-        rc = read_aliases(&r, entry);
+        rc = reading_aliases(&r, entry);
     free(r.attrs);
     free(r.operands);
     str_release(&r.text);
