@@ -3,8 +3,8 @@
  * A row says all that the project knows of an opcode by heart: its name in text, how many operands
  * it has (-1: any), its factor rule (hlo/factors.h), its cost rule (hlo/cost.h), how partial
  * results pass through it, its flags, and the attributes it takes: R required, O optional (those
- * that every instruction may have, and those that name computations, are left out). A new opcode is one row
- * and, where its behaviour is new, one function for the new rule. The rules are explained in
+ * that every instruction may have, and those that name computations, are left out). A new opcode is
+ * one row and, where its behaviour is new, one function for the new rule. The rules are explained in
  * hlo/README.md. */
 #ifndef AUTOMAP_HLO_OPS_H
 #define AUTOMAP_HLO_OPS_H
