@@ -105,7 +105,7 @@ static int parse_name(struct parser *p, bool has_shape, hlo_shape_id shape, hlo_
     const char *name = p->at + (*p->at == '%'), *end = lex_name_end(name);
     size_t size = (size_t)(end - name);
 
-    if (!size)
+    if (!size || !lex_is(*name, LEX_START))
         return parse_fail(p, p->at, "\"%.*s\" is no operand, expected the name of an instruction",
                           PARSE_WORD(p->at));
     p->at = end;

@@ -8,6 +8,8 @@
 #include <time.h>
 
 const struct benchmark benchmarks[] = {
+    {"read", "[FILE] [--seconds S] [--python PATH | --no-xla]",
+     "reading HLO text against XLA's own parser, and the memory of a module", bench_read},
     {"rl", "[--seconds S] [--python PATH | --no-torch]",
      "updates of the learner against PyTorch and the speed of the matrix products", bench_rl},
     {0},
