@@ -291,6 +291,7 @@ static int parse_left_side(struct parser *p, struct hlo_draft *d)
     d->name = name;
     d->name_size = (uint32_t)(end - name);
     d->at = (size_t)(name - p->input);
+    parse_names_expect(p, name, d->name_size);
     p->at = end;
     if (parse_expect(p, '=', "after the name of an instruction"))
         return p->e->code;

@@ -31,6 +31,14 @@ static inline struct parse_name *slot_of(const struct parse_names *n, const char
     }
 }
 
+void parse_names_expect(const struct parser *p, const char *text, size_t size)
+{
+    const struct parse_names *n = &p->names;
+
+    if (n->room)
+        __builtin_prefetch(&n->slots[lex_hash(text, size) & (n->room - 1)], 1);
+}
+
 void parse_names_begin(struct parser *p)
 {
     p->names.first = hlo_builder_count(p->b);
