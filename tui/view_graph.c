@@ -1,50 +1,112 @@
-/* Computations and, unfolded, their instructions. Rows are found by counting, never stored. */
+/* Panel 1: the module as a tree. What is open belongs to this view; the rows in sight are found in a
+ * list made anew when something opens or closes. */
 #include "tui/view_graph.h"
 
 #include "engine/units.h"
-#include "hlo/hlo.h"
-#include "hlo/mem.h"
 #include "tui/app.h"
+#include "tui/shape.h"
 #include "tui/theme.h"
+#include "tui/tree.h"
 #include "tui/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
+struct row {
+    int node;
+    hlo_id instruction; /* HLO_NONE: the node's own row */
+    uint32_t more;      /* instructions this row stands for; 0: it is one itself */
+};
+
 struct graph {
     struct list list;
-    const struct hlo_module *module;
-    bool *open; /* by computation */
+    const struct problem *problem; /* the tree is of this one; only compared */
+    struct tree *tree;             /* NULL: out of memory, or no model */
+    bool *open;                    /* [nodes] */
+    bool all;                      /* trivial instructions too */
+    struct row *rows;
+    size_t row_count, row_room;
     char name[256];
 };
 
-struct row {
-    hlo_comp computation;
-    hlo_id instruction; /* HLO_NONE: the computation's own row */
-};
-
-enum { GRAPH_UNFOLD, GRAPH_FOLD, GRAPH_TOGGLE, GRAPH_FOLD_ALL };
+enum { GRAPH_UNFOLD, GRAPH_FOLD, GRAPH_TOGGLE, GRAPH_FOLD_ALL, GRAPH_TRIVIAL };
 static const struct action graph_actions[] = {
     [GRAPH_UNFOLD] = {"unfold", "in this panel", "unfold, fold", "unfold", "l or Right", "Right"},
     [GRAPH_FOLD] = {"fold", "in this panel", NULL, NULL, "h or Left", "Left"},
     [GRAPH_TOGGLE] = {"toggle", "in this panel", "fold, all", "fold", "x or Enter", NULL},
     [GRAPH_FOLD_ALL] = {"fold-all", "in this panel", NULL, NULL, "X", NULL},
+    [GRAPH_TRIVIAL] = {"trivial", "in this panel", "all operations", NULL, "t", NULL},
 };
-static const struct key_table graph_keys = {"graph", graph_actions, 4};
+static const struct key_table graph_keys = {"graph", graph_actions, 5};
+
+/* ---- rows ---- */
+
+static bool add_row(struct graph *g, struct row row)
+{
+    if (!mem_grow(&g->rows, &g->row_room, g->row_count, 1))
+        return false;
+    g->rows[g->row_count++] = row;
+    return true;
+}
+
+static void add_node(struct graph *g, int n)
+{
+    const struct tree_node *node = &g->tree->nodes[n];
+    uint32_t shown = g->all ? node->count : node->telling;
+
+    if (!node->below || !add_row(g, (struct row){n, HLO_NONE, 0}) || !g->open[n])
+        return;
+    for (int k = node->first_child; k != TREE_NONE; k = g->tree->nodes[k].next)
+        add_node(g, k);
+    for (uint32_t i = 0; i < shown; i++) {
+        if (!add_row(g, (struct row){n, g->tree->order[node->first + i], 0}))
+            return;
+    }
+    if (shown < node->count)
+        (void)add_row(g, (struct row){n, HLO_NONE, node->count - shown});
+}
+
+static void make_rows(struct graph *g)
+{
+    g->row_count = 0;
+    for (int n = g->tree ? g->tree->first_root : TREE_NONE; n != TREE_NONE; n = g->tree->nodes[n].next)
+        add_node(g, n);
+    list_fit(&g->list, (int64_t)g->row_count, g->list.rows);
+}
+
+/* Two levels of the forward pass are open, series stay shut. */
+static void open_first(struct graph *g)
+{
+    const struct tree *t = g->tree;
+
+    for (int n = 0; n < t->count; n++) {
+        const struct tree_node *node = &t->nodes[n];
+        int root = node->depth == 1 ? node->parent : node->depth == 0 ? n : TREE_NONE;
+        g->open[n] = root != TREE_NONE && !strcmp(t->nodes[root].name, "forward") && node->first_child != TREE_NONE &&
+                     !node->series;
+    }
+}
 
 static void read_graph(struct panel *p)
 {
     struct graph *g = p->state;
-    const struct hlo_module *m = p->scene->module;
+    struct err e;
 
-    if (g->module == m)
-        return;
-    free(g->open);
-    g->module = m;
-    g->open = mem_alloc(m ? m->computation_count * sizeof *g->open : 1);
-    g->list = (struct list){0};
-    if (m)
-        g->open[m->entry] = true;
+    if (g->problem != p->scene->problem) {
+        tree_free(g->tree);
+        free(g->open);
+        g->tree = NULL;
+        g->open = NULL;
+        g->problem = p->scene->problem;
+        g->list = (struct list){0};
+        if (g->problem && !tree_new(g->problem, &g->tree, &e)) {
+            g->open = mem_alloc(((size_t)g->tree->count + 1) * sizeof *g->open);
+            open_first(g);
+        }
+        make_rows(g);
+    }
+    if (g->tree && p->scene->watch)
+        tree_read(g->tree, p->scene->watch);
 }
 
 static int open_graph(struct panel *p, const void *arg, struct err *e)
@@ -58,113 +120,194 @@ static int open_graph(struct panel *p, const void *arg, struct err *e)
 static void close_graph(struct panel *p)
 {
     struct graph *g = p->state;
+    tree_free(g->tree);
     free(g->open);
+    free(g->rows);
 }
 
-/* Computations in reading order: the entry first. */
-static hlo_comp nth_computation(const struct hlo_module *m, uint32_t n)
+static const struct row *row_at(const struct graph *g, int64_t at)
 {
-    if (n == 0)
-        return m->entry;
-    hlo_comp c = m->computation_count - n;
-    return c <= m->entry ? c - 1 : c;
+    return at >= 0 && (size_t)at < g->row_count ? &g->rows[at] : NULL;
 }
 
-static int64_t rows_of(const struct graph *g, hlo_comp c)
+/* ---- drawing ---- */
+
+static void draw_mark(const struct pane *p, int y, int mark)
 {
-    return 1 + (g->open[c] ? (int64_t)g->module->computations[c].count : 0);
+    static const struct {
+        const char *sign;
+        unsigned style;
+    } marks[] = {[TREE_MIXED] = {" ", 0},
+                 [TREE_OPEN] = {"·", ROLE_DIM},
+                 [TREE_WHOLE] = {"0", ROLE_CHOICE_0},
+                 [TREE_SPLIT] = {"1", ROLE_CHOICE_1 | BOLD},
+                 [TREE_NEXT] = {"▸", ROLE_NEXT | REVERSE}};
+    pane_text(p, 0, y, marks[mark].style, marks[mark].sign);
 }
 
-static int64_t count_rows(const struct graph *g)
+/* Where the parts of a row stand. */
+struct columns {
+    int indent, ms, bar; /* bar: its width, 0 none */
+};
+
+static struct columns columns_for(int width)
 {
-    int64_t rows = 0;
-    for (hlo_comp c = 0; g->module && c < g->module->computation_count; c++)
-        rows += rows_of(g, c);
-    return rows;
+    int bar = width >= 56 ? width / 10 : 0;
+    return (struct columns){.indent = width >= 50 ? 2 : 1, .bar = bar, .ms = width - (bar ? bar + 1 : 0)};
 }
 
-static bool row_at(const struct graph *g, int64_t at, struct row *row)
+static void draw_ms(const struct graph *g, const struct pane *p, int y, double ms, const struct columns *c, bool bar)
 {
-    for (uint32_t n = 0; g->module && n < g->module->computation_count; n++) {
-        hlo_comp c = nth_computation(g->module, n);
-        int64_t rows = rows_of(g, c);
-        if (at < rows) {
-            hlo_id first = g->module->computations[c].first;
-            *row = (struct row){c, at ? first + (hlo_id)(at - 1) : HLO_NONE};
-            return true;
-        }
-        at -= rows;
+    double share = g->tree->most_ms > 0 ? ms / g->tree->most_ms : 0, part = ms / g->tree->total_ms;
+    unsigned heat = part < 1. / 3 ? ROLE_HEAT_0 : part < 2. / 3 ? ROLE_HEAT_1 : ROLE_HEAT_2;
+
+    pane_right_format(p, c->ms, y, ROLE_TEXT, ms < 9999.95 ? "%.1f" : "%.0f", ms);
+    if (bar && c->bar)
+        pane_bar(p, c->ms + 1, y, c->bar, share, heat);
+}
+
+static void draw_node(const struct graph *g, const struct pane *p, int y, int n, const struct columns *c)
+{
+    const struct tree_node *node = &g->tree->nodes[n];
+    int x = 2 + c->indent * node->depth;
+
+    draw_mark(p, y, node->mark);
+    pane_text(p, x, y, ROLE_DIM, g->open[n] ? "▾" : "▸");
+    int room = c->ms - 8 - (x + 2);
+    x = pane_cut(p, x + 2, y, room, node->depth == 0 ? ROLE_TITLE | BOLD : ROLE_TEXT, node->name);
+    if (node->series && c->ms - x >= 14)
+        x = pane_format(p, x + 2, y, ROLE_DIM, "×%d", node->series);
+    if (node->differs && c->ms - x >= 10)
+        pane_text(p, x + 1, y, ROLE_WARN | BOLD, "^");
+    draw_ms(g, p, y, node->ms, c, true);
+}
+
+static void draw_instruction(const struct graph *g, const struct watch *w, const struct pane *p, int y,
+                             const struct row *row, const struct columns *c)
+{
+    static const int marks[] = {TREE_MIXED, TREE_OPEN, TREE_WHOLE, TREE_SPLIT};
+    const struct hlo_module *m = g->problem->m;
+    int x = 4 + c->indent * g->tree->nodes[row->node].depth, ms_end = c->ms;
+    const char *name = tree_instruction_name(g->tree, row->instruction);
+    double ms = w->ms[row->instruction];
+    int move = w->position != MOVE_NONE ? watch_move_of_instruction(w, row->instruction) : MOVE_NONE;
+
+    draw_mark(p, y, move != MOVE_NONE && move == w->position ? TREE_NEXT : marks[watch_status(w, row->instruction) + 2]);
+    if (ms >= 0.05) {
+        draw_ms(g, p, y, ms, c, false);
+        ms_end -= 8;
     }
-    return false;
+    hlo_value v = m->leaf_base[row->instruction];
+    bool is_one = m->leaf_base[row->instruction + 1] - v == 1;
+    int shape = is_one ? shape_width(w, v) : 0, room = ms_end - x;
+    int name_room = room - shape - 2 < room / 3 ? room / 3 : room - shape - 2;
+    if (name_room > 22 && room > 50)
+        name_room = 22;
+    if (utf8_text_columns(name) < name_room && (name_room != 22 || room - 24 < shape))
+        name_room = utf8_text_columns(name);
+    pane_cut(p, x, y, name_room, ROLE_TEXT, name);
+    if (is_one)
+        shape_draw(w, v, p, x + name_room + 2, y, room - name_room - 2);
+    else
+        pane_text(p, x + name_room + 2, y, ROLE_DIM, "tuple");
 }
 
-static void draw_row(const struct graph *g, const struct pane *pane, int y, const struct row *row)
+static void draw_more(const struct graph *g, const struct pane *p, int y, const struct row *row, const struct columns *c)
 {
-    const struct hlo_module *m = g->module;
+    const struct tree_node *node = &g->tree->nodes[row->node];
     char count[UNITS_ROOM];
+    int x = 4 + c->indent * node->depth;
 
-    if (row->instruction == HLO_NONE) {
-        const struct hlo_computation *c = &m->computations[row->computation];
-        pane_text(pane, 2, y, ROLE_DIM, g->open[row->computation] ? "▾" : "▸");
-        int end = pane_right(pane, pane->width, y, ROLE_TEXT, units_count(count, c->count));
-        pane_cut(pane, 4, y, end - 6, row->computation == m->entry ? ROLE_TITLE | BOLD : ROLE_TEXT,
-                 c->name);
-        return;
-    }
-    struct str shape = {.limit = 256};
-    hlo_write_shape(m, m->instructions[row->instruction].shape, false, &shape);
-    int names = pane->width / 2 - 4;
-    pane_cut(pane, 6, y, names, ROLE_TEXT, hlo_name(m, row->instruction));
-    pane_cut(pane, 8 + names, y, pane->width - 8 - names, ROLE_DIM, shape.text ? shape.text : "");
-    str_release(&shape);
+    x = pane_format(p, x, y, ROLE_DIM, "%s more", units_count(count, row->more));
+    if (c->ms - x > 32)
+        pane_text(p, x + 2, y, ROLE_DIM, "t shows them");
 }
 
 static void draw_graph(struct panel *p, const struct pane *pane)
 {
     struct graph *g = p->state;
-    struct row row;
+    const struct watch *w = p->scene->watch;
+    struct columns c = columns_for(pane->width);
+    const struct row *row;
 
-    read_graph(p);
-    list_fit(&g->list, count_rows(g), pane->height);
-    for (int y = 0; y < pane->height && row_at(g, g->list.top + y, &row); y++) {
-        draw_row(g, pane, y, &row);
-        if (g->list.top + y == g->list.cursor) {
-            struct pane line = pane_part(pane, 0, y, pane->width, 1);
-            pane_select(&line, 0, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);
-            if (p->focus) {
-                pane->grid->cursor_x = pane->x;
-                pane->grid->cursor_y = pane->y + y;
-            }
+    if (!g->tree || !w)
+        return;
+    list_fit(&g->list, (int64_t)g->row_count, pane->height);
+    for (int y = 0; y < pane->height && (row = row_at(g, g->list.top + y)); y++) {
+        if (row->more)
+            draw_more(g, pane, y, row, &c);
+        else if (row->instruction == HLO_NONE)
+            draw_node(g, pane, y, row->node, &c);
+        else
+            draw_instruction(g, w, pane, y, row, &c);
+        if (g->list.top + y != g->list.cursor)
+            continue;
+        struct pane line = pane_part(pane, 0, y, pane->width, 1);
+        pane_select(&line, 0, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);
+        if (p->focus) {
+            pane->grid->cursor_x = pane->x;
+            pane->grid->cursor_y = pane->y + y;
         }
     }
 }
 
 static void head_graph(const struct panel *p, struct head *h, char *note, size_t room)
 {
-    (void)p;
-    snprintf(note, room, "by computation · instructions");
+    const struct watch *w = p->scene->watch;
+    const char *plan = w && w->best ? "best plan" : "all whole";
+
+    snprintf(note, room, p->width >= 50 ? "by layer · %s, ms" : "%s, ms", plan);
     h->note = note;
+}
+
+/* ---- moving about ---- */
+
+static void go_to_node(struct graph *g, int n)
+{
+    for (size_t i = 0; i < g->row_count; i++) {
+        if (g->rows[i].node == n && g->rows[i].instruction == HLO_NONE && !g->rows[i].more) {
+            list_go(&g->list, (int64_t)i);
+            return;
+        }
+    }
+}
+
+static void open_node(struct graph *g, int n, bool open)
+{
+    g->open[n] = open;
+    make_rows(g);
+    go_to_node(g, n);
 }
 
 static bool act_graph(struct panel *p, int action)
 {
     struct graph *g = p->state;
-    struct row row;
+    const struct row *row = row_at(g, g->list.cursor);
 
-    if (action == GRAPH_FOLD_ALL) {
-        memset(g->open, 0, g->module ? g->module->computation_count : 0);
-        list_go(&g->list, 0);
-        return true;
-    }
-    if (!row_at(g, g->list.cursor, &row))
+    if (!row)
         return false;
-    bool was = g->open[row.computation];
-    g->open[row.computation] = action == GRAPH_UNFOLD || (action == GRAPH_TOGGLE && !was);
-    if (was && !g->open[row.computation] && row.instruction != HLO_NONE) {
-        int64_t back = row.instruction - g->module->computations[row.computation].first + 1;
-        g->list.cursor -= back; /* to the computation's own row */
+    int n = row->node;
+    bool own = row->instruction == HLO_NONE && !row->more;
+    if (action == GRAPH_FOLD_ALL) {
+        memset(g->open, 0, (size_t)g->tree->count * sizeof *g->open);
+        make_rows(g);
+        list_go(&g->list, 0);
+    } else if (action == GRAPH_TRIVIAL || (row->more && action != GRAPH_FOLD)) {
+        int64_t at = g->list.cursor;
+        g->all = !g->all;
+        make_rows(g);
+        list_go(&g->list, at < g->list.count ? at : g->list.count - 1);
+    } else if (action == GRAPH_UNFOLD) {
+        if (own)
+            open_node(g, n, true);
+    } else if (own && (!g->open[n] || action == GRAPH_TOGGLE)) {
+        if (action == GRAPH_TOGGLE)
+            open_node(g, n, !g->open[n]);
+        else if (g->tree->nodes[n].parent != TREE_NONE)
+            go_to_node(g, g->tree->nodes[n].parent);
+    } else {
+        open_node(g, n, false);
     }
-    list_fit(&g->list, count_rows(g), g->list.rows);
     return true;
 }
 
@@ -183,22 +326,60 @@ static void click_graph(struct panel *p, int x, int y, bool twice)
         act_graph(p, GRAPH_TOGGLE);
 }
 
-static const char *row_name(const struct graph *g, const struct row *row)
+/* Opens what hides an instruction and goes there. */
+static void go_to(struct graph *g, hlo_id id)
 {
-    return row->instruction == HLO_NONE ? g->module->computations[row->computation].name
-                                        : hlo_name(g->module, row->instruction);
+    int node = g->tree->node_of[id];
+    const struct tree_node *own = &g->tree->nodes[node];
+
+    for (int n = node; n != TREE_NONE; n = g->tree->nodes[n].parent)
+        g->open[n] = true;
+    bool told = false;
+    for (uint32_t i = 0; i < own->telling; i++)
+        told |= g->tree->order[own->first + i] == id;
+    g->all |= !told;
+    make_rows(g);
+    for (size_t i = 0; i < g->row_count; i++) {
+        if (g->rows[i].instruction == id) {
+            list_go(&g->list, (int64_t)i);
+            return;
+        }
+    }
 }
 
+/* Where an instruction stands in reading order; of a node, its first. */
+static uint32_t place_of(const struct graph *g, const struct row *row)
+{
+    const struct tree_node *node = &g->tree->nodes[row->node];
+
+    if (row->instruction == HLO_NONE)
+        return node->first;
+    for (uint32_t i = 0; i < node->count; i++) {
+        if (g->tree->order[node->first + i] == row->instruction)
+            return node->first + i;
+    }
+    return node->first;
+}
+
+static bool matches(const struct graph *g, hlo_id id, const char *pattern)
+{
+    return strstr(tree_instruction_name(g->tree, id), pattern) || strstr(hlo_name(g->problem->m, id), pattern) ||
+           strstr(hlo_meta(g->problem->m, id)->op_name, pattern);
+}
+
+/* All instructions, folded ones too: by name, variable or op_name. */
 static bool find_graph(struct panel *p, const char *pattern, int step)
 {
     struct graph *g = p->state;
-    struct row row;
-    int64_t count = count_rows(g);
+    const struct row *row = row_at(g, g->list.cursor);
 
-    for (int64_t i = step ? 1 : 0; i <= count && count; i++) {
-        int64_t at = (g->list.cursor + (step < 0 ? -i : i) + count) % count;
-        if (row_at(g, at, &row) && strstr(row_name(g, &row), pattern)) {
-            list_go(&g->list, at);
+    if (!row || !g->tree)
+        return false;
+    uint32_t count = g->problem->m->count, here = place_of(g, row);
+    for (uint32_t i = step && row->instruction != HLO_NONE ? 1 : 0; i <= count; i++) {
+        uint32_t at = (step < 0 ? here + count - i % count : here + i) % count;
+        if (matches(g, g->tree->order[at], pattern)) {
+            go_to(g, g->tree->order[at]);
             return true;
         }
     }
@@ -208,25 +389,56 @@ static bool find_graph(struct panel *p, const char *pattern, int step)
 static const char *name_here(const struct panel *p)
 {
     struct graph *g = p->state;
-    struct row row;
-    if (!row_at(g, g->list.cursor, &row))
+    const struct row *row = row_at(g, g->list.cursor);
+
+    if (!row)
         return NULL;
-    snprintf(g->name, sizeof g->name, "%s", row_name(g, &row));
+    snprintf(g->name, sizeof g->name, "%s",
+             row->instruction == HLO_NONE ? g->tree->nodes[row->node].name : hlo_name(g->problem->m, row->instruction));
     return g->name;
+}
+
+static int move_here(const struct panel *p)
+{
+    const struct graph *g = p->state;
+    const struct watch *w = p->scene->watch;
+    const struct row *row = row_at(g, g->list.cursor);
+
+    if (!row || !w)
+        return MOVE_NONE;
+    if (row->instruction != HLO_NONE)
+        return watch_move_of_instruction(w, row->instruction);
+    const struct tree_node *node = &g->tree->nodes[row->node];
+    for (uint32_t i = 0; i < node->telling; i++) {
+        int move = watch_move_of_instruction(w, g->tree->order[node->first + i]);
+        if (move != MOVE_NONE)
+            return move;
+    }
+    return MOVE_NONE;
 }
 
 static void message_graph(const struct panel *p, char *out, size_t room)
 {
-    struct graph *g = p->state;
-    struct row row;
+    const struct graph *g = p->state;
+    const struct row *row = row_at(g, g->list.cursor);
+    char count[UNITS_ROOM];
 
-    if (!row_at(g, g->list.cursor, &row) || row.instruction == HLO_NONE)
+    if (!row)
         return;
-    const struct hlo_meta *meta = hlo_meta(g->module, row.instruction);
+    if (row->instruction == HLO_NONE) {
+        const struct tree_node *node = &g->tree->nodes[row->node];
+        snprintf(out, room, "%s: %s instructions, %.1f of %.1f ms%s", node->name, units_count(count, node->below),
+                 node->ms, g->tree->total_ms, node->differs ? "; the optimum decides otherwise here" : "");
+        return;
+    }
+    const struct hlo_meta *meta = hlo_meta(g->problem->m, row->instruction);
     if (meta->op_name[0] && meta->source_file[0])
         snprintf(out, room, "%s  %s:%u", meta->op_name, meta->source_file, meta->source_line);
-    else
+    else if (meta->op_name[0])
         snprintf(out, room, "%s", meta->op_name);
+    else
+        snprintf(out, room, "%s  line %u", hlo_name(g->problem->m, row->instruction),
+                 hlo_at(g->problem->m, row->instruction)->line);
 }
 
 const struct panel_ops view_graph = {
@@ -235,7 +447,7 @@ const struct panel_ops view_graph = {
     .place = PLACE_LAYOUT,
     .id = PANEL_GRAPH,
     .keys = &graph_keys,
-    .hints = "down=row toggle search copy=copy zoom command help",
+    .hints = "run decide pin backtrack undo toggle search zoom command help",
     .size = sizeof(struct graph),
     .open = open_graph,
     .close = close_graph,
@@ -246,6 +458,7 @@ const struct panel_ops view_graph = {
     .move = move_graph,
     .click = click_graph,
     .find = find_graph,
+    .move_here = move_here,
     .name_here = name_here,
     .message = message_graph,
 };

@@ -1,0 +1,71 @@
+#include "tui/shape.h"
+
+#include "tui/theme.h"
+#include "tui/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DIM_ROOM = 96 };
+
+/* "12/4", "768/xy", "768?", "12/8!"; *style says which. */
+static void write_dim(const struct watch *w, hlo_value v, uint32_t d, char out[static DIM_ROOM], unsigned *style)
+{
+    const struct problem *p = w->problem;
+    const struct hlo_shape *s = hlo_value_shape(p->m, v);
+    class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
+    int size = snprintf(out, DIM_ROOM, "%lld", (long long)s->dims[d]);
+
+    *style = ROLE_TEXT;
+    if (k == CLASS_NONE)
+        return;
+    if (w->on[k]) {
+        *style = ROLE_CHOICE_1 | BOLD;
+        if (p->mesh.axes == 1) {
+            size += snprintf(out + size, DIM_ROOM - (size_t)size, "/%u", p->labels.parts[w->on[k]]);
+        } else {
+            char axes[MESH_NAME_ROOM * 2];
+            mesh_set_format(&p->mesh, w->on[k], axes, sizeof axes);
+            size += snprintf(out + size, DIM_ROOM - (size_t)size, "/%s", axes);
+        }
+        if (s->dims[d] % p->labels.parts[w->on[k]])
+            size += snprintf(out + size, DIM_ROOM - (size_t)size, "!");
+    }
+    if (w->open[k])
+        snprintf(out + size, DIM_ROOM - (size_t)size, "?");
+}
+
+static int walk(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width)
+{
+    const struct hlo_shape *s = hlo_value_shape(w->problem->m, v);
+    char text[DIM_ROOM];
+    unsigned style;
+    int start = x;
+
+    snprintf(text, sizeof text, "%s", hlo_type_info[s->type].name);
+    x = p ? pane_text(p, x, y, ROLE_DIM, text) : x + (int)strlen(text);
+    x = p ? pane_put(p, x, y, ROLE_DIM, '[') : x + 1;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        write_dim(w, v, d, text, &style);
+        int columns = (int)strlen(text) + (d > 0);
+        int after = d + 1 < s->rank ? 4 : 1; /* " ..]" or "]" */
+        if (p && x - start + columns + after > width) {
+            x = pane_text(p, x, y, ROLE_DIM, d ? " .." : "..");
+            break;
+        }
+        if (d)
+            x++;
+        x = p ? pane_text(p, x, y, style, text) : x + (int)strlen(text);
+    }
+    return p ? pane_put(p, x, y, ROLE_DIM, ']') : x + 1;
+}
+
+int shape_draw(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width)
+{
+    return width < 8 ? x : walk(w, v, p, x, y, width);
+}
+
+int shape_width(const struct watch *w, hlo_value v)
+{
+    return walk(w, v, NULL, 0, 0, 0);
+}

@@ -1,0 +1,12 @@
+/* tui/shape.h - the shape of a value with what is decided about it: f32[32 12/4 512?]. */
+#ifndef AUTOMAP_TUI_SHAPE_H
+#define AUTOMAP_TUI_SHAPE_H
+
+#include "tui/grid.h"
+#include "tui/watch.h"
+
+/* Draws at most `width` columns; a shape that does not fit ends in "..]". Returns the column behind. */
+int shape_draw(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width);
+int shape_width(const struct watch *w, hlo_value v);
+
+#endif
