@@ -188,7 +188,8 @@ static void add_gap(struct row *r, const struct watch *w)
         return;
     add(r, 0, 1, ROLE_DIM, "proven");
     add(r, 2, 1, ROLE_DIM, "by exact");
-    snprintf(text, sizeof text, "%llu cases", (unsigned long long)exact->nodes);
+    snprintf(text, sizeof text, "%llu %s", (unsigned long long)exact->nodes,
+             exact->nodes == 1 ? "case" : "cases");
     if (exact->nodes)
         add(r, 7, 2, ROLE_DIM, text);
 }

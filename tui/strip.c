@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL = 2, LEVELS = 5, LABEL_ROOM = 64, LEFT = 16, LEGEND = 36 };
+enum { CELL = 2, LEVELS = 8, LABEL_ROOM = 64, LEFT = 16, LEGEND = 36 };
 
-/* How much labels are shortened: words of more letters are cut to three, then the whole. */
+/* How much labels and gaps are shortened; label 0: no labels. */
 static const struct {
-    int word, label, gap;
-} levels[LEVELS] = {{99, 40, 3}, {6, 24, 2}, {4, 12, 2}, {4, 7, 1}, {4, 0, 0}};
+    int label, gap;
+} levels[LEVELS] = {{40, 3}, {16, 3}, {13, 2}, {9, 2}, {8, 1}, {6, 1}, {0, 2}, {0, 0}};
 
 struct strip {
     const struct watch *w;
@@ -32,32 +32,28 @@ static int series_end(const struct watch *w, int first)
     return end;
 }
 
-static void shorten(char out[static LABEL_ROOM], const char *name, int word_most, int label_most)
+/* "d cross": for the narrowest labels. */
+static void initials(char out[static LABEL_ROOM], const char *name)
 {
-    char text[LABEL_ROOM];
-    size_t size = 0;
+    size_t first = strcspn(name, " ");
+    const char *second = name + first + (name[first] == ' ');
+    size_t size = strcspn(second, " ");
 
-    for (const char *s = name; *s && size + 8 < sizeof text;) {
-        size_t word = strcspn(s, " ");
-        bool number = s[0] >= '0' && s[0] <= '9';
-        size_t take = !number && (int)word > word_most ? 3 : word;
-        size += (size_t)snprintf(text + size, sizeof text - size, "%.*s", (int)take, s);
-        s += word;
-        if (*s == ' ' && size + 1 < sizeof text) {
-            text[size++] = ' ';
-            s++;
-        }
-    }
-    text[size] = 0;
-    text_cut_middle(out, LABEL_ROOM, text, label_most);
+    if (*second && !(*second >= '0' && *second <= '9'))
+        snprintf(out, LABEL_ROOM, "%.1s %.*s", name, (int)(size > 4 ? 3 : size), second);
+    else
+        snprintf(out, LABEL_ROOM, "%.*s", (int)(first > 6 ? 3 : first), name);
 }
 
 static void label_of(const struct watch *w, int first, int end, int level, char out[static LABEL_ROOM])
 {
+    const char *name = end - first > 1 ? w->move[first].stem : w->move[first].name;
+
     out[0] = 0;
-    if (levels[level].label)
-        shorten(out, end - first > 1 ? w->move[first].stem : w->move[first].name, levels[level].word,
-                levels[level].label);
+    if (levels[level].label == 6)
+        initials(out, name);
+    else if (levels[level].label)
+        watch_short_name(out, LABEL_ROOM, name, levels[level].label);
 }
 
 static int series_width(const struct watch *w, int first, int end, int level)
@@ -192,10 +188,9 @@ void strip_draw(const struct scene *scene, const struct pane *p)
         snprintf(counter, sizeof counter, "%d/%d", w->position + 1, w->move_count);
     int right = legend ? LEGEND : counter[0] ? utf8_text_columns(counter) + 1 : 0;
     s.room = p->width - s.left - right;
+    s.level = labels ? 0 : LEVELS - 2;
     while (s.level < LEVELS - 1 && width_from(w, 0, s.level) > s.room)
         s.level++;
-    if (!labels)
-        s.level = width_from(w, 0, LEVELS - 1) + 2 * w->move_count < s.room ? LEVELS - 1 : s.level;
     if (s.level == LEVELS - 1)
         scroll(&s);
     char now[32], best[32] = "best";

@@ -201,11 +201,18 @@ static bool place_all(struct building *b)
     }
     for (hlo_id id = 0; id < p->m->count; id++)
         b->t->node_of[id] = TREE_NONE;
+    for (hlo_id id = 0; id < p->m->count; id++) { /* modules in the order they are computed in */
+        if (hlo_at(p->m, id)->opcode == HLO_OP_PARAMETER && hlo_at(p->m, id)->computation == p->m->entry)
+            continue;
+        b->t->node_of[id] = place_instruction(b, id);
+        if (b->t->node_of[id] == TREE_NONE)
+            return false;
+    }
     for (uint32_t n = 0; n < p->roles.param_count; n++) {
         const struct hlo_param_role *r = &p->roles.params[n];
         b->t->node_of[p->m->value_instruction[r->value]] = place_parameter(b, r);
     }
-    for (hlo_id id = 0; id < p->m->count; id++) {
+    for (hlo_id id = 0; id < p->m->count; id++) { /* parameters without leaves */
         if (b->t->node_of[id] == TREE_NONE)
             b->t->node_of[id] = place_instruction(b, id);
         if (b->t->node_of[id] == TREE_NONE)

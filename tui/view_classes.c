@@ -20,6 +20,7 @@ struct classes_view {
     struct row *rows;
     int row_count;
     bool unfolded; /* every decision a row of its own */
+    char title[32];
 };
 
 enum { CLASSES_FOLD };
@@ -159,7 +160,8 @@ static void draw_row(const struct watch *w, const struct pane *p, int y, struct 
     draw_now(p, y, &f);
     if (c->best && w->best)
         draw_share(p, c->best, y, f.best, f.classes, f.pinned ? ROLE_PIN | BOLD : 0);
-    pane_cut(p, c->name, y, c->name_end - c->name, ROLE_TEXT, name);
+    char brief[NAME_ROOM];
+    pane_text(p, c->name, y, ROLE_TEXT, watch_short_name(brief, sizeof brief, name, c->name_end - c->name));
     if (c->dims)
         pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
     pane_right_format(p, c->saves, y, ROLE_TEXT, "%.1f", f.saves_ms);
@@ -213,6 +215,7 @@ static void draw_classes(struct panel *p, const struct pane *pane)
 
 static void head_classes(const struct panel *p, struct head *h, char *note, size_t room)
 {
+    struct classes_view *v = p->state;
     const struct watch *w = p->scene->watch;
     uint32_t dims = 0, classes = 0;
 
@@ -220,6 +223,9 @@ static void head_classes(const struct panel *p, struct head *h, char *note, size
         dims += w->move[n].dims;
         classes += w->move[n].classes;
     }
+    snprintf(v->title, sizeof v->title, "Classes %u", classes);
+    if (p->width < 48)
+        h->title = v->title;
     if (p->width >= 48)
         snprintf(note, room, "%u · %u dims · by group size", classes, dims);
     else if (p->width >= 40)

@@ -11,6 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
+struct decision {
+    char title[48];
+};
+
 /* The decision shown. */
 static int shown(const struct watch *w)
 {
@@ -87,7 +91,7 @@ static void draw_margin(const struct watch *w, const struct pane *p, int y)
     double margin = fabs((double)s->q[1] - (double)s->q[0]);
     int size = snprintf(text, sizeof text, "margin %.3f%s", margin, margin < 0.005 ? ", not settled" : "");
     if (p->width >= 50 && s->epsilon > 0)
-        snprintf(text + size, sizeof text - (size_t)size, "; ε %.2f explores 1 in %.0f", s->epsilon, 1 / s->epsilon);
+        snprintf(text + size, sizeof text - (size_t)size, "; ε %.2f explores %.0f in 100", s->epsilon, s->epsilon * 100);
     pane_text(p, 0, y, ROLE_DIM, text);
 }
 
@@ -113,8 +117,9 @@ static void draw_wave(const struct watch *w, const struct pane *p, int y)
     units_count(count, values);
     snprintf(tail, sizeof tail, wide ? " %s dims in %u %s" : " %s dims", count, s->wave_count,
              s->wave_count == 1 ? "class" : "classes");
+    char name[NAME_ROOM];
     int room = p->width - x - utf8_text_columns(tail) - 6;
-    x = pane_cut(p, x, y, room, ROLE_TEXT, m->name);
+    x = pane_text(p, x, y, ROLE_TEXT, watch_short_name(name, sizeof name, m->name, room));
     x = pane_text(p, x, y, ROLE_DIM, " = ");
     x = pane_text(p, x, y, m->now == 1 ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, m->now == 1 ? "1" : "0");
     x = pane_text(p, x, y, ROLE_CHANGED | BOLD, " ~");
@@ -215,10 +220,12 @@ static void head_decision(const struct panel *p, struct head *h, char *note, siz
 
     if (move == MOVE_NONE)
         return;
-    if (at_position(w) && p->width >= 40)
-        snprintf(note, room, "%d of %d · %s", move + 1, w->move_count, w->move[move].name);
-    else
-        snprintf(note, room, "%s", w->move[move].name);
+    struct decision *v = p->state;
+    if (at_position(w)) {
+        snprintf(v->title, sizeof v->title, "Decision %d of %d", move + 1, w->move_count);
+        h->title = v->title;
+    }
+    watch_short_name(note, room, w->move[move].name, p->width - (int)strlen(h->title) - 6);
     h->note = note;
 }
 
@@ -253,7 +260,7 @@ const struct panel_ops view_decision = {
     .place = PLACE_LAYOUT,
     .id = PANEL_DECISION,
     .hints = "run decide episode slower pin backtrack undo zoom command help",
-    .size = 1,
+    .size = sizeof(struct decision),
     .draw = draw_decision,
     .head = head_decision,
     .move = move_decision,

@@ -152,7 +152,7 @@ struct columns {
 
 static struct columns columns_for(int width)
 {
-    int bar = width >= 56 ? width / 10 : 0;
+    int bar = width >= 52 ? width / 12 : 0;
     return (struct columns){.indent = width >= 50 ? 2 : 1, .bar = bar, .ms = width - (bar ? bar + 1 : 0)};
 }
 

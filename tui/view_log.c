@@ -3,6 +3,7 @@
 
 #include "tui/app.h"
 #include "tui/theme.h"
+#include "tui/utf8.h"
 #include "tui/watch.h"
 
 #include <stdio.h>
@@ -37,6 +38,19 @@ static void read_log(struct panel *p)
     v->seen = ever;
 }
 
+/* As many of its clauses as fit: a sentence is not cut within one, if that can be helped. */
+static const char *first_clauses(char out[static LOG_TEXT_ROOM], const char *text, int columns)
+{
+    snprintf(out, LOG_TEXT_ROOM, "%s", text);
+    while (utf8_text_columns(out) > columns) {
+        char *comma = strrchr(out, ',');
+        if (!comma)
+            return text;
+        *comma = 0;
+    }
+    return out;
+}
+
 static void draw_line(const struct pane *p, int y, const struct log_line *line)
 {
     static const unsigned styles[] = {
@@ -47,20 +61,21 @@ static void draw_line(const struct pane *p, int y, const struct log_line *line)
     if (line->act)
         x = pane_format(p, x, y, ROLE_PIN | BOLD, "%u ", line->act);
     const char *text = line->text, *was = strstr(text, ", was ");
-    if (line->kind == LOG_BEST && was && x + (int)strlen(text) <= p->width) {
-        x = pane_format(p, x, y, ROLE_OK, "%.*s", (int)(was - text), text);
-        pane_text(p, x, y, ROLE_DIM, was);
-        return;
-    }
     if (line->kind == LOG_BEST && was) {
-        pane_format(p, x, y, ROLE_OK, "%.*s", (int)(was - text), text);
+        bool whole = x + (int)strlen(text) <= p->width;
+        int size = (int)(was - text), unit = !whole && size > 3 && !strncmp(was - 3, " ms", 3) ? 3 : 0;
+        x = pane_format(p, x, y, ROLE_OK, "%.*s", size - unit, text);
+        if (x + (int)strlen(was) - 1 <= p->width)
+            pane_text(p, x, y, ROLE_DIM, whole ? was : was + 1);
         return;
     }
     if (line->kind == LOG_PERSON && !strncmp(text, "you ", 4)) {
         x = pane_text(p, x, y, ROLE_PIN, "you ");
         text += 4;
     }
-    pane_cut(p, x, y, p->width - x, line->kind < 4 ? styles[line->kind] : ROLE_TEXT, text);
+    char brief[LOG_TEXT_ROOM];
+    pane_cut(p, x, y, p->width - x, line->kind < 4 ? styles[line->kind] : ROLE_TEXT,
+             first_clauses(brief, text, p->width - x));
 }
 
 static void draw_log(struct panel *p, const struct pane *pane)

@@ -1,10 +1,51 @@
 #include "tui/watch.h"
 
+#include "tui/grid.h"
+#include "tui/utf8.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- names ---- */
+
+/* Words of more than `most` letters to three, `words` of them at most; numbers only if wanted. */
+static void abbreviate(char *out, size_t room, const char *name, size_t most, int words, bool numbers)
+{
+    size_t size = 0;
+
+    for (const char *s = name; *s && size + 8 < room; s += *s == ' ') {
+        size_t word = strcspn(s, " ");
+        bool number = isdigit((unsigned char)*s);
+        size_t take = !number && word > most ? 3 : word;
+        if ((number ? numbers : words-- > 0) && size + take + 2 < room) {
+            if (size)
+                out[size++] = ' ';
+            memcpy(out + size, s, take);
+            size += take;
+        }
+        s += word;
+    }
+    while (size && out[size - 1] == ',')
+        size--;
+    out[size] = 0;
+}
+
+char *watch_short_name(char *out, size_t room, const char *name, int columns)
+{
+    char text[NAME_ROOM];
+
+    if (utf8_text_columns(name) <= columns) {
+        snprintf(out, room, "%s", name);
+        return out;
+    }
+    abbreviate(text, sizeof text, name, 5, 3, true);
+    if (utf8_text_columns(text) > columns)
+        abbreviate(text, sizeof text, name, 5, 2, false);
+    return text_cut_middle(out, room, text, columns);
+}
 
 /* ---- moves ---- */
 

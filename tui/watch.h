@@ -50,6 +50,10 @@ void watch_read(struct watch *w); /* takes the newest snapshot */
 /* Sends a command, such as "pin @3=1"; what is wrong with it comes back later (session_refused). */
 void watch_send(struct watch *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A name in at most `columns`: whole, else long words cut to three letters ("dec cross 0–5"), else
+ * without its size or layers ("dec cross"), else cut in the middle. Returns out. */
+char *watch_short_name(char *out, size_t room, const char *name, int columns);
+
 /* The move that decides class `k`; MOVE_NONE: none does. */
 int watch_move_of(const struct watch *w, class_id k);
 /* Of an instruction: its first value with a dim that a move decides. */
