@@ -187,7 +187,7 @@ static void add_gap(struct row *r, const struct watch *w)
     if (!exact->proven)
         return;
     add(r, 0, 1, ROLE_DIM, "proven");
-    add(r, 2, 1, ROLE_DIM, "by exact");
+    add(r, 3, 1, ROLE_DIM, "by exact");
     snprintf(text, sizeof text, "%llu %s", (unsigned long long)exact->nodes,
              exact->nodes == 1 ? "case" : "cases");
     if (exact->nodes)
@@ -226,16 +226,52 @@ static void add_best(struct row *r, const struct watch *w)
     add(r, w->best ? 4 : 0, 1, ROLE_TEXT, text);
 }
 
+/* Memory of a device under the best plan; at 110 columns with a bar. */
+static void draw_memory(const struct scene *s, const struct pane *p, const struct row *row)
+{
+    double limit = s->problem->terms.device.memory_bytes, peak = s->watch->memory.peak, share = peak / limit;
+    unsigned style = share > 1 ? ROLE_ERR | BOLD : share > 0.8 ? ROLE_WARN : ROLE_TEXT;
+    char of[32];
+    enum { BAR = 10 };
+
+    snprintf(of, sizeof of, " of %.0f GB%s", limit / 1e9, share > 1 ? ", over" : "");
+    int figure = snprintf(NULL, 0, "%.1f", peak / 1e9), brief = figure + utf8_text_columns(of);
+    int used = width_of(row, 9), bar = used + 3 + brief + 8 + BAR <= p->width && p->width >= 100;
+    int word = used + 3 + brief + 7 <= p->width;
+    if (used + 3 + brief > p->width || !(limit > 0))
+        return;
+    int x = p->width - brief - (bar ? BAR + 1 : 0) - (word ? 7 : 0);
+    if (word)
+        x = pane_text(p, x, 0, ROLE_DIM, "memory ");
+    if (bar) {
+        pane_repeat(p, x, 0, BAR, (struct cell){U'░', ROLE_BORDER});
+        pane_bar(p, x, 0, BAR, share, share > 1 ? ROLE_ERR : share > 0.8 ? ROLE_WARN : ROLE_CHOICE_1);
+        x += BAR + 1;
+    }
+    x = pane_format(p, x, 0, style, "%.1f", peak / 1e9);
+    pane_text(p, x, 0, ROLE_DIM, of);
+}
+
 void header_headline(const struct scene *s, const struct pane *p)
 {
-    struct row left = {.count = 0}, right = {.count = 0};
+    struct row left = {.count = 0};
 
     if (p->height < 1 || !s->watch)
         return;
     add_best(&left, s->watch);
     add_gap(&left, s->watch);
     add_elsewhere(&left, s->watch);
-    draw_both(&left, &right, p);
+    enum { MEMORY = 24 };
+    int level = 9;
+    while (level > 0 && width_of(&left, level) + MEMORY > p->width)
+        level--;
+    draw_row(&left, p, 0, 0, level);
+    struct row shown = {.count = 0};
+    for (int i = 0; i < left.count; i++) {
+        if (left.pieces[i].wanted <= level)
+            shown.pieces[shown.count++] = left.pieces[i];
+    }
+    draw_memory(s, p, &shown);
 }
 
 void header_line(const struct scene *s, const struct pane *p)

@@ -7,9 +7,10 @@
 #include "tui/view_help.h"
 #include "tui/view_log.h"
 #include "tui/view_palette.h"
+#include "tui/view_pin.h"
 #include "tui/view_start.h"
 
 const struct panel_ops *const panel_list[] = {
     &view_start, &view_graph, &view_classes, &view_reward, &view_loss, &view_decision,
-    &view_log,   &view_help,  &view_palette, NULL,
+    &view_log,   &view_pin,   &view_backtrack, &view_help,   &view_palette, NULL,
 };

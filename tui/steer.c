@@ -1,6 +1,7 @@
 /* A person's acts on the search: each is one line to the session, which answers by doing it or by
  * saying why not. */
 #include "tui/app_internal.h"
+#include "tui/view_pin.h"
 #include "tui/watch.h"
 
 #include <stdio.h>
@@ -39,16 +40,6 @@ static int move_here(const struct app *a)
     return move < a->watch->move_count ? move : MOVE_NONE;
 }
 
-static void pin(struct app *a, int move)
-{
-    const struct watch_move *m = &a->watch->move[move];
-
-    if (m->pinned)
-        watch_send(a->watch, "unpin @%d", move);
-    else
-        watch_send(a->watch, "pin @%d=%d", move, m->now >= 0 ? m->now : m->best * 2 > m->classes);
-}
-
 static void list_pins(struct app *a)
 {
     const struct watch *w = a->watch;
@@ -73,12 +64,11 @@ static void steer_move(struct app *a, int action)
 {
     int move = move_here(a);
 
+    struct err e = {0};
     if (move == MOVE_NONE)
         app_say(a, "nothing to decide here");
-    else if (action == ACT_PIN)
-        pin(a, move);
-    else
-        watch_send(a->watch, "backtrack @%d", move);
+    else if (app_open(a, action == ACT_PIN ? &view_pin : &view_backtrack, &move, &e))
+        app_say_err(a, &e);
 }
 
 static void run_or_pause(struct app *a)

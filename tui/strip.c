@@ -12,7 +12,7 @@ enum { CELL = 2, LEVELS = 8, LABEL_ROOM = 64, LEFT = 16, LEGEND = 36 };
 /* How much labels and gaps are shortened; label 0: no labels. */
 static const struct {
     int label, gap;
-} levels[LEVELS] = {{40, 3}, {16, 3}, {13, 2}, {9, 2}, {8, 1}, {6, 1}, {0, 2}, {0, 0}};
+} levels[LEVELS] = {{40, 3}, {16, 3}, {13, 2}, {9, 2}, {9, 1}, {6, 1}, {0, 2}, {0, 0}};
 
 struct strip {
     const struct watch *w;

@@ -51,7 +51,26 @@ static const char *first_clauses(char out[static LOG_TEXT_ROOM], const char *tex
     return out;
 }
 
-static void draw_line(const struct pane *p, int y, const struct log_line *line)
+/* "@7" is the eighth decision: screens say its name. */
+static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, const struct watch *w)
+{
+    const char *at = strchr(text, '@');
+    char *end = NULL;
+    long move = at ? strtol(at + 1, &end, 10) : -1;
+
+    if (move < 0 || move >= w->move_count || end == at + 1)
+        return text;
+    snprintf(out, LOG_TEXT_ROOM, "%.*s%.80s%s%.40s", (int)(at - text), text, w->move[move].name, *end == '=' ? " " : "",
+             end);
+    char *equals = strstr(out, " =");
+    if (equals && equals[2] && equals[2] != ' ' && strlen(out) + 2 < LOG_TEXT_ROOM) {
+        memmove(equals + 3, equals + 2, strlen(equals + 2) + 1);
+        equals[2] = ' ';
+    }
+    return out;
+}
+
+static void draw_line(const struct watch *w, const struct pane *p, int y, const struct log_line *line)
 {
     static const unsigned styles[] = {
         [LOG_INFO] = ROLE_TEXT, [LOG_BEST] = ROLE_TEXT, [LOG_PERSON] = ROLE_TEXT, [LOG_TROUBLE] = ROLE_ERR};
@@ -60,7 +79,8 @@ static void draw_line(const struct pane *p, int y, const struct log_line *line)
     pane_right_format(p, 5, y, ROLE_DIM, "%llu", (unsigned long long)line->episode);
     if (line->act)
         x = pane_format(p, x, y, ROLE_PIN | BOLD, "%u ", line->act);
-    const char *text = line->text, *was = strstr(text, ", was ");
+    char named[LOG_TEXT_ROOM];
+    const char *text = line->kind == LOG_PERSON ? with_names(named, line->text, w) : line->text, *was = strstr(text, ", was ");
     if (line->kind == LOG_BEST && was) {
         bool whole = x + (int)strlen(text) <= p->width;
         int size = (int)(was - text), unit = !whole && size > 3 && !strncmp(was - 3, " ms", 3) ? 3 : 0;
@@ -86,7 +106,7 @@ static void draw_log(struct panel *p, const struct pane *pane)
 
     list_fit(&v->list, log ? log->count : 0, pane->height);
     for (int y = 0; y < pane->height && (line = line_at(log, v->list.top + y)); y++) {
-        draw_line(pane, y, line);
+        draw_line(p->scene->watch, pane, y, line);
         if (p->focus && v->list.top + y == v->list.cursor) {
             pane_select(pane, y, ROLE_SELECT);
             pane->grid->cursor_x = pane->x;
@@ -144,8 +164,10 @@ static void message_log(const struct panel *p, char *out, size_t room)
 {
     const struct log_view *v = p->state;
     const struct log_line *line = line_at(log_of(p), v->list.cursor);
+    char named[LOG_TEXT_ROOM];
     if (line)
-        snprintf(out, room, "%llu  %s", (unsigned long long)line->episode, line->text);
+        snprintf(out, room, "%llu  %s", (unsigned long long)line->episode,
+                 line->kind == LOG_PERSON ? with_names(named, line->text, p->scene->watch) : line->text);
 }
 
 const struct panel_ops view_log = {

@@ -218,6 +218,8 @@ static void time_instructions(struct watch *w)
         struct instruction_cost c = terms_instruction(&p->terms, id, w->best ? w->best->on : whole);
         w->ms[id] = c.compute_ms + c.communication_ms;
     }
+    if (w->scratch)
+        w->memory = memory_of(&p->memory, &p->labels, w->best ? w->best->on : whole, w->scratch);
     w->ms_version++;
     free(whole);
 }
@@ -278,7 +280,8 @@ int watch_new(const struct problem *p, struct session *s, struct watch **out, st
     w->on = mem_try(p->classes.count, sizeof *w->on);
     w->open = mem_try(p->classes.count, sizeof *w->open);
     w->ms = mem_try((size_t)p->m->count + 1, sizeof *w->ms);
-    int rc = w->on && w->open && w->ms ? class_names_new(&p->classes, &p->roles, &w->names, e)
+    w->scratch = memory_scratch(&p->memory);
+    int rc = w->on && w->open && w->ms && w->scratch ? class_names_new(&p->classes, &p->roles, &w->names, e)
                                        : err_set(e, ERR_MEMORY, "not enough memory for the screen");
     if (rc) {
         watch_free(w);
@@ -302,6 +305,7 @@ void watch_free(struct watch *w)
     free(w->on);
     free(w->open);
     free(w->ms);
+    free(w->scratch);
     free(w);
 }
 

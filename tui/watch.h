@@ -40,6 +40,8 @@ struct watch {
     struct live_plan *best, *exact; /* kept; NULL none */
     double *ms;       /* [instructions] under the best plan; before there is one, with all whole */
     uint64_t ms_version; /* changes with ms */
+    struct memory_cost memory; /* of one device, under the same plan */
+    double *scratch;           /* of the memory model */
 };
 
 /* The problem and the session outlive the watch. */

@@ -92,8 +92,8 @@ void core_solve_exactly(struct core *c)
             c->exact->proven = r.proven;
             c->exact->nodes = r.nodes;
             c->exact->seconds = c->clock_s(c->clock_context) - start;
-            core_say(c, LOG_INFO, "exact: %s %.1f ms, %llu cases, %.1f ms", r.proven ? "optimum" : "best",
-                c->exact->cost.step_ms, (unsigned long long)r.nodes, c->exact->seconds * 1e3);
+            core_say(c, LOG_INFO, "exact: %s %.1f ms, %llu %s", r.proven ? "optimum" : "best",
+                c->exact->cost.step_ms, (unsigned long long)r.nodes, r.nodes == 1 ? "case" : "cases");
         }
         exact_release(&r);
     }
