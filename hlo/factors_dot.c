@@ -80,7 +80,7 @@ static void tie_scale(struct hlo_maker *k, struct hlo_factor *f, const int8_t *d
     const struct hlo_shape *data = hlo_leaf_shape(k, leaf), *scale = hlo_leaf_shape(k, leaf + 2);
     int8_t d = dims[leaf];
 
-    if (d < 0 || scale->rank != data->rank || scale->dims[d] == 1)
+    if (d < 0 || scale->rank != data->rank || scale->dims[d] < 2)
         return;
     if (scale->dims[d] != data->dims[d]) {
         f->must_divide = true;
