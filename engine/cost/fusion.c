@@ -83,7 +83,7 @@ static uint32_t *call_depths(const struct hlo_module *m)
     return depth;
 }
 
-static int find_aliases(const struct hlo_module *m, const uint8_t *is_free, struct fusion *f, struct err *e)
+static int find_aliases(const struct hlo_module *m, const bool *is_free, struct fusion *f, struct err *e)
 {
     struct hlo_flows flows = {0};
     uint32_t *depth = call_depths(m);
@@ -178,7 +178,7 @@ static bool fuses_away(const struct hlo_module *m, hlo_id id, uint8_t reads)
     return readers == 1 || (is_cheap(i->opcode) && reads <= 2);
 }
 
-int fusion_new(const struct hlo_module *m, const uint8_t *is_free, struct fusion *out, struct err *e)
+int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out, struct err *e)
 {
     struct fusion f = {.buffer = mem_try(m->value_count, sizeof *f.buffer),
                        .is_stored = mem_try(m->value_count, 1)};

@@ -17,7 +17,7 @@ struct fusion {
 };
 
 /* `is_free` [values]: values that every use makes for itself (struct classes). O(values + uses). */
-int fusion_new(const struct hlo_module *m, const uint8_t *is_free, struct fusion *out, struct err *e) MUST_CHECK;
+int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out, struct err *e) MUST_CHECK;
 void fusion_release(struct fusion *f);
 
 #endif

@@ -61,9 +61,10 @@ static int number_dims(struct build *b)
     uint64_t total = 0;
 
     c->dim_base = mem_try((size_t)c->m->value_count + 1, sizeof *c->dim_base);
-    c->is_free = mem_try(c->m->value_count, 1);
+    c->is_free = mem_try(c->m->value_count, sizeof *c->is_free);
     if (!c->dim_base || !c->is_free)
         return no_memory(b->e);
+    hlo_free_values(c->m, c->is_free);
     for (hlo_value v = 0; v < c->m->value_count; v++) {
         c->dim_base[v] = (uint32_t)total;
         total += hlo_value_shape(c->m, v)->rank;
@@ -87,57 +88,9 @@ static int number_dims(struct build *b)
     return 0;
 }
 
-static bool all_operands_free(const struct classes *c, hlo_id id)
-{
-    const struct hlo_instruction *i = hlo_at(c->m, id);
-
-    for (uint32_t k = 0; k < i->operand_count; k++) {
-        hlo_id o = hlo_operand(c->m, id, k);
-        for (hlo_value v = c->m->leaf_base[o]; v < c->m->leaf_base[o + 1]; v++) {
-            if (!c->is_free[v])
-                return false;
-        }
-    }
-    return true;
-}
-
 static unsigned flags_of(const struct hlo_instruction *i)
 {
     return hlo_op_info[i->opcode].flags;
-}
-
-static bool is_free_source(const struct hlo_instruction *i)
-{
-    return flags_of(i) & HLO_OP_IS_FREE;
-}
-
-static bool is_pure(const struct hlo_instruction *i)
-{
-    unsigned other = HLO_OP_IS_OPAQUE | HLO_OP_IS_SIDE_EFFECT | HLO_OP_IS_FLOW | HLO_OP_IS_COLLECTIVE;
-
-    return i->opcode < HLO_OP_UNKNOWN && !(flags_of(i) & other);
-}
-
-/* Tuples do not make their leaves one: each keeps its own freedom. */
-static void free_leaves(struct classes *c, hlo_id id)
-{
-    const struct hlo_instruction *i = hlo_at(c->m, id);
-    hlo_value v = c->m->leaf_base[id];
-
-    if (i->opcode == HLO_OP_TUPLE) {
-        for (uint32_t k = 0; k < i->operand_count; k++) {
-            hlo_id o = hlo_operand(c->m, id, k);
-            for (hlo_value w = c->m->leaf_base[o]; w < c->m->leaf_base[o + 1]; w++)
-                c->is_free[v++] = c->is_free[w];
-        }
-    } else if (i->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
-        uint32_t count;
-        hlo_value w = hlo_part_values(c->m, hlo_operand(c->m, id, 0), i->number, &count);
-        for (uint32_t k = 0; k < count; k++)
-            c->is_free[v + k] = c->is_free[w + k];
-    } else if (is_free_source(i) || (i->operand_count && is_pure(i) && all_operands_free(c, id))) {
-        memset(c->is_free + v, 1, c->m->leaf_base[id + 1] - v);
-    }
 }
 
 /* ---- factors and ties ---- */
@@ -313,7 +266,6 @@ static int tie_all(struct build *b)
         return no_memory(b->e);
     for (hlo_id id = 0; id < c->m->count && !rc; id++) {
         uint32_t leaves = 0;
-        free_leaves(c, id);
         c->factor_base[id] = (uint32_t)b->factor_count;
         if (flags_of(hlo_at(c->m, id)) & HLO_OP_IS_FLOW) {
             rc = tie_flows(b, id, &flows);

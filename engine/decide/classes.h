@@ -77,7 +77,7 @@ struct classes {
     hlo_value *dim_value;    /* [dim_count] */
     class_id *class_of;      /* [dim_count]; CLASS_NONE: dims of free values */
     uint32_t dim_count;
-    uint8_t *is_free;        /* [value_count]: constants and what is computed from them alone */
+    bool *is_free;           /* [value_count]: hlo_free_values */
 
     uint32_t *factor_base;   /* [instructions + 1] into factors */
     struct class_factor *factors;
