@@ -4,8 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { BACKTRACK_DECISIONS = 400 }; /* over which the raised exploration of a backtrack fades */
+enum {
+    BACKTRACK_DECISIONS = 400, /* over which the raised exploration of a backtrack fades */
+    TUNING_TRIES = 8           /* of every group, in stage 2, before it ends without gain */
+};
 #define BACKTRACK_EPSILON 0.2
+/* In stage 2 an episode is the few decisions of one group: half of them are tried at random, so that
+ * in 8 tries each of the last single dims is split once with probability 0.9. With the end of the
+ * schedule (0.1) and one try, T5-3B unfolded stopped at 228.8 of 229.7 in 10 of 10 seeds. */
+#define TUNING_EPSILON 0.5
 
 struct dqn {
     struct rl_agent *agent;
@@ -74,18 +81,24 @@ static bool next_tuned_move(const struct search *s, struct dqn *d)
     return false;
 }
 
+static void set_tuning(struct dqn *d, bool on)
+{
+    d->tuning = on;
+    d->without_gain = 0;
+    rl_agent_hold_epsilon(d->agent, on ? TUNING_EPSILON : -1);
+}
+
 /* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
- * its end; stage 2 goes on until every group was set back once without gain. */
+ * its end; stage 2 goes on until every group was set back 8 times without gain. */
 static void begin_episode(struct search *s, struct dqn *d)
 {
     bool stable = s->since_better >= s->options.stable_episodes && isfinite(s->best.score) &&
                   rl_agent_epsilon(d->agent) <= s->options.rl.epsilon_end + 1e-9;
 
     if (!d->tuning && stable) {
-        d->tuning = true;
-        d->without_gain = 0;
-    } else if (d->tuning && d->without_gain > s->game.move_count) {
-        d->tuning = false;
+        set_tuning(d, true);
+    } else if (d->tuning && d->without_gain > TUNING_TRIES * s->game.move_count) {
+        set_tuning(d, false);
         s->since_better = 0;
         s->rounds++;
     }
@@ -158,7 +171,7 @@ static void dqn_pins_changed(struct search *s)
 
     rl_agent_cut(d->agent);
     rl_agent_forget(d->agent); /* its rewards were earned under other pins */
-    d->tuning = false;
+    set_tuning(d, false);
     game_observe(&s->game, d->now);
 }
 
@@ -167,6 +180,7 @@ void search_dqn_backtrack(struct search *s, uint32_t move)
     struct dqn *d = s->self;
 
     rl_agent_cut(d->agent);
+    set_tuning(d, false);
     if (isfinite(s->best.score))
         game_reset_from(&s->game, s->best.on, move);
     else
@@ -174,7 +188,6 @@ void search_dqn_backtrack(struct search *s, uint32_t move)
     if (rl_agent_epsilon(d->agent) < BACKTRACK_EPSILON &&
         rl_agent_explore(d->agent, BACKTRACK_EPSILON, s->options.rl.epsilon_end, BACKTRACK_DECISIONS) == 0)
         s->options.rl = *rl_agent_settings(d->agent);
-    d->tuning = false;
     s->since_better = 0;
     game_observe(&s->game, d->now);
 }

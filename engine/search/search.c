@@ -26,7 +26,7 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
     s->ops = ops_of[o->algorithm];
     s->best.score = -INFINITY;
     if (!s->options.stable_episodes)
-        s->options.stable_episodes = 200;
+        s->options.stable_episodes = 60;
     if (!s->options.anneal_steps)
         s->options.anneal_steps = 20000;
     rc = game_new(p, &o->game, &s->game, e);

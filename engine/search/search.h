@@ -33,7 +33,7 @@ struct search_options {
     struct rl_settings rl;      /* of the DQN */
     bool rl_set;                /* false: the preset for the game's reward and kind */
     uint64_t seed;
-    uint32_t stable_episodes;   /* stage 1 is stable after so many episodes without a better plan; 0: 200 */
+    uint32_t stable_episodes;   /* stage 1 is stable after so many episodes without a better plan; 0: 60 */
     uint32_t anneal_steps;      /* evaluations of one cooling; 0: 20000 */
 };
 
@@ -80,7 +80,7 @@ bool search_is_done(const struct search *s);
 bool search_is_proven(const struct search *s); /* exact, or enumeration run to its end */
 
 /* Times that a search came to its natural end without being done: the DQN's stage 2 set back every group
- * once and found nothing better. */
+ * several times and found nothing better. */
 uint32_t search_rounds(const struct search *s);
 /* The learner's settings for a game when none are given. */
 const struct rl_settings *search_preset(const struct game_options *o);
