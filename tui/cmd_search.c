@@ -2,10 +2,9 @@
 #include "tui/cmd_search.h"
 
 #include "engine/live/outcome.h"
-#include "engine/plan/plan_json.h"
+#include "engine/plan/plan_file.h"
 #include "engine/units.h"
 #include "tui/command.h"
-#include "tui/file.h"
 #include "tui/search_race.h"
 #include "tui/search_run.h"
 
@@ -217,13 +216,9 @@ static void print_json(const struct search_pool *pool, cJSON *runs)
 
 static int write_plan(const struct search_args *a, const struct plan *plan)
 {
-    struct str json = {0};
     struct err e;
-    int rc = plan_write_json(plan, &json, &e);
+    int rc = plan_file_save(plan, a->plan, &e);
 
-    if (!rc)
-        rc = file_write(a->plan, json.text, json.size, true, &e);
-    str_release(&json);
     if (rc)
         err_print(&e, stderr);
     return rc ? EXIT_INPUT : EXIT_OK;

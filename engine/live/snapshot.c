@@ -37,7 +37,7 @@ struct live_moves *live_moves_new(const struct game *g)
     m->count = g->move_count;
     m->axes = g->problem->mesh.axes;
     m->items = copy_array(g->moves, g->move_count, sizeof *m->items);
-    m->pool = copy_array(g->pool, classes, sizeof *m->pool);
+    m->pool = copy_array(g->pool, g->pool_count, sizeof *m->pool);
     m->of = copy_array(g->move_of, classes * m->axes, sizeof *m->of);
     if (m->items && m->pool && m->of)
         return m;
@@ -127,7 +127,7 @@ static void fill_prices(struct core *c, struct snapshot *s)
         if (!(legal >> split & 1))
             continue;
         game_play(g, split);
-        s->price[split] = game_step_ms(g);
+        s->price[split] = g->conflict ? -1 : game_step_ms(g);
         game_return(g, &here);
     }
     g->decisions = decisions;

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#define WEAK_CONFLICT_REWARD (-1.0) /* Auto-MAP 4.1 */
+
 static int no_memory(struct err *e)
 {
     return err_set(e, ERR_MEMORY, "not enough memory for the search");
@@ -58,6 +60,7 @@ static int add_moves(struct game *g, struct err *e)
     uint32_t *first = mem_try((size_t)g->fold.count + 1, sizeof *first);
 
     g->pool = mem_try(c->count, sizeof *g->pool);
+    g->pool_count = c->count;
     g->moves = mem_try((size_t)g->fold.count * axes, sizeof *g->moves);
     if (!first || !g->pool || !g->moves) {
         free(first);
@@ -89,6 +92,50 @@ static int add_moves(struct game *g, struct err *e)
     return 0;
 }
 
+static bool is_offered(const struct game *g, uint32_t param, uint32_t dim)
+{
+    const struct hlo_param_role *r = &g->problem->roles.params[param];
+
+    if (r->role == HLO_ROLE_VARIABLE ? g->options.kind == GAME_ADP
+                                     : r->role != HLO_ROLE_INPUT || g->options.kind == GAME_OPP)
+        return false;
+    return !g->weak.never[class_dim(&g->problem->classes, r->value, dim)];
+}
+
+/* Weak: every dim of every variable (input), whatever its class. */
+static int add_weak_moves(struct game *g, struct err *e)
+{
+    const struct problem *p = g->problem;
+    size_t room = 0;
+
+    for (uint32_t k = 0; k < p->roles.param_count; k++)
+        room += (size_t)hlo_value_shape(p->m, p->roles.params[k].value)->rank;
+    g->pool = mem_try(room, sizeof *g->pool);
+    g->moves = mem_try(room, sizeof *g->moves);
+    g->var_dims = mem_try(p->m->value_count, 1);
+    if (!g->pool || !g->moves || !g->var_dims)
+        return no_memory(e);
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        uint32_t rank = (uint32_t)hlo_value_shape(p->m, r->value)->rank;
+        g->var_dims[r->value] = r->role == HLO_ROLE_VARIABLE;
+        for (uint32_t d = 0; d < rank; d++) {
+            if (!is_offered(g, k, d))
+                continue;
+            class_id class = problem_param_class(p, k, d);
+            g->moves[g->move_count++] = (struct game_move){
+                .classes = g->pool_count,
+                .class_count = 1,
+                .var_dims = r->role == HLO_ROLE_VARIABLE,
+                .input_dims = r->role == HLO_ROLE_INPUT,
+                .dim = class_dim(&p->classes, r->value, d),
+            };
+            g->pool[g->pool_count++] = class;
+        }
+    }
+    return 0;
+}
+
 static int compare_moves(const void *x, const void *y)
 {
     const struct game_move *a = x, *b = y;
@@ -117,7 +164,7 @@ static int order_moves(struct game *g, struct err *e)
     if (g->move_count)
         qsort(g->moves, g->move_count, sizeof *g->moves, compare_moves);
     memset(g->move_of, 0xff, cells * sizeof *g->move_of);
-    for (uint32_t n = 0; n < g->move_count; n++) {
+    for (uint32_t n = g->move_count; n--;) { /* weak: the first of a class's dims */
         const struct game_move *m = &g->moves[n];
         for (uint32_t k = 0; k < m->class_count; k++)
             g->move_of[(size_t)g->pool[m->classes + k] * axes + m->axis] = n;
@@ -188,6 +235,8 @@ int game_status(const struct game *g, uint32_t move)
     const struct game_move *m = &g->moves[move];
     bool split = false;
 
+    if (g->options.weak)
+        return weak_status(&g->weak, m->dim);
     for (uint32_t n = 0; n < m->class_count; n++) {
         int s = strict_status(&g->state, g->pool[m->classes + n], m->axis);
         if (s < 0)
@@ -222,6 +271,8 @@ static bool can_stay(const struct game *g, uint32_t move)
 
 uint32_t game_legal(const struct game *g)
 {
+    if (g->options.weak) /* open dims may be tried either way */
+        return 3;
     uint32_t legal = (can_stay(g, g->position) ? 1u : 0u) | (can_split(g, g->position) ? 2u : 0u);
 
     return legal ? legal : 3; /* a folded move pinned half and half: either keeps the pins */
@@ -241,9 +292,85 @@ static void decide_move(struct game *g, const struct game_move *m, bool split)
     }
 }
 
+/* ---- weak ---- */
+
+/* The classes that the wave from `mark` on splits, into g->state and the price. False when the tables
+ * know that they clash where the wave did not see it. */
+static bool follow_wave(struct game *g, size_t mark)
+{
+    const struct classes *c = &g->problem->classes;
+
+    for (size_t n = mark; n < g->weak.trail_count; n++) {
+        const struct weak_change *w = &g->weak.trail[n];
+        if (w->is_dim || g->weak.status[w->id] <= WEAK_WHOLE)
+            continue;
+        class_id k = c->class_of[class_dim(c, w->id, (uint32_t)g->weak.status[w->id] - 1)];
+        if (k == CLASS_NONE || g->state.on[k])
+            continue;
+        if (!strict_decide(&g->state, k, 0, true, &g->clash))
+            return false;
+        reprice(g, k, 0);
+    }
+    return true;
+}
+
+/* The paper's reward for dims of variables that the wave settled. */
+static double weak_paper_reward(const struct game *g, size_t mark)
+{
+    const struct classes *c = &g->problem->classes;
+    double reward = 0;
+
+    for (size_t n = mark; n < g->weak.trail_count; n++) {
+        const struct weak_change *w = &g->weak.trail[n];
+        hlo_value v = w->is_dim ? c->dim_value[w->id] : w->id;
+        if (!g->var_dims[v])
+            continue;
+        if (w->is_dim) {
+            reward += PAPER_REWARD_REPLICATED;
+            continue;
+        }
+        for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
+            if (!g->weak.off[d] && !g->weak.never[d])
+                reward += weak_status(&g->weak, d) == 1 ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED;
+        }
+    }
+    return reward;
+}
+
+/* Decides; on a conflict everything since stays for people to look at, and the episode is over. */
+static bool weak_move(struct game *g, const struct game_move *m, bool split)
+{
+    size_t mark = weak_mark(&g->weak);
+
+    if (weak_decide(&g->weak, m->dim, split) && follow_wave(g, mark))
+        return true;
+    g->clash.place = g->weak.clash;
+    return false;
+}
+
+static double play_weak(struct game *g, bool split)
+{
+    double before = game_step_ms(g), reward = WEAK_CONFLICT_REWARD;
+    size_t mark = weak_mark(&g->weak);
+
+    g->wave = strict_mark(&g->state);
+    g->conflict = !weak_move(g, &g->moves[g->position], split);
+    g->decisions++;
+    if (g->conflict)
+        g->position = g->move_count;
+    else
+        reward = g->options.reward == GAME_REWARD_PAPER ? weak_paper_reward(g, mark) : log(before / game_step_ms(g));
+    g->total_reward += reward;
+    advance(g);
+    return reward;
+}
+
 double game_play(struct game *g, bool split)
 {
     double before = game_step_ms(g), reward;
+
+    if (g->options.weak)
+        return play_weak(g, split);
 
     g->wave = strict_mark(&g->state);
     decide_move(g, &g->moves[g->position], split);
@@ -256,13 +383,14 @@ double game_play(struct game *g, bool split)
 
 struct game_place game_here(const struct game *g)
 {
-    return (struct game_place){strict_mark(&g->state), g->position, g->compute_ms, g->communication_ms,
+    return (struct game_place){strict_mark(&g->state), weak_mark(&g->weak), g->position, g->compute_ms, g->communication_ms,
                                g->total_reward};
 }
 
 void game_return(struct game *g, const struct game_place *place)
 {
     strict_undo(&g->state, place->mark);
+    weak_undo(&g->weak, place->weak_mark);
     g->position = place->position;
     g->compute_ms = place->compute_ms;
     g->communication_ms = place->communication_ms;
@@ -273,6 +401,7 @@ void game_return(struct game *g, const struct game_place *place)
 void game_reset(struct game *g)
 {
     strict_undo(&g->state, g->pinned);
+    weak_undo(&g->weak, g->weak_pinned);
     g->compute_ms = g->pinned_compute_ms;
     g->communication_ms = g->pinned_communication_ms;
     g->position = 0;
@@ -315,8 +444,15 @@ void game_reset_from(struct game *g, const label *on, uint32_t move)
         for (uint32_t n = 0; n < g->move_count; n++) {
             const struct game_move *m = &g->moves[n];
             bool is_split = on[g->pool[m->classes]] >> m->axis & 1;
-            if (is_split == split && is_open(g, n) && !touches_group(g, m, g->group))
+            if (is_split != split || !is_open(g, n) || touches_group(g, m, g->group))
+                continue;
+            if (!g->options.weak) {
                 decide_move(g, m, split);
+                continue;
+            }
+            struct game_place here = game_here(g);
+            if (!weak_move(g, m, split))
+                game_return(g, &here); /* left open */
         }
     }
     g->wave = strict_mark(&g->state);
@@ -349,6 +485,30 @@ double game_score(const struct game *g)
     return log((g->pinned_compute_ms + g->pinned_communication_ms) / game_step_ms(g));
 }
 
+/* Pins on the values: a split through one dim of each class, whole through all. */
+static int pin_weakly(struct game *g, const struct game_pin *pins, size_t count, struct err *e)
+{
+    const struct classes *c = &g->problem->classes;
+
+    weak_undo(&g->weak, 0);
+    for (size_t n = 0; n < count; n++) {
+        const struct class_info *k = &c->info[pins[n].class];
+        for (uint32_t d = 0; d < k->dim_count; d++) {
+            dim_id dim = c->members[k->dims + d];
+            hlo_id id = c->m->value_instruction[c->dim_value[dim]];
+            if (hlo_at(c->m, id)->opcode != HLO_OP_PARAMETER || g->weak.never[dim])
+                continue;
+            if (!weak_decide(&g->weak, dim, pins[n].split))
+                return err_set(e, ERR_INFEASIBLE, "pin %zu cannot hold with those before it: conflict at %.100s", n + 1,
+                               hlo_name(c->m, g->weak.clash));
+            if (pins[n].split)
+                break;
+        }
+    }
+    g->weak_pinned = weak_mark(&g->weak);
+    return 0;
+}
+
 int game_set_pins(struct game *g, const struct game_pin *pins, size_t count, struct strict_clash *clash,
                   struct err *e)
 {
@@ -362,6 +522,11 @@ int game_set_pins(struct game *g, const struct game_pin *pins, size_t count, str
             strict_release(&trial);
             return err_set(e, ERR_INFEASIBLE, "pin %zu cannot hold with those before it", n + 1);
         }
+    }
+    rc = g->options.weak ? pin_weakly(g, pins, count, e) : 0;
+    if (rc) {
+        strict_release(&trial);
+        return rc;
     }
     strict_release(&g->state);
     g->state = trial;
@@ -381,9 +546,9 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
     out->group = mem_try(p->classes.count, sizeof *out->group);
     if (!out->group)
         return no_memory(e);
-    int rc = fold_new(&p->terms, !o->no_folding, &out->fold, e);
+    int rc = o->weak ? weak_new(&p->labels, &out->weak, e) : fold_new(&p->terms, !o->no_folding, &out->fold, e);
     if (!rc)
-        rc = add_moves(out, e);
+        rc = o->weak ? add_weak_moves(out, e) : add_moves(out, e);
     if (!rc)
         rc = order_moves(out, e);
     if (!rc)
@@ -396,6 +561,8 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
 void game_release(struct game *g)
 {
     fold_release(&g->fold);
+    weak_release(&g->weak);
+    free(g->var_dims);
     strict_release(&g->state);
     free(g->moves);
     free(g->pool);

@@ -12,6 +12,10 @@
  * what is undecided counted whole: the sum over an episode is ln(baseline / step), so no order of
  * decisions is favoured.
  *
+ * With weak propagation (decide/weak.h) the moves are the dims themselves, one each, those of classes
+ * that can never be split among them; nothing is folded. An episode that walks into a conflict ends with -1
+ * under both rewards.
+ *
  * Pricing is incremental: a decision touches the cost tables of the classes it changes. Plain state
  * on top of a problem; not thread-safe; one per search. */
 #ifndef AUTOMAP_ENGINE_SEARCH_GAME_H
@@ -19,6 +23,7 @@
 
 #include "engine/decide/fold.h"
 #include "engine/decide/strict.h"
+#include "engine/decide/weak.h"
 #include "engine/problem.h"
 
 enum game_kind { GAME_OPP, GAME_ADP, GAME_ALL };
@@ -36,6 +41,7 @@ struct game_move {
     uint32_t classes, class_count; /* into game->pool */
     uint32_t axis;
     uint32_t var_dims, input_dims; /* of its classes */
+    dim_id dim;                    /* weak: the dim decided */
     uint32_t group;                /* dims of variables (adp: inputs) that splitting it settles */
 };
 
@@ -46,8 +52,12 @@ struct game {
     struct game_move *moves;
     uint32_t move_count;
     class_id *pool;
+    uint32_t pool_count;
     uint32_t *move_of;   /* [classes x axes] move that decides it; UINT32_MAX: none */
 
+    struct weak weak;    /* options.weak: what is settled; `state` then holds the classes it splits */
+    size_t weak_pinned;  /* trail mark */
+    uint8_t *var_dims;   /* weak: [values] 1: a variable */
     struct strict state;
     size_t pinned;       /* trail mark: decisions below it are pins and stay */
     uint32_t position;   /* move to decide; move_count: the episode is over */
@@ -91,7 +101,7 @@ double game_play(struct game *g, bool split);
 /* Takes back everything from trail mark `mark` on and stands at `position` again: for searches that
  * try and undo. Costs and reward are those given, as they were then. */
 struct game_place {
-    size_t mark;
+    size_t mark, weak_mark;
     uint32_t position;
     double compute_ms, communication_ms, total_reward;
 };

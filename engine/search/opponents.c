@@ -210,7 +210,7 @@ static bool enumerate_step(struct search *s, struct search_event *out)
         bool split = left & 2;
         b->tried |= split ? 2 : 1;
         game_play(g, split);
-        if (optimistic_score(g) <= s->best.score + 1e-12)
+        if (g->conflict || optimistic_score(g) <= s->best.score + 1e-12)
             continue;
         if (game_is_over(g)) {
             search_ended(s, g->state.on, false, out);

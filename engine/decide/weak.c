@@ -1,0 +1,231 @@
+#include "engine/decide/weak.h"
+
+#include <string.h>
+
+enum { LEAVES_MOST = 64 }; /* an instruction with more settles nothing */
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the propagation");
+}
+
+static void mark_never(struct weak *w)
+{
+    const struct classes *c = w->labels->classes;
+
+    for (dim_id d = 0; d < c->dim_count; d++) {
+        hlo_value v = c->dim_value[d];
+        const struct hlo_shape *s = hlo_value_shape(c->m, v);
+        class_id k = c->class_of[d];
+        bool kernel = k != CLASS_NONE && c->info[k].reason == CLASS_PAPER_KERNEL &&
+                      hlo_at(c->m, c->m->value_instruction[v])->opcode == HLO_OP_PARAMETER;
+        w->never[d] = k == CLASS_NONE || s->dims[d - c->dim_base[v]] < (int64_t)w->parts || kernel;
+    }
+}
+
+int weak_new(const struct labels *l, struct weak *out, struct err *e)
+{
+    const struct classes *c = l->classes;
+    struct weak w = {.labels = l, .parts = l->parts[l->count - 1], .clash = HLO_NONE};
+
+    if (l->axes != 1)
+        return err_set(e, ERR_INPUT, "weak propagation knows one mesh axis, not %u", l->axes);
+    w.status = mem_try(c->m->value_count, 1);
+    w.off = mem_try(c->dim_count, 1);
+    w.never = mem_try(c->dim_count, 1);
+    w.tie_first = mem_try((size_t)c->dim_count + 1, sizeof *w.tie_first);
+    /* A value is settled once and each of its dims excluded once. */
+    bool ok = mem_grow(&w.trail, &w.trail_room, 0, (size_t)c->m->value_count + c->dim_count + 1);
+    if (!w.status || !w.off || !w.never || !w.tie_first || !ok) {
+        weak_release(&w);
+        return no_memory(e);
+    }
+    memset(w.status, WEAK_OPEN, c->m->value_count);
+    for (uint32_t n = 0; n < c->tie_count; n++)
+        w.tie_first[c->ties[n][0] + 1]++;
+    for (dim_id d = 0; d < c->dim_count; d++)
+        w.tie_first[d + 1] += w.tie_first[d];
+    mark_never(&w);
+    *out = w;
+    return 0;
+}
+
+void weak_release(struct weak *w)
+{
+    free(w->status);
+    free(w->off);
+    free(w->never);
+    free(w->tie_first);
+    free(w->trail);
+    memset(w, 0, sizeof *w);
+}
+
+/* Whether a value that is open may take a status. */
+static bool may_take(const struct weak *w, hlo_value v, int status)
+{
+    const struct classes *c = w->labels->classes;
+
+    if (w->status[v] != WEAK_OPEN)
+        return w->status[v] == status;
+    if (status <= WEAK_WHOLE)
+        return true;
+    dim_id d = class_dim(c, v, (uint32_t)status - 1);
+    return !w->off[d] && !w->never[d];
+}
+
+static bool settle(struct weak *w, hlo_value v, int status)
+{
+    if (w->labels->classes->is_free[v] || w->status[v] == status)
+        return true;
+    if (!may_take(w, v, status)) {
+        w->clash = w->labels->classes->m->value_instruction[v];
+        return false;
+    }
+    w->status[v] = (int8_t)status;
+    w->trail[w->trail_count++] = (struct weak_change){v, false};
+    return true;
+}
+
+/* What leaf n of an instruction would be under alternative `f` (NULL: nothing is split). */
+static int wanted(const struct classes *c, const struct class_factor *f, uint32_t leaf)
+{
+    return f ? c->leaf_dims[f->dims + leaf] + 1 : WEAK_WHOLE; /* unbound: -1 + 1 = whole */
+}
+
+static bool is_possible(const struct weak *w, hlo_id id, const struct class_factor *f)
+{
+    const struct classes *c = w->labels->classes;
+    uint32_t leaves = class_leaf_count(c, id);
+
+    if (f && (f->class == CLASS_NONE || f->size < (int64_t)w->parts))
+        return false;
+    for (uint32_t n = 0; n < leaves; n++) {
+        hlo_value v = hlo_factors_value(c->m, id, n);
+        if (!c->is_free[v] && !may_take(w, v, wanted(c, f, n)))
+            return false;
+    }
+    return true;
+}
+
+/* Dims of an open value that no alternative left would split are 0; with all of them the value is
+ * whole. */
+static bool exclude_dims(struct weak *w, hlo_value v, uint64_t possible)
+{
+    const struct classes *c = w->labels->classes;
+    bool all_off = true;
+
+    for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
+        if (!(possible >> (1 + d - c->dim_base[v]) & 1) && !w->off[d] && !w->never[d]) {
+            w->off[d] = 1;
+            w->trail[w->trail_count++] = (struct weak_change){d, true};
+        }
+        all_off &= w->off[d] || w->never[d];
+    }
+    return !all_off || settle(w, v, WEAK_WHOLE);
+}
+
+/* Settles the leaves, and the dims of leaves, on which all alternatives left agree. */
+static bool filter(struct weak *w, hlo_id id)
+{
+    const struct classes *c = w->labels->classes;
+    uint32_t leaves = class_leaf_count(c, id), first = c->factor_base[id], count = c->factor_base[id + 1] - first;
+    uint64_t left[LEAVES_MOST] = {0}; /* per leaf: the statuses that are left, as bits */
+    bool any = false;
+
+    if (!leaves || leaves > LEAVES_MOST)
+        return true;
+    for (uint32_t n = 0; n <= count; n++) {
+        const struct class_factor *f = n == count ? NULL : &c->factors[first + n];
+        if (!is_possible(w, id, f))
+            continue;
+        any = true;
+        for (uint32_t leaf = 0; leaf < leaves; leaf++)
+            left[leaf] |= (uint64_t)1 << wanted(c, f, leaf);
+    }
+    if (!any) {
+        w->clash = id;
+        return false;
+    }
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        if (c->is_free[v] || w->status[v] != WEAK_OPEN)
+            continue;
+        bool alone = !(left[leaf] & (left[leaf] - 1));
+        if (alone ? !settle(w, v, __builtin_ctzll(left[leaf])) : !exclude_dims(w, v, left[leaf]))
+            return false;
+    }
+    return true;
+}
+
+static bool wake_ties(struct weak *w, hlo_value v)
+{
+    const struct classes *c = w->labels->classes;
+
+    for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
+        bool split = w->status[v] == 1 + (int)(d - c->dim_base[v]);
+        if (!split && w->status[v] != WEAK_WHOLE)
+            continue;
+        for (uint32_t n = w->tie_first[d]; n < w->tie_first[d + 1]; n++) {
+            dim_id other = c->ties[n][1];
+            hlo_value u = c->dim_value[other];
+            if (!settle(w, u, split ? 1 + (int)(other - c->dim_base[u]) : WEAK_WHOLE))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool wake(struct weak *w, hlo_value v)
+{
+    const struct hlo_module *m = w->labels->classes->m;
+    hlo_id id = m->value_instruction[v];
+    const struct hlo_instruction *i = hlo_at(m, id);
+
+    if (!wake_ties(w, v) || !filter(w, id))
+        return false;
+    for (uint32_t n = 0; n < i->user_count; n++) {
+        if (!filter(w, hlo_user(m, id, n)))
+            return false;
+    }
+    return true;
+}
+
+bool weak_decide(struct weak *w, dim_id d, bool split)
+{
+    const struct classes *c = w->labels->classes;
+    hlo_value v = c->dim_value[d];
+    size_t next = w->trail_count; /* the trail is the queue: what is settled is woken in turn */
+    bool all_off = true;
+
+    if (split) {
+        if (!settle(w, v, 1 + (int)(d - c->dim_base[v])))
+            return false;
+    } else {
+        if (weak_status(w, d) == 1)
+            return false;
+        if (weak_status(w, d) < 0) {
+            w->off[d] = 1;
+            w->trail[w->trail_count++] = (struct weak_change){d, true};
+        }
+        for (dim_id x = c->dim_base[v]; x < c->dim_base[v + 1]; x++)
+            all_off &= w->off[x] || w->never[x];
+        if (all_off && !settle(w, v, WEAK_WHOLE))
+            return false;
+    }
+    for (; next < w->trail_count; next++) {
+        if (!w->trail[next].is_dim && !wake(w, w->trail[next].id))
+            return false;
+    }
+    return true;
+}
+
+void weak_undo(struct weak *w, size_t mark)
+{
+    while (w->trail_count > mark) {
+        const struct weak_change *c = &w->trail[--w->trail_count];
+        if (c->is_dim)
+            w->off[c->id] = 0;
+        else
+            w->status[c->id] = WEAK_OPEN;
+    }
+}
