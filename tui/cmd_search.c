@@ -313,21 +313,111 @@ static int race(const struct search_args *a, const struct problem *p)
     return code;
 }
 
+/* Limits and outputs of this command line, all else of the journal's. */
+static int from_journal(const struct search_args *now, const struct journal_log *log, struct search_args *a)
+{
+    int parsed = search_args_parse(log->arg_count, log->args, a);
+
+    if (parsed)
+        return parsed;
+    a->episodes = now->episodes ? now->episodes : a->episodes;
+    a->seconds = now->seconds > 0 ? now->seconds : a->seconds;
+    a->json = now->json;
+    a->quiet = now->quiet;
+    a->plan = now->plan;
+    a->resume = now->resume;
+    a->replay = now->replay;
+    a->journal = NULL;
+    a->log = log;
+    return 0;
+}
+
+static int search_problem(struct search_args *a)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct err e;
+    int code = problem_args_load(&a->problem, p);
+
+    if (code == EXIT_OK) {
+        if (a->log && journal_fits(a->log, p, &e)) {
+            err_print(&e, stderr);
+            code = EXIT_INPUT;
+        } else {
+            code = a->race ? race(a, p) : run_all(a, p);
+        }
+        problem_release(p);
+    }
+    free(p);
+    return code;
+}
+
+static int exit_code_of_parse(int parsed)
+{
+    return parsed == -1 ? EXIT_USAGE : parsed == -2 ? EXIT_INPUT : EXIT_OK;
+}
+
+static int go_on(const struct search_args *now, const char *path)
+{
+    struct search_args *a = mem_alloc(sizeof *a);
+    struct journal_log log;
+    struct err e;
+    int code;
+
+    if (journal_read(path, &log, &e)) {
+        err_print(&e, stderr);
+        free(a);
+        return EXIT_INPUT;
+    }
+    if (log.good < log.size)
+        fprintf(stderr, "automap: %s: the last %zu bytes are damaged and left out\n", path, log.size - log.good);
+    int parsed = from_journal(now, &log, a);
+    code = parsed ? exit_code_of_parse(parsed) : search_problem(a);
+    search_args_release(a);
+    journal_log_release(&log);
+    free(a);
+    return code;
+}
+
 int cmd_search(int argc, char **argv)
 {
     struct search_args *a = mem_alloc(sizeof *a);
-    struct problem *p = mem_alloc(sizeof *p);
     int parsed = search_args_parse(argc, argv, a);
-    int code = parsed == -1 ? EXIT_USAGE : parsed == -2 ? EXIT_INPUT : EXIT_OK;
+    int code = exit_code_of_parse(parsed);
 
     if (!parsed)
-        code = problem_args_load(&a->problem, p);
-    if (!parsed && code == EXIT_OK) {
-        code = a->race ? race(a, p) : run_all(a, p);
-        problem_release(p);
-    }
+        code = a->resume ? go_on(a, a->resume) : search_problem(a);
     search_args_release(a);
-    free(p);
     free(a);
     return code;
+}
+
+static const char replay_help[] = "usage: automap replay JOURNAL [--json] [--plan FILE]\n\n"
+                                  "Does again what a journal holds, bit for bit, and prints what came of it.\n";
+
+int cmd_replay(int argc, char **argv)
+{
+    struct search_args now = {.replay = true};
+    const char *path = NULL;
+
+    for (int n = 1; n < argc; n++) {
+        if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h")) {
+            fputs(replay_help, stdout);
+            return EXIT_OK;
+        }
+        if (!strcmp(argv[n], "--json")) {
+            now.json = true;
+        } else if (!strcmp(argv[n], "--plan") && n + 1 < argc) {
+            now.plan = argv[++n];
+        } else if (!path && argv[n][0] != '-') {
+            path = argv[n];
+        } else {
+            path = NULL;
+            break;
+        }
+    }
+    if (!path) {
+        fputs(replay_help, stderr);
+        return EXIT_USAGE;
+    }
+    return go_on(&now, path);
 }

@@ -33,6 +33,7 @@ const struct command commands[] = {
     {"manual", "man|bash|zsh|fish", "print the man page, or completions for a shell", cmd_manual},
     {"plan", "MODEL [CLUSTER] [--set NAME:DIM=0|1 ...] [--optimum] [--json] [-o FILE]",
      "one plan from given decisions, or the proven best", cmd_plan},
+    {"replay", "JOURNAL [--json] [--plan FILE]", "do again what a search's journal holds", cmd_replay},
     {"search", "MODEL [CLUSTER] [--kind opp|adp|all] [--algo NAME] [--pin NAME:DIM=0|1] [--json]",
      "search for the best distribution: a learner, or its opponents", cmd_search},
     {"teach", "GAME [--seeds N] [--decisions N] [--SETTING VALUE] [--no-SWITCH]",

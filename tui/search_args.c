@@ -28,6 +28,8 @@ static const char help[] =
     "  --script FILE              commands at moments: lines 'STEP COMMAND' or 'at episode N: COMMAND'\n"
     "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PROBLEM_ARGS_HELP
     "  --plan FILE                write the best plan to FILE\n"
+    "  --journal FILE             keep commands and best plans in FILE as they come\n"
+    "  --resume FILE              go on with the search of a journal, bit for bit; takes limits only\n"
     "  --json                     the result as JSON on standard output\n"
     "  --quiet                    no progress on standard error\n\n"
     "Seconds in results are those of the search's thread on a processor.\n"
@@ -216,9 +218,11 @@ static int take_value(struct search_args *a, const char *option, const char *val
         return each_line(a, value, script_line);
     if (!strcmp(option, "learner"))
         return set_learner(a, value);
-    if (!strcmp(option, "plan")) {
-        a->plan = value;
-        return 0;
+    const char **path = !strcmp(option, "plan") ? &a->plan : !strcmp(option, "journal") ? &a->journal
+                        : !strcmp(option, "resume") ? &a->resume : NULL;
+    if (path) {
+        *path = value;
+        return value[0] ? 0 : usage("a file is expected behind --", option);
     }
     return 1;
 }
@@ -261,8 +265,12 @@ int search_args_parse(int argc, char **argv, struct search_args *a)
         if (rc)
             return rc;
     }
-    if (!a->problem.model)
+    a->argv = argv;
+    a->argc = argc;
+    if (!a->problem.model && !a->resume)
         return usage("no model given", "");
+    if (a->journal && (a->seeds > 1 || a->race))
+        return usage("--journal is of one search", "");
     if (a->race && (a->seeds > 1 || a->by_step.count || a->by_episode.count))
         return usage("--algo race takes neither --seeds nor --script", "");
     sort_timed(&a->by_step);

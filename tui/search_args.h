@@ -2,7 +2,7 @@
 #ifndef AUTOMAP_TUI_SEARCH_ARGS_H
 #define AUTOMAP_TUI_SEARCH_ARGS_H
 
-#include "engine/live/command.h"
+#include "engine/live/journal.h"
 #include "engine/search/search.h"
 #include "tui/problem_args.h"
 
@@ -31,7 +31,12 @@ struct search_args {
     size_t pin_count, pin_room;
     struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
     const char *plan;
-    const char *journal, *resume;          /* paths */
+    const char *journal;                   /* path of one to make */
+    const char *resume;                    /* path of one to go on with */
+    bool replay;                           /* stop where the journal ends, write nothing to it */
+    const struct journal_log *log;         /* what it holds */
+    char *const *argv;                     /* as they were given, for the journal */
+    int argc;
 };
 
 /* 0 go on, 1 help was printed, -1 wrong command line, -2 a file is wrong (both said on stderr). */

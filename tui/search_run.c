@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ static void tell(struct search_run *r)
 struct script {
     const struct timed_list *by_step, *by_episode;
     size_t step, episode;
+    char origin; /* of the last command: 's' by step, 'e' by episode */
     bool quit;
 };
 
@@ -52,15 +54,17 @@ static const struct live_command *next_command(struct script *s, const struct co
 {
     const struct timed_list *a = s->by_step, *b = s->by_episode;
     bool step = s->step < a->count, episode = s->episode < b->count;
+    bool step_due = step && a->items[s->step].at <= c->steps;
+    bool episode_due = episode && b->items[s->episode].at <= search_episodes(c->search);
 
-    if (step && a->items[s->step].at <= c->steps)
+    if (step_due || (step && idle && !episode_due)) {
+        s->origin = 's';
         return &a->items[s->step++].command;
-    if (episode && b->items[s->episode].at <= search_episodes(c->search))
+    }
+    if (episode_due || (episode && idle)) {
+        s->origin = 'e';
         return &b->items[s->episode++].command;
-    if (idle && step)
-        return &a->items[s->step++].command;
-    if (idle && episode)
-        return &b->items[s->episode++].command;
+    }
     return NULL;
 }
 
@@ -69,7 +73,9 @@ static int follow_script(struct script *s, struct core *c, struct err *e)
     const struct live_command *command;
 
     while (!s->quit && (command = next_command(s, c, !core_wants_step(c)))) {
+        c->origin = s->origin;
         int rc = core_apply(c, command, e);
+        c->origin = 'c';
         if (rc)
             return rc;
         s->quit = command->verb == COMMAND_QUIT;
@@ -91,7 +97,31 @@ static bool is_enough(const struct search_args *a, const struct core *c, double 
                                               : search_evaluations(c->search) >= PLANS_WITHOUT_LIMIT;
 }
 
-static int begin(struct search_pool *pool, uint32_t n)
+/* Does again what the journal holds; the script stands where it stood. */
+static int resume(const struct search_args *a, struct search_run *r, struct script *script)
+{
+    int rc = core_replay(&r->core, a->log, &r->error);
+
+    for (size_t k = 0; k < a->log->record_count; k++) {
+        script->step += a->log->records[k].kind == 's';
+        script->episode += a->log->records[k].kind == 'e';
+    }
+    if (!rc && a->resume)
+        rc = journal_reopen(a->resume, a->log, &r->core.journal, &r->error);
+    return rc;
+}
+
+/* A journal that was cut short before "run" begins as it would have. */
+static bool has_begun(const struct search_args *a)
+{
+    size_t commands = 0;
+
+    for (size_t k = 0; k < a->log->record_count; k++)
+        commands += a->log->records[k].kind == 'c';
+    return commands > a->pin_count;
+}
+
+static int begin(struct search_pool *pool, uint32_t n, struct script *script)
 {
     struct search_run *r = &pool->runs[n];
     struct search_options o = pool->args->search;
@@ -102,8 +132,15 @@ static int begin(struct search_pool *pool, uint32_t n)
     r->began = !rc;
     if (r->began)
         r->core.clock_s = thread_s;
-    for (size_t k = 0; k < pool->args->pin_count && !rc; k++)
-        rc = core_apply(&r->core, &pool->args->pins[k], &r->error);
+    const struct search_args *a = pool->args;
+    if (!rc && a->log && has_begun(a))
+        return resume(a, r, script);
+    if (!rc && a->resume)
+        rc = err_set(&r->error, ERR_INPUT, "the journal ends before the search began; start it again");
+    if (!rc && a->journal)
+        rc = journal_create(a->journal, pool->problem, a->argv, a->argc, &r->core.journal, &r->error);
+    for (size_t k = 0; k < a->pin_count && !rc; k++)
+        rc = core_apply(&r->core, &a->pins[k], &r->error);
     return rc ? rc : core_apply(&r->core, &run, &r->error);
 }
 
@@ -113,13 +150,15 @@ static void carry_out(struct search_pool *pool, uint32_t n)
     struct script script = {.by_step = &pool->args->by_step, .by_episode = &pool->args->by_episode};
     double start = now_s();
 
-    r->rc = begin(pool, n);
+    r->rc = begin(pool, n, &script);
     for (uint64_t k = 0; !r->rc && !script.quit; k++) {
         if (k % STEPS_BETWEEN_LOOKS == 0) {
             tell(r);
             if (atomic_load(&pool->stop))
                 break;
         }
+        if (pool->args->replay)
+            break;
         r->rc = follow_script(&script, &r->core, &r->error);
         if (r->rc || script.quit || !core_wants_step(&r->core) || is_enough(pool->args, &r->core, start))
             break;
@@ -127,6 +166,13 @@ static void carry_out(struct search_pool *pool, uint32_t n)
     }
     if (!r->rc)
         tell(r);
+    if (r->core.journal) {
+        journal_mark(r->core.journal, r->core.steps, true);
+        if (journal_trouble(r->core.journal))
+            fprintf(stderr, "automap search: %s\n", journal_trouble(r->core.journal));
+        journal_close(r->core.journal);
+        r->core.journal = NULL;
+    }
 }
 
 static void *work(void *argument)

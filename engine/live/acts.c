@@ -422,7 +422,7 @@ static uint64_t count_of(const struct live_command *command)
     return command->number < 1 ? 1 : (uint64_t)command->number;
 }
 
-int core_apply(struct core *c, const struct live_command *command, struct err *e)
+static int apply(struct core *c, const struct live_command *command, struct err *e)
 {
     switch ((enum command_verb)command->verb) {
     case COMMAND_RUN:
@@ -461,4 +461,40 @@ int core_apply(struct core *c, const struct live_command *command, struct err *e
         break;
     }
     return err_set(e, ERR_INPUT, "no such command");
+}
+
+/* A refused command is kept too: it may have set the search back to the start of an episode. */
+int core_apply(struct core *c, const struct live_command *command, struct err *e)
+{
+    if (c->journal)
+        journal_command(c->journal, c->origin, c->steps, command);
+    return apply(c, command, e);
+}
+
+static bool is_same_best(const struct core *c, const struct journal_record *r)
+{
+    return c->best && !memcmp(&c->best->score, &r->score, sizeof r->score) &&
+           !memcmp(&c->best->cost.step_ms, &r->ms, sizeof r->ms) && journal_plan_hash(c->best) == r->plan;
+}
+
+int core_replay(struct core *c, const struct journal_log *log, struct err *e)
+{
+    for (size_t n = 0; n < log->record_count; n++) {
+        const struct journal_record *r = &log->records[n];
+        struct live_command command;
+        struct err refused;
+        while (c->steps < r->step && core_wants_step(c))
+            core_step(c);
+        bool same = c->steps == r->step && (r->kind != 'b' || is_same_best(c, r));
+        if (!same)
+            return err_set(e, ERR_INPUT, "the replay goes another way than the journal at step %llu",
+                           (unsigned long long)r->step);
+        if (r->kind == 'b' || r->kind == 'm')
+            continue;
+        int rc = live_command_parse(log->text + r->command, &command, e);
+        if (rc)
+            return rc;
+        (void)!apply(c, &command, &refused); /* refused then, refused now */
+    }
+    return 0;
 }

@@ -23,6 +23,8 @@ static double monotonic_s(void *context)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+enum { STEPS_BETWEEN_MARKS = 16 }; /* looks at the clock */
+
 /* ---- log and plans ---- */
 
 void core_say(struct core *c, enum log_kind kind, const char *format, ...)
@@ -217,6 +219,20 @@ static void end_episode(struct core *c)
         series_add(&c->epsilon_curve, episode, rl_agent_epsilon(agent));
 }
 
+static void keep_journal(struct core *c)
+{
+    const char *trouble;
+
+    if (c->event.ended && c->event.improved && c->best)
+        journal_best(c->journal, c->steps, c->best);
+    else if (c->steps % STEPS_BETWEEN_MARKS == 0)
+        journal_mark(c->journal, c->steps, false);
+    if (!c->journal_ended && (trouble = journal_trouble(c->journal))) {
+        c->journal_ended = true;
+        core_say(c, LOG_TROUBLE, "%s; the search goes on", trouble);
+    }
+}
+
 void core_note_step(struct core *c, double seconds)
 {
     c->steps++;
@@ -241,6 +257,8 @@ void core_note_step(struct core *c, double seconds)
         c->state = LIVE_PAUSED;
     if (search_is_done(c->search) && c->state != LIVE_FAILED)
         c->state = LIVE_DONE;
+    if (c->journal)
+        keep_journal(c);
 }
 
 void core_step(struct core *c)
@@ -259,7 +277,7 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
 {
     struct core *c = out;
 
-    *c = (struct core){.problem = p, .clock_s = monotonic_s, .state = LIVE_READY};
+    *c = (struct core){.problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
     bool ok = series_new(&c->reward) && series_new(&c->best_ms) && series_new(&c->loss_curve) &&
               series_new(&c->epsilon_curve) && log_new(&c->log) && mem_grow(&c->acts, &c->act_room, 0, 1);
     int rc = ok ? core_renew_search(c, o, e) : no_memory(e);

@@ -6,6 +6,7 @@
 #define AUTOMAP_ENGINE_LIVE_CORE_H
 
 #include "engine/live/command.h"
+#include "engine/live/journal.h"
 #include "engine/live/snapshot.h"
 
 /* A person's standing wishes after one act; undo goes back to the one before. */
@@ -49,6 +50,9 @@ struct core {
     double baseline_ms;
     struct series reward, best_ms, loss_curve, epsilon_curve;
     struct live_log log;
+    struct journal *journal;    /* borrowed; NULL: none is kept */
+    bool journal_ended;         /* its trouble was said */
+    char origin;                /* of the next command, for the journal: 'c' */
     double (*clock_s)(void *);  /* for reports only; never for decisions */
     void *clock_context;
     double seconds;             /* of stepping */
@@ -59,6 +63,9 @@ void core_release(struct core *c);
 
 /* Applies a command. A wish that cannot be met changes nothing and says why in *e (and in the log). */
 int core_apply(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
+/* Does again what a journal holds, to its last record; best plans on the way are held against it:
+ * ERR_INPUT where they differ. The core must be new, without a journal. */
+int core_replay(struct core *c, const struct journal_log *log, struct err *e) MUST_CHECK;
 /* True while there is something to do without another command. */
 bool core_wants_step(const struct core *c);
 /* One step of the search; counts, curves, log, best plan follow. */

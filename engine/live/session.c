@@ -195,10 +195,29 @@ static int begin(struct session *s, struct err *e)
     if (!s->newest)
         return no_memory(e);
     s->newest->number = ++s->numbered;
-    s->idle = true;
+    s->idle = !core_wants_step(&s->core); /* a replayed one may be in the middle of a run */
     if (pthread_create(&s->thread, NULL, search_thread, s))
         return err_set(e, ERR_IO, "cannot start the search thread");
     return 0;
+}
+
+static int begin_core(struct session *s, const struct problem *p, const struct session_options *o, struct err *e)
+{
+    int rc = core_new(p, &o->search, &s->core, e);
+
+    if (rc || !o->replay)
+        return rc;
+    rc = core_replay(&s->core, o->replay, e);
+    if (rc)
+        core_release(&s->core);
+    return rc;
+}
+
+static void journal_mark_last(struct core *c)
+{
+    if (c->journal)
+        journal_mark(c->journal, c->steps, true);
+    journal_close(c->journal);
 }
 
 int session_new(const struct problem *p, const struct session_options *o, struct session **out, struct err *e)
@@ -206,13 +225,17 @@ int session_new(const struct problem *p, const struct session_options *o, struct
     struct session *s = mem_try(1, sizeof *s);
     int rc;
 
-    if (!s)
+    if (!s) {
+        journal_close(o->journal);
         return no_memory(e);
-    rc = core_new(p, &o->search, &s->core, e);
+    }
+    rc = begin_core(s, p, o, e);
     if (rc) {
+        journal_close(o->journal);
         free(s);
         return rc;
     }
+    s->core.journal = o->journal;
     rc = init_sync(s, e);
     if (!rc) {
         rc = begin(s, e);
@@ -222,6 +245,7 @@ int session_new(const struct problem *p, const struct session_options *o, struct
         }
     }
     if (rc) {
+        journal_close(s->core.journal);
         core_release(&s->core);
         free(s);
     } else {
@@ -240,6 +264,7 @@ void session_free(struct session *s)
     pthread_join(s->thread, NULL);
     snapshot_release(s->newest);
     release_sync(s);
+    journal_mark_last(&s->core);
     core_release(&s->core);
     free(s);
 }

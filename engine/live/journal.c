@@ -1,0 +1,287 @@
+#include "engine/live/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SUM_DIGITS = 16 };
+
+struct journal {
+    int fd;
+    uint64_t sum;
+    double marked_s;
+    uint64_t marked_step;
+    char trouble[96];
+    struct str line;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- writing ---- */
+
+static void give_up(struct journal *j)
+{
+    snprintf(j->trouble, sizeof j->trouble, "the journal ends here: %s", strerror(errno));
+    close(j->fd);
+    j->fd = -1;
+}
+
+static void put(struct journal *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct journal *j, const char *format, ...)
+{
+    char payload[COMMAND_TEXT_ROOM + 4096 + 64];
+    va_list args;
+
+    if (j->fd < 0)
+        return;
+    va_start(args, format);
+    int size = vsnprintf(payload, sizeof payload, format, args);
+    va_end(args);
+    if (size < 0 || (size_t)size >= sizeof payload) {
+        errno = ENAMETOOLONG;
+        give_up(j);
+        return;
+    }
+    j->sum = mem_hash(payload, (size_t)size, j->sum);
+    str_clear(&j->line);
+    str_format(&j->line, "%016" PRIx64 " ", j->sum);
+    str_add_bytes(&j->line, payload, (size_t)size);
+    str_add_char(&j->line, '\n');
+    ssize_t written = j->line.failed ? -1 : write(j->fd, j->line.text, j->line.size);
+    if (written >= 0 && (size_t)written < j->line.size)
+        errno = ENOSPC;
+    if (written < 0 || (size_t)written < j->line.size)
+        give_up(j);
+}
+
+static int new_journal(int fd, uint64_t sum, struct journal **out, struct err *e)
+{
+    struct journal *j = mem_try(1, sizeof *j);
+
+    if (!j) {
+        close(fd);
+        return err_set(e, ERR_MEMORY, "not enough memory for the journal");
+    }
+    *j = (struct journal){.fd = fd, .sum = sum, .marked_s = now_s()};
+    *out = j;
+    return 0;
+}
+
+/* Arguments hold no line ends in a journal: a command line that has one is written with a blank. */
+static void put_arg(struct journal *j, const char *arg)
+{
+    struct str clean = {0};
+
+    for (; *arg; arg++)
+        str_add_char(&clean, *arg == '\n' || *arg == '\r' ? ' ' : *arg);
+    put(j, "arg %s", clean.text ? clean.text : "");
+    str_release(&clean);
+}
+
+int journal_create(const char *path, const struct problem *p, char *const *args, int arg_count,
+                   struct journal **out, struct err *e)
+{
+    struct journal *j = NULL;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return err_set(e, ERR_IO, "cannot make the journal %.200s: %s", path, strerror(errno));
+    (void)flock(fd, LOCK_EX | LOCK_NB); /* against a resume while this one runs */
+    int rc = new_journal(fd, 0, &j, e);
+    if (rc)
+        return rc;
+    put(j, "automap.journal/1");
+    for (int n = 0; n < arg_count; n++)
+        put_arg(j, args[n]);
+    put(j, "problem %016" PRIx64 " %016" PRIx64 " %" PRIu32, p->model_fingerprint,
+        cluster_fingerprint(&p->cluster), p->classes.count);
+    *out = j;
+    return 0;
+}
+
+void journal_close(struct journal *j)
+{
+    if (!j)
+        return;
+    if (j->fd >= 0)
+        close(j->fd);
+    str_release(&j->line);
+    free(j);
+}
+
+void journal_command(struct journal *j, char origin, uint64_t step, const struct live_command *c)
+{
+    struct str text = {0};
+
+    live_command_print(c, &text);
+    if (!text.failed)
+        put(j, "%c %" PRIu64 " %s", origin, step, text.text);
+    str_release(&text);
+}
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+uint64_t journal_plan_hash(const struct live_plan *plan)
+{
+    return mem_hash(plan->on, plan->count * sizeof *plan->on, 0);
+}
+
+void journal_best(struct journal *j, uint64_t step, const struct live_plan *plan)
+{
+    put(j, "b %" PRIu64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64, step, bits_of(plan->score),
+        bits_of(plan->cost.step_ms), journal_plan_hash(plan));
+    j->marked_step = step;
+}
+
+void journal_mark(struct journal *j, uint64_t step, bool now)
+{
+    if (step == j->marked_step || (!now && now_s() - j->marked_s < 1))
+        return;
+    put(j, "m %" PRIu64, step);
+    j->marked_s = now_s();
+    j->marked_step = step;
+}
+
+const char *journal_trouble(const struct journal *j)
+{
+    return j->trouble[0] ? j->trouble : NULL;
+}
+
+/* ---- reading ---- */
+
+static int read_all(const char *path, struct journal_log *out, struct err *e)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat about;
+    int rc = 0;
+
+    if (!f)
+        return err_set(e, ERR_IO, "cannot read %.200s: %s", path, strerror(errno));
+    if (fstat(fileno(f), &about) || !S_ISREG(about.st_mode) || about.st_size > JOURNAL_MOST)
+        rc = err_set(e, ERR_INPUT, "%.200s is no journal", path);
+    if (!rc && !(out->text = mem_try((size_t)about.st_size + 1, 1)))
+        rc = err_set(e, ERR_MEMORY, "not enough memory for the journal");
+    if (!rc)
+        out->size = fread(out->text, 1, (size_t)about.st_size, f);
+    fclose(f);
+    return rc;
+}
+
+static bool take_record(struct journal_log *l, const char *payload)
+{
+    struct journal_record r = {.kind = payload[0]};
+    int at = 0;
+
+    if (!mem_grow(&l->records, &l->record_room, l->record_count, 1))
+        return false;
+    if (sscanf(payload + 1, " %" SCNu64 "%n", &r.step, &at) != 1)
+        return false;
+    const char *rest = payload + 1 + at;
+    if (r.kind == 'b' && sscanf(rest, " %" SCNx64 " %" SCNx64 " %" SCNx64, &r.score, &r.ms, &r.plan) != 3)
+        return false;
+    if ((r.kind == 'c' || r.kind == 's' || r.kind == 'e') && *rest++ != ' ')
+        return false;
+    if (!strchr("csebm", r.kind) || (l->record_count && r.step < l->records[l->record_count - 1].step))
+        return false;
+    r.command = (size_t)(rest - l->text);
+    l->records[l->record_count++] = r;
+    return true;
+}
+
+static bool take_line(struct journal_log *l, char *payload, uint32_t number)
+{
+    if (number == 0)
+        return !strcmp(payload, "automap.journal/1");
+    if (!strncmp(payload, "arg ", 4)) {
+        if (l->arg_count > 4096 || !mem_grow(&l->args, &l->arg_room, (size_t)l->arg_count, 1))
+            return false;
+        l->args[l->arg_count++] = payload + 4;
+        return true;
+    }
+    if (!strncmp(payload, "problem ", 8))
+        return sscanf(payload + 8, "%" SCNx64 " %" SCNx64 " %" SCNu32, &l->model, &l->cluster, &l->classes) == 3;
+    return l->classes && payload[0] && take_record(l, payload);
+}
+
+int journal_read(const char *path, struct journal_log *out, struct err *e)
+{
+    int rc;
+    uint32_t number = 0;
+
+    memset(out, 0, sizeof *out);
+    rc = read_all(path, out, e);
+    while (!rc && out->good < out->size) {
+        char *line = out->text + out->good, *end = memchr(line, '\n', out->size - out->good), *after;
+        if (!end || end - line < SUM_DIGITS + 1 || memchr(line, 0, (size_t)(end - line)))
+            break;
+        *end = '\0';
+        uint64_t sum = strtoull(line, &after, 16);
+        char *payload = line + SUM_DIGITS + 1;
+        if (after != line + SUM_DIGITS || *after != ' ' ||
+            mem_hash(payload, (size_t)(end - payload), out->sum) != sum || !take_line(out, payload, number++))
+            break;
+        out->sum = sum;
+        out->good = (size_t)(end + 1 - out->text);
+    }
+    if (!rc && !out->classes)
+        rc = err_set(e, ERR_INPUT, "%.200s is no journal, or damaged at its beginning", path);
+    if (rc)
+        journal_log_release(out);
+    return rc;
+}
+
+void journal_log_release(struct journal_log *l)
+{
+    free(l->text);
+    free(l->args);
+    free(l->records);
+    memset(l, 0, sizeof *l);
+}
+
+int journal_fits(const struct journal_log *l, const struct problem *p, struct err *e)
+{
+    const char *what = l->model != p->model_fingerprint                   ? "model"
+                       : l->cluster != cluster_fingerprint(&p->cluster) ? "cluster"
+                       : l->classes != p->classes.count                   ? "options"
+                                                                          : NULL;
+
+    return what ? err_set(e, ERR_INPUT, "the journal was made with another %s", what) : 0;
+}
+
+int journal_reopen(const char *path, const struct journal_log *l, struct journal **out, struct err *e)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_set(e, ERR_IO, "cannot write to %.200s: %s", path, strerror(errno));
+    struct stat about;
+    if (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &about) || (size_t)about.st_size != l->size) {
+        close(fd);
+        return err_set(e, ERR_IO, "the search that writes %.200s still runs", path);
+    }
+    if (ftruncate(fd, (off_t)l->good)) {
+        close(fd);
+        return err_set(e, ERR_IO, "cannot cut %.200s: %s", path, strerror(errno));
+    }
+    return new_journal(fd, l->sum, out, e);
+}
