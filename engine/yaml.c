@@ -1,5 +1,7 @@
 #include "engine/yaml.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -266,4 +268,25 @@ void yaml_release(struct yaml_doc *d)
 {
     arena_release(&d->arena);
     memset(d, 0, sizeof *d);
+}
+
+int yaml_wrong(const struct yaml_doc *d, size_t mark, struct err *e, const char *format, ...)
+{
+    char text[sizeof e->what];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    err_set(e, ERR_INPUT, "%s", text);
+    return yaml_at(d, mark, e);
+}
+
+const struct yaml *yaml_get(const struct yaml *map, const char *key)
+{
+    const struct yaml *item = map && map->kind == YAML_MAP ? map->first : NULL;
+
+    while (item && strcmp(item->key, key) != 0)
+        item = item->next;
+    return item;
 }

@@ -33,6 +33,13 @@ void yaml_release(struct yaml_doc *d);
 /* Adds line, column and source line of a mark to an error already set. Returns e->code. */
 int yaml_at(const struct yaml_doc *d, size_t mark, struct err *e);
 
+/* Writes an ERR_INPUT at a mark: a node's, or its key's. Returns the code. */
+int yaml_wrong(const struct yaml_doc *d, size_t mark, struct err *e, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The value of a key; NULL: not there, or `map` is NULL or no map. */
+const struct yaml *yaml_get(const struct yaml *map, const char *key);
+
 const char *yaml_kind_name(enum yaml_kind kind); /* "a list" */
 
 #endif

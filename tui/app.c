@@ -31,8 +31,8 @@ static int build_keymap(struct app *a, struct err *e)
             a->tables[count++] = panel_list[i]->keys;
     }
     a->keymap = keymap_new(a->tables, count, a->setup.mode);
-    const struct doc *d = a->setup.config;
-    int keys = d ? doc_get(d, doc_root(d), "keys") : 0;
+    const struct yaml_doc *d = a->setup.config;
+    const struct yaml *keys = d ? yaml_get(d->root, "keys") : NULL;
     return keys ? keymap_configure(a->keymap, d, keys, e) : 0;
 }
 

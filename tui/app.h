@@ -12,7 +12,7 @@ struct app_setup {
     struct theme theme;
     bool ascii;
     enum key_mode mode;
-    const struct doc *config; /* NULL: none. Its `keys` are applied; kept by the caller */
+    const struct yaml_doc *config; /* NULL: none. Its `keys` are applied; kept by the caller */
     const char *data_dir;     /* examples below it */
     const char *state_dir;    /* recent files below it; NULL: nothing is kept */
     int64_t today;            /* seconds since 1970, for "yesterday" */

@@ -6,34 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_mode(struct config *c, int node, struct err *e)
+static int read_mode(struct config *c, const struct yaml *node, struct err *e)
 {
-    const char *text = doc_scalar(c->doc, node);
+    const char *text = node->text;
     if (!text || (strcmp(text, "vi") != 0 && strcmp(text, "plain") != 0))
-        return doc_err(c->doc, node, e, "mode is vi or plain");
+        return yaml_wrong(&c->doc, node->mark, e, "mode is vi or plain");
     c->mode = !strcmp(text, "plain") ? KEYS_PLAIN : KEYS_VI;
     return 0;
 }
 
-static int read_mouse(struct config *c, int node, struct err *e)
+static int read_mouse(struct config *c, const struct yaml *node, struct err *e)
 {
-    const char *text = doc_scalar(c->doc, node);
+    const char *text = node->text;
     if (!text || (strcmp(text, "true") != 0 && strcmp(text, "false") != 0))
-        return doc_err(c->doc, node, e, "mouse is true or false");
+        return yaml_wrong(&c->doc, node->mark, e, "mouse is true or false");
     c->mouse = !strcmp(text, "true");
     return 0;
 }
 
-static int read_theme(struct config *c, int node, struct err *e)
+static int read_theme(struct config *c, const struct yaml *node, struct err *e)
 {
-    const char *text = doc_scalar(c->doc, node);
+    const char *text = node->text;
     if (!text || strlen(text) >= sizeof c->theme)
-        return doc_err(c->doc, node, e, "theme is a name or a path");
+        return yaml_wrong(&c->doc, node->mark, e, "theme is a name or a path");
     memcpy(c->theme, text, strlen(text) + 1);
     return 0;
 }
 
-static int read_keys(struct config *c, int node, struct err *e)
+static int read_keys(struct config *c, const struct yaml *node, struct err *e)
 {
     (void)c;
     (void)node;
@@ -45,21 +45,20 @@ static int read_all(struct config *c, struct err *e)
 {
     static const struct {
         const char *key;
-        int (*read)(struct config *c, int node, struct err *e);
+        int (*read)(struct config *c, const struct yaml *node, struct err *e);
     } settings[] = {
         {"theme", read_theme}, {"mode", read_mode}, {"mouse", read_mouse}, {"keys", read_keys}};
-    int key, value;
 
-    for (int i = 0; doc_pair(c->doc, doc_root(c->doc), i, &key, &value); i++) {
-        const char *name = doc_scalar(c->doc, key);
+    if (c->doc.root && c->doc.root->kind != YAML_MAP)
+        return yaml_wrong(&c->doc, c->doc.root->mark, e, "settings are a map: theme, mode, mouse, keys");
+    for (const struct yaml *v = c->doc.root ? c->doc.root->first : NULL; v; v = v->next) {
         size_t s = 0;
-        while (s < 4 && (!name || strcmp(settings[s].key, name) != 0))
+        while (s < 4 && strcmp(settings[s].key, v->key) != 0)
             s++;
         if (s == 4)
-            return doc_err(c->doc, key, e,
-                           "unknown key \"%.40s\"; there are theme, mode, mouse and keys",
-                           name ? name : "?");
-        if (settings[s].read(c, value, e))
+            return yaml_wrong(&c->doc, v->key_mark, e,
+                              "unknown key \"%.40s\"; there are theme, mode, mouse and keys", v->key);
+        if (settings[s].read(c, v, e))
             return e->code;
     }
     return 0;
@@ -67,7 +66,7 @@ static int read_all(struct config *c, struct err *e)
 
 int config_load(struct config *c, const char *path, struct err *e)
 {
-    char *text = NULL, dir[sizeof c->path - 16];
+    char dir[sizeof c->path - 16];
     size_t size = 0;
 
     *c = (struct config){.mode = KEYS_VI, .mouse = true};
@@ -79,18 +78,22 @@ int config_load(struct config *c, const char *path, struct err *e)
         c->path[0] = 0;
         return 0;
     }
-    if (file_read(&text, &size, c->path, DOC_MOST, e))
+    if (file_read(&c->text, &size, c->path, SETTINGS_MOST, e))
         return e->code;
-    if (doc_parse(&c->doc, text, size, e) || read_all(c, e)) {
+    bool blank = strspn(c->text, " \t\r\n") == size;
+    if ((!blank && yaml_read(&c->doc, c->text, size, e)) || read_all(c, e)) {
         err_in_file(e, c->path);
         config_release(c);
+        return e->code;
     }
-    free(text);
-    return e->code;
+    return 0;
 }
 
 void config_release(struct config *c)
 {
-    doc_free(c->doc);
-    c->doc = NULL;
+    if (c->doc.root)
+        yaml_release(&c->doc);
+    free(c->text);
+    c->doc = (struct yaml_doc){0};
+    c->text = NULL;
 }

@@ -9,11 +9,12 @@
 #ifndef AUTOMAP_TUI_CONFIG_H
 #define AUTOMAP_TUI_CONFIG_H
 
-#include "tui/doc.h"
+#include "engine/yaml.h"
 #include "tui/keys.h"
 
 struct config {
-    struct doc *doc; /* for the keys; freed by config_release */
+    struct yaml_doc doc; /* for the keys; root NULL: none. Released by config_release, as text */
+    char *text;
     char path[1024]; /* "": there is no file */
     char theme[256]; /* "": none is named */
     enum key_mode mode;

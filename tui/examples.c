@@ -1,8 +1,8 @@
 #include "tui/examples.h"
 
 #include "engine/cost/cluster.h"
+#include "engine/yaml.h"
 #include "hlo/mem.h"
-#include "tui/doc.h"
 #include "tui/file.h"
 
 #include <dirent.h>
@@ -10,26 +10,24 @@
 #include <stdio.h>
 #include <string.h>
 
-static int read_count(const struct doc *d, int map, const char *key, int64_t *out, struct err *e)
+static int read_count(const struct yaml_doc *d, const struct yaml *map, const char *key, int64_t *out, struct err *e)
 {
-    int node = doc_get(d, map, key);
-    const char *text = doc_scalar(d, node);
+    const struct yaml *node = yaml_get(map, key);
     char *end = NULL;
 
-    *out = text ? strtoll(text, &end, 10) : -1;
-    if (!text || *end || *out < 0)
-        return doc_err(d, node ? node : map, e, "%s: a count expected", key);
+    *out = node && node->text ? strtoll(node->text, &end, 10) : -1;
+    if (!end || *end || *out < 0)
+        return yaml_wrong(d, node ? node->mark : map->mark, e, "%s: a count expected", key);
     return 0;
 }
 
-static int read_model(const struct doc *d, int key, int value, struct example_model *m,
-                      struct err *e)
+static int read_model(const struct yaml_doc *d, const struct yaml *value, struct example_model *m, struct err *e)
 {
-    const char *name = doc_scalar(d, key), *about = doc_scalar(d, doc_get(d, value, "about"));
+    const struct yaml *about = yaml_get(value, "about");
 
-    if (!name || !about || snprintf(m->name, sizeof m->name, "%s", name) >= (int)sizeof m->name)
-        return doc_err(d, key, e, "NAME: {about, instructions, variables, dims} expected");
-    snprintf(m->about, sizeof m->about, "%s", about);
+    if (!about || !about->text || snprintf(m->name, sizeof m->name, "%s", value->key) >= (int)sizeof m->name)
+        return yaml_wrong(d, value->key_mark, e, "NAME: {about, instructions, variables, dims} expected");
+    snprintf(m->about, sizeof m->about, "%s", about->text);
     if (read_count(d, value, "instructions", &m->instructions, e) ||
         read_count(d, value, "variables", &m->variables, e))
         return e->code;
@@ -39,24 +37,24 @@ static int read_model(const struct doc *d, int key, int value, struct example_mo
 int examples_models(struct example_model *out, int *count, const char *data_dir, struct err *e)
 {
     char path[PATH_MAX], *text = NULL;
-    struct doc *d = NULL;
+    struct yaml_doc d;
     size_t size = 0;
-    int key, value, rc = 0;
+    int rc = 0;
 
     *count = 0;
     snprintf(path, sizeof path, "%s/examples/models/index.yaml", data_dir);
-    if (file_read(&text, &size, path, DOC_MOST, e))
+    if (file_read(&text, &size, path, SETTINGS_MOST, e))
         return e->code;
-    if (doc_parse(&d, text, size, e)) {
+    if (yaml_read(&d, text, size, e)) {
         free(text);
         return err_in_file(e, path);
     }
-    for (int i = 0; !rc && *count < EXAMPLES_MOST && doc_pair(d, doc_root(d), i, &key, &value);
-         i++) {
-        rc = read_model(d, key, value, &out[*count], e);
+    const struct yaml *v = d.root && d.root->kind == YAML_MAP ? d.root->first : NULL;
+    for (; !rc && *count < EXAMPLES_MOST && v; v = v->next) {
+        rc = read_model(&d, v, &out[*count], e);
         *count += rc == 0;
     }
-    doc_free(d);
+    yaml_release(&d);
     free(text);
     return rc ? err_in_file(e, path) : 0;
 }

@@ -192,7 +192,7 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
     if (theme_load(&s->setup.theme, theme, e))
         return e->code;
     s->setup.mode = r->plain ? KEYS_PLAIN : s->config.mode;
-    s->setup.config = s->config.doc;
+    s->setup.config = &s->config.doc;
     s->setup.data_dir = file_data_dir(s->data_dir, sizeof s->data_dir) ? s->data_dir : NULL;
     s->setup.problem = r->problem;
     s->setup.seed = r->seed ? strtoull(r->seed, NULL, 10) : 0;

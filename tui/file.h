@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { SETTINGS_MOST = 1 << 18 }; /* bytes of a theme, of settings */
+
 /* Writes beside `path` and renames; a symbolic link is followed. Without `overwrite` an existing
  * file is an error and stays. Errors: ERR_IO. */
 int file_write(const char *path, const char *text, size_t size, bool overwrite,

@@ -157,6 +157,15 @@ void header_title(const struct scene *s, const struct pane *p)
     draw_both(&left, &right, p);
 }
 
+/* Milliseconds where the unit is said already: "5,970.4"; from 10 s on with their own. */
+static const char *plain_ms(char out[static UNITS_ROOM], double ms)
+{
+    char *unit = strstr(units_ms(out, ms), " ms");
+    if (unit)
+        *unit = 0;
+    return out;
+}
+
 /* "+4.1 % over optimum 245.0 proven by exact" */
 static void add_gap(struct row *r, const struct watch *w)
 {
@@ -172,7 +181,7 @@ static void add_gap(struct row *r, const struct watch *w)
     const char *what = exact->proven ? "optimum" : "best of exact";
     if (isnan(gap)) {
         add(r, 1, 3, ROLE_DIM, what);
-    } else if (gap == 0 || (gap < 5e-4 && paper && gap < 1e-9)) {
+    } else if (gap < 1e-9) {
         add(r, 0, 3, ROLE_OK, "+0.0 %");
         add(r, 0, 1, ROLE_TEXT, "over");
         add(r, 1, 1, ROLE_TEXT, what);
@@ -182,7 +191,10 @@ static void add_gap(struct row *r, const struct watch *w)
         add(r, 0, 1, ROLE_TEXT, paper ? "of reward" : "over");
         add(r, 1, 1, ROLE_TEXT, what);
     }
-    snprintf(text, sizeof text, paper ? "%.1f" : "%.1f", paper ? exact->score : exact->cost.step_ms);
+    char ms[UNITS_ROOM];
+    snprintf(text, sizeof text, "%.1f", exact->score);
+    if (!paper)
+        snprintf(text, sizeof text, "%s", plain_ms(ms, exact->cost.step_ms));
     add(r, 0, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
     if (!exact->proven)
         return;
@@ -205,7 +217,8 @@ static void add_elsewhere(struct row *r, const struct watch *w)
             continue;
         if (first)
             add(r, 6, 3, ROLE_DIM, "elsewhere");
-        snprintf(text, sizeof text, "%s%.1f %s", first ? "" : "· ", plan->cost.step_ms, plan->found_by);
+        char ms[UNITS_ROOM];
+        snprintf(text, sizeof text, "%s%s %s", first ? "" : "· ", plain_ms(ms, plan->cost.step_ms), plan->found_by);
         add(r, 6, 1, ROLE_TEXT, text);
         first = false;
     }
@@ -221,9 +234,8 @@ static void add_best(struct row *r, const struct watch *w)
     } else {
         add(r, 0, 0, ROLE_DIM, "no plan yet");
     }
-    snprintf(text, sizeof text, "%.1f", w->shot->baseline_ms);
     add(r, w->best ? 4 : 0, 3, ROLE_DIM, "baseline");
-    add(r, w->best ? 4 : 0, 1, ROLE_TEXT, text);
+    add(r, w->best ? 4 : 0, 1, ROLE_TEXT, plain_ms(text, w->shot->baseline_ms));
 }
 
 /* Memory of a device under the best plan; at 110 columns with a bar. */

@@ -278,49 +278,47 @@ static struct binding *by_name(const struct keymap *m, const char *name)
     return NULL;
 }
 
-static int bind_node(struct binding *b, const struct doc *d, int node, struct err *e)
+static int bind_node(struct binding *b, const struct yaml_doc *d, const struct yaml *node, struct err *e)
 {
-    const char *text = doc_scalar(d, node);
+    const char *text = node->text;
     struct key_sequence s;
 
     if (!text || !key_sequence_parse(&s, text))
-        return doc_err(d, node, e, "no key \"%.40s\"; x, C-x, Space, Enter, F1 or \"V g\" expected",
+        return yaml_wrong(d, node->mark, e, "no key \"%.40s\"; x, C-x, Space, Enter, F1 or \"V g\" expected",
                        text ? text : "?");
     if (b->count == KEYS_PER_ACTION)
-        return doc_err(d, node, e, "at most %d keys for one action", KEYS_PER_ACTION);
+        return yaml_wrong(d, node->mark, e, "at most %d keys for one action", KEYS_PER_ACTION);
     bind(b, &s);
     return 0;
 }
 
-static int configure_one(struct keymap *m, const struct doc *d, int key, int value, struct err *e)
+static int configure_one(struct keymap *m, const struct yaml_doc *d, const struct yaml *value, struct err *e)
 {
-    const char *name = doc_scalar(d, key);
-    struct binding *b = name ? by_name(m, name) : NULL;
+    const char *name = value->key;
+    struct binding *b = by_name(m, name);
 
     if (!b)
-        return doc_err(d, key, e, "no action \"%.60s\"; ? in the explorer lists them",
-                       name ? name : "?");
+        return yaml_wrong(d, value->key_mark, e, "no action \"%.60s\"; ? in the explorer lists them",
+                       name);
     b->count = 0;
     b->changed = true;
-    if (!doc_is_list(d, value))
+    if (value->kind != YAML_LIST)
         return bind_node(b, d, value, e);
-    for (int i = 0, item; (item = doc_item(d, value, i)); i++) {
+    for (const struct yaml *item = value->first; item; item = item->next) {
         if (bind_node(b, d, item, e))
             return e->code;
     }
     return 0;
 }
 
-int keymap_configure(struct keymap *m, const struct doc *d, int node, struct err *e)
+int keymap_configure(struct keymap *m, const struct yaml_doc *d, const struct yaml *node, struct err *e)
 {
-    int key, value;
-
-    if (!doc_is_map(d, node))
-        return doc_err(d, node, e, "keys is a map: {pause: Space, graph.fold: [h, Left]}");
-    for (int i = 0; doc_pair(d, node, i, &key, &value); i++) {
-        if (configure_one(m, d, key, value, e))
+    if (node->kind != YAML_MAP)
+        return yaml_wrong(d, node->mark, e, "keys is a map: {pause: Space, graph.fold: [h, Left]}");
+    for (const struct yaml *value = node->first; value; value = value->next) {
+        if (configure_one(m, d, value, e))
             return e->code;
     }
     struct err clashing = {0};
-    return keymap_check(m, &clashing) ? doc_err(d, node, e, "%s", clashing.what) : 0;
+    return keymap_check(m, &clashing) ? yaml_wrong(d, node->mark, e, "%s", clashing.what) : 0;
 }

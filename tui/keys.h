@@ -10,8 +10,8 @@
 #ifndef AUTOMAP_TUI_KEYS_H
 #define AUTOMAP_TUI_KEYS_H
 
+#include "engine/yaml.h"
 #include "hlo/err.h"
-#include "tui/doc.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ void keymap_free(struct keymap *m);
 /* Applies `keys:` of a configuration file: action names to keys. On an error the map is as far
  * changed as the file went. Two actions of one table on one key, or on a key and its beginning, are
  * an error that names both. */
-int keymap_configure(struct keymap *m, const struct doc *d, int node, struct err *e) MUST_CHECK;
+int keymap_configure(struct keymap *m, const struct yaml_doc *d, const struct yaml *node, struct err *e) MUST_CHECK;
 
 enum key_match { KEY_NONE, KEY_MORE, KEY_ACTION };
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL = 2, LEVELS = 8, LABEL_ROOM = 64, LEFT = 16, LEGEND = 36 };
+enum { CELL = 2, LEVELS = 8, LABEL_ROOM = 64, LEFT = 16, LEGEND = 28 };
 
 /* How much labels and gaps are shortened; label 0: no labels. */
 static const struct {
@@ -39,7 +39,10 @@ static void initials(char out[static LABEL_ROOM], const char *name)
     const char *second = name + first + (name[first] == ' ');
     size_t size = strcspn(second, " ");
 
-    if (*second && !(*second >= '0' && *second <= '9'))
+    size_t letters = strcspn(name, "0123456789");
+    if (!*second && first > 4 && letters > 0 && letters < first) /* "conv1_2" */
+        snprintf(out, LABEL_ROOM, "%.1s%.*s", name, (int)(first - letters), name + letters);
+    else if (*second && !(*second >= '0' && *second <= '9'))
         snprintf(out, LABEL_ROOM, "%.1s %.*s", name, (int)(size > 4 ? 3 : size), second);
     else
         snprintf(out, LABEL_ROOM, "%.*s", (int)(first > 6 ? 3 : first), name);

@@ -1,6 +1,7 @@
 #include "tui/theme.h"
 
-#include "tui/doc.h"
+#include "engine/yaml.h"
+
 #include "tui/file.h"
 
 #include <math.h>
@@ -57,8 +58,8 @@ const char *theme_builtin(size_t index)
 }
 
 struct reader {
-    const struct doc *doc;
-    int colours; /* the map of names, or 0 */
+    const struct yaml_doc *doc;
+    const struct yaml *colours; /* the map of names, or NULL */
     struct theme *theme;
     struct err *e;
 };
@@ -88,30 +89,29 @@ static bool read_plain_colour(const char *text, struct colour *c)
     return read_hex(text, c);
 }
 
-static int read_colour(const struct reader *r, int node, struct colour *c)
+static int read_colour(const struct reader *r, const struct yaml *node, struct colour *c)
 {
-    const char *text = doc_scalar(r->doc, node);
+    const char *text = node->text;
     if (!text)
-        return doc_err(r->doc, node, r->e, "a colour expected: \"#rrggbb\", a name, or default");
-    int alias = doc_get(r->doc, r->colours, text);
-    const char *meant = alias ? doc_scalar(r->doc, alias) : text;
+        return yaml_wrong(r->doc, node->mark, r->e, "a colour expected: \"#rrggbb\", a name, or default");
+    const struct yaml *alias = yaml_get(r->colours, text);
+    const char *meant = alias ? alias->text : text;
     if (!meant || !read_plain_colour(meant, c))
-        return doc_err(
-            r->doc, node, r->e,
+        return yaml_wrong(r->doc, node->mark, r->e,
             "no colour \"%s\": \"#rrggbb\", one of the 16 names, a name from colours, or "
             "default expected",
             text);
     return 0;
 }
 
-static int read_attr(const struct reader *r, int node, unsigned *attr)
+static int read_attr(const struct reader *r, const struct yaml *node, unsigned *attr)
 {
     static const struct {
         const char *name;
         unsigned bits;
     } words[] = {
         {"none", 0}, {"bold", BOLD}, {"reverse", REVERSE}, {"bold reverse", BOLD | REVERSE}};
-    const char *text = doc_scalar(r->doc, node);
+    const char *text = node->text;
 
     for (size_t i = 0; text && i < sizeof words / sizeof *words; i++) {
         if (!strcmp(text, words[i].name)) {
@@ -119,28 +119,26 @@ static int read_attr(const struct reader *r, int node, unsigned *attr)
             return 0;
         }
     }
-    return doc_err(r->doc, node, r->e, "attr is none, bold, reverse or \"bold reverse\"");
+    return yaml_wrong(r->doc, node->mark, r->e, "attr is none, bold, reverse or \"bold reverse\"");
 }
 
-static int read_look(const struct reader *r, int node, struct look *look)
+static int read_look(const struct reader *r, const struct yaml *node, struct look *look)
 {
-    int key, value;
-
-    if (!doc_is_map(r->doc, node))
-        return doc_err(r->doc, node, r->e, "a role is a map: {fg: colour, bg: colour, attr: bold}");
+    if (node->kind != YAML_MAP)
+        return yaml_wrong(r->doc, node->mark, r->e, "a role is a map: {fg: colour, bg: colour, attr: bold}");
     *look = (struct look){0};
-    for (int i = 0; doc_pair(r->doc, node, i, &key, &value); i++) {
-        const char *name = doc_scalar(r->doc, key);
+    for (const struct yaml *value = node->first; value; value = value->next) {
+        const char *name = value->key;
         int rc;
-        if (name && !strcmp(name, "fg"))
+        if (!strcmp(name, "fg"))
             rc = read_colour(r, value, &look->fg);
-        else if (name && !strcmp(name, "bg"))
+        else if (!strcmp(name, "bg"))
             rc = read_colour(r, value, &look->bg);
-        else if (name && !strcmp(name, "attr"))
+        else if (!strcmp(name, "attr"))
             rc = read_attr(r, value, &look->attr);
         else
-            rc = doc_err(r->doc, key, r->e, "unknown key \"%s\"; a role has fg, bg and attr",
-                         name ? name : "?");
+            rc = yaml_wrong(r->doc, value->key_mark, r->e, "unknown key \"%s\"; a role has fg, bg and attr",
+                         name);
         if (rc)
             return rc;
     }
@@ -156,39 +154,35 @@ static int role_by_name(const char *name)
     return -1;
 }
 
-static int read_roles(const struct reader *r, int node)
+static int read_roles(const struct reader *r, const struct yaml *node)
 {
     bool seen[ROLE_COUNT] = {false};
-    int key, value;
-
-    for (int i = 0; doc_pair(r->doc, node, i, &key, &value); i++) {
-        const char *name = doc_scalar(r->doc, key);
+    for (const struct yaml *value = node->first; value; value = value->next) {
+        const char *name = value->key;
         int role = role_by_name(name);
         if (role < 0)
-            return doc_err(r->doc, key, r->e, "no role \"%s\"", name ? name : "?");
-        if (seen[role])
-            return doc_err(r->doc, key, r->e, "role \"%s\" given twice", name);
+            return yaml_wrong(r->doc, value->key_mark, r->e, "no role \"%s\"", name);
         if (read_look(r, value, &r->theme->roles[role]))
             return r->e->code;
         seen[role] = true;
     }
     for (int role = 0; role < ROLE_COUNT; role++) {
         if (!seen[role])
-            return doc_err(r->doc, node, r->e, "role \"%s\" is missing", role_names[role]);
+            return yaml_wrong(r->doc, node->mark, r->e, "role \"%s\" is missing", role_names[role]);
     }
     return 0;
 }
 
-static int read_words(const struct reader *r, int node, char *out, size_t room)
+static int read_words(const struct reader *r, const struct yaml *node, char *out, size_t room)
 {
-    const char *text = doc_scalar(r->doc, node);
+    const char *text = node->text;
     if (!text || strlen(text) >= room)
-        return doc_err(r->doc, node, r->e, "at most %zu characters expected", room - 1);
+        return yaml_wrong(r->doc, node->mark, r->e, "at most %zu characters expected", room - 1);
     memcpy(out, text, strlen(text) + 1);
     return 0;
 }
 
-static int read_top(const struct reader *r, const char *name, int value)
+static int read_top(const struct reader *r, const char *name, const struct yaml *value)
 {
     if (!strcmp(name, "name"))
         return read_words(r, value, r->theme->name, sizeof r->theme->name);
@@ -197,9 +191,9 @@ static int read_top(const struct reader *r, const char *name, int value)
     if (!strcmp(name, "background"))
         return read_colour(r, value, &r->theme->background);
     if (!strcmp(name, "paint")) {
-        const char *text = doc_scalar(r->doc, value);
+        const char *text = value->text;
         if (!text || (strcmp(text, "true") && strcmp(text, "false")))
-            return doc_err(r->doc, value, r->e, "paint is true or false");
+            return yaml_wrong(r->doc, value->mark, r->e, "paint is true or false");
         r->theme->paint = !strcmp(text, "true");
         return 0;
     }
@@ -210,38 +204,40 @@ static int read_theme(const struct reader *r)
 {
     static const char *const known[] = {"name",  "summary", "background",
                                         "paint", "colours", "roles"};
-    int root = doc_root(r->doc), key, value;
+    const struct yaml *root = r->doc->root, *roles = yaml_get(root, "roles");
 
-    for (int i = 0; doc_pair(r->doc, root, i, &key, &value); i++) {
-        const char *name = doc_scalar(r->doc, key);
+    if (!root || root->kind != YAML_MAP)
+        return yaml_wrong(r->doc, 0, r->e, "a theme is a map: name, background, roles");
+    for (const struct yaml *value = root->first; value; value = value->next) {
+        const char *name = value->key;
         size_t k = 0;
-        while (k < 6 && (!name || strcmp(known[k], name)))
+        while (k < 6 && strcmp(known[k], name))
             k++;
         if (k == 6)
-            return doc_err(r->doc, key, r->e,
+            return yaml_wrong(r->doc, value->key_mark, r->e,
                            "unknown key \"%s\"; a theme has name, summary, "
                            "background, paint, colours and roles",
-                           name ? name : "?");
+                           name);
         if (read_top(r, name, value))
             return r->e->code;
     }
-    if (!doc_is_map(r->doc, doc_get(r->doc, root, "roles")))
-        return doc_err(r->doc, root, r->e, "a theme needs a map of roles");
+    if (!roles || roles->kind != YAML_MAP)
+        return yaml_wrong(r->doc, root->mark, r->e, "a theme needs a map of roles");
     if (r->theme->background.kind == COLOUR_DEFAULT)
-        return doc_err(r->doc, root, r->e, "a theme needs a background colour");
+        return yaml_wrong(r->doc, root->mark, r->e, "a theme needs a background colour");
     return 0;
 }
 
 int theme_parse(struct theme *t, const char *text, size_t size, struct err *e)
 {
-    struct doc *doc = NULL;
+    struct yaml_doc doc;
     struct theme fresh = {0};
 
-    if (doc_parse(&doc, text, size, e))
+    if (yaml_read(&doc, text, size, e))
         return e->code;
-    struct reader r = {doc, doc_get(doc, doc_root(doc), "colours"), &fresh, e};
+    struct reader r = {&doc, yaml_get(doc.root, "colours"), &fresh, e};
     int rc = read_theme(&r);
-    doc_free(doc);
+    yaml_release(&doc);
     if (!rc)
         *t = fresh;
     return rc;
@@ -252,7 +248,7 @@ static int load_file(struct theme *t, const char *path, struct err *e)
     char *text = NULL;
     size_t size = 0;
 
-    if (file_read(&text, &size, path, DOC_MOST, e))
+    if (file_read(&text, &size, path, SETTINGS_MOST, e))
         return e->code;
     int rc = theme_parse(t, text, size, e);
     if (rc)

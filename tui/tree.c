@@ -257,10 +257,20 @@ static uint64_t instruction_hash(const struct tree *t, hlo_id id)
     return hash;
 }
 
+static hlo_id first_telling(const struct tree *t, const struct tree_node *node)
+{
+    for (uint32_t i = 0; i < node->telling; i++) { /* ids ascend; parameters come before all */
+        if (hlo_at(t->problem->m, t->order[node->first + i])->opcode != HLO_OP_PARAMETER)
+            return t->order[node->first + i];
+    }
+    return HLO_NONE;
+}
+
 static void hash_nodes(struct tree *t)
 {
     for (int n = 0; n < t->count; n++) {
         struct tree_node *node = &t->nodes[n];
+        node->begins = first_telling(t, node);
         for (uint32_t i = 0; i < node->count; i++)
             node->hash += instruction_hash(t, t->order[node->first + i]);
         node->below = node->count;
@@ -270,6 +280,8 @@ static void hash_nodes(struct tree *t)
         if (node->parent == TREE_NONE)
             continue;
         t->nodes[node->parent].below += node->below;
+        if (node->begins < t->nodes[node->parent].begins)
+            t->nodes[node->parent].begins = node->begins;
         t->nodes[node->parent].hash += mem_hash(&node->hash, sizeof node->hash, node->number < 0 ? mem_hash(node->name, strlen(node->name), 0) : 0);
     }
 }
@@ -278,7 +290,7 @@ static void hash_nodes(struct tree *t)
 
 struct placed {
     int node, number;
-    bool is_series;
+    hlo_id begins; /* 0 for phases: they stand in the order they were made in */
 };
 
 static int by_number(const void *a, const void *b)
@@ -286,14 +298,16 @@ static int by_number(const void *a, const void *b)
     const struct placed *x = a, *y = b;
     if ((x->number < 0) != (y->number < 0))
         return x->number < 0 ? -1 : 1; /* what is not a layer first */
-    return x->number != y->number ? x->number - y->number : x->node - y->node;
+    if (x->number != y->number)
+        return x->number - y->number;
+    return x->begins != y->begins ? (x->begins < y->begins ? -1 : 1) : x->node - y->node;
 }
 
 /* "layer 3" without its number, "layers 0–2, 5" of several. */
 static void name_series(char out[static TREE_NAME_ROOM], const char *layer, const int *numbers, int count)
 {
     size_t size = strcspn(layer, " ");
-    bool plural = size > 0 && layer[size - 1] != 's';
+    bool plural = !strncmp(layer, "layer ", 6) || !strncmp(layer, "block ", 6);
 
     size = (size_t)snprintf(out, TREE_NAME_ROOM, "%.*s%s", (int)(size < 24 ? size : 24), layer, plural ? "s" : "");
     for (int i = 0, end; i < count; i = end) {
@@ -329,6 +343,8 @@ static bool make_series(struct tree *t, int parent, struct placed *kids, int cou
         name_series(name, t->nodes[first].name, numbers, alike);
         int series = new_node(t, parent, name, kids[i].number);
         ok = series != TREE_NONE;
+        if (ok)
+            t->nodes[series].begins = t->nodes[first].begins;
         for (int k = i; k < count && ok; k++) {
             if (kids[k].number < 0 || t->nodes[kids[k].node].hash != t->nodes[first].hash)
                 continue;
@@ -353,7 +369,8 @@ static bool link_children(struct tree *t)
         for (int n = 1; n < t->count + 2; n++)
             first[n] += first[n - 1];
         for (int n = 0; n < t->count; n++)
-            kids[first[t->nodes[n].parent + 1]++] = (struct placed){.node = n, .number = t->nodes[n].number};
+            kids[first[t->nodes[n].parent + 1]++] = (struct placed){
+                n, t->nodes[n].number, t->nodes[n].parent == TREE_NONE ? 0 : t->nodes[n].begins};
         for (int n = -1, at = 0; n < t->count; n++) {
             int end = first[n + 1], *link = n < 0 ? &t->first_root : &t->nodes[n].first_child;
             qsort(kids + at, (size_t)(end - at), sizeof *kids, by_number);

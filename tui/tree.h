@@ -22,6 +22,7 @@ struct tree_node {
     uint32_t first, count;     /* its own instructions: tree->order[first ..], telling ones first */
     uint32_t telling;          /* of them: those that say something (dot, gather, variables ...) */
     uint32_t below;            /* instructions in all of it */
+    hlo_id begins;             /* its first telling instruction: modules stand in this order */
     uint64_t hash;             /* of the operations and shapes below */
     double ms;                 /* of all of it */
     uint8_t mark;              /* enum tree_mark */

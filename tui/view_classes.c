@@ -180,7 +180,7 @@ static void draw_titles(const struct pane *p, const struct columns *c)
 
 static bool has_titles(int width, int height, int rows)
 {
-    return width >= 48 && height >= 4 && (rows < height || height >= 12);
+    return width >= 48 && (rows < height || height >= 8);
 }
 
 static void draw_classes(struct panel *p, const struct pane *pane)

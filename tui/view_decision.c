@@ -191,7 +191,7 @@ static void draw_cursor(const struct watch *w, const struct pane *p, int move)
         draw_fact(p, y++, "best", answer(m->best, m->classes, a));
     if (w->exact)
         draw_fact(p, y++, w->exact->proven ? "optimum" : "exact", answer(m->exact, m->classes, a));
-    snprintf(text, sizeof text, "%+.1f ms if it alone is split", -m->saves_ms);
+    snprintf(text, sizeof text, p->width >= 44 ? "%+.1f ms if it alone is split" : "%+.1f ms alone", -m->saves_ms);
     draw_fact(p, y++, "price", text);
     if (w->shot->state == LIVE_RUNNING && w->shot->epsilon > 0) {
         snprintf(text, sizeof text, "%.2f", w->shot->epsilon);

@@ -200,11 +200,12 @@ static void draw_instruction(const struct graph *g, const struct watch *w, const
     hlo_value v = m->leaf_base[row->instruction];
     bool is_one = m->leaf_base[row->instruction + 1] - v == 1;
     int shape = is_one ? shape_width(w, v) : 0, room = ms_end - x;
-    int name_room = room - shape - 2 < room / 3 ? room / 3 : room - shape - 2;
-    if (name_room > 22 && room > 50)
-        name_room = 22;
-    if (utf8_text_columns(name) < name_room && (name_room != 22 || room - 24 < shape))
-        name_room = utf8_text_columns(name);
+    int name_room = room - shape - 2 < room / 3 ? room / 3 : room - shape - 2, own = utf8_text_columns(name);
+    enum { ALIGNED = 18 };
+    if (p->width >= 50 && own <= ALIGNED && room - ALIGNED - 2 >= shape)
+        name_room = ALIGNED;
+    else if (own < name_room)
+        name_room = own;
     pane_cut(p, x, y, name_room, ROLE_TEXT, name);
     if (is_one)
         shape_draw(w, v, p, x + name_room + 2, y, room - name_room - 2);

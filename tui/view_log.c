@@ -52,7 +52,7 @@ static const char *first_clauses(char out[static LOG_TEXT_ROOM], const char *tex
 }
 
 /* "@7" is the eighth decision: screens say its name. */
-static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, const struct watch *w)
+static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, const struct watch *w, int columns)
 {
     const char *at = strchr(text, '@');
     char *end = NULL;
@@ -60,8 +60,9 @@ static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, 
 
     if (move < 0 || move >= w->move_count || end == at + 1)
         return text;
-    snprintf(out, LOG_TEXT_ROOM, "%.*s%.80s%s%.40s", (int)(at - text), text, w->move[move].name, *end == '=' ? " " : "",
-             end);
+    char name[NAME_ROOM];
+    watch_short_name(name, sizeof name, w->move[move].name, columns - (int)(at - text) - (int)strlen(end) - 2);
+    snprintf(out, LOG_TEXT_ROOM, "%.*s%.80s%s%.40s", (int)(at - text), text, name, *end == '=' ? " " : "", end);
     char *equals = strstr(out, " =");
     if (equals && equals[2] && equals[2] != ' ' && strlen(out) + 2 < LOG_TEXT_ROOM) {
         memmove(equals + 3, equals + 2, strlen(equals + 2) + 1);
@@ -80,7 +81,8 @@ static void draw_line(const struct watch *w, const struct pane *p, int y, const 
     if (line->act)
         x = pane_format(p, x, y, ROLE_PIN | BOLD, "%u ", line->act);
     char named[LOG_TEXT_ROOM];
-    const char *text = line->kind == LOG_PERSON ? with_names(named, line->text, w) : line->text, *was = strstr(text, ", was ");
+    const char *text = line->kind == LOG_PERSON ? with_names(named, line->text, w, p->width - x) : line->text,
+               *was = strstr(text, ", was ");
     if (line->kind == LOG_BEST && was) {
         bool whole = x + (int)strlen(text) <= p->width;
         int size = (int)(was - text), unit = !whole && size > 3 && !strncmp(was - 3, " ms", 3) ? 3 : 0;
@@ -167,7 +169,7 @@ static void message_log(const struct panel *p, char *out, size_t room)
     char named[LOG_TEXT_ROOM];
     if (line)
         snprintf(out, room, "%llu  %s", (unsigned long long)line->episode,
-                 line->kind == LOG_PERSON ? with_names(named, line->text, p->scene->watch) : line->text);
+                 line->kind == LOG_PERSON ? with_names(named, line->text, p->scene->watch, NAME_ROOM) : line->text);
 }
 
 const struct panel_ops view_log = {

@@ -88,11 +88,11 @@ static void test_find(void **state)
 
 static int configure(struct keymap *m, const char *text, struct err *e)
 {
-    struct doc *d = NULL;
-    if (doc_parse(&d, text, strlen(text), e))
+    struct yaml_doc d;
+    if (yaml_read(&d, text, strlen(text), e))
         return e->code;
-    int rc = keymap_configure(m, d, doc_get(d, doc_root(d), "keys"), e);
-    doc_free(d);
+    int rc = keymap_configure(m, &d, yaml_get(d.root, "keys"), e);
+    yaml_release(&d);
     return rc;
 }
 

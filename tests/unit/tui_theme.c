@@ -207,8 +207,8 @@ static void test_wrong_files(void **state)
     check_wrong("background: black\nroles:\n  text: {attr: blink}\n", "t.yaml:3:16: attr is");
     check_wrong("background: black\nroles:\n  text: {}\n", "t.yaml:3:3: role \"dim\" is missing");
     check_wrong("background: black\nroles: {text: {}, text: {}}\n",
-                "t.yaml:2:19: role \"text\" given twice");
-    check_wrong("- a\n- b\n", "t.yaml:1:1: a map of keys and values expected");
+                "t.yaml:2:19: \"text\" is given twice");
+    check_wrong("- a\n- b\n", "t.yaml:1:1: a theme is a map");
     check_wrong("roles: {text: [}\n", "t.yaml:1:");
     check_wrong("paint: perhaps\n", "t.yaml:1:8: paint is true or false");
 

@@ -1,0 +1,19 @@
+#!/bin/bash
+# Screens of real searches with a fixed seed, cell by cell: tests/golden/NAME.txt holds the command in
+# its first line, the screen below. After a change that is wanted: UPDATE_GOLDEN=1 and look at the diff.
+source_dir=$1 automap=$2
+failed=0
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+export AUTOMAP_DATADIR=$source_dir LC_ALL=C.UTF-8
+unset NO_COLOR
+for golden in "$source_dir"/tests/golden/*.txt; do
+    command=$(head -1 "$golden")
+    { echo "$command"; eval "'$automap' screen ${command#automap screen }"; } >"$out" 2>&1
+    if [ -n "$UPDATE_GOLDEN" ]; then
+        cp "$out" "$golden"
+    elif ! diff -u "$golden" "$out"; then
+        failed=1
+    fi
+done
+exit $failed

@@ -1,0 +1,253 @@
+/* What the screens of a search are made of, against the engine's own sums, and the application under
+ * random keys and sizes while a search runs. */
+#include "tui/app.h"
+#include "tui/price.h"
+#include "tui/tree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MODELS AUTOMAP_SOURCE_DIR "/examples/models/"
+
+static struct problem problem;
+static struct session *session;
+static struct watch *watch;
+
+static void tell(const char *line)
+{
+    struct live_command c;
+    struct err e;
+
+    assert_int_equal(live_command_parse(line, &c, &e), 0);
+    assert_int_equal(session_wait(session, session_send(session, &c), 30, &e), 0);
+    assert_true(session_wait_idle(session, 60));
+    watch_read(watch);
+}
+
+static int load(void **state)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem_options o = {0};
+    struct session_options so = {.search = {.algorithm = SEARCH_DQN, .seed = 7}};
+    struct hlo_module *m;
+    struct err e;
+
+    (void)state;
+    cluster_default(cluster);
+    if (hlo_load(MODELS "t5-base6.meta.hlo.txt.gz", NULL, &m, &e) ||
+        problem_new(m, NULL, cluster, &o, &problem, &e) || session_new(&problem, &so, &session, &e) ||
+        watch_new(&problem, session, &watch, &e)) {
+        err_print(&e, stderr);
+        return 1;
+    }
+    free(cluster);
+    return 0;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    watch_free(watch);
+    session_free(session);
+    problem_release(&problem);
+    return 0;
+}
+
+static int move_named(const char *name)
+{
+    for (int n = 0; n < watch->move_count; n++) {
+        if (!strcmp(watch->move[n].name, name))
+            return n;
+    }
+    fail_msg("no decision is called %s", name);
+    return 0;
+}
+
+/* The milliseconds on screen are those of the cost model, whole and in every part. */
+static void test_tree_adds_up(void **state)
+{
+    (void)state;
+    struct tree *t;
+    struct err e;
+    double own = 0;
+
+    tell("episode 40");
+    assert_int_equal(tree_new(&problem, &t, &e), 0);
+    tree_read(t, watch);
+    assert_true(fabs(t->total_ms / watch->best->cost.step_ms - 1) < 1e-9);
+    uint32_t count = 0;
+    for (int n = 0; n < t->count; n++) {
+        const struct tree_node *node = &t->nodes[n];
+        double below = 0;
+        for (uint32_t i = 0; i < node->count; i++, count++) {
+            below += watch->ms[t->order[node->first + i]];
+            assert_int_equal(t->node_of[t->order[node->first + i]], n);
+        }
+        own += below;
+        for (int k = node->first_child; k >= 0; k = t->nodes[k].next) {
+            assert_int_equal(t->nodes[k].parent, n);
+            below += t->nodes[k].ms;
+        }
+        assert_true(fabs(node->ms - below) < 1e-6);
+    }
+    assert_int_equal(count, problem.m->count); /* every instruction once */
+    assert_true(fabs(own - t->total_ms) < 1e-6);
+    tree_free(t);
+}
+
+/* T5 with 6 + 6 layers: the shapes of all six are alike on each side. */
+static void test_layers_fold(void **state)
+{
+    (void)state;
+    struct tree *t;
+    struct err e;
+    int series = 0;
+
+    assert_int_equal(tree_new(&problem, &t, &e), 0);
+    for (int n = 0; n < t->count; n++) {
+        if (!t->nodes[n].series)
+            continue;
+        series++;
+        assert_int_equal(strncmp(t->nodes[n].name, "layers ", 7), 0);
+        int members = 0;
+        for (int k = t->nodes[n].first_child; k >= 0; k = t->nodes[k].next, members++)
+            assert_true(t->nodes[k].hash == t->nodes[t->nodes[n].first_child].hash);
+        assert_int_equal(members, t->nodes[n].series);
+    }
+    assert_true(series >= 4); /* encoder and decoder, forward and backward */
+    tree_free(t);
+}
+
+/* The price in the dialog is what the search's own proof says once the pin is there. */
+static void test_price_of_a_pin(void **state)
+{
+    (void)state;
+    int move = move_named("encoder self");
+    struct price whole = price_at_best(watch, move, 0), now = price_at_best(watch, MOVE_NONE, -1);
+    char line[32];
+
+    assert_true(whole.known && whole.proven && now.known);
+    assert_true(fabs(now.cost.step_ms - watch->exact->cost.step_ms) < 1e-9);
+    assert_int_equal(now.changes, 0);
+    assert_true(whole.cost.step_ms > now.cost.step_ms);
+    snprintf(line, sizeof line, "pin @%d=0", move);
+    tell(line);
+    assert_true(watch->move[move].pinned);
+    assert_true(fabs(whole.cost.step_ms - watch->exact->cost.step_ms) < 1e-9);
+    struct price back = price_at_best(watch, move, 1); /* the pin in question is not in its own way */
+    assert_true(back.known && fabs(back.cost.step_ms - now.cost.step_ms) < 1e-9);
+    tell("undo");
+    assert_false(watch->move[move].pinned);
+}
+
+static void test_statuses(void **state)
+{
+    (void)state;
+    int width = move_named("width 768"), self = move_named("encoder self");
+
+    tell("pin @0=1");
+    tell("episode 1");
+    assert_int_equal(width, 0);
+    assert_int_equal(watch->move[width].now, 1);
+    assert_int_equal(watch->move[self].now, 0); /* they meet in every kernel */
+    for (hlo_id id = 0; id < problem.m->count; id++) {
+        if (watch_move_of_instruction(watch, id) == width && watch_status(watch, id) >= 0)
+            assert_int_equal(watch_status(watch, id), 1);
+    }
+    tell("undo");
+    watch->cursor = self;
+    tell("set folding off"); /* other decisions: 24 of them, names without ranges */
+    assert_int_equal(watch->move_count, 24);
+    assert_int_equal(watch->move[move_named("decoder ffn 3")].classes, 1);
+    tell("undo");
+    assert_int_equal(watch->move[move_named("decoder ffn 0–5")].classes, 6);
+}
+
+static void test_short_names(void **state)
+{
+    (void)state;
+    char out[NAME_ROOM];
+
+    assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 20), "decoder cross 1–5");
+    assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 14), "dec cross 1–5");
+    assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 9), "dec cross");
+    assert_string_equal(watch_short_name(out, sizeof out, "vocab 32128", 6), "vocab");
+}
+
+/* ---- the application ---- */
+
+static uint64_t dice(uint64_t *seed, uint64_t sides)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed % sides;
+}
+
+static uint32_t random_key(uint64_t *seed)
+{
+    static const uint32_t named[] = {KEYC_UP, KEYC_DOWN, KEYC_LEFT, KEYC_RIGHT, KEYC_PAGE_DOWN, KEYC_ENTER, KEYC_TAB,
+                                     KEYC_ESC, KEYC_BACKSPACE, ' ', 'p', 'b', 'u', ',', '.', 18, 16, '2', '6', 'x'};
+    uint32_t key;
+
+    if (dice(seed, 2))
+        return named[dice(seed, sizeof named / sizeof *named)];
+    do
+        key = (uint32_t)(1 + dice(seed, 126));
+    while (key == 'q' || key == 'Q' || key == 3 || key == 26 || key == 'S' || key == '\t' || key == '\r');
+    return key;
+}
+
+/* Whatever is typed, at whatever size, a frame of that size comes and nothing breaks. */
+static void test_random_keys(void **state)
+{
+    (void)state;
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app;
+    struct err e;
+    uint64_t seed = 20201;
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    assert_int_equal(app_new(&app, &setup, &e), 0);
+    assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
+    app_resize(app, 80, 24);
+    double now = 0;
+    int frames = 0;
+    for (int n = 0; n < 4000; n++) {
+        if (app_is_done(app)) { /* a dialog led to quit: again */
+            app_free(app);
+            assert_int_equal(app_new(&app, &setup, &e), 0);
+            assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
+            app_resize(app, 80, 24);
+        }
+        if (dice(&seed, 8) == 0)
+            app_resize(app, (int)(1 + dice(&seed, 220)), (int)(1 + dice(&seed, 70)));
+        if (dice(&seed, 8) == 0)
+            app_click(app, (int)dice(&seed, 220), (int)dice(&seed, 70), dice(&seed, 2));
+        app_key(app, random_key(&seed));
+        app_woken(app);
+        app_time(app, now += (double)dice(&seed, 400));
+        const struct grid *g = app_frame(app);
+        assert_true(!g || (g->cursor_y < g->height && g->cursor_x <= g->width));
+        frames += g != NULL;
+    }
+    assert_true(frames > 3000);
+    app_free(app);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
+        cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
