@@ -161,8 +161,10 @@ static bool take_backend_config(const struct convert_value *v, struct scan *s)
     size_t size;
     char *text = scan_string(s, v->c->arena, &size);
 
+    if (!text)
+        return false;
     convert_instruction(v)->backend_config = (ProtobufCBinaryData){size, (uint8_t *)text};
-    return text != NULL;
+    return true;
 }
 
 static void print_statistics(const struct convert_value *v, struct str *out)

@@ -179,12 +179,24 @@ static int find_called(struct reading *r, const Xla__HloInstructionProto *i, hlo
     return 0;
 }
 
+/* The name of an opcode we do not know, as text can spell it: no opcode of XLA's has a '_'. */
+static void add_opcode_name(const char *name, struct str *out)
+{
+    for (; *name; name++) {
+        bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '-' ||
+                     (*name >= '0' && *name <= '9');
+        str_add_char(out, plain && (out->size || *name > '9') ? *name : '_');
+    }
+    if (!out->size)
+        str_add(out, "unnamed_opcode");
+}
+
 /* A constant's value, or the name of an opcode we do not know. */
 static int read_literal(struct reading *r, const Xla__HloInstructionProto *i, struct hlo_draft *d)
 {
     str_clear(&r->text);
     if (d->opcode == HLO_OP_UNKNOWN) {
-        str_add(&r->text, i->opcode);
+        add_opcode_name(i->opcode, &r->text);
         hlo_build_warning(r->b, SIZE_MAX, "opcode %.60s is not known: kept, never split",
                           i->opcode);
     } else if (d->opcode != HLO_OP_CONSTANT) {

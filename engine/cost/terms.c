@@ -35,6 +35,12 @@ static uint32_t operand_leaf_count(const struct classes *c, hlo_id id)
     return class_leaf_count(c, id) - results;
 }
 
+/* Reducing factors, and those that reduce inside the instruction (batch-norm statistics). */
+static bool is_reducing(const struct class_factor *f)
+{
+    return (f->kind == HLO_FACTOR_REDUCE || f->kind == HLO_FACTOR_INSIDE) && f->class != CLASS_NONE;
+}
+
 /* Results a split reducing factor leaves partial: those in which it binds no dim. */
 static void add_reduction(const struct terms *t, hlo_id id, const label *on, struct instruction_cost *out)
 {
@@ -43,7 +49,7 @@ static void add_reduction(const struct terms *t, hlo_id id, const label *on, str
 
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
         const struct class_factor *f = &c->factors[k];
-        if (f->kind == HLO_FACTOR_REDUCE && f->class != CLASS_NONE)
+        if (is_reducing(f))
             out->reduced_over |= on[f->class];
     }
     if (!out->reduced_over)
@@ -52,8 +58,7 @@ static void add_reduction(const struct terms *t, hlo_id id, const label *on, str
         bool partial = false;
         for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
             const struct class_factor *f = &c->factors[k];
-            partial |= f->kind == HLO_FACTOR_REDUCE && f->class != CLASS_NONE && on[f->class] &&
-                       c->leaf_dims[f->dims + leaf] < 0;
+            partial |= is_reducing(f) && on[f->class] && c->leaf_dims[f->dims + leaf] < 0;
         }
         if (!partial)
             continue;
