@@ -27,6 +27,8 @@ struct solver {
     label *fixed;            /* [classes] label of what is not a node */
     struct table *tables;    /* those given, then joint ones while eliminating */
     size_t table_count, table_room;
+    size_t table_most;       /* entries of a joint table */
+    uint64_t nodes_most;
     double constant;
     uint32_t width;
 };
@@ -43,14 +45,14 @@ static void table_release(struct table *f)
     memset(f, 0, sizeof *f);
 }
 
-/* Product of the domains, or SIZE_MAX past EXACT_TABLE_MOST. */
+/* Product of the domains, or SIZE_MAX past table_most. */
 static size_t joint_size(const struct solver *s, const uint32_t *nodes, uint32_t count)
 {
     size_t size = 1;
 
     for (uint32_t k = 0; k < count; k++) {
         size *= s->nodes[nodes[k]].domain;
-        if (size > EXACT_TABLE_MOST)
+        if (size > s->table_most)
             return SIZE_MAX;
     }
     return size;
@@ -384,7 +386,7 @@ static uint32_t choose_node(struct run *r, const uint8_t *gone)
         size_t size = joint_size(r->s, r->near[n].items, (uint32_t)r->near[n].count);
         if (size != SIZE_MAX)
             size *= r->s->nodes[n].domain;
-        if (size < least && size <= EXACT_TABLE_MOST) {
+        if (size < least && size <= r->s->table_most) {
             least = size;
             best = n;
         }
@@ -579,6 +581,20 @@ static double case_bound(const struct cases *c)
     return bound;
 }
 
+/* The plan with nothing split beyond the fixed decisions: so that there is one to give, however early
+ * the cases run out. Choice 0 of every node, so entry 0 of every table. */
+static void start_whole(struct cases *c)
+{
+    double value = c->s->constant;
+
+    for (size_t k = 0; k < c->s->table_count; k++)
+        value += c->s->tables[k].value[0];
+    if (value < c->best) {
+        c->best = value;
+        memset(c->best_choice, 0, c->s->node_count * sizeof *c->best_choice);
+    }
+}
+
 static int work_case(struct cases *c)
 {
     uint32_t stuck = 0;
@@ -586,7 +602,7 @@ static int work_case(struct cases *c)
 
     if (bound >= c->best)
         return 0;
-    if (c->nodes++ >= EXACT_NODES_MOST) {
+    if (c->nodes++ >= c->s->nodes_most) {
         if (bound < c->open_bound)
             c->open_bound = bound;
         return 0;
@@ -601,6 +617,7 @@ static int work_case(struct cases *c)
     }
     if (rc != ERR_LIMIT)
         return rc;
+    start_whole(c);
     for (uint32_t a = 0; a < c->s->nodes[stuck].domain; a++) {
         c->fixed[stuck] = a;
         rc = work_case(c);
@@ -647,7 +664,7 @@ static int solve(struct solver *s, struct exact_result *out)
 int exact_strict(const struct terms *t, const struct strict *fixed, const struct exact_options *o,
                  struct exact_result *out, struct err *e)
 {
-    struct solver s = {.t = t, .o = o, .e = e};
+    struct solver s = {.t = t, .o = o, .e = e, .table_most = EXACT_TABLE_MOST, .nodes_most = EXACT_NODES_MOST};
 
     memset(out, 0, sizeof *out);
     int rc = make_nodes(&s, fixed);
@@ -655,6 +672,10 @@ int exact_strict(const struct terms *t, const struct strict *fixed, const struct
         rc = o->goal == EXACT_STEP_TIME ? step_time_tables(&s) : reward_tables(&s);
     if (!rc)
         rc = meet_tables(&s);
+    if (o->table_most && o->table_most < s.table_most) /* joint tables only: those given must fit */
+        s.table_most = o->table_most;
+    if (o->nodes_most && o->nodes_most < s.nodes_most)
+        s.nodes_most = o->nodes_most;
     if (!rc)
         rc = solve(&s, out);
     if (!rc && o->goal == EXACT_PAPER_REWARD) {
