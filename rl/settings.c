@@ -239,11 +239,14 @@ int rl_settings_check(const struct rl_settings *s, const char **which)
     .importance = true, .target_network = true, .mask_bootstrap = true, .bootstrap_truncated = true
 
 const struct rl_preset rl_preset_table[] = {
+    /* For the cost reward on the examples and four clusters, three seeds each: exploring over 8000
+     * decisions with an update every fourth at 5e-4 found the same optima in three times the time, and lost
+     * to greedy on small models within 300 plans. */
     {"planner", "double, n-step and prioritized, for short episodes with the reward at the end",
-     {.hidden = {128, 128}, .replay_capacity = 65536, .batch = 64, .learn_start = 256,
-      .train_every = 4, .updates_per_train = 1, .learning_rate = 5e-4, .adam_beta1 = 0.9,
-      .adam_beta2 = 0.999, .adam_eps = 1e-5, .gamma = 1, .n_step = 10, .target_every = 250,
-      .epsilon_start = 1, .epsilon_end = 0.05, .epsilon_steps = 8000, .alpha = 0.6,
+     {.hidden = {128, 128}, .replay_capacity = 65536, .batch = 64, .learn_start = 64,
+      .train_every = 2, .updates_per_train = 1, .learning_rate = 1e-3, .adam_beta1 = 0.9,
+      .adam_beta2 = 0.999, .adam_eps = 1e-5, .gamma = 1, .n_step = 10, .target_every = 100,
+      .epsilon_start = 1, .epsilon_end = 0.05, .epsilon_steps = 1500, .alpha = 0.6,
       .beta_start = 0.4, .beta_end = 1, .beta_steps = 5000, .priority_floor = 1e-6,
       .huber_delta = 1, .clip_norm = 10, .double_q = true, .prioritized = true,
       .importance = true, .target_network = true, .huber = true, .clip = true,

@@ -48,7 +48,7 @@ static bool act_copy(const struct act *from, uint32_t more, struct act *out)
 }
 
 /* Puts act `a` in force: its options (a new search where they ask for one) and its pins. */
-static int enforce(struct core *c, const struct act *a, struct err *e)
+static int enforce(struct core *c, struct act *a, struct err *e)
 {
     struct strict_clash clash;
     bool same = a->options.algorithm == c->options.algorithm && !memcmp(&a->options.game, &c->options.game, sizeof a->options.game) &&
@@ -66,6 +66,9 @@ static int enforce(struct core *c, const struct act *a, struct err *e)
         rc = search_set_pins(c->search, a->pins, a->pin_count, &clash, e);
     if (rc)
         return rc;
+    const struct game *g = search_game(c->search);
+    for (uint32_t n = 0; n < a->pin_count; n++) /* another game has other moves for the same classes */
+        a->pin_moves[n] = g->move_of[(size_t)a->pins[n].class * c->problem->mesh.axes + a->pins[n].axis];
     core_find_baseline(c);
     core_follow_best(c);
     if (c->state == LIVE_DONE || c->state == LIVE_FAILED)
@@ -401,9 +404,6 @@ static int apply_set(struct core *c, const struct live_command *command, struct 
         act_release(&next);
         return rc;
     }
-    /* Other moves: pins by move number would speak of something else. */
-    if (next.options.game.kind != c->options.game.kind || next.options.game.no_folding != c->options.game.no_folding)
-        next.pin_count = 0;
     snprintf(next.text, sizeof next.text, "set %s %.24s", name, value);
     return push_act(c, &next, e);
 }

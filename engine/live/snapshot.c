@@ -171,7 +171,8 @@ static bool fill_pins(const struct core *c, struct snapshot *s)
 
     s->pins = mem_try(a->pin_count, sizeof *s->pins);
     for (uint32_t n = 0; s->pins && n < a->pin_count; n++)
-        s->pins[s->pin_count++] = (struct live_pin){a->pin_moves[n], a->pins[n].split, a->pin_acts[n]};
+        s->pins[s->pin_count++] = (struct live_pin){
+            a->pin_moves[n], a->pins[n].split, a->pin_acts[n], a->pins[n].class, a->pins[n].axis};
     return s->pins;
 }
 

@@ -40,10 +40,12 @@ struct live_change {         /* one class of the last wave, in order */
     label on, off;           /* after it */
 };
 
-struct live_pin {
-    uint32_t move;
+struct live_pin {           /* one class; a wish for a folded move pins all of its classes */
+    uint32_t move;          /* that decides it; UINT32_MAX: none of this search's */
     bool split;
     uint32_t act;
+    class_id class;
+    uint8_t axis;
 };
 
 /* What one stage of a search did: 1 from all open, 2 fine-tuning. */

@@ -1,0 +1,190 @@
+/* Random commands fired at a running session from one thread while another looks: nothing tears, the pins
+ * hold in every plan, memory stays bounded. AUTOMAP_COMMANDS sets how many (2000; 100000 for the thread
+ * sanitizer's long run). */
+#include "engine/live/session.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+static struct problem problem;
+
+static int load(void **state)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem_options o = {0};
+    struct hlo_module *m;
+    struct err e;
+
+    (void)state;
+    cluster_default(cluster);
+    if (hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL, &m, &e) ||
+        problem_new(m, NULL, cluster, &o, &problem, &e)) {
+        err_print(&e, stderr);
+        return 1;
+    }
+    free(cluster);
+    return 0;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    problem_release(&problem);
+    return 0;
+}
+
+/* Lines with at most one number to fill in: a move, or a count. */
+static const char *const lines[] = {
+    "run", "run", "run", "pause", "decide %u", "episode %u", "pin @%u=0", "pin @%u=1", "unpin @%u", "forbid @%u",
+    "backtrack @%u", "force 0", "force 1", "undo", "undo", "redo", "set learning-rate 0.0003", "set gamma 0.9",
+    "set dueling on", "set dueling off", "set seed %u", "set reward paper", "set reward cost", "set kind all",
+    "set kind opp", "set folding off", "set folding on", "set propagation weak", "set propagation full",
+    "set algorithm dqn", "set algorithm dqn", "set algorithm greedy", "set algorithm anneal",
+    "set algorithm enumerate", "set algorithm random", "set algorithm exact", "set nothing 1", "pin nobody:0=1",
+};
+
+static struct live_command random_command(struct rl_rng *rng)
+{
+    uint32_t n = rl_rng_below(rng, sizeof lines / sizeof *lines);
+    struct live_command c;
+    struct str line = {0};
+    struct err e;
+
+    for (const char *at = lines[n]; *at; at++) {
+        if (*at == '%' && at[1] == 'u') {
+            str_add_int(&line, rl_rng_below(rng, 9));
+            at++;
+        } else {
+            str_add_char(&line, *at);
+        }
+    }
+    assert_int_equal(live_command_parse(line.text, &c, &e), 0);
+    str_release(&line);
+    return c;
+}
+
+struct watcher {
+    struct session *session;
+    atomic_bool stop;
+    uint64_t looks, wrong, broken;
+};
+
+/* Every snapshot is whole: numbers rise, best plans keep the pins in force and are no better than the proven one. */
+static void check(const struct snapshot *s, uint64_t *last, struct watcher *w)
+{
+    w->wrong += s->number < *last;
+    *last = s->number;
+    for (uint32_t n = 0; n < s->pin_count && s->best; n++)
+        w->broken += (s->best->on[s->pins[n].class] >> s->pins[n].axis & 1) != s->pins[n].split;
+    if (s->best && s->exact && s->exact->proven)
+        w->wrong += s->best->score > s->exact->score + 1e-9 * (1 + fabs(s->exact->score));
+}
+
+static void *watch(void *argument)
+{
+    struct watcher *w = argument;
+    uint64_t last = 0;
+
+    while (!atomic_load(&w->stop)) {
+        const struct snapshot *s = session_look(w->session);
+        check(s, &last, w);
+        snapshot_release(s);
+        w->looks++;
+    }
+    return NULL;
+}
+
+static void test_random_commands(void **state)
+{
+    const char *asked = getenv("AUTOMAP_COMMANDS");
+    uint32_t count = asked ? (uint32_t)strtoul(asked, NULL, 10) : 2000;
+    struct session_options o = {.search = {.algorithm = SEARCH_DQN, .seed = 1}};
+    struct watcher w = {0};
+    struct rl_rng rng;
+    struct err e;
+    pthread_t thread;
+
+    (void)state;
+    rl_rng_seed(&rng, 11, 0);
+    assert_int_equal(session_new(&problem, &o, &w.session, &e), 0);
+    assert_int_equal(pthread_create(&thread, NULL, watch, &w), 0);
+    for (uint32_t n = 0; n < count; n++) {
+        struct live_command c = random_command(&rng);
+        uint64_t ticket = session_send(w.session, &c);
+        if (n % 16 == 0) {
+            int rc = session_wait(w.session, ticket, 60, &e);
+            assert_true(rc == 0 || rc == ERR_INPUT || rc == ERR_INFEASIBLE);
+        }
+    }
+    atomic_store(&w.stop, true);
+    pthread_join(thread, NULL);
+    session_free(w.session);
+    assert_true(w.looks > 0);
+    assert_int_equal(w.broken, 0);
+    assert_int_equal(w.wrong, 0);
+}
+
+/* The same random commands at the same steps: the same search, bit for bit, from a journal too. */
+static void test_replayed_commands(void **state)
+{
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 2};
+    struct str path = {0};
+    struct core *c = mem_alloc(sizeof *c), *again = mem_alloc(sizeof *again);
+    struct journal *j = NULL;
+    struct journal_log log;
+    struct rl_rng rng;
+    struct err e;
+
+    (void)state;
+    str_format(&path, "%s/automap-journal-%p", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (void *)c);
+    remove(path.text);
+    assert_int_equal(core_new(&problem, &o, c, &e), 0);
+    assert_int_equal(journal_create(path.text, &problem, NULL, 0, &j, &e), 0);
+    c->journal = j;
+    rl_rng_seed(&rng, 3, 0);
+    for (uint32_t n = 0; n < 300; n++) {
+        struct live_command command = random_command(&rng);
+        (void)!core_apply(c, &command, &e);
+        for (uint32_t k = rl_rng_below(&rng, 40); k && core_wants_step(c); k--)
+            core_step(c);
+    }
+    journal_mark(j, c->steps, true);
+    journal_close(j);
+    c->journal = NULL;
+    assert_int_equal(journal_read(path.text, &log, &e), 0);
+    assert_int_equal(log.good, log.size);
+    assert_int_equal(core_new(&problem, &o, again, &e), 0);
+    int rc = core_replay(again, &log, &e);
+    if (rc)
+        fail_msg("%s", e.what);
+    assert_int_equal(again->steps, c->steps);
+    assert_int_equal(again->act_number, c->act_number);
+    assert_memory_equal(&again->loss, &c->loss, sizeof c->loss);
+    assert_int_equal(search_game(again->search)->position, search_game(c->search)->position);
+    assert_int_equal(!again->best, !c->best);
+    if (c->best)
+        assert_int_equal(journal_plan_hash(again->best), journal_plan_hash(c->best));
+    journal_log_release(&log);
+    core_release(again);
+    core_release(c);
+    free(again);
+    free(c);
+    remove(path.text);
+    str_release(&path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_commands),
+        cmocka_unit_test(test_replayed_commands),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
