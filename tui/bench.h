@@ -19,5 +19,6 @@ double bench_now(void); /* seconds on a monotonic clock */
 
 int bench_read(int argc, char **argv);
 int bench_rl(int argc, char **argv);
+int bench_search(int argc, char **argv);
 
 #endif

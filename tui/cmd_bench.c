@@ -12,6 +12,8 @@ const struct benchmark benchmarks[] = {
      "reading HLO text against XLA's own parser, and the memory of a module", bench_read},
     {"rl", "[--seconds S] [--python PATH | --no-torch]",
      "updates of the learner against PyTorch and the speed of the matrix products", bench_rl},
+    {"search", "MODEL ...", "decisions, propagations, priced plans and learning episodes a second on 8 devices",
+     bench_search},
     {0},
 };
 
