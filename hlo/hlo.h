@@ -217,6 +217,10 @@ struct hlo_write_options {
     /* Replaces the sharding attribute of instruction `id`: text to print, or NULL for none.
      * NULL: the module's own are kept. */
     const char *(*sharding)(void *context, hlo_id id);
+    /* NULL, or: whole lines to stand before instruction `id`, and the name to print for its operand
+     * `n` in place of its own; NULL for neither. */
+    const char *(*before)(void *context, hlo_id id);
+    const char *(*operand)(void *context, hlo_id id, uint32_t n);
     void *context;
 };
 /* Appends the whole module. `o` may be NULL. Text is what XLA's printer writes and parses. */

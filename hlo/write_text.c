@@ -288,9 +288,10 @@ static void add_attrs(struct writer *w, hlo_id id)
 
 /* ---- instructions ---- */
 
-static void add_operands(struct writer *w, const struct hlo_instruction *i)
+static void add_operands(struct writer *w, hlo_id id)
 {
     const struct hlo_module *m = w->m;
+    const struct hlo_instruction *i = hlo_at(m, id);
 
     if (i->opcode == HLO_OP_PARAMETER) {
         str_add_int(w->out, i->number);
@@ -300,7 +301,8 @@ static void add_operands(struct writer *w, const struct hlo_instruction *i)
         for (uint32_t n = 0; n < i->operand_count; n++) {
             if (n)
                 add(w, ", ");
-            add_name(w, hlo_name(m, m->operand_pool[i->operands + n]));
+            const char *other = w->o->operand ? w->o->operand(w->o->context, id, n) : NULL;
+            add_name(w, other ? other : hlo_name(m, m->operand_pool[i->operands + n]));
         }
     }
 }
@@ -309,7 +311,10 @@ static void add_instruction(struct writer *w, hlo_id id)
 {
     const struct hlo_module *m = w->m;
     const struct hlo_instruction *i = hlo_at(m, id);
+    const char *before = w->o->before ? w->o->before(w->o->context, id) : NULL;
 
+    if (before)
+        add(w, before);
     add(w, i->is_root ? "  ROOT " : "  ");
     add_name(w, hlo_name(m, id));
     add(w, " = ");
@@ -320,7 +325,7 @@ static void add_instruction(struct writer *w, hlo_id id)
     else
         add(w, hlo_op_info[i->opcode].name);
     str_add_char(w->out, '(');
-    add_operands(w, i);
+    add_operands(w, id);
     str_add_char(w->out, ')');
     add_attrs(w, id);
     str_add_char(w->out, '\n');

@@ -41,31 +41,39 @@ static bool is_reducing(const struct class_factor *f)
     return (f->kind == HLO_FACTOR_REDUCE || f->kind == HLO_FACTOR_INSIDE) && f->class != CLASS_NONE;
 }
 
-/* Results a split reducing factor leaves partial: those in which it binds no dim. */
-static void add_reduction(const struct terms *t, hlo_id id, const label *on, struct instruction_cost *out)
+/* Results that one split reducing factor leaves partial: those in which it binds no dim. */
+static struct reduction reduction_of(const struct terms *t, hlo_id id, const struct class_factor *f, const label *on)
 {
     const struct classes *c = t->labels->classes;
-    uint32_t leaves = class_leaf_count(c, id);
+    struct reduction r = {.class = f->class, .over = on[f->class]};
 
-    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
-        const struct class_factor *f = &c->factors[k];
-        if (is_reducing(f))
-            out->reduced_over |= on[f->class];
-    }
-    if (!out->reduced_over)
-        return;
-    for (uint32_t leaf = operand_leaf_count(c, id); leaf < leaves; leaf++) {
-        bool partial = false;
-        for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
-            const struct class_factor *f = &c->factors[k];
-            partial |= is_reducing(f) && on[f->class] && c->leaf_dims[f->dims + leaf] < 0;
-        }
-        if (!partial)
+    for (uint32_t leaf = operand_leaf_count(c, id); leaf < class_leaf_count(c, id); leaf++) {
+        if (c->leaf_dims[f->dims + leaf] >= 0)
             continue;
         hlo_value v = hlo_factors_value(c->m, id, leaf);
-        out->reduced_bytes += (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, on);
-        out->reduced_count++;
+        r.bytes += (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, on);
+        r.count++;
     }
+    r.ms = r.count ? collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, r.over, r.bytes) : 0;
+    return r;
+}
+
+uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
+                          struct reduction out[static TERM_CLASSES_MOST])
+{
+    const struct classes *c = t->labels->classes;
+    uint32_t count = 0;
+
+    if (class_leaf_count(c, id) == 0)
+        return 0;
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < TERM_CLASSES_MOST; k++) {
+        const struct class_factor *f = &c->factors[k];
+        if (!is_reducing(f) || !on[f->class])
+            continue;
+        out[count] = reduction_of(t, id, f, on);
+        count += out[count].count > 0;
+    }
+    return count;
 }
 
 /* These touch a part of their operands; XLA's count knows which. */
@@ -149,10 +157,14 @@ struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, cons
     if (t->measured_ms && t->measured_ms[id] >= 0)
         ms = t->measured_ms[id] * shares;
     out.compute_ms = ms * out.times;
-    add_reduction(t, id, on, &out);
-    if (out.reduced_over)
-        out.communication_ms =
-            out.times * collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, out.reduced_over, out.reduced_bytes);
+    struct reduction list[TERM_CLASSES_MOST];
+    uint32_t count = terms_reductions(t, id, on, list);
+    for (uint32_t k = 0; k < count; k++) {
+        out.reduced_over |= list[k].over;
+        out.reduced_bytes += list[k].bytes;
+        out.reduced_count += list[k].count;
+        out.communication_ms += out.times * list[k].ms;
+    }
     return out;
 }
 

@@ -5,7 +5,8 @@
  *     compute = times x (max(flops x shares / peak, local traffic / bandwidth) + launch)
  *     traffic = stored operands read + stored results written (fusion.h); of instructions that touch a
  *     part of an operand only (slices, gathers, updates) what XLA counts, times its local part
- *     one all-reduce of the partial results, over the union of its reducing classes' labels
+ *     one all-reduce of the partial results per split reducing factor, over its class's label: XLA's
+ *     partitioner reduces dim by dim (tests/ref/xla), it does not join the axes of two dims
  * So instructions over the same classes add up to one term: a table over who owns each axis. With k
  * classes a term has (k + 1)^axes entries: entry = sum over axes x of owner(x) (k + 1)^x, owner 0
  * nobody, 1 + n the term's n-th class. Classes that meet have disjoint labels, so this is all there is.
@@ -53,11 +54,21 @@ struct instruction_cost {
     double flops, bytes;                /* local, one execution */
     double compute_ms, communication_ms; /* times executions */
     double times;
-    double reduced_bytes;               /* of the all-reduce, local, one execution; 0: none */
-    uint32_t reduced_count;             /* results it reduces */
-    label reduced_over;
+    double reduced_bytes;               /* of its all-reduces together, local, one execution */
+    uint32_t reduced_count;             /* results they reduce */
+    label reduced_over;                 /* axes of any of them */
 };
 struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on);
+
+/* The all-reduces of one instruction, one per split reducing factor. */
+struct reduction {
+    class_id class;
+    label over;
+    uint32_t count;   /* results it reduces */
+    double bytes, ms; /* local, one execution */
+};
+uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
+                          struct reduction out[static TERM_CLASSES_MOST]);
 
 static inline uint32_t term_entry(const struct terms *t, const struct term *term, const label *on)
 {

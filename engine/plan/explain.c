@@ -353,9 +353,13 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
         str_add(out, "  no collective stands here\n");
         return 0;
     }
-    str_format(out, "  all-reduce %11s  ", units_ms(a, cost.communication_ms));
-    collective_explain(&q->mesh, COLLECTIVE_ALL_REDUCE, cost.reduced_over, cost.reduced_bytes, out);
-    str_add_char(out, '\n');
+    struct reduction reduced[TERM_CLASSES_MOST];
+    uint32_t reductions = terms_reductions(&q->terms, id, p->on, reduced);
+    for (uint32_t k = 0; k < reductions; k++) {
+        str_format(out, "  all-reduce %11s  ", units_ms(a, reduced[k].ms * cost.times));
+        collective_explain(&q->mesh, COLLECTIVE_ALL_REDUCE, reduced[k].over, reduced[k].bytes, out);
+        str_add_char(out, '\n');
+    }
     int rc = plan_collectives(p, &list, &count, e);
     for (size_t k = 0; k < count && !rc; k++) {
         if (list[k].instruction != id || list[k].cause == CLASS_NONE)

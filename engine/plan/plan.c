@@ -138,41 +138,32 @@ int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
     return 0;
 }
 
-static class_id reducing_class(const struct plan *p, hlo_id id)
-{
-    const struct classes *c = &p->problem->classes;
-
-    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
-        const struct class_factor *f = &c->factors[k];
-        if (f->kind == HLO_FACTOR_REDUCE && f->class != CLASS_NONE && p->on[f->class])
-            return f->class;
-    }
-    return CLASS_NONE;
-}
-
 int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count, struct err *e)
 {
+    const struct terms *t = &p->problem->terms;
+    struct reduction list[TERM_CLASSES_MOST];
     size_t room = 0;
 
     *out = NULL;
     *count = 0;
     for (hlo_id id = 0; id < p->problem->m->count; id++) {
-        struct instruction_cost cost = terms_instruction(&p->problem->terms, id, p->on);
-        if (!cost.reduced_over || !cost.reduced_count)
-            continue;
-        if (!mem_grow(out, &room, *count, 1)) {
+        uint32_t found = terms_reductions(t, id, p->on, list);
+        double times = t->costs->times[id];
+        if (!mem_grow(out, &room, *count, (size_t)found + 1)) {
             free(*out);
             return no_memory(e);
         }
-        (*out)[(*count)++] = (struct plan_collective){
-            .instruction = id,
-            .kind = COLLECTIVE_ALL_REDUCE,
-            .over = cost.reduced_over,
-            .count = (uint32_t)(cost.reduced_count * cost.times),
-            .bytes = cost.reduced_bytes * cost.times,
-            .ms = cost.communication_ms,
-            .cause = reducing_class(p, id),
-        };
+        for (uint32_t k = 0; k < found; k++) {
+            (*out)[(*count)++] = (struct plan_collective){
+                .instruction = id,
+                .kind = COLLECTIVE_ALL_REDUCE,
+                .over = list[k].over,
+                .count = (uint32_t)(list[k].count * times),
+                .bytes = list[k].bytes * times,
+                .ms = list[k].ms * times,
+                .cause = list[k].class,
+            };
+        }
     }
     return 0;
 }

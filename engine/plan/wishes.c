@@ -7,9 +7,10 @@ struct wishes {
     const struct hlo_module *m;
     const struct classes *c;
     label *over;
-    bool *is_asked; /* [values] some use was seen */
-    hlo_id *same;   /* [instructions] the first one that computes the same free values; itself */
-    bool *is_whole; /* [dims] of free values: equal ones want different splits */
+    bool *is_asked;  /* [values] some use was seen */
+    bool *is_shared; /* [values] uses want different splits */
+    hlo_id *same;    /* [instructions] the first one that computes the same free values; itself */
+    bool *is_whole;  /* [dims] of free values: equal ones want different splits */
     struct hlo_factors factors;
     struct hlo_flows flows;
     struct err *e;
@@ -23,8 +24,10 @@ static void ask(struct wishes *w, hlo_value v, const label *want)
 
     if (!w->is_asked[v])
         memcpy(over, want, rank * sizeof *over);
-    for (uint32_t d = 0; d < rank; d++)
+    for (uint32_t d = 0; d < rank; d++) {
+        w->is_shared[v] |= over[d] != want[d];
         over[d] = over[d] == want[d] ? over[d] : 0;
+    }
     w->is_asked[v] = true;
 }
 
@@ -71,22 +74,29 @@ static int ask_of_free(struct wishes *w, hlo_id user)
     return rc;
 }
 
+void wishes_of_use(const struct plan *p, hlo_id user, uint32_t leaf,
+                   label want[static HLO_RANK_MAX])
+{
+    const struct classes *c = &p->problem->classes;
+
+    memset(want, 0, HLO_RANK_MAX * sizeof *want);
+    for (uint32_t k = c->factor_base[user]; k < c->factor_base[user + 1]; k++) {
+        int8_t d = c->leaf_dims[c->factors[k].dims + leaf];
+        if (d >= 0 && c->factors[k].class != CLASS_NONE)
+            want[d] = p->on[c->factors[k].class];
+    }
+}
+
 static void ask_of_classes(struct wishes *w, hlo_id user)
 {
-    const struct classes *c = w->c;
     label want[HLO_RANK_MAX];
     uint32_t results = w->m->leaf_base[user + 1] - w->m->leaf_base[user];
 
-    for (uint32_t leaf = 0; leaf + results < class_leaf_count(c, user); leaf++) {
+    for (uint32_t leaf = 0; leaf + results < class_leaf_count(w->c, user); leaf++) {
         hlo_value v = hlo_factors_value(w->m, user, leaf);
-        if (!c->is_free[v])
+        if (!w->c->is_free[v])
             continue;
-        memset(want, 0, sizeof want);
-        for (uint32_t k = c->factor_base[user]; k < c->factor_base[user + 1]; k++) {
-            int8_t d = c->leaf_dims[c->factors[k].dims + leaf];
-            if (d >= 0 && c->factors[k].class != CLASS_NONE)
-                want[d] = w->plan->on[c->factors[k].class];
-        }
+        wishes_of_use(w->plan, user, leaf, want);
         ask(w, v, want);
     }
 }
@@ -190,6 +200,8 @@ static bool settle_same(struct wishes *w)
         for (uint32_t d = 0; d < count; d++) {
             bool differ = w->over[mine + d] != w->over[first + d];
             is_new |= differ;
+            w->is_shared[w->m->leaf_base[id]] |= differ;
+            w->is_shared[w->m->leaf_base[w->same[id]]] |= differ;
             w->is_whole[first + d] |= differ;
         }
     }
@@ -225,6 +237,20 @@ static int ask_all(struct wishes *w)
     return rc;
 }
 
+/* What is shared is so in all rounds and for all equal values. */
+static void spread_shared(struct wishes *w)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (hlo_id id = 0; id < w->m->count; id++) {
+            hlo_value mine = w->m->leaf_base[id], first = w->m->leaf_base[w->same[id]];
+            if (w->same[id] == id)
+                continue;
+            w->is_shared[first] |= w->is_shared[mine];
+            w->is_shared[mine] |= w->is_shared[first];
+        }
+    }
+}
+
 /* Each round makes dims whole for good, so this ends; two or three rounds are usual. */
 static int ask_until_settled(struct wishes *w)
 {
@@ -239,7 +265,7 @@ static int ask_until_settled(struct wishes *w)
     return rc;
 }
 
-int wishes_new(const struct plan *p, label **over, struct err *e)
+int wishes_new(const struct plan *p, label **over, bool **is_shared, struct err *e)
 {
     const struct classes *c = &p->problem->classes;
     struct wishes w = {.plan = p, .m = p->problem->m, .c = c, .e = e};
@@ -247,12 +273,15 @@ int wishes_new(const struct plan *p, label **over, struct err *e)
 
     w.over = mem_try((size_t)c->dim_count + 1, sizeof *w.over);
     w.is_whole = mem_try((size_t)c->dim_count + 1, sizeof *w.is_whole);
+    w.is_shared = mem_try((size_t)w.m->value_count + 1, sizeof *w.is_shared);
     w.is_asked = mem_try((size_t)w.m->value_count + 1, sizeof *w.is_asked);
     w.same = mem_try(w.m->count, sizeof *w.same);
-    if (!w.over || !w.is_whole || !w.is_asked || !w.same || !find_same(&w))
+    if (!w.over || !w.is_whole || !w.is_asked || !w.is_shared || !w.same || !find_same(&w))
         rc = err_set(e, ERR_MEMORY, "not enough memory to export the plan");
     else
         rc = ask_until_settled(&w);
+    if (!rc)
+        spread_shared(&w);
     free(w.is_asked);
     free(w.is_whole);
     free(w.same);
@@ -262,6 +291,12 @@ int wishes_new(const struct plan *p, label **over, struct err *e)
         free(w.over);
         w.over = NULL;
     }
+    if (rc || !is_shared) {
+        free(w.is_shared);
+        w.is_shared = NULL;
+    }
     *over = w.over;
+    if (is_shared)
+        *is_shared = w.is_shared;
     return rc;
 }

@@ -3,9 +3,10 @@ simulated CPU devices, and the collectives found right after partitioning (one p
 compared with the planned ones: by kind and group of devices, count and bytes of one step. Whole runs (--run) also execute the
 split module and compare its results with those of the unsplit one.
 
-    xla_agrees.py SOURCE AUTOMAP [--models NAME,..] [--meshes 4,2x2,..] [--random N] [--run] [--out FILE] [--freeze FILE]
+    xla_agrees.py SOURCE AUTOMAP [--models NAME,..] [--meshes 4,2x2,..] [--random N] [--run] [--out FILE]
 
-SOURCE is the source tree, AUTOMAP the program. Exit 0: all agree, 1: some do not, 77: JAX is missing."""
+--out writes one JSON line per plan with what XLA inserted: tests/ref/xla/agrees.jsonl is such a file, which a test without
+Python holds against the plans. SOURCE is the source tree, AUTOMAP the program. Exit 0: all agree, 1: some do not, 77: JAX is missing."""
 import argparse
 import json
 import os
@@ -345,7 +346,7 @@ def main():
     parser.add_argument("--meshes", default=",".join(MESHES))
     parser.add_argument("--random", type=int, default=20)
     parser.add_argument("--run", action="store_true")
-    parser.add_argument("--out", help="append a JSON line per plan")
+    parser.add_argument("--out", help="append a JSON line per plan that XLA took")
     args = parser.parse_args()
     table, seen, failed = {}, set(), 0
     with tempfile.TemporaryDirectory() as folder:
@@ -362,9 +363,9 @@ def main():
                     if not row["agree"]:
                         print(f"DISAGREE {model} {mesh} {row['plan']}: planned {row['planned']}, inserted {row['inserted']} "
                               f"{row.get('run', '')} {row.get('error', '')[:300]}", flush=True)
-                    if args.out:
+                    if args.out and row["inserted"]:
                         with open(args.out, "a") as f:
-                            f.write(json.dumps(row) + "\n")
+                            f.write(json.dumps({k: row[k] for k in ("model", "mesh", "plan", "options", "inserted")}) + "\n")
                 if (model, mesh) in table:
                     print(f"{model:14} {mesh:4} {table[model, mesh][0]} of {table[model, mesh][1]} agree", flush=True)
     print(f"{sum(g for g, _ in table.values())} of {sum(a for _, a in table.values())} plans agree with XLA")
