@@ -113,6 +113,22 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
     return rc;
 }
 
+int problem_set_profile(struct problem *p, double *ms, struct err *e)
+{
+    struct terms next;
+    int rc = terms_new(&p->labels, &p->mesh, &p->cluster, &p->costs, &p->fusion, ms, &next, e);
+
+    if (rc) {
+        free(ms);
+        return rc;
+    }
+    terms_release(&p->terms);
+    free(p->measured_ms);
+    p->terms = next;
+    p->measured_ms = ms;
+    return 0;
+}
+
 class_id problem_param_class(const struct problem *p, uint32_t param, uint32_t dim)
 {
     return p->classes.class_of[class_dim(&p->classes, p->roles.params[param].value, dim)];

@@ -43,6 +43,10 @@ void problem_release(struct problem *p);
 int problem_set_cluster(struct problem *p, const struct cluster *cluster, const char *mesh,
                         struct err *e) MUST_CHECK;
 
+/* Measured times in place of the roofline (engine/cost/profile.h): ms [m->count] from malloc, < 0: not
+ * measured; NULL: the roofline again. Taken over, also on error, when the old costs stay. */
+int problem_set_profile(struct problem *p, double *ms, struct err *e) MUST_CHECK;
+
 /* The class of dim `dim` of entry parameter leaf `param` (index into roles.params); CLASS_NONE: free. */
 class_id problem_param_class(const struct problem *p, uint32_t param, uint32_t dim);
 

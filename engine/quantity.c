@@ -46,7 +46,7 @@ static bool is_digit(char c)
 
 /* A decimal number at *at, moved past it. Independent of the locale, unlike strtod; exact to the
  * last bit for up to 15 digits, which is more than a figure of a machine has. */
-static bool read_number(const char **at, double *out)
+bool quantity_number(const char **at, double *out)
 {
     const char *p = *at;
     double value = 0;
@@ -79,7 +79,7 @@ int quantity_read(const char *text, enum quantity q, double *out, struct err *e)
     double value = 0;
 
     at += is_negative;
-    if (!read_number(&at, &value))
+    if (!quantity_number(&at, &value))
         return err_set(e, ERR_INPUT, "\"%.60s\" is not %s, expected a number and a unit such as %s",
                        text, quantities[q].what, quantities[q].example);
     while (*at == ' ')

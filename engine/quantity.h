@@ -5,12 +5,17 @@
 
 #include "hlo/err.h"
 
+#include <stdbool.h>
+
 enum quantity {
     QUANTITY_BYTES, /* B kB MB GB TB PB (10^3), KiB MiB GiB TiB (2^10) -> bytes */
     QUANTITY_RATE,  /* those per second, bit/s kbit/s Mbit/s Gbit/s Tbit/s -> bytes per second */
     QUANTITY_FLOPS, /* FLOP/s .. EFLOP/s, also OP/s for integers -> operations per second */
     QUANTITY_TIME,  /* ns us ms s -> milliseconds; may be 0 */
 };
+
+/* A decimal number without sign at *at, moved past it; whatever the locale. False: none there. */
+bool quantity_number(const char **at, double *out);
 
 /* A decimal number, blanks, a unit. The value is finite, at most 10^24 in its base unit, and more
  * than 0 except for times. */

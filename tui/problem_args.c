@@ -1,5 +1,6 @@
 #include "tui/problem_args.h"
 
+#include "engine/cost/profile.h"
 #include "tui/command.h"
 
 #include <stdio.h>
@@ -66,6 +67,10 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
         a->vars = value;
         return value[0] ? 1 : wrong("--vars", value, "a file");
     }
+    if ((value = option_value("--profile", argc, argv, at))) {
+        a->profile = value;
+        return value[0] ? 1 : wrong("--profile", value, "a file");
+    }
     if ((value = option_value("--rules", argc, argv, at)))
         return take_choice("--rules", value, "full", "paper", &a->options.classes.paper_rules);
     if ((value = option_value("--divisibility", argc, argv, at)))
@@ -101,6 +106,14 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
         rc = hlo_load(a->model, NULL, &module, e);
     if (!rc)
         rc = problem_new(module, a->vars ? &vars : NULL, cluster, &a->options, out, e);
+    if (!rc && a->profile) {
+        double *ms;
+        rc = profile_load(out->m, a->profile, &ms, e);
+        if (!rc)
+            rc = problem_set_profile(out, ms, e);
+        if (rc)
+            problem_release(out);
+    }
     hlo_vars_release(&vars);
     free(cluster);
     return rc;

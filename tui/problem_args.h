@@ -1,5 +1,6 @@
 /* tui/problem_args.h - the options that name a problem, the same in every command:
- *     MODEL [CLUSTER] --devices N --mesh 2x8 --vars FILE --rules full|paper --divisibility pad|exact */
+ *     MODEL [CLUSTER] --devices N --mesh 2x8 --vars FILE --profile FILE --rules full|paper
+ *     --divisibility pad|exact */
 #ifndef AUTOMAP_TUI_PROBLEM_ARGS_H
 #define AUTOMAP_TUI_PROBLEM_ARGS_H
 
@@ -7,7 +8,7 @@
 
 struct problem_args {
     const char *model, *cluster; /* cluster NULL: --devices, else the default */
-    const char *vars;
+    const char *vars, *profile;
     uint32_t devices;            /* 0: not given */
     struct problem_options options;
 };
@@ -17,6 +18,7 @@ struct problem_args {
     "  --devices N                N default devices on one link, in place of a cluster file\n"     \
     "  --mesh AxB                 mesh of the devices, such as 2x8; default one axis\n"            \
     "  --vars FILE                trainable variables: names or parameter numbers\n"               \
+    "  --profile FILE             measured times: {\"instruction\": ms} or lines instruction,ms\n"      \
     "  --rules full|paper         paper: kernels of convolutions are not split\n"                  \
     "  --divisibility pad|exact   pad: uneven pieces are padded; exact: refused\n"
 

@@ -276,7 +276,7 @@ int explain_dim(const struct plan *p, dim_id d, struct str *out, struct err *e)
     class_id k = p->problem->classes.class_of[d];
 
     if (k == CLASS_NONE) {
-        str_format(out, "%s is made of constants alone: every use makes the part it needs.\n",
+        str_format(out, "%s is made of constants and scalars alone: every use makes the part it needs.\n",
                    value_name(p->problem, p->problem->classes.dim_value[d]));
         return 0;
     }

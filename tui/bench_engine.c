@@ -1,0 +1,321 @@
+/* automap bench engine: from a file to the proven best strict plan, step by step, for the shipped
+ * models; one decision with undo, one evaluation of memory; and the whole as a process of its own. */
+#include "tui/bench.h"
+
+#include "engine/plan/plan.h"
+#include "engine/search/exact.h"
+#include "rl/rng.h"
+#include "tui/command.h"
+#include "tui/examples.h"
+#include "tui/file.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+enum { ROUNDS = 3, DECISIONS = 20000, MEMORIES = 50, MESHES = 4 };
+
+static const struct {
+    const char *name, *mesh;
+    uint32_t devices;
+} meshes[MESHES] = {{"16", "", 16}, {"2x8", "2x8", 16}, {"4x8", "4x8", 32}, {"4x4x2", "4x4x2", 32}};
+
+/* Best of the rounds, ms but where named otherwise. */
+struct figures {
+    uint32_t instructions;
+    double load, inlined, roles, costs, classes, memory, terms, exact[MESHES];
+    double decision_us, memory_us;
+    double process_ms, process_mb;
+};
+
+static void keep_least(double *best, double start)
+{
+    double ms = 1e3 * (bench_now() - start);
+
+    if (*best <= 0 || ms < *best)
+        *best = ms;
+}
+
+/* The parts of problem_new, each timed. */
+static int time_parts(const char *path, struct figures *f, struct err *e)
+{
+    struct class_options options = {0};
+    struct hlo_module *file = NULL, *m = NULL;
+    struct hlo_roles roles = {0};
+    struct hlo_costs costs = {0};
+    struct classes classes = {0};
+    struct fusion fusion = {0};
+    struct memory_model memory = {0};
+    double start = bench_now();
+    int rc = hlo_load(path, NULL, &file, e);
+
+    keep_least(&f->load, start);
+    start = bench_now();
+    if (!rc)
+        rc = hlo_inline(file, &m, e);
+    keep_least(&f->inlined, start);
+    start = bench_now();
+    if (!rc)
+        rc = hlo_roles_new(m, NULL, &roles, e);
+    keep_least(&f->roles, start);
+    start = bench_now();
+    if (!rc)
+        rc = hlo_costs_new(m, &costs, e);
+    keep_least(&f->costs, start);
+    start = bench_now();
+    if (!rc)
+        rc = classes_new(m, &roles, &options, &classes, e);
+    keep_least(&f->classes, start);
+    start = bench_now();
+    if (!rc)
+        rc = fusion_new(m, classes.is_free, &fusion, e);
+    if (!rc)
+        rc = memory_new(&classes, &fusion, &roles, &memory, e);
+    keep_least(&f->memory, start);
+    f->instructions = file ? file->count : 0;
+    memory_release(&memory);
+    fusion_release(&fusion);
+    classes_release(&classes);
+    hlo_costs_release(&costs);
+    hlo_roles_release(&roles);
+    hlo_free(m);
+    hlo_free(file);
+    return rc;
+}
+
+static int time_exact(struct problem *p, int at, struct figures *f, struct err *e)
+{
+    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct exact_result r;
+    int rc = cluster_of_devices(cluster, meshes[at].devices, e);
+    double start = bench_now();
+
+    if (!rc)
+        rc = problem_set_cluster(p, cluster, meshes[at].mesh, e);
+    if (at == 0)
+        keep_least(&f->terms, start);
+    for (int k = 0; k < ROUNDS && !rc; k++) {
+        start = bench_now();
+        rc = exact_strict(&p->terms, NULL, &o, &r, e);
+        keep_least(&f->exact[at], start);
+        if (!rc)
+            exact_release(&r);
+    }
+    free(cluster);
+    return rc;
+}
+
+static int compare_times(const void *x, const void *y)
+{
+    const double *a = x, *b = y;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* Median over random classes with dims of variables: split along axis 0, undo. */
+static int time_decisions(const struct problem *p, struct figures *f, struct err *e)
+{
+    double *us = mem_alloc(DECISIONS * sizeof *us);
+    class_id *list = mem_alloc((p->classes.count + 1) * sizeof *list);
+    uint32_t count = 0;
+    struct rl_rng rng;
+    struct strict s;
+    int rc = strict_new(&p->labels, &s, e);
+
+    rl_rng_seed(&rng, 1, 2);
+    for (class_id k = 0; k < p->classes.count; k++) {
+        if (p->classes.info[k].var_dims && label_is_splittable(&p->labels, k))
+            list[count++] = k;
+    }
+    for (int n = 0; n < DECISIONS && !rc && count; n++) {
+        class_id k = list[rl_rng_below(&rng, count)];
+        double start = bench_now();
+        size_t mark = strict_mark(&s);
+        (void)strict_decide(&s, k, 0, true, NULL);
+        strict_undo(&s, mark);
+        us[n] = 1e6 * (bench_now() - start);
+    }
+    if (count)
+        qsort(us, DECISIONS, sizeof *us, compare_times);
+    f->decision_us = us[DECISIONS / 2];
+    if (!rc)
+        strict_release(&s);
+    free(us);
+    free(list);
+    return rc;
+}
+
+static int time_memory(const struct problem *p, struct figures *f, struct err *e)
+{
+    label *on = mem_alloc(p->classes.count + 1);
+    double *scratch = memory_scratch(&p->memory), best = 0;
+
+    for (int n = 0; n < MEMORIES && scratch; n++) {
+        double start = bench_now();
+        (void)memory_of(&p->memory, &p->labels, on, scratch);
+        keep_least(&best, start);
+    }
+    f->memory_us = 1e3 * best;
+    free(on);
+    if (!scratch)
+        return err_set(e, ERR_MEMORY, "not enough memory to evaluate memory");
+    free(scratch);
+    return 0;
+}
+
+static int time_problem(const char *path, struct figures *f, struct err *e)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem_options o = {0};
+    struct hlo_module *m;
+    int rc = cluster_of_devices(cluster, meshes[0].devices, e);
+
+    if (!rc)
+        rc = hlo_load(path, NULL, &m, e);
+    if (!rc)
+        rc = problem_new(m, NULL, cluster, &o, p, e);
+    free(cluster);
+    if (rc) {
+        free(p);
+        return rc;
+    }
+    for (int k = MESHES; k-- > 0 && !rc;)
+        rc = time_exact(p, k, f, e);
+    if (!rc)
+        rc = time_decisions(p, f, e);
+    if (!rc)
+        rc = time_memory(p, f, e);
+    problem_release(p);
+    free(p);
+    return rc;
+}
+
+/* `automap plan MODEL --devices 16 --optimum` as a process: wall time and peak memory. */
+static int time_process(const char *path, struct figures *f, struct err *e)
+{
+    char program[] = "/proc/self/exe", plan[] = "plan", devices[] = "--devices", sixteen[] = "16", optimum[] = "--optimum";
+    char *model = mem_alloc(strlen(path) + 1);
+    char *argv[] = {program, plan, model, devices, sixteen, optimum, NULL};
+    posix_spawn_file_actions_t actions;
+    struct rusage used;
+    int status = 0, rc = 0;
+    pid_t child;
+
+    memcpy(model, path, strlen(path));
+    if (posix_spawn_file_actions_init(&actions))
+        rc = err_set(e, ERR_MEMORY, "not enough memory to start a process");
+    for (int fd = 1; fd <= 2 && !rc; fd++)
+        rc = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0) ? ERR_MEMORY : 0;
+    for (int k = 0; k < ROUNDS && !rc; k++) {
+        double start = bench_now();
+        if (posix_spawn(&child, program, &actions, NULL, argv, environ) || wait4(child, &status, 0, &used) < 0 || status)
+            rc = err_set(e, ERR_IO, "automap plan could not be run as a process");
+        keep_least(&f->process_ms, start);
+        f->process_mb = (double)used.ru_maxrss / 1024;
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    free(model);
+    return rc;
+}
+
+static void print_head(void)
+{
+    puts("ms, best of 3 but for decisions (median); peak memory of the process in MiB\n");
+    printf("%-13s %8s %6s %6s %6s %6s %7s %6s %6s |%6s %6s %6s %6s |%8s %9s |%8s %5s\n", "model", "instr.", "load",
+           "inline", "roles", "costs", "classes", "memory", "terms", "16", "2x8", "4x8", "4x4x2", "decide", "memory of",
+           "process", "peak");
+    printf("%-13s %8s %6s %6s %6s %6s %7s %6s %6s |%27s |%8s %9s |%8s %5s\n", "", "", "", "", "", "", "", "", "",
+           "strict optimum, proven", "us", "us", "ms", "MiB");
+}
+
+static void print_row(const char *name, const struct figures *f)
+{
+    printf("%-13.13s %8u %6.1f %6.1f %6.1f %6.1f %7.1f %6.1f %6.1f |%6.2f %6.2f %6.2f %6.2f |%8.2f %9.1f |%8.0f %5.0f\n",
+           name, f->instructions, f->load, f->inlined, f->roles, f->costs, f->classes, f->memory, f->terms, f->exact[0],
+           f->exact[1], f->exact[2], f->exact[3], f->decision_us, f->memory_us, f->process_ms, f->process_mb);
+    fflush(stdout);
+}
+
+static int bench_model(const char *name, bool as_process, struct figures *f)
+{
+    char data[512] = "", path[1024];
+    struct err e;
+    int rc = 0;
+
+    if (!file_data_dir(data, sizeof data) || !examples_model_path(path, sizeof path, data, name)) {
+        fprintf(stderr, "automap bench engine: no model \"%s\"\n", name);
+        return EXIT_INPUT;
+    }
+    if (as_process)
+        rc = time_process(path, f, &e);
+    for (int k = 0; k < ROUNDS && !rc && !as_process; k++)
+        rc = time_parts(path, f, &e);
+    if (!rc && !as_process)
+        rc = time_problem(path, f, &e);
+    if (rc) {
+        err_print(&e, stderr);
+        return EXIT_INPUT;
+    }
+    if (!as_process)
+        print_row(name, f);
+    return EXIT_OK;
+}
+
+static void print_targets(const struct figures *f)
+{
+    double exact = f->exact[0];
+
+    for (int k = 1; k < MESHES; k++)
+        exact = f->exact[k] > exact ? f->exact[k] : exact;
+    puts("\nT5-11B                               measured   target");
+    printf("classes, conflicts, costs              %6.1f   <= 30 ms\n", f->costs + f->classes + f->terms);
+    printf("strict optimum with proof, worst mesh  %6.1f   <= 10 ms\n", exact);
+    printf("one decision, propagation, undo        %6.2f   <= 10 us\n", f->decision_us);
+    printf("file to proven optimum, one process    %6.0f   <= 150 ms\n", f->process_ms);
+}
+
+int bench_engine(int argc, char **argv)
+{
+    struct example_model list[EXAMPLES_MOST];
+    struct figures figures[EXAMPLES_MOST] = {{0}};
+    const struct figures *largest = NULL;
+    const char *names[EXAMPLES_MOST];
+    struct err e;
+    char data[512] = "";
+    int count = argc - 1, code = EXIT_OK;
+
+    if (argc > EXAMPLES_MOST || (argc > 1 && argv[1][0] == '-')) {
+        fputs("usage: automap bench engine [MODEL ...]\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (argc == 1 && !file_data_dir(data, sizeof data)) {
+        fputs("automap bench engine: no shipped models, expected MODEL\n", stderr);
+        return EXIT_INPUT;
+    }
+    if (argc == 1 && examples_models(list, &count, data, &e)) {
+        err_print(&e, stderr);
+        return EXIT_INPUT;
+    }
+    for (int k = 0; k < count; k++)
+        names[k] = argc > 1 ? argv[k + 1] : list[k].name;
+    /* First the processes: a child's peak memory begins with its parent's. */
+    for (int k = 0; k < count && code == EXIT_OK; k++)
+        code = bench_model(names[k], true, &figures[k]);
+    if (code == EXIT_OK)
+        print_head();
+    for (int k = 0; k < count && code == EXIT_OK; k++) {
+        code = bench_model(names[k], false, &figures[k]);
+        if (strstr(names[k], "t5-11b"))
+            largest = &figures[k];
+    }
+    if (largest && code == EXIT_OK)
+        print_targets(largest);
+    return code;
+}
