@@ -195,8 +195,9 @@ static int reward_tables(struct solver *s)
     const struct classes *c = s->t->labels->classes;
 
     for (class_id k = 0; k < c->count; k++) {
-        double whole = -s->o->replicated * c->info[k].var_dims;
-        double split = -s->o->partitioned * c->info[k].var_dims;
+        double dims = (s->o->variables ? c->info[k].var_dims : 0) + (s->o->inputs ? c->info[k].input_dims : 0);
+        double whole = -s->o->replicated * dims;
+        double split = -s->o->partitioned * dims;
         if (s->node_of[k] == CLASS_NONE) {
             s->constant += s->fixed[k] ? split : whole;
             continue;

@@ -22,7 +22,7 @@ enum exact_goal { EXACT_STEP_TIME, EXACT_PAPER_REWARD };
 struct exact_options {
     enum exact_goal goal;
     bool variables, inputs; /* which classes may be split: those with dims of variables, of inputs */
-    double partitioned, replicated; /* paper reward per dim; used by EXACT_PAPER_REWARD: 0.4, 0.1 */
+    double partitioned, replicated; /* paper reward per dim in reach; used by EXACT_PAPER_REWARD: 0.4, 0.1 */
     size_t table_most;   /* lower limits than the above, for those who study the fallback; 0: the above */
     uint64_t nodes_most;
 };

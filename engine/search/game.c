@@ -23,7 +23,7 @@ static bool in_scope(const struct game *g, class_id k)
     return (g->options.kind != GAME_ADP && i->var_dims) || (g->options.kind != GAME_OPP && i->input_dims);
 }
 
-static uint32_t weight_of(const struct game *g, class_id k)
+uint32_t game_weight(const struct game *g, class_id k)
 {
     const struct class_info *i = &g->problem->classes.info[k];
 
@@ -45,7 +45,7 @@ static uint32_t group_size(const struct game *g, const struct game_move *m, uint
             for (uint32_t j = 0; j <= info->meet_count; j++) {
                 class_id x = j == info->meet_count ? k : c->meets[info->meets + j].other;
                 if (!pass && !seen[x])
-                    size += weight_of(g, x);
+                    size += game_weight(g, x);
                 seen[x] = !pass;
             }
         }
@@ -112,13 +112,14 @@ static int add_weak_moves(struct game *g, struct err *e)
         room += (size_t)hlo_value_shape(p->m, p->roles.params[k].value)->rank;
     g->pool = mem_try(room, sizeof *g->pool);
     g->moves = mem_try(room, sizeof *g->moves);
-    g->var_dims = mem_try(p->m->value_count, 1);
-    if (!g->pool || !g->moves || !g->var_dims)
+    g->counted = mem_try(p->m->value_count, 1);
+    if (!g->pool || !g->moves || !g->counted)
         return no_memory(e);
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
         uint32_t rank = (uint32_t)hlo_value_shape(p->m, r->value)->rank;
-        g->var_dims[r->value] = r->role == HLO_ROLE_VARIABLE;
+        g->counted[r->value] = r->role == HLO_ROLE_VARIABLE ? g->options.kind != GAME_ADP
+                                                            : r->role == HLO_ROLE_INPUT && g->options.kind != GAME_OPP;
         for (uint32_t d = 0; d < rank; d++) {
             if (!is_offered(g, k, d))
                 continue;
@@ -200,7 +201,6 @@ static void reprice(struct game *g, class_id k, label before)
 
 static double paper_reward_of(const struct game *g, size_t mark)
 {
-    const struct classes *c = &g->problem->classes;
     double reward = 0;
 
     for (size_t n = mark; n < g->state.trail_count; n++) {
@@ -210,9 +210,9 @@ static double paper_reward_of(const struct game *g, size_t mark)
         bool is_split = on && !ch->on;
         bool is_whole = !on && off == g->state.all && !was_settled;
         if (is_split)
-            reward += PAPER_REWARD_PARTITIONED * c->info[ch->class].var_dims;
+            reward += PAPER_REWARD_PARTITIONED * game_weight(g, ch->class);
         else if (is_whole)
-            reward += PAPER_REWARD_REPLICATED * c->info[ch->class].var_dims;
+            reward += PAPER_REWARD_REPLICATED * game_weight(g, ch->class);
     }
     return reward;
 }
@@ -314,7 +314,7 @@ static bool follow_wave(struct game *g, size_t mark)
     return true;
 }
 
-/* The paper's reward for dims of variables that the wave settled. */
+/* The paper's reward for dims that the wave settled. */
 static double weak_paper_reward(const struct game *g, size_t mark)
 {
     const struct classes *c = &g->problem->classes;
@@ -323,7 +323,7 @@ static double weak_paper_reward(const struct game *g, size_t mark)
     for (size_t n = mark; n < g->weak.trail_count; n++) {
         const struct weak_change *w = &g->weak.trail[n];
         hlo_value v = w->is_dim ? c->dim_value[w->id] : w->id;
-        if (!g->var_dims[v])
+        if (!g->counted[v])
             continue;
         if (w->is_dim) {
             reward += PAPER_REWARD_REPLICATED;
@@ -466,7 +466,7 @@ static double paper_score(const struct game *g, const label *on)
     double score = 0;
 
     for (class_id k = 0; k < c->count; k++)
-        score += (on[k] ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED) * c->info[k].var_dims;
+        score += (on[k] ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED) * game_weight(g, k);
     return score;
 }
 
@@ -562,7 +562,7 @@ void game_release(struct game *g)
 {
     fold_release(&g->fold);
     weak_release(&g->weak);
-    free(g->var_dims);
+    free(g->counted);
     strict_release(&g->state);
     free(g->moves);
     free(g->pool);

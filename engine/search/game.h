@@ -7,7 +7,7 @@
  * conflict. Under `kind` opp the moves are classes with dims of variables, under adp those with dims
  * of inputs, under all both. With folding one move decides all classes of a colour.
  *
- * Rewards. paper: 0.4 per dim of a variable settled split, 0.1 per dim settled whole, by the decision
+ * Rewards. paper: 0.4 per dim of a variable (adp: of an input; all: of either) settled split, 0.1 per dim settled whole, by the decision
  * or by what follows from it; -1 for a conflict. cost: ln(step before / step after) of the decision,
  * what is undecided counted whole: the sum over an episode is ln(baseline / step), so no order of
  * decisions is favoured.
@@ -57,7 +57,7 @@ struct game {
 
     struct weak weak;    /* options.weak: what is settled; `state` then holds the classes it splits */
     size_t weak_pinned;  /* trail mark */
-    uint8_t *var_dims;   /* weak: [values] 1: a variable */
+    uint8_t *counted;    /* weak: [values] 1: its dims earn the paper's reward */
     struct strict state;
     size_t pinned;       /* trail mark: decisions below it are pins and stay */
     uint32_t position;   /* move to decide; move_count: the episode is over */
@@ -117,6 +117,9 @@ void game_reset_from(struct game *g, const label *on, uint32_t move);
  * over all settled dims of variables. */
 double game_score(const struct game *g);
 double game_score_of(const struct game *g, const label *on, struct step_cost *cost); /* of a whole plan */
+
+/* Dims of a class that earn the paper's reward: of variables, of inputs, or both, by kind. */
+uint32_t game_weight(const struct game *g, class_id k);
 
 /* Status of a move now: -1 open, 0 whole, 1 split. */
 int game_status(const struct game *g, uint32_t move);

@@ -168,7 +168,7 @@ static double optimistic_score(const struct game *g)
         double score = 0;
         for (class_id k = 0; k < p->classes.count; k++) {
             bool may_split = g->state.on[k] || (label)(g->state.on[k] | g->state.off[k]) != g->state.all;
-            score += (may_split ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED) * p->classes.info[k].var_dims;
+            score += (may_split ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED) * game_weight(g, k);
         }
         return score;
     }
