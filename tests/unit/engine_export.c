@@ -223,6 +223,28 @@ static void test_check_sees(void **state)
     close_problem(p);
 }
 
+/* Two scatters of t5-tiny add into one array of zeros and want it split differently: without a copy
+ * XLA reshards one result (128 bytes gathered). */
+static void test_copies(void **state)
+{
+    struct problem *p = open_problem("t5-tiny", "2", 2);
+    struct str text = {0}, warnings = {0};
+    struct plan plan;
+    struct err e = {0};
+
+    (void)state;
+    make_plan(p, NULL, 2, &plan);
+    assert_int_equal(export_hlo(&plan, SHARDING_V2, &text, &warnings, &e), 0);
+    const char *copy = strstr(text.text, ".operand_copy = f32[8,4]");
+    assert_non_null(copy);
+    assert_non_null(strstr(copy + 20, "scatter("));
+    assert_int_equal(export_hlo_check(&plan, text.text, text.size, &e), 0);
+    plan_release(&plan);
+    str_release(&text);
+    str_release(&warnings);
+    close_problem(p);
+}
+
 /* Rules each from a failure seen: results annotated, reducers not, loops that carry something
  * unchanged not, aliases of differently split sides dropped. */
 static void test_rules(void **state)
@@ -273,7 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spelling), cmocka_unit_test(test_misspelling),
         cmocka_unit_test(test_exports),  cmocka_unit_test(test_check_sees),
-        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_rules),    cmocka_unit_test(test_copies),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
