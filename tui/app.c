@@ -566,6 +566,19 @@ void app_woken(struct app *a)
     a->woken = a->session != NULL;
 }
 
+struct watch *app_watch(const struct app *a)
+{
+    return a->watch;
+}
+
+void app_settle(struct app *a, double seconds)
+{
+    if (!a->session)
+        return;
+    (void)session_wait_idle(a->session, seconds);
+    look(a);
+}
+
 int app_tell(struct app *a, const char *line, struct err *e)
 {
     struct live_command c;
@@ -574,7 +587,7 @@ int app_tell(struct app *a, const char *line, struct err *e)
         return err_set(e, ERR_INPUT, "no model is open");
     if (live_command_parse(line, &c, e) || session_wait(a->session, session_send(a->session, &c), 60, e))
         return e->code;
-    if (c.verb != COMMAND_RUN)
+    if (c.verb == COMMAND_DECIDE || c.verb == COMMAND_EPISODE)
         (void)session_wait_idle(a->session, 600);
     look(a);
     return 0;

@@ -41,6 +41,8 @@ int app_wake_fd(const struct app *a);
 void app_woken(struct app *a);
 /* A line for the search ("episode 300"), carried out before this returns: for scripts and pictures. */
 int app_tell(struct app *a, const char *line, struct err *e) MUST_CHECK;
+/* Waits until what keys have sent is carried out, at most that long, and looks at the result. */
+void app_settle(struct app *a, double seconds);
 
 /* For views. */
 void app_say(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -60,6 +62,7 @@ const struct app_setup *app_get_setup(const struct app *a);
 bool app_command(struct app *a, const char *line); /* as typed after ':'; false: it said why not */
 
 /* What the loop has to do for the application; reading takes it. */
+struct watch *app_watch(const struct app *a); /* NULL: no search */
 enum app_wish { APP_NOTHING, APP_STOP, APP_COPY, APP_REDRAW, APP_MOUSE };
 enum app_wish app_take_wish(struct app *a, const char **text);
 

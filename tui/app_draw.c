@@ -1,5 +1,6 @@
 /* One frame: the rows that are the same everywhere, and each view in its place. */
 #include "tui/app_internal.h"
+#include "tui/colon.h"
 #include "tui/header.h"
 #include "tui/utf8.h"
 #include "tui/watch.h"
@@ -24,6 +25,7 @@ static bool make_hint(const struct app *a, const struct key_table *t, int action
     size_t size = 0;
     int shown = 0;
 
+    bool typed = app_top(a) && app_top(a)->ops->types;
     h->keys[0] = 0;
     h->word = t->actions[action].hint;
     if (t == &common_keys && action == ACT_RUN && a->watch && a->watch->shot->state == LIVE_RUNNING)
@@ -32,6 +34,8 @@ static bool make_hint(const struct app *a, const struct key_table *t, int action
         if (i > action && t->actions[i].words)
             break;
         const char *keys = keymap_keys(a->keymap, t, i, 0);
+        for (int k = 1; typed && keys && utf8_text_columns(keys) == 1; k++)
+            keys = keymap_keys(a->keymap, t, i, k);
         if (!keys || size + strlen(keys) + 2 > sizeof h->keys || (shown && strlen(keys) > 1))
             continue; /* of a pair of long keys one is enough to find the other */
         size +=
@@ -110,6 +114,30 @@ static void draw_hints(struct app *a, const struct pane *p)
         x = pane_text(p, x, 0, ROLE_KEY, hints[i].keys) + 1;
         x = pane_text(p, x, 0, ROLE_DIM, hints[i].word) + gap;
     }
+}
+
+/* While a command is typed: what it may become, as many as fit. */
+static void draw_candidates(struct app *a, const struct pane *p)
+{
+    struct colon_line line;
+    size_t size = a->line.size;
+    int x = 0;
+
+    for (int i = 0; colon_line(a, i, &line); i++) {
+        if (strncmp(line.text, a->line.text, size) != 0)
+            continue;
+        int width = utf8_text_columns(line.text);
+        if (x + width > p->width) {
+            if (x + 2 <= p->width)
+                pane_text(p, x, 0, ROLE_DIM, "..");
+            return;
+        }
+        int typed = pane_format(p, x, 0, ROLE_MATCH, "%.*s", (int)size, line.text);
+        pane_text(p, typed, 0, ROLE_DIM, line.text + size);
+        x += width + 2;
+    }
+    if (!x)
+        pane_text(p, 0, 0, ROLE_DIM, "no command begins so");
 }
 
 static void draw_prompt(struct app *a, const struct pane *p)
@@ -256,7 +284,10 @@ void app_draw(struct app *a)
     struct rect low = {margin, a->height - 1, a->width - 2 * margin, 1}, high = low;
     high.y--;
     struct pane hints = pane_of(a, bare ? low : high);
-    if (a->depth > 0 || a->layout.hints.height) {
+    if (a->prompt == PROMPT_COMMAND) {
+        pane_clear(&hints);
+        draw_candidates(a, &hints);
+    } else if (a->depth > 0 || a->layout.hints.height) {
         draw_hints(a, &hints);
     } else if (a->layout.tabs.height) {
         struct pane tabs = pane_of(a, a->layout.tabs);

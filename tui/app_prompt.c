@@ -29,18 +29,16 @@ static void run(struct app *a)
     app_act(a, &common_keys, ACT_SEARCH_NEXT);
 }
 
-/* Tab: as far as all commands that begin so agree; a list of them when that is nowhere. */
+/* Tab: as far as all commands that begin so agree; the row above lists them. */
 static void complete(struct app *a)
 {
-    char most[EDIT_ROOM] = "", names[256] = "";
-    int count = colon_complete(a, a->line.text, most, sizeof most, names, sizeof names);
+    char most[EDIT_ROOM] = "";
+    int count = colon_complete(a, a->line.text, most, sizeof most);
 
     if (count == 0)
         app_say(a, "no command begins with %s", a->line.text);
     else if (strlen(most) > a->line.size)
         edit_set(&a->line, most);
-    else if (count > 1)
-        app_say(a, "%s", names);
 }
 
 void app_prompt_key(struct app *a, uint32_t key)

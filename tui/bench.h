@@ -21,5 +21,6 @@ int bench_read(int argc, char **argv);
 int bench_engine(int argc, char **argv);
 int bench_rl(int argc, char **argv);
 int bench_search(int argc, char **argv);
+int bench_tui(int argc, char **argv);
 
 #endif

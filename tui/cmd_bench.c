@@ -15,6 +15,8 @@ const struct benchmark benchmarks[] = {
      "updates of the learner against PyTorch and the speed of the matrix products", bench_rl},
     {"search", "MODEL ...", "decisions, propagations, priced plans and learning episodes a second on 8 devices",
      bench_search},
+    {"tui", "[MODEL] [--seconds S]",
+     "key press to frame, what watching costs a search, bytes written", bench_tui},
     {0},
 };
 

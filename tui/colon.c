@@ -1,6 +1,7 @@
 #include "tui/colon.h"
 
 #include "tui/app_internal.h"
+#include "tui/colon_live.h"
 #include "tui/file.h"
 #include "tui/svg.h"
 
@@ -152,7 +153,7 @@ bool app_command(struct app *a, const char *line)
         c->run(a, args);
         return true;
     }
-    if (run_action(a, line))
+    if (run_action(a, line) || colon_live(a, line))
         return true;
     app_say(a, "no command %.60s. C-p lists all.", line);
     return false;
@@ -201,17 +202,16 @@ static bool action_line(struct app *a, int *i, struct colon_line *line)
 
 bool colon_line(struct app *a, int i, struct colon_line *line)
 {
-    return command_line(a, &i, line) || action_line(a, &i, line);
+    return command_line(a, &i, line) || colon_live_line(a, &i, line) || action_line(a, &i, line);
 }
 
-int colon_complete(struct app *a, const char *text, char *most, size_t most_room, char *names,
-                   size_t names_room)
+int colon_complete(struct app *a, const char *text, char *most, size_t most_room)
 {
     struct colon_line line;
-    size_t size = strlen(text), shared = 0, used = 0;
+    size_t size = strlen(text), shared = 0;
     int count = 0;
 
-    names[0] = most[0] = 0;
+    most[0] = 0;
     for (int i = 0; colon_line(a, i, &line); i++) {
         if (strncmp(line.text, text, size) != 0)
             continue;
@@ -223,9 +223,6 @@ int colon_complete(struct app *a, const char *text, char *most, size_t most_room
         while (same < shared && line.text[same] == most[same])
             same++;
         shared = same;
-        if (used + strlen(line.text) + 3 < names_room)
-            used += (size_t)snprintf(names + used, names_room - used, "%s%s", used ? "  " : "",
-                                     line.text);
     }
     most[shared] = 0;
     return count;

@@ -16,10 +16,8 @@ struct colon_command {
 
 extern const struct colon_command colon_commands[]; /* ends with name NULL */
 
-/* Every line that begins as `text`: their count; the longest beginning they share into `most`, and
- * their names, separated by two blanks, as many as fit, into `names`. */
-int colon_complete(struct app *a, const char *text, char *most, size_t most_room, char *names,
-                   size_t names_room);
+/* Every line that begins as `text`: their count, and the longest beginning they share. */
+int colon_complete(struct app *a, const char *text, char *most, size_t most_room);
 
 /* The i-th line that may be typed: commands (those with values, once per value), then actions;
  * false: no i-th. keys: of an action, or "". */

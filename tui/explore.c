@@ -344,6 +344,7 @@ static int type_keys(struct app *a, const char *keys)
             return -1;
         if (size && !app_is_done(a))
             app_key(a, key);
+        app_settle(a, 2);
         app_frame(a);
         keys += size + (keys[size] == ' ');
     }

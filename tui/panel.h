@@ -55,6 +55,7 @@ struct panel_ops {
     const struct key_table *keys;
     const char *hints; /* actions in the hint row, "down=choose fold why": own, then common
                           ones; "=word" replaces the hint's word */
+    bool types;        /* letters are text: hints show other keys */
     size_t size;       /* of its state */
 
     int (*open)(struct panel *p, const void *arg, struct err *e);

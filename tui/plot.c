@@ -19,6 +19,7 @@ struct canvas {
     unsigned char *owner; /* by cell: series + 1; 0: nobody, 255: the limit */
     double low, high;     /* transformed */
     struct plot_drawn drawn;
+    bool *clipped; /* [cells.width] columns with values above a fixed top */
 };
 enum { OWNER_LIMIT = 255 };
 
@@ -157,7 +158,7 @@ static void draw_series(struct canvas *c, size_t index)
         int y = row_of(c, value);
         if (y < 0) {
             c->drawn.above++;
-            pane_put(&c->cells, x / c->side_x, 0, ROLE_WARN, '^');
+            c->clipped[x / c->side_x] = true;
         }
         if (s->kind == PLOT_DOTS || last_x < 0)
             dot(c, x, y, owner);
@@ -360,10 +361,16 @@ struct plot_drawn plot_draw(const struct pane *p, const struct plot *plot)
     size_t cells = (size_t)c.cells.width * (size_t)c.cells.height;
     c.dots = mem_alloc(2 * cells + 1);
     c.owner = c.dots + cells;
+    c.clipped = mem_alloc((size_t)c.cells.width + 1);
     draw_limit(&c);
     for (size_t s = 0; s < plot->series_count; s++)
         draw_series(&c, s);
     show_cells(&c);
+    for (int x = 0; x < c.cells.width; x++) { /* over the curves: what is cut off must show */
+        if (c.clipped[x])
+            pane_put(&c.cells, x, 0, ROLE_WARN, '^');
+    }
+    free(c.clipped);
     struct pane row = pane_part(p, width + 1, p->height - 1, p->width - width - 1, 1);
     draw_axis(&c, &row);
     free(c.dots);

@@ -106,7 +106,7 @@ static void draw_wave(const struct watch *w, const struct pane *p, int y)
     bool wide = p->width >= 44;
     int x = pane_text(p, 0, y, ROLE_DIM, wide ? "last wave" : "wave");
     x = wide ? 11 : x + 1;
-    if (s->wave_move >= (uint32_t)w->move_count) {
+    if (s->wave_move >= (uint32_t)w->move_count || !s->wave_count) {
         pane_text(p, x, y, ROLE_DIM, "none yet");
         return;
     }

@@ -327,6 +327,7 @@ const struct panel_ops view_help = {
     .title = "Keys",
     .place = PLACE_BARE,
     .keys = &help_keys,
+    .types = true,
     .hints = "by-key do down close",
     .size = sizeof(struct help),
     .open = open_help,

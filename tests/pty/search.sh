@@ -24,6 +24,11 @@ type b; see "Backtrack ━"; see "if it ends 1"; type Enter; see "you backtrack 
 type u; type u; type u; type u; type u; see "nothing to undo"
 type : ; type -l "episode"; type Enter; see "paused"
 
+# The command line: candidates above it, decisions by their names.
+type : ; type -l "pin enc"; see "pin encoder self = 0"
+type -l "oder self = 0"; type Enter; see "you pin enc self = 0"
+type u; see "you undo pin"
+
 # The view stands still, the search does not.
 type '}'; type '}'; type '}'; type '}'; type '}'; type '}'; type '}'; see "full speed"
 type ' '; see "ep/s"; type Z; see "the view stands still"; type Z; see "live"

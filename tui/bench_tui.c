@@ -1,0 +1,178 @@
+/* automap bench tui: key press to the bytes of a frame, with the search running; what the screen
+ * costs the search; what is written when nothing happens. */
+#include "tui/app.h"
+#include "tui/bench.h"
+#include "tui/command.h"
+#include "tui/file.h"
+#include "tui/paint.h"
+#include "tui/watch.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { KEYS = 2000, ROUNDS = 3 };
+static const double FRAME_TARGET_MS = 33, SLOWER_TARGET = 0.03, FRAME_SECONDS = 0.25;
+
+struct bench {
+    struct app *app;
+    struct paint paint;
+    struct str bytes;
+    double start; /* of the clock that the application sees */
+    size_t written;
+};
+
+static const struct grid *frame(struct bench *b)
+{
+    app_time(b->app, (bench_now() - b->start) * 1e3);
+    const struct grid *g = app_frame(b->app);
+    if (g) {
+        str_clear(&b->bytes);
+        paint_frame(&b->paint, g, &b->bytes);
+        b->written += b->bytes.size;
+    }
+    return g;
+}
+
+static void nap(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Keys a person types in the tree and the other panels, each with its frame. */
+static void time_keys(struct bench *b)
+{
+    static const uint32_t keys[] = {'j', 'j', 'j', 'l', 'j', KEYC_PAGE_DOWN, 'k', 'x', 't', 'G', 'g', KEYC_TAB, '1'};
+    static double ms[KEYS];
+
+    for (int n = 0; n < KEYS; n++) {
+        double start = bench_now();
+        app_key(b->app, keys[(size_t)n % (sizeof keys / sizeof *keys)]);
+        app_woken(b->app);
+        frame(b);
+        ms[n] = (bench_now() - start) * 1e3;
+    }
+    qsort(ms, KEYS, sizeof *ms, by_value);
+    printf("key to frame     %6.2f ms p50   %6.2f ms p99   %6.2f ms most   target p99 <= %.0f ms: %s\n", ms[KEYS / 2],
+           ms[KEYS * 99 / 100], ms[KEYS - 1], FRAME_TARGET_MS, ms[KEYS * 99 / 100] <= FRAME_TARGET_MS ? "met" : "missed");
+}
+
+static uint64_t decisions(struct bench *b, const struct watch *w)
+{
+    struct err e;
+    /* a command makes the search say where it is */
+    if (app_tell(b->app, "pace 0", &e))
+        return 0;
+    return w->shot->decisions;
+}
+
+/* Decisions a second over a while, with frames four times a second or with none. */
+static double rate(struct bench *b, const struct watch *w, double seconds, bool watched)
+{
+    uint64_t before = decisions(b, w);
+    double start = bench_now();
+
+    while (bench_now() - start < seconds) {
+        nap(FRAME_SECONDS);
+        if (watched) {
+            app_woken(b->app);
+            frame(b);
+        }
+    }
+    double taken = bench_now() - start;
+    return (double)(decisions(b, w) - before) / taken;
+}
+
+static void time_search(struct bench *b, const struct watch *w, double seconds)
+{
+    double best[2] = {0, 0};
+
+    b->written = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int watched = 0; watched < 2; watched++) {
+            double r = rate(b, w, seconds, watched);
+            best[watched] = r > best[watched] ? r : best[watched];
+        }
+    }
+    double slower = 1 - best[1] / best[0];
+    printf("search           %6.0f decisions/s alone, %.0f watched: %.1f %% slower, target <= %.0f %%: %s\n", best[0],
+           best[1], slower * 100, SLOWER_TARGET * 100, slower <= SLOWER_TARGET ? "met" : "missed");
+    printf("bytes written    %6.1f kB/s while it learns\n", (double)b->written / 1e3 / (ROUNDS * seconds));
+}
+
+static void time_idle(struct bench *b)
+{
+    struct err e;
+
+    if (app_tell(b->app, "pause", &e))
+        return;
+    frame(b);
+    b->written = 0;
+    for (int n = 0; n < 40; n++) {
+        nap(0.01);
+        frame(b);
+    }
+    printf("bytes written    %6zu when nothing happens, target 0: %s\n", b->written, b->written ? "missed" : "met");
+}
+
+static int run(struct bench *b, const char *model, double seconds, struct err *e)
+{
+    double start = bench_now();
+
+    if (app_load(b->app, model, NULL, e))
+        return e->code;
+    app_resize(b->app, 200, 60);
+    frame(b);
+    double first = bench_now() - start;
+    printf("%s: first screen after %.2f s, target <= 1 s: %s\n", model, first, first <= 1 ? "met" : "missed");
+    if (app_tell(b->app, "run", e))
+        return e->code;
+    const struct watch *w = app_watch(b->app);
+    time_keys(b);
+    time_search(b, w, seconds);
+    time_idle(b);
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    printf("memory           %6.0f MB at most\n", (double)use.ru_maxrss / 1e3);
+    return 0;
+}
+
+int bench_tui(int argc, char **argv)
+{
+    struct bench b = {.start = bench_now()};
+    struct app_setup setup = {.mode = KEYS_VI};
+    char data[PATH_MAX];
+    const char *model = argc > 1 && argv[1][0] != '-' ? argv[1] : "t5-11b";
+    double seconds = 2;
+    struct err e;
+
+    if (argc > 2 && !strcmp(argv[argc - 2], "--seconds"))
+        seconds = strtod(argv[argc - 1], NULL);
+    if (!(seconds >= FRAME_SECONDS && seconds <= 600)) {
+        fputs("automap bench tui: --seconds takes 0.25 to 600\n", stderr);
+        return EXIT_USAGE;
+    }
+    setup.data_dir = file_data_dir(data, sizeof data) ? data : NULL;
+    int rc = theme_load(&setup.theme, "default", &e);
+    if (!rc)
+        rc = app_new(&b.app, &setup, &e);
+    if (!rc) {
+        paint_init(&b.paint, &setup.theme, DEPTH_TRUE, false);
+        rc = run(&b, model, seconds, &e);
+        paint_release(&b.paint);
+    }
+    if (rc)
+        err_print(&e, stderr);
+    app_free(b.app);
+    str_release(&b.bytes);
+    return rc ? EXIT_INPUT : EXIT_OK;
+}

@@ -1,0 +1,130 @@
+#include "tui/colon_live.h"
+
+#include "tui/app_internal.h"
+#include "tui/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A name as typed: blanks at its ends off, "–" as "-". */
+static void plain_name(char *out, size_t room, const char *name, size_t size)
+{
+    size_t used = 0;
+
+    while (size && name[size - 1] == ' ')
+        size--;
+    for (size_t i = 0; i < size && used + 1 < room; i++) {
+        if (!strncmp(name + i, "–", strlen("–"))) {
+            out[used++] = '-';
+            i += strlen("–") - 1;
+        } else {
+            out[used++] = name[i];
+        }
+    }
+    out[used] = 0;
+}
+
+static int move_by_name(const struct watch *w, const char *name)
+{
+    char plain[NAME_ROOM];
+
+    for (int n = 0; n < w->move_count; n++) {
+        plain_name(plain, sizeof plain, w->move[n].name, strlen(w->move[n].name));
+        if (!strcmp(plain, name))
+            return n;
+    }
+    return MOVE_NONE;
+}
+
+static bool speaks_of_a_move(int verb)
+{
+    return verb == COMMAND_PIN || verb == COMMAND_UNPIN || verb == COMMAND_FORBID || verb == COMMAND_BACKTRACK;
+}
+
+/* "pin decoder cross 1-5 = 0" -> "pin @3=0"; other lines as they are. */
+static void with_number(const struct watch *w, int verb, const char *line, char *out, size_t room)
+{
+    char name[NAME_ROOM];
+    const char *rest = line + strcspn(line, " "), *equals = strrchr(rest, '=');
+
+    snprintf(out, room, "%s", line);
+    if (!speaks_of_a_move(verb))
+        return;
+    rest += strspn(rest, " ");
+    size_t size = equals && equals > rest ? (size_t)(equals - rest) : strlen(rest);
+    plain_name(name, sizeof name, rest, size);
+    int move = move_by_name(w, name);
+    if (move == MOVE_NONE)
+        return;
+    int used = snprintf(out, room, "%s @%d", live_command_names[verb], move);
+    if (equals)
+        snprintf(out + used, room - (size_t)used, "=%s", equals + 1 + strspn(equals + 1, " "));
+}
+
+bool colon_live(struct app *a, const char *line)
+{
+    size_t size = strcspn(line, " ");
+    char text[COMMAND_TEXT_ROOM];
+    struct live_command c;
+    struct err e;
+    int verb = 0;
+
+    while (verb < COMMAND_VERB_COUNT &&
+           (strlen(live_command_names[verb]) != size || memcmp(live_command_names[verb], line, size) != 0))
+        verb++;
+    if (verb == COMMAND_VERB_COUNT || verb == COMMAND_QUIT)
+        return false;
+    if (!a->watch) {
+        app_say(a, "no search is open");
+        return true;
+    }
+    with_number(a->watch, verb, line, text, sizeof text);
+    if (live_command_parse(text, &c, &e))
+        app_say_err(a, &e);
+    else
+        session_send(a->session, &c);
+    return true;
+}
+
+bool colon_live_line(struct app *a, int *i, struct colon_line *line)
+{
+    static const struct {
+        const char *text, *words;
+    } plain[] = {{"episode ", "so many episodes, then pause"},
+                 {"decide ", "so many decisions, then pause"},
+                 {"pace ", "decisions a second; 0 full speed"},
+                 {"set algorithm ", "dqn, random, greedy, enumerate, anneal, exact"},
+                 {"set reward ", "cost or paper"},
+                 {"set kind ", "opp: variables, adp: inputs, all: both"},
+                 {"set folding ", "on or off: repeated layers decided alike"},
+                 {"set seed ", "the search starts over"},
+                 {"set learning-rate ", "of the learner"}};
+    static const struct {
+        const char *format, *words;
+    } of_move[] = {{"pin %s = 1", "split, and keep it so"},
+                   {"pin %s = 0", "whole, and keep it so"},
+                   {"backtrack %s", "set back, then fine-tune"}};
+    enum { PLAIN = sizeof plain / sizeof *plain, OF_MOVE = sizeof of_move / sizeof *of_move };
+
+    if (!a->watch)
+        return false;
+    if (*i < PLAIN) {
+        *line = (struct colon_line){.words = plain[*i].words, .keys = "", .takes = true};
+        snprintf(line->text, sizeof line->text, "%s", plain[*i].text);
+        return true;
+    }
+    *i -= PLAIN;
+    int moves = a->watch->move_count;
+    if (*i >= moves * OF_MOVE) {
+        *i -= moves * OF_MOVE;
+        return false;
+    }
+    int move = *i / OF_MOVE, k = *i % OF_MOVE;
+    char name[NAME_ROOM];
+    plain_name(name, sizeof name, a->watch->move[move].name, strlen(a->watch->move[move].name));
+    *line = (struct colon_line){.words = of_move[k].words, .keys = ""};
+    const char *hole = strstr(of_move[k].format, "%s");
+    snprintf(line->text, sizeof line->text, "%.*s%.60s%s", (int)(hole - of_move[k].format), of_move[k].format, name,
+             hole + 2);
+    return true;
+}
