@@ -10,9 +10,9 @@
 #define SECONDS_EACH 0.5
 
 struct rates {
-    double propagation_us;   /* median of decide + propagate + price + undo */
-    double decisions_per_s;  /* of random play */
-    double evaluations_per_s; /* whole plans priced from nothing */
+    double propagation_us;                /* median of decide + propagate + price + undo */
+    double decisions_per_s;               /* of random play */
+    double evaluations_per_s;             /* whole plans priced from nothing */
     double episodes_per_s, updates_per_s; /* of the DQN, learning */
 };
 
@@ -83,7 +83,8 @@ static double time_evaluations(const struct game *g)
     return sum == sum ? (double)count / seconds : 0; /* the sum is looked at, so it is computed */
 }
 
-static int time_learning(const struct problem *p, const struct game_options *o, struct rates *r, struct err *e)
+static int time_learning(const struct problem *p, const struct game_options *o, struct rates *r,
+                         struct err *e)
 {
     struct search_options options = {.algorithm = SEARCH_DQN, .game = *o, .seed = 1};
     struct search_event event;
@@ -121,9 +122,9 @@ static int measure(const struct problem *p, bool no_folding, struct err *e)
     game_release(&g);
     rc = time_learning(p, &o, &r, e);
     if (!rc)
-        printf("  %-10s %6u %8u %12.2f %14.0f %14.0f %12.0f %10.0f\n", no_folding ? "" : "folded", moves,
-               p->classes.count, r.propagation_us, r.decisions_per_s, r.evaluations_per_s, r.episodes_per_s,
-               r.updates_per_s);
+        printf("  %-10s %6u %8u %12.2f %14.0f %14.0f %12.0f %10.0f\n", no_folding ? "" : "folded",
+               moves, p->classes.count, r.propagation_us, r.decisions_per_s, r.evaluations_per_s,
+               r.episodes_per_s, r.updates_per_s);
     return rc;
 }
 
@@ -134,8 +135,8 @@ int bench_search(int argc, char **argv)
     struct err e;
     int code = EXIT_OK;
 
-    printf("%-12s %6s %8s %12s %14s %14s %12s %10s\n", "", "moves", "classes", "try, us", "decisions/s", "plans/s",
-           "episodes/s", "updates/s");
+    printf("%-12s %6s %8s %12s %14s %14s %12s %10s\n", "", "moves", "classes", "try, us",
+           "decisions/s", "plans/s", "episodes/s", "updates/s");
     for (int n = 1; n < argc && code == EXIT_OK; n++) {
         args.model = argv[n];
         code = problem_args_load(&args, p);
@@ -150,6 +151,8 @@ int bench_search(int argc, char **argv)
     }
     free(p);
     if (argc < 2)
-        fputs("no model given; targets: try <= 10 us and >= 50 episodes/s on T5-11B, >= 200 on T5-base\n", stderr);
+        fputs("no model given; targets: try <= 10 us and >= 50 episodes/s on T5-11B, >= 200 on "
+              "T5-base\n",
+              stderr);
     return argc < 2 ? EXIT_USAGE : code;
 }

@@ -48,10 +48,11 @@ static void show_progress(struct search_pool *pool, void *self)
     if (a->seconds > 0)
         snprintf(left, sizeof left, "  %.0f s left", fmax(0, a->seconds - seconds));
     else if (a->episodes && episodes)
-        snprintf(left, sizeof left, "  %.0f s left", seconds * ((double)a->episodes / (double)episodes - 1));
+        snprintf(left, sizeof left, "  %.0f s left",
+                 seconds * ((double)a->episodes / (double)episodes - 1));
     fprintf(stderr, "%sbest %s  %llu episodes, %.0f/s  epsilon %.2f", w->terminal ? "\r\033[K" : "",
-            best > 0 ? units_ms(ms, best) : "-", episodes, seconds > 0 ? (double)episodes / seconds : 0.0,
-            atomic_load(&p->epsilon));
+            best > 0 ? units_ms(ms, best) : "-", episodes,
+            seconds > 0 ? (double)episodes / seconds : 0.0, atomic_load(&p->epsilon));
     if (a->seeds > 1)
         fprintf(stderr, "  %u of %u seeds", atomic_load(&pool->finished), a->seeds);
     fprintf(stderr, "%s%s", left, w->terminal ? "" : "\n");
@@ -69,20 +70,24 @@ static void print_run(const struct core *c, const struct plan *plan)
 
     printf("%s  %s, seed %llu\n\n", c->problem->m->name, search_names[c->options.algorithm],
            (unsigned long long)c->options.seed);
-    printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
-           units_ms(b, plan->cost.compute_ms), units_ms(d, plan->cost.communication_ms));
+    printf("  step            %12s  compute %s, communication %s\n",
+           units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
+           units_ms(d, plan->cost.communication_ms));
     printf("  baseline        %12s  everything whole but the pins\n", units_ms(a, c->baseline_ms));
     if (c->exact && c->options.game.reward == GAME_REWARD_COST)
         printf("  %-15s %12s  %.2f %% below\n", c->exact->proven ? "proven optimum" : "best known",
-               units_ms(a, c->exact->cost.step_ms), 100 * (1 - c->exact->cost.step_ms / plan->cost.step_ms));
-    printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims, n.partitioned,
-           n.replicated, n.undecided);
+               units_ms(a, c->exact->cost.step_ms),
+               100 * (1 - c->exact->cost.step_ms / plan->cost.step_ms));
+    printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims,
+           n.partitioned, n.replicated, n.undecided);
     printf("  paper reward    %12.1f", n.paper_reward);
     if (c->exact && c->options.game.reward == GAME_REWARD_PAPER)
         printf("  %s %.1f", c->exact->proven ? "proven optimum" : "best known", c->exact->score);
-    printf("\n  search          %12.2f s  %llu episodes, %llu decisions, %llu conflicts; best after %.2f s\n",
-           c->seconds, (unsigned long long)search_episodes(c->search), (unsigned long long)c->decisions,
-           (unsigned long long)search_conflicts(c->search), c->best->seconds);
+    printf("\n  search          %12.2f s  %llu episodes, %llu decisions, %llu conflicts; best "
+           "after %.2f s\n",
+           c->seconds, (unsigned long long)search_episodes(c->search),
+           (unsigned long long)c->decisions, (unsigned long long)search_conflicts(c->search),
+           c->best->seconds);
     if (s[1].episodes)
         printf("  fine-tuning     %12.2f s  %llu episodes, %llu better plans\n", s[1].seconds,
                (unsigned long long)s[1].episodes, (unsigned long long)s[1].improved);
@@ -156,8 +161,8 @@ static const struct {
     const char *name, *key;
     double (*get)(const struct core *c);
 } figures[] = {
-    {"step time, ms", "step_time_ms", get_step}, {"score", "score", get_score},
-    {"score, stage 1", "score_stage_1", get_stage_1}, {"seconds", "seconds", get_seconds},
+    {"step time, ms", "step_time_ms", get_step},         {"score", "score", get_score},
+    {"score, stage 1", "score_stage_1", get_stage_1},    {"seconds", "seconds", get_seconds},
     {"seconds to best", "seconds_to_best", get_to_best}, {"episodes", "episodes", get_episodes},
     {"conflict rate", "conflict_rate", get_conflicts},
 };
@@ -176,11 +181,13 @@ static uint32_t optima(const struct search_pool *pool)
 
 static void print_statistics(const struct search_pool *pool)
 {
-    printf("%u seeds from %llu: %u at the proven optimum\n\n  %-16s %14s %14s %14s %14s\n", pool->args->seeds,
-           (unsigned long long)pool->args->search.seed, optima(pool), "", "mean", "spread", "least", "most");
+    printf("%u seeds from %llu: %u at the proven optimum\n\n  %-16s %14s %14s %14s %14s\n",
+           pool->args->seeds, (unsigned long long)pool->args->search.seed, optima(pool), "", "mean",
+           "spread", "least", "most");
     for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
         struct figure f = figure_of(pool, figures[k].get);
-        printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", figures[k].name, f.mean, f.spread, f.least, f.most);
+        printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", figures[k].name, f.mean, f.spread, f.least,
+               f.most);
     }
     printf("\n");
 }
@@ -270,7 +277,8 @@ static int report(struct search_pool *pool)
 
 static int run_all(const struct search_args *a, const struct problem *p)
 {
-    struct search_pool pool = {.args = a, .problem = p, .runs = mem_alloc(a->seeds * sizeof *pool.runs)};
+    struct search_pool pool = {
+        .args = a, .problem = p, .runs = mem_alloc(a->seeds * sizeof *pool.runs)};
     struct watch watch = {.terminal = isatty(STDERR_FILENO) == 1};
     bool stopped = search_pool_run(&pool, show_progress, &watch);
     int code = EXIT_OK;
@@ -314,7 +322,8 @@ static int race(const struct search_args *a, const struct problem *p)
 }
 
 /* Limits and outputs of this command line, all else of the journal's. */
-static int from_journal(const struct search_args *now, const struct journal_log *log, struct search_args *a)
+static int from_journal(const struct search_args *now, const struct journal_log *log,
+                        struct search_args *a)
 {
     int parsed = search_args_parse(log->arg_count, log->args, a);
 
@@ -369,7 +378,8 @@ static int go_on(const struct search_args *now, const char *path)
         return EXIT_INPUT;
     }
     if (log.good < log.size)
-        fprintf(stderr, "automap: %s: the last %zu bytes are damaged and left out\n", path, log.size - log.good);
+        fprintf(stderr, "automap: %s: the last %zu bytes are damaged and left out\n", path,
+                log.size - log.good);
     int parsed = from_journal(now, &log, a);
     code = parsed ? exit_code_of_parse(parsed) : search_problem(a);
     search_args_release(a);
@@ -391,8 +401,9 @@ int cmd_search(int argc, char **argv)
     return code;
 }
 
-static const char replay_help[] = "usage: automap replay JOURNAL [--json] [--plan FILE]\n\n"
-                                  "Does again what a journal holds, bit for bit, and prints what came of it.\n";
+static const char replay_help[] =
+    "usage: automap replay JOURNAL [--json] [--plan FILE]\n\n"
+    "Does again what a journal holds, bit for bit, and prints what came of it.\n";
 
 int cmd_replay(int argc, char **argv)
 {

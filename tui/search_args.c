@@ -13,23 +13,28 @@ static const char help[] =
     "usage: automap search MODEL [CLUSTER] [OPTION ...]\n\n"
     "Searches for the best distribution: decision by decision, with a learner or its opponents.\n\n"
     "  --kind opp|adp|all         decide variables (default), inputs, or both together\n"
-    "  --algo NAME                dqn (default), random, greedy, enumerate, anneal, exact; race: all of them\n"
+    "  --algo NAME                dqn (default), random, greedy, enumerate, anneal, exact; race: "
+    "all of them\n"
     "                             on equally many priced plans\n"
     "  --reward cost|paper        step time (default), or the paper's 0.4 and 0.1 per dim\n"
     "  --mode strict              no resharding between uses\n"
-    "  --propagation full|weak    weak: conflicts are found by walking into them, and end an episode\n"
+    "  --propagation full|weak    weak: conflicts are found by walking into them, and end an "
+    "episode\n"
     "  --no-folding               decide every copy of a repeated layer apart\n"
-    "  --episodes N, --time S     limits; without them a dqn stops when fine-tuning finds nothing more,\n"
+    "  --episodes N, --time S     limits; without them a dqn stops when fine-tuning finds nothing "
+    "more,\n"
     "                             the others after 10000 plans\n"
     "  --seed N                   of all that is random; default 1\n"
     "  --seeds N                  N searches from --seed on, in parallel, with statistics\n"
     "  --pin 'NAME:DIM=0|1'       a decision that holds; NAME may be a glob or #17; repeatable\n"
     "  --pins FILE                one a line\n"
-    "  --script FILE              commands at moments: lines 'STEP COMMAND' or 'at episode N: COMMAND'\n"
+    "  --script FILE              commands at moments: lines 'STEP COMMAND' or 'at episode N: "
+    "COMMAND'\n"
     "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PROBLEM_ARGS_HELP
     "  --plan FILE                write the best plan to FILE\n"
     "  --journal FILE             keep commands and best plans in FILE as they come\n"
-    "  --resume FILE              go on with the search of a journal, bit for bit; takes limits only\n"
+    "  --resume FILE              go on with the search of a journal, bit for bit; takes limits "
+    "only\n"
     "  --json                     the result as JSON on standard output\n"
     "  --quiet                    no progress on standard error\n\n"
     "Seconds in results are those of the search's thread on a processor.\n"
@@ -64,7 +69,8 @@ static int add_pin(struct search_args *a, const char *setting)
     struct err e;
 
     str_format(&line, "pin %s", setting);
-    int rc = line.failed ? err_set(&e, ERR_MEMORY, "not enough memory") : live_command_parse(line.text, &c, &e);
+    int rc = line.failed ? err_set(&e, ERR_MEMORY, "not enough memory")
+                         : live_command_parse(line.text, &c, &e);
     str_release(&line);
     if (!rc && !mem_grow(&a->pins, &a->pin_room, a->pin_count, 1))
         rc = err_set(&e, ERR_MEMORY, "not enough memory for the pins");
@@ -132,7 +138,8 @@ static int script_line(struct search_args *a, char *line, uint32_t number, struc
     number_at += strspn(number_at, " \t");
     t.at = strtoull(number_at, &end, 10);
     if (number_at[0] < '0' || number_at[0] > '9' || (by_episode && *end != ':'))
-        return err_set(e, ERR_INPUT, "\"%.80s\", expected STEP COMMAND or at episode N: COMMAND", line);
+        return err_set(e, ERR_INPUT, "\"%.80s\", expected STEP COMMAND or at episode N: COMMAND",
+                       line);
     int rc = live_command_parse(end + by_episode, &t.command, e);
     if (rc)
         return ERR_INPUT;
@@ -165,7 +172,9 @@ static int set(struct search_args *a, const char *name, const char *value)
     struct err e;
 
     if (live_option_set(&a->search, name, value, &e)) {
-        fprintf(stderr, "automap search: --%s %s is not possible; automap search --help tells more\n", name, value);
+        fprintf(stderr,
+                "automap search: --%s %s is not possible; automap search --help tells more\n", name,
+                value);
         return -1;
     }
     return 0;
@@ -199,10 +208,14 @@ static int take_value(struct search_args *a, const char *option, const char *val
     if (!strcmp(option, "mode"))
         return strcmp(value, "strict") ? usage("--mode is strict, not ", value) : 0;
     if (!strcmp(option, "episodes"))
-        return take_count(value, 1, INT64_MAX, &a->episodes) ? 0 : usage("--episodes expects a number, not ", value);
+        return take_count(value, 1, INT64_MAX, &a->episodes)
+                   ? 0
+                   : usage("--episodes expects a number, not ", value);
     if (!strcmp(option, "time")) {
         a->seconds = strtod(value, &end);
-        return end != value && !*end && a->seconds > 0 && a->seconds < 1e9 ? 0 : usage("--time expects seconds, not ", value);
+        return end != value && !*end && a->seconds > 0 && a->seconds < 1e9
+                   ? 0
+                   : usage("--time expects seconds, not ", value);
     }
     if (!strcmp(option, "seeds")) {
         if (!take_count(value, 1, SEARCH_SEEDS_MOST, &n))
@@ -211,15 +224,18 @@ static int take_value(struct search_args *a, const char *option, const char *val
         return 0;
     }
     if (!strcmp(option, "pin"))
-        return strchr(value, '=') ? add_pin(a, value) : usage("--pin expects NAME:DIM=0 or NAME:DIM=1, not ", value);
+        return strchr(value, '=') ? add_pin(a, value)
+                                  : usage("--pin expects NAME:DIM=0 or NAME:DIM=1, not ", value);
     if (!strcmp(option, "pins"))
         return each_line(a, value, pin_line);
     if (!strcmp(option, "script"))
         return each_line(a, value, script_line);
     if (!strcmp(option, "learner"))
         return set_learner(a, value);
-    const char **path = !strcmp(option, "plan") ? &a->plan : !strcmp(option, "journal") ? &a->journal
-                        : !strcmp(option, "resume") ? &a->resume : NULL;
+    const char **path = !strcmp(option, "plan")      ? &a->plan
+                        : !strcmp(option, "journal") ? &a->journal
+                        : !strcmp(option, "resume")  ? &a->resume
+                                                     : NULL;
     if (path) {
         *path = value;
         return value[0] ? 0 : usage("a file is expected behind --", option);

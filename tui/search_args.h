@@ -11,7 +11,7 @@ enum { SEARCH_SEEDS_MOST = 1000 };
 /* A command at a moment: after `at` steps, or after `at` episodes. */
 struct timed_command {
     uint64_t at;
-    uint32_t order;  /* of its line */
+    uint32_t order; /* of its line */
     struct live_command command;
 };
 
@@ -24,18 +24,18 @@ struct search_args {
     struct problem_args problem;
     struct search_options search;
     bool race, json, quiet;
-    uint64_t episodes;     /* 0: no limit */
-    double seconds;        /* 0: no limit */
+    uint64_t episodes; /* 0: no limit */
+    double seconds;    /* 0: no limit */
     uint32_t seeds;
     struct live_command *pins;
     size_t pin_count, pin_room;
     struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
     const char *plan;
-    const char *journal;                   /* path of one to make */
-    const char *resume;                    /* path of one to go on with */
-    bool replay;                           /* stop where the journal ends, write nothing to it */
-    const struct journal_log *log;         /* what it holds */
-    char *const *argv;                     /* as they were given, for the journal */
+    const char *journal;           /* path of one to make */
+    const char *resume;            /* path of one to go on with */
+    bool replay;                   /* stop where the journal ends, write nothing to it */
+    const struct journal_log *log; /* what it holds */
+    char *const *argv;             /* as they were given, for the journal */
     int argc;
 };
 

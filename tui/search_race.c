@@ -37,7 +37,8 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
 {
     const struct race_runner *dqn = &r->runner[SEARCH_DQN], *exact = &r->runner[SEARCH_EXACT];
     uint32_t first = race_winner(r);
-    double mine = search_best(dqn->search)->score, best = search_best(r->runner[first].search)->score;
+    double mine = search_best(dqn->search)->score,
+           best = search_best(r->runner[first].search)->score;
     const struct race_runner *quickest = NULL;
 
     if (!isfinite(best)) {
@@ -45,7 +46,8 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
         return;
     }
     bool reached = mine >= best - 1e-9 * (1 + fabs(best));
-    for (uint32_t n = 0; n < r->count; n++) { /* of the opponents but the solver, the first at the best */
+    for (uint32_t n = 0; n < r->count;
+         n++) { /* of the opponents but the solver, the first at the best */
         const struct race_runner *o = &r->runner[n];
         const struct search_best *b = search_best(o->search);
         if (n == SEARCH_DQN || n == SEARCH_EXACT || b->score < best - 1e-9 * (1 + fabs(best)))
@@ -53,16 +55,19 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
         if (!quickest || b->evaluation < search_best(quickest->search)->evaluation)
             quickest = o;
     }
-    const char *proof = search_is_proven(exact->search) ? "the proven optimum" : "the best plan known";
+    const char *proof =
+        search_is_proven(exact->search) ? "the proven optimum" : "the best plan known";
     if (!reached)
         snprintf(out, room, "the dqn lost: %s ended at %.6g, the dqn at %.6g", search_names[first],
                  shown(a, baseline_of(r), best), shown(a, baseline_of(r), mine));
     else if (!quickest)
-        snprintf(out, room, "the dqn reached %s after %llu plans; no opponent but the exact solver did", proof,
+        snprintf(out, room,
+                 "the dqn reached %s after %llu plans; no opponent but the exact solver did", proof,
                  (unsigned long long)search_best(dqn->search)->evaluation);
     else
         snprintf(out, room, "the dqn reached %s after %llu plans, %s after %llu: %s", proof,
-                 (unsigned long long)search_best(dqn->search)->evaluation, search_names[quickest->algorithm],
+                 (unsigned long long)search_best(dqn->search)->evaluation,
+                 search_names[quickest->algorithm],
                  (unsigned long long)search_best(quickest->search)->evaluation,
                  search_best(dqn->search)->evaluation <= search_best(quickest->search)->evaluation
                      ? "it needed no more than any opponent"
@@ -73,28 +78,33 @@ static void print_lines(const struct search_args *a, const struct race *r, const
 {
     double base = baseline_of(r);
 
-    printf("best %s after so many priced plans\n\n  %-10s", a->search.game.reward ? "reward" : "step time, ms", "");
+    printf("best %s after so many priced plans\n\n  %-10s",
+           a->search.game.reward ? "reward" : "step time, ms", "");
     for (uint32_t n = 0; n < r->count; n++)
         printf(" %12s", search_names[r->runner[n].algorithm]);
     printf("\n");
     for (uint32_t k = 0; k < r->point_count; k++) {
         printf("  %-10llu", (unsigned long long)r->points[k]);
         for (uint32_t n = 0; n < r->count; n++)
-            isnan(r->runner[n].curve[k]) ? printf(" %12s", "-") : printf(" %12.6g", shown(a, base, r->runner[n].curve[k]));
+            isnan(r->runner[n].curve[k]) ? printf(" %12s", "-")
+                                         : printf(" %12.6g", shown(a, base, r->runner[n].curve[k]));
         printf("\n");
     }
-    printf("\n  %-10s %12s %10s %10s %10s %10s\n", "", "best", "at plan", "plans", "seconds", "to best");
+    printf("\n  %-10s %12s %10s %10s %10s %10s\n", "", "best", "at plan", "plans", "seconds",
+           "to best");
     for (uint32_t n = 0; n < r->count; n++) {
         const struct race_runner *o = &r->runner[n];
         const struct search_best *b = search_best(o->search);
-        printf("  %-10s %12.6g %10llu %10llu %10.3f %10.3f%s\n", search_names[o->algorithm], shown(a, base, b->score),
-               (unsigned long long)b->evaluation, (unsigned long long)search_evaluations(o->search), o->seconds,
-               o->seconds_to_best, search_is_proven(o->search) ? "  proven" : "");
+        printf("  %-10s %12.6g %10llu %10llu %10.3f %10.3f%s\n", search_names[o->algorithm],
+               shown(a, base, b->score), (unsigned long long)b->evaluation,
+               (unsigned long long)search_evaluations(o->search), o->seconds, o->seconds_to_best,
+               search_is_proven(o->search) ? "  proven" : "");
     }
     printf("\nwho led\n\n");
     for (size_t n = 0; n < r->lead_count; n++)
         printf("  from plan %-8llu %-10s %.6g\n", (unsigned long long)r->leads[n].evaluation,
-               search_names[r->runner[r->leads[n].runner].algorithm], shown(a, base, r->leads[n].score));
+               search_names[r->runner[r->leads[n].runner].algorithm],
+               shown(a, base, r->leads[n].score));
     printf("\n%s\n", conclusion);
 }
 
@@ -154,7 +164,8 @@ static bool interrupted(const sigset_t *asked)
     return sigtimedwait(asked, NULL, &none) > 0;
 }
 
-int search_race(const struct search_args *a, const struct problem *p, const struct game_pin *pins, size_t pin_count)
+int search_race(const struct search_args *a, const struct problem *p, const struct game_pin *pins,
+                size_t pin_count)
 {
     uint64_t most = a->episodes ? a->episodes : a->seconds > 0 ? UINT64_MAX : PLANS_WITHOUT_LIMIT;
     double start = now_s();

@@ -6,6 +6,7 @@
 #include "tui/search_args.h"
 
 /* Races until the limits of `a` (default: 10000 plans each), prints who led when. An exit code. */
-int search_race(const struct search_args *a, const struct problem *p, const struct game_pin *pins, size_t pin_count);
+int search_race(const struct search_args *a, const struct problem *p, const struct game_pin *pins,
+                size_t pin_count);
 
 #endif

@@ -49,7 +49,8 @@ struct script {
     bool quit;
 };
 
-/* The next command that is due; `idle`: the search waits, so the next one is due whatever its time. */
+/* The next command that is due; `idle`: the search waits, so the next one is due whatever its time.
+ */
 static const struct live_command *next_command(struct script *s, const struct core *c, bool idle)
 {
     const struct timed_list *a = s->by_step, *b = s->by_episode;
@@ -93,8 +94,9 @@ static bool is_enough(const struct search_args *a, const struct core *c, double 
         return true;
     if (!unlimited)
         return false;
-    return c->options.algorithm == SEARCH_DQN ? search_rounds(c->search) > 0
-                                              : search_evaluations(c->search) >= PLANS_WITHOUT_LIMIT;
+    return c->options.algorithm == SEARCH_DQN
+               ? search_rounds(c->search) > 0
+               : search_evaluations(c->search) >= PLANS_WITHOUT_LIMIT;
 }
 
 /* Does again what the journal holds; the script stands where it stood. */
@@ -136,9 +138,11 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     if (!rc && a->log && has_begun(a))
         return resume(a, r, script);
     if (!rc && a->resume)
-        rc = err_set(&r->error, ERR_INPUT, "the journal ends before the search began; start it again");
+        rc = err_set(&r->error, ERR_INPUT,
+                     "the journal ends before the search began; start it again");
     if (!rc && a->journal)
-        rc = journal_create(a->journal, pool->problem, a->argv, a->argc, &r->core.journal, &r->error);
+        rc = journal_create(a->journal, pool->problem, a->argv, a->argc, &r->core.journal,
+                            &r->error);
     for (size_t k = 0; k < a->pin_count && !rc; k++)
         rc = core_apply(&r->core, &a->pins[k], &r->error);
     return rc ? rc : core_apply(&r->core, &run, &r->error);
@@ -160,7 +164,8 @@ static void carry_out(struct search_pool *pool, uint32_t n)
         if (pool->args->replay)
             break;
         r->rc = follow_script(&script, &r->core, &r->error);
-        if (r->rc || script.quit || !core_wants_step(&r->core) || is_enough(pool->args, &r->core, start))
+        if (r->rc || script.quit || !core_wants_step(&r->core) ||
+            is_enough(pool->args, &r->core, start))
             break;
         core_step(&r->core);
     }
@@ -200,7 +205,8 @@ static uint32_t start_threads(struct search_pool *pool, pthread_t *threads)
     return n;
 }
 
-bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self), void *self)
+bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self),
+                     void *self)
 {
     pthread_t threads[THREADS_MOST];
     sigset_t asked, before;
@@ -226,7 +232,8 @@ bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *
     for (uint32_t n = 0; n < count; n++)
         pthread_join(threads[n], NULL);
     struct timespec none = {0};
-    while (sigtimedwait(&asked, NULL, &none) > 0) { /* none may be left when they are let through again */
+    while (sigtimedwait(&asked, NULL, &none) >
+           0) { /* none may be left when they are let through again */
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return stopped;

@@ -15,7 +15,7 @@ struct search_progress {
 
 struct search_run {
     struct core core;
-    int rc;               /* ERR_*: it could not begin, or a command of the script failed */
+    int rc; /* ERR_*: it could not begin, or a command of the script failed */
     struct err error;
     bool began;
     struct search_progress progress;
@@ -24,15 +24,16 @@ struct search_run {
 struct search_pool {
     const struct search_args *args;
     const struct problem *problem;
-    struct search_run *runs;       /* [args->seeds]: seed args->search.seed + n */
+    struct search_run *runs; /* [args->seeds]: seed args->search.seed + n */
     atomic_uint next, finished;
     atomic_bool stop;
-    pthread_t watcher;             /* told with SIGUSR1 when a run is finished */
+    pthread_t watcher; /* told with SIGUSR1 when a run is finished */
 };
 
 /* Carries out all runs on as many threads as the machine has, at most one per run. `tick` is called
- * about ten times a second. SIGINT and SIGTERM, which must not be caught elsewhere, end all runs; true when
- * one came. */
-bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self), void *self);
+ * about ten times a second. SIGINT and SIGTERM, which must not be caught elsewhere, end all runs;
+ * true when one came. */
+bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self),
+                     void *self);
 
 #endif

@@ -128,7 +128,8 @@ static bool exclude_dims(struct weak *w, hlo_value v, uint64_t possible)
 static bool filter(struct weak *w, hlo_id id)
 {
     const struct classes *c = w->labels->classes;
-    uint32_t leaves = class_leaf_count(c, id), first = c->factor_base[id], count = c->factor_base[id + 1] - first;
+    uint32_t leaves = class_leaf_count(c, id), first = c->factor_base[id],
+             count = c->factor_base[id + 1] - first;
     uint64_t left[LEAVES_MOST] = {0}; /* per leaf: the statuses that are left, as bits */
     bool any = false;
 

@@ -51,7 +51,8 @@ static bool act_copy(const struct act *from, uint32_t more, struct act *out)
 static int enforce(struct core *c, struct act *a, struct err *e)
 {
     struct strict_clash clash;
-    bool same = a->options.algorithm == c->options.algorithm && !memcmp(&a->options.game, &c->options.game, sizeof a->options.game) &&
+    bool same = a->options.algorithm == c->options.algorithm &&
+                !memcmp(&a->options.game, &c->options.game, sizeof a->options.game) &&
                 a->options.seed == c->options.seed;
     int rc = 0;
 
@@ -59,7 +60,8 @@ static int enforce(struct core *c, struct act *a, struct err *e)
         rc = core_renew_search(c, &a->options, e);
     else if (a->options.rl_set && memcmp(&a->options.rl, &c->options.rl, sizeof a->options.rl)) {
         if (!search_configure(c->search, &a->options.rl))
-            return err_set(e, ERR_INPUT, "this setting is fixed while the learner lives, or out of range");
+            return err_set(e, ERR_INPUT,
+                           "this setting is fixed while the learner lives, or out of range");
         c->options.rl = a->options.rl;
     }
     if (!rc)
@@ -67,8 +69,10 @@ static int enforce(struct core *c, struct act *a, struct err *e)
     if (rc)
         return rc;
     const struct game *g = search_game(c->search);
-    for (uint32_t n = 0; n < a->pin_count; n++) /* another game has other moves for the same classes */
-        a->pin_moves[n] = g->move_of[(size_t)a->pins[n].class * c->problem->mesh.axes + a->pins[n].axis];
+    for (uint32_t n = 0; n < a->pin_count;
+         n++) /* another game has other moves for the same classes */
+        a->pin_moves[n] =
+            g->move_of[(size_t)a->pins[n].class * c->problem->mesh.axes + a->pins[n].axis];
     core_find_baseline(c);
     core_follow_best(c);
     if (c->state == LIVE_DONE || c->state == LIVE_FAILED)
@@ -119,8 +123,10 @@ static bool add_pin(const struct core *c, struct act *a, const struct game_pin *
 {
     size_t room[4] = {a->pin_count, a->pin_count, a->pin_count, a->pin_count};
 
-    if (!mem_grow(&a->pins, &room[0], a->pin_count, 1) || !mem_grow(&a->pin_moves, &room[1], a->pin_count, 1) ||
-        !mem_grow(&a->pin_acts, &room[2], a->pin_count, 1) || !mem_grow(&a->pin_wishes, &room[3], a->pin_count, 1))
+    if (!mem_grow(&a->pins, &room[0], a->pin_count, 1) ||
+        !mem_grow(&a->pin_moves, &room[1], a->pin_count, 1) ||
+        !mem_grow(&a->pin_acts, &room[2], a->pin_count, 1) ||
+        !mem_grow(&a->pin_wishes, &room[3], a->pin_count, 1))
         return false;
     a->pins[a->pin_count] = *pin;
     a->pin_moves[a->pin_count] = move;
@@ -166,7 +172,8 @@ static void drop_same_wish(const struct core *c, struct act *a, const char *sett
 
 /* Pins class `k` along `axis` (split 1, whole 0) or lets it go (-1), and with it the copies that
  * share its decision. */
-static int pin_class(struct core *c, struct act *a, const struct game_pin *pin, bool drop, struct err *e)
+static int pin_class(struct core *c, struct act *a, const struct game_pin *pin, bool drop,
+                     struct err *e)
 {
     const struct game *g = search_game(c->search);
     uint32_t move = g->move_of[(size_t)pin->class * c->problem->mesh.axes + pin->axis];
@@ -185,8 +192,8 @@ static int pin_class(struct core *c, struct act *a, const struct game_pin *pin, 
 }
 
 /* A dim that can never be split needs no pin to stay whole, and takes none to be split. */
-static int pin_dim(struct core *c, struct act *a, uint32_t param, const struct plan_setting *s, bool drop,
-                   struct err *e)
+static int pin_dim(struct core *c, struct act *a, uint32_t param, const struct plan_setting *s,
+                   bool drop, struct err *e)
 {
     const struct problem *p = c->problem;
     const struct hlo_param_role *r = &p->roles.params[param];
@@ -198,10 +205,12 @@ static int pin_dim(struct core *c, struct act *a, uint32_t param, const struct p
         if (!s->over || drop)
             return 0;
         if (info && info->reason != CLASS_ALLOWED)
-            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can never be split: it %s %.100s", r->name, s->dim,
-                           class_reason_text[info->reason], hlo_name(p->m, info->place));
-        return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can never be split: its smallest part has size %lld",
-                       r->name, s->dim, (long long)(info ? info->least : 0));
+            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can never be split: it %s %.100s",
+                           r->name, s->dim, class_reason_text[info->reason],
+                           hlo_name(p->m, info->place));
+        return err_set(e, ERR_INFEASIBLE,
+                       "%.100s dim %u can never be split: its smallest part has size %lld", r->name,
+                       s->dim, (long long)(info ? info->least : 0));
     }
     for (uint32_t x = 0; x < p->mesh.axes && !rc; x++) {
         bool split = s->over >> x & 1;
@@ -224,7 +233,8 @@ static int pin_setting(struct core *c, struct act *a, const char *setting, bool 
         move = (uint32_t)strtoul(setting + 1, &end, 10);
         if (end == setting + 1 || (strcmp(end, "=0") && strcmp(end, "=1")) || move >= g->move_count)
             return err_set(e, ERR_INPUT, "no decision %.40s", setting);
-        struct game_pin pin = {g->pool[g->moves[move].classes], (uint8_t)g->moves[move].axis, end[1] == '1'};
+        struct game_pin pin = {g->pool[g->moves[move].classes], (uint8_t)g->moves[move].axis,
+                               end[1] == '1'};
         return pin_class(c, a, &pin, drop, e);
     }
     rc = plan_setting_parse(p, setting, &s, e);
@@ -235,7 +245,8 @@ static int pin_setting(struct core *c, struct act *a, const char *setting, bool 
         matches++;
     }
     if (!rc && !matches)
-        rc = err_set(e, ERR_INPUT, "no parameter matches \"%.*s\" with a dim %u", (int)s.size, setting, s.dim);
+        rc = err_set(e, ERR_INPUT, "no parameter matches \"%.*s\" with a dim %u", (int)s.size,
+                     setting, s.dim);
     return rc;
 }
 
@@ -262,7 +273,8 @@ static int explain_clash(struct core *c, const struct act *a, struct err *e)
             str_format(&said, "%s%s", said.size ? ", " : "", c->wishes[a->pin_wishes[n]].text);
     }
     if (!rc)
-        rc = err_set(e, ERR_INFEASIBLE, "these pins cannot hold together: %.400s", said.text ? said.text : "");
+        rc = err_set(e, ERR_INFEASIBLE, "these pins cannot hold together: %.400s",
+                     said.text ? said.text : "");
     str_release(&said);
     free(wish);
     free(keep);
@@ -305,10 +317,12 @@ static int apply_pin(struct core *c, const struct live_command *command, struct 
         return err_set(e, ERR_INPUT, "pin %.100s, expected NAME:DIM=0 or NAME:DIM=1", text);
     if (c->wish_count == c->wish_room && c->wish_room >= WISHES_BEFORE_COMPACTION)
         compact_wishes(c);
-    if (!mem_grow(&c->wishes, &c->wish_room, c->wish_count, 1) || !act_copy(&c->acts[c->act], 0, &next))
+    if (!mem_grow(&c->wishes, &c->wish_room, c->wish_count, 1) ||
+        !act_copy(&c->acts[c->act], 0, &next))
         return no_memory(e);
     snprintf(c->wishes[c->wish_count++].text, sizeof c->wishes->text, "%s", text);
-    snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb], command->text);
+    snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb],
+             command->text);
     if (!drop)
         drop_same_wish(c, &next, text);
     int rc = pin_setting(c, &next, text, drop, e);
@@ -344,7 +358,7 @@ static int find_move(const struct core *c, const char *text, uint32_t *move, str
             continue;
         class_id class = problem_param_class(p, k, s.dim);
         for (uint32_t x = 0; class != CLASS_NONE && x < p->mesh.axes; x++) {
-            *move = g->move_of[(size_t)class * p->mesh.axes + x];
+            *move = g->move_of[(size_t) class * p->mesh.axes + x];
             if (*move != UINT32_MAX)
                 return 0;
         }
@@ -383,7 +397,8 @@ static int step_back(struct core *c, int by, struct err *e)
     if (rc)
         return rc;
     c->act_number++;
-    core_say(c, LOG_PERSON, "you %s %.80s", by < 0 ? "undo" : "redo", c->acts[by < 0 ? c->act : to].text);
+    core_say(c, LOG_PERSON, "you %s %.80s", by < 0 ? "undo" : "redo",
+             c->acts[by < 0 ? c->act : to].text);
     c->act = to;
     core_solve_exactly(c);
     return 0;
@@ -474,7 +489,8 @@ int core_apply(struct core *c, const struct live_command *command, struct err *e
 static bool is_same_best(const struct core *c, const struct journal_record *r)
 {
     return c->best && !memcmp(&c->best->score, &r->score, sizeof r->score) &&
-           !memcmp(&c->best->cost.step_ms, &r->ms, sizeof r->ms) && journal_plan_hash(c->best) == r->plan;
+           !memcmp(&c->best->cost.step_ms, &r->ms, sizeof r->ms) &&
+           journal_plan_hash(c->best) == r->plan;
 }
 
 int core_replay(struct core *c, const struct journal_log *log, struct err *e)
@@ -487,7 +503,8 @@ int core_replay(struct core *c, const struct journal_log *log, struct err *e)
             core_step(c);
         bool same = c->steps == r->step && (r->kind != 'b' || is_same_best(c, r));
         if (!same)
-            return err_set(e, ERR_INPUT, "the replay goes another way than the journal at step %llu",
+            return err_set(e, ERR_INPUT,
+                           "the replay goes another way than the journal at step %llu",
                            (unsigned long long)r->step);
         if (r->kind == 'b' || r->kind == 'm')
             continue;

@@ -2,11 +2,12 @@
 
 #include <string.h>
 
-static bool decide_all(struct strict *s, const struct game_pin *pins, const uint32_t *wish, size_t count,
-                       const uint8_t *keep)
+static bool decide_all(struct strict *s, const struct game_pin *pins, const uint32_t *wish,
+                       size_t count, const uint8_t *keep)
 {
     for (size_t n = 0; n < count; n++) {
-        if ((!keep || keep[wish[n]]) && !strict_decide(s, pins[n].class, pins[n].axis, pins[n].split, NULL))
+        if ((!keep || keep[wish[n]]) &&
+            !strict_decide(s, pins[n].class, pins[n].axis, pins[n].split, NULL))
             return false;
     }
     return true;
@@ -24,8 +25,8 @@ bool pins_hold(const struct labels *l, const struct game_pin *pins, size_t count
     return hold;
 }
 
-int pins_clash(const struct labels *l, const struct game_pin *pins, const uint32_t *wish, size_t count,
-               uint32_t wishes, uint8_t *keep, struct err *e)
+int pins_clash(const struct labels *l, const struct game_pin *pins, const uint32_t *wish,
+               size_t count, uint32_t wishes, uint8_t *keep, struct err *e)
 {
     struct strict s;
     int rc = strict_new(l, &s, e);
@@ -33,7 +34,8 @@ int pins_clash(const struct labels *l, const struct game_pin *pins, const uint32
     if (rc)
         return rc;
     size_t start = strict_mark(&s);
-    for (uint32_t n = 0; n < wishes; n++) { /* n = 0: the last alone; then the last and wish n - 1 */
+    for (uint32_t n = 0; n < wishes;
+         n++) { /* n = 0: the last alone; then the last and wish n - 1 */
         memset(keep, 0, wishes);
         keep[wishes - 1] = 1;
         if (n)

@@ -34,7 +34,8 @@ int live_command_parse(const char *line, struct live_command *out, struct err *e
     word = strcspn(line, " \t\r\n");
     memset(out, 0, sizeof *out);
     for (out->verb = 0; out->verb < COMMAND_VERB_COUNT; out->verb++) {
-        if (strlen(live_command_names[out->verb]) == word && !strncmp(line, live_command_names[out->verb], word))
+        if (strlen(live_command_names[out->verb]) == word &&
+            !strncmp(line, live_command_names[out->verb], word))
             break;
     }
     if (out->verb == COMMAND_VERB_COUNT)
@@ -44,17 +45,23 @@ int live_command_parse(const char *line, struct live_command *out, struct err *e
     while (size && (rest[size - 1] == ' ' || rest[size - 1] == '\t'))
         size--;
     if (size >= sizeof out->text)
-        return err_set(e, ERR_LIMIT, "an argument of %zu bytes, expected at most %d", size, COMMAND_TEXT_ROOM - 1);
+        return err_set(e, ERR_LIMIT, "an argument of %zu bytes, expected at most %d", size,
+                       COMMAND_TEXT_ROOM - 1);
     memcpy(out->text, rest, size);
     enum argument kind = arguments[out->verb];
-    bool good = kind == NONE ? !size : kind == TEXT ? size > 0 : parse_number(out->text, &out->number);
+    bool good = kind == NONE   ? !size
+                : kind == TEXT ? size > 0
+                               : parse_number(out->text, &out->number);
     if (kind == COUNT && !size) {
         out->number = 1;
         good = true;
     }
     if (!good)
-        return err_set(e, ERR_INPUT, "%s %.60s, expected %s", live_command_names[out->verb], out->text,
-                       kind == NONE ? "nothing behind it" : kind == TEXT ? "an argument" : "a number");
+        return err_set(e, ERR_INPUT, "%s %.60s, expected %s", live_command_names[out->verb],
+                       out->text,
+                       kind == NONE   ? "nothing behind it"
+                       : kind == TEXT ? "an argument"
+                                      : "a number");
     if (kind != TEXT)
         out->text[0] = '\0';
     return 0;

@@ -1,9 +1,10 @@
 /* engine/live/command.h - what a person can tell a running search; the one door into it.
  *
- * A command is plain data with a text form of one line, which the journal keeps, scripts hold and the
+ * A command is plain data with a text form of one line, which the journal keeps, scripts hold and
+ * the
  * `:` line takes:
- *     run | pause | decide [N] | episode [N] | pace PER_SECOND | pin NAME:DIM=0|1 | unpin NAME:DIM |
- *     forbid NAME:DIM | backtrack NAME:DIM | force 0|1 | undo | redo | set OPTION VALUE | quit
+ *     run | pause | decide [N] | episode [N] | pace PER_SECOND | pin NAME:DIM=0|1 | unpin NAME:DIM
+ * | forbid NAME:DIM | backtrack NAME:DIM | force 0|1 | undo | redo | set OPTION VALUE | quit
  * NAME:DIM is as in plan_set; it means the move that decides that dim. */
 #ifndef AUTOMAP_ENGINE_LIVE_COMMAND_H
 #define AUTOMAP_ENGINE_LIVE_COMMAND_H
@@ -13,20 +14,20 @@
 
 #include <stdbool.h>
 
-#define COMMAND_VERBS(X)                                                                           \
-    X(RUN, "run", NONE)                                                                            \
-    X(PAUSE, "pause", NONE)                                                                        \
-    X(DECIDE, "decide", COUNT)                                                                     \
-    X(EPISODE, "episode", COUNT)                                                                   \
-    X(PACE, "pace", NUMBER)                                                                        \
-    X(PIN, "pin", TEXT)                                                                            \
-    X(UNPIN, "unpin", TEXT)                                                                        \
-    X(FORBID, "forbid", TEXT)                                                                      \
-    X(BACKTRACK, "backtrack", TEXT)                                                                \
-    X(FORCE, "force", NUMBER)                                                                      \
-    X(UNDO, "undo", NONE)                                                                          \
-    X(REDO, "redo", NONE)                                                                          \
-    X(SET, "set", TEXT)                                                                            \
+#define COMMAND_VERBS(X)            \
+    X(RUN, "run", NONE)             \
+    X(PAUSE, "pause", NONE)         \
+    X(DECIDE, "decide", COUNT)      \
+    X(EPISODE, "episode", COUNT)    \
+    X(PACE, "pace", NUMBER)         \
+    X(PIN, "pin", TEXT)             \
+    X(UNPIN, "unpin", TEXT)         \
+    X(FORBID, "forbid", TEXT)       \
+    X(BACKTRACK, "backtrack", TEXT) \
+    X(FORCE, "force", NUMBER)       \
+    X(UNDO, "undo", NONE)           \
+    X(REDO, "redo", NONE)           \
+    X(SET, "set", TEXT)             \
     X(QUIT, "quit", NONE)
 
 enum command_verb {
@@ -39,15 +40,16 @@ enum command_verb {
 enum { COMMAND_TEXT_ROOM = 512 };
 
 struct live_command {
-    uint8_t verb;                 /* enum command_verb */
-    double number;                /* decide, episode: how many; pace: per second, 0 full speed; force: 0 or 1 */
+    uint8_t verb;  /* enum command_verb */
+    double number; /* decide, episode: how many; pace: per second, 0 full speed; force: 0 or 1 */
     char text[COMMAND_TEXT_ROOM]; /* pin, unpin, forbid, backtrack, set */
 };
 
 /* ERR_INPUT: no such command, or its argument is missing or wrong. */
 int live_command_parse(const char *line, struct live_command *out, struct err *e) MUST_CHECK;
 void live_command_print(const struct live_command *c, struct str *out);
-/* What the search thread does before it can continue searching: true for all but run, pace, quit. */
+/* What the search thread does before it can continue searching: true for all but run, pace, quit.
+ */
 extern const char *const live_command_names[COMMAND_VERB_COUNT];
 
 #endif

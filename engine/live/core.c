@@ -95,7 +95,8 @@ void core_solve_exactly(struct core *c)
             c->exact->nodes = r.nodes;
             c->exact->seconds = c->clock_s(c->clock_context) - start;
             core_say(c, LOG_INFO, "exact: %s %.1f ms, %llu %s", r.proven ? "optimum" : "best",
-                c->exact->cost.step_ms, (unsigned long long)r.nodes, r.nodes == 1 ? "case" : "cases");
+                     c->exact->cost.step_ms, (unsigned long long)r.nodes,
+                     r.nodes == 1 ? "case" : "cases");
         }
         exact_release(&r);
     }
@@ -208,7 +209,8 @@ static void end_episode(struct core *c)
         if (!c->event.fine_tuning)
             core_replace_plan(&c->stage_1, live_plan_share(c->best));
         if (before > 0)
-            core_say(c, LOG_BEST, "best %.1f ms, was %.1f", search_best(c->search)->cost.step_ms, before);
+            core_say(c, LOG_BEST, "best %.1f ms, was %.1f", search_best(c->search)->cost.step_ms,
+                     before);
         else
             core_say(c, LOG_BEST, "best %.1f ms", search_best(c->search)->cost.step_ms);
     }
@@ -244,7 +246,8 @@ void core_note_step(struct core *c, double seconds)
     }
     if (c->event.updates < 0) {
         c->state = LIVE_FAILED;
-        snprintf(c->trouble, sizeof c->trouble, "the learner diverged: %s", rl_error_text(c->event.updates));
+        snprintf(c->trouble, sizeof c->trouble, "the learner diverged: %s",
+                 rl_error_text(c->event.updates));
         core_say(c, LOG_TROUBLE, "%s", c->trouble);
     }
     c->seconds += seconds;
@@ -273,13 +276,15 @@ void core_step(struct core *c)
 
 /* ---- begin and end ---- */
 
-int core_new(const struct problem *p, const struct search_options *o, struct core *out, struct err *e)
+int core_new(const struct problem *p, const struct search_options *o, struct core *out,
+             struct err *e)
 {
     struct core *c = out;
 
     *c = (struct core){.problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
     bool ok = series_new(&c->reward) && series_new(&c->best_ms) && series_new(&c->loss_curve) &&
-              series_new(&c->epsilon_curve) && log_new(&c->log) && mem_grow(&c->acts, &c->act_room, 0, 1);
+              series_new(&c->epsilon_curve) && log_new(&c->log) &&
+              mem_grow(&c->acts, &c->act_room, 0, 1);
     int rc = ok ? core_renew_search(c, o, e) : no_memory(e);
     if (rc) {
         core_release(c);
@@ -288,8 +293,8 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
     c->acts[0] = (struct act){.options = c->options};
     c->act_count = 1;
     core_find_baseline(c);
-    core_say(c, LOG_INFO, "%u decisions, baseline %.1f ms, seed %llu", search_game(c->search)->move_count,
-        c->baseline_ms, (unsigned long long)o->seed);
+    core_say(c, LOG_INFO, "%u decisions, baseline %.1f ms, seed %llu",
+             search_game(c->search)->move_count, c->baseline_ms, (unsigned long long)o->seed);
     core_solve_exactly(c);
     split_batch(c);
     return 0;

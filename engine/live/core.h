@@ -1,4 +1,5 @@
-/* engine/live/core.h - a search with a person's acts applied to it: all of a session but its thread.
+/* engine/live/core.h - a search with a person's acts applied to it: all of a session but its
+ * thread.
  *
  * Deterministic: the same problem, options and commands at the same steps give the same state, bit
  * for bit, whoever drives it: the session's thread, a script, a replayed journal. */
@@ -26,15 +27,15 @@ struct pin_wish {
 struct core {
     const struct problem *problem;
     struct search *search;
-    struct live_moves *moves;   /* of its game */
+    struct live_moves *moves; /* of its game */
     struct search_options options;
-    struct act *acts;        /* acts[0]: the start; acts[act] is in force */
+    struct act *acts; /* acts[0]: the start; acts[act] is in force */
     uint32_t act, act_count;
     size_t act_room;
     struct pin_wish *wishes;
     uint32_t wish_count;
     size_t wish_room;
-    uint32_t act_number;     /* acts ever made: the markers on the curves */
+    uint32_t act_number; /* acts ever made: the markers on the curves */
 
     enum live_state state;
     char trouble[160];
@@ -42,26 +43,28 @@ struct core {
     uint64_t left_decisions, left_episodes; /* of decide N, episode N; UINT64_MAX: run */
     uint64_t steps, decisions, updates;
     double loss;
-    struct search_event event;  /* of the last step */
-    int8_t *last;               /* [moves] */
+    struct search_event event; /* of the last step */
+    int8_t *last;              /* [moves] */
     struct live_plan *best, *exact, *batch;
     struct live_plan *stage_1;  /* the best before fine-tuning */
     struct live_stage stage[2]; /* of this search */
     double baseline_ms;
     struct series reward, best_ms, loss_curve, epsilon_curve;
     struct live_log log;
-    struct journal *journal;    /* borrowed; NULL: none is kept */
-    bool journal_ended;         /* its trouble was said */
-    char origin;                /* of the next command, for the journal: 'c' */
-    double (*clock_s)(void *);  /* for reports only; never for decisions */
+    struct journal *journal;   /* borrowed; NULL: none is kept */
+    bool journal_ended;        /* its trouble was said */
+    char origin;               /* of the next command, for the journal: 'c' */
+    double (*clock_s)(void *); /* for reports only; never for decisions */
     void *clock_context;
-    double seconds;             /* of stepping */
+    double seconds; /* of stepping */
 };
 
-int core_new(const struct problem *p, const struct search_options *o, struct core *out, struct err *e) MUST_CHECK;
+int core_new(const struct problem *p, const struct search_options *o, struct core *out,
+             struct err *e) MUST_CHECK;
 void core_release(struct core *c);
 
-/* Applies a command. A wish that cannot be met changes nothing and says why in *e (and in the log). */
+/* Applies a command. A wish that cannot be met changes nothing and says why in *e (and in the log).
+ */
 int core_apply(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
 /* Does again what a journal holds, to its last record; best plans on the way are held against it:
  * ERR_INPUT where they differ. The core must be new, without a journal. */

@@ -197,11 +197,13 @@ static bool take_record(struct journal_log *l, const char *payload)
     if (sscanf(payload + 1, " %" SCNu64 "%n", &r.step, &at) != 1)
         return false;
     const char *rest = payload + 1 + at;
-    if (r.kind == 'b' && sscanf(rest, " %" SCNx64 " %" SCNx64 " %" SCNx64, &r.score, &r.ms, &r.plan) != 3)
+    if (r.kind == 'b' &&
+        sscanf(rest, " %" SCNx64 " %" SCNx64 " %" SCNx64, &r.score, &r.ms, &r.plan) != 3)
         return false;
     if ((r.kind == 'c' || r.kind == 's' || r.kind == 'e') && *rest++ != ' ')
         return false;
-    if (!strchr("csebm", r.kind) || (l->record_count && r.step < l->records[l->record_count - 1].step))
+    if (!strchr("csebm", r.kind) ||
+        (l->record_count && r.step < l->records[l->record_count - 1].step))
         return false;
     r.command = (size_t)(rest - l->text);
     l->records[l->record_count++] = r;
@@ -219,7 +221,8 @@ static bool take_line(struct journal_log *l, char *payload, uint32_t number)
         return true;
     }
     if (!strncmp(payload, "problem ", 8))
-        return sscanf(payload + 8, "%" SCNx64 " %" SCNx64 " %" SCNu32, &l->model, &l->cluster, &l->classes) == 3;
+        return sscanf(payload + 8, "%" SCNx64 " %" SCNx64 " %" SCNu32, &l->model, &l->cluster,
+                      &l->classes) == 3;
     return l->classes && payload[0] && take_record(l, payload);
 }
 
@@ -231,14 +234,16 @@ int journal_read(const char *path, struct journal_log *out, struct err *e)
     memset(out, 0, sizeof *out);
     rc = read_all(path, out, e);
     while (!rc && out->good < out->size) {
-        char *line = out->text + out->good, *end = memchr(line, '\n', out->size - out->good), *after;
+        char *line = out->text + out->good, *end = memchr(line, '\n', out->size - out->good),
+             *after;
         if (!end || end - line < SUM_DIGITS + 1 || memchr(line, 0, (size_t)(end - line)))
             break;
         *end = '\0';
         uint64_t sum = strtoull(line, &after, 16);
         char *payload = line + SUM_DIGITS + 1;
         if (after != line + SUM_DIGITS || *after != ' ' ||
-            mem_hash(payload, (size_t)(end - payload), out->sum) != sum || !take_line(out, payload, number++))
+            mem_hash(payload, (size_t)(end - payload), out->sum) != sum ||
+            !take_line(out, payload, number++))
             break;
         out->sum = sum;
         out->good = (size_t)(end + 1 - out->text);
@@ -260,15 +265,16 @@ void journal_log_release(struct journal_log *l)
 
 int journal_fits(const struct journal_log *l, const struct problem *p, struct err *e)
 {
-    const char *what = l->model != p->model_fingerprint                   ? "model"
+    const char *what = l->model != p->model_fingerprint                 ? "model"
                        : l->cluster != cluster_fingerprint(&p->cluster) ? "cluster"
-                       : l->classes != p->classes.count                   ? "options"
-                                                                          : NULL;
+                       : l->classes != p->classes.count                 ? "options"
+                                                                        : NULL;
 
     return what ? err_set(e, ERR_INPUT, "the journal was made with another %s", what) : 0;
 }
 
-int journal_reopen(const char *path, const struct journal_log *l, struct journal **out, struct err *e)
+int journal_reopen(const char *path, const struct journal_log *l, struct journal **out,
+                   struct err *e)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 

@@ -1,17 +1,14 @@
 /* engine/live/journal.h - what a session was told and what it found, kept as it happens.
  *
- * A text file of lines "CHECKSUM PAYLOAD", 16 hex digits and the rest; each checksum covers its payload
- * and the checksum before, so that a line that is damaged, missing or moved ends the readable part.
- * Every line is handed to the system at once: a process that is killed loses nothing, at most a second
- * of searching (which a replay does again).
- *     automap.journal/1
- *     arg TEXT                          the command line that made the problem, one argument a line
- *     problem MODEL CLUSTER CLASSES     fingerprints, 16 hex digits, and a count
- *     c STEP COMMAND                    a command, before it was applied (s, e: from a script, by step, by
- *                                       episode)
- *     b STEP SCORE MS PLAN              a new best: bits of both doubles and a hash of its labels, hex
- *     m STEP                            so far at least: at most one a second
- * One thread at a time. */
+ * A text file of lines "CHECKSUM PAYLOAD", 16 hex digits and the rest; each checksum covers its
+ * payload and the checksum before, so that a line that is damaged, missing or moved ends the
+ * readable part. Every line is handed to the system at once: a process that is killed loses
+ * nothing, at most a second of searching (which a replay does again). automap.journal/1 arg TEXT
+ * the command line that made the problem, one argument a line problem MODEL CLUSTER CLASSES
+ * fingerprints, 16 hex digits, and a count c STEP COMMAND                    a command, before it
+ * was applied (s, e: from a script, by step, by episode) b STEP SCORE MS PLAN              a new
+ * best: bits of both doubles and a hash of its labels, hex m STEP                            so far
+ * at least: at most one a second One thread at a time. */
 #ifndef AUTOMAP_ENGINE_LIVE_JOURNAL_H
 #define AUTOMAP_ENGINE_LIVE_JOURNAL_H
 
@@ -35,16 +32,16 @@ void journal_mark(struct journal *j, uint64_t step, bool now); /* now: not only 
 const char *journal_trouble(const struct journal *j);
 
 struct journal_record {
-    char kind;                    /* c s e b m */
+    char kind; /* c s e b m */
     uint64_t step;
-    uint64_t score, ms, plan;     /* b */
-    size_t command;               /* c s e: offset of its text in log->text */
+    uint64_t score, ms, plan; /* b */
+    size_t command;           /* c s e: offset of its text in log->text */
 };
 
 struct journal_log {
-    char *text;                   /* the file, lines ended by NUL */
-    size_t size, good;            /* bytes, readable bytes */
-    uint64_t sum;                 /* checksum of the last good line */
+    char *text;        /* the file, lines ended by NUL */
+    size_t size, good; /* bytes, readable bytes */
+    uint64_t sum;      /* checksum of the last good line */
     char **args;
     int arg_count;
     uint64_t model, cluster;
@@ -58,8 +55,10 @@ int journal_read(const char *path, struct journal_log *out, struct err *e) MUST_
 void journal_log_release(struct journal_log *l);
 /* ERR_INPUT when the problem is not the one that the journal was made for. */
 int journal_fits(const struct journal_log *l, const struct problem *p, struct err *e) MUST_CHECK;
-/* The file again, cut to its good part, to go on behind it. ERR_IO too while another process writes it. */
-int journal_reopen(const char *path, const struct journal_log *l, struct journal **out, struct err *e) MUST_CHECK;
+/* The file again, cut to its good part, to go on behind it. ERR_IO too while another process writes
+ * it. */
+int journal_reopen(const char *path, const struct journal_log *l, struct journal **out,
+                   struct err *e) MUST_CHECK;
 
 uint64_t journal_plan_hash(const struct live_plan *plan);
 

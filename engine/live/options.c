@@ -15,7 +15,7 @@ static bool find_word(const char *value, const char *const *words, int count, in
 static bool set_game(struct search_options *o, const char *name, const char *value)
 {
     static const char *const kinds[] = {"opp", "adp", "all"}, *const rewards[] = {"cost", "paper"},
-                            *const switches[] = {"off", "on"}, *const waves[] = {"full", "weak"};
+                             *const switches[] = {"off", "on"}, *const waves[] = {"full", "weak"};
     int n;
 
     if (!strcmp(name, "kind") && find_word(value, kinds, 3, &n)) {
@@ -48,7 +48,8 @@ int live_option_set(struct search_options *o, const char *name, const char *valu
     if (seed || !strcmp(name, "stable-episodes")) {
         char *end;
         unsigned long long number = strtoull(value, &end, 10);
-        if (value[0] >= '0' && value[0] <= '9' && !*end && (seed || (number >= 1 && number <= UINT32_MAX))) {
+        if (value[0] >= '0' && value[0] <= '9' && !*end &&
+            (seed || (number >= 1 && number <= UINT32_MAX))) {
             if (seed)
                 o->seed = number;
             else

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void mark_new(const struct strict *s, size_t mark, class_id asked, enum plan_by by, struct plan *out)
+static void mark_new(const struct strict *s, size_t mark, class_id asked, enum plan_by by,
+                     struct plan *out)
 {
     for (size_t n = mark; n < s->trail_count; n++) {
         class_id k = s->trail[n].class;
@@ -118,13 +119,16 @@ static void add_decisions(const struct plan *plan, cJSON *to)
         uint32_t rank = (uint32_t)hlo_value_shape(p->m, r->value)->rank;
         for (uint32_t d = 0; d < rank; d++) {
             class_id class = problem_param_class(p, k, d);
-            if ((r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT) || class == CLASS_NONE ||
-                !label_is_splittable(&p->labels, class))
+            if ((r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT) ||
+                class == CLASS_NONE || !label_is_splittable(&p->labels, class))
                 continue;
             cJSON *o = cJSON_CreateObject();
             cJSON_AddStringToObject(o, "variable", r->name);
             cJSON_AddNumberToObject(o, "dim", d);
-            cJSON_AddNumberToObject(o, "status", plan->on[class] ? 1 : plan->decided[class] ? 0 : -1);
+            cJSON_AddNumberToObject(o, "status",
+                                    plan->on[class]        ? 1
+                                    : plan->decided[class] ? 0
+                                                           : -1);
             cJSON_AddStringToObject(o, "by", plan_by_names[plan->by[class]]);
             cJSON_AddItemToArray(to, o);
         }
@@ -142,8 +146,9 @@ static void add_optimum(const struct core *c, cJSON *o)
     cJSON_AddNumberToObject(x, "score", c->exact->score);
     cJSON_AddNumberToObject(x, "step_time_ms", c->exact->cost.step_ms);
     cJSON_AddBoolToObject(x, "proven", c->exact->proven);
-    cJSON_AddNumberToObject(x, "gap", paper ? 1 - c->best->score / c->exact->score
-                                            : c->best->cost.step_ms / c->exact->cost.step_ms - 1);
+    cJSON_AddNumberToObject(x, "gap",
+                            paper ? 1 - c->best->score / c->exact->score
+                                  : c->best->cost.step_ms / c->exact->cost.step_ms - 1);
 }
 
 cJSON *outcome_json(const struct core *c, const struct plan *plan)

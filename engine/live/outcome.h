@@ -1,12 +1,13 @@
 /* engine/live/outcome.h - what a search came to: its best plan with who decided what, and a report.
  *
  * The report is JSON, schema "automap.search/1":
- *     kind, algo, reward, propagation, folding, seed, variables, dims, partitioned, replicated, undecided,
- *     episodes, decisions, evaluations, conflicts, seconds, seconds_to_best, score, step_time_ms, baseline_ms,
- *     memory_bytes (of variables on one device), optimum {score, step_time_ms, proven, gap} or null,
- *     stages [{episodes, decisions, conflicts, seconds, seconds_to_best, score, step_time_ms}],
- *     decisions_list [{variable, dim, status, by}], by: decision | propagation | pin | fine-tuning
- * seconds are those of core->clock_s. All but them are the same for the same seed and commands. */
+ *     kind, algo, reward, propagation, folding, seed, variables, dims, partitioned, replicated,
+ * undecided, episodes, decisions, evaluations, conflicts, seconds, seconds_to_best, score,
+ * step_time_ms, baseline_ms, memory_bytes (of variables on one device), optimum {score,
+ * step_time_ms, proven, gap} or null, stages [{episodes, decisions, conflicts, seconds,
+ * seconds_to_best, score, step_time_ms}], decisions_list [{variable, dim, status, by}], by:
+ * decision | propagation | pin | fine-tuning seconds are those of core->clock_s. All but them are
+ * the same for the same seed and commands. */
 #ifndef AUTOMAP_ENGINE_LIVE_OUTCOME_H
 #define AUTOMAP_ENGINE_LIVE_OUTCOME_H
 
@@ -15,8 +16,8 @@
 
 #include <cjson/cJSON.h>
 
-/* The best plan so far; ERR_INFEASIBLE when there is none. `by` is found by playing the plan from the
- * pins, in order of decision; what fine-tuning changed since stage 1 is its. */
+/* The best plan so far; ERR_INFEASIBLE when there is none. `by` is found by playing the plan from
+ * the pins, in order of decision; what fine-tuning changed since stage 1 is its. */
 int outcome_plan(const struct core *c, struct plan *out, struct err *e) MUST_CHECK;
 /* A new object, to be deleted by the caller; NULL out of memory. `plan` is that of outcome_plan. */
 cJSON *outcome_json(const struct core *c, const struct plan *plan);

@@ -39,8 +39,8 @@ static bool halve(struct series *s)
     return true;
 }
 
-/* The last point takes in values until it holds `stride` of them; it is past what readers were given
- * (series_share leaves an unfinished point out). */
+/* The last point takes in values until it holds `stride` of them; it is past what readers were
+ * given (series_share leaves an unfinished point out). */
 void series_add(struct series *s, double x, double y)
 {
     struct point p = {x, (float)y, (float)y, (float)y, 1};

@@ -1,8 +1,9 @@
 /* engine/live/series.h - append-only records that a writer extends while readers look: curves, log.
  *
  * A block is shared by reference counts. The writer appends behind what any reader was given, so
- * readers need no lock. A full block is replaced: a curve's by one with every two points merged (the
- * whole run stays visible at half the detail), a log's by one with its newer half. Memory is bounded. */
+ * readers need no lock. A full block is replaced: a curve's by one with every two points merged
+ * (the whole run stays visible at half the detail), a log's by one with its newer half. Memory is
+ * bounded. */
 #ifndef AUTOMAP_ENGINE_LIVE_SERIES_H
 #define AUTOMAP_ENGINE_LIVE_SERIES_H
 
@@ -13,9 +14,9 @@
 enum { SERIES_POINTS = 16384, LOG_LINES = 1024, LOG_TEXT_ROOM = 160 };
 
 struct point {
-    double x;             /* of the first point merged into this one */
+    double x; /* of the first point merged into this one */
     float mean, low, high;
-    uint32_t merged;      /* how many */
+    uint32_t merged; /* how many */
 };
 
 struct series_block {
@@ -26,20 +27,20 @@ struct series_block {
 struct series {
     struct series_block *block;
     uint32_t count;
-    uint32_t stride;      /* points merged into one by now */
+    uint32_t stride; /* points merged into one by now */
 };
 
-bool series_new(struct series *s);                       /* false: out of memory */
-void series_add(struct series *s, double x, double y);   /* the writer */
-struct series series_share(const struct series *s);      /* the writer, for a reader */
+bool series_new(struct series *s);                     /* false: out of memory */
+void series_add(struct series *s, double x, double y); /* the writer */
+struct series series_share(const struct series *s);    /* the writer, for a reader */
 void series_release(struct series *s);
 
 enum log_kind { LOG_INFO, LOG_BEST, LOG_PERSON, LOG_TROUBLE };
 
 struct log_line {
     uint64_t episode;
-    uint32_t act;         /* number of a person's act, 0 otherwise: the marker on the curves */
-    uint8_t kind;         /* enum log_kind */
+    uint32_t act; /* number of a person's act, 0 otherwise: the marker on the curves */
+    uint8_t kind; /* enum log_kind */
     char text[LOG_TEXT_ROOM];
 };
 
@@ -51,7 +52,7 @@ struct log_block {
 struct live_log {
     struct log_block *block;
     uint32_t count;
-    uint64_t dropped;     /* lines no longer held */
+    uint64_t dropped; /* lines no longer held */
 };
 
 bool log_new(struct live_log *l);

@@ -16,22 +16,22 @@ struct refusal {
 
 struct session {
     pthread_t thread;
-    struct core core;         /* the search thread's alone */
+    struct core core; /* the search thread's alone */
 
-    pthread_mutex_t lock;     /* of all below; held for a few instructions only */
+    pthread_mutex_t lock;      /* of all below; held for a few instructions only */
     pthread_cond_t work, done; /* a command came; one was applied or the search came to rest */
     struct live_command queue[QUEUE_ROOM];
-    uint64_t sent, applied;   /* queue[ticket % QUEUE_ROOM] */
+    uint64_t sent, applied; /* queue[ticket % QUEUE_ROOM] */
     struct refusal refused[REFUSALS];
     uint64_t refusals;
     bool idle, quitting;
     struct snapshot *newest;
     uint64_t numbered;
-    int wake[2];              /* a pipe: one byte when a snapshot is there that was not looked at */
+    int wake[2]; /* a pipe: one byte when a snapshot is there that was not looked at */
     bool woken;
 
-    atomic_bool pending;      /* a command is queued */
-    atomic_bool wanted;       /* a snapshot is asked for */
+    atomic_bool pending; /* a command is queued */
+    atomic_bool wanted;  /* a snapshot is asked for */
 };
 
 /* ---- the search thread ---- */
@@ -138,7 +138,8 @@ static void *search_thread(void *argument)
     for (;;) {
         if (atomic_load_explicit(&s->pending, memory_order_relaxed) && apply_commands(s))
             return NULL;
-        if (atomic_load_explicit(&s->wanted, memory_order_relaxed) && atomic_exchange(&s->wanted, false))
+        if (atomic_load_explicit(&s->wanted, memory_order_relaxed) &&
+            atomic_exchange(&s->wanted, false))
             publish(s);
         if (!core_wants_step(&s->core)) {
             wait_for_work(s, -1, true);
@@ -201,7 +202,8 @@ static int begin(struct session *s, struct err *e)
     return 0;
 }
 
-static int begin_core(struct session *s, const struct problem *p, const struct session_options *o, struct err *e)
+static int begin_core(struct session *s, const struct problem *p, const struct session_options *o,
+                      struct err *e)
 {
     int rc = core_new(p, &o->search, &s->core, e);
 
@@ -220,7 +222,8 @@ static void journal_mark_last(struct core *c)
     journal_close(c->journal);
 }
 
-int session_new(const struct problem *p, const struct session_options *o, struct session **out, struct err *e)
+int session_new(const struct problem *p, const struct session_options *o, struct session **out,
+                struct err *e)
 {
     struct session *s = mem_try(1, sizeof *s);
     int rc;

@@ -1,9 +1,9 @@
 /* engine/live/session.h - a search that runs in its own thread while people steer and watch it.
  *
- * One thread owns all search state. Commands go in through a queue and are applied between two steps;
- * snapshots come out. The search thread makes a snapshot when one was asked for since the last, or
- * when it stops or a command was applied; so a slow reader costs it nothing. No lock is held while it
- * searches. All functions may be called from any thread. */
+ * One thread owns all search state. Commands go in through a queue and are applied between two
+ * steps; snapshots come out. The search thread makes a snapshot when one was asked for since the
+ * last, or when it stops or a command was applied; so a slow reader costs it nothing. No lock is
+ * held while it searches. All functions may be called from any thread. */
 #ifndef AUTOMAP_ENGINE_LIVE_SESSION_H
 #define AUTOMAP_ENGINE_LIVE_SESSION_H
 
@@ -13,8 +13,9 @@ struct session;
 
 struct session_options {
     struct search_options search;
-    struct journal *journal;         /* NULL: none; taken over, closed with the session and on error */
-    const struct journal_log *replay; /* NULL; else done again before anything else, in session_new */
+    struct journal *journal; /* NULL: none; taken over, closed with the session and on error */
+    const struct journal_log
+        *replay; /* NULL; else done again before anything else, in session_new */
 };
 
 /* `p` is borrowed and must outlive the session and all its snapshots. The search is ready, not
@@ -34,8 +35,8 @@ bool session_wait_idle(struct session *s, double timeout_s);
 /* The newest snapshot, kept for the caller (snapshot_release), and a wish for a newer one. Never
  * NULL. */
 const struct snapshot *session_look(struct session *s);
-/* A file descriptor that becomes readable when a snapshot newer than the last one looked at is there;
- * session_look empties it. */
+/* A file descriptor that becomes readable when a snapshot newer than the last one looked at is
+ * there; session_look empties it. */
 int session_fd(const struct session *s);
 /* Sentence of the last command that was refused, with its ticket; 0 when none was. */
 uint64_t session_refused(struct session *s, struct err *e);

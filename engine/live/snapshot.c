@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-const char *const live_state_names[LIVE_STATE_COUNT] = {"ready", "running", "paused", "done", "failed"};
+const char *const live_state_names[LIVE_STATE_COUNT] = {"ready", "running", "paused", "done",
+                                                        "failed"};
 
 struct live_plan *live_plan_share(struct live_plan *p)
 {

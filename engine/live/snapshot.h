@@ -1,8 +1,8 @@
 /* engine/live/snapshot.h - what a screen sees of a running search: numbered, immutable, counted.
  *
- * The search thread makes one when a reader asked for it; the reader keeps it as long as it likes and
- * gives it back. What did not change since the one before is shared, not copied. Ids are those of the
- * problem, which a session never changes. */
+ * The search thread makes one when a reader asked for it; the reader keeps it as long as it likes
+ * and gives it back. What did not change since the one before is shared, not copied. Ids are those
+ * of the problem, which a session never changes. */
 #ifndef AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
 #define AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
 
@@ -20,10 +20,10 @@ struct live_plan {
     double score;
     uint64_t episode;
     bool proven;
-    double seconds;          /* it took to find, or of search until then */
-    uint64_t nodes;          /* exact: cases */
+    double seconds; /* it took to find, or of search until then */
+    uint64_t nodes; /* exact: cases */
     class_id count;
-    label on[];              /* [classes] */
+    label on[]; /* [classes] */
 };
 
 /* The moves of a game, shared: they change only when an option makes another game. */
@@ -35,13 +35,13 @@ struct live_moves {
     uint32_t *of;            /* [classes x axes] move that decides it; UINT32_MAX none */
 };
 
-struct live_change {         /* one class of the last wave, in order */
+struct live_change { /* one class of the last wave, in order */
     class_id class;
-    label on, off;           /* after it */
+    label on, off; /* after it */
 };
 
-struct live_pin {           /* one class; a wish for a folded move pins all of its classes */
-    uint32_t move;          /* that decides it; UINT32_MAX: none of this search's */
+struct live_pin {  /* one class; a wish for a folded move pins all of its classes */
+    uint32_t move; /* that decides it; UINT32_MAX: none of this search's */
     bool split;
     uint32_t act;
     class_id class;
@@ -64,9 +64,9 @@ struct snapshot {
     struct live_moves *moves;      /* the decisions of this search, in order */
     struct search_options options; /* as they are now */
     enum live_state state;
-    char trouble[160];             /* LIVE_FAILED: why */
-    double pace;                   /* decisions a second; 0 full speed */
-    double seconds;                /* of searching so far */
+    char trouble[160]; /* LIVE_FAILED: why */
+    double pace;       /* decisions a second; 0 full speed */
+    double seconds;    /* of searching so far */
 
     uint64_t steps, decisions, episodes, evaluations, conflicts, updates;
     double decisions_per_s, episodes_per_s;
@@ -74,22 +74,23 @@ struct snapshot {
     bool fine_tuning;
     struct live_stage stage[2];
 
-    uint32_t position;             /* move decided next; move_count: between episodes */
-    int8_t *status;                /* [moves] now: -1 open, 0 whole, 1 split */
-    int8_t *last;                  /* [moves] of the last finished episode; all -1 before the first */
+    uint32_t position; /* move decided next; move_count: between episodes */
+    int8_t *status;    /* [moves] now: -1 open, 0 whole, 1 split */
+    int8_t *last;      /* [moves] of the last finished episode; all -1 before the first */
     bool has_q;
-    float q[2];                    /* of whole, split at the position */
+    float q[2]; /* of whole, split at the position */
     uint32_t visits[2];
-    double price[2];               /* step_ms after whole, after split, at the position */
-    double step_ms;                /* of the present state */
+    double price[2]; /* step_ms after whole, after split, at the position */
+    double step_ms;  /* of the present state */
     struct live_change *wave;
     uint32_t wave_count;
-    uint32_t wave_move;            /* whose decision made it; UINT32_MAX none */
+    uint32_t wave_move; /* whose decision made it; UINT32_MAX none */
 
-    double baseline_ms;            /* everything whole, pins kept */
-    struct live_plan *best;        /* of this search; NULL none yet */
-    struct live_plan *exact;       /* proven optimum in reach of this search; NULL not known */
-    struct live_plan *plans[PLANS_MOST]; /* all plans worth comparing, best first: best, exact, batch ... */
+    double baseline_ms;      /* everything whole, pins kept */
+    struct live_plan *best;  /* of this search; NULL none yet */
+    struct live_plan *exact; /* proven optimum in reach of this search; NULL not known */
+    struct live_plan
+        *plans[PLANS_MOST]; /* all plans worth comparing, best first: best, exact, batch ... */
     uint32_t plan_count;
 
     struct live_pin *pins;

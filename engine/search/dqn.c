@@ -9,17 +9,17 @@ enum {
     TUNING_TRIES = 8           /* of every group, in stage 2, before it ends without gain */
 };
 #define BACKTRACK_EPSILON 0.2
-/* In stage 2 an episode is the few decisions of one group: half of them are tried at random, so that
- * in 8 tries each of the last single dims is split once with probability 0.9. With the end of the
- * schedule (0.1) and one try, T5-3B unfolded stopped at 228.8 of 229.7 in 10 of 10 seeds. */
+/* In stage 2 an episode is the few decisions of one group: half of them are tried at random, so
+ * that in 8 tries each of the last single dims is split once with probability 0.9. With the end of
+ * the schedule (0.1) and one try, T5-3B unfolded stopped at 228.8 of 229.7 in 10 of 10 seeds. */
 #define TUNING_EPSILON 0.5
 
 struct dqn {
     struct rl_agent *agent;
-    float *now, *next;        /* observations */
-    bool tuning;              /* stage 2: episodes start from the best plan, one group set back */
-    uint32_t tuned_move;      /* whose group this episode set back */
-    uint32_t without_gain;    /* fine-tuning episodes in a row that found nothing */
+    float *now, *next;     /* observations */
+    bool tuning;           /* stage 2: episodes start from the best plan, one group set back */
+    uint32_t tuned_move;   /* whose group this episode set back */
+    uint32_t without_gain; /* fine-tuning episodes in a row that found nothing */
 };
 
 const struct rl_settings *search_preset(const struct game_options *o)
@@ -49,7 +49,8 @@ static int dqn_start(struct search *s, struct err *e)
         return err_set(e, ERR_MEMORY, "not enough memory for the learner");
     int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
     if (rc)
-        return err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "the learner cannot be made: %s", rl_error_text(rc));
+        return err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
+                       "the learner cannot be made: %s", rl_error_text(rc));
     game_observe(&s->game, d->now);
     return 0;
 }
@@ -115,7 +116,9 @@ static bool play(struct search *s, struct dqn *d, int forced, struct search_even
     struct rl_decision decision = {.observation = d->now, .next = d->next, .legal = game_legal(g)};
     uint32_t position = g->position;
 
-    decision.action = forced >= 0 ? (uint32_t)forced : rl_agent_choose(d->agent, d->now, decision.legal, &out->explored);
+    decision.action = forced >= 0
+                          ? (uint32_t)forced
+                          : rl_agent_choose(d->agent, d->now, decision.legal, &out->explored);
     if (!(decision.legal >> decision.action & 1))
         return false;
     out->move = position;
@@ -186,7 +189,8 @@ void search_dqn_backtrack(struct search *s, uint32_t move)
     else
         game_reset(&s->game);
     if (rl_agent_epsilon(d->agent) < BACKTRACK_EPSILON &&
-        rl_agent_explore(d->agent, BACKTRACK_EPSILON, s->options.rl.epsilon_end, BACKTRACK_DECISIONS) == 0)
+        rl_agent_explore(d->agent, BACKTRACK_EPSILON, s->options.rl.epsilon_end,
+                         BACKTRACK_DECISIONS) == 0)
         s->options.rl = *rl_agent_settings(d->agent);
     s->since_better = 0;
     game_observe(&s->game, d->now);

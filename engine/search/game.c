@@ -20,7 +20,8 @@ static bool in_scope(const struct game *g, class_id k)
 
     if (!label_is_splittable(&g->problem->labels, k))
         return false;
-    return (g->options.kind != GAME_ADP && i->var_dims) || (g->options.kind != GAME_OPP && i->input_dims);
+    return (g->options.kind != GAME_ADP && i->var_dims) ||
+           (g->options.kind != GAME_OPP && i->input_dims);
 }
 
 uint32_t game_weight(const struct game *g, class_id k)
@@ -118,8 +119,9 @@ static int add_weak_moves(struct game *g, struct err *e)
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
         uint32_t rank = (uint32_t)hlo_value_shape(p->m, r->value)->rank;
-        g->counted[r->value] = r->role == HLO_ROLE_VARIABLE ? g->options.kind != GAME_ADP
-                                                            : r->role == HLO_ROLE_INPUT && g->options.kind != GAME_OPP;
+        g->counted[r->value] = r->role == HLO_ROLE_VARIABLE
+                                   ? g->options.kind != GAME_ADP
+                                   : r->role == HLO_ROLE_INPUT && g->options.kind != GAME_OPP;
         for (uint32_t d = 0; d < rank; d++) {
             if (!is_offered(g, k, d))
                 continue;
@@ -294,8 +296,8 @@ static void decide_move(struct game *g, const struct game_move *m, bool split)
 
 /* ---- weak ---- */
 
-/* The classes that the wave from `mark` on splits, into g->state and the price. False when the tables
- * know that they clash where the wave did not see it. */
+/* The classes that the wave from `mark` on splits, into g->state and the price. False when the
+ * tables know that they clash where the wave did not see it. */
 static bool follow_wave(struct game *g, size_t mark)
 {
     const struct classes *c = &g->problem->classes;
@@ -331,7 +333,8 @@ static double weak_paper_reward(const struct game *g, size_t mark)
         }
         for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
             if (!g->weak.off[d] && !g->weak.never[d])
-                reward += weak_status(&g->weak, d) == 1 ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED;
+                reward += weak_status(&g->weak, d) == 1 ? PAPER_REWARD_PARTITIONED
+                                                        : PAPER_REWARD_REPLICATED;
         }
     }
     return reward;
@@ -359,7 +362,8 @@ static double play_weak(struct game *g, bool split)
     if (g->conflict)
         g->position = g->move_count;
     else
-        reward = g->options.reward == GAME_REWARD_PAPER ? weak_paper_reward(g, mark) : log(before / game_step_ms(g));
+        reward = g->options.reward == GAME_REWARD_PAPER ? weak_paper_reward(g, mark)
+                                                        : log(before / game_step_ms(g));
     g->total_reward += reward;
     advance(g);
     return reward;
@@ -375,7 +379,8 @@ double game_play(struct game *g, bool split)
     g->wave = strict_mark(&g->state);
     decide_move(g, &g->moves[g->position], split);
     g->decisions++;
-    reward = g->options.reward == GAME_REWARD_PAPER ? paper_reward_of(g, g->wave) : log(before / game_step_ms(g));
+    reward = g->options.reward == GAME_REWARD_PAPER ? paper_reward_of(g, g->wave)
+                                                    : log(before / game_step_ms(g));
     g->total_reward += reward;
     advance(g);
     return reward;
@@ -383,8 +388,8 @@ double game_play(struct game *g, bool split)
 
 struct game_place game_here(const struct game *g)
 {
-    return (struct game_place){strict_mark(&g->state), weak_mark(&g->weak), g->position, g->compute_ms, g->communication_ms,
-                               g->total_reward};
+    return (struct game_place){strict_mark(&g->state), weak_mark(&g->weak), g->position,
+                               g->compute_ms,          g->communication_ms, g->total_reward};
 }
 
 void game_return(struct game *g, const struct game_place *place)
@@ -499,8 +504,9 @@ static int pin_weakly(struct game *g, const struct game_pin *pins, size_t count,
             if (hlo_at(c->m, id)->opcode != HLO_OP_PARAMETER || g->weak.never[dim])
                 continue;
             if (!weak_decide(&g->weak, dim, pins[n].split))
-                return err_set(e, ERR_INFEASIBLE, "pin %zu cannot hold with those before it: conflict at %.100s", n + 1,
-                               hlo_name(c->m, g->weak.clash));
+                return err_set(e, ERR_INFEASIBLE,
+                               "pin %zu cannot hold with those before it: conflict at %.100s",
+                               n + 1, hlo_name(c->m, g->weak.clash));
             if (pins[n].split)
                 break;
         }
@@ -509,8 +515,8 @@ static int pin_weakly(struct game *g, const struct game_pin *pins, size_t count,
     return 0;
 }
 
-int game_set_pins(struct game *g, const struct game_pin *pins, size_t count, struct strict_clash *clash,
-                  struct err *e)
+int game_set_pins(struct game *g, const struct game_pin *pins, size_t count,
+                  struct strict_clash *clash, struct err *e)
 {
     struct strict trial;
     int rc = strict_new(&g->problem->labels, &trial, e);
@@ -546,7 +552,8 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
     out->group = mem_try(p->classes.count, sizeof *out->group);
     if (!out->group)
         return no_memory(e);
-    int rc = o->weak ? weak_new(&p->labels, &out->weak, e) : fold_new(&p->terms, !o->no_folding, &out->fold, e);
+    int rc = o->weak ? weak_new(&p->labels, &out->weak, e)
+                     : fold_new(&p->terms, !o->no_folding, &out->fold, e);
     if (!rc)
         rc = o->weak ? add_weak_moves(out, e) : add_moves(out, e);
     if (!rc)

@@ -1,20 +1,20 @@
 /* engine/search/game.h - the search as a game: one decision after the other until all is settled.
  *
- * A position asks about one move: split these classes along this axis (action 1) or leave them whole
- * (action 0). Moves are ordered by linkage-group size, large first (Auto-MAP 4.1): the dims of
- * variables that the decision settles by propagation alone. A position whose answer is settled
+ * A position asks about one move: split these classes along this axis (action 1) or leave them
+ * whole (action 0). Moves are ordered by linkage-group size, large first (Auto-MAP 4.1): the dims
+ * of variables that the decision settles by propagation alone. A position whose answer is settled
  * already is skipped. An episode ends when all moves are settled, or, with weak propagation, at a
- * conflict. Under `kind` opp the moves are classes with dims of variables, under adp those with dims
- * of inputs, under all both. With folding one move decides all classes of a colour.
+ * conflict. Under `kind` opp the moves are classes with dims of variables, under adp those with
+ * dims of inputs, under all both. With folding one move decides all classes of a colour.
  *
- * Rewards. paper: 0.4 per dim of a variable (adp: of an input; all: of either) settled split, 0.1 per dim settled whole, by the decision
- * or by what follows from it; -1 for a conflict. cost: ln(step before / step after) of the decision,
- * what is undecided counted whole: the sum over an episode is ln(baseline / step), so no order of
- * decisions is favoured.
+ * Rewards. paper: 0.4 per dim of a variable (adp: of an input; all: of either) settled split, 0.1
+ * per dim settled whole, by the decision or by what follows from it; -1 for a conflict. cost:
+ * ln(step before / step after) of the decision, what is undecided counted whole: the sum over an
+ * episode is ln(baseline / step), so no order of decisions is favoured.
  *
- * With weak propagation (decide/weak.h) the moves are the dims themselves, one each, those of classes
- * that can never be split among them; nothing is folded. An episode that walks into a conflict ends with -1
- * under both rewards.
+ * With weak propagation (decide/weak.h) the moves are the dims themselves, one each, those of
+ * classes that can never be split among them; nothing is folded. An episode that walks into a
+ * conflict ends with -1 under both rewards.
  *
  * Pricing is incremental: a decision touches the cost tables of the classes it changes. Plain state
  * on top of a problem; not thread-safe; one per search. */
@@ -53,37 +53,39 @@ struct game {
     uint32_t move_count;
     class_id *pool;
     uint32_t pool_count;
-    uint32_t *move_of;   /* [classes x axes] move that decides it; UINT32_MAX: none */
+    uint32_t *move_of; /* [classes x axes] move that decides it; UINT32_MAX: none */
 
-    struct weak weak;    /* options.weak: what is settled; `state` then holds the classes it splits */
-    size_t weak_pinned;  /* trail mark */
-    uint8_t *counted;    /* weak: [values] 1: its dims earn the paper's reward */
+    struct weak weak; /* options.weak: what is settled; `state` then holds the classes it splits */
+    size_t weak_pinned; /* trail mark */
+    uint8_t *counted;   /* weak: [values] 1: its dims earn the paper's reward */
     struct strict state;
-    size_t pinned;       /* trail mark: decisions below it are pins and stay */
-    uint32_t position;   /* move to decide; move_count: the episode is over */
-    bool conflict;       /* it ended in one */
+    size_t pinned;     /* trail mark: decisions below it are pins and stay */
+    uint32_t position; /* move to decide; move_count: the episode is over */
+    bool conflict;     /* it ended in one */
     struct strict_clash clash;
     double compute_ms, communication_ms; /* of the present state, undecided = whole */
     double total_reward;
-    size_t wave;         /* trail mark before the last decision: state.trail[wave..] is its wave */
-    uint64_t decisions;  /* made since game_new, for rates */
+    size_t wave;        /* trail mark before the last decision: state.trail[wave..] is its wave */
+    uint64_t decisions; /* made since game_new, for rates */
 
     double pinned_compute_ms, pinned_communication_ms;
-    uint8_t *group;      /* [classes] scratch of game_reset_from */
+    uint8_t *group; /* [classes] scratch of game_reset_from */
 };
 
-int game_new(const struct problem *p, const struct game_options *o, struct game *out, struct err *e) MUST_CHECK;
+int game_new(const struct problem *p, const struct game_options *o, struct game *out,
+             struct err *e) MUST_CHECK;
 void game_release(struct game *g);
 
-/* Pins: decided now and at the start of every episode. The running episode starts over. ERR_INFEASIBLE
- * (nothing changed) with the clash when they cannot all hold. Earlier pins are replaced. */
+/* Pins: decided now and at the start of every episode. The running episode starts over.
+ * ERR_INFEASIBLE (nothing changed) with the clash when they cannot all hold. Earlier pins are
+ * replaced. */
 struct game_pin {
     class_id class;
     uint8_t axis;
     bool split;
 };
-int game_set_pins(struct game *g, const struct game_pin *pins, size_t count, struct strict_clash *clash,
-                  struct err *e) MUST_CHECK;
+int game_set_pins(struct game *g, const struct game_pin *pins, size_t count,
+                  struct strict_clash *clash, struct err *e) MUST_CHECK;
 
 void game_reset(struct game *g);
 static inline bool game_is_over(const struct game *g)
@@ -113,10 +115,11 @@ void game_return(struct game *g, const struct game_place *place);
  * open (Auto-MAP's fine-tuning; a person's backtrack). Pins hold. */
 void game_reset_from(struct game *g, const label *on, uint32_t move);
 
-/* What the present state is worth under the options' reward: ln(baseline / step), or the paper's sum
- * over all settled dims of variables. */
+/* What the present state is worth under the options' reward: ln(baseline / step), or the paper's
+ * sum over all settled dims of variables. */
 double game_score(const struct game *g);
-double game_score_of(const struct game *g, const label *on, struct step_cost *cost); /* of a whole plan */
+double game_score_of(const struct game *g, const label *on,
+                     struct step_cost *cost); /* of a whole plan */
 
 /* Dims of a class that earn the paper's reward: of variables, of inputs, or both, by kind. */
 uint32_t game_weight(const struct game *g, class_id k);
@@ -124,8 +127,8 @@ uint32_t game_weight(const struct game *g, class_id k);
 /* Status of a move now: -1 open, 0 whole, 1 split. */
 int game_status(const struct game *g, uint32_t move);
 
-/* What a learner sees: per move 1 if split, per move 1 if whole, per move 1 at the position; then the
- * log-ratio of step time to baseline so far. Size: 3 moves + 1. */
+/* What a learner sees: per move 1 if split, per move 1 if whole, per move 1 at the position; then
+ * the log-ratio of step time to baseline so far. Size: 3 moves + 1. */
 uint32_t game_observation_size(const struct game *g);
 void game_observe(const struct game *g, float *out);
 

@@ -115,7 +115,8 @@ uint32_t race_winner(const struct race *r)
     for (uint32_t n = 1; n < r->count; n++) {
         double a = score_of(r, n), b = score_of(r, best);
         if (beats(a, b) || (!beats(b, a) && isfinite(a) &&
-                            search_best(r->runner[n].search)->evaluation < search_best(r->runner[best].search)->evaluation))
+                            search_best(r->runner[n].search)->evaluation <
+                                search_best(r->runner[best].search)->evaluation))
             best = n;
     }
     return best;

@@ -1,8 +1,9 @@
 /* engine/search/race.h - all algorithms on one game, kept level in whole plans priced.
  *
- * Each runner has its own search from the same seed. They are driven in turn so that none has priced
- * more plans than another by more than one; time is measured for each apart, so an algorithm that
- * thinks longer about a plan shows it. Results but the seconds are functions of options and seed. */
+ * Each runner has its own search from the same seed. They are driven in turn so that none has
+ * priced more plans than another by more than one; time is measured for each apart, so an algorithm
+ * that thinks longer about a plan shows it. Results but the seconds are functions of options and
+ * seed. */
 #ifndef AUTOMAP_ENGINE_SEARCH_RACE_H
 #define AUTOMAP_ENGINE_SEARCH_RACE_H
 
@@ -14,8 +15,8 @@ struct race_runner {
     enum search_algorithm algorithm;
     struct search *search;
     double seconds, seconds_to_best;
-    bool finished;                       /* it has nothing more to try */
-    double curve[RACE_POINTS_MOST];      /* best score at race.points[n] plans; NaN before its first */
+    bool finished;                  /* it has nothing more to try */
+    double curve[RACE_POINTS_MOST]; /* best score at race.points[n] plans; NaN before its first */
 };
 
 /* From plan number `evaluation` on this runner led: strictly better than all others. */
@@ -28,8 +29,8 @@ struct race_lead {
 struct race {
     struct race_runner runner[SEARCH_ALGORITHM_COUNT];
     uint32_t count;
-    uint64_t level;                      /* plans priced by each that is not finished */
-    uint64_t points[RACE_POINTS_MOST];   /* 1 2 5 10 20 50 ... */
+    uint64_t level;                    /* plans priced by each that is not finished */
+    uint64_t points[RACE_POINTS_MOST]; /* 1 2 5 10 20 50 ... */
     uint32_t point_count;
     struct race_lead *leads;
     size_t lead_count, lead_room;

@@ -1,6 +1,6 @@
-/* Random commands fired at a running session from one thread while another looks: nothing tears, the pins
- * hold in every plan, memory stays bounded. AUTOMAP_COMMANDS sets how many (2000; 100000 for the thread
- * sanitizer's long run). */
+/* Random commands fired at a running session from one thread while another looks: nothing tears,
+ * the pins hold in every plan, memory stays bounded. AUTOMAP_COMMANDS sets how many (2000; 100000
+ * for the thread sanitizer's long run). */
 #include "engine/live/session.h"
 
 #include <setjmp.h>
@@ -42,12 +42,44 @@ static int unload(void **state)
 
 /* Lines with at most one number to fill in: a move, or a count. */
 static const char *const lines[] = {
-    "run", "run", "run", "pause", "decide %u", "episode %u", "pin @%u=0", "pin @%u=1", "unpin @%u", "forbid @%u",
-    "backtrack @%u", "force 0", "force 1", "undo", "undo", "redo", "set learning-rate 0.0003", "set gamma 0.9",
-    "set dueling on", "set dueling off", "set seed %u", "set reward paper", "set reward cost", "set kind all",
-    "set kind opp", "set folding off", "set folding on", "set propagation weak", "set propagation full",
-    "set algorithm dqn", "set algorithm dqn", "set algorithm greedy", "set algorithm anneal",
-    "set algorithm enumerate", "set algorithm random", "set algorithm exact", "set nothing 1", "pin nobody:0=1",
+    "run",
+    "run",
+    "run",
+    "pause",
+    "decide %u",
+    "episode %u",
+    "pin @%u=0",
+    "pin @%u=1",
+    "unpin @%u",
+    "forbid @%u",
+    "backtrack @%u",
+    "force 0",
+    "force 1",
+    "undo",
+    "undo",
+    "redo",
+    "set learning-rate 0.0003",
+    "set gamma 0.9",
+    "set dueling on",
+    "set dueling off",
+    "set seed %u",
+    "set reward paper",
+    "set reward cost",
+    "set kind all",
+    "set kind opp",
+    "set folding off",
+    "set folding on",
+    "set propagation weak",
+    "set propagation full",
+    "set algorithm dqn",
+    "set algorithm dqn",
+    "set algorithm greedy",
+    "set algorithm anneal",
+    "set algorithm enumerate",
+    "set algorithm random",
+    "set algorithm exact",
+    "set nothing 1",
+    "pin nobody:0=1",
 };
 
 static struct live_command random_command(struct rl_rng *rng)
@@ -76,7 +108,8 @@ struct watcher {
     uint64_t looks, wrong, broken;
 };
 
-/* Every snapshot is whole: numbers rise, best plans keep the pins in force and are no better than the proven one. */
+/* Every snapshot is whole: numbers rise, best plans keep the pins in force and are no better than
+ * the proven one. */
 static void check(const struct snapshot *s, uint64_t *last, struct watcher *w)
 {
     w->wrong += s->number < *last;
@@ -143,7 +176,8 @@ static void test_replayed_commands(void **state)
     struct err e;
 
     (void)state;
-    str_format(&path, "%s/automap-journal-%p", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (void *)c);
+    str_format(&path, "%s/automap-journal-%p", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+               (void *)c);
     remove(path.text);
     assert_int_equal(core_new(&problem, &o, c, &e), 0);
     assert_int_equal(journal_create(path.text, &problem, NULL, 0, &j, &e), 0);

@@ -53,8 +53,9 @@ static double conflict_rate(const struct problem *p, bool weak, uint32_t episode
     return rate;
 }
 
-/* propagation.md: 51 % of random episodes of T5-base end in a conflict, 64 % of VGG's, all of BERT's;
- * with full propagation none of T5's and VGG's. Three standard deviations of 300 draws are 9 %. */
+/* propagation.md: 51 % of random episodes of T5-base end in a conflict, 64 % of VGG's, all of
+ * BERT's; with full propagation none of T5's and VGG's. Three standard deviations of 300 draws are
+ * 9 %. */
 static void test_conflict_rates(void **state)
 {
     static const struct {
@@ -62,7 +63,9 @@ static void test_conflict_rates(void **state)
         bool paper_rules;
         double least, most;
         uint32_t episodes;
-    } rows[] = {{"t5-base6", false, 0.42, 0.60, 300}, {"vgg19", true, 0.55, 0.79, 300}, {"bert48", false, 1, 1, 20}};
+    } rows[] = {{"t5-base6", false, 0.42, 0.60, 300},
+                {"vgg19", true, 0.55, 0.79, 300},
+                {"bert48", false, 1, 1, 20}};
 
     (void)state;
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
@@ -70,8 +73,8 @@ static void test_conflict_rates(void **state)
         load(rows[n].model, rows[n].paper_rules, p);
         double rate = conflict_rate(p, true, rows[n].episodes);
         if (rate < rows[n].least || rate > rows[n].most)
-            fail_msg("%s: %.2f of random episodes conflict, expected %.2f to %.2f", rows[n].model, rate,
-                     rows[n].least, rows[n].most);
+            fail_msg("%s: %.2f of random episodes conflict, expected %.2f to %.2f", rows[n].model,
+                     rate, rows[n].least, rows[n].most);
         if (rows[n].most < 1)
             assert_true(conflict_rate(p, false, 50) == 0);
         problem_release(p);
