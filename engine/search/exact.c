@@ -366,7 +366,8 @@ static bool run_init(struct run *r)
     r->best = mem_try(nodes, sizeof *r->best);
     if (!r->near || !r->buckets || !r->order || !r->best || !mem_grow(&r->used, &r->used_room, 0, tables + nodes))
         return false;
-    memset(r->used, 0, r->used_room);
+    if (r->used)
+        memset(r->used, 0, r->used_room);
     r->value = r->s->constant;
     for (size_t k = 0; k < tables; k++) {
         if (!place_table(r, k))
