@@ -72,7 +72,7 @@ static void add_equal(struct oracle *o, hlo_value a, hlo_value b)
     struct rule *r = new_rule(o, pair, 2, rank + 1);
     for (uint32_t bit = 0; bit <= rank; bit++) {
         uint32_t *t = tuple_of(r, r->tuple_count++);
-        t[0] = t[1] = WHOLE << bit;
+        t[0] = t[1] = (uint32_t)WHOLE << bit;
     }
 }
 
