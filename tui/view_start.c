@@ -42,7 +42,9 @@ static void give_letters(struct start *s, const struct keymap *m)
     for (uint32_t c = 'a'; c <= 'z' && given < s->model_count; c++) {
         const struct key_table *t;
         int action;
-        if (keymap_find(m, &start_keys, &c, 1, &t, &action) == KEY_NONE)
+        enum key_match match = keymap_find(m, &start_keys, &c, 1, &t, &action);
+        bool steers = match == KEY_ACTION && t == &common_keys && action <= ACT_REDO; /* no search yet */
+        if (match == KEY_NONE || steers)
             s->letters[given++] = (char)c;
     }
 }
