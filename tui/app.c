@@ -539,6 +539,7 @@ static void look(struct app *a)
 
     a->woken = false;
     a->looked_ms = a->scene.now_ms;
+    a->asked_pace = -1;
     watch_read(a->watch);
     for (int i = 0; i < PANEL_COUNT; i++) {
         if (a->placed[i] && a->placed[i]->ops->read)

@@ -47,6 +47,7 @@ struct app {
     bool frozen;             /* the view only */
     bool woken;              /* the session has a newer snapshot */
     double looked_ms;
+    double asked_pace;       /* since the last snapshot; < 0: none */
     uint64_t refused;        /* the last refusal said */
     char model_name[128];
 };

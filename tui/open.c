@@ -143,6 +143,7 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     a->scene.cluster = &o.problem->cluster;
     a->scene.watch = o.watch;
     a->refused = 0;
+    a->asked_pace = -1;
     name_model(a, f.model);
     a->focus = PANEL_GRAPH;
     remember(a, &f, asked);

@@ -13,7 +13,7 @@ enum { PACES = sizeof paces / sizeof *paces };
 
 static void change_pace(struct app *a, int step)
 {
-    double now = a->watch->shot->pace;
+    double now = a->asked_pace >= 0 ? a->asked_pace : a->watch->shot->pace;
     int at = 0;
 
     while (at < PACES - 1 && paces[at] < now)
@@ -26,6 +26,7 @@ static void change_pace(struct app *a, int step)
         return;
     }
     watch_send(a->watch, "pace %g", paces[at]);
+    a->asked_pace = paces[at];
     if (paces[at] > 0)
         app_say(a, "%g decisions/s", paces[at]);
     else

@@ -30,6 +30,13 @@ static const struct action curves_actions[] = {
 static const struct key_table reward_keys = {"reward", curves_actions, 1};
 static const struct key_table loss_keys = {"loss", curves_actions, 2};
 
+/* The first one follows the length of the run: about a fiftieth of it, at least ten points. */
+static double weight_of(const struct curves *v, uint32_t count)
+{
+    double weight = smoothings[v->smoothing];
+    return v->smoothing == 0 && count > 500 ? 1 - 50. / count : weight;
+}
+
 static int open_curves(struct panel *p, const void *arg, struct err *e)
 {
     struct curves *v = p->state;
@@ -93,8 +100,7 @@ static void draw_reward(struct panel *p, const struct pane *pane)
     const struct snapshot *s = w->shot;
     copy_series(&s->reward, v->x, v->y);
     copy_series(&s->best_ms, v->best_x, v->best);
-    double weight = smoothings[v->smoothing];
-    plot_smooth(v->mean, v->y, s->reward.count, weight);
+    plot_smooth(v->mean, v->y, s->reward.count, weight_of(v, s->reward.count));
     struct plot_series series[] = {
         {.y = v->y, .x = v->x, .count = s->reward.count, .kind = PLOT_DOTS, .role = ROLE_PLOT_4, .sign = '.'},
         {.y = v->mean, .x = v->x, .count = s->reward.count, .kind = PLOT_LINE, .role = ROLE_PLOT_0, .sign = '*', .name = "mean"},
@@ -130,7 +136,7 @@ static void draw_loss(struct panel *p, const struct pane *pane)
     }
     const struct snapshot *s = w->shot;
     copy_series(&s->loss_curve, v->x, v->y);
-    plot_smooth(v->mean, v->y, s->loss_curve.count, smoothings[v->smoothing]);
+    plot_smooth(v->mean, v->y, s->loss_curve.count, weight_of(v, s->loss_curve.count));
     struct plot_series series[] = {
         {.y = v->y, .x = v->x, .count = s->loss_curve.count, .kind = PLOT_DOTS, .role = ROLE_PLOT_4, .sign = '.'},
         {.y = v->mean, .x = v->x, .count = s->loss_curve.count, .kind = PLOT_LINE, .role = ROLE_PLOT_1, .sign = '*'},
