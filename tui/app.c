@@ -3,6 +3,8 @@
 #include "tui/app_internal.h"
 #include "tui/view_help.h"
 #include "tui/view_palette.h"
+#include "tui/view_plans.h"
+#include "tui/view_why.h"
 #include "tui/watch.h"
 
 #include <stdarg.h>
@@ -131,6 +133,19 @@ void app_close_top(struct app *a)
         empty = empty && !a->placed[i];
     if (empty)
         a->done = true;
+}
+
+void app_go_to(struct app *a, hlo_id id)
+{
+    struct panel *graph = a->placed[PANEL_GRAPH];
+
+    if (!graph || !graph->ops->go_to)
+        return;
+    while (a->depth > 0)
+        app_drop_top(a);
+    a->focus = PANEL_GRAPH;
+    graph->ops->go_to(graph, id);
+    app_touch(a);
 }
 
 void app_resize(struct app *a, int width, int height)
@@ -363,6 +378,12 @@ static void act_common(struct app *a, int action)
         return;
     case ACT_STOP:
         wish(a, APP_STOP);
+        return;
+    case ACT_WHY:
+        open_over(a, &view_why, p);
+        return;
+    case ACT_PLANS:
+        open_over(a, &view_plans, NULL);
         return;
     case ACT_HELP:
         open_over(a, &view_help, p);

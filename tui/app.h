@@ -50,6 +50,7 @@ void app_say_err(struct app *a, const struct err *e);
 void app_touch(struct app *a); /* something changed: draw */
 int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct err *e) MUST_CHECK;
 void app_close_top(struct app *a);
+void app_go_to(struct app *a, hlo_id id); /* closes all views over the main screen; the graph goes there */
 void app_quit(struct app *a);
 void app_ask(struct app *a, const char *text); /* the command line, with this typed already */
 bool app_wants_mouse(const struct app *a);

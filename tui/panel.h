@@ -7,7 +7,7 @@
 #ifndef AUTOMAP_TUI_PANEL_H
 #define AUTOMAP_TUI_PANEL_H
 
-#include "hlo/err.h"
+#include "hlo/hlo.h"
 #include "tui/grid.h"
 #include "tui/keys.h"
 #include "tui/layout.h"
@@ -73,6 +73,8 @@ struct panel_ops {
     bool (*find)(struct panel *p, const char *pattern, int step); /* the next match from the cursor;
                                                                      step 0: here or after */
     int (*move_here)(const struct panel *p); /* the decision that p, b and w speak of; MOVE_NONE */
+    hlo_id (*instruction_here)(const struct panel *p); /* what w speaks of before the decision; HLO_NONE */
+    void (*go_to)(struct panel *p, hlo_id id);         /* shows that instruction */
     const char *(*name_here)(const struct panel *p);              /* what Y copies; NULL: nothing */
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
     int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */

@@ -8,9 +8,11 @@
 #include "tui/view_log.h"
 #include "tui/view_palette.h"
 #include "tui/view_pin.h"
+#include "tui/view_plans.h"
 #include "tui/view_start.h"
+#include "tui/view_why.h"
 
 const struct panel_ops *const panel_list[] = {
     &view_start, &view_graph, &view_classes, &view_reward, &view_loss, &view_decision,
-    &view_log,   &view_pin,   &view_backtrack, &view_help,   &view_palette, NULL,
+    &view_log,   &view_why,     &view_plans,  &view_pin,   &view_backtrack, &view_help,   &view_palette, NULL,
 };

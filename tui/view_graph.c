@@ -418,6 +418,20 @@ static int move_here(const struct panel *p)
     return MOVE_NONE;
 }
 
+static hlo_id instruction_here(const struct panel *p)
+{
+    const struct graph *g = p->state;
+    const struct row *row = row_at(g, g->list.cursor);
+    return row && !row->more ? row->instruction : HLO_NONE;
+}
+
+static void go_to_graph(struct panel *p, hlo_id id)
+{
+    struct graph *g = p->state;
+    if (g->tree)
+        go_to(g, id);
+}
+
 static void message_graph(const struct panel *p, char *out, size_t room)
 {
     const struct graph *g = p->state;
@@ -460,6 +474,8 @@ const struct panel_ops view_graph = {
     .click = click_graph,
     .find = find_graph,
     .move_here = move_here,
+    .instruction_here = instruction_here,
+    .go_to = go_to_graph,
     .name_here = name_here,
     .message = message_graph,
 };
