@@ -203,7 +203,7 @@ static int add_collectives(const struct plan *p, class_id k, struct str *out, st
         ms += list[n].ms;
     }
     free(list);
-    str_format(out, "\n  it costs %zu all-reduces, %s, %s a step\n", of_class, units_bytes(b, bytes), units_ms(t, ms));
+    str_format(out, "\n  it costs %zu all-reduce%s, %s, %s a step\n", of_class, of_class == 1 ? "" : "s", units_bytes(b, bytes), units_ms(t, ms));
     return 0;
 }
 
@@ -250,6 +250,44 @@ static const struct class_meet *excluded_by(const struct plan *p, class_id k)
     return NULL;
 }
 
+/* Another dim of the value that dim `d` belongs to is split. */
+static bool is_beside_split(const void *context, dim_id d)
+{
+    const struct plan *plan = context;
+    const struct classes *c = &plan->problem->classes;
+    hlo_value v = c->dim_value[d];
+
+    for (dim_id other = c->dim_base[v]; other < c->dim_base[v + 1]; other++) {
+        if (other != d && c->class_of[other] != CLASS_NONE && plan->on[c->class_of[other]])
+            return true;
+    }
+    return false;
+}
+
+/* The nearest value in which a dim of this class stands beside a split one, with the way there.
+ * *found false: the two classes share no value, only an instruction. */
+static int explain_neighbour(const struct plan *plan, dim_id d, class_id k, bool *found, struct str *out,
+                             struct err *e)
+{
+    const struct problem *p = plan->problem;
+    struct why_step *steps;
+    size_t count;
+    int rc = why_chain(&p->classes, d, is_beside_split, plan, &steps, &count, e);
+
+    *found = !rc && steps;
+    if (!*found)
+        return rc;
+    hlo_value v = p->classes.dim_value[steps[count - 1].dim];
+    hlo_id id = p->m->value_instruction[v];
+    str_format(out, ": another dim of %s (%s) is split", value_name(p, v), hlo_op_info[hlo_at(p->m, id)->opcode].name);
+    add_source(p, id, out);
+    str_add_char(out, '\n');
+    add_class_line(plan, k, out);
+    add_chain(plan, steps, count, 'x', out);
+    free(steps);
+    return 0;
+}
+
 static int explain_whole(const struct plan *plan, dim_id d, class_id k, struct str *out, struct err *e)
 {
     const struct problem *p = plan->problem;
@@ -262,6 +300,10 @@ static int explain_whole(const struct plan *plan, dim_id d, class_id k, struct s
         add_flips(plan, k, out);
         return 0;
     }
+    bool found;
+    int rc = explain_neighbour(plan, d, k, &found, out, e);
+    if (rc || found)
+        return rc;
     str_format(out, ": it meets a split class at %s (%s)", hlo_name(p->m, meet->place),
                hlo_op_info[hlo_at(p->m, meet->place)->opcode].name);
     add_source(p, meet->place, out);

@@ -16,4 +16,15 @@ for golden in "$source_dir"/tests/golden/*.txt; do
         failed=1
     fi
 done
+
+# README.md shows the largest of them that fits a page.
+shown=$source_dir/tests/golden/main120.txt
+sed 1d "$shown" | sed 's/ *$//' >"$out"
+if [ -n "$UPDATE_GOLDEN" ]; then
+    awk -v screen="$out" '/^<!-- screen -->/ { print; getline; print; while ((getline line < screen) > 0) print line; skip = 1; next }
+        skip && /^```/ { skip = 0 } !skip' "$source_dir/README.md" >"$out.md" && mv "$out.md" "$source_dir/README.md"
+elif ! awk '/^<!-- screen -->/ { getline; show = 1; next } show && /^```/ { exit } show' "$source_dir/README.md" | diff -u - "$out"; then
+    echo "README.md shows another screen than tests/golden/main120.txt"
+    failed=1
+fi
 exit $failed

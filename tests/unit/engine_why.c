@@ -374,14 +374,15 @@ static void test_words(void **state)
                 "? t dim 1 f32[32 128/4] asked\n"
                 "1 w2 dim 0 f32[128/4 64] dot contracting mlp.py:14 mlp/down\n"
                 "\n"
-                "it costs 1 all-reduces, 8 kB, 0.0 ms a step\n"
+                "it costs 1 all-reduce, 8 kB, 0.0 ms a step\n"
                 "flip to whole 0.0 ms -0.0 ms if the rest stays\n");
     assert_int_equal(explain_dim(&plan, dim_of(p, "x:0"), &out, &e), 0);
     expect_text(&out,
-                "x dim 0 is whole: it meets a split class at h (dot) mlp.py:12 mlp/up\n"
+                "x dim 0 is whole: another dim of h (dot) is split mlp.py:12 mlp/up\n"
                 "its class has 5 dims, 0 of variables, 1 of inputs; decided by propagation\n"
                 "\n"
-                "? x dim 0 f32[32 64] asked\n");
+                "? x dim 0 f32[32 64] asked\n"
+                "x h dim 0 f32[32 128/4] dot lhs mlp.py:12 mlp/up\n");
     assert_int_equal(explain_dim(&plan, dim_of(p, "w2:1"), &out, &e), 0);
     expect_text(&out,
                 "w2 dim 1 can never be split: its class is needed whole by s (sort) mlp.py:15 mlp/rank\n"
