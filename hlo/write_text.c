@@ -185,6 +185,35 @@ static void add_called(struct writer *w, const struct hlo_instruction *i)
 
 /* ---- attributes ---- */
 
+/* A value kept as it stood, on one line: comments dropped, line ends a blank, or \n within quotes. A
+ * line that begins like a module would otherwise end this one. */
+static void add_one_line(struct writer *w, const char *text, size_t size)
+{
+    bool quoted = false;
+
+    if (!memchr(text, '\n', size) && !memchr(text, '\r', size)) {
+        add_text(w, text, size);
+        return;
+    }
+    for (size_t k = 0; k < size; k++) {
+        bool line_end = text[k] == '\n' || text[k] == '\r';
+        if (text[k] == '\\' && quoted && k + 1 < size && text[k + 1] != '\n' && text[k + 1] != '\r') {
+            add_text(w, text + k++, 2);
+            continue;
+        }
+        quoted ^= text[k] == '"';
+        if (!quoted && text[k] == '/' && k + 1 < size && text[k + 1] == '/') {
+            while (k + 1 < size && text[k + 1] != '\n' && text[k + 1] != '\r')
+                k++;
+            continue;
+        }
+        if (line_end)
+            add(w, quoted ? "\\n" : " ");
+        else
+            str_add_char(w->out, text[k]);
+    }
+}
+
 static void add_attr(struct writer *w, const struct hlo_attr *a)
 {
     add(w, ", ");
@@ -192,7 +221,7 @@ static void add_attr(struct writer *w, const struct hlo_attr *a)
         add(w, hlo_attr_info[a->key].name);
         str_add_char(w->out, '=');
     }
-    add_text(w, a->text, a->size);
+    add_one_line(w, a->text, a->size);
 }
 
 static void add_controls(struct writer *w, const struct hlo_instruction *i)
