@@ -62,7 +62,8 @@ static void price(const struct watch *w, const label *b, label *on, struct plan_
     d->priced = true;
     for (; done < d->classes && d->priced; done++) {
         was[done] = on[k[done]];
-        d->priced = take(w, on, k[done], m ? on_axis(on[k[done]], b[k[done]], m->axis) : b[k[done]]);
+        d->priced =
+            take(w, on, k[done], m ? on_axis(on[k[done]], b[k[done]], m->axis) : b[k[done]]);
     }
     if (d->priced)
         d->price_ms = terms_cost(&w->problem->terms, on).step_ms - before;
@@ -70,13 +71,15 @@ static void price(const struct watch *w, const label *b, label *on, struct plan_
         on[k[n]] = was[n];
 }
 
-static bool differs(const struct watch *w, const label *a, const label *b, int n, struct plan_difference *out)
+static bool differs(const struct watch *w, const label *a, const label *b, int n,
+                    struct plan_difference *out)
 {
     const struct game_move *m = &w->moves->items[n];
     const class_id *k = w->moves->pool + m->classes;
     bool differ = false;
 
-    *out = (struct plan_difference){.move = n, .class = k[0], .classes = m->class_count, .dims = w->move[n].dims};
+    *out = (struct plan_difference){
+        .move = n, .class = k[0], .classes = m->class_count, .dims = w->move[n].dims};
     for (uint32_t i = 0; i < m->class_count; i++) {
         out->a += a[k[i]] >> m->axis & 1;
         out->b += b[k[i]] >> m->axis & 1;
@@ -85,8 +88,8 @@ static bool differs(const struct watch *w, const label *a, const label *b, int n
     return differ;
 }
 
-int plan_differences(const struct watch *w, const label *a, const label *b, struct plan_difference **items, size_t *count,
-                     struct err *e)
+int plan_differences(const struct watch *w, const label *a, const label *b,
+                     struct plan_difference **items, size_t *count, struct err *e)
 {
     const struct classes *c = &w->problem->classes;
     struct plan_difference *list = mem_try((size_t)w->move_count + c->count + 1, sizeof *list);
@@ -106,8 +109,12 @@ int plan_differences(const struct watch *w, const label *a, const label *b, stru
     for (class_id k = 0; k < c->count; k++) {
         if (a[k] == b[k] || watch_move_of(w, k) != MOVE_NONE)
             continue;
-        list[found] = (struct plan_difference){
-            .move = MOVE_NONE, .class = k, .classes = 1, .dims = c->info[k].var_dims + c->info[k].input_dims, .a = a[k] != 0, .b = b[k] != 0};
+        list[found] = (struct plan_difference){.move = MOVE_NONE,
+                                               .class = k,
+                                               .classes = 1,
+                                               .dims = c->info[k].var_dims + c->info[k].input_dims,
+                                               .a = a[k] != 0,
+                                               .b = b[k] != 0};
         price(w, b, on, &list[found++]);
     }
     free(on);

@@ -35,7 +35,8 @@ struct plans {
 enum { PLANS_MARK, PLANS_COMPARE, PLANS_SWAP, PLANS_BACK };
 static const struct action plans_actions[] = {
     [PLANS_MARK] = {"mark", "in this view", "mark one of two to compare", "mark", "*", NULL},
-    [PLANS_COMPARE] = {"compare", "in this view", "compare the marked", "compare", "c or Enter", NULL},
+    [PLANS_COMPARE] = {"compare", "in this view", "compare the marked", "compare", "c or Enter",
+                       NULL},
     [PLANS_SWAP] = {"swap", "in this view", "swap the two", "swap", "x", NULL},
     [PLANS_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
@@ -74,7 +75,8 @@ static void add_row(struct panel *p, struct live_plan *plan, bool marked)
     struct err e;
     int at = v->count;
 
-    if (at == ROWS_MOST || plan_figures(p->scene->watch, plan ? plan->on : v->whole, &row.figures, &e))
+    if (at == ROWS_MOST ||
+        plan_figures(p->scene->watch, plan ? plan->on : v->whole, &row.figures, &e))
         return;
     if (plan)
         live_plan_share(plan);
@@ -157,10 +159,12 @@ static void write_found_by(const struct plan_row *r, char *out, size_t room)
     if (!r->plan)
         snprintf(out, room, "everything whole");
     else if (r->plan->nodes)
-        snprintf(out, room, "%s, %s %s", r->plan->found_by, units_count(count, (int64_t)r->plan->nodes),
+        snprintf(out, room, "%s, %s %s", r->plan->found_by,
+                 units_count(count, (int64_t)r->plan->nodes),
                  r->plan->nodes == 1 ? "case" : "cases");
     else if (r->plan->episode && strcmp(r->plan->found_by, "batch split") != 0)
-        snprintf(out, room, "%s, episode %s", r->plan->found_by, units_count(count, (int64_t)r->plan->episode));
+        snprintf(out, room, "%s, episode %s", r->plan->found_by,
+                 units_count(count, (int64_t)r->plan->episode));
     else
         snprintf(out, room, "%s", r->plan->found_by);
 }
@@ -202,7 +206,8 @@ static void draw_titles(const struct pane *p, const struct columns *c)
     pane_text(p, c->proof, 0, ROLE_DIM, "proof");
 }
 
-static void draw_plan(const struct panel *p, const struct pane *pane, int y, int n, const struct columns *c)
+static void draw_plan(const struct panel *p, const struct pane *pane, int y, int n,
+                      const struct columns *c)
 {
     const struct plans *v = p->state;
     const struct plan_row *r = &v->rows[n];
@@ -214,7 +219,8 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y, int
         pane_text(pane, 1, y, ROLE_PIN | BOLD, "*");
     write_found_by(r, text, sizeof text);
     pane_cut(pane, 3, y, c->step - 12, own ? ROLE_TITLE | BOLD : ROLE_TEXT, text);
-    pane_right_format(pane, c->step, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, "%.1f", f->cost.step_ms);
+    pane_right_format(pane, c->step, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, "%.1f",
+                      f->cost.step_ms);
     if (n)
         pane_right_format(pane, c->over, y, ROLE_TEXT, "%+.1f %%",
                           (f->cost.step_ms / v->rows[0].figures.cost.step_ms - 1) * 100);
@@ -248,8 +254,9 @@ static void draw_verdict(const struct panel *p, const struct pane *pane, int y)
     else if (gap == 0) /* watch_gap says 0 for the optimum itself */
         pane_text(pane, 0, y, ROLE_OK, "the search holds the proven best plan of its space");
     else
-        pane_format(pane, 0, y, ROLE_WARN, "the search is %.1f %% from the best plan of its space: %d %s", gap * 100, differ,
-                    differ == 1 ? "decision differs" : "decisions differ");
+        pane_format(pane, 0, y, ROLE_WARN,
+                    "the search is %.1f %% from the best plan of its space: %d %s", gap * 100,
+                    differ, differ == 1 ? "decision differs" : "decisions differ");
 }
 
 static void draw_list(struct panel *p, const struct pane *pane)
@@ -258,7 +265,10 @@ static void draw_list(struct panel *p, const struct pane *pane)
     struct columns c = columns_for(pane->width);
     int shown = pane->height - 3;
 
-    pane_head(pane, 0, &(struct head){0, "Plans", pane->width >= 60 ? "by step time · * marks two to compare" : "", true});
+    pane_head(pane, 0,
+              &(struct head){0, "Plans",
+                             pane->width >= 60 ? "by step time · * marks two to compare" : "",
+                             true});
     struct pane body = pane_part(pane, 0, 1, pane->width, pane->height - 1);
     draw_titles(&body, &c);
     list_fit(&v->list, v->count, shown > 0 ? shown : 1);
@@ -276,7 +286,8 @@ static void draw_list(struct panel *p, const struct pane *pane)
 
 /* ---- compare ---- */
 
-static void draw_change(const struct pane *p, int end, int y, double change, bool is_ms, bool strong)
+static void draw_change(const struct pane *p, int end, int y, double change, bool is_ms,
+                        bool strong)
 {
     bool none = fabs(change) < (is_ms ? 0.05 : 0.5);
     char count[UNITS_ROOM];
@@ -287,7 +298,8 @@ static void draw_change(const struct pane *p, int end, int y, double change, boo
     else if (is_ms)
         pane_right_format(p, end, y, style, "%+.1f", change);
     else
-        pane_right_format(p, end, y, style, "%s%s", change > 0 ? "+" : "-", units_count(count, (int64_t)(fabs(change) + 0.5)));
+        pane_right_format(p, end, y, style, "%s%s", change > 0 ? "+" : "-",
+                          units_count(count, (int64_t)(fabs(change) + 0.5)));
 }
 
 /* Grows from one line: left is faster. */
@@ -299,7 +311,8 @@ static void draw_bar(const struct pane *p, int y, double change, double most)
     pane_put(p, middle, y, ROLE_BORDER, U'│');
     size = fabs(change) >= 0.05 && size < 1 ? 1 : size;
     for (int i = 1; i <= size; i++)
-        pane_put(p, change < 0 ? middle - i : middle + i, y, change < 0 ? ROLE_OK : ROLE_WARN, U'█');
+        pane_put(p, change < 0 ? middle - i : middle + i, y, change < 0 ? ROLE_OK : ROLE_WARN,
+                 U'█');
 }
 
 struct part {
@@ -312,9 +325,10 @@ static int list_parts(const struct panel *p, struct part out[static PARTS + 2 * 
 {
     const struct plans *v = p->state;
     const struct plan_figures *a = &v->rows[v->a].figures, *b = &v->rows[v->b].figures;
-    static const char *const compute[] = {"compute forward", "compute backward", "compute update", "compute other"};
-    static const char *const network[] = {"all-reduce forward", "all-reduce backward", "all-reduce update",
-                                          "all-reduce other"};
+    static const char *const compute[] = {"compute forward", "compute backward", "compute update",
+                                          "compute other"};
+    static const char *const network[] = {"all-reduce forward", "all-reduce backward",
+                                          "all-reduce update", "all-reduce other"};
     int count = 0;
 
     out[count++] = (struct part){"step, ms", a->cost.step_ms, b->cost.step_ms, true};
@@ -339,12 +353,13 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
     double most = 0;
     char text[UNITS_ROOM];
     bool bars = pane->width >= BARS_WIDTH;
+    int first = pane->width >= 64 ? 34 : 29, second = first + 13, third = second + 13;
 
     for (int i = 1; i < last; i++)
         most = fmax(most, fabs(parts[i].b - parts[i].a));
-    pane_right(pane, 34, y, ROLE_DIM, "A");
-    pane_right(pane, 47, y, ROLE_DIM, "B");
-    pane_right(pane, 60, y, ROLE_DIM, "B - A");
+    pane_right(pane, first, y, ROLE_DIM, "A");
+    pane_right(pane, second, y, ROLE_DIM, "B");
+    pane_right(pane, third, y, ROLE_DIM, "B - A");
     if (bars) {
         pane_text(pane, 66, y, ROLE_DIM, "B faster");
         pane_right(pane, pane->width - 1, y, ROLE_DIM, "B slower");
@@ -359,9 +374,9 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
                 snprintf(text, sizeof text, "%.1f", k ? part->b : part->a);
             else
                 units_count(text, (int64_t)((k ? part->b : part->a) + 0.5));
-            pane_right(pane, k ? 47 : 34, y, ROLE_TEXT, text);
+            pane_right(pane, k ? second : first, y, ROLE_TEXT, text);
         }
-        draw_change(pane, 60, y, change, part->is_ms, i == 0);
+        draw_change(pane, third, y, change, part->is_ms, i == 0);
         if (bars && i && i < last)
             draw_bar(pane, y, change, most);
     }
@@ -376,7 +391,8 @@ static void draw_choice(const struct pane *p, int x, int y, uint32_t part, uint3
         pane_format(p, x, y, ROLE_CHOICE_1 | BOLD, "%u/%u", part, of);
 }
 
-static void draw_difference(const struct panel *p, const struct pane *pane, int y, const struct plan_difference *d)
+static void draw_difference(const struct panel *p, const struct pane *pane, int y,
+                            const struct plan_difference *d)
 {
     const struct watch *w = p->scene->watch;
     int dims = pane->width >= 100 ? 60 : pane->width - 20, price = dims + 18;
@@ -384,7 +400,8 @@ static void draw_difference(const struct panel *p, const struct pane *pane, int 
 
     draw_choice(pane, 0, y, d->a, d->classes);
     draw_choice(pane, 5, y, d->b, d->classes);
-    snprintf(name, sizeof name, "%s", d->move == MOVE_NONE ? class_name(&w->names, d->class, text) : w->move[d->move].name);
+    snprintf(name, sizeof name, "%s",
+             d->move == MOVE_NONE ? class_name(&w->names, d->class, text) : w->move[d->move].name);
     pane_text(pane, 10, y, ROLE_TEXT, watch_short_name(text, sizeof text, name, dims - 17));
     pane_right(pane, dims, y, ROLE_TEXT, units_count(text, d->dims));
     if (d->priced)
@@ -404,7 +421,8 @@ static void draw_differences(struct panel *p, const struct pane *pane)
         decisions++;
     size = snprintf(note, sizeof note, "%d of %d", decisions, p->scene->watch->move_count);
     if ((size_t)decisions < v->difference_count)
-        snprintf(note + size, sizeof note - (size_t)size, " · %zu outside", v->difference_count - (size_t)decisions);
+        snprintf(note + size, sizeof note - (size_t)size, " · %zu outside",
+                 v->difference_count - (size_t)decisions);
     pane_head(pane, 0, &(struct head){0, "Decisions that differ", note, false});
     pane_text(pane, 0, 1, ROLE_DIM, "A    B    class");
     pane_right(pane, dims, 1, ROLE_DIM, "dims");
@@ -478,7 +496,8 @@ static bool find_differences(struct panel *p)
     struct plan_difference *items;
     struct err e = {0};
 
-    if (plan_differences(p->scene->watch, labels_of(v, v->a), labels_of(v, v->b), &items, &v->difference_count, &e)) {
+    if (plan_differences(p->scene->watch, labels_of(v, v->a), labels_of(v, v->b), &items,
+                         &v->difference_count, &e)) {
         app_say_err(p->scene->app, &e);
         return false;
     }
@@ -561,7 +580,8 @@ static void message_plans(const struct panel *p, char *out, size_t room)
     const struct plans *v = p->state;
 
     if (v->comparing)
-        snprintf(out, room, "price of B: A's step with this one decision of B, against A; - where A's other splits forbid it");
+        snprintf(out, room,
+                 "price: A with this one decision of B; - where A's other splits forbid it");
     else
         snprintf(out, room, "this search decides %s, strictly; batch split decides inputs",
                  p->scene->watch->shot->options.game.kind == GAME_ADP ? "inputs" : "variables");

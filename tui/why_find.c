@@ -43,7 +43,11 @@ dim_id why_dim_of_instruction(const struct watch *w, hlo_id id)
 
     for (dim_id d = c->dim_base[first]; d < c->dim_base[end]; d++) {
         class_id k = c->class_of[d];
-        int rank = k == CLASS_NONE ? 0 : w->on[k] ? 4 : w->open[k] ? 3 : watch_move_of(w, k) != MOVE_NONE ? 2 : 1;
+        int rank = k == CLASS_NONE                    ? 0
+                   : w->on[k]                         ? 4
+                   : w->open[k]                       ? 3
+                   : watch_move_of(w, k) != MOVE_NONE ? 2
+                                                      : 1;
         if (rank > best_rank) {
             best_rank = rank;
             best = d;
@@ -59,8 +63,8 @@ struct dims {
     hlo_value shared;
 };
 
-/* Two dims at instruction `id`, one of each class (of one class: two), of one value if there is one that
- * holds both. False: not both. */
+/* Two dims at instruction `id`, one of each class (of one class: two), of one value if there is one
+ * that holds both. False: not both. */
 static bool dims_at(const struct classes *c, hlo_id id, class_id ka, class_id kb, struct dims *out)
 {
     uint32_t leaves = class_leaf_count(c, id); /* none: a parameter, its own values */
@@ -105,14 +109,15 @@ static bool is_near(const void *context, dim_id d)
     return n->c->m->value_instruction[n->c->dim_value[d]] == n->place;
 }
 
-static int chain(const struct classes *c, dim_id from, bool (*is_target)(const void *, dim_id), const void *context,
-                 struct why_side *out, struct err *e)
+static int chain(const struct classes *c, dim_id from, bool (*is_target)(const void *, dim_id),
+                 const void *context, struct why_side *out, struct err *e)
 {
     out->from = from;
     return why_chain(c, from, is_target, context, &out->steps, &out->count, e);
 }
 
-static int chain_to(const struct classes *c, dim_id from, dim_id to, struct why_side *out, struct err *e)
+static int chain_to(const struct classes *c, dim_id from, dim_id to, struct why_side *out,
+                    struct err *e)
 {
     out->from = from;
     return why_chain_to(c, from, to, &out->steps, &out->count, e);
@@ -134,31 +139,79 @@ static int find_never(const struct problem *p, struct why_answer *a, struct err 
     return rc ? rc : chain_to(c, a->dim, at.b, &a->side[1], e);
 }
 
+/* A split class that keeps `k` whole; NULL: on some axes it could still be split. */
 static const struct class_meet *excluded_by(const struct watch *w, class_id k)
 {
     const struct classes *c = &w->problem->classes;
+    const struct class_meet *first = NULL;
+    label taken = 0;
 
     for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
         const struct class_meet *meet = &c->meets[c->info[k].meets + n];
-        if (w->on[meet->other])
-            return meet;
+        taken |= w->on[meet->other];
+        first = !first && w->on[meet->other] ? meet : first;
     }
-    return NULL;
+    for (uint32_t a = 1; a < w->problem->labels.count; a++) {
+        if (!(a & taken) && label_is_admissible(&w->problem->labels, k, (label)a))
+            return NULL;
+    }
+    return first;
 }
 
-static int find_excluded(const struct watch *w, const struct class_meet *meet, struct why_answer *a, struct err *e)
+/* The split dim that stands beside `d` in its value; DIM_NONE: none. */
+static dim_id split_beside(const struct watch *w, dim_id d)
+{
+    const struct classes *c = &w->problem->classes;
+    hlo_value v = c->dim_value[d];
+
+    for (dim_id other = c->dim_base[v]; other < c->dim_base[v + 1]; other++) {
+        if (other != d && c->class_of[other] != CLASS_NONE && w->on[c->class_of[other]])
+            return other;
+    }
+    return DIM_NONE;
+}
+
+static bool is_beside_split(const void *context, dim_id d)
+{
+    return split_beside(context, d) != DIM_NONE;
+}
+
+/* The nearest value that holds a dim of this class and a split one. at->a DIM_NONE: there is none.
+ */
+static int find_beside(const struct watch *w, dim_id d, struct dims *at, struct err *e)
+{
+    const struct classes *c = &w->problem->classes;
+    struct why_step *steps;
+    size_t count;
+    int rc = why_chain(c, d, is_beside_split, w, &steps, &count, e);
+
+    *at = (struct dims){DIM_NONE, DIM_NONE, HLO_NONE};
+    if (!rc && steps) {
+        at->a = steps[count - 1].dim;
+        at->b = split_beside(w, at->a);
+        at->shared = c->dim_value[at->a];
+    }
+    free(steps);
+    return rc;
+}
+
+static int find_excluded(const struct watch *w, const struct class_meet *meet, struct why_answer *a,
+                         struct err *e)
 {
     const struct classes *c = &w->problem->classes;
     struct near near = {c, meet->place};
     struct dims at;
+    int rc = find_beside(w, a->dim, &at, e);
 
+    if (rc)
+        return rc;
     a->kind = WHY_EXCLUDED;
-    a->other = meet->other;
-    a->place = meet->place;
-    if (!dims_at(c, meet->place, a->class, meet->other, &at))
+    a->other = at.a != DIM_NONE ? c->class_of[at.b] : meet->other;
+    a->place = at.a != DIM_NONE ? c->m->value_instruction[at.shared] : meet->place;
+    if (at.a == DIM_NONE && !dims_at(c, meet->place, a->class, meet->other, &at))
         return chain(c, a->dim, is_near, &near, &a->side[0], e);
     a->shared = at.shared;
-    int rc = chain_to(c, at.a, a->dim, &a->side[0], e);
+    rc = chain_to(c, at.a, a->dim, &a->side[0], e);
     return rc ? rc : chain(c, at.b, is_variable_dim, w->problem, &a->side[1], e);
 }
 
@@ -176,8 +229,8 @@ static int find_kind(const struct watch *w, struct why_answer *a, struct err *e)
         meet = excluded_by(w, a->class);
     if (meet)
         return find_excluded(w, meet, a, e);
-    a->kind = w->on[a->class]                          ? WHY_SPLIT
-              : w->open[a->class]                      ? WHY_OPEN
+    a->kind = w->on[a->class]                             ? WHY_SPLIT
+              : w->open[a->class]                         ? WHY_OPEN
               : label_is_splittable(&p->labels, a->class) ? WHY_WHOLE
                                                           : WHY_NO_FIT;
     return chain(&p->classes, a->dim, is_variable_dim, p, &a->side[0], e);
@@ -192,7 +245,7 @@ static int find_figures(const struct watch *w, struct why_answer *a, struct err 
     size_t count;
     label was = w->on[a->class];
     int move = watch_move_of(w, a->class);
-    label to = was ? 0 : move == MOVE_NONE ? 1 : (label)(1u << w->moves->items[move].axis);
+    label to = (label)(was ? 0 : 1u << (move == MOVE_NONE ? 0 : w->moves->items[move].axis));
 
     plan.cost = terms_cost(&w->problem->terms, w->on);
     a->step_ms = plan.cost.step_ms;
@@ -201,7 +254,8 @@ static int find_figures(const struct watch *w, struct why_answer *a, struct err 
         return 0;
     double split = terms_cost_of_class(&w->problem->terms, a->class, w->on).compute_ms;
     w->on[a->class] = 0;
-    a->compute_saved_ms = terms_cost_of_class(&w->problem->terms, a->class, w->on).compute_ms - split;
+    a->compute_saved_ms =
+        terms_cost_of_class(&w->problem->terms, a->class, w->on).compute_ms - split;
     w->on[a->class] = was;
     int rc = plan_collectives(&plan, &items, &count, e);
     if (rc)

@@ -1,5 +1,5 @@
-/* Why and plans on a small model: every chain is checked step by step against the classes it speaks of,
- * figures and prices against the cost model of whole assignments. */
+/* Why and plans on a small model: every chain is checked step by step against the classes it speaks
+ * of, figures and prices against the cost model of whole assignments. */
 #include "tui/app.h"
 #include "tui/plan_diff.h"
 #include "tui/why_find.h"
@@ -71,7 +71,8 @@ static bool meet(class_id a, class_id b)
     return false;
 }
 
-/* Every dim of a chain is of one class, and two neighbours stand at the instruction between them. */
+/* Every dim of a chain is of one class, and two neighbours stand at the instruction between them.
+ */
 static void check_side(const struct why_side *s, class_id k)
 {
     const struct classes *c = &problem.classes;
@@ -104,10 +105,16 @@ static void check_answer(dim_id d, const struct why_answer *a)
     check_side(&a->side[1], a->kind == WHY_EXCLUDED ? a->other : k);
     if (a->kind == WHY_EXCLUDED) {
         assert_true(watch->on[a->other] && meet(k, a->other));
+        if (a->shared != HLO_NONE) { /* both begin in the one value */
+            assert_int_equal(c->dim_value[a->side[0].steps[0].dim], a->shared);
+            assert_int_equal(c->dim_value[a->side[1].steps[0].dim], a->shared);
+        }
         assert_true(a->side[0].count && a->side[0].steps[a->side[0].count - 1].dim == d);
     }
-    if (a->kind == WHY_NEVER && a->shared != HLO_NONE) { /* two dims of one value, both tied to this one */
-        dim_id one = a->side[0].steps[a->side[0].count - 1].dim, two = a->side[1].steps[a->side[1].count - 1].dim;
+    if (a->kind == WHY_NEVER &&
+        a->shared != HLO_NONE) { /* two dims of one value, both tied to this one */
+        dim_id one = a->side[0].steps[a->side[0].count - 1].dim,
+               two = a->side[1].steps[a->side[1].count - 1].dim;
         assert_int_not_equal(one, two);
         assert_int_equal(c->dim_value[one], c->dim_value[two]);
     }
@@ -115,7 +122,8 @@ static void check_answer(dim_id d, const struct why_answer *a)
         double whole = terms_cost(&problem.terms, watch->on).step_ms;
         label was = watch->on[k];
         watch->on[k] = 0;
-        assert_true(fabs(a->flip_ms - terms_cost(&problem.terms, watch->on).step_ms) < 1e-9 * whole);
+        assert_true(fabs(a->flip_ms - terms_cost(&problem.terms, watch->on).step_ms) <
+                    1e-9 * whole);
         watch->on[k] = was;
     }
 }
@@ -171,7 +179,8 @@ static void test_plans(void **state)
         const struct plan_difference *d = &items[n];
         assert_true(d->priced && d->a == 0 && d->b == watch->move[d->move].best);
         if (d->b == d->classes)
-            assert_true(fabs(d->price_ms + watch->move[d->move].saves_ms) < 1e-9 * best->cost.step_ms);
+            assert_true(fabs(d->price_ms + watch->move[d->move].saves_ms) <
+                        1e-9 * best->cost.step_ms);
     }
     free(items);
     free(whole);
