@@ -1,6 +1,7 @@
 #include "tui/problem_args.h"
 
 #include "engine/cost/profile.h"
+#include "engine/plan/plan_json.h"
 #include "tui/command.h"
 
 #include <stdio.h>
@@ -36,6 +37,23 @@ static int take_choice(const char *option, const char *value, const char *no, co
         return 1;
     snprintf(expected, sizeof expected, "%s or %s", no, yes);
     return wrong(option, value, expected);
+}
+
+/* Kinds of reductions by name, separated by commas. */
+static int take_reductions(const char *list, bool *off)
+{
+    for (const char *at = list; *at;) {
+        size_t size = strcspn(at, ",");
+        int kind = HLO_COMBINE_NONE + 1;
+        while (kind < HLO_COMBINE_COUNT && (strlen(plan_reduction_names[kind]) != size ||
+                                            strncmp(plan_reduction_names[kind], at, size)))
+            kind++;
+        if (kind == HLO_COMBINE_COUNT)
+            return wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
+        off[kind] = true;
+        at += size + (at[size] == ',');
+    }
+    return list[0] ? 1 : wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
 }
 
 int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
@@ -75,6 +93,8 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
         return take_choice("--rules", value, "full", "paper", &a->options.classes.paper_rules);
     if ((value = option_value("--divisibility", argc, argv, at)))
         return take_choice("--divisibility", value, "pad", "exact", &a->options.exact_divisibility);
+    if ((value = option_value("--no-reductions", argc, argv, at)))
+        return take_reductions(value, a->options.classes.reduce_off);
     return 0;
 }
 
