@@ -185,33 +185,23 @@ static void add_called(struct writer *w, const struct hlo_instruction *i)
 
 /* ---- attributes ---- */
 
-/* A value kept as it stood, on one line: comments dropped, line ends a blank, or \n within quotes. A
- * line that begins like a module would otherwise end this one. */
-static void add_one_line(struct writer *w, const char *text, size_t size)
+/* A value as it stood. A line in it that begins like a module would end this one when read again:
+ * it is joined to the line before. */
+static void add_value(struct writer *w, const char *text, size_t size)
 {
-    bool quoted = false;
+    static const char module[] = "HloModule";
+    const char *end = text + size;
 
-    if (!memchr(text, '\n', size) && !memchr(text, '\r', size)) {
-        add_text(w, text, size);
-        return;
+    for (const char *line; (line = memchr(text, '\n', (size_t)(end - text)));) {
+        const char *word = line + 1;
+        while (word < end && (*word == ' ' || *word == '\t' || *word == '\r' || *word == '\n'))
+            word++;
+        bool joins = (size_t)(end - word) >= sizeof module - 1 && !memcmp(word, module, sizeof module - 1);
+        add_text(w, text, (size_t)(line - text));
+        add(w, joins ? " " : "\n");
+        text = joins ? word : line + 1;
     }
-    for (size_t k = 0; k < size; k++) {
-        bool line_end = text[k] == '\n' || text[k] == '\r';
-        if (text[k] == '\\' && quoted && k + 1 < size && text[k + 1] != '\n' && text[k + 1] != '\r') {
-            add_text(w, text + k++, 2);
-            continue;
-        }
-        quoted ^= text[k] == '"';
-        if (!quoted && text[k] == '/' && k + 1 < size && text[k + 1] == '/') {
-            while (k + 1 < size && text[k + 1] != '\n' && text[k + 1] != '\r')
-                k++;
-            continue;
-        }
-        if (line_end)
-            add(w, quoted ? "\\n" : " ");
-        else
-            str_add_char(w->out, text[k]);
-    }
+    add_text(w, text, (size_t)(end - text));
 }
 
 static void add_attr(struct writer *w, const struct hlo_attr *a)
@@ -221,7 +211,7 @@ static void add_attr(struct writer *w, const struct hlo_attr *a)
         add(w, hlo_attr_info[a->key].name);
         str_add_char(w->out, '=');
     }
-    add_one_line(w, a->text, a->size);
+    add_value(w, a->text, a->size);
 }
 
 static void add_controls(struct writer *w, const struct hlo_instruction *i)
