@@ -53,7 +53,10 @@ grep -q 'damaged and left out' "$dir/err"
 # two writers are refused
 "$automap" search "$model" --seed 4 --time 20 --quiet --journal "$dir/busy" > /dev/null &
 pid=$!
-sleep 1
+for _ in $(seq 400); do # until it holds its journal
+    [ -s "$dir/busy" ] && break
+    sleep 0.05
+done
 code=0
 "$automap" search --resume "$dir/busy" --quiet > /dev/null 2> "$dir/err" || code=$?
 kill $pid
