@@ -237,32 +237,58 @@ static void place_axes(struct cluster_mesh *m)
     }
 }
 
-/* Fills the spans of a mesh whose axes are set and fit the cluster. */
-static void build(struct cluster_mesh *m, const struct cluster *c)
+static void builder_start(struct builder *b, const struct cluster *c)
 {
     uint32_t n = c->devices;
-    struct builder b = {
+
+    *b = (struct builder){
         .cluster = c,
-        .mesh = m,
         .server_of = mem_alloc(n * sizeof(uint32_t)),
         .first_of = mem_alloc(n * sizeof(uint32_t)),
         .group_of = mem_alloc(n),
         .member = mem_alloc(n * sizeof(uint32_t)),
         .leaving = mem_alloc(c->servers * sizeof(struct leaving)),
     };
-    uint32_t *bases = mem_alloc(n * sizeof *bases);
+    number_devices(b);
+}
 
-    number_devices(&b);
+static void builder_stop(struct builder *b)
+{
+    free(b->server_of);
+    free(b->first_of);
+    free(b->group_of);
+    free(b->member);
+    free(b->leaving);
+}
+
+/* Fills the spans of a mesh whose axes are set and fit the cluster. */
+static void build(struct cluster_mesh *m, const struct cluster *c)
+{
+    uint32_t *bases = mem_alloc(c->devices * sizeof *bases);
+    struct builder b;
+
+    builder_start(&b, c);
+    b.mesh = m;
     memset(m->span, 0, sizeof m->span);
     for (uint32_t set = 0; set < 1u << m->axes; set++)
         build_span(&b, set, bases);
     place_axes(m);
-    free(b.server_of);
-    free(b.first_of);
-    free(b.group_of);
-    free(b.member);
-    free(b.leaving);
+    builder_stop(&b);
     free(bases);
+}
+
+void mesh_span_between(struct mesh_span *out, const struct cluster *c, uint32_t first, uint32_t end)
+{
+    struct builder b;
+
+    builder_start(&b, c);
+    memset(out, 0, sizeof *out);
+    out->devices = end - first;
+    for (uint32_t i = 0; i < out->devices; i++)
+        b.member[i] = i;
+    add_group(&b, out, first);
+    add_cards(&b, out);
+    builder_stop(&b);
 }
 
 static int check_sizes(const struct cluster *c, const uint32_t *sizes, uint32_t axes, struct err *e)

@@ -1,0 +1,181 @@
+/* engine/pipeline/instance.h - a pipeline problem: everything a solver needs, tabulated, with no
+ * HLO left in it.
+ *
+ * The forward pass is cut into `points`, pieces in forward order that are never split. Cut i lies
+ * before point i; cuts 0 and `points` are the ends. Devices stand in linear order, server after
+ * server. A plan gives stage s the points pivot[s] .. pivot[s+1]-1 and the devices device[s] ..
+ * device[s+1]-1; a stage on r devices runs every micro-batch on r replicas, each with its part of
+ * the samples.
+ *
+ * To build one:
+ *     pipe_instance_new(&in, points, cluster, &options, &e)      what the cluster decides is there
+ *     in.forward_ms[pipe_row(&in, type, replicas)][i + 1] = ...  the value of point i, at [i + 1]
+ *     pipe_instance_tie(&in, &tie, &e)                           for each tied variable
+ *     pipe_instance_finish(&in, &e)                              checks, turns into prefix sums
+ * From then on a table marked "prefix" holds at [i] the sum over points 0 .. i-1: a stage is a
+ * difference of two entries. options.overlap, micro_batches, half_duplex, recompute and
+ * memory_share may be changed at any time after that; micro_batch may not (the tables are per
+ * micro-batch).
+ *
+ * Units: ms, bytes. "Micro-batch" figures are of the whole micro-batch, before replicas share it.
+ * Read-only once finished, so threads may share it. Memory O(types devices points + devices^3). */
+#ifndef AUTOMAP_ENGINE_PIPELINE_INSTANCE_H
+#define AUTOMAP_ENGINE_PIPELINE_INSTANCE_H
+
+#include "engine/cost/cluster.h"
+#include "hlo/mem.h"
+
+enum {
+    PIPE_POINTS_MOST = 1 << 17,
+    PIPE_DEVICES_MOST = 128,
+    PIPE_STAGES_MOST = 64,
+    PIPE_TIES_MOST = 64,
+    PIPE_ENTRIES_MOST = 1 << 24 /* types x devices x points */
+};
+
+struct pipe_options {
+    uint32_t micro_batches; /* M, of one step; >= 1 */
+    uint32_t micro_batch;   /* samples of one; >= 1. Global batch = micro_batches x micro_batch */
+    double overlap;         /* part of a gradient all-reduce hidden behind computation, 0 .. 1 */
+    double memory_share;    /* part of a device's memory a stage may fill; 0: no limit */
+    bool half_duplex;       /* a link between stages moves one direction at a time */
+    bool recompute; /* keep a stage's input only, run its forward pass again before backward */
+};
+
+/* A device interval [a, b) as one data-parallel group. */
+struct pipe_group {
+    double reduce_ms_per_byte; /* hierarchical all-reduce (cost/mesh.h): moving one byte */
+    double reduce_ms;          /* its latency; both 0 for one device */
+    double memory_bytes;       /* of the smallest device in it */
+    uint32_t types;            /* bit t: has devices of type t of the instance */
+};
+
+/* Devices [a, m) send to [m, b), each replica its slices: the busiest network card, or the busiest
+ * device's link where both are in one server. The way back takes as long. */
+struct pipe_link {
+    double ms_per_byte; /* of the micro-batch that crosses */
+    double ms;          /* latency */
+};
+
+/* A variable used at several points: every stage with a use holds it and its optimizer state, and
+ * their gradients are added once a step over the network. The first use's point carries its bytes
+ * in gradient_bytes, state_bytes, update_ms; these figures are what any further stage adds. */
+struct pipe_tie {
+    const uint32_t *uses; /* [use_count] points, ascending; copied by pipe_instance_tie */
+    uint32_t use_count;
+    double gradient_bytes, state_bytes, update_ms;
+    double sync_ms; /* by pipe_instance_tie: gradient_bytes over the slowest network card */
+    uint32_t *next; /* [points + 1] prefix: the first use at or after a point, `points` if none */
+};
+
+struct pipe_instance {
+    struct pipe_options options;
+    uint32_t points, devices, types, servers;
+
+    /* Of points; prefix [points + 1]. Rows by pipe_row: a device type and a count of replicas. */
+    double **forward_ms,
+        **backward_ms;      /* [types x devices][points + 1] one micro-batch, slowest replica */
+    double **update_ms;     /* [types][points + 1] optimizer, once a step */
+    double *gradient_bytes; /* what the replicas of a stage all-reduce, once a step */
+    double *state_bytes;    /* parameters, gradients, optimizer state; each replica holds all */
+    double *stash_bytes;    /* kept from forward to backward, per micro-batch */
+    uint32_t *variables;    /* trainable variables first used there */
+
+    /* Of points; [points]. */
+    double *temporary_bytes; /* working memory while a point runs, per micro-batch; not summed: the
+                                largest */
+    uint32_t *instruction;   /* its last HLO instruction; UINT32_MAX: none */
+    uint32_t *layer;         /* number of its layer; UINT32_MAX: none */
+
+    /* Of cuts; [points + 1], 0 at both ends. */
+    double *forward_bytes, *backward_bytes; /* activations, gradients that cross, per micro-batch */
+    double *once_bytes; /* what does not depend on the batch and its gradient, both, once a step */
+
+    struct pipe_tie tie[PIPE_TIES_MOST];
+    uint32_t ties;
+
+    /* Of the cluster, by pipe_instance_new. */
+    uint32_t cluster_type[CLUSTER_TYPES_MOST]; /* [types] index into cluster.type */
+    uint32_t *type_of, *server_of;             /* [devices] */
+    uint32_t *boundary; /* [servers + 1] first device of each server, then devices */
+    double *share;      /* [devices + 1] part of a micro-batch that the busiest of r replicas has */
+    struct pipe_group *group; /* pipe_group_of */
+    struct pipe_link *link;   /* pipe_link_of */
+    uint32_t *link_base;      /* [devices + 1] */
+
+    /* By pipe_instance_finish: largest temporary_bytes of 2^level points from i on. */
+    double **temporary_most;
+    bool finished;
+    struct arena arena; /* all of the above */
+};
+
+/* Everything zero but what the cluster decides; instruction and layer UINT32_MAX. ERR_LIMIT past
+ * the limits above, ERR_INPUT for options out of range. On error nothing is held. O(devices^4) for
+ * the links, 0.2 s at 128 devices. */
+int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct cluster *c,
+                      const struct pipe_options *o, struct err *e) MUST_CHECK;
+int pipe_instance_tie(struct pipe_instance *in, const struct pipe_tie *tie,
+                      struct err *e) MUST_CHECK;
+
+/* Sums up. ERR_INPUT naming table and place when a value is negative or not finite, or an end of
+ * the cuts is not 0. */
+int pipe_instance_finish(struct pipe_instance *in, struct err *e) MUST_CHECK;
+void pipe_instance_free(struct pipe_instance *in);
+
+int pipe_options_check(const struct pipe_options *o, struct err *e) MUST_CHECK;
+
+/* The same problem with fewer points: `cut` holds `count` + 1 cuts of `from`, ascending, first 0
+ * and last from->points; point i of the result is cut[i] .. cut[i+1]-1. Options are copied. */
+int pipe_instance_coarsen(const struct pipe_instance *from, const uint32_t *cut, uint32_t count,
+                          struct pipe_instance *out, struct err *e) MUST_CHECK;
+
+/* Divides the forward computation in `buckets` equal parts and takes the cheapest cut of each
+ * (bytes both ways, lowest on ties): fills cut[.. buckets + 1] as above, returns its count of
+ * points. */
+uint32_t pipe_instance_cheapest(const struct pipe_instance *in, uint32_t buckets, uint32_t *cut);
+
+/* ---- a plan ---- */
+struct pipe_plan {
+    uint32_t stages;
+    uint32_t pivot[PIPE_STAGES_MOST + 1];  /* 0 < .. < points: cuts */
+    uint32_t device[PIPE_STAGES_MOST + 1]; /* 0 < .. < devices */
+};
+
+/* Of one stage over all points and devices. */
+struct pipe_plan pipe_plan_whole(const struct pipe_instance *in);
+/* Ascending, complete, within the limits. */
+bool pipe_plan_is_valid(const struct pipe_instance *in, const struct pipe_plan *p);
+bool pipe_plan_equal(const struct pipe_plan *a, const struct pipe_plan *b);
+/* "8 16 24 | 13 26 38": device cuts, then pivots. */
+void pipe_plan_format(const struct pipe_plan *p, char *out, size_t room);
+
+/* ---- reading the tables ---- */
+static inline uint32_t pipe_row(const struct pipe_instance *in, uint32_t type, uint32_t replicas)
+{
+    return type * in->devices + replicas - 1;
+}
+
+static inline const struct pipe_group *pipe_group_of(const struct pipe_instance *in, uint32_t a,
+                                                     uint32_t b)
+{
+    return &in->group[a * (in->devices + 1) + b];
+}
+
+static inline const struct pipe_link *pipe_link_of(const struct pipe_instance *in, uint32_t a,
+                                                   uint32_t m, uint32_t b)
+{
+    return &in->link[in->link_base[m] + a * (in->devices - m) + (b - m - 1)];
+}
+
+/* Computing points [i, j) on devices [a, b): the slowest type of device among them. */
+double pipe_forward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
+                       uint32_t b);
+double pipe_backward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
+                        uint32_t b);
+/* The optimizer's update of points [i, j), as slow. */
+double pipe_update_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
+                      uint32_t b);
+/* Of temporary_bytes over [i, j), i < j. O(1). */
+double pipe_temporary_bytes(const struct pipe_instance *in, uint32_t i, uint32_t j);
+
+#endif
