@@ -197,6 +197,11 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
         if (is_alias_op(hlo_at(m, id)->opcode) && !is_free[m->leaf_base[id]] && !fuses_away(m, id, reads[id]))
             f.is_stored[f.buffer[m->leaf_base[id]]] = 1;
     }
+    /* What a loop carries is in memory, though it begins as a constant that any use could make. */
+    for (hlo_value v = 0; v < m->value_count && !rc; v++) {
+        if (!is_free[v] && is_free[f.buffer[v]])
+            f.is_stored[f.buffer[v]] = 1;
+    }
     free(reads);
     if (rc)
         fusion_release(&f);

@@ -9,9 +9,10 @@ struct build {
     struct memory_model *model;
     const struct fusion *f;
     const struct hlo_roles *roles;
-    hlo_id *end;      /* [values] last use of a buffer, or of a fused value's users */
+    uint32_t *end;    /* [values] position of the last use of a buffer, or of a fused value's users */
     uint8_t *kind;    /* [values] of buffers */
-    uint8_t *aliased; /* [values] buffers whose value ends in an argument's place */
+    uint8_t *is_placed; /* [values] buffers whose value ends in an argument's place */
+    uint32_t *range_of; /* [values] of buffers: their range + 1 */
     size_t room;
 };
 
@@ -20,17 +21,35 @@ static int no_memory(struct err *e)
     return err_set(e, ERR_MEMORY, "not enough memory for the memory model");
 }
 
-/* A use of buffer `v` at `at`: fused users pass on their own last use, found before (ids descend). */
-static void use(struct build *b, hlo_value v, hlo_id at)
+/* A use of buffer `v` at position `at`: fused users pass on their own last use, found before (ids
+ * descend, users come first). */
+static void use(struct build *b, hlo_value v, uint32_t at)
 {
     v = b->f->buffer[v];
     if (b->end[v] == HLO_NONE || b->end[v] < at)
         b->end[v] = at;
 }
 
+/* Where the reads of `id` end: its own position, or for a fused value that of its last user. */
+static uint32_t reads_until(const struct build *b, hlo_id id)
+{
+    const struct hlo_module *m = b->model->m;
+    uint32_t at = b->model->schedule.position[id];
+
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
+        hlo_value buffer = b->f->buffer[v];
+        uint32_t end = b->end[buffer];
+        if (!b->f->is_stored[buffer] && end != HLO_NONE && end > at &&
+            m->instructions[m->value_instruction[buffer]].computation == m->instructions[id].computation)
+            at = end;
+    }
+    return at;
+}
+
 static void find_ends(struct build *b)
 {
     const struct hlo_module *m = b->model->m;
+    const uint32_t *position = b->model->schedule.position;
 
     memset(b->end, 0xff, m->value_count * sizeof *b->end);
     for (uint32_t c = 0; c < m->computation_count; c++) {
@@ -40,21 +59,13 @@ static void find_ends(struct build *b)
     }
     for (hlo_id id = m->count; id--;) {
         const struct hlo_instruction *i = hlo_at(m, id);
-        hlo_id at = id;
-        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
-            hlo_value buffer = b->f->buffer[v];
-            if (!b->f->is_stored[buffer] && b->end[buffer] != HLO_NONE && b->end[buffer] > at &&
-                m->instructions[b->end[buffer]].computation == i->computation)
-                at = b->end[buffer];
-        }
+        uint32_t at = reads_until(b, id);
         for (uint32_t k = 0; k < i->operand_count; k++) {
             hlo_id o = hlo_operand(m, id, k);
             for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
                 /* Buffers made in another computation are kept by the instruction that calls it. */
-                if (m->instructions[m->value_instruction[b->f->buffer[v]]].computation == i->computation)
-                    use(b, v, at);
-                else
-                    use(b, v, m->value_instruction[b->f->buffer[v]]);
+                hlo_id made = m->value_instruction[b->f->buffer[v]];
+                use(b, v, m->instructions[made].computation == i->computation ? at : position[made]);
             }
         }
     }
@@ -78,14 +89,14 @@ static void find_kinds(struct build *b)
     }
 }
 
-static void find_aliased(struct build *b)
+static void find_placed(struct build *b)
 {
     const struct hlo_module *m = b->model->m;
     hlo_id root = m->computations[m->entry].root;
 
     for (uint32_t k = 0; k < m->alias_count; k++) {
         if (m->aliases[k].out < m->leaf_base[root + 1] - m->leaf_base[root])
-            b->aliased[b->f->buffer[m->leaf_base[root] + m->aliases[k].out]] = 1;
+            b->is_placed[b->f->buffer[m->leaf_base[root] + m->aliases[k].out]] = 1;
     }
 }
 
@@ -111,7 +122,8 @@ static hlo_value place_for(const struct build *b, hlo_id id)
         hlo_value v = b->f->buffer[m->leaf_base[o]];
         bool local = m->instructions[m->value_instruction[v]].computation == i->computation;
         bool argument = m->instructions[m->value_instruction[v]].opcode == HLO_OP_PARAMETER;
-        if (b->f->is_stored[v] && local && !argument && b->end[v] == id && same_size(m, v, m->leaf_base[id]))
+        if (b->f->is_stored[v] && local && !argument && b->end[v] == b->model->schedule.position[id] &&
+            same_size(m, v, m->leaf_base[id]))
             return v;
     }
     return HLO_NONE;
@@ -121,30 +133,32 @@ static bool add_range(struct build *b, hlo_id id, hlo_value v)
 {
     struct memory_model *model = b->model;
     const struct hlo_module *m = model->m;
-    const struct hlo_computation *entry = &m->computations[m->entry];
     bool in_entry = hlo_at(m, id)->computation == m->entry;
     bool parameter = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
+    uint32_t position = model->schedule.position[id];
 
     if (!b->f->is_stored[v] || (parameter && !in_entry) || hlo_value_shape(m, v)->bytes == 0)
         return true;
-    if (!parameter && b->aliased[v])
+    if (!parameter && b->is_placed[v])
         return true;
     if (!mem_grow(&model->ranges, &b->room, model->count, 1))
         return false;
+    hlo_value place = parameter ? HLO_NONE : place_for(b, id);
+    if (place != HLO_NONE && b->range_of[place])
+        model->ranges[b->range_of[place] - 1].end = position - 1;
     model->ranges[model->count++] = (struct memory_range){
         .value = v,
-        .start = id,
-        .end = b->end[v] == HLO_NONE ? id : b->end[v],
-        .in_place = parameter ? HLO_NONE : place_for(b, id),
+        .start = position,
+        .end = b->end[v] == HLO_NONE ? position : b->end[v],
         .kind = b->kind[v],
         .is_argument = parameter,
-        .is_output = in_entry && b->end[v] == entry->first + entry->count - 1 && !parameter,
     };
+    b->range_of[v] = model->count;
     return true;
 }
 
-/* Counting sort of the ranges by their end. Ends lie in the computation of their range, ids of a
- * computation are contiguous, so `first` bounds both orders. */
+/* Counting sort of the ranges by their end. Ends lie in the computation of their range, positions of
+ * a computation are contiguous, so `first` bounds both orders. */
 static bool sort_ends(struct memory_model *model)
 {
     uint32_t *at = mem_try((size_t)model->m->count + 2, sizeof *at);
@@ -174,7 +188,8 @@ static bool make_ranges(struct build *b)
         return false;
     for (uint32_t c = 0; c < m->computation_count; c++) {
         model->first[c] = model->count;
-        for (hlo_id id = m->computations[c].first; id < m->computations[c].first + m->computations[c].count; id++) {
+        for (uint32_t n = m->computations[c].first; n < m->computations[c].first + m->computations[c].count; n++) {
+            hlo_id id = model->schedule.order[n];
             for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
                 if (!add_range(b, id, v))
                     return false;
@@ -185,36 +200,9 @@ static bool make_ranges(struct build *b)
     return sort_ends(model);
 }
 
-int memory_new(const struct classes *c, const struct fusion *f, const struct hlo_roles *roles,
-               struct memory_model *out, struct err *e)
-{
-    struct memory_model model = {.m = c->m, .classes = c};
-    struct build b = {.model = &model, .f = f, .roles = roles};
-    size_t values = c->m->value_count;
-
-    b.end = mem_try(values, sizeof *b.end);
-    b.kind = mem_try(values, 1);
-    b.aliased = mem_try(values, 1);
-    bool ok = b.end && b.kind && b.aliased;
-    if (ok) {
-        find_ends(&b);
-        find_kinds(&b);
-        find_aliased(&b);
-        ok = make_ranges(&b);
-    }
-    free(b.end);
-    free(b.kind);
-    free(b.aliased);
-    if (ok) {
-        *out = model;
-        return 0;
-    }
-    memory_release(&model);
-    return no_memory(e);
-}
-
 void memory_release(struct memory_model *m)
 {
+    schedule_release(&m->schedule);
     free(m->ranges);
     free(m->first);
     free(m->by_end);
@@ -267,17 +255,6 @@ static void count(struct sweep *s, uint32_t range, double sign)
     s->total += sign * s->bytes[range];
 }
 
-/* The range that holds buffer `v`, looked for backwards from `from`: in-place operands end at their
- * user, so it is among the ranges ending there. */
-static uint32_t range_ending(const struct sweep *s, hlo_id end, hlo_value v)
-{
-    for (uint32_t k = s->next_end; k < s->last && s->model->ranges[s->model->by_end[k]].end <= end; k++) {
-        if (s->model->ranges[s->model->by_end[k]].value == v)
-            return s->model->by_end[k];
-    }
-    return UINT32_MAX;
-}
-
 /* Peak of what `id` calls while it runs. */
 static double inner_peak(const struct sweep *s, hlo_id id)
 {
@@ -292,32 +269,19 @@ static double inner_peak(const struct sweep *s, hlo_id id)
     return most;
 }
 
-/* Begins what `id` makes. Returns the bytes it takes in the place of operands, which are live twice
- * in the sums for this moment. */
-static double begin_ranges(struct sweep *s, hlo_id id)
-{
-    double shared = 0;
-
-    for (; s->next < s->last && s->model->ranges[s->next].start == id; s->next++) {
-        const struct memory_range *r = &s->model->ranges[s->next];
-        if (r->is_argument)
-            continue;
-        count(s, s->next, 1);
-        uint32_t place = r->in_place == HLO_NONE ? UINT32_MAX : range_ending(s, id, r->in_place);
-        if (place != UINT32_MAX)
-            shared += s->bytes[place] < s->bytes[s->next] ? s->bytes[place] : s->bytes[s->next];
-    }
-    return shared;
-}
-
-static void end_ranges(struct sweep *s, hlo_id id)
+/* What begins at position `at` is live from then on, what ended before it no more. */
+static void sweep_to(struct sweep *s, uint32_t at)
 {
     for (; s->next_end < s->last; s->next_end++) {
         uint32_t k = s->model->by_end[s->next_end];
-        if (s->model->ranges[k].end > id)
+        if (s->model->ranges[k].end >= at)
             break;
-        if (!s->model->ranges[k].is_argument && !s->model->ranges[k].is_output)
+        if (!s->model->ranges[k].is_argument)
             count(s, k, -1);
+    }
+    for (; s->next < s->last && s->model->ranges[s->next].start == at; s->next++) {
+        if (!s->model->ranges[s->next].is_argument)
+            count(s, s->next, 1);
     }
 }
 
@@ -328,21 +292,106 @@ static double peak_of_computation(const struct memory_model *m, hlo_comp c, doub
     double peak = 0;
 
     sweep_begin(&s, m, scratch, c);
-    for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
-        double shared = begin_ranges(&s, id), now = s.total - shared + inner_peak(&s, id);
-        if (now > peak)
-            peak = now;
-        end_ranges(&s, id);
+    for (uint32_t n = comp->first; n < comp->first + comp->count; n++) {
+        sweep_to(&s, n);
+        double now = s.total + inner_peak(&s, m->schedule.order[n]);
+        peak = now > peak ? now : peak;
     }
     return peak;
+}
+
+/* Fills in the peaks of all computations but the entry, callees first; returns the entry's. */
+static double peaks_of_computations(const struct memory_model *m, double *scratch)
+{
+    for (hlo_comp c = 0; c < m->m->computation_count; c++)
+        scratch[m->count + c] = c == m->m->entry ? 0 : peak_of_computation(m, c, scratch);
+    return peak_of_computation(m, m->m->entry, scratch);
 }
 
 static void fill_scratch(const struct memory_model *m, const struct labels *l, const label *on, double *scratch)
 {
     for (uint32_t k = 0; k < m->count; k++)
         scratch[k] = memory_local_bytes(m, l, on, m->ranges[k].value);
-    for (hlo_comp c = 0; c < m->m->computation_count; c++)
-        scratch[m->count + c] = c == m->m->entry ? 0 : peak_of_computation(m, c, scratch);
+    (void)peaks_of_computations(m, scratch);
+}
+
+/* The model under the schedule that `b->model` holds, with its peak unsplit. */
+static int build_scheduled(struct build *b, double *peak)
+{
+    struct memory_model *model = b->model;
+
+    b->room = 0;
+    model->count = 0;
+    memset(b->range_of, 0, model->m->value_count * sizeof *b->range_of);
+    find_ends(b);
+    if (!make_ranges(b))
+        return ERR_MEMORY;
+    double *scratch = memory_scratch(model);
+    if (!scratch)
+        return ERR_MEMORY;
+    for (uint32_t k = 0; k < model->count; k++)
+        scratch[k] = (double)hlo_value_shape(model->m, model->ranges[k].value)->bytes;
+    *peak = peaks_of_computations(model, scratch);
+    free(scratch);
+    return 0;
+}
+
+/* Part of the module order's temporaries that the list may need at most to be taken. XLA schedules
+ * fused kernels, which leave it less choice than single instructions leave a list: measured against
+ * it, small gains of a list are not there (engine/README.md, Memory). */
+static const double LIST_MOST = 2.0 / 3;
+
+/* Both schedules; the module's own order stays unless the list saves much. */
+static int build_best(struct build *b, const bool *is_free, struct err *e)
+{
+    struct memory_model other = {.m = b->model->m, .classes = b->model->classes}, *first = b->model;
+    double peak[2];
+    int rc = schedule_in_order(first->m, &first->schedule, e);
+
+    if (!rc)
+        rc = build_scheduled(b, &peak[0]);
+    if (!rc)
+        rc = schedule_list(first->m, b->f, is_free, b->is_placed, &other.schedule, e);
+    b->model = &other;
+    if (!rc)
+        rc = build_scheduled(b, &peak[1]);
+    if (!rc && peak[1] < LIST_MOST * peak[0]) {
+        struct memory_model swap = *first;
+        *first = other;
+        other = swap;
+    }
+    b->model = first;
+    memory_release(&other);
+    return rc;
+}
+
+int memory_new(const struct classes *c, const struct fusion *f, const struct hlo_roles *roles,
+               struct memory_model *out, struct err *e)
+{
+    struct memory_model model = {.m = c->m, .classes = c};
+    struct build b = {.model = &model, .f = f, .roles = roles};
+    size_t values = c->m->value_count;
+
+    b.end = mem_try(values, sizeof *b.end);
+    b.kind = mem_try(values, 1);
+    b.is_placed = mem_try(values, 1);
+    b.range_of = mem_try(values, sizeof *b.range_of);
+    int rc = b.end && b.kind && b.is_placed && b.range_of ? 0 : ERR_MEMORY;
+    if (!rc) {
+        find_kinds(&b);
+        find_placed(&b);
+        rc = build_best(&b, c->is_free, e);
+    }
+    free(b.end);
+    free(b.kind);
+    free(b.is_placed);
+    free(b.range_of);
+    if (!rc) {
+        *out = model;
+        return 0;
+    }
+    memory_release(&model);
+    return no_memory(e);
 }
 
 static void count_arguments(const struct memory_model *m, const double *bytes, double out[MEMORY_KIND_COUNT])
@@ -378,15 +427,16 @@ struct memory_cost memory_of(const struct memory_model *m, const struct labels *
     fill_scratch(m, l, on, scratch);
     count_arguments(m, scratch, held);
     sweep_begin(&s, m, scratch, m->m->entry);
-    for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
-        double shared = begin_ranges(&s, id), inner = inner_peak(&s, id);
-        if (s.total - shared + inner > most) {
-            most = s.total - shared + inner;
+    for (uint32_t n = entry->first; n < entry->first + entry->count; n++) {
+        sweep_to(&s, n);
+        double inner = inner_peak(&s, m->schedule.order[n]);
+        if (s.total + inner > most) {
+            most = s.total + inner;
             memcpy(at_peak, s.live, sizeof at_peak);
-            at_peak[MEMORY_ACTIVATIONS] += inner - shared;
-            cost.at = id;
+            at_peak[MEMORY_ACTIVATIONS] += inner;
+            cost.at = m->schedule.order[n];
+            cost.position = n;
         }
-        end_ranges(&s, id);
     }
     for (int k = 0; k < MEMORY_KIND_COUNT; k++) {
         cost.bytes[k] = held[k] + at_peak[k];
@@ -407,12 +457,11 @@ void memory_timeline(const struct memory_model *m, const struct labels *l, const
     fill_scratch(m, l, on, scratch);
     count_arguments(m, scratch, held);
     sweep_begin(&s, m, scratch, m->m->entry);
-    for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
-        double shared = begin_ranges(&s, id), inner = inner_peak(&s, id);
+    for (uint32_t n = entry->first; n < entry->first + entry->count; n++) {
+        sweep_to(&s, n);
         for (int k = 0; k < MEMORY_KIND_COUNT; k++)
-            rows[id - entry->first][k] = held[k] + s.live[k];
-        rows[id - entry->first][MEMORY_ACTIVATIONS] += inner - shared;
-        end_ranges(&s, id);
+            rows[n - entry->first][k] = held[k] + s.live[k];
+        rows[n - entry->first][MEMORY_ACTIVATIONS] += inner_peak(&s, m->schedule.order[n]);
     }
 }
 
@@ -420,11 +469,11 @@ uint32_t memory_tops(const struct memory_model *m, const struct labels *l, const
                      struct memory_top *out, uint32_t room)
 {
     hlo_comp entry = m->m->entry;
-    uint32_t held = 0;
+    uint32_t held = 0, now = m->schedule.position[at];
 
     for (uint32_t k = m->first[entry]; k < m->first[entry + 1]; k++) {
         const struct memory_range *r = &m->ranges[k];
-        if (!r->is_argument && (r->start > at || (r->end < at && !r->is_output)))
+        if (!r->is_argument && (r->start > now || r->end < now))
             continue;
         struct memory_top top = {r->value, memory_local_bytes(m, l, on, r->value), r->kind};
         uint32_t n = held < room ? held++ : room;

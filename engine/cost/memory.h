@@ -1,15 +1,17 @@
 /* engine/cost/memory.h - memory of one device: live ranges over a stated schedule, local sizes.
  *
- * The schedule is the module's order (ids). A stored value (fusion.h) lives from its instruction to
- * its last use, where a use by a fused value counts as the uses of that value. Arguments live all the
- * time; an output that takes an argument's place (input-output alias) takes no other; an element-wise
- * result takes the place of an operand that ends there. A loop's or branch's own peak is added while
- * it runs. Sizes are local: bytes x shares of the classes of the dims.
+ * The schedule is the module's order, or a list scheduler's (schedule.h) where that needs less than two
+ * thirds of the temporaries unsplit. A stored value (fusion.h) lives from its instruction to its last use, where a use by a fused value counts as the
+ * uses of that value. Arguments live all the time; an output that takes an argument's place
+ * (input-output alias) takes no other; an element-wise result takes the place of an operand that ends
+ * there: the operand then ends one position earlier. A loop's or branch's own peak is added while it
+ * runs. Sizes are local: bytes x shares of the classes of the dims. So what is live at a position is a
+ * sum over ranges, whatever the plan: a memory limit is a linear constraint per position.
  * Checked against XLA: engine/README.md. Built once per module; a plan is then O(stored values). */
 #ifndef AUTOMAP_ENGINE_COST_MEMORY_H
 #define AUTOMAP_ENGINE_COST_MEMORY_H
 
-#include "engine/cost/fusion.h"
+#include "engine/cost/schedule.h"
 #include "engine/decide/labels.h"
 #include "hlo/roles.h"
 
@@ -23,19 +25,18 @@ enum memory_kind {
 };
 extern const char *const memory_kind_names[MEMORY_KIND_COUNT];
 
-/* One stored value in its computation's schedule. */
+/* One stored value in its computation's schedule. Positions of a computation are its ids' range. */
 struct memory_range {
     hlo_value value;
-    hlo_id start, end; /* instruction that makes it, that uses it last */
-    hlo_value in_place; /* buffer whose place it takes; HLO_NONE */
+    uint32_t start, end; /* positions in the schedule: made at, needed until */
     uint8_t kind;
-    bool is_argument;   /* of the entry: lives all the time */
-    bool is_output;     /* of the entry and not in an argument's place: lives to the end */
+    bool is_argument;    /* of the entry: lives all the time */
 };
 
 struct memory_model {
     const struct hlo_module *m;
     const struct classes *classes;
+    struct schedule schedule;
     struct memory_range *ranges; /* by computation, then start */
     uint32_t count;
     uint32_t *first;             /* [computations + 1] into ranges */
@@ -52,6 +53,7 @@ struct memory_cost {
     double temporaries;              /* peak - arguments */
     double peak;
     hlo_id at;                       /* entry instruction at the peak */
+    uint32_t position;               /* its position in the schedule */
 };
 /* Of an assignment: on[class]. `scratch` from memory_scratch; one per thread. */
 struct memory_cost memory_of(const struct memory_model *m, const struct labels *l, const label *on, double *scratch);
@@ -59,11 +61,11 @@ double *memory_scratch(const struct memory_model *m); /* NULL out of memory; fre
 
 double memory_local_bytes(const struct memory_model *m, const struct labels *l, const label *on, hlo_value v);
 
-/* The course of it over the entry: live bytes of each kind after each instruction, [entry count]
- * rows of MEMORY_KIND_COUNT. */
+/* The course of it over the entry: live bytes of each kind while each instruction runs, [entry count]
+ * rows of MEMORY_KIND_COUNT; row n is of instruction schedule.order[entry first + n]. */
 void memory_timeline(const struct memory_model *m, const struct labels *l, const label *on, double *scratch,
                      double (*rows)[MEMORY_KIND_COUNT]);
-/* The largest values live at entry instruction `at`: up to `room`, largest first. Returns how many. */
+/* The largest values live while entry instruction `at` runs: up to `room`, largest first. Returns how many. */
 struct memory_top {
     hlo_value value;
     double bytes;

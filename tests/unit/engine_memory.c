@@ -1,5 +1,5 @@
 /* Memory of a device against XLA's own compiled figures (tests/ref/memory): arguments and outputs to
- * the byte, the peak of the unsplit models within 20 %. */
+ * the byte, the peak within what the documentation says. */
 #include "engine/plan/plan.h"
 
 #include <setjmp.h>
@@ -12,97 +12,143 @@
 #include <math.h>
 #include <string.h>
 
-static cJSON *reference;
+/* One line of tests/ref/memory/memory.jsonl: a plan by its settings, and what XLA says. */
+struct problem_of {
+    struct problem p;
+    struct cluster cluster;
+};
 
-static int read_reference(void **state)
+static void load(const char *model, const char *mesh, struct problem_of *o)
 {
-    static char text[65536];
-    FILE *f = fopen(AUTOMAP_SOURCE_DIR "/tests/ref/memory/memory.json", "r");
-
-    (void)state;
-    if (!f)
-        return 1;
-    text[fread(text, 1, sizeof text - 1, f)] = '\0';
-    fclose(f);
-    reference = cJSON_Parse(text);
-    return reference == NULL;
-}
-
-static int drop_reference(void **state)
-{
-    (void)state;
-    cJSON_Delete(reference);
-    return 0;
-}
-
-static void load(const char *model, struct problem *p)
-{
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct problem_options o = {0};
+    struct problem_options options = {0};
+    uint32_t sizes[2] = {1, 1};
     struct hlo_module *m;
     char path[256];
     struct err e;
 
-    cluster_default(cluster);
+    sscanf(mesh, "%ux%u", &sizes[0], &sizes[1]);
+    assert_int_equal(cluster_of_devices(&o->cluster, sizes[0] * sizes[1], &e), 0);
+    snprintf(options.mesh, sizeof options.mesh, "%s", mesh);
     snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
     int rc = hlo_load(path, NULL, &m, &e);
     if (!rc)
-        rc = problem_new(m, NULL, cluster, &o, p, &e);
+        rc = problem_new(m, NULL, &o->cluster, &options, &o->p, &e);
     if (rc)
         err_print(&e, stderr);
-    free(cluster);
     assert_int_equal(rc, 0);
 }
 
-static double figure(const char *model, const char *key)
+static double figure(const cJSON *row, const char *key)
 {
-    return cJSON_GetObjectItem(cJSON_GetObjectItem(reference, model), key)->valuedouble;
+    return cJSON_GetObjectItem(row, key)->valuedouble;
 }
 
-/* The instruction order of resnet20 keeps the gradients of all layers until their weight gradients
- * at the end; XLA's scheduler moves those forward. */
-static const struct {
-    const char *model;
-    double least, most; /* our peak over XLA's */
-} cases[] = {
-    {"mlp", 0.8, 1.2},  {"t5-tiny", 0.8, 1.2},      {"vgg19", 0.8, 1.2},   {"moe", 0.8, 1.2},
-    {"t5-base6", 0.8, 1.2}, {"decoder-scan", 0.8, 1.2}, {"resnet20", 1, 1.75},
-};
-
-static void test_unsplit(void **state)
+static const char *word(const cJSON *row, const char *key)
 {
-    (void)state;
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct problem *p = mem_alloc(sizeof *p);
-        const char *model = cases[k].model;
-        load(model, p);
-        label *on = mem_alloc(p->classes.count * sizeof *on);
-        double *scratch = memory_scratch(&p->memory);
-        struct memory_cost cost = memory_of(&p->memory, &p->labels, on, scratch);
-        double xla = figure(model, "arguments") + figure(model, "outputs") - figure(model, "aliased") +
-                     figure(model, "temporaries");
-        print_message("%-14s peak %.0f MB, XLA %.0f MB (%+.1f %%)\n", model, cost.peak / 1e6, xla / 1e6,
-                      100 * (cost.peak / xla - 1));
-        assert_true(cost.arguments == figure(model, "arguments"));
-        assert_true(cost.outputs == figure(model, "outputs"));
-        assert_true(cost.peak >= cases[k].least * xla && cost.peak <= cases[k].most * xla);
-        double kinds = 0;
-        for (int n = 0; n < MEMORY_KIND_COUNT; n++)
-            kinds += cost.bytes[n];
-        assert_true(fabs(kinds - cost.peak) <= 1e-9 * cost.peak);
-        free(on);
-        free(scratch);
-        problem_release(p);
-        free(p);
+    return cJSON_GetObjectItem(row, key)->valuestring;
+}
+
+/* How far our peak may be from XLA's, percent: large models unsplit and split. decoder-scan: XLA holds
+ * a third copy of the logits for a transposed operand. The rest is small or split so far that what is
+ * not modelled weighs: all-reduces combined into one keep all their operands. */
+static double tolerance(const char *model, bool is_split)
+{
+    static const struct {
+        const char *model;
+        double whole, split;
+    } list[] = {{"t5-base6", 8, 20}, {"t5-base12", 8, 20}, {"bert48", 8, 20}, {"vgg19", 25, 25}, {"decoder-scan", 25, 20}};
+
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        if (!strcmp(list[k].model, model))
+            return is_split ? list[k].split : list[k].whole;
     }
+    return is_split ? 25 : 20;
+}
+
+static void check_row(const cJSON *row)
+{
+    struct problem_of *o = mem_alloc(sizeof *o);
+    struct problem *p = &o->p;
+    const cJSON *setting;
+    struct strict s;
+    struct err e;
+
+    load(word(row, "model"), word(row, "mesh"), o);
+    assert_int_equal(strict_new(&p->labels, &s, &e), 0);
+    cJSON_ArrayForEach(setting, cJSON_GetObjectItem(row, "settings"))
+        assert_int_equal(plan_set(p, &s, setting->valuestring, &e), 0);
+    double *scratch = memory_scratch(&p->memory);
+    struct memory_cost cost = memory_of(&p->memory, &p->labels, s.on, scratch);
+    double xla = figure(row, "arguments") + figure(row, "outputs") - figure(row, "aliased") + figure(row, "temporaries");
+    double off = 100 * (cost.peak / xla - 1), kinds = 0;
+    print_message("%-13s %-20s %9.1f MB, XLA %9.1f MB, %+5.1f %%\n", word(row, "model"), word(row, "plan"), cost.peak / 1e6,
+                  xla / 1e6, off);
+    assert_true(cost.arguments == figure(row, "arguments"));
+    assert_true(cost.outputs == figure(row, "outputs"));
+    assert_true(fabs(off) <= tolerance(word(row, "model"), cJSON_GetArraySize(cJSON_GetObjectItem(row, "settings")) > 0));
+    for (int n = 0; n < MEMORY_KIND_COUNT; n++)
+        kinds += cost.bytes[n];
+    assert_true(fabs(kinds - cost.peak) <= 1e-9 * cost.peak);
+    free(scratch);
+    strict_release(&s);
+    problem_release(p);
+    free(o);
+}
+
+static void test_against_xla(void **state)
+{
+    static char line[4096];
+    FILE *f = fopen(AUTOMAP_SOURCE_DIR "/tests/ref/memory/memory.jsonl", "r");
+    uint32_t count = 0;
+
+    (void)state;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        cJSON *row = cJSON_Parse(line);
+        assert_non_null(row);
+        check_row(row);
+        cJSON_Delete(row);
+        count++;
+    }
+    fclose(f);
+    assert_true(count >= 30);
+}
+
+/* Both orders are permutations in which operands come first, and the list's is no worse unsplit than
+ * the module's on the model it was made for. */
+static void test_schedule(void **state)
+{
+    struct problem_of *o = mem_alloc(sizeof *o);
+    const char *const models[] = {"resnet20", "decoder-scan", "t5-tiny"};
+    struct err e;
+
+    (void)state;
+    for (size_t n = 0; n < sizeof models / sizeof *models; n++) {
+        load(models[n], "1", o);
+        const struct hlo_module *m = o->p.m;
+        struct schedule s;
+        uint8_t *placed = mem_alloc(m->value_count);
+        assert_int_equal(schedule_list(m, &o->p.fusion, o->p.classes.is_free, placed, &s, &e), 0);
+        for (uint32_t k = 0; k < m->count; k++) {
+            assert_int_equal(s.position[s.order[k]], k);
+            assert_int_equal(hlo_at(m, s.order[k])->computation, hlo_at(m, k)->computation);
+            for (uint32_t a = 0; a < hlo_at(m, k)->operand_count; a++)
+                assert_true(s.position[hlo_operand(m, k, a)] < s.position[k]);
+        }
+        free(placed);
+        schedule_release(&s);
+        problem_release(&o->p);
+    }
+    free(o);
 }
 
 /* The timeline's highest row is the peak; the largest values there add up to no more than it. */
 static void test_timeline(void **state)
 {
     (void)state;
-    struct problem *p = mem_alloc(sizeof *p);
-    load("t5-tiny", p);
+    struct problem_of *o = mem_alloc(sizeof *o);
+    struct problem *p = &o->p;
+    load("t5-tiny", "1", o);
     uint32_t count = p->m->computations[p->m->entry].count;
     label *on = mem_alloc(p->classes.count * sizeof *on);
     double *scratch = memory_scratch(&p->memory);
@@ -127,14 +173,15 @@ static void test_timeline(void **state)
     free(on);
     free(scratch);
     problem_release(p);
-    free(p);
+    free(o);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unsplit),
+        cmocka_unit_test(test_against_xla),
+        cmocka_unit_test(test_schedule),
         cmocka_unit_test(test_timeline),
     };
-    return cmocka_run_group_tests(tests, read_reference, drop_reference);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
