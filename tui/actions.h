@@ -20,7 +20,10 @@ enum common_action {
     ACT_SEARCH,
     ACT_SEARCH_NEXT,
     ACT_SEARCH_LAST,
+    ACT_EXPORT,
     ACT_COPY,
+    ACT_COPY_LINE,
+    ACT_COPY_COMMAND,
     ACT_SAVE_SCREEN,
     ACT_PANEL_0, /* to 9 */
     ACT_PANEL_9 = ACT_PANEL_0 + 9,

@@ -1,6 +1,9 @@
 /* The application: which views there are, which of them gets a key. */
 #include "hlo/mem.h"
+#include "engine/live/outcome.h"
+#include "engine/plan/settings.h"
 #include "tui/app_internal.h"
+#include "tui/view_export.h"
 #include "tui/view_help.h"
 #include "tui/view_palette.h"
 #include "tui/view_plans.h"
@@ -80,6 +83,7 @@ void app_free(struct app *a)
     history_release(&a->history[1]);
     grid_release(&a->grid);
     app_drop_problem(a);
+    str_release(&a->wish_text);
     free(a);
 }
 
@@ -239,7 +243,7 @@ enum app_wish app_take_wish(struct app *a, const char **text)
 {
     enum app_wish wish = a->wish;
     a->wish = APP_NOTHING;
-    *text = a->wish_text;
+    *text = a->wish_text.text ? a->wish_text.text : "";
     return wish;
 }
 
@@ -267,6 +271,28 @@ static void focus_next(struct app *a, int step)
     }
 }
 
+void app_copy(struct app *a, const char *text, size_t size, const char *what)
+{
+    str_clear(&a->wish_text);
+    str_add_bytes(&a->wish_text, text, size);
+    a->wish = APP_COPY;
+    app_say(a, "copied %.200s", what);
+}
+
+void app_write_command(const struct app *a, struct str *out)
+{
+    struct problem_args args = a->setup.problem;
+
+    args.model = a->model_path;
+    args.cluster = a->cluster_path[0] ? a->cluster_path : NULL;
+    problem_args_write(&args, out);
+}
+
+void app_note_saved(struct app *a)
+{
+    a->saved_acts = a->watch ? a->watch->shot->acts : 0;
+}
+
 static void copy_name(struct app *a)
 {
     struct panel *p = app_top(a);
@@ -275,9 +301,54 @@ static void copy_name(struct app *a)
         app_say(a, "no name here to copy");
         return;
     }
-    snprintf(a->wish_text, sizeof a->wish_text, "%s", name);
-    a->wish = APP_COPY;
-    app_say(a, "copied %s", name);
+    app_copy(a, name, strlen(name), name);
+}
+
+/* The row of the hardware cursor, as it stands in its panel. */
+static void copy_line(struct app *a)
+{
+    struct str all = {0};
+    const struct rect *r = a->depth > 0 ? &a->top_area : layout_panel(&a->layout, a->focus);
+    int y = a->grid.cursor_y;
+
+    if (!r || y < r->y || y >= r->y + r->height) {
+        app_say(a, "no line here to copy");
+        return;
+    }
+    struct grid row = {0};
+    grid_resize(&row, r->width, 1);
+    memcpy(row.cells, a->grid.cells + (size_t)y * (size_t)a->grid.width + r->x, (size_t)r->width * sizeof *row.cells);
+    grid_text(&row, &all);
+    while (all.size && (all.text[all.size - 1] == ' ' || all.text[all.size - 1] == '\n'))
+        all.text[--all.size] = 0;
+    app_copy(a, all.text ? all.text : "", all.size, all.text ? all.text : "");
+    str_release(&all);
+    grid_release(&row);
+}
+
+/* The command line that makes the best plan again. */
+static void copy_command(struct app *a)
+{
+    struct str text = {0};
+    struct plan plan = {0};
+    struct err e = {0};
+    const struct snapshot *s = a->watch ? a->watch->shot : NULL;
+    struct live_plan *best = !s ? NULL : s->best ? s->best : s->plan_count ? s->plans[0] : NULL;
+
+    if (!best) {
+        app_say(a, "no plan yet; Space searches");
+        return;
+    }
+    app_write_command(a, &text);
+    int rc = outcome_plan_shown(s, best, &plan, &e);
+    if (!rc)
+        rc = plan_settings_write(&plan, " --set ", &text, &e);
+    plan_release(&plan);
+    if (rc)
+        app_say_err(a, &e);
+    else
+        app_copy(a, text.text, text.size, text.text);
+    str_release(&text);
 }
 
 static void find(struct app *a, int step)
@@ -298,12 +369,32 @@ static void open_over(struct app *a, const struct panel_ops *ops, const void *ar
         app_say_err(a, &e);
 }
 
+int app_unsaved_pins(const struct app *a)
+{
+    const struct snapshot *s = a->watch ? a->watch->shot : NULL;
+
+    if (!s || s->acts == a->saved_acts)
+        return 0;
+    int count = 0;
+    for (int n = 0; n < a->watch->move_count; n++)
+        count += a->watch->move[n].pinned;
+    return count;
+}
+
+static void ask_to_quit(struct app *a)
+{
+    if (app_unsaved_pins(a))
+        app_prompt_open(a, PROMPT_QUIT);
+    else
+        app_quit(a);
+}
+
 static void close_view(struct app *a)
 {
     if (a->depth > 0)
         app_close_top(a);
     else
-        app_quit(a);
+        ask_to_quit(a);
 }
 
 /* Escape leaves one thing after the other, and never the program. */
@@ -351,8 +442,17 @@ static void act_common(struct app *a, int action)
     case ACT_SEARCH_LAST:
         find(a, action == ACT_SEARCH_NEXT ? 1 : -1);
         return;
+    case ACT_EXPORT:
+        open_over(a, &view_export, p && p->ops->plan_here ? p->ops->plan_here(p) : NULL);
+        return;
     case ACT_COPY:
         copy_name(a);
+        return;
+    case ACT_COPY_LINE:
+        copy_line(a);
+        return;
+    case ACT_COPY_COMMAND:
+        copy_command(a);
         return;
     case ACT_SAVE_SCREEN:
         app_command(a, "save-screen");
@@ -395,7 +495,7 @@ static void act_common(struct app *a, int action)
         close_view(a);
         return;
     case ACT_QUIT:
-        app_quit(a);
+        ask_to_quit(a);
         return;
     case ACT_ESCAPE:
         escape(a);
@@ -595,6 +695,10 @@ struct watch *app_watch(const struct app *a)
 
 void app_settle(struct app *a, double seconds)
 {
+    struct panel *top = app_top(a);
+
+    if (top && top->ops->settle)
+        top->ops->settle(top);
     if (!a->session)
         return;
     (void)session_wait_idle(a->session, seconds);

@@ -52,6 +52,10 @@ int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct
 void app_close_top(struct app *a);
 void app_go_to(struct app *a, hlo_id id); /* closes all views over the main screen; the graph goes there */
 void app_quit(struct app *a);
+void app_copy(struct app *a, const char *text, size_t size, const char *what); /* to the terminal's clipboard */
+/* "automap plan MODEL CLUSTER ...": the problem that is open, for a shell. Appended. */
+void app_write_command(const struct app *a, struct str *out);
+void app_note_saved(struct app *a); /* the pins of now are in a file */
 void app_ask(struct app *a, const char *text); /* the command line, with this typed already */
 bool app_wants_mouse(const struct app *a);
 void app_act(struct app *a, const struct key_table *t, int action); /* as if its key was typed */

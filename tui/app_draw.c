@@ -140,11 +140,28 @@ static void draw_candidates(struct app *a, const struct pane *p)
         pane_text(p, 0, 0, ROLE_DIM, "no command begins so");
 }
 
+static void draw_quit(const struct app *a, const struct pane *p)
+{
+    static const char *const answers[][2] = {{"s", "save"}, {"q", "quit"}, {"Esc", "stay"}};
+    int pins = app_unsaved_pins(a);
+    int x = pane_format(p, 0, 0, ROLE_TEXT, "%d %s not saved.", pins, pins == 1 ? "pin is" : "pins are");
+
+    for (size_t k = 0; k < sizeof answers / sizeof *answers; k++) {
+        x = pane_text(p, x + 2, 0, ROLE_KEY, answers[k][0]);
+        x = pane_text(p, x + 1, 0, ROLE_TEXT, answers[k][1]);
+    }
+}
+
 static void draw_prompt(struct app *a, const struct pane *p)
 {
     pane_clear(p);
+    if (a->prompt == PROMPT_QUIT) {
+        draw_quit(a, p);
+        return;
+    }
     pane_text(p, 0, 0, ROLE_KEY, a->prompt == PROMPT_COMMAND ? ":" : "/");
-    a->grid.cursor_x = p->x + edit_draw(&a->line, p, 1, 0, ROLE_TEXT);
+    int x = edit_draw(&a->line, p, 1, 0, ROLE_TEXT);
+    a->grid.cursor_x = p->x + (x < p->width ? x : p->width - 1);
     a->grid.cursor_y = p->y;
 }
 

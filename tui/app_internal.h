@@ -5,9 +5,11 @@
 #include "tui/actions.h"
 #include "tui/app.h"
 
+#include <limits.h>
+
 enum { APP_DEPTH = 8, MESSAGE_ROOM = 512, LIVE_MS = 250 };
 
-enum prompt { PROMPT_NONE, PROMPT_COMMAND, PROMPT_SEARCH };
+enum prompt { PROMPT_NONE, PROMPT_COMMAND, PROMPT_SEARCH, PROMPT_QUIT };
 
 struct app {
     struct app_setup setup;
@@ -39,7 +41,7 @@ struct app {
     bool dirty, done, theme_changed;
     double drawn_ms;
     enum app_wish wish;
-    char wish_text[EDIT_ROOM];
+    struct str wish_text;
 
     struct problem *problem; /* owned, as the two below */
     struct session *session;
@@ -50,6 +52,8 @@ struct app {
     double asked_pace;       /* since the last snapshot; < 0: none */
     uint64_t refused;        /* the last refusal said */
     char model_name[128];
+    char model_path[PATH_MAX], cluster_path[PATH_MAX]; /* as opened; cluster "": the default */
+    uint32_t saved_acts;     /* of the session, when its pins were last saved */
 };
 
 /* The panel that gets keys; NULL: none. */
@@ -61,6 +65,7 @@ void app_drop_placed(struct app *a, enum panel_id id);
 /* tui/app_prompt.c */
 void app_prompt_open(struct app *a, enum prompt kind);
 void app_prompt_key(struct app *a, uint32_t key);
+int app_unsaved_pins(const struct app *a);
 
 /* tui/open.c */
 void app_drop_problem(struct app *a);

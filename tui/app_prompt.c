@@ -7,8 +7,22 @@
 void app_prompt_open(struct app *a, enum prompt kind)
 {
     a->prompt = kind;
+    if (kind == PROMPT_QUIT)
+        return;
     edit_set(&a->line, "");
     a->history[kind - 1].at = a->history[kind - 1].count;
+}
+
+/* "2 pins are not saved.  s save  q quit  Esc stay" */
+static void answer_quit(struct app *a, uint32_t key)
+{
+    if (key != 's' && key != 'q' && key != 3 && key != KEYC_ESC)
+        return;
+    a->prompt = PROMPT_NONE;
+    if (key == 'q' || key == 3)
+        app_quit(a);
+    else if (key == 's')
+        app_act(a, &common_keys, ACT_EXPORT);
 }
 
 static void run(struct app *a)
@@ -43,8 +57,11 @@ static void complete(struct app *a)
 
 void app_prompt_key(struct app *a, uint32_t key)
 {
+    if (a->prompt == PROMPT_QUIT) {
+        answer_quit(a, key);
+        return;
+    }
     struct history *h = &a->history[a->prompt - 1];
-
     if (key == KEYC_ESC || key == 3 || (key == KEYC_BACKSPACE && !a->line.size)) {
         a->prompt = PROMPT_NONE;
     } else if (key == KEYC_ENTER) {

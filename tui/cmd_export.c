@@ -1,13 +1,11 @@
-/* automap export: a plan as annotated HLO, as a JAX snippet, as JSON. What is written was read back
+/* automap export: a plan in one of the forms of export_form.h. What is written was read back
  * and found to be the same plan. */
 #include "tui/cmd_export.h"
 
-#include "engine/plan/export_hlo.h"
-#include "engine/plan/export_jax.h"
 #include "engine/plan/plan_file.h"
-#include "engine/plan/plan_json.h"
 #include "hlo/file.h"
 #include "tui/command.h"
+#include "tui/export_form.h"
 #include "tui/problem_args.h"
 
 #include <stdio.h>
@@ -31,8 +29,11 @@ static const char help[] =
     "back\n"
     "and found to be the same plan.\n\n"
     "  --plan FILE                the plan, as automap plan -o writes it\n"
-    "  --format hlo|jax|json      hlo: the module with a sharding at every instruction (default);\n"
-    "                             jax: mesh and PartitionSpecs for training code; json: the plan\n"
+    "  --format hlo|jax|json|report|dot|command\n"
+    "                             hlo: the module with a sharding at every instruction (default);\n"
+    "                             jax: mesh and PartitionSpecs for training code; json: the plan;\n"
+    "                             report: Markdown with plots; dot: the graph for Graphviz;\n"
+    "                             command: the command line that makes the plan again\n"
     "  --sharding v2|v1           how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7\n"
     "  -o FILE                    write to FILE; default standard output\n"
     "  --force                    overwrite FILE without asking\n" PROBLEM_ARGS_HELP
@@ -90,50 +91,12 @@ static int parse(int argc, char **argv, struct export_args *a)
     return a->plan ? 0 : usage("no --plan given");
 }
 
-static int write_hlo(const struct export_args *a, const struct plan *p, struct export_text *out,
-                     struct err *e)
+/* "hlo" and --sharding v1 together name a form of their own. */
+static const struct export_form *find_form(const struct export_args *a)
 {
-    int rc = export_hlo(p, a->v1 ? SHARDING_V1 : SHARDING_V2, &out->text, &out->warnings, e);
+    const char *name = a->format ? a->format : "hlo";
 
-    return rc ? rc : export_hlo_check(p, out->text.text, out->text.size, e);
-}
-
-static int write_jax(const struct export_args *a, const struct plan *p, struct export_text *out,
-                     struct err *e)
-{
-    int rc = export_jax(p, &out->text, &out->warnings, e);
-
-    (void)a;
-    return rc ? rc : export_jax_check(p, out->text.text, out->text.size, e);
-}
-
-static int write_json(const struct export_args *a, const struct plan *p, struct export_text *out,
-                      struct err *e)
-{
-    struct plan again;
-    int rc = plan_write_json(p, &out->text, e);
-
-    (void)a;
-    if (!rc)
-        rc = plan_file_parse(p->problem, out->text.text, out->text.size, &again, e);
-    if (!rc)
-        plan_release(&again);
-    return rc;
-}
-
-static const struct format {
-    const char *name;
-    int (*write)(const struct export_args *a, const struct plan *p, struct export_text *out,
-                 struct err *e);
-} formats[] = {{"hlo", write_hlo}, {"jax", write_jax}, {"json", write_json}};
-
-static const struct format *find_format(const char *name)
-{
-    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
-        if (!name || !strcmp(formats[k].name, name))
-            return &formats[k];
-    }
-    return NULL;
+    return export_form_by_name(a->v1 && !strcmp(name, "hlo") ? "hlo-v1" : name);
 }
 
 /* A person at a terminal is asked before a file is replaced. */
@@ -187,7 +150,19 @@ static int complete_args(struct export_args *a, struct err *e)
     return 0;
 }
 
-static int run(struct export_args *a, const struct format *format, struct problem *p)
+static int write_text(const struct export_args *a, const struct export_form *form, const struct plan *plan,
+                      struct export_text *text, struct err *e)
+{
+    struct str command = {0};
+
+    problem_args_write(&a->problem, &command);
+    struct report_about about = {.model = a->problem.model, .command = command.text};
+    int rc = export_form_write(form, plan, &about, &text->text, &text->warnings, e);
+    str_release(&command);
+    return rc;
+}
+
+static int run(struct export_args *a, const struct export_form *form, struct problem *p)
 {
     struct export_text text = {0};
     struct plan plan = {0};
@@ -200,7 +175,7 @@ static int run(struct export_args *a, const struct format *format, struct proble
             return code;
         rc = plan_file_load(p, a->plan, &plan, &e);
         if (!rc)
-            rc = format->write(a, &plan, &text, &e);
+            rc = write_text(a, form, &plan, &text, &e);
         if (!rc && !may_write(a)) {
             rc = err_set(&e, ERR_IO, "not overwritten");
             err_in_file(&e, a->out);
@@ -225,11 +200,11 @@ int cmd_export(int argc, char **argv)
     int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
 
     if (!parsed) {
-        const struct format *format = find_format(a->format);
-        if (format)
-            code = run(a, format, p);
+        const struct export_form *form = find_form(a);
+        if (form)
+            code = run(a, form, p);
         else
-            code = usage("--format is hlo, jax or json") ? EXIT_USAGE : EXIT_OK;
+            code = usage("--format is hlo, jax, json, report, dot or command") ? EXIT_USAGE : EXIT_OK;
     }
     free(p);
     free(a);

@@ -143,6 +143,9 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     a->scene.cluster = &o.problem->cluster;
     a->scene.watch = o.watch;
     a->refused = 0;
+    a->saved_acts = 0;
+    snprintf(a->model_path, sizeof a->model_path, "%s", f.model);
+    snprintf(a->cluster_path, sizeof a->cluster_path, "%s", f.cluster);
     a->asked_pace = -1;
     name_model(a, f.model);
     a->focus = PANEL_GRAPH;

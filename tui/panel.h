@@ -15,6 +15,7 @@
 
 struct app;
 struct hlo_module;
+struct live_plan;
 struct cluster;
 struct problem;
 struct watch;
@@ -74,11 +75,13 @@ struct panel_ops {
                                                                      step 0: here or after */
     int (*move_here)(const struct panel *p); /* the decision that p, b and w speak of; MOVE_NONE */
     hlo_id (*instruction_here)(const struct panel *p); /* what w speaks of before the decision; HLO_NONE */
+    const struct live_plan *(*plan_here)(const struct panel *p); /* what e takes away; NULL: the best */
     void (*go_to)(struct panel *p, hlo_id id);         /* shows that instruction */
     const char *(*name_here)(const struct panel *p);              /* what Y copies; NULL: nothing */
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
     int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */
     bool (*is_live)(const struct panel *p); /* wants frames while nothing is typed */
+    void (*settle)(struct panel *p); /* waits for what it works on: for scripts and pictures */
 };
 
 /* All views, in the order of help; ends with NULL. */

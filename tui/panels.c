@@ -3,6 +3,7 @@
 #include "tui/view_classes.h"
 #include "tui/view_curves.h"
 #include "tui/view_decision.h"
+#include "tui/view_export.h"
 #include "tui/view_graph.h"
 #include "tui/view_help.h"
 #include "tui/view_log.h"
@@ -14,5 +15,5 @@
 
 const struct panel_ops *const panel_list[] = {
     &view_start, &view_graph, &view_classes, &view_reward, &view_loss, &view_decision,
-    &view_log,   &view_why,     &view_plans,  &view_pin,   &view_backtrack, &view_help,   &view_palette, NULL,
+    &view_log,   &view_why,     &view_plans,  &view_pin,   &view_backtrack, &view_export, &view_help,   &view_palette, NULL,
 };

@@ -98,6 +98,57 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
     return 0;
 }
 
+/* A word as a shell takes it; quoted only where it must be. */
+static void add_word(struct str *out, const char *word)
+{
+    static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./,:+@%=";
+
+    str_add_char(out, ' ');
+    if (*word && strspn(word, fine) == strlen(word)) {
+        str_add(out, word);
+        return;
+    }
+    str_add_char(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            str_add(out, "'\\''");
+        else
+            str_add_char(out, *word);
+    }
+    str_add_char(out, '\'');
+}
+
+static void add_option(struct str *out, const char *option, const char *value)
+{
+    if (!value || !*value)
+        return;
+    str_format(out, " %s", option);
+    add_word(out, value);
+}
+
+void problem_args_write(const struct problem_args *a, struct str *out)
+{
+    char list[64] = "";
+    size_t size = 0;
+
+    str_add(out, "automap plan");
+    add_word(out, a->model);
+    if (a->cluster)
+        add_word(out, a->cluster);
+    else if (a->devices)
+        str_format(out, " --devices %u", a->devices);
+    add_option(out, "--mesh", a->options.mesh);
+    add_option(out, "--vars", a->vars);
+    add_option(out, "--profile", a->profile);
+    add_option(out, "--rules", a->options.classes.paper_rules ? "paper" : "");
+    add_option(out, "--divisibility", a->options.exact_divisibility ? "exact" : "");
+    for (int k = HLO_COMBINE_NONE + 1; k < HLO_COMBINE_COUNT; k++) {
+        if (a->options.classes.reduce_off[k])
+            size += (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? "," : "", plan_reduction_names[k]);
+    }
+    add_option(out, "--no-reductions", list);
+}
+
 int exit_code_of(const struct err *e)
 {
     return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE : EXIT_INPUT;

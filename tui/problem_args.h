@@ -33,6 +33,9 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
 /* The same; errors are printed. Returns an exit code. */
 int problem_args_load(const struct problem_args *a, struct problem *out);
 
+/* "automap plan MODEL CLUSTER --mesh 2x8 ..." for a shell: the same problem again. Appended. */
+void problem_args_write(const struct problem_args *a, struct str *out);
+
 /* Exit code for an error: 4 when infeasible, else 2. */
 int exit_code_of(const struct err *e);
 

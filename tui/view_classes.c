@@ -338,7 +338,7 @@ const struct panel_ops view_classes = {
     .place = PLACE_LAYOUT,
     .id = PANEL_CLASSES,
     .keys = &classes_keys,
-    .hints = "run decide pin backtrack undo why down=row search zoom command help",
+    .hints = "run decide pin backtrack undo why export down=row search zoom command help",
     .size = sizeof(struct classes_view),
     .open = open_classes,
     .close = close_classes,

@@ -575,6 +575,15 @@ static int move_here(const struct panel *p)
     return v->differences[v->below.cursor].move;
 }
 
+static const struct live_plan *plan_here(const struct panel *p)
+{
+    const struct plans *v = p->state;
+
+    if (v->comparing)
+        return v->rows[v->b].plan;
+    return v->list.cursor < v->count ? v->rows[v->list.cursor].plan : NULL;
+}
+
 static void message_plans(const struct panel *p, char *out, size_t room)
 {
     const struct plans *v = p->state;
@@ -592,7 +601,7 @@ const struct panel_ops view_plans = {
     .title = "Plans",
     .place = PLACE_FULL,
     .keys = &plans_keys,
-    .hints = "down=choose mark compare swap why back",
+    .hints = "down=choose mark compare swap why export back",
     .size = sizeof(struct plans),
     .open = open_plans,
     .close = close_plans,
@@ -602,5 +611,6 @@ const struct panel_ops view_plans = {
     .move = move_plans,
     .works = works_plans,
     .move_here = move_here,
+    .plan_here = plan_here,
     .message = message_plans,
 };

@@ -14,23 +14,23 @@ static void mark_new(const struct strict *s, size_t mark, class_id asked, enum p
     }
 }
 
-static void play_pins(const struct act *a, struct strict *s, struct plan *out)
+static void play_pin(struct strict *s, class_id k, uint32_t axis, bool split, struct plan *out)
 {
-    for (uint32_t n = 0; n < a->pin_count; n++) {
-        size_t mark = strict_mark(s);
-        (void)strict_decide(s, a->pins[n].class, a->pins[n].axis, a->pins[n].split, NULL);
-        mark_new(s, mark, a->pins[n].class, PLAN_BY_PIN, out);
-        out->by[a->pins[n].class] = PLAN_BY_PIN;
-    }
+    size_t mark = strict_mark(s);
+
+    (void)strict_decide(s, k, axis, split, NULL);
+    mark_new(s, mark, k, PLAN_BY_PIN, out);
+    out->by[k] = PLAN_BY_PIN;
 }
 
 /* Decides what is open as `on` says, in the order of the game. */
-static void play_moves(const struct game *g, const label *on, struct strict *s, struct plan *out)
+static void play_moves(const struct game_move *moves, uint32_t count, const class_id *pool, const label *on,
+                       struct strict *s, struct plan *out)
 {
-    for (uint32_t n = 0; n < g->move_count; n++) {
-        const struct game_move *m = &g->moves[n];
+    for (uint32_t n = 0; n < count; n++) {
+        const struct game_move *m = &moves[n];
         for (uint32_t j = 0; j < m->class_count; j++) {
-            class_id k = g->pool[m->classes + j];
+            class_id k = pool[m->classes + j];
             size_t mark = strict_mark(s);
             if (strict_status(s, k, m->axis) >= 0)
                 continue;
@@ -38,6 +38,48 @@ static void play_moves(const struct game *g, const label *on, struct strict *s, 
             mark_new(s, mark, k, PLAN_BY_DECISION, out);
         }
     }
+}
+
+/* Plans of another space split what no move of this search decides. */
+static void play_rest(const struct problem *p, const label *on, struct strict *s, struct plan *out)
+{
+    for (class_id k = 0; k < p->classes.count; k++) {
+        for (uint32_t x = 0; x < p->mesh.axes; x++) {
+            size_t mark = strict_mark(s);
+            if (!(on[k] >> x & 1) || strict_status(s, k, x) >= 0)
+                continue;
+            (void)strict_decide(s, k, x, true, NULL);
+            mark_new(s, mark, k, PLAN_BY_DECISION, out);
+        }
+    }
+}
+
+int outcome_plan_shown(const struct snapshot *shot, const struct live_plan *shown, struct plan *out,
+                       struct err *e)
+{
+    const struct problem *p = shot->problem;
+    struct strict s;
+    int rc = strict_new(&p->labels, &s, e);
+
+    if (rc)
+        return rc;
+    rc = plan_from_strict(p, &s, PLAN_BY_NOBODY, out, e);
+    if (!rc) {
+        for (uint32_t n = 0; n < shot->pin_count; n++)
+            play_pin(&s, shot->pins[n].class, shot->pins[n].axis, shot->pins[n].split, out);
+        play_moves(shot->moves->items, shot->moves->count, shot->moves->pool, shown->on, &s, out);
+        play_rest(p, shown->on, &s, out);
+        memcpy(out->on, shown->on, shown->count * sizeof *out->on);
+        for (class_id k = 0; k < shown->count; k++)
+            out->decided[k] = (label)(s.on[k] | s.off[k]);
+        out->cost = terms_cost(&p->terms, out->on);
+        out->seed = shot->options.seed;
+        snprintf(out->found_by, sizeof out->found_by, "%s", shown->found_by);
+        if (shot->exact && shot->exact->proven && shot->options.game.reward == GAME_REWARD_COST)
+            out->bound_ms = shot->exact->cost.step_ms;
+    }
+    strict_release(&s);
+    return rc;
 }
 
 int outcome_plan(const struct core *c, struct plan *out, struct err *e)
@@ -54,8 +96,11 @@ int outcome_plan(const struct core *c, struct plan *out, struct err *e)
         return rc;
     rc = plan_from_strict(p, &s, PLAN_BY_NOBODY, out, e);
     if (!rc) {
-        play_pins(&c->acts[c->act], &s, out);
-        play_moves(search_game(c->search), best->on, &s, out);
+        const struct act *a = &c->acts[c->act];
+        const struct game *g = search_game(c->search);
+        for (uint32_t n = 0; n < a->pin_count; n++)
+            play_pin(&s, a->pins[n].class, a->pins[n].axis, a->pins[n].split, out);
+        play_moves(g->moves, g->move_count, g->pool, best->on, &s, out);
         memcpy(out->on, best->on, best->count * sizeof *out->on);
         for (class_id k = 0; k < best->count; k++) {
             out->decided[k] = (label)(s.on[k] | s.off[k]);

@@ -1,5 +1,6 @@
 #include "engine/plan/plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const plan_by_names[PLAN_BY_COUNT] = {
@@ -249,6 +250,35 @@ static int clash_error(const struct problem *p, uint32_t param, uint32_t dim, co
                    name, dim, (long long)info->least);
 }
 
+/* "%dot.3" or "%while.2#5": a value of an instruction. */
+static int set_value(const struct problem *p, struct strict *s, const struct plan_setting *setting, struct err *e)
+{
+    char name[512];
+    int64_t leaf = 0;
+
+    snprintf(name, sizeof name, "%.*s", (int)setting->size, setting->pattern);
+    char *mark = strrchr(name, '#');
+    if (mark && hlo_parse_int(mark + 1, strlen(mark + 1), &leaf))
+        *mark = 0;
+    hlo_id id = hlo_find(p->m, name);
+    if (id == HLO_NONE || leaf < 0 || leaf >= p->m->leaf_base[id + 1] - p->m->leaf_base[id])
+        return err_set(e, ERR_INPUT, "no instruction \"%.100s\" with such a result", name);
+    hlo_value v = hlo_value_of(p->m, id, (uint32_t)leaf);
+    if (setting->dim >= hlo_value_shape(p->m, v)->rank)
+        return err_set(e, ERR_INPUT, "%.100s has no dim %u", name, setting->dim);
+    class_id k = p->classes.class_of[class_dim(&p->classes, v, setting->dim)];
+    for (uint32_t x = 0; x < p->mesh.axes && k != CLASS_NONE; x++) {
+        struct strict_clash clash;
+        if (strict_decide(s, k, x, setting->over >> x & 1, &clash))
+            continue;
+        if (clash.other == CLASS_NONE)
+            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can not be split so", name, setting->dim);
+        return err_set(e, ERR_INFEASIBLE, "%.100s dim %u meets another split class at %.100s", name, setting->dim,
+                       hlo_name(p->m, clash.place));
+    }
+    return 0;
+}
+
 static int set_dim(const struct problem *p, struct strict *s, uint32_t param, uint32_t dim, label over, struct err *e)
 {
     class_id k = problem_param_class(p, param, dim);
@@ -289,6 +319,8 @@ int plan_set(const struct problem *p, struct strict *s, const char *setting, str
     uint32_t matches = 0;
     int rc = plan_setting_parse(p, setting, &parsed, e);
 
+    if (!rc && parsed.pattern[0] == '%')
+        return set_value(p, s, &parsed, e);
     for (uint32_t k = 0; k < p->roles.param_count && !rc; k++) {
         if (!plan_setting_matches(p, &parsed, k))
             continue;

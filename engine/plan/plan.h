@@ -77,7 +77,8 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
                      struct err *e) MUST_CHECK;
 
 /* A decision asked for by name: "*self*q/kernel:1=1". The pattern is a parameter's name as
- * inspect prints it, a glob over it (* and ?), or #17 for parameter number 17. The value is 0, 1
+ * inspect prints it, a glob over it (* and ?), #17 for parameter number 17, or %dot.3 for an
+ * instruction, %while.2#5 for leaf 5 of its result. The value is 0, 1
  * (the first axis), or names of axes: xy. Decides every match; a clash is ERR_INFEASIBLE with both
  * classes and the place in the sentence; a pattern that matches nothing ERR_INPUT. */
 int plan_set(const struct problem *p, struct strict *s, const char *setting, struct err *e) MUST_CHECK;

@@ -1,7 +1,10 @@
 /* Shardings in both forms, and exports that read back as the plan. */
+#include "engine/plan/export_dot.h"
 #include "engine/plan/export_hlo.h"
 #include "engine/plan/export_jax.h"
+#include "engine/plan/export_report.h"
 #include "engine/plan/random.h"
+#include "engine/plan/settings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -159,6 +162,14 @@ static void check_exports(const struct plan *plan)
     struct str text = {0}, warnings = {0};
     assert_int_equal(export_jax(plan, &text, &warnings, &e), 0);
     assert_int_equal(export_jax_check(plan, text.text, text.size, &e), 0);
+    str_clear(&text);
+    assert_int_equal(export_dot(plan, &text, &e), 0);
+    if (export_dot_check(plan, text.text, text.size, &e))
+        fail_msg("%s", e.what);
+    struct report_about about = {.model = "a*model", .command = "automap plan it"};
+    str_clear(&text);
+    if (export_report(plan, &about, &text, &e) || export_report_check(plan, text.text, text.size, &e))
+        fail_msg("%s", e.what);
     str_release(&text);
     str_release(&warnings);
 }
@@ -220,6 +231,37 @@ static void test_check_sees(void **state)
     }
     plan_release(&plan);
     str_release(&text);
+    close_problem(p);
+}
+
+/* The graph and the report: one shape or one setting changed, and they are no longer the plan. */
+static void test_check_sees_dot_and_report(void **state)
+{
+    static const char *const settings[] = {"layer_0/kernel:1=x", "batch/images:0=y", NULL};
+    struct report_about about = {.model = "mlp", .command = "automap plan mlp --mesh 2x2"};
+    struct problem *p = open_problem("mlp", "2x2", 4);
+    struct plan plan;
+    struct str dot = {0}, report = {0};
+    struct err e = {0};
+
+    (void)state;
+    make_plan(p, settings, 0, &plan);
+    assert_int_equal(export_dot(&plan, &dot, &e), 0);
+    char *shape = strstr(strstr(dot.text, "tooltip=\""), "/x");
+    assert_non_null(shape);
+    shape[1] = 'y';
+    assert_int_equal(export_dot_check(&plan, dot.text, dot.size, &e), ERR_INPUT);
+    shape[1] = 'x';
+    assert_int_equal(export_dot_check(&plan, dot.text, dot.size, &e), 0);
+    assert_int_equal(export_dot_check(&plan, dot.text, (size_t)(strchr(dot.text, '\n') - dot.text), &e), ERR_INPUT);
+    assert_int_equal(export_report(&plan, &about, &report, &e), 0);
+    assert_non_null(strstr(report.text, "--set 'layer_0/bias:0=x'"));
+    char *setting = strstr(report.text, "bias:0=x");
+    setting[strlen("bias:0=")] = 'y';
+    assert_int_not_equal(export_report_check(&plan, report.text, report.size, &e), 0);
+    plan_release(&plan);
+    str_release(&dot);
+    str_release(&report);
     close_problem(p);
 }
 
@@ -296,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_spelling), cmocka_unit_test(test_misspelling),
         cmocka_unit_test(test_exports),  cmocka_unit_test(test_check_sees),
         cmocka_unit_test(test_rules),    cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_check_sees_dot_and_report),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,161 @@
+#include "engine/plan/settings.h"
+
+#include <string.h>
+
+enum { SETTING_ROOM = 1024 };
+
+/* A name that plan_set takes for something else goes by its parameter's number. */
+static bool is_plain(const char *name)
+{
+    return name[0] && name[0] != '#' && !strpbrk(name, "*?\n");
+}
+
+static void add_quoted(struct str *out, const char *text)
+{
+    str_add_char(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            str_add(out, "'\\''");
+        else
+            str_add_char(out, *text);
+    }
+    str_add_char(out, '\'');
+}
+
+/* "encoder/layer_000/self/q/kernel:1=1" */
+static void write_setting(const struct plan *p, uint32_t param, uint32_t dim, label over,
+                          struct str *out)
+{
+    const struct hlo_param_role *r = &p->problem->roles.params[param];
+    char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1] = "1";
+
+    if (p->problem->mesh.axes > 1)
+        mesh_set_format(&p->problem->mesh, over, axes, sizeof axes);
+    if (is_plain(r->name))
+        str_format(out, "%s:%u=%s", r->name, dim, axes);
+    else
+        str_format(out, "#%u:%u=%s", r->parameter, dim, axes);
+}
+
+/* The state of decisions is part of the plan already: nothing to say. */
+static bool is_said(const struct plan *p, const struct strict *s, class_id k)
+{
+    return s->on[k] == p->on[k];
+}
+
+static int say(const struct plan *p, struct strict *s, const char *before, const struct str *setting,
+               struct str *out, struct err *e)
+{
+    if (setting->failed)
+        return err_set(e, ERR_MEMORY, "not enough memory for the plan");
+    str_add(out, before);
+    add_quoted(out, setting->text);
+    return plan_set(p->problem, s, setting->text, e);
+}
+
+static int say_parameters(const struct plan *p, struct strict *s, const char *before, struct str *out,
+                          struct err *e)
+{
+    const struct problem *q = p->problem;
+    struct str setting = {0};
+    int rc = 0;
+
+    for (uint32_t k = 0; k < q->roles.param_count && !rc; k++) {
+        uint32_t rank = hlo_value_shape(q->m, q->roles.params[k].value)->rank;
+        for (uint32_t d = 0; d < rank && !rc; d++) {
+            class_id c = problem_param_class(q, k, d);
+            if (c == CLASS_NONE || !p->on[c] || is_said(p, s, c))
+                continue;
+            str_clear(&setting);
+            write_setting(p, k, d, p->on[c], &setting);
+            rc = say(p, s, before, &setting, out, e);
+        }
+    }
+    str_release(&setting);
+    return rc;
+}
+
+/* Classes without a parameter's dim, by their first value that goes by its name. */
+static int say_values(const struct plan *p, struct strict *s, const char *before, struct str *out,
+                      struct err *e)
+{
+    const struct problem *q = p->problem;
+    struct str setting = {0};
+    int rc = 0;
+
+    for (hlo_value v = 0; v < q->m->value_count && !rc; v++) {
+        hlo_id id = q->m->value_instruction[v];
+        for (uint32_t d = 0; d < hlo_value_shape(q->m, v)->rank && !rc; d++) {
+            class_id c = q->classes.class_of[class_dim(&q->classes, v, d)];
+            char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1] = "1";
+            if (c == CLASS_NONE || !p->on[c] || is_said(p, s, c) || hlo_find(q->m, hlo_name(q->m, id)) != id)
+                continue;
+            if (q->mesh.axes > 1)
+                mesh_set_format(&q->mesh, p->on[c], axes, sizeof axes);
+            str_clear(&setting);
+            str_format(&setting, "%%%s", hlo_name(q->m, id));
+            if (q->m->leaf_base[id + 1] - q->m->leaf_base[id] > 1)
+                str_format(&setting, "#%u", hlo_value_leaf(q->m, v));
+            str_format(&setting, ":%u=%s", d, axes);
+            rc = say(p, s, before, &setting, out, e);
+        }
+    }
+    str_release(&setting);
+    return rc;
+}
+
+int plan_settings_write(const struct plan *p, const char *before, struct str *out, struct err *e)
+{
+    struct strict s;
+    int rc = strict_new(&p->problem->labels, &s, e);
+
+    if (rc)
+        return rc;
+    rc = say_parameters(p, &s, before, out, e);
+    if (!rc)
+        rc = say_values(p, &s, before, out, e);
+    for (class_id c = 0; c < p->problem->classes.count && !rc; c++) {
+        if (!is_said(p, &s, c))
+            rc = err_set(e, ERR_INPUT, "the plan splits values that go by no name");
+    }
+    strict_release(&s);
+    return rc;
+}
+
+/* Takes one quoted word, as add_quoted writes it. */
+static const char *read_quoted(const char *at, char *word, size_t room)
+{
+    size_t size = 0;
+
+    for (; *at; at++) {
+        bool escaped = !strncmp(at, "'\\''", 4);
+        if (*at == '\'' && !escaped)
+            break;
+        if (size + 1 >= room)
+            return NULL;
+        word[size++] = *at;
+        at += escaped ? 3 : 0;
+    }
+    word[size] = 0;
+    return *at == '\'' ? at + 1 : NULL;
+}
+
+int plan_settings_check(const struct plan *p, const char *text, struct err *e)
+{
+    static const char mark[] = "--set '";
+    struct strict s;
+    char word[SETTING_ROOM];
+    int rc = strict_new(&p->problem->labels, &s, e);
+
+    if (rc)
+        return rc;
+    for (const char *at = text; !rc && (at = strstr(at, mark));) {
+        at = read_quoted(at + strlen(mark), word, sizeof word);
+        rc = at ? plan_set(p->problem, &s, word, e)
+                : err_set(e, ERR_INPUT, "a setting of the export does not end");
+    }
+    if (!rc && memcmp(s.on, p->on, p->problem->classes.count * sizeof *s.on))
+        rc = err_set(e, ERR_INPUT, "the export does not read back as the plan");
+    strict_release(&s);
+    return rc;
+}

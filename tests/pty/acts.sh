@@ -1,0 +1,44 @@
+#!/bin/bash
+# What a person takes away and changes: plans exported, seen before they are written, read again by the
+# program itself; copies; a question before pins are lost.
+. "$(dirname "$0")/lib.sh"
+start 120x40
+model=$source_dir/examples/models/t5-tiny.hlo.txt.gz
+cd "$home" || exit 1
+t kill-server; start 120x40 # the shell stands in the new home
+
+run "$automap $model --seed 7; echo code \$?"
+see "no plan yet"; type e; see "Export ━"; see "read again and equal"; type Escape; gone "Export ━"
+type : ; type -l "episode 60"; type Enter; see "paused"; see "ms best"
+
+# Every form is written, read again, and kept under its name.
+type e; see "Preview"; see "json"
+for form in json hlo hlo-v1 jax report dot command; do
+    see "read again and equal"
+    type Enter; see "wrote t5-tiny."; see "read again and equal"
+    type e
+    n=$((n + 1)); for _ in $(seq $n); do type j; done
+done
+type Escape
+for file in plan.json sharded.hlo.txt sharded-v1.hlo.txt plan.py plan.md plan.dot plan.sh; do
+    [ -s "$home/t5-tiny.$file" ] || { echo "no $file"; ls "$home"; exit 1; }
+done
+ms() { "$automap" plan "$model" "$@" --json | grep -m1 '"step_ms"'; }
+again=$(sed "s/^automap /'${automap//\//\\/}' /; s/\$/ --json/" "$home/t5-tiny.plan.sh")
+[ "$(eval "$again" | grep -m1 step_ms)" = "$(ms --plan "$home/t5-tiny.plan.json")" ] ||
+    { echo "the command makes another plan"; echo "$again"; exit 1; }
+
+# A file that is there is asked for, names are completed, a name that cannot be is said.
+type e; see "Preview"; type Enter; see "is there already.  Enter overwrites it"
+type Escape; gone "Export ━"; type e; type Enter; see "is there already"; type Enter; see "wrote t5-tiny.plan.json"
+type e; type f; type C-u; type -l "t5-tiny.plan.m"; type Tab; see "t5-tiny.plan.md"
+type C-u; type -l "nowhere/x"; type Enter; see "cannot write here"; type Escape; gone "Export ━"
+
+# Copies go to the terminal.
+type 2; type y; type y; see "copied"; type y; type p; see "copied automap plan"
+
+# Pins that are in no file are asked for before they are lost.
+type 2; type p; see "Pin ━"; type Enter; see "1 P"
+type q; see "1 pin is not saved."; type Escape; gone "not saved"
+type Q; see "1 pin is not saved."; type s; see "Export ━"; type f; type C-u; type -l "pins.json"; type Enter
+see "wrote pins.json"; type q; see "code 0"; sane "quit with saved pins"
