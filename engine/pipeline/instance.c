@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const pipe_schedule_names[PIPE_SCHEDULE_COUNT] = {
+#define X(id, name, summary) name,
+    PIPE_SCHEDULES(X)
+#undef X
+};
+
 int pipe_options_check(const struct pipe_options *o, struct err *e)
 {
     if (!o->micro_batches || o->micro_batches > 1 << 20)
@@ -414,39 +420,6 @@ int pipe_instance_finish(struct pipe_instance *in, struct err *e)
 }
 
 /* ---- reading ---- */
-static double slowest(const struct pipe_instance *in, double **row, uint32_t stride, uint32_t i,
-                      uint32_t j, uint32_t a, uint32_t b)
-{
-    uint32_t types = pipe_group_of(in, a, b)->types;
-    double most = 0;
-
-    for (uint32_t t = 0; types; t++, types >>= 1) {
-        if (!(types & 1))
-            continue;
-        const double *prefix = row[stride ? pipe_row(in, t, b - a) : t];
-        most = fmax(most, prefix[j] - prefix[i]);
-    }
-    return most;
-}
-
-double pipe_forward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
-                       uint32_t b)
-{
-    return slowest(in, in->forward_ms, 1, i, j, a, b);
-}
-
-double pipe_backward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
-                        uint32_t b)
-{
-    return slowest(in, in->backward_ms, 1, i, j, a, b);
-}
-
-double pipe_update_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
-                      uint32_t b)
-{
-    return slowest(in, in->update_ms, 0, i, j, a, b);
-}
-
 double pipe_temporary_bytes(const struct pipe_instance *in, uint32_t i, uint32_t j)
 {
     uint32_t level = levels(j - i) - 1;

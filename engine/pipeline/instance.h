@@ -28,17 +28,33 @@
 enum {
     PIPE_POINTS_MOST = 1 << 17,
     PIPE_DEVICES_MOST = 128,
-    PIPE_STAGES_MOST = 64,
+    PIPE_STAGES_MOST = PIPE_DEVICES_MOST,
     PIPE_TIES_MOST = 64,
     PIPE_ENTRIES_MOST = 1 << 24 /* types x devices x points */
 };
+
+/* Who does what when (engine/pipeline/schedule.h); it decides how many micro-batches a stage has in
+ * flight, so how much memory it needs. */
+#define PIPE_SCHEDULES(X)                                                           \
+    X(EAGER, "eager", "1F1B with 2k - 1 forward passes first, k stages to the end") \
+    X(1F1B, "1f1b", "1F1B with k forward passes first, k stages to the end")        \
+    X(GPIPE, "gpipe", "all forward passes, then all backward passes")
+
+enum pipe_schedule_kind {
+#define X(id, name, summary) PIPE_##id,
+    PIPE_SCHEDULES(X)
+#undef X
+        PIPE_SCHEDULE_COUNT
+};
+extern const char *const pipe_schedule_names[PIPE_SCHEDULE_COUNT];
 
 struct pipe_options {
     uint32_t micro_batches; /* M, of one step; >= 1 */
     uint32_t micro_batch;   /* samples of one; >= 1. Global batch = micro_batches x micro_batch */
     double overlap;         /* part of a gradient all-reduce hidden behind computation, 0 .. 1 */
     double memory_share;    /* part of a device's memory a stage may fill; 0: no limit */
-    bool half_duplex;       /* a link between stages moves one direction at a time */
+    enum pipe_schedule_kind schedule; /* the one that runs, and that memory is counted for */
+    bool half_duplex;                 /* a link between stages moves one direction at a time */
     bool recompute; /* keep a stage's input only, run its forward pass again before backward */
 };
 
@@ -167,14 +183,45 @@ static inline const struct pipe_link *pipe_link_of(const struct pipe_instance *i
     return &in->link[in->link_base[m] + a * (in->devices - m) + (b - m - 1)];
 }
 
-/* Computing points [i, j) on devices [a, b): the slowest type of device among them. */
-double pipe_forward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
-                       uint32_t b);
-double pipe_backward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
-                        uint32_t b);
-/* The optimizer's update of points [i, j), as slow. */
-double pipe_update_ms(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
-                      uint32_t b);
+/* Of figures that are never NaN: one instruction, where fmax is a call. */
+static inline double pipe_more(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* A difference of prefix sums, of the slowest type of device in [a, b). `step` rows a type. */
+static inline double pipe_slowest(const struct pipe_instance *in, double **row, uint32_t step,
+                                  uint32_t i, uint32_t j, uint32_t a, uint32_t b)
+{
+    uint32_t types = pipe_group_of(in, a, b)->types;
+    double most = 0;
+
+    for (; types; types >>= 1, row += step)
+        if (types & 1)
+            most = pipe_more(most, (*row)[j] - (*row)[i]);
+    return most;
+}
+
+/* Computing points [i, j) on devices [a, b), ms of one micro-batch, or of the optimizer's update.
+ */
+static inline double pipe_forward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j,
+                                     uint32_t a, uint32_t b)
+{
+    return pipe_slowest(in, in->forward_ms + (b - a - 1), in->devices, i, j, a, b);
+}
+
+static inline double pipe_backward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j,
+                                      uint32_t a, uint32_t b)
+{
+    return pipe_slowest(in, in->backward_ms + (b - a - 1), in->devices, i, j, a, b);
+}
+
+static inline double pipe_update_ms(const struct pipe_instance *in, uint32_t i, uint32_t j,
+                                    uint32_t a, uint32_t b)
+{
+    return pipe_slowest(in, in->update_ms, 1, i, j, a, b);
+}
+
 /* Of temporary_bytes over [i, j), i < j. O(1). */
 double pipe_temporary_bytes(const struct pipe_instance *in, uint32_t i, uint32_t j);
 

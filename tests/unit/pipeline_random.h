@@ -1,0 +1,274 @@
+/* tests/unit/pipeline_random.h - random pipeline problems on random clusters, and L and memory of a
+ * plan by plain sums over the values as they were drawn, for tests. */
+#ifndef AUTOMAP_TESTS_PIPELINE_RANDOM_H
+#define AUTOMAP_TESTS_PIPELINE_RANDOM_H
+
+#include "engine/pipeline/formula.h"
+#include "rl/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RANDOM_POINTS = 16, RANDOM_DEVICES = 8, RANDOM_TIES = 2 };
+
+struct random_pipe {
+    struct pipe_instance in;
+    struct cluster cluster;
+    /* As drawn; not summed. */
+    double forward[2][RANDOM_DEVICES + 1][RANDOM_POINTS];
+    double backward[2][RANDOM_DEVICES + 1][RANDOM_POINTS];
+    double update[2][RANDOM_POINTS];
+    double gradient[RANDOM_POINTS], state[RANDOM_POINTS], stash[RANDOM_POINTS];
+    double temporary[RANDOM_POINTS];
+    uint32_t variables[RANDOM_POINTS];
+    uint32_t ties, uses[RANDOM_TIES][3];
+    struct pipe_tie tie[RANDOM_TIES];
+};
+
+static inline double random_between(struct rl_rng *r, double low, double high)
+{
+    return low + (high - low) * rl_rng_unit(r);
+}
+
+/* One to three servers of one to four devices, often unequal, `most` devices at most. */
+static inline void random_cluster(struct rl_rng *r, uint32_t most, struct cluster *out)
+{
+    char yaml[2048];
+    uint32_t left = 1 + rl_rng_below(r, most);
+    int at = snprintf(yaml, sizeof yaml,
+                      "devices:\n"
+                      "  p: {memory: 16 GB, peak: 10 TFLOP/s, bandwidth: 400 GB/s, launch: 5 us}\n"
+                      "  q: {memory: %u GB, peak: 20 TFLOP/s, bandwidth: 400 GB/s, launch: 5 us}\n"
+                      "network: {bandwidth: %u GB/s, latency: %u us}\n"
+                      "servers:\n",
+                      8 + rl_rng_below(r, 16), 1 + rl_rng_below(r, 9), rl_rng_below(r, 50));
+    while (left) {
+        uint32_t devices = 1 + rl_rng_below(r, left < 4 ? left : 4);
+        at += snprintf(
+            yaml + at, sizeof yaml - (size_t)at, "  - {type: %s, count: 1, devices: %u%s%s}\n",
+            rl_rng_below(r, 3) ? "p" : "q", devices, rl_rng_below(r, 4) ? "" : ", network: 3 GB/s",
+            devices == 1         ? ""
+            : rl_rng_below(r, 2) ? ", link: {kind: ring, bandwidth: 90 GB/s, latency: 9 us}"
+                                 : ", link: {kind: switch, bandwidth: 40 GB/s, latency: 4 us}");
+        left -= devices;
+    }
+    struct err e = {0};
+    if (cluster_read(out, yaml, strlen(yaml), &e)) {
+        fprintf(stderr, "%s%u:%u: %s\n", yaml, e.line, e.col, e.what);
+        abort();
+    }
+}
+
+static inline void random_tables(struct random_pipe *p, struct rl_rng *r)
+{
+    struct pipe_instance *in = &p->in;
+    double bytes = random_between(r, 0, 1) < 0.2 ? 0 : pow(10, random_between(r, 6, 9));
+
+    for (uint32_t i = 0; i < in->points; i++) {
+        double work = rl_rng_below(r, 6) ? random_between(r, 0, 10) : 0;
+        for (uint32_t t = 0; t < in->types; t++) {
+            double speed = t ? random_between(r, 0.5, 2) : 1;
+            in->update_ms[t][i + 1] = p->update[t][i] = random_between(r, 0, 1);
+            for (uint32_t k = 1; k <= in->devices; k++) {
+                double f = (0.1 + work) * in->share[k] * speed;
+                p->forward[t][k][i] = in->forward_ms[pipe_row(in, t, k)][i + 1] = f;
+                p->backward[t][k][i] = in->backward_ms[pipe_row(in, t, k)][i + 1] =
+                    f * random_between(r, 1, 3);
+            }
+        }
+        in->gradient_bytes[i + 1] = p->gradient[i] =
+            rl_rng_below(r, 3) ? random_between(r, 0, 2e8) : 0;
+        in->state_bytes[i + 1] = p->state[i] = 4 * p->gradient[i];
+        in->stash_bytes[i + 1] = p->stash[i] = random_between(r, 0, 1e9);
+        in->temporary_bytes[i] = p->temporary[i] = random_between(r, 0, 2e9);
+        in->variables[i + 1] = p->variables[i] = p->gradient[i] > 0;
+        if (i) {
+            in->forward_bytes[i] = rl_rng_below(r, 8) ? bytes * rl_rng_unit(r) : 0;
+            in->backward_bytes[i] = rl_rng_below(r, 8) ? bytes * rl_rng_unit(r) : 0;
+            in->once_bytes[i] = rl_rng_below(r, 4) ? 0 : bytes * rl_rng_unit(r);
+        }
+    }
+}
+
+static inline void random_ties(struct random_pipe *p, struct rl_rng *r)
+{
+    struct err e = {0};
+
+    p->ties = p->in.points > 2 ? rl_rng_below(r, RANDOM_TIES + 1) : 0;
+    for (uint32_t n = 0; n < p->ties; n++) {
+        uint32_t *u = p->uses[n], last = p->in.points - 1;
+        u[0] = rl_rng_below(r, last);
+        u[1] = u[0] + 1 + rl_rng_below(r, last - u[0]);
+        u[2] = last;
+        p->tie[n] = (struct pipe_tie){.uses = u,
+                                      .use_count = u[1] < last ? 2 + rl_rng_below(r, 2) : 2,
+                                      .gradient_bytes = random_between(r, 0, 1e9),
+                                      .state_bytes = random_between(r, 0, 4e9),
+                                      .update_ms = random_between(r, 0, 3)};
+        if (pipe_instance_tie(&p->in, &p->tie[n], &e))
+            abort();
+    }
+}
+
+/* Options of all kinds; memory limits from generous to what nothing fits. */
+static inline void random_pipe_new(struct random_pipe *p, uint64_t seed, uint32_t points,
+                                   uint32_t devices)
+{
+    struct rl_rng r;
+    struct err e = {0};
+
+    rl_rng_seed(&r, seed, 0);
+    memset(p, 0, sizeof *p);
+    random_cluster(&r, devices, &p->cluster);
+    struct pipe_options o = {.micro_batches = rl_rng_below(&r, 4) ? 1 + rl_rng_below(&r, 20) : 1,
+                             .micro_batch = 1 + rl_rng_below(&r, 16),
+                             .overlap = rl_rng_below(&r, 2) ? rl_rng_unit(&r) : 0,
+                             .memory_share = rl_rng_below(&r, 3) ? random_between(&r, 0.05, 1) : 0,
+                             .schedule =
+                                 (enum pipe_schedule_kind)rl_rng_below(&r, PIPE_SCHEDULE_COUNT),
+                             .half_duplex = rl_rng_below(&r, 2),
+                             .recompute = rl_rng_below(&r, 3) == 0};
+    if (pipe_instance_new(&p->in, 1 + rl_rng_below(&r, points), &p->cluster, &o, &e))
+        abort();
+    random_tables(p, &r);
+    random_ties(p, &r);
+    if (pipe_instance_finish(&p->in, &e))
+        abort();
+}
+
+/* ---- plain sums ---- */
+static inline bool slow_uses(const struct random_pipe *p, uint32_t tie, uint32_t i, uint32_t j)
+{
+    for (uint32_t u = 0; u < p->tie[tie].use_count; u++)
+        if (p->uses[tie][u] >= i && p->uses[tie][u] < j)
+            return true;
+    return false;
+}
+
+static inline struct pipe_node slow_stage(const struct random_pipe *p, uint32_t i, uint32_t j,
+                                          uint32_t a, uint32_t b)
+{
+    const struct pipe_instance *in = &p->in;
+    struct pipe_node node = {0};
+    double bytes = 0, shared = 0, update = 0;
+
+    for (uint32_t d = a; d < b; d++) { /* every replica on its own device */
+        double f = 0, back = 0, u = 0;
+        for (uint32_t x = i; x < j; x++) {
+            f += p->forward[in->type_of[d]][b - a][x];
+            back += p->backward[in->type_of[d]][b - a][x];
+            u += p->update[in->type_of[d]][x];
+        }
+        node.forward_ms = fmax(node.forward_ms, f);
+        node.backward_ms = fmax(node.backward_ms, back);
+        update = fmax(update, u);
+    }
+    if (in->options.recompute)
+        node.backward_ms += node.forward_ms;
+    for (uint32_t x = i; x < j; x++)
+        bytes += p->gradient[x];
+    for (uint32_t n = 0; n < p->ties; n++) {
+        if (!slow_uses(p, n, i, j))
+            continue;
+        if (slow_uses(p, n, 0, i) || slow_uses(p, n, j, in->points))
+            shared += in->tie[n].sync_ms;
+        if (slow_uses(p, n, 0, i)) {
+            bytes += p->tie[n].gradient_bytes;
+            update += p->tie[n].update_ms;
+        }
+    }
+    const struct pipe_group *g = pipe_group_of(in, a, b);
+    shared += bytes > 0 ? g->reduce_ms + bytes * g->reduce_ms_per_byte : 0;
+    node.reduce_ms = update + (1 - in->options.overlap) * shared;
+    return node;
+}
+
+static inline double slow_memory(const struct random_pipe *p, const struct pipe_plan *plan,
+                                 uint32_t s)
+{
+    const struct pipe_instance *in = &p->in;
+    uint32_t i = plan->pivot[s], j = plan->pivot[s + 1], k = plan->stages - s,
+             m = in->options.micro_batches;
+    uint32_t flight = in->options.schedule == PIPE_EAGER  ? 2 * k - 1
+                      : in->options.schedule == PIPE_1F1B ? k
+                                                          : m;
+    double stash = 0, temporary = 0, state = 0,
+           share = in->share[plan->device[s + 1] - plan->device[s]];
+
+    flight = flight < m ? flight : m;
+    for (uint32_t x = i; x < j; x++) {
+        state += p->state[x];
+        stash += p->stash[x];
+        temporary = fmax(temporary, p->temporary[x]);
+    }
+    for (uint32_t n = 0; n < p->ties; n++)
+        if (slow_uses(p, n, i, j) && slow_uses(p, n, 0, i))
+            state += p->tie[n].state_bytes;
+    return state + share * (flight * in->forward_bytes[i] +
+                            (in->options.recompute ? 1 : flight) * stash + temporary);
+}
+
+static inline bool slow_fits(const struct random_pipe *p, const struct pipe_plan *plan)
+{
+    for (uint32_t s = 0; s < plan->stages && p->in.options.memory_share > 0; s++)
+        for (uint32_t d = plan->device[s]; d < plan->device[s + 1]; d++)
+            if (slow_memory(p, plan, s) >
+                p->in.options.memory_share * cluster_type_of(&p->cluster, d)->memory_bytes)
+                return false;
+    return true;
+}
+
+static inline uint32_t slow_nodes(const struct random_pipe *p, const struct pipe_plan *plan,
+                                  struct pipe_node *node)
+{
+    const struct pipe_instance *in = &p->in;
+    uint32_t n = 0;
+
+    for (uint32_t s = 0; s < plan->stages; s++) {
+        const uint32_t *d = &plan->device[s];
+        uint32_t cut = plan->pivot[s];
+        if (s) {
+            const struct pipe_link *l = pipe_link_of(in, d[-1], d[0], d[1]);
+            double f = in->forward_bytes[cut], b = in->backward_bytes[cut], o = in->once_bytes[cut];
+            node[n++] = (struct pipe_node){f > 0 ? l->ms + f * l->ms_per_byte : 0,
+                                           b > 0 ? l->ms + b * l->ms_per_byte : 0,
+                                           o > 0 ? l->ms + o * l->ms_per_byte : 0};
+        }
+        node[n++] = slow_stage(p, cut, plan->pivot[s + 1], d[0], d[1]);
+    }
+    return n;
+}
+
+/* The formula as it is written: for each Q, every sum anew. */
+static inline double slow_length(const struct pipe_node *node, uint32_t count,
+                                 const struct pipe_options *o)
+{
+    double length = 0, m = o->micro_batches;
+
+    for (uint32_t q = 0; q < count; q++) {
+        bool both_ways = q % 2 == 1 && !o->half_duplex;
+        double sum = (m - 1) * (both_ways ? fmax(node[q].forward_ms, node[q].backward_ms)
+                                          : node[q].forward_ms + node[q].backward_ms);
+        double last = 0;
+        for (uint32_t a = 0; a <= q; a++)
+            sum += node[a].forward_ms;
+        for (uint32_t s = 0; s < count; s++) {
+            double e = 0;
+            for (uint32_t a = s; a <= q; a++)
+                e += node[a].backward_ms;
+            for (uint32_t a = q + 1; a < s; a++)
+                e -= node[a].backward_ms;
+            last = fmax(last, node[s].reduce_ms + e);
+        }
+        length = fmax(length, sum + last);
+    }
+    return length;
+}
+
+static inline bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b));
+}
+
+#endif
