@@ -1,0 +1,172 @@
+/* The proven optimum against every plan there is, on random problems; L and memory against plain
+ * sums; restrictions; the speed-up by a known plan. */
+#include "engine/pipeline/exact.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/pipeline_random.h"
+
+/* All plans: pivots and device cuts of each count of stages. */
+struct brute {
+    struct random_pipe *p;
+    struct pipe_plan plan;
+    struct pipe_node node[2 * RANDOM_DEVICES];
+    double best;
+    uint32_t stages; /* exactly; 0: any */
+    bool variables;
+    const uint8_t *device_cut;
+    uint64_t plans, fitting;
+};
+
+static void price(struct brute *b)
+{
+    const struct pipe_instance *in = &b->p->in;
+
+    b->plans++;
+    for (uint32_t s = 0; s < b->plan.stages && b->variables; s++)
+        if (in->variables[b->plan.pivot[s]] == in->variables[b->plan.pivot[s + 1]])
+            return;
+    if (!slow_fits(b->p, &b->plan))
+        return;
+    b->fitting++;
+    uint32_t count = slow_nodes(b->p, &b->plan, b->node);
+    b->best = fmin(b->best, slow_length(b->node, count, &in->options));
+}
+
+static void descend(struct brute *b, uint32_t s)
+{
+    const struct pipe_instance *in = &b->p->in;
+    struct pipe_plan *p = &b->plan;
+
+    p->stages = s + 1;
+    p->pivot[s + 1] = in->points;
+    p->device[s + 1] = in->devices;
+    if (!b->stages || b->stages == s + 1)
+        price(b);
+    for (uint32_t i = p->pivot[s] + 1; i < in->points; i++) {
+        for (uint32_t d = p->device[s] + 1; d < in->devices; d++) {
+            if (b->device_cut && !b->device_cut[d])
+                continue;
+            p->pivot[s + 1] = i;
+            p->device[s + 1] = d;
+            descend(b, s + 1);
+        }
+    }
+}
+
+struct tally {
+    uint32_t problems, infeasible, bounded, several;
+};
+
+static void compare(struct random_pipe *p, const struct pipe_exact_options *o, struct tally *t)
+{
+    struct brute b = {.p = p,
+                      .best = INFINITY,
+                      .stages = o->stages,
+                      .variables = o->variables,
+                      .device_cut = o->device_cut};
+    struct pipe_exact_result r;
+    struct err e;
+    int rc = pipe_exact_solve(&p->in, o, &r, &e);
+
+    descend(&b, 0);
+    t->problems++;
+    t->infeasible += b.best == INFINITY;
+    t->bounded += b.fitting < b.plans;
+    if (rc) {
+        assert_int_equal(rc, ERR_INFEASIBLE);
+        assert_true(isinf(b.best));
+        return;
+    }
+    assert_true(r.certified);
+    assert_int_equal(r.found, b.best < INFINITY);
+    if (!r.found)
+        return;
+    t->several += r.plan.stages > 1;
+    assert_true(pipe_plan_is_valid(&p->in, &r.plan));
+    assert_true(slow_fits(p, &r.plan) && pipe_fits(&p->in, &r.plan));
+    if (!near(r.length_ms, b.best))
+        fail_msg("L %.17g, the best of %u plans has %.17g", r.length_ms, (unsigned)b.plans, b.best);
+    assert_true(
+        near(r.length_ms, slow_length(b.node, slow_nodes(p, &r.plan, b.node), &p->in.options)));
+
+    struct pipe_exact_options known = *o; /* a known plan drops states, never the optimum */
+    struct pipe_exact_result again;
+    known.known_ms = r.length_ms;
+    assert_int_equal(pipe_exact_solve(&p->in, &known, &again, &e), 0);
+    assert_true(again.found && again.certified && near(again.length_ms, r.length_ms));
+    assert_true(again.transitions <= r.transitions);
+    known.known_ms = r.length_ms * 0.999;
+    assert_int_equal(pipe_exact_solve(&p->in, &known, &again, &e), 0);
+    assert_true(!again.found && again.certified);
+}
+
+static void test_all_plans(void **state)
+{
+    (void)state;
+    struct pipe_exact_options o = {0};
+    struct random_pipe p;
+    struct tally t = {0};
+
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        random_pipe_new(&p, seed, seed % 10 ? 9 : 12, seed % 10 ? 6 : 8);
+        compare(&p, &o, &t);
+        pipe_instance_free(&p.in);
+    }
+    print_message(
+        "%u problems, %u with no plan, %u where memory rules some out, %u best in several stages\n",
+        t.problems, t.infeasible, t.bounded, t.several);
+    assert_true(t.infeasible > 50 && t.bounded > 500 && t.several > 500);
+}
+
+static void test_restricted(void **state)
+{
+    (void)state;
+    struct random_pipe p;
+    struct tally t = {0};
+    uint8_t mask[RANDOM_DEVICES + 1];
+
+    for (uint64_t seed = 10000; seed < 11500; seed++) {
+        random_pipe_new(&p, seed, 9, 6);
+        struct pipe_exact_options o = {.stages = (uint32_t)(seed % 5), .variables = seed % 2};
+        if (seed % 3) {
+            pipe_device_cuts(&p.in, (uint32_t)(seed % 3 - 1), mask);
+            o.device_cut = mask;
+        }
+        compare(&p, &o, &t);
+        pipe_instance_free(&p.in);
+    }
+    assert_true(t.infeasible > 50 && t.several > 200);
+}
+
+static void test_cut_short(void **state)
+{
+    (void)state;
+    struct pipe_exact_options o = {.entries_most = 1};
+    struct pipe_exact_result r;
+    struct random_pipe p;
+    struct err e;
+
+    random_pipe_new(&p, 4, 12, 8);
+    assert_true(p.in.points > 4 && p.in.devices > 2);
+    p.in.options.memory_share = 0;
+    assert_int_equal(pipe_exact_solve(&p.in, &o, &r, &e), 0);
+    assert_true(r.found && !r.certified && pipe_plan_is_valid(&p.in, &r.plan));
+    pipe_instance_free(&p.in);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_plans),
+        cmocka_unit_test(test_restricted),
+        cmocka_unit_test(test_cut_short),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
