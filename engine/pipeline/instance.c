@@ -192,9 +192,8 @@ static bool new_tables(struct pipe_instance *in)
     in->temporary_most = new_rows(a, levels(in->points), n);
     if (!in->forward_ms || !in->backward_ms || !in->update_ms || !in->temporary_most)
         return false;
-    in->temporary_bytes = in->temporary_most[0];
     double **each[] = {&in->gradient_bytes, &in->state_bytes,    &in->stash_bytes,
-                       &in->forward_bytes,  &in->backward_bytes, &in->once_bytes};
+                       &in->forward_bytes,  &in->backward_bytes, &in->once_bytes, &in->temporary_bytes};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         if (!(*each[i] = arena_get(a, n, sizeof(double))))
             return false;
@@ -388,6 +387,9 @@ static int fill_most(struct pipe_instance *in, struct err *e)
             return err_set(e, ERR_INPUT,
                            "temporary_bytes of point %u is %g, expected a finite figure >= 0", i,
                            in->temporary_bytes[i]);
+    /* on top of the stash up to the point: what lies behind it has been freed when it runs backward */
+    for (uint32_t i = 0; i < n; i++)
+        in->temporary_most[0][i] = in->stash_bytes[i + 1] + in->temporary_bytes[i];
     for (uint32_t level = 1; level < levels(n); level++)
         for (uint32_t i = 0; i + (1u << level) <= n; i++)
             in->temporary_most[level][i] =
@@ -425,7 +427,7 @@ double pipe_temporary_bytes(const struct pipe_instance *in, uint32_t i, uint32_t
     uint32_t level = levels(j - i) - 1;
     const double *most = in->temporary_most[level];
 
-    return fmax(most[i], most[j - (1u << level)]);
+    return fmax(fmax(most[i], most[j - (1u << level)]) - in->stash_bytes[j], 0);
 }
 
 /* ---- fewer points ---- */

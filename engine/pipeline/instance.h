@@ -119,7 +119,7 @@ struct pipe_instance {
     struct pipe_link *link;   /* pipe_link_of */
     uint32_t *link_base;      /* [devices + 1] */
 
-    /* By pipe_instance_finish: largest temporary_bytes of 2^level points from i on. */
+    /* By pipe_instance_finish: largest stash_bytes[i + 1] + temporary_bytes of 2^level points from i on. */
     double **temporary_most;
     bool finished;
     struct arena arena; /* all of the above */
@@ -222,7 +222,8 @@ static inline double pipe_update_ms(const struct pipe_instance *in, uint32_t i, 
     return pipe_slowest(in, in->update_ms, 1, i, j, a, b);
 }
 
-/* Of temporary_bytes over [i, j), i < j. O(1). */
+/* What points [i, j) need at their peak beyond all that they stash: the largest of temporary_bytes
+ * less what the points behind it in [i, j) stashed. i < j. O(1). */
 double pipe_temporary_bytes(const struct pipe_instance *in, uint32_t i, uint32_t j);
 
 #endif
