@@ -126,15 +126,17 @@ static bool is_heavy(uint16_t opcode)
     }
 }
 
-static double peak_of(const struct terms *t, hlo_id id)
+static enum peak_type peak_type_of(const struct hlo_module *m, hlo_id id)
 {
-    const struct hlo_module *m = t->labels->classes->m;
     const struct hlo_instruction *i = hlo_at(m, id);
     hlo_value v = i->operand_count ? m->leaf_base[hlo_operand(m, id, 0)] : m->leaf_base[id];
 
-    if (v >= m->value_count)
-        return cluster_peak(&t->device, PEAK_F32);
-    return cluster_peak(&t->device, cluster_peak_type(hlo_value_shape(m, v)->type));
+    return v < m->value_count ? cluster_peak_type(hlo_value_shape(m, v)->type) : PEAK_F32;
+}
+
+static double peak_of(const struct terms *t, hlo_id id)
+{
+    return cluster_peak(&t->device, peak_type_of(t->labels->classes->m, id));
 }
 
 struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on)
@@ -166,6 +168,60 @@ struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, cons
         out.communication_ms += out.times * list[k].ms;
     }
     return out;
+}
+
+/* ---- one instruction, by the size of one class ---- */
+
+/* Splits the bytes of its leaves into those that grow with class `k` and the rest. */
+static void scale_traffic(const struct terms *t, hlo_id id, class_id k, struct instruction_scaling *s)
+{
+    const struct classes *c = t->labels->classes;
+    uint16_t opcode = hlo_at(c->m, id)->opcode;
+    double whole[2] = {0}, stored[2] = {0}; /* fixed, growing */
+
+    for (uint32_t leaf = 0; leaf < class_leaf_count(c, id); leaf++) {
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        double bytes = (double)hlo_value_shape(c->m, v)->bytes;
+        int grows = 0;
+        for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1] && !grows; n++)
+            grows = c->factors[n].class == k && c->leaf_dims[c->factors[n].dims + leaf] >= 0;
+        whole[grows] += bytes;
+        if (t->fusion->is_stored[t->fusion->buffer[v]])
+            stored[grows] += bytes;
+    }
+    if (opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST)
+        return;
+    double sum = whole[0] + whole[1], touched = fmax(t->costs->instruction[id].bytes, 0);
+    bool is_partial = is_partial_reader(opcode) && sum > 0;
+    s->bytes = is_partial ? touched * whole[0] / sum : stored[0];
+    s->bytes_per_x = is_partial ? touched * whole[1] / sum : stored[1];
+}
+
+struct instruction_scaling terms_scaling(const struct terms *t, hlo_id id, class_id k)
+{
+    const struct classes *c = t->labels->classes;
+    struct instruction_scaling s = {.measured_ms = -1};
+
+    if (class_leaf_count(c, id) == 0)
+        return s;
+    for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1]; n++)
+        s.has_class |= c->factors[n].class == k;
+    *(s.has_class ? &s.flops_per_x : &s.flops) = fmax(t->costs->instruction[id].flops, 0);
+    scale_traffic(t, id, k, &s);
+    s.is_heavy = is_heavy(hlo_at(c->m, id)->opcode);
+    s.peak = peak_type_of(c->m, id);
+    if (t->measured_ms)
+        s.measured_ms = t->measured_ms[id];
+    return s;
+}
+
+double scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d, double x)
+{
+    if (s->measured_ms >= 0)
+        return s->has_class ? s->measured_ms * x : s->measured_ms;
+    double ms = fmax((s->flops + s->flops_per_x * x) / cluster_peak(d, s->peak),
+                     (s->bytes + s->bytes_per_x * x) / d->bandwidth) * 1e3;
+    return s->is_heavy ? ms + d->launch_ms : ms;
 }
 
 /* ---- tables ---- */

@@ -60,6 +60,20 @@ struct instruction_cost {
 };
 struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on);
 
+/* One execution of an instruction on one device as a function of the size x of one class, in parts
+ * of what it is in the module (a micro-batch: samples / the batch): work that does not depend on it,
+ * and work in proportion. */
+struct instruction_scaling {
+    double flops, bytes;           /* fixed */
+    double flops_per_x, bytes_per_x;
+    double measured_ms;            /* at x = 1, < 0: not measured */
+    bool has_class, is_heavy;
+    enum peak_type peak;
+};
+struct instruction_scaling terms_scaling(const struct terms *t, hlo_id id, class_id k);
+/* Its roofline on device `d`: max(flops / peak, bytes / bandwidth) + launch. Measured: x times it. */
+double scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d, double x);
+
 /* The all-reduces of one instruction, one per split reducing factor. */
 struct reduction {
     class_id class;

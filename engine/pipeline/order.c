@@ -1,0 +1,486 @@
+#include "engine/pipeline/order.h"
+
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the forward order");
+}
+
+/* ---- the forward order ---- */
+
+struct sorter {
+    struct order *o;
+    uint32_t *depth;  /* [ops] operations in the longest chain of forward operations up to it */
+    uint8_t *state;   /* [ops] 0 new, 1 on the stack, 2 in the main order */
+    uint32_t *anchor; /* [ops] of main ones their place, of others the place they follow */
+    uint32_t main_count;
+};
+
+struct visit {
+    uint32_t op, next; /* operands visited so far */
+};
+
+static const struct unroll_op *op_at(const struct order *o, uint32_t op)
+{
+    return &o->steps.ops[op];
+}
+
+/* The forward operation that makes operand `k` of `op`; UNROLL_NONE: a parameter, or backward. */
+static uint32_t forward_maker(const struct order *o, const struct unroll_op *op, uint32_t k)
+{
+    uint32_t maker = o->steps.values[o->steps.operands[op->operands + k]].op;
+
+    return maker == UNROLL_NONE || op_at(o, maker)->is_backward ? UNROLL_NONE : maker;
+}
+
+static void find_depths(struct sorter *s)
+{
+    for (uint32_t n = 0; n < s->o->steps.op_count; n++) {
+        const struct unroll_op *op = op_at(s->o, n);
+        for (uint32_t k = 0; k < op->operand_count && !op->is_backward; k++) {
+            uint32_t maker = forward_maker(s->o, op, k);
+            if (maker != UNROLL_NONE && s->depth[maker] >= s->depth[n])
+                s->depth[n] = s->depth[maker] + 1;
+        }
+    }
+}
+
+/* The operand still to visit with the longest chain, first of equals; UNROLL_NONE: none left.
+ * Operations have few operands, so looking again for each is cheaper than sorting them. */
+static uint32_t next_operand(const struct sorter *s, uint32_t n)
+{
+    const struct unroll_op *op = op_at(s->o, n);
+    uint32_t best = UNROLL_NONE;
+
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        uint32_t maker = forward_maker(s->o, op, k);
+        if (maker != UNROLL_NONE && !s->state[maker] && (best == UNROLL_NONE || s->depth[maker] > s->depth[best]))
+            best = maker;
+    }
+    return best;
+}
+
+static void visit_from(struct sorter *s, uint32_t root, uint32_t *stack)
+{
+    uint32_t height = 0;
+
+    stack[height++] = root;
+    s->state[root] = 1;
+    while (height) {
+        uint32_t op = stack[height - 1], next = next_operand(s, op);
+        if (next != UNROLL_NONE) {
+            s->state[next] = 1;
+            stack[height++] = next;
+            continue;
+        }
+        s->state[op] = 2;
+        s->anchor[op] = s->main_count++;
+        height--;
+    }
+}
+
+/* The loss, or where none was found the forward operation at the end of the longest chain. */
+static uint32_t find_root(const struct sorter *s)
+{
+    const struct unrolled *u = &s->o->steps;
+    uint32_t best = UNROLL_NONE;
+
+    if (u->loss != UNROLL_NONE && !u->ops[u->loss].is_backward)
+        return u->loss;
+    for (uint32_t n = 0; n < u->op_count; n++) {
+        if (!u->ops[n].is_backward && (best == UNROLL_NONE || s->depth[n] > s->depth[best]))
+            best = n;
+    }
+    return best;
+}
+
+/* First place in the main order where something reads a value that `op` reads. */
+static uint32_t beside_readers(const struct sorter *s, const struct unroll_op *op)
+{
+    const struct order *o = s->o;
+    uint32_t least = UNROLL_NONE;
+
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        uint32_t value = o->steps.operands[op->operands + k];
+        for (uint32_t n = o->user_base[value]; n < o->user_base[value + 1]; n++) {
+            uint32_t user = o->users[n];
+            if (s->state[user] == 2 && s->anchor[user] < least)
+                least = s->anchor[user];
+        }
+    }
+    return least == UNROLL_NONE ? 0 : least;
+}
+
+static void anchor_rest(struct sorter *s)
+{
+    for (uint32_t n = 0; n < s->o->steps.op_count; n++) {
+        const struct unroll_op *op = op_at(s->o, n);
+        bool found = false;
+        if (op->is_backward || s->state[n] == 2)
+            continue;
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            uint32_t maker = forward_maker(s->o, op, k);
+            if (maker == UNROLL_NONE)
+                continue;
+            if (!found || s->anchor[maker] > s->anchor[n])
+                s->anchor[n] = s->anchor[maker];
+            found = true;
+        }
+        if (!found)
+            s->anchor[n] = beside_readers(s, op);
+    }
+}
+
+/* Counting sort by anchor; the main operation of an anchor first, the others as they were made. */
+static bool lay_out(struct sorter *s)
+{
+    struct order *o = s->o;
+    uint32_t *at = mem_try((size_t)s->main_count + 1, sizeof *at);
+
+    if (!at)
+        return false;
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
+        if (!op_at(o, n)->is_backward)
+            at[s->anchor[n] + 1]++;
+    }
+    for (uint32_t k = 0; k < s->main_count; k++)
+        at[k + 1] += at[k];
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
+        if (s->state[n] == 2)
+            o->forward[o->position[n] = at[s->anchor[n]]++] = n;
+    }
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
+        if (!op_at(o, n)->is_backward && s->state[n] != 2)
+            o->forward[o->position[n] = at[s->anchor[n]]++] = n;
+    }
+    free(at);
+    return true;
+}
+
+static int order_forward(struct order *o, struct err *e)
+{
+    size_t ops = o->steps.op_count;
+    struct sorter s = {.o = o, .depth = mem_try(ops, sizeof *s.depth), .state = mem_try(ops, 1),
+                       .anchor = mem_try(ops, sizeof *s.anchor)};
+    uint32_t *stack = mem_try(ops, sizeof *stack);
+    int rc = s.depth && s.state && s.anchor && stack ? 0 : no_memory(e);
+
+    if (!rc) {
+        find_depths(&s);
+        uint32_t root = find_root(&s);
+        if (root != UNROLL_NONE)
+            visit_from(&s, root, stack);
+        anchor_rest(&s);
+        if (o->count < 2)
+            rc = err_set(e, ERR_INFEASIBLE, "a forward pass of %u operations cannot be cut", o->count);
+        else if (!lay_out(&s))
+            rc = no_memory(e);
+    }
+    free(s.depth);
+    free(s.state);
+    free(s.anchor);
+    free(stack);
+    return rc;
+}
+
+/* ---- backward positions ---- */
+
+/* Readers of every value; those of the forward pass by position, for the search below. */
+struct readers {
+    uint32_t *base, *position;
+};
+
+static bool find_readers(const struct order *o, struct readers *r)
+{
+    const struct unrolled *u = &o->steps;
+
+    r->base = mem_try((size_t)u->value_count + 2, sizeof *r->base);
+    r->position = mem_try(o->user_base[u->value_count], sizeof *r->position);
+    if (!r->base || !r->position)
+        return false;
+    for (uint32_t p = 0; p < o->count; p++) {
+        const struct unroll_op *op = op_at(o, o->forward[p]);
+        for (uint32_t k = 0; k < op->operand_count; k++)
+            r->base[u->operands[op->operands + k] + 2]++;
+    }
+    for (uint32_t v = 0; v < u->value_count; v++)
+        r->base[v + 1] += r->base[v];
+    for (uint32_t p = 0; p < o->count; p++) {
+        const struct unroll_op *op = op_at(o, o->forward[p]);
+        for (uint32_t k = 0; k < op->operand_count; k++)
+            r->position[r->base[u->operands[op->operands + k] + 1]++] = p;
+    }
+    return true;
+}
+
+/* The largest position allowed by forward operand `value` that is not behind `latest`. */
+static bool allowed(const struct order *o, const struct readers *r, uint32_t value, uint32_t latest, uint32_t *out)
+{
+    uint32_t low = r->base[value], high = r->base[value + 1];
+    uint32_t maker = o->steps.values[value].op;
+    bool found = false;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->position[middle] <= latest)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > r->base[value]) {
+        *out = r->position[low - 1];
+        found = true;
+    }
+    if (maker != UNROLL_NONE && o->position[maker] <= latest && (!found || o->position[maker] > *out)) {
+        *out = o->position[maker];
+        found = true;
+    }
+    return found;
+}
+
+static void place_backward(struct order *o, const struct readers *r, uint32_t n)
+{
+    const struct unrolled *u = &o->steps;
+    const struct unroll_op *op = &u->ops[n];
+    uint32_t latest = o->count - 1, place;
+
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        const struct unroll_value *v = &u->values[u->operands[op->operands + k]];
+        if (v->op != UNROLL_NONE && u->ops[v->op].is_backward && v->is_float && o->position[v->op] < latest)
+            latest = o->position[v->op];
+    }
+    place = latest;
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        uint32_t value = u->operands[op->operands + k], here;
+        const struct unroll_value *v = &u->values[value];
+        bool is_forward = v->op == UNROLL_NONE || !u->ops[v->op].is_backward;
+        if (is_forward && allowed(o, r, value, latest, &here) && here < place)
+            place = here;
+    }
+    o->position[n] = place;
+}
+
+static int order_backward(struct order *o, struct err *e)
+{
+    struct readers r = {0};
+    int rc = find_readers(o, &r) ? 0 : no_memory(e);
+
+    for (uint32_t n = 0; n < o->steps.op_count && !rc; n++) {
+        if (op_at(o, n)->is_backward)
+            place_backward(o, &r, n);
+    }
+    free(r.base);
+    free(r.position);
+    return rc;
+}
+
+/* ---- the whole ---- */
+
+static bool find_users(struct order *o)
+{
+    const struct unrolled *u = &o->steps;
+    uint32_t uses = 0;
+
+    for (uint32_t n = 0; n < u->op_count; n++)
+        uses += u->ops[n].operand_count;
+    o->user_base = mem_try((size_t)u->value_count + 2, sizeof *o->user_base);
+    o->users = mem_try(uses, sizeof *o->users);
+    if (!o->user_base || !o->users)
+        return false;
+    for (uint32_t n = 0; n < u->op_count; n++) {
+        for (uint32_t k = 0; k < u->ops[n].operand_count; k++)
+            o->user_base[u->operands[u->ops[n].operands + k] + 2]++;
+    }
+    for (uint32_t v = 0; v < u->value_count; v++)
+        o->user_base[v + 1] += o->user_base[v];
+    for (uint32_t n = 0; n < u->op_count; n++) {
+        for (uint32_t k = 0; k < u->ops[n].operand_count; k++)
+            o->users[o->user_base[u->operands[u->ops[n].operands + k] + 1]++] = n;
+    }
+    return true;
+}
+
+int order_new(const struct problem *p, struct order *out, struct err *e)
+{
+    *out = (struct order){0};
+    int rc = unroll_new(p, &out->steps, e);
+
+    if (rc)
+        return rc;
+    for (uint32_t n = 0; n < out->steps.op_count; n++)
+        out->count += !out->steps.ops[n].is_backward;
+    out->position = mem_try(out->steps.op_count, sizeof *out->position);
+    out->forward = mem_try(out->count, sizeof *out->forward);
+    if (!out->position || !out->forward || !find_users(out))
+        rc = no_memory(e);
+    if (!rc)
+        rc = order_forward(out, e);
+    if (!rc)
+        rc = order_backward(out, e);
+    if (rc)
+        order_release(out);
+    return rc;
+}
+
+void order_release(struct order *o)
+{
+    unroll_release(&o->steps);
+    free(o->position);
+    free(o->forward);
+    free(o->users);
+    free(o->user_base);
+    *o = (struct order){0};
+}
+
+/* ---- cuts ---- */
+
+/* True when all that is made from value `v` are sums too. */
+static bool leads_to_sums(const struct order *o, const uint8_t *kind, uint32_t v)
+{
+    for (uint32_t n = o->user_base[v]; n < o->user_base[v + 1]; n++) {
+        const struct unroll_op *user = op_at(o, o->users[n]);
+        for (uint32_t k = 0; k < user->value_count; k++) {
+            if (kind[user->values + k] == ORDER_NO_SUM)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Operations through which a gradient passes as it is: sums of it, other forms of it. */
+static bool keeps_gradient(uint16_t opcode)
+{
+    return opcode == HLO_OP_ADD || opcode == HLO_OP_TRANSPOSE || opcode == HLO_OP_CONVERT || opcode == HLO_OP_NEGATE;
+}
+
+/* From each variable's gradient back over its sums. Users come behind, so one sweep is enough. */
+static void find_variable_gradients(const struct order *o, uint8_t *kind)
+{
+    const struct unrolled *u = &o->steps;
+
+    for (uint32_t k = 0; k < u->problem->roles.param_count; k++) {
+        uint32_t v = u->gradient[k];
+        if (v != UNROLL_NONE && kind[v] == ORDER_SUM)
+            kind[v] = ORDER_VARIABLE;
+    }
+    for (uint32_t n = u->op_count; n-- > 0;) {
+        const struct unroll_op *op = op_at(o, n);
+        if (op->value_count != 1 || kind[op->values] != ORDER_VARIABLE || !keeps_gradient(hlo_at(u->problem->m, op->id)->opcode))
+            continue;
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            uint32_t v = u->operands[op->operands + k];
+            if (kind[v] == ORDER_SUM)
+                kind[v] = ORDER_VARIABLE;
+        }
+    }
+}
+
+uint8_t *order_gradients(const struct order *o)
+{
+    const struct unrolled *u = &o->steps;
+    uint8_t *kind = mem_try(u->value_count, 1);
+
+    for (uint32_t n = u->op_count; kind && n-- > 0;) {
+        const struct unroll_op *op = op_at(o, n);
+        for (uint32_t v = op->values; v < op->values + op->value_count && op->is_backward; v++) {
+            if (!u->values[v].has_batch && leads_to_sums(o, kind, v))
+                kind[v] = ORDER_SUM;
+        }
+    }
+    if (kind)
+        find_variable_gradients(o, kind);
+    return kind;
+}
+
+struct extent {
+    uint32_t made;
+    uint32_t first_backward, last; /* first backward use, last use of all; `made` when none */
+};
+
+static struct extent extent_of(const struct order *o, uint32_t value)
+{
+    uint32_t made = o->position[o->steps.values[value].op];
+    struct extent x = {made, made, made};
+
+    for (uint32_t n = o->user_base[value]; n < o->user_base[value + 1]; n++) {
+        uint32_t user = o->users[n], at = o->position[user];
+        if (at > x.last)
+            x.last = at;
+        if (at < x.first_backward && o->steps.ops[user].is_backward)
+            x.first_backward = at;
+    }
+    return x;
+}
+
+/* Adds to the cuts behind `from` up to `to`: differences for now. */
+static void add_cuts(double *cuts, uint32_t from, uint32_t to, double bytes)
+{
+    if (from < to) {
+        cuts[from + 1] += bytes;
+        cuts[to + 1] -= bytes;
+    }
+}
+
+static void add_value(const struct order *o, const uint8_t *gradient, uint32_t value, struct order_cuts *c)
+{
+    const struct unroll_value *v = &o->steps.values[value];
+    struct extent x = extent_of(o, value);
+    bool is_once = op_at(o, v->op)->is_backward ? gradient[value] == ORDER_SUM : !v->is_varying;
+
+    if (gradient[value] == ORDER_VARIABLE)
+        return;
+    if (is_once) {
+        add_cuts(c->once, x.made, x.last, v->bytes);
+        add_cuts(c->once, x.first_backward, x.made, v->bytes);
+        return;
+    }
+    double bytes = v->has_batch ? v->bytes / (double)o->steps.batch_size : v->bytes;
+    add_cuts(v->has_batch ? c->forward_sample : c->forward_fixed, x.made, x.last, bytes);
+    add_cuts(v->has_batch ? c->backward_sample : c->backward_fixed, x.first_backward, x.made, bytes);
+}
+
+static void sum_up(double *cuts, uint32_t count)
+{
+    double sum = 0;
+
+    for (uint32_t c = 0; c <= count; c++) {
+        sum += cuts[c];
+        cuts[c] = c == 0 || c == count || sum < 0.5 ? 0 : sum;
+    }
+}
+
+int order_cuts_new(const struct order *o, struct order_cuts *out, struct err *e)
+{
+    double **tables[] = {&out->forward_sample, &out->backward_sample, &out->forward_fixed, &out->backward_fixed,
+                         &out->once};
+    uint8_t *gradient = order_gradients(o);
+    bool ok = gradient;
+
+    *out = (struct order_cuts){0};
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+        *tables[k] = mem_try((size_t)o->count + 2, sizeof **tables[k]);
+        ok &= *tables[k] != NULL;
+    }
+    for (uint32_t v = 0; ok && v < o->steps.value_count; v++) {
+        if (o->steps.values[v].op != UNROLL_NONE)
+            add_value(o, gradient, v, out);
+    }
+    for (size_t k = 0; ok && k < sizeof tables / sizeof *tables; k++)
+        sum_up(*tables[k], o->count);
+    free(gradient);
+    if (ok)
+        return 0;
+    order_cuts_release(out);
+    return no_memory(e);
+}
+
+void order_cuts_release(struct order_cuts *c)
+{
+    free(c->forward_sample);
+    free(c->backward_sample);
+    free(c->forward_fixed);
+    free(c->backward_fixed);
+    free(c->once);
+    *c = (struct order_cuts){0};
+}

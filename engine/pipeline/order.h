@@ -1,0 +1,57 @@
+/* engine/pipeline/order.h - the forward pass as one line, and where along it everything else lies.
+ *
+ * Forward operations: a post-order from the loss that visits the operand with the longest chain
+ * below it first, so that what is used late is computed late (a post-order in text order carries
+ * the decoder's embedding across the whole encoder). What the loss does not need (statistics,
+ * values kept for the backward pass) follows its last operand.
+ *
+ * Backward operations get the position they can share a stage with. Let `latest` be the smallest
+ * position of its float operands made in the backward pass (none: the last). Every forward operand
+ * allows its producer's position and those of its forward users; the largest of them that is not
+ * behind `latest` is taken, and of all operands the smallest. No forward operand: `latest`. So no
+ * edge between backward operations leads to a later position.
+ *
+ * A cut at c, 0 < c < count, leaves positions below c on earlier stages. */
+#ifndef AUTOMAP_ENGINE_PIPELINE_ORDER_H
+#define AUTOMAP_ENGINE_PIPELINE_ORDER_H
+
+#include "engine/pipeline/unroll.h"
+
+struct order {
+    struct unrolled steps;
+    uint32_t *position;  /* [ops] in the forward order */
+    uint32_t *forward;   /* [count] the forward operation at each position */
+    uint32_t count;
+    uint32_t *users, *user_base; /* operations that read a value, [value] .. [value + 1]: in the order
+                                    made; an operation that reads it twice stands there twice */
+};
+
+/* `p` must outlive it. Errors as unroll_new; ERR_INFEASIBLE for a forward pass of less than two
+ * operations. O(operations + uses, log for sorting operands). */
+int order_new(const struct problem *p, struct order *out, struct err *e) MUST_CHECK;
+void order_release(struct order *o);
+
+/* ---- what crosses a cut ---- */
+
+/* Bytes at each cut [count + 1], 0 at both ends; each value once per cut and direction: forward
+ * when some use lies behind it, backward when some backward use lies before it. */
+struct order_cuts {
+    double *forward_sample, *backward_sample; /* values with a batch dim, for one sample */
+    double *forward_fixed, *backward_fixed;   /* values of the data without one, per micro-batch */
+    double *once; /* both directions, once a step: values that do not depend on the data, and
+                     ORDER_SUM gradients, which are added up over the micro-batches first */
+};
+int order_cuts_new(const struct order *o, struct order_cuts *out, struct err *e) MUST_CHECK;
+void order_cuts_release(struct order_cuts *c);
+
+/* What a value of the backward pass is a gradient of. */
+enum order_gradient {
+    ORDER_NO_SUM,   /* it differs from sample to sample, or leads to what does */
+    ORDER_SUM,      /* a sum over the batch that only leads to such sums: of values that do not depend
+                       on the data, and statistics of gradients */
+    ORDER_VARIABLE, /* a sum that is added into a variable's gradient: stays where the variable is used */
+};
+/* [values]; the caller frees it; NULL out of memory. O(operations + uses). */
+uint8_t *order_gradients(const struct order *o);
+
+#endif

@@ -1,0 +1,480 @@
+/* The forward order, backward positions and cut bytes against the definitions, applied slowly, on
+ * random modules; and against figures worked out by hand on the shipped models. */
+#include "random_module.h"
+
+#include "engine/pipeline/profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { MODULES = 1500 };
+
+static void load(const char *model, const char *cluster_file, struct problem *p)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem_options o = {0};
+    struct hlo_module *m;
+    char path[256];
+    struct err e;
+    int rc = 0;
+
+    cluster_default(cluster);
+    if (cluster_file) {
+        snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/clusters/%s.yaml", cluster_file);
+        rc = cluster_load(cluster, path, &e);
+    }
+    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
+    if (!rc)
+        rc = hlo_load(path, NULL, &m, &e);
+    if (!rc)
+        rc = problem_new(m, NULL, cluster, &o, p, &e);
+    if (rc)
+        err_print(&e, stderr);
+    free(cluster);
+    assert_int_equal(rc, 0);
+}
+
+/* ---- the definitions, slowly ---- */
+
+static const struct unroll_value *operand(const struct order *o, uint32_t op, uint32_t k)
+{
+    return &o->steps.values[o->steps.operands[o->steps.ops[op].operands + k]];
+}
+
+static bool made_forward(const struct order *o, const struct unroll_value *v)
+{
+    return v->op != UNROLL_NONE && !o->steps.ops[v->op].is_backward;
+}
+
+static uint32_t depth_of(const struct order *o, uint32_t op)
+{
+    uint32_t depth = 0;
+
+    for (uint32_t k = 0; k < o->steps.ops[op].operand_count; k++) {
+        const struct unroll_value *v = operand(o, op, k);
+        if (made_forward(o, v) && depth_of(o, v->op) >= depth)
+            depth = depth_of(o, v->op) + 1;
+    }
+    return depth;
+}
+
+struct walk {
+    const struct order *o;
+    uint32_t depth[RANDOM_VALUES_MOST * 16], list[RANDOM_VALUES_MOST * 16], count;
+    bool seen[RANDOM_VALUES_MOST * 16];
+};
+
+/* Post-order, deepest operand first, first of equals. */
+static void visit(struct walk *w, uint32_t op)
+{
+    w->seen[op] = true;
+    for (;;) {
+        uint32_t best = UNROLL_NONE;
+        for (uint32_t k = 0; k < w->o->steps.ops[op].operand_count; k++) {
+            const struct unroll_value *v = operand(w->o, op, k);
+            if (made_forward(w->o, v) && !w->seen[v->op] && (best == UNROLL_NONE || w->depth[v->op] > w->depth[best]))
+                best = v->op;
+        }
+        if (best == UNROLL_NONE)
+            break;
+        visit(w, best);
+    }
+    w->list[w->count++] = op;
+}
+
+static void check_forward(const struct order *o)
+{
+    struct walk *w = mem_alloc(sizeof *w);
+    uint32_t root = o->steps.loss, last = 0, forward = 0;
+
+    w->o = o;
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
+        if (o->steps.ops[n].is_backward)
+            continue;
+        w->depth[n] = depth_of(o, n);
+        if (o->steps.loss == UNROLL_NONE && (root == UNROLL_NONE || w->depth[n] > w->depth[root]))
+            root = n;
+        forward++;
+    }
+    assert_int_equal(o->count, forward);
+    for (uint32_t p = 0; p < o->count; p++) {
+        assert_int_equal(o->position[o->forward[p]], p);
+        for (uint32_t k = 0; k < o->steps.ops[o->forward[p]].operand_count; k++) {
+            const struct unroll_value *v = operand(o, o->forward[p], k);
+            assert_true(!made_forward(o, v) || o->position[v->op] < p);
+        }
+    }
+    if (!o->steps.ops[root].is_backward) { /* what the root needs stands in post-order */
+        visit(w, root);
+        for (uint32_t k = 0; k < w->count; k++) {
+            assert_true(k == 0 || o->position[w->list[k]] > last);
+            last = o->position[w->list[k]];
+        }
+    }
+    free(w);
+}
+
+/* All positions at which forward operand `value` may be used backward: its producer, its readers. */
+static bool is_candidate(const struct order *o, uint32_t value, uint32_t position)
+{
+    uint32_t op = o->forward[position];
+
+    if (o->steps.values[value].op == op)
+        return true;
+    for (uint32_t k = 0; k < o->steps.ops[op].operand_count; k++) {
+        if (o->steps.operands[o->steps.ops[op].operands + k] == value)
+            return true;
+    }
+    return false;
+}
+
+static void check_backward(const struct order *o)
+{
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
+        const struct unroll_op *op = &o->steps.ops[n];
+        uint32_t latest = o->count - 1;
+        if (!op->is_backward)
+            continue;
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            const struct unroll_value *v = operand(o, n, k);
+            if (v->op == UNROLL_NONE || made_forward(o, v) || !v->is_float)
+                continue;
+            assert_true(o->position[v->op] >= o->position[n]); /* no edge runs the wrong way */
+            if (o->position[v->op] < latest)
+                latest = o->position[v->op];
+        }
+        uint32_t place = latest;
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            if (operand(o, n, k)->op != UNROLL_NONE && !made_forward(o, operand(o, n, k)))
+                continue;
+            for (uint32_t p = latest + 1; p-- > 0;) {
+                if (is_candidate(o, o->steps.operands[op->operands + k], p)) {
+                    place = p < place ? p : place;
+                    break;
+                }
+            }
+        }
+        assert_int_equal(o->position[n], place);
+    }
+}
+
+/* A value without a batch dim, from which no backward path leads to one with a batch dim. */
+static bool is_sum(const struct order *o, uint32_t value)
+{
+    if (o->steps.values[value].has_batch)
+        return false;
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
+        for (uint32_t k = 0; k < o->steps.ops[n].operand_count; k++) {
+            if (o->steps.operands[o->steps.ops[n].operands + k] != value)
+                continue;
+            for (uint32_t r = 0; r < o->steps.ops[n].value_count; r++) {
+                if (!o->steps.ops[n].is_backward || !is_sum(o, o->steps.ops[n].values + r))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Bytes of one cut: values made on one side and used on the other. */
+static void check_cut(const struct order *o, const struct order_cuts *c, const uint8_t *kind, uint32_t cut)
+{
+    double sample[2] = {0}, fixed[2] = {0}, once = 0;
+
+    for (uint32_t v = 0; v < o->steps.value_count; v++) {
+        const struct unroll_value *value = &o->steps.values[v];
+        bool forward = false, backward = false;
+        if (value->op == UNROLL_NONE)
+            continue;
+        bool is_early = o->position[value->op] < cut, from_backward = o->steps.ops[value->op].is_backward;
+        for (uint32_t n = 0; n < o->steps.op_count; n++) {
+            for (uint32_t k = 0; k < o->steps.ops[n].operand_count; k++) {
+                if (o->steps.operands[o->steps.ops[n].operands + k] != v)
+                    continue;
+                bool use_early = o->position[n] < cut;
+                forward |= is_early && !use_early;
+                backward |= !is_early && use_early && o->steps.ops[n].is_backward;
+            }
+        }
+        if (kind[v] == ORDER_VARIABLE)
+            continue;
+        if (from_backward ? is_sum(o, v) : !value->is_varying)
+            once += value->bytes * (forward + backward);
+        else if (value->has_batch)
+            sample[0] += value->bytes * forward / (double)o->steps.batch_size, sample[1] += value->bytes * backward / (double)o->steps.batch_size;
+        else
+            fixed[0] += value->bytes * forward, fixed[1] += value->bytes * backward;
+    }
+    assert_true(fabs(c->forward_sample[cut] - sample[0]) < 0.6);
+    assert_true(fabs(c->backward_sample[cut] - sample[1]) < 0.6);
+    assert_true(fabs(c->forward_fixed[cut] - fixed[0]) < 0.6);
+    assert_true(fabs(c->backward_fixed[cut] - fixed[1]) < 0.6);
+    assert_true(fabs(c->once[cut] - once) < 0.6);
+}
+
+/* A backward pass begins somewhere: random modules are no training steps. */
+static void cut_in_phases(struct problem *p, uint32_t seed)
+{
+    const struct hlo_computation *main = &p->m->computations[p->m->entry];
+    hlo_id border = main->first + main->count * (1 + seed % 4) / 5;
+
+    for (hlo_comp c = p->m->computation_count; c-- > 0;) {
+        const struct hlo_computation *comp = &p->m->computations[c];
+        hlo_id caller = comp->caller_count ? comp->callers[0] : HLO_NONE;
+        for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
+            p->roles.phase[id] = c == p->m->entry ? (id < border ? HLO_PHASE_FORWARD : HLO_PHASE_BACKWARD)
+                                                  : (caller == HLO_NONE ? HLO_PHASE_FORWARD : p->roles.phase[caller]);
+    }
+    p->roles.loss = HLO_NONE;
+}
+
+static void test_random_modules(void **state)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem *p = mem_alloc(sizeof *p);
+    struct problem_options options = {0};
+    uint32_t ordered = 0, cuts = 0, backward = 0;
+    struct err e;
+
+    (void)state;
+    cluster_default(cluster);
+    for (uint32_t seed = 0; seed < MODULES; seed++) {
+        struct order o;
+        struct order_cuts c;
+        assert_int_equal(random_problem(seed, 8 + seed % 30, cluster, &options, p, &e), 0);
+        cut_in_phases(p, seed);
+        int rc = order_new(p, &o, &e);
+        assert_true(rc == 0 || rc == ERR_INFEASIBLE);
+        if (!rc && o.steps.op_count < RANDOM_VALUES_MOST * 16) {
+            check_forward(&o);
+            check_backward(&o);
+            assert_int_equal(order_cuts_new(&o, &c, &e), 0);
+            uint8_t *kind = order_gradients(&o);
+            for (uint32_t cut = 1; cut < o.count; cut++, cuts++)
+                check_cut(&o, &c, kind, cut);
+            free(kind);
+            order_cuts_release(&c);
+            ordered++;
+            backward += o.steps.op_count - o.count;
+        }
+        if (!rc)
+            order_release(&o);
+        problem_release(p);
+    }
+    print_message("%u modules, %u cuts, %u backward operations\n", ordered, cuts, backward);
+    assert_true(ordered > MODULES / 3 && cuts > 5000 && backward > 5000);
+    free(p);
+    free(cluster);
+}
+
+/* ---- by hand ---- */
+
+/* Bytes of the residual stream per sample, at the cheapest cut of most layers. */
+static const struct {
+    const char *model, *layer;
+    double bytes;
+} residual[] = {
+    {"bert48", "encoder/layer_020", 512 * 1024 * 4},
+    {"t5-base6", "encoder/layer_003", 512 * 768 * 4},
+    {"t5-base6", "decoder/layer_003", (512 + 128) * 768 * 4}, /* and what the encoder made */
+    {"t5-11b", "encoder/layer_011", 512 * 1024 * 4},
+    {"decoder-scan", "layers", 1024 * 1024 * 4},
+};
+
+static void test_residual_stream(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof residual / sizeof *residual; k++) {
+        struct problem *p = mem_alloc(sizeof *p);
+        struct order o;
+        struct order_cuts c;
+        struct err e;
+        double forward = INFINITY, backward = INFINITY;
+        load(residual[k].model, NULL, p);
+        assert_int_equal(order_new(p, &o, &e), 0);
+        assert_int_equal(order_cuts_new(&o, &c, &e), 0);
+        for (uint32_t cut = 1; cut < o.count; cut++) {
+            hlo_id id = o.steps.ops[o.forward[cut]].id;
+            if (strcmp(p->roles.layer_names[p->roles.layer[id]], residual[k].layer))
+                continue;
+            forward = fmin(forward, c.forward_sample[cut]);
+            backward = fmin(backward, c.backward_sample[cut]);
+        }
+        assert_true(forward == residual[k].bytes && backward == residual[k].bytes);
+        order_cuts_release(&c);
+        order_release(&o);
+        problem_release(p);
+        free(p);
+    }
+}
+
+/* Of 24 layers in a loop every slice of the stacked variables is a variable, and they add up. */
+static void test_unrolled_loop(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct pipe_options options = {.micro_batches = 1, .micro_batch = 16, .memory_share = 1};
+    struct pipe_instance in;
+    struct order o;
+    struct err e;
+    double bytes = 0;
+
+    (void)state;
+    load("decoder-scan", NULL, p);
+    assert_int_equal(order_new(p, &o, &e), 0);
+    assert_int_equal(o.steps.rolled, 0);
+    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    assert_int_equal(in.variables[in.points], 9 * 24 + 3);
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        if (p->roles.params[k].role == HLO_ROLE_VARIABLE)
+            bytes += (double)hlo_value_shape(p->m, p->roles.params[k].value)->bytes;
+    }
+    assert_true(fabs(in.gradient_bytes[in.points] - bytes) < 1);
+    assert_true(fabs(in.state_bytes[in.points] - 4 * bytes) < 4);
+    uint32_t trips = 0;
+    for (uint32_t n = 0; n < o.count; n++) {
+        uint32_t trip = o.steps.ops[o.forward[n]].trip;
+        trips = trip != UNROLL_NONE && trip + 1 > trips ? trip + 1 : trips;
+    }
+    assert_int_equal(trips, 24);
+    pipe_instance_free(&in);
+    order_release(&o);
+    problem_release(p);
+    free(p);
+}
+
+/* T5's embedding is read first and last, and held twice; its gradient crosses no cut. */
+static void test_tied_embedding(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct pipe_options options = {.micro_batches = 16, .micro_batch = 16, .memory_share = 1};
+    struct pipe_instance in;
+    struct order o;
+    struct err e;
+
+    (void)state;
+    load("t5-base6", "c-4x8-v100", p);
+    assert_int_equal(order_new(p, &o, &e), 0);
+    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    assert_int_equal(in.ties, 1);
+    assert_true(in.tie[0].gradient_bytes == 32128 * 768 * 4.0);
+    assert_true(in.tie[0].state_bytes == 4 * 32128 * 768 * 4.0);
+    assert_true(in.tie[0].uses[0] < 10 && in.tie[0].uses[in.tie[0].use_count - 1] > 800);
+    /* the encoder's position bias, 12 heads of 512 x 512, and its gradient: once a step */
+    double most = 0;
+    for (uint32_t cut = 1; cut < in.points; cut++) {
+        if (in.layer[cut] != UINT32_MAX && !strcmp(p->roles.layer_names[in.layer[cut]], "encoder/layer_003") &&
+            (most == 0 || in.once_bytes[cut] < most))
+            most = in.once_bytes[cut];
+    }
+    assert_true(most == 2 * 12 * 512 * 512 * 4.0);
+    pipe_instance_free(&in);
+    order_release(&o);
+    problem_release(p);
+    free(p);
+}
+
+/* ---- the tables ---- */
+
+static void check_whole_model(const char *model, double peak)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct pipe_instance in;
+    struct order o;
+    struct err e;
+
+    load(model, NULL, p);
+    label *on = mem_alloc(p->classes.count + 1);
+    assert_int_equal(order_new(p, &o, &e), 0);
+    struct pipe_options options = {.micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
+    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    uint32_t n = in.points;
+    double ms = in.forward_ms[0][n] + in.backward_ms[0][n] + in.update_ms[0][n];
+    double bytes = in.state_bytes[n] + in.stash_bytes[n] + pipe_temporary_bytes(&in, 0, n);
+    double step = terms_cost(&p->terms, on).step_ms;
+    print_message("%-13s memory %9.1f MB, XLA %9.1f MB: %+5.1f %%; time %+5.2f %%\n", model, bytes / 1e6, peak / 1e6,
+                  100 * (bytes / peak - 1), 100 * (ms / step - 1));
+    assert_true(fabs(bytes / peak - 1) < 0.2);
+    assert_true(fabs(ms / step - 1) < 0.1);
+    free(on);
+    pipe_instance_free(&in);
+    order_release(&o);
+    problem_release(p);
+    free(p);
+}
+
+/* One stage on one device with one micro-batch is the model as it is: its time is that of the
+ * roofline over all instructions, its memory what XLA needs (tests/ref/memory). */
+static void test_whole_model(void **state)
+{
+    static char line[4096];
+    FILE *f = fopen(AUTOMAP_SOURCE_DIR "/tests/ref/memory/memory.jsonl", "r");
+    uint32_t count = 0;
+
+    (void)state;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        cJSON *row = cJSON_Parse(line);
+        assert_non_null(row);
+        if (!cJSON_GetArraySize(cJSON_GetObjectItem(row, "settings"))) {
+            check_whole_model(cJSON_GetObjectItem(row, "model")->valuestring,
+                              cJSON_GetObjectItem(row, "arguments")->valuedouble +
+                                  cJSON_GetObjectItem(row, "temporaries")->valuedouble);
+            count++;
+        }
+        cJSON_Delete(row);
+    }
+    fclose(f);
+    assert_true(count >= 8);
+}
+
+/* Half the samples take more than half the time, never more than the whole: launches and weights
+ * stay. With measured times the share is exact. */
+static void test_micro_batches(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct pipe_options options = {.micro_batches = 16, .micro_batch = 32, .memory_share = 1};
+    struct pipe_instance in;
+    struct order o;
+    struct err e;
+
+    (void)state;
+    load("bert48", NULL, p);
+    assert_int_equal(order_new(p, &o, &e), 0);
+    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    double one = in.forward_ms[pipe_row(&in, 0, 1)][in.points], two = in.forward_ms[pipe_row(&in, 0, 2)][in.points];
+    double launches = 0; /* 48 layers of 8 products, and the head's */
+    for (uint32_t n = 0; n < o.count; n++)
+        launches += hlo_at(p->m, o.steps.ops[o.forward[n]].id)->opcode == HLO_OP_DOT;
+    assert_true(two > one / 2 && two < one);
+    assert_true(two - one / 2 >= launches * 0.005 / 2 - 1e-9);
+    pipe_instance_free(&in);
+    double *ms = mem_alloc(p->m->count * sizeof *ms);
+    for (hlo_id id = 0; id < p->m->count; id++)
+        ms[id] = 1;
+    assert_int_equal(problem_set_profile(p, ms, &e), 0);
+    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    one = in.forward_ms[pipe_row(&in, 0, 1)][in.points];
+    assert_true(one > 0.9 * o.count && one <= o.count);
+    pipe_instance_free(&in);
+    order_release(&o);
+    problem_release(p);
+    free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_modules), cmocka_unit_test(test_residual_stream),
+        cmocka_unit_test(test_unrolled_loop),  cmocka_unit_test(test_tied_embedding),
+        cmocka_unit_test(test_whole_model),    cmocka_unit_test(test_micro_batches),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
