@@ -33,6 +33,7 @@ static const struct action actions[ACT_COUNT] = {
     [ACT_PANEL_9] = {"panel-9", "look", NULL, NULL, "9", NULL},
     [ACT_PANEL_NEXT] = {"panel-next", "look", "next panel, last", NULL, "Tab", NULL},
     [ACT_PANEL_LAST] = {"panel-last", "look", NULL, NULL, "S-Tab", NULL},
+    [ACT_GRAPH_VIEW] = {"graph-view", "look", "tree, focus, lanes", "view", "v", NULL},
     [ACT_PLANS] = {"plans", "look", "plans, ranked and compared", NULL, "V p", NULL},
     [ACT_ZOOM] = {"zoom", "look", "zoom", "zoom", "z", NULL},
     [ACT_NARROWER] = {"narrower", "look", "resize", NULL, "<", NULL},

@@ -29,6 +29,7 @@ enum common_action {
     ACT_PANEL_9 = ACT_PANEL_0 + 9,
     ACT_PANEL_NEXT,
     ACT_PANEL_LAST,
+    ACT_GRAPH_VIEW,
     ACT_PLANS,
     ACT_ZOOM,
     ACT_NARROWER,

@@ -293,6 +293,23 @@ void app_note_saved(struct app *a)
     a->saved_acts = a->watch ? a->watch->shot->acts : 0;
 }
 
+/* The same place seen as tree, in its neighbourhood, in its lane. */
+static void next_graph_view(struct app *a)
+{
+    static const enum panel_id views[] = {PANEL_GRAPH, PANEL_FOCUS, PANEL_LANES};
+    enum { VIEWS = sizeof views / sizeof *views };
+    int at = 0;
+
+    while (at < VIEWS && views[at] != a->focus)
+        at++;
+    struct panel *next = a->placed[views[(at + 1) % VIEWS]];
+    if (a->depth > 0 || !next || !a->watch)
+        return;
+    a->focus = next->ops->id;
+    if (next->ops->go_to && a->watch->here != HLO_NONE)
+        next->ops->go_to(next, a->watch->here);
+}
+
 static void copy_name(struct app *a)
 {
     struct panel *p = app_top(a);
@@ -481,6 +498,9 @@ static void act_common(struct app *a, int action)
         return;
     case ACT_WHY:
         open_over(a, &view_why, p);
+        return;
+    case ACT_GRAPH_VIEW:
+        next_graph_view(a);
         return;
     case ACT_PLANS:
         open_over(a, &view_plans, NULL);

@@ -312,23 +312,45 @@ void header_line(const struct scene *s, const struct pane *p)
         draw_row(&right, p, p->width - width_of(&right, level), 0, level);
 }
 
+/* "graph" of "Graph". */
+static const char *tab_word(const struct panel *p, char out[static 32])
+{
+    snprintf(out, 32, "%s", p->ops->title);
+    if (out[0] >= 'A' && out[0] <= 'Z')
+        out[0] = (char)(out[0] + 'a' - 'A');
+    return out;
+}
+
+/* Columns of all tabs when those up to number `named`, and the focused one, have their words. */
+static int tabs_width(struct panel *const *placed, enum panel_id focus, int named, int gap)
+{
+    char word[32];
+    int width = 6;
+
+    for (int i = 1; i <= PANEL_DEVICES; i++) {
+        if (placed[i])
+            width += 1 + gap + (i <= named || i == (int)focus ? 1 + utf8_text_columns(tab_word(placed[i], word)) : 0);
+    }
+    return width;
+}
+
 void header_tabs(const struct scene *s, const struct pane *p, struct panel *const *placed, enum panel_id focus)
 {
-    int x = 0;
+    int x = 0, named = PANEL_DEVICES, gap = 2;
+    char word[32];
 
     (void)s;
+    if (tabs_width(placed, focus, named, gap) > p->width)
+        gap = 1;
+    while (named > 0 && tabs_width(placed, focus, named, gap) > p->width)
+        named--;
     for (int i = 1; i <= PANEL_DEVICES; i++) {
         if (!placed[i])
             continue;
-        const char *title = placed[i]->ops->title;
-        char word[32];
-        snprintf(word, sizeof word, "%s", title);
-        if (word[0] >= 'A' && word[0] <= 'Z')
-            word[0] = (char)(word[0] + 'a' - 'A');
-        if (x + utf8_text_columns(word) + 2 > p->width)
-            break;
-        x = pane_format(p, x, 0, ROLE_KEY, "%d ", i);
-        x = pane_text(p, x, 0, i == (int)focus ? ROLE_TITLE | BOLD : ROLE_DIM, word) + 2;
+        x = pane_format(p, x, 0, ROLE_KEY, "%d", i);
+        if (i <= named || i == (int)focus)
+            x = pane_text(p, x + 1, 0, i == (int)focus ? ROLE_TITLE | BOLD : ROLE_DIM, tab_word(placed[i], word));
+        x += gap;
     }
     if (x + 6 <= p->width) {
         x = pane_text(p, x, 0, ROLE_KEY, "? ");

@@ -28,6 +28,7 @@ enum panel_id { /* the number that focuses it; from PANEL_MEMORY on by name only
                 PANEL_DEVICES,
                 PANEL_MEMORY,
                 PANEL_WHY,
+                PANEL_LANES,
                 PANEL_COUNT
 };
 

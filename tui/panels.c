@@ -4,8 +4,10 @@
 #include "tui/view_curves.h"
 #include "tui/view_decision.h"
 #include "tui/view_export.h"
+#include "tui/view_focus.h"
 #include "tui/view_graph.h"
 #include "tui/view_help.h"
+#include "tui/view_lanes.h"
 #include "tui/view_log.h"
 #include "tui/view_palette.h"
 #include "tui/view_pin.h"
@@ -14,6 +16,21 @@
 #include "tui/view_why.h"
 
 const struct panel_ops *const panel_list[] = {
-    &view_start, &view_graph, &view_classes, &view_reward, &view_loss, &view_decision,
-    &view_log,   &view_why,     &view_plans,  &view_pin,   &view_backtrack, &view_export, &view_help,   &view_palette, NULL,
+    &view_start,
+    &view_graph,
+    &view_classes,
+    &view_focus,
+    &view_lanes,
+    &view_reward,
+    &view_loss,
+    &view_decision,
+    &view_log,
+    &view_why,
+    &view_plans,
+    &view_pin,
+    &view_backtrack,
+    &view_export,
+    &view_help,
+    &view_palette,
+    NULL,
 };

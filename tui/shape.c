@@ -35,14 +35,14 @@ static void write_dim(const struct watch *w, hlo_value v, uint32_t d, char out[s
         snprintf(out + size, DIM_ROOM - (size_t)size, "?");
 }
 
-static int walk(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width)
+static int walk(const struct watch *w, hlo_value v, bool typed, const struct pane *p, int x, int y, int width)
 {
     const struct hlo_shape *s = hlo_value_shape(w->problem->m, v);
     char text[DIM_ROOM];
     unsigned style;
     int start = x;
 
-    snprintf(text, sizeof text, "%s", hlo_type_info[s->type].name);
+    snprintf(text, sizeof text, "%s", typed ? hlo_type_info[s->type].name : "");
     x = p ? pane_text(p, x, y, ROLE_DIM, text) : x + (int)strlen(text);
     x = p ? pane_put(p, x, y, ROLE_DIM, '[') : x + 1;
     for (uint32_t d = 0; d < s->rank; d++) {
@@ -62,10 +62,20 @@ static int walk(const struct watch *w, hlo_value v, const struct pane *p, int x,
 
 int shape_draw(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width)
 {
-    return width < 8 ? x : walk(w, v, p, x, y, width);
+    return width < 8 ? x : walk(w, v, true, p, x, y, width);
 }
 
 int shape_width(const struct watch *w, hlo_value v)
 {
-    return walk(w, v, NULL, 0, 0, 0);
+    return walk(w, v, true, NULL, 0, 0, 0);
+}
+
+int shape_draw_dims(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width)
+{
+    return width < 4 ? x : walk(w, v, false, p, x, y, width);
+}
+
+int shape_dims_width(const struct watch *w, hlo_value v)
+{
+    return walk(w, v, false, NULL, 0, 0, 0);
 }

@@ -9,4 +9,8 @@
 int shape_draw(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width);
 int shape_width(const struct watch *w, hlo_value v);
 
+/* The same without the type: [32 12/4 512?]. */
+int shape_draw_dims(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width);
+int shape_dims_width(const struct watch *w, hlo_value v);
+
 #endif

@@ -121,7 +121,7 @@ static int descend(struct building *b, int node, const char *path, size_t size)
 
 /* ---- which instruction where ---- */
 
-static bool is_telling(const struct tree *t, hlo_id id)
+bool tree_is_telling(const struct tree *t, hlo_id id)
 {
     switch (hlo_at(t->problem->m, id)->opcode) {
     case HLO_OP_DOT:
@@ -228,7 +228,7 @@ static void sort_instructions(struct tree *t)
 
     for (hlo_id id = 0; id < count; id++) {
         t->nodes[t->node_of[id]].count++;
-        t->nodes[t->node_of[id]].telling += is_telling(t, id);
+        t->nodes[t->node_of[id]].telling += tree_is_telling(t, id);
     }
     for (int n = 0; n < t->count; n++) {
         t->nodes[n].first = at;
@@ -240,7 +240,7 @@ static void sort_instructions(struct tree *t)
         next[2 * n + 1] = t->nodes[n].first + t->nodes[n].telling;
     }
     for (hlo_id id = 0; id < count; id++)
-        t->order[next[2 * t->node_of[id] + !is_telling(t, id)]++] = id;
+        t->order[next[2 * t->node_of[id] + !tree_is_telling(t, id)]++] = id;
     free(next);
 }
 

@@ -47,6 +47,8 @@ int tree_new(const struct problem *p, struct tree **out, struct err *e) MUST_CHE
 void tree_free(struct tree *t);
 void tree_read(struct tree *t, const struct watch *w); /* times when the plan changed, marks always */
 
+/* Says something by itself: dot, gather, variables, what has a name of its own. */
+bool tree_is_telling(const struct tree *t, hlo_id id);
 const char *tree_instruction_name(const struct tree *t, hlo_id id);
 
 #endif

@@ -21,7 +21,7 @@ struct row {
 struct graph {
     struct list list;
     const struct problem *problem; /* the tree is of this one; only compared */
-    struct tree *tree;             /* NULL: out of memory, or no model */
+    struct tree *tree;             /* the watch's; NULL: no model */
     bool *open;                    /* [nodes] */
     bool all;                      /* trivial instructions too */
     struct row *rows;
@@ -87,26 +87,39 @@ static void open_first(struct graph *g)
     }
 }
 
+static const struct row *row_at(const struct graph *g, int64_t at)
+{
+    return at >= 0 && (size_t)at < g->row_count ? &g->rows[at] : NULL;
+}
+
+/* The other views look at what the cursor is on; of a module, at its first telling instruction. */
+static void follow(const struct panel *p)
+{
+    const struct graph *g = p->state;
+    const struct row *row = row_at(g, g->list.cursor);
+
+    if (row && p->scene->watch)
+        p->scene->watch->here =
+            row->instruction != HLO_NONE ? row->instruction : g->tree->nodes[row->node].begins;
+}
+
 static void read_graph(struct panel *p)
 {
     struct graph *g = p->state;
-    struct err e;
 
-    if (g->problem != p->scene->problem) {
-        tree_free(g->tree);
-        free(g->open);
-        g->tree = NULL;
-        g->open = NULL;
-        g->problem = p->scene->problem;
-        g->list = (struct list){0};
-        if (g->problem && !tree_new(g->problem, &g->tree, &e)) {
-            g->open = mem_alloc(((size_t)g->tree->count + 1) * sizeof *g->open);
-            open_first(g);
-        }
-        make_rows(g);
+    if (g->problem == p->scene->problem)
+        return;
+    free(g->open);
+    g->tree = p->scene->watch ? p->scene->watch->tree : NULL;
+    g->open = NULL;
+    g->problem = p->scene->problem;
+    g->list = (struct list){0};
+    if (g->tree) {
+        g->open = mem_alloc(((size_t)g->tree->count + 1) * sizeof *g->open);
+        open_first(g);
     }
-    if (g->tree && p->scene->watch)
-        tree_read(g->tree, p->scene->watch);
+    make_rows(g);
+    follow(p);
 }
 
 static int open_graph(struct panel *p, const void *arg, struct err *e)
@@ -120,14 +133,8 @@ static int open_graph(struct panel *p, const void *arg, struct err *e)
 static void close_graph(struct panel *p)
 {
     struct graph *g = p->state;
-    tree_free(g->tree);
     free(g->open);
     free(g->rows);
-}
-
-static const struct row *row_at(const struct graph *g, int64_t at)
-{
-    return at >= 0 && (size_t)at < g->row_count ? &g->rows[at] : NULL;
 }
 
 /* ---- drawing ---- */
@@ -309,13 +316,16 @@ static bool act_graph(struct panel *p, int action)
     } else {
         open_node(g, n, false);
     }
+    follow(p);
     return true;
 }
 
 static bool move_graph(struct panel *p, enum list_move move)
 {
     struct graph *g = p->state;
-    return list_move(&g->list, move);
+    bool moved = list_move(&g->list, move);
+    follow(p);
+    return moved;
 }
 
 static void click_graph(struct panel *p, int x, int y, bool twice)
@@ -325,6 +335,7 @@ static void click_graph(struct panel *p, int x, int y, bool twice)
     list_go(&g->list, g->list.top + y);
     if (twice)
         act_graph(p, GRAPH_TOGGLE);
+    follow(p);
 }
 
 /* Opens what hides an instruction and goes there. */
@@ -381,6 +392,7 @@ static bool find_graph(struct panel *p, const char *pattern, int step)
         uint32_t at = (step < 0 ? here + count - i % count : here + i) % count;
         if (matches(g, g->tree->order[at], pattern)) {
             go_to(g, g->tree->order[at]);
+            follow(p);
             return true;
         }
     }
@@ -428,8 +440,10 @@ static hlo_id instruction_here(const struct panel *p)
 static void go_to_graph(struct panel *p, hlo_id id)
 {
     struct graph *g = p->state;
-    if (g->tree)
-        go_to(g, id);
+    if (!g->tree)
+        return;
+    go_to(g, id);
+    follow(p);
 }
 
 static void message_graph(const struct panel *p, char *out, size_t room)
@@ -462,7 +476,7 @@ const struct panel_ops view_graph = {
     .place = PLACE_LAYOUT,
     .id = PANEL_GRAPH,
     .keys = &graph_keys,
-    .hints = "run decide pin backtrack undo why export toggle search zoom command help",
+    .hints = "run decide pin backtrack undo why export toggle graph-view search zoom command help",
     .size = sizeof(struct graph),
     .open = open_graph,
     .close = close_graph,

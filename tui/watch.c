@@ -1,6 +1,7 @@
 #include "tui/watch.h"
 
 #include "tui/grid.h"
+#include "tui/tree.h"
 #include "tui/utf8.h"
 
 #include <ctype.h>
@@ -269,6 +270,7 @@ void watch_read(struct watch *w)
     w->position = w->is_slow && next->position < (uint32_t)w->move_count ? (int)next->position : MOVE_NONE;
     read_plans(w, moved);
     read_statuses(w);
+    tree_read(w->tree, w);
 }
 
 int watch_new(const struct problem *p, struct session *s, struct watch **out, struct err *e)
@@ -281,9 +283,10 @@ int watch_new(const struct problem *p, struct session *s, struct watch **out, st
     w->open = mem_try(p->classes.count, sizeof *w->open);
     w->ms = mem_try((size_t)p->m->count + 1, sizeof *w->ms);
     w->scratch = memory_scratch(&p->memory);
+    w->here = HLO_NONE;
     int rc = w->on && w->open && w->ms && w->scratch ? class_names_new(&p->classes, &p->roles, &w->names, e)
                                        : err_set(e, ERR_MEMORY, "not enough memory for the screen");
-    if (rc) {
+    if (rc || (rc = tree_new(p, &w->tree, e)) != 0) {
         watch_free(w);
         return rc;
     }
@@ -301,6 +304,7 @@ void watch_free(struct watch *w)
     live_plan_release(w->best);
     live_plan_release(w->exact);
     class_names_release(&w->names);
+    tree_free(w->tree);
     free(w->move);
     free(w->on);
     free(w->open);

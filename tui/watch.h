@@ -23,6 +23,8 @@ struct watch_move {
     uint32_t best, exact;  /* of them split in the best plan, in the optimum */
 };
 
+struct tree;
+
 struct watch {
     const struct problem *problem; /* borrowed */
     struct session *session;       /* borrowed */
@@ -35,6 +37,8 @@ struct watch {
     bool is_slow;     /* the present episode is shown, with its position; else the last finished one */
     int position;     /* the move decided next; MOVE_NONE: none, or not shown */
     int cursor;       /* the move a person looks at */
+    hlo_id here;      /* the instruction a person looks at; HLO_NONE: none yet */
+    struct tree *tree; /* the module as a person thinks of it (tui/tree.h) */
 
     label *on, *open; /* [classes] axes split, axes undecided, in the episode shown */
     struct live_plan *best, *exact; /* kept; NULL none */
