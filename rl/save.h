@@ -3,28 +3,23 @@
  * Everything that decides what comes next is kept: settings, weights, target, Adam's moments,
  * replay, priorities, visit counts, random streams, counters. A learner that is loaded goes on bit
  * for bit as the saved one would have, on a machine with the same floating-point library.
- * Format (version 1, the byte order of the machine, refused on another): "automap\n", byte-order
- * mark, version, kind, size of the body, FNV-1a checksum of the body, body. Bytes are not trusted:
- * sizes, ranges and checksum are checked before anything is used. */
+ * Format: sealed bytes of rl/walk.h. They are not trusted: sizes, ranges and checksum are checked
+ * before anything is used. */
 #ifndef AUTOMAP_RL_SAVE_H
 #define AUTOMAP_RL_SAVE_H
 
 #include "rl/agent.h"
 #include "rl/run.h"
-
-#include <stddef.h>
-
-/* Bytes that grow; start from {0}, free with rl_bytes_release. */
-struct rl_bytes {
-    void *data;
-    size_t size;
-};
-void rl_bytes_release(struct rl_bytes *b);
+#include "rl/walk.h"
 
 int rl_agent_save(const struct rl_agent *a, struct rl_bytes *out) RL_MUST_CHECK;
 
 /* A new agent, owned by the caller. */
 int rl_agent_load(struct rl_agent **out, const void *data, size_t size) RL_MUST_CHECK;
+
+/* As a part of something larger. Reading makes a new agent, owned by the caller; *a is NULL where
+ * w->failed. */
+void rl_agent_walk(struct rl_walk *w, struct rl_agent **a);
 
 /* A run with its agent. RL_E_SHAPE: in mid-episode of an environment without `state`. */
 int rl_run_save(const struct rl_run *r, struct rl_bytes *out) RL_MUST_CHECK;
@@ -32,9 +27,5 @@ int rl_run_save(const struct rl_run *r, struct rl_bytes *out) RL_MUST_CHECK;
 /* `r` must come from rl_run_init with the same kind of environment, which is set to the saved
  * state. Its agent is not freed: r->agent becomes a new one, owned by the caller. */
 int rl_run_load(struct rl_run *r, const void *data, size_t size) RL_MUST_CHECK;
-
-/* The same bytes in a file, written beside it first and then put in its place. */
-int rl_bytes_write(const struct rl_bytes *b, const char *path) RL_MUST_CHECK;
-int rl_bytes_read(struct rl_bytes *b, const char *path) RL_MUST_CHECK; /* at most 4 GiB */
 
 #endif

@@ -1,5 +1,7 @@
 #include "tui/search_run.h"
 
+#include "engine/live/checkpoint.h"
+
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -102,8 +104,12 @@ static bool is_enough(const struct search_args *a, const struct core *c, double 
 /* Does again what the journal holds; the script stands where it stood. */
 static int resume(const struct search_args *a, struct search_run *r, struct script *script)
 {
-    int rc = core_replay(&r->core, a->log, &r->error);
+    char note[RESUME_NOTE_ROOM] = "";
+    int rc = a->resume ? core_resume(&r->core, a->resume, a->log, note, &r->error)
+                       : core_replay(&r->core, a->log, 0, &r->error);
 
+    if (note[0])
+        fprintf(stderr, "automap search: %s\n", note);
     for (size_t k = 0; k < a->log->record_count; k++) {
         script->step += a->log->records[k].kind == 's';
         script->episode += a->log->records[k].kind == 'e';
@@ -172,11 +178,9 @@ static void carry_out(struct search_pool *pool, uint32_t n)
     if (!r->rc)
         tell(r);
     if (r->core.journal) {
-        journal_mark(r->core.journal, r->core.steps, true);
         if (journal_trouble(r->core.journal))
             fprintf(stderr, "automap search: %s\n", journal_trouble(r->core.journal));
-        journal_close(r->core.journal);
-        r->core.journal = NULL;
+        core_end_journal(&r->core);
     }
 }
 

@@ -493,9 +493,9 @@ static bool is_same_best(const struct core *c, const struct journal_record *r)
            journal_plan_hash(c->best) == r->plan;
 }
 
-int core_replay(struct core *c, const struct journal_log *log, struct err *e)
+int core_replay(struct core *c, const struct journal_log *log, size_t from, struct err *e)
 {
-    for (size_t n = 0; n < log->record_count; n++) {
+    for (size_t n = from; n < log->record_count; n++) {
         const struct journal_record *r = &log->records[n];
         struct live_command command;
         struct err refused;

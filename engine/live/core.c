@@ -1,5 +1,6 @@
 #include "engine/live/core_internal.h"
 
+#include "engine/live/checkpoint.h"
 #include "engine/plan/plan.h"
 #include "engine/search/exact.h"
 
@@ -229,6 +230,8 @@ static void keep_journal(struct core *c)
         journal_best(c->journal, c->steps, c->best);
     else if (c->steps % STEPS_BETWEEN_MARKS == 0)
         journal_mark(c->journal, c->steps, false);
+    if (c->steps % STEPS_BETWEEN_MARKS == 0)
+        core_checkpoint(c, false);
     if (!c->journal_ended && (trouble = journal_trouble(c->journal))) {
         c->journal_ended = true;
         core_say(c, LOG_TROUBLE, "%s; the search goes on", trouble);

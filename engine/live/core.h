@@ -54,6 +54,9 @@ struct core {
     struct journal *journal;   /* borrowed; NULL: none is kept */
     bool journal_ended;        /* its trouble was said */
     char origin;               /* of the next command, for the journal: 'c' */
+    double checkpoint_due_s;   /* of the journal (checkpoint.h) */
+    uint64_t checkpoint_step;
+    bool checkpoints_ended;
     double (*clock_s)(void *); /* for reports only; never for decisions */
     void *clock_context;
     double seconds; /* of stepping */
@@ -66,9 +69,11 @@ void core_release(struct core *c);
 /* Applies a command. A wish that cannot be met changes nothing and says why in *e (and in the log).
  */
 int core_apply(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
-/* Does again what a journal holds, to its last record; best plans on the way are held against it:
- * ERR_INPUT where they differ. The core must be new, without a journal. */
-int core_replay(struct core *c, const struct journal_log *log, struct err *e) MUST_CHECK;
+/* Does again what a journal holds from record `from` on, to its last one; best plans on the way are
+ * held against it: ERR_INPUT where they differ. The core must stand at that record (0: be new),
+ * without a journal. */
+int core_replay(struct core *c, const struct journal_log *log, size_t from,
+                struct err *e) MUST_CHECK;
 /* True while there is something to do without another command. */
 bool core_wants_step(const struct core *c);
 /* One step of the search; counts, curves, log, best plan follow. */

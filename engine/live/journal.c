@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct journal {
     uint64_t marked_step;
     char trouble[96];
     struct str line;
+    char path[];
 };
 
 static double now_s(void)
@@ -68,15 +70,17 @@ static void put(struct journal *j, const char *format, ...)
         give_up(j);
 }
 
-static int new_journal(int fd, uint64_t sum, struct journal **out, struct err *e)
+static int new_journal(int fd, const char *path, uint64_t sum, struct journal **out, struct err *e)
 {
-    struct journal *j = mem_try(1, sizeof *j);
+    size_t size = strlen(path) + 1;
+    struct journal *j = mem_try(1, sizeof *j + size);
 
     if (!j) {
         close(fd);
         return err_set(e, ERR_MEMORY, "not enough memory for the journal");
     }
     *j = (struct journal){.fd = fd, .sum = sum, .marked_s = now_s()};
+    memcpy(j->path, path, size);
     *out = j;
     return 0;
 }
@@ -92,16 +96,26 @@ static void put_arg(struct journal *j, const char *arg)
     str_release(&clean);
 }
 
+bool checkpoint_path(char *out, size_t room, const char *journal)
+{
+    int size = snprintf(out, room, "%s.checkpoint", journal);
+
+    return size > 0 && (size_t)size < room;
+}
+
 int journal_create(const char *path, const struct problem *p, char *const *args, int arg_count,
                    struct journal **out, struct err *e)
 {
     struct journal *j = NULL;
+    char stale[PATH_MAX];
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return err_set(e, ERR_IO, "cannot make the journal %.200s: %s", path, strerror(errno));
     (void)flock(fd, LOCK_EX | LOCK_NB); /* against a resume while this one runs */
-    int rc = new_journal(fd, 0, &j, e);
+    if (checkpoint_path(stale, sizeof stale, path))
+        unlink(stale);
+    int rc = new_journal(fd, path, 0, &j, e);
     if (rc)
         return rc;
     put(j, "automap.journal/1");
@@ -162,6 +176,16 @@ void journal_mark(struct journal *j, uint64_t step, bool now)
     j->marked_step = step;
 }
 
+uint64_t journal_sum(const struct journal *j)
+{
+    return j->sum;
+}
+
+const char *journal_path(const struct journal *j)
+{
+    return j->path;
+}
+
 const char *journal_trouble(const struct journal *j)
 {
     return j->trouble[0] ? j->trouble : NULL;
@@ -187,9 +211,9 @@ static int read_all(const char *path, struct journal_log *out, struct err *e)
     return rc;
 }
 
-static bool take_record(struct journal_log *l, const char *payload)
+static bool take_record(struct journal_log *l, const char *payload, uint64_t sum)
 {
-    struct journal_record r = {.kind = payload[0]};
+    struct journal_record r = {.kind = payload[0], .sum = sum};
     int at = 0;
 
     if (!mem_grow(&l->records, &l->record_room, l->record_count, 1))
@@ -210,7 +234,7 @@ static bool take_record(struct journal_log *l, const char *payload)
     return true;
 }
 
-static bool take_line(struct journal_log *l, char *payload, uint32_t number)
+static bool take_line(struct journal_log *l, char *payload, uint64_t sum, uint32_t number)
 {
     if (number == 0)
         return !strcmp(payload, "automap.journal/1");
@@ -223,7 +247,7 @@ static bool take_line(struct journal_log *l, char *payload, uint32_t number)
     if (!strncmp(payload, "problem ", 8))
         return sscanf(payload + 8, "%" SCNx64 " %" SCNx64 " %" SCNu32, &l->model, &l->cluster,
                       &l->classes) == 3;
-    return l->classes && payload[0] && take_record(l, payload);
+    return l->classes && payload[0] && take_record(l, payload, sum);
 }
 
 int journal_read(const char *path, struct journal_log *out, struct err *e)
@@ -243,7 +267,7 @@ int journal_read(const char *path, struct journal_log *out, struct err *e)
         char *payload = line + SUM_DIGITS + 1;
         if (after != line + SUM_DIGITS || *after != ' ' ||
             mem_hash(payload, (size_t)(end - payload), out->sum) != sum ||
-            !take_line(out, payload, number++))
+            !take_line(out, payload, sum, number++))
             break;
         out->sum = sum;
         out->good = (size_t)(end + 1 - out->text);
@@ -289,5 +313,5 @@ int journal_reopen(const char *path, const struct journal_log *l, struct journal
         close(fd);
         return err_set(e, ERR_IO, "cannot cut %.200s: %s", path, strerror(errno));
     }
-    return new_journal(fd, l->sum, out, e);
+    return new_journal(fd, path, l->sum, out, e);
 }

@@ -20,7 +20,11 @@ enum { JOURNAL_MOST = 1 << 30 }; /* bytes of one */
 
 struct journal;
 
-/* A new file; ERR_IO when it cannot be made or is there already. */
+/* Path of a journal's checkpoint (engine/live/checkpoint.h). False: it does not fit. */
+bool checkpoint_path(char *out, size_t room, const char *journal);
+
+/* A new file; ERR_IO when it cannot be made or is there already. A checkpoint that lies there from
+ * another journal of that name is removed. */
 int journal_create(const char *path, const struct problem *p, char *const *args, int arg_count,
                    struct journal **out, struct err *e) MUST_CHECK;
 void journal_close(struct journal *j); /* NULL ok */
@@ -28,12 +32,14 @@ void journal_close(struct journal *j); /* NULL ok */
 void journal_command(struct journal *j, char origin, uint64_t step, const struct live_command *c);
 void journal_best(struct journal *j, uint64_t step, const struct live_plan *plan);
 void journal_mark(struct journal *j, uint64_t step, bool now); /* now: not only once a second */
+uint64_t journal_sum(const struct journal *j); /* checksum of the last line written */
+const char *journal_path(const struct journal *j);
 /* Why nothing is written any more, or NULL. The search goes on without. */
 const char *journal_trouble(const struct journal *j);
 
 struct journal_record {
     char kind; /* c s e b m */
-    uint64_t step;
+    uint64_t step, sum; /* sum: checksum of its line */
     uint64_t score, ms, plan; /* b */
     size_t command;           /* c s e: offset of its text in log->text */
 };

@@ -1,5 +1,8 @@
 #include "engine/live/session.h"
 
+#include "engine/live/checkpoint.h"
+#include "engine/live/core_internal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -206,20 +209,16 @@ static int begin_core(struct session *s, const struct problem *p, const struct s
                       struct err *e)
 {
     int rc = core_new(p, &o->search, &s->core, e);
+    char note[RESUME_NOTE_ROOM];
 
-    if (rc || !o->replay)
+    if (rc || !o->resume)
         return rc;
-    rc = core_replay(&s->core, o->replay, e);
+    rc = core_resume(&s->core, journal_path(o->journal), o->resume, note, e);
     if (rc)
         core_release(&s->core);
+    else if (note[0])
+        core_say(&s->core, LOG_TROUBLE, "%s", note);
     return rc;
-}
-
-static void journal_mark_last(struct core *c)
-{
-    if (c->journal)
-        journal_mark(c->journal, c->steps, true);
-    journal_close(c->journal);
 }
 
 int session_new(const struct problem *p, const struct session_options *o, struct session **out,
@@ -267,7 +266,7 @@ void session_free(struct session *s)
     pthread_join(s->thread, NULL);
     snapshot_release(s->newest);
     release_sync(s);
-    journal_mark_last(&s->core);
+    core_end_journal(&s->core);
     core_release(&s->core);
     free(s);
 }

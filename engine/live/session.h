@@ -14,8 +14,8 @@ struct session;
 struct session_options {
     struct search_options search;
     struct journal *journal; /* NULL: none; taken over, closed with the session and on error */
-    const struct journal_log
-        *replay; /* NULL; else done again before anything else, in session_new */
+    const struct journal_log *resume; /* NULL; else what `journal` holds: done again, from its
+                                         checkpoint where that serves, in session_new */
 };
 
 /* `p` is borrowed and must outlive the session and all its snapshots. The search is ready, not

@@ -21,6 +21,11 @@ struct dqn {
     bool tuning;           /* stage 2: episodes start from the best plan, one group set back */
     uint32_t tuned_move;   /* whose group this episode set back */
     uint32_t without_gain; /* fine-tuning episodes in a row that found nothing */
+    /* The episode so far, for search_walk: how it began and what was played. */
+    uint32_t from_move; /* set back from from_on; UINT32_MAX: it began with all open */
+    label *from_on;     /* [classes] */
+    uint8_t *played;    /* [moves]; played_count */
+    uint32_t played_count;
 };
 
 const struct rl_settings *search_preset(const struct game_options *o)
@@ -46,7 +51,10 @@ static int dqn_start(struct search *s, struct err *e)
         s->options.rl = *search_preset(&s->options.game);
     d->now = mem_try(shape.observation_size, sizeof *d->now);
     d->next = mem_try(shape.observation_size, sizeof *d->next);
-    if (!d->now || !d->next)
+    d->from_on = mem_try(s->game.problem->classes.count, sizeof *d->from_on);
+    d->played = mem_try(s->game.move_count, sizeof *d->played);
+    d->from_move = UINT32_MAX;
+    if (!d->now || !d->next || !d->from_on || !d->played)
         return err_set(e, ERR_MEMORY, "not enough memory for the learner");
     int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
     if (rc)
@@ -63,6 +71,8 @@ static void dqn_stop(struct search *s)
     rl_agent_free(d->agent);
     free(d->now);
     free(d->next);
+    free(d->from_on);
+    free(d->played);
     free(d);
     s->self = NULL;
 }
@@ -90,6 +100,20 @@ static void set_tuning(struct dqn *d, bool on)
     rl_agent_hold_epsilon(d->agent, on ? TUNING_EPSILON : -1);
 }
 
+/* An episode begins with all open, or with a move's group set back from `on`. */
+static void reset_game(struct search *s, struct dqn *d, const label *on, uint32_t move)
+{
+    d->played_count = 0;
+    d->from_move = on ? move : UINT32_MAX;
+    if (on) {
+        memmove(d->from_on, on, s->game.problem->classes.count * sizeof *on);
+        game_reset_from(&s->game, on, move);
+    } else {
+        game_reset(&s->game);
+    }
+    game_observe(&s->game, d->now);
+}
+
 /* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
  * its end; stage 2 goes on until every group was set back 8 times without gain. */
 static void begin_episode(struct search *s, struct dqn *d)
@@ -104,11 +128,8 @@ static void begin_episode(struct search *s, struct dqn *d)
         s->since_better = 0;
         s->rounds++;
     }
-    if (d->tuning && next_tuned_move(s, d))
-        game_reset_from(&s->game, s->best.on, d->tuned_move);
-    else
-        game_reset(&s->game);
-    game_observe(&s->game, d->now);
+    bool tunes = d->tuning && next_tuned_move(s, d);
+    reset_game(s, d, tunes ? s->best.on : NULL, d->tuned_move);
 }
 
 static bool play(struct search *s, struct dqn *d, int forced, struct search_event *out)
@@ -124,6 +145,7 @@ static bool play(struct search *s, struct dqn *d, int forced, struct search_even
         return false;
     out->move = position;
     out->split = decision.action == 1;
+    d->played[d->played_count++] = out->split;
     out->reward = game_play(g, out->split);
     decision.reward = (float)out->reward;
     decision.end = game_is_over(g) ? RL_TERMINATED : RL_GOES_ON;
@@ -176,7 +198,7 @@ static void dqn_pins_changed(struct search *s)
     rl_agent_cut(d->agent);
     rl_agent_forget(d->agent); /* its rewards were earned under other pins */
     set_tuning(d, false);
-    game_observe(&s->game, d->now);
+    reset_game(s, d, NULL, 0);
 }
 
 void search_dqn_backtrack(struct search *s, uint32_t move)
@@ -185,16 +207,12 @@ void search_dqn_backtrack(struct search *s, uint32_t move)
 
     rl_agent_cut(d->agent);
     set_tuning(d, false);
-    if (isfinite(s->best.score))
-        game_reset_from(&s->game, s->best.on, move);
-    else
-        game_reset(&s->game);
+    reset_game(s, d, isfinite(s->best.score) ? s->best.on : NULL, move);
     if (rl_agent_epsilon(d->agent) < BACKTRACK_EPSILON &&
         rl_agent_explore(d->agent, BACKTRACK_EPSILON, s->options.rl.epsilon_end,
                          BACKTRACK_DECISIONS) == 0)
         s->options.rl = *rl_agent_settings(d->agent);
     s->since_better = 0;
-    game_observe(&s->game, d->now);
 }
 
 bool search_dqn_force(struct search *s, bool split, struct search_event *out)
@@ -220,9 +238,68 @@ bool search_dqn_q(struct search *s, float q[2])
     return true;
 }
 
+/* The game again as it stands, by playing the episode again. */
+static void play_again(struct search *s, struct dqn *d, struct rl_walk *w)
+{
+    const struct game *g = &s->game;
+    uint32_t count = d->played_count;
+
+    reset_game(s, d, d->from_move == UINT32_MAX ? NULL : d->from_on, d->from_move);
+    for (uint32_t n = 0; n < count && !w->failed; n++) {
+        if (game_is_over(g) || d->played[n] > 1 || !(game_legal(g) >> d->played[n] & 1))
+            w->failed = true;
+        else
+            game_play(&s->game, d->played[n]);
+    }
+    d->played_count = count;
+    game_observe(g, d->now);
+}
+
+static bool is_agent_for(const struct rl_agent *a, const struct game *g)
+{
+    const struct rl_shape *shape = rl_agent_shape(a);
+
+    return shape->observation_size == game_observation_size(g) && shape->action_count == 2 &&
+           shape->context_count == (g->move_count ? g->move_count : 1);
+}
+
+static void walk_agent(struct dqn *d, const struct search *s, struct rl_walk *w)
+{
+    struct rl_agent *a = d->agent;
+
+    rl_agent_walk(w, &a);
+    if (w->failed || w->pass != RL_READ)
+        return;
+    rl_agent_free(d->agent);
+    d->agent = a;
+    w->failed = !is_agent_for(a, &s->game);
+}
+
+static void dqn_walk(struct search *s, struct rl_walk *w)
+{
+    struct dqn *d = s->self;
+
+    rl_walk_flag(w, &d->tuning);
+    RL_ONE(w, d->tuned_move);
+    RL_ONE(w, d->without_gain);
+    RL_ONE(w, d->from_move);
+    RL_ONE(w, d->played_count);
+    bool sound = d->played_count <= s->game.move_count &&
+                 (d->tuned_move < s->game.move_count || !d->tuned_move) &&
+                 (d->from_move < s->game.move_count || d->from_move == UINT32_MAX);
+    w->failed |= !sound;
+    if (w->failed || !search_walk_labels(s, w, d->from_on))
+        return;
+    RL_MANY(w, d->played, d->played_count);
+    walk_agent(d, s, w);
+    if (w->pass == RL_READ && !w->failed)
+        play_again(s, d, w);
+}
+
 const struct search_ops search_dqn = {
     .start = dqn_start,
     .stop = dqn_stop,
     .step = dqn_step,
     .pins_changed = dqn_pins_changed,
+    .walk = dqn_walk,
 };

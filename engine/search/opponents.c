@@ -41,6 +41,14 @@ static void walk_pins_changed(struct search *s)
     ((struct walk *)s->self)->walks = 0;
 }
 
+static void walk_walk(struct search *s, struct rl_walk *w)
+{
+    struct walk *own = s->self;
+
+    RL_ONE(w, own->rng.s);
+    RL_ONE(w, own->walks);
+}
+
 static bool choose_random(struct search *s)
 {
     struct walk *w = s->self;
@@ -93,8 +101,10 @@ static bool greedy_step(struct search *s, struct search_event *out)
     return true;
 }
 
-const struct search_ops search_random = {walk_start, walk_stop, random_step, walk_pins_changed};
-const struct search_ops search_greedy = {walk_start, walk_stop, greedy_step, walk_pins_changed};
+const struct search_ops search_random = {walk_start, walk_stop, random_step,
+                                          walk_pins_changed, walk_walk};
+const struct search_ops search_greedy = {walk_start, walk_stop, greedy_step,
+                                          walk_pins_changed, walk_walk};
 
 /* ---- enumeration: depth first, split before whole ---- */
 
@@ -222,8 +232,42 @@ static bool enumerate_step(struct search *s, struct search_event *out)
     return false;
 }
 
+/* The branches again as they stand: below each but the last lies its last action tried. */
+static void branch_again(struct search *s, struct rl_walk *w)
+{
+    struct enumeration *n = s->self;
+    struct game *g = &s->game;
+
+    game_reset(g);
+    for (uint32_t k = 0; k < n->depth && !w->failed; k++) {
+        struct branch *b = &n->stack[k];
+        if (game_is_over(g) || b->tried > 3) {
+            w->failed = true;
+            return;
+        }
+        b->place = game_here(g);
+        bool last = k + 1 == n->depth, split = !(b->tried & 1); /* split is tried first */
+        w->failed |= !last && !(game_legal(g) >> split & 1);
+        if (!last && !w->failed)
+            game_play(g, split);
+    }
+}
+
+static void enumerate_walk(struct search *s, struct rl_walk *w)
+{
+    struct enumeration *n = s->self;
+
+    rl_walk_flag(w, &n->begun);
+    RL_ONE(w, n->depth);
+    w->failed |= n->depth > s->game.move_count + 1;
+    for (uint32_t k = 0; k < n->depth && !w->failed; k++)
+        RL_ONE(w, n->stack[k].tried);
+    if (w->pass == RL_READ && !w->failed)
+        branch_again(s, w);
+}
+
 const struct search_ops search_enumerate = {enumerate_start, enumerate_stop, enumerate_step,
-                                            enumerate_pins_changed};
+                                            enumerate_pins_changed, enumerate_walk};
 
 /* ---- annealing: flips of one move of a whole plan ---- */
 
@@ -338,7 +382,18 @@ static bool anneal_step(struct search *s, struct search_event *out)
     return true;
 }
 
-const struct search_ops search_anneal = {anneal_start, anneal_stop, anneal_step, anneal_pins_changed};
+static void anneal_walk(struct search *s, struct rl_walk *w)
+{
+    struct annealing *a = s->self;
+
+    RL_ONE(w, a->rng.s);
+    RL_ONE(w, a->score);
+    RL_ONE(w, a->steps);
+    search_walk_labels(s, w, a->on);
+}
+
+const struct search_ops search_anneal = {anneal_start, anneal_stop, anneal_step,
+                                         anneal_pins_changed, anneal_walk};
 
 /* ---- exact ---- */
 
@@ -382,4 +437,10 @@ static void exact_pins_changed(struct search *s)
     (void)s;
 }
 
-const struct search_ops search_exact = {exact_start, exact_stop, exact_step, exact_pins_changed};
+static void exact_walk(struct search *s, struct rl_walk *w)
+{
+    (void)s, (void)w; /* one step, and nothing to remember */
+}
+
+const struct search_ops search_exact = {exact_start, exact_stop, exact_step, exact_pins_changed,
+                                        exact_walk};

@@ -195,3 +195,73 @@ bool search_q(struct search *s, float q[2])
 {
     return s->options.algorithm == SEARCH_DQN && !game_is_over(&s->game) && search_dqn_q(s, q);
 }
+
+/* Labels that a walk read: none beyond the mesh's axes. */
+bool search_walk_labels(const struct search *s, struct rl_walk *w, label *on)
+{
+    const struct problem *p = s->game.problem;
+
+    RL_MANY(w, on, p->classes.count);
+    for (class_id k = 0; w->pass == RL_READ && k < p->classes.count; k++)
+        w->failed |= on[k] >= p->labels.count;
+    return !w->failed;
+}
+
+static bool is_flag(const bool *at)
+{
+    unsigned char byte;
+
+    memcpy(&byte, at, 1);
+    return byte <= 1;
+}
+
+bool search_options_are_sound(const struct search_options *o)
+{
+    bool sound = o->algorithm < SEARCH_ALGORITHM_COUNT && o->game.kind <= GAME_ALL &&
+                 o->game.reward <= GAME_REWARD_PAPER && is_flag(&o->game.no_folding) &&
+                 is_flag(&o->game.weak) && is_flag(&o->rl_set) && o->anneal_steps;
+
+    for (const struct rl_setting *row = rl_setting_table; row->name && sound; row++) {
+        const void *at = (const unsigned char *)&o->rl + row->offset;
+        sound = row->kind != RL_KIND_SWITCH || is_flag(at);
+    }
+    return sound;
+}
+
+/* Those of the learner may have changed since the search was made; the rest is as it was. */
+static void walk_options(struct search *s, struct rl_walk *w)
+{
+    struct search_options o = s->options;
+
+    RL_ONE(w, o);
+    w->failed |= !search_options_are_sound(&o) || o.algorithm != s->options.algorithm ||
+                 memcmp(&o.game, &s->options.game, sizeof o.game) != 0;
+    if (!w->failed)
+        s->options = o;
+}
+
+bool search_walk(struct search *s, struct rl_walk *w)
+{
+    struct search_best *b = &s->best;
+
+    if (!s->ops->walk)
+        return false;
+    walk_options(s, w);
+    search_walk_labels(s, w, b->on);
+    RL_ONE(w, b->score);
+    RL_ONE(w, b->cost);
+    RL_ONE(w, b->episode);
+    RL_ONE(w, b->evaluation);
+    rl_walk_flag(w, &b->fine_tuning);
+    RL_ONE(w, s->episodes);
+    RL_ONE(w, s->evaluations);
+    RL_ONE(w, s->conflicts);
+    RL_ONE(w, s->since_better);
+    RL_ONE(w, s->rounds);
+    rl_walk_flag(w, &s->done);
+    rl_walk_flag(w, &s->proven);
+    if (!w->failed)
+        s->ops->walk(s, w);
+    RL_ONE(w, s->game.decisions);
+    return true;
+}

@@ -21,6 +21,9 @@ struct search_ops {
     void (*stop)(struct search *s);                /* frees self */
     bool (*step)(struct search *s, struct search_event *out);
     void (*pins_changed)(struct search *s);        /* the game was reset under new pins */
+    /* Writes or reads what decides the algorithm's next steps, game->state among it; what is read
+     * is checked (w->failed). NULL: such a search cannot be saved. */
+    void (*walk)(struct search *s, struct rl_walk *w);
 };
 
 extern const struct search_ops search_dqn, search_random, search_greedy, search_enumerate,
@@ -28,6 +31,9 @@ extern const struct search_ops search_dqn, search_random, search_greedy, search_
 
 /* A whole plan was priced: counts it, compares it with the best, fills the event's end part. */
 void search_ended(struct search *s, const label *on, bool conflict, struct search_event *out);
+
+/* An assignment, for walks: false when what was read is none. */
+bool search_walk_labels(const struct search *s, struct rl_walk *w, label *on);
 
 void search_dqn_backtrack(struct search *s, uint32_t move);
 bool search_dqn_force(struct search *s, bool split, struct search_event *out);

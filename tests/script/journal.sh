@@ -39,6 +39,20 @@ while [ $done -lt "$kills" ]; do
 done
 [ $killed -gt 0 ]
 
+# resumed from its checkpoint, or, when that is damaged or gone, from the start: the same, and said
+[ -s "$dir/kept.checkpoint" ]
+resume() {
+    "$automap" search --resume "$dir/kept" --quiet --json 2> "$dir/err" | sed '/seconds/d' | cmp - "$dir/whole"
+}
+resume
+[ ! -s "$dir/err" ]
+printf 'x' | dd of="$dir/kept.checkpoint" bs=1 seek=5000 conv=notrunc 2> /dev/null
+resume
+grep -q 'the checkpoint is left aside' "$dir/err"
+rm "$dir/kept.checkpoint"
+resume
+[ ! -s "$dir/err" ]
+
 # a damaged tail is cut with a warning, and nothing before it is lost
 lines=$(wc -l < "$dir/kept")
 head -c $(($(wc -c < "$dir/kept") - 7)) "$dir/kept" > "$dir/cut"

@@ -1,35 +1,22 @@
 /* Random commands fired at a running session from one thread while another looks: nothing tears,
- * the pins hold in every plan, memory stays bounded. AUTOMAP_COMMANDS sets how many (2000; 100000
- * for the thread sanitizer's long run). */
+ * the pins hold in every plan, memory stays bounded. AUTOMAP_COMMANDS sets how many (2000), and
+ * AUTOMAP_MODEL on which example (t5-tiny); 100000 on mlp for the thread sanitizer's long run. */
+#include "engine/live/checkpoint.h"
 #include "engine/live/session.h"
+#include "example.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
-#include <string.h>
 
 static struct problem problem;
 
 static int load(void **state)
 {
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct problem_options o = {0};
-    struct hlo_module *m;
-    struct err e;
+    const char *asked = getenv("AUTOMAP_MODEL");
 
     (void)state;
-    cluster_default(cluster);
-    if (hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL, &m, &e) ||
-        problem_new(m, NULL, cluster, &o, &problem, &e)) {
-        err_print(&e, stderr);
-        return 1;
-    }
-    free(cluster);
+    load_example(asked ? asked : "t5-tiny", EXAMPLE_DEVICES, NULL, &problem);
     return 0;
 }
 
@@ -126,6 +113,8 @@ static void *watch(void *argument)
     uint64_t last = 0;
 
     while (!atomic_load(&w->stop)) {
+        struct pollfd news = {.fd = session_fd(w->session), .events = POLLIN};
+        (void)poll(&news, 1, 1); /* as a screen does; now and then it looks where nothing is new */
         const struct snapshot *s = session_look(w->session);
         check(s, &last, w);
         snapshot_release(s);
@@ -164,7 +153,29 @@ static void test_random_commands(void **state)
     assert_int_equal(w.wrong, 0);
 }
 
-/* The same random commands at the same steps: the same search, bit for bit, from a journal too. */
+/* Saved, and gone on with as another core. */
+static void change_cores(struct core **c, struct core **other, const struct search_options *o)
+{
+    struct rl_bytes bytes;
+    struct core *to = *other;
+    uint64_t place = 0;
+    struct err e;
+
+    assert_int_equal(core_save(*c, 77, &bytes, &e), 0);
+    assert_int_equal(core_new(&problem, o, to, &e), 0);
+    if (core_load(to, &bytes, &place, &e))
+        fail_msg("%s", e.what);
+    assert_int_equal(place, 77);
+    to->journal = (*c)->journal;
+    (*c)->journal = NULL;
+    core_release(*c);
+    *other = *c;
+    *c = to;
+    rl_bytes_release(&bytes);
+}
+
+/* The same random commands at the same steps: the same search, bit for bit, from a journal too, and
+ * by way of checkpoints. */
 static void test_replayed_commands(void **state)
 {
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 2};
@@ -188,14 +199,14 @@ static void test_replayed_commands(void **state)
         (void)!core_apply(c, &command, &e);
         for (uint32_t k = rl_rng_below(&rng, 40); k && core_wants_step(c); k--)
             core_step(c);
+        if (n % 8 == 7)
+            change_cores(&c, &again, &o);
     }
-    journal_mark(j, c->steps, true);
-    journal_close(j);
-    c->journal = NULL;
+    core_end_journal(c);
     assert_int_equal(journal_read(path.text, &log, &e), 0);
     assert_int_equal(log.good, log.size);
     assert_int_equal(core_new(&problem, &o, again, &e), 0);
-    int rc = core_replay(again, &log, &e);
+    int rc = core_replay(again, &log, 0, &e);
     if (rc)
         fail_msg("%s", e.what);
     assert_int_equal(again->steps, c->steps);
@@ -210,6 +221,8 @@ static void test_replayed_commands(void **state)
     core_release(c);
     free(again);
     free(c);
+    remove(path.text);
+    str_add(&path, ".checkpoint");
     remove(path.text);
     str_release(&path);
 }

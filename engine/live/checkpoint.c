@@ -1,0 +1,410 @@
+#include "engine/live/checkpoint.h"
+
+#include "engine/live/core_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    KIND_CORE = 3,
+    FORMAT = 1,            /* with every change of a walk */
+    BYTES_PER_S = 2000000, /* written on average, at most */
+    BYTES_MOST = 1 << 30
+};
+
+/* ---- the walk: its order is the format ---- */
+
+static bool is_text(const char *text, size_t room)
+{
+    size_t size = strnlen(text, room);
+
+    for (size_t n = 0; n < size; n++) {
+        if ((unsigned char)text[n] < ' ' || text[n] == 0x7f)
+            return false;
+    }
+    return size < room;
+}
+
+static void walk_text(struct rl_walk *w, char *text, size_t room)
+{
+    rl_walk_block(w, text, room);
+    w->failed |= w->pass == RL_READ && !is_text(text, room);
+}
+
+/* What the bytes were made for and by. */
+static void walk_fit(struct rl_walk *w, const struct core *c)
+{
+    const struct problem *p = c->problem;
+    uint64_t cluster = cluster_fingerprint(&p->cluster);
+    const uint64_t mine[] = {FORMAT,
+                             p->model_fingerprint,
+                             cluster,
+                             p->classes.count,
+                             p->labels.count,
+                             sizeof(struct core),
+                             sizeof(struct search_options),
+                             sizeof(struct act),
+                             sizeof(struct live_plan)};
+    uint64_t there[sizeof mine / sizeof *mine];
+
+    memcpy(there, mine, sizeof mine);
+    RL_ONE(w, there);
+    w->failed |= memcmp(there, mine, sizeof mine) != 0;
+}
+
+static void walk_options(struct rl_walk *w, struct search_options *o)
+{
+    RL_ONE(w, *o);
+    w->failed |= w->pass == RL_READ && !search_options_are_sound(o);
+}
+
+/* Room for what is read next: `count` items. */
+static void *room_for(struct rl_walk *w, size_t count, size_t size)
+{
+    void *p = NULL;
+
+    if (!w->failed && count <= (w->size - w->at) / size)
+        p = mem_try(count, size);
+    w->failed |= !p;
+    return p;
+}
+
+static bool pins_are_sound(const struct core *c, const struct act *a)
+{
+    for (uint32_t n = 0; n < a->pin_count; n++) {
+        unsigned char split;
+        memcpy(&split, &a->pins[n].split, 1);
+        if (a->pins[n].class >= c->problem->classes.count || split > 1 ||
+            a->pins[n].axis >= c->problem->mesh.axes || a->pin_wishes[n] >= c->wish_count)
+            return false;
+    }
+    return true;
+}
+
+static void walk_act(struct rl_walk *w, struct core *c, struct act *a)
+{
+    RL_ONE(w, a->pin_count);
+    if (w->pass == RL_READ) {
+        a->pins = room_for(w, a->pin_count, sizeof *a->pins);
+        a->pin_moves = room_for(w, a->pin_count, sizeof *a->pin_moves);
+        a->pin_acts = room_for(w, a->pin_count, sizeof *a->pin_acts);
+        a->pin_wishes = room_for(w, a->pin_count, sizeof *a->pin_wishes);
+    }
+    if (w->failed)
+        return;
+    RL_MANY(w, a->pins, a->pin_count);
+    RL_MANY(w, a->pin_moves, a->pin_count);
+    RL_MANY(w, a->pin_acts, a->pin_count);
+    RL_MANY(w, a->pin_wishes, a->pin_count);
+    walk_options(w, &a->options);
+    walk_text(w, a->text, sizeof a->text);
+    w->failed |= w->pass == RL_READ && !pins_are_sound(c, a);
+}
+
+static void walk_acts(struct rl_walk *w, struct core *c)
+{
+    uint32_t count = c->act_count;
+
+    RL_ONE(w, c->wish_count);
+    if (w->pass == RL_READ && (c->wishes = room_for(w, c->wish_count, sizeof *c->wishes)))
+        c->wish_room = c->wish_count;
+    for (uint32_t n = 0; n < c->wish_count && !w->failed; n++) {
+        walk_text(w, c->wishes[n].text, sizeof c->wishes->text);
+        w->failed |= w->pass == RL_READ && !strchr(c->wishes[n].text, '=');
+    }
+    RL_ONE(w, c->act);
+    RL_ONE(w, c->act_number);
+    RL_ONE(w, count);
+    w->failed |= c->act >= count;
+    if (w->pass == RL_READ && !w->failed) {
+        free(c->acts);
+        c->act_count = 0;
+        c->acts = room_for(w, count, sizeof *c->acts);
+        c->act_room = c->acts ? count : 0;
+    }
+    for (uint32_t n = 0; n < count && !w->failed; n++) {
+        if (w->pass == RL_READ) {
+            c->acts[n] = (struct act){.options = c->options};
+            c->act_count = n + 1;
+        }
+        walk_act(w, c, &c->acts[n]);
+    }
+}
+
+static void walk_plan(struct rl_walk *w, const struct core *c, struct live_plan **at)
+{
+    class_id count = c->problem->classes.count;
+    bool there = *at;
+
+    rl_walk_flag(w, &there);
+    if (w->pass == RL_READ) {
+        core_replace_plan(at, NULL);
+        if (there && !w->failed && (*at = mem_try(1, sizeof **at + count * sizeof(label)))) {
+            atomic_init(&(*at)->references, 1);
+            (*at)->count = count;
+        }
+        w->failed |= there && !*at;
+    }
+    if (!there || w->failed)
+        return;
+    struct live_plan *p = *at;
+    walk_text(w, p->found_by, sizeof p->found_by);
+    RL_ONE(w, p->cost);
+    RL_ONE(w, p->score);
+    RL_ONE(w, p->episode);
+    rl_walk_flag(w, &p->proven);
+    RL_ONE(w, p->seconds);
+    RL_ONE(w, p->nodes);
+    RL_MANY(w, p->on, count);
+    for (class_id k = 0; w->pass == RL_READ && k < count; k++)
+        w->failed |= p->on[k] >= c->problem->labels.count;
+}
+
+static void walk_series(struct rl_walk *w, struct series *s)
+{
+    RL_ONE(w, s->count);
+    RL_ONE(w, s->stride);
+    w->failed |= s->count > SERIES_POINTS || !s->stride;
+    if (!w->failed)
+        RL_MANY(w, s->block->points, s->count);
+    for (uint32_t n = 0; w->pass == RL_READ && !w->failed && n < s->count; n++)
+        w->failed |= !s->block->points[n].merged;
+}
+
+static void walk_log(struct rl_walk *w, struct live_log *l)
+{
+    RL_ONE(w, l->count);
+    RL_ONE(w, l->dropped);
+    w->failed |= l->count > LOG_LINES;
+    for (uint32_t n = 0; n < l->count && !w->failed; n++) {
+        struct log_line *line = &l->block->lines[n];
+        RL_ONE(w, line->episode);
+        RL_ONE(w, line->act);
+        RL_ONE(w, line->kind);
+        walk_text(w, line->text, sizeof line->text);
+        w->failed |= line->kind > LOG_TROUBLE;
+    }
+}
+
+static void walk_last(struct rl_walk *w, struct core *c)
+{
+    uint32_t moves = search_game(c->search)->move_count;
+
+    RL_MANY(w, c->last, moves);
+    for (uint32_t n = 0; n < moves; n++)
+        w->failed |= c->last[n] < -1 || c->last[n] > 1;
+    RL_ONE(w, c->event.move);
+    w->failed |= c->event.move >= moves && c->event.move != UINT32_MAX;
+    rl_walk_flag(w, &c->event.fine_tuning);
+}
+
+static void walk_counts(struct rl_walk *w, struct core *c)
+{
+    uint8_t state = (uint8_t)c->state;
+
+    RL_ONE(w, state);
+    w->failed |= state >= LIVE_STATE_COUNT;
+    if (!w->failed)
+        c->state = (enum live_state)state;
+    walk_text(w, c->trouble, sizeof c->trouble);
+    RL_ONE(w, c->pace);
+    w->failed |= !(c->pace >= 0) || !isfinite(c->pace);
+    RL_ONE(w, c->left_decisions);
+    RL_ONE(w, c->left_episodes);
+    RL_ONE(w, c->steps);
+    RL_ONE(w, c->decisions);
+    RL_ONE(w, c->updates);
+    RL_ONE(w, c->loss);
+    RL_ONE(w, c->stage);
+    RL_ONE(w, c->seconds);
+}
+
+/* The search anew, under the options and pins that were in force. */
+static void begin_search(struct rl_walk *w, struct core *c)
+{
+    struct search_options o = *search_options(c->search), mine = c->options;
+    const struct act *a = &c->acts[c->act];
+    struct strict_clash clash;
+    struct err e;
+
+    walk_options(w, &o);
+    walk_options(w, &mine);
+    if (w->failed || w->pass != RL_READ)
+        return;
+    if (core_renew_search(c, &o, &e) ||
+        search_set_pins(c->search, a->pins, a->pin_count, &clash, &e))
+        w->failed = true;
+    c->options = mine;
+    core_find_baseline(c);
+}
+
+static void walk_core(struct rl_walk *w, struct core *c, uint64_t *place)
+{
+    walk_fit(w, c);
+    RL_ONE(w, *place);
+    if (!w->failed)
+        walk_acts(w, c);
+    if (!w->failed)
+        begin_search(w, c);
+    if (!w->failed && !search_walk(c->search, w))
+        w->failed = true;
+    if (!w->failed)
+        walk_last(w, c);
+    walk_counts(w, c);
+    walk_plan(w, c, &c->best);
+    walk_plan(w, c, &c->exact);
+    walk_plan(w, c, &c->batch);
+    walk_plan(w, c, &c->stage_1);
+    walk_series(w, &c->reward);
+    walk_series(w, &c->best_ms);
+    walk_series(w, &c->loss_curve);
+    walk_series(w, &c->epsilon_curve);
+    walk_log(w, &c->log);
+}
+
+int core_save(struct core *c, uint64_t place, struct rl_bytes *out, struct err *e)
+{
+    struct rl_walk measure = {.pass = RL_MEASURE}, w;
+
+    walk_core(&measure, c, &place);
+    if (measure.failed || measure.at > BYTES_MOST)
+        return err_set(e, ERR_INPUT, "no checkpoints of this search");
+    if (rl_bytes_open(out, measure.at, &w))
+        return err_set(e, ERR_MEMORY, "not enough memory for a checkpoint");
+    walk_core(&w, c, &place);
+    rl_bytes_seal(out, KIND_CORE);
+    return 0;
+}
+
+int core_load(struct core *c, const struct rl_bytes *bytes, uint64_t *place, struct err *e)
+{
+    struct rl_walk w;
+    int rc = rl_bytes_check(bytes->data, bytes->size, KIND_CORE, &w);
+
+    if (rc)
+        return err_set(e, ERR_INPUT, "%s", rl_error_text(rc));
+    walk_core(&w, c, place);
+    if (w.failed || w.at != w.size)
+        return err_set(e, ERR_INPUT, "of another build or another problem");
+    return 0;
+}
+
+/* ---- beside the journal ---- */
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+enum { PATH_ROOM = 4096 };
+
+static int write_checkpoint(struct core *c, size_t *size, struct err *e)
+{
+    char path[PATH_ROOM];
+    struct rl_bytes bytes;
+
+    if (!checkpoint_path(path, sizeof path, journal_path(c->journal)))
+        return err_set(e, ERR_IO, "no checkpoints: the journal's path is too long");
+    int rc = core_save(c, journal_sum(c->journal), &bytes, e);
+    if (rc)
+        return rc;
+    *size = bytes.size;
+    if (rl_bytes_write(&bytes, path, false))
+        rc = err_set(e, ERR_IO, "no more checkpoints: %s", strerror(errno));
+    rl_bytes_release(&bytes);
+    return rc;
+}
+
+void core_checkpoint(struct core *c, bool now)
+{
+    double at = now_s();
+    size_t size = 0;
+    struct err e;
+
+    if (!c->checkpoint_due_s)
+        c->checkpoint_due_s = at + 1;
+    if (c->checkpoints_ended || c->steps == c->checkpoint_step ||
+        (!now && at < c->checkpoint_due_s))
+        return;
+    journal_mark(c->journal, c->steps, true); /* what it includes ends with this line */
+    if (journal_trouble(c->journal))
+        return;
+    c->checkpoint_step = c->steps;
+    int rc = write_checkpoint(c, &size, &e);
+    c->checkpoint_due_s = at + 1 + (double)size / BYTES_PER_S;
+    if (rc) {
+        c->checkpoints_ended = true;
+        if (rc != ERR_INPUT)
+            core_say(c, LOG_TROUBLE, "%s", e.what);
+    }
+}
+
+void core_end_journal(struct core *c)
+{
+    if (!c->journal)
+        return;
+    core_checkpoint(c, true);
+    journal_mark(c->journal, c->steps, true);
+    journal_close(c->journal);
+    c->journal = NULL;
+}
+
+/* ---- resuming ---- */
+
+/* The record behind the line with this checksum. False: there is none. */
+static bool find_place(const struct journal_log *log, uint64_t place, size_t *next)
+{
+    for (size_t n = log->record_count; n--;) {
+        if (log->records[n].sum == place) {
+            *next = n + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ERR_INPUT: the checkpoint does not serve, and `c` must be made anew. */
+static int load_checkpoint(struct core *c, const struct rl_bytes *bytes,
+                           const struct journal_log *log, struct err *e)
+{
+    uint64_t place = 0;
+    size_t next = 0;
+    int rc = core_load(c, bytes, &place, e);
+
+    if (rc)
+        return rc;
+    if (!find_place(log, place, &next))
+        return err_set(e, ERR_INPUT, "it is not of this journal, or of a part that is lost");
+    return core_replay(c, log, next, e);
+}
+
+int core_resume(struct core *c, const char *journal, const struct journal_log *log,
+                char note[RESUME_NOTE_ROOM], struct err *e)
+{
+    const struct problem *p = c->problem;
+    struct search_options options = c->options;
+    double (*clock_s)(void *) = c->clock_s;
+    char path[PATH_ROOM];
+    struct rl_bytes bytes = {0};
+
+    note[0] = 0;
+    if (!checkpoint_path(path, sizeof path, journal) || rl_bytes_read(&bytes, path))
+        return core_replay(c, log, 0, e); /* there is none */
+    int rc = load_checkpoint(c, &bytes, log, e);
+    rl_bytes_release(&bytes);
+    if (!rc)
+        return 0;
+    snprintf(note, RESUME_NOTE_ROOM, "the checkpoint is left aside: %.120s", e->what);
+    core_release(c);
+    rc = core_new(p, &options, c, e);
+    if (rc)
+        return rc;
+    c->clock_s = clock_s;
+    return core_replay(c, log, 0, e);
+}

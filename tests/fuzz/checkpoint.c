@@ -1,0 +1,138 @@
+/* Any bytes as a checkpoint, sealed first so that what lies behind the checksum is reached:
+ * refused, or a search that can be stepped, told, looked at and saved again. The first two bytes
+ * say where a good one is changed and how; the rest goes over it from there. */
+#include "engine/live/checkpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char model[] =
+    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"
+    "ENTRY main {\n"
+    "  w1 = f32[16,32] parameter(0)\n  w2 = f32[32,8] parameter(1)\n  x = f32[4,16] parameter(2)\n"
+    "  h = f32[4,32] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  y = f32[4,8] dot(h, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  g = f32[32,8] dot(h, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  w4 = f32[32,8] subtract(w2, g)\n"
+    "  d = f32[4,32] dot(y, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  f = f32[16,32] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  w3 = f32[16,32] subtract(w1, f)\n"
+    "  ROOT t = (f32[16,32], f32[32,8]) tuple(w3, w4)\n}\n";
+
+static struct problem *p;
+static struct rl_bytes good[3];
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void tell(struct core *c, const char *line)
+{
+    struct live_command command;
+    struct err e;
+
+    require(!live_command_parse(line, &command, &e));
+    (void)!core_apply(c, &command, &e);
+}
+
+static void begin(struct core *c)
+{
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3};
+    struct err e;
+
+    o.rl = *rl_preset("probe");
+    o.rl.hidden[0] = 4;
+    o.rl.hidden[1] = 0;
+    o.rl.replay_capacity = 16;
+    o.rl.batch = 4;
+    o.rl_set = true;
+    require(!core_new(p, &o, c, &e));
+}
+
+static void step(struct core *c, int steps)
+{
+    while (steps-- && core_wants_step(c))
+        core_step(c);
+}
+
+static void make_good(void)
+{
+    static const char *const algorithms[] = {"dqn", "enumerate", "anneal"};
+    struct hlo_module *m;
+    struct problem_options o = {0};
+    struct cluster cluster;
+    struct err e;
+
+    p = mem_alloc(sizeof *p);
+    cluster_default(&cluster);
+    require(!hlo_load_memory("model", model, sizeof model - 1, NULL, &m, &e));
+    require(!problem_new(m, NULL, &cluster, &o, p, &e));
+    for (int k = 0; k < 3; k++) {
+        struct core *c = mem_alloc(sizeof *c);
+        char line[64];
+        begin(c);
+        snprintf(line, sizeof line, "set algorithm %s", algorithms[k]);
+        tell(c, line);
+        tell(c, "pin w1:0=0");
+        tell(c, "run");
+        step(c, 7);
+        require(!core_save(c, 0, &good[k], &e));
+        core_release(c);
+        free(c);
+    }
+}
+
+static void seal(struct rl_bytes *b)
+{
+    enum { KIND_CORE = 3 };
+    rl_bytes_seal(b, KIND_CORE);
+}
+
+static void use(struct core *c)
+{
+    struct rl_bytes again;
+    struct err e;
+
+    snapshot_release(core_snapshot(c));
+    tell(c, "run");
+    step(c, 5);
+    tell(c, "pin w2:1=1");
+    tell(c, "undo");
+    tell(c, "backtrack @0");
+    step(c, 5);
+    snapshot_release(core_snapshot(c));
+    if (!core_save(c, 0, &again, &e))
+        rl_bytes_release(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct core *c = mem_alloc(sizeof *c);
+    uint64_t place = 0;
+    struct err e;
+
+    if (!p)
+        make_good();
+    const struct rl_bytes *from = &good[size ? data[0] % 3 : 0];
+    struct rl_bytes b = {.data = malloc(from->size), .size = from->size};
+    require(b.data);
+    memcpy(b.data, from->data, from->size);
+    if (size > 3) {
+        enum { HEAD = 40 };
+        size_t at = HEAD + (data[1] | (size_t)data[2] << 8) % (b.size - HEAD);
+        for (size_t n = 3; n < size && at + n - 3 < b.size; n++)
+            ((unsigned char *)b.data)[at + n - 3] ^= data[n];
+    }
+    seal(&b);
+    begin(c);
+    if (!core_load(c, &b, &place, &e))
+        use(c);
+    core_release(c);
+    free(c);
+    rl_bytes_release(&b);
+    return 0;
+}
