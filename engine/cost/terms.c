@@ -10,20 +10,31 @@ static int no_memory(struct err *e)
 
 /* ---- one instruction ---- */
 
-static double share_of(const struct terms *t, const struct class_factor *f, const label *on)
+/* How an instruction is split: by the labels of its factors' classes, or factor by factor. */
+struct split {
+    const label *on;     /* [classes], or NULL */
+    const double *share; /* [factors of the instruction] when `on` is NULL */
+};
+
+static double share_of(const struct terms *t, hlo_id id, uint32_t k, struct split split)
 {
-    return f->class == CLASS_NONE ? 1 : label_share(t->labels, f->class, on[f->class]);
+    const struct classes *c = t->labels->classes;
+    class_id class = c->factors[k].class;
+
+    if (!split.on)
+        return split.share[k - c->factor_base[id]];
+    return class == CLASS_NONE ? 1 : label_share(t->labels, class, split.on[class]);
 }
 
 /* Local part of leaf `leaf`: the product of the shares of the factors that bind a dim of it. */
-static double leaf_share(const struct terms *t, hlo_id id, uint32_t leaf, const label *on)
+static double leaf_share(const struct terms *t, hlo_id id, uint32_t leaf, struct split split)
 {
     const struct classes *c = t->labels->classes;
     double share = 1;
 
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
         if (c->leaf_dims[c->factors[k].dims + leaf] >= 0)
-            share *= share_of(t, &c->factors[k], on);
+            share *= share_of(t, id, k, split);
     }
     return share;
 }
@@ -42,16 +53,17 @@ static bool is_reducing(const struct class_factor *f)
 }
 
 /* Results that one split reducing factor leaves partial: those in which it binds no dim. */
-static struct reduction reduction_of(const struct terms *t, hlo_id id, const struct class_factor *f, const label *on)
+static struct reduction reduction_of(const struct terms *t, hlo_id id, const struct class_factor *f, label over,
+                                     struct split split)
 {
     const struct classes *c = t->labels->classes;
-    struct reduction r = {.class = f->class, .over = on[f->class]};
+    struct reduction r = {.class = f->class, .over = over};
 
     for (uint32_t leaf = operand_leaf_count(c, id); leaf < class_leaf_count(c, id); leaf++) {
         if (c->leaf_dims[f->dims + leaf] >= 0)
             continue;
         hlo_value v = hlo_factors_value(c->m, id, leaf);
-        r.bytes += (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, on);
+        r.bytes += (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, split);
         r.count++;
     }
     r.ms = r.count ? collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, r.over, r.bytes) : 0;
@@ -70,7 +82,7 @@ uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
         const struct class_factor *f = &c->factors[k];
         if (!is_reducing(f) || !on[f->class])
             continue;
-        out[count] = reduction_of(t, id, f, on);
+        out[count] = reduction_of(t, id, f, on[f->class], (struct split){on, NULL});
         count += out[count].count > 0;
     }
     return count;
@@ -84,7 +96,7 @@ static bool is_partial_reader(uint16_t opcode)
 }
 
 /* Bytes one device reads and writes in one execution. */
-static double local_traffic(const struct terms *t, hlo_id id, const label *on)
+static double local_traffic(const struct terms *t, hlo_id id, struct split split)
 {
     const struct classes *c = t->labels->classes;
     uint16_t opcode = hlo_at(c->m, id)->opcode;
@@ -94,7 +106,7 @@ static double local_traffic(const struct terms *t, hlo_id id, const label *on)
     for (uint32_t leaf = 0; leaf < leaves; leaf++) {
         hlo_value v = hlo_factors_value(c->m, id, leaf);
         double bytes = (double)hlo_value_shape(c->m, v)->bytes;
-        double here = bytes * leaf_share(t, id, leaf, on);
+        double here = bytes * leaf_share(t, id, leaf, split);
         whole += bytes;
         local += here;
         if (t->fusion->is_stored[t->fusion->buffer[v]])
@@ -139,26 +151,46 @@ static double peak_of(const struct terms *t, hlo_id id)
     return cluster_peak(&t->device, peak_type_of(t->labels->classes->m, id));
 }
 
-struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on)
+/* Flops, bytes and computing of one instruction. What only passes values on, and free values that
+ * every use makes for itself, cost nothing. */
+static struct instruction_cost compute_of(const struct terms *t, hlo_id id, struct split split)
 {
     const struct classes *c = t->labels->classes;
-    const struct hlo_cost *whole = &t->costs->instruction[id];
     struct instruction_cost out = {.times = t->costs->times[id]};
+    double shares = 1;
 
-    /* What only passes values on, and free values that every use makes for itself, cost nothing. */
     if (class_leaf_count(c, id) == 0)
         return out;
-    double shares = 1;
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++)
-        shares *= share_of(t, &c->factors[k], on);
-    out.flops = fmax(whole->flops, 0) * shares;
-    out.bytes = local_traffic(t, id, on);
+        shares *= share_of(t, id, k, split);
+    out.flops = fmax(t->costs->instruction[id].flops, 0) * shares;
+    out.bytes = local_traffic(t, id, split);
     double ms = fmax(out.flops / peak_of(t, id), out.bytes / t->device.bandwidth) * 1e3;
     if (is_heavy(hlo_at(c->m, id)->opcode))
         ms += t->device.launch_ms;
     if (t->measured_ms && t->measured_ms[id] >= 0)
         ms = t->measured_ms[id] * shares;
     out.compute_ms = ms * out.times;
+    return out;
+}
+
+double terms_compute_ms(const struct terms *t, hlo_id id, const double *share)
+{
+    return compute_of(t, id, (struct split){NULL, share}).compute_ms;
+}
+
+struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over, const double *share)
+{
+    const struct class_factor *f = &t->labels->classes->factors[factor];
+
+    if (!is_reducing(f) || !over)
+        return (struct reduction){.class = f->class};
+    return reduction_of(t, id, f, over, (struct split){NULL, share});
+}
+
+struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on)
+{
+    struct instruction_cost out = compute_of(t, id, (struct split){on, NULL});
     struct reduction list[TERM_CLASSES_MOST];
     uint32_t count = terms_reductions(t, id, on, list);
     for (uint32_t k = 0; k < count; k++) {

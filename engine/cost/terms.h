@@ -84,6 +84,11 @@ struct reduction {
 uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
                           struct reduction out[static TERM_CLASSES_MOST]);
 
+/* The same, factor by factor, for those who split two factors of one class differently:
+ * share[k] of the instruction's k-th factor; `factor` into classes->factors. */
+double terms_compute_ms(const struct terms *t, hlo_id id, const double *share);
+struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over, const double *share);
+
 static inline uint32_t term_entry(const struct terms *t, const struct term *term, const label *on)
 {
     uint32_t entry = 0, weight = 1;

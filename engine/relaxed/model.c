@@ -1,0 +1,523 @@
+#include "engine/relaxed/model_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+int model_no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for relaxed mode");
+}
+
+/* ---- which values are the same array ---- */
+
+static bool runs(const struct model *m, hlo_id id)
+{
+    return m->p->costs.times[id] > 0;
+}
+
+static bool is_flow(const struct model *m, hlo_id id)
+{
+    return hlo_op_info[hlo_at(m->p->m, id)->opcode].flags & HLO_OP_IS_FLOW;
+}
+
+static bool takes_part(const struct model *m, hlo_value v)
+{
+    const struct hlo_shape *s = hlo_value_shape(m->p->m, v);
+
+    return !m->p->classes.is_free[v] && s->type < HLO_TYPE_COUNT &&
+           hlo_type_info[s->type].bits > 0 && runs(m, m->p->m->value_instruction[v]);
+}
+
+static bool is_same_array(const struct model *m, const struct hlo_flow *f)
+{
+    const struct hlo_shape *a = hlo_value_shape(m->p->m, f->from),
+                           *b = hlo_value_shape(m->p->m, f->to);
+
+    return f->from != f->to && takes_part(m, f->from) && takes_part(m, f->to) && a->bare == b->bare;
+}
+
+/* What flows into each value: the last such, how many (2 stands for more, or from below: a loop).
+ */
+static int find_flows(struct build *b, struct hlo_flow **list, size_t *count, uint8_t *arrivals)
+{
+    struct model *m = b->m;
+    struct hlo_flows flows = {0};
+    size_t room = 0;
+    int rc = 0;
+
+    for (hlo_id id = 0; id < m->p->m->count && !rc; id++) {
+        if (!is_flow(m, id) || !runs(m, id))
+            continue;
+        rc = hlo_flows_of(m->p->m, id, &flows, b->e);
+        for (size_t k = 0; k < flows.count && !rc; k++) {
+            const struct hlo_flow *f = &flows.items[k];
+            if (!is_same_array(m, f))
+                continue;
+            if (!mem_grow(list, &room, *count, 1))
+                rc = model_no_memory(b->e);
+            else
+                (*list)[(*count)++] = *f;
+            arrivals[f->to] = f->from > f->to || arrivals[f->to] ? 2 : 1;
+        }
+    }
+    hlo_flows_release(&flows);
+    return rc;
+}
+
+/* A value that one other value flows into, and nothing else, is that value. */
+static int find_origins(struct build *b)
+{
+    struct model *m = b->m;
+    hlo_value values = m->p->m->value_count;
+    uint8_t *arrivals = mem_try(values, 1);
+    hlo_value *from = mem_try(values, sizeof *from);
+    struct hlo_flow *list = NULL;
+    size_t count = 0;
+    int rc = arrivals && from ? find_flows(b, &list, &count, arrivals) : model_no_memory(b->e);
+
+    for (size_t k = 0; k < count && !rc; k++)
+        from[list[k].to] = list[k].from;
+    for (hlo_value v = 0; v < values && !rc; v++) {
+        m->origin[v] = !takes_part(m, v) ? HLO_NONE : arrivals[v] == 1 ? m->origin[from[v]] : v;
+    }
+    for (size_t k = 0; k < count && !rc; k++) {
+        if (arrivals[list[k].to] != 2)
+            continue;
+        list[b->junction_count++] = list[k];
+        b->is_junction[list[k].to] = true;
+    }
+    b->junctions = list;
+    free(arrivals);
+    free(from);
+    return rc;
+}
+
+/* ---- uses ---- */
+
+enum use_kind { USE_OPERAND, USE_JUNCTION, USE_STORED, USE_OUTPUT };
+
+struct use {
+    uint8_t kind;
+    hlo_value value; /* origin */
+    hlo_id id;       /* operand: of this instruction */
+    uint32_t leaf;
+    hlo_value to; /* junction, stored: the value it becomes */
+};
+
+typedef int use_fn(struct build *b, const struct use *u);
+
+static int operand_uses(struct build *b, use_fn *fn)
+{
+    const struct classes *c = &b->m->p->classes;
+    int rc = 0;
+
+    for (hlo_id id = 0; id < c->m->count; id++) {
+        if (is_flow(b->m, id) || !runs(b->m, id))
+            continue;
+        uint32_t leaves = class_leaf_count(c, id);
+        uint32_t results = leaves ? c->m->leaf_base[id + 1] - c->m->leaf_base[id] : 0;
+        for (uint32_t leaf = 0; leaf < leaves - results && !rc; leaf++) {
+            hlo_value v = b->m->origin[hlo_factors_value(c->m, id, leaf)];
+            if (v != HLO_NONE)
+                rc = fn(b, &(struct use){USE_OPERAND, v, id, leaf, HLO_NONE});
+        }
+    }
+    return rc;
+}
+
+/* Next steps' values of parameters, other results, and what nobody reads: none may stay partial. */
+static int output_uses(struct build *b, use_fn *fn)
+{
+    struct model *m = b->m;
+    const struct hlo_module *hlo = m->p->m;
+    const struct hlo_roles *roles = &m->p->roles;
+    hlo_id root = hlo->computations[hlo->entry].root;
+    int rc = 0;
+
+    for (uint32_t k = 0; k < roles->param_count && !rc; k++) {
+        const struct hlo_param_role *p = &roles->params[k];
+        if (p->updated == HLO_NONE || m->origin[p->updated] == HLO_NONE ||
+            m->origin[p->value] != p->value || m->origin[p->updated] == p->value ||
+            hlo_value_shape(hlo, p->value)->bare != hlo_value_shape(hlo, p->updated)->bare)
+            continue;
+        b->is_updated[m->origin[p->updated]] = true;
+        rc = fn(b, &(struct use){USE_STORED, m->origin[p->updated], HLO_NONE, 0, p->value});
+    }
+    for (hlo_value v = hlo->leaf_base[root]; v < hlo->leaf_base[root + 1] && !rc; v++) {
+        hlo_value o = m->origin[v];
+        if (o != HLO_NONE && !b->is_updated[o])
+            rc = fn(b, &(struct use){USE_OUTPUT, o, HLO_NONE, 0, HLO_NONE});
+    }
+    return rc;
+}
+
+static int each_use(struct build *b, use_fn *fn)
+{
+    int rc = operand_uses(b, fn);
+
+    for (size_t k = 0; k < b->junction_count && !rc; k++) {
+        hlo_value from = b->m->origin[b->junctions[k].from], to = b->junctions[k].to;
+        if (from != to)
+            rc = fn(b, &(struct use){USE_JUNCTION, from, HLO_NONE, 0, to});
+    }
+    return rc ? rc : output_uses(b, fn);
+}
+
+static int count_use(struct build *b, const struct use *u)
+{
+    b->uses[u->value]++;
+    return 0;
+}
+
+/* ---- nodes ---- */
+
+static int add_node(struct build *b, const struct model_node *node, table_id unary,
+                    uint32_t *number)
+{
+    struct model *m = b->m;
+
+    if (!mem_grow(&m->nodes, &m->node_room, m->energy.nodes, 1) ||
+        !mem_grow(&m->energy.unary, &m->unary_room, m->energy.nodes, 1))
+        return model_no_memory(b->e);
+    *number = m->energy.nodes;
+    m->nodes[m->energy.nodes] = *node;
+    m->energy.unary[m->energy.nodes++] = unary;
+    return 0;
+}
+
+/* A node without costs whose labels are the statuses of a space. */
+static int add_free_node(struct build *b, enum model_kind kind, hlo_value v, uint32_t space,
+                         double times, uint32_t *number)
+{
+    struct model *m = b->m;
+    uint64_t key[TABLE_KEY] = {KEY_ZERO, m->spaces.items[space].count};
+    bool is_new;
+    struct model_node node = {(uint8_t)kind, m->p->m->value_instruction[v], v, UINT32_MAX, space,
+                              times};
+    table_id zero = tables_get(&m->tables, key, 1, m->spaces.items[space].count, &is_new);
+
+    return add_node(b, &node, zero, number);
+}
+
+static int add_carried(struct build *b, hlo_value v)
+{
+    struct model *m = b->m;
+    hlo_id id = m->p->m->value_instruction[v];
+    int rc = status_space_of(&m->spaces, v, false, &m->space_of[v], b->e);
+
+    return rc ? rc
+              : add_free_node(b, b->is_junction[v] ? MODEL_JUNCTION : MODEL_SOURCE, v,
+                              m->space_of[v], m->p->costs.times[id], &m->maker[v]);
+}
+
+static int add_instruction(struct build *b, hlo_id id)
+{
+    struct model *m = b->m;
+    struct model_node node = {MODEL_INSTRUCTION,    id, HLO_NONE, 0, UINT32_MAX,
+                              m->p->costs.times[id]};
+
+    if (class_leaf_count(&m->p->classes, id) == 0)
+        return 0;
+    int rc = model_pattern_of(b, id, &node.pattern);
+    if (!rc)
+        rc = add_node(b, &node, m->patterns[node.pattern].unary, &m->node_of[id]);
+    for (hlo_value v = m->p->m->leaf_base[id]; v < m->p->m->leaf_base[id + 1] && !rc; v++)
+        m->maker[v] = m->node_of[id];
+    return rc;
+}
+
+static int add_nodes(struct build *b)
+{
+    struct model *m = b->m;
+    const struct hlo_module *hlo = m->p->m;
+    int rc = 0;
+
+    for (hlo_id id = 0; id < hlo->count && !rc; id++) {
+        if (!runs(m, id))
+            continue;
+        if (!is_flow(m, id))
+            rc = add_instruction(b, id);
+        for (hlo_value v = hlo->leaf_base[id]; v < hlo->leaf_base[id + 1] && !rc; v++) {
+            if (m->origin[v] != v)
+                continue;
+            if (is_flow(m, id))
+                rc = add_carried(b, v);
+            if (!rc && b->uses[v] > 1 && m->spaces.items[m->space_of[v]].count > 1)
+                rc = add_free_node(b, MODEL_HUB, v, m->space_of[v], m->p->costs.times[id],
+                                   &m->hub[v]);
+        }
+    }
+    return rc;
+}
+
+/* ---- edges ---- */
+
+static uint32_t labels_of(const struct model *m, uint32_t node)
+{
+    return energy_labels(&m->energy, node);
+}
+
+/* Labels that are places of `from`, as places of `to`: the same statuses in a space with others. */
+static int map_between(struct build *b, uint32_t from, uint32_t to, uint32_t *map)
+{
+    struct model *m = b->m;
+    const struct status_space *i = &m->spaces.items[from];
+
+    *map = m->identity;
+    if (from == to)
+        return 0;
+    if (!mem_grow(&m->places, &m->place_room, m->place_count, i->count))
+        return model_no_memory(b->e);
+    *map = (uint32_t)m->place_count;
+    for (uint32_t k = 0; k < i->count; k++) {
+        uint32_t at = status_find(&m->spaces, to, m->spaces.statuses[i->statuses + k]);
+        BUG_ON(at == UINT32_MAX); /* the spaces differ in partial only */
+        m->places[m->place_count++] = (uint16_t)at;
+    }
+    return 0;
+}
+
+static table_id reshard_table(struct model *m, const struct model_edge *edge, uint32_t a,
+                              uint32_t b)
+{
+    uint32_t rows = labels_of(m, a), cols = labels_of(m, b);
+    uint64_t key[TABLE_KEY] = {KEY_RESHARD, (uint64_t)edge->space << 32 | rows,
+                               (uint64_t)edge->map_a << 32 | edge->map_b, cols};
+    bool is_new;
+
+    memcpy(&key[4], &edge->times, sizeof edge->times);
+    table_id id = tables_get(&m->tables, key, rows, cols, &is_new);
+    if (!is_new)
+        return id;
+    double *out = tables_at(&m->tables, id, false);
+    for (uint32_t x = 0; x < rows; x++) {
+        for (uint32_t y = 0; y < cols; y++)
+            *out++ = edge->times * status_ms(&m->spaces, edge->space, m->places[edge->map_a + x],
+                                             m->places[edge->map_b + y]);
+    }
+    tables_turn(&m->tables, id);
+    return id;
+}
+
+static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_edge *edge)
+{
+    struct model *m = b->m;
+    uint32_t k = m->energy.edge_count;
+
+    if (!mem_grow(&m->edges, &m->edge_room, k, 1) ||
+        !mem_grow(&m->energy.edges, &m->energy_edge_room, k, 1))
+        return model_no_memory(b->e);
+    m->edges[k] = *edge;
+    m->energy.edges[k] = (struct energy_edge){a, z, {reshard_table(m, edge, a, z), false}};
+    m->energy.edge_count++;
+    return 0;
+}
+
+/* Labels of the node that makes `v`, as places of v's space. */
+static uint32_t maker_map(const struct model *m, hlo_value v)
+{
+    const struct model_node *n = &m->nodes[m->maker[v]];
+
+    if (n->kind != MODEL_INSTRUCTION)
+        return m->identity;
+    uint32_t results = m->p->m->leaf_base[n->id + 1] - m->p->m->leaf_base[n->id];
+    uint32_t leaf =
+        class_leaf_count(&m->p->classes, n->id) - results + (v - m->p->m->leaf_base[n->id]);
+    return m->maps[m->patterns[n->pattern].maps + leaf];
+}
+
+static int end_of_use(struct build *b, const struct use *u, uint32_t *node, uint32_t *map)
+{
+    struct model *m = b->m;
+    uint32_t space;
+
+    switch (u->kind) {
+    case USE_OPERAND:
+        *node = m->node_of[u->id];
+        *map = m->maps[m->patterns[m->nodes[*node].pattern].maps + u->leaf];
+        return 0;
+    case USE_OUTPUT: {
+        int rc = status_space_of(&m->spaces, u->value, false, &space, b->e);
+        if (!rc)
+            rc = add_free_node(b, MODEL_OUTPUT, u->value, space, 1, node);
+        return rc ? rc : map_between(b, space, m->space_of[u->value], map);
+    }
+    default:
+        *node = m->maker[u->to];
+        return map_between(b, m->space_of[u->to], m->space_of[u->value], map);
+    }
+}
+
+static int connect_use(struct build *b, const struct use *u)
+{
+    struct model *m = b->m;
+    hlo_value v = u->value;
+    bool has_hub = m->hub[v] != UINT32_MAX;
+    struct model_edge edge = {.value = v, .space = m->space_of[v], .leaf = u->leaf};
+    uint32_t from = has_hub ? m->hub[v] : m->maker[v], to;
+
+    if (m->spaces.items[edge.space].count == 1 ||
+        (u->kind == USE_OUTPUT && !m->spaces.items[edge.space].can_be_partial))
+        return 0;
+    int rc = end_of_use(b, u, &to, &edge.map_b);
+    if (rc)
+        return rc;
+    edge.map_a = has_hub ? m->identity : maker_map(m, v);
+    edge.times = fmin(m->nodes[from].times, m->nodes[to].times);
+    return add_edge(b, from, to, &edge);
+}
+
+static int connect_makers(struct build *b)
+{
+    struct model *m = b->m;
+    int rc = 0;
+
+    for (hlo_value v = 0; v < m->p->m->value_count && !rc; v++) {
+        if (m->origin[v] != v || m->maker[v] == UINT32_MAX)
+            continue;
+        struct model_edge edge = {.value = v,
+                                  .space = m->space_of[v],
+                                  .map_a = maker_map(m, v),
+                                  .map_b = m->identity,
+                                  .times = m->nodes[m->maker[v]].times};
+        if (m->hub[v] != UINT32_MAX)
+            rc = add_edge(b, m->maker[v], m->hub[v], &edge);
+        else if (!b->uses[v])
+            rc = connect_use(b, &(struct use){USE_OUTPUT, v, HLO_NONE, 0, HLO_NONE});
+    }
+    return rc;
+}
+
+/* ---- whole ---- */
+
+static int allocate(struct build *b)
+{
+    struct model *m = b->m;
+    size_t values = m->p->m->value_count;
+
+    m->origin = mem_try(values, sizeof *m->origin);
+    m->space_of = mem_try(values, sizeof *m->space_of);
+    m->maker = mem_try(values, sizeof *m->maker);
+    m->hub = mem_try(values, sizeof *m->hub);
+    m->combiner = mem_try(values, 1);
+    m->node_of = mem_try(m->p->m->count, sizeof *m->node_of);
+    b->uses = mem_try(values, sizeof *b->uses);
+    b->is_updated = mem_try(values, 1);
+    b->is_junction = mem_try(values, 1);
+    if (!m->origin || !m->space_of || !m->maker || !m->hub || !m->combiner || !m->node_of ||
+        !b->uses || !b->is_updated || !b->is_junction ||
+        !mem_grow(&m->places, &m->place_room, 0, STATUS_COUNT_MOST))
+        return model_no_memory(b->e);
+    for (size_t v = 0; v < values; v++)
+        m->maker[v] = m->hub[v] = UINT32_MAX;
+    for (hlo_id id = 0; id < m->p->m->count; id++)
+        m->node_of[id] = UINT32_MAX;
+    for (uint16_t k = 0; k < STATUS_COUNT_MOST; k++)
+        m->places[k] = k;
+    m->place_count = STATUS_COUNT_MOST;
+    return 0;
+}
+
+int model_new(const struct problem *p, const struct model_options *o, struct model *out,
+              struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    out->p = p;
+    out->options = *o;
+    struct build b = {.m = out, .e = e};
+    int rc = status_spaces_new(&p->labels, &p->mesh, &out->spaces, e);
+
+    if (!rc)
+        rc = tables_new(&out->tables, e);
+    if (!rc)
+        rc = allocate(&b);
+    out->energy.tables = &out->tables;
+    if (!rc)
+        rc = find_origins(&b);
+    if (!rc)
+        rc = each_use(&b, count_use);
+    if (!rc)
+        rc = add_nodes(&b);
+    if (!rc)
+        rc = connect_makers(&b);
+    if (!rc)
+        rc = each_use(&b, connect_use);
+    if (!rc && out->tables.failed)
+        rc = model_no_memory(e);
+    out->energy.constant = 0;
+    free(b.uses);
+    free(b.junctions);
+    free(b.is_updated);
+    free(b.is_junction);
+    free(b.look.space);
+    free(b.look.pass);
+    free(b.look.share);
+    if (rc)
+        model_release(out);
+    return rc;
+}
+
+void model_release(struct model *m)
+{
+    status_spaces_release(&m->spaces);
+    tables_release(&m->tables);
+    energy_release(&m->energy);
+    free(m->nodes);
+    free(m->edges);
+    free(m->origin);
+    free(m->space_of);
+    free(m->maker);
+    free(m->hub);
+    free(m->combiner);
+    free(m->node_of);
+    free(m->patterns);
+    free(m->maps);
+    free(m->choices);
+    free(m->compute_ms);
+    free(m->places);
+    free(m->slots);
+    memset(m, 0, sizeof *m);
+}
+
+status model_status(const struct model *m, uint32_t space, uint32_t place)
+{
+    return m->spaces.statuses[m->spaces.items[space].statuses + place];
+}
+
+/* ---- strict plans ---- */
+
+static uint32_t strict_choice(const struct model *m, const struct model_node *n, const label *on)
+{
+    const struct classes *c = &m->p->classes;
+    const struct model_pattern *pattern = &m->patterns[n->pattern];
+    uint32_t wanted = 0;
+
+    for (uint32_t k = c->factor_base[n->id]; k < c->factor_base[n->id + 1]; k++) {
+        for (uint32_t x = 0; x < m->p->mesh.axes && c->factors[k].class != CLASS_NONE; x++) {
+            if (on[c->factors[k].class] >> x & 1)
+                wanted = status_with(wanted, x, 1 + k - c->factor_base[n->id]);
+        }
+    }
+    for (uint32_t k = 0; k < pattern->labels; k++) {
+        if (m->choices[pattern->choices + k] == wanted)
+            return k;
+    }
+    return UINT32_MAX;
+}
+
+uint32_t model_strict_label(const struct model *m, uint32_t node, const label *on)
+{
+    const struct model_node *n = &m->nodes[node];
+    const struct classes *c = &m->p->classes;
+    status s = 0;
+
+    if (n->kind == MODEL_INSTRUCTION)
+        return strict_choice(m, n, on);
+    for (dim_id d = c->dim_base[n->value]; d < c->dim_base[n->value + 1]; d++) {
+        for (uint32_t x = 0; x < m->p->mesh.axes && c->class_of[d] != CLASS_NONE; x++) {
+            if (on[c->class_of[d]] >> x & 1)
+                s = status_with(s, x, d - c->dim_base[n->value] + 1);
+        }
+    }
+    return status_find(&m->spaces, n->space, s);
+}

@@ -1,0 +1,43 @@
+/* engine/relaxed/model_internal.h - shared by model.c and pattern.c. */
+#ifndef AUTOMAP_ENGINE_RELAXED_MODEL_INTERNAL_H
+#define AUTOMAP_ENGINE_RELAXED_MODEL_INTERNAL_H
+
+#include "engine/relaxed/model.h"
+
+enum { LABELS_MOST = 512, CHOICES_MOST = CHOICE_FACTORS_MOST + CHOICE_LEAVES_MOST + 2 };
+
+/* Keys of tables (tables.h). */
+enum { KEY_RESHARD = TABLE_KEYS, KEY_PATTERN, KEY_ZERO };
+
+/* The instruction being looked at. */
+struct looked_at {
+    hlo_id id;
+    uint32_t first, factors;   /* into classes->factors */
+    uint32_t operands, leaves; /* operand leaves; all leaves */
+    uint32_t *space;           /* [leaves]; UINT32_MAX: free, takes what it gets */
+    uint8_t *pass;             /* [operands] enum hlo_partial, for the result's combiner */
+    uint8_t combiner;          /* of a partial result */
+    uint8_t choice[CHOICES_MOST];
+    uint32_t choices;
+    double *share; /* [factors] */
+    size_t space_room, pass_room, share_room;
+};
+
+struct build {
+    struct model *m;
+    struct err *e;
+    struct looked_at look;
+    uint32_t *uses; /* [values] of origins */
+    struct hlo_flow *junctions;
+    size_t junction_count;
+    bool *is_junction; /* [values] */
+    bool *is_updated;  /* [values] of origins: next step's value of some parameter */
+};
+
+int model_no_memory(struct err *e);
+
+/* What instruction `id` may do and what results it has: sets spaces and combiners of its results
+ * and the pattern. Operands have been looked at. */
+int model_pattern_of(struct build *b, hlo_id id, uint32_t *pattern);
+
+#endif

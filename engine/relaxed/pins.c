@@ -1,0 +1,101 @@
+/* engine/relaxed/pins.c - decisions that must hold, as labels that may not be taken. */
+#include "engine/relaxed/relaxed_internal.h"
+
+#include <string.h>
+
+enum { LOOPS_DEEP_MOST = 32 };
+
+int relaxed_index_edges(struct relaxed *r, struct err *e)
+{
+    const struct energy *g = &r->model.energy;
+
+    r->out_first = mem_try((size_t)g->nodes + 2, sizeof *r->out_first);
+    r->out_edges = mem_try((size_t)g->edge_count + 1, sizeof *r->out_edges);
+    if (!r->out_first || !r->out_edges)
+        return err_set(e, ERR_MEMORY, "not enough memory for relaxed mode");
+    for (uint32_t k = 0; k < g->edge_count; k++)
+        r->out_first[g->edges[k].a + 2]++;
+    for (uint32_t n = 0; n < g->nodes; n++)
+        r->out_first[n + 1] += r->out_first[n];
+    for (uint32_t k = 0; k < g->edge_count; k++)
+        r->out_edges[r->out_first[g->edges[k].a + 1]++] = k;
+    return 0;
+}
+
+static bool keeps(const struct relaxed_pin *pin, status s)
+{
+    bool is_split = status_on(s, pin->axis) == pin->dim + 1;
+
+    return pin->kind == RELAXED_WHOLE ? !is_split : is_split;
+}
+
+/* Takes away the labels of `node` whose status breaks the pin. `map`: label -> place in `space`. */
+static void forbid(struct relaxed *r, uint32_t node, uint32_t space, uint32_t map,
+                   const struct relaxed_pin *pin)
+{
+    uint8_t allowed[STATUS_COUNT_MOST];
+    uint32_t labels = energy_labels(&r->pinned, node);
+
+    BUG_ON(labels > STATUS_COUNT_MOST);
+    for (uint32_t k = 0; k < labels; k++)
+        allowed[k] = keeps(pin, model_status(&r->model, space, r->model.places[map + k]));
+    r->pinned.unary[node] = tables_forbid(&r->model.tables, r->pinned.unary[node], allowed);
+}
+
+/* All that read `v` read it so; what loops carry further, too. */
+static void pin_uses(struct relaxed *r, hlo_value v, const struct relaxed_pin *pin, int depth)
+{
+    const struct model *m = &r->model;
+    uint32_t from = m->maker[v];
+
+    if (m->hub[v] != UINT32_MAX) {
+        from = m->hub[v];
+        forbid(r, from, m->space_of[v], m->identity, pin);
+    }
+    for (uint32_t k = r->out_first[from]; k < r->out_first[from + 1]; k++) {
+        uint32_t edge = r->out_edges[k], user = m->energy.edges[edge].b;
+        if (m->edges[edge].value != v || m->nodes[user].kind == MODEL_SOURCE)
+            continue; /* storage has pins of its own */
+        forbid(r, user, m->edges[edge].space, m->edges[edge].map_b, pin);
+        if (m->nodes[user].kind == MODEL_JUNCTION && depth < LOOPS_DEEP_MOST)
+            pin_uses(r, m->nodes[user].value, pin, depth + 1);
+    }
+}
+
+static void pin_one(struct relaxed *r, const struct relaxed_pin *pin)
+{
+    const struct model *m = &r->model;
+    const struct problem *p = r->p;
+    hlo_value v = m->origin[p->roles.params[pin->param].value];
+
+    if (v == HLO_NONE || m->maker[v] == UINT32_MAX)
+        return; /* nothing reads it */
+    forbid(r, m->maker[v], m->space_of[v], m->identity, pin);
+    if (pin->kind != RELAXED_STORED)
+        pin_uses(r, v, pin, 0);
+    class_id class = p->classes.class_of[class_dim(&p->classes, v, pin->dim)];
+    bool split = pin->kind !=
+                 RELAXED_WHOLE; /* stored and gathered: a strict plan can only use it split, too */
+    if (class == CLASS_NONE ? split : !strict_decide(&r->fixed, class, pin->axis, split, NULL))
+        r->is_beyond_strict = true;
+}
+
+int relaxed_set_pins(struct relaxed *r, const struct relaxed_pin *pins, uint32_t count,
+                     struct err *e)
+{
+    const struct hlo_roles *roles = &r->p->roles;
+
+    for (uint32_t k = 0; k < count; k++) {
+        if (pins[k].param >= roles->param_count || pins[k].axis >= r->p->mesh.axes ||
+            pins[k].dim >= hlo_value_shape(r->p->m, roles->params[pins[k].param].value)->rank)
+            return err_set(e, ERR_INPUT, "decision %u names no dim of a parameter or no axis", k);
+    }
+    memcpy(r->pinned.unary, r->model.energy.unary, r->model.energy.nodes * sizeof *r->pinned.unary);
+    strict_undo(&r->fixed, 0);
+    r->is_beyond_strict = false;
+    r->is_ready = false;
+    for (uint32_t k = 0; k < count; k++)
+        pin_one(r, &pins[k]);
+    return r->model.tables.failed ? err_set(e, ERR_MEMORY, "not enough memory for the decisions")
+                                  : 0;
+}

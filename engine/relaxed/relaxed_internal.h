@@ -1,0 +1,32 @@
+/* engine/relaxed/relaxed_internal.h - shared by relaxed.c and extract.c. */
+#ifndef AUTOMAP_ENGINE_RELAXED_RELAXED_INTERNAL_H
+#define AUTOMAP_ENGINE_RELAXED_RELAXED_INTERNAL_H
+
+#include "engine/decide/strict.h"
+#include "engine/relaxed/model.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/trws.h"
+
+struct relaxed {
+    const struct problem *p;
+    struct relaxed_options options;
+    struct model model;
+    struct energy pinned; /* the model's, unary costs under the pins; edges are the model's */
+    struct reduction_of_energy reduced;
+    struct trws trws;
+    uint16_t *best, *trial, *left; /* [nodes] labels */
+    double best_ms;
+    uint32_t *out_first, *out_edges; /* edges by their a end: [nodes + 1], [edges] */
+    struct strict fixed;             /* the pins as far as strict mode can keep them */
+    bool is_beyond_strict;           /* it cannot keep them all */
+    bool is_ready;                   /* reduced and trws are of the present pins */
+    bool has_best;                   /* best is of some solve before */
+};
+
+/* pins.c: the model's unary costs with the pins in them. */
+int relaxed_index_edges(struct relaxed *r, struct err *e) MUST_CHECK;
+
+/* Fills the plan from the best labels; `out` holds the figures of the search already. */
+int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,330 @@
+#include "engine/relaxed/status.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const reshard_kind_names[RESHARD_KIND_COUNT] = {
+    "slice", "all-gather", "all-to-all", "reduce-scatter", "all-reduce",
+};
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the statuses of values");
+}
+
+label status_dim(status s, uint32_t axes, uint32_t dim)
+{
+    label over = 0;
+
+    for (uint32_t x = 0; x < axes; x++)
+        over |= (label)((status_on(s, x) == dim + 1) << x);
+    return over;
+}
+
+label status_partial(status s, uint32_t axes)
+{
+    return status_dim(s, axes, STATUS_PARTIAL - 1);
+}
+
+double status_dim_share(const struct labels *l, class_id k, int64_t size, label over)
+{
+    if (!over)
+        return 1;
+    if (k != CLASS_NONE && label_is_admissible(l, k, over))
+        return label_share(l, k, over);
+    uint32_t parts = l->parts[over];
+    return parts > 1 && size >= parts && size % parts == 0 ? 1.0 / parts : -1;
+}
+
+/* ---- pieces ---- */
+
+static double share_of(const struct status_spaces *s, const struct status_space *i, uint32_t dim,
+                       label over)
+{
+    return s->shares[i->shares + dim * s->labels->count + over];
+}
+
+/* < 0 when some dim cannot be split so. */
+static double local_bytes(const struct status_spaces *s, const struct status_space *i, status x)
+{
+    double bytes = i->bytes;
+
+    for (uint32_t d = 0; d < i->rank; d++) {
+        double share = share_of(s, i, d, status_dim(x, s->labels->axes, d));
+        if (share < 0)
+            return -1;
+        bytes *= share;
+    }
+    return bytes;
+}
+
+double status_local_bytes(const struct status_spaces *s, uint32_t space, status x)
+{
+    return local_bytes(s, &s->items[space], x);
+}
+
+/* ---- steps ---- */
+
+/* The one step from `from` to `to`; false when there is none, because axes change differently. */
+static bool step_between(const struct status_spaces *s, const struct status_space *i, status from,
+                         status to, struct reshard_step *out)
+{
+    unsigned was = 0, is = 0;
+    label over = 0;
+
+    for (uint32_t x = 0; x < s->labels->axes; x++) {
+        unsigned a = status_on(from, x), b = status_on(to, x);
+        if (a == b)
+            continue;
+        if (over && (a != was || b != is))
+            return false;
+        was = a;
+        is = b;
+        over |= (label)(1u << x);
+    }
+    double before = local_bytes(s, i, from), after = local_bytes(s, i, to);
+    *out = (struct reshard_step){RESHARD_SLICE, over, from, to, after, 0};
+    if (was == STATUS_WHOLE)
+        return over != 0;
+    if (is == STATUS_PARTIAL)
+        return false; /* by way of whole */
+    enum collective_kind kind;
+    if (was == STATUS_PARTIAL) {
+        out->kind = is == STATUS_WHOLE ? RESHARD_ALL_REDUCE : RESHARD_REDUCE_SCATTER;
+        kind = is == STATUS_WHOLE ? COLLECTIVE_ALL_REDUCE : COLLECTIVE_REDUCE_SCATTER;
+        out->bytes = before;
+    } else {
+        out->kind = is == STATUS_WHOLE ? RESHARD_ALL_GATHER : RESHARD_ALL_TO_ALL;
+        kind = is == STATUS_WHOLE ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_TO_ALL;
+        out->bytes = is == STATUS_WHOLE ? after : fmax(before, after);
+    }
+    out->ms = collective_ms(s->mesh, kind, over, out->bytes);
+    return true;
+}
+
+/* Cheapest walks by Floyd and Warshall. A longer walk must be better by more than rounding, so that
+ * one collective over two axes is not shown as two. */
+static void find_walks(struct status_spaces *s, const struct status_space *i)
+{
+    const status *list = s->statuses + i->statuses;
+    double *ms = s->ms + i->walks;
+    uint16_t *next = s->next + i->walks;
+    uint32_t n = i->count;
+    struct reshard_step step;
+
+    for (uint32_t a = 0; a < n; a++) {
+        for (uint32_t b = 0; b < n; b++) {
+            bool ok = a == b || step_between(s, i, list[a], list[b], &step);
+            ms[a * n + b] = a == b ? 0 : ok ? step.ms : INFINITY;
+            next[a * n + b] = (uint16_t)b;
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        for (uint32_t a = 0; a < n; a++) {
+            if (ms[a * n + k] == INFINITY)
+                continue;
+            for (uint32_t b = 0; b < n; b++) {
+                double through = ms[a * n + k] + ms[k * n + b];
+                if (through < ms[a * n + b] * (1 - 1e-12)) {
+                    ms[a * n + b] = through;
+                    next[a * n + b] = next[a * n + k];
+                }
+            }
+        }
+    }
+}
+
+uint32_t status_walk(const struct status_spaces *s, uint32_t space, uint32_t from, uint32_t to,
+                     struct reshard_step *out, uint32_t room)
+{
+    const struct status_space *i = &s->items[space];
+    const status *list = s->statuses + i->statuses;
+    uint32_t count = 0;
+
+    while (from != to && count < room) {
+        uint32_t via = s->next[i->walks + (size_t)from * i->count + to];
+        BUG_ON(!step_between(s, i, list[from], list[via], &out[count++]));
+        from = via;
+    }
+    return count;
+}
+
+/* ---- spaces ---- */
+
+/* Per axis the choices are whole, each of the first `dims` dims, partial. Counts in that base. */
+static status status_by_number(uint32_t number, uint32_t axes, uint32_t dims, bool can_be_partial)
+{
+    uint32_t base = dims + 1 + can_be_partial;
+    status x = 0;
+
+    for (uint32_t a = 0; a < axes; a++, number /= base) {
+        uint32_t digit = number % base;
+        x = status_with(x, a, digit <= dims ? digit : (unsigned)STATUS_PARTIAL);
+    }
+    return x;
+}
+
+static bool splits_idle_axis(const struct status_spaces *s, status x)
+{
+    for (uint32_t a = 0; a < s->labels->axes; a++) {
+        if (status_on(x, a) != STATUS_WHOLE && s->mesh->axis[a].size < 2)
+            return true;
+    }
+    return false;
+}
+
+static int list_statuses(struct status_spaces *s, struct status_space *i, struct err *e)
+{
+    uint32_t axes = s->labels->axes, dims = i->rank, total;
+
+    for (;; dims--) {
+        total = 1;
+        for (uint32_t a = 0; a < axes; a++)
+            total *= dims + 1 + i->can_be_partial;
+        if (total <= STATUS_COUNT_MOST)
+            break;
+    }
+    i->statuses = (uint32_t)s->status_count;
+    i->count = 0;
+    for (uint32_t n = 0; n < total; n++) {
+        status x = status_by_number(n, axes, dims, i->can_be_partial);
+        if (splits_idle_axis(s, x) || local_bytes(s, i, x) < 0)
+            continue;
+        if (!mem_grow(&s->statuses, &s->status_room, s->status_count, 1))
+            return no_memory(e);
+        s->statuses[s->status_count++] = x;
+        i->count++;
+    }
+    size_t cells = (size_t)i->count * i->count;
+    i->walks = s->walk_count;
+    if (!mem_grow(&s->ms, &s->ms_room, s->walk_count, cells) ||
+        !mem_grow(&s->next, &s->next_room, s->walk_count, cells))
+        return no_memory(e);
+    s->walk_count += cells;
+    find_walks(s, i);
+    return 0;
+}
+
+static uint64_t space_hash(const struct status_spaces *s, const struct status_space *i)
+{
+    uint64_t h = mem_hash(&i->bytes, sizeof i->bytes, i->rank * 2 + i->can_be_partial);
+
+    return mem_hash(s->shares + i->shares, (size_t)i->rank * s->labels->count * sizeof(double), h);
+}
+
+static bool same_space(const struct status_spaces *s, const struct status_space *a,
+                       const struct status_space *b)
+{
+    return a->rank == b->rank && a->can_be_partial == b->can_be_partial && a->bytes == b->bytes &&
+           !memcmp(s->shares + a->shares, s->shares + b->shares,
+                   (size_t)a->rank * s->labels->count * sizeof(double));
+}
+
+static bool grow_slots(struct status_spaces *s)
+{
+    size_t count = s->slot_count ? s->slot_count * 2 : 256;
+    uint32_t *slots = mem_try(count, sizeof *slots);
+
+    if (!slots)
+        return false;
+    free(s->slots);
+    s->slots = slots;
+    s->slot_count = count;
+    for (uint32_t k = 0; k < s->count; k++) {
+        size_t at = space_hash(s, &s->items[k]) & (count - 1);
+        while (slots[at])
+            at = (at + 1) & (count - 1);
+        slots[at] = k + 1;
+    }
+    return true;
+}
+
+int status_space_of(struct status_spaces *s, hlo_value v, bool can_be_partial, uint32_t *space,
+                    struct err *e)
+{
+    const struct classes *c = s->labels->classes;
+    const struct hlo_shape *shape = hlo_value_shape(c->m, v);
+    uint32_t labels = s->labels->count;
+    struct status_space key = {.rank = shape->rank,
+                               .can_be_partial = can_be_partial,
+                               .bytes = (double)shape->bytes,
+                               .shares = (uint32_t)s->share_count};
+
+    if (!mem_grow(&s->shares, &s->share_room, s->share_count, (size_t)shape->rank * labels) ||
+        (s->count * 2 >= s->slot_count && !grow_slots(s)) ||
+        !mem_grow(&s->items, &s->room, s->count, 1))
+        return no_memory(e);
+    for (uint32_t d = 0; d < shape->rank; d++) {
+        class_id k = c->class_of[class_dim(c, v, d)];
+        for (uint32_t a = 0; a < labels; a++)
+            s->shares[key.shares + d * labels + a] =
+                status_dim_share(s->labels, k, shape->dims[d], (label)a);
+    }
+    size_t at = space_hash(s, &key) & (s->slot_count - 1);
+    for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1)) {
+        *space = s->slots[at] - 1;
+        if (same_space(s, &s->items[*space], &key))
+            return 0;
+    }
+    s->share_count += (size_t)shape->rank * labels;
+    int rc = list_statuses(s, &key, e);
+    if (rc)
+        return rc;
+    *space = s->count;
+    s->items[s->count++] = key;
+    s->slots[at] = s->count;
+    return 0;
+}
+
+uint32_t status_find(const struct status_spaces *s, uint32_t space, status x)
+{
+    const struct status_space *i = &s->items[space];
+
+    for (uint32_t k = 0; k < i->count; k++) {
+        if (s->statuses[i->statuses + k] == x)
+            return k;
+    }
+    return UINT32_MAX;
+}
+
+int status_spaces_new(const struct labels *l, const struct cluster_mesh *mesh,
+                      struct status_spaces *out, struct err *e)
+{
+    if (mesh->axes > STATUS_AXES_MOST)
+        return err_set(e, ERR_LIMIT, "relaxed mode takes meshes of up to %d axes, this one has %u",
+                       STATUS_AXES_MOST, mesh->axes);
+    *out = (struct status_spaces){.labels = l, .mesh = mesh};
+    return 0;
+}
+
+void status_spaces_release(struct status_spaces *s)
+{
+    free(s->items);
+    free(s->statuses);
+    free(s->shares);
+    free(s->ms);
+    free(s->next);
+    free(s->slots);
+    memset(s, 0, sizeof *s);
+}
+
+void status_write(const struct hlo_shape *shape, const struct cluster_mesh *mesh, status x,
+                  struct str *out)
+{
+    char set[MESH_AXES_MOST * MESH_NAME_ROOM];
+    label partial = status_partial(x, mesh->axes);
+
+    str_add(out, shape->type < HLO_TYPE_COUNT ? hlo_type_info[shape->type].name : "?");
+    str_add_char(out, '[');
+    for (uint32_t d = 0; d < shape->rank; d++) {
+        label over = status_dim(x, mesh->axes, d);
+        str_format(out, "%s%lld", d ? " " : "", (long long)shape->dims[d]);
+        mesh_set_format(mesh, over, set, sizeof set);
+        if (over)
+            str_format(out, "/%s", set);
+    }
+    str_add_char(out, ']');
+    mesh_set_format(mesh, partial, set, sizeof set);
+    if (partial)
+        str_format(out, "+%s", set);
+}

@@ -1,0 +1,225 @@
+#include "engine/relaxed/tables.h"
+
+#include <string.h>
+
+enum operation { SUM = 1, SCALED, DIAGONAL, ABSORB, JOIN, FORBID };
+
+static bool grow_slots(struct tables *t)
+{
+    size_t count = t->slot_count ? t->slot_count * 2 : 1024;
+    uint32_t *slots = mem_try(count, sizeof *slots);
+
+    if (!slots)
+        return false;
+    free(t->slots);
+    t->slots = slots;
+    t->slot_count = count;
+    for (size_t k = 0; k < t->memo_count; k++) {
+        size_t at = mem_hash(t->memo[k].key, sizeof t->memo[k].key, 0) & (count - 1);
+        while (slots[at])
+            at = (at + 1) & (count - 1);
+        slots[at] = (uint32_t)k + 1;
+    }
+    return true;
+}
+
+static bool add_table(struct tables *t, uint32_t rows, uint32_t cols)
+{
+    size_t cells = (size_t)rows * cols, need = rows == 1 ? cells : 2 * cells;
+
+    if (!mem_grow(&t->items, &t->room, t->count, 1) ||
+        !mem_grow(&t->data, &t->data_room, t->used, need))
+        return false;
+    memset(t->data + t->used, 0, need * sizeof *t->data);
+    t->items[t->count++] =
+        (struct table){rows, cols, t->used, rows == 1 ? t->used : t->used + cells};
+    t->used += need;
+    return true;
+}
+
+table_id tables_get(struct tables *t, const uint64_t key[static TABLE_KEY], uint32_t rows,
+                    uint32_t cols, bool *is_new)
+{
+    size_t bytes = TABLE_KEY * sizeof *key;
+
+    *is_new = false;
+    if (t->failed || (t->memo_count * 2 >= t->slot_count && !grow_slots(t))) {
+        t->failed = true;
+        return 0;
+    }
+    size_t at = mem_hash(key, bytes, 0) & (t->slot_count - 1);
+    for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
+        const struct table_memo *m = &t->memo[t->slots[at] - 1];
+        if (!memcmp(m->key, key, bytes))
+            return m->table;
+    }
+    if (!mem_grow(&t->memo, &t->memo_room, t->memo_count, 1) || !add_table(t, rows, cols)) {
+        t->failed = true;
+        return 0;
+    }
+    memcpy(t->memo[t->memo_count].key, key, bytes);
+    t->memo[t->memo_count].table = t->count - 1;
+    t->slots[at] = (uint32_t)++t->memo_count;
+    *is_new = true;
+    return t->count - 1;
+}
+
+void tables_turn(struct tables *t, table_id id)
+{
+    const struct table *i = &t->items[id];
+    const double *from = t->data + i->at;
+    double *to = t->data + i->turned;
+
+    if (i->rows == 1)
+        return;
+    for (uint32_t r = 0; r < i->rows; r++) {
+        for (uint32_t c = 0; c < i->cols; c++)
+            to[(size_t)c * i->rows + r] = from[(size_t)r * i->cols + c];
+    }
+}
+
+int tables_new(struct tables *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    if (add_table(out, 1, 1))
+        return 0;
+    tables_release(out);
+    return err_set(e, ERR_MEMORY, "not enough memory for tables of costs");
+}
+
+void tables_release(struct tables *t)
+{
+    free(t->items);
+    free(t->data);
+    free(t->memo);
+    free(t->slots);
+    memset(t, 0, sizeof *t);
+}
+
+/* ---- operations ---- */
+
+static uint64_t seen(struct sight s)
+{
+    return (uint64_t)s.table << 1 | s.turned;
+}
+
+table_id tables_sum(struct tables *t, struct sight a, struct sight b)
+{
+    uint64_t key[TABLE_KEY] = {SUM, seen(a), seen(b)};
+    uint32_t rows = tables_rows(t, a.table, a.turned), cols = tables_cols(t, a.table, a.turned);
+    bool is_new;
+    table_id id = tables_get(t, key, rows, cols, &is_new);
+
+    if (!is_new)
+        return id;
+    const double *x = tables_at(t, a.table, a.turned), *y = tables_at(t, b.table, b.turned);
+    double *out = tables_at(t, id, false);
+    for (size_t k = 0; k < (size_t)rows * cols; k++)
+        out[k] = x[k] + y[k];
+    tables_turn(t, id);
+    return id;
+}
+
+table_id tables_scaled(struct tables *t, table_id a, uint32_t count)
+{
+    uint64_t key[TABLE_KEY] = {SCALED, a, count};
+    uint32_t rows = t->items[a].rows, cols = t->items[a].cols;
+    bool is_new;
+
+    if (count == 1)
+        return a;
+    table_id id = tables_get(t, key, rows, cols, &is_new);
+    if (!is_new)
+        return id;
+    const double *x = tables_at(t, a, false);
+    double *out = tables_at(t, id, false);
+    for (size_t k = 0; k < (size_t)rows * cols; k++)
+        out[k] = x[k] * count;
+    tables_turn(t, id);
+    return id;
+}
+
+table_id tables_diagonal(struct tables *t, table_id vector, struct sight a)
+{
+    uint64_t key[TABLE_KEY] = {DIAGONAL, vector, seen(a)};
+    uint32_t n = t->items[vector].cols;
+    bool is_new;
+    table_id id = tables_get(t, key, 1, n, &is_new);
+
+    if (!is_new)
+        return id;
+    const double *v = tables_at(t, vector, false), *x = tables_at(t, a.table, false);
+    double *out = tables_at(t, id, false);
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = v[k] + x[(size_t)k * n + k];
+    return id;
+}
+
+/* out[z] = min(out[z], add + row[z]) */
+static void lower(double *restrict out, const double *restrict row, double add, uint32_t n)
+{
+    for (uint32_t z = 0; z < n; z++) {
+        double x = add + row[z];
+        out[z] = x < out[z] ? x : out[z];
+    }
+}
+
+table_id tables_absorb(struct tables *t, table_id vector, struct sight a, table_id inner)
+{
+    uint64_t key[TABLE_KEY] = {ABSORB, vector, seen(a), inner};
+    uint32_t n = t->items[vector].cols, inside = t->items[inner].cols;
+    bool is_new;
+    table_id id = tables_get(t, key, 1, n, &is_new);
+
+    if (!is_new)
+        return id;
+    const double *v = tables_at(t, vector, false), *y = tables_at(t, inner, false);
+    const double *rows = tables_at(t, a.table, !a.turned); /* a row per y */
+    double *out = tables_at(t, id, false);
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = y[0] + rows[k];
+    for (uint32_t k = 1; k < inside; k++)
+        lower(out, rows + (size_t)k * n, y[k], n);
+    for (uint32_t k = 0; k < n; k++)
+        out[k] += v[k];
+    return id;
+}
+
+table_id tables_join(struct tables *t, struct sight a, table_id inner, struct sight b)
+{
+    uint64_t key[TABLE_KEY] = {JOIN, seen(a), inner, seen(b)};
+    uint32_t rows = tables_rows(t, a.table, a.turned), inside = tables_cols(t, a.table, a.turned);
+    uint32_t cols = tables_cols(t, b.table, b.turned);
+    bool is_new;
+    table_id id = tables_get(t, key, rows, cols, &is_new);
+
+    if (!is_new)
+        return id;
+    const double *left = tables_at(t, a.table, a.turned), *right = tables_at(t, b.table, b.turned);
+    const double *middle = tables_at(t, inner, false);
+    double *out = tables_at(t, id, false);
+    for (uint32_t x = 0; x < rows; x++, left += inside, out += cols) {
+        for (uint32_t z = 0; z < cols; z++)
+            out[z] = left[0] + middle[0] + right[z];
+        for (uint32_t y = 1; y < inside; y++)
+            lower(out, right + (size_t)y * cols, left[y] + middle[y], cols);
+    }
+    tables_turn(t, id);
+    return id;
+}
+
+table_id tables_forbid(struct tables *t, table_id vector, const uint8_t *allowed)
+{
+    uint32_t n = t->items[vector].cols;
+    uint64_t key[TABLE_KEY] = {FORBID, vector, mem_hash(allowed, n, 0), mem_hash(allowed, n, 1)};
+    bool is_new;
+    table_id id = tables_get(t, key, 1, n, &is_new);
+
+    if (!is_new)
+        return id;
+    const double *v = tables_at(t, vector, false);
+    double *out = tables_at(t, id, false);
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = v[k] + (allowed[k] ? 0 : TABLE_FORBIDDEN);
+    return id;
+}

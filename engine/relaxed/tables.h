@@ -1,0 +1,86 @@
+/* engine/relaxed/tables.h - small tables of costs, each made once.
+ *
+ * A table has a row per label of one node and a column per label of another; a vector is a table of
+ * one row. Tables are made by operations, and an operation on the same tables gives the same table
+ * again without work: equal layers of a network share theirs. Each is kept both ways round, so that
+ * loops run along memory. Milliseconds, double: bounds are sums of many differences, and a bound
+ * must not pass a plan by rounding. */
+#ifndef AUTOMAP_ENGINE_RELAXED_TABLES_H
+#define AUTOMAP_ENGINE_RELAXED_TABLES_H
+
+#include "hlo/err.h"
+#include "hlo/mem.h"
+
+typedef uint32_t table_id;
+#define TABLE_NONE UINT32_MAX
+/* A cost no plan pays: large, yet finite, so that differences stay numbers. */
+#define TABLE_FORBIDDEN 1e12
+
+struct table {
+    uint32_t rows, cols;
+    size_t at, turned; /* into tables->data: rows x cols, and cols x rows (the same place when rows
+                          == 1) */
+};
+
+enum { TABLE_KEY = 6 };
+struct table_memo {
+    uint64_t key[TABLE_KEY];
+    table_id table;
+};
+
+struct tables {
+    struct table *items;
+    uint32_t count;
+    double *data;
+    size_t room, used, data_room;
+    struct table_memo *memo;
+    size_t memo_count, memo_room;
+    uint32_t *slots;
+    size_t slot_count;
+    bool failed; /* out of memory: sticks; ids given after that are of table 0 */
+};
+
+/* Table 0 is the empty one. */
+int tables_new(struct tables *out, struct err *e) MUST_CHECK;
+void tables_release(struct tables *t);
+
+/* The table made under `key` before, or a new one with zeroes for the caller to fill (*is_new), who
+ * then calls tables_turn. Keys are the caller's: key[0] says which operation. */
+table_id tables_get(struct tables *t, const uint64_t key[static TABLE_KEY], uint32_t rows,
+                    uint32_t cols, bool *is_new);
+void tables_turn(struct tables *t, table_id id);
+
+static inline double *tables_at(const struct tables *t, table_id id, bool turned)
+{
+    return t->data + (turned ? t->items[id].turned : t->items[id].at);
+}
+static inline uint32_t tables_rows(const struct tables *t, table_id id, bool turned)
+{
+    return turned ? t->items[id].cols : t->items[id].rows;
+}
+static inline uint32_t tables_cols(const struct tables *t, table_id id, bool turned)
+{
+    return turned ? t->items[id].rows : t->items[id].cols;
+}
+
+/* A table seen one way round: rows first. */
+struct sight {
+    table_id table;
+    bool turned;
+};
+
+/* Operations; the callers of tables_get use key[0] >= TABLE_KEYS. A node with itself (diagonal): a
+ * square table. */
+enum { TABLE_KEYS = 100 };
+table_id tables_sum(struct tables *t, struct sight a, struct sight b); /* a + b, as a is seen */
+table_id tables_scaled(struct tables *t, table_id a, uint32_t count);  /* count x a */
+table_id tables_diagonal(struct tables *t, table_id vector,
+                         struct sight a); /* vector[x] + a[x][x] */
+/* vector[x] + min over y of (a[x][y] + inner[y]) */
+table_id tables_absorb(struct tables *t, table_id vector, struct sight a, table_id inner);
+/* [x][z] = min over y of (a[x][y] + inner[y] + b[y][z]) */
+table_id tables_join(struct tables *t, struct sight a, table_id inner, struct sight b);
+/* vector with TABLE_FORBIDDEN added where allowed[] is 0 */
+table_id tables_forbid(struct tables *t, table_id vector, const uint8_t *allowed);
+
+#endif

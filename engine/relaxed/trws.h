@@ -1,0 +1,41 @@
+/* engine/relaxed/trws.h - sequential tree-reweighted message passing (Kolmogorov 2006) on an
+ * energy, with its lower bound, and the local search that finishes a labelling.
+ *
+ * A sweep goes once through the nodes in order and once back. Messages of any size are allowed to
+ * start from (a former solution's, a folded one's): the bound is valid for all of them, since it is
+ * the sum of the minima of a reparametrisation. Deterministic; one owner at a time. */
+#ifndef AUTOMAP_ENGINE_RELAXED_TRWS_H
+#define AUTOMAP_ENGINE_RELAXED_TRWS_H
+
+#include "engine/relaxed/energy.h"
+
+struct trws {
+    const struct energy *g;
+    uint32_t *first;       /* [nodes + 1] into ends */
+    struct trws_end *ends; /* per node: edges to lower nodes, then to higher ones */
+    uint32_t *split;       /* [nodes] where the higher ones begin */
+    double *gamma;         /* [nodes] share of a node's costs in each chain through it */
+    double *message;       /* one arena: per edge the vector to its a, then to its b */
+    size_t message_size;
+    double *scratch;
+    uint16_t *x;  /* [nodes] labels of the last forward pass */
+    double bound; /* the best so far, constant included */
+};
+
+struct trws_end {
+    uint32_t other;
+    struct sight table; /* rows: labels of this node */
+    size_t in, out;     /* into message: to this node, to the other */
+};
+
+int trws_new(const struct energy *g, struct trws *out,
+             struct err *e) MUST_CHECK; /* messages zero */
+void trws_release(struct trws *s);
+
+/* Forward and back. Leaves labels in s->x and raises s->bound. O(sum of table sizes). */
+void trws_sweep(struct trws *s);
+
+/* Changes one label at a time while that lowers the energy; at most `rounds` times through. */
+void icm(const struct trws *s, uint16_t *x, uint32_t rounds);
+
+#endif
