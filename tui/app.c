@@ -671,7 +671,18 @@ double app_next_ms(const struct app *a)
         return a->scene.now_ms;
     if (a->woken && !a->frozen)
         next = first_of(next, a->looked_ms + look_ms(a));
+    if (a->watch)
+        next = first_of(next, wave_next_ms(&a->watch->wave));
     return next;
+}
+
+/* Lit in the order it happened, before the next decision comes. A screen without a clock shows its end. */
+static void play_wave(struct app *a)
+{
+    const struct snapshot *s = a->watch->shot;
+    double ms = s->state == LIVE_RUNNING && s->pace > 0 ? 800 / s->pace / (a->watch->wave.steps + 1) : 0;
+
+    wave_play(&a->watch->wave, a->scene.now_ms, ms > 0 && ms < 60 ? ms : 0);
 }
 
 static void look(struct app *a)
@@ -681,7 +692,10 @@ static void look(struct app *a)
     a->woken = false;
     a->looked_ms = a->scene.now_ms;
     a->asked_pace = -1;
+    uint64_t decision = a->watch->wave.decision;
     watch_read(a->watch);
+    if (a->scene.now_ms > 0 && a->watch->wave.decision != decision)
+        play_wave(a);
     for (int i = 0; i < PANEL_COUNT; i++) {
         if (a->placed[i] && a->placed[i]->ops->read)
             a->placed[i]->ops->read(a->placed[i]);
@@ -743,6 +757,8 @@ const struct grid *app_frame(struct app *a)
 {
     if (a->woken && !a->frozen && (a->looked_ms + look_ms(a) <= a->scene.now_ms))
         look(a);
+    if (a->watch && wave_tick(&a->watch->wave, a->scene.now_ms))
+        app_touch(a);
     double next = app_next_ms(a);
     if (next < 0 || next > a->scene.now_ms || a->width < 1)
         return NULL;

@@ -13,26 +13,30 @@ static void write_dim(const struct watch *w, hlo_value v, uint32_t d, char out[s
 {
     const struct problem *p = w->problem;
     const struct hlo_shape *s = hlo_value_shape(p->m, v);
-    class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
+    dim_id dim = class_dim(&p->classes, v, d);
+    class_id k = p->classes.class_of[dim];
+    label on = watch_on(w, dim);
     int size = snprintf(out, DIM_ROOM, "%lld", (long long)s->dims[d]);
 
     *style = ROLE_TEXT;
     if (k == CLASS_NONE)
         return;
-    if (w->on[k]) {
+    if (on) {
         *style = ROLE_CHOICE_1 | BOLD;
         if (p->mesh.axes == 1) {
-            size += snprintf(out + size, DIM_ROOM - (size_t)size, "/%u", p->labels.parts[w->on[k]]);
+            size += snprintf(out + size, DIM_ROOM - (size_t)size, "/%u", p->labels.parts[on]);
         } else {
             char axes[MESH_NAME_ROOM * 2];
-            mesh_set_format(&p->mesh, w->on[k], axes, sizeof axes);
+            mesh_set_format(&p->mesh, on, axes, sizeof axes);
             size += snprintf(out + size, DIM_ROOM - (size_t)size, "/%s", axes);
         }
-        if (s->dims[d] % p->labels.parts[w->on[k]])
+        if (s->dims[d] % p->labels.parts[on])
             size += snprintf(out + size, DIM_ROOM - (size_t)size, "!");
     }
-    if (w->open[k])
+    if (watch_open(w, dim))
         snprintf(out + size, DIM_ROOM - (size_t)size, "?");
+    if (wave_light(&w->wave, dim) == WAVE_FRONT)
+        *style = ROLE_CHANGED | BOLD;
 }
 
 static int walk(const struct watch *w, hlo_value v, bool typed, const struct pane *p, int x, int y, int width)

@@ -507,9 +507,53 @@ static void mark_node(struct tree *t, const struct watch *w, struct tree_node *n
                                                                   : TREE_WHOLE);
 }
 
+static void take_steps(struct tree_node *n, uint16_t first, uint16_t last)
+{
+    if (!first)
+        return;
+    n->wave_first = n->wave_first && n->wave_first < first ? n->wave_first : first;
+    n->wave_last = n->wave_last > last ? n->wave_last : last;
+}
+
+static void sum_wave(struct tree *t, const struct watch *w, int n)
+{
+    const struct classes *c = &w->problem->classes;
+    const uint32_t *leaf = c->m->leaf_base;
+    struct tree_node *node = &t->nodes[n];
+
+    node->wave_first = node->wave_last = 0;
+    for (uint32_t i = 0; w->wave.steps && i < node->count; i++) {
+        hlo_id id = t->order[node->first + i];
+        for (dim_id d = c->dim_base[leaf[id]]; d < c->dim_base[leaf[id + 1]]; d++)
+            take_steps(node, w->wave.step[d], w->wave.step[d]);
+    }
+    for (int k = node->first_child; k != TREE_NONE; k = t->nodes[k].next) {
+        sum_wave(t, w, k);
+        take_steps(&t->nodes[n], t->nodes[k].wave_first, t->nodes[k].wave_last);
+    }
+}
+
+static void read_wave(struct tree *t, const struct watch *w)
+{
+    if (t->has_wave == (w->wave.steps > 0) && (!t->has_wave || t->wave_decision == w->wave.decision))
+        return;
+    t->has_wave = w->wave.steps > 0;
+    t->wave_decision = w->wave.decision;
+    for (int n = t->first_root; n != TREE_NONE; n = t->nodes[n].next)
+        sum_wave(t, w, n);
+}
+
+enum wave_light tree_light(const struct tree_node *n, const struct wave *v)
+{
+    if (!v->steps || !n->wave_first || n->wave_first > v->shown)
+        return WAVE_DARK;
+    return n->wave_last >= v->shown && v->shown < v->steps ? WAVE_FRONT : WAVE_LIT;
+}
+
 void tree_read(struct tree *t, const struct watch *w)
 {
     read_times(t, w);
+    read_wave(t, w);
     for (int n = 0; n < t->count; n++)
         mark_node(t, w, &t->nodes[n]);
 }

@@ -25,6 +25,7 @@ struct tree_node {
     hlo_id begins;             /* its first telling instruction: modules stand in this order */
     uint64_t hash;             /* of the operations and shapes below */
     double ms;                 /* of all of it */
+    uint16_t wave_first, wave_last; /* steps of the last wave in all of it; 0: none */
     uint8_t mark;              /* enum tree_mark */
     bool differs;              /* the best plan and the optimum differ in one of its own */
 };
@@ -40,6 +41,8 @@ struct tree {
     int *node_of;              /* [instructions] */
     double total_ms, most_ms;  /* of the step, of the heaviest phase */
     uint64_t ms_version;
+    uint64_t wave_decision;    /* the wave that wave_first and wave_last are of */
+    bool has_wave;
     struct arena arena;
 };
 
@@ -48,6 +51,7 @@ void tree_free(struct tree *t);
 void tree_read(struct tree *t, const struct watch *w); /* times when the plan changed, marks always */
 
 /* Says something by itself: dot, gather, variables, what has a name of its own. */
+enum wave_light tree_light(const struct tree_node *n, const struct wave *v);
 bool tree_is_telling(const struct tree *t, hlo_id id);
 const char *tree_instruction_name(const struct tree *t, hlo_id id);
 

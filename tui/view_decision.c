@@ -11,6 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { DECISION_BACK, DECISION_FORWARD, DECISION_PLAY };
+static const struct action decision_actions[] = {
+    [DECISION_BACK] = {"wave-back", "in this panel", "last wave, one step back, on", "wave", "h or Left", "Left"},
+    [DECISION_FORWARD] = {"wave-on", "in this panel", NULL, NULL, "l or Right", "Right"},
+    [DECISION_PLAY] = {"wave-play", "in this panel", "last wave in slow motion", "play", "Enter", NULL},
+};
+static const struct key_table decision_keys = {"decision", decision_actions, 3};
+
 struct decision {
     char title[48];
 };
@@ -95,35 +103,59 @@ static void draw_margin(const struct watch *w, const struct pane *p, int y)
     pane_text(p, 0, y, ROLE_DIM, text);
 }
 
+/* "last wave  decoder cross 2 = 1 ~ 131 values, 9 steps"; while it is lit up, "step 3 of 9". */
 static void draw_wave(const struct watch *w, const struct pane *p, int y)
 {
-    const struct snapshot *s = w->shot;
-    const struct classes *c = &w->problem->classes;
-    uint32_t values = 0;
+    const struct wave *v = &w->wave;
+    bool wide = p->width >= 44;
+    char count[UNITS_ROOM], tail[96], name[NAME_ROOM];
 
     if (y >= p->height)
         return;
-    bool wide = p->width >= 44;
     int x = pane_text(p, 0, y, ROLE_DIM, wide ? "last wave" : "wave");
     x = wide ? 11 : x + 1;
-    if (s->wave_move >= (uint32_t)w->move_count || !s->wave_count) {
+    if (!v->steps) {
         pane_text(p, x, y, ROLE_DIM, "none yet");
         return;
     }
-    for (uint32_t n = 0; n < s->wave_count; n++)
-        values += c->info[s->wave[n].class].dim_count;
-    const struct watch_move *m = &w->move[s->wave_move];
-    char count[UNITS_ROOM], tail[96];
-    units_count(count, values);
-    snprintf(tail, sizeof tail, wide ? " %s dims in %u %s" : " %s dims", count, s->wave_count,
-             s->wave_count == 1 ? "class" : "classes");
-    char name[NAME_ROOM];
+    units_count(count, v->values);
+    if (v->shown < v->steps)
+        snprintf(tail, sizeof tail, " step %u of %u", v->shown, v->steps);
+    else
+        snprintf(tail, sizeof tail, wide ? " %s dims, %u steps" : " %s dims", count, v->steps);
+    const struct watch_move *m = &w->move[v->move];
     int room = p->width - x - utf8_text_columns(tail) - 6;
     x = pane_text(p, x, y, ROLE_TEXT, watch_short_name(name, sizeof name, m->name, room));
     x = pane_text(p, x, y, ROLE_DIM, " = ");
     x = pane_text(p, x, y, m->now == 1 ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, m->now == 1 ? "1" : "0");
     x = pane_text(p, x, y, ROLE_CHANGED | BOLD, " ~");
     pane_text(p, x, y, ROLE_TEXT, tail);
+}
+
+/* The classes of the wave in order, as many as there is room for: what each became, where it met the
+ * one decided. */
+static void draw_wave_classes(const struct watch *w, const struct pane *p, int y)
+{
+    const struct snapshot *s = w->shot;
+    const struct classes *c = &w->problem->classes;
+    char name[NAME_ROOM], count[UNITS_ROOM];
+    uint32_t rows = 0, room = p->height > y + 1 ? (uint32_t)(p->height - y - 1) : 0;
+
+    if (!w->wave.steps || room < 2 || p->width < 44)
+        return;
+    uint32_t shown = s->wave_count <= room ? s->wave_count : room - 1;
+    for (; rows < shown; rows++) {
+        const struct live_change *change = &s->wave[rows];
+        bool split = change->on & w->wave.axes;
+        int at = ++y, end = p->width - 12;
+        class_name(&w->names, change->class, name);
+        int x = pane_text(p, 11, at, split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, split ? "1" : "0");
+        char brief[NAME_ROOM];
+        pane_text(p, x + 1, at, ROLE_TEXT, watch_short_name(brief, sizeof brief, name, end - x - 2));
+        pane_right_format(p, p->width, at, ROLE_DIM, "%s dims", units_count(count, c->info[change->class].dim_count));
+    }
+    if (shown < s->wave_count)
+        pane_format(p, 11, y + 1, ROLE_DIM, "%u more", s->wave_count - shown);
 }
 
 static void draw_open(const struct watch *w, const struct pane *p, int y)
@@ -166,7 +198,8 @@ static void draw_position(const struct watch *w, const struct pane *p)
     draw_margin(w, p, y++);
     draw_wave(w, p, y++);
     draw_open(w, p, y++);
-    draw_elsewhere(w, p, y);
+    draw_elsewhere(w, p, y++);
+    draw_wave_classes(w, p, y);
 }
 
 static const char *answer(uint32_t split, uint32_t of, char out[static 32])
@@ -197,7 +230,11 @@ static void draw_cursor(const struct watch *w, const struct pane *p, int move)
         snprintf(text, sizeof text, "%.2f", w->shot->epsilon);
         draw_fact(p, y++, "ε", text);
     }
-    draw_elsewhere(w, p, y);
+    draw_elsewhere(w, p, y++);
+    if (!w->is_slow || !w->wave.steps)
+        return;
+    draw_wave(w, p, y++);
+    draw_wave_classes(w, p, y);
 }
 
 static void draw_decision(struct panel *p, const struct pane *pane)
@@ -254,15 +291,40 @@ static bool move_decision(struct panel *p, enum list_move move)
     return moved;
 }
 
+static bool act_decision(struct panel *p, int action)
+{
+    enum { SLOW_STEP_MS = 400 };
+    struct watch *w = p->scene->watch;
+
+    if (!w || !w->wave.steps) {
+        app_say(p->scene->app, "no wave: { slows the search down, , makes one decision");
+        return true;
+    }
+    if (action == DECISION_PLAY)
+        wave_play(&w->wave, p->scene->now_ms, SLOW_STEP_MS);
+    else
+        wave_step_by(&w->wave, action == DECISION_FORWARD ? 1 : -1);
+    return true;
+}
+
+static bool works_decision(const struct panel *p, int action)
+{
+    (void)action;
+    return p->scene->watch && p->scene->watch->wave.steps > 0;
+}
+
 const struct panel_ops view_decision = {
     .name = "decision",
     .title = "Decision",
     .place = PLACE_LAYOUT,
     .id = PANEL_DECISION,
-    .hints = "run decide episode slower pin backtrack undo why zoom command help",
+    .keys = &decision_keys,
+    .hints = "run decide episode slower wave-back wave-play pin backtrack undo why zoom command help",
     .size = sizeof(struct decision),
     .draw = draw_decision,
     .head = head_decision,
+    .act = act_decision,
+    .works = works_decision,
     .move = move_decision,
     .move_here = move_here,
     .name_here = name_here,

@@ -308,6 +308,8 @@ static void draw_node(const struct focus *f, const struct watch *w, const struct
     write_words(w, &f->around, n, brevity, &t);
     pane_repeat(p, at->x, at->y, at->width, (struct cell){' ', 0});
     pane_text(p, at->x, at->y, mark_style(status), mark_sign(status));
+    if (!node->more && wave_light_of(&w->wave, &w->problem->classes, node->id) != WAVE_DARK)
+        pane_text(p, at->x + 1, at->y, ROLE_CHANGED | BOLD, "~");
     int x = pane_text(p, at->x + 2, at->y, node->more ? ROLE_DIM : ROLE_TEXT, t.name);
     if (t.shape_width)
         x = shape_draw_dims(w, w->problem->m->leaf_base[node->id], p, x + 1, at->y, t.shape_width);
@@ -348,6 +350,8 @@ static void draw_centre(const struct focus *f, const struct watch *w, const stru
     if (has_edge(&f->drawing, false))
         pane_put(p, c->port, bottom, ROLE_BORDER_FOCUS, U'┯');
     pane_text(&inside, 1, 0, mark_style(status), mark_sign(status));
+    if (wave_light_of(&w->wave, &w->problem->classes, f->centre) != WAVE_DARK)
+        pane_text(&inside, 2, 0, ROLE_CHANGED | BOLD, "~");
     const char *name = tree_instruction_name(w->tree, f->centre);
     pane_cut(&inside, 3, 0, inside.width - 4, ROLE_TITLE | BOLD, name);
     if (inside.height > 1 && has_shape(m, f->centre))

@@ -152,6 +152,13 @@ static void draw_mark(const struct pane *p, int y, int mark)
     pane_text(p, 0, y, marks[mark].style, marks[mark].sign);
 }
 
+/* Beside the status: the last wave came by; brighter where it is now. */
+static void draw_light(const struct pane *p, int y, enum wave_light light)
+{
+    if (light != WAVE_DARK)
+        pane_text(p, 1, y, ROLE_CHANGED | (light == WAVE_FRONT ? BOLD | REVERSE : 0), "~");
+}
+
 /* Where the parts of a row stand. */
 struct columns {
     int indent, ms, bar; /* bar: its width, 0 none */
@@ -173,12 +180,14 @@ static void draw_ms(const struct graph *g, const struct pane *p, int y, double m
         pane_bar(p, c->ms + 1, y, c->bar, share, heat);
 }
 
-static void draw_node(const struct graph *g, const struct pane *p, int y, int n, const struct columns *c)
+static void draw_node(const struct graph *g, const struct watch *w, const struct pane *p, int y, int n,
+                      const struct columns *c)
 {
     const struct tree_node *node = &g->tree->nodes[n];
     int x = 2 + c->indent * node->depth;
 
     draw_mark(p, y, node->mark);
+    draw_light(p, y, g->open[n] ? WAVE_DARK : tree_light(node, &w->wave)); /* open: its rows say it */
     pane_text(p, x, y, ROLE_DIM, g->open[n] ? "▾" : "▸");
     int room = c->ms - 8 - (x + 2);
     x = pane_cut(p, x + 2, y, room, node->depth == 0 ? ROLE_TITLE | BOLD : ROLE_TEXT, node->name);
@@ -200,6 +209,7 @@ static void draw_instruction(const struct graph *g, const struct watch *w, const
     int move = w->position != MOVE_NONE ? watch_move_of_instruction(w, row->instruction) : MOVE_NONE;
 
     draw_mark(p, y, move != MOVE_NONE && move == w->position ? TREE_NEXT : marks[watch_status(w, row->instruction) + 2]);
+    draw_light(p, y, wave_light_of(&w->wave, &w->problem->classes, row->instruction));
     if (ms >= 0.05) {
         draw_ms(g, p, y, ms, c, false);
         ms_end -= 8;
@@ -245,7 +255,7 @@ static void draw_graph(struct panel *p, const struct pane *pane)
         if (row->more)
             draw_more(g, pane, y, row, &c);
         else if (row->instruction == HLO_NONE)
-            draw_node(g, pane, y, row->node, &c);
+            draw_node(g, w, pane, y, row->node, &c);
         else
             draw_instruction(g, w, pane, y, row, &c);
         if (g->list.top + y != g->list.cursor)

@@ -135,6 +135,8 @@ static void draw_words(const struct lanes_view *v, const struct watch *w, const 
     int x = 2 * v->lanes.width + 1, status = watch_status(w, id), end = p->width;
 
     pane_text(p, x, y, marks[status + 2].style, marks[status + 2].sign);
+    if (wave_light_of(&w->wave, &w->problem->classes, id) != WAVE_DARK)
+        pane_text(p, x + 1, y, ROLE_CHANGED | BOLD, "~");
     if (w->ms[id] >= 0.05) {
         pane_right_format(p, end, y, ROLE_TEXT, "%.1f", w->ms[id]);
         end -= 8;

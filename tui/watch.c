@@ -152,6 +152,22 @@ int watch_move_of_instruction(const struct watch *w, hlo_id id)
     return MOVE_NONE;
 }
 
+label watch_on(const struct watch *w, dim_id d)
+{
+    class_id k = w->problem->classes.class_of[d];
+    if (k == CLASS_NONE)
+        return 0;
+    return wave_is_ahead(&w->wave, d) ? (label)(w->on[k] & ~w->wave.axes) : w->on[k];
+}
+
+label watch_open(const struct watch *w, dim_id d)
+{
+    class_id k = w->problem->classes.class_of[d];
+    if (k == CLASS_NONE)
+        return 0;
+    return wave_is_ahead(&w->wave, d) ? (label)(w->open[k] | w->wave.axes) : w->open[k];
+}
+
 int watch_status(const struct watch *w, hlo_id id)
 {
     const struct classes *c = &w->problem->classes;
@@ -162,9 +178,9 @@ int watch_status(const struct watch *w, hlo_id id)
         class_id k = c->class_of[d];
         if (k == CLASS_NONE)
             continue;
-        if (w->on[k])
+        if (watch_on(w, d))
             return 1;
-        if (w->open[k])
+        if (watch_open(w, d))
             status = -1;
         else if (status == -2)
             status = 0;
@@ -270,6 +286,7 @@ void watch_read(struct watch *w)
     w->position = w->is_slow && next->position < (uint32_t)w->move_count ? (int)next->position : MOVE_NONE;
     read_plans(w, moved);
     read_statuses(w);
+    wave_read(&w->wave, w);
     tree_read(w->tree, w);
 }
 
@@ -310,6 +327,7 @@ void watch_free(struct watch *w)
     free(w->open);
     free(w->ms);
     free(w->scratch);
+    wave_release(&w->wave);
     free(w);
 }
 

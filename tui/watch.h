@@ -8,6 +8,7 @@
 
 #include "engine/decide/names.h"
 #include "engine/live/session.h"
+#include "tui/wave.h"
 
 enum { MOVE_NONE = -1, CALM_PER_SECOND = 15 };
 
@@ -40,6 +41,7 @@ struct watch {
     hlo_id here;      /* the instruction a person looks at; HLO_NONE: none yet */
     struct tree *tree; /* the module as a person thinks of it (tui/tree.h) */
 
+    struct wave wave; /* of the last decision, in slow motion */
     label *on, *open; /* [classes] axes split, axes undecided, in the episode shown */
     struct live_plan *best, *exact; /* kept; NULL none */
     double *ms;       /* [instructions] under the best plan; before there is one, with all whole */
@@ -67,6 +69,10 @@ int watch_move_of_instruction(const struct watch *w, hlo_id id);
 
 /* -1 open, 0 whole, 1 split, -2: nothing to decide. */
 int watch_status(const struct watch *w, hlo_id id);
+
+/* Axes that dim `d` of a value is split over, and is undecided for, as far as the wave has come. */
+label watch_on(const struct watch *w, dim_id d);
+label watch_open(const struct watch *w, dim_id d);
 
 /* Distance of the best plan from the optimum: step time or, under the paper's reward, the reward. 0:
  * it is one. NAN: not known. */

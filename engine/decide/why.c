@@ -115,30 +115,41 @@ static int read_chain(const struct walk *w, uint32_t place, struct why_step **st
     }
 }
 
+static int walk_new(struct walk *w, const struct classes *c, class_id k, struct err *e)
+{
+    *w = (struct walk){.c = c, .members = c->members + c->info[k].dims, .count = c->info[k].dim_count};
+    w->queue = mem_try(w->count, sizeof *w->queue);
+    w->before = mem_try(w->count, sizeof *w->before);
+    w->through = mem_try(w->count, sizeof *w->through);
+    w->factor = mem_try(w->count, sizeof *w->factor);
+    if (!w->queue || !w->before || !w->through || !w->factor)
+        return err_set(e, ERR_MEMORY, "not enough memory for the chain");
+    return 0;
+}
+
+static void walk_release(struct walk *w)
+{
+    free(w->queue);
+    free(w->before);
+    free(w->through);
+    free(w->factor);
+}
+
 int why_chain(const struct classes *c, dim_id from, bool (*is_target)(const void *context, dim_id d),
               const void *context, struct why_step **steps, size_t *count, struct err *e)
 {
-    class_id k = c->class_of[from];
-    struct walk w = {.c = c};
-    int rc = 0;
+    struct walk w;
 
     *steps = NULL;
     *count = 0;
-    if (k == CLASS_NONE)
+    if (c->class_of[from] == CLASS_NONE)
         return 0;
-    w.members = c->members + c->info[k].dims;
-    w.count = c->info[k].dim_count;
-    w.queue = mem_try(w.count, sizeof *w.queue);
-    w.before = mem_try(w.count, sizeof *w.before);
-    w.through = mem_try(w.count, sizeof *w.through);
-    w.factor = mem_try(w.count, sizeof *w.factor);
-    if (!w.queue || !w.before || !w.through || !w.factor) {
-        rc = err_set(e, ERR_MEMORY, "not enough memory for the chain");
-        goto out;
+    int rc = walk_new(&w, c, c->class_of[from], e);
+    if (!rc) {
+        uint32_t start = place_of(&w, from);
+        reach(&w, start, from, HLO_NONE, UINT32_MAX);
     }
-    uint32_t start = place_of(&w, from);
-    reach(&w, start, from, HLO_NONE, UINT32_MAX);
-    while (w.head < w.tail) {
+    while (!rc && w.head < w.tail) {
         uint32_t place = w.queue[w.head++];
         if (is_target(context, w.members[place])) {
             rc = read_chain(&w, place, steps, count, e);
@@ -146,11 +157,29 @@ int why_chain(const struct classes *c, dim_id from, bool (*is_target)(const void
         }
         expand(&w, place);
     }
-out:
-    free(w.queue);
-    free(w.before);
-    free(w.through);
-    free(w.factor);
+    walk_release(&w);
+    return rc;
+}
+
+int why_spread(const struct classes *c, class_id k, bool (*is_start)(const void *context, dim_id d),
+               const void *context, uint16_t *step, uint32_t *steps, struct err *e)
+{
+    struct walk w;
+    int rc = walk_new(&w, c, k, e);
+
+    *steps = 0;
+    for (uint32_t place = 0; !rc && place < w.count; place++) {
+        if (is_start(context, w.members[place]))
+            reach(&w, place, w.members[place], HLO_NONE, UINT32_MAX);
+    }
+    while (!rc && w.head < w.tail) {
+        uint32_t place = w.queue[w.head++], before = w.before[place] - 1;
+        uint32_t at = before == place ? 1 : step[w.members[before]] + 1u;
+        step[w.members[place]] = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
+        *steps = at > *steps ? at : *steps;
+        expand(&w, place);
+    }
+    walk_release(&w);
     return rc;
 }
 

@@ -22,6 +22,12 @@ int why_chain(const struct classes *c, dim_id from, bool (*is_target)(const void
 int why_chain_to(const struct classes *c, dim_id from, dim_id to, struct why_step **steps, size_t *count,
                  struct err *e) MUST_CHECK;
 
+/* How far each dim of class `k` is from the nearest for which `is_start` holds, in ties: step[dim] = 1 for
+ * those, 2 for what they are tied to, and so on; `step` is of all dims of the module, others stay.
+ * Returns the greatest step through *steps; 0: nothing starts. O(class size). */
+int why_spread(const struct classes *c, class_id k, bool (*is_start)(const void *context, dim_id d),
+               const void *context, uint16_t *step, uint32_t *steps, struct err *e) MUST_CHECK;
+
 /* How a factor acts at its instruction, in the field's words: "batch", "contracting", "lhs", "rhs",
  * "dim 1", "new dim 0", "reduced". */
 void why_factor_name(const struct classes *c, hlo_id id, uint32_t factor, char *out, size_t room);

@@ -103,6 +103,44 @@ static void test_tree_adds_up(void **state)
     tree_free(t);
 }
 
+/* A wave holds all dims of its classes and no others; each step follows from the one before; played, it
+ * lights up in order and ends. */
+static void test_wave(void **state)
+{
+    (void)state;
+    const struct classes *c = &problem.classes;
+    const struct wave *v = &watch->wave;
+
+    tell("episode 1");
+    for (int decision = 0; decision < 4; decision++) {
+        uint32_t in = 0, at_step[1024] = {0};
+        tell("decide 1");
+        assert_true(v->steps > 0 && v->steps < 1024 && v->shown == v->steps);
+        for (dim_id d = 0; d < c->dim_count; d++) {
+            bool changed = false;
+            for (uint32_t n = 0; n < watch->shot->wave_count; n++)
+                changed |= c->class_of[d] == watch->shot->wave[n].class;
+            assert_int_equal(changed, v->step[d] > 0);
+            in += changed;
+            at_step[v->step[d]]++;
+        }
+        assert_int_equal(in, v->values);
+        for (uint32_t n = 1; n <= v->steps; n++)
+            assert_true(at_step[n] > 0);
+        wave_play(&watch->wave, 1000, 10);
+        uint32_t lit = 0;
+        for (double now = 1000; v->begun_ms >= 0; now += 5) {
+            wave_tick(&watch->wave, now);
+            assert_true(v->shown >= lit && v->shown <= v->steps);
+            for (dim_id d = 0; d < c->dim_count; d += 97)
+                assert_int_equal(wave_light(v, d) != WAVE_DARK, v->step[d] && v->step[d] <= v->shown);
+            lit = v->shown;
+            assert_true(now < 1000 + 10 * 1024);
+        }
+        assert_int_equal(v->shown, v->steps);
+    }
+}
+
 /* T5 with 6 + 6 layers: the shapes of all six are alike on each side. */
 static void test_layers_fold(void **state)
 {
@@ -254,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
+        cmocka_unit_test(test_wave),
         cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
     };
