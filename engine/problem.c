@@ -31,12 +31,36 @@ static int lay_mesh(const struct cluster *c, const char *text, struct cluster_me
     return 0;
 }
 
+struct regime problem_regime(const struct problem *p)
+{
+    return (struct regime){p->options.micro_batches ? p->options.micro_batches : 1, p->options.zero};
+}
+
+static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, struct labels *out, struct err *e)
+{
+    return labels_new(&p->classes, mesh, p->options.exact_divisibility, p->training.batch,
+                      problem_regime(p).micro_batches, out, e);
+}
+
+static int new_terms(const struct problem *p, const struct cluster *cluster, const double *measured_ms, struct terms *out,
+                     struct err *e)
+{
+    struct regime r = problem_regime(p);
+
+    return terms_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, measured_ms, &p->training, &r, out, e);
+}
+
 static int price(struct problem *p, struct err *e)
 {
-    int rc = labels_new(&p->classes, &p->mesh, p->options.exact_divisibility, &p->labels, e);
+    struct regime r = problem_regime(p);
+    int rc = training_check(&p->training, &r, e);
 
     if (!rc)
-        rc = terms_new(&p->labels, &p->mesh, &p->cluster, &p->costs, &p->fusion, p->measured_ms, &p->terms, e);
+        rc = new_labels(p, &p->mesh, &p->labels, e);
+    if (!rc)
+        rc = new_terms(p, &p->cluster, p->measured_ms, &p->terms, e);
+    if (!rc)
+        rc = memory_set_regime(&p->memory, &r, e);
     return rc;
 }
 
@@ -59,7 +83,9 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     if (!rc)
         rc = fusion_new(out->m, out->classes.is_free, &out->fusion, e);
     if (!rc)
-        rc = memory_new(&out->classes, &out->fusion, &out->roles, &out->memory, e);
+        rc = training_new(&out->classes, &out->roles, &out->training, e);
+    if (!rc)
+        rc = memory_new(&out->training, &out->fusion, &out->memory, e);
     if (!rc)
         rc = price(out, e);
     if (!rc)
@@ -74,6 +100,7 @@ void problem_release(struct problem *p)
     terms_release(&p->terms);
     labels_release(&p->labels);
     memory_release(&p->memory);
+    training_release(&p->training);
     fusion_release(&p->fusion);
     classes_release(&p->classes);
     hlo_costs_release(&p->costs);
@@ -90,13 +117,13 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
     int rc = lay_mesh(cluster, mesh, &next->mesh, e);
 
     if (!rc)
-        rc = labels_new(&p->classes, &next->mesh, p->options.exact_divisibility, &next->labels, e);
+        rc = new_labels(p, &next->mesh, &next->labels, e);
     if (!rc) {
         struct cluster_mesh old_mesh = p->mesh;
         struct labels old_labels = p->labels;
         p->mesh = next->mesh;
         p->labels = next->labels;
-        rc = terms_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, p->measured_ms, &next->terms, e);
+        rc = new_terms(p, cluster, p->measured_ms, &next->terms, e);
         if (rc) {
             labels_release(&p->labels);
             p->mesh = old_mesh;
@@ -113,10 +140,37 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
     return rc;
 }
 
+int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
+{
+    struct problem_options old = p->options;
+    struct labels labels = p->labels;
+    struct terms terms = p->terms;
+    struct regime before = problem_regime(p);
+
+    if (r->micro_batches == before.micro_batches && r->zero == before.zero)
+        return 0;
+    p->options.micro_batches = r->micro_batches;
+    p->options.zero = r->zero;
+    memset(&p->labels, 0, sizeof p->labels);
+    memset(&p->terms, 0, sizeof p->terms);
+    int rc = price(p, e);
+    if (rc) {
+        labels_release(&p->labels);
+        terms_release(&p->terms);
+        p->options = old;
+        p->labels = labels;
+        p->terms = terms;
+        return rc;
+    }
+    labels_release(&labels);
+    terms_release(&terms);
+    return 0;
+}
+
 int problem_set_profile(struct problem *p, double *ms, struct err *e)
 {
     struct terms next;
-    int rc = terms_new(&p->labels, &p->mesh, &p->cluster, &p->costs, &p->fusion, ms, &next, e);
+    int rc = new_terms(p, &p->cluster, ms, &next, e);
 
     if (rc) {
         free(ms);

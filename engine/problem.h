@@ -14,6 +14,8 @@ struct problem_options {
     struct class_options classes;
     bool exact_divisibility;  /* false: pad */
     char mesh[64];            /* "2x8"; "": one axis over all devices */
+    uint32_t micro_batches;   /* 0 and 1: the batch at once */
+    uint8_t zero;             /* ZeRO level, 0 to 3 */
 };
 
 struct problem {
@@ -25,6 +27,7 @@ struct problem {
     struct problem_options options;
     struct classes classes;
     struct fusion fusion;
+    struct training training;
     struct memory_model memory;
     struct labels labels;
     struct terms terms;
@@ -42,6 +45,11 @@ void problem_release(struct problem *p);
  * ones stay. */
 int problem_set_cluster(struct problem *p, const struct cluster *cluster, const char *mesh,
                         struct err *e) MUST_CHECK;
+
+/* Another number of micro-batches or ZeRO level: labels, terms and memory are made anew; on error
+ * (ERR_INPUT: it does not divide the batch) the old ones stay. */
+int problem_set_regime(struct problem *p, const struct regime *r, struct err *e) MUST_CHECK;
+struct regime problem_regime(const struct problem *p);
 
 /* Measured times in place of the roofline (engine/cost/profile.h): ms [m->count] from malloc, < 0: not
  * measured; NULL: the roofline again. Taken over, also on error, when the old costs stay. */

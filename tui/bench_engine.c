@@ -50,6 +50,7 @@ static int time_parts(const char *path, struct figures *f, struct err *e)
     struct hlo_costs costs = {0};
     struct classes classes = {0};
     struct fusion fusion = {0};
+    struct training training = {0};
     struct memory_model memory = {0};
     double start = bench_now();
     int rc = hlo_load(path, NULL, &file, e);
@@ -75,10 +76,13 @@ static int time_parts(const char *path, struct figures *f, struct err *e)
     if (!rc)
         rc = fusion_new(m, classes.is_free, &fusion, e);
     if (!rc)
-        rc = memory_new(&classes, &fusion, &roles, &memory, e);
+        rc = training_new(&classes, &roles, &training, e);
+    if (!rc)
+        rc = memory_new(&training, &fusion, &memory, e);
     keep_least(&f->memory, start);
     f->instructions = file ? file->count : 0;
     memory_release(&memory);
+    training_release(&training);
     fusion_release(&fusion);
     classes_release(&classes);
     hlo_costs_release(&costs);

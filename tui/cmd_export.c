@@ -145,6 +145,8 @@ static int complete_args(struct export_args *a, struct err *e)
         snprintf(q->options.mesh, sizeof q->options.mesh, "%s", setup.options.mesh);
     q->options.classes = setup.options.classes;
     q->options.exact_divisibility = setup.options.exact_divisibility;
+    q->options.micro_batches = setup.options.micro_batches;
+    q->options.zero = setup.options.zero;
     if (!q->cluster && !q->devices)
         q->devices = setup.devices;
     return 0;

@@ -93,6 +93,18 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
         return take_choice("--rules", value, "full", "paper", &a->options.classes.paper_rules);
     if ((value = option_value("--divisibility", argc, argv, at)))
         return take_choice("--divisibility", value, "pad", "exact", &a->options.exact_divisibility);
+    if ((value = option_value("--micro-batches", argc, argv, at))) {
+        if (!hlo_parse_int(value, strlen(value), &n) || n < 1 || n > MICRO_BATCHES_MOST)
+            return wrong("--micro-batches", value, "a number that divides the batch");
+        a->options.micro_batches = (uint32_t)n;
+        return 1;
+    }
+    if ((value = option_value("--zero", argc, argv, at))) {
+        if (!hlo_parse_int(value, strlen(value), &n) || n < 0 || n > ZERO_LEVEL_MOST)
+            return wrong("--zero", value, "0, 1, 2 or 3");
+        a->options.zero = (uint8_t)n;
+        return 1;
+    }
     if ((value = option_value("--no-reductions", argc, argv, at)))
         return take_reductions(value, a->options.classes.reduce_off);
     return 0;

@@ -7,13 +7,18 @@
  * there: the operand then ends one position earlier. A loop's or branch's own peak is added while it
  * runs. Sizes are local: bytes x shares of the classes of the dims. So what is live at a position is a
  * sum over ranges, whatever the plan: a memory limit is a linear constraint per position.
+ *
+ * Micro-batches and ZeRO (training.h). Sizes are those of one micro-batch, but for inputs. With k > 1
+ * each sum over the passes is an accumulator that lives all the time, beside the result of the pass,
+ * which lives while it is made. Stored in pieces: level 1 optimizer state; 2 gradients, from one
+ * position after they are made (k > 1: accumulators); 3 variables, with a whole copy from the first
+ * use to the last in the forward pass, and another in the backward pass.
  * Checked against XLA: engine/README.md. Built once per module; a plan is then O(stored values). */
 #ifndef AUTOMAP_ENGINE_COST_MEMORY_H
 #define AUTOMAP_ENGINE_COST_MEMORY_H
 
 #include "engine/cost/schedule.h"
-#include "engine/decide/labels.h"
-#include "hlo/roles.h"
+#include "engine/cost/training.h"
 
 enum memory_kind {
     MEMORY_PARAMETERS, /* trainable variables and other state that is carried over */
@@ -31,11 +36,21 @@ struct memory_range {
     uint32_t start, end; /* positions in the schedule: made at, needed until */
     uint8_t kind;
     bool is_argument;    /* of the entry: lives all the time */
+    uint8_t storing;     /* enum memory_storing */
+    uint32_t variable;   /* whose axes it is stored along; into roles.params */
+};
+enum memory_storing {
+    STORED_AS_USED,
+    STORED_IN_PIECES, /* a piece of it, where the plan lets `variable` be cut; else as used */
+    STORED_GATHERED,  /* the whole copy of a variable stored in pieces; nothing where it is not cut */
 };
 
 struct memory_model {
     const struct hlo_module *m;
     const struct classes *classes;
+    const struct training *training;
+    const struct fusion *fusion;
+    struct regime regime;
     struct schedule schedule;
     struct memory_range *ranges; /* by computation, then start */
     uint32_t count;
@@ -43,8 +58,10 @@ struct memory_model {
     uint32_t *by_end;            /* [count] ranges of each computation by end */
 };
 
-int memory_new(const struct classes *c, const struct fusion *f, const struct hlo_roles *roles,
-               struct memory_model *out, struct err *e) MUST_CHECK;
+/* For the batch at once and everything stored whole. `t` and `f` must outlive it. */
+int memory_new(const struct training *t, const struct fusion *f, struct memory_model *out, struct err *e) MUST_CHECK;
+/* The same schedule under another regime; on error nothing changes. */
+int memory_set_regime(struct memory_model *m, const struct regime *r, struct err *e) MUST_CHECK;
 void memory_release(struct memory_model *m);
 
 struct memory_cost {
@@ -59,6 +76,11 @@ struct memory_cost {
 struct memory_cost memory_of(const struct memory_model *m, const struct labels *l, const label *on, double *scratch);
 double *memory_scratch(const struct memory_model *m); /* NULL out of memory; free() it */
 
+/* Bytes of one range under an assignment, and the classes they depend on (at most `room`, ascending;
+ * returns how many there are). */
+double memory_range_bytes(const struct memory_model *m, const struct labels *l, const label *on,
+                          const struct memory_range *r);
+uint32_t memory_range_classes(const struct memory_model *m, const struct memory_range *r, class_id *out, uint32_t room);
 double memory_local_bytes(const struct memory_model *m, const struct labels *l, const label *on, hlo_value v);
 
 /* The course of it over the entry: live bytes of each kind while each instruction runs, [entry count]

@@ -58,6 +58,7 @@ static struct reduction reduction_of(const struct terms *t, hlo_id id, const str
 {
     const struct classes *c = t->labels->classes;
     struct reduction r = {.class = f->class, .over = over};
+    bool waits = true;
 
     for (uint32_t leaf = operand_leaf_count(c, id); leaf < class_leaf_count(c, id); leaf++) {
         if (c->leaf_dims[f->dims + leaf] >= 0)
@@ -65,7 +66,9 @@ static struct reduction reduction_of(const struct terms *t, hlo_id id, const str
         hlo_value v = hlo_factors_value(c->m, id, leaf);
         r.bytes += (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, split);
         r.count++;
+        waits &= t->training->waits[v];
     }
+    r.times = waits ? t->costs->times[id] : terms_times(t, id);
     r.ms = r.count ? collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, r.over, r.bytes) : 0;
     return r;
 }
@@ -156,7 +159,7 @@ static double peak_of(const struct terms *t, hlo_id id)
 static struct instruction_cost compute_of(const struct terms *t, hlo_id id, struct split split)
 {
     const struct classes *c = t->labels->classes;
-    struct instruction_cost out = {.times = t->costs->times[id]};
+    struct instruction_cost out = {.times = terms_times(t, id)};
     double shares = 1;
 
     if (class_leaf_count(c, id) == 0)
@@ -197,7 +200,7 @@ struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, cons
         out.reduced_over |= list[k].over;
         out.reduced_bytes += list[k].bytes;
         out.reduced_count += list[k].count;
-        out.communication_ms += out.times * list[k].ms;
+        out.communication_ms += list[k].times * list[k].ms;
     }
     return out;
 }
@@ -256,6 +259,29 @@ double scaling_ms(const struct instruction_scaling *s, const struct cluster_devi
     return s->is_heavy ? ms + d->launch_ms : ms;
 }
 
+struct storage_cost terms_storage(const struct terms *t, uint32_t param, const label *on)
+{
+    const struct classes *c = t->labels->classes;
+    hlo_value v = t->training->roles->params[param].value;
+    const struct hlo_shape *s = hlo_value_shape(c->m, v);
+    struct storage_cost out = {.over = t->regime.zero ? training_axes(t->training, param, on) : 0};
+    uint32_t k = t->regime.micro_batches;
+
+    if (training_piece(t->training, t->labels, on, v, out.over) >= 1)
+        out.over = 0;
+    if (!out.over)
+        return out;
+    out.bytes = (double)s->bytes;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        class_id class = c->class_of[class_dim(c, v, d)];
+        out.bytes *= class == CLASS_NONE ? 1 : label_part(t->labels, class, on[class], s->dims[d]);
+    }
+    out.scatters = t->regime.zero >= 2 ? k - 1 : 0;
+    out.gathers = t->regime.zero >= 3 ? 2 * k - 1 : 0;
+    out.ms = collective_ms(t->mesh, COLLECTIVE_ALL_GATHER, out.over, out.bytes);
+    return out;
+}
+
 /* ---- tables ---- */
 
 struct build {
@@ -287,25 +313,36 @@ static uint32_t power(uint32_t base, uint32_t exponent)
     return p;
 }
 
+/* Adds a class that can be split to an ascending list without repetition. False when it is full. */
+static bool add_class(const struct terms *t, class_id class, class_id *list, uint32_t *count)
+{
+    uint32_t at = *count;
+
+    if (class == CLASS_NONE || !label_is_splittable(t->labels, class))
+        return true;
+    for (uint32_t k = 0; k < *count; k++) {
+        if (list[k] == class)
+            return true;
+    }
+    if (at == TERM_CLASSES_MOST)
+        return false;
+    for (; at && list[at - 1] > class; at--)
+        list[at] = list[at - 1];
+    list[at] = class;
+    ++*count;
+    return true;
+}
+
 /* Splittable classes of an instruction, ascending. False when there are too many. */
 static bool classes_of(const struct terms *t, hlo_id id, class_id *list, uint32_t *count)
 {
     const struct classes *c = t->labels->classes;
+    bool ok = true;
 
     *count = 0;
-    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
-        class_id class = c->factors[k].class;
-        if (class == CLASS_NONE || !label_is_splittable(t->labels, class))
-            continue;
-        uint32_t at = *count;
-        if (at == TERM_CLASSES_MOST)
-            return false;
-        for (; at && list[at - 1] > class; at--)
-            list[at] = list[at - 1];
-        list[at] = class;
-        ++*count;
-    }
-    return true;
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && ok; k++)
+        ok = add_class(t, c->factors[k].class, list, count);
+    return ok;
 }
 
 /* Two independent 64-bit hashes of all an instruction's table depends on. */
@@ -315,15 +352,16 @@ static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list,
     uint32_t leaves = class_leaf_count(c, id);
     struct {
         double flops, bytes, times, measured;
-        uint64_t opcode, count;
+        uint64_t opcode, count, is_once;
     } head = {t->costs->instruction[id].flops, t->costs->instruction[id].bytes, t->costs->times[id],
-              t->measured_ms ? t->measured_ms[id] : -1, hlo_at(c->m, id)->opcode, count};
+              t->measured_ms ? t->measured_ms[id] : -1, hlo_at(c->m, id)->opcode, count, t->training->is_once[id]};
 
     for (int h = 0; h < 2; h++) {
         uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
         for (uint32_t leaf = 0; leaf < leaves; leaf++) {
             hlo_value v = hlo_factors_value(c->m, id, leaf);
-            uint32_t key[2] = {c->m->shapes[c->m->value_shape[v]].bare, t->fusion->is_stored[t->fusion->buffer[v]]};
+            uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare, t->fusion->is_stored[t->fusion->buffer[v]],
+                               t->training->waits[v]};
             x = mem_hash(key, sizeof key, x);
         }
         for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
@@ -331,8 +369,7 @@ static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list,
             uint32_t at = 0;
             while (at < count && list[at] != f->class)
                 at++;
-            uint64_t key[4] = {f->kind, at,
-                               at < count ? t->labels->kind[f->class] : 0,
+            uint64_t key[4] = {f->kind, at, f->class == CLASS_NONE ? 0 : t->labels->kind[f->class],
                                at < count ? t->labels->admissible[f->class] : 0};
             x = mem_hash(key, sizeof key, x);
             x = mem_hash(c->leaf_dims + f->dims, leaves, x);
@@ -341,29 +378,35 @@ static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list,
     }
 }
 
+/* Sets b->on to entry `entry` of a table over `list`. False when a label is not admissible. */
+static bool set_entry(struct build *b, const class_id *list, uint32_t count, uint32_t entry)
+{
+    bool ok = true;
+
+    for (uint32_t n = 0; n < count; n++)
+        b->on[list[n]] = 0;
+    for (uint32_t x = 0; x < b->t->labels->axes; x++, entry /= count + 1) {
+        if (entry % (count + 1))
+            b->on[list[entry % (count + 1) - 1]] |= (label)(1u << x);
+    }
+    for (uint32_t n = 0; n < count; n++)
+        ok &= label_is_admissible(b->t->labels, list[n], b->on[list[n]]);
+    return ok;
+}
+
 /* Writes the table of instruction `id`: every way its classes can share out the axes. Entries whose
  * labels are not admissible stay infinite; no assignment can reach them. */
 static void fill_row(struct build *b, hlo_id id, const class_id *list, uint32_t count, uint32_t entries, double *row)
 {
-    struct terms *t = b->t;
-
     for (uint32_t entry = 0; entry < entries; entry++) {
-        uint32_t rest = entry;
-        bool ok = true;
-        for (uint32_t x = 0; x < t->labels->axes; x++, rest /= count + 1) {
-            if (rest % (count + 1))
-                b->on[list[rest % (count + 1) - 1]] |= (label)(1u << x);
-        }
-        for (uint32_t n = 0; n < count; n++)
-            ok &= label_is_admissible(t->labels, list[n], b->on[list[n]]);
         struct instruction_cost cost = {.compute_ms = INFINITY};
-        if (ok)
-            cost = terms_instruction(t, id, b->on);
+        if (set_entry(b, list, count, entry))
+            cost = terms_instruction(b->t, id, b->on);
         row[entry] = cost.compute_ms;
         row[entries + entry] = cost.communication_ms;
-        for (uint32_t n = 0; n < count; n++)
-            b->on[list[n]] = 0;
     }
+    for (uint32_t n = 0; n < count; n++)
+        b->on[list[n]] = 0;
 }
 
 static bool slots_double(uint32_t **slots, size_t *count)
@@ -493,6 +536,40 @@ static int add_instruction(struct build *b, hlo_id id)
     return 0;
 }
 
+/* What storing a variable in pieces costs, over the classes of its dims and of its reductions. */
+static int add_storage(struct build *b, uint32_t param)
+{
+    struct terms *t = b->t;
+    const struct classes *c = t->labels->classes;
+    const struct training_variable *v = &t->training->variables[param];
+    hlo_value value = t->training->roles->params[param].value;
+    class_id list[TERM_CLASSES_MOST];
+    uint32_t count = 0, index;
+    bool ok = true;
+
+    for (uint32_t k = 0; k < v->reduced_count && ok; k++)
+        ok = add_class(t, v->reduced[k], list, &count);
+    if (!count)
+        return 0;
+    for (dim_id d = c->dim_base[value]; d < c->dim_base[value + 1] && ok; d++)
+        ok = add_class(t, c->class_of[d], list, &count);
+    if (!ok)
+        return err_set(b->e, ERR_LIMIT, "%.100s can be stored in more than %d ways", t->training->roles->params[param].name,
+                       TERM_CLASSES_MOST);
+    uint32_t entries = power(count + 1, t->labels->axes);
+    if (!find_term(b, list, count, entries, &index))
+        return no_memory(b->e);
+    for (uint32_t n = 0; n < entries; n++) {
+        if (!set_entry(b, list, count, n))
+            continue;
+        struct storage_cost s = terms_storage(t, param, b->on);
+        t->communication_ms[t->items[index].table + n] += (s.scatters + s.gathers) * s.ms;
+    }
+    for (uint32_t n = 0; n < count; n++)
+        b->on[list[n]] = 0;
+    return 0;
+}
+
 static int index_terms(struct build *b)
 {
     struct terms *t = b->t;
@@ -515,10 +592,10 @@ static int index_terms(struct build *b)
 
 int terms_new(const struct labels *l, const struct cluster_mesh *mesh, const struct cluster *cluster,
               const struct hlo_costs *costs, const struct fusion *fusion, const double *measured_ms,
-              struct terms *out, struct err *e)
+              const struct training *training, const struct regime *regime, struct terms *out, struct err *e)
 {
-    struct terms t = {.labels = l, .mesh = mesh, .costs = costs, .device = cluster_weakest(cluster),
-                      .fusion = fusion, .measured_ms = measured_ms};
+    struct terms t = {.labels = l, .mesh = mesh, .costs = costs, .device = cluster_weakest(cluster), .fusion = fusion,
+                      .measured_ms = measured_ms, .training = training, .regime = *regime};
     struct build b = {.t = &t, .e = e};
     int rc = 0;
 
@@ -527,6 +604,8 @@ int terms_new(const struct labels *l, const struct cluster_mesh *mesh, const str
         rc = no_memory(e);
     for (hlo_id id = 0; id < l->classes->m->count && !rc; id++)
         rc = add_instruction(&b, id);
+    for (uint32_t k = 0; k < training->roles->param_count && !rc && regime->zero > 1; k++)
+        rc = add_storage(&b, k);
     if (!rc)
         rc = index_terms(&b);
     free(b.on);

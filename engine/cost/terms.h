@@ -10,12 +10,18 @@
  * So instructions over the same classes add up to one term: a table over who owns each axis. With k
  * classes a term has (k + 1)^axes entries: entry = sum over axes x of owner(x) (k + 1)^x, owner 0
  * nobody, 1 + n the term's n-th class. Classes that meet have disjoint labels, so this is all there is.
+ * With k micro-batches the passes run k times on shares 1/k as large, launches and latencies k times
+ * too; an all-reduce that may wait (training.h) runs once. ZeRO: an all-reduce is a reduce-scatter and
+ * an all-gather, so storing optimizer state in pieces along the axes of the gradient is free (level 1);
+ * level 2 scatters the gradient in every pass: k - 1 more; level 3 gathers the variable in the forward
+ * and in the backward pass in place of after the update: 2k - 1 more. Added to a variable's table.
  * No overlap of communication with compute. Built once per module, cluster and mesh; immutable. */
 #ifndef AUTOMAP_ENGINE_COST_TERMS_H
 #define AUTOMAP_ENGINE_COST_TERMS_H
 
 #include "engine/cost/collectives.h"
 #include "engine/cost/fusion.h"
+#include "engine/cost/training.h"
 #include "engine/decide/labels.h"
 #include "hlo/cost.h"
 
@@ -34,6 +40,8 @@ struct terms {
     struct cluster_device device; /* the weakest of the cluster: all devices wait for it */
     const struct fusion *fusion;  /* traffic counts stored values only */
     const double *measured_ms;    /* [instructions] of one run unsplit, or NULL; < 0: not measured */
+    const struct training *training;
+    struct regime regime;
     struct term *items;
     uint32_t count;
     class_id *class_pool;
@@ -46,7 +54,7 @@ struct terms {
 /* `measured_ms` NULL: the roofline. ERR_LIMIT when an instruction meets more classes than a term holds. */
 int terms_new(const struct labels *l, const struct cluster_mesh *mesh, const struct cluster *cluster,
               const struct hlo_costs *costs, const struct fusion *fusion, const double *measured_ms,
-              struct terms *out, struct err *e) MUST_CHECK;
+              const struct training *training, const struct regime *regime, struct terms *out, struct err *e) MUST_CHECK;
 void terms_release(struct terms *t);
 
 /* Cost of one instruction under labels given per factor; what a term's tables are made of. */
@@ -80,6 +88,7 @@ struct reduction {
     label over;
     uint32_t count;   /* results it reduces */
     double bytes, ms; /* local, one execution */
+    double times;     /* executions in a step */
 };
 uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
                           struct reduction out[static TERM_CLASSES_MOST]);
@@ -88,6 +97,20 @@ uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
  * share[k] of the instruction's k-th factor; `factor` into classes->factors. */
 double terms_compute_ms(const struct terms *t, hlo_id id, const double *share);
 struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over, const double *share);
+
+/* Executions of an instruction in a step. */
+static inline double terms_times(const struct terms *t, hlo_id id)
+{
+    return t->costs->times[id] * (t->training->is_once[id] ? 1 : t->regime.micro_batches);
+}
+
+/* What storing variable `param` in pieces adds to a step: collectives beyond its all-reduce. */
+struct storage_cost {
+    label over;                 /* 0: stored whole under this plan */
+    uint32_t scatters, gathers;
+    double bytes, ms;           /* of one collective: the variable as used, local */
+};
+struct storage_cost terms_storage(const struct terms *t, uint32_t param, const label *on);
 
 static inline uint32_t term_entry(const struct terms *t, const struct term *term, const label *on)
 {

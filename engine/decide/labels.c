@@ -7,13 +7,13 @@ static int no_memory(struct err *e)
     return err_set(e, ERR_MEMORY, "not enough memory for the labels of this module");
 }
 
-static bool is_admissible(const struct class_info *k, int64_t parts, bool exact)
+static bool is_admissible(const struct class_info *k, uint32_t cuts, int64_t parts, bool exact)
 {
     if (parts == 1)
         return true;
-    if (k->reason != CLASS_ALLOWED || parts > k->least)
+    if (k->reason != CLASS_ALLOWED || parts > k->least / cuts)
         return false;
-    if (exact && k->divisor % parts)
+    if (exact && k->divisor / cuts % parts)
         return false;
     return !k->group_divisor || k->group_divisor % parts == 0;
 }
@@ -42,11 +42,6 @@ static bool distinct_sizes(const struct classes *c, class_id k, int64_t *sizes, 
     return true;
 }
 
-static double piece(int64_t size, int64_t parts)
-{
-    return size > 0 ? (double)((size + parts - 1) / parts) / (double)size : 1;
-}
-
 static void fill_shares(const struct labels *l, class_id k, double *share)
 {
     int64_t sizes[SIZES_MOST];
@@ -54,12 +49,12 @@ static void fill_shares(const struct labels *l, class_id k, double *share)
     bool all = distinct_sizes(l->classes, k, sizes, &count);
 
     for (uint32_t a = 0; a < l->count; a++) {
-        share[a] = 1;
+        share[a] = 1.0 / label_cuts(l, k);
         if (!label_is_admissible(l, k, (label)a))
             continue;
-        share[a] = all ? 0 : piece(l->classes->info[k].least, l->parts[a]);
+        share[a] = all ? 0 : label_part(l, k, (label)a, l->classes->info[k].least);
         for (uint32_t n = 0; n < count; n++) {
-            double p = piece(sizes[n], l->parts[a]);
+            double p = label_part(l, k, (label)a, sizes[n]);
             if (p > share[a])
                 share[a] = p;
         }
@@ -93,7 +88,7 @@ static int number_kinds(struct labels *l, struct err *e)
         shares[a] = 1;
     bool ok = find_kind(l, &room, shares, &none);
     for (class_id k = 0; k < l->classes->count && ok; k++) {
-        if (!label_is_splittable(l, k))
+        if (!label_is_splittable(l, k) && label_cuts(l, k) == 1)
             continue;
         fill_shares(l, k, shares);
         ok = find_kind(l, &room, shares, &l->kind[k]);
@@ -101,10 +96,10 @@ static int number_kinds(struct labels *l, struct err *e)
     return ok ? 0 : no_memory(e);
 }
 
-int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact,
+int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact, class_id cut, uint32_t cuts,
                struct labels *out, struct err *e)
 {
-    struct labels l = {.classes = c, .axes = mesh->axes, .count = 1u << mesh->axes};
+    struct labels l = {.classes = c, .axes = mesh->axes, .count = 1u << mesh->axes, .cut = cut, .cuts = cuts};
     uint32_t idle = 0; /* axes of one device: they split nothing, no label holds them */
 
     for (uint32_t a = 0; a < l.count; a++)
@@ -119,7 +114,7 @@ int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool ex
         idle |= mesh->axis[x].size < 2 ? 1u << x : 0;
     for (class_id k = 0; k < c->count; k++) {
         for (uint32_t a = 0; a < l.count; a++) {
-            if (!(a & idle) && is_admissible(&c->info[k], l.parts[a], exact))
+            if (!(a & idle) && is_admissible(&c->info[k], label_cuts(&l, k), l.parts[a], exact))
                 l.admissible[k] |= (uint64_t)1 << a;
         }
     }

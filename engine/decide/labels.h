@@ -3,7 +3,10 @@
  * A label is a set of mesh axes (bit mask). The empty label means replicated. A label is admissible
  * for an allowed class when the product n of its axes is at most the class's smallest dim
  * (divisibility pad) or divides all of its dims (exact), and divides the group counts it must.
- * share = max over the class's dims of ceil(size / n) / size: with pad the coarsest dim decides. */
+ * share = max over the class's dims of ceil(size / n) / size: with pad the coarsest dim decides.
+ *
+ * One class may be cut into micro-batches first: then its sizes are those of one micro-batch, and its
+ * shares are of the whole batch still: ceil(size / k / n) / size. */
 #ifndef AUTOMAP_ENGINE_DECIDE_LABELS_H
 #define AUTOMAP_ENGINE_DECIDE_LABELS_H
 
@@ -20,9 +23,11 @@ struct labels {
     uint32_t *kind;         /* [classes->count] classes of one kind have equal shares */
     double *share;          /* [kind_count][count] */
     uint32_t kind_count;
+    class_id cut;           /* class that is cut into micro-batches; CLASS_NONE */
+    uint32_t cuts;          /* how many, dividing all its sizes; 1 */
 };
 
-int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact,
+int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact, class_id cut, uint32_t cuts,
                struct labels *out, struct err *e) MUST_CHECK;
 void labels_release(struct labels *l);
 
@@ -39,10 +44,22 @@ static inline bool label_is_splittable(const struct labels *l, class_id k)
 {
     return l->admissible[k] > 1;
 }
+/* How many micro-batches the dims of class `k` are cut into. */
+static inline uint32_t label_cuts(const struct labels *l, class_id k)
+{
+    return k == l->cut && k != CLASS_NONE ? l->cuts : 1;
+}
 /* True when a padded split: some dim of the class is not divided evenly. */
 static inline bool label_pads(const struct labels *l, class_id k, label a)
 {
-    return l->classes->info[k].divisor % l->parts[a] != 0;
+    return l->classes->info[k].divisor / label_cuts(l, k) % l->parts[a] != 0;
+}
+/* Part of a dim of `size` in class `k` (CLASS_NONE: none) that one device works on at a time. */
+static inline double label_part(const struct labels *l, class_id k, label a, int64_t size)
+{
+    int64_t cut = size / label_cuts(l, k), parts = l->parts[a];
+
+    return size > 0 ? (double)((cut + parts - 1) / parts) / (double)size : 1;
 }
 
 #endif

@@ -210,7 +210,7 @@ static int pin_dim(struct core *c, struct act *a, uint32_t param, const struct p
                            hlo_name(p->m, info->place));
         return err_set(e, ERR_INFEASIBLE,
                        "%.100s dim %u can never be split: its smallest part has size %lld", r->name,
-                       s->dim, (long long)(info ? info->least : 0));
+                       s->dim, (long long)(info ? info->least / label_cuts(&p->labels, k) : 0));
     }
     for (uint32_t x = 0; x < p->mesh.axes && !rc; x++) {
         bool split = s->over >> x & 1;

@@ -226,6 +226,7 @@ static void add_warnings(const struct plan *plan, uint32_t dropped, struct str *
                    "inserts collectives the plan does not have; --divisibility exact makes plans "
                    "without\n",
                    padded);
+    plan_write_regime(plan, out);
     if (dropped)
         str_format(
             out, "%u of the input-output aliases were left out: both sides are split differently\n",

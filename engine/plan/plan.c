@@ -18,7 +18,7 @@ static int plan_alloc(const struct problem *p, struct plan *out, struct err *e)
 {
     size_t count = p->classes.count;
 
-    *out = (struct plan){.problem = p};
+    *out = (struct plan){.problem = p, .regime = problem_regime(p)};
     out->on = mem_try(count, sizeof *out->on);
     out->decided = mem_try(count, sizeof *out->decided);
     out->by = mem_try(count, sizeof *out->by);
@@ -122,10 +122,24 @@ void plan_write_shape(const struct plan *p, hlo_value v, struct str *out)
             mesh_set_format(&q->mesh, over, axes, sizeof axes);
             str_format(out, "/%s", axes);
         }
-        if (s->dims[d] % q->labels.parts[over])
+        class_id k = q->classes.class_of[class_dim(&q->classes, v, d)];
+        if (s->dims[d] / label_cuts(&q->labels, k) % q->labels.parts[over])
             str_add_char(out, '!');
     }
     str_add_char(out, ']');
+}
+
+void plan_write_regime(const struct plan *p, struct str *out)
+{
+    static const char *const stored[ZERO_LEVEL_MOST + 1] = {"", "optimizer state", "optimizer state and gradients",
+                                                            "optimizer state, gradients and variables"};
+
+    if (p->regime.micro_batches > 1)
+        str_format(out, "the plan runs the batch in %u micro-batches and sums their gradients: shardings do not say so, "
+                        "the training loop has to\n", p->regime.micro_batches);
+    if (p->regime.zero)
+        str_format(out, "the plan stores %s in pieces along the axes of the gradients (ZeRO level %u): shardings here are "
+                        "those of use\n", stored[p->regime.zero], p->regime.zero);
 }
 
 int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
@@ -139,6 +153,36 @@ int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
     return 0;
 }
 
+/* The collectives of variables, gradients and state that are stored in pieces, at the parameters. */
+static int add_storage(const struct plan *p, struct plan_collective **out, size_t *count, size_t *room, struct err *e)
+{
+    const struct hlo_roles *r = &p->problem->roles;
+
+    for (uint32_t k = 0; k < r->param_count; k++) {
+        struct storage_cost s = terms_storage(&p->problem->terms, k, p->on);
+        const uint32_t times[2] = {s.scatters, s.gathers};
+        static const uint8_t kinds[2] = {COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER};
+        for (int n = 0; n < 2; n++) {
+            if (!s.over || !times[n])
+                continue;
+            if (!mem_grow(out, room, *count, 1)) {
+                free(*out);
+                return no_memory(e);
+            }
+            (*out)[(*count)++] = (struct plan_collective){
+                .instruction = p->problem->m->value_instruction[r->params[k].value],
+                .kind = kinds[n],
+                .over = s.over,
+                .count = times[n],
+                .bytes = s.bytes * times[n],
+                .ms = s.ms * times[n],
+                .cause = p->problem->training.variables[k].reduced[0],
+            };
+        }
+    }
+    return 0;
+}
+
 int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count, struct err *e)
 {
     const struct terms *t = &p->problem->terms;
@@ -149,7 +193,6 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
     *count = 0;
     for (hlo_id id = 0; id < p->problem->m->count; id++) {
         uint32_t found = terms_reductions(t, id, p->on, list);
-        double times = t->costs->times[id];
         if (!mem_grow(out, &room, *count, (size_t)found + 1)) {
             free(*out);
             return no_memory(e);
@@ -159,14 +202,14 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
                 .instruction = id,
                 .kind = COLLECTIVE_ALL_REDUCE,
                 .over = list[k].over,
-                .count = (uint32_t)(list[k].count * times),
-                .bytes = list[k].bytes * times,
-                .ms = list[k].ms * times,
+                .count = (uint32_t)(list[k].count * list[k].times),
+                .bytes = list[k].bytes * list[k].times,
+                .ms = list[k].ms * list[k].times,
                 .cause = list[k].class,
             };
         }
     }
-    return 0;
+    return add_storage(p, out, count, &room, e);
 }
 
 /* ---- decisions by name ---- */
@@ -247,7 +290,7 @@ static int clash_error(const struct problem *p, uint32_t param, uint32_t dim, co
         return err_set(e, ERR_INFEASIBLE, "%.120s dim %u can never be split: it %s %.120s", name, dim,
                        class_reason_text[info->reason], hlo_name(p->m, info->place));
     return err_set(e, ERR_INFEASIBLE, "%.120s dim %u cannot be set so: its smallest part has size %lld, or an earlier decision says otherwise",
-                   name, dim, (long long)info->least);
+                   name, dim, (long long)info->least / label_cuts(&p->labels, clash->class));
 }
 
 /* "%dot.3" or "%while.2#5": a value of an instruction. */

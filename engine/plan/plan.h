@@ -36,6 +36,8 @@ struct plan {
     uint8_t *by;            /* [classes] enum plan_by */
     struct step_cost cost;
     double bound_ms;        /* no strict plan in reach is faster; 0: no bound known */
+    struct regime regime;   /* micro-batches and ZeRO level it is priced with: the problem's */
+    double memory_limit;    /* bytes of a device that it was asked to stay within; 0: none asked */
     char found_by[32];      /* algorithm: "set", "exact", "dqn", ... */
     uint64_t seed;
 };
@@ -59,6 +61,10 @@ label plan_dim_label(const struct plan *p, hlo_value v, uint32_t dim);
 /* "f32[32 12/4 512 512]": the split dims with the number of parts, '!' when padded; on several axes
  * the letters of the axes: [32/x 768/xy]. Appended. */
 void plan_write_shape(const struct plan *p, hlo_value v, struct str *out);
+
+/* One line that says what the plan counts on and shardings cannot express; nothing for the batch at
+ * once and everything stored as it is used. Appended. */
+void plan_write_regime(const struct plan *p, struct str *out);
 
 /* Memory of one device under the plan. O(stored values). */
 int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e) MUST_CHECK;

@@ -56,6 +56,9 @@ static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
                                               {"options", JSON_OBJECT, option_keys},
                                               {"devices", JSON_WHOLE, NULL},
                                               {"axes", JSON_OBJECTS, axis_keys},
+                                              {"micro_batches", JSON_WHOLE | JSON_OPTIONAL, NULL},
+                                              {"zero", JSON_WHOLE | JSON_OPTIONAL, NULL},
+                                              {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
                                               {"variable_dims", JSON_WHOLE, NULL},
                                               {"partitioned", JSON_WHOLE, NULL},
                                               {"replicated", JSON_WHOLE, NULL},
@@ -291,6 +294,41 @@ static int parse_options(const cJSON *root, struct problem_options *out, struct 
     return rc;
 }
 
+/* Plans written before there were any ran the batch at once and stored everything whole. */
+static int parse_regime(const cJSON *root, struct problem_options *out, struct err *e)
+{
+    const cJSON *k = get(root, "micro_batches"), *zero = get(root, "zero");
+
+    out->micro_batches = 1;
+    out->zero = 0;
+    if (k && (k->valuedouble < 1 || k->valuedouble > MICRO_BATCHES_MOST))
+        return err_set(e, ERR_INPUT, "micro_batches: %.0f, expected 1 to %d", k->valuedouble, MICRO_BATCHES_MOST);
+    if (zero && zero->valuedouble > ZERO_LEVEL_MOST)
+        return err_set(e, ERR_INPUT, "zero: %.0f, expected 0 to %d", zero->valuedouble, ZERO_LEVEL_MOST);
+    if (k)
+        out->micro_batches = (uint32_t)k->valuedouble;
+    if (zero)
+        out->zero = (uint8_t)zero->valuedouble;
+    return 0;
+}
+
+static int check_regime(const struct problem *p, const cJSON *root, struct err *e)
+{
+    struct problem_options there;
+    struct regime here = problem_regime(p);
+    int rc = parse_regime(root, &there, e);
+
+    if (rc)
+        return rc;
+    if (there.micro_batches != here.micro_batches)
+        return err_set(e, ERR_INPUT, "micro_batches: the plan runs %u, this problem %u; --micro-batches %u",
+                       there.micro_batches, here.micro_batches, there.micro_batches);
+    if (there.zero != here.zero)
+        return err_set(e, ERR_INPUT, "zero: the plan stores by level %u, this problem by %u; --zero %u", there.zero,
+                       here.zero, there.zero);
+    return 0;
+}
+
 static int check_options(const struct problem *p, const cJSON *root, struct err *e)
 {
     struct problem_options there = {0};
@@ -343,6 +381,8 @@ int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out,
     if (rc)
         return rc;
     rc = parse_options(root, &out->options, e);
+    if (!rc)
+        rc = parse_regime(root, &out->options, e);
     if (!rc)
         rc = mesh_text(root, out, e);
     if (!rc)
@@ -544,7 +584,7 @@ static int check_statuses(const struct plan *plan, const cJSON *root, const char
 static int read_rest(const cJSON *root, struct plan *out, struct err *e)
 {
     const char *seed = text_of(root, "seed"), *found_by = text_of(root, "found_by");
-    const cJSON *bound = get(root, "bound_ms");
+    const cJSON *bound = get(root, "bound_ms"), *limit = get(root, "memory_limit_bytes");
     char *end;
 
     if (strlen(found_by) >= sizeof out->found_by)
@@ -557,6 +597,9 @@ static int read_rest(const cJSON *root, struct plan *out, struct err *e)
     out->bound_ms = cJSON_IsNumber(bound) ? bound->valuedouble : 0;
     if (out->bound_ms < 0)
         return err_set(e, ERR_INPUT, "bound_ms: %g, expected none or a time", out->bound_ms);
+    out->memory_limit = limit ? limit->valuedouble : 0;
+    if (out->memory_limit < 0)
+        return err_set(e, ERR_INPUT, "memory_limit_bytes: %g, expected none or a size", out->memory_limit);
     return 0;
 }
 
@@ -576,6 +619,8 @@ int plan_file_parse(const struct problem *p, const char *text, size_t size, stru
         rc = check_mesh(p, root, e);
     if (!rc)
         rc = check_options(p, root, e);
+    if (!rc)
+        rc = check_regime(p, root, e);
     if (!rc)
         rc = read_decisions(p, root, out, e);
     if (!rc)

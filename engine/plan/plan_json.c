@@ -284,6 +284,10 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     add_options(p, o);
     cJSON_AddNumberToObject(o, "devices", p->problem->mesh.devices);
     add_axes(p, o);
+    cJSON_AddNumberToObject(o, "micro_batches", p->regime.micro_batches);
+    cJSON_AddNumberToObject(o, "zero", p->regime.zero);
+    if (p->memory_limit > 0)
+        cJSON_AddNumberToObject(o, "memory_limit_bytes", p->memory_limit);
     cJSON_AddNumberToObject(o, "variable_dims", n.dims);
     cJSON_AddNumberToObject(o, "partitioned", n.partitioned);
     cJSON_AddNumberToObject(o, "replicated", n.replicated);

@@ -1,0 +1,292 @@
+/* Micro-batches and ZeRO: a step worked out by hand, tables against sums over instructions and
+ * collectives in every regime, and memory against a plain sum over live ranges. */
+#include "random_module.h"
+
+#include "engine/plan/plan.h"
+#include "engine/plan/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+static const char model[] =
+    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"
+    "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
+    "ENTRY main {\n"
+    "  w1 = f32[16,32] parameter(0)\n  w2 = f32[32,8] parameter(1)\n  x = f32[8,16] parameter(2)\n"
+    "  h = f32[8,32] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  y = f32[8,8] dot(h, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  g = f32[32,8] dot(h, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  w4 = f32[32,8] subtract(w2, g)\n"
+    "  d = f32[8,32] dot(y, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  f = f32[16,32] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  w3 = f32[16,32] subtract(w1, f)\n  z = f32[] constant(0)\n"
+    "  l = f32[] reduce(y, z), dimensions={0,1}, to_apply=add.1\n"
+    "  ROOT t = (f32[16,32], f32[32,8], f32[]) tuple(w3, w4, l)\n}\n";
+
+static void load(struct problem *p, uint32_t devices, const char *mesh)
+{
+    struct problem_options o = {0};
+    struct cluster c;
+    struct hlo_module *m;
+    struct err e;
+
+    snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
+    assert_int_equal(cluster_of_devices(&c, devices, &e), 0);
+    assert_int_equal(hlo_load_memory("model", model, sizeof model - 1, NULL, &m, &e), 0);
+    assert_int_equal(problem_new(m, NULL, &c, &o, p, &e), 0);
+}
+
+static void set_regime(struct problem *p, uint32_t k, uint8_t zero)
+{
+    struct regime r = {k, zero};
+    struct err e;
+
+    assert_int_equal(problem_set_regime(p, &r, &e), 0);
+}
+
+static void plan_with(const struct problem *p, const char *setting, struct plan *plan)
+{
+    struct strict s;
+    struct err e;
+
+    assert_int_equal(strict_new(&p->labels, &s, &e), 0);
+    if (setting)
+        assert_int_equal(plan_set(p, &s, setting, &e), 0);
+    assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, plan, &e), 0);
+    strict_release(&s);
+}
+
+struct tally {
+    uint32_t reduces, scatters, gathers;
+    double reduced, scattered, gathered, ms;
+};
+
+static struct tally count_collectives(const struct plan *plan)
+{
+    struct plan_collective *list;
+    struct tally t = {0};
+    size_t count;
+    struct err e;
+
+    assert_int_equal(plan_collectives(plan, &list, &count, &e), 0);
+    for (size_t k = 0; k < count; k++) {
+        t.ms += list[k].ms;
+        switch (list[k].kind) {
+        case COLLECTIVE_ALL_REDUCE:
+            t.reduces += list[k].count;
+            t.reduced += list[k].bytes;
+            break;
+        case COLLECTIVE_REDUCE_SCATTER:
+            t.scatters += list[k].count;
+            t.scattered += list[k].bytes;
+            break;
+        default:
+            t.gathers += list[k].count;
+            t.gathered += list[k].bytes;
+        }
+    }
+    free(list);
+    return t;
+}
+
+/* Data parallel on 2 devices. Bytes: w1 2048, w2 1024, x 512; per device and micro-batch of k = 2:
+ * x 128, h 256, y 64, d 256. The two weight gradients and the loss wait for the last pass. */
+static void test_by_hand(void **state)
+{
+    static const struct {
+        uint32_t k;
+        uint8_t zero;
+        uint32_t reduces, scatters, gathers;
+        double scattered, gathered, arguments;
+    } cases[] = {
+        {1, 0, 3, 0, 0, 0, 0, 2048 + 1024 + 256},
+        {2, 0, 3, 0, 0, 0, 0, 2048 + 1024 + 256},
+        {2, 1, 3, 0, 0, 0, 0, 2048 + 1024 + 256},
+        {2, 2, 3, 2, 0, 3072, 0, 2048 + 1024 + 256},
+        {1, 3, 3, 0, 2, 0, 3072, 1024 + 512 + 256},
+        {4, 3, 3, 6, 14, 3 * 3072, 7 * 3072, 1024 + 512 + 256},
+    };
+    struct problem *p = mem_alloc(sizeof *p);
+
+    (void)state;
+    load(p, 2, "");
+    assert_int_equal(p->training.batch_divisor, 8);
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct memory_cost memory;
+        struct plan plan;
+        struct err e;
+        set_regime(p, cases[n].k, cases[n].zero);
+        plan_with(p, "x:0=1", &plan);
+        struct tally t = count_collectives(&plan);
+        assert_int_equal(t.reduces, cases[n].reduces);
+        assert_int_equal(t.scatters, cases[n].scatters);
+        assert_int_equal(t.gathers, cases[n].gathers);
+        assert_true(t.reduced == 3072 + 4);
+        assert_true(t.scattered == cases[n].scattered && t.gathered == cases[n].gathered);
+        assert_true(fabs(t.ms - plan.cost.communication_ms) < 1e-9);
+        assert_int_equal(plan_memory(&plan, &memory, &e), 0);
+        assert_true(memory.arguments == cases[n].arguments);
+        plan_release(&plan);
+    }
+    problem_release(p);
+    free(p);
+}
+
+/* While f is made: d 256, f 2048, y 64 for the loss; accumulators of 3072, or of half that in pieces. */
+static void test_memory_by_hand(void **state)
+{
+    static const struct {
+        uint32_t k;
+        uint8_t zero;
+        double temporaries;
+    } cases[] = {
+        {2, 0, 256 + 2048 + 64 + 3072},
+        {2, 1, 256 + 2048 + 64 + 3072},
+        {2, 2, 256 + 2048 + 64 + 1536},
+        {4, 2, 128 + 2048 + 32 + 1536},
+    };
+    struct problem *p = mem_alloc(sizeof *p);
+
+    (void)state;
+    load(p, 2, "");
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct memory_cost memory;
+        struct plan plan;
+        struct err e;
+        set_regime(p, cases[n].k, cases[n].zero);
+        plan_with(p, "x:0=1", &plan);
+        assert_int_equal(plan_memory(&plan, &memory, &e), 0);
+        assert_string_equal(hlo_name(p->m, memory.at), "f");
+        assert_true(memory.temporaries == cases[n].temporaries);
+        plan_release(&plan);
+    }
+    problem_release(p);
+    free(p);
+}
+
+static void test_errors(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct regime five = {5, 0}, high = {1, 4};
+    struct err e;
+
+    (void)state;
+    load(p, 2, "");
+    assert_int_equal(problem_set_regime(p, &five, &e), ERR_INPUT);
+    assert_non_null(strstr(e.what, "divisor of the batch, 8"));
+    assert_int_equal(problem_set_regime(p, &high, &e), ERR_INPUT);
+    assert_int_equal(problem_regime(p).micro_batches, 1);
+    set_regime(p, 8, 0);
+    struct strict s;
+    assert_int_equal(strict_new(&p->labels, &s, &e), 0);
+    assert_int_equal(plan_set(p, &s, "x:0=1", &e), ERR_INFEASIBLE); /* one sample is not split */
+    strict_release(&s);
+    problem_release(p);
+    free(p);
+}
+
+/* ---- random modules ---- */
+
+static double sum_by_instruction(const struct problem *p, const label *on)
+{
+    double sum = 0;
+
+    for (hlo_id id = 0; id < p->m->count; id++) {
+        struct instruction_cost i = terms_instruction(&p->terms, id, on);
+        sum += i.compute_ms + i.communication_ms;
+    }
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        struct storage_cost s = terms_storage(&p->terms, k, on);
+        sum += (s.scatters + s.gathers) * s.ms;
+    }
+    return sum;
+}
+
+/* Peak as the definition says: at each position of the entry all ranges that hold it. */
+static double peak_by_ranges(const struct problem *p, const label *on)
+{
+    const struct memory_model *m = &p->memory;
+    const struct hlo_computation *entry = &p->m->computations[p->m->entry];
+    double arguments = 0, most = 0;
+
+    for (uint32_t n = entry->first; n < entry->first + entry->count; n++) {
+        double live = 0;
+        arguments = 0;
+        for (uint32_t k = m->first[p->m->entry]; k < m->first[p->m->entry + 1]; k++) {
+            double bytes = memory_range_bytes(m, &p->labels, on, &m->ranges[k]);
+            arguments += m->ranges[k].is_argument ? bytes : 0;
+            live += !m->ranges[k].is_argument && m->ranges[k].start <= n && n <= m->ranges[k].end ? bytes : 0;
+        }
+        most = live > most ? live : most;
+    }
+    return arguments + most;
+}
+
+static bool has_inner(const struct hlo_module *m)
+{
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (hlo_at(m, id)->opcode == HLO_OP_WHILE || hlo_at(m, id)->opcode == HLO_OP_CONDITIONAL)
+            return true;
+    }
+    return false;
+}
+
+static void test_random(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct cluster *c = mem_alloc(sizeof *c);
+    struct problem_options o = {0};
+    uint32_t regimes = 0;
+    struct err e;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 600; seed++) {
+        snprintf(o.mesh, sizeof o.mesh, "%s", seed % 3 ? "" : "2x2");
+        assert_int_equal(cluster_of_devices(c, seed % 3 ? 2 : 4, &e), 0);
+        assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 40), c, &o, p, &e), 0);
+        for (uint32_t k = 1; k <= 4; k *= 2) {
+            for (uint8_t zero = 0; zero <= 3; zero++) {
+                struct regime r = {k, zero};
+                struct memory_cost memory;
+                struct strict s;
+                struct plan plan;
+                if (problem_set_regime(p, &r, &e))
+                    continue;
+                assert_int_equal(strict_new(&p->labels, &s, &e), 0);
+                assert_int_equal(plan_random(p, &s, seed * 31 + k, &e), 0);
+                assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, &plan, &e), 0);
+                double sum = sum_by_instruction(p, plan.on);
+                assert_true(fabs(sum - plan.cost.step_ms) <= 1e-9 * fmax(1, sum));
+                assert_true(fabs(count_collectives(&plan).ms - plan.cost.communication_ms) <= 1e-9 * fmax(1, sum));
+                assert_int_equal(plan_memory(&plan, &memory, &e), 0);
+                if (!has_inner(p->m))
+                    assert_true(fabs(peak_by_ranges(p, plan.on) - memory.peak) <= 1e-6 * fmax(1, memory.peak));
+                regimes += k > 1 || zero > 0;
+                plan_release(&plan);
+                strict_release(&s);
+            }
+        }
+        problem_release(p);
+    }
+    print_message("%u plans in regimes beyond the plain one\n", regimes);
+    assert_true(regimes > 2000);
+    free(c);
+    free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_memory_by_hand),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
