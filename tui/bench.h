@@ -17,6 +17,7 @@ extern const struct benchmark benchmarks[]; /* ends with name NULL */
 
 double bench_now(void); /* seconds on a monotonic clock */
 
+int bench_pipeline(int argc, char **argv);
 int bench_read(int argc, char **argv);
 int bench_engine(int argc, char **argv);
 int bench_rl(int argc, char **argv);
