@@ -31,6 +31,8 @@ enum common_action {
     ACT_PANEL_LAST,
     ACT_GRAPH_VIEW,
     ACT_PLANS,
+    ACT_COST,
+    ACT_DEVICES,
     ACT_ZOOM,
     ACT_NARROWER,
     ACT_WIDER,

@@ -258,6 +258,13 @@ static void focus_on(struct app *a, enum panel_id id)
     a->focus = id;
 }
 
+/* A panel with all the room there is. */
+static void show_alone(struct app *a, enum panel_id id)
+{
+    focus_on(a, id);
+    a->zoom = a->depth == 0 && a->placed[id];
+}
+
 static void focus_next(struct app *a, int step)
 {
     if (a->depth > 0)
@@ -501,6 +508,10 @@ static void act_common(struct app *a, int action)
         return;
     case ACT_GRAPH_VIEW:
         next_graph_view(a);
+        return;
+    case ACT_COST:
+    case ACT_DEVICES:
+        show_alone(a, action == ACT_COST ? PANEL_COST : PANEL_DEVICES);
         return;
     case ACT_PLANS:
         open_over(a, &view_plans, NULL);

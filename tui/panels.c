@@ -1,8 +1,10 @@
 /* All views: a new one is a row here. */
 #include "tui/panel.h"
 #include "tui/view_classes.h"
+#include "tui/view_cost.h"
 #include "tui/view_curves.h"
 #include "tui/view_decision.h"
+#include "tui/view_devices.h"
 #include "tui/view_export.h"
 #include "tui/view_focus.h"
 #include "tui/view_graph.h"
@@ -25,6 +27,8 @@ const struct panel_ops *const panel_list[] = {
     &view_loss,
     &view_decision,
     &view_log,
+    &view_cost,
+    &view_devices,
     &view_why,
     &view_plans,
     &view_pin,

@@ -1,6 +1,7 @@
 /* What the screens of a search are made of, against the engine's own sums, and the application under
  * random keys and sizes while a search runs. */
 #include "tui/app.h"
+#include "tui/cost_split.h"
 #include "tui/price.h"
 #include "tui/tree.h"
 
@@ -101,6 +102,41 @@ static void test_tree_adds_up(void **state)
     assert_int_equal(count, problem.m->count); /* every instruction once */
     assert_true(fabs(own - t->total_ms) < 1e-6);
     tree_free(t);
+}
+
+/* Every way to take the step time apart adds up to it, and so do parts of parts. */
+static void test_cost_adds_up(void **state)
+{
+    (void)state;
+    struct cost_split s = {0};
+    struct cost_group *groups, *parts;
+    size_t count, part_count;
+    struct err e;
+
+    tell("episode 1");
+    assert_int_equal(cost_split_read(&s, watch, &e), 0);
+    const struct step_cost *step = &watch->best->cost;
+    for (enum cost_key key = 0; key < COST_KEY_COUNT; key++) {
+        double compute = 0, network = 0;
+        assert_int_equal(cost_split_group(&s, NULL, 0, key, &groups, &count, &e), 0);
+        for (size_t n = 0; n < count; n++) {
+            compute += groups[n].compute_ms;
+            network += groups[n].network_ms;
+            struct cost_filter f = {key, groups[n].value};
+            double inside = 0;
+            assert_int_equal(cost_split_group(&s, &f, 1, COST_BY_OPCODE, &parts, &part_count, &e), 0);
+            for (size_t k = 0; k < part_count; k++)
+                inside += parts[k].compute_ms + parts[k].network_ms;
+            assert_true(fabs(inside - groups[n].compute_ms - groups[n].network_ms) < 1e-6);
+            free(parts);
+        }
+        free(groups);
+        assert_true(fabs(compute - step->compute_ms) < 1e-6 && fabs(network - step->communication_ms) < 1e-6);
+    }
+    struct cost_traffic t = cost_split_traffic(&s);
+    assert_true(fabs(t.inside_ms + t.across_ms - step->communication_ms) < 1e-6);
+    assert_true(step->communication_ms <= 0 || t.inside_bytes > 0);
+    cost_split_release(&s);
 }
 
 /* A wave holds all dims of its classes and no others; each step follows from the one before; played, it
@@ -292,7 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
-        cmocka_unit_test(test_wave),
+        cmocka_unit_test(test_wave), cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
     };
