@@ -266,9 +266,18 @@ static int map_between(struct build *b, uint32_t from, uint32_t to, uint32_t *ma
     *map = m->identity;
     if (from == to)
         return 0;
-    if (!mem_grow(&m->places, &m->place_room, m->place_count, i->count))
+    for (size_t k = 0; k < b->map_count; k++) {
+        *map = b->maps[k].map;
+        if (b->maps[k].from == from && b->maps[k].to == to)
+            return 0;
+    }
+    if (!mem_grow(&m->places, &m->place_room, m->place_count, i->count) ||
+        !mem_grow(&b->maps, &b->map_room, b->map_count, 1))
         return model_no_memory(b->e);
     *map = (uint32_t)m->place_count;
+    b->maps[b->map_count].from = from;
+    b->maps[b->map_count].to = to;
+    b->maps[b->map_count++].map = *map;
     for (uint32_t k = 0; k < i->count; k++) {
         uint32_t at = status_find(&m->spaces, to, m->spaces.statuses[i->statuses + k]);
         BUG_ON(at == UINT32_MAX); /* the spaces differ in partial only */
@@ -447,6 +456,7 @@ int model_new(const struct problem *p, const struct model_options *o, struct mod
     out->energy.constant = 0;
     free(b.uses);
     free(b.junctions);
+    free(b.maps);
     free(b.is_updated);
     free(b.is_junction);
     free(b.look.space);

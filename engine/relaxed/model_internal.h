@@ -31,7 +31,11 @@ struct build {
     struct hlo_flow *junctions;
     size_t junction_count;
     bool *is_junction; /* [values] */
-    bool *is_updated;  /* [values] of origins: next step's value of some parameter */
+    struct {
+        uint32_t from, to, map;
+    } * maps; /* between spaces, made so far: few */
+    size_t map_count, map_room;
+    bool *is_updated; /* [values] of origins: next step's value of some parameter */
 };
 
 int model_no_memory(struct err *e);

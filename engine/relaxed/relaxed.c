@@ -5,13 +5,31 @@
 #include <math.h>
 #include <string.h>
 
-const char *const relaxed_bound_names[1] = {"global"};
+enum { SWEEPS = 100, SWEEPS_FOLDED = 500, FOLD_ROUNDS = 4, DECODE_EVERY = 5, ICM_ROUNDS = 50 };
 
-enum { SWEEPS = 100 };
+const char *const relaxed_bound_names[2] = {"global", "tied"};
 
 static int no_memory(struct err *e)
 {
     return err_set(e, ERR_MEMORY, "not enough memory for relaxed mode");
+}
+
+static int allocate(struct relaxed *r, struct err *e)
+{
+    const struct energy *g = &r->model.energy;
+    size_t nodes = (size_t)g->nodes + 1;
+
+    r->best = mem_try(nodes, sizeof *r->best);
+    r->trial = mem_try(nodes, sizeof *r->trial);
+    r->coloured = mem_try(nodes, sizeof *r->coloured);
+    r->strict_best = mem_try(r->p->classes.count, sizeof *r->strict_best);
+    r->pinned = *g; /* its edges are the model's */
+    r->pinned.unary = mem_try(nodes, sizeof *g->unary);
+    if (!r->best || !r->trial || !r->coloured || !r->strict_best || !r->pinned.unary)
+        return no_memory(e);
+    memcpy(r->pinned.unary, g->unary, g->nodes * sizeof *g->unary);
+    int rc = relaxed_index_edges(r, e);
+    return rc ? rc : strict_new(&r->p->labels, &r->fixed, e);
 }
 
 int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct relaxed **out,
@@ -23,52 +41,45 @@ int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct
     *out = NULL;
     r->p = p;
     r->options = *o;
+    r->is_folded =
+        o->folding == RELAXED_FOLD_ON || (o->folding == RELAXED_FOLD_AUTO && p->mesh.axes > 1);
     int rc = model_new(p, &mo, &r->model, e);
-    if (rc) {
-        free(r);
-        return rc;
-    }
-    const struct energy *g = &r->model.energy;
-    r->best = mem_try((size_t)g->nodes + 1, sizeof *r->best);
-    r->trial = mem_try((size_t)g->nodes + 1, sizeof *r->trial);
-    r->left = mem_try((size_t)g->nodes + 1, sizeof *r->left);
-    r->pinned = *g; /* its edges are the model's */
-    r->pinned.unary = mem_try((size_t)g->nodes + 1, sizeof *g->unary);
-    r->best_ms = INFINITY;
-    if (!r->best || !r->trial || !r->left || !r->pinned.unary) {
-        relaxed_free(r);
-        return no_memory(e);
-    }
-    memcpy(r->pinned.unary, g->unary, g->nodes * sizeof *g->unary);
-    rc = relaxed_index_edges(r, e);
     if (!rc)
-        rc = strict_new(&p->labels, &r->fixed, e);
-    if (rc) {
+        rc = allocate(r, e);
+    if (rc)
         relaxed_free(r);
-        return rc;
-    }
-    *out = r;
-    return 0;
+    else
+        *out = r;
+    return rc;
+}
+
+static void stage_release(struct stage *s)
+{
+    trws_release(&s->trws);
+    energy_reduced_release(&s->reduced);
+    free(s->left);
+    memset(s, 0, sizeof *s);
 }
 
 void relaxed_free(struct relaxed *r)
 {
     if (!r)
         return;
-    trws_release(&r->trws);
-    energy_reduced_release(&r->reduced);
+    stage_release(&r->stage);
+    fold_energy_release(&r->folded);
     free(r->pinned.unary);
     model_release(&r->model);
     free(r->best);
     free(r->trial);
-    free(r->left);
+    free(r->coloured);
+    free(r->strict_best);
     free(r->out_first);
     free(r->out_edges);
     strict_release(&r->fixed);
     free(r);
 }
 
-/* ---- candidates ---- */
+/* ---- strict plans ---- */
 
 /* Labels of a strict plan; false when the model has no label for something in it. */
 static bool embed(const struct relaxed *r, const label *on, uint16_t *x)
@@ -91,28 +102,7 @@ double relaxed_embed_ms(const struct relaxed *r, const label *on)
     return ms;
 }
 
-/* Improves labels of what is left by local search, completes them, keeps them when they are best.
- */
-static void offer(struct relaxed *r, uint16_t *left)
-{
-    icm(&r->trws, left, 50);
-    double ms = energy_of(&r->reduced.left, left);
-    if (ms < r->best_ms) {
-        r->best_ms = ms;
-        energy_expand(&r->reduced, left, r->best);
-    }
-}
-
-static void offer_strict(struct relaxed *r, const label *on)
-{
-    if (!embed(r, on, r->trial))
-        return;
-    energy_restrict(&r->reduced, r->trial, r->left);
-    offer(r, r->left);
-}
-
-/* What was best before, and the strict optimum under the pins, whose time is handed back. */
-static int offer_known_plans(struct relaxed *r, double *strict_ms, struct err *e)
+static int find_strict_best(struct relaxed *r, struct err *e)
 {
     struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
     struct exact_result best;
@@ -120,25 +110,22 @@ static int offer_known_plans(struct relaxed *r, double *strict_ms, struct err *e
 
     if (rc)
         return rc;
-    if (r->has_best) {
-        energy_restrict(&r->reduced, r->best, r->left);
-        offer(r, r->left);
-    }
-    *strict_ms = r->is_beyond_strict ? 0 : best.value;
-    offer_strict(r, best.on);
+    memcpy(r->strict_best, best.on, r->p->classes.count * sizeof *best.on);
+    r->strict_ms = r->is_beyond_strict ? 0 : best.value;
     exact_release(&best);
     return 0;
 }
 
-/* ---- solving ---- */
+/* ---- getting ready ---- */
 
 /* Messages of a former solve fit when the same nodes are left. */
 static bool is_alike(const struct reduction_of_energy *a, const struct reduction_of_energy *b)
 {
-    if (a->left.nodes != b->left.nodes || a->left.edge_count != b->left.edge_count)
+    if (a->left.nodes != b->left.nodes || a->left.edge_count != b->left.edge_count ||
+        !a->left.nodes)
         return false;
     for (uint32_t k = 0; k < a->left.nodes; k++) {
-        if (a->node[k] != b->node[k])
+        if (a->node[k] != b->node[k] || energy_labels(&a->left, k) != energy_labels(&b->left, k))
             return false;
     }
     for (uint32_t k = 0; k < a->left.edge_count; k++) {
@@ -148,54 +135,123 @@ static bool is_alike(const struct reduction_of_energy *a, const struct reduction
     return true;
 }
 
-/* Eliminates and sets up message passing for the present pins, starting from the last messages. */
+/* Eliminates and sets up message passing, starting from the last messages where they fit. */
+static int stage_make(struct stage *last, const struct energy *g, struct err *e)
+{
+    struct stage *next = mem_alloc(sizeof *next);
+    int rc = energy_reduce(g, &next->reduced, e);
+
+    if (rc) {
+        free(next);
+        return rc;
+    }
+    bool warm = is_alike(&last->reduced, &next->reduced);
+    struct reduction_of_energy reduced = last->reduced; /* trws points at the stage's own energy */
+    last->reduced = next->reduced;
+    energy_reduced_release(&reduced);
+    rc = trws_new(&last->reduced.left, &next->trws, e);
+    if (!rc && warm)
+        memcpy(next->trws.message, last->trws.message, next->trws.message_size * sizeof(double));
+    trws_release(&last->trws);
+    last->trws = next->trws;
+    free(last->left);
+    last->left = mem_try((size_t)last->reduced.left.nodes + 1, sizeof *last->left);
+    free(next);
+    return rc ? rc : last->left ? 0 : no_memory(e);
+}
+
+/* Folds so that the strict optimum treats every colour alike. */
+static int fold(struct relaxed *r, struct err *e)
+{
+    uint32_t *kind = mem_try((size_t)r->pinned.nodes + 1, sizeof *kind);
+    bool has_strict = embed(r, r->strict_best, r->trial);
+
+    if (!kind)
+        return no_memory(e);
+    for (uint32_t n = 0; n < r->pinned.nodes; n++)
+        kind[n] = r->model.nodes[n].kind | (has_strict ? (uint32_t)r->trial[n] << 8 : 0);
+    fold_energy_release(&r->folded);
+    int rc = fold_energy_new(&r->pinned, kind,
+                             r->options.fold_rounds ? r->options.fold_rounds : FOLD_ROUNDS,
+                             &r->folded, e);
+    free(kind);
+    return rc;
+}
+
 static int get_ready(struct relaxed *r, struct err *e)
 {
-    struct reduction_of_energy next;
-    struct trws s;
-
     if (r->is_ready)
         return 0;
-    int rc = energy_reduce(&r->pinned, &next, e);
-    if (rc)
-        return rc;
-    struct reduction_of_energy last = r->reduced;
-    r->reduced = next;
-    rc = trws_new(&r->reduced.left, &s, e);
-    if (!rc && r->has_best && is_alike(&last, &next))
-        memcpy(s.message, r->trws.message, s.message_size * sizeof *s.message);
-    energy_reduced_release(&last);
-    trws_release(&r->trws);
+    int rc = find_strict_best(r, e);
+    if (!rc && r->is_folded)
+        rc = fold(r, e);
     if (!rc)
-        r->trws = s;
+        rc = stage_make(&r->stage, r->is_folded ? &r->folded.energy : &r->pinned, e);
     r->is_ready = !rc;
     return rc;
 }
 
+/* ---- solving ---- */
+
+/* Improves the labels in stage.left by local search, completes them, keeps them when they are best.
+ */
+static void offer_left(struct relaxed *r)
+{
+    struct stage *s = &r->stage;
+
+    icm(&s->trws, s->left, ICM_ROUNDS);
+    double ms = energy_of(&s->reduced.left, s->left);
+    if (ms >= r->best_ms)
+        return;
+    r->best_ms = ms;
+    energy_expand(&s->reduced, s->left, r->is_folded ? r->coloured : r->best);
+    for (uint32_t n = 0; r->is_folded && n < r->pinned.nodes; n++)
+        r->best[n] = r->coloured[r->folded.colour[n]];
+}
+
+/* Labels of the whole; folded, each colour takes those of its first member. */
+static void offer(struct relaxed *r, const uint16_t *x)
+{
+    struct stage *s = &r->stage;
+
+    for (uint32_t c = 0; r->is_folded && c < r->folded.energy.nodes; c++)
+        r->coloured[c] = x[r->folded.member[c]];
+    energy_restrict(&s->reduced, r->is_folded ? r->coloured : x, s->left);
+    offer_left(r);
+}
+
 int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, struct err *e)
 {
-    double strict_ms = 0, enough = r->options.gap > 0 ? r->options.gap : 1e-6;
-    uint32_t most = sweeps ? sweeps : r->options.sweeps ? r->options.sweeps : SWEEPS, done = 0;
+    double enough = r->options.gap > 0 ? r->options.gap : 1e-6;
+    uint32_t most = r->options.sweeps ? r->options.sweeps
+                    : r->is_folded    ? SWEEPS_FOLDED
+                                      : SWEEPS,
+             done = 0;
     int rc = get_ready(r, e);
 
-    r->best_ms = INFINITY;
-    if (!rc)
-        rc = offer_known_plans(r, &strict_ms, e);
     if (rc)
         return rc;
-    while (done < most && r->best_ms - r->trws.bound > enough * r->trws.bound) {
-        trws_sweep(&r->trws);
+    most = sweeps ? sweeps : most;
+    r->best_ms = INFINITY;
+    if (r->has_best) {
+        memcpy(r->trial, r->best, r->pinned.nodes * sizeof *r->trial);
+        offer(r, r->trial);
+    }
+    if (embed(r, r->strict_best, r->trial))
+        offer(r, r->trial);
+    while (done < most && r->best_ms - r->stage.trws.bound > enough * r->stage.trws.bound) {
+        trws_sweep(&r->stage.trws);
         done++;
-        if (done % 5 && done < most)
+        if (done % DECODE_EVERY && done < most)
             continue;
-        memcpy(r->left, r->trws.x, r->reduced.left.nodes * sizeof *r->left);
-        offer(r, r->left);
+        memcpy(r->stage.left, r->stage.trws.x, r->stage.reduced.left.nodes * sizeof *r->stage.left);
+        offer_left(r);
     }
     if (r->best_ms > TABLE_FORBIDDEN / 2)
         return err_set(e, ERR_INFEASIBLE, "no plan keeps these decisions");
     r->has_best = true;
     memset(out, 0, sizeof *out);
-    out->strict_ms = strict_ms;
+    out->strict_ms = r->strict_ms;
     out->sweeps = done;
     return relaxed_extract(r, out, e);
 }

@@ -19,13 +19,20 @@
 #include "engine/problem.h"
 #include "engine/relaxed/status.h"
 
-enum relaxed_bound { RELAXED_GLOBAL };           /* of all plans */
-extern const char *const relaxed_bound_names[1]; /* "global" */
+enum relaxed_bound {
+    RELAXED_GLOBAL, /* of all plans */
+    RELAXED_TIED,   /* of those that treat equal layers alike */
+};
+extern const char *const relaxed_bound_names[2]; /* "global", "tied" */
+
+enum relaxed_folding { RELAXED_FOLD_AUTO, RELAXED_FOLD_OFF, RELAXED_FOLD_ON };
 
 struct relaxed_options {
+    enum relaxed_folding folding; /* auto: on where there are several axes */
+    uint32_t fold_rounds;         /* how far around it two instructions must look equal; 0: 4 */
     bool reduce_at_once; /* partial results are combined where they arise, as XLA's partitioner does
                           */
-    uint32_t sweeps;     /* most of a solve; 0: 100 */
+    uint32_t sweeps;     /* most of a solve; 0: 100, folded 500 */
     double gap;          /* enough when (plan - bound) / bound is this; 0: 1e-6 */
 };
 
@@ -73,7 +80,8 @@ struct relaxed_plan {
     double gap;       /* (step - bound) / bound */
     double strict_ms; /* of the strict optimum under the same pins, which was a candidate; 0: no
                          strict plan keeps them */
-    uint32_t sweeps, nodes, nodes_left; /* of the energy; after elimination */
+    uint32_t sweeps, nodes, colours,
+        nodes_left; /* of the energy; folded (0: not); after elimination */
 };
 
 struct relaxed;

@@ -3,23 +3,34 @@
 #define AUTOMAP_ENGINE_RELAXED_RELAXED_INTERNAL_H
 
 #include "engine/decide/strict.h"
+#include "engine/relaxed/fold_energy.h"
 #include "engine/relaxed/model.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/trws.h"
+
+/* What is being solved: the whole energy, or the folded one. */
+struct stage {
+    struct reduction_of_energy reduced;
+    struct trws trws;
+    uint16_t *left; /* [reduced.left.nodes] labels, scratch */
+};
 
 struct relaxed {
     const struct problem *p;
     struct relaxed_options options;
     struct model model;
     struct energy pinned; /* the model's, unary costs under the pins; edges are the model's */
-    struct reduction_of_energy reduced;
-    struct trws trws;
-    uint16_t *best, *trial, *left; /* [nodes] labels */
+    struct folded_energy folded; /* of pinned, when folding */
+    bool is_folded;
+    struct stage stage;
+    uint16_t *best, *trial, *coloured; /* [nodes] labels; of colours */
     double best_ms;
+    label *strict_best;              /* [classes] the strict optimum under the pins */
+    double strict_ms;                /* 0: no strict plan keeps them */
     uint32_t *out_first, *out_edges; /* edges by their a end: [nodes + 1], [edges] */
     struct strict fixed;             /* the pins as far as strict mode can keep them */
     bool is_beyond_strict;           /* it cannot keep them all */
-    bool is_ready;                   /* reduced and trws are of the present pins */
+    bool is_ready;                   /* stage is of the present pins */
     bool has_best;                   /* best is of some solve before */
 };
 

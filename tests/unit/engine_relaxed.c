@@ -178,7 +178,9 @@ static void check_random(uint64_t seed, uint32_t length, uint32_t devices, const
                          uint32_t *enumerated, uint32_t *optimal)
 {
     struct problem *p = open_random(seed, length, devices, mesh);
-    struct relaxed_options ro = {.reduce_at_once = seed % 5 == 0};
+    struct relaxed_options ro = {.reduce_at_once = seed % 5 == 0,
+                                 .folding = seed % 4 ? RELAXED_FOLD_OFF : RELAXED_FOLD_ON,
+                                 .fold_rounds = 1 + (uint32_t)(seed / 4 % 3)};
     struct relaxed_plan plan;
     struct relaxed *r;
     struct err e;
@@ -188,12 +190,12 @@ static void check_random(uint64_t seed, uint32_t length, uint32_t devices, const
     check_embedded(p, r, 3);
     assert_int_equal(relaxed_solve(r, 0, &plan, &e), 0);
     assert_true(plan.bound_ms <= plan.cost.step_ms);
-    assert_true(r->trws.bound <= plan.cost.step_ms * (1 + near));
+    assert_true(r->stage.trws.bound <= plan.cost.step_ms * (1 + near));
     assert_true(plan.cost.step_ms <= plan.strict_ms * (1 + near));
     assert_true(fabs(sum_of_parts(&plan) - plan.cost.step_ms) <= near * plan.cost.step_ms);
     assert_true(fabs(energy_of(&r->model.energy, r->best) - plan.cost.step_ms) <=
                 near * plan.cost.step_ms);
-    if (brute_force(&r->model.energy, &best)) {
+    if (brute_force(r->is_folded ? &r->folded.energy : &r->model.energy, &best)) {
         ++*enumerated;
         *optimal += plan.cost.step_ms <= best * (1 + near);
         if (plan.bound_ms > best * (1 + near) || best > plan.cost.step_ms * (1 + near))
@@ -282,7 +284,7 @@ static void pins_hold(void **state)
 
     for (uint64_t seed = 0; seed < SEEDS / 2; seed++) {
         struct problem *p = open_random(seed, 4 + (uint32_t)(seed % 10), 4, seed % 2 ? "2x2" : "");
-        struct relaxed_options ro = {0};
+        struct relaxed_options ro = {.folding = RELAXED_FOLD_OFF};
         struct relaxed_pin pins[16];
         struct relaxed_plan free_plan, plan, again;
         struct relaxed *r;
@@ -337,6 +339,51 @@ static void pins_that_cannot_be(void **state)
     close_problem(p);
 }
 
+/* Layers of a network are found equal, and the tied plan lies between the bound and the strict
+ * optimum. */
+static void layers_fold(void **state)
+{
+    static const char *const meshes[] = {"", "2x8"};
+    (void)state;
+
+    for (int n = 0; n < 2; n++) {
+        struct problem *p = mem_alloc(sizeof *p);
+        struct cluster *c = mem_alloc(sizeof *c);
+        struct problem_options o = {0};
+        struct relaxed_options whole = {.folding = RELAXED_FOLD_OFF, .sweeps = 40},
+                               tied = {.folding = RELAXED_FOLD_ON};
+        struct relaxed_plan a, b;
+        struct relaxed *r, *f;
+        struct hlo_module *file;
+        struct err e;
+        snprintf(o.mesh, sizeof o.mesh, "%s", meshes[n]);
+        assert_int_equal(
+            cluster_load(c, AUTOMAP_SOURCE_DIR "/examples/clusters/a-2x8-v100.yaml", &e), 0);
+        assert_int_equal(
+            hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-base12.hlo.txt.gz", NULL, &file, &e),
+            0);
+        assert_int_equal(problem_new(file, NULL, c, &o, p, &e), 0);
+        assert_int_equal(relaxed_new(p, &whole, &r, &e), 0);
+        assert_int_equal(relaxed_new(p, &tied, &f, &e), 0);
+        assert_int_equal(relaxed_solve(r, 0, &a, &e), 0);
+        assert_int_equal(relaxed_solve(f, 0, &b, &e), 0);
+        assert_int_equal(a.bound_kind, RELAXED_GLOBAL);
+        assert_int_equal(b.bound_kind, RELAXED_TIED);
+        assert_true(b.colours * 8 < b.nodes);
+        assert_true(b.cost.step_ms >= a.bound_ms && b.cost.step_ms >= b.bound_ms &&
+                    b.cost.step_ms <= b.strict_ms);
+        assert_true(a.gap < 0.02 && b.gap < 0.02);
+        assert_true(fabs(energy_of(&f->model.energy, f->best) - b.cost.step_ms) <
+                    1e-9 * b.cost.step_ms);
+        relaxed_plan_release(&a);
+        relaxed_plan_release(&b);
+        relaxed_free(r);
+        relaxed_free(f);
+        close_problem(p);
+        free(c);
+    }
+}
+
 static void same_calls_same_plan(void **state)
 {
     (void)state;
@@ -370,6 +417,7 @@ int main(void)
         cmocka_unit_test(bound_optimum_plan),
         cmocka_unit_test(pins_hold),
         cmocka_unit_test(pins_that_cannot_be),
+        cmocka_unit_test(layers_fold),
         cmocka_unit_test(same_calls_same_plan),
     };
 
