@@ -171,6 +171,22 @@ static int count_use(struct build *b, const struct use *u)
 
 /* ---- nodes ---- */
 
+/* Executions in a step: parameters are there once, what is cut into micro-batches once for each. */
+static double times_of(const struct model *m, hlo_value v, bool is_source)
+{
+    const struct classes *c = &m->p->classes;
+    hlo_id id = m->p->m->value_instruction[v];
+    double times = m->p->costs.times[id];
+
+    if (!is_source)
+        return terms_times(&m->p->terms, id);
+    for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
+        if (label_cuts(&m->p->labels, c->class_of[d]) > 1)
+            return times * m->p->labels.cuts;
+    }
+    return times;
+}
+
 static int add_node(struct build *b, const struct model_node *node, table_id unary,
                     uint32_t *number)
 {
@@ -202,19 +218,18 @@ static int add_free_node(struct build *b, enum model_kind kind, hlo_value v, uin
 static int add_carried(struct build *b, hlo_value v)
 {
     struct model *m = b->m;
-    hlo_id id = m->p->m->value_instruction[v];
     int rc = status_space_of(&m->spaces, v, false, &m->space_of[v], b->e);
 
     return rc ? rc
               : add_free_node(b, b->is_junction[v] ? MODEL_JUNCTION : MODEL_SOURCE, v,
-                              m->space_of[v], m->p->costs.times[id], &m->maker[v]);
+                              m->space_of[v], times_of(m, v, !b->is_junction[v]), &m->maker[v]);
 }
 
 static int add_instruction(struct build *b, hlo_id id)
 {
     struct model *m = b->m;
-    struct model_node node = {MODEL_INSTRUCTION,    id, HLO_NONE, 0, UINT32_MAX,
-                              m->p->costs.times[id]};
+    struct model_node node = {
+        MODEL_INSTRUCTION, id, HLO_NONE, 0, UINT32_MAX, terms_times(&m->p->terms, id)};
 
     if (class_leaf_count(&m->p->classes, id) == 0)
         return 0;
@@ -243,7 +258,7 @@ static int add_nodes(struct build *b)
             if (is_flow(m, id))
                 rc = add_carried(b, v);
             if (!rc && b->uses[v] > 1 && m->spaces.items[m->space_of[v]].count > 1)
-                rc = add_free_node(b, MODEL_HUB, v, m->space_of[v], m->p->costs.times[id],
+                rc = add_free_node(b, MODEL_HUB, v, m->space_of[v], m->nodes[m->maker[v]].times,
                                    &m->hub[v]);
         }
     }
@@ -312,12 +327,15 @@ static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_
 {
     struct model *m = b->m;
     uint32_t k = m->energy.edge_count;
+    double once = m->p->costs.times[m->p->m->value_instruction[edge->value]];
 
     if (!mem_grow(&m->edges, &m->edge_room, k, 1) ||
         !mem_grow(&m->energy.edges, &m->energy_edge_room, k, 1))
         return model_no_memory(b->e);
     m->edges[k] = *edge;
-    m->energy.edges[k] = (struct energy_edge){a, z, {reshard_table(m, edge, a, z), false}};
+    if (m->p->training.waits[edge->value]) /* for the sum over the micro-batches */
+        m->edges[k].times = fmin(edge->times, once);
+    m->energy.edges[k] = (struct energy_edge){a, z, {reshard_table(m, &m->edges[k], a, z), false}};
     m->energy.edge_count++;
     return 0;
 }
@@ -363,7 +381,7 @@ static int connect_use(struct build *b, const struct use *u)
     hlo_value v = u->value;
     bool has_hub = m->hub[v] != UINT32_MAX;
     struct model_edge edge = {.value = v, .space = m->space_of[v], .leaf = u->leaf};
-    uint32_t from = has_hub ? m->hub[v] : m->maker[v], to;
+    uint32_t from = has_hub ? m->hub[v] : m->maker[v], to = 0;
 
     if (m->spaces.items[edge.space].count == 1 ||
         (u->kind == USE_OUTPUT && !m->spaces.items[edge.space].can_be_partial))

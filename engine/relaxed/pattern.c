@@ -30,11 +30,12 @@ static double factor_share(const struct build *b, uint32_t n, label over)
     const struct labels *l = &b->m->p->labels;
     const struct class_factor *f = factor(b, n);
 
-    if (!over)
-        return 1;
+    if (f->class == CLASS_NONE)
+        return over ? -1 : 1;
     if (label_is_admissible(l, f->class, over))
         return label_share(l, f->class, over);
-    if (f->size < 2 || f->size % l->parts[over])
+    int64_t cut = f->size / label_cuts(l, f->class);
+    if (cut < 2 || cut % l->parts[over])
         return -1;
     for (uint32_t leaf = 0; leaf < b->look.leaves; leaf++) {
         int d = bound_dim(b, n, leaf);
@@ -43,7 +44,7 @@ static double factor_share(const struct build *b, uint32_t n, label over)
             status_dim_share(l, f->class, hlo_value_shape(c->m, v)->dims[d], over) < 0)
             return -1;
     }
-    return 1.0 / l->parts[over];
+    return label_part(l, f->class, over, f->size);
 }
 
 static bool is_choice(const struct build *b, uint32_t n)
@@ -244,7 +245,7 @@ static struct model_label_cost label_cost(const struct build *b, uint32_t way)
 {
     const struct looked_at *k = &b->look;
     const struct terms *t = &b->m->p->terms;
-    double times = t->costs->times[k->id], apart = 0, walks = 0, most = 0;
+    double times = terms_times(t, k->id), apart = 0, walks = 0, most = 0;
     struct model_label_cost out = {.compute_ms = terms_compute_ms(t, k->id, k->share)};
 
     for (uint32_t n = 0; n < k->factors; n++) {
@@ -253,10 +254,11 @@ static struct model_label_cost label_cost(const struct build *b, uint32_t way)
             continue;
         struct reduction r = terms_reduction(t, k->id, k->first + n, over, k->share);
         if (factor(b, n)->kind == HLO_FACTOR_INSIDE) {
-            out.inside_ms += times * r.ms;
-            out.inside_bytes += times * r.bytes;
+            out.inside_ms += r.times * r.ms;
+            out.inside_bytes += r.times * r.bytes;
             out.inside_over |= over;
         } else if (r.ms > 0) {
+            times = r.times;
             apart += r.ms;
             out.apart_bytes += times * r.bytes;
             out.apart_over |= over;
@@ -361,7 +363,7 @@ static void hash_pattern(const struct build *b, uint64_t hash[2])
         uint64_t opcode, combiner;
     } head = {t->costs->instruction[k->id].flops,
               t->costs->instruction[k->id].bytes,
-              t->costs->times[k->id],
+              terms_times(t, k->id),
               t->measured_ms ? t->measured_ms[k->id] : -1,
               hlo_at(c->m, k->id)->opcode,
               k->combiner};
@@ -371,8 +373,10 @@ static void hash_pattern(const struct build *b, uint64_t hash[2])
         x = mem_hash(k->pass, k->operands, x);
         for (uint32_t leaf = 0; leaf < k->leaves; leaf++) {
             hlo_value v = hlo_factors_value(c->m, k->id, leaf);
-            uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare,
-                               t->fusion->is_stored[t->fusion->buffer[v]], k->space[leaf]};
+            uint32_t key[3] = {
+                c->m->shapes[c->m->value_shape[v]].bare,
+                (uint32_t)(t->fusion->is_stored[t->fusion->buffer[v]] | t->training->waits[v] << 1),
+                k->space[leaf]};
             x = mem_hash(key, sizeof key, x);
         }
         for (uint32_t n = 0; n < k->factors; n++) {

@@ -39,6 +39,12 @@ int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct
     struct model_options mo = {.pass_partial = !o->reduce_at_once};
 
     *out = NULL;
+    if (p->terms.regime.zero) {
+        free(r);
+        return err_set(
+            e, ERR_INPUT,
+            "relaxed mode decides itself what is stored in pieces: expected ZeRO level 0");
+    }
     r->p = p;
     r->options = *o;
     r->is_folded =

@@ -86,7 +86,8 @@ struct relaxed_plan {
 
 struct relaxed;
 
-/* Prices all there is. ERR_LIMIT for meshes of more than STATUS_AXES_MOST axes. O(instructions). */
+/* Prices all there is, micro-batches included. ERR_LIMIT for meshes of more than STATUS_AXES_MOST
+ * axes, ERR_INPUT when the problem has a ZeRO level: storage is decided here. O(instructions). */
 int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct relaxed **out,
                 struct err *e) MUST_CHECK;
 void relaxed_free(struct relaxed *r); /* NULL ok */

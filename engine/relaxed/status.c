@@ -28,12 +28,12 @@ label status_partial(status s, uint32_t axes)
 
 double status_dim_share(const struct labels *l, class_id k, int64_t size, label over)
 {
-    if (!over)
-        return 1;
     if (k != CLASS_NONE && label_is_admissible(l, k, over))
         return label_share(l, k, over);
-    uint32_t parts = l->parts[over];
-    return parts > 1 && size >= parts && size % parts == 0 ? 1.0 / parts : -1;
+    int64_t parts = l->parts[over], cut = size / label_cuts(l, k);
+    if (!over)
+        return 1;
+    return parts > 1 && cut >= parts && cut % parts == 0 ? label_part(l, k, over, size) : -1;
 }
 
 /* ---- pieces ---- */

@@ -86,14 +86,15 @@ static void strict_plans_cost_the_same(void **state)
     static const struct {
         uint32_t devices;
         const char *mesh;
-    } meshes[] = {{16, ""}, {16, "2x8"}, {8, "2x4"}};
+        uint32_t micro_batches;
+    } meshes[] = {{16, "", 1}, {16, "2x8", 1}, {8, "2x4", 1}, {4, "", 2}};
     (void)state;
 
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
         for (size_t n = 0; n < sizeof meshes / sizeof *meshes; n++) {
             struct problem *p = mem_alloc(sizeof *p);
             struct cluster *c = mem_alloc(sizeof *c);
-            struct problem_options o = {0};
+            struct problem_options o = {.micro_batches = meshes[n].micro_batches};
             struct relaxed_options ro = {0};
             struct hlo_module *file;
             struct relaxed *r;
