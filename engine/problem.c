@@ -64,6 +64,22 @@ static int price(struct problem *p, struct err *e)
     return rc;
 }
 
+/* Everything behind the roles. */
+static int build(struct problem *p, struct err *e)
+{
+    int rc = hlo_costs_new(p->m, &p->costs, e);
+
+    if (!rc)
+        rc = classes_new(p->m, &p->roles, &p->options.classes, &p->classes, e);
+    if (!rc)
+        rc = fusion_new(p->m, p->classes.is_free, &p->fusion, e);
+    if (!rc)
+        rc = training_new(&p->classes, &p->roles, &p->training, e);
+    if (!rc)
+        rc = memory_new(&p->training, &p->fusion, &p->memory, e);
+    return rc ? rc : price(p, e);
+}
+
 int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const struct cluster *cluster,
                 const struct problem_options *o, struct problem *out, struct err *e)
 {
@@ -71,25 +87,73 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     out->file = file;
     out->cluster = *cluster;
     out->options = *o;
+    out->batch_param = BATCH_AS_FOUND;
     int rc = lay_mesh(cluster, o->mesh, &out->mesh, e);
     if (!rc)
         rc = hlo_inline(file, &out->m, e);
     if (!rc)
         rc = hlo_roles_new(out->m, vars, &out->roles, e);
     if (!rc)
-        rc = hlo_costs_new(out->m, &out->costs, e);
-    if (!rc)
-        rc = classes_new(out->m, &out->roles, &o->classes, &out->classes, e);
-    if (!rc)
-        rc = fusion_new(out->m, out->classes.is_free, &out->fusion, e);
-    if (!rc)
-        rc = training_new(&out->classes, &out->roles, &out->training, e);
-    if (!rc)
-        rc = memory_new(&out->training, &out->fusion, &out->memory, e);
-    if (!rc)
-        rc = price(out, e);
+        rc = build(out, e);
     if (!rc)
         out->model_fingerprint = fingerprint(file);
+    else
+        problem_release(out);
+    return rc;
+}
+
+static int copy_measured(const struct problem *from, struct problem *out, struct err *e)
+{
+    if (!from->measured_ms)
+        return 0;
+    out->measured_ms = mem_try((size_t)out->m->count + 1, sizeof *out->measured_ms);
+    if (!out->measured_ms)
+        return err_set(e, ERR_MEMORY, "not enough memory for the problem");
+    memcpy(out->measured_ms, from->measured_ms, out->m->count * sizeof *out->measured_ms);
+    return 0;
+}
+
+static int set_roles(const struct problem *from, const uint8_t *wanted, struct problem *out, struct err *e)
+{
+    uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
+
+    if (!roles)
+        return err_set(e, ERR_MEMORY, "not enough memory for the problem");
+    for (uint32_t k = 0; k < from->roles.param_count; k++)
+        roles[k] = wanted ? wanted[k] : from->roles.params[k].role;
+    int rc = hlo_roles_set_all(out->m, &out->roles, roles, e);
+    free(roles);
+    return rc;
+}
+
+int problem_derive(const struct problem *from, const struct problem_change *change, struct problem *out,
+                   struct err *e)
+{
+    const struct cluster *cluster = change->cluster ? change->cluster : &from->cluster;
+
+    memset(out, 0, sizeof *out);
+    out->file = from->file;
+    out->file_is_borrowed = true;
+    out->cluster = *cluster;
+    out->options = from->options;
+    if (change->mesh)
+        snprintf(out->options.mesh, sizeof out->options.mesh, "%s", change->mesh);
+    bool same_batch = change->batch_param == BATCH_AS_FOUND;
+    out->batch_param = same_batch ? from->batch_param : change->batch_param;
+    out->batch_dim = same_batch ? from->batch_dim : change->batch_dim;
+    int rc = lay_mesh(cluster, out->options.mesh, &out->mesh, e);
+    if (!rc)
+        rc = hlo_inline(out->file, &out->m, e);
+    if (!rc)
+        rc = hlo_roles_new(out->m, NULL, &out->roles, e);
+    if (!rc)
+        rc = set_roles(from, change->roles, out, e);
+    if (!rc)
+        rc = copy_measured(from, out, e);
+    if (!rc)
+        rc = build(out, e);
+    if (!rc)
+        out->model_fingerprint = from->model_fingerprint;
     else
         problem_release(out);
     return rc;
@@ -106,7 +170,8 @@ void problem_release(struct problem *p)
     hlo_costs_release(&p->costs);
     hlo_roles_release(&p->roles);
     hlo_free(p->m);
-    hlo_free(p->file);
+    if (!p->file_is_borrowed)
+        hlo_free(p->file);
     free(p->measured_ms);
     memset(p, 0, sizeof *p);
 }

@@ -18,8 +18,12 @@ struct problem_options {
     uint8_t zero;             /* ZeRO level, 0 to 3 */
 };
 
+enum { BATCH_AS_FOUND = UINT32_MAX };
+
 struct problem {
     struct hlo_module *file, *m; /* as read; inlined */
+    bool file_is_borrowed;       /* of the problem this one was derived from */
+    uint32_t batch_param, batch_dim; /* what a person called the batch; param BATCH_AS_FOUND: nothing */
     struct hlo_roles roles;      /* of m */
     struct hlo_costs costs;      /* of m */
     struct cluster cluster;
@@ -50,6 +54,19 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
  * (ERR_INPUT: it does not divide the batch) the old ones stay. */
 int problem_set_regime(struct problem *p, const struct regime *r, struct err *e) MUST_CHECK;
 struct regime problem_regime(const struct problem *p);
+
+/* What a person changes of a problem while it is searched. */
+struct problem_change {
+    const struct cluster *cluster; /* NULL: as it is */
+    const char *mesh;              /* NULL: as it is; "": one axis */
+    const uint8_t *roles;          /* [roles.param_count] enum hlo_role; NULL: as they are */
+    uint32_t batch_param, batch_dim; /* param BATCH_AS_FOUND: as it is */
+};
+
+/* The same question with something changed, as a problem of its own: ids of instructions, values and
+ * parameters are the same. Borrows `from`'s file, which must outlive it. Built anew: O(problem_new). */
+int problem_derive(const struct problem *from, const struct problem_change *change, struct problem *out,
+                   struct err *e) MUST_CHECK;
 
 /* Measured times in place of the roofline (engine/cost/profile.h): ms [m->count] from malloc, < 0: not
  * measured; NULL: the roofline again. Taken over, also on error, when the old costs stay. */

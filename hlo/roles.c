@@ -582,3 +582,27 @@ int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t para
     *r = changed;
     return 0;
 }
+
+/* A correction may change what was found of others, so once more for those. */
+int hlo_roles_set_all(const struct hlo_module *m, struct hlo_roles *r, const uint8_t *roles, struct err *e)
+{
+    for (int round = 0; round < 2; round++) {
+        struct hlo_roles changed;
+        uint32_t differ = 0;
+        for (uint32_t k = 0; k < r->param_count; k++) {
+            if (r->params[k].role == roles[k])
+                continue;
+            r->params[k].role = roles[k];
+            r->params[k].source = HLO_BY_PERSON;
+            differ++;
+        }
+        if (!differ)
+            return 0;
+        int code = make_roles(m, NULL, r, &changed, e);
+        if (code)
+            return code;
+        hlo_roles_release(r);
+        *r = changed;
+    }
+    return 0;
+}

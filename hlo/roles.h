@@ -70,4 +70,8 @@ void hlo_roles_release(struct hlo_roles *r);
 int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t param, enum hlo_role role,
                   struct err *e) MUST_CHECK;
 
+/* Roles of all parameters at once, [r->param_count] enum hlo_role: those that differ are corrections. */
+int hlo_roles_set_all(const struct hlo_module *m, struct hlo_roles *r, const uint8_t *roles,
+                      struct err *e) MUST_CHECK;
+
 #endif

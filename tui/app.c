@@ -705,7 +705,9 @@ static void look(struct app *a)
     a->asked_pace = -1;
     uint64_t decision = a->watch->wave.decision;
     watch_read(a->watch);
-    if (a->scene.now_ms > 0 && a->watch->wave.decision != decision)
+    if (a->watch->is_stale)
+        app_follow_edit(a);
+    else if (a->scene.now_ms > 0 && a->watch->wave.decision != decision)
         play_wave(a);
     for (int i = 0; i < PANEL_COUNT; i++) {
         if (a->placed[i] && a->placed[i]->ops->read)

@@ -69,6 +69,7 @@ int app_unsaved_pins(const struct app *a);
 
 /* tui/open.c */
 void app_drop_problem(struct app *a);
+void app_follow_edit(struct app *a); /* the session has another problem: everything is shown of that */
 
 /* tui/steer.c: acts on the search. False: none of these. */
 bool app_steer(struct app *a, int action);

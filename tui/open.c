@@ -55,7 +55,7 @@ static int start_session(const struct app *a, struct opened *o, struct err *e)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int rc = session_new(o->problem, &options, &o->session, e);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc ? rc : watch_new(o->problem, o->session, &o->watch, e);
+    return rc ? rc : watch_new(o->session, &o->watch, e);
 }
 
 static void drop(struct opened *o)
@@ -105,6 +105,42 @@ static int open_panels(struct app *a, struct err *e)
     return 0;
 }
 
+static void show(struct app *a, struct watch *w)
+{
+    a->watch = w;
+    a->scene.problem = w->problem;
+    a->scene.module = w->problem->m;
+    a->scene.cluster = &w->problem->cluster;
+    a->scene.watch = w;
+}
+
+/* Views hold what is the old problem's, so they are opened anew; ids of instructions stay the same. */
+void app_follow_edit(struct app *a)
+{
+    struct panel *graph = a->placed[PANEL_GRAPH];
+    hlo_id here = graph && graph->ops->instruction_here ? graph->ops->instruction_here(graph) : HLO_NONE;
+    struct watch *next, *old = a->watch;
+    int cursor = old->cursor;
+    struct err e = {0};
+
+    if (watch_new(a->session, &next, &e)) {
+        app_say_err(a, &e);
+        return;
+    }
+    while (a->depth > 0)
+        app_drop_top(a);
+    for (int i = 0; i < PANEL_COUNT; i++)
+        app_drop_placed(a, (enum panel_id)i);
+    show(a, next);
+    next->cursor = cursor < next->move_count ? cursor : 0;
+    watch_free(old);
+    if (open_panels(a, &e))
+        app_say_err(a, &e);
+    graph = a->placed[PANEL_GRAPH];
+    if (graph && here != HLO_NONE)
+        graph->ops->go_to(graph, here);
+}
+
 static void remember(struct app *a, const struct found *f, const char *cluster)
 {
     char absolute[PATH_MAX];
@@ -137,11 +173,7 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     app_drop_problem(a);
     a->problem = o.problem;
     a->session = o.session;
-    a->watch = o.watch;
-    a->scene.problem = o.problem;
-    a->scene.module = o.problem->m;
-    a->scene.cluster = &o.problem->cluster;
-    a->scene.watch = o.watch;
+    show(a, o.watch);
     a->refused = 0;
     a->saved_acts = 0;
     snprintf(a->model_path, sizeof a->model_path, "%s", f.model);

@@ -269,14 +269,8 @@ static bool shows_present(const struct snapshot *s)
     return s->state == LIVE_READY || s->state == LIVE_PAUSED || (s->pace > 0 && s->pace <= CALM_PER_SECOND);
 }
 
-void watch_read(struct watch *w)
+static void take(struct watch *w, const struct snapshot *next)
 {
-    const struct snapshot *next = session_look(w->session);
-
-    if (w->shot && next->number == w->shot->number) {
-        snapshot_release(next);
-        return;
-    }
     snapshot_release(w->shot);
     w->shot = next;
     bool moved = w->moves != next->moves;
@@ -290,9 +284,22 @@ void watch_read(struct watch *w)
     tree_read(w->tree, w);
 }
 
-int watch_new(const struct problem *p, struct session *s, struct watch **out, struct err *e)
+void watch_read(struct watch *w)
+{
+    const struct snapshot *next = session_look(w->session);
+
+    w->is_stale = next->problem != w->problem;
+    if (w->is_stale || next->number == w->shot->number)
+        snapshot_release(next);
+    else
+        take(w, next);
+}
+
+int watch_new(struct session *s, struct watch **out, struct err *e)
 {
     struct watch *w = mem_alloc(sizeof *w);
+    const struct snapshot *first = session_look(s);
+    const struct problem *p = first->problem;
 
     w->problem = p;
     w->session = s;
@@ -304,10 +311,11 @@ int watch_new(const struct problem *p, struct session *s, struct watch **out, st
     int rc = w->on && w->open && w->ms && w->scratch ? class_names_new(&p->classes, &p->roles, &w->names, e)
                                        : err_set(e, ERR_MEMORY, "not enough memory for the screen");
     if (rc || (rc = tree_new(p, &w->tree, e)) != 0) {
+        snapshot_release(first);
         watch_free(w);
         return rc;
     }
-    watch_read(w);
+    take(w, first);
     *out = w;
     return 0;
 }

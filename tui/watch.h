@@ -27,10 +27,11 @@ struct watch_move {
 struct tree;
 
 struct watch {
-    const struct problem *problem; /* borrowed */
+    const struct problem *problem; /* of the snapshot, which holds it */
     struct session *session;       /* borrowed */
     struct class_names names;
     const struct snapshot *shot;   /* kept until the next read */
+    bool is_stale;                 /* the session has gone on to another problem: a new watch is needed */
 
     struct live_moves *moves;      /* kept */
     struct watch_move *move;       /* [move_count] */
@@ -50,8 +51,8 @@ struct watch {
     double *scratch;           /* of the memory model */
 };
 
-/* The problem and the session outlive the watch. */
-int watch_new(const struct problem *p, struct session *s, struct watch **out, struct err *e) MUST_CHECK;
+/* The session outlives the watch. */
+int watch_new(struct session *s, struct watch **out, struct err *e) MUST_CHECK;
 void watch_free(struct watch *w);
 void watch_read(struct watch *w); /* takes the newest snapshot */
 

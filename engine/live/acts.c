@@ -22,14 +22,15 @@ void act_release(struct act *a)
     free(a->pin_moves);
     free(a->pin_acts);
     free(a->pin_wishes);
+    live_problem_release(a->edited);
 }
 
-/* Copies `from` with room for `more` pins. */
-static bool act_copy(const struct act *from, uint32_t more, struct act *out)
+bool act_copy(const struct act *from, uint32_t more, struct act *out)
 {
     size_t room = (size_t)from->pin_count + more;
 
     *out = *from;
+    live_problem_share(out->edited);
     out->pins = mem_try(room, sizeof *out->pins);
     out->pin_moves = mem_try(room, sizeof *out->pin_moves);
     out->pin_acts = mem_try(room, sizeof *out->pin_acts);
@@ -47,23 +48,45 @@ static bool act_copy(const struct act *from, uint32_t more, struct act *out)
     return true;
 }
 
-/* Puts act `a` in force: its options (a new search where they ask for one) and its pins. */
-static int enforce(struct core *c, struct act *a, struct err *e)
+static bool same_search(const struct core *c, const struct act *a)
 {
-    struct strict_clash clash;
-    bool same = a->options.algorithm == c->options.algorithm &&
-                !memcmp(&a->options.game, &c->options.game, sizeof a->options.game) &&
-                a->options.seed == c->options.seed;
+    return a->options.algorithm == c->options.algorithm &&
+           !memcmp(&a->options.game, &c->options.game, sizeof a->options.game) &&
+           a->options.seed == c->options.seed;
+}
+
+/* The search that act `a` asks for: a new one for another problem, game, algorithm or seed. */
+static int enforce_search(struct core *c, const struct act *a, struct err *e)
+{
+    const struct problem *before = c->problem, *wanted = a->edited ? &a->edited->problem : c->base;
     int rc = 0;
 
-    if (!same)
+    if (wanted != before || !same_search(c, a)) {
+        struct live_plan *kept = live_plan_share(c->best ? c->best : c->before);
+        c->problem = wanted;
         rc = core_renew_search(c, &a->options, e);
-    else if (a->options.rl_set && memcmp(&a->options.rl, &c->options.rl, sizeof a->options.rl)) {
+        if (rc)
+            c->problem = before;
+        else if (wanted != before) {
+            core_carry_plan(c, before, kept);
+            core_split_batch(c);
+        }
+        live_plan_release(kept);
+    } else if (a->options.rl_set && memcmp(&a->options.rl, &c->options.rl, sizeof a->options.rl)) {
         if (!search_configure(c->search, &a->options.rl))
             return err_set(e, ERR_INPUT,
                            "this setting is fixed while the learner lives, or out of range");
         c->options.rl = a->options.rl;
     }
+    return rc;
+}
+
+/* Puts act `a` in force: its problem and options (a new search where they ask for one), its pins. */
+static int enforce(struct core *c, struct act *a, struct err *e)
+{
+    struct strict_clash clash;
+    int rc = enforce_search(c, a, e);
+
     if (!rc)
         rc = search_set_pins(c->search, a->pins, a->pin_count, &clash, e);
     if (rc)
@@ -96,8 +119,7 @@ static void append_act(struct core *c, const struct act *next)
     core_say(c, LOG_PERSON, "you %s", next->text);
 }
 
-/* Makes `next` the newest act (takes it over); what had been undone is gone. */
-static int push_act(struct core *c, struct act *next, struct err *e)
+int core_push_act(struct core *c, struct act *next, struct err *e)
 {
     if (!mem_grow(&c->acts, &c->act_room, c->act_count, 1)) {
         act_release(next);
@@ -105,10 +127,10 @@ static int push_act(struct core *c, struct act *next, struct err *e)
     }
     int rc = enforce(c, next, e);
     if (rc) {
-        act_release(next);
         struct err ignored;
         if (enforce(c, &c->acts[c->act], &ignored))
             c->state = LIVE_FAILED;
+        act_release(next); /* the search has left its problem by now */
         return rc;
     }
     append_act(c, next);
@@ -332,7 +354,7 @@ static int apply_pin(struct core *c, const struct live_command *command, struct 
         act_release(&next);
         return rc;
     }
-    return push_act(c, &next, e);
+    return core_push_act(c, &next, e);
 }
 
 /* NAME:DIM, or @N, as the first move that decides it. */
@@ -420,7 +442,7 @@ static int apply_set(struct core *c, const struct live_command *command, struct 
         return rc;
     }
     snprintf(next.text, sizeof next.text, "set %s %.24s", name, value);
-    return push_act(c, &next, e);
+    return core_push_act(c, &next, e);
 }
 
 static int go(struct core *c, uint64_t decisions, uint64_t episodes)
@@ -472,6 +494,11 @@ static int apply(struct core *c, const struct live_command *command, struct err 
         return step_back(c, 1, e);
     case COMMAND_SET:
         return apply_set(c, command, e);
+    case COMMAND_CLUSTER:
+    case COMMAND_MESH:
+    case COMMAND_ROLE:
+    case COMMAND_BATCH:
+        return core_edit_problem(c, command, e);
     case COMMAND_VERB_COUNT:
         break;
     }

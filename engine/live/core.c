@@ -28,12 +28,17 @@ enum { STEPS_BETWEEN_MARKS = 16 }; /* looks at the clock */
 
 /* ---- log and plans ---- */
 
+uint64_t core_episodes(const struct core *c)
+{
+    return c->past_episodes + (c->search ? search_episodes(c->search) : 0);
+}
+
 void core_say(struct core *c, enum log_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 void core_say(struct core *c, enum log_kind kind, const char *format, ...)
 {
-    struct log_line line = {.episode = c->search ? search_episodes(c->search) : 0,
+    struct log_line line = {.episode = core_episodes(c),
                             .kind = (uint8_t)kind,
                             .act = kind == LOG_PERSON ? c->act_number : 0};
     va_list args;
@@ -57,7 +62,7 @@ struct live_plan *core_make_plan(const struct core *c, const label *on, const ch
     p->score = game_score_of(search_game(c->search), on, &p->cost);
     snprintf(p->found_by, sizeof p->found_by, "%s", found_by);
     p->seconds = c->seconds;
-    p->episode = search_episodes(c->search);
+    p->episode = core_episodes(c);
     return p;
 }
 
@@ -105,7 +110,7 @@ void core_solve_exactly(struct core *c)
 }
 
 /* Data parallelism, to compare with. */
-static void split_batch(struct core *c)
+void core_split_batch(struct core *c)
 {
     label over = 0;
     class_id k = plan_batch_class(c->problem, &over);
@@ -146,6 +151,7 @@ int core_renew_search(struct core *c, const struct search_options *o, struct err
         return no_memory(e);
     }
     memset(last, -1, search_game(next)->move_count);
+    c->past_episodes = core_episodes(c);
     search_free(c->search);
     free(c->last);
     live_moves_release(c->moves);
@@ -199,7 +205,7 @@ static void count_in_stage(struct core *c, double seconds)
 static void end_episode(struct core *c)
 {
     const struct game *g = search_game(c->search);
-    double episode = (double)search_episodes(c->search);
+    double episode = (double)core_episodes(c);
     double before = c->best ? c->best->cost.step_ms : 0;
 
     for (uint32_t n = 0; n < g->move_count; n++)
@@ -284,7 +290,7 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
 {
     struct core *c = out;
 
-    *c = (struct core){.problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
+    *c = (struct core){.base = p, .problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
     bool ok = series_new(&c->reward) && series_new(&c->best_ms) && series_new(&c->loss_curve) &&
               series_new(&c->epsilon_curve) && log_new(&c->log) &&
               mem_grow(&c->acts, &c->act_room, 0, 1);
@@ -299,23 +305,24 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
     core_say(c, LOG_INFO, "%u decisions, baseline %.1f ms, seed %llu",
              search_game(c->search)->move_count, c->baseline_ms, (unsigned long long)o->seed);
     core_solve_exactly(c);
-    split_batch(c);
+    core_split_batch(c);
     return 0;
 }
 
 void core_release(struct core *c)
 {
+    search_free(c->search); /* reads the problem that an act holds */
     for (uint32_t n = 0; n < c->act_count; n++)
         act_release(&c->acts[n]);
     free(c->acts);
     free(c->wishes);
-    search_free(c->search);
     free(c->last);
     live_moves_release(c->moves);
     live_plan_release(c->best);
     live_plan_release(c->exact);
     live_plan_release(c->stage_1);
     live_plan_release(c->batch);
+    live_plan_release(c->before);
     series_release(&c->reward);
     series_release(&c->best_ms);
     series_release(&c->loss_curve);

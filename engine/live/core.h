@@ -17,6 +17,7 @@ struct act {
     uint32_t *pin_wishes;           /* the wish it came from: core->wishes, as the person put it */
     uint32_t pin_count;
     struct search_options options;
+    struct live_problem *edited; /* holds the problem it is about; NULL: the one of core_new */
     char text[96];
 };
 
@@ -25,7 +26,7 @@ struct pin_wish {
 };
 
 struct core {
-    const struct problem *problem;
+    const struct problem *base, *problem; /* of core_new; in force */
     struct search *search;
     struct live_moves *moves; /* of its game */
     struct search_options options;
@@ -46,6 +47,8 @@ struct core {
     struct search_event event; /* of the last step */
     int8_t *last;              /* [moves] */
     struct live_plan *best, *exact, *batch;
+    struct live_plan *before;   /* the best before the last edit of the problem, priced on the present one */
+    uint64_t past_episodes;     /* of searches that options or edits ended */
     struct live_plan *stage_1;  /* the best before fine-tuning */
     struct live_stage stage[2]; /* of this search */
     double baseline_ms;
@@ -78,6 +81,8 @@ int core_replay(struct core *c, const struct journal_log *log, size_t from,
 bool core_wants_step(const struct core *c);
 /* One step of the search; counts, curves, log, best plan follow. */
 void core_step(struct core *c);
+/* Episodes of this and of earlier searches. */
+uint64_t core_episodes(const struct core *c);
 /* A fresh snapshot with one reference, or NULL out of memory. O(moves + wave). */
 struct snapshot *core_snapshot(struct core *c);
 

@@ -16,6 +16,17 @@ void core_follow_best(struct core *c); /* c->best becomes the search's */
 /* Counts, curves, log and best plan follow c->event: the last step, which took `seconds`. */
 void core_note_step(struct core *c, double seconds);
 
+/* The batch split as a plan to compare with. */
+void core_split_batch(struct core *c);
+
 void act_release(struct act *a);
+bool act_copy(const struct act *from, uint32_t more, struct act *out); /* with room for `more` pins */
+/* Makes `next` the newest act (takes it over); what had been undone is gone. */
+int core_push_act(struct core *c, struct act *next, struct err *e) MUST_CHECK;
+
+/* engine/live/edits.c: cluster, mesh, role, batch. */
+int core_edit_problem(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
+/* `kept`, a plan of problem `from`, priced on the problem in force, when it is possible there. */
+void core_carry_plan(struct core *c, const struct problem *from, const struct live_plan *kept);
 
 #endif

@@ -5,6 +5,21 @@
 const char *const live_state_names[LIVE_STATE_COUNT] = {"ready", "running", "paused", "done",
                                                         "failed"};
 
+struct live_problem *live_problem_share(struct live_problem *p)
+{
+    if (p)
+        atomic_fetch_add(&p->references, 1);
+    return p;
+}
+
+void live_problem_release(struct live_problem *p)
+{
+    if (!p || atomic_fetch_sub(&p->references, 1) != 1)
+        return;
+    problem_release(&p->problem);
+    free(p);
+}
+
 struct live_plan *live_plan_share(struct live_plan *p)
 {
     if (p)
@@ -89,6 +104,7 @@ void snapshot_release(const struct snapshot *shared)
     series_release(&s->loss_curve);
     series_release(&s->epsilon_curve);
     log_release(&s->log);
+    live_problem_release(s->edited);
     free(s);
 }
 
@@ -97,7 +113,7 @@ static void fill_counts(const struct core *c, struct snapshot *s)
     s->steps = c->steps;
     s->decisions = c->decisions;
     s->updates = c->updates;
-    s->episodes = search_episodes(c->search);
+    s->episodes = core_episodes(c);
     s->evaluations = search_evaluations(c->search);
     s->conflicts = search_conflicts(c->search);
     s->seconds = c->seconds;
@@ -179,7 +195,7 @@ static bool fill_pins(const struct core *c, struct snapshot *s)
 
 static void fill_plans(const struct core *c, struct snapshot *s)
 {
-    struct live_plan *all[] = {c->best, c->exact, c->batch};
+    struct live_plan *all[] = {c->best, c->exact, c->batch, c->before};
 
     s->best = live_plan_share(c->best);
     s->exact = live_plan_share(c->exact);
@@ -202,6 +218,7 @@ struct snapshot *core_snapshot(struct core *c)
         return NULL;
     atomic_init(&s->references, 1);
     s->problem = c->problem;
+    s->edited = live_problem_share(c->acts[c->act].edited);
     s->moves = live_moves_share(c->moves);
     s->options = c->options;
     s->state = c->state;

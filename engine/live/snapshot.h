@@ -2,7 +2,7 @@
  *
  * The search thread makes one when a reader asked for it; the reader keeps it as long as it likes
  * and gives it back. What did not change since the one before is shared, not copied. Ids are those
- * of the problem, which a session never changes. */
+ * of its problem: another one after a person's edit of cluster, mesh or roles. */
 #ifndef AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
 #define AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
 
@@ -55,12 +55,19 @@ struct live_stage {
     double score, step_ms;           /* of its best plan; improved 0: none */
 };
 
+/* A problem that a person's edit made of the one the session was opened with; shared. */
+struct live_problem {
+    atomic_int references;
+    struct problem problem;
+};
+
 enum { PLANS_MOST = 8 };
 
 struct snapshot {
     atomic_int references;
     uint64_t number;
     const struct problem *problem;
+    struct live_problem *edited;   /* holds it; NULL: it is the one the session was opened with */
     struct live_moves *moves;      /* the decisions of this search, in order */
     struct search_options options; /* as they are now */
     enum live_state state;
@@ -102,6 +109,8 @@ struct snapshot {
 
 const struct snapshot *snapshot_keep(const struct snapshot *s);
 void snapshot_release(const struct snapshot *s); /* any thread; NULL ok */
+void live_problem_release(struct live_problem *p); /* NULL ok */
+struct live_problem *live_problem_share(struct live_problem *p);
 void live_plan_release(struct live_plan *p);
 struct live_plan *live_plan_share(struct live_plan *p);
 struct live_moves *live_moves_new(const struct game *g); /* NULL out of memory */

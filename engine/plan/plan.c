@@ -239,7 +239,7 @@ static bool glob_matches(const char *pattern, size_t size, const char *name)
     return p == size;
 }
 
-static bool param_matches(const struct problem *p, uint32_t k, const char *pattern, size_t size)
+bool plan_param_matches(const struct problem *p, uint32_t k, const char *pattern, size_t size)
 {
     int64_t number;
 
@@ -352,7 +352,7 @@ int plan_setting_parse(const struct problem *p, const char *setting, struct plan
 
 bool plan_setting_matches(const struct problem *p, const struct plan_setting *s, uint32_t param)
 {
-    return param_matches(p, param, s->pattern, s->size) &&
+    return plan_param_matches(p, param, s->pattern, s->size) &&
            s->dim < (uint32_t)hlo_value_shape(p->m, p->roles.params[param].value)->rank;
 }
 
@@ -381,9 +381,13 @@ class_id plan_batch_class(const struct problem *p, label *over)
     class_id best = CLASS_NONE;
     uint64_t best_weight = 0;
 
+    class_id named = p->batch_param == BATCH_AS_FOUND ? CLASS_NONE
+                                                       : problem_param_class(p, p->batch_param, p->batch_dim);
     for (class_id k = 0; k < p->classes.count; k++) {
         const struct class_info *info = &p->classes.info[k];
-        if (!info->input_dims || info->reason != CLASS_ALLOWED)
+        if (named != CLASS_NONE && k != named)
+            continue;
+        if ((named == CLASS_NONE && !info->input_dims) || info->reason != CLASS_ALLOWED)
             continue;
         for (uint32_t a = 1; a < p->labels.count; a++) {
             /* More dims of inputs first, then more parts. */

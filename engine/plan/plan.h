@@ -98,10 +98,13 @@ struct plan_setting {
 };
 int plan_setting_parse(const struct problem *p, const char *setting, struct plan_setting *out,
                        struct err *e) MUST_CHECK;
+/* Whether a pattern (as of a setting, `size` bytes) means parameter leaf `param`. */
+bool plan_param_matches(const struct problem *p, uint32_t param, const char *pattern, size_t size);
 bool plan_setting_matches(const struct problem *p, const struct plan_setting *s, uint32_t param);
 
 /* Splits the dims that the inputs share as their batch along every axis: data parallelism. The class
- * that holds most dims of inputs and can be split over all axes, else over most; CLASS_NONE: none. */
+ * that holds most dims of inputs, or the one a person called the batch, and can be split over all axes,
+ * else over most; CLASS_NONE: none. */
 class_id plan_batch_class(const struct problem *p, label *over);
 
 #endif

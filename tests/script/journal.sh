@@ -6,7 +6,7 @@ source=$1 automap=$2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 model=$source/examples/models/t5-tiny.hlo.txt.gz
-printf '100 pin encoder/layer_000/self/q/kernel:0=1\nat episode 60: undo\nat episode 120: backtrack @1\n2500 set learning-rate 0.0002\n' > "$dir/script"
+printf '100 pin encoder/layer_000/self/q/kernel:0=1\nat episode 60: undo\nat episode 120: backtrack @1\n2500 set learning-rate 0.0002\nat episode 200: cluster servers.*.link.bandwidth=20 GB/s\nat episode 260: mesh 2x2\nat episode 300: role #32=input\nat episode 340: undo\n' > "$dir/script"
 episodes=1200
 search() { "$automap" search "$model" --kind all --seed 4 --script "$dir/script" --quiet --json "$@"; }
 timeless() { sed '/seconds/d' "$1"; }

@@ -1,5 +1,6 @@
 /* A session on a real model: it finds the proven optimum, obeys a person, and does the same again. */
 #include "engine/live/session.h"
+#include "engine/plan/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -140,11 +141,118 @@ static void test_pins_hold(void **state)
     session_free(s);
 }
 
+/* The session's optimum after an edit is that of a problem made so from the start; undo brings back
+ * the old one to the bit; a replayed journal of it all gives the same. */
+static void test_edits(void **state)
+{
+    (void)state;
+    struct session *s = begin(5);
+    const struct snapshot *shot = session_look(s);
+    double before_ms = shot->exact->cost.step_ms;
+    snapshot_release(shot);
+
+    struct problem *made = mem_alloc(sizeof *made);
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct hlo_module *m;
+    struct err e;
+    cluster_default(cluster);
+    assert_int_equal(cluster_set(cluster, "servers.*.link.bandwidth", "4 GB/s", &e), 0);
+    assert_int_equal(hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL, &m, &e), 0);
+    assert_int_equal(problem_new(m, NULL, cluster, &(struct problem_options){0}, made, &e), 0);
+    struct session_options o = {.search = {.algorithm = SEARCH_DQN, .seed = 5}};
+    struct session *reference;
+    assert_int_equal(session_new(made, &o, &reference, &e), 0);
+
+    tell(s, "pin @0=1");
+    tell(reference, "pin @0=1");
+    tell(s, "episode 20");
+    assert_true(session_wait_idle(s, 60));
+    tell(s, "cluster servers.*.link.bandwidth=4 GB/s");
+    shot = session_look(s);
+    const struct snapshot *wanted = session_look(reference);
+    assert_ptr_not_equal(shot->problem, &problem);
+    assert_true(shot->exact->cost.step_ms == wanted->exact->cost.step_ms);
+    assert_true(shot->baseline_ms == wanted->baseline_ms);
+    assert_int_equal(shot->pin_count, wanted->pin_count);
+    assert_int_equal(shot->pin_count, shot->moves->items[0].class_count);
+    assert_true(shot->exact->cost.step_ms > before_ms);
+    snapshot_release(wanted);
+    snapshot_release(shot);
+
+    /* The search goes on, as the other one does from its start. */
+    tell(s, "episode 30");
+    tell(reference, "episode 30");
+    assert_true(session_wait_idle(s, 60) && session_wait_idle(reference, 60));
+    shot = session_look(s);
+    wanted = session_look(reference);
+    assert_int_equal(shot->episodes, 50);
+    assert_true(shot->best->cost.step_ms == wanted->best->cost.step_ms);
+    assert_true(shot->loss == wanted->loss);
+    snapshot_release(wanted);
+    snapshot_release(shot);
+    session_free(reference);
+    problem_release(made);
+    free(made);
+    free(cluster);
+
+    tell(s, "undo");
+    tell(s, "undo");
+    shot = session_look(s);
+    assert_ptr_equal(shot->problem, &problem);
+    assert_true(shot->exact->cost.step_ms == before_ms);
+    snapshot_release(shot);
+    tell(s, "redo");
+    tell(s, "redo");
+    shot = session_look(s);
+    assert_ptr_not_equal(shot->problem, &problem);
+    snapshot_release(shot);
+    session_free(s);
+}
+
+/* Another mesh has a move per axis; an input instead of a variable is no longer decided; what is called
+ * the batch is what batch split splits. */
+static void test_edits_of_mesh_and_roles(void **state)
+{
+    (void)state;
+    struct session *s = begin(5);
+    const struct snapshot *shot = session_look(s);
+    uint32_t moves = shot->moves->count;
+    snapshot_release(shot);
+
+    tell(s, "mesh 2x2");
+    shot = session_look(s);
+    assert_int_equal(shot->problem->mesh.axes, 2);
+    assert_int_equal(shot->moves->count, 2 * moves);
+    const struct snapshot *kept = shot; /* a reader may keep it beyond the edit that ends its problem */
+    tell(s, "mesh one");
+    tell(s, "role embedding=input");
+    shot = session_look(s);
+    assert_true(shot->moves->count < moves);
+    assert_int_equal(kept->problem->mesh.axes, 2);
+    snapshot_release(kept);
+    snapshot_release(shot);
+    tell(s, "role #32=variable");
+    shot = session_look(s);
+    assert_int_equal(shot->moves->count, moves);
+    snapshot_release(shot);
+    tell(s, "batch #32:0");
+    shot = session_look(s);
+    label over;
+    assert_int_equal(plan_batch_class(shot->problem, &over), problem_param_class(shot->problem, 32, 0));
+    snapshot_release(shot);
+    tell(s, "episode 5");
+    assert_true(session_wait_idle(s, 60));
+    session_free(s);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"pin nobody:0=1", "pin @99999=1", "unpin x", "set colour blue",
-                                        "set learning-rate -1", "redo", "undo"};
+                                        "set learning-rate -1", "redo", "undo",
+                                        "cluster network.bandwidth", "cluster network.colour=1 GB/s",
+                                        "cluster devices.*.memory=16 GB", "mesh 3x3", "mesh 2x2x", "role nobody=input",
+                                        "role embedding=king", "batch nobody:0"};
     struct session *s = begin(3);
     for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
         struct live_command c;
@@ -162,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_reaches_the_optimum),
         cmocka_unit_test(test_same_seed_same_search),
         cmocka_unit_test(test_pins_hold),
+        cmocka_unit_test(test_edits), cmocka_unit_test(test_edits_of_mesh_and_roles),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, load, unload);

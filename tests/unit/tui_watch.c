@@ -45,7 +45,7 @@ static int load(void **state)
     cluster_default(cluster);
     if (hlo_load(MODELS "t5-base6.meta.hlo.txt.gz", NULL, &m, &e) ||
         problem_new(m, NULL, cluster, &o, &problem, &e) || session_new(&problem, &so, &session, &e) ||
-        watch_new(&problem, session, &watch, &e)) {
+        watch_new(session, &watch, &e)) {
         err_print(&e, stderr);
         return 1;
     }

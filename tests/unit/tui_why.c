@@ -42,7 +42,7 @@ static int load(void **state)
     (void)state;
     cluster_default(cluster);
     if (hlo_load(MODEL, NULL, &m, &e) || problem_new(m, NULL, cluster, &o, &problem, &e) ||
-        session_new(&problem, &so, &session, &e) || watch_new(&problem, session, &watch, &e)) {
+        session_new(&problem, &so, &session, &e) || watch_new(session, &watch, &e)) {
         err_print(&e, stderr);
         return 1;
     }
