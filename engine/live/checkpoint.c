@@ -10,7 +10,7 @@
 
 enum {
     KIND_CORE = 3,
-    FORMAT = 1,            /* with every change of a walk */
+    FORMAT = 2,            /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };
@@ -37,7 +37,7 @@ static void walk_text(struct rl_walk *w, char *text, size_t room)
 /* What the bytes were made for and by. */
 static void walk_fit(struct rl_walk *w, const struct core *c)
 {
-    const struct problem *p = c->problem;
+    const struct problem *p = c->base;
     uint64_t cluster = cluster_fingerprint(&p->cluster);
     const uint64_t mine[] = {FORMAT,
                              p->model_fingerprint,
@@ -74,18 +74,43 @@ static void *room_for(struct rl_walk *w, size_t count, size_t size)
 
 static bool pins_are_sound(const struct core *c, const struct act *a)
 {
+    const struct problem *p = a->edited ? &a->edited->problem : c->base;
+
     for (uint32_t n = 0; n < a->pin_count; n++) {
         unsigned char split;
         memcpy(&split, &a->pins[n].split, 1);
-        if (a->pins[n].class >= c->problem->classes.count || split > 1 ||
-            a->pins[n].axis >= c->problem->mesh.axes || a->pin_wishes[n] >= c->wish_count)
+        if (a->pins[n].class >= p->classes.count || split > 1 ||
+            a->pins[n].axis >= p->mesh.axes || a->pin_wishes[n] >= c->wish_count)
             return false;
     }
     return true;
 }
 
+/* Edits as their commands; made again when read, once for acts in a row that share them. */
+static void walk_edits(struct rl_walk *w, struct core *c, struct act *a)
+{
+    struct live_problem *before = a > c->acts ? a[-1].edited : NULL;
+    uint32_t size = a->edited ? (uint32_t)strlen(a->edited->edits) : 0;
+    char *lines = a->edited ? a->edited->edits : NULL;
+
+    RL_ONE(w, size);
+    if (w->pass == RL_READ)
+        lines = size ? room_for(w, (size_t)size + 1, 1) : NULL;
+    if (w->failed || !size)
+        return;
+    RL_MANY(w, lines, size);
+    if (w->pass != RL_READ)
+        return;
+    a->edited = before && !strcmp(before->edits, lines) ? live_problem_share(before) : core_redo_edits(c, lines);
+    w->failed |= !a->edited;
+    free(lines);
+}
+
 static void walk_act(struct rl_walk *w, struct core *c, struct act *a)
 {
+    walk_edits(w, c, a);
+    if (w->failed)
+        return;
     RL_ONE(w, a->pin_count);
     if (w->pass == RL_READ) {
         a->pins = room_for(w, a->pin_count, sizeof *a->pins);
@@ -214,6 +239,7 @@ static void walk_counts(struct rl_walk *w, struct core *c)
     w->failed |= !(c->pace >= 0) || !isfinite(c->pace);
     RL_ONE(w, c->left_decisions);
     RL_ONE(w, c->left_episodes);
+    RL_ONE(w, c->past_episodes);
     RL_ONE(w, c->steps);
     RL_ONE(w, c->decisions);
     RL_ONE(w, c->updates);
@@ -234,6 +260,7 @@ static void begin_search(struct rl_walk *w, struct core *c)
     walk_options(w, &mine);
     if (w->failed || w->pass != RL_READ)
         return;
+    c->problem = a->edited ? &a->edited->problem : c->base;
     if (core_renew_search(c, &o, &e) ||
         search_set_pins(c->search, a->pins, a->pin_count, &clash, &e))
         w->failed = true;
@@ -258,6 +285,7 @@ static void walk_core(struct rl_walk *w, struct core *c, uint64_t *place)
     walk_plan(w, c, &c->exact);
     walk_plan(w, c, &c->batch);
     walk_plan(w, c, &c->stage_1);
+    walk_plan(w, c, &c->before);
     walk_series(w, &c->reward);
     walk_series(w, &c->best_ms);
     walk_series(w, &c->loss_curve);
@@ -387,7 +415,7 @@ static int load_checkpoint(struct core *c, const struct rl_bytes *bytes,
 int core_resume(struct core *c, const char *journal, const struct journal_log *log,
                 char note[RESUME_NOTE_ROOM], struct err *e)
 {
-    const struct problem *p = c->problem;
+    const struct problem *p = c->base;
     struct search_options options = c->options;
     double (*clock_s)(void *) = c->clock_s;
     char path[PATH_ROOM];

@@ -26,6 +26,8 @@ int core_push_act(struct core *c, struct act *next, struct err *e) MUST_CHECK;
 
 /* engine/live/edits.c: cluster, mesh, role, batch. */
 int core_edit_problem(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
+/* The problem that lines of edits make of c->base; NULL: they do not. For checkpoints. */
+struct live_problem *core_redo_edits(const struct core *c, const char *edits);
 /* `kept`, a plan of problem `from`, priced on the problem in force, when it is possible there. */
 void core_carry_plan(struct core *c, const struct problem *from, const struct live_plan *kept);
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { EDITS_MOST = 64 * 1024 }; /* bytes of their lines */
+
 static int no_memory(struct err *e)
 {
     return err_set(e, ERR_MEMORY, "not enough memory for the edit");
@@ -151,19 +153,42 @@ static int derive(const struct problem *from, const struct live_command *command
     return rc;
 }
 
-int core_edit_problem(struct core *c, const struct live_command *command, struct err *e)
+/* What `command` makes of `from`, whose own edits are `before`. */
+static int make_edited(const struct problem *from, const char *before, const struct live_command *command,
+                       struct live_problem **out, struct err *e)
 {
     struct live_problem *edited = mem_try(1, sizeof *edited);
-    struct act next;
+    struct str edits = {0};
 
     if (!edited)
         return no_memory(e);
-    int rc = derive(c->problem, command, &edited->problem, e);
+    int rc = derive(from, command, &edited->problem, e);
     if (rc) {
         free(edited);
         return rc;
     }
     atomic_init(&edited->references, 1);
+    str_add(&edits, before);
+    live_command_print(command, &edits);
+    str_add_char(&edits, '\n');
+    edited->edits = edits.text;
+    if (edits.failed || edits.size > EDITS_MOST) {
+        live_problem_release(edited);
+        return edits.failed ? no_memory(e) : err_set(e, ERR_LIMIT, "too many edits; undo some first");
+    }
+    *out = edited;
+    return 0;
+}
+
+int core_edit_problem(struct core *c, const struct live_command *command, struct err *e)
+{
+    const struct live_problem *in_force = c->acts[c->act].edited;
+    struct live_problem *edited;
+    struct act next;
+    int rc = make_edited(c->problem, in_force ? in_force->edits : "", command, &edited, e);
+
+    if (rc)
+        return rc;
     if (!act_copy(&c->acts[c->act], 0, &next)) {
         live_problem_release(edited);
         return no_memory(e);
@@ -182,6 +207,28 @@ int core_edit_problem(struct core *c, const struct live_command *command, struct
         core_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %.1f ms", search_game(c->search)->move_count,
                  c->baseline_ms);
     return rc;
+}
+
+struct live_problem *core_redo_edits(const struct core *c, const char *edits)
+{
+    struct live_problem *made = NULL, *next;
+    struct live_command command;
+    struct err e;
+
+    while (*edits) {
+        size_t size = strcspn(edits, "\n");
+        char line[COMMAND_TEXT_ROOM + 16];
+        snprintf(line, sizeof line, "%.*s", (int)(size < sizeof line ? size : 0), edits);
+        bool fails = live_command_parse(line, &command, &e) || command.verb < COMMAND_CLUSTER ||
+                     command.verb > COMMAND_BATCH ||
+                     make_edited(made ? &made->problem : c->base, made ? made->edits : "", &command, &next, &e);
+        live_problem_release(made);
+        if (fails)
+            return NULL;
+        made = next;
+        edits += size + (edits[size] == '\n');
+    }
+    return made;
 }
 
 void core_carry_plan(struct core *c, const struct problem *from, const struct live_plan *kept)

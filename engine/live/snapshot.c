@@ -17,6 +17,7 @@ void live_problem_release(struct live_problem *p)
     if (!p || atomic_fetch_sub(&p->references, 1) != 1)
         return;
     problem_release(&p->problem);
+    free(p->edits);
     free(p);
 }
 

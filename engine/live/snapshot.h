@@ -59,6 +59,7 @@ struct live_stage {
 struct live_problem {
     atomic_int references;
     struct problem problem;
+    char *edits; /* the commands that made it of that one, a line each */
 };
 
 enum { PLANS_MOST = 8 };

@@ -71,6 +71,10 @@ static void expect_same(struct core *a, struct core *b)
     assert_int_equal(a->reward.count, b->reward.count);
     assert_memory_equal(a->reward.block->points, b->reward.block->points,
                         a->reward.count * sizeof *a->reward.block->points);
+    assert_true(core_episodes(a) == core_episodes(b));
+    assert_true(cluster_fingerprint(&a->problem->cluster) == cluster_fingerprint(&b->problem->cluster));
+    assert_int_equal(a->problem->mesh.axes, b->problem->mesh.axes);
+    assert_int_equal(!a->before, !b->before);
     assert_int_equal(a->log.count, b->log.count);
     assert_string_equal(a->log.block->lines[a->log.count - 1].text,
                         b->log.block->lines[b->log.count - 1].text);
@@ -124,6 +128,9 @@ static void test_round_trips(void **state)
         {"set algorithm enumerate", "set propagation weak", "run"},
         {"set algorithm anneal", "run"},
         {"set algorithm exact", "run"},
+        {"episode 3", "cluster servers.*.link.bandwidth=20 GB/s", "run"},
+        {"pin @0=1", "cluster devices.*.memory=4 GB", "mesh 2x2", "run"},
+        {"mesh 2x2", "set kind all", "batch #1:0", "undo", "run"},
     };
 
     (void)state;
