@@ -138,6 +138,10 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     out->options = from->options;
     if (change->mesh)
         snprintf(out->options.mesh, sizeof out->options.mesh, "%s", change->mesh);
+    if (change->regime) {
+        out->options.micro_batches = change->regime->micro_batches;
+        out->options.zero = change->regime->zero;
+    }
     bool same_batch = change->batch_param == BATCH_AS_FOUND;
     out->batch_param = same_batch ? from->batch_param : change->batch_param;
     out->batch_dim = same_batch ? from->batch_dim : change->batch_dim;

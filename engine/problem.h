@@ -61,6 +61,7 @@ struct problem_change {
     const char *mesh;              /* NULL: as it is; "": one axis */
     const uint8_t *roles;          /* [roles.param_count] enum hlo_role; NULL: as they are */
     uint32_t batch_param, batch_dim; /* param BATCH_AS_FOUND: as it is */
+    const struct regime *regime;   /* micro-batches and ZeRO level; NULL: as they are */
 };
 
 /* The same question with something changed, as a problem of its own: ids of instructions, values and

@@ -159,6 +159,10 @@ void problem_args_write(const struct problem_args *a, struct str *out)
             size += (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? "," : "", plan_reduction_names[k]);
     }
     add_option(out, "--no-reductions", list);
+    if (a->options.micro_batches > 1)
+        str_format(out, " --micro-batches %u", a->options.micro_batches);
+    if (a->options.zero)
+        str_format(out, " --zero %u", a->options.zero);
 }
 
 int exit_code_of(const struct err *e)

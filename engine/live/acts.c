@@ -496,6 +496,8 @@ static int apply(struct core *c, const struct live_command *command, struct err 
         return apply_set(c, command, e);
     case COMMAND_CLUSTER:
     case COMMAND_MESH:
+    case COMMAND_MICRO:
+    case COMMAND_ZERO:
     case COMMAND_ROLE:
     case COMMAND_BATCH:
         return core_edit_problem(c, command, e);

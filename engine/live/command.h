@@ -5,7 +5,8 @@
  * `:` line takes:
  *     run | pause | decide [N] | episode [N] | pace PER_SECOND | pin NAME:DIM=0|1 | unpin NAME:DIM
  * | forbid NAME:DIM | backtrack NAME:DIM | force 0|1 | undo | redo | set OPTION VALUE
- * | cluster PATH=VALUE | mesh AxB | role NAME=ROLE | batch NAME:DIM | quit
+ * | cluster PATH=VALUE | mesh AxB | micro-batches K | zero 0..3 | role NAME=ROLE | batch NAME:DIM
+ * | quit
  * NAME:DIM is as in plan_set; it means the move that decides that dim. PATH is as in cluster_set,
  * ROLE one of hlo_role_names; "mesh one" is one axis over all devices. */
 #ifndef AUTOMAP_ENGINE_LIVE_COMMAND_H
@@ -32,6 +33,8 @@
     X(SET, "set", TEXT)             \
     X(CLUSTER, "cluster", TEXT)     \
     X(MESH, "mesh", TEXT)           \
+    X(MICRO, "micro-batches", TEXT) \
+    X(ZERO, "zero", TEXT)           \
     X(ROLE, "role", TEXT)           \
     X(BATCH, "batch", TEXT)         \
     X(QUIT, "quit", NONE)

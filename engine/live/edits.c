@@ -91,6 +91,22 @@ static int read_batch(const struct problem *p, const char *text, struct problem_
     return rc ? rc : err_set(e, ERR_INPUT, "no parameter matches \"%.100s\"", text);
 }
 
+static int read_regime(const struct problem *p, const struct live_command *c, struct regime *out, struct err *e)
+{
+    bool micro = c->verb == COMMAND_MICRO;
+    int64_t n, least = micro, most = micro ? UINT16_MAX : 3;
+
+    *out = problem_regime(p);
+    if (!hlo_parse_int(c->text, strlen(c->text), &n) || n < least || n > most)
+        return err_set(e, ERR_INPUT, "%s %.40s, expected a number from %lld to %lld", live_command_names[c->verb],
+                       c->text, (long long)least, (long long)most);
+    if (micro)
+        out->micro_batches = (uint32_t)n;
+    else
+        out->zero = (uint8_t)n;
+    return 0;
+}
+
 /* ---- pins on another problem ---- */
 
 /* A dim of a parameter that class `k` holds: how a pin is told again. */
@@ -130,6 +146,7 @@ static int derive(const struct problem *from, const struct live_command *command
 {
     struct problem_change change = {.batch_param = BATCH_AS_FOUND};
     struct cluster *cluster = mem_try(1, sizeof *cluster);
+    struct regime regime;
     uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
     int rc = cluster && roles ? 0 : no_memory(e);
 
@@ -139,6 +156,9 @@ static int derive(const struct problem *from, const struct live_command *command
     } else if (!rc && command->verb == COMMAND_ROLE) {
         rc = read_roles(from, command->text, roles, e);
         change.roles = roles;
+    } else if (!rc && (command->verb == COMMAND_MICRO || command->verb == COMMAND_ZERO)) {
+        rc = read_regime(from, command, &regime, e);
+        change.regime = &regime;
     } else if (!rc && command->verb == COMMAND_BATCH) {
         rc = read_batch(from, command->text, &change, e);
     } else if (!rc) {

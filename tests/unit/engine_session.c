@@ -240,6 +240,12 @@ static void test_edits_of_mesh_and_roles(void **state)
     label over;
     assert_int_equal(plan_batch_class(shot->problem, &over), problem_param_class(shot->problem, 32, 0));
     snapshot_release(shot);
+    tell(s, "micro-batches 2");
+    tell(s, "zero 2");
+    shot = session_look(s);
+    assert_int_equal(shot->problem->options.micro_batches, 2);
+    assert_int_equal(shot->problem->options.zero, 2);
+    snapshot_release(shot);
     tell(s, "episode 5");
     assert_true(session_wait_idle(s, 60));
     session_free(s);
@@ -252,7 +258,7 @@ static void test_refusals(void **state)
                                         "set learning-rate -1", "redo", "undo",
                                         "cluster network.bandwidth", "cluster network.colour=1 GB/s",
                                         "cluster devices.*.memory=16 GB", "mesh 3x3", "mesh 2x2x", "role nobody=input",
-                                        "role embedding=king", "batch nobody:0"};
+                                        "role embedding=king", "zero 4", "micro-batches 3", "micro-batches -1", "batch nobody:0"};
     struct session *s = begin(3);
     for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
         struct live_command c;
