@@ -89,8 +89,13 @@ static int make_plan(const struct explain_args *a, const struct problem *p, stru
     struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
     struct exact_result r;
 
-    if (a->plan)
-        return plan_file_load(p, a->plan, out, e);
+    if (a->plan) {
+        int loaded = plan_file_load(p, a->plan, out, e);
+        if (loaded || !out->relaxed)
+            return loaded;
+        plan_release(out);
+        return err_set(e, ERR_INPUT, "%.200s: a relaxed plan; strict ones are explained", a->plan);
+    }
     int rc = empty_plan(p, out, e);
     if (rc || !a->optimum)
         return rc;

@@ -4,6 +4,7 @@
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
+#include "engine/relaxed/relaxed.h"
 #include "engine/search/exact.h"
 #include "engine/units.h"
 #include "tui/command.h"
@@ -18,7 +19,7 @@ struct plan_args {
     struct problem_args problem;
     const char *settings[SETTINGS_MOST];
     uint32_t setting_count;
-    bool optimum, paper_reward, json, random;
+    bool optimum, paper_reward, json, random, relaxed, reduce_at_once;
     uint64_t seed;
     const char *start, *out;
 };
@@ -32,6 +33,10 @@ static const char help[] =
     "  --random SEED              decide the rest at random; the same seed gives the same plan\n"
     "  --optimum                  the best plan that keeps those decisions, with proof\n"
     "  --reward cost|paper        what best means: step time (default), or the paper's reward\n"
+    "  --mode strict|relaxed      relaxed: a value may change its split between uses, at the price of\n"
+    "                             the reshard; --set then holds for a parameter and all its uses\n"
+    "  --reduce-at-once           relaxed: partial results are combined where they arise, as XLA's\n"
+    "                             partitioner does\n"
     PROBLEM_ARGS_HELP
     "  -o FILE                    write the plan to FILE\n"
     "  --json                     print the plan as JSON\n";
@@ -63,8 +68,11 @@ static int parse(int argc, char **argv, struct plan_args *a)
             if (!a->paper_reward && strcmp(argv[i], "cost"))
                 return usage("--reward is cost or paper");
         } else if (!strcmp(argv[i], "--mode") && i + 1 < argc) {
-            if (strcmp(argv[++i], "strict"))
-                return usage("--mode is strict");
+            a->relaxed = !strcmp(argv[++i], "relaxed");
+            if (!a->relaxed && strcmp(argv[i], "strict"))
+                return usage("--mode is strict or relaxed");
+        } else if (!strcmp(argv[i], "--reduce-at-once")) {
+            a->reduce_at_once = true;
         } else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
             a->out = argv[++i];
         } else if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
@@ -102,7 +110,9 @@ static int start_from(const char *path, const struct problem *p, struct strict *
                 BUG_ON(!strict_decide(s, k, x, from.on[k] >> x & 1, NULL));
         }
     }
-    if (!rc)
+    if (!rc && from.relaxed)
+        rc = err_set(e, ERR_INPUT, "%.200s: a relaxed plan; --mode relaxed reads it", path);
+    if (from.problem)
         plan_release(&from);
     return rc;
 }
@@ -136,6 +146,72 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
     exact_release(&r);
     return 0;
 }
+
+/* ---- relaxed mode ---- */
+
+/* A setting as pins of every parameter it names: split along its axes, whole along the others. */
+static int add_pins(const struct problem *p, const char *text, struct relaxed_pin **pins,
+                    size_t *count, size_t *room, struct err *e)
+{
+    struct plan_setting setting;
+    bool is_known = false;
+    int rc = plan_setting_parse(p, text, &setting, e);
+
+    for (uint32_t k = 0; k < p->roles.param_count && !rc; k++) {
+        if (!plan_setting_matches(p, &setting, k))
+            continue;
+        is_known = true;
+        if (!mem_grow(pins, room, *count, p->mesh.axes))
+            return err_set(e, ERR_MEMORY, "not enough memory for the decisions");
+        for (uint32_t x = 0; x < p->mesh.axes; x++)
+            (*pins)[(*count)++] = (struct relaxed_pin){
+                k, setting.dim, x, setting.over >> x & 1 ? RELAXED_SPLIT : RELAXED_WHOLE};
+    }
+    return rc || is_known ? rc : err_set(e, ERR_INPUT, "no parameter is named \"%.120s\"", text);
+}
+
+static int solve_relaxed(const struct plan_args *a, const struct problem *p, struct plan *plan,
+                         struct err *e)
+{
+    struct relaxed_options o = {.reduce_at_once = a->reduce_at_once};
+    struct relaxed_pin *pins = NULL;
+    struct relaxed_plan found;
+    struct relaxed *r;
+    size_t count = 0, room = 0;
+    int rc = relaxed_new(p, &o, &r, e);
+
+    for (uint32_t k = 0; k < a->setting_count && !rc; k++)
+        rc = add_pins(p, a->settings[k], &pins, &count, &room, e);
+    if (!rc)
+        rc = relaxed_set_pins(r, pins, (uint32_t)count, e);
+    if (!rc)
+        rc = relaxed_solve(r, 0, &found, e);
+    if (!rc)
+        rc = plan_from_relaxed(&found, plan, e);
+    relaxed_free(r);
+    free(pins);
+    return rc;
+}
+
+/* From decisions, or read whole from a file of a relaxed plan. */
+static int make_relaxed(const struct plan_args *a, const struct problem *p, struct plan *plan,
+                        struct err *e)
+{
+    int rc;
+
+    if (!a->start)
+        return solve_relaxed(a, p, plan, e);
+    if (a->setting_count)
+        return err_set(e, ERR_INPUT, "--set goes with a relaxed plan that is made, not read");
+    rc = plan_file_load(p, a->start, plan, e);
+    if (!rc && !plan->relaxed) {
+        plan_release(plan);
+        rc = err_set(e, ERR_INPUT, "%.200s: a strict plan; --mode relaxed reads relaxed ones", a->start);
+    }
+    return rc;
+}
+
+/* ---- strict mode ---- */
 
 static int make_plan(const struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
 {
@@ -187,10 +263,10 @@ static void print_plan(const struct plan *plan)
     printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
            units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
     if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
-        printf("  proven optimal  no strict plan is faster\n");
+        printf("  proven optimal  no %s plan is faster\n", plan->relaxed ? "relaxed" : "strict");
     else if (plan->bound_ms > 0)
         printf("  bound           %12s\n", units_ms(a, plan->bound_ms));
-    printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced), units_bytes(b, bytes));
+    printf("  %-14s  %12s  %s a step\n", plan->relaxed ? "collectives" : "all-reduces", units_count(a, (int64_t)reduced), units_bytes(b, bytes));
     double limit = cluster_weakest(&p->cluster).memory_bytes;
     printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n", units_bytes(a, memory.peak),
            units_bytes(b, limit), memory.peak <= limit ? "fits" : "does not fit",
@@ -223,7 +299,7 @@ int cmd_plan(int argc, char **argv)
     if (!parsed)
         code = problem_args_load(&a->problem, p);
     if (!parsed && code == EXIT_OK) {
-        int rc = make_plan(a, p, &plan, &e);
+        int rc = a->relaxed ? make_relaxed(a, p, &plan, &e) : make_plan(a, p, &plan, &e);
         if (!rc && a->json)
             rc = plan_write_json(&plan, &json, &e);
         if (!rc && a->out)

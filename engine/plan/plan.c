@@ -1,5 +1,7 @@
 #include "engine/plan/plan.h"
 
+#include "engine/relaxed/relaxed.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -44,17 +46,50 @@ int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_
     return 0;
 }
 
+int plan_from_relaxed(struct relaxed_plan *from, struct plan *out, struct err *e)
+{
+    const struct problem *p = from->problem;
+    int rc = plan_alloc(p, out, e);
+
+    if (!rc && !(out->relaxed = mem_try(1, sizeof *out->relaxed))) {
+        plan_release(out);
+        rc = no_memory(e);
+    }
+    if (rc) {
+        relaxed_plan_release(from);
+        return rc;
+    }
+    *out->relaxed = *from;
+    memset(from, 0, sizeof *from);
+    memset(out->by, PLAN_BY_OPTIMUM, p->classes.count);
+    out->cost = out->relaxed->cost;
+    out->bound_ms = out->relaxed->bound_ms;
+    snprintf(out->found_by, sizeof out->found_by, "relaxed");
+    return 0;
+}
+
 int plan_copy(const struct plan *from, struct plan *out, struct err *e)
 {
     struct plan copy;
     int rc = plan_alloc(from->problem, &copy, e);
     size_t count = from->problem->classes.count;
+    struct relaxed_plan *relaxed = NULL;
 
     if (rc)
         return rc;
+    if (from->relaxed) {
+        relaxed = mem_try(1, sizeof *relaxed);
+        rc = relaxed ? relaxed_plan_copy(from->relaxed, relaxed, e) : no_memory(e);
+    }
+    if (rc) {
+        free(relaxed);
+        plan_release(&copy);
+        return rc;
+    }
     label *on = copy.on, *decided = copy.decided;
     uint8_t *by = copy.by;
     copy = *from;
+    copy.relaxed = relaxed;
     copy.on = memcpy(on, from->on, count * sizeof *on);
     copy.decided = memcpy(decided, from->decided, count * sizeof *decided);
     copy.by = memcpy(by, from->by, count * sizeof *by);
@@ -67,6 +102,9 @@ void plan_release(struct plan *p)
     free(p->on);
     free(p->decided);
     free(p->by);
+    if (p->relaxed)
+        relaxed_plan_release(p->relaxed);
+    free(p->relaxed);
     memset(p, 0, sizeof *p);
 }
 
@@ -83,9 +121,9 @@ struct plan_counts plan_count(const struct plan *p)
         for (uint32_t d = 0; d < hlo_value_shape(q->m, r->value)->rank; d++) {
             class_id c = problem_param_class(q, k, d);
             n.dims++;
-            if (c != CLASS_NONE && p->on[c])
+            if (plan_dim_label(p, r->value, d))
                 n.partitioned++;
-            else if (c == CLASS_NONE || p->decided[c])
+            else if (p->relaxed || c == CLASS_NONE || p->decided[c])
                 n.replicated++;
             else
                 n.undecided++;
@@ -99,6 +137,8 @@ label plan_dim_label(const struct plan *p, hlo_value v, uint32_t dim)
 {
     class_id k = p->problem->classes.class_of[class_dim(&p->problem->classes, v, dim)];
 
+    if (p->relaxed)
+        return status_dim(p->relaxed->made[v], p->problem->mesh.axes, dim);
     return k == CLASS_NONE ? 0 : p->on[k];
 }
 
@@ -183,6 +223,34 @@ static int add_storage(const struct plan *p, struct plan_collective **out, size_
     return 0;
 }
 
+static int relaxed_collectives(const struct plan *p, struct plan_collective **out, size_t *count,
+                               struct err *e)
+{
+    static const uint8_t kinds[RESHARD_KIND_COUNT] = {
+        [RESHARD_ALL_GATHER] = COLLECTIVE_ALL_GATHER,
+        [RESHARD_ALL_TO_ALL] = COLLECTIVE_ALL_TO_ALL,
+        [RESHARD_REDUCE_SCATTER] = COLLECTIVE_REDUCE_SCATTER,
+        [RESHARD_ALL_REDUCE] = COLLECTIVE_ALL_REDUCE,
+    };
+
+    *out = mem_try((size_t)p->relaxed->reshard_count + 1, sizeof **out);
+    if (!*out)
+        return no_memory(e);
+    for (uint32_t k = 0; k < p->relaxed->reshard_count; k++) {
+        const struct relaxed_reshard *r = &p->relaxed->reshards[k];
+        (*out)[(*count)++] = (struct plan_collective){
+            .instruction = p->problem->m->value_instruction[r->value],
+            .kind = kinds[r->kind],
+            .over = r->over,
+            .count = (uint32_t)r->times,
+            .bytes = r->bytes,
+            .ms = r->ms,
+            .cause = CLASS_NONE,
+        };
+    }
+    return 0;
+}
+
 int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count, struct err *e)
 {
     const struct terms *t = &p->problem->terms;
@@ -191,6 +259,8 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
 
     *out = NULL;
     *count = 0;
+    if (p->relaxed)
+        return relaxed_collectives(p, out, count, e);
     for (hlo_id id = 0; id < p->problem->m->count; id++) {
         uint32_t found = terms_reductions(t, id, p->on, list);
         if (!mem_grow(out, &room, *count, (size_t)found + 1)) {

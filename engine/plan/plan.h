@@ -1,7 +1,9 @@
-/* engine/plan/plan.h - a plan: the label of every class, who decided it, and what it costs.
+/* engine/plan/plan.h - a plan: how every value is split, who decided it, and what it costs.
  *
- * A plan belongs to a problem and holds nothing the problem has. Statuses of values follow from the
- * classes of their dims. The file form is in plan_file.h. */
+ * A plan belongs to a problem and holds nothing the problem has. In a strict plan every class has a
+ * label, and statuses of values follow from the classes of their dims. A relaxed plan has a status
+ * for every value and use (relaxed.h); no class is split then, for values of one class may differ.
+ * The file form is in plan_file.h. */
 #ifndef AUTOMAP_ENGINE_PLAN_PLAN_H
 #define AUTOMAP_ENGINE_PLAN_PLAN_H
 
@@ -29,13 +31,16 @@ extern const char *const plan_by_names[PLAN_BY_COUNT];
 #define PAPER_REWARD_PARTITIONED 0.4
 #define PAPER_REWARD_REPLICATED 0.1
 
+struct relaxed_plan; /* engine/relaxed/relaxed.h */
+
 struct plan {
     const struct problem *problem;
     label *on;              /* [classes] */
     label *decided;         /* [classes] axes along which something was decided, either way */
     uint8_t *by;            /* [classes] enum plan_by */
+    struct relaxed_plan *relaxed; /* owned; NULL: strict */
     struct step_cost cost;
-    double bound_ms;        /* no strict plan in reach is faster; 0: no bound known */
+    double bound_ms;        /* no plan of its mode in reach is faster; 0: no bound known */
     struct regime regime;   /* micro-batches and ZeRO level it is priced with: the problem's */
     double memory_limit;    /* bytes of a device that it was asked to stay within; 0: none asked */
     char found_by[32];      /* algorithm: "set", "exact", "dqn", ... */
@@ -45,6 +50,8 @@ struct plan {
 /* From the state of decisions: what is undecided counts as replicated. */
 int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_by by, struct plan *out,
                      struct err *e) MUST_CHECK;
+/* Takes over what `from` holds, also on error. */
+int plan_from_relaxed(struct relaxed_plan *from, struct plan *out, struct err *e) MUST_CHECK;
 int plan_copy(const struct plan *from, struct plan *out, struct err *e) MUST_CHECK;
 void plan_release(struct plan *p);
 
@@ -55,7 +62,7 @@ struct plan_counts {
 };
 struct plan_counts plan_count(const struct plan *p);
 
-/* Label of a dim of a value: 0 for free values. */
+/* Label of a dim of a value as it is made: 0 for free values. */
 label plan_dim_label(const struct plan *p, hlo_value v, uint32_t dim);
 
 /* "f32[32 12/4 512 512]": the split dims with the number of parts, '!' when padded; on several axes
@@ -71,14 +78,14 @@ int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e) MU
 
 /* One collective of the plan. */
 struct plan_collective {
-    hlo_id instruction;
+    hlo_id instruction; /* that makes the value */
     uint8_t kind;      /* enum collective_kind */
     label over;
     uint32_t count;    /* results it reduces, times executions of the instruction in a step */
     double bytes, ms;  /* local bytes of one step, time of one step */
-    class_id cause;    /* the reducing class */
+    class_id cause;    /* the reducing class; CLASS_NONE in a relaxed plan */
 };
-/* In order of instructions. The caller frees *out. O(instructions). */
+/* In order of instructions, of a relaxed plan its reshards. The caller frees *out. O(instructions). */
 int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count,
                      struct err *e) MUST_CHECK;
 

@@ -2,6 +2,7 @@
 
 #include "engine/plan/json_check.h"
 #include "engine/plan/plan_json.h"
+#include "engine/plan/relaxed_json.h"
 #include "hlo/file.h"
 
 #include <cjson/cJSON.h>
@@ -75,6 +76,16 @@ static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
                                               {"inputs", JSON_OBJECTS, variable_keys},
                                               {"classes", JSON_OBJECT, class_keys},
                                               {"warnings", JSON_TEXTS, NULL},
+                                              {"bound_kind", JSON_TEXT | JSON_OPTIONAL, NULL},
+                                              {"gap", JSON_NUMBER | JSON_OPTIONAL, NULL},
+                                              {"strict_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
+                                              {"partial_results", JSON_TEXT | JSON_OPTIONAL, NULL},
+                                              {"reshards", JSON_OBJECTS | JSON_OPTIONAL,
+                                               relaxed_reshard_keys},
+                                              {"instructions", JSON_OBJECTS | JSON_OPTIONAL,
+                                               relaxed_instruction_keys},
+                                              {"values", JSON_OBJECTS | JSON_OPTIONAL,
+                                               relaxed_value_keys},
                                               {0}};
 
 static const cJSON *get(const cJSON *o, const char *key)
@@ -105,8 +116,9 @@ static int parse_document(const char *text, size_t size, cJSON **out, struct err
                      PLAN_SCHEMA);
     else
         rc = json_check(*out, plan_keys, e);
-    if (!rc && strcmp(text_of(*out, "mode"), "strict"))
-        rc = err_set(e, ERR_INPUT, "mode: \"%.40s\", expected \"strict\"", text_of(*out, "mode"));
+    if (!rc && strcmp(text_of(*out, "mode"), "strict") && strcmp(text_of(*out, "mode"), "relaxed"))
+        rc = err_set(e, ERR_INPUT, "mode: \"%.40s\", expected \"strict\" or \"relaxed\"",
+                     text_of(*out, "mode"));
     if (rc) {
         cJSON_Delete(*out);
         *out = NULL;
@@ -622,7 +634,8 @@ int plan_file_parse(const struct problem *p, const char *text, size_t size, stru
     if (!rc)
         rc = check_regime(p, root, e);
     if (!rc)
-        rc = read_decisions(p, root, out, e);
+        rc = strcmp(text_of(root, "mode"), "strict") ? relaxed_read_json(p, root, out, e)
+                                                     : read_decisions(p, root, out, e);
     if (!rc)
         rc = check_statuses(out, root, "variables", e);
     if (!rc)

@@ -1,5 +1,7 @@
 #include "engine/plan/plan_json.h"
 
+#include "engine/plan/relaxed_json.h"
+
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -276,7 +278,7 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
         return rc;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "schema", "automap.plan/1");
-    cJSON_AddStringToObject(o, "mode", "strict");
+    cJSON_AddStringToObject(o, "mode", p->relaxed ? "relaxed" : "strict");
     cJSON_AddStringToObject(o, "found_by", p->found_by);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)p->seed);
     cJSON_AddStringToObject(o, "seed", seed);
@@ -307,6 +309,8 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     add_variables(p, HLO_ROLE_INPUT, "inputs", o);
     add_classes(p, o);
     add_warnings(p, o);
+    if (p->relaxed)
+        relaxed_add_json(p, o);
     free(list);
     char *text = rc ? NULL : cJSON_Print(o);
     cJSON_Delete(o);

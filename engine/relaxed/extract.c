@@ -68,7 +68,9 @@ static bool allocate_plan(const struct problem *p, struct relaxed_plan *out)
     out->leaf = mem_try((size_t)p->classes.leaf_base[p->m->count] + 1, sizeof *out->leaf);
     out->made = mem_try((size_t)p->m->value_count + 1, sizeof *out->made);
     out->held = mem_try((size_t)p->m->value_count + 1, sizeof *out->held);
-    return out->choice && out->leaf && out->made && out->held;
+    out->ended = mem_try((size_t)p->m->value_count + 1, sizeof *out->ended);
+    out->origin = mem_try((size_t)p->m->value_count + 1, sizeof *out->origin);
+    return out->choice && out->leaf && out->made && out->held && out->ended && out->origin;
 }
 
 void relaxed_plan_release(struct relaxed_plan *p)
@@ -77,6 +79,8 @@ void relaxed_plan_release(struct relaxed_plan *p)
     free(p->leaf);
     free(p->made);
     free(p->held);
+    free(p->ended);
+    free(p->origin);
     free(p->reshards);
     memset(p, 0, sizeof *p);
 }
@@ -124,6 +128,11 @@ static void set_values(struct writer *w)
     const struct hlo_module *hlo = m->p->m;
     const struct classes *c = &m->p->classes;
 
+    memcpy(w->out->origin, m->origin, hlo->value_count * sizeof *m->origin);
+    for (uint32_t k = 0; k < m->energy.nodes; k++) {
+        if (m->nodes[k].kind == MODEL_OUTPUT)
+            w->out->ended[m->nodes[k].value] = model_status(m, m->nodes[k].space, w->r->best[k]);
+    }
     for (hlo_value v = 0; v < hlo->value_count; v++) {
         hlo_value o = m->origin[v];
         if (o == HLO_NONE || m->maker[o] == UINT32_MAX)
@@ -206,6 +215,7 @@ int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e)
     int rc =
         allocate_plan(r->p, out) ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the plan");
 
+    out->reduce_at_once = r->options.reduce_at_once;
     for (uint32_t node = 0; node < r->model.energy.nodes && !rc; node++) {
         if (r->model.nodes[node].kind == MODEL_INSTRUCTION)
             set_instruction(&w, node);

@@ -72,6 +72,9 @@ struct relaxed_plan {
     status *made; /* [values] as it is made or stored; values that are one array have one status;
                      of free values whole */
     status *held; /* [values] as its uses find it: after the reshard they share, if there is one */
+    status *ended; /* [values] as the step hands it out, or drops it unread; nobody's next value */
+    hlo_value *origin; /* [values] the first name of the array it is; HLO_NONE: free, or no array */
+    bool reduce_at_once; /* as in the options */
     struct relaxed_reshard *reshards; /* in order of the values that are resharded */
     uint32_t reshard_count;
     struct step_cost cost;
@@ -102,6 +105,19 @@ int relaxed_set_pins(struct relaxed *r, const struct relaxed_pin *pins, uint32_t
 int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out,
                   struct err *e) MUST_CHECK;
 void relaxed_plan_release(struct relaxed_plan *p);
+int relaxed_plan_copy(const struct relaxed_plan *from, struct relaxed_plan *out,
+                      struct err *e) MUST_CHECK;
+
+/* What makes a plan, everything else follows: what each instruction does; statuses of origins: as
+ * stored or carried (made), held and ended, where there is a choice. Indices as in relaxed_plan. */
+struct relaxed_decisions {
+    const uint32_t *choice;
+    const status *made, *held, *ended;
+};
+/* That plan, priced, with no bound; pins are not asked. The next solve starts from it. ERR_INPUT
+ * names what cannot be so. O(instructions x labels). */
+int relaxed_impose(struct relaxed *r, const struct relaxed_decisions *d, struct relaxed_plan *out,
+                   struct err *e) MUST_CHECK;
 
 /* Step time of a strict plan, on[class], in the relaxed model; < 0: it has labels the model left
  * out. */

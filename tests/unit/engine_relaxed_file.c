@@ -1,0 +1,160 @@
+/* Relaxed plans in files: read back they are the same plan at the same cost; what is wrong in a file
+ * is named. */
+#include "random_module.h"
+
+#include "engine/plan/plan_file.h"
+#include "engine/plan/plan_json.h"
+#include "engine/relaxed/relaxed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SEEDS = 150 };
+
+static struct problem *open_random(uint64_t seed)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct cluster c;
+    struct problem_options o = {.exact_divisibility = seed % 3 == 0};
+    struct err e;
+
+    assert_int_equal(cluster_of_devices(&c, 4, &e), 0);
+    assert_int_equal(cluster_set(&c, "devices.*.peak.f32", "1 MFLOP/s", &e), 0);
+    assert_int_equal(cluster_set(&c, "devices.*.bandwidth", "1 MB/s", &e), 0);
+    assert_int_equal(cluster_set(&c, "servers.*.link.latency", "10 us", &e), 0);
+    snprintf(o.mesh, sizeof o.mesh, "%s", seed % 2 ? "2x2" : "");
+    assert_int_equal(random_problem(seed, 4 + (uint32_t)(seed % 20), &c, &o, p, &e), 0);
+    return p;
+}
+
+static void close_problem(struct problem *p)
+{
+    problem_release(p);
+    free(p);
+}
+
+static void solve(const struct problem *p, uint64_t seed, struct plan *out)
+{
+    struct relaxed_options o = {.reduce_at_once = seed % 4 == 0};
+    struct relaxed_plan found;
+    struct relaxed *r;
+    struct err e;
+
+    assert_int_equal(relaxed_new(p, &o, &r, &e), 0);
+    assert_int_equal(relaxed_solve(r, 0, &found, &e), 0);
+    assert_int_equal(plan_from_relaxed(&found, out, &e), 0);
+    relaxed_free(r);
+}
+
+static void check_same(const struct plan *a, const struct plan *b)
+{
+    const struct hlo_module *m = a->problem->m;
+    const struct relaxed_plan *x = a->relaxed, *y = b->relaxed;
+
+    assert_non_null(y);
+    assert_true(a->cost.step_ms == b->cost.step_ms);
+    assert_true(fabs(a->bound_ms - b->bound_ms) <= 1e-15 * a->bound_ms); /* JSON's digits */
+    assert_memory_equal(x->choice, y->choice, m->count * sizeof *x->choice);
+    assert_memory_equal(x->made, y->made, m->value_count * sizeof *x->made);
+    assert_memory_equal(x->held, y->held, m->value_count * sizeof *x->held);
+    assert_memory_equal(x->ended, y->ended, m->value_count * sizeof *x->ended);
+    assert_int_equal(x->reshard_count, y->reshard_count);
+    assert_memory_equal(x->leaf, y->leaf,
+                        a->problem->classes.leaf_base[m->count] * sizeof *x->leaf);
+}
+
+static void read_back(void **state)
+{
+    uint32_t reshards = 0;
+    (void)state;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct problem *p = open_random(seed);
+        struct plan plan, again, copy;
+        struct str text = {0};
+        struct err e;
+        solve(p, seed, &plan);
+        assert_int_equal(plan_write_json(&plan, &text, &e), 0);
+        if (plan_file_parse(p, text.text, text.size, &again, &e))
+            fail_msg("seed %llu: %s", (unsigned long long)seed, e.what);
+        check_same(&plan, &again);
+        assert_int_equal(plan_copy(&again, &copy, &e), 0);
+        plan_release(&again);
+        check_same(&plan, &copy);
+        reshards += plan.relaxed->reshard_count;
+        plan_release(&plan);
+        plan_release(&copy);
+        str_release(&text);
+        close_problem(p);
+    }
+    print_message("%u plans with %u reshards\n", SEEDS, reshards);
+    assert_true(reshards > SEEDS / 4);
+}
+
+/* The text with the `from` at `at` replaced. */
+static char *with(const char *text, const char *at, const char *from, const char *to)
+{
+    size_t room = strlen(text) + strlen(to) + 1;
+    char *out = mem_alloc(room);
+
+    snprintf(out, room, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return out;
+}
+
+static void wrong_files(void **state)
+{
+    static const struct {
+        const char *from, *to, *message;
+    } cases[] = {
+        {"\"mode\":\t\"relaxed\"", "\"mode\":\t\"lazy\"", "mode: \"lazy\""},
+        {"\"does\":\t[\"factor ", "\"does\":\t[\"factor 6", "no plan has it so"},
+        {"\"does\":\t[\"factor ", "\"does\":\t[\"facto ", "instructions["},
+        {"\"does\":\t[\"", "\"does\":\t[\"whole\", \"", "instructions["},
+        {"\"instruction\":\t\"", "\"instruction\":\t\"no-such-", "model has none such"},
+        {"\"partial_results\":\t\"", "\"partial_results\":\t\"not ", "partial_results"},
+        {"\"held\":\t[\"", "\"held\":\t[\"dim 77", "values["},
+    };
+    uint32_t seen = 0;
+    (void)state;
+
+    for (uint64_t seed = 0; seed < 40; seed += 2) {
+        struct problem *p = open_random(seed);
+        struct plan plan, again;
+        struct str text = {0};
+        struct err e;
+        solve(p, seed, &plan);
+        assert_int_equal(plan_write_json(&plan, &text, &e), 0);
+        const char *lists = strstr(text.text, "\"partial_results\"");
+        assert_non_null(lists);
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            const char *at = strstr(k ? lists : text.text, cases[k].from);
+            if (!at)
+                continue;
+            char *broken = with(text.text, at, cases[k].from, cases[k].to);
+            seen++;
+            if (plan_file_parse(p, broken, strlen(broken), &again, &e) >= 0)
+                fail_msg("seed %llu, case %zu was taken", (unsigned long long)seed, k);
+            if (!strstr(e.what, cases[k].message))
+                fail_msg("seed %llu, case %zu: %s", (unsigned long long)seed, k, e.what);
+            free(broken);
+        }
+        plan_release(&plan);
+        str_release(&text);
+        close_problem(p);
+    }
+    assert_true(seen > 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(wrong_files)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
