@@ -386,10 +386,26 @@ static uint32_t equal_parts(const struct pipe_instance *in, uint32_t n, uint32_t
     return count;
 }
 
+/* Drops cuts that leave less than a quarter of a part at either end of the pass: a stage that only
+ * spreads a bias is none. Returns the count of points. */
+static uint32_t drop_slivers(const struct pipe_instance *in, uint32_t parts, uint32_t *cut, uint32_t count)
+{
+    const double *sum = in->forward_ms[0];
+    double least = sum[in->points] / (4.0 * parts);
+    uint32_t kept = 0;
+
+    for (uint32_t k = 1; k < count; k++) {
+        if (sum[cut[k]] >= least && sum[in->points] - sum[cut[k]] >= least)
+            cut[++kept] = cut[k];
+    }
+    cut[++kept] = in->points;
+    return kept;
+}
+
 uint32_t profile_cuts(const struct pipe_instance *in, enum profile_points kind, uint32_t n, uint32_t *cut)
 {
     if (kind == PROFILE_CHEAPEST && n < in->points)
-        return pipe_instance_cheapest(in, n, cut);
+        return drop_slivers(in, n, cut, pipe_instance_cheapest(in, n, cut));
     if (kind == PROFILE_EQUAL && n < in->points)
         return equal_parts(in, n, cut);
     for (uint32_t p = 0; p <= in->points; p++)

@@ -32,8 +32,8 @@ int profile_new(const struct order *o, const struct pipe_options *options, struc
 
 /* Which cuts a solver may choose from. */
 enum profile_points {
-    PROFILE_ALL,      /* between any two forward operations */
     PROFILE_CHEAPEST, /* of each of N parts of equal compute the cut with fewest bytes */
+    PROFILE_ALL,      /* between any two forward operations */
     PROFILE_EQUAL,    /* between N parts of equal compute */
 };
 /* Fills cut[.. N + 1] for pipe_instance_coarsen (cut[.. points + 1] for PROFILE_ALL) and returns the

@@ -10,6 +10,8 @@ static const char *const kind_texts[] = {
     [JSON_NUMBER] = "a number",
     [JSON_NUMBER_OR_NULL] = "a number or null",
     [JSON_WHOLE] = "a whole number",
+    [JSON_WHOLES] = "a list of whole numbers",
+    [JSON_TRUTH] = "true or false",
     [JSON_TEXTS] = "a list of texts",
     [JSON_LISTS] = "a list of lists of texts",
     [JSON_OBJECT] = "an object",
@@ -38,7 +40,18 @@ int json_parse(const char *text, size_t size, cJSON **out, struct err *e)
     return err_at(e, text, size, at);
 }
 
-static bool all_texts(const cJSON *list)
+static bool is_whole(const cJSON *v)
+{
+    return cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble <= 9007199254740992.0 &&
+           floor(v->valuedouble) == v->valuedouble;
+}
+
+static bool is_text(const cJSON *v)
+{
+    return cJSON_IsString(v);
+}
+
+static bool all_of(const cJSON *list, bool (*is)(const cJSON *item))
 {
     const cJSON *item;
 
@@ -46,24 +59,15 @@ static bool all_texts(const cJSON *list)
         return false;
     cJSON_ArrayForEach(item, list)
     {
-        if (!cJSON_IsString(item))
+        if (!is(item))
             return false;
     }
     return true;
 }
 
-static bool all_lists(const cJSON *list)
+static bool all_texts(const cJSON *list)
 {
-    const cJSON *item;
-
-    if (!cJSON_IsArray(list))
-        return false;
-    cJSON_ArrayForEach(item, list)
-    {
-        if (!all_texts(item))
-            return false;
-    }
-    return true;
+    return all_of(list, is_text);
 }
 
 static bool is_kind(const cJSON *v, int kind)
@@ -76,12 +80,15 @@ static bool is_kind(const cJSON *v, int kind)
     case JSON_NUMBER_OR_NULL:
         return cJSON_IsNull(v) || (cJSON_IsNumber(v) && isfinite(v->valuedouble));
     case JSON_WHOLE:
-        return cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble <= 9007199254740992.0 &&
-               floor(v->valuedouble) == v->valuedouble;
+        return is_whole(v);
+    case JSON_WHOLES:
+        return all_of(v, is_whole);
+    case JSON_TRUTH:
+        return cJSON_IsBool(v);
     case JSON_TEXTS:
-        return all_texts(v);
+        return all_of(v, is_text);
     case JSON_LISTS:
-        return all_lists(v);
+        return all_of(v, all_texts);
     case JSON_OBJECTS:
         return cJSON_IsArray(v);
     default:

@@ -13,6 +13,8 @@ enum json_kind {
     JSON_NUMBER,
     JSON_NUMBER_OR_NULL,
     JSON_WHOLE,       /* 0 .. 2^53 */
+    JSON_WHOLES,      /* list of such */
+    JSON_TRUTH,       /* true or false */
     JSON_TEXTS,       /* list of texts */
     JSON_LISTS,       /* list of lists of texts */
     JSON_OBJECT,

@@ -1,0 +1,221 @@
+#include "engine/pipeline/export.h"
+
+#include "engine/pipeline/pipeline_file.h"
+#include "engine/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int finish(const struct str *out, struct err *e)
+{
+    return out->failed ? err_set(e, ERR_MEMORY, "not enough memory for the text of a plan") : 0;
+}
+
+/* ---- a trace ---- */
+
+static void add_row_name(const struct pipeline_plan *p, uint32_t node, struct str *out)
+{
+    uint32_t s = node / 2;
+
+    str_format(out, "%s\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":%u,\"args\":{\"name\":\"", node ? "," : "", node);
+    if (node % 2)
+        str_format(out, "link %u to %u", s, s + 1);
+    else
+        str_format(out, "stage %u, devices %u-%u", s, p->plan.device[s], p->plan.device[s + 1] - 1);
+    str_format(out, "\"}},\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":0,\"tid\":%u,\"args\":{\"sort_index\":%u}}",
+               node, node);
+}
+
+static void add_task(const struct pipe_task *t, struct str *out)
+{
+    static const char *const kinds[] = {
+        [PIPE_FORWARD] = "forward", [PIPE_BACKWARD] = "backward", [PIPE_REDUCE] = "all-reduce and update"};
+
+    if (t->end_ms <= t->start_ms)
+        return;
+    str_add(out, ",\n{\"ph\":\"X\",\"name\":\"");
+    if (t->kind == PIPE_REDUCE)
+        str_add(out, t->node % 2 ? "once a step" : kinds[t->kind]);
+    else
+        str_format(out, "%s %u", kinds[t->kind], t->micro_batch);
+    str_format(out, "\",\"cat\":\"%s\",\"pid\":0,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f}", kinds[t->kind], t->node,
+               1e3 * t->start_ms, 1e3 * (t->end_ms - t->start_ms));
+}
+
+int pipeline_export_trace(const struct pipeline *l, const struct pipeline_plan *p, struct str *out, struct err *e)
+{
+    struct pipe_schedule s;
+    int rc = pipe_schedule_make(&l->all, &p->plan, l->options.schedule, &s, e);
+
+    if (rc)
+        return rc;
+    str_add(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+    for (uint32_t node = 0; node < s.nodes; node++)
+        add_row_name(p, node, out);
+    for (uint32_t k = 0; k < s.count; k++)
+        add_task(&s.task[k], out);
+    str_add(out, "\n]}\n");
+    pipe_schedule_free(&s);
+    return finish(out, e);
+}
+
+/* ---- JAX ---- */
+
+/* Python text: names were cleaned at load, only what ends a literal is left to mind. */
+static void add_python(struct str *out, const char *text)
+{
+    str_add_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            str_add_char(out, '\\');
+        str_add_char(out, *text);
+    }
+    str_add_char(out, '"');
+}
+
+/* Parameters that points [i, j) read; of a stacked one the slices, in ascending order of use. */
+static void add_parameters(const struct pipeline *l, uint32_t i, uint32_t j, struct str *out)
+{
+    const struct order *o = &l->order;
+    const struct hlo_roles *roles = &l->problem->roles;
+    uint32_t *reads = mem_try((size_t)roles->param_count + 1, sizeof *reads), *slices = mem_try((size_t)roles->param_count + 1, sizeof *slices);
+
+    for (uint32_t v = 0; reads && slices && v < o->steps.value_count; v++) {
+        const struct unroll_value *value = &o->steps.values[v];
+        if (value->op != UNROLL_NONE || value->param == UNROLL_NONE || roles->params[value->param].role != HLO_ROLE_VARIABLE)
+            continue;
+        bool here = false;
+        for (uint32_t n = o->user_base[v]; n < o->user_base[v + 1]; n++)
+            here |= o->position[o->users[n]] >= i && o->position[o->users[n]] < j;
+        bool is_slice = value->value != roles->params[value->param].value;
+        reads[value->param] += here;
+        slices[value->param] += here && is_slice;
+    }
+    if (!reads || !slices)
+        out->failed = true;
+    for (uint32_t k = 0; !out->failed && k < roles->param_count; k++) {
+        if (!reads[k])
+            continue;
+        str_add(out, "            ");
+        add_python(out, roles->params[k].name);
+        str_add(out, ",");
+        if (slices[k])
+            str_format(out, "  # %u slices of it", slices[k]);
+        str_add(out, "\n");
+    }
+    free(reads);
+    free(slices);
+}
+
+static void add_stage(const struct pipeline *l, const struct pipeline_plan *p, uint32_t s, struct str *out)
+{
+    char layer[160];
+    uint32_t first = p->plan.pivot[s];
+
+    pipeline_layer(l, first, layer, sizeof layer);
+    str_format(out, "    {\n        \"devices\": range(%u, %u),\n        \"begins_at\": ", p->plan.device[s], p->plan.device[s + 1]);
+    add_python(out, hlo_name(l->problem->m, l->all.instruction[first]));
+    str_add(out, ",\n        \"layer\": ");
+    add_python(out, layer);
+    str_format(out, ",\n        \"share\": %.4f,\n        \"parameters\": [\n",
+               pipeline_share(l, p->plan.pivot[s + 1]) - pipeline_share(l, first));
+    add_parameters(l, first, p->plan.pivot[s + 1], out);
+    str_add(out, "        ],\n    },\n");
+}
+
+int pipeline_export_jax(const struct pipeline *l, const struct pipeline_plan *p, struct str *out, struct err *e)
+{
+    const struct pipeline_options *o = &l->options;
+
+    str_add(out, "# A pipeline of stages, each data parallel over its devices.\n");
+    str_format(out, "import jax\nfrom jax.sharding import Mesh, NamedSharding, PartitionSpec\n\n"
+                    "MICRO_BATCHES = %u\nMICRO_BATCH = %u\nSCHEDULE = \"%s\"\nSTAGES = [\n",
+               o->micro_batches, o->batch / o->micro_batches, pipe_schedule_names[o->schedule]);
+    for (uint32_t s = 0; s < p->plan.stages; s++)
+        add_stage(l, p, s, out);
+    str_add(out, "]\n\n\n"
+                 "def stage_mesh(stage):\n"
+                 "    \"\"\"The mesh of a stage: its devices along one axis, \\\"data\\\".\"\"\"\n"
+                 "    devices = jax.devices()\n"
+                 "    return Mesh([devices[d] for d in STAGES[stage][\"devices\"]], (\"data\",))\n\n\n"
+                 "def stage_shardings(stage):\n"
+                 "    \"\"\"Of the stage's parameters, and of a micro-batch and its activations.\"\"\"\n"
+                 "    mesh = stage_mesh(stage)\n"
+                 "    return NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, PartitionSpec(\"data\"))\n");
+    return finish(out, e);
+}
+
+/* ---- the plan file ---- */
+
+int pipeline_export_json(const struct pipeline *l, const struct pipeline_plan *p, struct str *out, struct err *e)
+{
+    struct pipeline again;
+    struct pipeline_plan same;
+    cJSON *json = pipeline_json(l, p);
+    char *text = cJSON_Print(json);
+    int rc = text ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the text of a plan");
+
+    cJSON_Delete(json);
+    if (!rc)
+        rc = pipeline_file_parse(l->problem, text, strlen(text), &again, &same, e);
+    if (!rc) {
+        BUG_ON(!pipe_plan_equal(&p->plan, &same.plan));
+        pipeline_release(&again);
+        str_format(out, "%s\n", text);
+    }
+    cJSON_free(text);
+    return rc ? rc : finish(out, e);
+}
+
+const struct pipeline_form *pipeline_form_by_name(const char *name)
+{
+    static const struct pipeline_form forms[] = {
+        {"trace", pipeline_export_trace}, {"jax", pipeline_export_jax}, {"json", pipeline_export_json}};
+
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+        if (!name || !strcmp(forms[k].name, name))
+            return &forms[k];
+    }
+    return NULL;
+}
+
+/* ---- in words ---- */
+
+static uint32_t stage_of(const struct pipeline_plan *p, uint32_t point)
+{
+    uint32_t s = 0;
+
+    while (s + 1 < p->plan.stages && p->plan.pivot[s + 1] <= point)
+        s++;
+    return s;
+}
+
+int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hlo_id id, struct str *out, struct err *e)
+{
+    const struct order *o = &l->order;
+    const struct instruction_scaling s = terms_scaling(&l->problem->terms, id, o->steps.batch);
+    char ms[UNITS_ROOM];
+    bool any = false;
+
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
+        const struct unroll_op *op = &o->steps.ops[n];
+        if (op->id != id)
+            continue;
+        uint32_t at = o->position[n], stage = stage_of(p, at);
+        uint32_t replicas = p->plan.device[stage + 1] - p->plan.device[stage];
+        double x = l->all.share[replicas] * l->all.options.micro_batch / (double)o->steps.batch_size;
+        str_format(out, "%s", hlo_name(l->problem->m, id));
+        if (op->trip != UNROLL_NONE)
+            str_format(out, ", trip %u of its loop,", op->trip);
+        str_format(out, " runs on stage %u, devices %u-%u, in the %s pass, at position %u of %u (%.1f %% of the forward compute): "
+                        "%s for a micro-batch\n",
+                   stage, p->plan.device[stage], p->plan.device[stage + 1] - 1, op->is_backward ? "backward" : "forward", at,
+                   o->count, 100 * pipeline_share(l, at),
+                   units_ms(ms, scaling_ms(&s, cluster_type_of(&l->problem->cluster, p->plan.device[stage]), x)));
+        any = true;
+    }
+    if (!any)
+        str_format(out, "%s belongs to no stage: it passes values on, is made anew by every use, or updates variables where they are\n",
+                   hlo_name(l->problem->m, id));
+    return finish(out, e);
+}

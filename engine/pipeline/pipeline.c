@@ -1,0 +1,231 @@
+#include "engine/pipeline/pipeline.h"
+
+#include "engine/pipeline/descent.h"
+#include "engine/pipeline/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { INSTANT_TRIES = 4 };
+
+static int make_few(struct pipeline *l, struct err *e)
+{
+    const struct pipeline_options *o = &l->options;
+
+    l->cut = mem_try((size_t)l->all.points + 1, sizeof *l->cut);
+    if (!l->cut)
+        return err_set(e, ERR_MEMORY, "not enough memory for the cuts of a pipeline");
+    uint32_t count = profile_cuts(&l->all, o->points, o->point_count, l->cut);
+    return pipe_instance_coarsen(&l->all, l->cut, count, &l->few, e);
+}
+
+static void drop_tables(struct pipeline *l)
+{
+    pipe_instance_free(&l->all);
+    pipe_instance_free(&l->few);
+    free(l->cut);
+    l->cut = NULL;
+}
+
+static int make_tables(struct pipeline *l, uint32_t micro_batches, struct err *e)
+{
+    const struct pipeline_options *o = &l->options;
+    struct pipe_options options = {.micro_batches = micro_batches,
+                                   .micro_batch = o->batch / micro_batches,
+                                   .overlap = o->overlap,
+                                   .memory_share = o->no_limit ? 0 : 1,
+                                   .schedule = o->schedule,
+                                   .half_duplex = o->half_duplex,
+                                   .recompute = o->recompute};
+    int rc = profile_new(&l->order, &options, &l->all, e);
+
+    return rc ? rc : make_few(l, e);
+}
+
+bool pipeline_instant(const struct pipeline *l, struct pipe_plan *out)
+{
+    struct pipe_goal goal = {.in = &l->few, .simulate = true, .stages = l->options.stages, .variables = true};
+    struct pipe_descent best;
+
+    if (!pipe_instant(&goal, INSTANT_TRIES, &best))
+        return false;
+    *out = best.plan;
+    return true;
+}
+
+static double instant_ms(const struct pipeline *l)
+{
+    struct pipe_plan plan;
+
+    return pipeline_instant(l, &plan) ? pipe_makespan(&l->few, &plan, l->options.schedule) : INFINITY;
+}
+
+/* Powers of two that divide the batch, and the batch itself cut into single samples. */
+static int choose_micro_batches(struct pipeline *l, struct err *e)
+{
+    double best_ms = INFINITY;
+    uint32_t best = 0, least = 1;
+
+    for (uint32_t m = 1; m <= l->options.batch && m <= 1024; m *= 2) {
+        if (l->options.batch % m)
+            break;
+        int rc = make_tables(l, m, e);
+        double ms = rc ? INFINITY : instant_ms(l);
+        drop_tables(l);
+        if (rc)
+            return rc;
+        if (ms < best_ms) {
+            best_ms = ms;
+            best = m;
+        }
+        least = m;
+    }
+    l->options.micro_batches = best ? best : least; /* where nothing fits, the smallest */
+    return 0;
+}
+
+static int complete_options(struct pipeline *l, struct err *e)
+{
+    struct pipeline_options *o = &l->options;
+
+    if (!o->batch && l->order.steps.batch_size <= UINT32_MAX)
+        o->batch = (uint32_t)l->order.steps.batch_size;
+    if (!o->point_count)
+        o->point_count = PIPELINE_POINTS;
+    if (o->micro_batches && o->batch % o->micro_batches)
+        return err_set(e, ERR_INPUT, "a batch of %u cannot be cut into %u equal micro-batches", o->batch,
+                       o->micro_batches);
+    return o->micro_batches ? 0 : choose_micro_batches(l, e);
+}
+
+int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out, struct err *e)
+{
+    *out = (struct pipeline){.problem = p, .options = *o};
+    int rc = order_new(p, &out->order, e);
+
+    if (!rc)
+        rc = complete_options(out, e);
+    if (!rc)
+        rc = make_tables(out, out->options.micro_batches, e);
+    if (rc)
+        pipeline_release(out);
+    return rc;
+}
+
+void pipeline_release(struct pipeline *l)
+{
+    drop_tables(l);
+    order_release(&l->order);
+    *l = (struct pipeline){0};
+}
+
+/* ---- plans ---- */
+
+void pipeline_price(const struct pipeline *l, const struct pipe_plan *plan, struct pipeline_plan *out)
+{
+    out->plan = *plan;
+    out->length_ms = pipe_length(&l->all, plan);
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
+        out->makespan_ms[k] = pipe_makespan(&l->all, plan, (enum pipe_schedule_kind)k);
+    out->fits = pipe_fits(&l->all, plan);
+}
+
+double pipeline_memory(const struct pipeline *l, const struct pipeline_plan *p, uint32_t *stage)
+{
+    double most = 0;
+
+    for (uint32_t s = 0; s < p->plan.stages; s++) {
+        double bytes = pipe_stage_of(&l->all, &p->plan, s).memory_bytes;
+        if (bytes <= most)
+            continue;
+        most = bytes;
+        if (stage)
+            *stage = s;
+    }
+    return most;
+}
+
+struct pipe_plan pipeline_refine(const struct pipeline *l, const struct pipe_plan *few)
+{
+    struct pipe_plan all = *few;
+
+    for (uint32_t s = 0; s <= few->stages; s++)
+        all.pivot[s] = l->cut[few->pivot[s]];
+    return all;
+}
+
+double pipeline_share(const struct pipeline *l, uint32_t cut)
+{
+    const double *sum = l->all.forward_ms[0];
+
+    return sum[l->all.points] > 0 ? sum[cut] / sum[l->all.points] : 0;
+}
+
+void pipeline_layer(const struct pipeline *l, uint32_t point, char *out, size_t room)
+{
+    const struct hlo_roles *roles = &l->problem->roles;
+
+    out[0] = '\0';
+    for (uint32_t p = point + 1; p-- > 0;) {
+        const struct unroll_op *op = &l->order.steps.ops[l->order.forward[p]];
+        if (!roles->layer[op->id])
+            continue;
+        const char *name = roles->layer_names[roles->layer[op->id]];
+        if (op->trip == UNROLL_NONE)
+            snprintf(out, room, "%s", name);
+        else
+            snprintf(out, room, "%s[%u]", name, op->trip);
+        return;
+    }
+}
+
+/* ---- the plan to take ---- */
+
+bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *start, uint32_t count,
+                     struct pipeline_plan *out)
+{
+    double best = INFINITY;
+
+    for (uint32_t n = 0; n < count; n++) {
+        struct pipe_goal goal = {.in = &l->all, .simulate = true, .stages = l->options.stages, .variables = true};
+        struct pipe_descent d;
+        pipe_descent_start(&d, &start[n].plan, pipe_goal_price(&goal, &start[n].plan));
+        pipe_descend(&d, &goal, PIPELINE_DESCENT_MOST);
+        if (d.value >= best)
+            continue;
+        best = d.value;
+        pipeline_price(l, &d.plan, out);
+        snprintf(out->found_by, sizeof out->found_by, "%s", start[n].name);
+    }
+    return best < INFINITY;
+}
+
+int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e)
+{
+    struct pipe_exact_options o = {.stages = l->options.stages, .variables = true};
+
+    return pipe_exact_solve(&l->few, &o, out, e);
+}
+
+bool pipeline_best_candidate(const struct pipeline *l, struct pipe_plan *out, double *length_ms)
+{
+    struct pipe_space_options o = pipe_space_paper();
+    struct pipe_plan plan = {0};
+    struct pipe_space space;
+    struct err e;
+
+    o.stages = l->options.stages;
+    *length_ms = INFINITY;
+    if (pipe_space_new(&l->few, &o, &space, &e))
+        return false; /* the paper has no candidate here: one device, too few variables */
+    for (uint32_t n = 0; n < PIPELINE_CANDIDATES_MOST && pipe_space_next(&space, &plan); n++) {
+        double length = pipe_score(&l->few, &plan);
+        if (length >= *length_ms)
+            continue;
+        *length_ms = length;
+        *out = plan;
+    }
+    pipe_space_free(&space);
+    return *length_ms < INFINITY;
+}

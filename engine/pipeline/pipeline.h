@@ -1,0 +1,91 @@
+/* engine/pipeline/pipeline.h - the pipeline question of a problem: a global batch cut into
+ * micro-batches, the tables for it, and plans with what they come to.
+ *
+ * The same cost model as for every other plan: instructions by roofline or measured profile, the
+ * cluster's links, one overlap rule: of the all-reduces of gradients the part `overlap` is hidden
+ * behind computation, 0 unless asked for. Everything else waits for its communication, but that a
+ * stage computes on while its transfers run. */
+#ifndef AUTOMAP_ENGINE_PIPELINE_PIPELINE_H
+#define AUTOMAP_ENGINE_PIPELINE_PIPELINE_H
+
+#include "engine/pipeline/exact.h"
+#include "engine/pipeline/profile.h"
+#include "engine/pipeline/schedule.h"
+
+enum { PIPELINE_POINTS = 64 }; /* points solvers choose from unless told otherwise */
+
+struct pipeline_options {
+    uint32_t batch;         /* global, of one step; 0: that of the file */
+    uint32_t micro_batches; /* divides the batch; 0: the number with the shortest instant answer */
+    uint32_t stages;        /* exactly; 0: any */
+    enum pipe_schedule_kind schedule;
+    double overlap;         /* 0 .. 1 */
+    bool recompute, half_duplex, no_limit; /* no_limit: device memory does not matter */
+    enum profile_points points;
+    uint32_t point_count;   /* 0: PIPELINE_POINTS */
+};
+
+struct pipeline {
+    const struct problem *problem;
+    struct pipeline_options options; /* filled in */
+    struct order order;
+    struct pipe_instance all; /* a point per forward operation */
+    struct pipe_instance few; /* what solvers choose from */
+    uint32_t *cut;            /* [few.points + 1] where its cuts lie in `all` */
+};
+
+/* `p` must outlive it. ERR_INPUT when the batch cannot be cut so; else as order_new, profile_new. */
+int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out,
+                 struct err *e) MUST_CHECK;
+void pipeline_release(struct pipeline *l);
+
+/* A plan over the points of `all`, and what it comes to. */
+struct pipeline_plan {
+    struct pipe_plan plan;
+    double length_ms;                        /* L */
+    double makespan_ms[PIPE_SCHEDULE_COUNT]; /* simulated */
+    bool fits;                               /* every stage its devices */
+    double optimum_ms; /* smallest L over `few`; 0: not known */
+    bool certified;    /* that one is proven */
+    char found_by[32];
+    uint64_t seed;
+};
+/* Fills in all but optimum, found_by and seed. */
+void pipeline_price(const struct pipeline *l, const struct pipe_plan *plan, struct pipeline_plan *out);
+/* The time of its schedule: what plans of other kinds call a step. */
+static inline double pipeline_step_ms(const struct pipeline *l, const struct pipeline_plan *p)
+{
+    return p->makespan_ms[l->options.schedule];
+}
+/* Memory of the fullest device, and its stage (may be NULL). */
+double pipeline_memory(const struct pipeline *l, const struct pipeline_plan *p, uint32_t *stage);
+
+/* The plan to take. From each start (over points of `all`) descent by simulated makespan on all
+ * points, at most PIPELINE_DESCENT_MOST plans each; the shortest that fits. What L calls best is not
+ * always what runs best: L knows nothing of how transfers and passes wait for each other.
+ * `name` of the start goes to found_by. False: none fits. */
+struct pipeline_start {
+    struct pipe_plan plan;
+    const char *name;
+};
+enum { PIPELINE_DESCENT_MOST = 2000, PIPELINE_CANDIDATES_MOST = 100000 };
+bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *start, uint32_t count,
+                     struct pipeline_plan *out);
+
+/* The smallest L over `few`, by dynamic programming, over all device cuts; and the best of the paper's candidates, by trying all, up to
+ * PIPELINE_CANDIDATES_MOST. Both over points of `few`. */
+int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e) MUST_CHECK;
+/* The instant answer, by simulated makespan: closed form and descent, over points of `few`. */
+bool pipeline_instant(const struct pipeline *l, struct pipe_plan *out);
+bool pipeline_best_candidate(const struct pipeline *l, struct pipe_plan *out, double *length_ms);
+
+/* From points of `few` to points of `all`. */
+struct pipe_plan pipeline_refine(const struct pipeline *l, const struct pipe_plan *few);
+
+/* Part of the forward computation before a cut of `all`. */
+double pipeline_share(const struct pipeline *l, uint32_t cut);
+/* "encoder/layer_003", "layers[17]" for the trip of an unrolled loop, "" where there is none: the
+ * layer of the forward operation at a point, or of the last before it that has one. */
+void pipeline_layer(const struct pipeline *l, uint32_t point, char *out, size_t room);
+
+#endif
