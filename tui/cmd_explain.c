@@ -1,10 +1,13 @@
 /* automap explain: why a dim is split or not, where a collective comes from, under a plan. */
 #include "tui/cmd_explain.h"
 
+#include "engine/pipeline/export.h"
+#include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/explain.h"
 #include "engine/plan/plan_file.h"
 #include "engine/search/exact.h"
 #include "tui/command.h"
+#include "tui/pipeline_print.h"
 #include "tui/problem_args.h"
 
 #include <stdio.h>
@@ -14,7 +17,8 @@ static const char help[] =
     "usage: automap explain MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]\n\n"
     "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two of them to\n"
     "ask whether both can be split, or the NAME of an instruction for its cost and collective.\n"
-    "Without a plan, nothing is decided; --optimum asks about the proven best plan.\n\n"
+    "Without a plan, nothing is decided; --optimum asks about the proven best plan. Of a pipeline plan\n"
+    "WHAT is an instruction: the stage it runs on.\n\n"
     "  --plan FILE                the plan to explain\n"
     "  --optimum                  the proven best plan\n" PROBLEM_ARGS_HELP;
 
@@ -131,6 +135,24 @@ static int explain(const struct explain_args *a, const struct plan *plan, struct
     return a->what_count == 2 ? explain_pair(plan, d[0], d[1], out, e) : explain_dim(plan, d[0], out, e);
 }
 
+/* Of a pipeline plan: where an instruction runs. */
+static int explain_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context, struct err *e)
+{
+    const struct explain_args *a = context;
+    struct str out = {0};
+    int rc = 0;
+
+    for (uint32_t k = 0; k < a->what_count && !rc; k++) {
+        hlo_id id = hlo_find(l->problem->m, a->what[k]);
+        rc = id == HLO_NONE ? err_set(e, ERR_INPUT, "no instruction named \"%.100s\"", a->what[k])
+                            : pipeline_explain(l, p, id, &out, e);
+    }
+    if (!rc && out.text)
+        fputs(out.text, stdout);
+    str_release(&out);
+    return rc;
+}
+
 int cmd_explain(int argc, char **argv)
 {
     struct explain_args a = {0};
@@ -140,9 +162,12 @@ int cmd_explain(int argc, char **argv)
     struct err e;
     int parsed = parse(argc, argv, &a), code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
 
-    if (!parsed)
+    bool is_pipeline = !parsed && a.plan && pipeline_file_is(a.plan);
+    if (is_pipeline)
+        code = pipeline_with_file(&a.problem, a.plan, explain_pipeline, &a);
+    else if (!parsed)
         code = problem_args_load(&a.problem, p);
-    if (!parsed && code == EXIT_OK) {
+    if (!parsed && !is_pipeline && code == EXIT_OK) {
         int rc = make_plan(&a, p, &plan, &e);
         if (!rc)
             rc = explain(&a, &plan, &out, &e);

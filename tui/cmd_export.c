@@ -2,10 +2,13 @@
  * and found to be the same plan. */
 #include "tui/cmd_export.h"
 
+#include "engine/pipeline/export.h"
+#include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/plan_file.h"
 #include "hlo/file.h"
 #include "tui/command.h"
 #include "tui/export_form.h"
+#include "tui/pipeline_print.h"
 #include "tui/problem_args.h"
 
 #include <stdio.h>
@@ -34,6 +37,8 @@ static const char help[] =
     "                             jax: mesh and PartitionSpecs for training code; json: the plan;\n"
     "                             report: Markdown with plots; dot: the graph for Graphviz;\n"
     "                             command: the command line that makes the plan again\n"
+    "  --format trace|jax|json    of a pipeline plan: trace: its schedule for chrome://tracing or\n"
+    "                             Perfetto (default); jax: stages with devices and parameters\n"
     "  --sharding v2|v1           how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7\n"
     "  -o FILE                    write to FILE; default standard output\n"
     "  --force                    overwrite FILE without asking\n" PROBLEM_ARGS_HELP
@@ -132,6 +137,29 @@ static int deliver(const struct export_args *a, const struct export_text *text, 
     return err_set(e, ERR_IO, "standard output cannot be written");
 }
 
+static int export_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context, struct err *e)
+{
+    const struct export_args *a = context;
+    struct export_text text = {0};
+    int rc = pipeline_form_by_name(a->format)->write(l, p, &text.text, e);
+
+    if (!rc && !may_write(a)) {
+        rc = err_set(e, ERR_IO, "not overwritten");
+        err_in_file(e, a->out);
+    }
+    if (!rc)
+        rc = deliver(a, &text, e);
+    str_release(&text.text);
+    return rc;
+}
+
+static int run_pipeline(struct export_args *a)
+{
+    if (!pipeline_form_by_name(a->format))
+        return usage("--format of a pipeline plan is trace, jax or json") ? EXIT_USAGE : EXIT_OK;
+    return pipeline_with_file(&a->problem, a->plan, export_pipeline, a);
+}
+
 /* What the command line leaves open the plan says. */
 static int complete_args(struct export_args *a, struct err *e)
 {
@@ -201,7 +229,9 @@ int cmd_export(int argc, char **argv)
     int parsed = parse(argc, argv, a);
     int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
 
-    if (!parsed) {
+    if (!parsed && pipeline_file_is(a->plan)) {
+        code = run_pipeline(a);
+    } else if (!parsed) {
         const struct export_form *form = find_form(a);
         if (form)
             code = run(a, form, p);

@@ -1,6 +1,7 @@
 /* automap plan: one plan, from given decisions or the proven optimum, with its costs. */
 #include "tui/cmd_plan.h"
 
+#include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
@@ -8,6 +9,7 @@
 #include "engine/search/exact.h"
 #include "engine/units.h"
 #include "tui/command.h"
+#include "tui/pipeline_print.h"
 #include "tui/problem_args.h"
 
 #include <stdio.h>
@@ -286,6 +288,24 @@ static void print_plan(const struct plan *plan)
     str_release(&shape);
 }
 
+/* A pipeline plan is shown, and with other figures of the cluster priced again; it takes no decisions. */
+static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context, struct err *e)
+{
+    const struct plan_args *a = context;
+    cJSON *json = a->json ? pipeline_json(l, p) : NULL;
+    char *text = json ? cJSON_Print(json) : NULL;
+
+    if (text) {
+        puts(text);
+    } else {
+        printf("%s  pipeline on %s\n\n", l->problem->m->name, l->problem->cluster.name);
+        pipeline_print(l, p);
+    }
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return a->out ? pipeline_file_save(l, p, a->out, e) : 0;
+}
+
 int cmd_plan(int argc, char **argv)
 {
     struct plan_args *a = mem_alloc(sizeof *a);
@@ -295,10 +315,15 @@ int cmd_plan(int argc, char **argv)
     struct err e;
     int parsed = parse(argc, argv, a);
     int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+    bool is_pipeline = !parsed && a->start && pipeline_file_is(a->start);
 
-    if (!parsed)
+    if (is_pipeline && (a->setting_count || a->optimum || a->random))
+        code = usage("a pipeline plan takes no --set, --optimum or --random") ? EXIT_USAGE : EXIT_OK;
+    else if (is_pipeline)
+        code = pipeline_with_file(&a->problem, a->start, show_pipeline, a);
+    else if (!parsed)
         code = problem_args_load(&a->problem, p);
-    if (!parsed && code == EXIT_OK) {
+    if (!parsed && !is_pipeline && code == EXIT_OK) {
         int rc = a->relaxed ? make_relaxed(a, p, &plan, &e) : make_plan(a, p, &plan, &e);
         if (!rc && a->json)
             rc = plan_write_json(&plan, &json, &e);

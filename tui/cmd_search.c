@@ -5,6 +5,7 @@
 #include "engine/plan/plan_file.h"
 #include "engine/units.h"
 #include "tui/command.h"
+#include "tui/search_pipeline.h"
 #include "tui/search_race.h"
 #include "tui/search_run.h"
 
@@ -352,7 +353,7 @@ static int search_problem(struct search_args *a)
             err_print(&e, stderr);
             code = EXIT_INPUT;
         } else {
-            code = a->race ? race(a, p) : run_all(a, p);
+            code = a->pipeline.wanted ? search_pipeline(a, p) : a->race ? race(a, p) : run_all(a, p);
         }
         problem_release(p);
     }

@@ -12,10 +12,12 @@ enum { FILE_MOST = 4 << 20 };
 static const char help[] =
     "usage: automap search MODEL [CLUSTER] [OPTION ...]\n\n"
     "Searches for the best distribution: decision by decision, with a learner or its opponents.\n\n"
-    "  --kind opp|adp|all         decide variables (default), inputs, or both together\n"
-    "  --algo NAME                dqn (default), random, greedy, enumerate, anneal, exact; race: "
-    "all of them\n"
-    "                             on equally many priced plans\n"
+    "  --kind opp|adp|pp|all      decide variables (default), inputs, a pipeline; all: variables "
+    "and inputs\n"
+    "                             together, compared with the best plan of each other kind\n"
+    "  --algo NAME                dqn (default), random, greedy, enumerate, exact; anneal, or of a "
+    "pipeline\n"
+    "                             descent; race: all of them on equally many priced plans\n"
     "  --reward cost|paper        step time (default), or the paper's 0.4 and 0.1 per dim\n"
     "  --mode strict              no resharding between uses\n"
     "  --propagation full|weak    weak: conflicts are found by walking into them, and end an "
@@ -30,7 +32,8 @@ static const char help[] =
     "  --pins FILE                one a line\n"
     "  --script FILE              commands at moments: lines 'STEP COMMAND' or 'at episode N: "
     "COMMAND'\n"
-    "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PROBLEM_ARGS_HELP
+    "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PIPELINE_ARGS_HELP
+    PROBLEM_ARGS_HELP
     "  --plan FILE                write the best plan to FILE\n"
     "  --journal FILE             keep commands and best plans in FILE as they come\n"
     "  --resume FILE              go on with the search of a journal, bit for bit; takes limits "
@@ -165,7 +168,7 @@ static void sort_timed(struct timed_list *l)
 }
 
 /* "--kind" and the others that are options of the search by the same name. */
-static const char *const same_name[] = {"kind", "reward", "propagation", "seed", "stable-episodes"};
+static const char *const same_name[] = {"reward", "propagation", "seed", "stable-episodes"};
 
 static int set(struct search_args *a, const char *name, const char *value)
 {
@@ -197,13 +200,18 @@ static int take_value(struct search_args *a, const char *option, const char *val
     char *end;
     uint64_t n;
 
+    if (!strcmp(option, "kind")) {
+        a->pipeline.wanted = !strcmp(value, "pp");
+        return a->pipeline.wanted ? 0 : set(a, option, value);
+    }
     for (size_t k = 0; k < sizeof same_name / sizeof *same_name; k++) {
         if (!strcmp(option, same_name[k]))
             return set(a, option, value);
     }
     if (!strcmp(option, "algo")) {
         a->race = !strcmp(value, "race");
-        return a->race ? 0 : set(a, "algorithm", value);
+        a->algorithm = value;
+        return 0;
     }
     if (!strcmp(option, "mode"))
         return strcmp(value, "strict") ? usage("--mode is strict, not ", value) : 0;
@@ -256,6 +264,8 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
     if (!strcmp(option, "--no-folding"))
         return set(a, "folding", "off");
     int taken = problem_args_take(&a->problem, argc, argv, at);
+    if (!taken)
+        taken = pipeline_args_take(&a->pipeline, argc, argv, at);
     if (taken)
         return taken < 0 ? -1 : 0;
     const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[*at + 1] : NULL;
@@ -269,9 +279,26 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
     return rc;
 }
 
+/* What an option means may depend on the kind, wherever it stands. */
+static int check_kind(struct search_args *a)
+{
+    a->pipeline.options.micro_batches = a->problem.options.micro_batches;
+    if (!a->pipeline.wanted)
+        return a->race || !a->algorithm ? 0 : set(a, "algorithm", a->algorithm);
+    if (!a->race && a->algorithm && !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm))
+        return usage("no algorithm for pipelines: ", a->algorithm);
+    if (a->pin_count || a->by_step.count || a->by_episode.count || a->journal || a->resume)
+        return usage("--kind pp takes no pins, script or journal", "");
+    if (a->problem.options.zero)
+        return usage("--kind pp stores variables whole: no --zero", "");
+    a->problem.options.micro_batches = 0; /* the pipeline's own */
+    return 0;
+}
+
 int search_args_parse(int argc, char **argv, struct search_args *a)
 {
     *a = (struct search_args){.seeds = 1, .search.seed = 1};
+    pipeline_args_init(&a->pipeline);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             fputs(help, stdout);
@@ -291,7 +318,7 @@ int search_args_parse(int argc, char **argv, struct search_args *a)
         return usage("--algo race takes neither --seeds nor --script", "");
     sort_timed(&a->by_step);
     sort_timed(&a->by_episode);
-    return 0;
+    return check_kind(a);
 }
 
 void search_args_release(struct search_args *a)

@@ -4,6 +4,7 @@
 
 #include "engine/live/journal.h"
 #include "engine/search/search.h"
+#include "tui/pipeline_args.h"
 #include "tui/problem_args.h"
 
 enum { SEARCH_SEEDS_MOST = 1000 };
@@ -23,6 +24,8 @@ struct timed_list {
 struct search_args {
     struct problem_args problem;
     struct search_options search;
+    struct pipeline_args pipeline; /* --kind pp, and what --kind all compares with */
+    const char *algorithm;         /* as given; NULL: not given */
     bool race, json, quiet;
     uint64_t episodes; /* 0: no limit */
     double seconds;    /* 0: no limit */

@@ -1,0 +1,96 @@
+#!/bin/sh
+# automap search --kind pp: JSON by its schema, the same bits again, plan files, export, explain, refusals.
+set -eu
+source=$1 automap=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+base=$source/examples/models/t5-base6.hlo.txt.gz
+scan=$source/examples/models/decoder-scan.hlo.txt.gz
+c=$source/examples/clusters/c-4x8-v100.yaml
+b=$source/examples/clusters/b-3x8-v100.yaml
+"$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 16 --algo dqn --episodes 60 --seed 3 --json \
+    --plan "$dir/plan.json" > "$dir/one.json"
+"$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 16 --algo dqn --episodes 60 --seed 3 \
+    --plan "$dir/again.json" > "$dir/one.txt"
+cmp "$dir/plan.json" "$dir/again.json"
+"$automap" plan "$base" "$c" --plan "$dir/plan.json" --json > "$dir/read.json"
+"$automap" export "$base" "$c" --plan "$dir/plan.json" --format trace -o "$dir/trace.json"
+"$automap" export "$base" "$c" --plan "$dir/plan.json" --format jax -o "$dir/stages.py"
+"$automap" export "$base" "$c" --plan "$dir/plan.json" --format json -o "$dir/out.json"
+"$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 16 --algo race --episodes 50 --json > "$dir/race.json"
+"$automap" search "$base" "$b" --kind pp --batch 240 --micro-batches 15 --algo enumerate --seeds 2 --json > "$dir/two.json"
+python3 - "$dir" << 'P' || exit 1
+import ast, json, sys
+d = sys.argv[1]
+one, plan, read, out, race, two, trace = (json.load(open(f"{d}/{n}.json")) for n in ("one", "plan", "read", "out", "race", "two", "trace"))
+search = one.pop("search")
+assert one == plan == read == out and one["schema"] == "automap.pipeline/1"
+n = len(one["stages"])
+assert len(one["device_cuts"]) == len(one["pivots"]) == len(one["transfers"]) == n - 1
+assert sum(s["devices"] for s in one["stages"]) == 32 and one["device_cuts"] == sorted(set(one["device_cuts"]))
+assert [p["share"] for p in one["pivots"]] == sorted(p["share"] for p in one["pivots"])
+assert all(set(p) >= {"instruction", "layer", "share"} for p in one["pivots"])
+assert all(s["variables"] > 0 and s["memory_bytes"] <= 16e9 and s["forward_ms"] > 0 for s in one["stages"])
+assert set(one["makespan_ms"]) == {"eager", "1f1b", "gpipe"} and one["step_time_ms"] == one["makespan_ms"]["eager"]
+assert one["certified"] is True and one["fits"] is True and one["options"]["batch"] == 256
+# the candidates' best is no better than the optimum over all cuts, and the DQN no better than the best candidate
+assert one["optimum_L_ms"] <= search["candidate_L_ms"] + 1e-9 <= search["found_L_ms"] + 2e-9
+assert search["evaluations"] == 60
+best = {r["algo"]: r["L_ms"] for r in race["runners"]}
+assert set(best) == {"dqn", "random", "greedy", "enumerate", "descent", "exact"} and min(best.values()) == best["exact"]
+assert [len(r["curve"]) == len(race["evaluations"]) for r in race["runners"]]
+assert two["schema"] == "automap.pipelines/1" and len(two["runs"]) == 2
+assert two["runs"][0]["search"]["proven"] and two["runs"][0]["device_cuts"] == two["runs"][1]["device_cuts"]
+# every stage runs every micro-batch forward and backward, nothing overlaps within a row, the end is the makespan
+rows = {}
+for e in trace["traceEvents"]:
+    if e["ph"] == "X":
+        rows.setdefault(e["tid"], []).append(e)
+for tid, events in rows.items():
+    if tid % 2 == 0:
+        for kind in ("forward", "backward"):
+            assert {e["name"] for e in events if e["cat"] == kind} == {f"{kind} {m}" for m in range(16)}, (tid, kind)
+        events.sort(key=lambda e: e["ts"])
+        assert all(a["ts"] + a["dur"] <= b["ts"] + 2e-3 for a, b in zip(events, events[1:]))
+end = max(e["ts"] + e["dur"] for events in rows.values() for e in events)
+assert abs(end / 1e3 - one["step_time_ms"]) < 1e-2, end
+# the stages hold every variable, the tied one twice
+tree = ast.parse(open(f"{d}/stages.py").read())
+stages = next(x.value for x in tree.body if isinstance(x, ast.Assign) and x.targets[0].id == "STAGES")
+names = [ast.literal_eval(v) for s in stages.elts for k, v in zip(s.keys, s.values) if k.value == "parameters"]
+assert len(names) == n and len({x for s in names for x in s}) == 155
+if n > 1:
+    assert sum("embedding" in s for s in names) >= 2, [len(s) for s in names]
+P
+grep -q 'taken  .*by simulation' "$dir/one.txt"
+
+# an instruction's place: the first product of the encoder on the first stage, the loss on the last
+"$automap" explain "$base" "$c" --plan "$dir/plan.json" neg.23 > "$dir/why"
+grep -q "runs on stage $(grep -c '"in_flight"' "$dir/plan.json" | awk '{print $1-1}')," "$dir/why"
+
+# a loop's layers are told apart, and memory decides: without recomputing nothing fits 2 GB
+"$automap" search "$scan" "$c" --kind pp --algo descent --episodes 200 --json > "$dir/scan.json"
+grep -q '"layer":	"layers\[[0-9]*\]"' "$dir/scan.json"
+
+# refusals
+refuse() {
+    want=$1; shift
+    code=0
+    "$@" > "$dir/out" 2> "$dir/err" || code=$?
+    [ $code = "$want" ] || { echo "exit $code, not $want: $*"; cat "$dir/err"; exit 1; }
+}
+refuse 2 "$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 15
+refuse 1 "$automap" search "$base" "$c" --kind pp --algo anneal
+refuse 1 "$automap" search "$base" "$c" --kind pp --overlap 2
+refuse 1 "$automap" search "$base" "$c" --kind pp --pin '#0:0=1'
+refuse 1 "$automap" plan "$base" "$c" --plan "$dir/plan.json" --optimum
+refuse 1 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format hlo
+refuse 2 "$automap" plan "$base" "$b" --plan "$dir/plan.json"
+grep -q 'for another cluster' "$dir/err"
+refuse 2 "$automap" plan "$scan" "$c" --plan "$dir/plan.json"
+grep -q 'for another model' "$dir/err"
+sed 's/"overlap":	0/"overlap":	"none"/' "$dir/plan.json" > "$dir/bad.json"
+refuse 2 "$automap" plan "$base" "$c" --plan "$dir/bad.json"
+grep -q 'options.overlap: expected a number' "$dir/err"
+sed 's/"position":	[0-9]*/"position":	7/' "$dir/plan.json" > "$dir/bad.json"
+refuse 2 "$automap" plan "$base" "$c" --plan "$dir/bad.json"
