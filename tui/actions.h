@@ -31,6 +31,7 @@ enum common_action {
     ACT_PANEL_LAST,
     ACT_GRAPH_VIEW,
     ACT_PLANS,
+    ACT_MEMORY,
     ACT_COST,
     ACT_DEVICES,
     ACT_ZOOM,

@@ -11,6 +11,7 @@
 #include "tui/view_help.h"
 #include "tui/view_lanes.h"
 #include "tui/view_log.h"
+#include "tui/view_memory.h"
 #include "tui/view_palette.h"
 #include "tui/view_pin.h"
 #include "tui/view_plans.h"
@@ -29,8 +30,10 @@ const struct panel_ops *const panel_list[] = {
     &view_log,
     &view_cost,
     &view_devices,
+    &view_memory_panel,
     &view_why,
     &view_plans,
+    &view_memory,
     &view_pin,
     &view_backtrack,
     &view_export,

@@ -316,7 +316,7 @@ static void draw_axis(const struct canvas *c, const struct pane *row)
              plot->unit_x ? plot->unit_x : "");
     place(row, taken, row->width - utf8_text_columns(text), ROLE_DIM, text);
     for (size_t i = 0; i < plot->mark_count; i++) {
-        snprintf(text, sizeof text, "▲%d", plot->marks[i].number);
+        snprintf(text, sizeof text, "▲%.*d", plot->marks[i].number > 0, plot->marks[i].number);
         place(row, taken, column_of(c, plot->marks[i].x) / c->side_x, ROLE_PIN, text);
     }
     int x = 4;
@@ -373,6 +373,8 @@ struct plot_drawn plot_draw(const struct pane *p, const struct plot *plot)
     free(c.clipped);
     struct pane row = pane_part(p, width + 1, p->height - 1, p->width - width - 1, 1);
     draw_axis(&c, &row);
+    c.drawn.first_column = width + 1;
+    c.drawn.columns = c.cells.width;
     free(c.dots);
     return c.drawn;
 }

@@ -30,7 +30,7 @@ struct plot_series {
 
 struct plot_mark {
     double x;
-    int number;
+    int number; /* 0: no number */
 };
 
 struct plot {
@@ -51,6 +51,7 @@ struct plot {
 struct plot_drawn {
     size_t not_finite; /* points left out as gaps */
     size_t above;      /* points over a fixed top, shown as '^' in their column */
+    int first_column, columns; /* of the pane: where the curves are; 0 columns: too small */
 };
 
 struct plot_drawn plot_draw(const struct pane *p, const struct plot *plot);

@@ -2,6 +2,7 @@
  * random keys and sizes while a search runs. */
 #include "tui/app.h"
 #include "tui/cost_split.h"
+#include "tui/memory_look.h"
 #include "tui/price.h"
 #include "tui/tree.h"
 
@@ -137,6 +138,50 @@ static void test_cost_adds_up(void **state)
     assert_true(fabs(t.inside_ms + t.across_ms - step->communication_ms) < 1e-6);
     assert_true(step->communication_ms <= 0 || t.inside_bytes > 0);
     cost_split_release(&s);
+}
+
+/* What is listed as live is what the model counts, at every position; a group's values are its bytes; a
+ * flip is what the model says of that assignment. */
+static void test_memory_adds_up(void **state)
+{
+    (void)state;
+    static struct memory_value values[8192];
+    struct memory_curve c;
+    struct memory_group *groups;
+    size_t count;
+    double inner;
+    struct err e;
+
+    tell("episode 1");
+    assert_int_equal(memory_curve_make(watch, watch->best, &c, &e), 0);
+    assert_true(fabs(c.total[c.peak] * 1e9 - watch->memory.peak) < 1);
+    assert_int_equal(memory_at(watch, c.peak), watch->memory.at);
+    for (uint32_t n = 0; n < c.count; n += 241) {
+        double sum = 0;
+        assert_int_equal(memory_groups(watch, &c, n, &groups, &count, &inner, &e), 0);
+        for (size_t k = 0; k < count; k++) {
+            double own = 0;
+            uint32_t held = memory_group_values(watch, &c, n, &groups[k], values, 8192);
+            assert_int_equal(held, groups[k].count);
+            for (uint32_t i = 0; i < held; i++) {
+                own += values[i].bytes;
+                assert_true(i == 0 || values[i].bytes <= values[i - 1].bytes);
+            }
+            assert_true(fabs(own - groups[k].bytes) < 1);
+            sum += groups[k].bytes;
+        }
+        assert_true(fabs(sum + inner - c.total[n] * 1e9) < 2);
+        free(groups);
+    }
+    struct memory_flip *flips = mem_alloc((size_t)watch->move_count * sizeof *flips);
+    memory_flips(watch, &c, 0, watch->move_count, flips);
+    for (int n = 0; n < watch->move_count; n++) {
+        const struct game_move *g = &watch->moves->items[n];
+        assert_int_equal(flips[n].split, !(watch->best->on[watch->moves->pool[g->classes]] >> g->axis & 1));
+        assert_true(flips[n].step_ms > 0 && flips[n].peak > watch->memory.arguments / 4);
+    }
+    free(flips);
+    memory_curve_release(&c);
 }
 
 /* A wave holds all dims of its classes and no others; each step follows from the one before; played, it
@@ -328,7 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
-        cmocka_unit_test(test_wave), cmocka_unit_test(test_cost_adds_up),
+        cmocka_unit_test(test_wave), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
     };
