@@ -18,6 +18,7 @@ struct app_setup {
     int64_t today;            /* seconds since 1970, for "yesterday" */
     struct problem_args problem; /* options for every model that is opened; its files are ignored */
     uint64_t seed;               /* of searches */
+    bool keep_journal;           /* of every search, in sessions/ of state_dir */
 };
 
 int app_new(struct app **out, const struct app_setup *s, struct err *e) MUST_CHECK;
@@ -74,5 +75,7 @@ enum app_wish app_take_wish(struct app *a, const char **text);
 /* Opens a model on a cluster (NULL or "": the default), each a path or the name of a shipped one,
  * in place of what is open; on an error that stays. */
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e) MUST_CHECK;
+/* The same with what a journal tells of: its search stands where it stood, bit for bit. */
+int app_resume(struct app *a, const char *journal, struct err *e) MUST_CHECK;
 
 #endif

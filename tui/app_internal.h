@@ -4,6 +4,7 @@
 
 #include "tui/actions.h"
 #include "tui/app.h"
+#include "tui/recent.h"
 
 #include <limits.h>
 
@@ -52,6 +53,7 @@ struct app {
     double asked_pace;       /* since the last snapshot; < 0: none */
     uint64_t refused;        /* the last refusal said */
     char model_name[128];
+    struct recent recent;    /* its row on the start screen; path "": none */
     char model_path[PATH_MAX], cluster_path[PATH_MAX]; /* as opened; cluster "": the default */
     uint32_t saved_acts;     /* of the session, when its pins were last saved */
 };

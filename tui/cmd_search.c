@@ -5,10 +5,13 @@
 #include "engine/plan/plan_file.h"
 #include "engine/units.h"
 #include "tui/command.h"
+#include "tui/file.h"
 #include "tui/search_pipeline.h"
 #include "tui/search_race.h"
 #include "tui/search_run.h"
+#include "tui/sessions.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -298,6 +301,8 @@ static int run_all(const struct search_args *a, const struct problem *p)
         if (pool.runs[n].began)
             core_release(&pool.runs[n].core);
     }
+    if (stopped && code == EXIT_OK && !a->quiet && pool.runs[0].journal[0])
+        fprintf(stderr, "automap search --resume %s goes on\n", pool.runs[0].journal);
     free(pool.runs);
     return stopped && code == EXIT_OK ? EXIT_STOPPED : code;
 }
@@ -326,7 +331,7 @@ static int race(const struct search_args *a, const struct problem *p)
 static int from_journal(const struct search_args *now, const struct journal_log *log,
                         struct search_args *a)
 {
-    int parsed = search_args_parse(log->arg_count, log->args, a);
+    int parsed = log->arg_count ? search_args_parse(log->arg_count, log->args, a) : -1;
 
     if (parsed)
         return parsed;
@@ -337,6 +342,7 @@ static int from_journal(const struct search_args *now, const struct journal_log 
     a->plan = now->plan;
     a->resume = now->resume;
     a->replay = now->replay;
+    a->explored = !strcmp(log->args[0], "explore");
     a->journal = NULL;
     a->log = log;
     return 0;
@@ -389,6 +395,19 @@ static int go_on(const struct search_args *now, const char *path)
     return code;
 }
 
+static int resume(struct search_args *a)
+{
+    char dir[PATH_MAX], path[PATH_MAX];
+    bool home = file_state_dir(dir, sizeof dir, false);
+
+    if (!session_find(path, home ? dir : NULL, a->resume)) {
+        fprintf(stderr, "automap search: no journal %s\n", a->resume);
+        return EXIT_INPUT;
+    }
+    a->resume = path;
+    return go_on(a, path);
+}
+
 int cmd_search(int argc, char **argv)
 {
     struct search_args *a = mem_alloc(sizeof *a);
@@ -396,7 +415,7 @@ int cmd_search(int argc, char **argv)
     int code = exit_code_of_parse(parsed);
 
     if (!parsed)
-        code = a->resume ? go_on(a, a->resume) : search_problem(a);
+        code = a->resume ? resume(a) : search_problem(a);
     search_args_release(a);
     free(a);
     return code;
@@ -404,7 +423,8 @@ int cmd_search(int argc, char **argv)
 
 static const char replay_help[] =
     "usage: automap replay JOURNAL [--json] [--plan FILE]\n\n"
-    "Does again what a journal holds, bit for bit, and prints what came of it.\n";
+    "Does again what a journal holds, bit for bit, and prints what came of it.\n"
+    "JOURNAL: a file, the name of one in sessions/ of the state directory, or \"last\".\n";
 
 int cmd_replay(int argc, char **argv)
 {
@@ -431,5 +451,7 @@ int cmd_replay(int argc, char **argv)
         fputs(replay_help, stderr);
         return EXIT_USAGE;
     }
-    return go_on(&now, path);
+    char dir[PATH_MAX], found[PATH_MAX];
+    bool home = file_state_dir(dir, sizeof dir, false);
+    return go_on(&now, session_find(found, home ? dir : NULL, path) ? found : path);
 }

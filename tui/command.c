@@ -22,7 +22,7 @@ const struct command commands[] = {
      "read HLO in any form, write it in another", cmd_convert},
     {"inspect", "FILE [--vars FILE] [--all] [--json]",
      "show what a model file holds: parameters, phases, layers, cost", cmd_inspect},
-    {"explore", "[MODEL [CLUSTER]] [--theme NAME] [--color WHEN] [--ascii]",
+    {"explore", "[MODEL [CLUSTER]] [--resume JOURNAL] [--theme NAME] [--ascii]",
      "open the explorer; automap MODEL does the same", cmd_explore},
     {"export", "MODEL [CLUSTER] --plan FILE [--format hlo|jax|json|trace] [-o FILE]",
      "write a plan as annotated HLO, for JAX, or as JSON", cmd_export},

@@ -8,6 +8,7 @@
 #include "tui/command.h"
 #include "tui/config.h"
 #include "tui/file.h"
+#include "tui/sessions.h"
 #include "tui/svg.h"
 #include "tui/term.h"
 #include "tui/view_start.h"
@@ -27,6 +28,8 @@ static const char explore_help[] =
     "  --run          search at once; else Space starts it\n"
     "  --seed N       of the search (default: 0)\n"
     "  --commands C   told to the search first: \"set reward paper; episode 300\"\n"
+    "  --resume FILE  go on with the search of a journal, bit for bit; \"last\": the newest\n"
+    "  --no-journal   keep none; else each search keeps one in sessions/ of the state directory\n"
     "  --theme NAME   colours: default, light, mono, high-contrast, deuteranopia, tritanopia,\n"
     "                 16-colour, or a YAML file\n"
     "  --color WHEN   auto, never, 16, 256 or true (default: auto; NO_COLOR is respected)\n"
@@ -50,9 +53,9 @@ static const char screen_help[] =
 
 struct request {
     struct problem_args problem;
-    const char *theme, *commands, *seed, *config, *keys, *day;
+    const char *theme, *commands, *seed, *config, *keys, *day, *resume;
     int width, height, depth;
-    bool ascii, plain, no_mouse, svg, run, help;
+    bool ascii, plain, no_mouse, no_journal, svg, run, help;
 };
 
 struct option {
@@ -96,6 +99,8 @@ static const struct option options[] = {
     {"--keys", NULL, 0, offsetof(struct request, keys)},
     {"--commands", NULL, 0, offsetof(struct request, commands)},
     {"--seed", NULL, 0, offsetof(struct request, seed)},
+    {"--resume", NULL, 0, offsetof(struct request, resume)},
+    {"--no-journal", NULL, offsetof(struct request, no_journal), 0},
     {"--run", NULL, offsetof(struct request, run), 0},
     {"--day", NULL, 0, offsetof(struct request, day)},
     {"--color", take_color, 0, 0},
@@ -148,6 +153,8 @@ static int parse(struct request *r, int argc, char **argv)
         if (rc)
             return rc;
     }
+    if (r->resume && r->problem.model)
+        return usage("--resume", " brings its own model");
     return 0;
 }
 
@@ -187,6 +194,15 @@ static int tell_all(struct app *a, const char *lines, struct err *e)
     return 0;
 }
 
+static int resume_stage(struct stage *s, const char *journal, struct err *e)
+{
+    char path[PATH_MAX];
+
+    if (!session_find(path, s->setup.state_dir, journal))
+        return err_set(e, ERR_IO, "no journal %.200s", journal);
+    return app_resume(s->app, path, e);
+}
+
 static int set_stage(struct stage *s, const struct request *r, const char *theme, struct err *e)
 {
     if (theme_load(&s->setup.theme, theme, e))
@@ -198,9 +214,11 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
     s->setup.seed = r->seed ? strtoull(r->seed, NULL, 10) : 0;
     if (app_new(&s->app, &s->setup, e))
         return err_in_file(e, s->config.path);
-    if (!r->problem.model)
+    if (!r->problem.model && !r->resume)
         return app_open(s->app, &view_start, NULL, e);
-    if (app_load(s->app, r->problem.model, r->problem.cluster, e) || tell_all(s->app, r->commands, e))
+    int rc = r->resume ? resume_stage(s, r->resume, e)
+                       : app_load(s->app, r->problem.model, r->problem.cluster, e);
+    if (rc || tell_all(s->app, r->commands, e))
         return e->code;
     return r->run ? app_tell(s->app, "run", e) : 0;
 }
@@ -316,6 +334,7 @@ int cmd_explore(int argc, char **argv)
     }
     s.setup.today = (int64_t)time(NULL);
     s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, true) ? s.state_dir : NULL;
+    s.setup.keep_journal = s.setup.state_dir && !r.no_journal;
     s.setup.ascii = r.ascii || !term_shows_utf8();
     if (config_load(&s.config, r.config, &e) || set_stage(&s, &r, theme_name(&r, &s), &e) ||
         (ended = run_in_terminal(&s, &r, &e)) < 0) {

@@ -5,6 +5,7 @@
 #include "tui/file.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static bool is_for_explorer(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk: an error, not an end */
     if (argc >= 2 && !strcmp(argv[1], "--version")) {
         puts("automap " AUTOMAP_VERSION);
         return fflush(stdout) ? EXIT_INPUT : EXIT_OK;

@@ -4,13 +4,17 @@
 #include "tui/app_internal.h"
 #include "tui/examples.h"
 #include "tui/recent.h"
+#include "tui/search_args.h"
+#include "tui/sessions.h"
 #include "tui/watch.h"
 
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* "t5-base6" of ".../t5-base6.meta.hlo.txt.gz". */
 static void name_model(struct app *a, const char *path)
@@ -45,15 +49,56 @@ struct opened {
     struct watch *watch;
 };
 
-/* The search thread takes no signals: the terminal's are for this one. */
-static int start_session(const struct app *a, struct opened *o, struct err *e)
-{
-    struct session_options options = {.search = {.algorithm = SEARCH_DQN, .seed = a->setup.seed}};
-    sigset_t all, before;
+/* What is to be opened, and the journal of its search. */
+struct opening {
+    struct found f;
+    struct problem_args args;
+    struct search_options search;
+    char journal[PATH_MAX];        /* "": none */
+    const struct journal_log *log; /* what it holds already; NULL: it is new */
+};
 
+/* Where nothing can be written, a search goes without a journal: said, and no reason to stay. */
+static void begin_journal(struct app *a, const struct opened *o, struct opening *g,
+                          struct journal **out)
+{
+    struct word_list words = {0};
+    char seed[32];
+    struct err e = {0};
+
+    g->journal[0] = 0;
+    if (!a->setup.keep_journal || !strcmp(g->args.model, "-") ||
+        !session_new_path(g->journal, a->setup.state_dir, g->args.model,
+                          o->problem->cluster.name, (int64_t)time(NULL)))
+        return;
+    words_add(&words, "explore");
+    problem_args_words(&g->args, &words);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)g->search.seed);
+    words_add(&words, "--seed");
+    words_add(&words, seed);
+    if (words.failed ||
+        journal_create(g->journal, o->problem, words.items, words.count, out, &e)) {
+        g->journal[0] = 0;
+        app_say_err(a, &e);
+    }
+    words_release(&words);
+}
+
+/* The search thread takes no signals: the terminal's are for this one. */
+static int start_session(struct app *a, struct opened *o, struct opening *g, struct err *e)
+{
+    struct session_options options = {.search = g->search, .resume = g->log};
+    sigset_t all, before;
+    int rc = 0;
+
+    if (g->log && (journal_fits(g->log, o->problem, e) ||
+                   journal_reopen(g->journal, g->log, &options.journal, e)))
+        return e->code;
+    if (!g->log)
+        begin_journal(a, o, g, &options.journal);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = session_new(o->problem, &options, &o->session, e);
+    rc = session_new(o->problem, &options, &o->session, e);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc ? rc : watch_new(o->session, &o->watch, e);
 }
@@ -67,25 +112,39 @@ static void drop(struct opened *o)
     free(o->problem);
 }
 
-static int open_all(const struct app *a, const struct found *f, struct opened *o, struct err *e)
+static int open_all(struct app *a, struct opening *g, struct opened *o, struct err *e)
 {
-    struct problem_args args = a->setup.problem;
-
-    args.model = f->model;
-    args.cluster = f->cluster[0] ? f->cluster : NULL;
+    g->args.model = g->f.model;
+    g->args.cluster = g->f.cluster[0] ? g->f.cluster : NULL;
     struct problem *p = mem_alloc(sizeof *p);
-    if (problem_args_read(&args, p, e)) {
+    if (problem_args_read(&g->args, p, e)) {
         free(p);
         return e->code;
     }
     o->problem = p;
-    return start_session(a, o, e);
+    return start_session(a, o, g, e);
+}
+
+/* The row on the start screen learns how far the search came. */
+static void note_result(struct app *a)
+{
+    struct recent *r = &a->recent;
+
+    if (!a->session || !r->path[0])
+        return;
+    watch_read(a->watch);
+    double gap = watch_gap(a->watch);
+    r->best_ms = a->watch->best ? a->watch->best->cost.step_ms : 0;
+    r->gap = isfinite(gap) ? gap : -1;
+    recent_add(a->setup.state_dir, r);
+    r->path[0] = 0;
 }
 
 void app_drop_problem(struct app *a)
 {
     struct opened o = {a->problem, a->session, a->watch};
 
+    note_result(a);
     a->problem = NULL;
     a->session = NULL;
     a->watch = NULL;
@@ -141,28 +200,43 @@ void app_follow_edit(struct app *a)
         graph->ops->go_to(graph, here);
 }
 
-static void remember(struct app *a, const struct found *f, const char *cluster)
+/* A journal tells the cluster's path; its row, what it was asked for. */
+static void name_as_asked(struct app *a, const struct opening *g, char *cluster, size_t room)
+{
+    struct recent *all = mem_alloc(RECENT_MOST * sizeof *all);
+    int count = recent_load(all, a->setup.state_dir);
+
+    for (int n = 0; n < count; n++) {
+        if (g->log && !strcmp(all[n].session, g->journal))
+            snprintf(cluster, room, "%s", all[n].cluster);
+    }
+    free(all);
+}
+
+static void remember(struct app *a, const struct opening *g, const char *cluster)
 {
     char absolute[PATH_MAX];
-    struct recent r = {.time = a->setup.today, .gap = -1};
+    struct recent *r = &a->recent;
 
-    snprintf(r.cluster, sizeof r.cluster, "%s", cluster);
-    if (a->setup.state_dir && realpath(f->model, absolute) && strlen(absolute) < sizeof r.path) {
-        memcpy(r.path, absolute, strlen(absolute) + 1);
-        recent_add(a->setup.state_dir, &r);
+    *r = (struct recent){.time = a->setup.today, .gap = -1};
+    snprintf(r->cluster, sizeof r->cluster, "%s", cluster);
+    name_as_asked(a, g, r->cluster, sizeof r->cluster);
+    if (strlen(g->journal) < sizeof r->session)
+        memcpy(r->session, g->journal, strlen(g->journal) + 1);
+    if (a->setup.state_dir && realpath(g->f.model, absolute) && strlen(absolute) < sizeof r->path) {
+        memcpy(r->path, absolute, strlen(absolute) + 1);
+        recent_add(a->setup.state_dir, r);
     }
 }
 
-int app_load(struct app *a, const char *model, const char *cluster, struct err *e)
+/* Opens it in place of what is open; `cluster` as it was asked for. */
+static int replace(struct app *a, struct opening *g, const char *cluster, struct err *e)
 {
-    struct found f;
     struct opened o = {0};
-    char asked[128]; /* the view that gave it goes */
+    char asked[256]; /* the view that gave it goes */
 
     snprintf(asked, sizeof asked, "%s", cluster ? cluster : "");
-    if (find_files(a, model, cluster, &f, e))
-        return e->code;
-    if (open_all(a, &f, &o, e)) {
+    if (open_all(a, g, &o, e)) {
         drop(&o);
         return e->code;
     }
@@ -175,12 +249,65 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     a->session = o.session;
     show(a, o.watch);
     a->refused = 0;
-    a->saved_acts = 0;
-    snprintf(a->model_path, sizeof a->model_path, "%s", f.model);
-    snprintf(a->cluster_path, sizeof a->cluster_path, "%s", f.cluster);
     a->asked_pace = -1;
-    name_model(a, f.model);
+    name_model(a, g->f.model);
     a->focus = PANEL_GRAPH;
-    remember(a, &f, asked);
+    remember(a, g, asked);
     return open_panels(a, e);
+}
+
+int app_load(struct app *a, const char *model, const char *cluster, struct err *e)
+{
+    struct opening *g = mem_alloc(sizeof *g);
+
+    g->args = a->setup.problem;
+    g->search = (struct search_options){.algorithm = SEARCH_DQN, .seed = a->setup.seed};
+    int rc = find_files(a, model, cluster, &g->f, e);
+    if (!rc)
+        rc = replace(a, g, cluster, e);
+    free(g);
+    return rc;
+}
+
+/* What a headless search would do beyond its journal. */
+static void say_resumed(struct app *a, const struct search_args *s, const struct journal_log *log)
+{
+    size_t scripted = 0;
+
+    for (size_t n = 0; n < log->record_count; n++)
+        scripted += log->records[n].kind == 's' || log->records[n].kind == 'e';
+    if (log->good < log->size)
+        app_say(a, "the journal's last %zu bytes are damaged and left out", log->size - log->good);
+    else if (s->by_step.count + s->by_episode.count > scripted)
+        app_say(a, "the rest of its script is not carried out here");
+    else
+        app_say(a, "resumed at episode %llu", (unsigned long long)a->watch->shot->episodes);
+}
+
+int app_resume(struct app *a, const char *journal, struct err *e)
+{
+    struct opening *g = mem_alloc(sizeof *g);
+    struct search_args *s = mem_alloc(sizeof *s);
+    struct journal_log log = {0};
+    int rc = journal_read(journal, &log, e);
+
+    if (!rc && (!log.arg_count || search_args_parse(log.arg_count, log.args, s)))
+        rc = err_set(e, ERR_INPUT, "%.200s was made by another version", journal);
+    if (!rc && (s->race || s->seeds > 1))
+        rc = err_set(e, ERR_INPUT, "%.200s is of several searches", journal);
+    g->args = s->problem;
+    g->search = s->search;
+    g->log = &log;
+    snprintf(g->journal, sizeof g->journal, "%s", journal);
+    if (!rc)
+        rc = find_files(a, s->problem.model, s->problem.cluster, &g->f, e);
+    if (!rc)
+        rc = replace(a, g, s->problem.cluster, e);
+    if (!rc)
+        say_resumed(a, s, &log);
+    search_args_release(s);
+    journal_log_release(&log);
+    free(s);
+    free(g);
+    return rc;
 }

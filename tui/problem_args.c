@@ -4,6 +4,7 @@
 #include "engine/plan/plan_json.h"
 #include "tui/command.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -163,6 +164,84 @@ void problem_args_write(const struct problem_args *a, struct str *out)
         str_format(out, " --micro-batches %u", a->options.micro_batches);
     if (a->options.zero)
         str_format(out, " --zero %u", a->options.zero);
+}
+
+void words_add(struct word_list *w, const char *text)
+{
+    char *copy = strdup(text);
+
+    if (!copy || !mem_grow(&w->items, &w->room, (size_t)w->count, 1)) {
+        free(copy);
+        w->failed = true;
+        return;
+    }
+    w->items[w->count++] = copy;
+}
+
+void words_add_path(struct word_list *w, const char *path)
+{
+    char whole[PATH_MAX];
+
+    words_add(w, realpath(path, whole) ? whole : path);
+}
+
+void words_release(struct word_list *w)
+{
+    for (int n = 0; n < w->count; n++)
+        free(w->items[n]);
+    free(w->items);
+    *w = (struct word_list){0};
+}
+
+static void add_path_option(struct word_list *w, const char *option, const char *path)
+{
+    if (!path)
+        return;
+    words_add(w, option);
+    words_add_path(w, path);
+}
+
+static void add_number_option(struct word_list *w, const char *option, uint32_t number)
+{
+    char text[16];
+
+    if (!number)
+        return;
+    snprintf(text, sizeof text, "%u", number);
+    words_add(w, option);
+    words_add(w, text);
+}
+
+void problem_args_words(const struct problem_args *a, struct word_list *out)
+{
+    struct str list = {0};
+
+    words_add_path(out, a->model);
+    if (a->cluster)
+        words_add_path(out, a->cluster);
+    add_number_option(out, "--devices", a->devices);
+    add_number_option(out, "--micro-batches", a->options.micro_batches);
+    add_number_option(out, "--zero", a->options.zero);
+    if (a->options.mesh[0]) {
+        words_add(out, "--mesh");
+        words_add(out, a->options.mesh);
+    }
+    add_path_option(out, "--vars", a->vars);
+    add_path_option(out, "--profile", a->profile);
+    if (a->options.classes.paper_rules)
+        words_add(out, "--rules=paper");
+    if (a->options.exact_divisibility)
+        words_add(out, "--divisibility=exact");
+    for (int kind = HLO_COMBINE_NONE + 1; kind < HLO_COMBINE_COUNT; kind++) {
+        if (a->options.classes.reduce_off[kind])
+            str_format(&list, "%s%s", list.size ? "," : "", plan_reduction_names[kind]);
+    }
+    if (list.size) {
+        words_add(out, "--no-reductions");
+        words_add(out, list.text);
+    }
+    out->failed |= list.failed;
+    str_release(&list);
 }
 
 int exit_code_of(const struct err *e)

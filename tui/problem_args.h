@@ -29,6 +29,21 @@ struct problem_args {
  * (said on stderr). */
 int problem_args_take(struct problem_args *a, int argc, char **argv, int *at);
 
+/* Words of a command line, owned. */
+struct word_list {
+    char **items;
+    int count;
+    size_t room;
+    bool failed; /* out of memory */
+};
+void words_add(struct word_list *w, const char *text);
+/* The path as it is seen from everywhere. */
+void words_add_path(struct word_list *w, const char *path);
+void words_release(struct word_list *w);
+
+/* The words that problem_args_take would take for `a`: what a journal keeps. */
+void problem_args_words(const struct problem_args *a, struct word_list *out);
+
 /* Loads files and builds the problem. */
 int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e) MUST_CHECK;
 

@@ -18,17 +18,19 @@ static const char *path_of(char out[static PATH_MAX], const char *state_dir)
 
 static int parse(struct recent *r, char *line)
 {
-    char *field[5];
+    char *field[6] = {NULL}, *end;
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6 && line; i++) {
         field[i] = line;
         line = strchr(line, '\t');
-        if (i < 4 && !line)
-            return 0;
         if (line)
             *line++ = 0;
     }
-    char *end;
+    if (!field[4])
+        return 0;
+    r->session[0] = 0;
+    if (field[5] && strlen(field[5]) < sizeof r->session)
+        memcpy(r->session, field[5], strlen(field[5]) + 1);
     r->time = strtoll(field[0], &end, 10);
     if (*end || end == field[0] || r->time < 0)
         return 0;
@@ -59,9 +61,10 @@ int recent_load(struct recent out[static RECENT_MOST], const char *state_dir)
 
 static void add_line(struct str *s, const struct recent *r)
 {
-    if (!strpbrk(r->path, "\t\n") && !strpbrk(r->cluster, "\t\n"))
-        str_format(s, "%lld\t%.1f\t%.4f\t%s\t%s\n", (long long)r->time, r->best_ms, r->gap,
-                   r->cluster, r->path);
+    if (!strpbrk(r->path, "\t\n") && !strpbrk(r->cluster, "\t\n") &&
+        !strpbrk(r->session, "\t\n"))
+        str_format(s, "%lld\t%.1f\t%.4f\t%s\t%s\t%s\n", (long long)r->time, r->best_ms, r->gap,
+                   r->cluster, r->path, r->session);
 }
 
 void recent_add(const char *state_dir, const struct recent *r)

@@ -1,5 +1,6 @@
 /* tui/recent.h - what was opened lately: a small text file in the state directory, newest first,
- * one line each: time, best step in ms (0: none), gap (-1: none), cluster, path, tab-separated.
+ * one line each: time, best step in ms (0: none), gap (-1: none), cluster, path, and the journal of
+ * its session if one is kept, tab-separated.
  * Lines that are broken are left out; what cannot be written is not kept. */
 #ifndef AUTOMAP_TUI_RECENT_H
 #define AUTOMAP_TUI_RECENT_H
@@ -13,6 +14,7 @@ struct recent {
     int64_t time; /* seconds since 1970 */
     double best_ms, gap;
     char cluster[256], path[1024]; /* as given: clean them before they are shown */
+    char session[1024];            /* path of its journal; "": none */
 };
 
 int recent_load(struct recent out[static RECENT_MOST], const char *state_dir);

@@ -35,9 +35,13 @@ static const char help[] =
     "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PIPELINE_ARGS_HELP
     PROBLEM_ARGS_HELP
     "  --plan FILE                write the best plan to FILE\n"
-    "  --journal FILE             keep commands and best plans in FILE as they come\n"
+    "  --journal FILE             keep commands and best plans in FILE as they come; without it "
+    "one search\n"
+    "                             keeps them in sessions/ of the state directory\n"
+    "  --no-journal               keep none\n"
     "  --resume FILE              go on with the search of a journal, bit for bit; takes limits "
-    "only\n"
+    "only;\n"
+    "                             \"last\": the newest in sessions/\n"
     "  --json                     the result as JSON on standard output\n"
     "  --quiet                    no progress on standard error\n\n"
     "Seconds in results are those of the search's thread on a processor.\n"
@@ -251,6 +255,33 @@ static int take_value(struct search_args *a, const char *option, const char *val
     return 1;
 }
 
+/* Files that are read again lie where they lay; those that were written are another run's matter. */
+static void keep_option(struct search_args *a, const char *name, const char *value)
+{
+    static const char *const not_again[] = {"plan", "journal", "resume"};
+    char option[40];
+
+    for (size_t n = 0; n < sizeof not_again / sizeof *not_again; n++) {
+        if (!strcmp(name, not_again[n]))
+            return;
+    }
+    snprintf(option, sizeof option, "--%s", name);
+    words_add(&a->options, option);
+    if (!strcmp(name, "pins") || !strcmp(name, "script"))
+        words_add_path(&a->options, value);
+    else
+        words_add(&a->options, value);
+}
+
+void search_args_words(const struct search_args *a, struct word_list *out)
+{
+    words_add(out, "search");
+    problem_args_words(&a->problem, out);
+    for (int n = 0; n < a->options.count; n++)
+        words_add(out, a->options.items[n]);
+    out->failed |= a->options.failed;
+}
+
 static int take_option(struct search_args *a, int argc, char **argv, int *at)
 {
     char name[32];
@@ -261,8 +292,12 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
         return a->json = true, 0;
     if (!strcmp(option, "--quiet"))
         return a->quiet = true, 0;
-    if (!strcmp(option, "--no-folding"))
+    if (!strcmp(option, "--no-journal"))
+        return a->no_journal = true, 0;
+    if (!strcmp(option, "--no-folding")) {
+        words_add(&a->options, option);
         return set(a, "folding", "off");
+    }
     int taken = problem_args_take(&a->problem, argc, argv, at);
     if (!taken)
         taken = pipeline_args_take(&a->pipeline, argc, argv, at);
@@ -275,6 +310,8 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
     int rc = take_value(a, name, value);
     if (rc == 1)
         return usage("unknown option ", option);
+    if (!rc)
+        keep_option(a, name, value);
     *at += !equals;
     return rc;
 }
@@ -308,8 +345,6 @@ int search_args_parse(int argc, char **argv, struct search_args *a)
         if (rc)
             return rc;
     }
-    a->argv = argv;
-    a->argc = argc;
     if (!a->problem.model && !a->resume)
         return usage("no model given", "");
     if (a->journal && (a->seeds > 1 || a->race))
@@ -326,4 +361,5 @@ void search_args_release(struct search_args *a)
     free(a->pins);
     free(a->by_step.items);
     free(a->by_episode.items);
+    words_release(&a->options);
 }

@@ -34,16 +34,19 @@ struct search_args {
     size_t pin_count, pin_room;
     struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
     const char *plan;
-    const char *journal;           /* path of one to make */
+    const char *journal;           /* path of one to make; NULL: one of its own, below */
+    bool no_journal;
     const char *resume;            /* path of one to go on with */
+    bool explored;                 /* the journal is one of the explorer */
     bool replay;                   /* stop where the journal ends, write nothing to it */
     const struct journal_log *log; /* what it holds */
-    char *const *argv;             /* as they were given, for the journal */
-    int argc;
+    struct word_list options;          /* those that a resume needs again, but for the problem's */
 };
 
 /* 0 go on, 1 help was printed, -1 wrong command line, -2 a file is wrong (both said on stderr). */
 int search_args_parse(int argc, char **argv, struct search_args *a);
+/* The whole command line as a journal keeps it: "search", the problem, the options. */
+void search_args_words(const struct search_args *a, struct word_list *out);
 void search_args_release(struct search_args *a);
 
 #endif

@@ -1,8 +1,11 @@
 #include "tui/search_run.h"
 
 #include "engine/live/checkpoint.h"
+#include "tui/file.h"
+#include "tui/sessions.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -104,6 +107,7 @@ static bool is_enough(const struct search_args *a, const struct core *c, double 
 /* Does again what the journal holds; the script stands where it stood. */
 static int resume(const struct search_args *a, struct search_run *r, struct script *script)
 {
+    const struct live_command run = {.verb = COMMAND_RUN};
     char note[RESUME_NOTE_ROOM] = "";
     int rc = a->resume ? core_resume(&r->core, a->resume, a->log, note, &r->error)
                        : core_replay(&r->core, a->log, 0, &r->error);
@@ -116,6 +120,8 @@ static int resume(const struct search_args *a, struct search_run *r, struct scri
     }
     if (!rc && a->resume)
         rc = journal_reopen(a->resume, a->log, &r->core.journal, &r->error);
+    if (!rc && a->resume && a->explored && !core_wants_step(&r->core))
+        rc = core_apply(&r->core, &run, &r->error); /* it was left paused, by its person */
     return rc;
 }
 
@@ -126,7 +132,42 @@ static bool has_begun(const struct search_args *a)
 
     for (size_t k = 0; k < a->log->record_count; k++)
         commands += a->log->records[k].kind == 'c';
-    return commands > a->pin_count;
+    return commands > a->pin_count || a->explored;
+}
+
+/* Where nobody named one it is a convenience, and not worth an error. */
+static void keep_own_journal(const struct search_args *a, struct search_run *r)
+{
+    char dir[PATH_MAX], path[PATH_MAX];
+    const struct problem *p = r->core.problem;
+    struct word_list words = {0};
+    struct err e;
+
+    if (a->seeds > 1 || a->no_journal || !strcmp(a->problem.model, "-") ||
+        !file_state_dir(dir, sizeof dir, true) ||
+        !session_new_path(path, dir, a->problem.model, p->cluster.name, (int64_t)time(NULL)))
+        return;
+    search_args_words(a, &words);
+    if (!words.failed &&
+        journal_create(path, p, words.items, words.count, &r->core.journal, &e) && !a->quiet)
+        fprintf(stderr, "automap search: %s\n", e.what);
+    words_release(&words);
+}
+
+static int keep_journal(const struct search_args *a, struct search_run *r)
+{
+    struct word_list words = {0};
+
+    if (!a->journal) {
+        keep_own_journal(a, r);
+        return 0;
+    }
+    search_args_words(a, &words);
+    int rc = words.failed ? err_set(&r->error, ERR_MEMORY, "not enough memory for the journal")
+                          : journal_create(a->journal, r->core.problem, words.items, words.count,
+                                           &r->core.journal, &r->error);
+    words_release(&words);
+    return rc;
 }
 
 static int begin(struct search_pool *pool, uint32_t n, struct script *script)
@@ -146,9 +187,8 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     if (!rc && a->resume)
         rc = err_set(&r->error, ERR_INPUT,
                      "the journal ends before the search began; start it again");
-    if (!rc && a->journal)
-        rc = journal_create(a->journal, pool->problem, a->argv, a->argc, &r->core.journal,
-                            &r->error);
+    if (!rc && !a->replay)
+        rc = keep_journal(a, r);
     for (size_t k = 0; k < a->pin_count && !rc; k++)
         rc = core_apply(&r->core, &a->pins[k], &r->error);
     return rc ? rc : core_apply(&r->core, &run, &r->error);
@@ -180,6 +220,7 @@ static void carry_out(struct search_pool *pool, uint32_t n)
     if (r->core.journal) {
         if (journal_trouble(r->core.journal))
             fprintf(stderr, "automap search: %s\n", journal_trouble(r->core.journal));
+        snprintf(r->journal, sizeof r->journal, "%s", journal_path(r->core.journal));
         core_end_journal(&r->core);
     }
 }

@@ -18,6 +18,7 @@ struct search_run {
     int rc; /* ERR_*: it could not begin, or a command of the script failed */
     struct err error;
     bool began;
+    char journal[512]; /* "": none was kept, or its path is longer */
     struct search_progress progress;
 };
 

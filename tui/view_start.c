@@ -6,8 +6,10 @@
 #include "tui/app.h"
 #include "tui/examples.h"
 #include "tui/recent.h"
+#include "tui/sessions.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
+#include "tui/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +18,7 @@ struct start {
     struct example_model models[EXAMPLES_MOST];
     struct example_cluster clusters[EXAMPLES_MOST];
     struct recent recents[RECENT_MOST];
+    bool resumes[RECENT_MOST]; /* its search was left, and can go on */
     int model_count, cluster_count, recent_count;
     char letters[EXAMPLES_MOST]; /* opens the row at once */
     struct list models_seen;     /* cursor and window of the examples */
@@ -23,17 +26,19 @@ struct start {
     int cluster, first_cluster;
 };
 
-enum { START_NEXT_CLUSTER, START_LAST_CLUSTER, START_OPEN, START_FILE, START_QUIT };
+enum { START_NEXT_CLUSTER, START_LAST_CLUSTER, START_OPEN, START_ANEW, START_FILE, START_QUIT };
 static const struct action start_actions[] = {
     [START_NEXT_CLUSTER] = {"cluster", "start", "next cluster, last", "cluster",
                             "Tab or l or Right", "Tab or Right"},
     [START_LAST_CLUSTER] = {"cluster-last", "start", NULL, NULL, "S-Tab or h or Left",
                             "S-Tab or Left"},
     [START_OPEN] = {"open", "start", "open the chosen one", "open", "Enter", NULL},
+    [START_ANEW] = {"anew", "start", "open the chosen one anew, not where it was left", "anew", "A",
+                    NULL},
     [START_FILE] = {"file", "start", "open a file", "open", "o", NULL},
     [START_QUIT] = {"quit", "start", "quit", "quit", "q", NULL},
 };
-static const struct key_table start_keys = {"start", start_actions, 5};
+static const struct key_table start_keys = {"start", start_actions, 6};
 
 /* Letters for the examples: those that no key of this screen means. */
 static void give_letters(struct start *s, const struct keymap *m)
@@ -46,6 +51,18 @@ static void give_letters(struct start *s, const struct keymap *m)
         bool steers = match == KEY_ACTION && t == &common_keys && action <= ACT_REDO; /* no search yet */
         if (match == KEY_NONE || steers)
             s->letters[given++] = (char)c;
+    }
+}
+
+static void look_at_sessions(struct start *s)
+{
+    for (int i = 0; i < s->recent_count; i++) {
+        struct recent *r = &s->recents[i];
+        uint64_t steps;
+        double best_ms;
+        s->resumes[i] = r->session[0] && session_glance(r->session, &steps, &best_ms);
+        if (s->resumes[i] && r->best_ms <= 0) /* it ended without telling */
+            r->best_ms = best_ms;
     }
 }
 
@@ -62,6 +79,7 @@ static int open_start(struct panel *p, const void *arg, struct err *e)
         s->cluster_count = examples_clusters(s->clusters, setup->data_dir);
     }
     s->recent_count = recent_load(s->recents, setup->state_dir);
+    look_at_sessions(s);
     give_letters(s, app_keymap(p->scene->app));
     return 0;
 }
@@ -81,17 +99,30 @@ static const char *chosen_cluster(const struct start *s)
     return s->cluster_count ? s->clusters[s->cluster].name : NULL;
 }
 
-static void open_chosen(struct panel *p)
+static bool is_resumed(const struct start *s)
+{
+    return s->recent >= 0 && s->resumes[s->recent];
+}
+
+/* A search that was left goes on where it was, unless it is wanted anew. */
+static void open_chosen(struct panel *p, bool anew)
 {
     struct app *app = p->scene->app;
     struct start *s = p->state;
     struct err e = {0};
+    int rc;
 
-    if (!chosen_model(s))
+    if (!chosen_model(s)) {
         app_say(app, "no examples here; o opens a file");
-    else if (app_load(app, chosen_model(s), chosen_cluster(s), &e))
-        app_say_err(app, &e);
+        return;
+    }
+    if (is_resumed(s) && !anew)
+        rc = app_resume(app, s->recents[s->recent].session, &e);
     else
+        rc = app_load(app, chosen_model(s), chosen_cluster(s), &e);
+    if (rc)
+        app_say_err(app, &e);
+    else if (app_watch(app)->shot->state != LIVE_RUNNING)
         app_act(app, &common_keys, ACT_RUN);
 }
 
@@ -186,6 +217,8 @@ static void draw_recent(const struct start *s, const struct pane *pane, int y, i
         text_clean(name, sizeof name, r->cluster, strlen(r->cluster));
         pane_cut(pane, 29, y, 11, ROLE_DIM, name);
         pane_text(pane, 41, y, ROLE_DIM, recent_day(day, r->time, today));
+        if (s->resumes[i])
+            pane_text(pane, 53, y, ROLE_DIM, "paused");
     }
     if (s->recent == i)
         select_row(pane, y);
@@ -256,7 +289,7 @@ static void draw_sentence(const struct start *s, const struct pane *pane, int y)
         return;
     text_clean(name, sizeof name, model, strlen(model));
     int x = pane_text(pane, 0, y, ROLE_KEY, "Enter");
-    x = pane_text(pane, x, y, ROLE_TEXT, " opens ");
+    x = pane_text(pane, x, y, ROLE_TEXT, is_resumed(s) ? " resumes " : " opens ");
     char cut[256];
     x = pane_text(pane, x, y, ROLE_TEXT,
                   strchr(name, '/') ? text_cut_left(cut, sizeof cut, name, pane->width / 2)
@@ -301,7 +334,8 @@ static bool act_start(struct panel *p, int action)
                          s->cluster_count;
         return true;
     case START_OPEN:
-        open_chosen(p);
+    case START_ANEW:
+        open_chosen(p, action == START_ANEW);
         return true;
     case START_FILE:
         app_ask(p->scene->app, "open ");
@@ -336,14 +370,14 @@ static bool key_start(struct panel *p, uint32_t key)
 
     if (key >= '1' && key <= '9' && (int)(key - '1') < s->recent_count) {
         s->recent = (int)(key - '1');
-        open_chosen(p);
+        open_chosen(p, false);
         return true;
     }
     for (int i = 0; i < s->model_count; i++) {
         if (s->letters[i] && (uint32_t)s->letters[i] == key) {
             s->recent = -1;
             list_go(&s->models_seen, i);
-            open_chosen(p);
+            open_chosen(p, false);
             return true;
         }
     }

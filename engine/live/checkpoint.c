@@ -355,7 +355,7 @@ void core_checkpoint(struct core *c, bool now)
     size_t size = 0;
     struct err e;
 
-    if (!c->checkpoint_due_s)
+    if (c->checkpoint_due_s <= 0)
         c->checkpoint_due_s = at + 1;
     if (c->checkpoints_ended || c->steps == c->checkpoint_step ||
         (!now && at < c->checkpoint_due_s))

@@ -10,6 +10,9 @@
 #include "engine/live/journal.h"
 #include "engine/live/snapshot.h"
 
+/* What is added to the two structs below and decides what comes next, or is shown, is walked in
+ * checkpoint.c too. */
+
 /* A person's standing wishes after one act; undo goes back to the one before. */
 struct act {
     struct game_pin *pins;

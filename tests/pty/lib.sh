@@ -9,12 +9,15 @@ unset NO_COLOR
 t() { tmux -L "$socket" -f /dev/null "$@"; }
 trap 't kill-server 2>/dev/null; rm -rf "$home"' EXIT
 
-# start WxH [ENVIRONMENT...]: a shell in a window of that size.
+shell="env LC_ALL=C.UTF-8 TERM=tmux-256color PS1='sh> ' sh"
+# start WxH: a shell in a window of that size.
 start() {
-    t new-session -d -x "${1%x*}" -y "${1#*x}" "env LC_ALL=C.UTF-8 TERM=tmux-256color PS1='sh> ' sh"
+    t new-session -d -x "${1%x*}" -y "${1#*x}" "$shell"
     t set-option -g escape-time 0
     see 'sh>'
 }
+# A new shell on a new terminal, where the old one was left in disorder.
+start_over() { t respawn-pane -k "$shell"; see 'sh>'; gone '━━━'; }
 screen() { t capture-pane -p; }
 type() { t send-keys "$@"; }
 run() { t send-keys -l "$1"; t send-keys Enter; }

@@ -6,7 +6,9 @@
 #include "tui/keys.h"
 #include "tui/list.h"
 #include "tui/paint.h"
+#include "tui/problem_args.h"
 #include "tui/recent.h"
+#include "tui/sessions.h"
 
 #include <cjson/cJSON.h>
 #include <setjmp.h>
@@ -16,6 +18,8 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <dirent.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -186,6 +190,22 @@ static void test_list(void **state)
     assert_true(l.cursor >= l.top && l.cursor < l.top + l.rows);
 }
 
+/* A directory of files alone; returns how many it held. */
+static int remove_dir(const char *path)
+{
+    DIR *d = opendir(path);
+    int count = 0;
+
+    assert_non_null(d);
+    for (struct dirent *entry; (entry = readdir(d));) {
+        if (entry->d_name[0] != '.')
+            count += !unlinkat(dirfd(d), entry->d_name, 0);
+    }
+    closedir(d);
+    assert_int_equal(rmdir(path), 0);
+    return count;
+}
+
 static void test_recent(void **state)
 {
     (void)state;
@@ -197,6 +217,7 @@ static void test_recent(void **state)
         r.time = 1000 + i;
         snprintf(r.path, sizeof r.path, "/models/%d.txt", i);
         snprintf(r.cluster, sizeof r.cluster, "h100-1x8");
+        snprintf(r.session, sizeof r.session, i % 2 ? "/sessions/%d" : "", i);
         recent_add(dir, &r);
     }
     recent_add(dir, &r); /* the same again moves up and is not doubled */
@@ -204,6 +225,8 @@ static void test_recent(void **state)
     assert_string_equal(list[0].path, "/models/24.txt");
     assert_string_equal(list[1].path, "/models/23.txt");
     assert_true(list[0].best_ms > 412.7 && list[0].gap > 0.018);
+    assert_string_equal(list[0].session, "");
+    assert_string_equal(list[1].session, "/sessions/23");
     snprintf(path, sizeof path, "%s/recent", dir);
     struct err e = {0};
     static const char broken[] = "x\n\t\t\t\t\n1\t2\t3\tc\n5\t1\t-1\tc\t/ok\n";
@@ -217,6 +240,76 @@ static void test_recent(void **state)
     assert_string_equal(recent_day(day, 1795262400 - 86400, 1795262400), "yesterday");
     assert_string_equal(recent_day(day, 1795262400 - 18 * 86400, 1795262400), "3 Nov");
     assert_string_equal(recent_day(day, 1795262400 - 366 * 86400, 1795262400), "20 Nov 2025");
+}
+
+/* Journals without a name: never two of one name, the oldest go, the newest is "last". */
+static void test_sessions(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/automap-sessions-XXXXXX", path[PATH_MAX];
+    static const char journal[] = "0123456789abcdef automap.journal/1\n"
+                                  "0123456789abcdef b 12 0000000000000000 4059000000000000 0\n"
+                                  "0123456789abcdef m 77\n0123456789abcdef m 99999";
+    struct err e = {0};
+    uint64_t steps;
+    double best_ms;
+
+    assert_non_null(mkdtemp(dir));
+    assert_false(session_find(path, dir, "last"));
+    for (int i = 0; i < SESSIONS_MOST + 3; i++) {
+        assert_true(session_new_path(path, dir, "/models/a b\033[2J.hlo.txt", "v100", 1795262400));
+        assert_int_equal(file_write(path, journal, sizeof journal - 1, false, &e), 0);
+    }
+    assert_non_null(strstr(path, "/sessions/a_b__2J.v100.20261121-120000"));
+    assert_true(session_find(path, dir, "last"));
+    assert_true(session_glance(path, &steps, &best_ms)); /* the line that has no end does not count */
+    assert_int_equal(steps, 77);
+    assert_true(best_ms > 99.9 && best_ms < 100.1);
+    assert_false(session_find(path, dir, "nosuch"));
+    assert_false(session_glance("/nosuch", &steps, &best_ms));
+    assert_false(session_new_path(path, NULL, "a", "b", 0));
+    snprintf(path, sizeof path, "%s/sessions", dir);
+    assert_int_equal(remove_dir(path), SESSIONS_MOST);
+    rmdir(dir);
+}
+
+/* Every option of a problem, as a journal keeps it, reads back as the same problem. A new option
+ * fails here until problem_args_words knows it. */
+static void test_problem_words(void **state)
+{
+    (void)state;
+    const char *const all[] = {"m.hlo",  "c.yaml", "--devices=7",    "--mesh",         "7x1",
+                     "--vars", "v",      "--profile=p",    "--rules=paper",  "--divisibility",
+                     "exact",  "--zero", "2",              "--micro-batches", "4",
+                     "--no-reductions=add,maximum"};
+    struct problem_args a = {0}, b = {0};
+    struct word_list words = {0}, given = {0};
+
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++)
+        words_add(&given, all[n]);
+    for (int n = 0; n < given.count; n++)
+        assert_int_equal(problem_args_take(&a, given.count, given.items, &n), 1);
+    problem_args_words(&a, &words);
+    assert_false(words.failed);
+    for (int n = 0; n < words.count; n++)
+        assert_int_equal(problem_args_take(&b, words.count, words.items, &n), 1);
+    assert_string_equal(a.model, b.model);
+    assert_string_equal(a.cluster, b.cluster);
+    assert_string_equal(a.vars, b.vars);
+    assert_string_equal(a.profile, b.profile);
+    assert_int_equal(a.devices, b.devices);
+    assert_memory_equal(&a.options, &b.options, sizeof a.options);
+    for (const char *at = PROBLEM_ARGS_HELP; (at = strstr(at, "\n  --")); at++) {
+        char option[32] = "";
+        bool tried = false;
+        sscanf(at, " %31[^ =]", option);
+        for (int n = 0; n < given.count; n++)
+            tried |= !strncmp(given.items[n], option, strlen(option));
+        if (!tried)
+            fail_msg("%s is not tried here", option);
+    }
+    words_release(&words);
+    words_release(&given);
 }
 
 static int64_t number(const cJSON *json, const char *key)
@@ -262,6 +355,8 @@ int main(void)
         cmocka_unit_test(test_fuzzy),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_recent),
+        cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_problem_words),
         cmocka_unit_test(test_index_of_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
