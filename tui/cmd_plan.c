@@ -5,11 +5,11 @@
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
-#include "engine/relaxed/relaxed.h"
 #include "engine/search/exact.h"
 #include "engine/units.h"
 #include "tui/command.h"
 #include "tui/pipeline_print.h"
+#include "tui/plan_relaxed.h"
 #include "tui/problem_args.h"
 
 #include <stdio.h>
@@ -21,9 +21,10 @@ struct plan_args {
     struct problem_args problem;
     const char *settings[SETTINGS_MOST];
     uint32_t setting_count;
-    bool optimum, paper_reward, json, random, relaxed, reduce_at_once;
+    bool optimum, paper_reward, json, random;
     uint64_t seed;
     const char *start, *out;
+    struct plan_relaxed_args relaxed;
 };
 
 static const char help[] =
@@ -35,10 +36,7 @@ static const char help[] =
     "  --random SEED              decide the rest at random; the same seed gives the same plan\n"
     "  --optimum                  the best plan that keeps those decisions, with proof\n"
     "  --reward cost|paper        what best means: step time (default), or the paper's reward\n"
-    "  --mode strict|relaxed      relaxed: a value may change its split between uses, at the price of\n"
-    "                             the reshard; --set then holds for a parameter and all its uses\n"
-    "  --reduce-at-once           relaxed: partial results are combined where they arise, as XLA's\n"
-    "                             partitioner does\n"
+    PLAN_RELAXED_HELP
     PROBLEM_ARGS_HELP
     "  -o FILE                    write the plan to FILE\n"
     "  --json                     print the plan as JSON\n";
@@ -69,12 +67,6 @@ static int parse(int argc, char **argv, struct plan_args *a)
             a->paper_reward = !strcmp(argv[++i], "paper");
             if (!a->paper_reward && strcmp(argv[i], "cost"))
                 return usage("--reward is cost or paper");
-        } else if (!strcmp(argv[i], "--mode") && i + 1 < argc) {
-            a->relaxed = !strcmp(argv[++i], "relaxed");
-            if (!a->relaxed && strcmp(argv[i], "strict"))
-                return usage("--mode is strict or relaxed");
-        } else if (!strcmp(argv[i], "--reduce-at-once")) {
-            a->reduce_at_once = true;
         } else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
             a->out = argv[++i];
         } else if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
@@ -87,7 +79,9 @@ static int parse(int argc, char **argv, struct plan_args *a)
                 return usage("--random is a seed, a whole number");
             a->seed = (uint64_t)seed;
         } else {
-            int taken = problem_args_take(&a->problem, argc, argv, &i);
+            int taken = plan_relaxed_take(&a->relaxed, argc, argv, &i);
+            if (!taken)
+                taken = problem_args_take(&a->problem, argc, argv, &i);
             if (taken < 0)
                 return -1;
             if (!taken) {
@@ -96,6 +90,8 @@ static int parse(int argc, char **argv, struct plan_args *a)
             }
         }
     }
+    if (a->relaxed.on && (a->random || a->paper_reward))
+        return usage("--random and --reward paper are of strict mode");
     return a->problem.model ? 0 : usage("no model given");
 }
 
@@ -149,67 +145,21 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
     return 0;
 }
 
-/* ---- relaxed mode ---- */
-
-/* A setting as pins of every parameter it names: split along its axes, whole along the others. */
-static int add_pins(const struct problem *p, const char *text, struct relaxed_pin **pins,
-                    size_t *count, size_t *room, struct err *e)
+/* From decisions, those of a strict plan among them, or read whole from a file of a relaxed plan. */
+static int make_relaxed(const struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
 {
-    struct plan_setting setting;
-    bool is_known = false;
-    int rc = plan_setting_parse(p, text, &setting, e);
+    struct plan from = {0};
+    int rc = a->start ? plan_file_load(p, a->start, &from, e) : 0;
 
-    for (uint32_t k = 0; k < p->roles.param_count && !rc; k++) {
-        if (!plan_setting_matches(p, &setting, k))
-            continue;
-        is_known = true;
-        if (!mem_grow(pins, room, *count, p->mesh.axes))
-            return err_set(e, ERR_MEMORY, "not enough memory for the decisions");
-        for (uint32_t x = 0; x < p->mesh.axes; x++)
-            (*pins)[(*count)++] = (struct relaxed_pin){
-                k, setting.dim, x, setting.over >> x & 1 ? RELAXED_SPLIT : RELAXED_WHOLE};
-    }
-    return rc || is_known ? rc : err_set(e, ERR_INPUT, "no parameter is named \"%.120s\"", text);
-}
-
-static int solve_relaxed(const struct plan_args *a, const struct problem *p, struct plan *plan,
-                         struct err *e)
-{
-    struct relaxed_options o = {.reduce_at_once = a->reduce_at_once};
-    struct relaxed_pin *pins = NULL;
-    struct relaxed_plan found;
-    struct relaxed *r;
-    size_t count = 0, room = 0;
-    int rc = relaxed_new(p, &o, &r, e);
-
-    for (uint32_t k = 0; k < a->setting_count && !rc; k++)
-        rc = add_pins(p, a->settings[k], &pins, &count, &room, e);
-    if (!rc)
-        rc = relaxed_set_pins(r, pins, (uint32_t)count, e);
-    if (!rc)
-        rc = relaxed_solve(r, 0, &found, e);
-    if (!rc)
-        rc = plan_from_relaxed(&found, plan, e);
-    relaxed_free(r);
-    free(pins);
-    return rc;
-}
-
-/* From decisions, or read whole from a file of a relaxed plan. */
-static int make_relaxed(const struct plan_args *a, const struct problem *p, struct plan *plan,
-                        struct err *e)
-{
-    int rc;
-
-    if (!a->start)
-        return solve_relaxed(a, p, plan, e);
-    if (a->setting_count)
-        return err_set(e, ERR_INPUT, "--set goes with a relaxed plan that is made, not read");
-    rc = plan_file_load(p, a->start, plan, e);
-    if (!rc && !plan->relaxed) {
-        plan_release(plan);
-        rc = err_set(e, ERR_INPUT, "%.200s: a strict plan; --mode relaxed reads relaxed ones", a->start);
-    }
+    if (rc)
+        return rc;
+    if (!from.relaxed)
+        rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL, plan, e);
+    else if (a->setting_count || a->relaxed.store_count)
+        rc = err_set(e, ERR_INPUT, "--set and --store go with a relaxed plan that is made, not read");
+    else
+        rc = plan_copy(&from, plan, e);
+    plan_release(&from);
     return rc;
 }
 
@@ -261,14 +211,17 @@ static void print_plan(const struct plan *plan)
     }
     free(list);
     mesh_format(&p->mesh, mesh, sizeof mesh);
-    printf("%s  on %s, mesh %s\n\n", p->m->name, p->cluster.name, mesh);
+    printf("%s  on %s, mesh %s%s\n\n", p->m->name, p->cluster.name, mesh, plan->relaxed ? ", relaxed" : "");
     printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
            units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
-    if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
-        printf("  proven optimal  no %s plan is faster\n", plan->relaxed ? "relaxed" : "strict");
+    if (plan->relaxed)
+        plan_relaxed_print_costs(plan->relaxed);
+    else if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
+        printf("  proven optimal  no strict plan is faster\n");
     else if (plan->bound_ms > 0)
         printf("  bound           %12s\n", units_ms(a, plan->bound_ms));
-    printf("  %-14s  %12s  %s a step\n", plan->relaxed ? "collectives" : "all-reduces", units_count(a, (int64_t)reduced), units_bytes(b, bytes));
+    if (!plan->relaxed)
+        printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced), units_bytes(b, bytes));
     double limit = cluster_weakest(&p->cluster).memory_bytes;
     printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n", units_bytes(a, memory.peak),
            units_bytes(b, limit), memory.peak <= limit ? "fits" : "does not fit",
@@ -276,13 +229,18 @@ static void print_plan(const struct plan *plan)
     printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims, n.partitioned,
            n.replicated, n.undecided);
     printf("  paper reward    %12.1f\n\n", n.paper_reward);
+    if (plan->relaxed && plan->relaxed->reshard_count)
+        plan_relaxed_print_reshards(plan->relaxed);
     struct str shape = {0};
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
         if (r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT)
             continue;
         str_clear(&shape);
-        plan_write_shape(plan, r->value, &shape);
+        if (plan->relaxed)
+            plan_relaxed_write_shape(plan->relaxed, r->value, &shape);
+        else
+            plan_write_shape(plan, r->value, &shape);
         printf("  %-8s %-48s %s\n", hlo_role_names[r->role], r->name, shape.text);
     }
     str_release(&shape);
@@ -324,7 +282,7 @@ int cmd_plan(int argc, char **argv)
     else if (!parsed)
         code = problem_args_load(&a->problem, p);
     if (!parsed && !is_pipeline && code == EXIT_OK) {
-        int rc = a->relaxed ? make_relaxed(a, p, &plan, &e) : make_plan(a, p, &plan, &e);
+        int rc = a->relaxed.on ? make_relaxed(a, p, &plan, &e) : make_plan(a, p, &plan, &e);
         if (!rc && a->json)
             rc = plan_write_json(&plan, &json, &e);
         if (!rc && a->out)
@@ -341,6 +299,7 @@ int cmd_plan(int argc, char **argv)
         problem_release(p);
     }
     str_release(&json);
+    free(a->relaxed.stores);
     free(p);
     free(a);
     return code;

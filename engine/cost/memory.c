@@ -601,14 +601,14 @@ static double output_bytes(const struct memory_model *m, const struct labels *l,
     return bytes;
 }
 
-struct memory_cost memory_of(const struct memory_model *m, const struct labels *l, const label *on, double *scratch)
+/* With the bytes of all ranges and the peaks of inner computations in scratch. */
+static struct memory_cost entry_peak(const struct memory_model *m, double outputs, double *scratch)
 {
     const struct hlo_computation *entry = &m->m->computations[m->m->entry];
-    struct memory_cost cost = {.at = entry->first, .outputs = output_bytes(m, l, on)};
+    struct memory_cost cost = {.at = entry->first, .outputs = outputs};
     double held[MEMORY_KIND_COUNT] = {0}, at_peak[MEMORY_KIND_COUNT] = {0}, most = -1;
     struct sweep s;
 
-    fill_scratch(m, l, on, scratch);
     count_arguments(m, scratch, held);
     sweep_begin(&s, m, scratch, m->m->entry);
     for (uint32_t n = entry->first; n < entry->first + entry->count; n++) {
@@ -629,6 +629,26 @@ struct memory_cost memory_of(const struct memory_model *m, const struct labels *
     cost.temporaries = most > 0 ? most : 0;
     cost.peak = cost.arguments + cost.temporaries;
     return cost;
+}
+
+struct memory_cost memory_of(const struct memory_model *m, const struct labels *l, const label *on, double *scratch)
+{
+    fill_scratch(m, l, on, scratch);
+    return entry_peak(m, output_bytes(m, l, on), scratch);
+}
+
+struct memory_cost memory_of_values(const struct memory_model *m, const double *bytes, double *scratch)
+{
+    hlo_id root = m->m->computations[m->m->entry].root;
+    bool is_tuple = hlo_shape(m->m, root)->type == HLO_TUPLE;
+    double outputs = 0;
+
+    for (uint32_t k = 0; k < m->count; k++)
+        scratch[k] = bytes[m->ranges[k].value];
+    (void)peaks_of_computations(m, scratch);
+    for (hlo_value v = m->m->leaf_base[root]; v < m->m->leaf_base[root + 1]; v++)
+        outputs += bytes[v] + (is_tuple ? POINTER_BYTES : 0);
+    return entry_peak(m, outputs, scratch);
 }
 
 void memory_timeline(const struct memory_model *m, const struct labels *l, const label *on, double *scratch,

@@ -74,6 +74,8 @@ struct memory_cost {
 };
 /* Of an assignment: on[class]. `scratch` from memory_scratch; one per thread. */
 struct memory_cost memory_of(const struct memory_model *m, const struct labels *l, const label *on, double *scratch);
+/* The same from the local bytes of each value, [values]; everything stored as it is used. */
+struct memory_cost memory_of_values(const struct memory_model *m, const double *bytes, double *scratch);
 double *memory_scratch(const struct memory_model *m); /* NULL out of memory; free() it */
 
 /* Bytes of one range under an assignment, and the classes they depend on (at most `room`, ascending;

@@ -1,6 +1,6 @@
 #include "engine/plan/plan.h"
 
-#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/summary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -184,6 +184,8 @@ void plan_write_regime(const struct plan *p, struct str *out)
 
 int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
 {
+    if (p->relaxed)
+        return relaxed_memory(p->relaxed, out, e);
     double *scratch = memory_scratch(&p->problem->memory);
 
     if (!scratch)

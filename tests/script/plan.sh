@@ -32,6 +32,21 @@ expect 2 'o such file|cannot' plan /nowhere.hlo.txt
 expect 4 'meets another split class' plan "$tiny" --set 'encoder/layer_000/self/q/kernel:0=1' --set 'encoder/layer_000/self/q/kernel:1=1'
 expect 4 'can never be split' plan "$tiny" --set 'batch/source:1=1'
 
+a16=$1/examples/clusters/a-2x8-v100.yaml
+expect 0 'step +113\.7 ms' plan "$vgg" "$a16" --mode relaxed
+expect 0 'strict +282\.9 ms' plan "$vgg" "$a16" --mode relaxed
+expect 0 'global: no plan is faster; the plan is 0\.00 %' plan "$vgg" "$a16" --mode relaxed
+expect 0 'tied: no plan that treats' plan "$tiny" "$a16" --mesh 2x8 --mode relaxed
+expect 0 '"bound_kind":.*"tied"' plan "$vgg" "$a16" --mode relaxed --folding on --json
+expect 0 '"kind":.*"reduce-scatter"' plan "$vgg" "$a16" --mode relaxed --json
+expect 0 'fc6/kernel +f32\[25088 4096\]$' plan "$vgg" "$a16" --mode relaxed --set 'fc6/kernel:0=0' --set 'fc6/kernel:1=0'
+expect 0 'fc6/kernel +f32\[25088/x 4096\]' plan "$vgg" "$a16" --mode relaxed --store 'fc6/kernel:0=1'
+expect 1 'strict or relaxed' plan "$vgg" --mode loose
+expect 1 'auto, on or off' plan "$vgg" --mode relaxed --folding maybe
+expect 2 'expected =1 or axes' plan "$vgg" --mode relaxed --store 'fc6/kernel:0=0'
+expect 2 'ZeRO level 0' plan "$vgg" --mode relaxed --zero 1
+expect 4 'no plan keeps' plan "$vgg" --mode relaxed --set 'fc6/kernel:0=1' --set 'fc6/kernel:0=0'
+
 expect 0 'is split over 4' explain "$t5" --optimum batch/source:0
 expect 0 'can never be split: its class stands twice' explain "$t5" batch/source:1
 expect 2 'no dim 7' explain "$t5" batch/source:7

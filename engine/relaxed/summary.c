@@ -1,0 +1,61 @@
+/* engine/relaxed/summary.c - what a relaxed plan comes to: memory, reshards by kind. */
+#include "engine/relaxed/summary.h"
+
+#include <string.h>
+
+static double local_bytes(const struct relaxed_plan *plan, hlo_value v, status s)
+{
+    const struct problem *p = plan->problem;
+    const struct hlo_shape *shape = hlo_value_shape(p->m, v);
+    double bytes = (double)shape->bytes;
+
+    for (uint32_t d = 0; d < shape->rank && bytes > 0; d++) {
+        class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
+        label over = relaxed_dim_label(plan, s, d);
+        if (over || (k != CLASS_NONE && k == p->labels.cut))
+            bytes *= label_part(&p->labels, k, over, shape->dims[d]);
+    }
+    return bytes;
+}
+
+int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, struct err *e)
+{
+    const struct problem *p = plan->problem;
+    double *scratch = memory_scratch(&p->memory),
+           *bytes = mem_try((size_t)p->m->value_count + 1, sizeof *bytes);
+    int rc =
+        scratch && bytes ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the memory of a plan");
+
+    for (hlo_value v = 0; !rc && v < p->m->value_count; v++) {
+        double made = local_bytes(plan, v, plan->made[v]),
+               held = local_bytes(plan, v, plan->held[v]);
+        bytes[v] = held > made ? held : made;
+    }
+    for (uint32_t k = 0; !rc && k < p->roles.param_count;
+         k++) { /* stored, and a gathered copy beside it */
+        hlo_value v = p->roles.params[k].value;
+        double made = local_bytes(plan, v, plan->made[v]),
+               held = local_bytes(plan, v, plan->held[v]);
+        for (dim_id d = p->classes.dim_base[v]; d < p->classes.dim_base[v + 1]; d++)
+            made *=
+                label_cuts(&p->labels, p->classes.class_of[d]); /* inputs hold all micro-batches */
+        bytes[v] = made + (held > made ? held : 0);
+    }
+    if (!rc)
+        *out = memory_of_values(&p->memory, bytes, scratch);
+    free(scratch);
+    free(bytes);
+    return rc;
+}
+
+void relaxed_sums(const struct relaxed_plan *plan,
+                  struct relaxed_sum out[static RESHARD_KIND_COUNT])
+{
+    memset(out, 0, RESHARD_KIND_COUNT * sizeof *out);
+    for (uint32_t k = 0; k < plan->reshard_count; k++) {
+        const struct relaxed_reshard *r = &plan->reshards[k];
+        out[r->kind].count += r->times;
+        out[r->kind].bytes += r->bytes;
+        out[r->kind].ms += r->ms;
+    }
+}

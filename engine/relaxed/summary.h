@@ -1,0 +1,20 @@
+/* engine/relaxed/summary.h - what a relaxed plan comes to: memory, reshards by kind. */
+#ifndef AUTOMAP_ENGINE_RELAXED_SUMMARY_H
+#define AUTOMAP_ENGINE_RELAXED_SUMMARY_H
+
+#include "engine/relaxed/relaxed.h"
+
+/* Memory of one device: cost/memory.h's schedule with local sizes by status. A value that its uses
+ * share resharded counts at the larger of both sizes; of a parameter the copy its uses share counts
+ * beside what is stored, for the whole step. Copies made for one use alone are not counted.
+ * O(values). */
+int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
+                   struct err *e) MUST_CHECK;
+
+struct relaxed_sum {
+    double count, bytes, ms; /* of one step of training; bytes local to a device */
+};
+void relaxed_sums(const struct relaxed_plan *plan,
+                  struct relaxed_sum out[static RESHARD_KIND_COUNT]);
+
+#endif

@@ -1,0 +1,184 @@
+/* automap plan --mode relaxed: the best plan whose splits may change between uses, with its bound.
+ */
+#include "tui/plan_relaxed.h"
+
+#include "engine/relaxed/summary.h"
+#include "engine/units.h"
+#include "hlo/attr.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_RESHARDS = 10 };
+
+static int usage(const char *what)
+{
+    fprintf(stderr, "automap plan: %s; automap plan --help tells more\n", what);
+    return -1;
+}
+
+static int take_folding(struct plan_relaxed_args *a, const char *word)
+{
+    static const char *const words[] = {"auto", "off", "on"};
+
+    for (int k = 0; k < 3; k++) {
+        if (!strcmp(word, words[k])) {
+            a->options.folding = (enum relaxed_folding)k;
+            return 1;
+        }
+    }
+    return usage("--folding is auto, on or off");
+}
+
+int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at)
+{
+    const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;
+    int64_t sweeps;
+
+    if (!strcmp(option, "--reduce-at-once")) {
+        a->options.reduce_at_once = true;
+        return 1;
+    }
+    if (strcmp(option, "--mode") && strcmp(option, "--store") && strcmp(option, "--folding") &&
+        strcmp(option, "--sweeps"))
+        return 0;
+    if (!value)
+        return usage("a value is missing behind the last option");
+    ++*at;
+    if (!strcmp(option, "--mode")) {
+        a->on = !strcmp(value, "relaxed");
+        return a->on || !strcmp(value, "strict") ? 1 : usage("--mode is strict or relaxed");
+    }
+    if (!strcmp(option, "--folding"))
+        return take_folding(a, value);
+    if (!strcmp(option, "--sweeps")) {
+        if (!hlo_parse_int(value, strlen(value), &sweeps) || sweeps < 1 || sweeps > 1000000)
+            return usage("--sweeps is a number from 1 to 1,000,000");
+        a->options.sweeps = (uint32_t)sweeps;
+        return 1;
+    }
+    if (!mem_grow(&a->stores, &a->store_room, a->store_count, 1))
+        return usage("not enough memory");
+    a->stores[a->store_count++] = value;
+    return 1;
+}
+
+/* ---- text ---- */
+
+static void print_sums(const struct relaxed_plan *plan)
+{
+    struct relaxed_sum sums[RESHARD_KIND_COUNT];
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    relaxed_sums(plan, sums);
+    for (int k = 0; k < RESHARD_KIND_COUNT; k++) {
+        if (sums[k].count > 0)
+            printf("  %-15s %12s  %s, %s a step\n", reshard_kind_names[k],
+                   units_count(a, (int64_t)sums[k].count), units_bytes(b, sums[k].bytes),
+                   units_ms(c, sums[k].ms));
+    }
+}
+
+static int compare_ms(const void *x, const void *y)
+{
+    const struct relaxed_reshard *const *a = x, *const *b = y;
+
+    if ((*a)->ms != (*b)->ms)
+        return ((*a)->ms < (*b)->ms) - ((*a)->ms > (*b)->ms);
+    return (*a > *b) - (*a < *b);
+}
+
+void plan_relaxed_print_reshards(const struct relaxed_plan *plan)
+{
+    const struct problem *p = plan->problem;
+    const struct relaxed_reshard **list =
+        mem_alloc((plan->reshard_count + 1u) * sizeof(void *)); /* for qsort */
+    struct str from = {0}, to = {0};
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    for (uint32_t k = 0; k < plan->reshard_count; k++)
+        list[k] = &plan->reshards[k];
+    if (plan->reshard_count)
+        qsort(list, plan->reshard_count, sizeof *list, compare_ms);
+    printf("  the longest reshards of %u\n", plan->reshard_count);
+    for (uint32_t k = 0; k < plan->reshard_count && k < SHOWN_RESHARDS; k++) {
+        const struct relaxed_reshard *r = list[k];
+        str_clear(&from);
+        str_clear(&to);
+        status_write(hlo_value_shape(p->m, r->value), &p->mesh, r->from, &from);
+        status_write(hlo_value_shape(p->m, r->value), &p->mesh, r->to, &to);
+        printf("  %10s %9s  %-14s %-28s %s -> %s\n", units_ms(a, r->ms), units_bytes(b, r->bytes),
+               reshard_kind_names[r->kind], hlo_name(p->m, p->m->value_instruction[r->value]),
+               from.text, to.text);
+    }
+    printf("\n");
+    str_release(&from);
+    str_release(&to);
+    free(list);
+}
+
+void plan_relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct str *out)
+{
+    const struct problem *p = plan->problem;
+
+    status_write(hlo_value_shape(p->m, v), &p->mesh, plan->made[v], out);
+    if (plan->made[v] == plan->held[v])
+        return;
+    str_add(out, " used as ");
+    status_write(hlo_value_shape(p->m, v), &p->mesh, plan->held[v], out);
+}
+
+void plan_relaxed_print_costs(const struct relaxed_plan *plan)
+{
+    char a[UNITS_ROOM];
+
+    if (plan->bound_ms > 0)
+        printf("  bound           %12s  %s; the plan is %.2f %% above it\n",
+               units_ms(a, plan->bound_ms),
+               plan->bound_kind == RELAXED_TIED
+                   ? "tied: no plan that treats equal layers alike is faster"
+                   : "global: no plan is faster",
+               100 * plan->gap);
+    if (plan->strict_ms > 0)
+        printf("  strict          %12s  the best plan that reshards nothing\n",
+               units_ms(a, plan->strict_ms));
+    print_sums(plan);
+}
+
+/* ---- solving ---- */
+
+static int set_pins(const struct plan_relaxed_args *a, const struct problem *p,
+                    const char *const *settings, uint32_t setting_count, const struct plan *from,
+                    struct relaxed *r, struct err *e)
+{
+    struct relaxed_pins pins = {0};
+    int rc = from ? relaxed_pins_of_plan(from, &pins, e) : 0;
+
+    for (uint32_t k = 0; k < setting_count && !rc; k++)
+        rc = relaxed_pins_set(p, settings[k], false, &pins, e);
+    for (uint32_t k = 0; k < a->store_count && !rc; k++)
+        rc = relaxed_pins_set(p, a->stores[k], true, &pins, e);
+    if (!rc)
+        rc = relaxed_set_pins(r, pins.items, pins.count, e);
+    relaxed_pins_release(&pins);
+    return rc;
+}
+
+int plan_relaxed_solve(const struct plan_relaxed_args *a, const struct problem *p,
+                       const char *const *settings, uint32_t setting_count, const struct plan *from,
+                       struct plan *out, struct err *e)
+{
+    struct relaxed_plan plan;
+    struct relaxed *r;
+    int rc = relaxed_new(p, &a->options, &r, e);
+
+    if (rc)
+        return rc;
+    rc = set_pins(a, p, settings, setting_count, from, r, e);
+    if (!rc)
+        rc = relaxed_solve(r, 0, &plan, e);
+    if (!rc)
+        rc = plan_from_relaxed(&plan, out, e);
+    relaxed_free(r);
+    return rc;
+}

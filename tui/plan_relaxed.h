@@ -1,0 +1,39 @@
+/* tui/plan_relaxed.h - automap plan --mode relaxed. */
+#ifndef AUTOMAP_TUI_PLAN_RELAXED_H
+#define AUTOMAP_TUI_PLAN_RELAXED_H
+
+#include "engine/relaxed/decisions.h"
+
+#define PLAN_RELAXED_HELP                                                                      \
+    "  --mode strict|relaxed      relaxed: splits may change between uses, at a price\n"       \
+    "  --reduce-at-once           relaxed: partial results are combined where they arise, as " \
+    "XLA's\n"                                                                                  \
+    "                             partitioner does\n"                                          \
+    "  --store 'NAME:DIM=1'       relaxed: stored split, uses may gather it; repeatable\n"     \
+    "  --folding auto|on|off      relaxed: treat equal layers alike; auto: on several axes\n"  \
+    "  --sweeps N                 relaxed: at most N sweeps of message passing\n"
+
+struct plan_relaxed_args {
+    bool on;
+    struct relaxed_options options;
+    const char **stores; /* settings, not owned */
+    uint32_t store_count;
+    size_t store_room;
+};
+
+/* Takes the option at argv[*at]: 1 taken, 0 not one of these, -1 wrong (said on stderr). */
+int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at);
+
+/* The best plan under the settings, the stores and the decisions of a strict plan `from` (may be
+ * NULL). */
+int plan_relaxed_solve(const struct plan_relaxed_args *a, const struct problem *p,
+                       const char *const *settings, uint32_t setting_count, const struct plan *from,
+                       struct plan *out, struct err *e) MUST_CHECK;
+
+/* What is told of a relaxed plan alone: bound, strict optimum, reshards. */
+void plan_relaxed_print_costs(const struct relaxed_plan *plan);
+void plan_relaxed_print_reshards(const struct relaxed_plan *plan);
+/* "f32[768/x 768]", and how its uses find it when that differs. Appended. */
+void plan_relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct str *out);
+
+#endif
