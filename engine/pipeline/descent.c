@@ -13,6 +13,8 @@ static bool is_allowed(const struct pipe_goal *g, const struct pipe_plan *p)
         return false;
     for (uint32_t s = 0; s < p->stages; s++)
         if ((g->device_cut && !g->device_cut[p->device[s]]) ||
+            !pipe_pins_allow(&g->pins, p->pivot[s], p->pivot[s + 1], p->device[s],
+                             p->device[s + 1]) ||
             (g->variables && variables[p->pivot[s]] == variables[p->pivot[s + 1]]))
             return false;
     return true;
@@ -145,6 +147,59 @@ static void equal_parts(const struct pipe_instance *in, struct pipe_plan *p)
                                                 : (uint32_t)((uint64_t)in->devices * s / p->stages);
 }
 
+struct cut {
+    uint32_t device, pivot;
+};
+
+static bool in_order(const struct cut *a, const struct pipe_pin *b)
+{
+    return a->device != b->device && a->pivot != b->pivot &&
+           (a->device < b->device) == (a->pivot < b->pivot);
+}
+
+/* In order of devices; a pin given twice is one. */
+static void add_cut(struct cut *cuts, uint32_t *count, struct cut c)
+{
+    uint32_t at = *count;
+
+    for (uint32_t n = 0; n < *count; n++)
+        if (cuts[n].device == c.device)
+            return;
+    ++*count;
+    for (; at && cuts[at - 1].device > c.device; at--)
+        cuts[at] = cuts[at - 1];
+    cuts[at] = c;
+}
+
+/* The pins, and of the plan's own cuts those that stand in order with all of them; of these, where
+ * the number of stages is given, no more than it allows, from the first on. */
+static void keep_pins(const struct pipe_goal *g, struct pipe_plan *p)
+{
+    struct cut cuts[2 * PIPE_STAGES_MOST];
+    uint32_t count = 0, room = g->stages ? g->stages - 1 : PIPE_STAGES_MOST - 1;
+    const struct pipe_pins *pins = &g->pins;
+
+    if (!pins->count || pins->count > room)
+        return;
+    for (uint32_t n = 0; n < pins->count; n++)
+        add_cut(cuts, &count, (struct cut){pins->pin[n].device, pins->pin[n].pivot});
+    for (uint32_t s = 1; s < p->stages && count < room; s++) {
+        struct cut own = {p->device[s], p->pivot[s]};
+        bool fits = true;
+        for (uint32_t n = 0; n < pins->count && fits; n++)
+            fits = in_order(&own, &pins->pin[n]);
+        if (fits)
+            add_cut(cuts, &count, own);
+    }
+    p->stages = count + 1;
+    for (uint32_t s = 0; s < count; s++) {
+        p->device[s + 1] = cuts[s].device;
+        p->pivot[s + 1] = cuts[s].pivot;
+    }
+    p->device[p->stages] = g->in->devices;
+    p->pivot[p->stages] = g->in->points;
+}
+
 uint32_t pipe_beginnings(const struct pipe_goal *g, struct pipe_plan *out, uint32_t room)
 {
     const struct pipe_instance *in = g->in;
@@ -156,7 +211,9 @@ uint32_t pipe_beginnings(const struct pipe_goal *g, struct pipe_plan *out, uint3
         for (int by_speed = 0; by_speed < (s > 1 ? 2 : 1) && count < room; by_speed++) {
             out[count].stages = s;
             equal_parts(in, &out[count]);
-            count += pipe_pivots_by_share(in, &out[count], by_speed ? 1 : ratio, 0.02);
+            if (!pipe_pivots_by_share(in, &out[count], by_speed ? 1 : ratio, 0.02))
+                continue;
+            keep_pins(g, &out[count++]);
         }
     }
     return count;

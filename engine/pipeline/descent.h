@@ -15,9 +15,10 @@ struct pipe_goal {
     const struct pipe_instance *in;
     bool simulate;             /* makespan in place of L */
     const uint8_t *device_cut; /* [devices + 1] borrowed; NULL: anywhere */
-    uint32_t stages;           /* exactly; 0: any */
-    bool variables;            /* every stage holds a variable */
-    uint64_t evaluations;      /* plans priced */
+    struct pipe_pins pins;
+    uint32_t stages;      /* exactly; 0: any */
+    bool variables;       /* every stage holds a variable */
+    uint64_t evaluations; /* plans priced */
 };
 #define PIPE_UNFIT_MS 1e15
 double pipe_goal_price(struct pipe_goal *g, const struct pipe_plan *p);
@@ -40,7 +41,7 @@ void pipe_descend(struct pipe_descent *d, struct pipe_goal *g, uint64_t most);
 /* Beginnings: for each count of stages up to max(8, 2 servers), or the goal's, equal parts of the
  * servers or, with more stages than servers, of the devices; pivots by the closed form
  * t[s+1] / t[s] = (M - 1) / M, which is optimal without communication, and by speed alone. Fills
- * `out` with up to `room` plans and returns how many; they may not fit. */
+ * `out` with up to `room` plans and returns how many; they keep the pins, and may not fit. */
 uint32_t pipe_beginnings(const struct pipe_goal *g, struct pipe_plan *out, uint32_t room);
 
 /* The best of the beginnings, and descent from the best `tries` of them. False: none fits. */

@@ -247,6 +247,12 @@ static const struct pipe_node *stage_node(struct pipe_exact *x, uint32_t a, uint
     return &x->stage[j];
 }
 
+static bool is_wanted(const struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i, uint32_t j)
+{
+    return pipe_pins_allow(&x->options.pins, i, j, x->position[a], x->position[b]) &&
+           !(x->options.variables && x->in->variables[i] == x->in->variables[j]);
+}
+
 /* Whether stage [i, j) can be the k-th from the end. If it takes too long or does not fit, no
  * longer one will do. */
 static bool is_possible(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k, uint32_t i,
@@ -275,7 +281,7 @@ static void add_stage(struct pipe_exact *x, uint32_t a, uint32_t b, struct set t
     const struct pipe_node *node = stage_node(x, a, b, i, j);
     double steady = stage_steady(x, node);
 
-    if (x->options.variables && x->in->variables[i] == x->in->variables[j])
+    if (!is_wanted(x, a, b, i, j))
         return;
     for (uint32_t t = tail.first; t < tail.first + tail.count; t++) {
         struct entry e = put_before(&x->tail.items[t], node, steady);
@@ -308,8 +314,7 @@ static void add_last(struct pipe_exact *x, uint32_t a, uint32_t i)
     uint32_t n = x->in->points;
     struct entry nothing = {.next = NO_ENTRY};
 
-    if (!is_possible(x, a, x->cuts, 1, i, n) ||
-        (x->options.variables && x->in->variables[i] == x->in->variables[n]))
+    if (!is_possible(x, a, x->cuts, 1, i, n) || !is_wanted(x, a, x->cuts, i, n))
         return;
     const struct pipe_node *node = stage_node(x, a, x->cuts, i, n);
     struct entry e = put_before(&nothing, node, stage_steady(x, node));
@@ -426,6 +431,8 @@ int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_optio
     if (o->stages > in->devices || o->stages > in->points)
         return err_set(e, ERR_INFEASIBLE, "%u stages of %u devices and %u points", o->stages,
                        in->devices, in->points);
+    if (!pipe_pins_are_valid(in, &o->pins))
+        return err_set(e, ERR_INFEASIBLE, "the pinned cuts cannot all stand in one plan");
     x = mem_try(1, sizeof *x);
     if (x)
         x->position = mem_try(in->devices + 1, sizeof *x->position);

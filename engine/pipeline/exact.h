@@ -22,7 +22,8 @@
 struct pipe_exact_options {
     const uint8_t *device_cut; /* [devices + 1] 1: a stage may begin there; NULL: anywhere */
     uint32_t stages;           /* exactly so many; 0: any number */
-    bool variables;            /* every stage holds a trainable variable */
+    struct pipe_pins pins;
+    bool variables;  /* every stage holds a trainable variable */
     double known_ms; /* L of a plan that is known; 0: none. What cannot be as good is dropped */
     uint64_t entries_most; /* kept at one time; 0: 2^24, 0.8 GB */
 };
@@ -37,7 +38,7 @@ struct pipe_exact_result {
 };
 
 /* In steps, one device cut each, from the last to the first, so that it can be watched and left.
- * The instance is borrowed; the options are copied. */
+ * The instance and the pins are borrowed; the options are copied. */
 struct pipe_exact;
 int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_options *o,
                    struct pipe_exact **out, struct err *e) MUST_CHECK;

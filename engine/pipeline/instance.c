@@ -193,7 +193,8 @@ static bool new_tables(struct pipe_instance *in)
     if (!in->forward_ms || !in->backward_ms || !in->update_ms || !in->temporary_most)
         return false;
     double **each[] = {&in->gradient_bytes, &in->state_bytes,    &in->stash_bytes,
-                       &in->forward_bytes,  &in->backward_bytes, &in->once_bytes, &in->temporary_bytes};
+                       &in->forward_bytes,  &in->backward_bytes, &in->once_bytes,
+                       &in->temporary_bytes};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         if (!(*each[i] = arena_get(a, n, sizeof(double))))
             return false;
@@ -387,7 +388,8 @@ static int fill_most(struct pipe_instance *in, struct err *e)
             return err_set(e, ERR_INPUT,
                            "temporary_bytes of point %u is %g, expected a finite figure >= 0", i,
                            in->temporary_bytes[i]);
-    /* on top of the stash up to the point: what lies behind it has been freed when it runs backward */
+    /* on top of the stash up to the point: what lies behind it has been freed when it runs backward
+     */
     for (uint32_t i = 0; i < n; i++)
         in->temporary_most[0][i] = in->stash_bytes[i + 1] + in->temporary_bytes[i];
     for (uint32_t level = 1; level < levels(n); level++)
@@ -584,4 +586,20 @@ void pipe_plan_format(const struct pipe_plan *p, char *out, size_t room)
         at += (size_t)snprintf(out + at, room - at, "%s%u", s > 1 ? " " : "", p->device[s]);
     for (uint32_t s = 1; s < p->stages && at < room; s++)
         at += (size_t)snprintf(out + at, room - at, "%s%u", s > 1 ? " " : " | ", p->pivot[s]);
+}
+
+bool pipe_pins_are_valid(const struct pipe_instance *in, const struct pipe_pins *p)
+{
+    for (uint32_t n = 0; n < p->count; n++) {
+        const struct pipe_pin *a = &p->pin[n];
+        if (!a->device || a->device >= in->devices || !a->pivot || a->pivot >= in->points)
+            return false;
+        for (uint32_t k = 0; k < n; k++) { /* the same pin twice is one */
+            const struct pipe_pin *b = &p->pin[k];
+            if ((a->device < b->device) != (a->pivot < b->pivot) ||
+                (a->device == b->device) != (a->pivot == b->pivot))
+                return false;
+        }
+    }
+    return true;
 }

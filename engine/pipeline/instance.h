@@ -119,7 +119,8 @@ struct pipe_instance {
     struct pipe_link *link;   /* pipe_link_of */
     uint32_t *link_base;      /* [devices + 1] */
 
-    /* By pipe_instance_finish: largest stash_bytes[i + 1] + temporary_bytes of 2^level points from i on. */
+    /* By pipe_instance_finish: largest stash_bytes[i + 1] + temporary_bytes of 2^level points from
+     * i on. */
     double **temporary_most;
     bool finished;
     struct arena arena; /* all of the above */
@@ -162,6 +163,31 @@ struct pipe_plan pipe_plan_whole(const struct pipe_instance *in);
 /* Ascending, complete, within the limits. */
 bool pipe_plan_is_valid(const struct pipe_instance *in, const struct pipe_plan *p);
 bool pipe_plan_equal(const struct pipe_plan *a, const struct pipe_plan *b);
+/* A cut a person holds: a stage begins at this device with this point. */
+struct pipe_pin {
+    uint32_t device, pivot;
+};
+/* Borrowed; in any order. */
+struct pipe_pins {
+    const struct pipe_pin *pin;
+    uint32_t count;
+};
+/* Cuts inside the problem, of which every two lie in the same order by device and by pivot. */
+bool pipe_pins_are_valid(const struct pipe_instance *in, const struct pipe_pins *p);
+/* Whether points [i, j) on devices [a, b) can be a stage of a plan that keeps the pins: none lies
+ * inside it, and its ends are pinned on both sides or on none. All stages so: the plan keeps them.
+ */
+static inline bool pipe_pins_allow(const struct pipe_pins *p, uint32_t i, uint32_t j, uint32_t a,
+                                   uint32_t b)
+{
+    for (uint32_t n = 0; n < p->count; n++) {
+        uint32_t device = p->pin[n].device, pivot = p->pin[n].pivot;
+        if ((i < pivot && pivot < j) || (a < device && device < b) ||
+            (i == pivot) != (a == device) || (j == pivot) != (b == device))
+            return false;
+    }
+    return true;
+}
 /* "8 16 24 | 13 26 38": device cuts, then pivots. */
 void pipe_plan_format(const struct pipe_plan *p, char *out, size_t room);
 

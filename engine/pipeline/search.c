@@ -25,8 +25,10 @@ static int start(struct pipe_search *s, struct err *e)
     enum { GAME_STREAM = 16 }; /* apart from those of the learner */
     const struct pipe_instance *in = s->in;
 
-    s->goal = (struct pipe_goal){
-        .in = in, .stages = s->options.space.stages, .variables = !s->options.space.empty_stages};
+    s->goal = (struct pipe_goal){.in = in,
+                                 .pins = s->options.space.pins,
+                                 .stages = s->options.space.stages,
+                                 .variables = !s->options.space.empty_stages};
     rl_rng_seed(&s->rng, s->options.seed, GAME_STREAM);
     if (s->options.cuts != PIPE_CUTS_ANYWHERE) {
         s->device_cut = mem_try(in->devices + 1, 1);

@@ -35,10 +35,10 @@ enum pipe_cuts { PIPE_CUTS_ANYWHERE, PIPE_CUTS_NEAR, PIPE_CUTS_SERVERS };
 
 struct pipe_search_options {
     enum pipe_algorithm algorithm;
-    struct pipe_space_options space;
-    enum pipe_cuts cuts;   /* NEAR: within the space's radius of a server boundary */
-    struct rl_settings rl; /* of the DQN */
-    bool rl_set;           /* false: preset paper-pp */
+    struct pipe_space_options space; /* stages, pins and empty_stages hold for all */
+    enum pipe_cuts cuts;             /* NEAR: within the space's radius of a server boundary */
+    struct rl_settings rl;           /* of the DQN */
+    bool rl_set;                     /* false: preset paper-pp */
     uint64_t seed;
 };
 
@@ -62,7 +62,7 @@ struct pipe_best {
 
 struct pipe_search;
 
-/* The instance is borrowed. Errors as pipe_space_new. */
+/* The instance and the pins are borrowed. Errors as pipe_space_new. */
 int pipe_search_new(const struct pipe_instance *in, const struct pipe_search_options *o,
                     struct pipe_search **out, struct err *e) MUST_CHECK;
 void pipe_search_free(struct pipe_search *s); /* NULL ok */

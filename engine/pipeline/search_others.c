@@ -259,8 +259,10 @@ struct exact {
 
 static int exact_start(struct pipe_search *s, struct err *e)
 {
-    struct pipe_exact_options o = {
-        .device_cut = s->device_cut, .stages = s->goal.stages, .variables = s->goal.variables};
+    struct pipe_exact_options o = {.device_cut = s->device_cut,
+                                   .pins = s->goal.pins,
+                                   .stages = s->goal.stages,
+                                   .variables = s->goal.variables};
     int rc = plain_self(s, sizeof(struct exact), e);
     struct exact *x = s->self;
 

@@ -93,6 +93,22 @@ static void set_anchors(struct pipe_space *s)
                                                 : (uint32_t)((uint64_t)in->devices * n / s->stages);
 }
 
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static void move_anchors_to_pins(struct pipe_space *s)
+{
+    for (uint32_t p = 0; p < s->options.pins.count && s->stages > 1; p++) {
+        uint32_t device = s->options.pins.pin[p].device, best = 1;
+        for (uint32_t n = 2; n < s->stages; n++)
+            if (distance(s->anchor[n], device) < distance(s->anchor[best], device))
+                best = n;
+        s->anchor[best] = device;
+    }
+}
+
 static void set_pivots(struct pipe_space *s)
 {
     const struct pipe_instance *in = s->in;
@@ -105,6 +121,8 @@ static void set_pivots(struct pipe_space *s)
         s->pivot[d] =
             in->points > 1 ? snap_cut(in, work * before / all, work * s->options.snap) : 1;
     }
+    for (uint32_t n = 0; n < s->options.pins.count; n++)
+        s->pivot[s->options.pins.pin[n].device] = s->options.pins.pin[n].pivot;
     s->pivot[in->devices] = in->points;
 }
 
@@ -114,6 +132,7 @@ static bool is_stage(const struct pipe_space *s, uint32_t a, uint32_t b)
     const struct pipe_instance *in = s->in;
 
     return a < b && s->pivot[a] < s->pivot[b] && (b == in->devices || s->pivot[b] < in->points) &&
+           pipe_pins_allow(&s->options.pins, s->pivot[a], s->pivot[b], a, b) &&
            (s->options.empty_stages || in->variables[s->pivot[a]] < in->variables[s->pivot[b]]);
 }
 
@@ -167,6 +186,8 @@ static int check_options(const struct pipe_instance *in, const struct pipe_space
                        PIPE_RADIUS_MOST);
     if (!(s->options.snap >= 0 && s->options.snap <= 1))
         return err_set(e, ERR_INPUT, "snap %g, expected 0 to 1", s->options.snap);
+    if (!pipe_pins_are_valid(in, &s->options.pins))
+        return err_set(e, ERR_INFEASIBLE, "the pinned cuts cannot all stand in one plan");
     if (s->stages > in->devices || s->stages > in->points)
         return err_set(e, ERR_INFEASIBLE, "%u stages of %u devices and %u points", s->stages,
                        in->devices, in->points);
@@ -191,6 +212,7 @@ int pipe_space_new(const struct pipe_instance *in, const struct pipe_space_optio
         return err_set(e, ERR_MEMORY, "not enough memory for %u stages", s.stages);
     }
     set_anchors(&s);
+    move_anchors_to_pins(&s);
     set_pivots(&s);
     rc = find_reaching(&s, e);
     if (rc)

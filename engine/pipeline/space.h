@@ -6,7 +6,7 @@
  * devices, when the number of stages is not that of the servers). Devices before a cut get their
  * share of the computation: the pivot is the cheapest cut (bytes both ways) within `snap` of all
  * computation from that share, the nearest on ties. So a pivot is a function of its device cut, and
- * a plan of its offsets from the anchors. Every stage holds a variable. */
+ * a plan of its offsets from the anchors. Every stage holds a variable; pinned cuts stand. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_SPACE_H
 #define AUTOMAP_ENGINE_PIPELINE_SPACE_H
 
@@ -15,9 +15,11 @@
 enum { PIPE_RADIUS_MOST = 31 }; /* 2 radius + 1 actions fit a mask of 64 */
 
 struct pipe_space_options {
-    uint32_t stages;   /* 0: one per server, 2 in a single server */
-    uint32_t radius;   /* 0: server boundaries alone */
-    double snap;       /* part of all computation; 0: exactly by share */
+    uint32_t stages; /* 0: one per server, 2 in a single server */
+    uint32_t radius; /* 0: server boundaries alone */
+    double snap;     /* part of all computation; 0: exactly by share */
+    struct pipe_pins
+        pins;          /* the nearest anchor stands on a pinned device, its pivot is the pin's */
     bool empty_stages; /* stages without a variable are allowed */
 };
 /* The paper's: one stage per server, radius 3, snapped within 2 %. */

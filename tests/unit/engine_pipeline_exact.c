@@ -1,5 +1,6 @@
 /* The proven optimum against every plan there is, on random problems; L and memory against plain
  * sums; restrictions; the speed-up by a known plan. */
+#include "engine/pipeline/descent.h"
 #include "engine/pipeline/exact.h"
 
 #include <setjmp.h>
@@ -19,6 +20,7 @@ struct brute {
     double best;
     uint32_t stages; /* exactly; 0: any */
     bool variables;
+    struct pipe_pins pins;
     const uint8_t *device_cut;
     uint64_t plans, fitting;
 };
@@ -31,6 +33,14 @@ static void price(struct brute *b)
     for (uint32_t s = 0; s < b->plan.stages && b->variables; s++)
         if (in->variables[b->plan.pivot[s]] == in->variables[b->plan.pivot[s + 1]])
             return;
+    for (uint32_t n = 0; n < b->pins.count; n++) { /* some stage begins just there */
+        uint32_t s = 1;
+        while (s < b->plan.stages && (b->plan.device[s] != b->pins.pin[n].device ||
+                                      b->plan.pivot[s] != b->pins.pin[n].pivot))
+            s++;
+        if (s >= b->plan.stages)
+            return;
+    }
     if (!slow_fits(b->p, &b->plan))
         return;
     b->fitting++;
@@ -69,6 +79,7 @@ static void compare(struct random_pipe *p, const struct pipe_exact_options *o, s
                       .best = INFINITY,
                       .stages = o->stages,
                       .variables = o->variables,
+                      .pins = o->pins,
                       .device_cut = o->device_cut};
     struct pipe_exact_result r;
     struct err e;
@@ -144,6 +155,33 @@ static void test_restricted(void **state)
     assert_true(t.infeasible > 50 && t.several > 200);
 }
 
+static void test_pinned(void **state)
+{
+    (void)state;
+    struct random_pipe p;
+    struct tally t = {0};
+    struct rl_rng r;
+
+    rl_rng_seed(&r, 3, 0);
+    for (uint64_t seed = 20000; seed < 21500; seed++) {
+        random_pipe_new(&p, seed, 9, 6);
+        struct pipe_pin pin[2];
+        struct pipe_exact_options o = {.pins = {pin, 1 + (uint32_t)(seed % 2)}};
+        for (uint32_t n = 0; n < 2; n++)
+            pin[n] = (struct pipe_pin){1 + rl_rng_below(&r, p.in.devices),
+                                       1 + rl_rng_below(&r, p.in.points)};
+        struct pipe_goal g = {.in = &p.in, .pins = o.pins};
+        struct pipe_descent d;
+        if (pipe_pins_are_valid(&p.in, &o.pins) && pipe_instant(&g, 3, &d))
+            for (uint32_t s = 0; s < d.plan.stages; s++)
+                assert_true(pipe_pins_allow(&o.pins, d.plan.pivot[s], d.plan.pivot[s + 1],
+                                            d.plan.device[s], d.plan.device[s + 1]));
+        compare(&p, &o, &t);
+        pipe_instance_free(&p.in);
+    }
+    assert_true(t.infeasible > 50 && t.several > 200);
+}
+
 static void test_cut_short(void **state)
 {
     (void)state;
@@ -165,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_plans),
         cmocka_unit_test(test_restricted),
+        cmocka_unit_test(test_pinned),
         cmocka_unit_test(test_cut_short),
     };
 

@@ -231,7 +231,7 @@ static void test_fewer_points(void **state)
     (void)state;
     struct cluster c = unequal();
     struct pipe_instance in = filled(&c, 40, 2), few;
-    uint32_t cut[9];
+    uint32_t cut[10];
     struct err e;
     uint32_t count = pipe_instance_cheapest(&in, 8, cut);
 

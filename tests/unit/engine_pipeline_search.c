@@ -260,6 +260,35 @@ static void test_some_do_not_fit(void **state)
     pipe_instance_free(&in);
 }
 
+/* Every algorithm keeps a pinned cut; the exact one still proves what it finds. */
+static void test_pinned(void **state)
+{
+    (void)state;
+    struct pipe_instance in = layers("c-4x8-v100", 12, 4, 0);
+    struct pipe_pin pin[] = {{18, 21}};
+
+    for (int a = 0; a < PIPE_ALGORITHM_COUNT; a++) {
+        struct pipe_search_options o = {
+            .algorithm = (enum pipe_algorithm)a, .space = pipe_space_paper(), .seed = 1};
+        struct pipe_search *s;
+        struct pipe_event event;
+        struct err e;
+        uint32_t at = 1;
+        o.space.pins = (struct pipe_pins){pin, 1};
+        assert_int_equal(pipe_search_new(&in, &o, &s, &e), 0);
+        for (int n = 0; n < 400 && pipe_search_step(s, &event); n++)
+            ;
+        const struct pipe_best *best = pipe_search_best(s);
+        assert_true(best->length_ms < INFINITY);
+        while (at < best->plan.stages && best->plan.device[at] != 18)
+            at++;
+        if (at == best->plan.stages || best->plan.pivot[at] != 21)
+            fail_msg("%s lost the pin", pipe_search_names[a]);
+        pipe_search_free(s);
+    }
+    pipe_instance_free(&in);
+}
+
 /* The learner sees the best of the 343 candidates in at least 4 of 5 seeds. */
 static void test_learner(void **state)
 {
@@ -279,7 +308,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_candidates),      cmocka_unit_test(test_candidates_random),
         cmocka_unit_test(test_descent),         cmocka_unit_test(test_algorithms),
-        cmocka_unit_test(test_some_do_not_fit), cmocka_unit_test(test_learner),
+        cmocka_unit_test(test_some_do_not_fit), cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_learner),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
