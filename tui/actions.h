@@ -34,6 +34,7 @@ enum common_action {
     ACT_MEMORY,
     ACT_COST,
     ACT_DEVICES,
+    ACT_FORBIDDEN,
     ACT_ZOOM,
     ACT_NARROWER,
     ACT_WIDER,

@@ -5,6 +5,7 @@
 #include "tui/app_internal.h"
 #include "tui/view_export.h"
 #include "tui/view_help.h"
+#include "tui/view_members.h"
 #include "tui/view_memory.h"
 #include "tui/view_palette.h"
 #include "tui/view_plans.h"
@@ -512,6 +513,9 @@ static void act_common(struct app *a, int action)
         return;
     case ACT_MEMORY:
         open_over(a, &view_memory, p && p->ops->plan_here ? p->ops->plan_here(p) : NULL);
+        return;
+    case ACT_FORBIDDEN:
+        open_over(a, &view_members, NULL);
         return;
     case ACT_COST:
     case ACT_DEVICES:

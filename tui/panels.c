@@ -11,6 +11,7 @@
 #include "tui/view_help.h"
 #include "tui/view_lanes.h"
 #include "tui/view_log.h"
+#include "tui/view_members.h"
 #include "tui/view_memory.h"
 #include "tui/view_palette.h"
 #include "tui/view_pin.h"
@@ -31,9 +32,11 @@ const struct panel_ops *const panel_list[] = {
     &view_cost,
     &view_devices,
     &view_memory_panel,
+    &view_ties,
     &view_why,
     &view_plans,
     &view_memory,
+    &view_members,
     &view_pin,
     &view_backtrack,
     &view_export,

@@ -3,8 +3,10 @@
 
 #include "engine/units.h"
 #include "tui/app.h"
+#include "tui/class_look.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
+#include "tui/view_members.h"
 #include "tui/watch.h"
 
 #include <stdio.h>
@@ -20,14 +22,17 @@ struct classes_view {
     struct row *rows;
     int row_count;
     bool unfolded; /* every decision a row of its own */
+    const struct problem *priced; /* that `reduces` is of; only compared */
+    struct class_reduces *reduces; /* [classes]; NULL: out of memory */
     char title[32];
 };
 
-enum { CLASSES_FOLD };
+enum { CLASSES_OPEN, CLASSES_FOLD };
 static const struct action classes_actions[] = {
+    [CLASSES_OPEN] = {"open", "in this panel", "members and conflicts", "members", "Enter or l or Right", NULL},
     [CLASSES_FOLD] = {"fold", "in this panel", "fold series", NULL, "x", NULL},
 };
-static const struct key_table classes_keys = {"classes", classes_actions, 1};
+static const struct key_table classes_keys = {"classes", classes_actions, 2};
 
 static void make_rows(struct classes_view *v, const struct watch *w)
 {
@@ -56,6 +61,13 @@ static void read_classes(struct panel *p)
     struct classes_view *v = p->state;
     const struct watch *w = p->scene->watch;
 
+    if (w && v->priced != w->problem) {
+        struct err e;
+        free(v->reduces);
+        v->priced = w->problem;
+        if (class_reduces_all(w, &v->reduces, &e))
+            v->reduces = NULL;
+    }
     if (w && v->moves != w->moves) {
         make_rows(v, w);
         list_fit(&v->list, v->row_count, v->list.rows);
@@ -74,16 +86,17 @@ static void close_classes(struct panel *p)
 {
     struct classes_view *v = p->state;
     free(v->rows);
+    free(v->reduces);
 }
 
 /* Sums over a row. */
 struct figures {
     uint32_t dims, count, split, open, best, classes;
     bool pinned, changed, clash;
-    double saves_ms;
+    double saves_ms, reduces; /* all-reduces, each class split alone */
 };
 
-static struct figures sum(const struct watch *w, struct row r)
+static struct figures sum(const struct classes_view *v, const struct watch *w, struct row r)
 {
     struct figures f = {.count = (uint32_t)r.count};
 
@@ -97,6 +110,9 @@ static struct figures sum(const struct watch *w, struct row r)
         f.classes += m->classes;
         f.pinned |= m->pinned;
         f.changed |= m->changed;
+        const struct game_move *g = &w->moves->items[n];
+        for (uint32_t i = 0; v->reduces && i < g->class_count; i++)
+            f.reduces += v->reduces[w->moves->pool[g->classes + i]].count;
     }
     return f;
 }
@@ -127,13 +143,18 @@ static void draw_now(const struct pane *p, int y, const struct figures *f)
 
 /* Where columns end, by the width; 0: left out. */
 struct columns {
-    int best, name, name_end, dims, saves;
+    int best, name, name_end, dims, saves, reduces;
 };
 
 static struct columns columns_for(int width, int widest)
 {
-    struct columns c = {.best = width < 30 ? 0 : 5, .saves = width};
+    struct columns c = {.best = width < 30 ? 0 : 5};
 
+    if (width >= 56) {
+        c.reduces = width;
+        width -= 10;
+    }
+    c.saves = width;
     c.name = c.best ? width >= 50 ? 12 : 10 : 5;
     c.name_end = width - 9;
     if (c.name_end - c.name < widest && c.best) {
@@ -147,9 +168,9 @@ static struct columns columns_for(int width, int widest)
     return c;
 }
 
-static void draw_row(const struct watch *w, const struct pane *p, int y, struct row r, const struct columns *c)
+static void draw_row(const struct classes_view *v, const struct watch *w, const struct pane *p, int y, struct row r, const struct columns *c)
 {
-    struct figures f = sum(w, r);
+    struct figures f = sum(v, w, r);
     char name[NAME_ROOM], text[UNITS_ROOM];
     const struct watch_move *m = &w->move[r.first];
 
@@ -165,6 +186,8 @@ static void draw_row(const struct watch *w, const struct pane *p, int y, struct 
     if (c->dims)
         pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
     pane_right_format(p, c->saves, y, ROLE_TEXT, "%.1f", f.saves_ms);
+    if (c->reduces)
+        pane_right(p, c->reduces, y, ROLE_TEXT, units_count(text, (int64_t)(f.reduces + 0.5)));
 }
 
 static void draw_titles(const struct pane *p, const struct columns *c)
@@ -176,6 +199,8 @@ static void draw_titles(const struct pane *p, const struct columns *c)
     if (c->dims)
         pane_right(p, c->dims, 0, ROLE_DIM, "dims");
     pane_right(p, c->saves, 0, ROLE_DIM, "saves ms");
+    if (c->reduces)
+        pane_right(p, c->reduces, 0, ROLE_DIM, "reduces");
 }
 
 static bool has_titles(int width, int height, int rows)
@@ -202,7 +227,7 @@ static void draw_classes(struct panel *p, const struct pane *pane)
     if (!p->focus && v->row_count)
         list_go(&v->list, row_of(v, w->cursor));
     for (int y = 0; y < pane->height - titles && v->list.top + y < v->row_count; y++) {
-        draw_row(w, pane, y + titles, v->rows[v->list.top + y], &c);
+        draw_row(v, w, pane, y + titles, v->rows[v->list.top + y], &c);
         if (v->list.top + y != v->list.cursor)
             continue;
         pane_select(pane, y + titles, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);
@@ -276,14 +301,38 @@ static void click_classes(struct panel *p, int x, int y, bool twice)
     follow(p);
 }
 
+/* A series is unfolded first: its classes are opened one by one. */
+static void open_class(struct panel *p, int move)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    struct err e = {0};
+
+    if (move == MOVE_NONE)
+        return;
+    if (v->rows[v->list.cursor].count > 1) {
+        v->unfolded = true;
+        make_rows(v, w);
+        list_fit(&v->list, v->row_count, v->list.rows);
+        list_go(&v->list, row_of(v, move));
+        return;
+    }
+    class_id k = w->moves->pool[w->moves->items[move].classes];
+    if (app_open(p->scene->app, &view_members, &k, &e))
+        app_say_err(p->scene->app, &e);
+}
+
 static bool act_classes(struct panel *p, int action)
 {
     struct classes_view *v = p->state;
     int move = move_of_row(p);
 
-    (void)action;
     if (!p->scene->watch)
         return false;
+    if (action == CLASSES_OPEN) {
+        open_class(p, move);
+        return true;
+    }
     v->unfolded = !v->unfolded;
     make_rows(v, p->scene->watch);
     list_fit(&v->list, v->row_count, v->list.rows);

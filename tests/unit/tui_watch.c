@@ -1,6 +1,7 @@
 /* What the screens of a search are made of, against the engine's own sums, and the application under
  * random keys and sizes while a search runs. */
 #include "tui/app.h"
+#include "tui/class_look.h"
 #include "tui/cost_split.h"
 #include "tui/memory_look.h"
 #include "tui/price.h"
@@ -182,6 +183,53 @@ static void test_memory_adds_up(void **state)
     }
     free(flips);
     memory_curve_release(&c);
+}
+
+/* Members are all dims of variables and inputs of the class, its all-reduces those of a plan that splits
+ * it alone; every forbidden class is listed once. */
+static void test_classes_inside(void **state)
+{
+    (void)state;
+    const struct classes *c = &problem.classes;
+    struct class_member *items;
+    struct class_reduces *reduces;
+    class_id *forbidden = mem_alloc(c->count * sizeof *forbidden);
+    label *on = mem_alloc((c->count + 1) * sizeof *on);
+    size_t count;
+    struct err e;
+
+    assert_int_equal(class_reduces_all(watch, &reduces, &e), 0);
+    for (int n = 0; n < watch->move_count; n++) {
+        class_id k = watch->moves->pool[watch->moves->items[n].classes];
+        uint32_t variables = 0, inputs = 0;
+        assert_int_equal(class_members(watch, k, &items, &count, &e), 0);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(c->class_of[items[i].dim], k);
+            assert_true(items[i].steps >= 1);
+            variables += items[i].role == HLO_ROLE_VARIABLE;
+            inputs += items[i].role == HLO_ROLE_INPUT;
+        }
+        free(items);
+        assert_int_equal(variables, c->info[k].var_dims);
+        assert_int_equal(inputs, c->info[k].input_dims);
+        on[k] = 1;
+        double sum = 0, ms = terms_cost(&problem.terms, on).communication_ms;
+        for (hlo_id id = 0; id < problem.m->count; id++)
+            sum += terms_instruction(&problem.terms, id, on).reduced_count * problem.costs.times[id];
+        on[k] = 0;
+        assert_true(fabs(sum - reduces[k].count) < 1e-6 && fabs(ms - reduces[k].ms) < 1e-6);
+    }
+    class_id found = class_forbidden(&problem, forbidden), never = 0;
+    for (class_id k = 0; k < c->count; k++)
+        never += c->info[k].reason != CLASS_ALLOWED;
+    assert_int_equal(found, never);
+    for (class_id n = 0; n < found; n++) {
+        assert_true(c->info[forbidden[n]].reason != CLASS_ALLOWED && !on[forbidden[n]]);
+        on[forbidden[n]] = 1;
+    }
+    free(on);
+    free(forbidden);
+    free(reduces);
 }
 
 /* A wave holds all dims of its classes and no others; each step follows from the one before; played, it
@@ -373,7 +421,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
-        cmocka_unit_test(test_wave), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
+        cmocka_unit_test(test_wave), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
     };
