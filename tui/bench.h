@@ -20,6 +20,8 @@ double bench_now(void); /* seconds on a monotonic clock */
 int bench_pipeline(int argc, char **argv);
 int bench_read(int argc, char **argv);
 int bench_engine(int argc, char **argv);
+int bench_relaxed(int argc, char **argv);
+int bench_relaxed_speed(const char *model); /* rows of bench engine */
 int bench_rl(int argc, char **argv);
 int bench_search(int argc, char **argv);
 int bench_tui(int argc, char **argv);

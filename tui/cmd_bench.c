@@ -11,6 +11,8 @@ const struct benchmark benchmarks[] = {
     {"read", "[FILE] [--seconds S] [--python PATH | --no-xla]",
      "reading HLO text against XLA's own parser, and the memory of a module", bench_read},
     {"engine", "[MODEL ...]", "classes, costs and the proven optimum of the shipped models, and one decision", bench_engine},
+    {"relaxed", "[MODEL ...]", "relaxed plans with their bounds, beside the strict optimum and data parallelism",
+     bench_relaxed},
     {"rl", "[--seconds S] [--python PATH | --no-torch]",
      "updates of the learner against PyTorch and the speed of the matrix products", bench_rl},
     {"search", "MODEL ...", "decisions, propagations, priced plans and learning episodes a second on 8 devices",

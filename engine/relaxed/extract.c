@@ -234,10 +234,10 @@ int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e)
         qsort(out->reshards, out->reshard_count, sizeof *out->reshards, compare_reshards);
     out->cost.step_ms = out->cost.compute_ms + out->cost.communication_ms;
     out->nodes = r->model.energy.nodes;
-    out->nodes_left = r->stage.reduced.left.nodes;
-    out->colours = r->is_folded ? r->folded.energy.nodes : 0;
+    out->nodes_left = relaxed_stage(r)->reduced.left.nodes;
+    out->colours = r->is_folded ? r->tied.folded.energy.nodes : 0;
     out->bound_kind = r->is_folded ? RELAXED_TIED : RELAXED_GLOBAL;
-    out->bound_ms = fmin(r->stage.trws.bound,
+    out->bound_ms = fmin(relaxed_stage(r)->trws.bound,
                          out->cost.step_ms); /* equal but for rounding when the plan is optimal */
     out->gap = out->bound_ms > 0 ? out->cost.step_ms / out->bound_ms - 1 : 0;
     return 0;

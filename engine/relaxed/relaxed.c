@@ -5,7 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 100, SWEEPS_FOLDED = 500, FOLD_ROUNDS = 4, DECODE_EVERY = 5, ICM_ROUNDS = 50 };
+/* Sweeps: as many as a number of table cells allows, so that small models get many. */
+enum {
+    SWEEPS_LEAST = 100,
+    SWEEPS_MOST = 1000,
+    START_SWEEPS = 100,
+    FOLD_ROUNDS = 4,
+    DECODE_EVERY = 5,
+    ICM_ROUNDS = 50
+};
+#define CELLS_MOST 1.5e9
 
 const char *const relaxed_bound_names[2] = {"global", "tied"};
 
@@ -21,11 +30,10 @@ static int allocate(struct relaxed *r, struct err *e)
 
     r->best = mem_try(nodes, sizeof *r->best);
     r->trial = mem_try(nodes, sizeof *r->trial);
-    r->coloured = mem_try(nodes, sizeof *r->coloured);
-    r->strict_best = mem_try(r->p->classes.count, sizeof *r->strict_best);
+    r->strict_x = mem_try(nodes, sizeof *r->strict_x);
     r->pinned = *g; /* its edges are the model's */
     r->pinned.unary = mem_try(nodes, sizeof *g->unary);
-    if (!r->best || !r->trial || !r->coloured || !r->strict_best || !r->pinned.unary)
+    if (!r->best || !r->trial || !r->strict_x || !r->pinned.unary)
         return no_memory(e);
     memcpy(r->pinned.unary, g->unary, g->nodes * sizeof *g->unary);
     int rc = relaxed_index_edges(r, e);
@@ -63,7 +71,9 @@ static void stage_release(struct stage *s)
 {
     trws_release(&s->trws);
     energy_reduced_release(&s->reduced);
+    fold_energy_release(&s->folded);
     free(s->left);
+    free(s->coloured);
     memset(s, 0, sizeof *s);
 }
 
@@ -71,14 +81,13 @@ void relaxed_free(struct relaxed *r)
 {
     if (!r)
         return;
-    stage_release(&r->stage);
-    fold_energy_release(&r->folded);
+    stage_release(&r->tied);
+    stage_release(&r->whole);
     free(r->pinned.unary);
     model_release(&r->model);
     free(r->best);
     free(r->trial);
-    free(r->coloured);
-    free(r->strict_best);
+    free(r->strict_x);
     free(r->out_first);
     free(r->out_edges);
     strict_release(&r->fixed);
@@ -116,7 +125,7 @@ static int find_strict_best(struct relaxed *r, struct err *e)
 
     if (rc)
         return rc;
-    memcpy(r->strict_best, best.on, r->p->classes.count * sizeof *best.on);
+    r->has_strict = embed(r, best.on, r->strict_x);
     r->strict_ms = r->is_beyond_strict ? 0 : best.value;
     exact_release(&best);
     return 0;
@@ -167,92 +176,128 @@ static int stage_make(struct stage *last, const struct energy *g, struct err *e)
 }
 
 /* Folds so that the strict optimum treats every colour alike. */
-static int fold(struct relaxed *r, struct err *e)
+static int fold(struct relaxed *r, struct stage *s, struct err *e)
 {
     uint32_t *kind = mem_try((size_t)r->pinned.nodes + 1, sizeof *kind);
-    bool has_strict = embed(r, r->strict_best, r->trial);
 
     if (!kind)
         return no_memory(e);
     for (uint32_t n = 0; n < r->pinned.nodes; n++)
-        kind[n] = r->model.nodes[n].kind | (has_strict ? (uint32_t)r->trial[n] << 8 : 0);
-    fold_energy_release(&r->folded);
+        kind[n] = r->model.nodes[n].kind | (r->has_strict ? (uint32_t)r->strict_x[n] << 8 : 0);
+    fold_energy_release(&s->folded);
     int rc = fold_energy_new(&r->pinned, kind,
                              r->options.fold_rounds ? r->options.fold_rounds : FOLD_ROUNDS,
-                             &r->folded, e);
+                             &s->folded, e);
     free(kind);
-    return rc;
+    if (rc)
+        return rc;
+    free(s->coloured);
+    s->coloured = mem_try((size_t)s->folded.energy.nodes + 1, sizeof *s->coloured);
+    return s->coloured ? 0 : no_memory(e);
 }
 
 static int get_ready(struct relaxed *r, struct err *e)
 {
+    bool with_tied = r->is_folded || !r->has_best; /* unfolded, a folded plan is a good start */
+    int rc = 0;
+
     if (r->is_ready)
         return 0;
-    int rc = find_strict_best(r, e);
-    if (!rc && r->is_folded)
-        rc = fold(r, e);
-    if (!rc)
-        rc = stage_make(&r->stage, r->is_folded ? &r->folded.energy : &r->pinned, e);
+    rc = find_strict_best(r, e);
+    r->tied.is_folded = true;
+    if (!rc && with_tied)
+        rc = fold(r, &r->tied, e);
+    if (!rc && with_tied)
+        rc = stage_make(&r->tied, &r->tied.folded.energy, e);
+    if (!rc && !r->is_folded)
+        rc = stage_make(&r->whole, &r->pinned, e);
     r->is_ready = !rc;
     return rc;
 }
 
 /* ---- solving ---- */
 
-/* Improves the labels in stage.left by local search, completes them, keeps them when they are best.
- */
-static void offer_left(struct relaxed *r)
+/* Improves the labels in s->left by local search, completes them, keeps them when they are best. */
+static void offer_left(struct relaxed *r, struct stage *s)
 {
-    struct stage *s = &r->stage;
-
     icm(&s->trws, s->left, ICM_ROUNDS);
     double ms = energy_of(&s->reduced.left, s->left);
     if (ms >= r->best_ms)
         return;
     r->best_ms = ms;
-    energy_expand(&s->reduced, s->left, r->is_folded ? r->coloured : r->best);
-    for (uint32_t n = 0; r->is_folded && n < r->pinned.nodes; n++)
-        r->best[n] = r->coloured[r->folded.colour[n]];
+    energy_expand(&s->reduced, s->left, s->is_folded ? s->coloured : r->best);
+    for (uint32_t n = 0; s->is_folded && n < r->pinned.nodes; n++)
+        r->best[n] = s->coloured[s->folded.colour[n]];
 }
 
 /* Labels of the whole; folded, each colour takes those of its first member. */
-static void offer(struct relaxed *r, const uint16_t *x)
+static void offer(struct relaxed *r, struct stage *s, const uint16_t *x)
 {
-    struct stage *s = &r->stage;
+    for (uint32_t c = 0; s->is_folded && c < s->folded.energy.nodes; c++)
+        s->coloured[c] = x[s->folded.member[c]];
+    energy_restrict(&s->reduced, s->is_folded ? s->coloured : x, s->left);
+    offer_left(r, s);
+}
 
-    for (uint32_t c = 0; r->is_folded && c < r->folded.energy.nodes; c++)
-        r->coloured[c] = x[r->folded.member[c]];
-    energy_restrict(&s->reduced, r->is_folded ? r->coloured : x, s->left);
-    offer_left(r);
+static uint32_t sweeps_for(const struct stage *s)
+{
+    const struct energy *g = &s->reduced.left;
+    double cells = 1;
+
+    for (uint32_t k = 0; k < g->edge_count; k++)
+        cells += 2.0 * energy_labels(g, g->edges[k].a) * energy_labels(g, g->edges[k].b);
+    double sweeps = CELLS_MOST / cells;
+    return sweeps < SWEEPS_LEAST  ? SWEEPS_LEAST
+           : sweeps > SWEEPS_MOST ? SWEEPS_MOST
+                                  : (uint32_t)sweeps;
+}
+
+/* At most `most` sweeps; returns how many it took until the gap was small enough. */
+static uint32_t run(struct relaxed *r, struct stage *s, uint32_t most)
+{
+    double enough = r->options.gap > 0 ? r->options.gap : 1e-6;
+    uint32_t done = 0;
+
+    while (done < most && r->best_ms - s->trws.bound > enough * s->trws.bound) {
+        trws_sweep(&s->trws);
+        done++;
+        if (done % DECODE_EVERY && done < most)
+            continue;
+        memcpy(s->left, s->trws.x, s->reduced.left.nodes * sizeof *s->left);
+        offer_left(r, s);
+    }
+    return done;
+}
+
+static void offer_known_plans(struct relaxed *r, struct stage *s)
+{
+    if (r->has_best) {
+        memcpy(r->trial, r->best, r->pinned.nodes * sizeof *r->trial);
+        offer(r, s, r->trial);
+    }
+    if (r->has_strict)
+        offer(r, s, r->strict_x);
 }
 
 int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, struct err *e)
 {
-    double enough = r->options.gap > 0 ? r->options.gap : 1e-6;
-    uint32_t most = r->options.sweeps ? r->options.sweeps
-                    : r->is_folded    ? SWEEPS_FOLDED
-                                      : SWEEPS,
-             done = 0;
+    bool starts_tied = !r->is_folded && !r->has_best;
+    struct stage *s = relaxed_stage(r);
     int rc = get_ready(r, e);
 
     if (rc)
         return rc;
-    most = sweeps ? sweeps : most;
+    uint32_t most = sweeps ? sweeps : r->options.sweeps ? r->options.sweeps : sweeps_for(s);
     r->best_ms = INFINITY;
-    if (r->has_best) {
+    offer_known_plans(r, s);
+    if (starts_tied) {
+        offer_known_plans(r, &r->tied);
+        (void)run(r, &r->tied, most < START_SWEEPS ? most : START_SWEEPS);
         memcpy(r->trial, r->best, r->pinned.nodes * sizeof *r->trial);
-        offer(r, r->trial);
+        offer(r, s, r->trial);
+        stage_release(&r->tied);
     }
-    if (embed(r, r->strict_best, r->trial))
-        offer(r, r->trial);
-    while (done < most && r->best_ms - r->stage.trws.bound > enough * r->stage.trws.bound) {
-        trws_sweep(&r->stage.trws);
-        done++;
-        if (done % DECODE_EVERY && done < most)
-            continue;
-        memcpy(r->stage.left, r->stage.trws.x, r->stage.reduced.left.nodes * sizeof *r->stage.left);
-        offer_left(r);
-    }
+    uint32_t done = run(r, s, most);
     if (r->best_ms > TABLE_FORBIDDEN / 2)
         return err_set(e, ERR_INFEASIBLE, "no plan keeps these decisions");
     r->has_best = true;

@@ -10,9 +10,12 @@
 
 /* What is being solved: the whole energy, or the folded one. */
 struct stage {
+    bool is_folded;
+    struct folded_energy folded; /* of the pinned energy */
     struct reduction_of_energy reduced;
     struct trws trws;
-    uint16_t *left; /* [reduced.left.nodes] labels, scratch */
+    uint16_t *left;     /* [reduced.left.nodes] labels, scratch */
+    uint16_t *coloured; /* [colours] labels, scratch */
 };
 
 struct relaxed {
@@ -20,19 +23,25 @@ struct relaxed {
     struct relaxed_options options;
     struct model model;
     struct energy pinned; /* the model's, unary costs under the pins; edges are the model's */
-    struct folded_energy folded; /* of pinned, when folding */
-    bool is_folded;
-    struct stage stage;
-    uint16_t *best, *trial, *coloured; /* [nodes] labels; of colours */
+    bool is_folded;       /* the answer treats equal layers alike */
+    struct stage tied, whole;
+    uint16_t *best, *trial; /* [nodes] labels */
     double best_ms;
-    label *strict_best;              /* [classes] the strict optimum under the pins */
-    double strict_ms;                /* 0: no strict plan keeps them */
+    uint16_t *strict_x;              /* [nodes] labels of the strict optimum under the pins */
+    bool has_strict;                 /* it can be written down in labels */
+    double strict_ms;                /* 0: no strict plan keeps the pins */
     uint32_t *out_first, *out_edges; /* edges by their a end: [nodes + 1], [edges] */
     struct strict fixed;             /* the pins as far as strict mode can keep them */
     bool is_beyond_strict;           /* it cannot keep them all */
-    bool is_ready;                   /* stage is of the present pins */
+    bool is_ready;                   /* stages are of the present pins */
     bool has_best;                   /* best is of some solve before */
 };
+
+/* The stage whose bound is shown. */
+static inline struct stage *relaxed_stage(struct relaxed *r)
+{
+    return r->is_folded ? &r->tied : &r->whole;
+}
 
 /* pins.c: the model's unary costs with the pins in them. */
 int relaxed_index_edges(struct relaxed *r, struct err *e) MUST_CHECK;

@@ -191,12 +191,12 @@ static void check_random(uint64_t seed, uint32_t length, uint32_t devices, const
     check_embedded(p, r, 3);
     assert_int_equal(relaxed_solve(r, 0, &plan, &e), 0);
     assert_true(plan.bound_ms <= plan.cost.step_ms);
-    assert_true(r->stage.trws.bound <= plan.cost.step_ms * (1 + near));
+    assert_true(relaxed_stage(r)->trws.bound <= plan.cost.step_ms * (1 + near));
     assert_true(plan.cost.step_ms <= plan.strict_ms * (1 + near));
     assert_true(fabs(sum_of_parts(&plan) - plan.cost.step_ms) <= near * plan.cost.step_ms);
     assert_true(fabs(energy_of(&r->model.energy, r->best) - plan.cost.step_ms) <=
                 near * plan.cost.step_ms);
-    if (brute_force(r->is_folded ? &r->folded.energy : &r->model.energy, &best)) {
+    if (brute_force(r->is_folded ? &r->tied.folded.energy : &r->model.energy, &best)) {
         ++*enumerated;
         *optimal += plan.cost.step_ms <= best * (1 + near);
         if (plan.bound_ms > best * (1 + near) || best > plan.cost.step_ms * (1 + near))
