@@ -12,8 +12,10 @@ static uint64_t fingerprint(const struct hlo_module *m)
         uint32_t head[] = {i->opcode, s->type, s->rank, s->leaf_count, i->number, i->computation};
         h = mem_hash(head, sizeof head, h);
         h = mem_hash(s->dims, s->rank * sizeof *s->dims, h);
-        h = mem_hash(m->operand_pool + i->operands, i->operand_count * sizeof(hlo_id), h);
-        h = mem_hash(m->called_pool + i->called, i->called_count * sizeof(hlo_comp), h);
+        const hlo_id *operands = i->operand_count ? m->operand_pool + i->operands : NULL;
+        h = mem_hash(operands, i->operand_count * sizeof *operands, h);
+        const hlo_comp *called = i->called_count ? m->called_pool + i->called : NULL; /* no pool */
+        h = mem_hash(called, i->called_count * sizeof *called, h);
         for (uint32_t k = 0; k < i->attr_count; k++) {
             const struct hlo_attr *a = &m->attr_pool[i->attrs + k];
             if (a->key < HLO_ATTR_SHARDING)

@@ -216,9 +216,11 @@ static void draw_recent(const struct start *s, const struct pane *pane, int y, i
     if (pane->width >= 70) {
         text_clean(name, sizeof name, r->cluster, strlen(r->cluster));
         pane_cut(pane, 29, y, 11, ROLE_DIM, name);
-        pane_text(pane, 41, y, ROLE_DIM, recent_day(day, r->time, today));
-        if (s->resumes[i])
-            pane_text(pane, 53, y, ROLE_DIM, "paused");
+        bool wide = pane->width >= 88; /* room for day and word */
+        recent_day(day, r->time, today);
+        pane_text(pane, 41, y, ROLE_DIM, s->resumes[i] && !wide ? "paused" : day);
+        if (s->resumes[i] && wide)
+            pane_text(pane, 54, y, ROLE_DIM, "paused");
     }
     if (s->recent == i)
         select_row(pane, y);

@@ -15,7 +15,8 @@ for size in 200x60 120x40 60x15 40x10 20x5 1x1 10x40 80x24; do
     t resize-window -x "${size%x*}" -y "${size#*x}"
 done
 see "Enter opens t5-base6 on a-2x8-v100"
-type m; see "1 Graph ━"; see "16 × 16 GB"
+# The letter of a row is one that no key means: it is read, not known.
+type "$(screen | sed -n 's/^ *\([a-z]\)  vgg19 .*/\1/p')"; see "1 Graph ━"; see "16 × 16 GB"
 type / ; type -l main; type Enter; gone "/main"
 type K; see "K means nothing here"
 type : ; type -l "theme nosuch"; type Enter; see 'no theme "nosuch"'
@@ -25,7 +26,8 @@ type : ; type -l "save-screen $home/a.txt"; type Enter; see "is there already"
 type Q; see "code 0"; sane "quit"
 
 # What was opened is offered again.
-run "$automap"; see "Recent ─"; see "mlp.meta.hlo.txt.gz"
+run "$automap"; see "Recent ─"; see "vgg19.meta.hlo.txt.gz"
+screen | grep -q "paused  *[0-9.,]* m\?s" || { echo "the row of a search that was left does not say so"; screen; exit 1; }
 type q; sane "q"
 
 # To the shell and back, twice: by key and by signal.
