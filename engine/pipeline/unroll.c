@@ -476,7 +476,7 @@ static int run_plain(struct unroller *w, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
     bool found = false;
-    int64_t number;
+    int64_t number = 0;
     int rc = 0;
 
     if (fold(w, id, &number))

@@ -1,0 +1,47 @@
+#!/bin/bash
+# A search watched for a while by a restless person: keys and sizes by lot, then a clean end, and no
+# memory that grows. AUTOMAP_SECONDS: how long (8); for minutes under the thread sanitizer, for ten
+# with AUTOMAP_GROWTH=1, which samples the memory: its second half may not be above its second
+# quarter by more than 3 in 100.
+. "$(dirname "$0")/lib.sh"
+start 120x40
+model=${AUTOMAP_MODEL:-$source_dir/examples/models/t5-tiny.hlo.txt.gz}
+seconds=${AUTOMAP_SECONDS:-8}
+keys=(j k j k j k l h t G g 1 2 3 4 5 6 7 Tab z z v v X x n N PageDown PageUp Home End '{' '}' u C-r w Escape Escape F1 Escape Escape P)
+RANDOM=5
+
+export TSAN_OPTIONS="exitcode=66 log_path=$home/report" ASAN_OPTIONS="log_path=$home/report"
+run "$automap --run $model; echo code \$?"
+for _ in 1 2 3 4; do screen | grep -q 'ep/s' && break; sleep 15; done # a sanitizer takes its time
+see "ep/s"
+pid=$(pgrep -n -f "^$automap --run")
+end=$((SECONDS + seconds)) next=$SECONDS samples=()
+while [ $SECONDS -lt $end ]; do
+    some=()
+    for _ in 1 2 3 4 5 6 7 8; do some+=("${keys[RANDOM % ${#keys[@]}]}"); done
+    type "${some[@]}"
+    [ $((RANDOM % 8)) = 0 ] && t resize-window -x $((RANDOM % 200 + 20)) -y $((RANDOM % 60 + 5))
+    kill -0 "$pid" 2>/dev/null || { echo "it ended"; screen; cat "$home"/report* 2>/dev/null | head -60; exit 1; }
+    if [ $SECONDS -ge $next ]; then
+        samples+=("$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")")
+        next=$((next + 10))
+    fi
+    sleep 0.1
+done
+t resize-window -x 120 -y 40
+for _ in $(seq 100); do # views lie upon views; where nothing is left to leave, it says so
+    screen | grep -q '^ *q quits' && break
+    type Escape; sleep 0.2
+done
+see "q quits"; type Q
+for _ in 1 2 3 4; do screen | grep -q 'code ' && break; sleep 5; done
+see "code 0"; sane "a restless person"
+if ls "$home"/report* >/dev/null 2>&1; then cat "$home"/report* | head -80; exit 1; fi
+[ -z "$AUTOMAP_GROWTH" ] && exit 0
+printf '%s\n' "${samples[@]}" | awk -v n=${#samples[@]} '
+    { kb[NR] = $1 }
+    END {
+        for (i = 1; i <= n; i++) { if (i > n / 4 && i <= n / 2 && kb[i] > early) early = kb[i]; if (i > n / 2 && kb[i] > late) late = kb[i] }
+        printf "%d samples: %d kB at first, %d kB in the second quarter, %d kB in the second half\n", n, kb[1], early, late
+        exit late > 1.03 * early
+    }' || { echo "memory grows: ${samples[*]}"; exit 1; }
