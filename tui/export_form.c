@@ -86,8 +86,8 @@ static int write_command(const struct plan *p, const struct report_about *about,
 
 const struct export_form export_forms[] = {
     {"json", "the plan, for automap and for scripts", ".plan.json", write_json, true},
-    {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2, false},
-    {"hlo-v1", "the same, devices listed one by one", ".sharded-v1.hlo.txt", write_hlo_v1, false},
+    {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2, true},
+    {"hlo-v1", "the same, devices listed one by one", ".sharded-v1.hlo.txt", write_hlo_v1, true},
     {"jax", "mesh and PartitionSpecs for training code", ".plan.py", write_jax, false},
     {"report", "what it costs and why, as Markdown with plots", ".plan.md", write_report, false},
     {"dot", "the graph with its shapes, for Graphviz", ".plan.dot", write_dot, false},

@@ -1,21 +1,17 @@
 #include "engine/plan/export_hlo.h"
 
+#include "engine/plan/export_hlo_internal.h"
 #include "engine/plan/wishes.h"
+#include "engine/relaxed/relaxed.h"
 
 #include <string.h>
 
 struct writer {
+    struct hlo_annotations *of;
     const struct plan *plan;
     enum sharding_form form;
-    label *over;     /* [dims] of every value, free ones too */
-    bool *is_shared; /* [values] free, and uses want different splits */
-    bool *is_meant;  /* [computations] holds values, not a reducer or comparator */
-    bool *is_left;   /* [instructions] not annotated, see leave_out */
     struct str text; /* of one instruction */
-    struct str name; /* of a copy */
 };
-
-#define COPY_ENDING ".operand_copy"
 
 static int no_memory(struct err *e)
 {
@@ -101,7 +97,7 @@ static bool is_annotated(const struct writer *w, hlo_id id)
     const struct hlo_module *m = w->plan->problem->m;
     const struct hlo_instruction *i = hlo_at(m, id);
 
-    if (!w->is_meant[i->computation] || w->is_left[id] || m->leaf_base[id] == m->leaf_base[id + 1])
+    if (!w->of->is_meant[i->computation] || w->of->is_left[id] || m->leaf_base[id] == m->leaf_base[id + 1])
         return false;
     for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
         if (!is_array(hlo_value_shape(m, v)))
@@ -123,7 +119,7 @@ static const char *sharding_of(void *context, hlo_id id)
     for (hlo_value v = p->m->leaf_base[id]; v < p->m->leaf_base[id + 1]; v++) {
         if (is_tuple)
             str_add(&w->text, v == p->m->leaf_base[id] ? "{" : ", ");
-        sharding_write(&p->mesh, w->over + p->classes.dim_base[v], hlo_value_shape(p->m, v)->rank,
+        sharding_write(&p->mesh, w->of->over + p->classes.dim_base[v], hlo_value_shape(p->m, v)->rank,
                        w->form, &w->text);
     }
     if (is_tuple)
@@ -131,52 +127,32 @@ static const char *sharding_of(void *context, hlo_id id)
     return w->text.failed ? NULL : w->text.text;
 }
 
-/* ---- copies ---- */
-
-/* XLA chooses the split of a free value itself, among those its uses want. Element by element a use
- * with another wish still costs nothing; a scatter follows its operand and reshards its result. So
- * such a use gets a copy, whose split XLA keeps. */
-static bool wants_copy(const struct writer *w, hlo_id id, uint32_t n)
-{
-    const struct problem *p = w->plan->problem;
-    const struct hlo_instruction *i = hlo_at(p->m, id);
-    hlo_value v = p->m->leaf_base[hlo_operand(p->m, id, n)];
-
-    return n == 0 && (i->opcode == HLO_OP_SCATTER || i->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE) &&
-           w->is_meant[i->computation] && is_array(hlo_shape(p->m, hlo_operand(p->m, id, 0))) &&
-           i->operand_count > 1 && class_leaf_count(&p->classes, id) && p->classes.is_free[v] &&
-           w->is_shared[v];
-}
-
-static const char *copy_name(void *context, hlo_id id, uint32_t n)
+static const char *lines_before(void *context, hlo_id id)
 {
     struct writer *w = context;
 
-    if (!wants_copy(w, id, n))
-        return NULL;
-    str_clear(&w->name);
-    str_format(&w->name, "%s" COPY_ENDING, hlo_name(w->plan->problem->m, id));
-    return w->name.failed ? NULL : w->name.text;
+    return resharding_lines(&w->of->resharding, id, w->form);
 }
 
-static const char *copy_line(void *context, hlo_id id)
+static const char *operand_name(void *context, hlo_id id, uint32_t n)
 {
     struct writer *w = context;
-    const struct problem *p = w->plan->problem;
-    const char *name = hlo_at(p->m, id)->operand_count ? copy_name(w, id, 0) : NULL;
-    label want[HLO_RANK_MAX];
 
-    if (!name)
-        return NULL;
-    hlo_id from = hlo_operand(p->m, id, 0);
-    wishes_of_use(w->plan, id, 0, want);
-    str_clear(&w->text);
-    str_format(&w->text, "  %s = ", name);
-    hlo_write_shape(p->m, hlo_at(p->m, from)->shape, true, &w->text);
-    str_format(&w->text, " copy(%s), sharding=", hlo_name(p->m, from));
-    sharding_write(&p->mesh, want, hlo_shape(p->m, from)->rank, w->form, &w->text);
-    str_add_char(&w->text, '\n');
-    return w->text.failed ? NULL : w->text.text;
+    return resharding_operand(&w->of->resharding, id, n);
+}
+
+/* Tuples that join control flows, and the entry's root, are as what they become. */
+static void set_goals(struct hlo_annotations *a)
+{
+    const struct problem *p = a->resharding.plan->problem;
+    label goal[HLO_RANK_MAX];
+
+    for (hlo_value v = 0; v < p->m->value_count; v++) {
+        if (hlo_at(p->m, p->m->value_instruction[v])->opcode == HLO_OP_TUPLE &&
+            resharding_goal(&a->resharding, v, goal))
+            memcpy(a->over + p->classes.dim_base[v], goal,
+                   hlo_value_shape(p->m, v)->rank * sizeof *goal);
+    }
 }
 
 /* ---- aliases and warnings ---- */
@@ -195,7 +171,8 @@ static uint32_t keep_aliases(const struct writer *w, const struct hlo_module *m,
         hlo_value to = hlo_value_of(m, entry->root, a->out);
         uint32_t rank = hlo_value_shape(m, from)->rank;
         if (rank == hlo_value_shape(m, to)->rank &&
-            !memcmp(w->over + c->dim_base[from], w->over + c->dim_base[to], rank * sizeof *w->over))
+            !memcmp(w->of->over + c->dim_base[from], w->of->over + c->dim_base[to],
+                    rank * sizeof(label)))
             kept[count++] = *a;
     }
     return count;
@@ -242,23 +219,49 @@ static void add_warnings(const struct plan *plan, uint32_t dropped, struct str *
             (long long)p->file->num_partitions);
 }
 
+int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, struct err *e)
+{
+    const struct hlo_module *m = plan->problem->m;
+
+    memset(out, 0, sizeof *out);
+    out->is_meant = mem_try(m->computation_count, sizeof *out->is_meant);
+    out->is_left = mem_try(m->count, sizeof *out->is_left);
+    int rc = out->is_meant && out->is_left ? wishes_new(plan, &out->over, &out->is_shared, e)
+                                           : no_memory(e);
+    if (rc)
+        return rc;
+    mark_computations(m, out->is_meant);
+    leave_out(m, out->is_left);
+    rc = resharding_new(plan, out->is_meant, out->is_shared, &out->resharding, e);
+    if (!rc)
+        set_goals(out);
+    return rc;
+}
+
+void hlo_annotations_release(struct hlo_annotations *a)
+{
+    resharding_release(&a->resharding);
+    free(a->over);
+    free(a->is_shared);
+    free(a->is_meant);
+    free(a->is_left);
+}
+
 int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out,
                struct str *warnings, struct err *e)
 {
     const struct problem *p = plan->problem;
     struct hlo_module m = *p->m; /* a view with another header */
-    struct writer w = {.plan = plan, .form = form};
+    struct hlo_annotations of;
+    struct writer w = {.of = &of, .plan = plan, .form = form};
     struct hlo_alias *kept = mem_try((size_t)m.alias_count + 1, sizeof *kept);
     struct hlo_write_options o = {
-        .sharding = sharding_of, .before = copy_line, .operand = copy_name, .context = &w};
+        .sharding = sharding_of, .before = lines_before, .operand = operand_name, .context = &w};
+    int rc = hlo_annotations_new(plan, &of, e);
 
-    w.is_meant = mem_try(m.computation_count, sizeof *w.is_meant);
-    w.is_left = mem_try(m.count, sizeof *w.is_left);
-    int rc =
-        kept && w.is_meant && w.is_left ? wishes_new(plan, &w.over, &w.is_shared, e) : no_memory(e);
+    if (!rc && !kept)
+        rc = no_memory(e);
     if (!rc) {
-        mark_computations(&m, w.is_meant);
-        leave_out(&m, w.is_left);
         m.alias_count = keep_aliases(&w, &m, kept);
         m.aliases = kept;
         m.num_partitions = p->mesh.devices;
@@ -269,138 +272,7 @@ int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out
     if (!rc && (w.text.failed || warnings->failed))
         rc = no_memory(e);
     str_release(&w.text);
-    free(w.over);
-    str_release(&w.name);
-    free(w.is_shared);
-    free(w.is_meant);
-    free(w.is_left);
+    hlo_annotations_release(&of);
     free(kept);
-    return rc;
-}
-
-/* ---- checking ---- */
-
-struct checker {
-    const struct plan *plan;
-    const struct hlo_module *m; /* read again */
-    label *on;                  /* [classes] found so far */
-    bool *is_found;
-    struct err *e;
-};
-
-static int wrong(struct checker *c, hlo_id id, const char *what)
-{
-    return err_set(c->e, ERR_INPUT, "the export does not read back: %.120s %s",
-                   hlo_name(c->plan->problem->m, id), what);
-}
-
-/* One value's sharding at `text`: its classes' labels, which must agree with those found before. */
-static int check_value(struct checker *c, hlo_id id, hlo_value v, const char **text,
-                       const char *end)
-{
-    const struct problem *p = c->plan->problem;
-    uint32_t rank = hlo_value_shape(p->m, v)->rank;
-    label over[HLO_RANK_MAX];
-    size_t size = sharding_read(&p->mesh, *text, (size_t)(end - *text), rank, over);
-
-    if (!size)
-        return wrong(c, id, "has a sharding that this mesh cannot make");
-    *text += size;
-    for (uint32_t d = 0; d < rank; d++) {
-        class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
-        if (k == CLASS_NONE)
-            continue;
-        if (c->is_found[k] && c->on[k] != over[d])
-            return wrong(c, id, "is not split as what it is tied to");
-        c->on[k] = over[d];
-        c->is_found[k] = true;
-    }
-    return 0;
-}
-
-/* A copy of a free value that export_hlo put before one of its uses. */
-static bool is_copy(const struct hlo_module *m, hlo_id id)
-{
-    size_t size = strlen(hlo_name(m, id)), ending = strlen(COPY_ENDING);
-
-    return hlo_at(m, id)->opcode == HLO_OP_COPY && size > ending &&
-           !strcmp(hlo_name(m, id) + size - ending, COPY_ENDING);
-}
-
-/* Instruction `id` of the plan's module is `now` of the one read. */
-static int check_instruction(struct checker *c, hlo_id id, hlo_id now)
-{
-    const struct hlo_module *was = c->plan->problem->m, *is = c->m;
-    const struct hlo_attr *a = hlo_attr(is, now, HLO_ATTR_SHARDING);
-    int rc = 0;
-
-    if (hlo_at(was, id)->opcode != hlo_at(is, now)->opcode || strcmp(hlo_name(was, id), hlo_name(is, now)))
-        return wrong(c, id, "is another instruction now");
-    if (!a)
-        return 0;
-    const char *text = a->text, *end = a->text + a->size;
-    bool is_tuple = hlo_shape(was, id)->type == HLO_TUPLE;
-    text += is_tuple;
-    for (hlo_value v = was->leaf_base[id]; v < was->leaf_base[id + 1] && !rc; v++) {
-        if (v > was->leaf_base[id])
-            text += strspn(text, ", ");
-        rc = check_value(c, id, v, &text, end);
-    }
-    if (!rc && text + is_tuple != end)
-        rc = wrong(c, id, "has something behind its sharding");
-    return rc;
-}
-
-/* Labels of the plan, no clash among them, equal costs. */
-static int check_labels(struct checker *c)
-{
-    const struct problem *p = c->plan->problem;
-
-    for (class_id k = 0; k < p->classes.count; k++) {
-        const struct class_info *info = &p->classes.info[k];
-        bool counts = p->labels.parts[c->plan->on[k]] > 1;
-        if (counts ? c->on[k] != c->plan->on[k] : p->labels.parts[c->on[k]] > 1)
-            return wrong(
-                c, p->m->value_instruction[p->classes.dim_value[p->classes.members[info->dims]]],
-                "is not split as planned");
-        for (uint32_t n = 0; n < info->meet_count; n++) {
-            const struct class_meet *meet = &p->classes.meets[info->meets + n];
-            if (c->on[k] & c->on[meet->other])
-                return wrong(c, meet->place, "is split twice along one axis");
-        }
-    }
-    if (terms_cost(&p->terms, c->on).step_ms != c->plan->cost.step_ms)
-        return err_set(c->e, ERR_INPUT,
-                       "the export does not read back: its step takes another time");
-    return 0;
-}
-
-int export_hlo_check(const struct plan *plan, const char *text, size_t size, struct err *e)
-{
-    const struct problem *p = plan->problem;
-    struct hlo_module *m;
-    struct checker c = {.plan = plan, .e = e};
-    int rc = hlo_load_memory("export", text, size, NULL, &m, e);
-
-    if (rc)
-        return rc;
-    c.m = m;
-    c.on = mem_try(p->classes.count, sizeof *c.on);
-    c.is_found = mem_try(p->classes.count, sizeof *c.is_found);
-    if (!c.on || !c.is_found)
-        rc = no_memory(e);
-    hlo_id id = 0;
-    for (hlo_id now = 0; now < m->count && !rc; now++) {
-        if (!is_copy(m, now) && id < p->m->count)
-            rc = check_instruction(&c, id++, now);
-    }
-    if (!rc && id != p->m->count)
-        rc = err_set(e, ERR_INPUT, "the export does not read back: %u instructions became %u",
-                     p->m->count, id);
-    if (!rc)
-        rc = check_labels(&c);
-    free(c.on);
-    free(c.is_found);
-    hlo_free(m);
     return rc;
 }

@@ -5,7 +5,8 @@
  * with what they carry, and the entry root tuple, without which XLA replicates all results. Reducers
  * and comparators have none. XLA's propagation (GSPMD) did not change a given annotation in any case
  * measured, so nothing is left to it. Free values (constants and what is computed from them) get the
- * split that all their uses want, else are replicated: slicing them locally costs nothing. */
+ * split that all their uses want, else are replicated: slicing them locally costs nothing.
+ * A relaxed plan has copies besides, each with the sharding that a use wants (resharding.h). */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_HLO_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_HLO_H
 
@@ -19,7 +20,9 @@ int export_hlo(const struct plan *p, enum sharding_form form, struct str *out, s
                struct err *e) MUST_CHECK;
 
 /* Reads such text again and derives the plan from its annotations alone: the same module, one label
- * per class, no two classes that meet split along one axis, and the same costs. ERR_INPUT otherwise. */
+ * per class, no two classes that meet split along one axis, and the same costs. Of a relaxed plan:
+ * every value is as it is made, and every use reads, by way of copies, what it read before, in the
+ * split that it wants. ERR_INPUT otherwise. */
 int export_hlo_check(const struct plan *p, const char *text, size_t size, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,5 +1,7 @@
 #include "engine/plan/wishes.h"
 
+#include "engine/relaxed/relaxed.h"
+
 #include <string.h>
 
 struct wishes {
@@ -80,7 +82,9 @@ void wishes_of_use(const struct plan *p, hlo_id user, uint32_t leaf,
     const struct classes *c = &p->problem->classes;
 
     memset(want, 0, HLO_RANK_MAX * sizeof *want);
-    for (uint32_t k = c->factor_base[user]; k < c->factor_base[user + 1]; k++) {
+    for (uint32_t d = 0; p->relaxed && d < HLO_RANK_MAX; d++)
+        want[d] = status_dim(p->relaxed->leaf[c->leaf_base[user] + leaf], p->problem->mesh.axes, d);
+    for (uint32_t k = c->factor_base[user]; !p->relaxed && k < c->factor_base[user + 1]; k++) {
         int8_t d = c->leaf_dims[c->factors[k].dims + leaf];
         if (d >= 0 && c->factors[k].class != CLASS_NONE)
             want[d] = p->on[c->factors[k].class];
@@ -258,8 +262,10 @@ static int ask_until_settled(struct wishes *w)
 
     do {
         memset(w->is_asked, 0, w->m->value_count);
-        for (dim_id d = 0; d < w->c->dim_count; d++)
-            w->over[d] = w->c->class_of[d] == CLASS_NONE ? 0 : w->plan->on[w->c->class_of[d]];
+        for (dim_id d = 0; d < w->c->dim_count; d++) {
+            hlo_value v = w->c->dim_value[d];
+            w->over[d] = plan_dim_label(w->plan, v, d - w->c->dim_base[v]);
+        }
         rc = ask_all(w);
     } while (!rc && settle_same(w));
     return rc;

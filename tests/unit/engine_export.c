@@ -277,7 +277,7 @@ static void test_copies(void **state)
     (void)state;
     make_plan(p, NULL, 2, &plan);
     assert_int_equal(export_hlo(&plan, SHARDING_V2, &text, &warnings, &e), 0);
-    const char *copy = strstr(text.text, ".operand_copy = f32[8,4]");
+    const char *copy = strstr(text.text, ".operand0 = f32[8,4]");
     assert_non_null(copy);
     assert_non_null(strstr(copy + 20, "scatter("));
     assert_int_equal(export_hlo_check(&plan, text.text, text.size, &e), 0);

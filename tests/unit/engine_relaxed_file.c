@@ -2,6 +2,7 @@
  * is named. */
 #include "random_module.h"
 
+#include "engine/plan/export_hlo.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/relaxed/relaxed.h"
@@ -98,6 +99,39 @@ static void read_back(void **state)
     assert_true(reshards > SEEDS / 4);
 }
 
+/* Exported modules read back as the plan, in both forms of shardings; with a copy's sharding changed
+ * they do not. */
+static void exports(void **state)
+{
+    uint32_t copies = 0;
+    (void)state;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct problem *p = open_random(seed);
+        enum sharding_form form = seed % 3 ? SHARDING_V2 : SHARDING_V1;
+        struct plan plan;
+        struct str text = {0}, warnings = {0};
+        struct err e;
+        solve(p, seed, &plan);
+        assert_int_equal(export_hlo(&plan, form, &text, &warnings, &e), 0);
+        if (export_hlo_check(&plan, text.text, text.size, &e))
+            fail_msg("seed %llu: %s", (unsigned long long)seed, e.what);
+        char *copy = strstr(text.text, ".operand0 = ");
+        char *devices = copy ? strstr(copy, "{devices=[") : NULL;
+        if (devices && devices < strchr(copy, '\n')) {
+            copies++;
+            devices[strlen("{devices=[")] = '7';
+            assert_int_equal(export_hlo_check(&plan, text.text, text.size, &e), ERR_INPUT);
+        }
+        plan_release(&plan);
+        str_release(&text);
+        str_release(&warnings);
+        close_problem(p);
+    }
+    print_message("%u exports with copies for one use\n", copies);
+    assert_true(copies > 10);
+}
+
 /* The text with the `from` at `at` replaced. */
 static char *with(const char *text, const char *at, const char *from, const char *to)
 {
@@ -154,7 +188,8 @@ static void wrong_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(wrong_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(exports),
+                                       cmocka_unit_test(wrong_files)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

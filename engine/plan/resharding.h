@@ -1,0 +1,47 @@
+/* engine/plan/resharding.h - copies that carry a sharding, where a use wants another than there is.
+ *
+ * In a relaxed plan a value may be made in one status, held for its uses in another, and asked for
+ * in a third. HLO has one sharding per instruction, so each change is written as a copy with the
+ * sharding behind it: one copy, "NAME.held", that all uses read, and one, "USER.operandN", where a
+ * single use wants something else. XLA's partitioner keeps them and reshards there and nowhere else.
+ * It has no partial results: what a plan leaves partial is written as what it is when combined.
+ *
+ * Free values need a copy in one case, in strict plans too: XLA chooses their split itself among
+ * those their uses want. Element by element a use with another wish still costs nothing; a scatter
+ * follows its operand and reshards its result. */
+#ifndef AUTOMAP_ENGINE_PLAN_RESHARDING_H
+#define AUTOMAP_ENGINE_PLAN_RESHARDING_H
+
+#include "engine/plan/plan.h"
+#include "engine/plan/sharding.h"
+
+struct resharding {
+    const struct plan *plan;
+    const bool *is_meant;  /* [computations] that hold values */
+    const bool *is_shared; /* [values] free, and uses want different splits (wishes.h) */
+    hlo_id *first_user;    /* [instructions] relaxed: before which the held copy stands; HLO_NONE */
+    hlo_value *goal;       /* [values] relaxed: what the value becomes where control flows join */
+    struct str text, name;
+};
+
+/* `is_meant` and `is_shared` must outlive it. O(instructions). */
+int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_shared,
+                   struct resharding *out, struct err *e) MUST_CHECK;
+void resharding_release(struct resharding *r);
+
+/* What operand `n` of `id`, an array, has to be for it: per dim. False: nothing is asked. */
+bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
+                     label want[static HLO_RANK_MAX]);
+
+/* The leaf of a tuple as what it becomes: `over` gets its labels per dim. False: nothing special. */
+bool resharding_goal(const struct resharding *r, hlo_value v, label over[static HLO_RANK_MAX]);
+
+/* The copies that stand before `id`, whole lines, and the name its operand `n` goes by; NULL: none,
+ * its own. Valid until the next call. */
+const char *resharding_lines(struct resharding *r, hlo_id id, enum sharding_form form);
+const char *resharding_operand(struct resharding *r, hlo_id id, uint32_t n);
+
+/* True for an instruction that such lines made. */
+bool resharding_is_copy(const struct hlo_module *m, hlo_id id);
+
+#endif
