@@ -233,6 +233,7 @@ static int relaxed_collectives(const struct plan *p, struct plan_collective **ou
         [RESHARD_ALL_TO_ALL] = COLLECTIVE_ALL_TO_ALL,
         [RESHARD_REDUCE_SCATTER] = COLLECTIVE_REDUCE_SCATTER,
         [RESHARD_ALL_REDUCE] = COLLECTIVE_ALL_REDUCE,
+        [RESHARD_PERMUTE] = COLLECTIVE_PERMUTE,
     };
 
     *out = mem_try((size_t)p->relaxed->reshard_count + 1, sizeof **out);

@@ -13,6 +13,9 @@ const struct json_field relaxed_value_keys[] = {
     {"held", JSON_TEXTS, NULL},       {"ended", JSON_TEXTS, NULL}, {0}};
 const struct json_field relaxed_reshard_keys[] = {
     {"value", JSON_TEXT, NULL}, {"leaf", JSON_WHOLE, NULL},   {"user", JSON_TEXT, NULL},
+    {"operand", JSON_WHOLE | JSON_OPTIONAL, NULL},
+    {"becomes", JSON_TEXT | JSON_OPTIONAL, NULL},
+    {"inside", JSON_WHOLE | JSON_OPTIONAL, NULL},
     {"from", JSON_TEXT, NULL},  {"to", JSON_TEXT, NULL},      {"kind", JSON_TEXT, NULL},
     {"axes", JSON_TEXT, NULL},  {"times", JSON_WHOLE, NULL},  {"bytes", JSON_NUMBER, NULL},
     {"ms", JSON_NUMBER, NULL},  {0}};
@@ -170,6 +173,13 @@ static void add_reshards(const struct plan *p, cJSON *o)
         cJSON_AddStringToObject(i, "value", hlo_name(m, m->value_instruction[r->value]));
         cJSON_AddNumberToObject(i, "leaf", hlo_value_leaf(m, r->value));
         cJSON_AddStringToObject(i, "user", r->user == HLO_NONE ? "" : hlo_name(m, r->user));
+        if (r->user != HLO_NONE)
+            cJSON_AddNumberToObject(i, "operand", r->leaf);
+        if (r->is_inside)
+            cJSON_AddNumberToObject(i, "inside", 1);
+        cJSON_AddStringToObject(i, "becomes",
+                                r->becomes == HLO_NONE ? ""
+                                                       : hlo_name(m, m->value_instruction[r->becomes]));
         add_shape(p, r, r->from, "from", i);
         add_shape(p, r, r->to, "to", i);
         cJSON_AddStringToObject(i, "kind", reshard_kind_names[r->kind]);

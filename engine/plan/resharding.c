@@ -7,6 +7,7 @@
 
 #define HELD_ENDING ".held"
 #define OPERAND_ENDING ".operand"
+#define STEP_ENDING ".step"
 
 static bool is_array(const struct hlo_shape *s)
 {
@@ -210,6 +211,8 @@ int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_sh
     *out = (struct resharding){.plan = p, .is_meant = is_meant, .is_shared = is_shared};
     if (!p->relaxed)
         return 0;
+    if (status_spaces_new(&p->problem->labels, &p->problem->mesh, &out->spaces, e))
+        return e->code;
     out->first_user = mem_try((size_t)m->count + 1, sizeof *out->first_user);
     out->goal = mem_try((size_t)m->value_count + 1, sizeof *out->goal);
     int rc = out->first_user && out->goal
@@ -222,6 +225,7 @@ int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_sh
 
 void resharding_release(struct resharding *r)
 {
+    status_spaces_release(&r->spaces);
     free(r->first_user);
     free(r->goal);
     str_release(&r->text);
@@ -229,53 +233,187 @@ void resharding_release(struct resharding *r)
     memset(r, 0, sizeof *r);
 }
 
+/* ---- ways ---- */
+
+/* A status when partial results are combined. */
+static status combined(const struct resharding *r, status s)
+{
+    for (uint32_t x = 0; x < r->plan->problem->mesh.axes; x++)
+        s = status_on(s, x) == STATUS_PARTIAL ? status_with(s, x, STATUS_WHOLE) : s;
+    return s;
+}
+
+static bool reduces(const struct reshard_step *step)
+{
+    return step->kind == RESHARD_ALL_REDUCE || step->kind == RESHARD_REDUCE_SCATTER;
+}
+
+/* Some axis that `at` splits is whole before and behind. */
+static bool is_detour(const struct resharding *r, status before, status at, status behind)
+{
+    for (uint32_t x = 0; x < r->plan->problem->mesh.axes; x++) {
+        if (status_on(at, x) && !status_on(before, x) && !status_on(behind, x))
+            return true;
+    }
+    return false;
+}
+
+/* The cheapest way of array `like`, one the plan has. 0 when there is none. */
+static uint32_t cheapest(struct resharding *r, hlo_id like, status from, status to,
+                         struct reshard_step steps[static RESHARD_STEPS_MOST])
+{
+    uint32_t space;
+    struct err e;
+
+    if (status_space_of(&r->spaces, r->plan->problem->m->leaf_base[like], from != combined(r, from),
+                        &space, &e))
+        return 0;
+    uint32_t a = status_find(&r->spaces, space, from), z = status_find(&r->spaces, space, to);
+    return a == UINT32_MAX || z == UINT32_MAX
+               ? 0
+               : status_walk(&r->spaces, space, a, z, steps, RESHARD_STEPS_MOST);
+}
+
+/* The same as XLA goes it, that combines partial results where they arise: from there a slice to
+ * where the plan is when it has combined them, and on; or straight to the end, where the plan only
+ * scatters to gather again. */
+static uint32_t find_walk(struct resharding *r, hlo_id like, status from, status to,
+                          struct reshard_step steps[static RESHARD_STEPS_MOST])
+{
+    status made = combined(r, from);
+    uint32_t count = r->plan->relaxed ? cheapest(r, like, from, to, steps) : 0, done = count;
+
+    while (done && !reduces(&steps[done - 1]))
+        done--;
+    if (done) {
+        struct reshard_step after = steps[done - 1];
+        if (is_detour(r, made, after.to, to) || after.to != combined(r, after.to))
+            return made == to ? 0 : cheapest(r, like, made, to, steps);
+        bool is_there = after.to == made && !after.inner;
+        after.from = made;
+        after.kind = RESHARD_SLICE;
+        memmove(steps + !is_there, steps + done, (count - done) * sizeof *steps);
+        if (!is_there)
+            steps[0] = after;
+        count -= done - !is_there;
+    }
+    if (!count) /* a free value, which is not resharded but made so */
+        steps[count++] = (struct reshard_step){.from = made, .to = to};
+    return count;
+}
+
 /* ---- text ---- */
 
-static void write_copy(struct resharding *r, hlo_id from, bool of_held, const label *over,
-                       enum sharding_form form)
+/* One line: "  TO = shape copy(FROM), sharding=..", of the shape of `like`. */
+static void write_copy(struct resharding *r, hlo_id like, const char *from, const char *to,
+                       const struct reshard_step *step, enum sharding_form form)
 {
     const struct problem *p = r->plan->problem;
+    label over[HLO_RANK_MAX];
 
-    str_add(&r->text, " = ");
-    hlo_write_shape(p->m, hlo_at(p->m, from)->shape, true, &r->text);
-    str_format(&r->text, " copy(%s%s), sharding=", hlo_name(p->m, from),
-               of_held ? HELD_ENDING : "");
-    sharding_write(&p->mesh, over, hlo_shape(p->m, from)->rank, form, &r->text);
+    set_labels(p, step->to, over);
+    str_format(&r->text, "  %s = ", to);
+    hlo_write_shape(p->m, hlo_at(p->m, like)->shape, true, &r->text);
+    str_format(&r->text, " copy(%s), sharding=", from);
+    sharding_write_inner(&p->mesh, over, step->inner, hlo_shape(p->m, like)->rank, form, &r->text);
     str_add_char(&r->text, '\n');
 }
 
-/* The copies of `from` for all its uses, when `id` is the first. */
+static status status_of(const struct resharding *r, const label over[static HLO_RANK_MAX])
+{
+    status s = 0;
+
+    for (uint32_t d = 0; d < HLO_RANK_MAX; d++) {
+        for (uint32_t x = 0; x < r->plan->problem->mesh.axes; x++)
+            s = over[d] >> x & 1 ? status_with(s, x, d + 1) : s;
+    }
+    return s;
+}
+
+/* The copies from `source`, in status `from`, to `target`, split as `to`. */
+static void write_walk(struct resharding *r, hlo_id like, const char *source, const char *target,
+                       status from, const label *to, enum sharding_form form)
+{
+    struct reshard_step steps[RESHARD_STEPS_MOST];
+    uint32_t count = find_walk(r, like, from, status_of(r, to), steps);
+    struct str last = {0}, next = {0};
+
+    str_add(&last, source);
+    for (uint32_t k = 0; k < count; k++) {
+        str_clear(&next);
+        str_add(&next, target);
+        if (k + 1 < count)
+            str_format(&next, STEP_ENDING "%u", k);
+        r->text.failed |= last.failed || next.failed;
+        if (!r->text.failed)
+            write_copy(r, like, last.text, next.text, &steps[k], form);
+        struct str swap = last;
+        last = next;
+        next = swap;
+    }
+    str_release(&last);
+    str_release(&next);
+}
+
+/* The copies of operand `n` for all its uses, when `id` is the first. */
 static void write_held(struct resharding *r, hlo_id id, uint32_t n, enum sharding_form form)
 {
-    hlo_id from = hlo_operand(r->plan->problem->m, id, n);
+    const struct hlo_module *m = r->plan->problem->m;
+    hlo_id from = hlo_operand(m, id, n);
     label held[HLO_RANK_MAX];
 
     if (!has_held_copy(r, from) || r->first_user[from] != id)
         return;
     for (uint32_t k = 0; k < n; k++) {
-        if (hlo_operand(r->plan->problem->m, id, k) == from)
+        if (hlo_operand(m, id, k) == from)
             return;
     }
     held_labels(r, from, held);
-    str_format(&r->text, "  %s" HELD_ENDING, hlo_name(r->plan->problem->m, from));
-    write_copy(r, from, false, held, form);
+    str_clear(&r->name);
+    str_format(&r->name, "%s" HELD_ENDING, hlo_name(m, from));
+    if (!r->name.failed)
+        write_walk(r, from, hlo_name(m, from), r->name.text,
+                   r->plan->relaxed->made[m->leaf_base[from]], held, form);
+}
+
+/* The status a use alone reshards from. */
+static status found_status(const struct resharding *r, hlo_id from)
+{
+    const struct relaxed_plan *x = r->plan->relaxed;
+    hlo_value v = r->plan->problem->m->leaf_base[from];
+
+    if (!x || r->plan->problem->classes.is_free[v])
+        return 0;
+    return has_held_copy(r, from) ? combined(r, x->held[v]) : x->made[v];
+}
+
+static void write_own(struct resharding *r, hlo_id id, uint32_t n, const label *want,
+                      enum sharding_form form)
+{
+    const struct hlo_module *m = r->plan->problem->m;
+    hlo_id from = hlo_operand(m, id, n);
+    struct str source = {0};
+
+    str_format(&source, "%s%s", hlo_name(m, from), has_held_copy(r, from) ? HELD_ENDING : "");
+    str_clear(&r->name);
+    str_format(&r->name, "%s" OPERAND_ENDING "%u", hlo_name(m, id), n);
+    r->text.failed |= source.failed || r->name.failed;
+    if (!r->text.failed)
+        write_walk(r, from, source.text, r->name.text, found_status(r, from), want, form);
+    str_release(&source);
 }
 
 const char *resharding_lines(struct resharding *r, hlo_id id, enum sharding_form form)
 {
-    const struct hlo_module *m = r->plan->problem->m;
-    uint32_t count = hlo_at(m, id)->operand_count;
+    uint32_t count = hlo_at(r->plan->problem->m, id)->operand_count;
     label want[HLO_RANK_MAX];
 
     str_clear(&r->text);
     for (uint32_t n = 0; n < count && r->first_user; n++)
         write_held(r, id, n, form);
     for (uint32_t n = 0; n < count; n++) {
-        hlo_id from = hlo_operand(m, id, n);
-        if (!wants_copy(r, id, n, want))
-            continue;
-        str_format(&r->text, "  %s" OPERAND_ENDING "%u", hlo_name(m, id), n);
-        write_copy(r, from, has_held_copy(r, from), want, form);
+        if (wants_copy(r, id, n, want))
+            write_own(r, id, n, want, form);
     }
     return r->text.failed || !r->text.size ? NULL : r->text.text;
 }
@@ -296,15 +434,29 @@ const char *resharding_operand(struct resharding *r, hlo_id id, uint32_t n)
     return r->name.failed ? NULL : r->name.text;
 }
 
-/* "NAME.held" or "NAME.operand3". */
+/* ".WORD" with a number behind it, or none when `bare`, at the end of name[0 .. size). */
+static bool ends_in(const char *name, size_t size, const char *word, bool bare, size_t *start)
+{
+    size_t n = strlen(word), end = size;
+
+    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    if ((end == size) != bare || end < n || memcmp(name + end - n, word, n) != 0)
+        return false;
+    *start = end - n;
+    return true;
+}
+
+/* "NAME.held" or "NAME.operand3", or a step to one. */
 bool resharding_is_copy(const struct hlo_module *m, hlo_id id)
 {
-    const char *name = hlo_name(m, id), *ending = strrchr(name, '.');
+    const char *name = hlo_name(m, id);
+    size_t size = strlen(name), start;
 
-    if (hlo_at(m, id)->opcode != HLO_OP_COPY || !ending)
+    if (hlo_at(m, id)->opcode != HLO_OP_COPY)
         return false;
-    size_t n = strlen(OPERAND_ENDING);
-    return !strcmp(ending, HELD_ENDING) ||
-           (!strncmp(ending, OPERAND_ENDING, n) && ending[n] &&
-            strspn(ending + n, "0123456789") == strlen(ending + n));
+    if (ends_in(name, size, STEP_ENDING, false, &start))
+        size = start;
+    return ends_in(name, size, HELD_ENDING, true, &start) ||
+           ends_in(name, size, OPERAND_ENDING, false, &start);
 }

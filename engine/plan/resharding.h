@@ -4,6 +4,7 @@
  * in a third. HLO has one sharding per instruction, so each change is written as a copy with the
  * sharding behind it: one copy, "NAME.held", that all uses read, and one, "USER.operandN", where a
  * single use wants something else. XLA's partitioner keeps them and reshards there and nowhere else.
+ * Where the cheapest way has several steps (relaxed/status.h), each but the last is a copy "..stepK".
  * It has no partial results: what a plan leaves partial is written as what it is when combined.
  *
  * Free values need a copy in one case, in strict plans too: XLA chooses their split itself among
@@ -14,6 +15,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/plan/sharding.h"
+#include "engine/relaxed/status.h"
 
 struct resharding {
     const struct plan *plan;
@@ -21,6 +23,7 @@ struct resharding {
     const bool *is_shared; /* [values] free, and uses want different splits (wishes.h) */
     hlo_id *first_user;    /* [instructions] relaxed: before which the held copy stands; HLO_NONE */
     hlo_value *goal;       /* [values] relaxed: what the value becomes where control flows join */
+    struct status_spaces spaces; /* without partial ones */
     struct str text, name;
 };
 

@@ -15,23 +15,30 @@ static uint32_t parts_of(const struct cluster_mesh *mesh, label over)
     return parts;
 }
 
-/* The axes (of more than one device) in the order in which tiles number them: dim by dim, then
- * those that make replicas. Returns how many. */
-static uint32_t order_axes(const struct cluster_mesh *mesh, const label *over, uint32_t rank,
-                           uint32_t order[static MESH_AXES_MOST])
+static uint32_t add_axes(const struct cluster_mesh *mesh, label axes, uint32_t count,
+                         uint32_t order[static MESH_AXES_MOST])
+{
+    for (uint32_t x = 0; x < mesh->axes; x++) {
+        if (axes >> x & 1 && mesh->axis[x].size > 1)
+            order[count++] = x;
+    }
+    return count;
+}
+
+/* The axes (of more than one device) in the order in which tiles number them: dim by dim, those of
+ * `inner` last in each, then those that make replicas. Returns how many. */
+static uint32_t order_axes(const struct cluster_mesh *mesh, const label *over, label inner,
+                           uint32_t rank, uint32_t order[static MESH_AXES_MOST])
 {
     label used = 0;
     uint32_t count = 0;
 
-    for (uint32_t d = 0; d <= rank; d++) {
-        label now = d < rank ? over[d] : (label)~used;
-        for (uint32_t x = 0; x < mesh->axes; x++) {
-            if (now >> x & 1 && mesh->axis[x].size > 1)
-                order[count++] = x;
-        }
-        used |= now;
+    for (uint32_t d = 0; d < rank; d++) {
+        count = add_axes(mesh, over[d] & (label)~inner, count, order);
+        count = add_axes(mesh, over[d] & inner, count, order);
+        used |= over[d];
     }
-    return count;
+    return add_axes(mesh, (label)~used, count, order);
 }
 
 /* Where each of those axes stands among the axes of more than one device. */
@@ -98,7 +105,13 @@ static void write_devices(const struct cluster_mesh *mesh, const uint32_t *order
 void sharding_write(const struct cluster_mesh *mesh, const label *over, uint32_t rank,
                     enum sharding_form form, struct str *out)
 {
-    uint32_t order[MESH_AXES_MOST], count = order_axes(mesh, over, rank, order), tiles = 1;
+    sharding_write_inner(mesh, over, 0, rank, form, out);
+}
+
+void sharding_write_inner(const struct cluster_mesh *mesh, const label *over, label inner,
+                          uint32_t rank, enum sharding_form form, struct str *out)
+{
+    uint32_t order[MESH_AXES_MOST], count = order_axes(mesh, over, inner, rank, order), tiles = 1;
 
     for (uint32_t d = 0; d < rank; d++)
         tiles *= parts_of(mesh, over[d]);

@@ -15,7 +15,11 @@ enum sharding_form {
     SHARDING_V1, /* {devices=[2,1,2]0,2,1,3 last_tile_dim_replicate} */
 };
 
-/* Appends the sharding of an array whose dim d is split over over[d]; {replicated} when none is. */
+/* Appends the sharding of an array whose dim d is split over over[d]; {replicated} when none is.
+ * Within each dim the axes of `inner` are innermost, whatever the mesh's order; 0: as the mesh has
+ * them. sharding_read takes the mesh's order alone. */
+void sharding_write_inner(const struct cluster_mesh *mesh, const label *over, label inner,
+                          uint32_t rank, enum sharding_form form, struct str *out);
 void sharding_write(const struct cluster_mesh *mesh, const label *over, uint32_t rank,
                     enum sharding_form form, struct str *out);
 

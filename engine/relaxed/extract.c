@@ -34,9 +34,14 @@ static bool add_walk(struct writer *w, uint32_t edge)
         if (steps[k].kind == RESHARD_SLICE)
             continue;
         bool is_operand = user->kind == MODEL_INSTRUCTION;
+        bool is_shared = user->kind == MODEL_HUB;
         ok = add_reshard(w, &(struct relaxed_reshard){.value = i->value,
                                                       .user = is_operand ? user->id : HLO_NONE,
                                                       .leaf = is_operand ? i->leaf : 0,
+                                                      .becomes = is_operand || is_shared
+                                                                     ? HLO_NONE
+                                                                     : user->value,
+                                                      .step = k,
                                                       .kind = steps[k].kind,
                                                       .over = steps[k].over,
                                                       .from = steps[k].from,
@@ -58,7 +63,9 @@ static int compare_reshards(const void *x, const void *y)
         return (a->user + 1 > b->user + 1) - (a->user + 1 < b->user + 1);
     if (a->leaf != b->leaf)
         return (a->leaf > b->leaf) - (a->leaf < b->leaf);
-    return 0;
+    if (a->becomes != b->becomes)
+        return (a->becomes + 1 > b->becomes + 1) - (a->becomes + 1 < b->becomes + 1);
+    return (a->step > b->step) - (a->step < b->step);
 }
 
 static bool allocate_plan(const struct problem *p, struct relaxed_plan *out)
@@ -160,6 +167,7 @@ static int add_inside(struct writer *w, uint32_t node, struct err *e)
     int rc = model_label_cost(m, node, w->r->best[node], &cost, e);
     struct relaxed_reshard x = {.value = m->p->m->leaf_base[n->id],
                                 .user = HLO_NONE,
+                                .becomes = HLO_NONE,
                                 .kind = RESHARD_ALL_REDUCE,
                                 .is_inside = true,
                                 .times = n->times};

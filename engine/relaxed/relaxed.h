@@ -54,6 +54,9 @@ struct relaxed_reshard {
     hlo_id user;    /* the instruction it is for; HLO_NONE: shared by all uses, or on the way to
                        storage */
     uint32_t leaf;  /* operand leaf of `user` */
+    hlo_value becomes; /* HLO_NONE, or on the way to what it flows into: a parameter's storage, what a
+                          loop carries; `value` itself: what the step hands out */
+    uint32_t step;  /* of the walk; slices have numbers, too, but are not listed */
     uint8_t kind;   /* enum reshard_kind, no slices */
     bool is_inside; /* all-reduce inside an instruction (statistics), or the further all-reduces of
                        one that reduces several dims along different axes: from = to */

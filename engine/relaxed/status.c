@@ -4,7 +4,7 @@
 #include <string.h>
 
 const char *const reshard_kind_names[RESHARD_KIND_COUNT] = {
-    "slice", "all-gather", "all-to-all", "reduce-scatter", "all-reduce",
+    "slice", "all-gather", "all-to-all", "reduce-scatter", "all-reduce", "collective-permute",
 };
 
 static int no_memory(struct err *e)
@@ -83,7 +83,8 @@ static bool step_between(const struct status_spaces *s, const struct status_spac
         over |= (label)(1u << x);
     }
     double before = local_bytes(s, i, from), after = local_bytes(s, i, to);
-    *out = (struct reshard_step){RESHARD_SLICE, over, from, to, after, 0};
+    *out = (struct reshard_step){
+        .kind = RESHARD_SLICE, .over = over, .from = from, .to = to, .bytes = after};
     if (was == STATUS_WHOLE)
         return over != 0;
     if (is == STATUS_PARTIAL)
@@ -102,6 +103,50 @@ static bool step_between(const struct status_spaces *s, const struct status_spac
     return true;
 }
 
+/* The permute that pieces of the dim which axes T = `step->over` split in `at` need so that T is
+ * innermost there; false when it is so already. */
+static bool permute_for(const struct status_spaces *s, const struct status_space *i,
+                        const struct reshard_step *step, status at, struct reshard_step *out)
+{
+    label over = step->over;
+    uint32_t first = (uint32_t)__builtin_ctz(over);
+    unsigned what = status_on(at, first);
+
+    if (what == STATUS_WHOLE || what == STATUS_PARTIAL)
+        return false;
+    label all = status_dim(at, s->labels->axes, what - 1), rest = all & (label)~over;
+    if (rest < 1u << first)
+        return false;
+    *out = (struct reshard_step){.kind = RESHARD_PERMUTE,
+                                 .over = all,
+                                 .from = at,
+                                 .to = at,
+                                 .bytes = local_bytes(s, i, at)};
+    out->ms = collective_ms(s->mesh, COLLECTIVE_PERMUTE, all, out->bytes);
+    return true;
+}
+
+/* The step from `from` to `to` with the permutes before and behind it: 1 to 3 steps; 0: none. */
+static uint32_t steps_between(const struct status_spaces *s, const struct status_space *i,
+                              status from, status to, struct reshard_step out[static 3])
+{
+    struct reshard_step step, before, after;
+    uint32_t count = 0;
+
+    if (!step_between(s, i, from, to, &step))
+        return 0;
+    if (permute_for(s, i, &step, from, &before)) {
+        before.inner = step.over;
+        out[count++] = before;
+    }
+    bool is_last = !permute_for(s, i, &step, to, &after);
+    step.inner = is_last ? 0 : step.over;
+    out[count++] = step;
+    if (!is_last)
+        out[count++] = after;
+    return count;
+}
+
 /* Cheapest walks by Floyd and Warshall. A longer walk must be better by more than rounding, so that
  * one collective over two axes is not shown as two. */
 static void find_walks(struct status_spaces *s, const struct status_space *i)
@@ -110,12 +155,14 @@ static void find_walks(struct status_spaces *s, const struct status_space *i)
     double *ms = s->ms + i->walks;
     uint16_t *next = s->next + i->walks;
     uint32_t n = i->count;
-    struct reshard_step step;
+    struct reshard_step steps[3];
 
     for (uint32_t a = 0; a < n; a++) {
         for (uint32_t b = 0; b < n; b++) {
-            bool ok = a == b || step_between(s, i, list[a], list[b], &step);
-            ms[a * n + b] = a == b ? 0 : ok ? step.ms : INFINITY;
+            uint32_t count = a == b ? 0 : steps_between(s, i, list[a], list[b], steps);
+            ms[a * n + b] = a == b || count ? 0 : INFINITY;
+            for (uint32_t k = 0; k < count; k++)
+                ms[a * n + b] += steps[k].ms;
             next[a * n + b] = (uint16_t)b;
         }
     }
@@ -141,9 +188,11 @@ uint32_t status_walk(const struct status_spaces *s, uint32_t space, uint32_t fro
     const status *list = s->statuses + i->statuses;
     uint32_t count = 0;
 
-    while (from != to && count < room) {
+    while (from != to && count + 3 <= room) {
         uint32_t via = s->next[i->walks + (size_t)from * i->count + to];
-        BUG_ON(!step_between(s, i, list[from], list[via], &out[count++]));
+        uint32_t taken = steps_between(s, i, list[from], list[via], out + count);
+        BUG_ON(!taken);
+        count += taken;
         from = via;
     }
     return count;

@@ -7,11 +7,14 @@
  *
  * One step changes some axes T alike; local bytes as in collectives.h:
  *     split d -> whole      all-gather over T          whole -> split, whole -> partial   nothing
- *     split d -> split e    all-to-all over T          partial -> whole all-reduce over T partial
- * -> split d                 reduce-scatter over T A reshard is the cheapest walk of such steps
- * (mesh.md 4): a hierarchical all-reduce is one of them. Shares of a dim: those of its class where
- * the class may be split so (labels.h), so that a strict plan has the same pieces here; else the
- * axes must divide the dim evenly. */
+ *     split d -> split e    all-to-all over T          partial -> whole     all-reduce over T
+ *     partial -> split d    reduce-scatter over T
+ * A reshard is the cheapest walk of such steps (mesh.md 4): a hierarchical all-reduce is one of
+ * them. A dim split over several axes has its pieces in the mesh's order, the first axis outermost,
+ * and what is gathered, moved or cut off it is its innermost split: where T is not inner to the
+ * dim's other axes, the pieces change places first, or after, by a collective-permute.
+ * Shares of a dim: those of its class where the class may be split so (labels.h), so that a strict
+ * plan has the same pieces here; else the axes must divide the dim evenly. */
 #ifndef AUTOMAP_ENGINE_RELAXED_STATUS_H
 #define AUTOMAP_ENGINE_RELAXED_STATUS_H
 
@@ -45,6 +48,7 @@ enum reshard_kind {
     RESHARD_ALL_TO_ALL,
     RESHARD_REDUCE_SCATTER,
     RESHARD_ALL_REDUCE,
+    RESHARD_PERMUTE, /* of the pieces of a dim: the status stays */
     RESHARD_KIND_COUNT
 };
 extern const char *const reshard_kind_names[RESHARD_KIND_COUNT];
@@ -54,6 +58,7 @@ struct reshard_step {
     uint8_t kind; /* enum reshard_kind */
     label over;   /* axes it changes */
     status from, to;
+    label inner;  /* afterwards these axes are innermost in the dims they split; 0: mesh order */
     double bytes; /* local, as collectives.h counts them; of a slice those of its result */
     double ms;
 };
@@ -103,7 +108,7 @@ static inline double status_ms(const struct status_spaces *s, uint32_t space, ui
 /* Its steps, slices among them; at most `room`. Returns how many. */
 uint32_t status_walk(const struct status_spaces *s, uint32_t space, uint32_t from, uint32_t to,
                      struct reshard_step *out, uint32_t room);
-enum { RESHARD_STEPS_MOST = 16 };
+enum { RESHARD_STEPS_MOST = 48 };
 
 double status_local_bytes(const struct status_spaces *s, uint32_t space, status x);
 
