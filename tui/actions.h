@@ -14,6 +14,8 @@ enum common_action {
     ACT_PIN,
     ACT_PINS,
     ACT_BACKTRACK,
+    ACT_OPTIONS,
+    ACT_ROLE,
     ACT_UNDO,
     ACT_REDO,
     ACT_WHY,

@@ -1,6 +1,8 @@
 #include "tui/colon_live.h"
 
+#include "engine/live/options.h"
 #include "tui/app_internal.h"
+#include "tui/figures.h"
 #include "tui/watch.h"
 
 #include <stdio.h>
@@ -86,6 +88,40 @@ bool colon_live(struct app *a, const char *line)
     return true;
 }
 
+/* "set reward paper": a line for each value, or one that wants a number. */
+static bool option_line(int *i, struct colon_line *line)
+{
+    struct live_option o;
+
+    for (size_t n = 0; live_option_at(n, &o); n++) {
+        const char *value = o.values ? o.values : "";
+        do {
+            size_t size = strcspn(value, " ");
+            if ((*i)-- == 0) {
+                *line = (struct colon_line){.words = o.summary, .keys = "", .takes = !o.values};
+                snprintf(line->text, sizeof line->text, "set %s %.*s", o.name, (int)size, value);
+                return true;
+            }
+            value += size + (value[size] == ' ');
+        } while (*value);
+    }
+    return false;
+}
+
+static bool figure_line(const struct problem *p, int *i, struct colon_line *line)
+{
+    struct figure f;
+
+    for (size_t n = 0; figure_at(p, n, &f); n++) {
+        if ((*i)-- != 0)
+            continue;
+        *line = (struct colon_line){.words = f.summary, .keys = "", .takes = true};
+        snprintf(line->text, sizeof line->text, "%s", f.command);
+        return true;
+    }
+    return false;
+}
+
 bool colon_live_line(struct app *a, int *i, struct colon_line *line)
 {
     static const struct {
@@ -93,12 +129,9 @@ bool colon_live_line(struct app *a, int *i, struct colon_line *line)
     } plain[] = {{"episode ", "so many episodes, then pause"},
                  {"decide ", "so many decisions, then pause"},
                  {"pace ", "decisions a second; 0 full speed"},
-                 {"set algorithm ", "dqn, random, greedy, enumerate, anneal, exact"},
-                 {"set reward ", "cost or paper"},
-                 {"set kind ", "opp: variables, adp: inputs, all: both"},
-                 {"set folding ", "on or off: repeated layers decided alike"},
-                 {"set seed ", "the search starts over"},
-                 {"set learning-rate ", "of the learner"}};
+                 {"role ", "NAME=variable, input, optimizer state, hyper-parameter or other state"},
+                 {"batch ", "NAME:DIM is the batch"},
+                 {"set epsilon ", "share of random decisions"}};
     static const struct {
         const char *format, *words;
     } of_move[] = {{"pin %s = 1", "split, and keep it so"},
@@ -114,6 +147,8 @@ bool colon_live_line(struct app *a, int *i, struct colon_line *line)
         return true;
     }
     *i -= PLAIN;
+    if (option_line(i, line) || figure_line(a->watch->problem, i, line))
+        return true;
     int moves = a->watch->move_count;
     if (*i >= moves * OF_MOVE) {
         *i -= moves * OF_MOVE;

@@ -186,7 +186,7 @@ void app_follow_edit(struct app *a)
         app_say_err(a, &e);
         return;
     }
-    while (a->depth > 0)
+    while (a->depth > 0 && !a->stack[a->depth - 1]->ops->stays)
         app_drop_top(a);
     for (int i = 0; i < PANEL_COUNT; i++)
         app_drop_placed(a, (enum panel_id)i);

@@ -57,6 +57,7 @@ struct panel_ops {
     const char *hints; /* actions in the hint row, "down=choose fold why": own, then common
                           ones; "=word" replaces the hint's word */
     bool types;        /* letters are text: hints show other keys */
+    bool stays;        /* its state holds nothing of the problem: it stays open when that changes */
     size_t size;       /* of its state */
 
     int (*open)(struct panel *p, const void *arg, struct err *e);

@@ -14,8 +14,10 @@
 #include "tui/view_members.h"
 #include "tui/view_memory.h"
 #include "tui/view_palette.h"
+#include "tui/view_options.h"
 #include "tui/view_pin.h"
 #include "tui/view_plans.h"
+#include "tui/view_role.h"
 #include "tui/view_start.h"
 #include "tui/view_why.h"
 
@@ -39,7 +41,7 @@ const struct panel_ops *const panel_list[] = {
     &view_members,
     &view_pin,
     &view_backtrack,
-    &view_export,
+    &view_options, &view_role, &view_export,
     &view_help,
     &view_palette,
     NULL,

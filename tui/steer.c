@@ -1,7 +1,9 @@
 /* A person's acts on the search: each is one line to the session, which answers by doing it or by
  * saying why not. */
 #include "tui/app_internal.h"
+#include "tui/view_options.h"
 #include "tui/view_pin.h"
+#include "tui/view_role.h"
 #include "tui/watch.h"
 
 #include <stdio.h>
@@ -72,6 +74,24 @@ static void steer_move(struct app *a, int action)
         app_say_err(a, &e);
 }
 
+static void open_options(struct app *a)
+{
+    struct err e = {0};
+
+    if (app_top(a) && app_top(a)->ops != &view_options && app_open(a, &view_options, NULL, &e))
+        app_say_err(a, &e);
+}
+
+static void open_role(struct app *a)
+{
+    const struct panel *p = app_top(a);
+    hlo_id here = p && p->ops->instruction_here ? p->ops->instruction_here(p) : HLO_NONE;
+    struct err e = {0};
+
+    if (app_open(a, &view_role, &here, &e))
+        app_say_err(a, &e);
+}
+
 static void run_or_pause(struct app *a)
 {
     enum live_state state = a->watch->shot->state;
@@ -102,6 +122,10 @@ bool app_steer(struct app *a, int action)
         steer_move(a, action);
     else if (action == ACT_PINS)
         list_pins(a);
+    else if (action == ACT_OPTIONS)
+        open_options(a);
+    else if (action == ACT_ROLE)
+        open_role(a);
     else if (action == ACT_UNDO || action == ACT_REDO)
         watch_send(a->watch, action == ACT_UNDO ? "undo" : "redo");
     else {

@@ -48,20 +48,13 @@ bool act_copy(const struct act *from, uint32_t more, struct act *out)
     return true;
 }
 
-static bool same_search(const struct core *c, const struct act *a)
-{
-    return a->options.algorithm == c->options.algorithm &&
-           !memcmp(&a->options.game, &c->options.game, sizeof a->options.game) &&
-           a->options.seed == c->options.seed;
-}
-
 /* The search that act `a` asks for: a new one for another problem, game, algorithm or seed. */
 static int enforce_search(struct core *c, const struct act *a, struct err *e)
 {
     const struct problem *before = c->problem, *wanted = a->edited ? &a->edited->problem : c->base;
     int rc = 0;
 
-    if (wanted != before || !same_search(c, a)) {
+    if (wanted != before || !live_options_go_on(&c->options, &a->options)) {
         struct live_plan *kept = live_plan_share(c->best ? c->best : c->before);
         c->problem = wanted;
         rc = core_renew_search(c, &a->options, e);

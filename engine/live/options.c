@@ -1,5 +1,6 @@
 #include "engine/live/options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool find_word(const char *value, const char *const *words, int count, int *out)
@@ -59,9 +60,71 @@ int live_option_set(struct search_options *o, const char *name, const char *valu
     }
     if (!o->rl_set)
         o->rl = *search_preset(&o->game);
+    if (!strcmp(name, "epsilon")) {
+        struct rl_settings both = o->rl;
+        if (rl_settings_set(&both, "epsilon-start", value) == 0 && rl_settings_set(&both, "epsilon-end", value) == 0) {
+            o->rl = both;
+            o->rl_set = true;
+            return 0;
+        }
+    }
     if (rl_settings_set(&o->rl, name, value) == 0) {
         o->rl_set = true;
         return 0;
     }
     return err_set(e, ERR_INPUT, "set %.40s %.60s: no such option or value", name, value);
+}
+
+/* ---- for screens ---- */
+
+static const struct live_option own[] = {
+    {"algorithm", "who searches", "dqn random greedy enumerate anneal exact"},
+    {"kind", "what is decided: opp variables, adp inputs, all both", "opp adp all"},
+    {"reward", "cost: step time; paper: 0.4 per split dim of a variable", "cost paper"},
+    {"folding", "repeated layers are decided alike", "on off"},
+    {"propagation", "full: what follows is settled at once; weak: a clash ends the episode", "full weak"},
+    {"seed", "of everything random", NULL},
+    {"stable-episodes", "without a better plan, then stage 2 sets back and repairs", NULL},
+};
+enum { OWN = sizeof own / sizeof *own };
+
+bool live_option_at(size_t i, struct live_option *out)
+{
+    if (i < OWN) {
+        *out = own[i];
+        return true;
+    }
+    for (size_t k = 0; k <= i - OWN; k++) {
+        if (!rl_setting_table[k].name)
+            return false;
+    }
+    const struct rl_setting *row = &rl_setting_table[i - OWN];
+    *out = (struct live_option){row->name, row->summary, row->kind == RL_KIND_SWITCH ? "on off" : NULL};
+    return true;
+}
+
+void live_option_print(const struct search_options *o, size_t i, char *out, size_t room)
+{
+    static const char *const kinds[] = {"opp", "adp", "all"};
+    const char *words[] = {search_names[o->algorithm], kinds[o->game.kind],
+                           o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost", o->game.no_folding ? "off" : "on",
+                           o->game.weak ? "weak" : "full"};
+
+    if (i < sizeof words / sizeof *words)
+        snprintf(out, room, "%s", words[i]);
+    else if (i < OWN)
+        snprintf(out, room, "%llu",
+                 i == OWN - 2 ? (unsigned long long)o->seed : o->stable_episodes ? o->stable_episodes : 60ull);
+    else
+        rl_settings_print(o->rl_set ? &o->rl : search_preset(&o->game), &rl_setting_table[i - OWN], out, room);
+}
+
+bool live_options_go_on(const struct search_options *a, const struct search_options *b)
+{
+    const struct rl_settings *x = a->rl_set ? &a->rl : search_preset(&a->game),
+                             *y = b->rl_set ? &b->rl : search_preset(&b->game);
+
+    return a->algorithm == b->algorithm && !memcmp(&a->game, &b->game, sizeof a->game) && a->seed == b->seed &&
+           a->stable_episodes == b->stable_episodes && a->anneal_steps == b->anneal_steps &&
+           !memcmp(x->hidden, y->hidden, sizeof x->hidden) && x->replay_capacity == y->replay_capacity;
 }
