@@ -22,6 +22,8 @@ enum common_action {
     ACT_SEARCH,
     ACT_SEARCH_NEXT,
     ACT_SEARCH_LAST,
+    ACT_FILTER,
+    ACT_JUMP,
     ACT_EXPORT,
     ACT_COPY,
     ACT_COPY_LINE,

@@ -67,6 +67,7 @@ static void free_panel(struct panel *p)
         return;
     if (p->ops->close)
         p->ops->close(p);
+    match_free(p->filter);
     free(p->state);
     free(p);
 }
@@ -83,6 +84,7 @@ void app_free(struct app *a)
     free(a->tables);
     history_release(&a->history[0]);
     history_release(&a->history[1]);
+    history_release(&a->history[2]);
     grid_release(&a->grid);
     app_drop_problem(a);
     str_release(&a->wish_text);
@@ -380,12 +382,98 @@ static void copy_command(struct app *a)
 static void find(struct app *a, int step)
 {
     struct panel *p = app_top(a);
+    struct match *m = match_new(a->pattern);
+
     if (!p || !p->ops->find)
         app_say(a, "nothing to search here");
-    else if (!a->pattern[0])
+    else if (!m)
         app_say(a, "/ searches; n and N repeat it");
-    else if (!p->ops->find(p, a->pattern, step))
+    else if (!p->ops->find(p, m, step))
         app_say(a, "no %s", a->pattern);
+    match_free(m);
+}
+
+void app_set_filter(struct app *a, struct panel *p, const char *pattern)
+{
+    struct match *before = p->filter;
+
+    p->filter = match_new(pattern);
+    p->ops->filter(p);
+    match_free(before);
+    app_touch(a);
+}
+
+static void ask_filter(struct app *a)
+{
+    const struct panel *p = app_top(a);
+
+    if (!p || !p->ops->filter) {
+        app_say(a, "nothing to filter here");
+        return;
+    }
+    app_prompt_open(a, PROMPT_FILTER);
+    edit_set(&a->line, p->filter ? match_pattern(p->filter) : "");
+}
+
+/* ---- jump labels ---- */
+
+struct rect app_jump_area(const struct app *a)
+{
+    const struct panel *p = app_top(a);
+    const struct rect *r = a->depth > 0 ? NULL : layout_panel(&a->layout, a->focus);
+
+    if (!p || !p->ops->click)
+        return (struct rect){0};
+    return a->depth > 0 ? a->top_area : r ? (struct rect){r->x, r->y + 1, r->width, r->height - 1} : (struct rect){0};
+}
+
+/* Blank, or all dim as titles of columns are. */
+static bool is_blank(const struct grid *g, const struct rect *r, int y)
+{
+    const struct cell *row = g->cells + (size_t)(r->y + y) * (size_t)g->width + r->x;
+
+    for (int x = 0; x < r->width; x++) {
+        if (row[x].ch != ' ' && row[x].ch && (row[x].style & 0xff) != ROLE_DIM)
+            return false;
+    }
+    return true;
+}
+
+char app_jump_letter(const struct app *a, const struct rect *r, int y)
+{
+    static const char letters[] = "asdfghjklqwertyuiopzxcvbnmASDFGHJKLQWERTYUIOPZXCVBNM";
+    int at = 0;
+
+    for (int n = 0; n <= y && n < r->height; n++) {
+        bool blank = is_blank(&a->grid, r, n);
+        if (n == y)
+            return !blank && at < (int)sizeof letters - 1 ? letters[at] : 0;
+        at += !blank;
+    }
+    return 0;
+}
+
+static void jump(struct app *a, uint32_t key)
+{
+    struct rect r = app_jump_area(a);
+
+    a->jumping = false;
+    for (int y = 0; y < r.height && r.y + y < a->grid.height; y++) {
+        char letter = app_jump_letter(a, &r, y);
+        if (letter && (uint32_t)letter == key) {
+            app_click(a, r.x, r.y + y, false);
+            return;
+        }
+    }
+    if (key != KEYC_ESC)
+        app_say(a, "no row has this letter");
+}
+
+static void begin_jump(struct app *a)
+{
+    a->jumping = app_jump_area(a).height > 0;
+    if (!a->jumping)
+        app_say(a, "no rows to jump to here");
 }
 
 static void open_over(struct app *a, const struct panel_ops *ops, const void *arg)
@@ -460,6 +548,12 @@ static void act_common(struct app *a, int action)
     switch (action) {
     case ACT_SEARCH:
         app_prompt_open(a, PROMPT_SEARCH);
+        return;
+    case ACT_FILTER:
+        ask_filter(a);
+        return;
+    case ACT_JUMP:
+        begin_jump(a);
         return;
     case ACT_COMMAND:
         app_prompt_open(a, PROMPT_COMMAND);
@@ -576,6 +670,10 @@ void app_key(struct app *a, uint32_t key)
         app_prompt_key(a, key);
         return;
     }
+    if (a->jumping) {
+        jump(a, key);
+        return;
+    }
     if (!a->typed_count && p && p->ops->key && p->ops->key(p, key))
         return;
     if (a->typed_count && key == KEYC_ESC) {
@@ -639,6 +737,8 @@ void app_click(struct app *a, int x, int y, bool twice)
     app_touch(a);
     if (p->ops->place == PLACE_LAYOUT)
         a->focus = p->ops->id;
+    if (p->ops->place == PLACE_LAYOUT && twice && y == area.y - 1)
+        a->zoom = !a->zoom; /* on its title */
     if (p->ops->click && y >= area.y && y < area.y + area.height)
         p->ops->click(p, x - area.x, y - area.y, twice);
 }

@@ -159,7 +159,7 @@ static void draw_prompt(struct app *a, const struct pane *p)
         draw_quit(a, p);
         return;
     }
-    pane_text(p, 0, 0, ROLE_KEY, a->prompt == PROMPT_COMMAND ? ":" : "/");
+    pane_text(p, 0, 0, ROLE_KEY, a->prompt == PROMPT_COMMAND ? ":" : a->prompt == PROMPT_FILTER ? "\\" : "/");
     int x = edit_draw(&a->line, p, 1, 0, ROLE_TEXT);
     a->grid.cursor_x = p->x + (x < p->width ? x : p->width - 1);
     a->grid.cursor_y = p->y;
@@ -201,6 +201,11 @@ static void draw_panel(struct app *a, struct panel *p, struct rect r)
     h.focus = p->focus;
     if (p->ops->head)
         p->ops->head(p, &h, note, sizeof note);
+    char filter[64];
+    if (p->filter) {
+        snprintf(filter, sizeof filter, "\\ %.40s", match_pattern(p->filter));
+        h.note = filter;
+    }
     pane_head(&area, 0, &h);
     struct pane inside = pane_part(&area, 0, 1, r.width, r.height - 1);
     p->ops->draw(p, &inside);
@@ -278,6 +283,22 @@ static void draw_over(struct app *a, struct panel *p)
     p->ops->draw(p, &area);
 }
 
+/* Over the first column of each row that can be jumped to. Found first, drawn then: letters count rows
+ * that are not blank. */
+static void draw_letters(struct app *a)
+{
+    struct rect r = app_jump_area(a);
+    struct pane p = pane_of(a, r);
+    char letters[GRID_MOST];
+
+    for (int y = 0; y < r.height && r.y + y < a->grid.height; y++)
+        letters[y] = app_jump_letter(a, &r, y);
+    for (int y = 0; y < r.height && r.y + y < a->grid.height; y++) {
+        if (letters[y])
+            pane_put(&p, 0, y, ROLE_KEY | BOLD | REVERSE, (uint32_t)letters[y]);
+    }
+}
+
 void app_draw(struct app *a)
 {
     struct panel *top = app_top(a);
@@ -296,6 +317,8 @@ void app_draw(struct app *a)
     for (int i = first > 0 ? first - 1 : 0; i < a->depth; i++)
         draw_over(a, a->stack[i]);
 
+    if (a->jumping)
+        draw_letters(a);
     bool bare = top && top->ops->place == PLACE_START;
     int margin = bare && a->width >= 70 ? 3 : 1;
     struct rect low = {margin, a->height - 1, a->width - 2 * margin, 1}, high = low;

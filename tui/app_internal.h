@@ -10,7 +10,7 @@
 
 enum { APP_DEPTH = 8, MESSAGE_ROOM = 512, LIVE_MS = 250 };
 
-enum prompt { PROMPT_NONE, PROMPT_COMMAND, PROMPT_SEARCH, PROMPT_QUIT };
+enum prompt { PROMPT_NONE, PROMPT_COMMAND, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_QUIT };
 
 struct app {
     struct app_setup setup;
@@ -23,7 +23,7 @@ struct app {
     struct panel *stack[APP_DEPTH];    /* views over the main screen, the last on top */
     int depth;
     enum panel_id focus;
-    bool zoom, mouse;
+    bool zoom, mouse, jumping; /* jumping: rows show letters, the next key goes to one */
     int split;
     struct layout layout;
     struct rect top_area; /* of the view on top, as drawn last */
@@ -32,7 +32,7 @@ struct app {
     int typed_count;
     enum prompt prompt;
     struct edit line;
-    struct history history[2]; /* commands, searches */
+    struct history history[3]; /* commands, searches, filters */
     char pattern[EDIT_ROOM];
 
     char message[MESSAGE_ROOM];
@@ -68,6 +68,10 @@ void app_drop_placed(struct app *a, enum panel_id id);
 void app_prompt_open(struct app *a, enum prompt kind);
 void app_prompt_key(struct app *a, uint32_t key);
 int app_unsaved_pins(const struct app *a);
+void app_set_filter(struct app *a, struct panel *p, const char *pattern); /* "": none */
+/* Jump labels: where rows may stand, and the letter of row y of it (0: blank, or no letters left). */
+struct rect app_jump_area(const struct app *a);
+char app_jump_letter(const struct app *a, const struct rect *r, int y);
 
 /* tui/open.c */
 void app_drop_problem(struct app *a);

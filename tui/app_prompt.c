@@ -38,6 +38,8 @@ static void run(struct app *a)
             app_command(a, text);
         return;
     }
+    if (kind == PROMPT_FILTER)
+        return; /* it was followed key by key */
     if (text[0])
         memcpy(a->pattern, text, sizeof text);
     app_act(a, &common_keys, ACT_SEARCH_NEXT);
@@ -62,8 +64,10 @@ void app_prompt_key(struct app *a, uint32_t key)
         return;
     }
     struct history *h = &a->history[a->prompt - 1];
+    bool filters = a->prompt == PROMPT_FILTER;
     if (key == KEYC_ESC || key == 3 || (key == KEYC_BACKSPACE && !a->line.size)) {
         a->prompt = PROMPT_NONE;
+        edit_set(&a->line, "");
     } else if (key == KEYC_ENTER) {
         run(a);
     } else if (key == KEYC_TAB && a->prompt == PROMPT_COMMAND) {
@@ -75,4 +79,7 @@ void app_prompt_key(struct app *a, uint32_t key)
     } else {
         edit_key(&a->line, key);
     }
+    struct panel *p = app_top(a);
+    if (filters && p && p->ops->filter && strcmp(a->line.text, p->filter ? match_pattern(p->filter) : "") != 0)
+        app_set_filter(a, p, a->line.text);
 }

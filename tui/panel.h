@@ -12,6 +12,7 @@
 #include "tui/keys.h"
 #include "tui/layout.h"
 #include "tui/list.h"
+#include "tui/match.h"
 
 struct app;
 struct hlo_module;
@@ -45,6 +46,7 @@ struct panel {
     struct scene *scene;
     void *state;       /* ops->size bytes, zeroed before open */
     bool focus;        /* keys go here */
+    struct match *filter; /* NULL: none; owned by the application */
     int width, height; /* of the room drawn last, head not counted */
 };
 
@@ -72,8 +74,9 @@ struct panel_ops {
     bool (*move)(struct panel *p, enum list_move move);
     bool (*works)(const struct panel *p, int action);         /* false: not now, no hint for it */
     void (*click)(struct panel *p, int x, int y, bool twice); /* in the pane's coordinates */
-    bool (*find)(struct panel *p, const char *pattern, int step); /* the next match from the cursor;
-                                                                     step 0: here or after */
+    bool (*find)(struct panel *p, const struct match *m, int step); /* the next match from the cursor;
+                                                                       step 0: here or after */
+    void (*filter)(struct panel *p); /* p->filter has changed: rows that do not match are left out */
     int (*move_here)(const struct panel *p); /* the decision that p, b and w speak of; MOVE_NONE */
     hlo_id (*instruction_here)(const struct panel *p); /* what w speaks of before the decision; HLO_NONE */
     const struct live_plan *(*plan_here)(const struct panel *p); /* what e takes away; NULL: the best */

@@ -34,7 +34,7 @@ static const struct action classes_actions[] = {
 };
 static const struct key_table classes_keys = {"classes", classes_actions, 2};
 
-static void make_rows(struct classes_view *v, const struct watch *w)
+static void make_rows(struct classes_view *v, const struct watch *w, const struct match *filter)
 {
     free(v->rows);
     v->rows = mem_alloc(((size_t)w->move_count + 1) * sizeof *v->rows);
@@ -43,7 +43,8 @@ static void make_rows(struct classes_view *v, const struct watch *w)
     for (int n = 0, end; n < w->move_count; n = end) {
         for (end = n + 1; !v->unfolded && end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem);)
             end++;
-        v->rows[v->row_count++] = (struct row){n, end - n};
+        if (match_text(filter, w->move[n].name))
+            v->rows[v->row_count++] = (struct row){n, end - n};
     }
 }
 
@@ -69,7 +70,7 @@ static void read_classes(struct panel *p)
             v->reduces = NULL;
     }
     if (w && v->moves != w->moves) {
-        make_rows(v, w);
+        make_rows(v, w, p->filter);
         list_fit(&v->list, v->row_count, v->list.rows);
     }
 }
@@ -334,21 +335,35 @@ static bool act_classes(struct panel *p, int action)
         return true;
     }
     v->unfolded = !v->unfolded;
-    make_rows(v, p->scene->watch);
+    make_rows(v, p->scene->watch, p->filter);
     list_fit(&v->list, v->row_count, v->list.rows);
     if (move != MOVE_NONE)
         list_go(&v->list, row_of(v, move));
     return true;
 }
 
-static bool find_classes(struct panel *p, const char *pattern, int step)
+static void filter_classes(struct panel *p)
+{
+    struct classes_view *v = p->state;
+    int move = move_of_row(p);
+
+    if (!p->scene->watch)
+        return;
+    make_rows(v, p->scene->watch, p->filter);
+    list_fit(&v->list, v->row_count, v->list.rows);
+    if (move != MOVE_NONE)
+        list_go(&v->list, row_of(v, move));
+    follow(p);
+}
+
+static bool find_classes(struct panel *p, const struct match *pattern, int step)
 {
     struct classes_view *v = p->state;
     const struct watch *w = p->scene->watch;
 
     for (int i = step ? 1 : 0; w && i <= v->row_count; i++) {
         int64_t at = (v->list.cursor + (step < 0 ? -i : i) + v->row_count) % v->row_count;
-        if (strstr(w->move[v->rows[at].first].name, pattern)) {
+        if (match_text(pattern, w->move[v->rows[at].first].name)) {
             list_go(&v->list, at);
             follow(p);
             return true;
@@ -399,6 +414,7 @@ const struct panel_ops view_classes = {
     .move = move_classes,
     .click = click_classes,
     .find = find_classes,
+    .filter = filter_classes,
     .move_here = move_of_row,
     .name_here = name_of_row,
     .message = message_classes,

@@ -288,6 +288,8 @@ static void write_file(struct panel *p)
     char size[UNITS_ROOM], clean[EDIT_ROOM * 4];
     struct err e = {0};
 
+    if (v->job)
+        (void)export_job_wait(v->job, 1); /* who presses Enter waits gladly */
     take_result(v);
     if (!v->ready || !v->text) {
         app_say(app, "%s", v->trouble[0] ? v->trouble : "still being written");

@@ -24,6 +24,7 @@ struct graph {
     struct tree *tree;             /* the watch's; NULL: no model */
     bool *open;                    /* [nodes] */
     bool all;                      /* trivial instructions too */
+    const struct match *filter;    /* the panel's */
     struct row *rows;
     size_t row_count, row_room;
     char name[256];
@@ -66,11 +67,36 @@ static void add_node(struct graph *g, int n)
         (void)add_row(g, (struct row){n, HLO_NONE, node->count - shown});
 }
 
+static bool matches(const struct graph *g, hlo_id id, const struct match *pattern);
+
+/* What matches a filter, folded or not, below the modules that hold it. */
+static void add_matching(struct graph *g, int n, const struct match *filter)
+{
+    const struct tree_node *node = &g->tree->nodes[n];
+    size_t before = g->row_count;
+
+    if (!node->below || !add_row(g, (struct row){n, HLO_NONE, 0}))
+        return;
+    for (int k = node->first_child; k != TREE_NONE; k = g->tree->nodes[k].next)
+        add_matching(g, k, filter);
+    for (uint32_t i = 0; i < node->count; i++) {
+        hlo_id id = g->tree->order[node->first + i];
+        if (matches(g, id, filter) && !add_row(g, (struct row){n, id, 0}))
+            return;
+    }
+    if (g->row_count == before + 1)
+        g->row_count = before;
+}
+
 static void make_rows(struct graph *g)
 {
     g->row_count = 0;
-    for (int n = g->tree ? g->tree->first_root : TREE_NONE; n != TREE_NONE; n = g->tree->nodes[n].next)
-        add_node(g, n);
+    for (int n = g->tree ? g->tree->first_root : TREE_NONE; n != TREE_NONE; n = g->tree->nodes[n].next) {
+        if (g->filter)
+            add_matching(g, n, g->filter);
+        else
+            add_node(g, n);
+    }
     list_fit(&g->list, (int64_t)g->row_count, g->list.rows);
 }
 
@@ -188,7 +214,7 @@ static void draw_node(const struct graph *g, const struct watch *w, const struct
 
     draw_mark(p, y, node->mark);
     draw_light(p, y, g->open[n] ? WAVE_DARK : tree_light(node, &w->wave)); /* open: its rows say it */
-    pane_text(p, x, y, ROLE_DIM, g->open[n] ? "▾" : "▸");
+    pane_text(p, x, y, ROLE_DIM, g->open[n] || g->filter ? "▾" : "▸");
     int room = c->ms - 8 - (x + 2);
     x = pane_cut(p, x + 2, y, room, node->depth == 0 ? ROLE_TITLE | BOLD : ROLE_TEXT, node->name);
     if (node->series && c->ms - x >= 14)
@@ -383,14 +409,27 @@ static uint32_t place_of(const struct graph *g, const struct row *row)
     return node->first;
 }
 
-static bool matches(const struct graph *g, hlo_id id, const char *pattern)
+static bool matches(const struct graph *g, hlo_id id, const struct match *pattern)
 {
-    return strstr(tree_instruction_name(g->tree, id), pattern) || strstr(hlo_name(g->problem->m, id), pattern) ||
-           strstr(hlo_meta(g->problem->m, id)->op_name, pattern);
+    return match_any(pattern, tree_instruction_name(g->tree, id), hlo_name(g->problem->m, id),
+                     hlo_meta(g->problem->m, id)->op_name);
+}
+
+static void filter_graph(struct panel *p)
+{
+    struct graph *g = p->state;
+    const struct row *row = row_at(g, g->list.cursor);
+    hlo_id here = row ? row->instruction : HLO_NONE;
+
+    g->filter = p->filter;
+    make_rows(g);
+    if (here != HLO_NONE && !g->filter)
+        go_to(g, here);
+    follow(p);
 }
 
 /* All instructions, folded ones too: by name, variable or op_name. */
-static bool find_graph(struct panel *p, const char *pattern, int step)
+static bool find_graph(struct panel *p, const struct match *pattern, int step)
 {
     struct graph *g = p->state;
     const struct row *row = row_at(g, g->list.cursor);
@@ -497,6 +536,7 @@ const struct panel_ops view_graph = {
     .move = move_graph,
     .click = click_graph,
     .find = find_graph,
+    .filter = filter_graph,
     .move_here = move_here,
     .instruction_here = instruction_here,
     .go_to = go_to_graph,

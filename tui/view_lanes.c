@@ -266,14 +266,14 @@ static const char *name_here(const struct panel *p)
     return id == HLO_NONE || !p->scene->problem ? NULL : hlo_name(p->scene->problem->m, id);
 }
 
-static bool find_lanes(struct panel *p, const char *pattern, int step)
+static bool find_lanes(struct panel *p, const struct match *pattern, int step)
 {
     struct lanes_view *v = p->state;
 
     for (int64_t i = step ? 1 : 0; i <= v->count; i++) {
         int64_t at = (v->list.cursor + (step < 0 ? -i : i) + v->count) % v->count;
-        if (strstr(tree_instruction_name(v->tree, v->rows[at]), pattern) ||
-            strstr(hlo_name(v->tree->problem->m, v->rows[at]), pattern)) {
+        if (match_text(pattern, tree_instruction_name(v->tree, v->rows[at])) ||
+            match_text(pattern, hlo_name(v->tree->problem->m, v->rows[at]))) {
             list_go(&v->list, at);
             follow(p);
             return true;

@@ -12,6 +12,8 @@
 struct log_view {
     struct list list;
     uint64_t seen; /* lines ever; the cursor stays with its line when new ones come */
+    uint16_t shown[LOG_LINES]; /* with a filter: lines that match, newest first */
+    int64_t shown_count;       /* -1: no filter */
 };
 
 static const struct live_log *log_of(const struct panel *p)
@@ -20,9 +22,43 @@ static const struct live_log *log_of(const struct panel *p)
 }
 
 /* Row 0 is the newest. */
-static const struct log_line *line_at(const struct live_log *log, int64_t row)
+static const struct log_line *nth_line(const struct live_log *log, int64_t row)
 {
     return log && row < log->count ? &log->block->lines[log->count - 1 - (uint32_t)row] : NULL;
+}
+
+static int64_t count_rows(const struct log_view *v, const struct live_log *log)
+{
+    return v->shown_count >= 0 ? v->shown_count : log ? log->count : 0;
+}
+
+static const struct log_line *line_at(const struct log_view *v, const struct live_log *log, int64_t row)
+{
+    if (row >= count_rows(v, log))
+        return NULL;
+    return nth_line(log, v->shown_count >= 0 ? v->shown[row] : row);
+}
+
+static void filter_log(struct panel *p)
+{
+    struct log_view *v = p->state;
+    const struct live_log *log = log_of(p);
+
+    v->shown_count = p->filter ? 0 : -1;
+    for (uint32_t n = 0; p->filter && log && n < log->count; n++) {
+        if (match_text(p->filter, nth_line(log, n)->text))
+            v->shown[v->shown_count++] = (uint16_t)n;
+    }
+}
+
+static int open_log(struct panel *p, const void *arg, struct err *e)
+{
+    struct log_view *v = p->state;
+
+    (void)arg;
+    (void)e;
+    v->shown_count = -1;
+    return 0;
 }
 
 static void read_log(struct panel *p)
@@ -31,11 +67,12 @@ static void read_log(struct panel *p)
     const struct live_log *log = log_of(p);
     uint64_t ever = log ? log->dropped + log->count : 0;
 
-    if (v->list.cursor > 0 && ever > v->seen) {
+    if (v->list.cursor > 0 && v->shown_count < 0 && ever > v->seen) {
         v->list.cursor += (int64_t)(ever - v->seen);
         v->list.top += (int64_t)(ever - v->seen);
     }
     v->seen = ever;
+    filter_log(p);
 }
 
 /* As many of its clauses as fit: a sentence is not cut within one, if that can be helped. */
@@ -106,8 +143,8 @@ static void draw_log(struct panel *p, const struct pane *pane)
     const struct live_log *log = log_of(p);
     const struct log_line *line;
 
-    list_fit(&v->list, log ? log->count : 0, pane->height);
-    for (int y = 0; y < pane->height && (line = line_at(log, v->list.top + y)); y++) {
+    list_fit(&v->list, count_rows(v, log), pane->height);
+    for (int y = 0; y < pane->height && (line = line_at(v, log, v->list.top + y)); y++) {
         draw_line(p->scene->watch, pane, y, line);
         if (p->focus && v->list.top + y == v->list.cursor) {
             pane_select(pane, y, ROLE_SELECT);
@@ -139,15 +176,15 @@ static void click_log(struct panel *p, int x, int y, bool twice)
     list_go(&v->list, v->list.top + y);
 }
 
-static bool find_log(struct panel *p, const char *pattern, int step)
+static bool find_log(struct panel *p, const struct match *pattern, int step)
 {
     struct log_view *v = p->state;
     const struct live_log *log = log_of(p);
-    int64_t count = log ? log->count : 0;
+    int64_t count = count_rows(v, log);
 
     for (int64_t i = step ? 1 : 0; i <= count && count; i++) {
         int64_t at = (v->list.cursor + (step < 0 ? -i : i) + count) % count;
-        if (strstr(line_at(log, at)->text, pattern)) {
+        if (match_text(pattern, line_at(v, log, at)->text)) {
             list_go(&v->list, at);
             return true;
         }
@@ -158,14 +195,14 @@ static bool find_log(struct panel *p, const char *pattern, int step)
 static const char *name_here(const struct panel *p)
 {
     const struct log_view *v = p->state;
-    const struct log_line *line = line_at(log_of(p), v->list.cursor);
+    const struct log_line *line = line_at(v, log_of(p), v->list.cursor);
     return line ? line->text : NULL;
 }
 
 static void message_log(const struct panel *p, char *out, size_t room)
 {
     const struct log_view *v = p->state;
-    const struct log_line *line = line_at(log_of(p), v->list.cursor);
+    const struct log_line *line = line_at(v, log_of(p), v->list.cursor);
     char named[LOG_TEXT_ROOM];
     if (line)
         snprintf(out, room, "%llu  %s", (unsigned long long)line->episode,
@@ -179,12 +216,14 @@ const struct panel_ops view_log = {
     .id = PANEL_LOG,
     .hints = "run decide undo down=row search copy=copy zoom command help",
     .size = sizeof(struct log_view),
+    .open = open_log,
     .read = read_log,
     .draw = draw_log,
     .head = head_log,
     .move = move_log,
     .click = click_log,
     .find = find_log,
+    .filter = filter_log,
     .name_here = name_here,
     .message = message_log,
 };

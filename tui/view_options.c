@@ -195,7 +195,7 @@ static bool move_options(struct panel *p, enum list_move move)
     return list_move(&v->list, move);
 }
 
-static bool find_options(struct panel *p, const char *pattern, int step)
+static bool find_options(struct panel *p, const struct match *pattern, int step)
 {
     struct options_view *v = p->state;
     int count = count_rows(p);
@@ -203,7 +203,7 @@ static bool find_options(struct panel *p, const char *pattern, int step)
 
     for (int i = step ? 1 : 0; i <= count && count; i++) {
         int64_t at = (v->list.cursor + (step < 0 ? -i : i) + count) % count;
-        if (row_at(p, (size_t)at, &r) && (strstr(r.name, pattern) || strstr(r.summary, pattern))) {
+        if (row_at(p, (size_t)at, &r) && (match_text(pattern, r.name) || match_text(pattern, r.summary))) {
             list_go(&v->list, at);
             return true;
         }

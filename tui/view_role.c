@@ -67,7 +67,7 @@ static void draw_one(const struct panel *p, const struct pane *pane, int y, int6
         pane_text(&row, 2, 0, ROLE_TEXT, hlo_role_names[n]);
         pane_text(&row, 20, 0, ROLE_DIM, meanings[n]);
         if (n == role_of(p)->role)
-            pane_right(&row, row.width, 0, ROLE_PIN | BOLD, hlo_role_source_names[role_of(p)->source]);
+            pane_right_format(&row, row.width, 0, ROLE_PIN | BOLD, "by %s", hlo_role_source_names[role_of(p)->source]);
     } else {
         uint32_t dim = (uint32_t)(n - HLO_ROLE_COUNT);
         label over;

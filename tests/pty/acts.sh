@@ -4,8 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 start 120x40
 model=$source_dir/examples/models/t5-tiny.hlo.txt.gz
-cd "$home" || exit 1
-t kill-server; start 120x40 # the shell stands in the new home
+run "cd $home; clear" # what is written stays there
 
 run "$automap $model --seed 7; echo code \$?"
 see "no plan yet"; type e; see "Export ━"; see "read again and equal"; type Escape; gone "Export ━"
@@ -36,6 +35,24 @@ type C-u; type -l "nowhere/x"; type Enter; see "cannot write here"; type Escape;
 
 # Copies go to the terminal.
 type 2; type y; type y; see "copied"; type y; type p; see "copied automap plan"
+
+# Rows filtered as it is typed, all again; a row by its letter.
+type 1; type '\'; type -l "q.kernel"; see "\\ q.kernel"; see "q/kernel"; gone "norm/scale"; type Enter
+type '\'; type C-u; type Enter; see "norm/scale"
+type 2; type '\;'; type d; see "encoder self: 9 dims"
+
+# Options, the cluster, the mesh, a role: each is an act, priced anew, undone.
+type o; see "Options ━"; type / ; type -l "^reward"; type Enter; type Enter; see "paper reward"
+type Escape; see "you set reward paper"; type u; see "you undo set"; see "cost reward"
+type : ; type -l "cluster servers.*.link.bandwidth=4 GB/s"; type Enter; see "v100-1x4+"; see "you cluster"
+type u; gone "v100-1x4+"; type C-r; see "v100-1x4+"
+type o; see "Options ━"; type / ; type -l "^mesh"; type Enter; type Enter; type C-u; type -l "2x2"; type Enter
+see "mesh 2x2"; see "Options ━"; type Escape; see "you mesh 2x2"; type u; see "you undo mesh"
+type : ; type -l "mesh 3x3"; type Enter; see "a mesh of 9 devices"
+type : ; type -l "set hidden 32-32"; type Enter; see "you set hidden"
+type 1; type /; type -l "^embedding"; type Enter; type r; see "Role ━"; see "by name"; type j; type j; type Enter
+see "you role emb"; type u; see "you undo ro"
+type : ; type -l "episode 5"; type Enter; see "paused"
 
 # Pins that are in no file are asked for before they are lost.
 type 2; type p; see "Pin ━"; type Enter; see "1 P"

@@ -1,6 +1,7 @@
 /* The small parts under the explorer: the painter's bytes, the line editor, lists, recent files,
  * fuzzy matching, and the index of examples. */
 #include "tui/edit.h"
+#include "tui/match.h"
 #include "tui/examples.h"
 #include "tui/file.h"
 #include "tui/keys.h"
@@ -345,6 +346,33 @@ static void test_index_of_examples(void **state)
     assert_int_equal(clusters[0].devices, 4);
 }
 
+/* What / and \\ take. */
+static void test_match(void **state)
+{
+    static const struct {
+        const char *pattern, *text;
+        bool fits;
+    } cases[] = {{"kernel", "q/Kernel", true},    {"Kernel", "q/kernel", false}, {"^dot", "dot.3", true},
+                 {"^dot", "a.dot", false},        {"dot|add", "add.4", true},    {"!dot", "add.4", true},
+                 {"!dot", "dot.4", false},        {"~dcf", "decoder ffn", true}, {"~xyz", "decoder ffn", false},
+                 {"[768", "f32[768 768]", true},  {"[768", "f32[12]", false},    {"!~dcf", "decoder ffn", false}};
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct match *m = match_new(cases[n].pattern);
+        if (match_text(m, cases[n].text) != cases[n].fits)
+            fail_msg("%s in %s", cases[n].pattern, cases[n].text);
+        assert_string_equal(match_pattern(m), cases[n].pattern);
+        match_free(m);
+    }
+    assert_null(match_new(""));
+    assert_null(match_new("!"));
+    assert_true(match_text(NULL, "all"));
+    struct match *none = match_new("!dot");
+    assert_false(match_any(none, "add", "dot.1", NULL));
+    match_free(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_recent),
         cmocka_unit_test(test_sessions),
         cmocka_unit_test(test_problem_words),
+        cmocka_unit_test(test_match),
         cmocka_unit_test(test_index_of_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
