@@ -292,10 +292,15 @@ void app_copy(struct app *a, const char *text, size_t size, const char *what)
 
 void app_write_command(const struct app *a, struct str *out)
 {
-    struct problem_args args = a->setup.problem;
+    struct problem_args args = a->opened;
 
+    char edited[sizeof a->model_name + 16];
+    snprintf(edited, sizeof edited, "%s.cluster.yaml", a->model_name);
+    args.options = a->scene.problem->options;
     args.model = a->model_path;
-    args.cluster = a->cluster_path[0] ? a->cluster_path : NULL;
+    args.cluster = cluster_fingerprint(a->scene.cluster) != cluster_fingerprint(&a->problem->cluster) ? edited
+                   : a->cluster_path[0]                                                               ? a->cluster_path
+                                                                                                      : NULL;
     problem_args_write(&args, out);
 }
 
@@ -487,7 +492,7 @@ int app_unsaved_pins(const struct app *a)
 {
     const struct snapshot *s = a->watch ? a->watch->shot : NULL;
 
-    if (!s || s->acts == a->saved_acts)
+    if (!s || a->is_journaled || s->acts == a->saved_acts)
         return 0;
     int count = 0;
     for (int n = 0; n < a->watch->move_count; n++)

@@ -54,7 +54,9 @@ struct app {
     uint64_t refused;        /* the last refusal said */
     char model_name[128];
     struct recent recent;    /* its row on the start screen; path "": none */
+    struct problem_args opened; /* options of the problem; its files are those below */
     char model_path[PATH_MAX], cluster_path[PATH_MAX]; /* as opened; cluster "": the default */
+    bool is_journaled;       /* the session keeps all acts by itself */
     uint32_t saved_acts;     /* of the session, when its pins were last saved */
 };
 

@@ -32,11 +32,12 @@ static const char help[] =
     "back\n"
     "and found to be the same plan.\n\n"
     "  --plan FILE                the plan, as automap plan -o writes it\n"
-    "  --format hlo|jax|json|report|dot|command\n"
+    "  --format hlo|jax|json|report|dot|command|cluster\n"
     "                             hlo: the module with a sharding at every instruction (default);\n"
     "                             jax: mesh and PartitionSpecs for training code; json: the plan;\n"
     "                             report: Markdown with plots; dot: the graph for Graphviz;\n"
-    "                             command: the command line that makes the plan again\n"
+    "                             command: the command line that makes the plan again;\n"
+    "                             cluster: the cluster in YAML\n"
     "  --format trace|jax|json    of a pipeline plan: trace: its schedule for chrome://tracing or\n"
     "                             Perfetto (default); jax: stages with devices and parameters\n"
     "  --sharding v2|v1           how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7\n"
@@ -236,7 +237,7 @@ int cmd_export(int argc, char **argv)
         if (form)
             code = run(a, form, p);
         else
-            code = usage("--format is hlo, jax, json, report, dot or command") ? EXIT_USAGE : EXIT_OK;
+            code = usage("--format is hlo, jax, json, report, dot, command or cluster") ? EXIT_USAGE : EXIT_OK;
     }
     free(p);
     free(a);

@@ -84,6 +84,22 @@ static int write_command(const struct plan *p, const struct report_about *about,
     return rc ? rc : plan_settings_check(p, text->text, e);
 }
 
+static int write_cluster(const struct plan *p, const struct report_about *about, struct str *text,
+                         struct str *warnings, struct err *e)
+{
+    const struct cluster *c = &p->problem->cluster;
+    struct cluster *again = mem_alloc(sizeof *again);
+
+    (void)about;
+    (void)warnings;
+    cluster_write(c, text);
+    int rc = cluster_read(again, text->text, text->size, e);
+    if (!rc && cluster_fingerprint(again) != cluster_fingerprint(c))
+        rc = err_set(e, ERR_INPUT, "the cluster does not read back as it is");
+    free(again);
+    return rc;
+}
+
 const struct export_form export_forms[] = {
     {"json", "the plan, for automap and for scripts", ".plan.json", write_json, true},
     {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2, true},
@@ -92,6 +108,7 @@ const struct export_form export_forms[] = {
     {"report", "what it costs and why, as Markdown with plots", ".plan.md", write_report, false},
     {"dot", "the graph with its shapes, for Graphviz", ".plan.dot", write_dot, false},
     {"command", "the command line that makes it again", ".plan.sh", write_command, false},
+    {"cluster", "the cluster as it is now, edits and all", ".cluster.yaml", write_cluster, true},
     {0},
 };
 

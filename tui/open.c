@@ -250,6 +250,13 @@ static int replace(struct app *a, struct opening *g, const char *cluster, struct
     show(a, o.watch);
     a->refused = 0;
     a->asked_pace = -1;
+    a->saved_acts = 0;
+    a->is_journaled = g->journal[0] != 0;
+    a->opened = g->args;
+    if (g->log)
+        a->opened.vars = a->opened.profile = NULL; /* names within the journal */
+    snprintf(a->model_path, sizeof a->model_path, "%s", g->f.model);
+    snprintf(a->cluster_path, sizeof a->cluster_path, "%s", g->f.cluster);
     name_model(a, g->f.model);
     a->focus = PANEL_GRAPH;
     remember(a, g, asked);

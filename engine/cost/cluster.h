@@ -11,6 +11,7 @@
 #define AUTOMAP_ENGINE_COST_CLUSTER_H
 
 #include "hlo/err.h"
+#include "hlo/mem.h"
 #include "hlo/shape.h"
 
 #include <stddef.h>
@@ -86,6 +87,9 @@ void cluster_default(struct cluster *out);
  *     devices.*.peak.f16 90 TFLOP/s     servers.0.count 8       servers.*.link.bandwidth 900 GB/s
  * Devices by name, servers by number from 0 in file order, `*` = all. On error nothing changes. */
 int cluster_set(struct cluster *c, const char *path, const char *value, struct err *e) MUST_CHECK;
+
+/* Appends the YAML that cluster_read takes: the same cluster, but for rounding below one unit. */
+void cluster_write(const struct cluster *c, struct str *out);
 
 /* Server, and group of servers, of a device (device < c->devices). O(groups). */
 uint32_t cluster_server_of(const struct cluster *c, uint32_t device);

@@ -324,6 +324,31 @@ static void test_files(void **state)
     assert_int_equal(cluster_load(&c, "/dev/zero", &e), ERR_LIMIT);
 }
 
+/* Written and read again, every shipped cluster costs what it cost. */
+static void test_written(void **state)
+{
+    static const char *const names[] = {"a-2x8-v100", "a100-4x8", "h100-1x8", "rtx3090-1x2", "tpu-v5p-4x4x4", "unequal", "v100-1x4"};
+    struct cluster *c = mem_alloc(sizeof *c), *again = mem_alloc(sizeof *again);
+
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        struct str text = {0};
+        struct err e = {0};
+        char path[300];
+        snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/clusters/%s.yaml", names[n]);
+        assert_int_equal(cluster_load(c, path, &e), 0);
+        assert_int_equal(cluster_set(c, "devices.*.memory", "12345678901 B", &e), 0);
+        cluster_write(c, &text);
+        if (cluster_read(again, text.text, text.size, &e))
+            fail_msg("%s: %s", names[n], e.what);
+        assert_true(cluster_fingerprint(c) == cluster_fingerprint(again));
+        assert_string_equal(c->name, again->name);
+        str_release(&text);
+    }
+    free(c);
+    free(again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_place_after_wide_characters),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
