@@ -313,7 +313,7 @@ static void open_class(struct panel *p, int move)
         return;
     if (v->rows[v->list.cursor].count > 1) {
         v->unfolded = true;
-        make_rows(v, w);
+        make_rows(v, w, p->filter);
         list_fit(&v->list, v->row_count, v->list.rows);
         list_go(&v->list, row_of(v, move));
         return;
