@@ -431,34 +431,47 @@ static void sweep_to(struct sweep *s, uint32_t at)
     }
 }
 
-static double peak_of_computation(const struct memory_model *m, hlo_comp c, double *scratch)
+static double peak_of_computation(const struct memory_model *m, hlo_comp c, double *scratch, uint32_t *at)
 {
     const struct hlo_computation *comp = &m->m->computations[c];
     struct sweep s;
     double peak = 0;
 
     sweep_begin(&s, m, scratch, c);
+    *at = comp->first;
     for (uint32_t n = comp->first; n < comp->first + comp->count; n++) {
         sweep_to(&s, n);
         double now = s.total + inner_peak(&s, m->schedule.order[n]);
-        peak = now > peak ? now : peak;
+        if (now > peak) {
+            peak = now;
+            *at = n;
+        }
     }
     return peak;
 }
 
-/* Fills in the peaks of all computations but the entry, callees first; returns the entry's. */
-static double peaks_of_computations(const struct memory_model *m, double *scratch)
+/* Fills in the peaks of all computations but the entry, callees first. */
+double memory_sweep(const struct memory_model *m, double *scratch, uint32_t *at)
 {
     for (hlo_comp c = 0; c < m->m->computation_count; c++)
-        scratch[m->count + c] = c == m->m->entry ? 0 : peak_of_computation(m, c, scratch);
-    return peak_of_computation(m, m->m->entry, scratch);
+        scratch[m->count + c] = c == m->m->entry ? 0 : peak_of_computation(m, c, scratch, &at[c]);
+    return peak_of_computation(m, m->m->entry, scratch, &at[m->m->entry]);
+}
+
+/* The same for the computations within the entry alone. */
+static void inner_peaks(const struct memory_model *m, double *scratch)
+{
+    uint32_t at;
+
+    for (hlo_comp c = 0; c < m->m->computation_count; c++)
+        scratch[m->count + c] = c == m->m->entry ? 0 : peak_of_computation(m, c, scratch, &at);
 }
 
 static void fill_scratch(const struct memory_model *m, const struct labels *l, const label *on, double *scratch)
 {
     for (uint32_t k = 0; k < m->count; k++)
         scratch[k] = memory_range_bytes(m, l, on, &m->ranges[k]);
-    (void)peaks_of_computations(m, scratch);
+    inner_peaks(m, scratch);
 }
 
 static void build_release(struct build *b)
@@ -504,8 +517,11 @@ static double unsplit_peak(const struct memory_model *m)
 
     for (uint32_t k = 0; k < m->count && scratch; k++)
         scratch[k] = (double)hlo_value_shape(m->m, m->ranges[k].value)->bytes;
-    if (scratch)
-        peak = peaks_of_computations(m, scratch);
+    if (scratch) {
+        uint32_t at;
+        inner_peaks(m, scratch);
+        peak = peak_of_computation(m, m->m->entry, scratch, &at);
+    }
     free(scratch);
     return peak;
 }

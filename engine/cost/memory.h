@@ -85,6 +85,10 @@ double memory_range_bytes(const struct memory_model *m, const struct labels *l, 
 uint32_t memory_range_classes(const struct memory_model *m, const struct memory_range *r, class_id *out, uint32_t room);
 double memory_local_bytes(const struct memory_model *m, const struct labels *l, const label *on, hlo_value v);
 
+/* The same from the bytes of ranges, scratch[range], for those who know them. Returns the most that
+ * lives beside the arguments; at[computation]: the position of each one's peak. */
+double memory_sweep(const struct memory_model *m, double *scratch, uint32_t *at);
+
 /* The course of it over the entry: live bytes of each kind while each instruction runs, [entry count]
  * rows of MEMORY_KIND_COUNT; row n is of instruction schedule.order[entry first + n]. */
 void memory_timeline(const struct memory_model *m, const struct labels *l, const label *on, double *scratch,

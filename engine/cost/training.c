@@ -315,6 +315,35 @@ static int trace_gradient(struct trace *s, hlo_value gradient, struct training_v
     return rc;
 }
 
+static bool do_meet(const struct classes *c, class_id a, class_id b)
+{
+    for (uint32_t k = 0; k < c->info[a].meet_count; k++) {
+        if (c->meets[c->info[a].meets + k].other == b)
+            return true;
+    }
+    return false;
+}
+
+/* Keeps the classes that meet each other and those of the variable's dims: then no axis can be split
+ * twice, and one table over owners of axes (terms.h) holds what storing costs. */
+static void keep_meeting(const struct classes *c, hlo_value v, struct training_variable *out)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t k = 0; k < out->reduced_count; k++) {
+        bool meets = true;
+        for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
+            class_id other = c->class_of[d];
+            meets &= other == CLASS_NONE || c->info[other].reason != CLASS_ALLOWED || do_meet(c, out->reduced[k], other);
+        }
+        for (uint32_t n = 0; n < kept; n++)
+            meets &= do_meet(c, out->reduced[k], out->reduced[n]);
+        if (meets)
+            out->reduced[kept++] = out->reduced[k];
+    }
+    out->reduced_count = kept;
+}
+
 static int find_reduced(struct training *t, struct err *e)
 {
     struct trace *s = mem_try(1, sizeof *s);
@@ -323,8 +352,10 @@ static int find_reduced(struct training *t, struct err *e)
     for (uint32_t k = 0; k < t->roles->param_count && !rc; k++) {
         const struct hlo_param_role *p = &t->roles->params[k];
         s->t = t;
-        if (p->role == HLO_ROLE_VARIABLE && p->gradient != HLO_NONE)
-            rc = trace_gradient(s, p->gradient, &t->variables[k], e);
+        if (p->role != HLO_ROLE_VARIABLE || p->gradient == HLO_NONE)
+            continue;
+        rc = trace_gradient(s, p->gradient, &t->variables[k], e);
+        keep_meeting(t->classes, p->value, &t->variables[k]);
     }
     if (s)
         hlo_flows_release(&s->flows);
