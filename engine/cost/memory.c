@@ -661,7 +661,7 @@ struct memory_cost memory_of_values(const struct memory_model *m, const double *
 
     for (uint32_t k = 0; k < m->count; k++)
         scratch[k] = bytes[m->ranges[k].value];
-    (void)peaks_of_computations(m, scratch);
+    inner_peaks(m, scratch);
     for (hlo_value v = m->m->leaf_base[root]; v < m->m->leaf_base[root + 1]; v++)
         outputs += bytes[v] + (is_tuple ? POINTER_BYTES : 0);
     return entry_peak(m, outputs, scratch);
