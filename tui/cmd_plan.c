@@ -9,6 +9,7 @@
 #include "engine/units.h"
 #include "tui/command.h"
 #include "tui/pipeline_print.h"
+#include "tui/plan_limit.h"
 #include "tui/plan_relaxed.h"
 #include "tui/problem_args.h"
 
@@ -25,6 +26,7 @@ struct plan_args {
     uint64_t seed;
     const char *start, *out;
     struct plan_relaxed_args relaxed;
+    struct plan_limit_args limit;
 };
 
 static const char help[] =
@@ -36,6 +38,7 @@ static const char help[] =
     "  --random SEED              decide the rest at random; the same seed gives the same plan\n"
     "  --optimum                  the best plan that keeps those decisions, with proof\n"
     "  --reward cost|paper        what best means: step time (default), or the paper's reward\n"
+    PLAN_LIMIT_HELP
     PLAN_RELAXED_HELP
     PROBLEM_ARGS_HELP
     "  -o FILE                    write the plan to FILE\n"
@@ -79,7 +82,9 @@ static int parse(int argc, char **argv, struct plan_args *a)
                 return usage("--random is a seed, a whole number");
             a->seed = (uint64_t)seed;
         } else {
-            int taken = plan_relaxed_take(&a->relaxed, argc, argv, &i);
+            int taken = plan_limit_take(&a->limit, argc, argv, &i);
+            if (!taken)
+                taken = plan_relaxed_take(&a->relaxed, argc, argv, &i);
             if (!taken)
                 taken = problem_args_take(&a->problem, argc, argv, &i);
             if (taken < 0)
@@ -92,6 +97,10 @@ static int parse(int argc, char **argv, struct plan_args *a)
     }
     if (a->relaxed.on && (a->random || a->paper_reward))
         return usage("--random and --reward paper are of strict mode");
+    if (a->limit.on && (a->relaxed.on || a->random || a->paper_reward))
+        return usage("--memory-limit and auto are of the strict optimum: no --mode relaxed, --random, --reward paper");
+    if (a->start && (a->limit.choose_micro_batches || a->limit.choose_zero))
+        return usage("--plan goes with the --micro-batches and --zero it was made with, not with auto");
     return a->problem.model ? 0 : usage("no model given");
 }
 
@@ -115,6 +124,22 @@ static int start_from(const char *path, const struct problem *p, struct strict *
     return rc;
 }
 
+/* Makes a solver's labels those of the plan. */
+static void take_labels(struct plan *plan, const struct strict *s, const label *on)
+{
+    const struct problem *p = plan->problem;
+
+    for (class_id k = 0; k < p->classes.count; k++) {
+        if (plan->on[k] != on[k]) {
+            plan->on[k] = on[k];
+            plan->by[k] = PLAN_BY_OPTIMUM;
+        }
+        plan->decided[k] = s->all;
+    }
+    plan->cost = terms_cost(&p->terms, plan->on);
+    snprintf(plan->found_by, sizeof plan->found_by, "exact");
+}
+
 static int optimise(const struct plan_args *a, const struct problem *p, const struct strict *s,
                     struct plan *plan, struct err *e)
 {
@@ -130,17 +155,9 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
 
     if (rc)
         return rc;
-    for (class_id k = 0; k < p->classes.count; k++) {
-        if (plan->on[k] != r.on[k]) {
-            plan->on[k] = r.on[k];
-            plan->by[k] = PLAN_BY_OPTIMUM;
-        }
-        plan->decided[k] = s->all;
-    }
-    plan->cost = terms_cost(&p->terms, plan->on);
+    take_labels(plan, s, r.on);
     if (!a->paper_reward)
         plan->bound_ms = r.bound;
-    snprintf(plan->found_by, sizeof plan->found_by, "exact");
     exact_release(&r);
     return 0;
 }
@@ -165,17 +182,47 @@ static int make_relaxed(const struct plan_args *a, const struct problem *p, stru
 
 /* ---- strict mode ---- */
 
-static int make_plan(const struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
+static int fix_decisions(void *context, const struct problem *p, struct strict *s, struct err *e)
+{
+    const struct plan_args *a = context;
+    int rc = a->start ? start_from(a->start, p, s, e) : 0;
+
+    for (uint32_t k = 0; k < a->setting_count && !rc; k++)
+        rc = plan_set(p, s, a->settings[k], e);
+    return rc;
+}
+
+/* The best plan within the limit, when one fits; `p` is left under the regime it was found for. */
+static int make_limited(struct plan_args *a, struct problem *p, struct regimes_result *r, struct plan *plan, struct err *e)
+{
+    struct strict s;
+    int rc = plan_limit_solve(&a->limit, p, fix_decisions, a, r, e);
+
+    if (rc || !r->fits)
+        return rc;
+    rc = strict_new(&p->labels, &s, e);
+    if (rc)
+        return rc;
+    rc = fix_decisions(a, p, &s, e);
+    if (!rc)
+        rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
+    if (!rc) {
+        take_labels(plan, &s, r->plan.on);
+        plan->bound_ms = r->bound;
+        plan->memory_limit = a->limit.none ? 0 : plan_limit_bytes(&a->limit, p);
+    }
+    strict_release(&s);
+    return rc;
+}
+
+static int make_plan(struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
 {
     struct strict s;
     int rc = strict_new(&p->labels, &s, e);
 
     if (rc)
         return rc;
-    if (a->start)
-        rc = start_from(a->start, p, &s, e);
-    for (uint32_t k = 0; k < a->setting_count && !rc; k++)
-        rc = plan_set(p, &s, a->settings[k], e);
+    rc = fix_decisions(a, p, &s, e);
     if (!rc && a->random)
         rc = plan_random(p, &s, a->seed, e);
     if (!rc)
@@ -217,15 +264,21 @@ static void print_plan(const struct plan *plan)
     if (plan->relaxed)
         plan_relaxed_print_costs(plan->relaxed);
     else if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
-        printf("  proven optimal  no strict plan is faster\n");
+        printf("  proven optimal  no strict plan%s is faster\n", plan->memory_limit > 0 ? " within the memory limit" : "");
     else if (plan->bound_ms > 0)
-        printf("  bound           %12s\n", units_ms(a, plan->bound_ms));
+        printf("  bound           %12s  no strict plan is faster; gap %s\n", units_ms(a, plan->bound_ms),
+               units_percent(b, plan->cost.step_ms / plan->bound_ms - 1));
+    if (plan->regime.micro_batches > 1 || plan->regime.zero)
+        printf("  micro-batches   %12u  ZeRO level %u\n", plan->regime.micro_batches, plan->regime.zero);
     if (!plan->relaxed)
         printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced), units_bytes(b, bytes));
-    double limit = cluster_weakest(&p->cluster).memory_bytes;
+    double limit = plan->memory_limit > 0 ? plan->memory_limit : cluster_weakest(&p->cluster).memory_bytes;
+    bool fits = memory.peak <= limit * (1 + 1e-9);
     printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n", units_bytes(a, memory.peak),
-           units_bytes(b, limit), memory.peak <= limit ? "fits" : "does not fit",
-           units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
+           units_bytes(b, limit), fits ? "fits" : "does not fit", units_bytes(c, memory.arguments),
+           units_bytes(mesh, memory.temporaries));
+    if (!fits && plan->bound_ms > 0 && !plan->relaxed)
+        printf("                                the best plan without a limit; with one: --memory-limit device\n");
     printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims, n.partitioned,
            n.replicated, n.undecided);
     printf("  paper reward    %12.1f\n\n", n.paper_reward);
@@ -268,6 +321,7 @@ int cmd_plan(int argc, char **argv)
 {
     struct plan_args *a = mem_alloc(sizeof *a);
     struct problem *p = mem_alloc(sizeof *p);
+    struct regimes_result *regimes = mem_alloc(sizeof *regimes);
     struct plan plan = {0};
     struct str json = {0};
     struct err e;
@@ -282,24 +336,36 @@ int cmd_plan(int argc, char **argv)
     else if (!parsed)
         code = problem_args_load(&a->problem, p);
     if (!parsed && !is_pipeline && code == EXIT_OK) {
-        int rc = a->relaxed.on ? make_relaxed(a, p, &plan, &e) : make_plan(a, p, &plan, &e);
+        int rc = a->relaxed.on ? make_relaxed(a, p, &plan, &e)
+                 : a->limit.on ? make_limited(a, p, regimes, &plan, &e)
+                               : make_plan(a, p, &plan, &e);
+        bool none = !rc && a->limit.on && !regimes->fits;
         if (!rc && a->json)
-            rc = plan_write_json(&plan, &json, &e);
-        if (!rc && a->out)
+            rc = none ? plan_limit_json(&a->limit, p, regimes, &json, &e) : plan_write_json(&plan, &json, &e);
+        if (!rc && a->out && !none)
             rc = plan_file_save(&plan, a->out, &e);
+        if (!rc && !a->json && a->limit.on) {
+            if (none)
+                plan_limit_print(&a->limit, p, regimes);
+            plan_limit_print_tries(&a->limit, regimes);
+        }
+        if (!rc && none)
+            code = EXIT_INFEASIBLE;
         if (rc) {
             err_print(&e, stderr);
             code = exit_code_of(&e);
         } else if (a->json) {
             fputs(json.text, stdout);
-        } else {
+        } else if (!none) {
             print_plan(&plan);
         }
+        regimes_release(regimes);
         plan_release(&plan);
         problem_release(p);
     }
     str_release(&json);
     free(a->relaxed.stores);
+    free(regimes);
     free(p);
     free(a);
     return code;

@@ -142,7 +142,7 @@ static void add_memory(const struct plan *p, const struct memory_cost *memory, c
     cJSON_AddNumberToObject(all, "limit", cluster_weakest(&p->problem->cluster).memory_bytes);
 }
 
-static void add_warnings(const struct plan *p, cJSON *o)
+static void add_warnings(const struct plan *p, const struct memory_cost *memory, cJSON *o)
 {
     const struct hlo_module *m = p->problem->file;
     cJSON *all = cJSON_AddArrayToObject(o, "warnings");
@@ -155,6 +155,12 @@ static void add_warnings(const struct plan *p, cJSON *o)
     if (padded) {
         char text[96];
         snprintf(text, sizeof text, "%u classes are split unevenly: pieces are padded", padded);
+        cJSON_AddItemToArray(all, cJSON_CreateString(text));
+    }
+    double limit = cluster_weakest(&p->problem->cluster).memory_bytes;
+    if (memory->peak > limit) {
+        char text[96];
+        snprintf(text, sizeof text, "does not fit: %.0f bytes on a device of %.0f", memory->peak, limit);
         cJSON_AddItemToArray(all, cJSON_CreateString(text));
     }
 }
@@ -308,7 +314,7 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     add_variables(p, HLO_ROLE_VARIABLE, "variables", o);
     add_variables(p, HLO_ROLE_INPUT, "inputs", o);
     add_classes(p, o);
-    add_warnings(p, o);
+    add_warnings(p, &memory, o);
     if (p->relaxed)
         relaxed_add_json(p, o);
     free(list);

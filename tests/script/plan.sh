@@ -24,6 +24,20 @@ expect 0 'paper reward +10\.4' plan "$vgg" --devices 8 --rules paper --optimum -
 expect 0 'all-reduces +0 ' plan "$tiny" --no-reductions add,maximum --optimum
 expect 0 'proven optimal' plan "$tiny" --devices 16 --mesh 4x4 --optimum
 
+expect 0 'memory +972 kB +of 1 MB: fits' plan "$tiny" --memory-limit '1 MB'
+expect 0 'no strict plan within the memory limit is faster' plan "$tiny" --memory-limit '1 MB'
+expect 0 'micro-batches +2 +ZeRO level 2' plan "$tiny" --memory-limit '0.5 MB' --micro-batches auto --zero auto
+expect 0 '"micro_batches":.*2' plan "$tiny" --memory-limit '0.5 MB' --micro-batches auto --zero auto --json
+expect 0 '"memory_limit_bytes":.*500000' plan "$tiny" --memory-limit=500kB --micro-batches=auto --zero=auto --json
+expect 0 'reduces +[0-9]+ ' plan "$tiny" --set 'batch/source:0=1' --micro-batches 2 --zero 3
+expect 4 'needs at least 4 micro-batches, or a device of 861 kB' plan "$tiny" --memory-limit '0.5 MB'
+expect 4 '"needs_micro_batches":.*4' plan "$tiny" --memory-limit '0.5 MB' --json
+expect 4 'any number of micro-batches and any ZeRO level' plan "$tiny" --memory-limit '1 kB' --micro-batches auto --zero auto
+expect 1 'expected a size such as' plan "$tiny" --memory-limit much
+expect 1 '0, 1, 2 or 3' plan "$tiny" --zero 4
+expect 2 'divisor of the batch, 8' plan "$tiny" --micro-batches 3
+expect 1 'strict optimum: no --mode relaxed' plan "$tiny" --memory-limit device --random 1
+
 expect 1 'expected some of add' plan "$tiny" --no-reductions sum
 expect 1 'no model given' plan --optimum
 expect 2 'no parameter matches' plan "$tiny" --set 'nobody:0=1'
