@@ -21,7 +21,7 @@ struct pipeline_args {
     "  --overlap X                part of the gradient all-reduces hidden behind computation; default 0\n" \
     "  --recompute                a stage keeps its input and runs its forward pass again\n"       \
     "  --points all|N|=N          where to cut: anywhere; at the cheapest cut of each of N parts of\n" \
-    "                             equal compute (default 64); between N parts of equal compute\n"  \
+    "                             equal compute (default 128); between N parts of equal compute\n"  \
     "  --radius R                 device cuts of the candidates: R around server boundaries; default 3\n" \
     "  --no-memory-limit          plans need not fit\n"
 

@@ -221,3 +221,27 @@ struct pipe_transfer pipe_transfer_of(const struct pipe_instance *in, const stru
         .once_ms = node.reduce_ms,
     };
 }
+
+static struct pipe_spot spot_of(const struct pipe_instance *in, uint32_t first, uint32_t end)
+{
+    struct pipe_spot s = {.first = first, .end = end, .least_bytes = INFINITY};
+
+    s.compute_ms = in->forward_ms[0][end] - in->forward_ms[0][first] + in->backward_ms[0][end] -
+                   in->backward_ms[0][first];
+    s.gradient_bytes = in->gradient_bytes[end] - in->gradient_bytes[first];
+    for (uint32_t i = first; i < end; i++) {
+        double bytes = in->forward_bytes[i] + in->backward_bytes[i];
+        s.least_bytes = bytes < s.least_bytes ? bytes : s.least_bytes;
+        s.most_bytes = pipe_more(s.most_bytes, bytes);
+    }
+    return s;
+}
+
+void pipe_spots(const struct pipe_instance *in, uint32_t columns, struct pipe_spot *out)
+{
+    for (uint32_t c = 0; c < columns; c++) {
+        uint32_t first = (uint32_t)((uint64_t)in->points * c / columns);
+        uint32_t end = (uint32_t)((uint64_t)in->points * (c + 1) / columns);
+        out[c] = spot_of(in, first, end > first ? end : first + 1);
+    }
+}

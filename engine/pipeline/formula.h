@@ -77,4 +77,14 @@ struct pipe_stage pipe_stage_of(const struct pipe_instance *in, const struct pip
 struct pipe_transfer pipe_transfer_of(const struct pipe_instance *in, const struct pipe_plan *p,
                                       uint32_t stage);
 
+/* The model along the pipeline, for curves: `columns` equal parts of the points; with more columns
+ * than points some show the same point. Bytes are of the cuts before the points, both ways. */
+struct pipe_spot {
+    uint32_t first, end;
+    double compute_ms; /* forward and backward, unsplit, on the first type of device */
+    double least_bytes, most_bytes;
+    double gradient_bytes;
+};
+void pipe_spots(const struct pipe_instance *in, uint32_t columns, struct pipe_spot *out);
+
 #endif

@@ -182,23 +182,52 @@ void pipeline_layer(const struct pipeline *l, uint32_t point, char *out, size_t 
 
 /* ---- the plan to take ---- */
 
+/* The plan over points of `few`; false when a pivot is none of theirs. */
+static bool coarsen_plan(const struct pipeline *l, const struct pipe_plan *all, struct pipe_plan *few)
+{
+    uint32_t at = 0;
+
+    *few = *all;
+    for (uint32_t s = 0; s <= all->stages; s++) {
+        while (at < l->few.points && l->cut[at] < all->pivot[s])
+            at++;
+        if (l->cut[at] != all->pivot[s])
+            return false;
+        few->pivot[s] = at;
+    }
+    return true;
+}
+
+/* Down by the makespan, at most PIPELINE_DESCENT_MOST plans. */
+static struct pipe_descent descend(const struct pipeline *l, const struct pipe_instance *in, const struct pipe_plan *from)
+{
+    struct pipe_goal goal = {.in = in, .simulate = true, .stages = l->options.stages, .variables = true};
+    struct pipe_descent d;
+
+    pipe_descent_start(&d, from, pipe_goal_price(&goal, from));
+    pipe_descend(&d, &goal, PIPELINE_DESCENT_MOST);
+    return d;
+}
+
 bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *start, uint32_t count,
                      struct pipeline_plan *out)
 {
-    double best = INFINITY;
+    double best = PIPE_UNFIT_MS;
 
     for (uint32_t n = 0; n < count; n++) {
-        struct pipe_goal goal = {.in = &l->all, .simulate = true, .stages = l->options.stages, .variables = true};
-        struct pipe_descent d;
-        pipe_descent_start(&d, &start[n].plan, pipe_goal_price(&goal, &start[n].plan));
-        pipe_descend(&d, &goal, PIPELINE_DESCENT_MOST);
+        struct pipe_plan plan = start[n].plan, few;
+        if (coarsen_plan(l, &plan, &few)) {
+            struct pipe_descent wide = descend(l, &l->few, &few);
+            plan = pipeline_refine(l, &wide.plan);
+        }
+        struct pipe_descent d = descend(l, &l->all, &plan);
         if (d.value >= best)
             continue;
         best = d.value;
         pipeline_price(l, &d.plan, out);
         snprintf(out->found_by, sizeof out->found_by, "%s", start[n].name);
     }
-    return best < INFINITY;
+    return best < PIPE_UNFIT_MS;
 }
 
 int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e)

@@ -12,7 +12,7 @@
 #include "engine/pipeline/profile.h"
 #include "engine/pipeline/schedule.h"
 
-enum { PIPELINE_POINTS = 64 }; /* points solvers choose from unless told otherwise */
+enum { PIPELINE_POINTS = 128 }; /* points solvers choose from unless told otherwise */
 
 struct pipeline_options {
     uint32_t batch;         /* global, of one step; 0: that of the file */
@@ -60,9 +60,10 @@ static inline double pipeline_step_ms(const struct pipeline *l, const struct pip
 /* Memory of the fullest device, and its stage (may be NULL). */
 double pipeline_memory(const struct pipeline *l, const struct pipeline_plan *p, uint32_t *stage);
 
-/* The plan to take. From each start (over points of `all`) descent by simulated makespan on all
- * points, at most PIPELINE_DESCENT_MOST plans each; the shortest that fits. What L calls best is not
- * always what runs best: L knows nothing of how transfers and passes wait for each other.
+/* The plan to take. From each start (over points of `all`) descent by simulated makespan, first on
+ * the points of `few`, where a step is about a layer, then on all, at most PIPELINE_DESCENT_MOST
+ * plans each; the shortest that fits. What L calls best is not always what runs best: L knows
+ * nothing of how transfers and passes wait for each other.
  * `name` of the start goes to found_by. False: none fits. */
 struct pipeline_start {
     struct pipe_plan plan;

@@ -143,6 +143,17 @@ static uint32_t earliest(const struct play *y)
     return best;
 }
 
+/* When a link moves both ways at once every node's passes have a fixed order in each direction, so
+ * their times do not depend on the order in which they are worked out: node by node, as far as each
+ * can go. */
+static void play_in_any_order(struct play *y, uint32_t total)
+{
+    while (y->tasks < total)
+        for (uint32_t n = 0; n < y->count; n++)
+            while (y->player[n].start < INFINITY)
+                carry_out(y, n);
+}
+
 /* `ends` has room for 2 x count x M. */
 static void play(struct play *y, enum pipe_schedule_kind kind, double *ends)
 {
@@ -157,6 +168,8 @@ static void play(struct play *y, enum pipe_schedule_kind kind, double *ends)
     }
     for (uint32_t n = 0; n < y->count; n++)
         plan_next(y, n);
+    if (!y->task && !y->half_duplex)
+        play_in_any_order(y, total);
     while (y->tasks < total)
         carry_out(y, earliest(y));
 }

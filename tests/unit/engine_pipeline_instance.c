@@ -1,7 +1,7 @@
 /* The tables of a pipeline problem: what the cluster decides against plain sums over all pairs of
  * devices and against the mesh's collectives, sums of points, fewer points, what is refused. */
 #include "engine/cost/collectives.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/formula.h"
 #include "rl/rng.h"
 
 #include <math.h>
@@ -209,7 +209,8 @@ static void test_sums(void **state)
             double work = in.gradient_bytes[j] - in.gradient_bytes[i];
             temporary = 0;
             for (uint32_t k = i; k < j; k++)
-                temporary = fmax(temporary, in.temporary_bytes[k] - (in.stash_bytes[j] - in.stash_bytes[k + 1]));
+                temporary = fmax(temporary, in.temporary_bytes[k] -
+                                                (in.stash_bytes[j] - in.stash_bytes[k + 1]));
             assert_true(pipe_temporary_bytes(&in, i, j) == temporary);
             assert_true(near(pipe_forward_ms(&in, i, j, 0, 2), work * in.share[2]));
             assert_true(near(pipe_backward_ms(&in, i, j, 2, 4),
@@ -268,6 +269,36 @@ static void test_fewer_points(void **state)
     assert_int_equal(pipe_instance_coarsen(&in, one, 1, &few, &e), 0);
     assert_int_equal(few.ties, 0); /* all uses in one point */
     pipe_instance_free(&few);
+    pipe_instance_free(&in);
+}
+
+/* Curves: parts that tile the points, sums and extremes over them; more columns than points. */
+static void test_spots(void **state)
+{
+    (void)state;
+    struct cluster c = unequal();
+    struct pipe_instance in = filled(&c, 37, 3);
+    struct pipe_spot spot[50];
+    uint32_t counts[] = {1, 5, 37, 50};
+
+    for (uint32_t n = 0; n < 4; n++) {
+        double gradients = 0;
+        pipe_spots(&in, counts[n], spot);
+        for (uint32_t k = 0; k < counts[n]; k++) {
+            double least = INFINITY, most = 0;
+            assert_true(spot[k].first < spot[k].end && spot[k].end <= 37);
+            if (counts[n] <= 37)
+                assert_int_equal(spot[k].first, k ? spot[k - 1].end : 0);
+            for (uint32_t i = spot[k].first; i < spot[k].end; i++) {
+                least = fmin(least, in.forward_bytes[i] + in.backward_bytes[i]);
+                most = fmax(most, in.forward_bytes[i] + in.backward_bytes[i]);
+            }
+            assert_true(spot[k].least_bytes == least && spot[k].most_bytes == most);
+            gradients += spot[k].gradient_bytes;
+            assert_true(near(spot[k].compute_ms, 3 * spot[k].gradient_bytes));
+        }
+        assert_true(counts[n] > 37 || near(gradients, in.gradient_bytes[37]));
+    }
     pipe_instance_free(&in);
 }
 
@@ -335,9 +366,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_links),   cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_sums),    cmocka_unit_test(test_fewer_points),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_links), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_sums),  cmocka_unit_test(test_fewer_points),
+        cmocka_unit_test(test_spots), cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
