@@ -4,6 +4,7 @@
 #include "engine/pipeline/export.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/explain.h"
+#include "engine/plan/explain_reshard.h"
 #include "engine/plan/plan_file.h"
 #include "engine/search/exact.h"
 #include "tui/command.h"
@@ -19,14 +20,19 @@ static const char help[] =
     "ask whether both can be split, or the NAME of an instruction for its cost and collective.\n"
     "Without a plan, nothing is decided; --optimum asks about the proven best plan. Of a pipeline plan\n"
     "WHAT is an instruction: the stage it runs on.\n\n"
+    "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.\n\n"
     "  --plan FILE                the plan to explain\n"
+    "  --reshard N                why reshard N of a relaxed plan stands where it stands, and what\n"
+    "                             the plan would cost without it\n"
+    "  --json                     that answer as JSON\n"
     "  --optimum                  the proven best plan\n" PROBLEM_ARGS_HELP;
 
 struct explain_args {
     struct problem_args problem;
     const char *plan, *what[2];
     uint32_t what_count;
-    bool optimum;
+    int64_t reshard; /* from 1; 0: none asked */
+    bool optimum, json;
 };
 
 /* Arguments that are no files: with a colon and digits behind it, or not existing. */
@@ -59,6 +65,13 @@ static int parse(int argc, char **argv, struct explain_args *a)
             a->plan = argv[++i];
         } else if (!strcmp(argv[i], "--optimum")) {
             a->optimum = true;
+        } else if (!strcmp(argv[i], "--json")) {
+            a->json = true;
+        } else if (!strcmp(argv[i], "--reshard") && i + 1 < argc) {
+            const char *number = argv[++i];
+            if (!hlo_parse_int(number, strlen(number), &a->reshard) || a->reshard < 1 ||
+                a->reshard > UINT32_MAX)
+                return wrong("--reshard is a number from 1 on");
         } else if (argv[i][0] != '-' && is_what(argv[i], a->problem.model)) {
             if (a->what_count == 2)
                 return wrong("more than two things to explain");
@@ -73,7 +86,9 @@ static int parse(int argc, char **argv, struct explain_args *a)
     }
     if (!a->problem.model)
         return wrong("no model given");
-    return a->what_count ? 0 : wrong("nothing to explain");
+    if (a->json && !a->reshard)
+        return wrong("--json goes with --reshard");
+    return a->what_count || a->plan ? 0 : wrong("nothing to explain");
 }
 
 static int empty_plan(const struct problem *p, struct plan *out, struct err *e)
@@ -93,13 +108,8 @@ static int make_plan(const struct explain_args *a, const struct problem *p, stru
     struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
     struct exact_result r;
 
-    if (a->plan) {
-        int loaded = plan_file_load(p, a->plan, out, e);
-        if (loaded || !out->relaxed)
-            return loaded;
-        plan_release(out);
-        return err_set(e, ERR_INPUT, "%.200s: a relaxed plan; strict ones are explained", a->plan);
-    }
+    if (a->plan)
+        return plan_file_load(p, a->plan, out, e);
     int rc = empty_plan(p, out, e);
     if (rc || !a->optimum)
         return rc;
@@ -117,10 +127,37 @@ static int make_plan(const struct explain_args *a, const struct problem *p, stru
     return 0;
 }
 
+enum { RESHARDS_LISTED = 40 };
+
+static int explain_relaxed(const struct explain_args *a, const struct plan *plan, struct str *out, struct err *e)
+{
+    struct reshard_removal removal;
+    uint32_t number = (uint32_t)(a->reshard - 1);
+
+    if (a->what_count)
+        return err_set(e, ERR_INPUT, "of a relaxed plan reshards are explained: --reshard N, not %.100s", a->what[0]);
+    if (!a->reshard)
+        return reshard_list(plan, RESHARDS_LISTED, out, e);
+    int rc = reshard_remove(plan, number, &removal, e);
+    if (!rc && a->json)
+        rc = reshard_explain_json(plan, number, &removal, out, e);
+    else if (!rc)
+        reshard_explain(plan, number, &removal, out);
+    reshard_removal_release(&removal);
+    return rc;
+}
+
 static int explain(const struct explain_args *a, const struct plan *plan, struct str *out, struct err *e)
 {
     dim_id d[2] = {0};
     int rc = 0;
+
+    if (plan->relaxed)
+        return explain_relaxed(a, plan, out, e);
+    if (a->reshard)
+        return err_set(e, ERR_INPUT, "a strict plan has no reshards");
+    if (!a->what_count)
+        return err_set(e, ERR_INPUT, "nothing to explain: expected NAME:DIM or NAME");
 
     if (a->what_count == 1 && !strchr(a->what[0], ':')) {
         hlo_id id = hlo_find(plan->problem->m, a->what[0]);

@@ -1,4 +1,5 @@
 /* engine/relaxed/pins.c - decisions that must hold, as labels that may not be taken. */
+#include "engine/relaxed/model_internal.h"
 #include "engine/relaxed/relaxed_internal.h"
 
 #include <string.h>
@@ -96,6 +97,76 @@ int relaxed_set_pins(struct relaxed *r, const struct relaxed_pin *pins, uint32_t
     r->is_ready = false;
     for (uint32_t k = 0; k < count; k++)
         pin_one(r, &pins[k]);
+    return r->model.tables.failed ? err_set(e, ERR_MEMORY, "not enough memory for the decisions")
+                                  : 0;
+}
+
+/* ---- ways without collectives ---- */
+
+static bool is_way(const struct model *m, uint32_t edge, const struct relaxed_reshard *way)
+{
+    const struct model_node *user = &m->nodes[m->energy.edges[edge].b];
+
+    if (m->edges[edge].value != way->value)
+        return false;
+    if (way->user != HLO_NONE)
+        return user->kind == MODEL_INSTRUCTION && user->id == way->user &&
+               m->edges[edge].leaf == way->leaf;
+    if (way->becomes != HLO_NONE)
+        return user->kind != MODEL_INSTRUCTION && user->kind != MODEL_HUB &&
+               user->value == way->becomes;
+    return user->kind == MODEL_HUB;
+}
+
+/* The edge's table with what costs anything forbidden. */
+static void forbid_edge(struct relaxed *r, uint32_t edge)
+{
+    struct tables *t = &r->model.tables;
+    struct energy_edge *k = &r->own_edges[edge];
+    uint32_t rows = tables_rows(t, k->table.table, false), cols = tables_cols(t, k->table.table, false);
+    uint64_t key[TABLE_KEY] = {KEY_NO_RESHARD, k->table.table};
+    bool is_new;
+    table_id id = tables_get(t, key, rows, cols, &is_new);
+
+    if (is_new && !t->failed) {
+        const double *from = tables_at(t, k->table.table, false);
+        double *to = tables_at(t, id, false);
+        for (size_t n = 0; n < (size_t)rows * cols; n++)
+            to[n] = from[n] > 0 ? TABLE_FORBIDDEN : 0;
+        tables_turn(t, id);
+    }
+    k->table.table = id;
+}
+
+int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct err *e)
+{
+    const struct energy *g = &r->model.energy;
+    bool found = false;
+
+    r->is_ready = false;
+    if (!way) {
+        free(r->own_edges);
+        r->own_edges = NULL;
+        r->pinned.edges = g->edges;
+        return 0;
+    }
+    if (way->is_inside)
+        return err_set(e, ERR_INPUT, "this all-reduce is inside its instruction and stays with it");
+    if (!r->own_edges) {
+        r->own_edges = mem_try((size_t)g->edge_count + 1, sizeof *r->own_edges);
+        if (!r->own_edges)
+            return err_set(e, ERR_MEMORY, "not enough memory for the decisions");
+        memcpy(r->own_edges, g->edges, g->edge_count * sizeof *r->own_edges);
+        r->pinned.edges = r->own_edges;
+    }
+    for (uint32_t k = 0; k < g->edge_count; k++) {
+        if (is_way(&r->model, k, way)) {
+            forbid_edge(r, k);
+            found = true;
+        }
+    }
+    if (!found)
+        return err_set(e, ERR_INPUT, "no value of this problem goes that way");
     return r->model.tables.failed ? err_set(e, ERR_MEMORY, "not enough memory for the decisions")
                                   : 0;
 }

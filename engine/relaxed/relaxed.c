@@ -84,6 +84,7 @@ void relaxed_free(struct relaxed *r)
     stage_release(&r->tied);
     stage_release(&r->whole);
     free(r->pinned.unary);
+    free(r->own_edges);
     model_release(&r->model);
     free(r->best);
     free(r->trial);

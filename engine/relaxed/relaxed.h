@@ -103,6 +103,11 @@ void relaxed_free(struct relaxed *r); /* NULL ok */
 int relaxed_set_pins(struct relaxed *r, const struct relaxed_pin *pins, uint32_t count,
                      struct err *e) MUST_CHECK;
 
+/* From now on this way of a value has no collective: both its ends agree but for local slices. Adds to
+ * what is forbidden already; NULL: nothing is. `r` was solved or given a plan before. ERR_INPUT when
+ * the reshard is inside an instruction, or no way of this problem. O(edges). */
+int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct err *e) MUST_CHECK;
+
 /* The best plan found in at most `sweeps` sweeps (0: the options'). ERR_INFEASIBLE when the pins
  * leave none. */
 int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out,
