@@ -40,8 +40,12 @@ struct regime problem_regime(const struct problem *p)
 
 static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, struct labels *out, struct err *e)
 {
-    return labels_new(&p->classes, mesh, p->options.exact_divisibility, p->training.batch,
-                      problem_regime(p).micro_batches, out, e);
+    int64_t of = p->training.batch_divisor;
+    struct label_cut cut = {p->training.batch, problem_regime(p).micro_batches, of, of};
+
+    if (p->options.batch_size && p->training.batch != CLASS_NONE)
+        cut.size = p->options.batch_size;
+    return labels_new(&p->classes, mesh, p->options.exact_divisibility, &cut, out, e);
 }
 
 static int new_terms(const struct problem *p, const struct cluster *cluster, const double *measured_ms, struct terms *out,
@@ -211,17 +215,14 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
     return rc;
 }
 
-int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
+/* Prices `p` under other options; on error it stays as it was. */
+static int reprice(struct problem *p, const struct problem_options *o, struct err *e)
 {
     struct problem_options old = p->options;
     struct labels labels = p->labels;
     struct terms terms = p->terms;
-    struct regime before = problem_regime(p);
 
-    if (r->micro_batches == before.micro_batches && r->zero == before.zero)
-        return 0;
-    p->options.micro_batches = r->micro_batches;
-    p->options.zero = r->zero;
+    p->options = *o;
     memset(&p->labels, 0, sizeof p->labels);
     memset(&p->terms, 0, sizeof p->terms);
     int rc = price(p, e);
@@ -236,6 +237,30 @@ int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
     labels_release(&labels);
     terms_release(&terms);
     return 0;
+}
+
+int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
+{
+    struct problem_options o = p->options;
+    struct regime before = problem_regime(p);
+
+    if (r->micro_batches == before.micro_batches && r->zero == before.zero)
+        return 0;
+    o.micro_batches = r->micro_batches;
+    o.zero = r->zero;
+    return reprice(p, &o, e);
+}
+
+int problem_set_batch_size(struct problem *p, int64_t size, struct err *e)
+{
+    struct problem_options o = p->options;
+    int64_t k = problem_regime(p).micro_batches;
+
+    if (size && (p->training.batch == CLASS_NONE || size < 0 || size > 1 << 20 || size % k))
+        return err_set(e, ERR_INPUT, "a batch of %lld, expected a multiple of the %lld micro-batches", (long long)size,
+                       (long long)k);
+    o.batch_size = size;
+    return reprice(p, &o, e);
 }
 
 int problem_set_profile(struct problem *p, double *ms, struct err *e)

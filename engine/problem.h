@@ -16,6 +16,7 @@ struct problem_options {
     char mesh[64];            /* "2x8"; "": one axis over all devices */
     uint32_t micro_batches;   /* 0 and 1: the batch at once */
     uint8_t zero;             /* ZeRO level, 0 to 3 */
+    int64_t batch_size;       /* in place of the module's; 0: the module's */
 };
 
 enum { BATCH_AS_FOUND = UINT32_MAX };
@@ -54,6 +55,10 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
  * (ERR_INPUT: it does not divide the batch) the old ones stay. */
 int problem_set_regime(struct problem *p, const struct regime *r, struct err *e) MUST_CHECK;
 struct regime problem_regime(const struct problem *p);
+
+/* The step as it would be with another batch, 1 .. 2^20 (a multiple of the micro-batches; 0: the
+ * module's): every dim tied to the batch grows with it, all else stays. ERR_INPUT as above. */
+int problem_set_batch_size(struct problem *p, int64_t size, struct err *e) MUST_CHECK;
 
 /* What a person changes of a problem while it is searched. */
 struct problem_change {

@@ -2,6 +2,7 @@
 #include "tui/cmd_plan.h"
 
 #include "engine/pipeline/pipeline_file.h"
+#include "engine/plan/peak.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
@@ -11,8 +12,10 @@
 #include "tui/pipeline_print.h"
 #include "tui/plan_limit.h"
 #include "tui/plan_relaxed.h"
+#include "tui/plan_stability.h"
 #include "tui/problem_args.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +25,7 @@ struct plan_args {
     struct problem_args problem;
     const char *settings[SETTINGS_MOST];
     uint32_t setting_count;
-    bool optimum, paper_reward, json, random;
+    bool optimum, paper_reward, json, random, stability, memory;
     uint64_t seed;
     const char *start, *out;
     struct plan_relaxed_args relaxed;
@@ -39,6 +42,10 @@ static const char help[] =
     "  --optimum                  the best plan that keeps those decisions, with proof\n"
     "  --reward cost|paper        what best means: step time (default), or the paper's reward\n"
     PLAN_LIMIT_HELP
+    "  --memory                   the peak: its parts, the largest values live at it with their source\n"
+    "                             lines, and the change of one decision that lowers it most\n"
+    "  --stability                how far a bandwidth, the memory, the batch may move, each alone, before\n"
+    "                             another plan is better than this one, and which\n"
     PLAN_RELAXED_HELP
     PROBLEM_ARGS_HELP
     "  -o FILE                    write the plan to FILE\n"
@@ -62,6 +69,10 @@ static int parse(int argc, char **argv, struct plan_args *a)
             a->optimum = true;
         } else if (!strcmp(argv[i], "--json")) {
             a->json = true;
+        } else if (!strcmp(argv[i], "--stability")) {
+            a->stability = true;
+        } else if (!strcmp(argv[i], "--memory")) {
+            a->memory = true;
         } else if (!strcmp(argv[i], "--set") && i + 1 < argc) {
             if (a->setting_count == SETTINGS_MOST)
                 return usage("too many --set");
@@ -99,6 +110,8 @@ static int parse(int argc, char **argv, struct plan_args *a)
         return usage("--random and --reward paper are of strict mode");
     if (a->limit.on && (a->relaxed.on || a->random || a->paper_reward))
         return usage("--memory-limit and auto are of the strict optimum: no --mode relaxed, --random, --reward paper");
+    if ((a->stability || a->memory) && (a->relaxed.on || a->paper_reward))
+        return usage("--stability and --memory are of strict plans");
     if (a->start && (a->limit.choose_micro_batches || a->limit.choose_zero))
         return usage("--plan goes with the --micro-batches and --zero it was made with, not with auto");
     return a->problem.model ? 0 : usage("no model given");
@@ -237,6 +250,15 @@ static int make_plan(struct plan_args *a, const struct problem *p, struct plan *
     return rc;
 }
 
+static void print_head(const struct plan *plan)
+{
+    char mesh[64];
+
+    mesh_format(&plan->problem->mesh, mesh, sizeof mesh);
+    printf("%s  on %s, mesh %s%s\n\n", plan->problem->m->name, plan->problem->cluster.name, mesh,
+           plan->relaxed ? ", relaxed" : "");
+}
+
 static void print_plan(const struct plan *plan)
 {
     const struct problem *p = plan->problem;
@@ -257,8 +279,7 @@ static void print_plan(const struct plan *plan)
         reduced += list[k].count;
     }
     free(list);
-    mesh_format(&p->mesh, mesh, sizeof mesh);
-    printf("%s  on %s, mesh %s%s\n\n", p->m->name, p->cluster.name, mesh, plan->relaxed ? ", relaxed" : "");
+    print_head(plan);
     printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
            units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
     if (plan->relaxed)
@@ -317,13 +338,58 @@ static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p
     return a->out ? pipeline_file_save(l, p, a->out, e) : 0;
 }
 
+/* Decisions that stay while figures move: those given, when the rest was left to the solver. A plan of
+ * given decisions alone is held against all others. */
+static int write_stability(struct plan_args *a, struct problem *p, const struct plan *plan, struct str *json, struct err *e)
+{
+    bool solved = a->optimum || a->limit.on;
+    struct stability_options o = {.on = plan->on,
+                                  .limit = plan->memory_limit > 0 ? plan->memory_limit : INFINITY,
+                                  .variables = true,
+                                  .inputs = true,
+                                  .fix = solved ? fix_decisions : NULL,
+                                  .context = a};
+    struct stability s;
+    int rc = stability_of(p, &o, &s, e);
+
+    if (rc)
+        return rc;
+    if (a->json)
+        rc = plan_stability_json(plan, &s, json, e);
+    else
+        plan_stability_print(plan, &s);
+    stability_release(&s);
+    return rc;
+}
+
+/* What was asked for of a plan, as text or JSON. */
+static int tell(struct plan_args *a, struct problem *p, const struct plan *plan, struct str *text, struct err *e)
+{
+    int rc = 0;
+
+    if (a->json)
+        return a->stability ? write_stability(a, p, plan, text, e) : plan_write_json(plan, text, e);
+    if (a->stability || a->memory)
+        print_head(plan);
+    else
+        print_plan(plan);
+    if (a->memory)
+        rc = plan_peak_write(plan, 12, text, e);
+    if (!rc && a->memory)
+        fputs(text->text, stdout);
+    str_clear(text);
+    if (!rc && a->stability)
+        rc = write_stability(a, p, plan, text, e);
+    return rc;
+}
+
 int cmd_plan(int argc, char **argv)
 {
     struct plan_args *a = mem_alloc(sizeof *a);
     struct problem *p = mem_alloc(sizeof *p);
     struct regimes_result *regimes = mem_alloc(sizeof *regimes);
     struct plan plan = {0};
-    struct str json = {0};
+    struct str text = {0};
     struct err e;
     int parsed = parse(argc, argv, a);
     int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
@@ -340,8 +406,6 @@ int cmd_plan(int argc, char **argv)
                  : a->limit.on ? make_limited(a, p, regimes, &plan, &e)
                                : make_plan(a, p, &plan, &e);
         bool none = !rc && a->limit.on && !regimes->fits;
-        if (!rc && a->json)
-            rc = none ? plan_limit_json(&a->limit, p, regimes, &json, &e) : plan_write_json(&plan, &json, &e);
         if (!rc && a->out && !none)
             rc = plan_file_save(&plan, a->out, &e);
         if (!rc && !a->json && a->limit.on) {
@@ -349,21 +413,23 @@ int cmd_plan(int argc, char **argv)
                 plan_limit_print(&a->limit, p, regimes);
             plan_limit_print_tries(&a->limit, regimes);
         }
-        if (!rc && none)
+        if (!rc && none) {
             code = EXIT_INFEASIBLE;
+            rc = a->json ? plan_limit_json(&a->limit, p, regimes, &text, &e) : 0;
+        } else if (!rc) {
+            rc = tell(a, p, &plan, &text, &e);
+        }
         if (rc) {
             err_print(&e, stderr);
             code = exit_code_of(&e);
-        } else if (a->json) {
-            fputs(json.text, stdout);
-        } else if (!none) {
-            print_plan(&plan);
+        } else if (text.text) {
+            fputs(text.text, stdout);
         }
         regimes_release(regimes);
         plan_release(&plan);
         problem_release(p);
     }
-    str_release(&json);
+    str_release(&text);
     free(a->relaxed.stores);
     free(regimes);
     free(p);

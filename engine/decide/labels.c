@@ -7,13 +7,15 @@ static int no_memory(struct err *e)
     return err_set(e, ERR_MEMORY, "not enough memory for the labels of this module");
 }
 
-static bool is_admissible(const struct class_info *k, uint32_t cuts, int64_t parts, bool exact)
+static bool is_admissible(const struct labels *l, class_id id, int64_t parts, bool exact)
 {
+    const struct class_info *k = &l->classes->info[id];
+
     if (parts == 1)
         return true;
-    if (k->reason != CLASS_ALLOWED || parts > k->least / cuts)
+    if (k->reason != CLASS_ALLOWED || parts > label_size(l, id, k->least))
         return false;
-    if (exact && k->divisor / cuts % parts)
+    if (exact && label_size(l, id, k->divisor) % parts)
         return false;
     return !k->group_divisor || k->group_divisor % parts == 0;
 }
@@ -49,7 +51,7 @@ static void fill_shares(const struct labels *l, class_id k, double *share)
     bool all = distinct_sizes(l->classes, k, sizes, &count);
 
     for (uint32_t a = 0; a < l->count; a++) {
-        share[a] = 1.0 / label_cuts(l, k);
+        share[a] = label_part(l, k, 0, l->classes->info[k].least);
         if (!label_is_admissible(l, k, (label)a))
             continue;
         share[a] = all ? 0 : label_part(l, k, (label)a, l->classes->info[k].least);
@@ -88,7 +90,7 @@ static int number_kinds(struct labels *l, struct err *e)
         shares[a] = 1;
     bool ok = find_kind(l, &room, shares, &none);
     for (class_id k = 0; k < l->classes->count && ok; k++) {
-        if (!label_is_splittable(l, k) && label_cuts(l, k) == 1)
+        if (!label_is_splittable(l, k) && label_size(l, k, l->classes->info[k].divisor) == l->classes->info[k].divisor)
             continue;
         fill_shares(l, k, shares);
         ok = find_kind(l, &room, shares, &l->kind[k]);
@@ -96,10 +98,11 @@ static int number_kinds(struct labels *l, struct err *e)
     return ok ? 0 : no_memory(e);
 }
 
-int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact, class_id cut, uint32_t cuts,
+int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact, const struct label_cut *cut,
                struct labels *out, struct err *e)
 {
-    struct labels l = {.classes = c, .axes = mesh->axes, .count = 1u << mesh->axes, .cut = cut, .cuts = cuts};
+    struct labels l = {.classes = c, .axes = mesh->axes, .count = 1u << mesh->axes, .cut = cut->class,
+                       .cuts = cut->cuts, .size = cut->size, .of = cut->of};
     uint32_t idle = 0; /* axes of one device: they split nothing, no label holds them */
 
     for (uint32_t a = 0; a < l.count; a++)
@@ -114,7 +117,7 @@ int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool ex
         idle |= mesh->axis[x].size < 2 ? 1u << x : 0;
     for (class_id k = 0; k < c->count; k++) {
         for (uint32_t a = 0; a < l.count; a++) {
-            if (!(a & idle) && is_admissible(&c->info[k], label_cuts(&l, k), l.parts[a], exact))
+            if (!(a & idle) && is_admissible(&l, k, l.parts[a], exact))
                 l.admissible[k] |= (uint64_t)1 << a;
         }
     }

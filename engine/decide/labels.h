@@ -5,8 +5,9 @@
  * (divisibility pad) or divides all of its dims (exact), and divides the group counts it must.
  * share = max over the class's dims of ceil(size / n) / size: with pad the coarsest dim decides.
  *
- * One class may be cut into micro-batches first: then its sizes are those of one micro-batch, and its
- * shares are of the whole batch still: ceil(size / k / n) / size. */
+ * One class, the batch, may be of another size than in the module, and cut into micro-batches: then
+ * its sizes are those of one micro-batch, and its shares still of the module's size:
+ * ceil(size x grown / k / n) / size. */
 #ifndef AUTOMAP_ENGINE_DECIDE_LABELS_H
 #define AUTOMAP_ENGINE_DECIDE_LABELS_H
 
@@ -25,9 +26,16 @@ struct labels {
     uint32_t kind_count;
     class_id cut;           /* class that is cut into micro-batches; CLASS_NONE */
     uint32_t cuts;          /* how many, dividing all its sizes; 1 */
+    int64_t size, of;       /* its sizes are size / of times those of the module; `of` divides them */
 };
 
-int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact, class_id cut, uint32_t cuts,
+/* The batch: size / of times as large as in the module, in `cuts` micro-batches. */
+struct label_cut {
+    class_id class; /* CLASS_NONE: none */
+    uint32_t cuts;
+    int64_t size, of;
+};
+int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact, const struct label_cut *cut,
                struct labels *out, struct err *e) MUST_CHECK;
 void labels_release(struct labels *l);
 
@@ -49,15 +57,20 @@ static inline uint32_t label_cuts(const struct labels *l, class_id k)
 {
     return k == l->cut && k != CLASS_NONE ? l->cuts : 1;
 }
+/* Size of a dim of class `k` within one micro-batch. */
+static inline int64_t label_size(const struct labels *l, class_id k, int64_t size)
+{
+    return k == l->cut && k != CLASS_NONE ? size / l->of * l->size / l->cuts : size;
+}
 /* True when a padded split: some dim of the class is not divided evenly. */
 static inline bool label_pads(const struct labels *l, class_id k, label a)
 {
-    return l->classes->info[k].divisor / label_cuts(l, k) % l->parts[a] != 0;
+    return label_size(l, k, l->classes->info[k].divisor) % l->parts[a] != 0;
 }
 /* Part of a dim of `size` in class `k` (CLASS_NONE: none) that one device works on at a time. */
 static inline double label_part(const struct labels *l, class_id k, label a, int64_t size)
 {
-    int64_t cut = size / label_cuts(l, k), parts = l->parts[a];
+    int64_t cut = label_size(l, k, size), parts = l->parts[a];
 
     return size > 0 ? (double)((cut + parts - 1) / parts) / (double)size : 1;
 }

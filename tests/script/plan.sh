@@ -38,6 +38,16 @@ expect 1 '0, 1, 2 or 3' plan "$tiny" --zero 4
 expect 2 'divisor of the batch, 8' plan "$tiny" --micro-batches 3
 expect 1 'strict optimum: no --mode relaxed' plan "$tiny" --memory-limit device --random 1
 
+meta=$1/examples/models/t5-tiny.meta.hlo.txt.gz
+vgg2=$1/examples/clusters/a-2x8-v100.yaml
+expect 0 'peak +907 kB +while dot_general.216 runs +examples/make/t5.py:62' plan "$meta" --devices 4 --set 'batch/source:0=1' --memory
+expect 0 'the change that lowers it most: batch/labels:0 split over 4' plan "$meta" --devices 4 --memory
+expect 0 'network bandwidth +3\.1 GB/s now; from 2\.2 GB/s to 7\.9 GB/s' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability
+expect 0 'batch +128 now; from 14 to 177' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability
+expect 0 '"is_best":.*true' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability --json
+expect 0 'not the best as things are' plan "$tiny" --set 'batch/source:0=1' --stability
+expect 1 'of strict plans' plan "$tiny" --mode relaxed --stability
+
 expect 1 'expected some of add' plan "$tiny" --no-reductions sum
 expect 1 'no model given' plan --optimum
 expect 2 'no parameter matches' plan "$tiny" --set 'nobody:0=1'
