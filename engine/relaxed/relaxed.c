@@ -231,12 +231,18 @@ static void offer_left(struct relaxed *r, struct stage *s)
         r->best[n] = s->coloured[s->folded.colour[n]];
 }
 
-/* Labels of the whole; folded, each colour takes those of its first member. */
-static void offer(struct relaxed *r, struct stage *s, const uint16_t *x)
+/* Labels of the whole as those of the stage; folded, each colour takes those of its first member.
+ */
+static void set_left(struct stage *s, const uint16_t *x)
 {
     for (uint32_t c = 0; s->is_folded && c < s->folded.energy.nodes; c++)
         s->coloured[c] = x[s->folded.member[c]];
     energy_restrict(&s->reduced, s->is_folded ? s->coloured : x, s->left);
+}
+
+static void offer(struct relaxed *r, struct stage *s, const uint16_t *x)
+{
+    set_left(s, x);
     offer_left(r, s);
 }
 
@@ -270,6 +276,20 @@ static uint32_t run(struct relaxed *r, struct stage *s, uint32_t most)
     return done;
 }
 
+/* The best plan, improved axis by axis, unless it is good enough. */
+static int polish(struct relaxed *r, struct stage *s, struct err *e)
+{
+    double enough = r->options.gap > 0 ? r->options.gap : 1e-6;
+
+    if (r->best_ms - s->trws.bound <= enough * s->trws.bound)
+        return 0;
+    set_left(s, r->best);
+    int rc = relaxed_polish(r, s, e);
+    if (!rc)
+        offer_left(r, s);
+    return rc;
+}
+
 static void offer_known_plans(struct relaxed *r, struct stage *s)
 {
     if (r->has_best) {
@@ -299,6 +319,9 @@ int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, 
         stage_release(&r->tied);
     }
     uint32_t done = run(r, s, most);
+    rc = polish(r, s, e);
+    if (rc)
+        return rc;
     if (r->best_ms > TABLE_FORBIDDEN / 2)
         return err_set(e, ERR_INFEASIBLE, "no plan keeps these decisions");
     r->has_best = true;

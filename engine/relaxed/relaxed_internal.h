@@ -47,6 +47,9 @@ static inline struct stage *relaxed_stage(struct relaxed *r)
 /* pins.c: the model's unary costs with the pins in them. */
 int relaxed_index_edges(struct relaxed *r, struct err *e) MUST_CHECK;
 
+/* polish.c: lowers the energy of stage->left; at once when there is one axis. */
+int relaxed_polish(struct relaxed *r, struct stage *stage, struct err *e) MUST_CHECK;
+
 /* Fills the plan from the best labels; `out` holds the figures of the search already. */
 int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e) MUST_CHECK;
 
