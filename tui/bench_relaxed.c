@@ -11,8 +11,18 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-enum { ROUNDS = 3 };
+enum { ROUNDS = 5 };
+
+/* Seconds of this thread on a processor: solving is of one thread, and others may be at work. */
+static double thread_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static const struct {
     const char *cluster, *mesh, *shown;
@@ -66,13 +76,13 @@ static int solve(const struct problem *p, enum relaxed_folding folding, struct r
 {
     struct relaxed_options o = {.folding = folding};
     struct relaxed *r;
-    double start = bench_now();
+    double start = thread_now();
     int rc = relaxed_new(p, &o, &r, e);
 
     if (rc)
         return rc;
     rc = relaxed_solve(r, 0, plan, e);
-    *ms = 1e3 * (bench_now() - start);
+    *ms = 1e3 * (thread_now() - start);
     relaxed_free(r);
     return rc;
 }
@@ -111,7 +121,7 @@ struct speed {
 
 static void keep_least(double *best, double start)
 {
-    double ms = 1e3 * (bench_now() - start);
+    double ms = 1e3 * (thread_now() - start);
 
     *best = *best > 0 && *best < ms ? *best : ms;
 }
@@ -123,18 +133,18 @@ static int time_solve(const struct problem *p, const struct relaxed_options *o, 
     struct relaxed_pin pin = {0, 0, 0, RELAXED_WHOLE};
     struct relaxed_plan plan = {0};
     struct relaxed *r;
-    double start = bench_now();
+    double start = thread_now();
     int rc = relaxed_new(p, o, &r, e);
 
     if (rc)
         return rc;
     keep_least(build, start);
-    start = bench_now();
+    start = thread_now();
     rc = relaxed_solve(r, sweeps, &plan, e);
     keep_least(ms, start);
     *gap = plan.gap;
     relaxed_plan_release(&plan);
-    start = bench_now();
+    start = thread_now();
     if (!rc && what_if)
         rc = relaxed_set_pins(r, &pin, 1, e);
     if (!rc && what_if)
@@ -181,7 +191,7 @@ int bench_relaxed_speed(const char *model)
         err_print(&e, stderr);
         return EXIT_INPUT;
     }
-    printf("\n%-37s  measured   target\n", model);
+    printf("\n%-37s  measured   target, ms of a processor\n", model);
     printf("relaxed: statuses, labels, costs       %6.1f\n", s.build);
     printf("one axis, 30 sweeps, unfolded          %6.1f   <= 100 ms\n", s.sweeps);
     printf("one axis, 30 sweeps, folded            %6.1f   <= 15 ms\n", s.folded);
@@ -208,7 +218,8 @@ int bench_relaxed(int argc, char **argv)
     }
     if (argc == 1)
         rc = examples_models(list, &count, data, &e);
-    printf("ms of a step; the last column of each half: ms to solve\n\n%-13s %-7s |%10s %10s |%38s "
+    printf("ms of a step; the last column of each half: ms of a processor to solve\n\n%-13s %-7s "
+           "|%10s %10s |%38s "
            "|%38s\n",
            "model", "mesh", "data par.", "strict", "relaxed     global   gap",
            "folded       tied   gap");

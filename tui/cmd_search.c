@@ -6,6 +6,7 @@
 #include "engine/units.h"
 #include "tui/command.h"
 #include "tui/file.h"
+#include "tui/plan_relaxed.h"
 #include "tui/search_pipeline.h"
 #include "tui/search_race.h"
 #include "tui/search_run.h"
@@ -196,7 +197,8 @@ static void print_statistics(const struct search_pool *pool)
     printf("\n");
 }
 
-static void print_json(const struct search_pool *pool, cJSON *runs)
+/* `relaxed`: of the best plan completed, or NULL; taken over. */
+static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed)
 {
     cJSON *all = runs;
 
@@ -218,6 +220,8 @@ static void print_json(const struct search_pool *pool, cJSON *runs)
         }
         cJSON_AddItemToObject(all, "runs", runs);
     }
+    if (relaxed)
+        cJSON_AddItemToObject(all, "relaxed", relaxed);
     char *text = cJSON_Print(all);
     if (text)
         puts(text);
@@ -233,6 +237,45 @@ static int write_plan(const struct search_args *a, const struct plan *plan)
     if (rc)
         err_print(&e, stderr);
     return rc ? EXIT_INPUT : EXIT_OK;
+}
+
+/* --mode relaxed: the best relaxed plan that keeps what the search decided, in place of its own. */
+static int complete(struct plan *best, struct err *e)
+{
+    struct plan_relaxed_args a = {.on = true};
+    struct plan done;
+    int rc = plan_relaxed_solve(&a, best->problem, NULL, 0, best, &done, e);
+
+    if (rc)
+        return rc;
+    done.seed = best->seed;
+    plan_release(best);
+    *best = done;
+    return 0;
+}
+
+static void print_completed(const struct plan *plan)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    printf("its decisions, completed by a relaxed plan\n\n");
+    printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
+           units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
+    plan_relaxed_print_costs(plan->relaxed);
+    printf("\n");
+}
+
+static cJSON *completed_json(const struct plan *plan)
+{
+    const struct relaxed_plan *r = plan->relaxed;
+    cJSON *o = cJSON_CreateObject();
+
+    cJSON_AddNumberToObject(o, "step_time_ms", r->cost.step_ms);
+    cJSON_AddNumberToObject(o, "bound_ms", r->bound_ms);
+    cJSON_AddStringToObject(o, "bound_kind", relaxed_bound_names[r->bound_kind]);
+    cJSON_AddNumberToObject(o, "gap", r->gap);
+    cJSON_AddNumberToObject(o, "reshards", r->reshard_count);
+    return o;
 }
 
 /* Prints every run that found a plan; the best of them is the plan to write. */
@@ -264,12 +307,21 @@ static int report(struct search_pool *pool)
         }
     }
     bool any = best.on;
+    struct err e;
+    if (any && a->relaxed && complete(&best, &e)) {
+        err_print(&e, stderr);
+        cJSON_Delete(runs);
+        plan_release(&best);
+        return exit_code_of(&e);
+    }
     if (any && a->json)
-        print_json(pool, runs);
+        print_json(pool, runs, a->relaxed ? completed_json(&best) : NULL);
     else
         cJSON_Delete(runs);
     if (any && !a->json && a->seeds > 1)
         print_statistics(pool);
+    if (any && !a->json && a->relaxed)
+        print_completed(&best);
     if (any && a->plan)
         code = write_plan(a, &best);
     if (any)

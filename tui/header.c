@@ -104,7 +104,8 @@ static void add_search(struct row *r, const struct watch *w)
 {
     static const char *const names[SEARCH_ALGORITHM_COUNT] = {
         [SEARCH_DQN] = "DQN",           [SEARCH_RANDOM] = "random", [SEARCH_GREEDY] = "greedy",
-        [SEARCH_ENUMERATE] = "enumerate", [SEARCH_ANNEAL] = "anneal", [SEARCH_EXACT] = "exact"};
+        [SEARCH_ENUMERATE] = "enumerate", [SEARCH_ANNEAL] = "anneal", [SEARCH_EXACT] = "exact",
+        [SEARCH_TRWS] = "TRW-S, rounded"};
     const struct search_options *o = &w->shot->options;
     char text[96];
 

@@ -15,11 +15,12 @@ static const char help[] =
     "  --kind opp|adp|pp|all      decide variables (default), inputs, a pipeline; all: variables "
     "and inputs\n"
     "                             together, compared with the best plan of each other kind\n"
-    "  --algo NAME                dqn (default), random, greedy, enumerate, exact; anneal, or of a "
+    "  --algo NAME                dqn (default), random, greedy, enumerate, exact; anneal, trws, or of a "
     "pipeline\n"
     "                             descent; race: all of them on equally many priced plans\n"
     "  --reward cost|paper        step time (default), or the paper's 0.4 and 0.1 per dim\n"
-    "  --mode strict              no resharding between uses\n"
+    "  --mode strict|relaxed      relaxed: what was decided is completed at least cost by a plan whose\n"
+    "                             values may change their split between uses\n"
     "  --propagation full|weak    weak: conflicts are found by walking into them, and end an "
     "episode\n"
     "  --no-folding               decide every copy of a repeated layer apart\n"
@@ -217,8 +218,10 @@ static int take_value(struct search_args *a, const char *option, const char *val
         a->algorithm = value;
         return 0;
     }
-    if (!strcmp(option, "mode"))
-        return strcmp(value, "strict") ? usage("--mode is strict, not ", value) : 0;
+    if (!strcmp(option, "mode")) {
+        a->relaxed = !strcmp(value, "relaxed");
+        return a->relaxed || !strcmp(value, "strict") ? 0 : usage("--mode is strict or relaxed, not ", value);
+    }
     if (!strcmp(option, "episodes"))
         return take_count(value, 1, INT64_MAX, &a->episodes)
                    ? 0
@@ -349,6 +352,8 @@ int search_args_parse(int argc, char **argv, struct search_args *a)
         return usage("no model given", "");
     if (a->journal && (a->seeds > 1 || a->race))
         return usage("--journal is of one search", "");
+    if (a->relaxed && (a->race || a->pipeline.wanted))
+        return usage("--mode relaxed goes with neither --algo race nor --kind pp", "");
     if (a->race && (a->seeds > 1 || a->by_step.count || a->by_episode.count))
         return usage("--algo race takes neither --seeds nor --script", "");
     sort_timed(&a->by_step);

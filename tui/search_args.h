@@ -27,6 +27,7 @@ struct search_args {
     struct pipeline_args pipeline; /* --kind pp, and what --kind all compares with */
     const char *algorithm;         /* as given; NULL: not given */
     bool race, json, quiet;
+    bool relaxed;                  /* the decisions found are completed by a relaxed plan */
     uint64_t episodes; /* 0: no limit */
     double seconds;    /* 0: no limit */
     uint32_t seeds;

@@ -1,6 +1,8 @@
 #include "tui/search_race.h"
 
+#include "engine/relaxed/relaxed.h"
 #include "engine/search/race.h"
+#include "engine/units.h"
 #include "tui/command.h"
 
 #include <cjson/cJSON.h>
@@ -74,6 +76,18 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
                      : "an opponent needed fewer");
 }
 
+/* What trws rounded to be in this race of strict plans. */
+static void print_relaxed(const struct race *r)
+{
+    const struct relaxed_plan *plan = r->count > SEARCH_TRWS ? search_relaxed(r->runner[SEARCH_TRWS].search) : NULL;
+    char step[UNITS_ROOM], bound[UNITS_ROOM];
+
+    if (plan)
+        printf("\ntrws is scored by its plan rounded to a strict one; relaxed it takes %s, the %s bound is %s\n",
+               units_ms(step, plan->cost.step_ms), relaxed_bound_names[plan->bound_kind],
+               units_ms(bound, plan->bound_ms));
+}
+
 static void print_lines(const struct search_args *a, const struct race *r, const char *conclusion)
 {
     double base = baseline_of(r);
@@ -100,6 +114,7 @@ static void print_lines(const struct search_args *a, const struct race *r, const
                (unsigned long long)search_evaluations(o->search), o->seconds, o->seconds_to_best,
                search_is_proven(o->search) ? "  proven" : "");
     }
+    print_relaxed(r);
     printf("\nwho led\n\n");
     for (size_t n = 0; n < r->lead_count; n++)
         printf("  from plan %-8llu %-10s %.6g\n", (unsigned long long)r->leads[n].evaluation,
@@ -122,6 +137,12 @@ static cJSON *runner_json(const struct search_args *a, const struct race *r, uin
     cJSON_AddNumberToObject(j, "seconds", o->seconds);
     cJSON_AddNumberToObject(j, "seconds_to_best", o->seconds_to_best);
     cJSON_AddBoolToObject(j, "proven", search_is_proven(o->search));
+    const struct relaxed_plan *relaxed = search_relaxed(o->search);
+    if (relaxed) {
+        cJSON_AddNumberToObject(j, "relaxed_ms", relaxed->cost.step_ms);
+        cJSON_AddNumberToObject(j, "relaxed_bound_ms", relaxed->bound_ms);
+        cJSON_AddStringToObject(j, "relaxed_bound_kind", relaxed_bound_names[relaxed->bound_kind]);
+    }
     cJSON *curve = cJSON_AddArrayToObject(j, "curve");
     for (uint32_t k = 0; k < r->point_count; k++)
         cJSON_AddItemToArray(curve, cJSON_CreateNumber(shown(a, baseline_of(r), o->curve[k])));

@@ -25,6 +25,8 @@ int race_new(const struct problem *p, const struct search_options *o, const stru
         struct search_options own = *o;
         own.algorithm = r->algorithm = (enum search_algorithm)n;
         int rc = search_new(p, &own, &r->search, e);
+        if (n == SEARCH_TRWS && (rc == ERR_LIMIT || rc == ERR_INPUT))
+            break; /* the last: relaxed mode does not take this problem */
         if (!rc)
             out->count++;
         if (!rc && pin_count)

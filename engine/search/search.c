@@ -13,6 +13,7 @@ static const struct search_ops *const ops_of[SEARCH_ALGORITHM_COUNT] = {
     [SEARCH_DQN] = &search_dqn,             [SEARCH_RANDOM] = &search_random,
     [SEARCH_GREEDY] = &search_greedy,       [SEARCH_ENUMERATE] = &search_enumerate,
     [SEARCH_ANNEAL] = &search_anneal,       [SEARCH_EXACT] = &search_exact,
+    [SEARCH_TRWS] = &search_trws,
 };
 
 int search_new(const struct problem *p, const struct search_options *o, struct search **out, struct err *e)

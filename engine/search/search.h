@@ -17,7 +17,8 @@
     X(GREEDY, "greedy", "the better decision at each position; restarts after random beginnings")  \
     X(ENUMERATE, "enumerate", "every plan in order, branches cut that cannot beat the best")       \
     X(ANNEAL, "anneal", "simulated annealing on whole plans")                                      \
-    X(EXACT, "exact", "the proven optimum by elimination")
+    X(EXACT, "exact", "the proven optimum by elimination")                                         \
+    X(TRWS, "trws", "the relaxed plan by message passing, rounded to a strict one, which is scored")
 
 enum search_algorithm {
 #define X(id, name, summary) SEARCH_##id,
@@ -78,6 +79,10 @@ uint64_t search_evaluations(const struct search *s); /* whole plans priced */
 uint64_t search_conflicts(const struct search *s);
 bool search_is_done(const struct search *s);
 bool search_is_proven(const struct search *s); /* exact, or enumeration run to its end */
+
+/* What SEARCH_TRWS rounds: its last relaxed plan, with its bound; NULL before it has one, and of others. */
+struct relaxed_plan;
+const struct relaxed_plan *search_relaxed(const struct search *s);
 
 /* Times that a search came to its natural end without being done: the DQN's stage 2 set back every group
  * several times and found nothing better. */

@@ -27,7 +27,7 @@ struct search_ops {
 };
 
 extern const struct search_ops search_dqn, search_random, search_greedy, search_enumerate,
-    search_anneal, search_exact;
+    search_anneal, search_exact, search_trws;
 
 /* A whole plan was priced: counts it, compares it with the best, fills the event's end part. */
 void search_ended(struct search *s, const label *on, bool conflict, struct search_event *out);

@@ -29,7 +29,7 @@ assert {d["by"] for d in one["decisions_list"]} <= {"decision", "propagation", "
 P
 
 # no algorithm changes a pin
-for algo in dqn random greedy enumerate anneal exact; do
+for algo in dqn random greedy enumerate anneal exact trws; do
     "$automap" search "$tiny" --kind all --algo $algo --episodes 60 --pin 'encoder/layer_000/ffn/conv1/kernel:1=0' \
         --pin 'encoder/layer_000/self/q/kernel:0=1' --json > "$dir/pin.json" 2> "$dir/err" || {
         cat "$dir/err"
@@ -42,6 +42,18 @@ held = [d for d in r["decisions_list"] if d["variable"] == "encoder/layer_000/se
 assert held and all(d["status"] == 1 and d["by"] == "pin" for d in held), held
 P
 done
+
+# what was decided is completed at least cost, written and read back
+"$automap" search "$base" --devices 16 --kind all --algo exact --mode relaxed --json --plan "$dir/relaxed.plan" \
+    > "$dir/relaxed.json" 2> "$dir/err"
+"$automap" plan "$base" --devices 16 --mode relaxed --plan "$dir/relaxed.plan" --json > "$dir/relaxed.back"
+python3 - "$dir/relaxed.json" "$dir/relaxed.back" << 'P' || exit 1
+import json, sys
+found, back = (json.load(open(p)) for p in sys.argv[1:])
+done = found["relaxed"]
+assert done["bound_ms"] <= done["step_time_ms"] <= found["step_time_ms"] * (1 + 1e-9), done
+assert back["mode"] == "relaxed" and abs(back["step_time_ms"] - done["step_time_ms"]) < 1e-9 * done["step_time_ms"]
+P
 
 # pins that clash: the smallest set that does, and only it
 code=0
