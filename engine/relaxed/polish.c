@@ -137,7 +137,7 @@ static int improve(struct slice *s, struct err *e)
     double best = energy_of(&s->energy, s->x);
     for (uint32_t n = 0; !rc && left && n <= POLISH_SWEEPS && t.bound < best * (1 - 1e-9); n++) {
         if (n)
-            trws_sweep(&t);
+            trws_sweep(&t, true);
         n ? (void)memcpy(left, t.x, reduced.left.nodes * sizeof *left)
           : energy_restrict(&reduced, s->x, left);
         icm(&t, left, POLISH_SWEEPS);

@@ -266,9 +266,9 @@ static uint32_t run(struct relaxed *r, struct stage *s, uint32_t most)
     uint32_t done = 0;
 
     while (done < most && r->best_ms - s->trws.bound > enough * s->trws.bound) {
-        trws_sweep(&s->trws);
-        done++;
-        if (done % DECODE_EVERY && done < most)
+        bool with_labels = ++done % DECODE_EVERY == 0 || done == most;
+        trws_sweep(&s->trws, with_labels);
+        if (!with_labels)
             continue;
         memcpy(s->left, s->trws.x, s->reduced.left.nodes * sizeof *s->left);
         offer_left(r, s);

@@ -38,13 +38,16 @@ static void list_ends(struct trws *s)
     }
     for (uint32_t k = 0; k < g->edge_count; k++) {
         const struct energy_edge *i = &g->edges[k];
-        size_t to_a = at, to_b = at + energy_labels(g, i->a);
-        struct sight back = {i->table.table, !i->table.turned};
-        at = to_b + energy_labels(g, i->b);
+        const struct table *t = &g->tables->items[i->table.table];
+        uint32_t at_a = energy_labels(g, i->a), at_b = energy_labels(g, i->b);
+        size_t rows_a = i->table.turned ? t->turned : t->at,
+               rows_b = i->table.turned ? t->at : t->turned;
+        size_t to_a = at, to_b = at + at_a;
+        at = to_b + at_b;
         s->ends[i->b > i->a ? high[i->a]++ : low[i->a]++] =
-            (struct trws_end){i->b, i->table, to_a, to_b};
+            (struct trws_end){i->b, at_b, rows_a, rows_b, to_a, to_b};
         s->ends[i->a > i->b ? high[i->b]++ : low[i->b]++] =
-            (struct trws_end){i->a, back, to_b, to_a};
+            (struct trws_end){i->a, at_a, rows_b, rows_a, to_b, to_a};
     }
     free(low);
     free(high);
@@ -168,18 +171,16 @@ static double send(struct trws *s, uint32_t node, const double *d, uint32_t labe
                    uint32_t to)
 {
     double *h = s->scratch + labels, taken = 0, gamma = s->gamma[node];
-    const struct energy *g = s->g;
+    const double *data = s->g->tables->data;
 
     for (uint32_t k = from; k < to; k++) {
         const struct trws_end *end = &s->ends[k];
         const double *in = s->message + end->in;
         double *out = s->message + end->out;
-        uint32_t cols = tables_cols(g->tables, end->table.table, end->table.turned);
         for (uint32_t l = 0; l < labels; l++)
             h[l] = gamma * d[l] - in[l];
-        double low = min_sum(out, h, tables_at(g->tables, end->table.table, end->table.turned),
-                             labels, cols);
-        for (uint32_t l = 0; l < cols; l++)
+        double low = min_sum(out, h, data + end->table, labels, end->cols);
+        for (uint32_t l = 0; l < end->cols; l++)
             out[l] -= low;
         taken += low;
     }
@@ -190,8 +191,7 @@ static double send(struct trws *s, uint32_t node, const double *d, uint32_t labe
 static const double *row_for(const struct trws *s, const struct trws_end *end, const uint16_t *x,
                              uint32_t labels)
 {
-    return tables_at(s->g->tables, end->table.table, !end->table.turned) +
-           (size_t)x[end->other] * labels;
+    return s->g->tables->data + end->turned + (size_t)x[end->other] * labels;
 }
 
 /* The best label given those of lower nodes and the messages of higher ones. */
@@ -208,7 +208,7 @@ static void decide(struct trws *s, uint32_t node, uint32_t labels)
     s->x[node] = (uint16_t)least_at(d, labels);
 }
 
-void trws_sweep(struct trws *s)
+void trws_sweep(struct trws *s, bool with_labels)
 {
     const struct energy *g = s->g;
     double bound = g->constant;
@@ -216,7 +216,8 @@ void trws_sweep(struct trws *s)
     for (uint32_t n = 0; n < g->nodes; n++) {
         uint32_t labels = collect(s, n, s->scratch);
         (void)send(s, n, s->scratch, labels, s->split[n], s->first[n + 1]);
-        decide(s, n, labels);
+        if (with_labels)
+            decide(s, n, labels);
     }
     for (uint32_t n = g->nodes; n-- > 0;) {
         uint32_t labels = collect(s, n, s->scratch);

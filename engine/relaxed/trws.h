@@ -22,18 +22,21 @@ struct trws {
     double bound; /* the best so far, constant included */
 };
 
+/* An edge as one of its nodes sees it. Places in tables->data, which may move but does not reorder.
+ */
 struct trws_end {
-    uint32_t other;
-    struct sight table; /* rows: labels of this node */
-    size_t in, out;     /* into message: to this node, to the other */
+    uint32_t other, cols; /* labels of the other node */
+    size_t table, turned; /* rows: labels of this node; of the other */
+    size_t in, out;       /* into message: to this node, to the other */
 };
 
 int trws_new(const struct energy *g, struct trws *out,
              struct err *e) MUST_CHECK; /* messages zero */
 void trws_release(struct trws *s);
 
-/* Forward and back. Leaves labels in s->x and raises s->bound. O(sum of table sizes). */
-void trws_sweep(struct trws *s);
+/* Forward and back; raises s->bound. With `with_labels` the way forward leaves labels in s->x.
+ * O(sum of table sizes). */
+void trws_sweep(struct trws *s, bool with_labels);
 
 /* Changes one label at a time while that lowers the energy; at most `rounds` times through. */
 void icm(const struct trws *s, uint16_t *x, uint32_t rounds);
