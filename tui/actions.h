@@ -39,6 +39,7 @@ enum common_action {
     ACT_COST,
     ACT_DEVICES,
     ACT_FORBIDDEN,
+    ACT_RACE,
     ACT_ZOOM,
     ACT_NARROWER,
     ACT_WIDER,

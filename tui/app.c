@@ -9,6 +9,7 @@
 #include "tui/view_memory.h"
 #include "tui/view_palette.h"
 #include "tui/view_plans.h"
+#include "tui/view_race.h"
 #include "tui/view_why.h"
 #include "tui/watch.h"
 
@@ -612,6 +613,9 @@ static void act_common(struct app *a, int action)
         return;
     case ACT_MEMORY:
         open_over(a, &view_memory, p && p->ops->plan_here ? p->ops->plan_here(p) : NULL);
+        return;
+    case ACT_RACE:
+        open_over(a, &view_race, NULL);
         return;
     case ACT_FORBIDDEN:
         open_over(a, &view_members, NULL);

@@ -18,6 +18,7 @@
 #include "tui/view_pin.h"
 #include "tui/view_plans.h"
 #include "tui/view_role.h"
+#include "tui/view_race.h"
 #include "tui/view_start.h"
 #include "tui/view_why.h"
 
@@ -39,6 +40,7 @@ const struct panel_ops *const panel_list[] = {
     &view_plans,
     &view_memory,
     &view_members,
+    &view_race,
     &view_pin,
     &view_backtrack,
     &view_options, &view_role, &view_export,

@@ -5,6 +5,7 @@
 #include "tui/cost_split.h"
 #include "tui/memory_look.h"
 #include "tui/price.h"
+#include "tui/race_run.h"
 #include "tui/tree.h"
 
 #include <setjmp.h>
@@ -16,6 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <unistd.h>
 
 #define MODELS AUTOMAP_SOURCE_DIR "/examples/models/"
@@ -232,6 +234,37 @@ static void test_classes_inside(void **state)
     free(reduces);
 }
 
+/* In a thread of its own the race comes out as without one; each line only ever gets better. */
+static void test_race(void **state)
+{
+    (void)state;
+    static struct race_look looks[2];
+    struct race_run *r;
+    struct err e;
+
+    for (int threaded = 0; threaded < 2; threaded++) {
+        assert_int_equal(race_run_new(watch, 3, 40, threaded, &r, &e), 0);
+        for (int wait = 0; wait < 60000 && !looks[threaded].done; wait++) {
+            race_run_look(r, &looks[threaded]);
+            if (!looks[threaded].done)
+                usleep(1000);
+        }
+        race_run_free(r);
+        assert_true(looks[threaded].done && looks[threaded].level == 40);
+    }
+    for (uint32_t n = 0; n < looks[0].count; n++) {
+        const struct race_line *a = &looks[0].lines[n], *b = &looks[1].lines[n];
+        assert_int_equal(a->step_count, b->step_count);
+        for (uint32_t k = 0; k < a->step_count; k++) {
+            assert_true(a->steps[k].score == b->steps[k].score && a->steps[k].evaluation == b->steps[k].evaluation);
+            assert_true(k == 0 || a->steps[k].score > a->steps[k - 1].score);
+        }
+    }
+    assert_true(looks[0].lines[SEARCH_EXACT].proven);
+    assert_int_equal(race_run_new(watch, 4, 1000000, true, &r, &e), 0);
+    race_run_free(r); /* stops a race that has hardly begun */
+}
+
 /* A wave holds all dims of its classes and no others; each step follows from the one before; played, it
  * lights up in order and ends. */
 static void test_wave(void **state)
@@ -421,7 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
-        cmocka_unit_test(test_wave), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
+        cmocka_unit_test(test_wave), cmocka_unit_test(test_race), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
     };
