@@ -40,6 +40,7 @@ enum common_action {
     ACT_DEVICES,
     ACT_FORBIDDEN,
     ACT_RACE,
+    ACT_PIPELINE,
     ACT_ZOOM,
     ACT_NARROWER,
     ACT_WIDER,

@@ -8,6 +8,7 @@
 #include "tui/view_members.h"
 #include "tui/view_memory.h"
 #include "tui/view_palette.h"
+#include "tui/view_pipeline.h"
 #include "tui/view_plans.h"
 #include "tui/view_race.h"
 #include "tui/view_why.h"
@@ -616,6 +617,9 @@ static void act_common(struct app *a, int action)
         return;
     case ACT_RACE:
         open_over(a, &view_race, NULL);
+        return;
+    case ACT_PIPELINE:
+        open_over(a, &view_pipeline, NULL);
         return;
     case ACT_FORBIDDEN:
         open_over(a, &view_members, NULL);

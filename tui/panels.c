@@ -16,6 +16,7 @@
 #include "tui/view_palette.h"
 #include "tui/view_options.h"
 #include "tui/view_pin.h"
+#include "tui/view_pipeline.h"
 #include "tui/view_plans.h"
 #include "tui/view_role.h"
 #include "tui/view_race.h"
@@ -41,6 +42,7 @@ const struct panel_ops *const panel_list[] = {
     &view_memory,
     &view_members,
     &view_race,
+    &view_pipeline,
     &view_pin,
     &view_backtrack,
     &view_options, &view_role, &view_export,

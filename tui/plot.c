@@ -263,7 +263,9 @@ static void print_labels(const struct canvas *c, const struct label *labels, int
         whole = whole && fabs(labels[i].value - round(labels[i].value)) < 1e-9;
     for (int i = 0; i < count; i++) {
         double v = labels[i].value;
-        if (c->plot->log_y)
+        if (c->plot->log_y && fabs(v) >= 100)
+            units_count(text[i], llround(v));
+        else if (c->plot->log_y)
             snprintf(text[i], UNITS_ROOM, "%.2g", v);
         else if (fabs(v) >= 1000)
             units_count(text[i], llround(v));

@@ -4,6 +4,7 @@
 #include "tui/class_look.h"
 #include "tui/cost_split.h"
 #include "tui/memory_look.h"
+#include "tui/pipeline_job.h"
 #include "tui/price.h"
 #include "tui/race_run.h"
 #include "tui/tree.h"
@@ -265,6 +266,33 @@ static void test_race(void **state)
     race_run_free(r); /* stops a race that has hardly begun */
 }
 
+/* The pipeline that is made in a thread is the one made without; it can be left at any time. */
+static void test_pipeline_job(void **state)
+{
+    (void)state;
+    static struct pipeline_look looks[2];
+    struct pipeline_options o = {.schedule = PIPE_EAGER};
+    struct pipeline_job *jobs[2];
+    struct err e;
+
+    for (int threaded = 0; threaded < 2; threaded++) {
+        assert_int_equal(pipeline_job_new(&problem, &o, threaded, &jobs[threaded], &e), 0);
+        for (int wait = 0; wait < 120000 && !looks[threaded].done; wait++) {
+            pipeline_job_look(jobs[threaded], &looks[threaded]);
+            if (!looks[threaded].done)
+                usleep(1000);
+        }
+        assert_true(looks[threaded].done && looks[threaded].version > 0 && looks[threaded].has_exact);
+    }
+    assert_true(pipe_plan_equal(&looks[0].plan.plan, &looks[1].plan.plan));
+    assert_true(looks[0].plan.makespan_ms[PIPE_EAGER] == looks[1].plan.makespan_ms[PIPE_EAGER]);
+    assert_true(looks[0].plan.fits && looks[0].exact.certified);
+    pipeline_job_free(jobs[0]);
+    pipeline_job_free(jobs[1]);
+    assert_int_equal(pipeline_job_new(&problem, &o, true, &jobs[0], &e), 0);
+    pipeline_job_free(jobs[0]);
+}
+
 /* A wave holds all dims of its classes and no others; each step follows from the one before; played, it
  * lights up in order and ends. */
 static void test_wave(void **state)
@@ -454,7 +482,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
-        cmocka_unit_test(test_wave), cmocka_unit_test(test_race), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
+        cmocka_unit_test(test_wave), cmocka_unit_test(test_race), cmocka_unit_test(test_pipeline_job), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
     };

@@ -1,0 +1,177 @@
+#include "tui/pipeline_job.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+struct pipeline_job {
+    const struct problem *problem;
+    struct pipeline_options options;
+    struct pipeline pipeline;
+    bool made;
+    struct pipeline_look look; /* under the lock */
+    pthread_mutex_t lock;
+    pthread_t thread;
+    bool in_thread;
+    atomic_bool stop;
+};
+
+static bool stopped(struct pipeline_job *j)
+{
+    return atomic_load_explicit(&j->stop, memory_order_relaxed);
+}
+
+static void take_plan(struct pipeline_job *j, const struct pipeline_plan *plan)
+{
+    pthread_mutex_lock(&j->lock);
+    j->look.plan = *plan;
+    j->look.version++;
+    pthread_mutex_unlock(&j->lock);
+}
+
+static int make(struct pipeline_job *j, struct err *e)
+{
+    int rc = pipeline_new(j->problem, &j->options, &j->pipeline, e);
+
+    if (rc)
+        return rc;
+    j->made = true;
+    pthread_mutex_lock(&j->lock);
+    j->look.pipeline = &j->pipeline;
+    pthread_mutex_unlock(&j->lock);
+    return 0;
+}
+
+/* The answer that is there at once, not yet made shorter. */
+static bool instant(struct pipeline_job *j, struct pipe_plan *plan)
+{
+    struct pipeline_plan first = {.found_by = "closed form"};
+
+    if (!pipeline_instant(&j->pipeline, plan))
+        return false;
+    struct pipe_plan all = pipeline_refine(&j->pipeline, plan);
+    pipeline_price(&j->pipeline, &all, &first);
+    take_plan(j, &first);
+    return true;
+}
+
+/* Step by step, so that it can be left. */
+static int solve(struct pipeline_job *j, struct err *e)
+{
+    struct pipe_exact_options o = {.stages = j->options.stages, .variables = true};
+    struct pipe_exact_result result;
+    struct pipe_exact *x;
+    bool more = true;
+    int rc = pipe_exact_new(&j->pipeline.few, &o, &x, e);
+
+    if (rc)
+        return rc;
+    while (more && !stopped(j)) {
+        more = pipe_exact_step(x);
+        pthread_mutex_lock(&j->lock);
+        j->look.steps = pipe_exact_steps(x);
+        j->look.steps_done = pipe_exact_steps_done(x);
+        pthread_mutex_unlock(&j->lock);
+    }
+    if (!more) {
+        pipe_exact_result(x, &result);
+        pthread_mutex_lock(&j->lock);
+        j->look.exact = result;
+        j->look.has_exact = true;
+        pthread_mutex_unlock(&j->lock);
+    }
+    pipe_exact_free(x);
+    return 0;
+}
+
+/* Of the optimum of L and the instant answer, each made shorter by simulation, the shortest. */
+static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool has_first, struct err *e)
+{
+    const struct pipe_exact_result *exact = &j->look.exact; /* only this thread writes it */
+    struct pipeline_start start[2];
+    struct pipeline_plan plan = {0};
+    uint32_t count = 0;
+
+    if (j->look.has_exact && exact->found)
+        start[count++] = (struct pipeline_start){pipeline_refine(&j->pipeline, &exact->plan), "exact"};
+    if (has_first)
+        start[count++] = (struct pipeline_start){pipeline_refine(&j->pipeline, first), "closed form"};
+    if (!pipeline_choose(&j->pipeline, start, count, &plan))
+        return err_set(e, ERR_INFEASIBLE, "no pipeline fits with %u micro-batches; m tries others, r recomputes",
+                       j->pipeline.options.micro_batches);
+    plan.optimum_ms = j->look.has_exact && exact->found ? exact->length_ms : 0;
+    plan.certified = plan.optimum_ms > 0 && exact->certified;
+    take_plan(j, &plan);
+    return 0;
+}
+
+static void *run(void *context)
+{
+    struct pipeline_job *j = context;
+    struct pipe_plan first;
+    struct err e = {0};
+    bool has_first = false;
+    int rc = make(j, &e);
+
+    if (!rc && !stopped(j))
+        has_first = instant(j, &first);
+    if (!rc && !stopped(j))
+        rc = solve(j, &e);
+    if (!rc && !stopped(j))
+        rc = choose(j, &first, has_first, &e);
+    pthread_mutex_lock(&j->lock);
+    if (rc)
+        snprintf(j->look.trouble, sizeof j->look.trouble, "%.255s", e.what);
+    j->look.done = true;
+    pthread_mutex_unlock(&j->lock);
+    return NULL;
+}
+
+int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, bool in_thread, struct pipeline_job **out,
+                     struct err *e)
+{
+    struct pipeline_job *j = mem_try(1, sizeof *j);
+    sigset_t all, before;
+
+    if (!j)
+        return err_set(e, ERR_MEMORY, "not enough memory for a pipeline");
+    j->problem = p;
+    j->options = *o;
+    pthread_mutex_init(&j->lock, NULL);
+    *out = j;
+    if (!in_thread) {
+        run(j);
+        return 0;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    j->in_thread = !pthread_create(&j->thread, NULL, run, j);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (j->in_thread)
+        return 0;
+    pipeline_job_free(j);
+    *out = NULL;
+    return err_set(e, ERR_MEMORY, "no thread for the pipeline");
+}
+
+void pipeline_job_free(struct pipeline_job *j)
+{
+    if (!j)
+        return;
+    atomic_store(&j->stop, true);
+    if (j->in_thread)
+        pthread_join(j->thread, NULL);
+    if (j->made)
+        pipeline_release(&j->pipeline);
+    pthread_mutex_destroy(&j->lock);
+    free(j);
+}
+
+void pipeline_job_look(struct pipeline_job *j, struct pipeline_look *out)
+{
+    pthread_mutex_lock(&j->lock);
+    *out = j->look;
+    pthread_mutex_unlock(&j->lock);
+}

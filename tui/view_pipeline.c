@@ -1,0 +1,362 @@
+/* The pipeline: a plan of stages that is made while one looks (tui/pipeline_job.h), and what a person
+ * makes of it: cuts moved, another schedule, other micro-batches. */
+#include "tui/view_pipeline.h"
+
+#include "engine/units.h"
+#include "tui/app.h"
+#include "tui/pipeline_draw.h"
+#include "tui/theme.h"
+#include "tui/utf8.h"
+#include "tui/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct pipeline_view {
+    struct pipeline_job *job;
+    struct pipeline_options options; /* as asked for */
+    struct pipeline_look look;
+    struct pipeline_shown shown;
+    struct pipeline_plan plan;       /* the one shown: the job's, or a person's change of it */
+    uint32_t version;                /* of the job's plan that was taken last */
+    bool moved;                      /* a person moved a cut: the job's next plan does not replace it */
+    uint32_t drawn_version;          /* of the schedule; UINT32_MAX: to be made */
+};
+
+enum { PIPE_VIEW_LEFT, PIPE_VIEW_RIGHT, PIPE_VIEW_MOVE_LEFT, PIPE_VIEW_MOVE_RIGHT, PIPE_VIEW_SCHEDULE, PIPE_VIEW_BATCHES,
+       PIPE_VIEW_RECOMPUTE, PIPE_VIEW_RESET, PIPE_VIEW_GO, PIPE_VIEW_BACK };
+static const struct action pipeline_actions[] = {
+    [PIPE_VIEW_LEFT] = {"left", "in this view", "choose a stage and its cut", "cut", "h or Left", "Left"},
+    [PIPE_VIEW_RIGHT] = {"right", "in this view", NULL, NULL, "l or Right", "Right"},
+    [PIPE_VIEW_MOVE_LEFT] = {"move-left", "in this view", "move the cut to the next cheap place", "move it", "H", NULL},
+    [PIPE_VIEW_MOVE_RIGHT] = {"move-right", "in this view", NULL, NULL, "L", NULL},
+    [PIPE_VIEW_SCHEDULE] = {"schedule", "in this view", "eager, 1f1b, gpipe", "schedule", "s", NULL},
+    [PIPE_VIEW_BATCHES] = {"micro-batches", "in this view", "another number of micro-batches", "micro-batches", "m", NULL},
+    [PIPE_VIEW_RECOMPUTE] = {"recompute", "in this view", "keep inputs only", "recompute", "r", NULL},
+    [PIPE_VIEW_RESET] = {"reset", "in this view", "the found plan again", "reset", "0", NULL},
+    [PIPE_VIEW_GO] = {"go", "in this view", "go to the cut in the tree", "go there", "Enter", NULL},
+    [PIPE_VIEW_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
+};
+static const struct key_table pipeline_keys = {"pipeline", pipeline_actions, sizeof pipeline_actions / sizeof *pipeline_actions};
+
+/* ---- the plan ---- */
+
+static int start(struct panel *p, struct err *e)
+{
+    struct pipeline_view *v = p->state;
+    enum pipe_schedule_kind kind = v->shown.kind;
+
+    pipe_schedule_free(&v->shown.schedule);
+    pipeline_job_free(v->job);
+    v->job = NULL;
+    v->shown = (struct pipeline_shown){.kind = kind};
+    v->version = 0;
+    v->moved = false;
+    v->drawn_version = UINT32_MAX;
+    v->options.schedule = kind;
+    return pipeline_job_new(p->scene->problem, &v->options, p->scene->now_ms > 0, &v->job, e);
+}
+
+static int open_pipeline(struct panel *p, const void *arg, struct err *e)
+{
+    (void)arg;
+    if (!p->scene->problem)
+        return err_set(e, ERR_INPUT, "no model is open");
+    return start(p, e);
+}
+
+static void close_pipeline(struct panel *p)
+{
+    struct pipeline_view *v = p->state;
+    pipe_schedule_free(&v->shown.schedule);
+    pipeline_job_free(v->job);
+}
+
+static bool is_live(const struct panel *p)
+{
+    const struct pipeline_view *v = p->state;
+    return v->job && !v->look.done;
+}
+
+/* Takes the job's newest plan, unless a person has changed it; plays the schedule of what is shown. */
+static bool refresh(struct panel *p)
+{
+    struct pipeline_view *v = p->state;
+    struct pipeline_shown *s = &v->shown;
+    struct err e;
+
+    pipeline_job_look(v->job, &v->look);
+    if (v->look.version != v->version && !v->moved) {
+        v->version = v->look.version;
+        v->plan = v->look.plan;
+        s->plan = v->plan.plan;
+        s->stage = s->stage < s->plan.stages ? s->stage : 0;
+        v->drawn_version = UINT32_MAX;
+    }
+    s->pipeline = v->look.pipeline;
+    if (!v->version || !s->pipeline)
+        return false;
+    if (v->drawn_version != UINT32_MAX)
+        return true;
+    pipe_schedule_free(&s->schedule);
+    s->schedule = (struct pipe_schedule){0};
+    if (pipe_schedule_make(&s->pipeline->all, &s->plan, s->kind, &s->schedule, &e))
+        app_say_err(p->scene->app, &e);
+    v->drawn_version = v->version;
+    return true;
+}
+
+/* ---- drawing ---- */
+
+static void draw_sentence(const struct panel *p, const struct pane *pane)
+{
+    const struct pipeline_view *v = p->state;
+    const struct pipeline_options *o = &v->look.pipeline->options;
+    const struct watch *w = p->scene->watch;
+    char devices[80] = "", layers[96] = "";
+    size_t a = 0, b = 0;
+
+    for (uint32_t k = 1; k < v->shown.plan.stages && a + 16 < sizeof devices && b + 20 < sizeof layers; k++) {
+        char layer[16];
+        pipeline_layer_text(v->look.pipeline, v->shown.plan.pivot[k], layer, sizeof layer);
+        a += (size_t)snprintf(devices + a, sizeof devices - a, " %u", v->shown.plan.device[k]);
+        b += (size_t)snprintf(layers + b, sizeof layers - b, " %s", layer);
+    }
+    char ms[UNITS_ROOM], text[224];
+    int x = pane_text(pane, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, v->plan.makespan_ms[v->shown.kind]));
+    x = pane_text(pane, x, 0, ROLE_TEXT, " simulated");
+    x = pane_format(pane, x, 0, ROLE_TEXT, "   L %.1f", v->plan.length_ms);
+    if (!v->plan.fits)
+        x = pane_text(pane, x, 0, ROLE_ERR, "   does not fit");
+    snprintf(text, sizeof text, "   %u × %u samples", o->micro_batches, o->batch / o->micro_batches);
+    if (x + utf8_text_columns(text) <= pane->width)
+        x = pane_text(pane, x, 0, ROLE_TEXT, text);
+    if (w && w->exact && w->shot->options.game.reward != GAME_REWARD_PAPER) {
+        snprintf(text, sizeof text, "   without stages %.1f", w->exact->cost.step_ms);
+        if (x + utf8_text_columns(text) <= pane->width)
+            x = pane_text(pane, x, 0, ROLE_TEXT, text);
+    }
+    snprintf(text, sizeof text, "   device cuts%s   in layers%s", devices, layers);
+    if (v->shown.plan.stages > 1 && x + utf8_text_columns(text) <= pane->width)
+        pane_text(pane, x, 0, ROLE_TEXT, text);
+}
+
+static void draw_notes(const struct pipeline_view *v, const struct pane *p, int y)
+{
+    int x = 0;
+
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++) {
+        x = pane_format(p, x, y, ROLE_DIM, "%s%s ", k ? " · " : "", pipe_schedule_names[k]);
+        x = pane_format(p, x, y, ROLE_TEXT, "%.1f", v->plan.makespan_ms[k]);
+    }
+    char text[128] = "";
+    if (v->look.has_exact && v->look.exact.found)
+        snprintf(text, sizeof text, "smallest L %.1f%s of %u cuts", v->look.exact.length_ms,
+                 v->look.exact.certified ? ", proven," : "", v->look.pipeline->few.points - 1);
+    else if (!v->look.done)
+        snprintf(text, sizeof text, "smallest L: %u of %u device cuts done", v->look.steps_done, v->look.steps);
+    if (x + 3 + utf8_text_columns(text) <= p->width)
+        x = pane_text(p, x + 3, y, ROLE_DIM, text);
+    if (x + 34 <= p->width)
+        pane_text(p, x + 3, y, ROLE_DIM, "chosen by simulation, not by L");
+}
+
+static void draw_waiting(const struct pipeline_view *v, const struct pane *p)
+{
+    if (v->look.done)
+        pane_cut(p, 0, 0, p->width, ROLE_ERR, v->look.trouble[0] ? v->look.trouble : "no pipeline fits");
+    else
+        pane_text(p, 0, 0, ROLE_DIM, v->look.pipeline ? "cutting the model into stages .." : "laying the forward pass out ..");
+}
+
+static void draw_pipeline(struct panel *p, const struct pane *pane)
+{
+    struct pipeline_view *v = p->state;
+    struct pipeline_shown *s = &v->shown;
+    char note[96];
+
+    if (!v->job || !refresh(p)) {
+        draw_waiting(v, pane);
+        return;
+    }
+    s->ascii = p->scene->ascii;
+    s->signs = s->ascii || app_theme(p->scene->app)->roles[ROLE_BLOCK_0].bg.kind == COLOUR_DEFAULT;
+    int gap = pane->height >= 24, stages = (int)s->plan.stages;
+    draw_sentence(p, pane);
+    snprintf(note, sizeof note, "%s · %u %s on %u devices", v->moved ? "your cuts" : v->plan.found_by, s->plan.stages,
+             s->plan.stages == 1 ? "stage" : "stages", s->pipeline->all.devices);
+    int table = stages > 8 ? 8 : stages, y = 1 + gap;
+    if (table > pane->height / 3)
+        table = pane->height / 3;
+    struct pane top = pane_part(pane, 0, y, pane->width, table + 3);
+    pipeline_draw_stages(s, &top, &(struct head){0, "Stages", note, true});
+    y += table + 3 + gap;
+    int left = pane->height - y - 1, course = left >= 22 ? left - 3 - gap - (stages <= 6 ? 2 * stages - 1 : stages) : 0;
+    course = course > 16 ? 16 : course < 10 ? 0 : course;
+    int gantt = left - course - (course ? gap : 0);
+    bool spaced = stages <= 6 && gantt >= 3 + 2 * stages - 1;
+    int wanted = 3 + (spaced ? 2 * stages - 1 : stages);
+    gantt = gantt > wanted ? wanted : gantt;
+    struct pane middle = pane_part(pane, 0, y, pane->width, gantt);
+    pipeline_draw_schedule(s, &middle, spaced);
+    y += gantt + gap;
+    struct pane low = pane_part(pane, 0, y, pane->width, course);
+    if (course)
+        pipeline_draw_course(s, &low);
+    draw_notes(v, pane, pane->height - 1);
+}
+
+/* ---- acts ---- */
+
+/* The nearest cut in that direction that is cheaper than its neighbours; HLO_NONE: none before the next
+ * stage's. */
+static uint32_t next_floor(const struct pipeline_view *v, uint32_t stage, int step)
+{
+    const struct pipe_instance *in = &v->look.pipeline->all;
+    const uint32_t *pivot = v->shown.plan.pivot;
+    uint32_t least = pivot[stage] + 1, most = pivot[stage + 2] - 1;
+    const double *bytes = in->forward_bytes;
+
+    for (uint32_t at = pivot[stage + 1]; step < 0 ? at > least : at < most;) {
+        at = step < 0 ? at - 1 : at + 1;
+        bool floor = at > 1 && at + 1 < in->points && bytes[at] <= bytes[at - 1] && bytes[at] <= bytes[at + 1] &&
+                     (bytes[at] < bytes[at - 1] || bytes[at] < bytes[at + 1]);
+        if (floor)
+            return at;
+    }
+    return HLO_NONE;
+}
+
+static void move_cut(struct panel *p, int step)
+{
+    struct pipeline_view *v = p->state;
+
+    if (v->shown.stage + 1 >= v->shown.plan.stages) {
+        app_say(p->scene->app, "the last stage has no cut behind it");
+        return;
+    }
+    uint32_t to = next_floor(v, v->shown.stage, step);
+    if (to == HLO_NONE) {
+        app_say(p->scene->app, "no cheaper place before the next cut");
+        return;
+    }
+    double before = v->plan.makespan_ms[v->shown.kind];
+    v->shown.plan.pivot[v->shown.stage + 1] = to;
+    pipeline_price(v->look.pipeline, &v->shown.plan, &v->plan);
+    v->moved = true;
+    v->drawn_version = UINT32_MAX;
+    app_say(p->scene->app, "%+.1f ms: %.1f simulated, L %.1f%s", v->plan.makespan_ms[v->shown.kind] - before,
+            v->plan.makespan_ms[v->shown.kind], v->plan.length_ms, v->plan.fits ? "" : ", does not fit");
+}
+
+/* The next larger number of micro-batches that divides the batch; then 1 again. */
+static uint32_t next_batches(const struct pipeline *l)
+{
+    enum { MOST = 128 };
+    for (uint32_t n = l->options.micro_batches + 1; n <= l->options.batch && n <= MOST; n++) {
+        if (l->options.batch % n == 0)
+            return n;
+    }
+    return 1;
+}
+
+static bool again(struct panel *p)
+{
+    struct err e = {0};
+
+    if (start(p, &e))
+        app_say_err(p->scene->app, &e);
+    return true;
+}
+
+static bool act_pipeline(struct panel *p, int action)
+{
+    struct pipeline_view *v = p->state;
+
+    if (action == PIPE_VIEW_BACK) {
+        app_close_top(p->scene->app);
+        return true;
+    }
+    if (action == PIPE_VIEW_RECOMPUTE) {
+        v->options.recompute = !v->options.recompute;
+        return again(p);
+    }
+    if (!v->look.pipeline || !v->version)
+        return false;
+    switch (action) {
+    case PIPE_VIEW_LEFT:
+    case PIPE_VIEW_RIGHT:
+        if (action == PIPE_VIEW_LEFT ? v->shown.stage > 0 : v->shown.stage + 1 < v->shown.plan.stages)
+            v->shown.stage += action == PIPE_VIEW_LEFT ? -1u : 1u;
+        return true;
+    case PIPE_VIEW_MOVE_LEFT:
+    case PIPE_VIEW_MOVE_RIGHT:
+        move_cut(p, action == PIPE_VIEW_MOVE_LEFT ? -1 : 1);
+        return true;
+    case PIPE_VIEW_SCHEDULE:
+        v->shown.kind = (enum pipe_schedule_kind)((v->shown.kind + 1) % PIPE_SCHEDULE_COUNT);
+        v->drawn_version = UINT32_MAX;
+        return true;
+    case PIPE_VIEW_BATCHES:
+        v->options.micro_batches = next_batches(v->look.pipeline);
+        return again(p);
+    case PIPE_VIEW_GO: {
+        uint32_t point = v->shown.plan.pivot[v->shown.stage + (v->shown.stage + 1 < v->shown.plan.stages)];
+        uint32_t id = point < v->look.pipeline->all.points ? v->look.pipeline->all.instruction[point] : UINT32_MAX;
+        if (id != UINT32_MAX)
+            app_go_to(p->scene->app, id);
+        return true;
+    }
+    default:
+        v->moved = false;
+        v->version = 0;
+        return true;
+    }
+}
+
+static bool move_pipeline(struct panel *p, enum list_move move)
+{
+    if (move == LIST_UP || move == LIST_DOWN)
+        return act_pipeline(p, move == LIST_UP ? PIPE_VIEW_LEFT : PIPE_VIEW_RIGHT);
+    return false;
+}
+
+/* "cut after layer 14: 17 MB here, up to 285 MB inside stage 0". */
+static void message_pipeline(const struct panel *p, char *out, size_t room)
+{
+    const struct pipeline_view *v = p->state;
+    const struct pipeline_shown *s = &v->shown;
+
+    if (!v->version || !s->pipeline)
+        return;
+    const struct pipe_instance *in = &s->pipeline->all;
+    struct pipe_stage st = pipe_stage_of(in, &s->plan, s->stage);
+    char here[UNITS_ROOM], most[UNITS_ROOM], state[UNITS_ROOM], flight[UNITS_ROOM];
+    double inside = 0;
+    for (uint32_t cut = st.first_point + 1; cut < st.end_point; cut++)
+        inside = fmax(inside, in->forward_bytes[cut]);
+    if (s->stage + 1 < s->plan.stages)
+        snprintf(out, room, "stage %u: %s state, %u in flight of %s; cut behind it: %s here, up to %s inside", s->stage,
+                 units_bytes(state, st.state_bytes), st.in_flight, units_bytes(flight, st.stash_bytes + st.input_bytes),
+                 units_bytes(here, in->forward_bytes[st.end_point]), units_bytes(most, inside));
+    else
+        snprintf(out, room, "stage %u: %s state, %u in flight of %s", s->stage, units_bytes(state, st.state_bytes), st.in_flight,
+                 units_bytes(flight, st.stash_bytes + st.input_bytes));
+}
+
+const struct panel_ops view_pipeline = {
+    .name = "pipeline",
+    .title = "Pipeline",
+    .place = PLACE_FULL,
+    .keys = &pipeline_keys,
+    .hints = "left move-left schedule micro-batches recompute reset go back",
+    .size = sizeof(struct pipeline_view),
+    .open = open_pipeline,
+    .close = close_pipeline,
+    .draw = draw_pipeline,
+    .act = act_pipeline,
+    .move = move_pipeline,
+    .message = message_pipeline,
+    .is_live = is_live,
+};
