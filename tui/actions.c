@@ -44,6 +44,7 @@ static const struct action actions[ACT_COUNT] = {
     [ACT_DEVICES] = {"devices", "look", "devices and links", NULL, "V d", NULL},
     [ACT_RACE] = {"race", "look", "race of all algorithms", NULL, "V r", NULL},
     [ACT_PIPELINE] = {"pipeline", "look", "stages of a pipeline", NULL, "V i", NULL},
+    [ACT_RELAXED] = {"relaxed", "look", "a plan that reshards, its bound", NULL, "V s", NULL},
     [ACT_FORBIDDEN] = {"forbidden", "look", "what can never be split", NULL, "V x", NULL},
     [ACT_ZOOM] = {"zoom", "look", "zoom", "zoom", "z", NULL},
     [ACT_NARROWER] = {"narrower", "look", "resize", NULL, "<", NULL},

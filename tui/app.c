@@ -11,6 +11,7 @@
 #include "tui/view_pipeline.h"
 #include "tui/view_plans.h"
 #include "tui/view_race.h"
+#include "tui/view_relaxed.h"
 #include "tui/view_why.h"
 #include "tui/watch.h"
 
@@ -620,6 +621,9 @@ static void act_common(struct app *a, int action)
         return;
     case ACT_PIPELINE:
         open_over(a, &view_pipeline, NULL);
+        return;
+    case ACT_RELAXED:
+        open_over(a, &view_relaxed, NULL);
         return;
     case ACT_FORBIDDEN:
         open_over(a, &view_members, NULL);

@@ -20,6 +20,7 @@
 #include "tui/view_plans.h"
 #include "tui/view_role.h"
 #include "tui/view_race.h"
+#include "tui/view_relaxed.h"
 #include "tui/view_start.h"
 #include "tui/view_why.h"
 
@@ -43,6 +44,7 @@ const struct panel_ops *const panel_list[] = {
     &view_members,
     &view_race,
     &view_pipeline,
+    &view_relaxed,
     &view_pin,
     &view_backtrack,
     &view_options, &view_role, &view_export,

@@ -3,6 +3,7 @@
 
 #include "engine/units.h"
 #include "tui/app.h"
+#include "tui/relaxed_job.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
 #include "tui/watch.h"
@@ -182,6 +183,12 @@ static void draw_elsewhere(const struct watch *w, const struct pane *p, int y)
         size += (size_t)snprintf(text + size, sizeof text - size, "%s%.1f %s", size ? " · " : "",
                                  plan->cost.step_ms, plan->found_by);
     }
+    struct relaxed_look relaxed = {0};
+    if (w->relaxed)
+        relaxed_job_look(w->relaxed, &relaxed);
+    if (relaxed.plan && size < 100)
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%.1f relaxed (bound %.1f)", size ? " · " : "",
+                                 relaxed.plan->cost.step_ms, relaxed.plan->bound_ms);
     if (size)
         draw_fact(p, y, "elsewhere", text);
 }

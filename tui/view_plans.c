@@ -5,6 +5,7 @@
 #include "engine/units.h"
 #include "tui/app.h"
 #include "tui/plan_diff.h"
+#include "tui/relaxed_job.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
 
@@ -259,6 +260,29 @@ static void draw_verdict(const struct panel *p, const struct pane *pane, int y)
                     differ, differ == 1 ? "decision differs" : "decisions differ");
 }
 
+/* The relaxed plan, of another space: one line, with its proof. */
+static void draw_relaxed(const struct panel *p, const struct pane *pane, int y)
+{
+    const struct watch *w = p->scene->watch;
+    struct relaxed_look look = {0};
+    double best = w->best ? w->best->cost.step_ms : w->shot->baseline_ms;
+    char text[256], count[UNITS_ROOM];
+
+    if (y >= pane->height)
+        return;
+    if (w->relaxed)
+        relaxed_job_look(w->relaxed, &look);
+    if (!look.plan) {
+        pane_text(pane, 0, y, ROLE_DIM, look.done ? "no relaxed plan was found" : w->relaxed ? "relaxed: not solved yet"
+                                                                                        : "V s looks for a plan that may reshard");
+        return;
+    }
+    snprintf(text, sizeof text, "relaxed %.1f ms, %+.1f %% against this search's best; bound %.1f, %s; %s reshards, %.1f GB", look.plan->cost.step_ms,
+             (look.plan->cost.step_ms / best - 1) * 100, look.plan->bound_ms, relaxed_bound_names[look.plan->bound_kind],
+             units_count(count, look.plan->reshard_count), look.memory.peak / 1e9);
+    pane_cut(pane, 0, y, pane->width, ROLE_TEXT, text);
+}
+
 static void draw_list(struct panel *p, const struct pane *pane)
 {
     struct plans *v = p->state;
@@ -282,6 +306,7 @@ static void draw_list(struct panel *p, const struct pane *pane)
         pane->grid->cursor_y = body.y + y + 1;
     }
     draw_verdict(p, pane, v->count + 3);
+    draw_relaxed(p, pane, v->count + 4);
 }
 
 /* ---- compare ---- */

@@ -1,6 +1,7 @@
 #include "tui/watch.h"
 
 #include "tui/grid.h"
+#include "tui/relaxed_job.h"
 #include "tui/tree.h"
 #include "tui/utf8.h"
 
@@ -172,7 +173,7 @@ int watch_status(const struct watch *w, hlo_id id)
 {
     const struct classes *c = &w->problem->classes;
     hlo_value first = c->m->leaf_base[id], end = c->m->leaf_base[id + 1];
-    int status = -2;
+    int found = -2;
 
     for (dim_id d = c->dim_base[first]; d < c->dim_base[end]; d++) {
         class_id k = c->class_of[d];
@@ -181,11 +182,11 @@ int watch_status(const struct watch *w, hlo_id id)
         if (watch_on(w, d))
             return 1;
         if (watch_open(w, d))
-            status = -1;
-        else if (status == -2)
-            status = 0;
+            found = -1;
+        else if (found == -2)
+            found = 0;
     }
-    return status;
+    return found;
 }
 
 /* ---- what changes ---- */
@@ -330,6 +331,7 @@ void watch_free(struct watch *w)
     live_plan_release(w->exact);
     class_names_release(&w->names);
     tree_free(w->tree);
+    relaxed_job_free(w->relaxed);
     free(w->move);
     free(w->on);
     free(w->open);

@@ -25,6 +25,7 @@ struct watch_move {
 };
 
 struct tree;
+struct relaxed_job;
 
 struct watch {
     const struct problem *problem; /* of the snapshot, which holds it */
@@ -40,6 +41,7 @@ struct watch {
     int position;     /* the move decided next; MOVE_NONE: none, or not shown */
     int cursor;       /* the move a person looks at */
     hlo_id here;      /* the instruction a person looks at; HLO_NONE: none yet */
+    struct relaxed_job *relaxed; /* NULL: nobody asked (tui/relaxed_job.h) */
     struct tree *tree; /* the module as a person thinks of it (tui/tree.h) */
 
     struct wave wave; /* of the last decision, in slow motion */

@@ -7,6 +7,7 @@
 #include "tui/pipeline_job.h"
 #include "tui/price.h"
 #include "tui/race_run.h"
+#include "tui/relaxed_job.h"
 #include "tui/tree.h"
 
 #include <setjmp.h>
@@ -293,6 +294,36 @@ static void test_pipeline_job(void **state)
     pipeline_job_free(jobs[0]);
 }
 
+/* The relaxed plan made in a thread is the one made without, no worse than any strict plan, over its bound. */
+static void test_relaxed_job(void **state)
+{
+    (void)state;
+    static struct relaxed_look looks[2];
+    struct relaxed_job *jobs[2];
+    double sum = 0;
+    struct err e;
+
+    for (int threaded = 0; threaded < 2; threaded++) {
+        assert_int_equal(relaxed_job_new(&problem, watch->shot, threaded, &jobs[threaded], &e), 0);
+        for (int wait = 0; wait < 120000 && !looks[threaded].done; wait++) {
+            relaxed_job_look(jobs[threaded], &looks[threaded]);
+            if (!looks[threaded].done)
+                usleep(1000);
+        }
+        assert_non_null(looks[threaded].plan);
+    }
+    const struct relaxed_plan *a = looks[0].plan, *b = looks[1].plan;
+    assert_true(a->cost.step_ms == b->cost.step_ms && a->reshard_count == b->reshard_count && a->bound_ms == b->bound_ms);
+    assert_true(a->bound_ms <= a->cost.step_ms * (1 + 1e-9) && a->cost.step_ms <= watch->exact->cost.step_ms * (1 + 1e-9));
+    for (int k = 0; k < RESHARD_KIND_COUNT; k++)
+        sum += looks[0].sums[k].ms;
+    assert_true(fabs(sum - a->cost.communication_ms) < 1e-6);
+    relaxed_job_free(jobs[0]);
+    relaxed_job_free(jobs[1]);
+    assert_int_equal(relaxed_job_new(&problem, watch->shot, true, &jobs[0], &e), 0);
+    relaxed_job_free(jobs[0]);
+}
+
 /* A wave holds all dims of its classes and no others; each step follows from the one before; played, it
  * lights up in order and ends. */
 static void test_wave(void **state)
@@ -482,7 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
-        cmocka_unit_test(test_wave), cmocka_unit_test(test_race), cmocka_unit_test(test_pipeline_job), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
+        cmocka_unit_test(test_wave), cmocka_unit_test(test_race), cmocka_unit_test(test_relaxed_job), cmocka_unit_test(test_pipeline_job), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
     };

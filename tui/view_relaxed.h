@@ -1,0 +1,9 @@
+/* tui/view_relaxed.h - V s: the plan whose splits may change between uses, its reshards and its bound. */
+#ifndef AUTOMAP_TUI_VIEW_RELAXED_H
+#define AUTOMAP_TUI_VIEW_RELAXED_H
+
+#include "tui/panel.h"
+
+extern const struct panel_ops view_relaxed;
+
+#endif
