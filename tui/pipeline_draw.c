@@ -9,15 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* "encoder/layer_014" as "enc 14", "layers[17]" as "17". */
 void pipeline_layer_text(const struct pipeline *l, uint32_t point, char *out, size_t room)
 {
     char layer[128];
-    const char *digits;
 
     pipeline_layer(l, point, layer, sizeof layer);
-    digits = layer + strcspn(layer, "0123456789");
-    if (*digits)
-        snprintf(out, room, "%d", atoi(digits));
+    const char *digits = layer + strcspn(layer, "0123456789"), *slash = strchr(layer, '/');
+    long number = strtol(digits, NULL, 10);
+    if (*digits && slash && slash < digits)
+        snprintf(out, room, "%.3s %ld", layer, number);
+    else if (*digits)
+        snprintf(out, room, "%ld", number);
     else
         text_cut_middle(out, room, layer[0] ? layer : "start", (int)room - 1);
 }

@@ -265,7 +265,6 @@ static void draw_relaxed(const struct panel *p, const struct pane *pane, int y)
 {
     const struct watch *w = p->scene->watch;
     struct relaxed_look look = {0};
-    double best = w->best ? w->best->cost.step_ms : w->shot->baseline_ms;
     char text[256], count[UNITS_ROOM];
 
     if (y >= pane->height)
@@ -277,9 +276,12 @@ static void draw_relaxed(const struct panel *p, const struct pane *pane, int y)
                                                                                         : "V s looks for a plan that may reshard");
         return;
     }
-    snprintf(text, sizeof text, "relaxed %.1f ms, %+.1f %% against this search's best; bound %.1f, %s; %s reshards, %.1f GB", look.plan->cost.step_ms,
-             (look.plan->cost.step_ms / best - 1) * 100, look.plan->bound_ms, relaxed_bound_names[look.plan->bound_kind],
-             units_count(count, look.plan->reshard_count), look.memory.peak / 1e9);
+    int size = snprintf(text, sizeof text, "relaxed %.1f ms, bound %.1f %s; %s reshards, %.1f GB", look.plan->cost.step_ms,
+                        look.plan->bound_ms, relaxed_bound_names[look.plan->bound_kind],
+                        units_count(count, look.plan->reshard_count), look.memory.peak / 1e9);
+    if (w->best && pane->width >= 110)
+        snprintf(text + size, sizeof text - (size_t)size, "; %+.1f %% against this search's best",
+                 (look.plan->cost.step_ms / w->best->cost.step_ms - 1) * 100);
     pane_cut(pane, 0, y, pane->width, ROLE_TEXT, text);
 }
 
