@@ -13,14 +13,14 @@
 #include "tui/view_log.h"
 #include "tui/view_members.h"
 #include "tui/view_memory.h"
-#include "tui/view_palette.h"
 #include "tui/view_options.h"
+#include "tui/view_palette.h"
 #include "tui/view_pin.h"
 #include "tui/view_pipeline.h"
 #include "tui/view_plans.h"
-#include "tui/view_role.h"
 #include "tui/view_race.h"
 #include "tui/view_relaxed.h"
+#include "tui/view_role.h"
 #include "tui/view_start.h"
 #include "tui/view_why.h"
 
@@ -47,7 +47,9 @@ const struct panel_ops *const panel_list[] = {
     &view_relaxed,
     &view_pin,
     &view_backtrack,
-    &view_options, &view_role, &view_export,
+    &view_options,
+    &view_role,
+    &view_export,
     &view_help,
     &view_palette,
     NULL,
