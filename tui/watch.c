@@ -208,7 +208,7 @@ static void read_statuses(struct watch *w)
             w->move[move].changed = true;
     }
     for (uint32_t n = 0; n < s->pin_count; n++) {
-        if ((int)s->pins[n].move < w->move_count)
+        if (s->pins[n].move < (uint32_t)w->move_count)
             w->move[s->pins[n].move].pinned = true;
     }
     memset(w->open, 0, classes * sizeof *w->open);
