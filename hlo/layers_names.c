@@ -298,17 +298,34 @@ bool hlo_layers_by_loop(struct layering *l)
 
 /* ---- scopes ---- */
 
-/* A known unnumbered layer in a scope: at its beginning or behind a '/'. */
-static uint32_t find_in_scope(const struct layering *l, const char *scope)
+/* The known layers; those without a number are looked for in every scope. */
+struct known {
+    uint32_t *unnumbered, count;
+    bool any;
+};
+
+static bool know_layers(const struct layering *l, struct known *k)
 {
-    for (uint32_t n = 2; n < l->places.count; n++) {
+    *k = (struct known){.unnumbered = mem_try(l->places.count, sizeof *k->unnumbered)};
+    for (uint32_t n = 2; k->unnumbered && n < l->places.count; n++) {
         const char *name = l->places.items[n].name;
         size_t size = strlen(name);
-        if (!l->places.items[n].is_layer || hlo_layer_of_path(name, size) == size)
-            continue;
+        k->any |= l->places.items[n].is_layer;
+        if (l->places.items[n].is_layer && hlo_layer_of_path(name, size) != size)
+            k->unnumbered[k->count++] = n;
+    }
+    return k->unnumbered;
+}
+
+/* A known unnumbered layer in a scope: at its beginning or behind a '/'. */
+static uint32_t find_in_scope(const struct layering *l, const struct known *k, const char *scope)
+{
+    for (uint32_t n = 0; n < k->count; n++) {
+        const char *name = l->places.items[k->unnumbered[n]].name;
+        size_t size = strlen(name);
         for (const char *at = strstr(scope, name); at; at = strstr(at + 1, name)) {
             if ((at == scope || at[-1] == '/') && (!at[size] || at[size] == '/'))
-                return n;
+                return k->unnumbered[n];
         }
     }
     return PLACE_UNKNOWN;
@@ -361,13 +378,14 @@ static bool common_module(const struct hlo_module *m, struct str *name)
     return is_module;
 }
 
-static uint32_t place_of_scope(struct layering *l, const char *op_name, const char *scope, bool has_layers)
+static uint32_t place_of_scope(struct layering *l, const char *op_name, const char *scope,
+                               const struct known *k)
 {
     size_t size = hlo_layer_of_path(scope, strlen(scope));
-    uint32_t place = size ? numbered_place(l, scope, size, has_layers) : PLACE_UNKNOWN;
+    uint32_t place = size ? numbered_place(l, scope, size, k->any) : PLACE_UNKNOWN;
 
-    if (!place && has_layers)
-        place = find_in_scope(l, scope);
+    if (!place)
+        place = find_in_scope(l, k, scope);
     if (!place && strchr(op_name, '/')) /* a bare "reduce_sum" says nothing */
         place = PLACE_OUTSIDE;
     return place;
@@ -378,13 +396,15 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
     const struct hlo_module *m = l->w->m;
     uint32_t *by_meta = mem_try(m->meta_count, sizeof *by_meta);
     struct str scope = {0}, common = {0};
-    bool has_layers = false, has_marks = false;
+    struct known known;
+    bool has_marks = false;
 
-    if (!by_meta)
+    if (!know_layers(l, &known) || !by_meta) {
+        free(known.unnumbered);
+        free(by_meta);
         return false;
-    for (uint32_t n = 2; n < l->places.count; n++)
-        has_layers |= l->places.items[n].is_layer;
-    bool has_common = !has_layers && common_module(m, &common);
+    }
+    bool has_common = !known.any && common_module(m, &common);
     *found = false;
     for (uint32_t n = 1; n < m->meta_count && !scope.failed; n++) {
         struct hlo_scope_marks marks;
@@ -396,13 +416,13 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
                          (text[common.size] == '/' || !text[common.size]);
         if (is_common)
             text += common.size + (text[common.size] == '/');
-        by_meta[n] = scope.failed ? 0 : place_of_scope(l, m->metas[n].op_name, text, has_layers);
+        by_meta[n] = scope.failed ? 0 : place_of_scope(l, m->metas[n].op_name, text, &known);
         has_marks |= marks.is_transposed || marks.is_gradient;
         if (marks.is_derived || marks.is_transposed || marks.is_gradient)
             l->places.items[by_meta[n]].is_derived = true;
         *found |= by_meta[n] > PLACE_OUTSIDE;
     }
-    for (uint32_t n = 2; n < l->places.count && has_marks && !has_layers; n++)
+    for (uint32_t n = 2; n < l->places.count && has_marks && !known.any; n++)
         l->places.items[n].is_layer &= l->places.items[n].is_derived; /* not the optimizer's adam_1 */
     for (hlo_id id = 0; id < m->count && *found; id++) {
         uint32_t place = by_meta[m->instructions[id].meta];
@@ -412,6 +432,7 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
     bool ok = !scope.failed && !common.failed;
     str_release(&scope);
     str_release(&common);
+    free(known.unnumbered);
     free(by_meta);
     return ok;
 }

@@ -6,6 +6,10 @@
 #ifndef AUTOMAP_TUI_BENCH_H
 #define AUTOMAP_TUI_BENCH_H
 
+#include "hlo/mem.h"
+
+#include <stdio.h>
+
 struct benchmark {
     const char *name;
     const char *usage;   /* arguments */
@@ -16,6 +20,9 @@ struct benchmark {
 extern const struct benchmark benchmarks[]; /* ends with name NULL */
 
 double bench_now(void); /* seconds on a monotonic clock */
+
+/* A training step of at least so many instructions as HLO text. False: out of memory. */
+bool bench_write_module(struct str *out, uint32_t instructions);
 
 int bench_pipeline(int argc, char **argv);
 int bench_read(int argc, char **argv);

@@ -20,7 +20,7 @@ const struct benchmark benchmarks[] = {
     {"pipeline", "CLUSTER MODEL ...",
      "profile, L, schedule, candidates and the proven optimum of pipelines; the algorithms at equal plans priced",
      bench_pipeline},
-    {"tui", "[MODEL] [--seconds S]",
+    {"tui", "[MODEL | --instructions N] [--seconds S]",
      "key press to frame, what watching costs a search, bytes written", bench_tui},
     {0},
 };
