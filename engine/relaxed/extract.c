@@ -35,20 +35,19 @@ static bool add_walk(struct writer *w, uint32_t edge)
             continue;
         bool is_operand = user->kind == MODEL_INSTRUCTION;
         bool is_shared = user->kind == MODEL_HUB;
-        ok = add_reshard(w, &(struct relaxed_reshard){.value = i->value,
-                                                      .user = is_operand ? user->id : HLO_NONE,
-                                                      .leaf = is_operand ? i->leaf : 0,
-                                                      .becomes = is_operand || is_shared
-                                                                     ? HLO_NONE
-                                                                     : user->value,
-                                                      .step = k,
-                                                      .kind = steps[k].kind,
-                                                      .over = steps[k].over,
-                                                      .from = steps[k].from,
-                                                      .to = steps[k].to,
-                                                      .times = i->times,
-                                                      .bytes = steps[k].bytes * i->times,
-                                                      .ms = steps[k].ms * i->times});
+        ok = add_reshard(w, &(struct relaxed_reshard){
+                                .value = i->value,
+                                .user = is_operand ? user->id : HLO_NONE,
+                                .leaf = is_operand ? i->leaf : 0,
+                                .becomes = is_operand || is_shared ? HLO_NONE : user->value,
+                                .step = k,
+                                .kind = steps[k].kind,
+                                .over = steps[k].over,
+                                .from = steps[k].from,
+                                .to = steps[k].to,
+                                .times = i->times,
+                                .bytes = steps[k].bytes * i->times,
+                                .ms = steps[k].ms * i->times});
     }
     return ok;
 }
@@ -121,10 +120,10 @@ static void set_instruction(struct writer *w, uint32_t node)
 
     w->out->choice[n->id] = m->choices[pattern->choices + x];
     for (uint32_t leaf = 0; leaf < class_leaf_count(c, n->id); leaf++) {
-        hlo_value o = m->origin[hlo_factors_value(m->p->m, n->id, leaf)];
-        status s = o == HLO_NONE ? free_status(m->p, n->id, leaf, w->out->choice[n->id])
-                                 : model_status(m, m->space_of[o],
-                                                m->places[m->maps[pattern->maps + leaf] + x]);
+        uint32_t space = m->leaf_space[c->leaf_base[n->id] + leaf];
+        status s = space == UINT32_MAX
+                       ? free_status(m->p, n->id, leaf, w->out->choice[n->id])
+                       : model_status(m, space, m->places[m->maps[pattern->maps + leaf] + x]);
         w->out->leaf[c->leaf_base[n->id] + leaf] = s;
     }
 }

@@ -428,11 +428,13 @@ static int allocate(struct build *b)
     m->hub = mem_try(values, sizeof *m->hub);
     m->combiner = mem_try(values, 1);
     m->node_of = mem_try(m->p->m->count, sizeof *m->node_of);
+    m->leaf_space =
+        mem_try((size_t)m->p->classes.leaf_base[m->p->m->count] + 1, sizeof *m->leaf_space);
     b->uses = mem_try(values, sizeof *b->uses);
     b->is_updated = mem_try(values, 1);
     b->is_junction = mem_try(values, 1);
     if (!m->origin || !m->space_of || !m->maker || !m->hub || !m->combiner || !m->node_of ||
-        !b->uses || !b->is_updated || !b->is_junction ||
+        !m->leaf_space || !b->uses || !b->is_updated || !b->is_junction ||
         !mem_grow(&m->places, &m->place_room, 0, STATUS_COUNT_MOST))
         return model_no_memory(b->e);
     for (size_t v = 0; v < values; v++)
@@ -498,6 +500,7 @@ void model_release(struct model *m)
     free(m->hub);
     free(m->combiner);
     free(m->node_of);
+    free(m->leaf_space);
     free(m->patterns);
     free(m->maps);
     free(m->choices);

@@ -67,6 +67,8 @@ struct model {
     uint32_t *maker, *hub; /* [values] of origins: node that makes it; its hub or UINT32_MAX */
     uint8_t *combiner;     /* [values] of origins: by which partial results are combined */
     uint32_t *node_of;     /* [instructions] or UINT32_MAX */
+    uint32_t *leaf_space;  /* [classes->leaf_base] space of each leaf of an instruction; UINT32_MAX:
+                              free */
     struct model_pattern *patterns;
     uint32_t pattern_count, *maps;
     uint32_t *choices;

@@ -475,12 +475,10 @@ int model_label_cost(const struct model *m, uint32_t node, uint32_t way,
     const struct model_node *n = &m->nodes[node];
     int rc = look_at_operands(&b, n->id);
 
-    for (uint32_t leaf = 0; leaf < b.look.leaves && !rc; leaf++) {
-        hlo_value o = m->origin[hlo_factors_value(m->p->m, n->id, leaf)];
-        b.look.space[leaf] = o == HLO_NONE ? UINT32_MAX : m->space_of[o];
-    }
     uint32_t choice = m->choices[m->patterns[n->pattern].choices + way];
     if (!rc) {
+        memcpy(b.look.space, m->leaf_space + m->p->classes.leaf_base[n->id],
+               b.look.leaves * sizeof *b.look.space);
         BUG_ON(!set_shares(&b, choice));
         *out = label_cost(&b, choice);
     }
@@ -508,5 +506,6 @@ int model_pattern_of(struct build *b, hlo_id id, uint32_t *pattern)
         }
         k->space[leaf] = m->space_of[o];
     }
+    memcpy(m->leaf_space + m->p->classes.leaf_base[id], k->space, k->leaves * sizeof *k->space);
     return rc ? rc : find_pattern(b, pattern);
 }

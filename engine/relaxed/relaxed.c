@@ -15,6 +15,7 @@ enum {
     ICM_ROUNDS = 50
 };
 #define CELLS_MOST 1.5e9
+#define FAR_OFF 1.2
 
 const char *const relaxed_bound_names[2] = {"global", "tied"};
 
@@ -221,6 +222,8 @@ static int get_ready(struct relaxed *r, struct err *e)
 /* Improves the labels in s->left by local search, completes them, keeps them when they are best. */
 static void offer_left(struct relaxed *r, struct stage *s)
 {
+    if (energy_of(&s->reduced.left, s->left) > FAR_OFF * r->best_ms)
+        return; /* local search does not come so far */
     icm(&s->trws, s->left, ICM_ROUNDS);
     double ms = energy_of(&s->reduced.left, s->left);
     if (ms >= r->best_ms)

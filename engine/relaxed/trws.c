@@ -13,7 +13,9 @@ static bool allocate(struct trws *s, const struct energy *g, size_t messages, ui
     s->message_size = messages;
     s->scratch = mem_try((size_t)most * 2 + 2, sizeof *s->scratch);
     s->x = mem_try((size_t)g->nodes + 1, sizeof *s->x);
-    return s->first && s->split && s->ends && s->gamma && s->message && s->scratch && s->x;
+    s->is_stale = mem_try((size_t)g->nodes + 1, 1);
+    return s->first && s->split && s->ends && s->gamma && s->message && s->scratch && s->x &&
+           s->is_stale;
 }
 
 /* Ends by node: those to lower nodes, then those to higher ones, each in the order of the edges. */
@@ -84,6 +86,7 @@ void trws_release(struct trws *s)
     free(s->message);
     free(s->scratch);
     free(s->x);
+    free(s->is_stale);
     memset(s, 0, sizeof *s);
 }
 
@@ -229,23 +232,38 @@ void trws_sweep(struct trws *s, bool with_labels)
     s->bound = fmax(s->bound, bound);
 }
 
-void icm(const struct trws *s, uint16_t *x, uint32_t rounds)
+/* The best label of a node given its neighbours'; false when it has it. */
+static bool improve(const struct trws *s, uint16_t *x, uint32_t n)
 {
     const struct energy *g = s->g;
+    uint32_t labels = energy_labels(g, n);
+
+    memcpy(s->scratch, tables_at(g->tables, g->unary[n], false), labels * sizeof(double));
+    for (uint32_t k = s->first[n]; k < s->first[n + 1]; k++)
+        add_to(s->scratch, row_for(s, &s->ends[k], x, labels), labels);
+    uint32_t best = least_at(s->scratch, labels);
+    if (s->scratch[best] >= s->scratch[x[n]])
+        return false;
+    x[n] = (uint16_t)best;
+    return true;
+}
+
+void icm(const struct trws *s, uint16_t *x, uint32_t rounds)
+{
     bool changed = true;
 
+    memset(s->is_stale, 1, s->g->nodes);
     while (changed && rounds--) {
         changed = false;
-        for (uint32_t n = 0; n < g->nodes; n++) {
-            uint32_t labels = energy_labels(g, n);
-            memcpy(s->scratch, tables_at(g->tables, g->unary[n], false), labels * sizeof(double));
+        for (uint32_t n = 0; n < s->g->nodes; n++) {
+            if (!s->is_stale[n])
+                continue;
+            s->is_stale[n] = 0;
+            if (!improve(s, x, n))
+                continue;
+            changed = true;
             for (uint32_t k = s->first[n]; k < s->first[n + 1]; k++)
-                add_to(s->scratch, row_for(s, &s->ends[k], x, labels), labels);
-            uint32_t best = least_at(s->scratch, labels);
-            if (s->scratch[best] < s->scratch[x[n]]) {
-                x[n] = (uint16_t)best;
-                changed = true;
-            }
+                s->is_stale[s->ends[k].other] = 1;
         }
     }
 }

@@ -18,8 +18,9 @@ struct trws {
     double *message;       /* one arena: per edge the vector to its a, then to its b */
     size_t message_size;
     double *scratch;
-    uint16_t *x;  /* [nodes] labels of the last forward pass */
-    double bound; /* the best so far, constant included */
+    uint8_t *is_stale; /* [nodes] icm: a neighbour changed since it was looked at */
+    uint16_t *x;       /* [nodes] labels of the last forward pass */
+    double bound;      /* the best so far, constant included */
 };
 
 /* An edge as one of its nodes sees it. Places in tables->data, which may move but does not reorder.
