@@ -313,9 +313,39 @@ static int explain_whole(const struct plan *plan, dim_id d, class_id k, struct s
     return add_chain_to(plan, d, is_near, &near, 'x', out, e);
 }
 
+/* How the plan's ZeRO level stores a variable. */
+static void add_storage(const struct plan *p, dim_id d, struct str *out)
+{
+    static const char *const stored[ZERO_LEVEL_MOST + 1] = {"", "optimizer state", "optimizer state and gradient",
+                                                            "optimizer state, gradient and the variable itself"};
+    const struct problem *q = p->problem;
+    char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1], ms[UNITS_ROOM];
+
+    for (uint32_t k = 0; k < q->roles.param_count && p->regime.zero; k++) {
+        const struct hlo_param_role *r = &q->roles.params[k];
+        if (r->value != q->classes.dim_value[d] || r->role != HLO_ROLE_VARIABLE)
+            continue;
+        struct storage_cost s = terms_storage(&q->terms, k, p->on);
+        if (!s.over) {
+            str_format(out, "ZeRO level %u: stored as it is used, for its gradient is reduced over no axis that could cut it.\n",
+                       p->regime.zero);
+            return;
+        }
+        mesh_set_format(&q->mesh, s.over, axes, sizeof axes);
+        str_format(out, "ZeRO level %u: %s in pieces over %s, where its gradient is reduced", p->regime.zero,
+                   stored[p->regime.zero], axes);
+        if (s.scatters + s.gathers)
+            str_format(out, "; %u reduce-scatters and %u all-gathers a step beyond its all-reduce, %s", s.scatters, s.gathers,
+                       units_ms(ms, (s.scatters + s.gathers) * s.ms));
+        str_add(out, ".\n");
+        return;
+    }
+}
+
 int explain_dim(const struct plan *p, dim_id d, struct str *out, struct err *e)
 {
     class_id k = p->problem->classes.class_of[d];
+    int rc;
 
     if (k == CLASS_NONE) {
         str_format(out, "%s is made of constants and scalars alone: every use makes the part it needs.\n",
@@ -323,8 +353,12 @@ int explain_dim(const struct plan *p, dim_id d, struct str *out, struct err *e)
         return 0;
     }
     if (p->problem->classes.info[k].reason != CLASS_ALLOWED)
-        return explain_never(p, d, k, out, e);
-    return p->on[k] ? explain_split(p, d, k, out, e) : explain_whole(p, d, k, out, e);
+        rc = explain_never(p, d, k, out, e);
+    else
+        rc = p->on[k] ? explain_split(p, d, k, out, e) : explain_whole(p, d, k, out, e);
+    if (!rc)
+        add_storage(p, d, out);
+    return rc;
 }
 
 /* ---- two dims ---- */

@@ -304,6 +304,8 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     cJSON_AddNumberToObject(o, "step_time_ms", p->cost.step_ms);
     cJSON_AddNumberToObject(o, "compute_ms", p->cost.compute_ms);
     cJSON_AddNumberToObject(o, "communication_ms", p->cost.communication_ms);
+    if (!p->relaxed && p->bound_ms > 0)
+        cJSON_AddNumberToObject(o, "gap", p->cost.step_ms > p->bound_ms ? p->cost.step_ms / p->bound_ms - 1 : 0);
     if (p->bound_ms > 0)
         cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
     else

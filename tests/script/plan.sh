@@ -72,6 +72,9 @@ expect 2 'ZeRO level 0' plan "$vgg" --mode relaxed --zero 1
 expect 4 'no plan keeps' plan "$vgg" --mode relaxed --set 'fc6/kernel:0=1' --set 'fc6/kernel:0=0'
 
 expect 0 'is split over 4' explain "$t5" --optimum batch/source:0
+expect 0 'ZeRO level 3: stored as it is used' explain "$tiny" --optimum --zero 3 embedding:0
+expect 0 'ZeRO level 1: optimizer state in pieces over y' explain "$vgg" "$vgg2" --mesh 2x8 --optimum --zero 1 conv2_1/kernel:3
+expect 0 '"gap":.*0' plan "$tiny" --optimum --json
 expect 0 'can never be split: its class stands twice' explain "$t5" batch/source:1
 expect 2 'no dim 7' explain "$t5" batch/source:7
 exit $failed
