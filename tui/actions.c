@@ -61,6 +61,7 @@ static const struct action actions[ACT_COUNT] = {
     [ACT_LAST] = {"last", "move", NULL, NULL, "G or End", "End or G"},
     [ACT_COMMAND] = {"command", "leave", "command", "command", ":", NULL},
     [ACT_PALETTE] = {"palette", "leave", "all commands", NULL, "C-p", NULL},
+    [ACT_TOURS] = {"tour", "leave", "tours, and back to one", "tours", "T", NULL},
     [ACT_HELP] = {"help", "leave", "help", "help", "? or F1", NULL},
     [ACT_CLOSE] = {"close", "leave", "close this view", "close", "q", "q or F10"},
     [ACT_QUIT] = {"quit", "leave", "quit", "quit", "Q or C-c", NULL},

@@ -57,6 +57,7 @@ enum common_action {
     ACT_LAST,
     ACT_COMMAND,
     ACT_PALETTE,
+    ACT_TOURS,
     ACT_HELP,
     ACT_CLOSE,
     ACT_QUIT,

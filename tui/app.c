@@ -83,6 +83,7 @@ void app_free(struct app *a)
         free_panel(a->stack[--a->depth]);
     for (int i = 0; i < PANEL_COUNT; i++)
         free_panel(a->placed[i]);
+    tour_free(a->tour.script);
     keymap_free(a->keymap);
     free(a->tables);
     history_release(&a->history[0]);
@@ -635,6 +636,9 @@ static void act_common(struct app *a, int action)
     case ACT_PLANS:
         open_over(a, &view_plans, NULL);
         return;
+    case ACT_TOURS:
+        app_tours(a);
+        return;
     case ACT_HELP:
         open_over(a, &view_help, p);
         return;
@@ -687,6 +691,8 @@ void app_key(struct app *a, uint32_t key)
         app_prompt_key(a, key);
         return;
     }
+    if (app_tour_key(a, key))
+        return;
     if (a->jumping) {
         jump(a, key);
         return;
@@ -807,6 +813,8 @@ double app_next_ms(const struct app *a)
         return a->scene.now_ms;
     if (a->woken && !a->frozen)
         next = first_of(next, a->looked_ms + look_ms(a));
+    if (app_tour_is_busy(a))
+        next = first_of(next, a->scene.now_ms + 33);
     if (a->watch)
         next = first_of(next, wave_next_ms(&a->watch->wave));
     return next;
@@ -821,7 +829,7 @@ static void play_wave(struct app *a)
     wave_play(&a->watch->wave, a->scene.now_ms, ms > 0 && ms < 60 ? ms : 0);
 }
 
-static void look(struct app *a)
+void app_look(struct app *a)
 {
     struct err e = {0};
 
@@ -874,7 +882,7 @@ void app_settle(struct app *a, double seconds)
     if (!a->session)
         return;
     (void)session_wait_idle(a->session, seconds);
-    look(a);
+    app_look(a);
 }
 
 int app_tell(struct app *a, const char *line, struct err *e)
@@ -887,14 +895,15 @@ int app_tell(struct app *a, const char *line, struct err *e)
         return e->code;
     if (c.verb == COMMAND_DECIDE || c.verb == COMMAND_EPISODE)
         (void)session_wait_idle(a->session, 600);
-    look(a);
+    app_look(a);
     return 0;
 }
 
 const struct grid *app_frame(struct app *a)
 {
     if (a->woken && !a->frozen && (a->looked_ms + look_ms(a) <= a->scene.now_ms))
-        look(a);
+        app_look(a);
+    app_tour_tick(a);
     if (a->watch && wave_tick(&a->watch->wave, a->scene.now_ms))
         app_touch(a);
     double next = app_next_ms(a);

@@ -67,6 +67,12 @@ bool app_theme_changed(struct app *a); /* once after each change */
 const struct app_setup *app_get_setup(const struct app *a);
 bool app_command(struct app *a, const char *line); /* as typed after ':'; false: it said why not */
 
+/* Plays a tour (tui/tour.h) in place of what is open; on an error that stays. */
+int app_tour_begin(struct app *a, const char *name, struct err *e) MUST_CHECK;
+
+/* Plays it to step `step` (from 1) and to the end of what it does; for pictures. */
+void app_tour_to(struct app *a, int step);
+
 /* What the loop has to do for the application; reading takes it. */
 struct watch *app_watch(const struct app *a); /* NULL: no search */
 enum app_wish { APP_NOTHING, APP_STOP, APP_COPY, APP_REDRAW, APP_MOUSE };

@@ -299,12 +299,27 @@ static void draw_letters(struct app *a)
     }
 }
 
+static void draw_all(struct app *a);
+
 void app_draw(struct app *a)
+{
+    int rows = app_tour_rows(a), height = a->height;
+
+    grid_resize(&a->grid, a->width, height);
+    a->height -= rows; /* a tour's caption stands below all else */
+    draw_all(a);
+    a->height = height;
+    if (!rows)
+        return;
+    struct pane caption = pane_of(a, (struct rect){1, height - rows, a->width - 2, rows});
+    app_tour_draw(a, &caption);
+}
+
+static void draw_all(struct app *a)
 {
     struct panel *top = app_top(a);
     int first = a->depth;
 
-    grid_resize(&a->grid, a->width, a->height);
     plan_layout(a);
     if (a->layout.kind == LAYOUT_LINE) {
         draw_line(a);

@@ -4,6 +4,7 @@
 
 #include "tui/actions.h"
 #include "tui/app.h"
+#include "tui/tour.h"
 #include "tui/recent.h"
 
 #include <limits.h>
@@ -11,6 +12,14 @@
 enum { APP_DEPTH = 8, MESSAGE_ROOM = 512, LIVE_MS = 250 };
 
 enum prompt { PROMPT_NONE, PROMPT_COMMAND, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_QUIT };
+
+/* A tour that plays; script NULL: none. */
+struct tour_state {
+    struct tour *script;
+    int step, item;   /* item: of the step's, done next */
+    int until;        /* steps before this one are done on the way */
+    bool taken, acts; /* by a person; a key comes from the tour itself */
+};
 
 struct app {
     struct app_setup setup;
@@ -52,6 +61,7 @@ struct app {
     double looked_ms;
     double asked_pace;       /* since the last snapshot; < 0: none */
     uint64_t refused;        /* the last refusal said */
+    struct tour_state tour;
     char model_name[128];
     struct recent recent;    /* its row on the start screen; path "": none */
     struct problem_args opened; /* options of the problem; its files are those below */
@@ -81,6 +91,16 @@ void app_follow_edit(struct app *a); /* the session has another problem: everyth
 
 /* tui/steer.c: acts on the search. False: none of these. */
 bool app_steer(struct app *a, int action);
+
+/* tui/app_tour.c */
+int app_tour_rows(const struct app *a); /* the caption's, at the lower edge; 0: none */
+void app_tour_draw(struct app *a, const struct pane *p);
+bool app_tour_key(struct app *a, uint32_t key); /* true: it was for the tour */
+void app_tour_tick(struct app *a);              /* does what can be done by now */
+bool app_tour_is_busy(const struct app *a);
+void app_tour_end(struct app *a);
+void app_tours(struct app *a); /* back to the tour that was left, else the list of tours */
+void app_look(struct app *a);  /* takes the newest snapshot */
 
 /* tui/app_draw.c */
 void app_draw(struct app *a);

@@ -28,6 +28,7 @@ const struct command commands[] = {
      "write a plan as annotated HLO, for JAX, or as JSON", cmd_export},
     {"screen", "[MODEL [CLUSTER]] [--size WxH] [--keys KEYS] [--svg]",
      "print one screen of the explorer as text or as a picture", cmd_screen},
+    {"tour", "[NAME] [--text]", "play a tour in the explorer; without a name, list them", cmd_tour},
     {"explain", "MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]",
      "why a dim is split or not, where a collective comes from", cmd_explain},
     {"manual", "man|bash|zsh|fish", "print the man page, or completions for a shell", cmd_manual},

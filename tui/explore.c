@@ -11,6 +11,7 @@
 #include "tui/sessions.h"
 #include "tui/svg.h"
 #include "tui/term.h"
+#include "tui/tour.h"
 #include "tui/view_start.h"
 
 #include <limits.h>
@@ -47,12 +48,14 @@ static const char screen_help[] =
     "  --keys KEYS    typed before it is drawn: \"j j Enter\"\n"
     PROBLEM_ARGS_HELP
     "  --seed N, --commands C   as for automap explore; each is carried out to its end\n"
+    "  --tour NAME    this tour, at --step N (default: 1), before the keys are typed\n"
     "  --svg          a picture instead of text\n"
     "  --day DATE     the day it is drawn on, in seconds since 1970\n"
     "  --theme NAME, --ascii, --plain, --config FILE   as for automap explore\n";
 
 struct request {
     struct problem_args problem;
+    const char *tour, *step;
     const char *theme, *commands, *seed, *config, *keys, *day, *resume;
     int width, height, depth;
     bool ascii, plain, no_mouse, no_journal, svg, run, help;
@@ -94,6 +97,8 @@ static int take_size(struct request *r, const char *value)
 }
 
 static const struct option options[] = {
+    {"--tour", NULL, 0, offsetof(struct request, tour)},
+    {"--step", NULL, 0, offsetof(struct request, step)},
     {"--theme", NULL, 0, offsetof(struct request, theme)},
     {"--config", NULL, 0, offsetof(struct request, config)},
     {"--keys", NULL, 0, offsetof(struct request, keys)},
@@ -214,6 +219,8 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
     s->setup.seed = r->seed ? strtoull(r->seed, NULL, 10) : 0;
     if (app_new(&s->app, &s->setup, e))
         return err_in_file(e, s->config.path);
+    if (r->tour)
+        return app_tour_begin(s->app, r->tour, e);
     if (!r->problem.model && !r->resume)
         return app_open(s->app, &view_start, NULL, e);
     int rc = r->resume ? resume_stage(s, r->resume, e)
@@ -377,6 +384,8 @@ static int print_screen(struct stage *s, const struct request *r)
 
     app_resize(s->app, r->width, r->height);
     app_frame(s->app);
+    if (r->tour)
+        app_tour_to(s->app, r->step ? (int)strtol(r->step, NULL, 10) : 1);
     if (type_keys(s->app, r->keys))
         return usage("--keys", " takes names of keys, separated by blanks");
     app_touch(s->app);
@@ -393,6 +402,77 @@ static int print_screen(struct stage *s, const struct request *r)
     str_release(&out);
     grid_release(&copy);
     return EXIT_OK;
+}
+
+/* ---- tours ---- */
+
+static const char tour_help[] =
+    "usage: automap tour [NAME [--text] [OPTION ...]]\n"
+    "\n"
+    "Plays a tour in the explorer: captions say what is seen, Space goes on, any other key takes over.\n"
+    "Without a name, lists the tours. Their scripts are YAML files in examples/tours.\n"
+    "\n"
+    "  --text         print what is said and what is on the screen then, step by step\n"
+    "  --theme NAME, --ascii, --plain, --config FILE, --no-mouse   as for automap explore\n";
+
+static int list_tours(const char *data)
+{
+    struct tour_name names[TOURS_MOST];
+    int count = tour_names(names, data);
+    struct err e = {0};
+
+    for (int n = 0; n < count; n++) {
+        struct tour *t;
+        if (tour_load(&t, data, names[n].name, &e)) {
+            err_print(&e, stderr);
+            return EXIT_INPUT;
+        }
+        printf("%-14s %-44s %d steps, %s\n", names[n].name, t->title, t->step_count, t->model);
+        tour_free(t);
+    }
+    return EXIT_OK;
+}
+
+static int print_tour(const char *data, const char *name)
+{
+    struct tour *t;
+    struct err e = {0};
+
+    if (tour_load(&t, data, name, &e)) {
+        err_print(&e, stderr);
+        return EXIT_INPUT;
+    }
+    for (int n = 0; n < t->step_count; n++) {
+        printf("say\t%d\t%s\n", n + 1, t->steps[n].say);
+        for (int k = 0; k < t->steps[n].see_count; k++)
+            printf("see\t%s\n", t->steps[n].see[k]);
+    }
+    tour_free(t);
+    return EXIT_OK;
+}
+
+int cmd_tour(int argc, char **argv)
+{
+    char data[PATH_MAX];
+    bool there = file_data_dir(data, sizeof data);
+
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs(tour_help, stdout);
+        return EXIT_OK;
+    }
+    if (argc < 2)
+        return list_tours(there ? data : NULL);
+    if (argc == 3 && !strcmp(argv[2], "--text"))
+        return print_tour(there ? data : NULL, argv[1]);
+    char **arguments = mem_alloc(((size_t)argc + 3) * sizeof *arguments);
+    int count = 0;
+    arguments[count++] = argv[0];
+    arguments[count++] = (char *)(uintptr_t)"--tour";
+    for (int n = 1; n < argc; n++)
+        arguments[count++] = argv[n];
+    int code = cmd_explore(count, arguments);
+    free(arguments);
+    return code;
 }
 
 int cmd_screen(int argc, char **argv)

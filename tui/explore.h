@@ -3,6 +3,7 @@
 #define AUTOMAP_TUI_EXPLORE_H
 
 int cmd_explore(int argc, char **argv); /* automap [MODEL [CLUSTER]] */
+int cmd_tour(int argc, char **argv);    /* automap tour [NAME] */
 int cmd_screen(int argc, char **argv);  /* automap screen: one screen as text or as a picture */
 
 #endif

@@ -22,6 +22,7 @@
 #include "tui/view_relaxed.h"
 #include "tui/view_role.h"
 #include "tui/view_start.h"
+#include "tui/view_tours.h"
 #include "tui/view_why.h"
 
 const struct panel_ops *const panel_list[] = {
@@ -49,6 +50,7 @@ const struct panel_ops *const panel_list[] = {
     &view_backtrack,
     &view_options,
     &view_role,
+    &view_tours,
     &view_export,
     &view_help,
     &view_palette,

@@ -391,7 +391,7 @@ const struct panel_ops view_start = {
     .title = "start",
     .place = PLACE_START,
     .keys = &start_keys,
-    .hints = "down=choose cluster open file=file palette=commands help quit",
+    .hints = "down=choose cluster open file=file palette=commands tour help quit",
     .size = sizeof(struct start),
     .open = open_start,
     .draw = draw_start,

@@ -211,6 +211,8 @@ static void end_episode(struct core *c)
     for (uint32_t n = 0; n < g->move_count; n++)
         c->last[n] = (int8_t)game_status(g, n);
     series_add(&c->reward, episode, c->event.score);
+    if (c->event.fine_tuning && !c->stage[1].episodes)
+        core_say(c, LOG_INFO, "stage 2: decisions are set back in turn");
     if (c->event.improved) {
         core_follow_best(c);
         if (!c->event.fine_tuning)
