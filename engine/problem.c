@@ -35,7 +35,8 @@ static int lay_mesh(const struct cluster *c, const char *text, struct cluster_me
 
 struct regime problem_regime(const struct problem *p)
 {
-    return (struct regime){p->options.micro_batches ? p->options.micro_batches : 1, p->options.zero};
+    return (struct regime){p->options.micro_batches ? p->options.micro_batches : 1, p->options.zero,
+                           p->options.overlap};
 }
 
 static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, struct labels *out, struct err *e)
@@ -147,6 +148,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     if (change->regime) {
         out->options.micro_batches = change->regime->micro_batches;
         out->options.zero = change->regime->zero;
+        out->options.overlap = change->regime->overlap;
     }
     bool same_batch = change->batch_param == BATCH_AS_FOUND;
     out->batch_param = same_batch ? from->batch_param : change->batch_param;
@@ -244,10 +246,11 @@ int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
     struct problem_options o = p->options;
     struct regime before = problem_regime(p);
 
-    if (r->micro_batches == before.micro_batches && r->zero == before.zero)
+    if (r->micro_batches == before.micro_batches && r->zero == before.zero && r->overlap == before.overlap)
         return 0;
     o.micro_batches = r->micro_batches;
     o.zero = r->zero;
+    o.overlap = r->overlap;
     return reprice(p, &o, e);
 }
 

@@ -17,6 +17,7 @@ struct problem_options {
     uint32_t micro_batches;   /* 0 and 1: the batch at once */
     uint8_t zero;             /* ZeRO level, 0 to 3 */
     int64_t batch_size;       /* in place of the module's; 0: the module's */
+    double overlap;           /* hidden part of the all-reduces of gradients, 0 to 1 */
 };
 
 enum { BATCH_AS_FOUND = UINT32_MAX };
@@ -51,7 +52,7 @@ void problem_release(struct problem *p);
 int problem_set_cluster(struct problem *p, const struct cluster *cluster, const char *mesh,
                         struct err *e) MUST_CHECK;
 
-/* Another number of micro-batches or ZeRO level: labels, terms and memory are made anew; on error
+/* Another number of micro-batches, ZeRO level or overlap: labels, terms and memory are made anew; on error
  * (ERR_INPUT: it does not divide the batch) the old ones stay. */
 int problem_set_regime(struct problem *p, const struct regime *r, struct err *e) MUST_CHECK;
 struct regime problem_regime(const struct problem *p);

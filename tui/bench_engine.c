@@ -178,7 +178,7 @@ static int time_limited(struct problem *p, struct figures *f, struct err *e)
 {
     struct limit_options o = {.limit = 16e9, .variables = true, .inputs = true};
     struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct regime sixteen = {16, 0};
+    struct regime sixteen = {16, 0, 0};
     struct limit_result r;
     char data[512], path[640];
     int rc = file_data_dir(data, sizeof data) ? 0 : err_set(e, ERR_IO, "no shipped clusters");

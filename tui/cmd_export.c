@@ -176,6 +176,7 @@ static int complete_args(struct export_args *a, struct err *e)
     q->options.exact_divisibility = setup.options.exact_divisibility;
     q->options.micro_batches = setup.options.micro_batches;
     q->options.zero = setup.options.zero;
+    q->options.overlap = setup.options.overlap;
     if (!q->cluster && !q->devices)
         q->devices = setup.devices;
     return 0;

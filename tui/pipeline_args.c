@@ -31,16 +31,6 @@ static int take_schedule(struct pipeline_args *a, const char *value)
     return wrong("--schedule", value, "eager, 1f1b or gpipe");
 }
 
-static int take_overlap(struct pipeline_args *a, const char *value)
-{
-    char *end;
-
-    a->options.overlap = strtod(value, &end);
-    if (*value && !*end && a->options.overlap >= 0 && a->options.overlap <= 1)
-        return 1;
-    return wrong("--overlap", value, "a part from 0 to 1");
-}
-
 static int take_points(struct pipeline_args *a, const char *value)
 {
     bool is_equal = value[0] == '=';
@@ -90,8 +80,6 @@ int pipeline_args_take(struct pipeline_args *a, int argc, char **argv, int *at)
         return take_number("--radius", value, 0, PIPE_RADIUS_MOST, &a->search.space.radius);
     if ((value = option_value("--schedule", argc, argv, at)))
         return take_schedule(a, value);
-    if ((value = option_value("--overlap", argc, argv, at)))
-        return take_overlap(a, value);
     if ((value = option_value("--points", argc, argv, at)))
         return take_points(a, value);
     return 0;

@@ -1,5 +1,5 @@
 /* tui/pipeline_args.h - the options of a pipeline search: how the batch is cut, what a stage may be.
- *     --batch G --stages S --schedule eager|1f1b|gpipe --overlap 0..1 --recompute
+ *     --batch G --stages S --schedule eager|1f1b|gpipe --recompute
  *     --points all|N|=N --radius R --no-memory-limit */
 #ifndef AUTOMAP_TUI_PIPELINE_ARGS_H
 #define AUTOMAP_TUI_PIPELINE_ARGS_H
@@ -18,7 +18,6 @@ struct pipeline_args {
     "                             (without --micro-batches the number with the shortest instant answer)\n" \
     "  --stages S                 of a pipeline; default any number; the paper's candidates: servers\n" \
     "  --schedule NAME            eager (default), 1f1b, gpipe: who does what when, what is in flight\n" \
-    "  --overlap X                part of the gradient all-reduces hidden behind computation; default 0\n" \
     "  --recompute                a stage keeps its input and runs its forward pass again\n"       \
     "  --points all|N|=N          where to cut: anywhere; at the cheapest cut of each of N parts of\n" \
     "                             equal compute (default 128); between N parts of equal compute\n"  \

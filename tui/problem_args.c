@@ -106,6 +106,13 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
         a->options.zero = (uint8_t)n;
         return 1;
     }
+    if ((value = option_value("--overlap", argc, argv, at))) {
+        char *end;
+        a->options.overlap = strtod(value, &end);
+        return *value && !*end && a->options.overlap >= 0 && a->options.overlap <= 1
+                   ? 1
+                   : wrong("--overlap", value, "a part from 0 to 1");
+    }
     if ((value = option_value("--no-reductions", argc, argv, at)))
         return take_reductions(value, a->options.classes.reduce_off);
     return 0;
@@ -164,6 +171,8 @@ void problem_args_write(const struct problem_args *a, struct str *out)
         str_format(out, " --micro-batches %u", a->options.micro_batches);
     if (a->options.zero)
         str_format(out, " --zero %u", a->options.zero);
+    if (a->options.overlap > 0)
+        str_format(out, " --overlap %g", a->options.overlap);
 }
 
 void words_add(struct word_list *w, const char *text)
@@ -222,6 +231,11 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
     add_number_option(out, "--devices", a->devices);
     add_number_option(out, "--micro-batches", a->options.micro_batches);
     add_number_option(out, "--zero", a->options.zero);
+    if (a->options.overlap > 0) {
+        char text[48];
+        snprintf(text, sizeof text, "--overlap=%.17g", a->options.overlap);
+        words_add(out, text);
+    }
     if (a->options.mesh[0]) {
         words_add(out, "--mesh");
         words_add(out, a->options.mesh);

@@ -1,6 +1,7 @@
 /* tui/problem_args.h - the options that name a problem, the same in every command:
  *     MODEL [CLUSTER] --devices N --mesh 2x8 --vars FILE --profile FILE --rules full|paper
- *     --divisibility pad|exact --no-reductions LIST --micro-batches K --zero 0..3 */
+ *     --divisibility pad|exact --no-reductions LIST --micro-batches K --zero 0..3
+ *     --overlap 0..1 */
 #ifndef AUTOMAP_TUI_PROBLEM_ARGS_H
 #define AUTOMAP_TUI_PROBLEM_ARGS_H
 
@@ -23,7 +24,8 @@ struct problem_args {
     "  --divisibility pad|exact   pad: uneven pieces are padded; exact: refused\n"                 \
     "  --no-reductions LIST       kinds not to split along: add,multiply,maximum,minimum,and,or\n"   \
     "  --micro-batches K          the batch in K parts, one after the other; gradients are summed\n"  \
-    "  --zero 0..3                store in pieces: 1 optimizer state, 2 gradients too, 3 variables too\n"
+    "  --zero 0..3                store in pieces: 1 optimizer state, 2 gradients too, 3 variables too\n" \
+    "  --overlap 0..1             part of the gradient all-reduces hidden behind computation; default 0\n"
 
 /* Takes the option at argv[*at] and what belongs to it: 1 taken, 0 not one of these, -1 wrong
  * (said on stderr). */

@@ -323,6 +323,7 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
 static int check_kind(struct search_args *a)
 {
     a->pipeline.options.micro_batches = a->problem.options.micro_batches;
+    a->pipeline.options.overlap = a->problem.options.overlap;
     if (!a->pipeline.wanted)
         return a->race || !a->algorithm ? 0 : set(a, "algorithm", a->algorithm);
     if (!a->race && a->algorithm && !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm))

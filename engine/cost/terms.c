@@ -70,6 +70,8 @@ static struct reduction reduction_of(const struct terms *t, hlo_id id, const str
     }
     r.times = waits ? t->costs->times[id] : terms_times(t, id);
     r.ms = r.count ? collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, r.over, r.bytes) : 0;
+    if (waits)
+        r.ms *= 1 - t->regime.overlap;
     return r;
 }
 

@@ -15,7 +15,8 @@
  * an all-gather, so storing optimizer state in pieces along the axes of the gradient is free (level 1);
  * level 2 scatters the gradient in every pass: k - 1 more; level 3 gathers the variable in the forward
  * and in the backward pass in place of after the update: 2k - 1 more. Added to a variable's table.
- * No overlap of communication with compute. Built once per module, cluster and mesh; immutable. */
+ * No overlap of communication with compute but for the part `overlap` of the all-reduces of gradients
+ * (training.h), 0 unless asked for: the rule that pipelines go by too. Built once per module, cluster and mesh; immutable. */
 #ifndef AUTOMAP_ENGINE_COST_TERMS_H
 #define AUTOMAP_ENGINE_COST_TERMS_H
 

@@ -44,6 +44,8 @@ void training_release(struct training *t);
 struct regime {
     uint32_t micro_batches; /* 1: the batch at once */
     uint8_t zero;           /* 0 .. ZERO_LEVEL_MOST */
+    double overlap;         /* 0 .. 1: part of the time of all-reduces that nothing in the passes waits
+                               for, those of gradients, that is hidden behind computation */
 };
 /* ERR_INPUT with what would do when k does not divide the batch or there is none. */
 int training_check(const struct training *t, const struct regime *r, struct err *e) MUST_CHECK;

@@ -19,7 +19,7 @@ struct pipeline_options {
     uint32_t micro_batches; /* divides the batch; 0: the number with the shortest instant answer */
     uint32_t stages;        /* exactly; 0: any */
     enum pipe_schedule_kind schedule;
-    double overlap;         /* 0 .. 1 */
+    double overlap;         /* 0 .. 1; that of the problem unless read from a file */
     bool recompute, half_duplex, no_limit; /* no_limit: device memory does not matter */
     enum profile_points points;
     uint32_t point_count;   /* 0: PIPELINE_POINTS */

@@ -547,14 +547,8 @@ static int run(struct unroller *w, hlo_comp c)
 
 class_id unroll_batch_class(const struct problem *p, int64_t *size)
 {
-    class_id best = CLASS_NONE;
+    class_id best = p->training.batch;
 
-    for (class_id k = 0; k < p->classes.count; k++) {
-        const struct class_info *info = &p->classes.info[k];
-        if (info->reason == CLASS_ALLOWED && info->input_dims &&
-            (best == CLASS_NONE || info->input_dims > p->classes.info[best].input_dims))
-            best = k;
-    }
     for (uint32_t k = 0; best != CLASS_NONE && k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
         for (uint32_t d = 0; r->role == HLO_ROLE_INPUT && d < hlo_value_shape(p->m, r->value)->rank; d++) {

@@ -59,6 +59,7 @@ static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
                                               {"axes", JSON_OBJECTS, axis_keys},
                                               {"micro_batches", JSON_WHOLE | JSON_OPTIONAL, NULL},
                                               {"zero", JSON_WHOLE | JSON_OPTIONAL, NULL},
+                                              {"overlap", JSON_NUMBER | JSON_OPTIONAL, NULL},
                                               {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
                                               {"variable_dims", JSON_WHOLE, NULL},
                                               {"partitioned", JSON_WHOLE, NULL},
@@ -309,7 +310,7 @@ static int parse_options(const cJSON *root, struct problem_options *out, struct 
 /* Plans written before there were any ran the batch at once and stored everything whole. */
 static int parse_regime(const cJSON *root, struct problem_options *out, struct err *e)
 {
-    const cJSON *k = get(root, "micro_batches"), *zero = get(root, "zero");
+    const cJSON *k = get(root, "micro_batches"), *zero = get(root, "zero"), *overlap = get(root, "overlap");
 
     out->micro_batches = 1;
     out->zero = 0;
@@ -319,8 +320,11 @@ static int parse_regime(const cJSON *root, struct problem_options *out, struct e
         return err_set(e, ERR_INPUT, "zero: %.0f, expected 0 to %d", zero->valuedouble, ZERO_LEVEL_MOST);
     if (k)
         out->micro_batches = (uint32_t)k->valuedouble;
+    if (overlap && (overlap->valuedouble < 0 || overlap->valuedouble > 1))
+        return err_set(e, ERR_INPUT, "overlap: %g, expected 0 to 1", overlap->valuedouble);
     if (zero)
         out->zero = (uint8_t)zero->valuedouble;
+    out->overlap = overlap ? overlap->valuedouble : 0;
     return 0;
 }
 
@@ -338,6 +342,9 @@ static int check_regime(const struct problem *p, const cJSON *root, struct err *
     if (there.zero != here.zero)
         return err_set(e, ERR_INPUT, "zero: the plan stores by level %u, this problem by %u; --zero %u", there.zero,
                        here.zero, there.zero);
+    if (there.overlap != here.overlap)
+        return err_set(e, ERR_INPUT, "overlap: the plan hides %g of the gradient all-reduces, this problem %g; --overlap %g",
+                       there.overlap, here.overlap, there.overlap);
     return 0;
 }
 

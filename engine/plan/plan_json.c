@@ -294,6 +294,7 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     add_axes(p, o);
     cJSON_AddNumberToObject(o, "micro_batches", p->regime.micro_batches);
     cJSON_AddNumberToObject(o, "zero", p->regime.zero);
+    cJSON_AddNumberToObject(o, "overlap", p->regime.overlap);
     if (p->memory_limit > 0)
         cJSON_AddNumberToObject(o, "memory_limit_bytes", p->memory_limit);
     cJSON_AddNumberToObject(o, "variable_dims", n.dims);

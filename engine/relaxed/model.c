@@ -334,7 +334,7 @@ static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_
         return model_no_memory(b->e);
     m->edges[k] = *edge;
     if (m->p->training.waits[edge->value]) /* for the sum over the micro-batches */
-        m->edges[k].times = fmin(edge->times, once);
+        m->edges[k].times = fmin(edge->times, once) * (1 - m->p->terms.regime.overlap);
     m->energy.edges[k] = (struct energy_edge){a, z, {reshard_table(m, &m->edges[k], a, z), false}};
     m->energy.edge_count++;
     return 0;

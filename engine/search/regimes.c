@@ -117,7 +117,7 @@ static int look_at_levels(struct choose *c, uint32_t k)
     int first = c->o->zero < 0 ? 0 : c->o->zero, last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
 
     for (int zero = first; zero <= last && !rc && c->out->count < REGIMES_MOST; zero++)
-        rc = look(c, (struct regime){k, (uint8_t)zero});
+        rc = look(c, (struct regime){k, (uint8_t)zero, c->p->options.overlap});
     return rc;
 }
 
@@ -182,7 +182,7 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
     for (uint32_t n = 0; n < count && !rc && !*out; n++) {
         for (int zero = last; zero >= first && !rc && !*out; zero--) { /* the highest level needs least */
             struct limit_result found;
-            rc = solve(c, (struct regime){numbers[n], (uint8_t)zero}, SCREEN_WORK, false, &found);
+            rc = solve(c, (struct regime){numbers[n], (uint8_t)zero, c->p->options.overlap}, SCREEN_WORK, false, &found);
             if (rc == ERR_INFEASIBLE) {
                 rc = 0;
                 continue;

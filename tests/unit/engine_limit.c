@@ -206,7 +206,7 @@ static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct
     struct problem *p = mem_alloc(sizeof *p);
     struct brute *b = mem_alloc(sizeof *b);
     struct problem_options o = {.exact_divisibility = seed % 7 == 0};
-    struct regime r = {seed % 5 == 0 ? 2 : 1, (uint8_t)(seed % 4)};
+    struct regime r = {seed % 5 == 0 ? 2 : 1, (uint8_t)(seed % 4), 0};
     struct strict s;
     struct err e;
 

@@ -44,7 +44,7 @@ static void load(struct problem *p, uint32_t devices, const char *mesh)
 
 static void set_regime(struct problem *p, uint32_t k, uint8_t zero)
 {
-    struct regime r = {k, zero};
+    struct regime r = {k, zero, 0};
     struct err e;
 
     assert_int_equal(problem_set_regime(p, &r, &e), 0);
@@ -173,7 +173,7 @@ static void test_memory_by_hand(void **state)
 static void test_errors(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
-    struct regime five = {5, 0}, high = {1, 4};
+    struct regime five = {5, 0, 0}, high = {1, 4, 0};
     struct err e;
 
     (void)state;
@@ -252,7 +252,7 @@ static void test_random(void **state)
         assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 40), c, &o, p, &e), 0);
         for (uint32_t k = 1; k <= 4; k *= 2) {
             for (uint8_t zero = 0; zero <= 3; zero++) {
-                struct regime r = {k, zero};
+                struct regime r = {k, zero, 0};
                 struct memory_cost memory;
                 struct strict s;
                 struct plan plan;

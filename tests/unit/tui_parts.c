@@ -282,7 +282,7 @@ static void test_problem_words(void **state)
     const char *const all[] = {"m.hlo",  "c.yaml", "--devices=7",    "--mesh",         "7x1",
                      "--vars", "v",      "--profile=p",    "--rules=paper",  "--divisibility",
                      "exact",  "--zero", "2",              "--micro-batches", "4",
-                     "--no-reductions=add,maximum"};
+                     "--no-reductions=add,maximum", "--overlap", "0.3"};
     struct problem_args a = {0}, b = {0};
     struct word_list words = {0}, given = {0};
 
