@@ -233,8 +233,31 @@ bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *star
 int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e)
 {
     struct pipe_exact_options o = {.stages = l->options.stages, .variables = true};
+    struct pipe_goal goal = {.in = &l->few, .stages = l->options.stages, .variables = true};
+    struct pipe_descent instant;
+    struct pipe_exact *x;
+    bool done = false;
 
-    return pipe_exact_solve(&l->few, &o, out, e);
+    bool is_known = pipe_instant(&goal, INSTANT_TRIES, &instant);
+    if (is_known)
+        o.known_ms = instant.value; /* what cannot be as good is left out from the start */
+    int rc = pipe_exact_new(&l->few, &o, &x, e);
+    if (rc)
+        return rc;
+    do {
+        done = !pipe_exact_step(x);
+        pipe_exact_result(x, out);
+    } while (!done && out->transitions < PIPELINE_TRANSITIONS_MOST);
+    pipe_exact_free(x);
+    if (is_known && (!done || !out->found)) {
+        out->certified = done && out->certified;
+        out->found = true;
+        out->plan = instant.plan;
+        out->length_ms = instant.value;
+    } else if (!done) {
+        out->found = out->certified = false;
+    }
+    return 0;
 }
 
 bool pipeline_best_candidate(const struct pipeline *l, struct pipe_plan *out, double *length_ms)

@@ -69,11 +69,12 @@ struct pipeline_start {
     struct pipe_plan plan;
     const char *name;
 };
-enum { PIPELINE_DESCENT_MOST = 2000, PIPELINE_CANDIDATES_MOST = 100000 };
+enum { PIPELINE_DESCENT_MOST = 2000, PIPELINE_CANDIDATES_MOST = 100000, PIPELINE_TRANSITIONS_MOST = 40000000 };
 bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *start, uint32_t count,
                      struct pipeline_plan *out);
 
-/* The smallest L over `few`, by dynamic programming, over all device cuts; and the best of the paper's candidates, by trying all, up to
+/* The smallest L over `few`, by dynamic programming, over all device cuts; past
+ * PIPELINE_TRANSITIONS_MOST it is given up, and what is known by then is not certified; and the best of the paper's candidates, by trying all, up to
  * PIPELINE_CANDIDATES_MOST. Both over points of `few`. */
 int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e) MUST_CHECK;
 /* The instant answer, by simulated makespan: closed form and descent, over points of `few`. */
