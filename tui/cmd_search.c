@@ -7,6 +7,7 @@
 #include "tui/command.h"
 #include "tui/file.h"
 #include "tui/plan_relaxed.h"
+#include "tui/search_compare.h"
 #include "tui/search_pipeline.h"
 #include "tui/search_race.h"
 #include "tui/search_run.h"
@@ -197,8 +198,9 @@ static void print_statistics(const struct search_pool *pool)
     printf("\n");
 }
 
-/* `relaxed`: of the best plan completed, or NULL; taken over. */
-static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed)
+/* `relaxed`: of the best plan completed, `kinds`: the best plan of each kind; or NULL. Both are taken
+ * over. */
+static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed, cJSON *kinds)
 {
     cJSON *all = runs;
 
@@ -222,21 +224,13 @@ static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relax
     }
     if (relaxed)
         cJSON_AddItemToObject(all, "relaxed", relaxed);
+    if (kinds)
+        cJSON_AddItemToObject(all, "kinds", kinds);
     char *text = cJSON_Print(all);
     if (text)
         puts(text);
     cJSON_free(text);
     cJSON_Delete(all);
-}
-
-static int write_plan(const struct search_args *a, const struct plan *plan)
-{
-    struct err e;
-    int rc = plan_file_save(plan, a->plan, &e);
-
-    if (rc)
-        err_print(&e, stderr);
-    return rc ? EXIT_INPUT : EXIT_OK;
 }
 
 /* --mode relaxed: the best relaxed plan that keeps what the search decided, in place of its own. */
@@ -278,6 +272,39 @@ static cJSON *completed_json(const struct plan *plan)
     return o;
 }
 
+/* Says what came of it, with the best plan completed or beside the best of each kind where that was
+ * asked for and can be, and writes the best. Takes `runs` over. */
+static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
+{
+    const struct search_args *a = pool->args;
+    struct comparison *kinds = NULL;
+    struct err e;
+    int rc = a->relaxed ? complete(best, &e) : 0;
+
+    if (!rc && search_compares(a) && !atomic_load(&pool->stop)) {
+        kinds = mem_alloc(sizeof *kinds);
+        rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL, &a->pipeline.options, kinds, &e);
+    }
+    if (!rc && a->json)
+        print_json(pool, runs, a->relaxed ? completed_json(best) : NULL, kinds ? comparison_json(kinds) : NULL);
+    else
+        cJSON_Delete(runs);
+    if (!rc && !a->json && a->seeds > 1)
+        print_statistics(pool);
+    if (!rc && !a->json && a->relaxed)
+        print_completed(best);
+    if (!rc && !a->json && kinds)
+        comparison_print(kinds);
+    if (!rc && a->plan)
+        rc = kinds ? comparison_save(kinds, a->plan, &e) : plan_file_save(best, a->plan, &e);
+    if (kinds)
+        comparison_free(kinds);
+    free(kinds);
+    if (rc)
+        err_print(&e, stderr);
+    return rc ? exit_code_of(&e) : EXIT_OK;
+}
+
 /* Prints every run that found a plan; the best of them is the plan to write. */
 static int report(struct search_pool *pool)
 {
@@ -307,27 +334,13 @@ static int report(struct search_pool *pool)
         }
     }
     bool any = best.on;
-    struct err e;
-    if (any && a->relaxed && complete(&best, &e)) {
-        err_print(&e, stderr);
-        cJSON_Delete(runs);
+    if (any) {
+        code = conclude(pool, &best, runs);
         plan_release(&best);
-        return exit_code_of(&e);
-    }
-    if (any && a->json)
-        print_json(pool, runs, a->relaxed ? completed_json(&best) : NULL);
-    else
+    } else {
         cJSON_Delete(runs);
-    if (any && !a->json && a->seeds > 1)
-        print_statistics(pool);
-    if (any && !a->json && a->relaxed)
-        print_completed(&best);
-    if (any && a->plan)
-        code = write_plan(a, &best);
-    if (any)
-        plan_release(&best);
-    else
         fprintf(stderr, "automap search: stopped before the first plan\n");
+    }
     return code;
 }
 

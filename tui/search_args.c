@@ -324,6 +324,8 @@ static int check_kind(struct search_args *a)
 {
     a->pipeline.options.micro_batches = a->problem.options.micro_batches;
     a->pipeline.options.overlap = a->problem.options.overlap;
+    if (!a->pipeline.wanted && a->pipeline.options.batch)
+        return usage("--batch is of --kind pp: other kinds run the file's", "");
     if (!a->pipeline.wanted)
         return a->race || !a->algorithm ? 0 : set(a, "algorithm", a->algorithm);
     if (!a->race && a->algorithm && !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm))

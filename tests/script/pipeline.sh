@@ -72,6 +72,27 @@ grep -q "runs on stage $(grep -c '"in_flight"' "$dir/plan.json" | awk '{print $1
 "$automap" search "$scan" "$c" --kind pp --algo descent --episodes 200 --json > "$dir/scan.json"
 grep -q '"layer":	"layers\[[0-9]*\]"' "$dir/scan.json"
 
+# --kind all: each kind's best, ranked; the first is written, whatever its kind, and costs the same when read
+tiny=$source/examples/models/t5-tiny.hlo.txt.gz
+for model in "$tiny" "$base"; do
+    "$automap" search "$model" "$b" --kind all --episodes 200 --quiet --json --plan "$dir/best.json" > "$dir/all.json"
+    "$automap" plan "$model" "$b" --plan "$dir/best.json" $(grep -q 'automap.plan/1' "$dir/best.json" &&
+        sed -n 's/.*"setting":	"mesh \([0-9x]*\).*/--mesh \1/p' "$dir/all.json" | head -1) --json > "$dir/read.json"
+    python3 - "$dir" << 'P' || exit 1
+import json, sys
+result, best, read = (json.load(open(f"{sys.argv[1]}/{n}.json")) for n in ("all", "best", "read"))
+kinds = result["kinds"]
+assert {k["kind"] for k in kinds} == {"opp", "adp", "opp+adp", "pp"} and all(k["exists"] and k["why"] for k in kinds)
+assert [(not k["fits"], k["step_time_ms"]) for k in kinds] == sorted((not k["fits"], k["step_time_ms"]) for k in kinds)
+of = {k["kind"]: k for k in kinds}
+assert of["opp+adp"]["step_time_ms"] <= min(of["opp"]["step_time_ms"], of["adp"]["step_time_ms"], result["step_time_ms"]) + 1e-9
+assert all(abs(k["compute_ms"] + k["waiting_ms"] - k["step_time_ms"]) < 1e-6 for k in kinds)
+assert abs(best["step_time_ms"] - kinds[0]["step_time_ms"]) < 1e-9 * best["step_time_ms"] and read["step_time_ms"] == best["step_time_ms"]
+assert (best["mode"] == "pipeline") == (kinds[0]["kind"] == "pp")
+assert all("loses" in k["why"] for k in kinds if k["step_time_ms"] > kinds[0]["step_time_ms"])
+P
+done
+
 # refusals
 refuse() {
     want=$1; shift
@@ -83,6 +104,8 @@ refuse 2 "$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 15
 refuse 1 "$automap" search "$base" "$c" --kind pp --algo anneal
 refuse 1 "$automap" search "$base" "$c" --kind pp --overlap 2
 refuse 1 "$automap" search "$base" "$c" --kind pp --pin '#0:0=1'
+refuse 1 "$automap" search "$base" "$c" --kind all --batch 64
+refuse 1 "$automap" search "$base" "$c" --kind pp --zero 1
 refuse 1 "$automap" plan "$base" "$c" --plan "$dir/plan.json" --optimum
 refuse 1 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format hlo
 refuse 2 "$automap" plan "$base" "$b" --plan "$dir/plan.json"
