@@ -18,6 +18,8 @@ for golden in "$source_dir"/tests/golden/*.txt; do
     fi
 done
 
+[ -n "$UPDATE_GOLDEN" ] && "$source_dir/examples/pictures/make.sh" "$automap" # README's pictures too
+
 # README.md shows the largest of them that fits a page.
 shown=$source_dir/tests/golden/main120.txt
 sed 1d "$shown" | sed 's/ *$//' >"$out"
