@@ -32,7 +32,7 @@ struct relaxed_options {
     uint32_t fold_rounds;         /* how far around it two instructions must look equal; 0: 4 */
     bool reduce_at_once; /* partial results are combined where they arise, as XLA's partitioner does
                           */
-    uint32_t sweeps;     /* most of a solve; 0: 100, folded 500 */
+    uint32_t sweeps;     /* most of a solve; 0: by size, 100 to 1000 */
     double gap;          /* enough when (plan - bound) / bound is this; 0: 1e-6 */
 };
 
