@@ -299,7 +299,8 @@ int status_space_of(struct status_spaces *s, hlo_value v, bool can_be_partial, u
                                .bytes = (double)shape->bytes,
                                .shares = (uint32_t)s->share_count};
 
-    if (!mem_grow(&s->shares, &s->share_room, s->share_count, (size_t)shape->rank * labels) ||
+    /* One more than needed: a module of scalars alone has shares to point at, too. */
+    if (!mem_grow(&s->shares, &s->share_room, s->share_count, (size_t)shape->rank * labels + 1) ||
         (s->count * 2 >= s->slot_count && !grow_slots(s)) ||
         !mem_grow(&s->items, &s->room, s->count, 1))
         return no_memory(e);
