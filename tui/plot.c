@@ -138,21 +138,32 @@ static void join(struct canvas *c, int x0, int y0, int x1, int y1, unsigned char
         vertical(c, x, steps ? before : near, y, owner);
         before = y;
     }
-    if (x0 == x1)
-        vertical(c, x1, y0, y1, owner);
+}
+
+/* What a line covers of the column it is in: drawn once, however many points lie there. */
+struct span {
+    int x, low, high;
+};
+
+static void draw_span(struct canvas *c, const struct span *s, unsigned char owner)
+{
+    if (s->x >= 0 && s->low < s->high)
+        vertical(c, s->x, s->low, s->high, owner);
 }
 
 static void draw_series(struct canvas *c, size_t index)
 {
     const struct plot_series *s = &c->plot->series[index];
     unsigned char owner = (unsigned char)(index + 1);
-    int last_x = -1, last_y = 0;
+    struct span here = {.x = -1};
+    int last_y = 0;
 
     for (size_t i = 0; i < s->count; i++) {
         double value = on_axis(s->y[i], c->plot->log_y);
         int x = column_of(c, x_of(c->plot, s, i));
         if (!isfinite(value) || x < 0) {
-            last_x = -1;
+            draw_span(c, &here, owner);
+            here.x = -1;
             continue;
         }
         int y = row_of(c, value);
@@ -160,15 +171,22 @@ static void draw_series(struct canvas *c, size_t index)
             c->drawn.above++;
             c->clipped[x / c->side_x] = true;
         }
-        if (s->kind == PLOT_DOTS || last_x < 0)
+        if (s->kind == PLOT_DOTS || here.x < 0) {
             dot(c, x, y, owner);
-        else
-            join(c, last_x, last_y, x, y, owner);
-        last_x = x;
+            here = (struct span){x, y, y};
+        } else if (x == here.x) {
+            here.low = y < here.low ? y : here.low;
+            here.high = y > here.high ? y : here.high;
+        } else {
+            draw_span(c, &here, owner);
+            join(c, here.x, last_y, x, y, owner);
+            here = (struct span){x, y, y};
+        }
         last_y = y;
     }
-    if (s->kind == PLOT_STEPS && last_x >= 0) /* the last value holds to the edge */
-        join(c, last_x, last_y, c->dots_x - 1, last_y, owner);
+    draw_span(c, &here, owner);
+    if (s->kind == PLOT_STEPS && here.x >= 0) /* the last value holds to the edge */
+        join(c, here.x, last_y, c->dots_x - 1, last_y, owner);
 }
 
 /* Dashed: in braille a dash of two dots in every other cell. */
