@@ -750,8 +750,23 @@ static struct panel *panel_at(struct app *a, int x, int y, struct rect *area)
     return NULL;
 }
 
+/* A click on a hint is as its key. */
+static bool click_hint(struct app *a, int x, int y)
+{
+    for (int n = 0; a->prompt == PROMPT_NONE && n < a->hint_count; n++) {
+        const struct hint_spot *h = &a->hints[n];
+        if (y == h->y && x >= h->x && x < h->x + h->width) {
+            app_act(a, h->table, h->action);
+            return true;
+        }
+    }
+    return false;
+}
+
 void app_click(struct app *a, int x, int y, bool twice)
 {
+    if (click_hint(a, x, y))
+        return;
     struct rect area = {0};
     struct panel *p = a->prompt == PROMPT_NONE ? panel_at(a, x, y, &area) : NULL;
 

@@ -18,6 +18,8 @@ static struct pane pane_of(struct app *a, struct rect r)
 struct hint {
     char keys[48];
     const char *word;
+    const struct key_table *table;
+    int action;
 };
 
 static bool make_hint(const struct app *a, const struct key_table *t, int action, struct hint *h)
@@ -27,6 +29,8 @@ static bool make_hint(const struct app *a, const struct key_table *t, int action
 
     bool typed = app_top(a) && app_top(a)->ops->types;
     h->keys[0] = 0;
+    h->table = t;
+    h->action = action;
     h->word = t->actions[action].hint;
     if (t == &common_keys && action == ACT_RUN && a->watch && a->watch->shot->state == LIVE_RUNNING)
         h->word = "pause";
@@ -88,13 +92,13 @@ static bool parse_hint(const struct app *a, const struct panel *p, const char *i
 static void draw_hints(struct app *a, const struct pane *p)
 {
     const struct panel *top = app_top(a);
-    struct hint hints[24];
-    char words[24][32];
+    struct hint hints[HINTS_MOST];
+    char words[HINTS_MOST][32];
     int count = 0, x = 0, all = 0;
 
     if (!top || !top->ops->hints)
         return;
-    for (const char *s = top->ops->hints; *s && count < 24;) {
+    for (const char *s = top->ops->hints; *s && count < HINTS_MOST;) {
         size_t size = strcspn(s, " ");
         if (size && parse_hint(a, top, s, size, &hints[count], words[count], sizeof words[count]))
             count++;
@@ -111,6 +115,7 @@ static void draw_hints(struct app *a, const struct pane *p)
         int width = utf8_text_columns(hints[i].keys) + 1 + utf8_text_columns(hints[i].word);
         if (i < count - 1 && x + width + gap + stays > p->width)
             continue;
+        a->hints[a->hint_count++] = (struct hint_spot){p->x + x, p->y, width, hints[i].table, hints[i].action};
         x = pane_text(p, x, 0, ROLE_KEY, hints[i].keys) + 1;
         x = pane_text(p, x, 0, ROLE_DIM, hints[i].word) + gap;
     }
@@ -306,6 +311,7 @@ void app_draw(struct app *a)
     int rows = app_tour_rows(a), height = a->height;
 
     grid_resize(&a->grid, a->width, height);
+    a->hint_count = 0;
     a->height -= rows; /* a tour's caption stands below all else */
     draw_all(a);
     a->height = height;

@@ -21,6 +21,14 @@ struct tour_state {
     bool taken, acts; /* by a person; a key comes from the tour itself */
 };
 
+/* Where a hint stands in the hint row, for clicks on it. */
+struct hint_spot {
+    int x, y, width;
+    const struct key_table *table;
+    int action;
+};
+enum { HINTS_MOST = 24 };
+
 struct app {
     struct app_setup setup;
     struct theme theme;
@@ -62,6 +70,8 @@ struct app {
     double asked_pace;       /* since the last snapshot; < 0: none */
     uint64_t refused;        /* the last refusal said */
     struct tour_state tour;
+    struct hint_spot hints[HINTS_MOST];
+    int hint_count;
     char model_name[128];
     struct recent recent;    /* its row on the start screen; path "": none */
     struct problem_args opened; /* options of the problem; its files are those below */

@@ -465,6 +465,36 @@ static uint32_t random_key(uint64_t *seed)
     return key;
 }
 
+/* The hint row is a row of buttons for who has a mouse. */
+static void test_click_on_a_hint(void **state)
+{
+    (void)state;
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app;
+    struct err e;
+    struct str text = {0};
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    assert_int_equal(app_new(&app, &setup, &e), 0);
+    assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
+    app_resize(app, 120, 40);
+    const struct grid *g = app_frame(app);
+    assert_non_null(g);
+    int at = -1;
+    for (int x = 0; x + 6 < 120; x++) { /* "e export" */
+        const struct cell *c = g->cells + (size_t)38 * 120 + x;
+        at = c[0].ch == 'e' && c[1].ch == ' ' && c[2].ch == 'e' && c[3].ch == 'x' && c[4].ch == 'p' ? x : at;
+    }
+    assert_true(at >= 0);
+    app_click(app, at + 3, 38, false);
+    app_settle(app, 5);
+    app_touch(app);
+    grid_text(app_frame(app), &text);
+    assert_non_null(strstr(text.text, "Export "));
+    str_release(&text);
+    app_free(app);
+}
+
 /* Whatever is typed, at whatever size, a frame of that size comes and nothing breaks. */
 static void test_random_keys(void **state)
 {
@@ -515,7 +545,7 @@ int main(void)
         cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
         cmocka_unit_test(test_wave), cmocka_unit_test(test_race), cmocka_unit_test(test_relaxed_job), cmocka_unit_test(test_pipeline_job), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
-        cmocka_unit_test(test_short_names),  cmocka_unit_test(test_random_keys),
+        cmocka_unit_test(test_short_names),  cmocka_unit_test(test_click_on_a_hint), cmocka_unit_test(test_random_keys),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
