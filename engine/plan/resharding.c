@@ -47,16 +47,24 @@ static uint32_t leaf_of_operand(const struct hlo_module *m, hlo_id id, uint32_t 
 
 /* ---- what uses want ---- */
 
+/* Scatters follow their operand; of a gather with whole indices XLA makes the whole result. */
+static bool follows(const struct hlo_instruction *i, uint32_t n)
+{
+    if (i->opcode == HLO_OP_GATHER)
+        return n == 1;
+    return !n && (i->opcode == HLO_OP_SCATTER || i->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE);
+}
+
 static bool free_want(const struct resharding *r, hlo_id id, uint32_t n, hlo_value v,
                       label want[static HLO_RANK_MAX])
 {
     const struct problem *p = r->plan->problem;
     const struct hlo_instruction *i = hlo_at(p->m, id);
 
-    if (n || (i->opcode != HLO_OP_SCATTER && i->opcode != HLO_OP_DYNAMIC_UPDATE_SLICE) ||
-        i->operand_count < 2 || !class_leaf_count(&p->classes, id) || !r->is_shared[v])
+    if (!follows(i, n) || i->operand_count < 2 || !class_leaf_count(&p->classes, id) ||
+        !r->is_shared[v])
         return false;
-    wishes_of_use(r->plan, id, 0, want);
+    wishes_of_use(r->plan, id, leaf_of_operand(p->m, id, n), want);
     return true;
 }
 
@@ -243,16 +251,13 @@ static status combined(const struct resharding *r, status s)
     return s;
 }
 
-static bool reduces(const struct reshard_step *step)
-{
-    return step->kind == RESHARD_ALL_REDUCE || step->kind == RESHARD_REDUCE_SCATTER;
-}
-
-/* Some axis that `at` splits is whole before and behind. */
-static bool is_detour(const struct resharding *r, status before, status at, status behind)
+/* What a step scatters is whole again behind: some axis that it splits is whole before and at last. */
+static bool is_detour(const struct resharding *r, status made, const struct reshard_step *step,
+                      status last)
 {
     for (uint32_t x = 0; x < r->plan->problem->mesh.axes; x++) {
-        if (status_on(at, x) && !status_on(before, x) && !status_on(behind, x))
+        if (step->kind == RESHARD_REDUCE_SCATTER && step->over >> x & 1 && !status_on(made, x) &&
+            !status_on(last, x))
             return true;
     }
     return false;
@@ -274,32 +279,30 @@ static uint32_t cheapest(struct resharding *r, hlo_id like, status from, status 
                : status_walk(&r->spaces, space, a, z, steps, RESHARD_STEPS_MOST);
 }
 
-/* The same as XLA goes it, that combines partial results where they arise: from there a slice to
- * where the plan is when it has combined them, and on; or straight to the end, where the plan only
+/* The same as XLA goes it, that combines partial results where they arise: what the plan scatters is
+ * sliced off then, all-reduces fall away, the other steps stay. Straight to the end where the plan
  * scatters to gather again. */
 static uint32_t find_walk(struct resharding *r, hlo_id like, status from, status to,
                           struct reshard_step steps[static RESHARD_STEPS_MOST])
 {
     status made = combined(r, from);
-    uint32_t count = r->plan->relaxed ? cheapest(r, like, from, to, steps) : 0, done = count;
+    uint32_t count = r->plan->relaxed ? cheapest(r, like, from, to, steps) : 0, kept = 0;
+    bool straight = false;
 
-    while (done && !reduces(&steps[done - 1]))
-        done--;
-    if (done) {
-        struct reshard_step after = steps[done - 1];
-        if (is_detour(r, made, after.to, to) || after.to != combined(r, after.to))
-            return made == to ? 0 : cheapest(r, like, made, to, steps);
-        bool is_there = after.to == made && !after.inner;
-        after.from = made;
-        after.kind = RESHARD_SLICE;
-        memmove(steps + !is_there, steps + done, (count - done) * sizeof *steps);
-        if (!is_there)
-            steps[0] = after;
-        count -= done - !is_there;
+    for (uint32_t k = 0; k < count; k++)
+        straight |= is_detour(r, made, &steps[k], to);
+    if (straight)
+        count = cheapest(r, like, made, to, steps);
+    for (uint32_t k = 0; k < count; k++) {
+        struct reshard_step step = steps[k];
+        step.from = combined(r, step.from);
+        step.to = combined(r, step.to);
+        if (step.from != step.to || step.kind == RESHARD_PERMUTE)
+            steps[kept++] = step;
     }
-    if (!count) /* a free value, which is not resharded but made so */
-        steps[count++] = (struct reshard_step){.from = made, .to = to};
-    return count;
+    if (!kept) /* a free value, which is not resharded but made so */
+        steps[kept++] = (struct reshard_step){.from = made, .to = to};
+    return kept;
 }
 
 /* ---- text ---- */

@@ -9,7 +9,7 @@
  *
  * Free values need a copy in one case, in strict plans too: XLA chooses their split itself among
  * those their uses want. Element by element a use with another wish still costs nothing; a scatter
- * follows its operand and reshards its result. */
+ * follows its operand and reshards its result, and a gather with whole indices is done whole. */
 #ifndef AUTOMAP_ENGINE_PLAN_RESHARDING_H
 #define AUTOMAP_ENGINE_PLAN_RESHARDING_H
 
