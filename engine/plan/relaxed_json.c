@@ -16,6 +16,7 @@ const struct json_field relaxed_reshard_keys[] = {
     {"operand", JSON_WHOLE | JSON_OPTIONAL, NULL},
     {"becomes", JSON_TEXT | JSON_OPTIONAL, NULL},
     {"inside", JSON_WHOLE | JSON_OPTIONAL, NULL},
+    {"step", JSON_WHOLE | JSON_OPTIONAL, NULL},
     {"from", JSON_TEXT, NULL},  {"to", JSON_TEXT, NULL},      {"kind", JSON_TEXT, NULL},
     {"axes", JSON_TEXT, NULL},  {"times", JSON_WHOLE, NULL},  {"bytes", JSON_NUMBER, NULL},
     {"ms", JSON_NUMBER, NULL},  {0}};
@@ -175,6 +176,8 @@ static void add_reshards(const struct plan *p, cJSON *o)
         cJSON_AddStringToObject(i, "user", r->user == HLO_NONE ? "" : hlo_name(m, r->user));
         if (r->user != HLO_NONE)
             cJSON_AddNumberToObject(i, "operand", r->leaf);
+        if (r->step)
+            cJSON_AddNumberToObject(i, "step", r->step);
         if (r->is_inside)
             cJSON_AddNumberToObject(i, "inside", 1);
         cJSON_AddStringToObject(i, "becomes",

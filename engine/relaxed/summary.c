@@ -18,6 +18,44 @@ static double local_bytes(const struct relaxed_plan *plan, hlo_value v, status s
     return bytes;
 }
 
+/* What the step hands out, as it is stored in the end: a parameter's next value as the parameter. */
+static void set_outputs(const struct relaxed_plan *plan, double *bytes)
+{
+    const struct problem *p = plan->problem;
+    hlo_id root = p->m->computations[p->m->entry].root;
+
+    for (hlo_value v = p->m->leaf_base[root]; v < p->m->leaf_base[root + 1]; v++) {
+        hlo_value o = plan->origin[v];
+        bytes[v] = local_bytes(plan, v, o == HLO_NONE ? STATUS_WHOLE : plan->ended[o]);
+        for (uint32_t k = 0; k < p->roles.param_count && o != HLO_NONE; k++) {
+            const struct hlo_param_role *r = &p->roles.params[k];
+            if (r->updated != HLO_NONE && plan->origin[r->updated] == o &&
+                hlo_value_shape(p->m, r->value)->bare == hlo_value_shape(p->m, v)->bare) {
+                bytes[v] = local_bytes(plan, v, plan->made[r->value]);
+                break;
+            }
+        }
+    }
+}
+
+/* Parameters as they are stored; returns the bytes of the copies that their uses share beside. */
+static double set_parameters(const struct relaxed_plan *plan, double *bytes)
+{
+    const struct problem *p = plan->problem;
+    double copies = 0;
+
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        hlo_value v = p->roles.params[k].value;
+        double made = local_bytes(plan, v, plan->made[v]),
+               held = local_bytes(plan, v, plan->held[v]);
+        copies += held > made ? held : 0;
+        for (dim_id d = p->classes.dim_base[v]; d < p->classes.dim_base[v + 1]; d++)
+            made *= label_cuts(&p->labels, p->classes.class_of[d]); /* all micro-batches' inputs */
+        bytes[v] = made;
+    }
+    return copies;
+}
+
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, struct err *e)
 {
     const struct problem *p = plan->problem;
@@ -31,18 +69,14 @@ int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, str
                held = local_bytes(plan, v, plan->held[v]);
         bytes[v] = held > made ? held : made;
     }
-    for (uint32_t k = 0; !rc && k < p->roles.param_count;
-         k++) { /* stored, and a gathered copy beside it */
-        hlo_value v = p->roles.params[k].value;
-        double made = local_bytes(plan, v, plan->made[v]),
-               held = local_bytes(plan, v, plan->held[v]);
-        for (dim_id d = p->classes.dim_base[v]; d < p->classes.dim_base[v + 1]; d++)
-            made *=
-                label_cuts(&p->labels, p->classes.class_of[d]); /* inputs hold all micro-batches */
-        bytes[v] = made + (held > made ? held : 0);
-    }
-    if (!rc)
+    if (!rc) {
+        set_outputs(plan, bytes);
+        double copies = set_parameters(plan, bytes);
         *out = memory_of_values(&p->memory, bytes, scratch);
+        out->bytes[MEMORY_PARAMETERS] += copies;
+        out->temporaries += copies;
+        out->peak += copies;
+    }
     free(scratch);
     free(bytes);
     return rc;

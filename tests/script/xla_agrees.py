@@ -348,7 +348,7 @@ def walks(plan):
         key = (r["value"], r["leaf"], r["user"], r.get("becomes", ""), r.get("operand", 0), r.get("inside", 0))
         axes = {a["name"] for a in plan["axes"] if a["name"] in r["axes"]}
         found.setdefault(key, []).append(dict(kind=r["kind"], axes=axes, count=r["times"], bytes=r["bytes"],
-                                              **{"from": r["from"], "to": r["to"]}))
+                                              step=r.get("step", 0), **{"from": r["from"], "to": r["to"]}))
     return found
 
 
@@ -388,10 +388,11 @@ def as_xla_does(plan, same=None):
     for (value, leaf, user, *_), way in walks(plan).items():
         for r in combine_at_once(way, counts):
             key = (same.get(value, value), leaf, r["kind"], r["from"], r["to"])
-            if user and key in seen:  # XLA reshards a value once to each split, whoever asks
+            if r["step"] == 0 and user and key in seen:  # XLA reshards a value once to each split, whoever asks
                 counts["shared"] += r["count"]
                 continue
-            seen.add(key)
+            if r["step"] == 0:  # further steps are of copies, each of its own
+                seen.add(key)
             found.append(dict(r, axes="".join(sorted(r["axes"]))))
     return planned(dict(plan, collectives=found)), counts
 
