@@ -71,6 +71,20 @@ expect 2 'expected =1 or axes' plan "$vgg" --mode relaxed --store 'fc6/kernel:0=
 expect 2 'ZeRO level 0' plan "$vgg" --mode relaxed --zero 1
 expect 4 'no plan keeps' plan "$vgg" --mode relaxed --set 'fc6/kernel:0=1' --set 'fc6/kernel:0=0'
 
+folder=$(mktemp -d) relaxed=$folder/relaxed.json
+expect 0 'all-to-all +2' plan "$vgg" "$a16" --mode relaxed -o "$relaxed"
+expect 0 'sharding=\{devices=\[1,1,1,16\]<=\[16\]\}' export "$vgg" "$a16" --plan "$relaxed"
+expect 0 '"strict_ms"' export "$vgg" "$a16" --plan "$relaxed" --format json
+expect 2 'a relaxed plan has no form jax' export "$vgg" "$a16" --plan "$relaxed" --format jax
+expect 0 '^72 reshards' explain "$vgg" "$a16" --plan "$relaxed"
+expect 0 'without it: the best plan found takes 118\.6 ms a step, 4\.9 ms more' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53
+expect 0 '"possible":.*true' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53 --json
+expect 2 'no reshard 99: the plan has 72' explain "$vgg" "$a16" --plan "$relaxed" --reshard 99
+expect 1 'from 1 on' explain "$vgg" "$a16" --plan "$relaxed" --reshard 0
+expect 2 'reshards are explained' explain "$vgg" "$a16" --plan "$relaxed" fc6/kernel:0
+expect 2 'a relaxed plan; --mode relaxed' plan "$vgg" "$a16" --plan "$relaxed"
+rm -r "$folder"
+
 expect 0 'is split over 4' explain "$t5" --optimum batch/source:0
 expect 0 'ZeRO level 3: stored as it is used' explain "$tiny" --optimum --zero 3 embedding:0
 expect 0 'ZeRO level 1: optimizer state in pieces over y' explain "$vgg" "$vgg2" --mesh 2x8 --optimum --zero 1 conv2_1/kernel:3

@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,7 @@ OTHERWISE = {"scattered": "planned reduce-scatters are all-reduces of the same b
              "shared": "planned reshards of one value, or of equal ones, to one split, for several uses, are done once"}
 KINDS = "all-reduce|all-gather|reduce-scatter|all-to-all|ragged-all-to-all|collective-permute|collective-broadcast"
 ATOL_OF_CHANGE = 1e-2
+RUN_SECONDS = 150
 
 
 # ---- what XLA inserted ----
@@ -270,14 +272,16 @@ def run(path, n):
     child = os.fork()
     if child == 0:
         try:
-            answer = repr(run_whole(path, n))
+            answer = repr(float(run_whole(path, n)))
         except BaseException as error:  # noqa: B036
             answer = f"failed: {error}"[:2000]
         os.write(send, answer.encode())
         os._exit(0)
     os.close(send)
     with os.fdopen(receive) as f:
-        answer = f.read()
+        answer = f.read() if select.select([receive], [], [], RUN_SECONDS)[0] else "took too long"
+    if answer == "took too long":
+        os.kill(child, 9)
     os.waitpid(child, 0)
     return answer or "XLA crashed"
 
