@@ -5,6 +5,7 @@
 #include "engine/plan/plan.h"
 #include "engine/search/exact.h"
 #include "engine/search/search.h"
+#include "example.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -293,20 +294,6 @@ static void check_tables(const struct problem *p, uint64_t seed, uint32_t rounds
     free(on);
 }
 
-static void load(const char *model, uint32_t devices, const struct problem_options *o, struct problem *p)
-{
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct hlo_module *m;
-    struct err e;
-    char path[512];
-
-    assert_int_equal(cluster_of_devices(cluster, devices, &e), 0);
-    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
-    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
-    assert_int_equal(problem_new(m, NULL, cluster, o, p, &e), 0);
-    free(cluster);
-}
-
 static void test_tables(void **state)
 {
     static const char *const models[] = {"t5-tiny", "vgg19", "decoder-scan", "moe"};
@@ -327,7 +314,7 @@ static void test_tables(void **state)
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
         struct problem_options o = {0};
         snprintf(o.mesh, sizeof o.mesh, "%s", meshes[k % 3]);
-        load(models[k], 8, &o, p);
+        load_example(models[k], 8, &o, p);
         check_tables(p, k, 4);
         problem_release(p);
     }
@@ -489,7 +476,7 @@ static void test_t5_base(void **state)
     struct problem_options o = {0};
 
     (void)state;
-    load("t5-base6", 4, &o, p);
+    load_example("t5-base6", 4, &o, p);
     assert_int_equal(classes_with_variables(p), 24);
     expect(best_reward(p, NULL), 143, 68.3, 0, 0);
     expect(best_reward(p, "decoder/layer_000/cross/q/kernel:0=0"), 111, 58.7, 103, 3095.46);
@@ -504,7 +491,7 @@ static void test_t5_11b(void **state)
     struct problem_options o = {0};
 
     (void)state;
-    load("t5-11b", 16, &o, p);
+    load_example("t5-11b", 16, &o, p);
     assert_int_equal(classes_with_variables(p), 78);
     expect(best_reward(p, "decoder/layer_000/cross/q/kernel:0=0"), 435, 229.7, 391, 16206.86);
     problem_release(p);
@@ -533,12 +520,12 @@ static void test_vgg(void **state)
     struct problem_options full = {0}, paper = {.classes.paper_rules = true};
 
     (void)state;
-    load("vgg19", 8, &paper, p);
+    load_example("vgg19", 8, &paper, p);
     expect(best_reward(p, NULL), 5, 10.4, 7, 17.04);
     print_message("  greedy stops at %.1f\n", greedy_reward(p));
     assert_true(fabs(greedy_reward(p) - 9.8) < 1e-6);
     problem_release(p);
-    load("vgg19", 8, &full, p);
+    load_example("vgg19", 8, &full, p);
     expect(best_reward(p, NULL), 29, 17.6, 0, 0);
     expect(data_parallel(p), 0, 8.9, 39, 574.67);
     problem_release(p);
@@ -551,7 +538,7 @@ static void test_bert(void **state)
     struct problem_options o = {0};
 
     (void)state;
-    load("bert48", 4, &o, p);
+    load_example("bert48", 4, &o, p);
     assert_int_equal(classes_with_variables(p), 98);
     expect(data_parallel(p), 0, 107.0, 781, 2674.95);
     problem_release(p);

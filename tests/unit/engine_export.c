@@ -5,6 +5,7 @@
 #include "engine/plan/export_report.h"
 #include "engine/plan/random.h"
 #include "engine/plan/settings.h"
+#include "example.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,16 +17,9 @@ static struct problem *open_problem(const char *model, const char *mesh, uint32_
 {
     struct problem *p = mem_alloc(sizeof *p);
     struct problem_options o = {.exact_divisibility = true};
-    struct hlo_module *m = NULL;
-    struct cluster c;
-    char path[300];
-    struct err e = {0};
 
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
-    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
-    assert_int_equal(cluster_of_devices(&c, devices, &e), 0);
-    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
-    assert_int_equal(problem_new(m, NULL, &c, &o, p, &e), 0);
+    load_example(model, devices, &o, p);
     return p;
 }
 

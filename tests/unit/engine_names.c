@@ -2,6 +2,7 @@
  * NAME.vars): what a person who wrote the model would call them. */
 #include "engine/decide/names.h"
 #include "engine/problem.h"
+#include "example.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,18 +15,10 @@
 
 static void load(const char *model, struct problem *p, struct class_names *n)
 {
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct problem_options o = {0};
-    struct hlo_module *m;
     struct err e;
-    char path[512];
 
-    cluster_default(cluster);
-    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
-    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
-    assert_int_equal(problem_new(m, NULL, cluster, &o, p, &e), 0);
+    load_example(model, EXAMPLE_DEVICES, NULL, p);
     assert_int_equal(class_names_new(&p->classes, &p->roles, n, &e), 0);
-    free(cluster);
 }
 
 /* The class that holds dim `dim` of the variable called `variable` is called `name`. */

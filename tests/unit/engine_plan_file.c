@@ -2,6 +2,7 @@
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
+#include "example.h"
 
 #include <cjson/cJSON.h>
 #include <setjmp.h>
@@ -16,15 +17,8 @@ static struct problem *open_problem(const char *model, uint32_t devices,
                                     const struct problem_options *o)
 {
     struct problem *p = mem_alloc(sizeof *p);
-    struct hlo_module *m = NULL;
-    struct cluster c;
-    char path[300];
-    struct err e = {0};
 
-    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
-    assert_int_equal(cluster_of_devices(&c, devices, &e), 0);
-    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
-    assert_int_equal(problem_new(m, NULL, &c, o, p, &e), 0);
+    load_example(model, devices, o, p);
     return p;
 }
 

@@ -1,6 +1,7 @@
 /* A session on a real model: it finds the proven optimum, obeys a person, and does the same again. */
 #include "engine/live/session.h"
 #include "engine/plan/plan.h"
+#include "example.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,19 +16,8 @@ static struct problem problem;
 
 static int load(void **state)
 {
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct problem_options o = {0};
-    struct hlo_module *m;
-    struct err e;
-
     (void)state;
-    cluster_default(cluster);
-    if (hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL, &m, &e) ||
-        problem_new(m, NULL, cluster, &o, &problem, &e)) {
-        err_print(&e, stderr);
-        return 1;
-    }
-    free(cluster);
+    load_example("t5-tiny", EXAMPLE_DEVICES, NULL, &problem);
     return 0;
 }
 

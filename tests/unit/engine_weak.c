@@ -1,6 +1,7 @@
 /* Weak propagation: how often random episodes conflict (measured on the same models by a separate
  * prototype), what one split settles against the classes, undo. */
 #include "engine/search/search.h"
+#include "example.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,18 +13,9 @@
 
 static void load(const char *name, bool paper_rules, struct problem *out)
 {
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct problem_options o = {.classes.paper_rules = paper_rules};
-    struct hlo_module *m;
-    struct str path = {0};
-    struct err e;
 
-    assert_int_equal(cluster_of_devices(cluster, 8, &e), 0);
-    str_format(&path, "%s/examples/models/%s.hlo.txt.gz", AUTOMAP_SOURCE_DIR, name);
-    assert_int_equal(hlo_load(path.text, NULL, &m, &e), 0);
-    assert_int_equal(problem_new(m, NULL, cluster, &o, out, &e), 0);
-    str_release(&path);
-    free(cluster);
+    load_example(name, 8, &o, out);
 }
 
 static double conflict_rate(const struct problem *p, bool weak, uint32_t episodes)

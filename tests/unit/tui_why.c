@@ -3,6 +3,7 @@
 #include "tui/app.h"
 #include "tui/plan_diff.h"
 #include "tui/why_find.h"
+#include "example.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,20 +34,15 @@ static void tell(const char *line)
 
 static int load(void **state)
 {
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct problem_options o = {0};
     struct session_options so = {.search = {.algorithm = SEARCH_DQN, .seed = 7}};
-    struct hlo_module *m;
     struct err e;
 
     (void)state;
-    cluster_default(cluster);
-    if (hlo_load(MODEL, NULL, &m, &e) || problem_new(m, NULL, cluster, &o, &problem, &e) ||
-        session_new(&problem, &so, &session, &e) || watch_new(session, &watch, &e)) {
+    load_example("t5-tiny", EXAMPLE_DEVICES, NULL, &problem);
+    if (session_new(&problem, &so, &session, &e) || watch_new(session, &watch, &e)) {
         err_print(&e, stderr);
         return 1;
     }
-    free(cluster);
     tell("episode 20");
     return 0;
 }
