@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { PASSES_PARTIAL = 128 }; /* and above: a byte of relaxed_plan->choice */
+
 struct writer {
     struct hlo_annotations *of;
     const struct plan *plan;
@@ -189,8 +191,29 @@ static bool has_elided_constant(const struct hlo_module *m)
     return false;
 }
 
+/* Instructions that pass partial results on, which XLA does not. */
+static uint32_t count_passes(const struct plan *plan)
+{
+    uint32_t count = 0;
+
+    for (hlo_id id = 0; plan->relaxed && id < plan->problem->m->count; id++) {
+        bool passes = false;
+        for (uint32_t x = 0; x < plan->problem->mesh.axes; x++)
+            passes |= status_on(plan->relaxed->choice[id], x) >= PASSES_PARTIAL;
+        count += passes;
+    }
+    return count;
+}
+
 static void add_warnings(const struct plan *plan, uint32_t dropped, struct str *out)
 {
+    uint32_t passes = count_passes(plan);
+
+    if (passes)
+        str_format(out,
+                   "%u instructions pass partial results on: XLA combines them where they arise, "
+                   "so it inserts other collectives; --reduce-at-once makes plans without\n",
+                   passes);
     const struct problem *p = plan->problem;
     uint32_t padded = 0;
 

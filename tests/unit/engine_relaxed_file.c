@@ -103,7 +103,7 @@ static void read_back(void **state)
  * they do not. */
 static void exports(void **state)
 {
-    uint32_t copies = 0;
+    uint32_t copies = 0, warned = 0;
     (void)state;
 
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -116,6 +116,9 @@ static void exports(void **state)
         assert_int_equal(export_hlo(&plan, form, &text, &warnings, &e), 0);
         if (export_hlo_check(&plan, text.text, text.size, &e))
             fail_msg("seed %llu: %s", (unsigned long long)seed, e.what);
+        bool warns = warnings.text && strstr(warnings.text, "pass partial results on");
+        assert_false(warns && plan.relaxed->reduce_at_once);
+        warned += warns;
         char *copy = strstr(text.text, ".operand0 = ");
         char *devices = copy ? strstr(copy, "{devices=[") : NULL;
         if (devices && devices < strchr(copy, '\n')) {
@@ -128,8 +131,9 @@ static void exports(void **state)
         str_release(&warnings);
         close_problem(p);
     }
-    print_message("%u exports with copies for one use\n", copies);
-    assert_true(copies > 10);
+    print_message("%u exports with copies for one use, %u with partial results passed on\n", copies,
+                  warned);
+    assert_true(copies > 10 && warned > 0);
 }
 
 /* The text with the `from` at `at` replaced. */
