@@ -144,34 +144,52 @@ static int make_fit(const struct problem *from, const char *mesh, struct contend
     return rc;
 }
 
+/* The best of `kind` on one mesh, offered to `c`. */
+static int find_on_mesh(const struct problem *from, const char *mesh, struct contender *c, struct err *e)
+{
+    struct contender here = {.kind = c->kind};
+    bool regime_given = from->options.micro_batches > 1 || from->options.zero;
+    int rc = try_one(from, mesh, NULL, &here, e);
+
+    if (!rc && !here.fits && !regime_given)
+        rc = make_fit(from, mesh, &here, e);
+    struct contender *loser = !rc && here.exists && is_better(here.fits, here.step_ms, c) ? c : &here;
+    plan_release(&loser->plan);
+    drop_problem(loser->problem);
+    if (loser == c)
+        *c = here;
+    return rc;
+}
+
+static int offer_found(const struct problem *from, const struct plan *found, struct contender *c, struct err *e)
+{
+    struct problem *p, *before = c->problem;
+    struct plan copy;
+    int rc = derive(from, NULL, NULL, &p, e);
+
+    if (rc)
+        return rc;
+    rc = plan_copy(found, &copy, e);
+    if (!rc) {
+        copy.problem = p;
+        rc = offer(c, p, &copy, false, e);
+    }
+    drop_problem(c->problem == p ? before : p);
+    return rc;
+}
+
 static int find_strict(const struct problem *from, const struct plan *found, struct contender *c, struct err *e)
 {
     struct cluster_mesh by_server;
-    char mesh[64] = "";
-    bool regime_given = from->options.micro_batches > 1 || from->options.zero;
-    int rc = try_one(from, NULL, NULL, c, e);
+    char mesh[64];
+    int rc = find_on_mesh(from, NULL, c, e);
 
     mesh_by_server(&by_server, &from->cluster);
-    if (!from->options.mesh[0] && by_server.axes > 1)
-        mesh_format(&by_server, mesh, sizeof mesh);
-    if (!rc && mesh[0])
-        rc = try_one(from, mesh, NULL, c, e);
-    if (!rc && c->kind == COMPARE_BOTH && found && found->cost.step_ms < c->step_ms) {
-        struct problem *p, *before = c->problem;
-        struct plan copy;
-        rc = derive(from, NULL, NULL, &p, e);
-        if (!rc)
-            rc = plan_copy(found, &copy, e);
-        if (!rc) {
-            copy.problem = p;
-            rc = offer(c, p, &copy, false, e);
-            drop_problem(c->problem == p ? before : p);
-        }
-    }
-    if (!rc && !c->fits && !regime_given)
-        rc = make_fit(from, NULL, c, e);
-    if (!rc && !c->fits && !regime_given && mesh[0])
-        rc = make_fit(from, mesh, c, e);
+    mesh_format(&by_server, mesh, sizeof mesh);
+    if (!rc && !from->options.mesh[0] && by_server.axes > 1)
+        rc = find_on_mesh(from, mesh, c, e);
+    if (!rc && c->kind == COMPARE_BOTH && found && found->cost.step_ms < c->step_ms)
+        rc = offer_found(from, found, c, e);
     return rc;
 }
 
