@@ -9,6 +9,7 @@
 #include "engine/search/exact.h"
 #include "engine/units.h"
 #include "tui/command.h"
+#include "tui/file.h"
 #include "tui/pipeline_print.h"
 #include "tui/plan_limit.h"
 #include "tui/plan_relaxed.h"
@@ -19,11 +20,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SETTINGS_MOST = 4096 };
+enum { PLAN_SETTINGS_MOST = 4096 };
 
 struct plan_args {
     struct problem_args problem;
-    const char *settings[SETTINGS_MOST];
+    const char *settings[PLAN_SETTINGS_MOST];
     uint32_t setting_count;
     bool optimum, paper_reward, json, random, stability, memory;
     uint64_t seed;
@@ -74,7 +75,7 @@ static int parse(int argc, char **argv, struct plan_args *a)
         } else if (!strcmp(argv[i], "--memory")) {
             a->memory = true;
         } else if (!strcmp(argv[i], "--set") && i + 1 < argc) {
-            if (a->setting_count == SETTINGS_MOST)
+            if (a->setting_count == PLAN_SETTINGS_MOST)
                 return usage("too many --set");
             a->settings[a->setting_count++] = argv[++i];
         } else if (!strcmp(argv[i], "--reward") && i + 1 < argc) {
@@ -252,10 +253,10 @@ static int make_plan(struct plan_args *a, const struct problem *p, struct plan *
 
 static void print_head(const struct plan *plan)
 {
-    char mesh[64];
+    char mesh[64], model[128];
 
     mesh_format(&plan->problem->mesh, mesh, sizeof mesh);
-    printf("%s  on %s, mesh %s%s\n\n", plan->problem->m->name, plan->problem->cluster.name, mesh,
+    printf("%s  on %s, mesh %s%s\n\n", file_stem(model, sizeof model, plan->problem->m->file), plan->problem->cluster.name, mesh,
            plan->relaxed ? ", relaxed" : "");
 }
 
@@ -330,7 +331,9 @@ static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p
     if (text) {
         puts(text);
     } else {
-        printf("%s  pipeline on %s\n\n", l->problem->m->name, l->problem->cluster.name);
+        char model[128];
+
+        printf("%s  pipeline on %s\n\n", file_stem(model, sizeof model, l->problem->m->file), l->problem->cluster.name);
         pipeline_print(l, p);
     }
     cJSON_free(text);

@@ -72,9 +72,9 @@ static void print_run(const struct core *c, const struct plan *plan)
 {
     struct plan_counts n = plan_count(plan);
     const struct live_stage *s = c->stage;
-    char a[UNITS_ROOM], b[UNITS_ROOM], d[UNITS_ROOM];
+    char a[UNITS_ROOM], b[UNITS_ROOM], d[UNITS_ROOM], model[128];
 
-    printf("%s  %s, seed %llu\n\n", c->problem->m->name, search_names[c->options.algorithm],
+    printf("%s  %s, seed %llu\n\n", file_stem(model, sizeof model, c->problem->m->file), search_names[c->options.algorithm],
            (unsigned long long)c->options.seed);
     printf("  step            %12s  compute %s, communication %s\n",
            units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),

@@ -1,6 +1,7 @@
 #include "tui/file.h"
 
 #include "hlo/mem.h"
+#include "hlo/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -159,4 +160,15 @@ bool file_data_dir(char *out, size_t room)
         }
     }
     return false;
+}
+
+char *file_stem(char *out, size_t room, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t size = strcspn(base, ".");
+
+    if (strcmp(path, "-") == 0)
+        base = "standard input", size = strlen(base);
+    text_clean(out, room, base, size ? size : strlen(base));
+    return out;
 }

@@ -1,8 +1,8 @@
 /* Opening a model on a cluster: what the start screen, `:open` and the command line do. */
 #include "engine/live/session.h"
-#include "hlo/text.h"
 #include "tui/app_internal.h"
 #include "tui/examples.h"
+#include "tui/file.h"
 #include "tui/recent.h"
 #include "tui/search_args.h"
 #include "tui/sessions.h"
@@ -15,16 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-/* "t5-base6" of ".../t5-base6.meta.hlo.txt.gz". */
-static void name_model(struct app *a, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    size_t size = strcspn(base, ".");
-
-    text_clean(a->model_name, sizeof a->model_name, base, size ? size : strlen(base));
-    a->scene.model_name = a->model_name;
-}
 
 /* Paths of what was asked for: a file, or the name of a shipped one. */
 struct found {
@@ -257,7 +247,7 @@ static int replace(struct app *a, struct opening *g, const char *cluster, struct
         a->opened.vars = a->opened.profile = NULL; /* names within the journal */
     snprintf(a->model_path, sizeof a->model_path, "%s", g->f.model);
     snprintf(a->cluster_path, sizeof a->cluster_path, "%s", g->f.cluster);
-    name_model(a, g->f.model);
+    a->scene.model_name = file_stem(a->model_name, sizeof a->model_name, g->f.model);
     a->focus = PANEL_GRAPH;
     remember(a, g, asked);
     return open_panels(a, e);

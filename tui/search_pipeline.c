@@ -4,6 +4,7 @@
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/units.h"
 #include "tui/command.h"
+#include "tui/file.h"
 #include "tui/pipeline_print.h"
 
 #include <math.h>
@@ -230,7 +231,9 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, c
             cJSON_AddItemToArray(all, run_json(a, l, &r, &runs[n]));
         print_json(all, a->seeds);
     } else {
-        printf("%s  pipeline, %s, seed %llu\n\n", l->problem->m->name, pipe_search_names[a->pipeline.search.algorithm],
+        char model[128];
+
+        printf("%s  pipeline, %s, seed %llu\n\n", file_stem(model, sizeof model, l->problem->m->file), pipe_search_names[a->pipeline.search.algorithm],
                (unsigned long long)best->plan.seed);
         pipeline_print(l, &best->plan);
         print_search(a, l, &r, best);
