@@ -34,13 +34,13 @@ type q; sane "q"
 run "$automap"; see "Enter opens"
 type C-z; see "Stopped"; sane "C-z"
 run fg; see "Enter opens"
-kill -TSTP "$(pgrep -n -f "^$automap")"; see "Stopped"; sane "SIGTSTP"
+kill -TSTP "$(pid_of)"; see "Stopped"; sane "SIGTSTP"
 run fg; see "Enter opens"; type '?'; see "all keys are"; type Escape; type q; sane "fg and q"
 
 # Every signal that ends a process, asked or not; each is reported as what it was.
 for signal in TERM HUP QUIT INT SEGV ABRT BUS FPE ILL; do
     run "$automap; echo code \$?"; see "Enter opens"
-    pid=$(pgrep -n -f "^$automap")
+    pid=$(pid_of)
     kill -$signal "$pid"
     see "code "; sane "SIG$signal"
 done
@@ -53,7 +53,7 @@ run clear
 
 # A terminal that is gone ends the program.
 run "exec $automap"; see "Enter opens"
-pid=$(pgrep -n -f "^$automap")
+pid=$(pid_of)
 t kill-server
 for _ in $(seq 200); do kill -0 "$pid" 2>/dev/null || exit 0; sleep 0.05; done
 echo "outlived its terminal"; kill -KILL "$pid"; exit 1

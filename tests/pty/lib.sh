@@ -22,6 +22,14 @@ screen() { t capture-pane -p; }
 type() { t send-keys "$@"; }
 run() { t send-keys -l "$1"; t send-keys Enter; }
 
+# The newest automap of this test, started with the arguments $*: others may run beside it, and their
+# home is another.
+pid_of() {
+    for pid in $(pgrep -f "^$automap${*:+ $*}"); do
+        grep -qz "^HOME=$home\$" "/proc/$pid/environ" 2>/dev/null && echo "$pid"
+    done | tail -1
+}
+
 # see TEXT: waits until the screen holds it, at most 15 s.
 see() {
     for _ in $(seq 300); do

@@ -5,7 +5,7 @@
 start 100x30
 model=$source_dir/examples/models/t5-tiny.hlo.txt.gz
 start_search() { run "clear; $automap --run $1; echo code \$?"; see "▶"; see "ep/s"; }
-pid_of_search() { pgrep -n -f "^$automap --run"; }
+pid_of_search() { pid_of --run; }
 
 # A model whose names hold escapes, controls, bidirectional overrides, zero widths, broken UTF-8 and
 # 10 kB; in a file whose name is no better. Nothing of it reaches a terminal.

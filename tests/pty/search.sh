@@ -51,5 +51,5 @@ type q; sane "q"
 
 # At once, and killed in the middle.
 run "$automap $model --run; echo code \$?"; see "ep/s"
-kill -TERM "$(pgrep -n -f "^$automap")"
+kill -TERM "$(pid_of)"
 see "code 143"; sane "SIGTERM"

@@ -22,7 +22,7 @@ diff "$home/screen.json" "$home/headless.json" || { echo "with a screen and with
 run "clear; $automap --run $model; echo code \$?"; see "▶"
 type u; see "nothing to undo"
 type ' '; see "‖ paused"; type , , ; type ' '; see "▶"; sleep 1.5
-kill -KILL "$(pgrep -n -f "^$automap --run")"; see "code 137"
+kill -KILL "$(pid_of --run)"; see "code 137"
 start_over
 killed=$(newest)
 "$automap" replay last --json >"$home/killed.json" || { echo "the journal of a killed session does not replay"; exit 1; }

@@ -14,7 +14,7 @@ export TSAN_OPTIONS="exitcode=66 log_path=$home/report" ASAN_OPTIONS="log_path=$
 run "$automap --run $model; echo code \$?"
 for _ in 1 2 3 4; do screen | grep -q 'ep/s' && break; sleep 15; done # a sanitizer takes its time
 see "ep/s"
-pid=$(pgrep -n -f "^$automap --run")
+pid=$(pid_of --run)
 end=$((SECONDS + seconds)) next=$SECONDS samples=()
 while [ $SECONDS -lt $end ]; do
     some=()
