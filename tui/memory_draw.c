@@ -17,7 +17,24 @@ double memory_limit(const struct scene *s)
 
 /* ---- curves ---- */
 
-/* Phases by the position they begin at, and the position looked at: "▲ 374 of 1,490  peak". */
+/* The phase of most instructions under a column: a lone constant of the update does not name it. */
+static int phase_of_column(const struct scene *s, const struct memory_curve *c, int column, int columns)
+{
+    uint32_t counts[HLO_PHASE_COUNT] = {0};
+    uint32_t from = (uint32_t)((uint64_t)c->count * (uint32_t)column / (uint32_t)columns);
+    uint32_t end = (uint32_t)((uint64_t)c->count * ((uint32_t)column + 1) / (uint32_t)columns);
+    int most = HLO_PHASE_OTHER;
+
+    for (uint32_t n = from; n < end; n++)
+        counts[s->problem->roles.phase[memory_at(s->watch, n)]]++;
+    for (int phase = 0; phase < HLO_PHASE_COUNT; phase++) {
+        if (counts[phase] > counts[most])
+            most = phase;
+    }
+    return most;
+}
+
+/* Phases by the column they begin at, and the position looked at: "▲ 374 of 1,490  peak". */
 static void draw_places(const struct scene *s, const struct memory_curve *c, const uint32_t *cursor, const struct pane *p,
                         int y, const struct plot_drawn *d)
 {
@@ -41,14 +58,13 @@ static void draw_places(const struct scene *s, const struct memory_curve *c, con
             pane_text(p, x, y, ROLE_TEXT, here + strlen("▲"));
         }
     }
-    for (uint32_t n = 0; n < c->count; n++) {
-        uint8_t phase = s->problem->roles.phase[memory_at(s->watch, n)];
-        int x = d->first_column + (int)((double)n / (c->count - 1) * (d->columns - 1));
+    for (int column = 0; column < d->columns; column++) {
+        int phase = phase_of_column(s, c, column, d->columns), x = d->first_column + column;
         int width = utf8_text_columns(hlo_phase_names[phase]);
         if (seen[phase] || phase == HLO_PHASE_OTHER)
             continue;
         x = x + width > p->width ? p->width - width : x;
-        if (x <= last || (x < end + 1 && x + width >= from))
+        if (x <= last || (x < end + 2 && x + width >= from))
             continue; /* later in the phase there may be room */
         seen[phase] = true;
         last = pane_text(p, x, y, ROLE_DIM, hlo_phase_names[phase]);
@@ -184,7 +200,7 @@ static struct columns columns_for(int width)
 
     if (width >= 66) {
         c.life = x;
-        x -= 12;
+        x -= 14;
     }
     if (width >= 90) {
         c.bar = x - 8;
@@ -221,7 +237,7 @@ static void draw_group(const struct watch *w, const struct pane *p, int y, const
     char text[192], number[UNITS_ROOM];
 
     write_group(w, g, text, sizeof text);
-    pane_cut(p, 0, y, c->name, ROLE_TEXT, text);
+    pane_cut(p, 0, y, g->kind == MEMORY_PARAMETERS ? c->count - 8 : c->name, ROLE_TEXT, text);
     if (c->shape && g->kind != MEMORY_PARAMETERS) {
         write_shape(w->problem->m, g->value, text, sizeof text);
         pane_cut(p, c->shape, y, 22, ROLE_DIM, text);
@@ -262,6 +278,19 @@ static void draw_rest(const struct memory_view *v, const struct pane *p, int y, 
     pane_right_format(p, c->gb, y, ROLE_DIM, "%.2f", bytes / 1e9);
 }
 
+static void draw_titles(const struct pane *p, const struct columns *c, bool counted)
+{
+    if (c->shape)
+        pane_text(p, c->shape, 1, ROLE_DIM, "shape");
+    if (c->source)
+        pane_text(p, c->source, 1, ROLE_DIM, "source");
+    if (counted)
+        pane_right(p, c->count, 1, ROLE_DIM, "count");
+    pane_right(p, c->gb, 1, ROLE_DIM, "GB");
+    if (c->life)
+        pane_right(p, c->life, 1, ROLE_DIM, "first–last");
+}
+
 void memory_draw_groups(const struct panel *p, const struct pane *pane)
 {
     struct memory_view *v = p->state;
@@ -270,10 +299,7 @@ void memory_draw_groups(const struct panel *p, const struct pane *pane)
     struct head h = {0, v->cursor == v->curve.peak ? "At the peak" : "Live there", "by shape", v->shown == MEMORY_LIST_GROUPS};
 
     pane_head(pane, 0, &h);
-    pane_right(pane, c.count, 1, ROLE_DIM, "count");
-    pane_right(pane, c.gb, 1, ROLE_DIM, "GB");
-    if (c.life)
-        pane_right(pane, c.life, 1, ROLE_DIM, "first–last use");
+    draw_titles(pane, &c, true);
     list_fit(l, (int64_t)v->group_count, pane->height - 3);
     for (int y = 0; y < pane->height - 3 && l->top + y < l->count; y++) {
         draw_group(p->scene->watch, pane, y + 2, &v->groups[l->top + y], v->groups[0].bytes, &c);
@@ -295,24 +321,25 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
     write_group(w, &v->groups[v->opened], text, sizeof text);
     snprintf(note, sizeof note, "%u values", v->groups[v->opened].count);
     pane_head(pane, 0, &(struct head){0, text, note, v->shown == MEMORY_LIST_VALUES});
-    list_fit(l, v->value_count, pane->height - 1);
-    for (int y = 0; y < pane->height - 1 && l->top + y < l->count; y++) {
+    draw_titles(pane, &c, false);
+    list_fit(l, v->value_count, pane->height - 2);
+    for (int y = 0; y < pane->height - 2 && l->top + y < l->count; y++) {
         const struct memory_value *value = &v->values[l->top + y];
-        pane_cut(pane, 0, y + 1, c.name, ROLE_TEXT, tree_instruction_name(w->tree, w->problem->m->value_instruction[value->value]));
+        pane_cut(pane, 0, y + 2, c.name, ROLE_TEXT, tree_instruction_name(w->tree, w->problem->m->value_instruction[value->value]));
         if (c.shape) {
             write_shape(w->problem->m, value->value, text, sizeof text);
-            pane_cut(pane, c.shape, y + 1, 22, ROLE_DIM, text);
+            pane_cut(pane, c.shape, y + 2, 22, ROLE_DIM, text);
         }
         write_source(w->problem->m, value->value, text, sizeof text);
         if (c.source)
-            pane_cut(pane, c.source, y + 1, 20, ROLE_DIM, text);
-        pane_right_format(pane, c.gb, y + 1, ROLE_TEXT, "%.3f", value->bytes / 1e9);
+            pane_cut(pane, c.source, y + 2, 20, ROLE_DIM, text);
+        pane_right_format(pane, c.gb, y + 2, ROLE_TEXT, "%.3f", value->bytes / 1e9);
         if (c.life) {
             write_life(value->first, value->last, v->groups[v->opened].always, text, sizeof text);
-            pane_right(pane, c.life, y + 1, ROLE_DIM, text);
+            pane_right(pane, c.life, y + 2, ROLE_DIM, text);
         }
         if (l->top + y == l->cursor)
-            draw_selected(p, pane, y + 1, true);
+            draw_selected(p, pane, y + 2, true);
     }
 }
 

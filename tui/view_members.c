@@ -213,6 +213,7 @@ static void draw_titles(const struct members *v, const struct pane *p, int y)
             pane_right(p, width + 8, y, ROLE_DIM, "dims");
         if (p->width >= 110)
             pane_right(p, width + 14, y, ROLE_DIM, "vars");
+        pane_text(p, width + (p->width >= 110 ? 16 : p->width >= 70 ? 10 : 0), y, ROLE_DIM, "reason");
     }
 }
 
@@ -225,7 +226,8 @@ static void draw_sentence(const struct members *v, const struct watch *w, const 
     if (v->page == PAGE_FORBIDDEN) {
         for (class_id n = 0; n < v->forbidden_count; n++)
             holding += w->problem->classes.info[v->forbidden[n]].var_dims > 0;
-        int x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, "%u of %u classes", v->forbidden_count, w->problem->classes.count);
+        int x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, "%s of %s classes", units_count(dims, v->forbidden_count),
+                            units_count(all, w->problem->classes.count));
         pane_format(p, x + 1, 0, ROLE_TEXT, "can never be split; %u of them hold variables", holding);
         return;
     }

@@ -137,9 +137,12 @@ static void draw_figure(const struct pane *p, int y, const char *what, const dou
     }
     double change = values[1] - values[0];
     bool none = fabs(change) < (format[0] == '1' ? 0.05 : 0.5);
-    snprintf(text, sizeof text, none ? "%.0f" : format[0] == '1' ? "%+.1f" : "%+.0f", none ? 0 : change);
-    if (none && format[0] == '1')
-        snprintf(text, sizeof text, "0.0");
+    char count[UNITS_ROOM];
+    if (format[0] == '1')
+        snprintf(text, sizeof text, none ? "0.0" : "%+.1f", change);
+    else
+        snprintf(text, sizeof text, "%s%s", none ? "" : change < 0 ? "-" : "+",
+                 units_count(count, (int64_t)(fabs(change) + 0.5) * !none));
     pane_right(p, third, y, is_cost && change > 0.05 ? ROLE_WARN : ROLE_TEXT, text);
 }
 

@@ -193,7 +193,7 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
     pipeline_draw_stages(s, &top, &(struct head){0, "Stages", note, true});
     y += table + 3 + gap;
     int left = pane->height - y - 1, course = left >= 22 ? left - 3 - gap - (stages <= 6 ? 2 * stages - 1 : stages) : 0;
-    course = course > 16 ? 16 : course < 10 ? 0 : course;
+    course = course < 10 ? 0 : course;
     int gantt = left - course - (course ? gap : 0);
     bool spaced = stages <= 6 && gantt >= 3 + 2 * stages - 1;
     int wanted = 3 + (spaced ? 2 * stages - 1 : stages);

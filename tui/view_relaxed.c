@@ -332,9 +332,13 @@ static void message_relaxed(const struct panel *p, char *out, size_t room)
     const struct hlo_module *m = w->problem->m;
     status_write(hlo_value_shape(m, r->value), &w->problem->mesh, r->from, &from);
     status_write(hlo_value_shape(m, r->value), &w->problem->mesh, r->to, &to);
-    const char *asks = r->is_inside ? "the instruction itself" : r->user == HLO_NONE ? "its uses" : tree_instruction_name(w->tree, r->user);
-    snprintf(out, room, "%s is %s, %s asks for %s; %.0f times a step", tree_instruction_name(w->tree, m->value_instruction[r->value]),
-             from.text, asks, to.text, r->times);
+    const char *asks = r->is_inside ? "the instruction itself" : r->user == HLO_NONE ? "all its uses" : tree_instruction_name(w->tree, r->user);
+    const char *verb = !r->is_inside && r->user == HLO_NONE ? "ask" : "asks";
+    char times[UNITS_ROOM] = "once";
+    if (r->times > 1.5)
+        snprintf(times, sizeof times, "%.0f times", r->times);
+    snprintf(out, room, "%s is %s, %s %s for %s; %s a step", tree_instruction_name(w->tree, m->value_instruction[r->value]),
+             from.text, asks, verb, to.text, times);
     str_release(&from);
     str_release(&to);
 }
