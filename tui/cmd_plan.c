@@ -109,8 +109,12 @@ static int parse(int argc, char **argv, struct plan_args *a)
     }
     if (a->relaxed.on && (a->random || a->paper_reward))
         return usage("--random and --reward paper are of strict mode");
-    if (a->limit.on && (a->relaxed.on || a->random || a->paper_reward))
-        return usage("--memory-limit and auto are of the strict optimum: no --mode relaxed, --random, --reward paper");
+    if (a->limit.on && (a->random || a->paper_reward))
+        return usage("--memory-limit and auto are of the best plan: no --random, --reward paper");
+    if (a->relaxed.on && (a->limit.choose_micro_batches || a->limit.choose_zero))
+        return usage("--micro-batches auto and --zero auto are of strict mode");
+    if (a->relaxed.on && a->limit.on && !a->limit.none && a->relaxed.options.folding == RELAXED_FOLD_ON)
+        return usage("within a memory limit equal layers may differ: no --folding on");
     if ((a->stability || a->memory) && (a->relaxed.on || a->paper_reward))
         return usage("--stability and --memory are of strict plans");
     if (a->start && (a->limit.choose_micro_batches || a->limit.choose_zero))
@@ -177,17 +181,19 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
 }
 
 /* From decisions, those of a strict plan among them, or read whole from a file of a relaxed plan. */
-static int make_relaxed(const struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
+static int make_relaxed(struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
 {
     struct plan from = {0};
     int rc = a->start ? plan_file_load(p, a->start, &from, e) : 0;
 
     if (rc)
         return rc;
+    if (a->limit.on && !a->limit.none)
+        a->relaxed.limit = plan_limit_bytes(&a->limit, p);
     if (!from.relaxed)
         rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL, plan, e);
-    else if (a->setting_count || a->relaxed.store_count)
-        rc = err_set(e, ERR_INPUT, "--set and --store go with a relaxed plan that is made, not read");
+    else if (a->setting_count || a->relaxed.store_count || a->relaxed.limit > 0)
+        rc = err_set(e, ERR_INPUT, "--set, --store and --memory-limit go with a relaxed plan that is made, not read");
     else
         rc = plan_copy(&from, plan, e);
     plan_release(&from);
@@ -284,7 +290,7 @@ static void print_plan(const struct plan *plan)
     printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
            units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
     if (plan->relaxed)
-        plan_relaxed_print_costs(plan->relaxed);
+        plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0);
     else if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
         printf("  proven optimal  no strict plan%s is faster\n", plan->memory_limit > 0 ? " within the memory limit" : "");
     else if (plan->bound_ms > 0)
@@ -408,17 +414,22 @@ int cmd_plan(int argc, char **argv)
         int rc = a->relaxed.on ? make_relaxed(a, p, &plan, &e)
                  : a->limit.on ? make_limited(a, p, regimes, &plan, &e)
                                : make_plan(a, p, &plan, &e);
-        bool none = !rc && a->limit.on && !regimes->fits;
+        bool none = !rc && (a->relaxed.on ? a->relaxed.limit > 0 && !a->relaxed.within.fits
+                                          : a->limit.on && !regimes->fits);
         if (!rc && a->out && !none)
             rc = plan_file_save(&plan, a->out, &e);
-        if (!rc && !a->json && a->limit.on) {
+        if (!rc && none && !a->json && a->relaxed.on)
+            plan_relaxed_print_unfit(&a->relaxed, p);
+        if (!rc && !a->json && a->limit.on && !a->relaxed.on) {
             if (none)
                 plan_limit_print(&a->limit, p, regimes);
             plan_limit_print_tries(&a->limit, regimes);
         }
         if (!rc && none) {
             code = EXIT_INFEASIBLE;
-            rc = a->json ? plan_limit_json(&a->limit, p, regimes, &text, &e) : 0;
+            rc = !a->json        ? 0
+                 : a->relaxed.on ? plan_relaxed_unfit_json(&a->relaxed, p, &text, &e)
+                                 : plan_limit_json(&a->limit, p, regimes, &text, &e);
         } else if (!rc) {
             rc = tell(a, p, &plan, &text, &e);
         }

@@ -255,7 +255,7 @@ static void print_completed(const struct plan *plan)
     printf("its decisions, completed by a relaxed plan\n\n");
     printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
            units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
-    plan_relaxed_print_costs(plan->relaxed);
+    plan_relaxed_print_costs(plan->relaxed, false);
     printf("\n");
 }
 

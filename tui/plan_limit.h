@@ -18,8 +18,8 @@ struct plan_limit_args {
 
 #define PLAN_LIMIT_HELP                                                                            \
     "  --memory-limit SIZE        the best plan that stays within SIZE (12.8 GB), with its bound;\n"     \
-    "                             device: what a device has less 20 %; none\n"                     \
-    "  --micro-batches auto       chosen with the plan, from the divisors of the batch\n"          \
+    "                             device: what a device has less 20 %; none; strict or relaxed\n"                     \
+    "  --micro-batches auto       strict: chosen with the plan, from the divisors of the batch\n"          \
     "  --zero auto                chosen with the plan; auto stays within device unless a limit is given\n"
 
 /* Takes the option at argv[*at] and what belongs to it: 1 taken, 0 not one of these, -1 wrong. */

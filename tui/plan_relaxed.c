@@ -6,6 +6,7 @@
 #include "engine/units.h"
 #include "hlo/attr.h"
 
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,20 +129,21 @@ void plan_relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, stru
     status_write(hlo_value_shape(p->m, v), &p->mesh, plan->held[v], out);
 }
 
-void plan_relaxed_print_costs(const struct relaxed_plan *plan)
+void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited)
 {
     char a[UNITS_ROOM];
 
     if (plan->bound_ms > 0)
         printf("  bound           %12s  %s; the plan is %.2f %% above it\n",
                units_ms(a, plan->bound_ms),
-               plan->bound_kind == RELAXED_TIED
+               is_limited ? "global: no plan within the memory limit is faster"
+               : plan->bound_kind == RELAXED_TIED
                    ? "tied: no plan that treats equal layers alike is faster"
                    : "global: no plan is faster",
                100 * plan->gap);
     if (plan->strict_ms > 0)
-        printf("  strict          %12s  the best plan that reshards nothing\n",
-               units_ms(a, plan->strict_ms));
+        printf("  strict          %12s  the best plan that reshards nothing%s\n",
+               units_ms(a, plan->strict_ms), is_limited ? " found within the limit" : "");
     print_sums(plan);
 }
 
@@ -164,21 +166,65 @@ static int set_pins(const struct plan_relaxed_args *a, const struct problem *p,
     return rc;
 }
 
-int plan_relaxed_solve(const struct plan_relaxed_args *a, const struct problem *p,
+int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
                        const char *const *settings, uint32_t setting_count, const struct plan *from,
                        struct plan *out, struct err *e)
 {
     struct relaxed_plan plan;
     struct relaxed *r;
-    int rc = relaxed_new(p, &a->options, &r, e);
+    struct relaxed_options options = a->options;
 
+    if (a->limit > 0)
+        options.folding = RELAXED_FOLD_OFF;
+    int rc = relaxed_new(p, &options, &r, e);
     if (rc)
         return rc;
     rc = set_pins(a, p, settings, setting_count, from, r, e);
     if (!rc)
-        rc = relaxed_solve(r, 0, &plan, e);
+        rc = a->limit > 0 ? relaxed_solve_within(r, a->limit, &plan, &a->within, e)
+                          : relaxed_solve(r, 0, &plan, e);
     if (!rc)
         rc = plan_from_relaxed(&plan, out, e);
+    if (!rc)
+        out->memory_limit = a->limit;
     relaxed_free(r);
     return rc;
+}
+
+/* ---- nothing found within a limit ---- */
+
+void plan_relaxed_print_unfit(const struct plan_relaxed_args *a, const struct problem *p)
+{
+    char limit[UNITS_ROOM], peak[UNITS_ROOM], bound[UNITS_ROOM];
+
+    printf("none found that fits: no relaxed plan found stays within %s on %s\n",
+           units_bytes(limit, a->within.limit), p->cluster.name);
+    printf("  least found     %12s  not proven: plans that need less may exist\n",
+           units_bytes(peak, a->within.peak));
+    printf("  bound           %12s  no relaxed plan within the limit is faster\n\n",
+           units_ms(bound, a->within.bound_ms));
+}
+
+int plan_relaxed_unfit_json(const struct plan_relaxed_args *a, const struct problem *p,
+                            struct str *out, struct err *e)
+{
+    cJSON *o = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(o, "schema", "automap.limit/1");
+    cJSON_AddStringToObject(o, "mode", "relaxed");
+    cJSON_AddBoolToObject(o, "fits", false);
+    cJSON_AddBoolToObject(o, "proven", false);
+    cJSON_AddStringToObject(o, "model", p->file->name);
+    cJSON_AddStringToObject(o, "cluster", p->cluster.name);
+    cJSON_AddNumberToObject(o, "memory_limit_bytes", a->within.limit);
+    cJSON_AddNumberToObject(o, "least_bytes", a->within.peak);
+    cJSON_AddNumberToObject(o, "bound_ms", a->within.bound_ms);
+    char *text = cJSON_Print(o);
+    cJSON_Delete(o);
+    if (text) {
+        str_add(out, text);
+        str_add_char(out, '\n');
+    }
+    cJSON_free(text);
+    return text && !out->failed ? 0 : err_set(e, ERR_MEMORY, "not enough memory to print the answer");
 }

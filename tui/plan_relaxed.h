@@ -3,6 +3,7 @@
 #define AUTOMAP_TUI_PLAN_RELAXED_H
 
 #include "engine/relaxed/decisions.h"
+#include "engine/relaxed/within.h"
 
 #define PLAN_RELAXED_HELP                                                                      \
     "  --mode strict|relaxed      relaxed: splits may change between uses, at a price\n"       \
@@ -19,6 +20,8 @@ struct plan_relaxed_args {
     const char **stores; /* settings, not owned */
     uint32_t store_count;
     size_t store_room;
+    double limit;                 /* bytes of a device; 0: none */
+    struct relaxed_within within; /* of the plan, when there is a limit */
 };
 
 /* Takes the option at argv[*at]: 1 taken, 0 not one of these, -1 wrong (said on stderr). */
@@ -26,12 +29,17 @@ int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *a
 
 /* The best plan under the settings, the stores and the decisions of a strict plan `from` (may be
  * NULL). */
-int plan_relaxed_solve(const struct plan_relaxed_args *a, const struct problem *p,
+int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
                        const char *const *settings, uint32_t setting_count, const struct plan *from,
                        struct plan *out, struct err *e) MUST_CHECK;
 
+/* The answer when no plan within the limit was found. */
+void plan_relaxed_print_unfit(const struct plan_relaxed_args *a, const struct problem *p);
+int plan_relaxed_unfit_json(const struct plan_relaxed_args *a, const struct problem *p,
+                            struct str *out, struct err *e) MUST_CHECK;
+
 /* What is told of a relaxed plan alone: bound, strict optimum, reshards. */
-void plan_relaxed_print_costs(const struct relaxed_plan *plan);
+void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited);
 void plan_relaxed_print_reshards(const struct relaxed_plan *plan);
 /* "f32[768/x 768]", and how its uses find it when that differs. Appended. */
 void plan_relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct str *out);

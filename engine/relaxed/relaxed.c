@@ -303,6 +303,18 @@ static void offer_known_plans(struct relaxed *r, struct stage *s)
         offer(r, s, r->strict_x);
 }
 
+int relaxed_minimise(struct relaxed *r, uint32_t sweeps, struct err *e)
+{
+    int rc = stage_make(&r->whole, &r->pinned, e);
+
+    if (rc)
+        return rc;
+    r->best_ms = INFINITY;
+    offer_known_plans(r, &r->whole);
+    (void)run(r, &r->whole, sweeps);
+    return polish(r, &r->whole, e);
+}
+
 int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, struct err *e)
 {
     bool starts_tied = !r->is_folded && !r->has_best;

@@ -47,6 +47,10 @@ static inline struct stage *relaxed_stage(struct relaxed *r)
 /* pins.c: the model's unary costs with the pins in them. */
 int relaxed_index_edges(struct relaxed *r, struct err *e) MUST_CHECK;
 
+/* The labels of the least energy found, in r->best: unfolded, after a solve, with other costs in
+ * r->pinned than then. r->whole.trws.bound is a bound of that energy. */
+int relaxed_minimise(struct relaxed *r, uint32_t sweeps, struct err *e) MUST_CHECK;
+
 /* polish.c: lowers the energy of stage->left; at once when there is one axis. */
 int relaxed_polish(struct relaxed *r, struct stage *stage, struct err *e) MUST_CHECK;
 

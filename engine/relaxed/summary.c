@@ -3,15 +3,14 @@
 
 #include <string.h>
 
-static double local_bytes(const struct relaxed_plan *plan, hlo_value v, status s)
+double relaxed_local_bytes(const struct problem *p, hlo_value v, status s)
 {
-    const struct problem *p = plan->problem;
     const struct hlo_shape *shape = hlo_value_shape(p->m, v);
     double bytes = (double)shape->bytes;
 
     for (uint32_t d = 0; d < shape->rank && bytes > 0; d++) {
         class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
-        label over = relaxed_dim_label(plan, s, d);
+        label over = status_dim(s, p->mesh.axes, d);
         if (over || (k != CLASS_NONE && k == p->labels.cut))
             bytes *= label_part(&p->labels, k, over, shape->dims[d]);
     }
@@ -26,12 +25,12 @@ static void set_outputs(const struct relaxed_plan *plan, double *bytes)
 
     for (hlo_value v = p->m->leaf_base[root]; v < p->m->leaf_base[root + 1]; v++) {
         hlo_value o = plan->origin[v];
-        bytes[v] = local_bytes(plan, v, o == HLO_NONE ? STATUS_WHOLE : plan->ended[o]);
+        bytes[v] = relaxed_local_bytes(p, v, o == HLO_NONE ? STATUS_WHOLE : plan->ended[o]);
         for (uint32_t k = 0; k < p->roles.param_count && o != HLO_NONE; k++) {
             const struct hlo_param_role *r = &p->roles.params[k];
             if (r->updated != HLO_NONE && plan->origin[r->updated] == o &&
                 hlo_value_shape(p->m, r->value)->bare == hlo_value_shape(p->m, v)->bare) {
-                bytes[v] = local_bytes(plan, v, plan->made[r->value]);
+                bytes[v] = relaxed_local_bytes(p, v, plan->made[r->value]);
                 break;
             }
         }
@@ -46,8 +45,8 @@ static double set_parameters(const struct relaxed_plan *plan, double *bytes)
 
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         hlo_value v = p->roles.params[k].value;
-        double made = local_bytes(plan, v, plan->made[v]),
-               held = local_bytes(plan, v, plan->held[v]);
+        double made = relaxed_local_bytes(p, v, plan->made[v]),
+               held = relaxed_local_bytes(p, v, plan->held[v]);
         copies += held > made ? held : 0;
         for (dim_id d = p->classes.dim_base[v]; d < p->classes.dim_base[v + 1]; d++)
             made *= label_cuts(&p->labels, p->classes.class_of[d]); /* all micro-batches' inputs */
@@ -65,8 +64,8 @@ int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, str
         scratch && bytes ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the memory of a plan");
 
     for (hlo_value v = 0; !rc && v < p->m->value_count; v++) {
-        double made = local_bytes(plan, v, plan->made[v]),
-               held = local_bytes(plan, v, plan->held[v]);
+        double made = relaxed_local_bytes(p, v, plan->made[v]),
+               held = relaxed_local_bytes(p, v, plan->held[v]);
         bytes[v] = held > made ? held : made;
     }
     if (!rc) {

@@ -11,6 +11,9 @@
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
                    struct err *e) MUST_CHECK;
 
+/* Bytes of one device's piece of a value, of one micro-batch. O(rank). */
+double relaxed_local_bytes(const struct problem *p, hlo_value v, status s);
+
 struct relaxed_sum {
     double count, bytes, ms; /* of one step of training; bytes local to a device */
 };

@@ -36,7 +36,7 @@ expect 4 'any number of micro-batches and any ZeRO level' plan "$tiny" --memory-
 expect 1 'expected a size such as' plan "$tiny" --memory-limit much
 expect 1 '0, 1, 2 or 3' plan "$tiny" --zero 4
 expect 2 'divisor of the batch, 8' plan "$tiny" --micro-batches 3
-expect 1 'strict optimum: no --mode relaxed' plan "$tiny" --memory-limit device --random 1
+expect 1 'of the best plan: no --random' plan "$tiny" --memory-limit device --random 1
 
 meta=$1/examples/models/t5-tiny.meta.hlo.txt.gz
 vgg2=$1/examples/clusters/a-2x8-v100.yaml
@@ -60,6 +60,12 @@ a16=$1/examples/clusters/a-2x8-v100.yaml
 expect 0 'step +113\.7 ms' plan "$vgg" "$a16" --mode relaxed
 expect 0 'strict +282\.9 ms' plan "$vgg" "$a16" --mode relaxed
 expect 0 'global: no plan is faster; the plan is 0\.00 %' plan "$vgg" "$a16" --mode relaxed
+expect 0 'global: no plan within the memory limit is faster' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 4.62GB
+expect 0 '"memory_limit_bytes":.*4620000000' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 4.62GB --json
+expect 4 'none found that fits: no relaxed plan found stays within 3\.0 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB
+expect 4 '"mode":.*"relaxed"' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB --json
+expect 1 'are of strict mode' plan "$tiny" --mode relaxed --micro-batches auto
+expect 1 'no --folding on' plan "$tiny" --mode relaxed --memory-limit device --folding on
 expect 0 'tied: no plan that treats' plan "$tiny" "$a16" --mesh 2x8 --mode relaxed
 expect 0 '"bound_kind":.*"tied"' plan "$vgg" "$a16" --mode relaxed --folding on --json
 expect 0 '"kind":.*"reduce-scatter"' plan "$vgg" "$a16" --mode relaxed --json

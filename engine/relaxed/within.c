@@ -1,0 +1,379 @@
+/* engine/relaxed/within.c - multipliers on peaks, as costs of the energy. */
+#include "engine/relaxed/within.h"
+
+#include "engine/relaxed/model_internal.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/summary.h"
+#include "engine/search/limit.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS_MOST = 24, POSITIONS_MOST = 64, WITHIN_SWEEPS = 100 };
+#define CELLS_MOST ((size_t)1 << 26) /* of new tables: half a GB */
+#define FIRST_SHARE 0.05             /* of the bound that the limit's bytes cost at first */
+#define SHARE_MOST 1e4
+#define GROWTH 4
+#define ROUNDING 1e-9 /* of sums of costs; a bound gives that much away */
+
+struct peak {
+    uint32_t position; /* in the entry's schedule */
+    double now, low, high; /* ms per byte: tried next; of no plan that fits; of one that does */
+};
+
+struct within {
+    struct relaxed *r;
+    double limit, unit; /* ms per byte to begin with */
+    struct peak peaks[POSITIONS_MOST];
+    uint32_t count;
+    bool has_high;
+    table_id *unary; /* [nodes] without multipliers */
+    const struct energy_edge *edges;
+    struct energy_edge *priced; /* [edges] with them */
+    uint32_t *hub_edge;         /* [values] of origins: from the maker to the hub; UINT32_MAX: none */
+    double *weight;             /* [values] ms per byte of the value's pieces */
+    bool *is_param, *is_output; /* [values] */
+    double constant;            /* ms of bytes that no label changes */
+    struct relaxed_plan best;
+    struct relaxed_within *how;
+    bool has_best;
+};
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for a plan within a limit");
+}
+
+static int within_new(struct within *w, struct err *e)
+{
+    const struct model *m = &w->r->model;
+    const struct problem *p = w->r->p;
+    size_t values = (size_t)p->m->value_count + 1, edges = (size_t)m->energy.edge_count + 1;
+    hlo_id root = p->m->computations[p->m->entry].root;
+
+    w->unary = mem_try((size_t)m->energy.nodes + 1, sizeof *w->unary);
+    w->priced = mem_try(edges, sizeof *w->priced);
+    w->hub_edge = mem_try(values, sizeof *w->hub_edge);
+    w->weight = mem_try(values, sizeof *w->weight);
+    w->is_param = mem_try(values, sizeof *w->is_param);
+    w->is_output = mem_try(values, sizeof *w->is_output);
+    if (!w->unary || !w->priced || !w->hub_edge || !w->weight || !w->is_param || !w->is_output)
+        return no_memory(e);
+    memcpy(w->unary, w->r->pinned.unary, m->energy.nodes * sizeof *w->unary);
+    w->edges = w->r->pinned.edges;
+    memset(w->hub_edge, 0xff, values * sizeof *w->hub_edge);
+    for (uint32_t k = 0; k < m->energy.edge_count; k++) {
+        hlo_value v = m->edges[k].value;
+        if (m->hub[v] == m->energy.edges[k].b && m->maker[v] == m->energy.edges[k].a)
+            w->hub_edge[v] = k;
+    }
+    for (uint32_t k = 0; k < p->roles.param_count; k++)
+        w->is_param[p->roles.params[k].value] = true;
+    for (hlo_value v = p->m->leaf_base[root]; v < p->m->leaf_base[root + 1]; v++)
+        w->is_output[v] = true;
+    return 0;
+}
+
+static void within_release(struct within *w)
+{
+    free(w->unary);
+    free(w->priced);
+    free(w->hub_edge);
+    free(w->weight);
+    free(w->is_param);
+    free(w->is_output);
+    relaxed_plan_release(&w->best);
+}
+
+/* ---- memory as costs ---- */
+
+/* Statuses of a value by the labels of its maker: the space and the map into places. */
+static status made_status(const struct model *m, hlo_value origin, uint32_t x)
+{
+    const struct model_node *n = &m->nodes[m->maker[origin]];
+    const struct classes *c = &m->p->classes;
+    const struct hlo_module *hlo = m->p->m;
+
+    if (n->kind != MODEL_INSTRUCTION)
+        return model_status(m, n->space, x);
+    uint32_t results = hlo->leaf_base[n->id + 1] - hlo->leaf_base[n->id];
+    uint32_t leaf =
+        class_leaf_count(c, n->id) - results + (origin - hlo->leaf_base[n->id]);
+    uint32_t space = m->leaf_space[c->leaf_base[n->id] + leaf];
+    return model_status(m, space, m->places[m->maps[m->patterns[n->pattern].maps + leaf] + x]);
+}
+
+/* A table of these costs added to `to`: equal ones are one table, so equal layers stay equal work. */
+static struct sight add_costs(struct tables *t, struct sight to, const double *costs)
+{
+    uint32_t rows = tables_rows(t, to.table, to.turned), cols = tables_cols(t, to.table, to.turned);
+    size_t bytes = (size_t)rows * cols * sizeof *costs;
+    uint64_t key[TABLE_KEY] = {KEY_MEMORY, rows, cols, mem_hash(costs, bytes, 1),
+                               mem_hash(costs, bytes, 2)};
+    bool is_new;
+    table_id id = tables_get(t, key, rows, cols, &is_new);
+
+    if (is_new && !t->failed) {
+        memcpy(tables_at(t, id, false), costs, bytes);
+        tables_turn(t, id);
+    }
+    return (struct sight){tables_sum(t, to, (struct sight){id, false}), false};
+}
+
+/* What a value's bytes are multiplied with: inputs hold all micro-batches. */
+static double batches(const struct within *w, hlo_value v)
+{
+    const struct problem *p = w->r->p;
+    double cuts = 1;
+
+    for (dim_id d = p->classes.dim_base[v]; w->is_param[v] && d < p->classes.dim_base[v + 1]; d++)
+        cuts *= label_cuts(&p->labels, p->classes.class_of[d]);
+    return cuts;
+}
+
+/* The copy that uses share: of a parameter beside it for the whole step, else the larger counts. */
+static void price_copy(struct within *w, hlo_value v, uint32_t edge, double all)
+{
+    struct relaxed *r = w->r;
+    const struct model *m = &r->model;
+    struct energy_edge *k = &w->priced[edge];
+    uint32_t rows = energy_labels(&m->energy, k->a), cols = energy_labels(&m->energy, k->b);
+    double *costs = mem_alloc((size_t)rows * cols * sizeof *costs);
+
+    for (uint32_t x = 0; x < rows; x++) {
+        double made = relaxed_local_bytes(r->p, v, made_status(m, m->origin[v], x));
+        for (uint32_t y = 0; y < cols; y++) {
+            double held = relaxed_local_bytes(
+                r->p, v, model_status(m, m->space_of[m->origin[v]], y));
+            costs[(size_t)x * cols + y] = held <= made     ? 0
+                                          : w->is_param[v] ? all * held
+                                                           : w->weight[v] * (held - made);
+        }
+    }
+    k->table = add_costs(&r->model.tables, k->table, costs);
+    free(costs);
+}
+
+static void price_value(struct within *w, hlo_value v, double all)
+{
+    struct relaxed *r = w->r;
+    const struct model *m = &r->model;
+    hlo_value o = m->origin[v];
+
+    if (w->is_output[v] && !w->is_param[v])
+        return;
+    if (o == HLO_NONE || m->maker[o] == UINT32_MAX) {
+        w->constant +=
+            w->weight[v] * batches(w, v) * relaxed_local_bytes(r->p, v, STATUS_WHOLE);
+        return;
+    }
+    uint32_t node = m->maker[o], labels = energy_labels(&m->energy, node);
+    double costs[STATUS_COUNT_MOST];
+    BUG_ON(labels > STATUS_COUNT_MOST);
+    for (uint32_t x = 0; x < labels; x++)
+        costs[x] = w->weight[v] * batches(w, v) *
+                   relaxed_local_bytes(r->p, v, made_status(m, o, x));
+    r->pinned.unary[node] =
+        add_costs(&r->model.tables, (struct sight){r->pinned.unary[node], false}, costs).table;
+    if (w->hub_edge[o] != UINT32_MAX)
+        price_copy(w, v, w->hub_edge[o], all);
+}
+
+/* The energy with w->peaks' multipliers in it. */
+static int price(struct within *w, struct err *e)
+{
+    struct relaxed *r = w->r;
+    const struct memory_model *memory = &r->p->memory;
+    hlo_comp entry = r->p->m->entry;
+    double all = 0;
+
+    memset(w->weight, 0, r->p->m->value_count * sizeof *w->weight);
+    memcpy(r->pinned.unary, w->unary, r->pinned.nodes * sizeof *w->unary);
+    memcpy(w->priced, w->edges, r->pinned.edge_count * sizeof *w->priced);
+    r->pinned.edges = w->priced;
+    w->constant = 0;
+    for (uint32_t n = 0; n < w->count; n++) {
+        all += w->peaks[n].now;
+        for (uint32_t k = memory->first[entry]; k < memory->first[entry + 1]; k++) {
+            const struct memory_range *i = &memory->ranges[k];
+            uint32_t at = w->peaks[n].position;
+            if (i->is_argument || (i->start <= at && at <= i->end))
+                w->weight[i->value] += w->peaks[n].now;
+        }
+    }
+    for (hlo_value v = 0; v < r->p->m->value_count; v++) {
+        if (w->weight[v] > 0 || w->is_param[v])
+            price_value(w, v, all);
+    }
+    w->constant -= all * w->limit;
+    return r->model.tables.failed ? no_memory(e) : 0;
+}
+
+/* ---- plans ---- */
+
+/* Keeps the plan of r->best when it is better: one that fits, then faster, else of a lower peak. */
+static int offer_plan(struct within *w, struct memory_cost *memory, struct err *e)
+{
+    struct relaxed_plan plan = {0};
+    int rc = relaxed_extract(w->r, &plan, e);
+
+    if (!rc)
+        rc = relaxed_memory(&plan, memory, e);
+    bool fits = !rc && memory->peak <= w->limit;
+    bool better = !rc && (!w->has_best || (fits && !w->how->fits) ||
+                          (fits == w->how->fits && (fits ? plan.cost.step_ms < w->best.cost.step_ms
+                                                         : memory->peak < w->how->peak)));
+    if (!better) {
+        relaxed_plan_release(&plan);
+        return rc;
+    }
+    relaxed_plan_release(&w->best);
+    w->best = plan;
+    w->has_best = true;
+    w->how->fits = fits;
+    w->how->peak = memory->peak;
+    return 0;
+}
+
+/* The strict optimum within the limit, as far as strict mode can keep the pins. */
+static int offer_strict(struct within *w, double *strict_ms, struct err *e)
+{
+    struct relaxed *r = w->r;
+    struct limit_options o = {.limit = w->limit, .variables = true, .inputs = true};
+    struct limit_result best;
+    struct memory_cost memory;
+    bool embeds = true;
+
+    *strict_ms = 0;
+    if (r->is_beyond_strict || !r->has_strict)
+        return 0;
+    int rc = exact_limited(&r->p->terms, &r->p->memory, &r->fixed, &o, &best, e);
+    if (rc)
+        return rc;
+    for (uint32_t n = 0; n < r->model.energy.nodes && embeds; n++) {
+        uint32_t found = model_strict_label(&r->model, n, best.on);
+        embeds = found != UINT32_MAX;
+        r->best[n] = (uint16_t)(embeds ? found : 0);
+    }
+    if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2) {
+        rc = offer_plan(w, &memory, e);
+        *strict_ms = best.fits ? best.value : 0;
+    }
+    limit_release(&best);
+    return rc;
+}
+
+/* ---- multipliers ---- */
+
+static struct peak *peak_at(struct within *w, uint32_t position)
+{
+    for (uint32_t k = 0; k < w->count; k++) {
+        if (w->peaks[k].position == position)
+            return &w->peaks[k];
+    }
+    if (w->count == POSITIONS_MOST)
+        return NULL;
+    w->peaks[w->count] = (struct peak){.position = position};
+    return &w->peaks[w->count++];
+}
+
+/* After a plan with the present multipliers that fits, or that peaks at `position`. False: enough. */
+static bool move(struct within *w, bool fits, uint32_t position)
+{
+    struct peak *at = fits ? NULL : peak_at(w, position);
+
+    for (uint32_t k = 0; k < w->count; k++)
+        *(fits ? &w->peaks[k].high : &w->peaks[k].low) = w->peaks[k].now;
+    w->has_high |= fits;
+    if (!fits && !at)
+        return false;
+    if (at && at->high <= at->now) /* what was enough elsewhere is not enough here */
+        at->high = at->now > 0 ? GROWTH * at->now : w->unit;
+    if (at && at->high > w->unit / FIRST_SHARE * SHARE_MOST)
+        return false;
+    for (uint32_t k = 0; k < w->count; k++) {
+        struct peak *p = &w->peaks[k];
+        p->now = w->has_high ? (p->low + p->high) / 2 : p == at ? p->high : p->now;
+    }
+    return true;
+}
+
+static int search(struct within *w, uint32_t position, struct err *e)
+{
+    struct relaxed *r = w->r;
+    size_t before = r->model.tables.used;
+    bool fits = false;
+    int rc = 0;
+
+    while (!rc && w->how->rounds < ROUNDS_MOST && r->model.tables.used - before < CELLS_MOST &&
+           move(w, fits, position)) {
+        struct memory_cost memory;
+        w->how->rounds++;
+        rc = price(w, e);
+        if (!rc)
+            rc = relaxed_minimise(r, WITHIN_SWEEPS, e);
+        if (rc || r->best_ms > TABLE_FORBIDDEN / 2)
+            break;
+        double bound = r->whole.trws.bound;
+        bound += w->constant - ROUNDING * (fabs(bound) + fabs(w->constant));
+        w->how->bound_ms = fmax(w->how->bound_ms, bound);
+        rc = offer_plan(w, &memory, e);
+        fits = !rc && memory.peak <= w->limit;
+        position = memory.position;
+        if (w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + 1e-6))
+            break;
+    }
+    w->how->positions = w->count;
+    return rc;
+}
+
+/* The costs of before, so that the next solve is of the pins alone. */
+static void restore(struct within *w)
+{
+    if (w->unary && w->edges) {
+        memcpy(w->r->pinned.unary, w->unary, w->r->pinned.nodes * sizeof *w->unary);
+        w->r->pinned.edges = (struct energy_edge *)w->edges;
+    }
+    w->r->is_ready = false;
+}
+
+int relaxed_solve_within(struct relaxed *r, double limit, struct relaxed_plan *out,
+                         struct relaxed_within *how, struct err *e)
+{
+    struct within w = {.r = r, .limit = limit, .how = how};
+    struct memory_cost memory;
+    double strict_ms = 0;
+
+    *how = (struct relaxed_within){.limit = limit};
+    memset(out, 0, sizeof *out);
+    if (r->is_folded)
+        return err_set(e, ERR_INPUT, "within a memory limit equal layers may differ: expected no folding");
+    int rc = relaxed_solve(r, 0, &w.best, e);
+    if (rc)
+        return rc;
+    how->bound_ms = w.best.bound_ms;
+    w.has_best = true;
+    w.unit = FIRST_SHARE * how->bound_ms / limit;
+    rc = relaxed_memory(&w.best, &memory, e);
+    how->peak = memory.peak;
+    how->fits = !rc && memory.peak <= limit;
+    strict_ms = w.best.strict_ms;
+    if (!rc && !how->fits) {
+        rc = within_new(&w, e);
+        if (!rc)
+            rc = offer_strict(&w, &strict_ms, e);
+        if (!rc)
+            rc = search(&w, memory.position, e);
+        restore(&w);
+    }
+    if (!rc) {
+        *out = w.best;
+        memset(&w.best, 0, sizeof w.best);
+        how->bound_ms = how->fits ? fmin(how->bound_ms, out->cost.step_ms) : how->bound_ms;
+        out->bound_ms = how->bound_ms;
+        out->gap = out->bound_ms > 0 ? out->cost.step_ms / out->bound_ms - 1 : 0;
+        out->strict_ms = strict_ms;
+    }
+    within_release(&w);
+    return rc;
+}
