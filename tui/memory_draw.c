@@ -34,12 +34,26 @@ static int phase_of_column(const struct scene *s, const struct memory_curve *c, 
     return most;
 }
 
-/* Phases by the column they begin at, and the position looked at: "▲ 374 of 1,490  peak". */
+/* Where the longest run of columns of `phase` begins; -1: it has none. */
+static int longest_run(const struct scene *s, const struct memory_curve *c, int phase, int columns)
+{
+    int most = 0, run = 0, from = -1;
+
+    for (int column = 0; column < columns; column++) {
+        run = phase_of_column(s, c, column, columns) == phase ? run + 1 : 0;
+        if (run > most) {
+            most = run;
+            from = column - run + 1;
+        }
+    }
+    return from;
+}
+
+/* Phases where the most of them begins, and the position looked at: "▲ 374 of 1,490  peak". */
 static void draw_places(const struct scene *s, const struct memory_curve *c, const uint32_t *cursor, const struct pane *p,
                         int y, const struct plot_drawn *d)
 {
     int from = -1, end = -1, last = -1;
-    bool seen[HLO_PHASE_COUNT] = {false};
     char here[80], at[UNITS_ROOM], of[UNITS_ROOM];
 
     if (!d->columns || c->count < 2)
@@ -58,16 +72,17 @@ static void draw_places(const struct scene *s, const struct memory_curve *c, con
             pane_text(p, x, y, ROLE_TEXT, here + strlen("▲"));
         }
     }
-    for (int column = 0; column < d->columns; column++) {
-        int phase = phase_of_column(s, c, column, d->columns), x = d->first_column + column;
+    for (int phase = 0; phase < HLO_PHASE_OTHER; phase++) {
+        int column = longest_run(s, c, phase, d->columns), x = d->first_column + column;
         int width = utf8_text_columns(hlo_phase_names[phase]);
-        if (seen[phase] || phase == HLO_PHASE_OTHER)
+        if (column < 0)
             continue;
+        x = x <= last ? last + 1 : x;
         x = x + width > p->width ? p->width - width : x;
-        if (x <= last || (x < end + 2 && x + width >= from))
-            continue; /* later in the phase there may be room */
-        seen[phase] = true;
-        last = pane_text(p, x, y, ROLE_DIM, hlo_phase_names[phase]);
+        if (x < end + 2 && x + width + 1 >= from)
+            x = x < from ? from - 2 - width : end + 2; /* beside the position looked at */
+        if (x > last && x >= 0 && x + width <= p->width)
+            last = pane_text(p, x, y, ROLE_DIM, hlo_phase_names[phase]);
     }
 }
 
