@@ -17,8 +17,8 @@ static const char *const structural[] = {
 
 static bool is_one_of(const char *const *table, size_t count, const char *text, size_t size)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!strncmp(table[i], text, size) && !table[i][size])
+    for (size_t i = 0; size && i < count; i++) { /* the first letter settles nearly all */
+        if (table[i][0] == text[0] && !strncmp(table[i], text, size) && !table[i][size])
             return true;
     }
     return false;

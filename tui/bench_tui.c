@@ -155,14 +155,15 @@ static void time_idle(struct bench *b)
 
 static int run(struct bench *b, const char *model, double seconds, struct err *e)
 {
-    double start = bench_now();
+    double start = bench_now(), start_own = own_seconds();
 
     if (app_load(b->app, model, NULL, e))
         return e->code;
     app_resize(b->app, 200, 60);
     frame(b);
-    double first = bench_now() - start;
-    printf("%s, %u instructions\nfirst screen     %6.2f s, %.2f on a processor   target <= 1 s: %s\n", model, app_watch(b->app)->problem->m->count, first, own_seconds(), first <= 1 ? "met" : "missed");
+    double first = bench_now() - start, own = own_seconds() - start_own;
+    printf("%s, %u instructions\nfirst screen     %6.2f s, %.2f on a processor   target <= 1 s: %s\n", model,
+           app_watch(b->app)->problem->m->count, first, own, first <= 1 ? "met" : "missed");
     if (app_tell(b->app, "run", e))
         return e->code;
     const struct watch *w = app_watch(b->app);

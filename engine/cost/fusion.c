@@ -145,6 +145,8 @@ static bool all_absorb(const struct hlo_module *m, hlo_value v, int depth, uint3
         hlo_id user = hlo_user(m, id, k);
         const struct hlo_instruction *u = hlo_at(m, user);
         if (u->opcode == HLO_OP_TUPLE) {
+            if (u->is_root) /* before a look through all results of the step */
+                return false;
             hlo_value leaf = m->leaf_base[user];
             for (uint32_t n = 0; n < u->operand_count; n++) {
                 hlo_id o = hlo_operand(m, user, n);

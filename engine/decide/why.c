@@ -88,6 +88,8 @@ static void expand(struct walk *w, uint32_t from)
     for (uint32_t k = 0; k < hlo_at(m, id)->user_count; k++) {
         hlo_id user = hlo_user(m, id, k);
         uint32_t at = 0;
+        if (w->c->factor_base[user] == w->c->factor_base[user + 1])
+            continue; /* binds nothing: the root's tuple has as many operands as the step has results */
         for (uint32_t n = 0; n < hlo_at(m, user)->operand_count; n++) {
             hlo_id o = hlo_operand(m, user, n);
             if (o == id)

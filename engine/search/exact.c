@@ -190,13 +190,20 @@ struct kept {
     struct table *items;
     uint32_t count;
     uint32_t *first; /* [nodes] its latest link + 1 */
+    uint32_t *of_node; /* [nodes] its links */
     uint32_t *table, *next; /* of a link */
     uint32_t links;
 };
 
+/* The latest that holds all nodes of `f`. It is in the list of each of them: the shortest is read, as a
+ * class of every layer is in tables of every layer. */
 static struct table *find_holder(const struct kept *k, const struct table *f, uint32_t *place)
 {
-    for (uint32_t at = k->first[f->nodes[0]]; at; at = k->next[at - 1]) {
+    uint32_t rarest = f->nodes[0];
+
+    for (uint32_t n = 1; n < f->count; n++)
+        rarest = k->of_node[f->nodes[n]] < k->of_node[rarest] ? f->nodes[n] : rarest;
+    for (uint32_t at = k->first[rarest]; at; at = k->next[at - 1]) {
         if (lies_in(f, &k->items[k->table[at - 1]], place))
             return &k->items[k->table[at - 1]];
     }
@@ -209,12 +216,13 @@ static void keep_table(struct kept *k, const struct table *f)
         k->table[k->links] = k->count;
         k->next[k->links] = k->first[f->nodes[n]];
         k->first[f->nodes[n]] = ++k->links;
+        k->of_node[f->nodes[n]]++;
     }
     k->items[k->count++] = *f;
 }
 
 /* Adds every table to one that holds all its nodes, where there is such: elimination then has fewer
- * to look at. Large ones first. O(tables x tables of a node). */
+ * to look at. Large ones first. O(tables x tables of its rarest node). */
 static int merge_tables(struct solver *s)
 {
     size_t links = 0;
@@ -226,9 +234,10 @@ static int merge_tables(struct solver *s)
     }
     struct kept kept = {.items = mem_try(s->table_count, sizeof *kept.items),
                         .first = mem_try(s->node_count, sizeof *kept.first),
+                        .of_node = mem_try(s->node_count, sizeof *kept.of_node),
                         .table = mem_try(links, sizeof *kept.table),
                         .next = mem_try(links, sizeof *kept.next)};
-    bool ok = kept.items && kept.first && kept.table && kept.next;
+    bool ok = kept.items && kept.first && kept.of_node && kept.table && kept.next;
     for (uint32_t size = most; ok && size > 0; size--) {
         for (size_t k = 0; k < s->table_count; k++) {
             struct table *f = &s->tables[k], *holder = NULL;
@@ -244,6 +253,7 @@ static int merge_tables(struct solver *s)
         }
     }
     free(kept.first);
+    free(kept.of_node);
     free(kept.table);
     free(kept.next);
     if (!ok) {
