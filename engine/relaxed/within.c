@@ -26,7 +26,7 @@ struct within {
     double limit, unit; /* ms per byte to begin with */
     struct peak peaks[POSITIONS_MOST];
     uint32_t count;
-    bool has_high;
+    bool has_high, is_priced; /* the second: r->pinned is changed */
     table_id *unary; /* [nodes] without multipliers */
     const struct energy_edge *edges;
     struct energy_edge *priced; /* [edges] with them */
@@ -189,7 +189,9 @@ static int price(struct within *w, struct err *e)
 
     memset(w->weight, 0, r->p->m->value_count * sizeof *w->weight);
     memcpy(r->pinned.unary, w->unary, r->pinned.nodes * sizeof *w->unary);
-    memcpy(w->priced, w->edges, r->pinned.edge_count * sizeof *w->priced);
+    if (r->pinned.edge_count)
+        memcpy(w->priced, w->edges, r->pinned.edge_count * sizeof *w->priced);
+    w->is_priced = true;
     r->pinned.edges = w->priced;
     w->constant = 0;
     for (uint32_t n = 0; n < w->count; n++) {
@@ -330,7 +332,7 @@ static int search(struct within *w, uint32_t position, struct err *e)
 /* The costs of before, so that the next solve is of the pins alone. */
 static void restore(struct within *w)
 {
-    if (w->unary && w->edges) {
+    if (w->is_priced) {
         memcpy(w->r->pinned.unary, w->unary, w->r->pinned.nodes * sizeof *w->unary);
         w->r->pinned.edges = (struct energy_edge *)w->edges;
     }
