@@ -119,6 +119,8 @@ static int parse(int argc, char **argv, struct plan_args *a)
         return usage("--stability and --memory are of strict plans");
     if (a->start && (a->limit.choose_micro_batches || a->limit.choose_zero))
         return usage("--plan goes with the --micro-batches and --zero it was made with, not with auto");
+    if (a->memory && a->json)
+        return usage("--memory is for reading; the JSON of a plan has the peak and its parts");
     return a->problem.model ? 0 : usage("no model given");
 }
 
@@ -327,6 +329,15 @@ static void print_plan(const struct plan *plan)
     str_release(&shape);
 }
 
+/* Asks for anything that only plans of statuses have. */
+static bool decides(const struct plan_args *a)
+{
+    const struct problem_options *o = &a->problem.options;
+
+    return a->setting_count || a->optimum || a->random || a->paper_reward || a->memory || a->stability ||
+           a->relaxed.on || a->limit.on || o->micro_batches > 1 || o->zero;
+}
+
 /* A pipeline plan is shown, and with other figures of the cluster priced again; it takes no decisions. */
 static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context, struct err *e)
 {
@@ -404,8 +415,8 @@ int cmd_plan(int argc, char **argv)
     int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
     bool is_pipeline = !parsed && a->start && pipeline_file_is(a->start);
 
-    if (is_pipeline && (a->setting_count || a->optimum || a->random))
-        code = usage("a pipeline plan takes no --set, --optimum or --random") ? EXIT_USAGE : EXIT_OK;
+    if (is_pipeline && decides(a))
+        code = usage("a pipeline plan is shown as it is: --json, -o and the cluster's options alone") ? EXIT_USAGE : EXIT_OK;
     else if (is_pipeline)
         code = pipeline_with_file(&a->problem, a->start, show_pipeline, a);
     else if (!parsed)

@@ -14,6 +14,13 @@ b=$source/examples/clusters/b-3x8-v100.yaml
     --plan "$dir/again.json" > "$dir/one.txt"
 cmp "$dir/plan.json" "$dir/again.json"
 "$automap" plan "$base" "$c" --plan "$dir/plan.json" --json > "$dir/read.json"
+# what a pipeline plan cannot answer is refused, not ignored
+for asked in --memory --stability '--mode relaxed' '--memory-limit device' '--reward paper' '--micro-batches 2'; do
+    # shellcheck disable=SC2086
+    if "$automap" plan "$base" "$c" --plan "$dir/plan.json" $asked > /dev/null 2>"$dir/said" || ! grep -q 'a pipeline plan is shown as it is' "$dir/said"; then
+        echo "$asked of a pipeline plan is not refused"; exit 1
+    fi
+done
 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format trace -o "$dir/trace.json"
 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format jax -o "$dir/stages.py"
 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format json -o "$dir/out.json"
