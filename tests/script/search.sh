@@ -1,5 +1,6 @@
 #!/bin/sh
 # automap search: the proven optimum, the same bits whatever runs beside it, pins, scripts, signals, exit codes.
+command -v python3 >/dev/null || { echo "skipped: JSON is read here with python3, its standard library"; exit 77; }
 set -eu
 source=$1 automap=$2
 dir=$(mktemp -d)
