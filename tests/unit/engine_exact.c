@@ -18,26 +18,6 @@
 
 enum { PLANS_MOST = 1 << 11, CLASSES_MOST = 16 };
 
-static void setting(struct cluster *c, const char *path, const char *value)
-{
-    struct err e;
-
-    assert_int_equal(cluster_set(c, path, value, &e), 0);
-}
-
-/* Devices so slow that splitting tiny modules pays: how slow differs from seed to seed. */
-static void slow_cluster(struct cluster *c, uint32_t devices, uint64_t seed)
-{
-    static const char *const links[] = {"100 kB/s", "1 MB/s", "10 MB/s", "100 MB/s"};
-    struct err e;
-
-    assert_int_equal(cluster_of_devices(c, devices, &e), 0);
-    setting(c, "devices.*.peak.f32", "1 MFLOP/s");
-    setting(c, "devices.*.bandwidth", "1 MB/s");
-    setting(c, "servers.*.link.latency", seed % 2 ? "10 us" : "1 ms");
-    setting(c, "servers.*.link.bandwidth", links[seed / 2 % 4]);
-}
-
 /* ---- the definition ---- */
 
 static struct step_cost cost_by_instruction(const struct problem *p, const label *on)
@@ -208,7 +188,7 @@ static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct
     struct strict s;
     struct err e;
 
-    slow_cluster(cluster, devices, seed);
+    assert_int_equal(slow_cluster(cluster, devices, seed, &e), 0);
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 30), cluster, &o, p, &e), 0);
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
@@ -306,7 +286,7 @@ static void test_tables(void **state)
     for (uint64_t seed = 1; seed <= 600; seed++) {
         struct problem_options o = {0};
         snprintf(o.mesh, sizeof o.mesh, "%s", meshes[seed % 3]);
-        slow_cluster(cluster, 8, seed);
+        assert_int_equal(slow_cluster(cluster, 8, seed, &e), 0);
         assert_int_equal(random_problem(seed + 9000, 30, cluster, &o, p, &e), 0);
         check_tables(p, seed, 4);
         problem_release(p);

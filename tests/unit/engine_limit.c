@@ -17,26 +17,6 @@
 
 enum { PLANS_MOST = 1 << 10, CLASSES_MOST = 16 };
 
-static void setting(struct cluster *c, const char *path, const char *value)
-{
-    struct err e;
-
-    assert_int_equal(cluster_set(c, path, value, &e), 0);
-}
-
-/* So slow that splitting tiny modules pays, or does not, from seed to seed. */
-static void slow_cluster(struct cluster *c, uint32_t devices, uint64_t seed)
-{
-    static const char *const links[] = {"100 kB/s", "1 MB/s", "10 MB/s", "100 MB/s"};
-    struct err e;
-
-    assert_int_equal(cluster_of_devices(c, devices, &e), 0);
-    setting(c, "devices.*.peak.f32", "1 MFLOP/s");
-    setting(c, "devices.*.bandwidth", "1 MB/s");
-    setting(c, "servers.*.link.latency", seed % 2 ? "10 us" : "1 ms");
-    setting(c, "servers.*.link.bandwidth", links[seed / 2 % 4]);
-}
-
 static bool clashes(const struct classes *c, class_id k, const label *on)
 {
     for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
@@ -210,7 +190,7 @@ static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct
     struct strict s;
     struct err e;
 
-    slow_cluster(cluster, devices, seed);
+    assert_int_equal(slow_cluster(cluster, devices, seed, &e), 0);
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 30), cluster, &o, p, &e), 0);
     int rc = problem_set_regime(p, &r, &e);

@@ -18,26 +18,6 @@
 
 enum { SEEDS = 1000, VISITS_MOST = 30000 };
 
-static void setting(struct cluster *c, const char *path, const char *value)
-{
-    struct err e;
-
-    assert_int_equal(cluster_set(c, path, value, &e), 0);
-}
-
-/* Devices so slow that splitting tiny modules pays: how slow differs from seed to seed. */
-static void slow_cluster(struct cluster *c, uint32_t devices, uint64_t seed)
-{
-    static const char *const links[] = {"100 kB/s", "1 MB/s", "10 MB/s", "100 MB/s"};
-    struct err e;
-
-    assert_int_equal(cluster_of_devices(c, devices, &e), 0);
-    setting(c, "devices.*.peak.f32", "1 MFLOP/s");
-    setting(c, "devices.*.bandwidth", "1 MB/s");
-    setting(c, "servers.*.link.latency", seed % 2 ? "10 us" : "1 ms");
-    setting(c, "servers.*.link.bandwidth", links[seed / 2 % 4]);
-}
-
 static struct problem *open_random(uint64_t seed, uint32_t length, uint32_t devices,
                                    const char *mesh)
 {
@@ -46,7 +26,7 @@ static struct problem *open_random(uint64_t seed, uint32_t length, uint32_t devi
     struct problem_options o = {.exact_divisibility = seed % 3 == 0};
     struct err e;
 
-    slow_cluster(c, devices, seed);
+    assert_int_equal(slow_cluster(c, devices, seed, &e), 0);
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     assert_int_equal(random_problem(seed, length, c, &o, p, &e), 0);
     free(c);

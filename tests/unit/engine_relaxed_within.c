@@ -20,16 +20,12 @@ enum { SEEDS = 300, LABELLINGS_MOST = 3000, LIMITS = 4 };
 
 static struct problem *open_random(uint64_t seed, uint32_t length, const char *mesh)
 {
-    static const char *const links[] = {"100 kB/s", "1 MB/s", "10 MB/s", "100 MB/s"};
     struct problem *p = mem_alloc(sizeof *p);
     struct cluster *c = mem_alloc(sizeof *c);
     struct problem_options o = {.exact_divisibility = seed % 3 == 0};
     struct err e;
 
-    assert_int_equal(cluster_of_devices(c, 4, &e), 0);
-    assert_int_equal(cluster_set(c, "devices.*.peak.f32", "1 MFLOP/s", &e), 0);
-    assert_int_equal(cluster_set(c, "devices.*.bandwidth", "1 MB/s", &e), 0);
-    assert_int_equal(cluster_set(c, "servers.*.link.bandwidth", links[seed / 2 % 4], &e), 0);
+    assert_int_equal(slow_cluster(c, 4, seed, &e), 0);
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     assert_int_equal(random_problem(seed, length, c, &o, p, &e), 0);
     free(c);

@@ -540,4 +540,21 @@ static inline int random_problem(uint64_t seed, uint32_t length, const struct cl
     return rc;
 }
 
+/* Devices so slow that splitting tiny modules pays, or does not, from seed to seed. */
+static inline int slow_cluster(struct cluster *c, uint32_t devices, uint64_t seed, struct err *e)
+{
+    static const char *const links[] = {"100 kB/s", "1 MB/s", "10 MB/s", "100 MB/s"};
+    const struct {
+        const char *path, *value;
+    } slow[] = {{"devices.*.peak.f32", "1 MFLOP/s"},
+                {"devices.*.bandwidth", "1 MB/s"},
+                {"servers.*.link.latency", seed % 2 ? "10 us" : "1 ms"},
+                {"servers.*.link.bandwidth", links[seed / 2 % 4]}};
+    int rc = cluster_of_devices(c, devices, e);
+
+    for (size_t n = 0; !rc && n < sizeof slow / sizeof *slow; n++)
+        rc = cluster_set(c, slow[n].path, slow[n].value, e);
+    return rc;
+}
+
 #endif
