@@ -96,6 +96,8 @@ static void check_frame(struct player *p, const struct grid *g)
     struct str text = {0}, bytes = {0};
 
     p->frames++;
+    if (g->cursor_y >= g->height || g->cursor_x > g->width)
+        fail_msg("cursor at %d,%d of %dx%d", g->cursor_x, g->cursor_y, g->width, g->height);
     paint_frame(&p->paint, g, &bytes);
     str_release(&bytes);
     if (p->frames % 8 == 0) {

@@ -1,5 +1,5 @@
-/* What the screens of a search are made of, against the engine's own sums, and the application under
- * random keys and sizes while a search runs. */
+/* What the screens of a search are made of, against the engine's own sums. Keys and sizes by lot are
+ * in tui_random.c. */
 #include "tui/app.h"
 #include "tui/class_look.h"
 #include "tui/cost_split.h"
@@ -20,7 +20,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <unistd.h>
 
 #define MODELS AUTOMAP_SOURCE_DIR "/examples/models/"
@@ -438,28 +437,6 @@ static void test_short_names(void **state)
 
 /* ---- the application ---- */
 
-static uint64_t dice(uint64_t *seed, uint64_t sides)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed % sides;
-}
-
-static uint32_t random_key(uint64_t *seed)
-{
-    static const uint32_t named[] = {KEYC_UP, KEYC_DOWN, KEYC_LEFT, KEYC_RIGHT, KEYC_PAGE_DOWN, KEYC_ENTER, KEYC_TAB,
-                                     KEYC_ESC, KEYC_BACKSPACE, ' ', 'p', 'b', 'u', ',', '.', 18, 16, '2', '6', 'x'};
-    uint32_t key;
-
-    if (dice(seed, 2))
-        return named[dice(seed, sizeof named / sizeof *named)];
-    do
-        key = (uint32_t)(1 + dice(seed, 126));
-    while (key == 'q' || key == 'Q' || key == 3 || key == 26 || key == 'S' || key == '\t' || key == '\r');
-    return key;
-}
-
 /* The hint row is a row of buttons for who has a mouse. */
 static void test_click_on_a_hint(void **state)
 {
@@ -490,57 +467,22 @@ static void test_click_on_a_hint(void **state)
     app_free(app);
 }
 
-/* Whatever is typed, at whatever size, a frame of that size comes and nothing breaks. */
-static void test_random_keys(void **state)
-{
-    (void)state;
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e;
-    uint64_t seed = 20201;
-    char dir[] = "/tmp/automap-keys-XXXXXX"; /* keys may write files */
-
-    assert_true(mkdtemp(dir) && !chdir(dir));
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
-    app_resize(app, 80, 24);
-    double now = 0;
-    int frames = 0;
-    for (int n = 0; n < 4000; n++) {
-        if (app_is_done(app)) { /* a dialog led to quit: again */
-            app_free(app);
-            assert_int_equal(app_new(&app, &setup, &e), 0);
-            assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
-            app_resize(app, 80, 24);
-        }
-        if (dice(&seed, 8) == 0)
-            app_resize(app, (int)(1 + dice(&seed, 220)), (int)(1 + dice(&seed, 70)));
-        if (dice(&seed, 8) == 0)
-            app_click(app, (int)dice(&seed, 220), (int)dice(&seed, 70), dice(&seed, 2));
-        app_key(app, random_key(&seed));
-        app_woken(app);
-        app_time(app, now += (double)dice(&seed, 400));
-        const struct grid *g = app_frame(app);
-        if (g && (g->cursor_y >= g->height || g->cursor_x > g->width))
-            fail_msg("cursor at %d,%d of %dx%d", g->cursor_x, g->cursor_y, g->width, g->height);
-        frames += g != NULL;
-    }
-    assert_true(frames > 3000);
-    app_free(app);
-    assert_int_equal(chdir("/"), 0);
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    assert_int_equal(system(command), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree_adds_up), cmocka_unit_test(test_layers_fold),
-        cmocka_unit_test(test_wave), cmocka_unit_test(test_race), cmocka_unit_test(test_relaxed_job), cmocka_unit_test(test_pipeline_job), cmocka_unit_test(test_classes_inside), cmocka_unit_test(test_memory_adds_up), cmocka_unit_test(test_cost_adds_up),
-        cmocka_unit_test(test_price_of_a_pin), cmocka_unit_test(test_statuses),
-        cmocka_unit_test(test_short_names),  cmocka_unit_test(test_click_on_a_hint), cmocka_unit_test(test_random_keys),
+        cmocka_unit_test(test_tree_adds_up),
+        cmocka_unit_test(test_layers_fold),
+        cmocka_unit_test(test_wave),
+        cmocka_unit_test(test_race),
+        cmocka_unit_test(test_relaxed_job),
+        cmocka_unit_test(test_pipeline_job),
+        cmocka_unit_test(test_classes_inside),
+        cmocka_unit_test(test_memory_adds_up),
+        cmocka_unit_test(test_cost_adds_up),
+        cmocka_unit_test(test_price_of_a_pin),
+        cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_short_names),
+        cmocka_unit_test(test_click_on_a_hint),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
