@@ -86,21 +86,30 @@ struct panel *app_top(const struct app *a);
 void app_drop_top(struct app *a); /* closes the view on top, even the last */
 void app_drop_placed(struct app *a, enum panel_id id);
 
+int app_unsaved_pins(const struct app *a);
+void app_set_filter(struct app *a, struct panel *p, const char *pattern); /* "": none */
+
 /* tui/app_prompt.c */
 void app_prompt_open(struct app *a, enum prompt kind);
 void app_prompt_key(struct app *a, uint32_t key);
-int app_unsaved_pins(const struct app *a);
-void app_set_filter(struct app *a, struct panel *p, const char *pattern); /* "": none */
-/* Jump labels: where rows may stand, and the letter of row y of it (0: blank, or no letters left). */
+
+/* tui/app_jump.c: where rows may stand, and the letter of row y of it (0: blank, or no letters left). */
 struct rect app_jump_area(const struct app *a);
 char app_jump_letter(const struct app *a, const struct rect *r, int y);
+void app_jump_begin(struct app *a);
+void app_jump_key(struct app *a, uint32_t key); /* goes to its row; ends jumping */
+
+/* tui/app_copy.c: each says what it copied, or why nothing. The command is the best plan's. */
+void app_copy_name(struct app *a);
+void app_copy_line(struct app *a);
+void app_copy_command(struct app *a);
 
 /* tui/open.c */
 void app_drop_problem(struct app *a);
 void app_follow_edit(struct app *a); /* the session has another problem: everything is shown of that */
 
-/* tui/steer.c: acts on the search. False: none of these. */
-bool app_steer(struct app *a, int action);
+/* tui/steer.c: acts on the search, ACT_RUN to ACT_REDO. */
+void app_steer(struct app *a, int action);
 
 /* tui/app_tour.c */
 int app_tour_rows(const struct app *a); /* the caption's, at the lower edge; 0: none */

@@ -104,33 +104,46 @@ static void run_or_pause(struct app *a)
         watch_send(a->watch, state == LIVE_RUNNING ? "pause" : "run");
 }
 
-bool app_steer(struct app *a, int action)
+static void toggle_freeze(struct app *a)
 {
-    if (action > ACT_REDO)
-        return false;
-    if (!a->watch) {
+    a->frozen = !a->frozen;
+    app_say(a, a->frozen ? "the view stands still, the search goes on; Z again follows it" : "live");
+}
+
+/* A line for the session as it is, or a function: of one that takes an argument, or of none. */
+struct steering {
+    const char *line;
+    void (*act)(struct app *a);
+    void (*act_with)(struct app *a, int argument);
+    int argument;
+};
+
+static const struct steering steerings[ACT_REDO + 1] = {
+    [ACT_RUN] = {.act = run_or_pause},
+    [ACT_DECIDE] = {.line = "decide 1"},
+    [ACT_EPISODE] = {.line = "episode 1"},
+    [ACT_SLOWER] = {.act_with = change_pace, .argument = -1},
+    [ACT_FASTER] = {.act_with = change_pace, .argument = 1},
+    [ACT_FREEZE] = {.act = toggle_freeze},
+    [ACT_PIN] = {.act_with = steer_move, .argument = ACT_PIN},
+    [ACT_PINS] = {.act = list_pins},
+    [ACT_BACKTRACK] = {.act_with = steer_move, .argument = ACT_BACKTRACK},
+    [ACT_OPTIONS] = {.act = open_options},
+    [ACT_ROLE] = {.act = open_role},
+    [ACT_UNDO] = {.line = "undo"},
+    [ACT_REDO] = {.line = "redo"},
+};
+
+void app_steer(struct app *a, int action)
+{
+    const struct steering *s = &steerings[action];
+
+    if (!a->watch)
         app_say(a, "no search is open");
-        return true;
-    }
-    if (action == ACT_RUN)
-        run_or_pause(a);
-    else if (action == ACT_DECIDE || action == ACT_EPISODE)
-        watch_send(a->watch, action == ACT_DECIDE ? "decide 1" : "episode 1");
-    else if (action == ACT_SLOWER || action == ACT_FASTER)
-        change_pace(a, action == ACT_FASTER ? 1 : -1);
-    else if (action == ACT_PIN || action == ACT_BACKTRACK)
-        steer_move(a, action);
-    else if (action == ACT_PINS)
-        list_pins(a);
-    else if (action == ACT_OPTIONS)
-        open_options(a);
-    else if (action == ACT_ROLE)
-        open_role(a);
-    else if (action == ACT_UNDO || action == ACT_REDO)
-        watch_send(a->watch, action == ACT_UNDO ? "undo" : "redo");
-    else {
-        a->frozen = !a->frozen;
-        app_say(a, a->frozen ? "the view stands still, the search goes on; Z again follows it" : "live");
-    }
-    return true;
+    else if (s->line)
+        watch_send(a->watch, "%s", s->line);
+    else if (s->act)
+        s->act(a);
+    else
+        s->act_with(a, s->argument);
 }
