@@ -1,11 +1,10 @@
 #include "tui/export_job.h"
 
 #include "engine/live/outcome.h"
+#include "engine/live/thread.h"
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -63,18 +62,13 @@ static void *work(void *argument)
 static int start_thread(struct export_job *j, struct err *e)
 {
     pthread_condattr_t monotonic;
-    sigset_t all, before;
 
     pthread_mutex_init(&j->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&j->ended, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sigfillset(&all); /* the terminal's signals are for the drawing thread */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&j->thread, NULL, work, j);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed ? err_set(e, ERR_IO, "cannot start a thread: %s", strerror(failed)) : 0;
+    return thread_start(&j->thread, work, j, "the export", e);
 }
 
 static void drop(struct export_job *j)
@@ -103,7 +97,8 @@ struct export_job *export_job_start(const struct watch *w, const struct live_pla
     j->about.model = j->model;
     j->about.command = j->command;
     draw_curve(j, w->shot);
-    if (!j->model || !j->command || start_thread(j, e)) {
+    int rc = j->model && j->command ? start_thread(j, e) : err_set(e, ERR_MEMORY, "not enough memory for an export");
+    if (rc) {
         drop(j);
         return NULL;
     }

@@ -10,8 +10,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -74,22 +72,16 @@ static void begin_journal(struct app *a, const struct opened *o, struct opening 
     words_release(&words);
 }
 
-/* The search thread takes no signals: the terminal's are for this one. */
 static int start_session(struct app *a, struct opened *o, struct opening *g, struct err *e)
 {
     struct session_options options = {.search = g->search, .resume = g->log};
-    sigset_t all, before;
-    int rc = 0;
 
     if (g->log && (journal_fits(g->log, o->problem, e) ||
                    journal_reopen(g->journal, g->log, &options.journal, e)))
         return e->code;
     if (!g->log)
         begin_journal(a, o, g, &options.journal);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = session_new(o->problem, &options, &o->session, e);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int rc = session_new(o->problem, &options, &o->session, e);
     return rc ? rc : watch_new(o->session, &o->watch, e);
 }
 

@@ -1,7 +1,7 @@
 #include "tui/pipeline_job.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "engine/live/thread.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,27 +133,21 @@ int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, 
                      struct err *e)
 {
     struct pipeline_job *j = mem_try(1, sizeof *j);
-    sigset_t all, before;
 
     if (!j)
         return err_set(e, ERR_MEMORY, "not enough memory for a pipeline");
     j->problem = p;
     j->options = *o;
     pthread_mutex_init(&j->lock, NULL);
-    *out = j;
-    if (!in_thread) {
+    if (!in_thread)
         run(j);
-        return 0;
+    else if (thread_start(&j->thread, run, j, "the pipeline", e)) {
+        pipeline_job_free(j);
+        return e->code;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    j->in_thread = !pthread_create(&j->thread, NULL, run, j);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (j->in_thread)
-        return 0;
-    pipeline_job_free(j);
-    *out = NULL;
-    return err_set(e, ERR_MEMORY, "no thread for the pipeline");
+    j->in_thread = in_thread;
+    *out = j;
+    return 0;
 }
 
 void pipeline_job_free(struct pipeline_job *j)

@@ -1,8 +1,8 @@
 #include "tui/race_run.h"
 
+#include "engine/live/thread.h"
+
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -78,18 +78,6 @@ static int begin(struct race_run *r, const struct watch *w, uint64_t seed, struc
     return rc;
 }
 
-/* The race's thread takes no signals: the terminal's are for the screen. */
-static int start(struct race_run *r, struct err *e)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    r->in_thread = !pthread_create(&r->thread, NULL, run, r);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return r->in_thread ? 0 : err_set(e, ERR_MEMORY, "no thread for the race");
-}
-
 int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_thread, struct race_run **out,
                  struct err *e)
 {
@@ -109,9 +97,10 @@ int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_
         for (uint32_t n = 0; n < r->race.count; n++)
             r->look.lines[n].algorithm = r->race.runner[n].algorithm;
         if (in_thread)
-            rc = start(r, e);
+            rc = thread_start(&r->thread, run, r, "the race", e);
         else
             run(r);
+        r->in_thread = in_thread && !rc;
     }
     if (rc) {
         race_run_free(r);

@@ -1,7 +1,7 @@
 #include "tui/relaxed_job.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "engine/live/thread.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,7 +98,6 @@ static void *run(void *context)
 int relaxed_job_new(const struct problem *p, const struct snapshot *s, bool in_thread, struct relaxed_job **out, struct err *e)
 {
     struct relaxed_job *j = mem_try(1, sizeof *j);
-    sigset_t all, before;
 
     if (!j)
         return err_set(e, ERR_MEMORY, "not enough memory for a relaxed plan");
@@ -108,19 +107,13 @@ int relaxed_job_new(const struct problem *p, const struct snapshot *s, bool in_t
         relaxed_job_free(j);
         return err_set(e, ERR_MEMORY, "not enough memory for the pins");
     }
-    if (!in_thread) {
+    if (!in_thread)
         run(j);
-        *out = j;
-        return 0;
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    j->in_thread = !pthread_create(&j->thread, NULL, run, j);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!j->in_thread) {
+    else if (thread_start(&j->thread, run, j, "a relaxed plan", e)) {
         relaxed_job_free(j);
-        return err_set(e, ERR_MEMORY, "no thread for a relaxed plan");
+        return e->code;
     }
+    j->in_thread = in_thread;
     *out = j;
     return 0;
 }

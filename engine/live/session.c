@@ -2,10 +2,10 @@
 
 #include "engine/live/checkpoint.h"
 #include "engine/live/core_internal.h"
+#include "engine/live/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -200,9 +200,7 @@ static int begin(struct session *s, struct err *e)
         return no_memory(e);
     s->newest->number = ++s->numbered;
     s->idle = !core_wants_step(&s->core); /* a replayed one may be in the middle of a run */
-    if (pthread_create(&s->thread, NULL, search_thread, s))
-        return err_set(e, ERR_IO, "cannot start the search thread");
-    return 0;
+    return thread_start(&s->thread, search_thread, s, "the search", e);
 }
 
 static int begin_core(struct session *s, const struct problem *p, const struct session_options *o,

@@ -1,5 +1,6 @@
 /* A session on a real model: it finds the proven optimum, obeys a person, and does the same again. */
 #include "engine/live/session.h"
+#include "engine/live/thread.h"
 #include "engine/plan/plan.h"
 #include "example.h"
 
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 static struct problem problem;
@@ -260,6 +262,29 @@ static void test_refusals(void **state)
     session_free(s);
 }
 
+static void *read_mask(void *mask)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, mask);
+    return NULL;
+}
+
+/* A thread takes no signals from its first moment; who made it takes them as before. */
+static void test_signals(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGUSR1};
+    sigset_t in_thread, here;
+    pthread_t thread;
+    struct err e;
+    assert_int_equal(thread_start(&thread, read_mask, &in_thread, "a test", &e), 0);
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &here);
+    for (size_t n = 0; n < sizeof signals / sizeof *signals; n++) {
+        assert_int_equal(sigismember(&in_thread, signals[n]), 1);
+        assert_int_equal(sigismember(&here, signals[n]), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,7 +292,7 @@ int main(void)
         cmocka_unit_test(test_same_seed_same_search),
         cmocka_unit_test(test_pins_hold),
         cmocka_unit_test(test_edits), cmocka_unit_test(test_edits_of_mesh_and_roles),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
