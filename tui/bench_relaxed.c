@@ -56,19 +56,19 @@ static int open_problem(const char *model, const char *cluster, const char *mesh
     return rc;
 }
 
-/* Step time when the batch is split over all devices; NaN when it cannot be. */
-static double data_parallel_ms(const struct problem *p)
+/* Step time when the batch is split over the devices, "-" when it cannot be. */
+static char *data_parallel_ms(char out[static 32], const struct problem *p)
 {
     label over, *on = mem_alloc(p->classes.count + 1u);
     class_id batch = plan_batch_class(p, &over);
-    double ms = NAN;
 
+    snprintf(out, 32, "-");
     if (batch != CLASS_NONE) {
         on[batch] = over;
-        ms = terms_cost(&p->terms, on).step_ms;
+        snprintf(out, 32, "%.2f", terms_cost(&p->terms, on).step_ms);
     }
     free(on);
-    return ms;
+    return out;
 }
 
 static int solve(const struct problem *p, enum relaxed_folding folding, struct relaxed_plan *plan,
@@ -92,6 +92,7 @@ static int one_case(const char *model, size_t at, struct err *e)
     struct problem *p = mem_alloc(sizeof *p);
     struct relaxed_plan whole = {0}, tied = {0};
     double whole_ms, tied_ms;
+    char parallel[32];
     int rc = open_problem(model, cases[at].cluster, cases[at].mesh, p, e);
 
     if (!rc) {
@@ -99,9 +100,9 @@ static int one_case(const char *model, size_t at, struct err *e)
         if (!rc)
             rc = solve(p, RELAXED_FOLD_ON, &tied, &tied_ms, e);
         if (!rc)
-            printf("%-13.13s %-7s |%10.2f %10.2f |%10.2f %10.2f %6.2f %% %7.0f |%10.2f %10.2f "
+            printf("%-13.13s %-7s |%10s %10.2f |%10.2f %10.2f %6.2f %% %7.0f |%10.2f %10.2f "
                    "%6.2f %% %7.0f\n",
-                   model, cases[at].shown, data_parallel_ms(p), whole.strict_ms, whole.cost.step_ms,
+                   model, cases[at].shown, data_parallel_ms(parallel, p), whole.strict_ms, whole.cost.step_ms,
                    whole.bound_ms, 100 * whole.gap, whole_ms, tied.cost.step_ms, tied.bound_ms,
                    100 * tied.gap, tied_ms);
         fflush(stdout);

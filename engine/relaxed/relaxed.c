@@ -9,7 +9,6 @@
 enum {
     SWEEPS_LEAST = 100,
     SWEEPS_MOST = 1000,
-    START_SWEEPS = 100,
     FOLD_ROUNDS = 4,
     DECODE_EVERY = 5,
     ICM_ROUNDS = 50
@@ -200,7 +199,7 @@ static int fold(struct relaxed *r, struct stage *s, struct err *e)
 
 static int get_ready(struct relaxed *r, struct err *e)
 {
-    bool with_tied = r->is_folded || !r->has_best; /* unfolded, a folded plan is a good start */
+    bool with_tied = r->is_folded || !r->has_best; /* unfolded, the folded plan is where it starts */
     int rc = 0;
 
     if (r->is_ready)
@@ -323,12 +322,15 @@ int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, 
 
     if (rc)
         return rc;
-    uint32_t most = sweeps ? sweeps : r->options.sweeps ? r->options.sweeps : sweeps_for(s);
+    uint32_t given = sweeps ? sweeps : r->options.sweeps, most = given ? given : sweeps_for(s);
     r->best_ms = INFINITY;
     offer_known_plans(r, s);
     if (starts_tied) {
         offer_known_plans(r, &r->tied);
-        (void)run(r, &r->tied, most < START_SWEEPS ? most : START_SWEEPS);
+        (void)run(r, &r->tied, given ? given : sweeps_for(&r->tied));
+        rc = polish(r, &r->tied, e);
+        if (rc)
+            return rc;
         memcpy(r->trial, r->best, r->pinned.nodes * sizeof *r->trial);
         offer(r, s, r->trial);
         stage_release(&r->tied);
