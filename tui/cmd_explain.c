@@ -86,6 +86,8 @@ static int parse(int argc, char **argv, struct explain_args *a)
     }
     if (!a->problem.model)
         return wrong("no model given");
+    if (a->plan && a->optimum)
+        return wrong("--plan and --optimum are two plans");
     if (a->json && !a->reshard)
         return wrong("--json goes with --reshard");
     return a->what_count || a->plan ? 0 : wrong("nothing to explain");
@@ -179,6 +181,10 @@ static int explain_pipeline(const struct pipeline *l, const struct pipeline_plan
     struct str out = {0};
     int rc = 0;
 
+    if (a->reshard)
+        return err_set(e, ERR_INPUT, "a pipeline plan has no reshards");
+    if (!a->what_count)
+        return err_set(e, ERR_INPUT, "nothing to explain: expected NAME of an instruction");
     for (uint32_t k = 0; k < a->what_count && !rc; k++) {
         hlo_id id = hlo_find(l->problem->m, a->what[k]);
         rc = id == HLO_NONE ? err_set(e, ERR_INPUT, "no instruction named \"%.100s\"", a->what[k])

@@ -19,7 +19,7 @@
 struct export_args {
     struct problem_args problem;
     const char *plan, *format, *out;
-    bool v1, force;
+    bool v1, sharding, force; /* sharding: --sharding was given */
 };
 
 struct export_text {
@@ -77,6 +77,7 @@ static int parse(int argc, char **argv, struct export_args *a)
         } else if ((value = value_of("-o", argc, argv, &i))) {
             a->out = value;
         } else if ((value = value_of("--sharding", argc, argv, &i))) {
+            a->sharding = true;
             a->v1 = !strcmp(value, "v1");
             if (!a->v1 && strcmp(value, "v2"))
                 return usage("--sharding is v2 or v1");
@@ -94,6 +95,8 @@ static int parse(int argc, char **argv, struct export_args *a)
     }
     if (!a->problem.model)
         return usage("no model given");
+    if (a->sharding && a->format && strcmp(a->format, "hlo"))
+        return usage("--sharding is of --format hlo");
     return a->plan ? 0 : usage("no --plan given");
 }
 
@@ -156,12 +159,14 @@ static int export_pipeline(const struct pipeline *l, const struct pipeline_plan 
 
 static int run_pipeline(struct export_args *a)
 {
+    if (a->sharding)
+        return usage("--sharding is of --format hlo, which a pipeline plan has not") ? EXIT_USAGE : EXIT_OK;
     if (!pipeline_form_by_name(a->format))
         return usage("--format of a pipeline plan is trace, jax or json") ? EXIT_USAGE : EXIT_OK;
     return pipeline_with_file(&a->problem, a->plan, export_pipeline, a);
 }
 
-/* What the command line leaves open the plan says. */
+/* What the command line leaves open the plan says; where they differ, the plan is refused when it is read. */
 static int complete_args(struct export_args *a, struct err *e)
 {
     struct plan_setup setup;
@@ -172,11 +177,16 @@ static int complete_args(struct export_args *a, struct err *e)
         return rc;
     if (!q->options.mesh[0])
         snprintf(q->options.mesh, sizeof q->options.mesh, "%s", setup.options.mesh);
-    q->options.classes = setup.options.classes;
-    q->options.exact_divisibility = setup.options.exact_divisibility;
-    q->options.micro_batches = setup.options.micro_batches;
-    q->options.zero = setup.options.zero;
-    q->options.overlap = setup.options.overlap;
+    q->options.classes.paper_rules |= setup.options.classes.paper_rules;
+    for (int k = 0; k < HLO_COMBINE_COUNT; k++)
+        q->options.classes.reduce_off[k] |= setup.options.classes.reduce_off[k];
+    q->options.exact_divisibility |= setup.options.exact_divisibility;
+    if (!q->options.micro_batches)
+        q->options.micro_batches = setup.options.micro_batches;
+    if (!q->options.zero)
+        q->options.zero = setup.options.zero;
+    if (q->options.overlap <= 0)
+        q->options.overlap = setup.options.overlap;
     if (!q->cluster && !q->devices)
         q->devices = setup.devices;
     return 0;

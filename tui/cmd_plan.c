@@ -29,6 +29,7 @@ struct plan_args {
     bool optimum, paper_reward, json, random, stability, memory;
     uint64_t seed;
     const char *start, *out;
+    bool is_pipeline; /* what `start` holds */
     struct plan_relaxed_args relaxed;
     struct plan_limit_args limit;
 };
@@ -56,6 +57,16 @@ static int usage(const char *what)
 {
     fprintf(stderr, "automap plan: %s; automap plan --help tells more\n", what);
     return -1;
+}
+
+/* Asks for anything that only plans of statuses have. */
+static bool decides(const struct plan_args *a)
+{
+    const struct problem_options *o = &a->problem.options;
+
+    return a->setting_count || a->optimum || a->random || a->paper_reward || a->memory || a->stability ||
+           a->relaxed.on || plan_relaxed_is_set(&a->relaxed) || a->limit.on ||
+           o->micro_batches > 1 || o->zero;
 }
 
 /* 0 go on, 1 help was printed, -1 wrong. */
@@ -107,6 +118,15 @@ static int parse(int argc, char **argv, struct plan_args *a)
             }
         }
     }
+    a->is_pipeline = a->start && pipeline_file_is(a->start);
+    if (a->is_pipeline && decides(a))
+        return usage("a pipeline plan is shown as it is: --json, -o and the cluster's options alone");
+    if (!a->relaxed.on && plan_relaxed_is_set(&a->relaxed))
+        return usage("--reduce-at-once, --store, --folding and --sweeps are of --mode relaxed");
+    if (a->random && a->optimum)
+        return usage("--random decides everything: no --optimum");
+    if (a->paper_reward && !a->optimum)
+        return usage("--reward says what --optimum means");
     if (a->relaxed.on && (a->random || a->paper_reward))
         return usage("--random and --reward paper are of strict mode");
     if (a->limit.on && (a->random || a->paper_reward))
@@ -194,8 +214,8 @@ static int make_relaxed(struct plan_args *a, const struct problem *p, struct pla
         a->relaxed.limit = plan_limit_bytes(&a->limit, p);
     if (!from.relaxed)
         rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL, plan, e);
-    else if (a->setting_count || a->relaxed.store_count || a->relaxed.limit > 0)
-        rc = err_set(e, ERR_INPUT, "--set, --store and --memory-limit go with a relaxed plan that is made, not read");
+    else if (a->setting_count || plan_relaxed_is_set(&a->relaxed) || a->relaxed.limit > 0)
+        rc = err_set(e, ERR_INPUT, "--set, --store, --memory-limit, --folding and --sweeps go with a relaxed plan that is made, not read");
     else
         rc = plan_copy(&from, plan, e);
     plan_release(&from);
@@ -329,15 +349,6 @@ static void print_plan(const struct plan *plan)
     str_release(&shape);
 }
 
-/* Asks for anything that only plans of statuses have. */
-static bool decides(const struct plan_args *a)
-{
-    const struct problem_options *o = &a->problem.options;
-
-    return a->setting_count || a->optimum || a->random || a->paper_reward || a->memory || a->stability ||
-           a->relaxed.on || a->limit.on || o->micro_batches > 1 || o->zero;
-}
-
 /* A pipeline plan is shown, and with other figures of the cluster priced again; it takes no decisions. */
 static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context, struct err *e)
 {
@@ -413,15 +424,12 @@ int cmd_plan(int argc, char **argv)
     struct err e;
     int parsed = parse(argc, argv, a);
     int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
-    bool is_pipeline = !parsed && a->start && pipeline_file_is(a->start);
 
-    if (is_pipeline && decides(a))
-        code = usage("a pipeline plan is shown as it is: --json, -o and the cluster's options alone") ? EXIT_USAGE : EXIT_OK;
-    else if (is_pipeline)
+    if (!parsed && a->is_pipeline)
         code = pipeline_with_file(&a->problem, a->start, show_pipeline, a);
     else if (!parsed)
         code = problem_args_load(&a->problem, p);
-    if (!parsed && !is_pipeline && code == EXIT_OK) {
+    if (!parsed && !a->is_pipeline && code == EXIT_OK) {
         int rc = a->relaxed.on ? make_relaxed(a, p, &plan, &e)
                  : a->limit.on ? make_limited(a, p, regimes, &plan, &e)
                                : make_plan(a, p, &plan, &e);

@@ -61,11 +61,14 @@ struct request {
     bool ascii, plain, no_mouse, no_journal, svg, run, help;
 };
 
+enum of_command { OF_BOTH, OF_EXPLORE, OF_SCREEN };
+
 struct option {
     const char *name;
     int (*take)(struct request *r, const char *value); /* NULL: a switch */
     size_t flag;                                       /* offset of the switch */
     size_t text;                                       /* offset of the text, if not 0 */
+    enum of_command of;                                /* the other one has no use for it */
 };
 
 static int take_color(struct request *r, const char *value)
@@ -97,24 +100,24 @@ static int take_size(struct request *r, const char *value)
 }
 
 static const struct option options[] = {
-    {"--tour", NULL, 0, offsetof(struct request, tour)},
-    {"--step", NULL, 0, offsetof(struct request, step)},
-    {"--theme", NULL, 0, offsetof(struct request, theme)},
-    {"--config", NULL, 0, offsetof(struct request, config)},
-    {"--keys", NULL, 0, offsetof(struct request, keys)},
-    {"--commands", NULL, 0, offsetof(struct request, commands)},
-    {"--seed", NULL, 0, offsetof(struct request, seed)},
-    {"--resume", NULL, 0, offsetof(struct request, resume)},
-    {"--no-journal", NULL, offsetof(struct request, no_journal), 0},
-    {"--run", NULL, offsetof(struct request, run), 0},
-    {"--day", NULL, 0, offsetof(struct request, day)},
-    {"--color", take_color, 0, 0},
-    {"--size", take_size, 0, 0},
-    {"--ascii", NULL, offsetof(struct request, ascii), 0},
-    {"--plain", NULL, offsetof(struct request, plain), 0},
-    {"--no-mouse", NULL, offsetof(struct request, no_mouse), 0},
-    {"--svg", NULL, offsetof(struct request, svg), 0},
-    {"--help", NULL, offsetof(struct request, help), 0},
+    {"--tour", NULL, 0, offsetof(struct request, tour), OF_BOTH},
+    {"--step", NULL, 0, offsetof(struct request, step), OF_SCREEN},
+    {"--theme", NULL, 0, offsetof(struct request, theme), OF_BOTH},
+    {"--config", NULL, 0, offsetof(struct request, config), OF_BOTH},
+    {"--keys", NULL, 0, offsetof(struct request, keys), OF_SCREEN},
+    {"--commands", NULL, 0, offsetof(struct request, commands), OF_BOTH},
+    {"--seed", NULL, 0, offsetof(struct request, seed), OF_BOTH},
+    {"--resume", NULL, 0, offsetof(struct request, resume), OF_BOTH},
+    {"--no-journal", NULL, offsetof(struct request, no_journal), 0, OF_EXPLORE},
+    {"--run", NULL, offsetof(struct request, run), 0, OF_BOTH},
+    {"--day", NULL, 0, offsetof(struct request, day), OF_SCREEN},
+    {"--color", take_color, 0, 0, OF_EXPLORE},
+    {"--size", take_size, 0, 0, OF_SCREEN},
+    {"--ascii", NULL, offsetof(struct request, ascii), 0, OF_BOTH},
+    {"--plain", NULL, offsetof(struct request, plain), 0, OF_BOTH},
+    {"--no-mouse", NULL, offsetof(struct request, no_mouse), 0, OF_EXPLORE},
+    {"--svg", NULL, offsetof(struct request, svg), 0, OF_SCREEN},
+    {"--help", NULL, offsetof(struct request, help), 0, OF_BOTH},
 };
 
 static int usage(const char *what, const char *word)
@@ -123,13 +126,13 @@ static int usage(const char *what, const char *word)
     return EXIT_USAGE;
 }
 
-static int take_option(struct request *r, int argc, char **argv, int *at)
+static int take_option(struct request *r, enum of_command command, int argc, char **argv, int *at)
 {
     const char *name = argv[*at];
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const struct option *o = &options[i];
-        if (strcmp(o->name, name) != 0)
+        if (strcmp(o->name, name) != 0 || (o->of != OF_BOTH && o->of != command))
             continue;
         if (o->flag) {
             *(bool *)((char *)r + o->flag) = true;
@@ -147,19 +150,34 @@ static int take_option(struct request *r, int argc, char **argv, int *at)
     return usage("no option ", name);
 }
 
-static int parse(struct request *r, int argc, char **argv)
+static bool is_whole(const char *text)
+{
+    int64_t n;
+
+    return hlo_parse_int(text, strlen(text), &n) && n >= 0;
+}
+
+static int parse(struct request *r, enum of_command command, int argc, char **argv)
 {
     *r = (struct request){.width = 80, .height = 24, .depth = -1};
     for (int i = 1; i < argc; i++) {
         int taken = problem_args_take(&r->problem, argc, argv, &i);
         if (taken < 0)
             return EXIT_USAGE;
-        int rc = taken ? 0 : take_option(r, argc, argv, &i);
+        int rc = taken ? 0 : take_option(r, command, argc, argv, &i);
         if (rc)
             return rc;
     }
     if (r->resume && r->problem.model)
         return usage("--resume", " brings its own model");
+    if (r->tour && (r->problem.model || r->resume || r->run || r->commands))
+        return usage("--tour", " brings its own model and acts");
+    if (r->step && !r->tour)
+        return usage("--step", " is of a --tour");
+    if (r->seed && !is_whole(r->seed))
+        return usage("--seed", " is a whole number");
+    if ((r->run || r->commands) && !r->problem.model && !r->resume)
+        return usage(r->run ? "--run" : "--commands", " needs a model");
     return 0;
 }
 
@@ -331,7 +349,7 @@ int cmd_explore(int argc, char **argv)
     struct request r;
     struct stage s = {0};
     struct err e = {0};
-    int code = parse(&r, argc, argv), ended = 0;
+    int code = parse(&r, OF_EXPLORE, argc, argv), ended = 0;
 
     if (code)
         return code;
@@ -480,7 +498,7 @@ int cmd_screen(int argc, char **argv)
     struct request r;
     struct stage s = {0};
     struct err e = {0};
-    int code = parse(&r, argc, argv);
+    int code = parse(&r, OF_SCREEN, argc, argv);
 
     if (code)
         return code;

@@ -31,6 +31,11 @@ static int take_folding(struct plan_relaxed_args *a, const char *word)
     return usage("--folding is auto, on or off");
 }
 
+bool plan_relaxed_is_set(const struct plan_relaxed_args *a)
+{
+    return a->options.reduce_at_once || a->options.folding != RELAXED_FOLD_AUTO || a->options.sweeps || a->store_count;
+}
+
 int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at)
 {
     const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;

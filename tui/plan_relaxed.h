@@ -26,6 +26,8 @@ struct plan_relaxed_args {
 
 /* Takes the option at argv[*at]: 1 taken, 0 not one of these, -1 wrong (said on stderr). */
 int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at);
+/* Something other than --mode was given. */
+bool plan_relaxed_is_set(const struct plan_relaxed_args *a);
 
 /* The best plan under the settings, the stores and the decisions of a strict plan `from` (may be
  * NULL). */

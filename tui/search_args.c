@@ -2,6 +2,7 @@
 
 #include "engine/live/options.h"
 #include "tui/file.h"
+#include "tui/search_compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ static const char help[] =
     "  --kind opp|adp|pp|all      decide variables (default), inputs, a pipeline; all: variables "
     "and inputs\n"
     "                             together, compared with the best plan of each other kind\n"
+    "                             (not with --reward paper, weak, relaxed, pins or a script)\n"
     "  --algo NAME                dqn (default), random, greedy, enumerate, exact; anneal, trws, or of a "
     "pipeline\n"
     "                             descent; race: all of them on equally many priced plans\n"
@@ -285,6 +287,20 @@ void search_args_words(const struct search_args *a, struct word_list *out)
     out->failed |= a->options.failed;
 }
 
+static const char *const of_classes[] = {"--rules", "--divisibility", "--mesh", NULL};
+static const char *const of_search[] = {"--radius", NULL};
+
+static bool is_of(const char *option, const char *const *names)
+{
+    size_t size = strcspn(option, "=");
+
+    for (; *names; names++) {
+        if (strlen(*names) == size && !strncmp(option, *names, size))
+            return true;
+    }
+    return false;
+}
+
 static int take_option(struct search_args *a, int argc, char **argv, int *at)
 {
     char name[32];
@@ -298,12 +314,20 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
     if (!strcmp(option, "--no-journal"))
         return a->no_journal = true, 0;
     if (!strcmp(option, "--no-folding")) {
+        a->given[GIVEN_SEARCH] = option;
         words_add(&a->options, option);
         return set(a, "folding", "off");
     }
-    int taken = problem_args_take(&a->problem, argc, argv, at);
-    if (!taken)
+    int first = *at, taken = problem_args_take(&a->problem, argc, argv, at);
+    if (taken > 0)
+        a->given[is_of(option, of_classes) ? GIVEN_CLASSES : GIVEN_PROBLEM] = option;
+    if (!taken) {
         taken = pipeline_args_take(&a->pipeline, argc, argv, at);
+        if (taken > 0)
+            a->given[is_of(option, of_search) ? GIVEN_RADIUS : GIVEN_PIPELINE] = option;
+        for (int n = first; taken > 0 && n <= *at; n++)
+            words_add(&a->options, argv[n]);
+    }
     if (taken)
         return taken < 0 ? -1 : 0;
     const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[*at + 1] : NULL;
@@ -313,10 +337,48 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
     int rc = take_value(a, name, value);
     if (rc == 1)
         return usage("unknown option ", option);
+    if (!strcmp(name, "reward") || !strcmp(name, "propagation"))
+        a->given[GIVEN_SEARCH] = option;
+    if (!strcmp(name, "learner") || !strcmp(name, "stable-episodes"))
+        a->given[GIVEN_LEARNER] = option;
     if (!rc)
         keep_option(a, name, value);
     *at += !equals;
     return rc;
+}
+
+/* Operators are split, or a game with both is compared with pipelines. */
+static int check_operators(struct search_args *a)
+{
+    if (a->pipeline.options.batch)
+        return usage("--batch is of --kind pp: other kinds run the file's", "");
+    if (a->given[GIVEN_RADIUS])
+        return usage("only --kind pp has a use for ", a->given[GIVEN_RADIUS]);
+    if (a->given[GIVEN_PIPELINE] && (a->race || !search_compares(a)))
+        return usage("only --kind pp, and --kind all where it compares kinds, have a use for ", a->given[GIVEN_PIPELINE]);
+    if (!a->race && a->algorithm && set(a, "algorithm", a->algorithm))
+        return -1;
+    if (a->given[GIVEN_LEARNER] && !a->race && a->search.algorithm != SEARCH_DQN && !a->by_step.count && !a->by_episode.count)
+        return usage("only --algo dqn and race have a use for ", a->given[GIVEN_LEARNER]);
+    return 0;
+}
+
+static int check_pipeline(struct search_args *a)
+{
+    static const enum search_given not_here[] = {GIVEN_CLASSES, GIVEN_SEARCH, GIVEN_LEARNER};
+
+    if (!a->race && a->algorithm && !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm))
+        return usage("no algorithm for pipelines: ", a->algorithm);
+    if (a->pin_count || a->by_step.count || a->by_episode.count || a->journal)
+        return usage("--kind pp takes no pins, script or journal", "");
+    if (a->problem.options.zero)
+        return usage("--kind pp stores variables whole: no --zero", "");
+    for (size_t n = 0; n < sizeof not_here / sizeof *not_here; n++) {
+        if (a->given[not_here[n]])
+            return usage("--kind pp has no use for ", a->given[not_here[n]]);
+    }
+    a->problem.options.micro_batches = 0; /* the pipeline's own */
+    return 0;
 }
 
 /* What an option means may depend on the kind, wherever it stands. */
@@ -324,17 +386,20 @@ static int check_kind(struct search_args *a)
 {
     a->pipeline.options.micro_batches = a->problem.options.micro_batches;
     a->pipeline.options.overlap = a->problem.options.overlap;
-    if (!a->pipeline.wanted && a->pipeline.options.batch)
-        return usage("--batch is of --kind pp: other kinds run the file's", "");
-    if (!a->pipeline.wanted)
-        return a->race || !a->algorithm ? 0 : set(a, "algorithm", a->algorithm);
-    if (!a->race && a->algorithm && !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm))
-        return usage("no algorithm for pipelines: ", a->algorithm);
-    if (a->pin_count || a->by_step.count || a->by_episode.count || a->journal || a->resume)
-        return usage("--kind pp takes no pins, script or journal", "");
-    if (a->problem.options.zero)
-        return usage("--kind pp stores variables whole: no --zero", "");
-    a->problem.options.micro_batches = 0; /* the pipeline's own */
+    return a->pipeline.wanted ? check_pipeline(a) : check_operators(a);
+}
+
+/* The journal has all else. */
+static int check_resume(const struct search_args *a)
+{
+    static const char *const limits[] = {"--episodes", "--time"};
+
+    if (a->problem.model || a->given[GIVEN_PROBLEM] || a->given[GIVEN_CLASSES] || a->no_journal || a->journal)
+        return usage("--resume brings its own problem and journal", "");
+    for (int n = 0; n < a->options.count; n += 2) {
+        if (strcmp(a->options.items[n], limits[0]) && strcmp(a->options.items[n], limits[1]))
+            return usage("--resume takes limits only, not ", a->options.items[n]);
+    }
     return 0;
 }
 
@@ -351,8 +416,14 @@ int search_args_parse(int argc, char **argv, struct search_args *a)
         if (rc)
             return rc;
     }
-    if (!a->problem.model && !a->resume)
+    if (a->resume)
+        return check_resume(a);
+    if (!a->problem.model)
         return usage("no model given", "");
+    if (a->journal && a->no_journal)
+        return usage("--journal and --no-journal exclude each other", "");
+    if (a->race && a->plan)
+        return usage("--algo race writes no --plan: it compares", "");
     if (a->journal && (a->seeds > 1 || a->race))
         return usage("--journal is of one search", "");
     if (a->relaxed && (a->race || a->pipeline.wanted))

@@ -21,11 +21,23 @@ struct timed_list {
     size_t count, room;
 };
 
+/* Sorts of options that not every search has a use for. */
+enum search_given {
+    GIVEN_PROBLEM,
+    GIVEN_CLASSES,  /* --rules, --divisibility, --mesh: how operators are split */
+    GIVEN_PIPELINE,
+    GIVEN_RADIUS,   /* as --batch: a pipeline search, not the pipeline that kinds are compared with */
+    GIVEN_SEARCH,   /* --reward, --propagation, --no-folding */
+    GIVEN_LEARNER,
+    GIVEN_COUNT
+};
+
 struct search_args {
     struct problem_args problem;
     struct search_options search;
     struct pipeline_args pipeline; /* --kind pp, and what --kind all compares with */
     const char *algorithm;         /* as given; NULL: not given */
+    const char *given[GIVEN_COUNT]; /* the last option of each sort, as given; NULL: none */
     bool race, json, quiet;
     bool relaxed;                  /* the decisions found are completed by a relaxed plan */
     uint64_t episodes; /* 0: no limit */

@@ -116,6 +116,8 @@ refuse 1 "$automap" search "$base" "$c" --kind all --batch 64
 refuse 1 "$automap" search "$base" "$c" --kind pp --zero 1
 refuse 1 "$automap" plan "$base" "$c" --plan "$dir/plan.json" --optimum
 refuse 1 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format hlo
+refuse 1 "$automap" export "$base" "$c" --plan "$dir/plan.json" --sharding v1
+refuse 2 "$automap" explain "$base" "$c" --plan "$dir/plan.json" --reshard 1
 refuse 2 "$automap" plan "$base" "$b" --plan "$dir/plan.json"
 grep -q 'for another cluster' "$dir/err"
 refuse 2 "$automap" plan "$scan" "$c" --plan "$dir/plan.json"

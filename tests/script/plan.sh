@@ -48,6 +48,17 @@ expect 0 '"is_best":.*true' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability
 expect 0 'not the best as things are' plan "$tiny" --set 'batch/source:0=1' --stability
 expect 1 'of strict plans' plan "$tiny" --mode relaxed --stability
 
+expect 1 'of --mode relaxed' plan "$tiny" --sweeps 5
+expect 1 'of --mode relaxed' plan "$tiny" --store 'embedding:0=1'
+expect 1 'no --optimum' plan "$tiny" --random 1 --optimum
+expect 1 'what --optimum means' plan "$tiny" --reward paper
+expect 1 'two plans' explain "$tiny" --plan x --optimum embedding:0
+expect 1 'of --format hlo' export "$tiny" --plan x --format jax --sharding v1
+expect 1 'no option --svg' explore "$tiny" --svg
+expect 1 'no option --no-mouse' screen "$tiny" --no-mouse
+expect 1 'is a whole number' screen "$tiny" --seed three
+expect 1 'is of a --tour' screen "$tiny" --step 2
+
 expect 1 'expected some of add' plan "$tiny" --no-reductions sum
 expect 1 'no model given' plan --optimum
 expect 2 'no parameter matches' plan "$tiny" --set 'nobody:0=1'

@@ -88,6 +88,18 @@ grep -q '"schema":	"automap.search/1"' "$dir/int.json"
 grep -q 'who led' "$dir/race"
 tail -1 "$dir/race" | grep -q 'the dqn'
 
+# options that the search has no use for are refused, not ignored; a resume takes limits only
+for wrong in '--kind opp --stages 2' '--kind all --radius 2' '--kind all --reward paper --points all' '--algo random --learner gamma=0.9' \
+    '--algo race --plan x' '--journal x --no-journal' '--resume x --seed 3' '--kind pp --reward paper' '--kind pp --propagation weak' \
+    '--kind pp --no-folding' '--kind pp --mesh 2x2' '--kind pp --rules paper'; do
+    code=0
+    model=$tiny
+    case $wrong in --resume*) model= ;; esac
+    # shellcheck disable=SC2086
+    "$automap" search $model $wrong > /dev/null 2> "$dir/err" || code=$?
+    [ $code = 1 ] || { echo "search $wrong: exit $code"; cat "$dir/err"; exit 1; }
+done
+
 for wrong in "--seeds 0" "--algo none" "--episodes x" "--pin x" "--learner gamma=2" "--mode loose"; do
     code=0
     # shellcheck disable=SC2086
