@@ -1,6 +1,7 @@
 /* automap plan: one plan, from given decisions or the proven optimum, with its costs. */
 #include "tui/cmd_plan.h"
 
+#include "engine/pipeline/peak.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/peak.h"
 #include "engine/plan/plan_file.h"
@@ -45,7 +46,8 @@ static const char help[] =
     "  --reward cost|paper        what best means: step time (default), or the paper's reward\n"
     PLAN_LIMIT_HELP
     "  --memory                   the peak: its parts, the largest values live at it with their source\n"
-    "                             lines, and the change of one decision that lowers it most\n"
+    "                             lines, and the change of one decision that lowers it most; of a pipeline\n"
+    "                             over its schedule, for every stage\n"
     "  --stability                how far a bandwidth, the memory, the batch may move, each alone, before\n"
     "                             another plan is better than this one, and which\n"
     PLAN_RELAXED_HELP
@@ -64,7 +66,7 @@ static bool decides(const struct plan_args *a)
 {
     const struct problem_options *o = &a->problem.options;
 
-    return a->setting_count || a->optimum || a->random || a->paper_reward || a->memory || a->stability ||
+    return a->setting_count || a->optimum || a->random || a->paper_reward || a->stability ||
            a->relaxed.on || plan_relaxed_is_set(&a->relaxed) || a->limit.on ||
            o->micro_batches > 1 || o->zero;
 }
@@ -120,7 +122,7 @@ static int parse(int argc, char **argv, struct plan_args *a)
     }
     a->is_pipeline = a->start && pipeline_file_is(a->start);
     if (a->is_pipeline && decides(a))
-        return usage("a pipeline plan is shown as it is: --json, -o and the cluster's options alone");
+        return usage("a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone");
     if (!a->relaxed.on && plan_relaxed_is_set(&a->relaxed))
         return usage("--reduce-at-once, --store, --folding and --sweeps are of --mode relaxed");
     if (a->random && a->optimum)
@@ -354,19 +356,22 @@ static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p
 {
     const struct plan_args *a = context;
     cJSON *json = a->json ? pipeline_json(l, p) : NULL;
-    char *text = json ? cJSON_Print(json) : NULL;
+    char *text = json ? cJSON_Print(json) : NULL, model[128];
+    struct str memory = {0};
+    int rc = a->memory ? pipeline_peak_write(l, &p->plan, 12, &memory, e) : 0;
 
-    if (text) {
+    if (text)
         puts(text);
-    } else {
-        char model[128];
-
+    else
         printf("%s  pipeline on %s\n\n", file_stem(model, sizeof model, l->problem->m->file), l->problem->cluster.name);
+    if (a->memory && !rc)
+        fputs(memory.text, stdout);
+    else if (!text)
         pipeline_print(l, p);
-    }
+    str_release(&memory);
     cJSON_free(text);
     cJSON_Delete(json);
-    return a->out ? pipeline_file_save(l, p, a->out, e) : 0;
+    return rc ? rc : a->out ? pipeline_file_save(l, p, a->out, e) : 0;
 }
 
 /* Decisions that stay while figures move: those given, when the rest was left to the solver. A plan of

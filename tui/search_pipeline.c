@@ -1,6 +1,7 @@
 /* automap search --kind pp: a pipeline, found by L and chosen by simulation. */
 #include "tui/search_pipeline.h"
 
+#include "engine/pipeline/peak.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/units.h"
 #include "tui/command.h"
@@ -155,8 +156,8 @@ static void print_search(const struct search_args *a, const struct pipeline *l, 
            run->plan.found_by);
 }
 
-static cJSON *run_json(const struct search_args *a, const struct pipeline *l, const struct reference *r,
-                       const struct run *run)
+static int run_json(const struct search_args *a, const struct pipeline *l, const struct reference *r,
+                    const struct run *run, cJSON *runs, struct err *e)
 {
     cJSON *o = pipeline_json(l, &run->plan), *s = cJSON_AddObjectToObject(o, "search");
 
@@ -173,7 +174,12 @@ static cJSON *run_json(const struct search_args *a, const struct pipeline *l, co
     cJSON_AddBoolToObject(s, "proven", run->is_proven);
     cJSON_AddNumberToObject(s, "seconds", run->seconds);
     cJSON_AddNumberToObject(s, "seconds_to_best", run->seconds_to_best);
-    return o;
+    cJSON_AddItemToArray(runs, o);
+    cJSON *memory;
+    int rc = pipeline_peak_json(l, &run->plan.plan, &memory, e);
+    if (!rc)
+        cJSON_AddItemToObject(s, "memory", memory);
+    return rc;
 }
 
 static void print_json(cJSON *runs, uint32_t seeds)
@@ -227,8 +233,12 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, c
         return rc;
     if (a->json) {
         cJSON *all = cJSON_CreateArray();
-        for (uint32_t n = 0; n < a->seeds; n++)
-            cJSON_AddItemToArray(all, run_json(a, l, &r, &runs[n]));
+        for (uint32_t n = 0; n < a->seeds && !rc; n++)
+            rc = run_json(a, l, &r, &runs[n], all, e);
+        if (rc) {
+            cJSON_Delete(all);
+            return rc;
+        }
         print_json(all, a->seeds);
     } else {
         char model[128];

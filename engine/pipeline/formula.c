@@ -6,7 +6,7 @@
 /* What the ties with a use in [i, j) add to a stage. Bytes and update of the first use are in the
  * prefix sums already; a tie whose uses are all in the stage adds nothing. */
 struct tied {
-    double gradient_bytes, state_bytes, update_ms, sync_ms;
+    double parameter_bytes, gradient_bytes, state_bytes, update_ms, sync_ms;
 };
 
 static struct tied tied_of(const struct pipe_instance *in, uint32_t i, uint32_t j)
@@ -20,6 +20,7 @@ static struct tied tied_of(const struct pipe_instance *in, uint32_t i, uint32_t 
         if (t->uses[0] < i || t->uses[t->use_count - 1] >= j)
             sum.sync_ms += t->sync_ms;
         if (t->uses[0] < i) {
+            sum.parameter_bytes += t->parameter_bytes;
             sum.gradient_bytes += t->gradient_bytes;
             sum.state_bytes += t->state_bytes;
             sum.update_ms += t->update_ms;
@@ -192,6 +193,7 @@ struct pipe_stage pipe_stage_of(const struct pipe_instance *in, const struct pip
         .sync_ms = tied.sync_ms,
         .update_ms = pipe_update_ms(in, i, j, a, b) + tied.update_ms,
         .gradient_bytes = in->gradient_bytes[j] - in->gradient_bytes[i] + tied.gradient_bytes,
+        .parameter_bytes = in->parameter_bytes[j] - in->parameter_bytes[i] + tied.parameter_bytes,
         .state_bytes = in->state_bytes[j] - in->state_bytes[i] + tied.state_bytes,
         .stash_bytes = in->share[b - a] * (in->stash_bytes[j] - in->stash_bytes[i]),
         .input_bytes = in->share[b - a] * in->forward_bytes[i],

@@ -194,7 +194,7 @@ static bool new_tables(struct pipe_instance *in)
         return false;
     double **each[] = {&in->gradient_bytes, &in->state_bytes,    &in->stash_bytes,
                        &in->forward_bytes,  &in->backward_bytes, &in->once_bytes,
-                       &in->temporary_bytes};
+                       &in->temporary_bytes, &in->parameter_bytes};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         if (!(*each[i] = arena_get(a, n, sizeof(double))))
             return false;
@@ -302,7 +302,8 @@ static int check_tie(const struct pipe_instance *in, const struct pipe_tie *t, s
                 e, ERR_INPUT,
                 "use %u of a tied variable is point %u, expected ascending points below %u", i,
                 t->uses[i], in->points);
-    if (!is_amount(t->gradient_bytes) || !is_amount(t->state_bytes) || !is_amount(t->update_ms))
+    if (!is_amount(t->parameter_bytes) || !is_amount(t->gradient_bytes) || !is_amount(t->state_bytes) ||
+        !is_amount(t->update_ms))
         return err_set(e, ERR_INPUT, "a tied variable has a negative or infinite figure");
     return 0;
 }
@@ -410,6 +411,7 @@ int pipe_instance_finish(struct pipe_instance *in, struct err *e)
     rc = rc ? rc : sum_rows(in->update_ms, in->types, n, "update_ms", e);
     rc = rc ? rc : sum_up(in->gradient_bytes, n, "gradient_bytes", e);
     rc = rc ? rc : sum_up(in->state_bytes, n, "state_bytes", e);
+    rc = rc ? rc : sum_up(in->parameter_bytes, n, "parameter_bytes", e);
     rc = rc ? rc : sum_up(in->stash_bytes, n, "stash_bytes", e);
     rc = rc ? rc : check_cuts(in->forward_bytes, n, "forward_bytes", e);
     rc = rc ? rc : check_cuts(in->backward_bytes, n, "backward_bytes", e);
@@ -452,6 +454,7 @@ static void pick_points(struct pipe_instance *out, const struct pipe_instance *f
         pick(out->update_ms[t], from->update_ms[t], cut, n);
     pick(out->gradient_bytes, from->gradient_bytes, cut, n);
     pick(out->state_bytes, from->state_bytes, cut, n);
+    pick(out->parameter_bytes, from->parameter_bytes, cut, n);
     pick(out->stash_bytes, from->stash_bytes, cut, n);
     pick(out->forward_bytes, from->forward_bytes, cut, n);
     pick(out->backward_bytes, from->backward_bytes, cut, n);

@@ -79,7 +79,7 @@ struct pipe_link {
 struct pipe_tie {
     const uint32_t *uses; /* [use_count] points, ascending; copied by pipe_instance_tie */
     uint32_t use_count;
-    double gradient_bytes, state_bytes, update_ms;
+    double parameter_bytes, gradient_bytes, state_bytes, update_ms;
     double sync_ms; /* by pipe_instance_tie: gradient_bytes over the slowest network card */
     uint32_t *next; /* [points + 1] prefix: the first use at or after a point, `points` if none */
 };
@@ -94,6 +94,7 @@ struct pipe_instance {
     double **update_ms;     /* [types][points + 1] optimizer, once a step */
     double *gradient_bytes; /* what the replicas of a stage all-reduce, once a step */
     double *state_bytes;    /* parameters, gradients, optimizer state; each replica holds all */
+    double *parameter_bytes; /* of these the parameters */
     double *stash_bytes;    /* kept from forward to backward, per micro-batch */
     uint32_t *variables;    /* trainable variables first used there */
 

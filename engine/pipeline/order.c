@@ -393,15 +393,10 @@ uint8_t *order_gradients(const struct order *o)
     return kind;
 }
 
-struct extent {
-    uint32_t made;
-    uint32_t first_backward, last; /* first backward use, last use of all; `made` when none */
-};
-
-static struct extent extent_of(const struct order *o, uint32_t value)
+struct order_extent order_extent_of(const struct order *o, uint32_t value)
 {
     uint32_t made = o->position[o->steps.values[value].op];
-    struct extent x = {made, made, made};
+    struct order_extent x = {made, made, made};
 
     for (uint32_t n = o->user_base[value]; n < o->user_base[value + 1]; n++) {
         uint32_t user = o->users[n], at = o->position[user];
@@ -413,7 +408,14 @@ static struct extent extent_of(const struct order *o, uint32_t value)
     return x;
 }
 
-/* Adds to the cuts behind `from` up to `to`: differences for now. */
+bool order_crosses_once(const struct order *o, const uint8_t *gradient, uint32_t value)
+{
+    const struct unroll_value *v = &o->steps.values[value];
+
+    return op_at(o, v->op)->is_backward ? gradient[value] == ORDER_SUM : !v->is_varying;
+}
+
+/* Adds `bytes` to cuts from + 1 .. to of a table of differences: what the sums up to each cut then hold. */
 static void add_cuts(double *cuts, uint32_t from, uint32_t to, double bytes)
 {
     if (from < to) {
@@ -425,12 +427,11 @@ static void add_cuts(double *cuts, uint32_t from, uint32_t to, double bytes)
 static void add_value(const struct order *o, const uint8_t *gradient, uint32_t value, struct order_cuts *c)
 {
     const struct unroll_value *v = &o->steps.values[value];
-    struct extent x = extent_of(o, value);
-    bool is_once = op_at(o, v->op)->is_backward ? gradient[value] == ORDER_SUM : !v->is_varying;
+    struct order_extent x = order_extent_of(o, value);
 
     if (gradient[value] == ORDER_VARIABLE)
         return;
-    if (is_once) {
+    if (order_crosses_once(o, gradient, value)) {
         add_cuts(c->once, x.made, x.last, v->bytes);
         add_cuts(c->once, x.first_backward, x.made, v->bytes);
         return;
@@ -440,6 +441,7 @@ static void add_value(const struct order *o, const uint8_t *gradient, uint32_t v
     add_cuts(v->has_batch ? c->backward_sample : c->backward_fixed, x.first_backward, x.made, bytes);
 }
 
+/* From differences to the bytes at each cut; less than half a byte is what rounding left. */
 static void sum_up(double *cuts, uint32_t count)
 {
     double sum = 0;

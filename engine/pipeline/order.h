@@ -54,4 +54,14 @@ enum order_gradient {
 /* [values]; the caller frees it; NULL out of memory. O(operations + uses). */
 uint8_t *order_gradients(const struct order *o);
 
+/* Positions at which a value that an operation makes is made and read. It crosses cuts made + 1 .. last
+ * forward, and cuts first_backward + 1 .. made on the way back. */
+struct order_extent {
+    uint32_t made;
+    uint32_t first_backward, last; /* first backward use, last use of all; `made` when none */
+};
+struct order_extent order_extent_of(const struct order *o, uint32_t value);
+/* Counted in order_cuts.once. `gradient` from order_gradients. */
+bool order_crosses_once(const struct order *o, const uint8_t *gradient, uint32_t value);
+
 #endif

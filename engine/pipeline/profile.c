@@ -168,6 +168,7 @@ static int add_variable(struct maker *k, uint32_t value, double forward_ms)
     double state = trained ? k->state[v->param] * part : 0;
     t.state = v->bytes + t.gradient + state;
     k->in->gradient_bytes[at] += t.gradient;
+    k->in->parameter_bytes[at] += t.parameter;
     k->in->state_bytes[at] += t.state;
     k->in->variables[at] += trained;
     double moved = trained ? 2 * v->bytes + t.gradient + 2 * state : 0;
@@ -206,7 +207,8 @@ static int add_ties(struct maker *k)
             send_once(k, t, k->use_pool + t->uses, t->use_count);
             continue;
         }
-        struct pipe_tie tie = {.uses = k->use_pool + t->uses, .use_count = t->use_count, .gradient_bytes = t->gradient,
+        struct pipe_tie tie = {.uses = k->use_pool + t->uses, .use_count = t->use_count,
+                               .parameter_bytes = t->parameter, .gradient_bytes = t->gradient,
                                .state_bytes = t->state, .update_ms = t->update};
         rc = pipe_instance_tie(k->in, &tie, k->e);
     }

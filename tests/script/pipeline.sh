@@ -16,12 +16,17 @@ b=$source/examples/clusters/b-3x8-v100.yaml
 cmp "$dir/plan.json" "$dir/again.json"
 "$automap" plan "$base" "$c" --plan "$dir/plan.json" --json > "$dir/read.json"
 # what a pipeline plan cannot answer is refused, not ignored
-for asked in --memory --stability '--mode relaxed' '--memory-limit device' '--reward paper' '--micro-batches 2'; do
+for asked in --stability '--mode relaxed' '--memory-limit device' '--reward paper' '--micro-batches 2'; do
     # shellcheck disable=SC2086
     if "$automap" plan "$base" "$c" --plan "$dir/plan.json" $asked > /dev/null 2>"$dir/said" || ! grep -q 'a pipeline plan is shown as it is' "$dir/said"; then
         echo "$asked of a pipeline plan is not refused"; exit 1
     fi
 done
+# memory over the schedule: the worst stage, what lies at its peak, what lowers it
+"$automap" plan "$base" "$c" --plan "$dir/plan.json" --memory > "$dir/memory.txt"
+grep -Eq '^  peak +[0-9.]+ GB  of 16.0 GB: fits; stage [0-9]+ at [0-9.]+ ms' "$dir/memory.txt"
+grep -Eq ' kept +exp\.' "$dir/memory.txt"
+grep -q 'recompute: stages keep their inputs only' "$dir/memory.txt"
 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format trace -o "$dir/trace.json"
 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format jax -o "$dir/stages.py"
 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format json -o "$dir/out.json"
@@ -32,6 +37,13 @@ import ast, json, sys
 d = sys.argv[1]
 one, plan, read, out, race, two, trace = (json.load(open(f"{d}/{n}.json")) for n in ("one", "plan", "read", "out", "race", "two", "trace"))
 search = one.pop("search")
+memory = search["memory"]
+assert len(memory["stages"]) == len(one["stages"])
+for m, s in zip(memory["stages"], one["stages"]):
+    kinds = sum(v for k, v in m.items() if k.endswith("_bytes"))
+    assert abs(kinds - m["bytes"]) < 1 and abs(m["bytes"] / s["memory_bytes"] - 1) < 0.05
+    assert abs(m["parameter_bytes"] + m["gradient_bytes"] + m["optimizer_bytes"] - s["state_bytes"]) < 1
+assert memory["change"]["bytes"] < max(m["bytes"] for m in memory["stages"])
 assert one == plan == read == out and one["schema"] == "automap.pipeline/1"
 n = len(one["stages"])
 assert len(one["device_cuts"]) == len(one["pivots"]) == len(one["transfers"]) == n - 1
