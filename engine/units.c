@@ -1,6 +1,7 @@
 #include "engine/units.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,15 +21,44 @@ char *units_count(char out[static UNITS_ROOM], int64_t count)
     return out;
 }
 
-/* A number with one decimal and commas before it. */
-static char *with_commas(char out[static UNITS_ROOM], double value, const char *unit)
+char *units_number(char out[static UNITS_ROOM], double value, int decimals)
 {
-    double tenths = nearbyint(value * 10);
-    char whole[UNITS_ROOM];
+    char digits[UNITS_ROOM];
+    size_t at = 0;
 
-    units_count(whole, (int64_t)(fabs(tenths) / 10));
-    snprintf(out, UNITS_ROOM, "%s%.20s.%d %.8s", tenths < 0 ? "-" : "", whole,
-             (int)fmod(fabs(tenths), 10), unit);
+    if (!isfinite(value) || fabs(value) > 1e21) {
+        snprintf(out, UNITS_ROOM, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        return out;
+    }
+    snprintf(digits, sizeof digits, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, fabs(value));
+    size_t whole = strcspn(digits, ".");
+    if (value < 0 && strspn(digits, "0.") < strlen(digits)) /* no -0.0 */
+        out[at++] = '-';
+    for (size_t i = 0; i < whole; i++) {
+        out[at++] = digits[i];
+        if (i + 1 < whole && (whole - 1 - i) % 3 == 0)
+            out[at++] = ',';
+    }
+    snprintf(out + at, UNITS_ROOM - at, "%s", digits + whole);
+    return out;
+}
+
+char *units_change(char out[static UNITS_ROOM], double value, int decimals)
+{
+    char number[UNITS_ROOM];
+
+    units_number(number, value, decimals);
+    bool plus = value > 0 && strspn(number, "0.") < strlen(number);
+    snprintf(out, UNITS_ROOM, "%s%.*s", plus ? "+" : "", UNITS_ROOM - 2, number);
+    return out;
+}
+
+/* A number with one decimal and its unit. */
+static char *with_unit(char out[static UNITS_ROOM], double value, const char *unit)
+{
+    char number[UNITS_ROOM];
+
+    snprintf(out, UNITS_ROOM, "%.36s %.8s", units_number(number, value, 1), unit);
     return out;
 }
 
@@ -39,8 +69,16 @@ char *units_ms(char out[static UNITS_ROOM], double ms)
         return out;
     }
     if (fabs(ms) >= 9999.95)
-        return with_commas(out, ms / 1e3, "s");
-    return with_commas(out, ms, "ms");
+        return with_unit(out, ms / 1e3, "s");
+    return with_unit(out, ms, "ms");
+}
+
+char *units_plain_ms(char out[static UNITS_ROOM], double ms)
+{
+    char *unit = strstr(units_ms(out, ms), " ms");
+    if (unit)
+        *unit = '\0';
+    return out;
 }
 
 char *units_bytes(char out[static UNITS_ROOM], double bytes)
@@ -56,7 +94,7 @@ char *units_bytes(char out[static UNITS_ROOM], double bytes)
     else if (size < 999.5e6)
         snprintf(out, UNITS_ROOM, "%.0f MB", bytes / 1e6);
     else
-        return with_commas(out, bytes / 1e9, "GB");
+        return with_unit(out, bytes / 1e9, "GB");
     return out;
 }
 
@@ -69,12 +107,12 @@ char *units_rate(char out[static UNITS_ROOM], double per_second, const char *uni
         per_second /= 1e3;
         i++;
     }
-    snprintf(out, UNITS_ROOM, "%.1f %s%.16s", per_second, prefixes[i], unit);
+    char number[UNITS_ROOM];
+    snprintf(out, UNITS_ROOM, "%.24s %s%.16s", units_number(number, per_second, 1), prefixes[i], unit);
     return out;
 }
 
 char *units_percent(char out[static UNITS_ROOM], double ratio)
 {
-    snprintf(out, UNITS_ROOM, "%.1f %%", ratio * 100);
-    return out;
+    return with_unit(out, ratio * 100, "%");
 }

@@ -9,7 +9,10 @@
 enum { UNITS_ROOM = 48 };
 
 char *units_count(char out[static UNITS_ROOM], int64_t count);   /* 27,083 */
+char *units_number(char out[static UNITS_ROOM], double value, int decimals); /* 7,205.1, nan */
+char *units_change(char out[static UNITS_ROOM], double value, int decimals); /* +7,205.1, -0.7; 0.0 has no sign */
 char *units_ms(char out[static UNITS_ROOM], double ms);          /* 255.1 ms, 12.3 s, nan */
+char *units_plain_ms(char out[static UNITS_ROOM], double ms);    /* 255.1, 12.3 s: beside other times in ms */
 char *units_bytes(char out[static UNITS_ROOM], double bytes);    /* 312 B, 31 kB, 773 MB, 8.5 GB */
 char *units_rate(char out[static UNITS_ROOM], double per_second, const char *unit); /* 15.7 TFLOP/s */
 char *units_percent(char out[static UNITS_ROOM], double ratio);  /* 0.041 -> 4.1 % */

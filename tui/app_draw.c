@@ -186,12 +186,15 @@ static void draw_message(struct app *a, struct rect r)
         pane_format(&p, 0, 0, ROLE_KEY, "%s ..", key_sequence_name(text, &s));
         return;
     }
-    if (a->message[0])
-        pane_cut(&p, 0, 0, p.width, a->message_style, a->message);
-    else if (top && top->ops->message) {
-        top->ops->message(top, text, sizeof text);
-        pane_cut(&p, 0, 0, p.width, ROLE_TEXT, text);
+    if (a->message[0] && a->message_style == ROLE_ERR) { /* both ends of an error matter: the place and what was expected */
+        pane_cut(&p, 0, 0, p.width, ROLE_ERR, a->message);
+        return;
     }
+    char brief[MESSAGE_ROOM];
+    if (!a->message[0] && top && top->ops->message)
+        top->ops->message(top, text, sizeof text);
+    pane_text(&p, 0, 0, a->message[0] ? a->message_style : ROLE_TEXT,
+              text_cut_clauses(brief, sizeof brief, a->message[0] ? a->message : text, p.width));
 }
 
 static void draw_panel(struct app *a, struct panel *p, struct rect r)

@@ -160,12 +160,12 @@ static void print_types(const struct cluster *c)
     puts("\nDevice type    count  memory GB      GB/s  launch us");
     for (uint32_t i = 0; i < c->types; i++) {
         const struct cluster_device *d = &c->type[i];
-        char count[UNITS_ROOM];
+        char count[UNITS_ROOM], speed[UNITS_ROOM];
         uint32_t devices = 0;
         for (uint32_t g = 0; g < c->groups; g++)
             devices += c->group[g].type == i ? c->group[g].count * c->group[g].devices : 0;
-        printf("%-12s  %6s  %9.1f  %8.1f  %9.1f\n", d->name, units_count(count, devices),
-               d->memory_bytes / 1e9, d->bandwidth / 1e9, d->launch_ms * 1e3);
+        printf("%-12s  %6s  %9.1f  %8s  %9.1f\n", d->name, units_count(count, devices), d->memory_bytes / 1e9,
+               units_number(speed, d->bandwidth / 1e9, 1), d->launch_ms * 1e3);
     }
 }
 
@@ -181,8 +181,9 @@ static void print_peaks(const struct cluster *c)
         printf("%-14s", c->type[i].name);
         for (int t = 0; t < PEAK_COUNT; t++) {
             double peak = c->type[i].peak[t];
+            char number[UNITS_ROOM];
             if (peak > 0)
-                printf("%*s  %8.1f", 10 * skipped, "", peak / 1e12);
+                printf("%*s  %8s", 10 * skipped, "", units_number(number, peak / 1e12, 1));
             skipped = peak > 0 ? 0 : skipped + 1;
         }
         putchar('\n');
@@ -194,6 +195,7 @@ static void print_groups(const struct cluster *c)
     puts("\nServers  devices  type        link      kind       GB/s  latency us  card Gbit/s");
     for (uint32_t i = 0; i < c->groups; i++) {
         const struct cluster_group *g = &c->group[i];
+        char card[UNITS_ROOM];
         printf("%7u  %7u  %-10s  ", g->count, g->devices, c->type[g->type].name);
         if (g->devices > 1)
             printf("%-8s  %-6s  %7.1f  %10.1f", g->link.name[0] ? g->link.name : "-",
@@ -202,7 +204,7 @@ static void print_groups(const struct cluster *c)
         else
             printf("%-8s  %-6s  %7s  %10s", "-", "-", "-", "-");
         if (c->servers > 1)
-            printf("  %11.1f\n", cluster_network_of(c, i) / 125e6);
+            printf("  %11s\n", units_number(card, cluster_network_of(c, i) / 125e6, 1));
         else
             printf("  %11s\n", "-");
     }
@@ -256,8 +258,8 @@ static void print_collectives(const struct cluster_mesh *m, double bytes)
         mesh_set_format(m, sets[i], axes, sizeof axes);
         printf("%-12s", axes);
         for (int k = 0; k < COLLECTIVE_COUNT; k++)
-            printf("  %*.1f", k == COLLECTIVE_REDUCE_SCATTER ? 14 : 10,
-                   collective_ms(m, (enum collective_kind)k, sets[i], bytes));
+            printf("  %*s", k == COLLECTIVE_REDUCE_SCATTER ? 14 : 10,
+                   units_number(size, collective_ms(m, (enum collective_kind)k, sets[i], bytes), 1));
         putchar('\n');
     }
 }

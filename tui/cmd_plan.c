@@ -331,9 +331,9 @@ static void print_plan(const struct plan *plan)
            units_bytes(mesh, memory.temporaries));
     if (!fits && plan->bound_ms > 0 && !plan->relaxed)
         printf("                                the best plan without a limit; with one: --memory-limit device\n");
-    printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims, n.partitioned,
-           n.replicated, n.undecided);
-    printf("  paper reward    %12.1f\n\n", n.paper_reward);
+    printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n", units_count(a, n.dims),
+           units_count(b, n.partitioned), units_count(c, n.replicated), n.undecided);
+    printf("  paper reward    %12s\n\n", units_number(a, n.paper_reward, 1));
     if (plan->relaxed && plan->relaxed->reshard_count)
         plan_relaxed_print_reshards(plan->relaxed);
     struct str shape = {0};

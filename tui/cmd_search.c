@@ -44,7 +44,7 @@ static void show_progress(struct search_pool *pool, void *self)
     struct search_progress *p = &run_to_show(pool)->progress;
     double seconds = atomic_load(&p->seconds), best = atomic_load(&p->best_ms);
     unsigned long long episodes = atomic_load(&p->episodes);
-    char ms[UNITS_ROOM], left[48] = "";
+    char ms[UNITS_ROOM], count[UNITS_ROOM], speed[UNITS_ROOM], left[48] = "";
 
     w->ticks++;
     /* elsewhere than on a terminal: a line a second, and only when something is new */
@@ -56,9 +56,9 @@ static void show_progress(struct search_pool *pool, void *self)
     else if (a->episodes && episodes)
         snprintf(left, sizeof left, "  %.0f s left",
                  seconds * ((double)a->episodes / (double)episodes - 1));
-    fprintf(stderr, "%sbest %s  %llu episodes, %.0f/s  epsilon %.2f", w->terminal ? "\r\033[K" : "",
-            best > 0 ? units_ms(ms, best) : "-", episodes,
-            seconds > 0 ? (double)episodes / seconds : 0.0, atomic_load(&p->epsilon));
+    fprintf(stderr, "%sbest %s  %s episodes, %s/s  epsilon %.2f", w->terminal ? "\r\033[K" : "",
+            best > 0 ? units_ms(ms, best) : "-", units_count(count, (int64_t)episodes),
+            units_number(speed, seconds > 0 ? (double)episodes / seconds : 0, 0), atomic_load(&p->epsilon));
     if (a->seeds > 1)
         fprintf(stderr, "  %u of %u seeds", atomic_load(&pool->finished), a->seeds);
     fprintf(stderr, "%s%s", left, w->terminal ? "" : "\n");
@@ -84,19 +84,17 @@ static void print_run(const struct core *c, const struct plan *plan)
         printf("  %-15s %12s  %.2f %% below\n", c->exact->proven ? "proven optimum" : "best known",
                units_ms(a, c->exact->cost.step_ms),
                100 * (1 - c->exact->cost.step_ms / plan->cost.step_ms));
-    printf("  variable dims   %12u  %u partitioned, %u replicated, %u undecided\n", n.dims,
-           n.partitioned, n.replicated, n.undecided);
-    printf("  paper reward    %12.1f", n.paper_reward);
+    printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n", units_count(a, n.dims),
+           units_count(b, n.partitioned), units_count(d, n.replicated), n.undecided);
+    printf("  paper reward    %12s", units_number(a, n.paper_reward, 1));
     if (c->exact && c->options.game.reward == GAME_REWARD_PAPER)
-        printf("  %s %.1f", c->exact->proven ? "proven optimum" : "best known", c->exact->score);
-    printf("\n  search          %12.2f s  %llu episodes, %llu decisions, %llu conflicts; best "
-           "after %.2f s\n",
-           c->seconds, (unsigned long long)search_episodes(c->search),
-           (unsigned long long)c->decisions, (unsigned long long)search_conflicts(c->search),
-           c->best->seconds);
+        printf("  %s %s", c->exact->proven ? "proven optimum" : "best known", units_number(a, c->exact->score, 1));
+    printf("\n  search          %12.2f s  %s episodes, %s decisions, %s conflicts; best after %.2f s\n", c->seconds,
+           units_count(a, (int64_t)search_episodes(c->search)), units_count(b, (int64_t)c->decisions),
+           units_count(d, (int64_t)search_conflicts(c->search)), c->best->seconds);
     if (s[1].episodes)
-        printf("  fine-tuning     %12.2f s  %llu episodes, %llu better plans\n", s[1].seconds,
-               (unsigned long long)s[1].episodes, (unsigned long long)s[1].improved);
+        printf("  fine-tuning     %12.2f s  %s episodes, %s better plans\n", s[1].seconds,
+               units_count(a, (int64_t)s[1].episodes), units_count(b, (int64_t)s[1].improved));
     printf("\n");
 }
 

@@ -70,6 +70,10 @@ int pane_right(const struct pane *p, int end, int y, unsigned style, const char 
 int pane_right_format(const struct pane *p, int end, int y, unsigned style, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* A figure with commas from 1,000; ms of a column: one decimal below 10,000, none from there. */
+int pane_right_number(const struct pane *p, int end, int y, unsigned style, double value, int decimals);
+int pane_right_ms(const struct pane *p, int end, int y, unsigned style, double ms);
+
 /* Text cut to `width` columns as text_cut_middle does. */
 int pane_cut(const struct pane *p, int x, int y, int width, unsigned style, const char *text);
 
@@ -92,9 +96,11 @@ void pane_head(const struct pane *p, int y, const struct head *h);
 void pane_bar(const struct pane *p, int x, int y, int width, double share, unsigned style);
 
 /* Cut to `columns`, a name in its middle (`fusion..901`), a path from its left (`../q/kernel`, at a
- * slash where one is near). Below three columns a plain cut. out and text may not overlap. */
+ * slash where one is near), a sentence by its last clauses (fields two blanks apart are no sentence).
+ * Below three columns a plain cut. out and text may not overlap. */
 char *text_cut_middle(char *out, size_t room, const char *text, int columns);
 char *text_times(char *out, size_t room, const char *text); /* "4 x 16 GB" with a real × */
+char *text_cut_clauses(char *out, size_t room, const char *text, int columns);
 char *text_cut_left(char *out, size_t room, const char *text, int columns);
 
 #endif

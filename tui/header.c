@@ -158,19 +158,11 @@ void header_title(const struct scene *s, const struct pane *p)
     draw_both(&left, &right, p);
 }
 
-/* Milliseconds where the unit is said already: "5,970.4"; from 10 s on with their own. */
-static const char *plain_ms(char out[static UNITS_ROOM], double ms)
-{
-    char *unit = strstr(units_ms(out, ms), " ms");
-    if (unit)
-        *unit = 0;
-    return out;
-}
-
 /* "+4.1 % over optimum 245.0 proven by exact" */
 static void add_gap(struct row *r, const struct watch *w)
 {
     const struct live_plan *exact = w->exact;
+    char ms[UNITS_ROOM];
     double gap = watch_gap(w);
     char text[96];
 
@@ -183,25 +175,24 @@ static void add_gap(struct row *r, const struct watch *w)
     if (isnan(gap)) {
         add(r, 1, 3, ROLE_DIM, what);
     } else if (gap < 1e-9) {
-        add(r, 0, 3, ROLE_OK, "+0.0 %");
+        add(r, 0, 3, ROLE_OK, "0.0 %");
         add(r, 0, 1, ROLE_TEXT, "over");
         add(r, 1, 1, ROLE_TEXT, what);
     } else {
-        snprintf(text, sizeof text, "%+.1f %%", (paper ? -gap : gap) * 100);
+        snprintf(text, sizeof text, "%s %%", units_change(ms, (paper ? -gap : gap) * 100, 1));
         add(r, 0, 3, ROLE_WARN, text);
         add(r, 0, 1, ROLE_TEXT, paper ? "of reward" : "over");
         add(r, 1, 1, ROLE_TEXT, what);
     }
-    char ms[UNITS_ROOM];
-    snprintf(text, sizeof text, "%.1f", exact->score);
+    units_number(text, exact->score, 1);
     if (!paper)
-        snprintf(text, sizeof text, "%s", plain_ms(ms, exact->cost.step_ms));
+        snprintf(text, sizeof text, "%s", units_plain_ms(ms, exact->cost.step_ms));
     add(r, 0, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
     if (!exact->proven)
         return;
     add(r, 0, 1, ROLE_DIM, "proven");
     add(r, 3, 1, ROLE_DIM, "by exact");
-    snprintf(text, sizeof text, "%llu %s", (unsigned long long)exact->nodes,
+    snprintf(text, sizeof text, "%s %s", units_count(ms, (int64_t)exact->nodes),
              exact->nodes == 1 ? "case" : "cases");
     if (exact->nodes)
         add(r, 7, 2, ROLE_DIM, text);
@@ -219,7 +210,7 @@ static void add_elsewhere(struct row *r, const struct watch *w)
         if (first)
             add(r, 6, 3, ROLE_DIM, "elsewhere");
         char ms[UNITS_ROOM];
-        snprintf(text, sizeof text, "%s%s %s", first ? "" : "· ", plain_ms(ms, plan->cost.step_ms), plan->found_by);
+        snprintf(text, sizeof text, "%s%s %s", first ? "" : "· ", units_plain_ms(ms, plan->cost.step_ms), plan->found_by);
         add(r, 6, 1, ROLE_TEXT, text);
         first = false;
     }
@@ -236,7 +227,7 @@ static void add_best(struct row *r, const struct watch *w)
         add(r, 0, 0, ROLE_DIM, "no plan yet");
     }
     add(r, w->best ? 4 : 0, 3, ROLE_DIM, "baseline");
-    add(r, w->best ? 4 : 0, 1, ROLE_TEXT, plain_ms(text, w->shot->baseline_ms));
+    add(r, w->best ? 4 : 0, 1, ROLE_TEXT, units_plain_ms(text, w->shot->baseline_ms));
 }
 
 /* Memory of a device under the best plan; at 110 columns with a bar. */
@@ -244,11 +235,11 @@ static void draw_memory(const struct scene *s, const struct pane *p, const struc
 {
     double limit = s->problem->terms.device.memory_bytes, peak = s->watch->memory.peak, share = peak / limit;
     unsigned style = share > 1 ? ROLE_ERR | BOLD : share > 0.8 ? ROLE_WARN : ROLE_TEXT;
-    char of[32];
+    char of[32], gb[UNITS_ROOM];
     enum { BAR = 10 };
 
     snprintf(of, sizeof of, " of %.0f GB%s", limit / 1e9, share > 1 ? ", over" : "");
-    int figure = snprintf(NULL, 0, "%.1f", peak / 1e9), brief = figure + utf8_text_columns(of);
+    int figure = (int)strlen(units_number(gb, peak / 1e9, 1)), brief = figure + utf8_text_columns(of);
     int used = width_of(row, 9), bar = used + 3 + brief + 8 + BAR <= p->width && p->width >= 100;
     int word = used + 3 + brief + 7 <= p->width;
     if (used + 3 + brief > p->width || !(limit > 0))
@@ -261,7 +252,7 @@ static void draw_memory(const struct scene *s, const struct pane *p, const struc
         pane_bar(p, x, 0, BAR, share, share > 1 ? ROLE_ERR : share > 0.8 ? ROLE_WARN : ROLE_CHOICE_1);
         x += BAR + 1;
     }
-    x = pane_format(p, x, 0, style, "%.1f", peak / 1e9);
+    x = pane_text(p, x, 0, style, gb);
     pane_text(p, x, 0, ROLE_DIM, of);
 }
 
@@ -296,7 +287,7 @@ void header_line(const struct scene *s, const struct pane *p)
         const struct watch *w = s->watch;
         double gap = watch_gap(w);
         add(&left, 0, 0, ROLE_TITLE | BOLD, units_ms(text, w->best ? w->best->cost.step_ms : w->shot->baseline_ms));
-        snprintf(text, sizeof text, "%+.1f %%", gap * 100);
+        snprintf(text, sizeof text, "%s %%", units_change(count, gap * 100, 1));
         if (!isnan(gap))
             add(&left, 1, 1, gap > 0 ? ROLE_WARN : ROLE_OK, text);
         snprintf(text, sizeof text, "ep %s", units_count(count, (int64_t)w->shot->episodes));

@@ -195,10 +195,12 @@ static void write_shape(const struct hlo_module *m, hlo_value v, char *out, size
 
 static void write_life(uint32_t first, uint32_t last, bool always, char *out, size_t room)
 {
+    char from[UNITS_ROOM], to[UNITS_ROOM];
+
     if (always)
         snprintf(out, room, "always");
     else
-        snprintf(out, room, "%u–%u", first, last);
+        snprintf(out, room, "%s–%s", units_count(from, first), units_count(to, last));
 }
 
 /* ---- lists ---- */
@@ -262,7 +264,7 @@ static void draw_group(const struct watch *w, const struct pane *p, int y, const
         pane_cut(p, c->source, y, 20, ROLE_DIM, text);
     }
     pane_right(p, c->count, y, ROLE_TEXT, units_count(number, g->count));
-    pane_right_format(p, c->gb, y, ROLE_TEXT, "%.2f", g->bytes / 1e9);
+    pane_right_number(p, c->gb, y, ROLE_TEXT, g->bytes / 1e9, 2);
     if (c->bar)
         pane_bar(p, c->gb + 1, y, 8, g->bytes / most, ROLE_PLOT_0);
     if (c->life) {
@@ -290,7 +292,7 @@ static void draw_rest(const struct memory_view *v, const struct pane *p, int y, 
         return;
     if (count)
         pane_right(p, c->count, y, ROLE_DIM, units_count(number, count));
-    pane_right_format(p, c->gb, y, ROLE_DIM, "%.2f", bytes / 1e9);
+    pane_right_number(p, c->gb, y, ROLE_DIM, bytes / 1e9, 2);
 }
 
 static void draw_titles(const struct pane *p, const struct columns *c, bool counted)
@@ -331,10 +333,10 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
     const struct watch *w = p->scene->watch;
     struct columns c = columns_for(pane->width);
     struct list *l = &v->list[MEMORY_LIST_VALUES];
-    char text[192], note[64];
+    char text[192], note[64], count[UNITS_ROOM];
 
     write_group(w, &v->groups[v->opened], text, sizeof text);
-    snprintf(note, sizeof note, "%u values", v->groups[v->opened].count);
+    snprintf(note, sizeof note, "%s values", units_count(count, v->groups[v->opened].count));
     pane_head(pane, 0, &(struct head){0, text, note, v->shown == MEMORY_LIST_VALUES});
     draw_titles(pane, &c, false);
     list_fit(l, v->value_count, pane->height - 2);
@@ -348,7 +350,7 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
         write_source(w->problem->m, value->value, text, sizeof text);
         if (c.source)
             pane_cut(pane, c.source, y + 2, 20, ROLE_DIM, text);
-        pane_right_format(pane, c.gb, y + 2, ROLE_TEXT, "%.3f", value->bytes / 1e9);
+        pane_right_number(pane, c.gb, y + 2, ROLE_TEXT, value->bytes / 1e9, 3);
         if (c.life) {
             write_life(value->first, value->last, v->groups[v->opened].always, text, sizeof text);
             pane_right(pane, c.life, y + 2, ROLE_DIM, text);
@@ -379,9 +381,9 @@ void memory_draw_flips(const struct panel *p, const struct pane *pane)
         int x = pane_text(pane, 0, y + 2, ROLE_TEXT, name);
         x = pane_text(pane, x, y + 2, ROLE_DIM, " = ");
         pane_text(pane, x, y + 2, f->split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, f->split ? "1" : "0");
-        pane_right_format(pane, peak, y + 2, ROLE_TEXT, "%.1f", f->peak / 1e9);
+        pane_right_number(pane, peak, y + 2, ROLE_TEXT, f->peak / 1e9, 1);
         pane_text(pane, peak + 1, y + 2, over ? ROLE_ERR : ROLE_OK, over ? "over" : "fits");
-        pane_right_format(pane, step, y + 2, ROLE_TEXT, f->step_ms < 9999.95 ? "%.1f" : "%.0f", f->step_ms);
+        pane_right_ms(pane, step, y + 2, ROLE_TEXT, f->step_ms);
         if (l->top + y == l->cursor)
             draw_selected(p, pane, y + 2, v->shown == MEMORY_LIST_FLIPS);
     }

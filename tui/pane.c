@@ -1,8 +1,11 @@
 /* Panes: clipped drawing into a grid. */
 #include "tui/grid.h"
+
+#include "engine/units.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +108,17 @@ int pane_right_format(const struct pane *p, int end, int y, unsigned style, cons
     return pane_right(p, end, y, style, line);
 }
 
+int pane_right_number(const struct pane *p, int end, int y, unsigned style, double value, int decimals)
+{
+    char number[UNITS_ROOM];
+    return pane_right(p, end, y, style, units_number(number, value, decimals));
+}
+
+int pane_right_ms(const struct pane *p, int end, int y, unsigned style, double ms)
+{
+    return pane_right_number(p, end, y, style, ms, fabs(ms) < 9999.95);
+}
+
 int pane_cut(const struct pane *p, int x, int y, int width, unsigned style, const char *text)
 {
     char line[LINE_ROOM];
@@ -204,6 +218,22 @@ char *text_cut_middle(char *out, size_t room, const char *text, int columns)
     size_t size = copy_columns(out, room, text, (columns - 2 + 1) / 2);
     size += copy_columns(out + size, room - size, "..", 2);
     copy_columns(out + size, room - size, tail(text, (columns - 2) / 2), columns);
+    return out;
+}
+
+char *text_cut_clauses(char *out, size_t room, const char *text, int columns)
+{
+    snprintf(out, room, "%s", text);
+    while (utf8_text_columns(out) > columns) {
+        char *end = NULL; /* of the clauses that stay */
+        for (char *s = out; (s = strpbrk(s, ",;.")); s++) {
+            if (s[1] == ' ')
+                end = s;
+        }
+        if (!end || strstr(text, "  "))
+            return text_cut_middle(out, room, text, columns);
+        *end = 0;
+    }
     return out;
 }
 

@@ -57,20 +57,22 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
         if (!quickest || b->evaluation < search_best(quickest->search)->evaluation)
             quickest = o;
     }
+    char mine_at[UNITS_ROOM], their_at[UNITS_ROOM];
     const char *proof =
         search_is_proven(exact->search) ? "the proven optimum" : "the best plan known";
     if (!reached)
-        snprintf(out, room, "the dqn lost: %s ended at %.6g, the dqn at %.6g", search_names[first],
-                 shown(a, baseline_of(r), best), shown(a, baseline_of(r), mine));
+        snprintf(out, room, "the dqn lost: %s ended at %s, the dqn at %s", search_names[first],
+                 units_number(their_at, shown(a, baseline_of(r), best), 3),
+                 units_number(mine_at, shown(a, baseline_of(r), mine), 3));
     else if (!quickest)
         snprintf(out, room,
-                 "the dqn reached %s after %llu plans; no opponent but the exact solver did", proof,
-                 (unsigned long long)search_best(dqn->search)->evaluation);
+                 "the dqn reached %s after %s plans; no opponent but the exact solver did", proof,
+                 units_count(mine_at, (int64_t)search_best(dqn->search)->evaluation));
     else
-        snprintf(out, room, "the dqn reached %s after %llu plans, %s after %llu: %s", proof,
-                 (unsigned long long)search_best(dqn->search)->evaluation,
+        snprintf(out, room, "the dqn reached %s after %s plans, %s after %s: %s", proof,
+                 units_count(mine_at, (int64_t)search_best(dqn->search)->evaluation),
                  search_names[quickest->algorithm],
-                 (unsigned long long)search_best(quickest->search)->evaluation,
+                 units_count(their_at, (int64_t)search_best(quickest->search)->evaluation),
                  search_best(dqn->search)->evaluation <= search_best(quickest->search)->evaluation
                      ? "it needed no more than any opponent"
                      : "an opponent needed fewer");
@@ -91,6 +93,7 @@ static void print_relaxed(const struct race *r)
 static void print_lines(const struct search_args *a, const struct race *r, const char *conclusion)
 {
     double base = baseline_of(r);
+    char number[UNITS_ROOM], at[UNITS_ROOM], plans[UNITS_ROOM];
 
     printf("best %s after so many priced plans\n\n  %-10s",
            a->search.game.reward ? "reward" : "step time, ms", "");
@@ -98,10 +101,10 @@ static void print_lines(const struct search_args *a, const struct race *r, const
         printf(" %12s", search_names[r->runner[n].algorithm]);
     printf("\n");
     for (uint32_t k = 0; k < r->point_count; k++) {
-        printf("  %-10llu", (unsigned long long)r->points[k]);
+        printf("  %-10s", units_count(number, (int64_t)r->points[k]));
         for (uint32_t n = 0; n < r->count; n++)
             isnan(r->runner[n].curve[k]) ? printf(" %12s", "-")
-                                         : printf(" %12.6g", shown(a, base, r->runner[n].curve[k]));
+                                         : printf(" %12s", units_number(number, shown(a, base, r->runner[n].curve[k]), 3));
         printf("\n");
     }
     printf("\n  %-10s %12s %10s %10s %10s %10s\n", "", "best", "at plan", "plans", "seconds",
@@ -109,17 +112,17 @@ static void print_lines(const struct search_args *a, const struct race *r, const
     for (uint32_t n = 0; n < r->count; n++) {
         const struct race_runner *o = &r->runner[n];
         const struct search_best *b = search_best(o->search);
-        printf("  %-10s %12.6g %10llu %10llu %10.3f %10.3f%s\n", search_names[o->algorithm],
-               shown(a, base, b->score), (unsigned long long)b->evaluation,
-               (unsigned long long)search_evaluations(o->search), o->seconds, o->seconds_to_best,
+        printf("  %-10s %12s %10s %10s %10.3f %10.3f%s\n", search_names[o->algorithm],
+               units_number(number, shown(a, base, b->score), 3), units_count(at, (int64_t)b->evaluation),
+               units_count(plans, (int64_t)search_evaluations(o->search)), o->seconds, o->seconds_to_best,
                search_is_proven(o->search) ? "  proven" : "");
     }
     print_relaxed(r);
     printf("\nwho led\n\n");
     for (size_t n = 0; n < r->lead_count; n++)
-        printf("  from plan %-8llu %-10s %.6g\n", (unsigned long long)r->leads[n].evaluation,
+        printf("  from plan %-8s %-10s %s\n", units_count(at, (int64_t)r->leads[n].evaluation),
                search_names[r->runner[r->leads[n].runner].algorithm],
-               shown(a, base, r->leads[n].score));
+               units_number(number, shown(a, base, r->leads[n].score), 3));
     printf("\n%s\n", conclusion);
 }
 

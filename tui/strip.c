@@ -1,5 +1,7 @@
 /* The strip of decisions: one cell of two columns each, choice and mark, in order of decision. */
 #include "tui/header.h"
+
+#include "engine/units.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
 #include "tui/watch.h"
@@ -196,11 +198,11 @@ void strip_draw(const struct scene *scene, const struct pane *p)
         s.level++;
     if (s.level == LEVELS - 1)
         scroll(&s);
-    char now[32], best[32] = "best";
+    char now[32], best[64] = "best", count[UNITS_ROOM];
     snprintf(now, sizeof now, w->position != MOVE_NONE ? "now, %d of %d" : w->is_slow ? "now" : "last episode",
              w->position + 1, w->move_count);
     if (w->best)
-        snprintf(best, sizeof best, "best, ep %llu", (unsigned long long)w->best->episode);
+        snprintf(best, sizeof best, "best, ep %s", units_count(count, (int64_t)w->best->episode));
     const char *names[3] = {now, best, w->exact ? "exact" : ""};
     if (rows == 3)
         draw_names(&s, names);

@@ -186,7 +186,7 @@ static void draw_row(const struct classes_view *v, const struct watch *w, const 
     pane_text(p, c->name, y, ROLE_TEXT, watch_short_name(brief, sizeof brief, name, c->name_end - c->name));
     if (c->dims)
         pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
-    pane_right_format(p, c->saves, y, ROLE_TEXT, "%.1f", f.saves_ms);
+    pane_right_ms(p, c->saves, y, ROLE_TEXT, f.saves_ms);
     if (c->reduces)
         pane_right(p, c->reduces, y, ROLE_TEXT, units_count(text, (int64_t)(f.reduces + 0.5)));
 }
@@ -385,6 +385,7 @@ static void message_classes(const struct panel *p, char *out, size_t room)
 
     if (!w || move == MOVE_NONE)
         return;
+    char values[UNITS_ROOM], size[UNITS_ROOM];
     const struct watch_move *m = &w->move[move];
     const struct game_move *g = &w->moves->items[move];
     const struct class_info *info = &w->problem->classes.info[w->moves->pool[g->classes]];
@@ -392,8 +393,8 @@ static void message_classes(const struct panel *p, char *out, size_t room)
         snprintf(out, room, "%s: %u classes of %u dims of variables each, decided alike", m->name, m->classes,
                  info->var_dims);
     else
-        snprintf(out, room, "%s: %u dims of variables, %u of values, size %lld", m->name, info->var_dims,
-                 info->dim_count, (long long)info->least);
+        snprintf(out, room, "%s: %u dims of variables, %s of values, size %s", m->name, info->var_dims,
+                 units_count(values, info->dim_count), units_count(size, info->least));
 }
 
 const struct panel_ops view_classes = {

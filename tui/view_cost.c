@@ -125,7 +125,7 @@ static int draw_phases(const struct cost *v, const struct pane *p, int y, bool n
             pane_text(p, 0, y, ROLE_DIM, network ? name > 11 ? "all-reduce" : "reduce" : "compute");
         first = false;
         pane_text(p, name, y, ROLE_DIM, hlo_phase_names[g->value]);
-        pane_right_format(p, ms_end, y, ROLE_TEXT, ms < 9999.95 ? "%.1f" : "%.0f", ms);
+        pane_right_ms(p, ms_end, y, ROLE_TEXT, ms);
         draw_bar(p, y, ms_end + 1, tail - 1, ms, most, network ? ROLE_PLOT_1 : ROLE_PLOT_0);
         if (network && tail < p->width)
             pane_right_format(p, p->width, y, ROLE_DIM, "%s, %s", units_count(count, (int64_t)(g->reduces + 0.5)),
@@ -148,7 +148,7 @@ static void draw_summary(const struct cost *v, const struct watch *w, const stru
     int y = draw_phases(v, p, 0, false, most);
     y = draw_phases(v, p, y, true, most);
     pane_text(p, name, y, ROLE_TEXT | BOLD, "step");
-    pane_right_format(p, name + 18, y, ROLE_TEXT | BOLD, step < 9999.95 ? "%.1f" : "%.0f", step);
+    pane_right_ms(p, name + 18, y, ROLE_TEXT | BOLD, step);
     if (p->width >= 56)
         pane_right_format(p, p->width, y, ROLE_DIM, "%s, %s", units_count(count, (int64_t)(v->sum.reduces + 0.5)),
                           units_bytes(bytes, v->sum.bytes));
@@ -157,11 +157,11 @@ static void draw_summary(const struct cost *v, const struct watch *w, const stru
     const double *b = w->memory.bytes;
     double state = b[MEMORY_PARAMETERS] + b[MEMORY_OPTIMIZER], limit = w->problem->terms.device.memory_bytes;
     pane_text(p, 0, y + 2, ROLE_DIM, "devices");
-    pane_format(p, name, y + 2, ROLE_TEXT, "%u, busy %.0f %%, links %.0f %%", w->problem->cluster.devices,
+    pane_format(p, name, y + 2, ROLE_TEXT, "%s, busy %.0f %%, links %.0f %%", units_count(count, w->problem->cluster.devices),
                 v->sum.compute_ms / step * 100, v->sum.network_ms / step * 100);
     pane_text(p, 0, y + 3, ROLE_DIM, "memory");
-    pane_format(p, name, y + 3, ROLE_TEXT, "%.2f state + %.2f others, of %.0f GB", state / 1e9,
-                (w->memory.peak - state) / 1e9, limit / 1e9);
+    pane_format(p, name, y + 3, ROLE_TEXT, "%s state + %s others, of %.0f GB", units_number(count, state / 1e9, 2),
+                units_number(bytes, (w->memory.peak - state) / 1e9, 2), limit / 1e9);
 }
 
 /* ---- the table ---- */
@@ -224,7 +224,7 @@ static void draw_titles(const struct cost *v, const struct pane *p, const struct
 static void draw_ms(const struct pane *p, int end, int y, unsigned style, double ms)
 {
     if (end && ms > 0)
-        pane_right_format(p, end, y, style, ms < 9999.95 ? "%.1f" : "%.0f", ms);
+        pane_right_ms(p, end, y, style, ms);
 }
 
 static void draw_group(const struct cost *v, const struct pane *p, int y, const struct cost_group *g, const char *name,
@@ -237,7 +237,7 @@ static void draw_group(const struct cost *v, const struct pane *p, int y, const 
     for (size_t n = 1; v->key == COST_BY_PHASE && n < v->group_count; n++)
         first = v->groups[n].compute_ms + v->groups[n].network_ms > first ? v->groups[n].compute_ms + v->groups[n].network_ms : first;
     pane_cut(p, 0, y, c->name_end, style, name);
-    pane_right_format(p, c->total, y, style, ms < 9999.95 ? "%.1f" : "%.0f", ms);
+    pane_right_ms(p, c->total, y, style, ms);
     draw_ms(p, c->compute, y, style, g->compute_ms);
     draw_ms(p, c->network, y, style, g->network_ms);
     if (c->share && all > 0)
@@ -464,7 +464,7 @@ static void message_cost(const struct panel *p, char *out, size_t room)
     const struct cost *v = p->state;
     const struct watch *w = p->scene->watch;
     const struct cost_group *g = here(p);
-    char name[128], bytes[UNITS_ROOM];
+    char name[128], bytes[UNITS_ROOM], ms[UNITS_ROOM], network[UNITS_ROOM], count[UNITS_ROOM];
 
     if (!w || !g)
         return;
@@ -474,10 +474,11 @@ static void message_cost(const struct panel *p, char *out, size_t room)
         cost_explain(w, g->value, how, sizeof how);
         snprintf(out, room, "%s: %s%s", name, how, g->reduces > 0 ? "; and its all-reduces" : "");
     } else if (g->reduces > 0) {
-        snprintf(out, room, "%s: %.1f ms computing, %.1f ms in %.0f all-reduces of %s. Enter opens it.", name,
-                 g->compute_ms, g->network_ms, g->reduces, units_bytes(bytes, g->bytes));
+        snprintf(out, room, "%s: %s computing, %s in %s all-reduces of %s. Enter opens it.", name, units_ms(ms, g->compute_ms),
+                 units_ms(network, g->network_ms), units_number(count, g->reduces, 0), units_bytes(bytes, g->bytes));
     } else {
-        snprintf(out, room, "%s: %.1f ms in %u instructions. Enter opens it.", name, g->compute_ms, g->instructions);
+        snprintf(out, room, "%s: %s in %s instructions. Enter opens it.", name, units_ms(ms, g->compute_ms),
+                 units_count(count, g->instructions));
     }
 }
 

@@ -1,6 +1,7 @@
 /* Panels 4 and 5: curves of the snapshot, drawn whole each time: 16,384 points at most. */
 #include "tui/view_curves.h"
 
+#include "engine/units.h"
 #include "tui/app.h"
 #include "tui/plot.h"
 #include "tui/theme.h"
@@ -198,9 +199,11 @@ static bool act_curves(struct panel *p, int action)
 static void message_reward(const struct panel *p, char *out, size_t room)
 {
     const struct watch *w = p->scene->watch;
+    char ms[UNITS_ROOM];
+
     if (w && w->best && w->exact)
-        snprintf(out, room, "best %.3f, %s %.3f, in ln(baseline %.1f ms / step)", w->best->score,
-                 w->exact->proven ? "optimum" : "exact", w->exact->score, w->shot->baseline_ms);
+        snprintf(out, room, "best %.3f, %s %.3f, in ln(baseline %s ms / step)", w->best->score,
+                 w->exact->proven ? "optimum" : "exact", w->exact->score, units_number(ms, w->shot->baseline_ms, 1));
 }
 
 static void message_loss(const struct panel *p, char *out, size_t room)

@@ -64,7 +64,7 @@ static void draw_answer(const struct watch *w, const struct pane *p, int y, int 
     int x = pane_text(p, 0, y, split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, split ? "1" : "0");
     pane_text(p, x + 1, y, ROLE_TEXT, split ? "split" : p->width >= 60 ? "replicated" : "repl.");
     if (s->has_q)
-        pane_right_format(p, c->q, y, ROLE_TEXT, "%.3f", (double)s->q[split]);
+        pane_right_number(p, c->q, y, ROLE_TEXT, (double)s->q[split], 3);
     else
         pane_right(p, c->q, y, ROLE_DIM, "-");
     pane_right(p, c->visits, y, ROLE_TEXT, units_count(text, s->visits[split]));
@@ -73,7 +73,7 @@ static void draw_answer(const struct watch *w, const struct pane *p, int y, int 
         pane_right(p, c->step, y, ROLE_DIM, "masked");
         return;
     }
-    pane_right_format(p, c->step, y, ROLE_TEXT, fabs(change) < 0.05 ? "0.0" : "%+.1f", change);
+    pane_right(p, c->step, y, ROLE_TEXT, units_change(text, change, 1));
 }
 
 /* "dim label   text", cut in the middle of the text where it must be. */
@@ -173,22 +173,22 @@ static void draw_open(const struct watch *w, const struct pane *p, int y)
 /* Better or well-known plans this search does not hold. */
 static void draw_elsewhere(const struct watch *w, const struct pane *p, int y)
 {
-    char text[160] = "";
+    char text[160] = "", ms[UNITS_ROOM], bound[UNITS_ROOM];
     size_t size = 0;
 
     for (uint32_t n = 0; n < w->shot->plan_count && size < 100; n++) {
         const struct live_plan *plan = w->shot->plans[n];
         if (plan == w->shot->best || plan == w->shot->exact)
             continue;
-        size += (size_t)snprintf(text + size, sizeof text - size, "%s%.1f %s", size ? " · " : "",
-                                 plan->cost.step_ms, plan->found_by);
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s %s", size ? " · " : "",
+                                 units_plain_ms(ms, plan->cost.step_ms), plan->found_by);
     }
     struct relaxed_look relaxed = {0};
     if (w->relaxed)
         relaxed_job_look(w->relaxed, &relaxed);
     if (relaxed.plan && size < 100)
-        size += (size_t)snprintf(text + size, sizeof text - size, "%s%.1f relaxed (bound %.1f)", size ? " · " : "",
-                                 relaxed.plan->cost.step_ms, relaxed.plan->bound_ms);
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s relaxed (bound %s)", size ? " · " : "",
+                                 units_plain_ms(ms, relaxed.plan->cost.step_ms), units_plain_ms(bound, relaxed.plan->bound_ms));
     if (size)
         draw_fact(p, y, "elsewhere", text);
 }
@@ -222,7 +222,7 @@ static const char *answer(uint32_t split, uint32_t of, char out[static 32])
 static void draw_cursor(const struct watch *w, const struct pane *p, int move)
 {
     const struct watch_move *m = &w->move[move];
-    char text[160], a[32];
+    char text[160], a[32], change[UNITS_ROOM];
     int y = 0;
 
     snprintf(text, sizeof text, "%s", m->now < 0 ? "open" : m->now ? "1 split" : "0 replicated");
@@ -231,7 +231,7 @@ static void draw_cursor(const struct watch *w, const struct pane *p, int move)
         draw_fact(p, y++, "best", answer(m->best, m->classes, a));
     if (w->exact)
         draw_fact(p, y++, w->exact->proven ? "optimum" : "exact", answer(m->exact, m->classes, a));
-    snprintf(text, sizeof text, p->width >= 44 ? "%+.1f ms if it alone is split" : "%+.1f ms alone", -m->saves_ms);
+    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms alone", units_change(change, -m->saves_ms, 1));
     draw_fact(p, y++, "price", text);
     if (w->shot->state == LIVE_RUNNING && w->shot->epsilon > 0) {
         snprintf(text, sizeof text, "%.2f", w->shot->epsilon);

@@ -114,10 +114,11 @@ static void draw_link(const struct pane *p, int x, int y, const char *name, doub
         break;
     }
     if (bytes > 0 && step_ms > 0 && x + 18 < p->width) {
+        char percent[UNITS_ROOM];
         double share = ms / step_ms;
         int bar = p->width - x - 12 < 20 ? p->width - x - 12 : 20;
         pane_bar(p, x + 3, y, bar, share, share < 1. / 3 ? ROLE_HEAT_0 : share < 2. / 3 ? ROLE_HEAT_1 : ROLE_HEAT_2);
-        pane_right_format(p, x + 3 + bar + 8, y, ROLE_DIM, "%.1f %%", share * 100);
+        pane_right(p, x + 3 + bar + 8, y, ROLE_DIM, units_percent(percent, share));
     }
 }
 
@@ -132,7 +133,7 @@ static void draw_device(const struct panel *p, const struct pane *pane, int x, i
     pane_right_format(&cell, 3, 0, ROLE_DIM, "%d", device);
     pane_repeat(&cell, 4, 0, bar, (struct cell){U'░', ROLE_BORDER});
     pane_bar(&cell, 4, 0, bar, share, style);
-    pane_right_format(&cell, width, 0, share > 1 ? ROLE_ERR : ROLE_TEXT, "%.1f", peak / 1e9);
+    pane_right_number(&cell, width, 0, share > 1 ? ROLE_ERR : ROLE_TEXT, peak / 1e9, 1);
     if (device != v->cursor)
         return;
     pane_select(&cell, 0, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);

@@ -201,7 +201,7 @@ static void draw_ms(const struct graph *g, const struct pane *p, int y, double m
     double share = g->tree->most_ms > 0 ? ms / g->tree->most_ms : 0, part = ms / g->tree->total_ms;
     unsigned heat = part < 1. / 3 ? ROLE_HEAT_0 : part < 2. / 3 ? ROLE_HEAT_1 : ROLE_HEAT_2;
 
-    pane_right_format(p, c->ms, y, ROLE_TEXT, ms < 9999.95 ? "%.1f" : "%.0f", ms);
+    pane_right_ms(p, c->ms, y, ROLE_TEXT, ms);
     if (bar && c->bar)
         pane_bar(p, c->ms + 1, y, c->bar, share, heat);
 }
@@ -499,14 +499,14 @@ static void message_graph(const struct panel *p, char *out, size_t room)
 {
     const struct graph *g = p->state;
     const struct row *row = row_at(g, g->list.cursor);
-    char count[UNITS_ROOM];
+    char count[UNITS_ROOM], ms[UNITS_ROOM], all[UNITS_ROOM];
 
     if (!row)
         return;
     if (row->instruction == HLO_NONE) {
         const struct tree_node *node = &g->tree->nodes[row->node];
-        snprintf(out, room, "%s: %s instructions, %.1f of %.1f ms%s", node->name, units_count(count, node->below),
-                 node->ms, g->tree->total_ms, node->differs ? "; the optimum decides otherwise here" : "");
+        snprintf(out, room, "%s: %s instructions, %s of %s ms%s", node->name, units_count(count, node->below),
+                 units_number(ms, node->ms, 1), units_number(all, g->tree->total_ms, 1), node->differs ? "; the optimum decides otherwise here" : "");
         return;
     }
     const struct hlo_meta *meta = hlo_meta(g->problem->m, row->instruction);

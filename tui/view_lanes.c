@@ -138,7 +138,7 @@ static void draw_words(const struct lanes_view *v, const struct watch *w, const 
     if (wave_light_of(&w->wave, &w->problem->classes, id) != WAVE_DARK)
         pane_text(p, x + 1, y, ROLE_CHANGED | BOLD, "~");
     if (w->ms[id] >= 0.05) {
-        pane_right_format(p, end, y, ROLE_TEXT, "%.1f", w->ms[id]);
+        pane_right_ms(p, end, y, ROLE_TEXT, w->ms[id]);
         end -= 8;
     }
     const char *name = tree_instruction_name(v->tree, id);

@@ -1,6 +1,7 @@
 /* Panel 7. The log lives in the snapshot; nothing is copied. */
 #include "tui/view_log.h"
 
+#include "engine/units.h"
 #include "tui/app.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
@@ -75,19 +76,6 @@ static void read_log(struct panel *p)
     filter_log(p);
 }
 
-/* As many of its clauses as fit: a sentence is not cut within one, if that can be helped. */
-static const char *first_clauses(char out[static LOG_TEXT_ROOM], const char *text, int columns)
-{
-    snprintf(out, LOG_TEXT_ROOM, "%s", text);
-    while (utf8_text_columns(out) > columns) {
-        char *comma = strrchr(out, ',');
-        if (!comma)
-            return text;
-        *comma = 0;
-    }
-    return out;
-}
-
 /* "@7" is the eighth decision: screens say its name. */
 static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, const struct watch *w, int columns)
 {
@@ -114,7 +102,7 @@ static void draw_line(const struct watch *w, const struct pane *p, int y, const 
         [LOG_INFO] = ROLE_TEXT, [LOG_BEST] = ROLE_TEXT, [LOG_PERSON] = ROLE_TEXT, [LOG_TROUBLE] = ROLE_ERR};
     int x = 6;
 
-    pane_right_format(p, 5, y, ROLE_DIM, "%llu", (unsigned long long)line->episode);
+    pane_right_number(p, 5, y, ROLE_DIM, (double)line->episode, 0);
     if (line->act)
         x = pane_format(p, x, y, ROLE_PIN | BOLD, "%u ", line->act);
     char named[LOG_TEXT_ROOM];
@@ -133,8 +121,8 @@ static void draw_line(const struct watch *w, const struct pane *p, int y, const 
         text += 4;
     }
     char brief[LOG_TEXT_ROOM];
-    pane_cut(p, x, y, p->width - x, line->kind < 4 ? styles[line->kind] : ROLE_TEXT,
-             first_clauses(brief, text, p->width - x));
+    pane_text(p, x, y, line->kind < 4 ? styles[line->kind] : ROLE_TEXT,
+              text_cut_clauses(brief, sizeof brief, text, p->width - x));
 }
 
 static void draw_log(struct panel *p, const struct pane *pane)
@@ -203,9 +191,9 @@ static void message_log(const struct panel *p, char *out, size_t room)
 {
     const struct log_view *v = p->state;
     const struct log_line *line = line_at(v, log_of(p), v->list.cursor);
-    char named[LOG_TEXT_ROOM];
+    char named[LOG_TEXT_ROOM], count[UNITS_ROOM];
     if (line)
-        snprintf(out, room, "%llu  %s", (unsigned long long)line->episode,
+        snprintf(out, room, "%s  %s", units_count(count, (int64_t)line->episode),
                  line->kind == LOG_PERSON ? with_names(named, line->text, p->scene->watch, NAME_ROOM) : line->text);
 }
 

@@ -145,7 +145,7 @@ static void draw_conflict(const struct watch *w, const struct pane *p, int y, co
     class_name(&w->names, meet->other, name);
     pane_text(p, 2, y, ROLE_TEXT, watch_short_name(cut, sizeof cut, name, width - 4));
     if (move != MOVE_NONE && p->width >= 40)
-        pane_right_format(p, width + 8, y, ROLE_TEXT, "%.1f", w->move[move].saves_ms);
+        pane_right_ms(p, width + 8, y, ROLE_TEXT, w->move[move].saves_ms);
     if (p->width >= 60)
         draw_use(w, p, width + 10, y, meet->place, UINT32_MAX);
 }
@@ -165,7 +165,7 @@ static void draw_forbidden(const struct watch *w, const struct pane *p, int y, c
         x = width + 10;
     }
     if (p->width >= 110)
-        pane_right_format(p, x + 4, y, ROLE_TEXT, info->var_dims ? "%u" : "", info->var_dims);
+        pane_right(p, x + 4, y, ROLE_TEXT, info->var_dims ? units_count(count, info->var_dims) : "");
     x += p->width >= 110 ? 6 : 0;
     x = pane_cut(p, x, y, p->width - x, ROLE_TEXT, class_reason_text[info->reason]);
     if (info->place != HLO_NONE && x + 6 < p->width)
@@ -220,7 +220,7 @@ static void draw_titles(const struct members *v, const struct pane *p, int y)
 static void draw_sentence(const struct members *v, const struct watch *w, const struct pane *p)
 {
     const struct class_info *info = v->class == CLASS_NONE ? NULL : &w->problem->classes.info[v->class];
-    char name[NAME_ROOM], dims[UNITS_ROOM], all[UNITS_ROOM], bytes[UNITS_ROOM];
+    char name[NAME_ROOM], dims[UNITS_ROOM], all[UNITS_ROOM], bytes[UNITS_ROOM], ms[UNITS_ROOM];
     uint32_t holding = 0;
 
     if (v->page == PAGE_FORBIDDEN) {
@@ -234,8 +234,8 @@ static void draw_sentence(const struct members *v, const struct watch *w, const 
     int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, class_name(&w->names, v->class, name));
     x = pane_format(p, x + 2, 0, ROLE_TEXT, "%s dims, %u of variables", units_count(all, info->dim_count), info->var_dims);
     if (x + 44 < p->width && v->reduces.count > 0)
-        pane_format(p, x + 3, 0, ROLE_TEXT, "alone: %s all-reduces, %s, %.1f ms", units_count(dims, (int64_t)v->reduces.count),
-                    units_bytes(bytes, v->reduces.bytes), v->reduces.ms);
+        pane_format(p, x + 3, 0, ROLE_TEXT, "alone: %s all-reduces, %s, %s ms", units_count(dims, (int64_t)v->reduces.count),
+                    units_bytes(bytes, v->reduces.bytes), units_number(ms, v->reduces.ms, 1));
 }
 
 static void draw_members(struct panel *p, const struct pane *pane)
@@ -399,7 +399,7 @@ static void draw_ties(struct panel *p, const struct pane *pane)
     struct ties *v = p->state;
     const struct watch *w = p->scene->watch;
     class_id k = w ? look(v, w) : CLASS_NONE;
-    char name[NAME_ROOM], bytes[UNITS_ROOM], count[UNITS_ROOM], cut[160];
+    char name[NAME_ROOM], bytes[UNITS_ROOM], count[UNITS_ROOM], ms[UNITS_ROOM], cut[160];
 
     if (k == CLASS_NONE)
         return;
@@ -422,8 +422,8 @@ static void draw_ties(struct panel *p, const struct pane *pane)
     }
     const struct class_reduces *r = &v->reduces[k];
     int x = pane_text(pane, 0, y, ROLE_DIM, "split costs ");
-    pane_format(pane, x, y++, ROLE_TEXT, "%s all-reduces, %s, %.1f ms", units_count(count, (int64_t)(r->count + 0.5)),
-                units_bytes(bytes, r->bytes), r->ms);
+    pane_format(pane, x, y++, ROLE_TEXT, "%s all-reduces, %s, %s ms", units_count(count, (int64_t)(r->count + 0.5)),
+                units_bytes(bytes, r->bytes), units_number(ms, r->ms, 1));
     if (!info->meet_count || y >= pane->height)
         return;
     const struct class_meet *meet = &c->meets[info->meets];

@@ -115,10 +115,12 @@ static bool is_live(const struct panel *p)
 
 static void write_plan(const struct live_plan *plan, char *out, size_t room)
 {
+    char count[UNITS_ROOM];
+
     if (!plan)
         snprintf(out, room, "everything whole");
     else if (plan->episode && !plan->nodes)
-        snprintf(out, room, "%s, episode %llu", plan->found_by, (unsigned long long)plan->episode);
+        snprintf(out, room, "%s, episode %s", plan->found_by, units_count(count, (int64_t)plan->episode));
     else
         snprintf(out, room, "%s", plan->found_by);
 }
@@ -127,12 +129,12 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
 {
     const struct memory_view *v = p->state;
     double peak = v->curve.total[v->curve.peak], limit = memory_limit(p->scene) / 1e9;
-    char plan[64], other[64];
+    char plan[64], other[64], gb[UNITS_ROOM];
 
-    int x = pane_format(pane, 0, 0, ROLE_TITLE | BOLD, "%.1f GB", peak);
+    int x = pane_format(pane, 0, 0, ROLE_TITLE | BOLD, "%s GB", units_number(gb, peak, 1));
     x = pane_text(pane, x, 0, ROLE_TEXT, " at the peak");
     if (peak > limit) {
-        x = pane_format(pane, x + 3, 0, ROLE_ERR, "%.1f over", peak - limit);
+        x = pane_format(pane, x + 3, 0, ROLE_ERR, "%s over", units_number(gb, peak - limit, 1));
         x = pane_format(pane, x, 0, ROLE_TEXT, " the limit of %.0f", limit);
     } else {
         x = pane_format(pane, x + 3, 0, ROLE_OK, "fits");
@@ -145,7 +147,8 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
     x = pane_text(pane, x, 0, ROLE_TEXT, plan);
     write_plan(v->other.plan, other, sizeof other);
     if (v->other.total && x + 20 + utf8_text_columns(other) <= pane->width)
-        pane_format(pane, x + 3, 0, ROLE_PLOT_3, "beside %s, %.1f GB", other, v->other.total[v->other.peak]);
+        pane_format(pane, x + 3, 0, ROLE_PLOT_3, "beside %s, %s GB", other,
+                    units_number(gb, v->other.total[v->other.peak], 1));
 }
 
 /* What the peak waits for, and what the model leaves out. */
@@ -155,6 +158,7 @@ static void draw_notes(const struct panel *p, const struct pane *pane, int y)
     const struct watch *w = p->scene->watch;
     const double *k = v->curve.kinds[v->cursor];
     hlo_id id = memory_at(w, v->cursor);
+    char gb[UNITS_ROOM];
 
     int x = pane_text(pane, 0, y, ROLE_DIM, "there ");
     x = pane_cut(pane, x, y, 40, ROLE_TEXT, tree_instruction_name(w->tree, id));
@@ -162,7 +166,7 @@ static void draw_notes(const struct panel *p, const struct pane *pane, int y)
     for (int n = 0; n < MEMORY_KIND_COUNT; n++) {
         if (k[n] < 5e6 || x + 24 > pane->width)
             continue;
-        x = pane_format(pane, x + 3, y, ROLE_TEXT, "%.2f ", k[n] / 1e9);
+        x = pane_format(pane, x + 3, y, ROLE_TEXT, "%s ", units_number(gb, k[n] / 1e9, 2));
         x = pane_text(pane, x, y, ROLE_DIM, names[n]);
     }
     const uint32_t *position = w->problem->memory.schedule.position;
@@ -369,12 +373,13 @@ static void message_memory(const struct panel *p, char *out, size_t room)
             return;
         const struct memory_flip *f = &v->flips[v->shown == MEMORY_LIST_FLIPS ? v->list[MEMORY_LIST_FLIPS].cursor : 0];
         double peak = v->curve.total[v->curve.peak] * 1e9;
+        char gb[UNITS_ROOM], ms[UNITS_ROOM];
         const char *does = f->peak >= peak             ? "does not lower the peak"
                            : peak > limit && f->peak <= limit ? "makes it fit"
                            : f->peak > limit                ? "lowers the peak, but not enough"
                                                             : "lowers the peak";
-        snprintf(out, room, "%s = %d %s: %.1f of %.0f GB, step %.1f ms", w->move[f->move].name, f->split, does, f->peak / 1e9,
-                 limit / 1e9, f->step_ms);
+        snprintf(out, room, "%s = %d %s: %s of %.0f GB, step %s", w->move[f->move].name, f->split, does,
+                 units_number(gb, f->peak / 1e9, 1), limit / 1e9, units_ms(ms, f->step_ms));
     } else if (id != HLO_NONE) {
         const struct hlo_meta *meta = hlo_meta(w->problem->m, id);
         snprintf(out, room, "%s%s%.200s%s%.0u  %s", hlo_name(w->problem->m, id), meta->source_file[0] ? "  " : "",

@@ -70,9 +70,10 @@ static void write_what(const struct watch *w, int move, char *out, size_t room)
     const struct watch_move *m = &w->move[move];
     const struct class_info *info = &w->problem->classes.info[w->moves->pool[w->moves->items[move].classes]];
     uint32_t values = info->dim_count * m->classes;
+    char own[UNITS_ROOM], all[UNITS_ROOM];
 
-    snprintf(out, room, "%u %s of variables, %u of values%s", m->dims, m->dims == 1 ? "dim" : "dims", values,
-             m->classes > 1 ? ", alike in every layer" : "");
+    snprintf(out, room, "%s %s of variables, %s of values%s", units_count(own, m->dims), m->dims == 1 ? "dim" : "dims",
+             units_count(all, values), m->classes > 1 ? ", alike in every layer" : "");
 }
 
 static int draw_top(const struct panel *p, const struct pane *pane, const char *key)
@@ -130,20 +131,13 @@ static void draw_figure(const struct pane *p, int y, const char *what, const dou
     pane_text(p, 2, y, is_cost ? ROLE_TITLE | BOLD : ROLE_DIM, what);
     for (int i = 0; i < 2; i++) {
         if (format[0] == '1')
-            snprintf(text, sizeof text, "%.1f", values[i]);
+            units_number(text, values[i], 1);
         else
             units_count(text, (int64_t)(values[i] + 0.5));
         pane_right(p, i ? second : first, y, ROLE_TEXT, text);
     }
     double change = values[1] - values[0];
-    bool none = fabs(change) < (format[0] == '1' ? 0.05 : 0.5);
-    char count[UNITS_ROOM];
-    if (format[0] == '1')
-        snprintf(text, sizeof text, none ? "0.0" : "%+.1f", change);
-    else
-        snprintf(text, sizeof text, "%s%s", none ? "" : change < 0 ? "-" : "+",
-                 units_count(count, (int64_t)(fabs(change) + 0.5) * !none));
-    pane_right(p, third, y, is_cost && change > 0.05 ? ROLE_WARN : ROLE_TEXT, text);
+    pane_right(p, third, y, is_cost && change > 0.05 ? ROLE_WARN : ROLE_TEXT, units_change(text, change, format[0] == '1'));
 }
 
 static void draw_titles(const struct pane *p, int y)
@@ -273,9 +267,8 @@ static void draw_ends(const struct panel *p, const struct pane *pane, int y)
         if (!at[i]->known)
             pane_right(pane, x + i * step, y + 1, ROLE_DIM, "-");
         else
-            pane_right_format(pane, x + i * step, y + 1,
-                              at[i]->cost.step_ms > a->now.cost.step_ms + 0.05 ? ROLE_WARN : ROLE_TEXT, "%.1f",
-                              at[i]->cost.step_ms);
+            pane_right_ms(pane, x + i * step, y + 1,
+                              at[i]->cost.step_ms > a->now.cost.step_ms + 0.05 ? ROLE_WARN : ROLE_TEXT, at[i]->cost.step_ms);
     }
 }
 
@@ -283,7 +276,7 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
 {
     const struct asking *a = p->state;
     const struct watch *w = p->scene->watch;
-    char text[160], ms[UNITS_ROOM];
+    char text[160], ms[UNITS_ROOM], dims[UNITS_ROOM];
 
     if (!asked(p))
         return;
@@ -293,7 +286,8 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
               learns ? "set back to undecided, then fine-tune from the present network" : "the search starts over");
     y += pane->height >= 12;
     uint32_t others = excluded_dims(w, a->move);
-    snprintf(text, sizeof text, "%u dims of this decision, %u of those it excludes", w->move[a->move].dims, others);
+    snprintf(text, sizeof text, "%s dims of this decision, %s of those it excludes",
+             units_count(dims, w->move[a->move].dims), units_count(ms, others));
     pane_text(pane, 2, y, ROLE_DIM, "set back");
     pane_text(pane, 14, y++, ROLE_TEXT, text);
     snprintf(text, sizeof text, "all other decisions of the best plan, %u %s", w->shot->pin_count,

@@ -220,18 +220,17 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y, int
         pane_text(pane, 1, y, ROLE_PIN | BOLD, "*");
     write_found_by(r, text, sizeof text);
     pane_cut(pane, 3, y, c->step - 12, own ? ROLE_TITLE | BOLD : ROLE_TEXT, text);
-    pane_right_format(pane, c->step, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, "%.1f",
-                      f->cost.step_ms);
+    pane_right_ms(pane, c->step, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, f->cost.step_ms);
     if (n)
-        pane_right_format(pane, c->over, y, ROLE_TEXT, "%+.1f %%",
-                          (f->cost.step_ms / v->rows[0].figures.cost.step_ms - 1) * 100);
+        pane_right_format(pane, c->over, y, ROLE_TEXT, "%s %%",
+                          units_change(text, (f->cost.step_ms / v->rows[0].figures.cost.step_ms - 1) * 100, 1));
     if (c->compute) {
-        pane_right_format(pane, c->compute, y, ROLE_TEXT, "%.1f", f->cost.compute_ms);
-        pane_right_format(pane, c->network, y, ROLE_TEXT, "%.1f", f->cost.communication_ms);
+        pane_right_ms(pane, c->compute, y, ROLE_TEXT, f->cost.compute_ms);
+        pane_right_ms(pane, c->network, y, ROLE_TEXT, f->cost.communication_ms);
     }
     if (c->reduces)
         pane_right(pane, c->reduces, y, ROLE_TEXT, units_count(text, f->reduces));
-    pane_right_format(pane, c->memory, y, over ? ROLE_ERR : ROLE_TEXT, "%.1f", f->memory / 1e9);
+    pane_right_number(pane, c->memory, y, over ? ROLE_ERR : ROLE_TEXT, f->memory / 1e9, 1);
     if (over)
         pane_format(pane, c->proof, y, ROLE_ERR, "over %.0f", memory_limit(p) / 1e9);
     else
@@ -244,6 +243,7 @@ static void draw_verdict(const struct panel *p, const struct pane *pane, int y)
 {
     const struct watch *w = p->scene->watch;
     double gap = watch_gap(w);
+    char text[UNITS_ROOM];
     int differ = 0;
 
     if (y >= pane->height || !w->best)
@@ -256,7 +256,7 @@ static void draw_verdict(const struct panel *p, const struct pane *pane, int y)
         pane_text(pane, 0, y, ROLE_OK, "the search holds the proven best plan of its space");
     else
         pane_format(pane, 0, y, ROLE_WARN,
-                    "the search is %.1f %% from the best plan of its space: %d %s", gap * 100,
+                    "the search is %s from the best plan of its space: %d %s", units_percent(text, gap),
                     differ, differ == 1 ? "decision differs" : "decisions differ");
 }
 
@@ -265,7 +265,7 @@ static void draw_relaxed(const struct panel *p, const struct pane *pane, int y)
 {
     const struct watch *w = p->scene->watch;
     struct relaxed_look look = {0};
-    char text[256], count[UNITS_ROOM];
+    char text[256], count[UNITS_ROOM], ms[UNITS_ROOM], bound[UNITS_ROOM], bytes[UNITS_ROOM];
 
     if (y >= pane->height)
         return;
@@ -276,12 +276,12 @@ static void draw_relaxed(const struct panel *p, const struct pane *pane, int y)
                                                                                         : "V s looks for a plan that may reshard");
         return;
     }
-    int size = snprintf(text, sizeof text, "relaxed %.1f ms, bound %.1f %s; %s reshards, %.1f GB", look.plan->cost.step_ms,
-                        look.plan->bound_ms, relaxed_bound_names[look.plan->bound_kind],
-                        units_count(count, look.plan->reshard_count), look.memory.peak / 1e9);
+    int size = snprintf(text, sizeof text, "relaxed %s, bound %s %s; %s reshards, %s", units_ms(ms, look.plan->cost.step_ms),
+                        units_ms(bound, look.plan->bound_ms), relaxed_bound_names[look.plan->bound_kind],
+                        units_count(count, look.plan->reshard_count), units_bytes(bytes, look.memory.peak));
     if (w->best && pane->width >= 110)
-        snprintf(text + size, sizeof text - (size_t)size, "; %+.1f %% against this search's best",
-                 (look.plan->cost.step_ms / w->best->cost.step_ms - 1) * 100);
+        snprintf(text + size, sizeof text - (size_t)size, "; %s %% against this search's best",
+                 units_change(ms, (look.plan->cost.step_ms / w->best->cost.step_ms - 1) * 100, 1));
     pane_cut(pane, 0, y, pane->width, ROLE_TEXT, text);
 }
 
@@ -317,16 +317,10 @@ static void draw_change(const struct pane *p, int end, int y, double change, boo
                         bool strong)
 {
     bool none = fabs(change) < (is_ms ? 0.05 : 0.5);
-    char count[UNITS_ROOM];
-    unsigned style = strong && !none ? (change > 0 ? ROLE_WARN : ROLE_OK) : ROLE_TEXT;
+    char text[UNITS_ROOM];
+    unsigned style = none ? ROLE_DIM : !strong ? ROLE_TEXT : change > 0 ? ROLE_WARN : ROLE_OK;
 
-    if (none)
-        pane_right(p, end, y, ROLE_DIM, is_ms ? "0.0" : "0");
-    else if (is_ms)
-        pane_right_format(p, end, y, style, "%+.1f", change);
-    else
-        pane_right_format(p, end, y, style, "%s%s", change > 0 ? "+" : "-",
-                          units_count(count, (int64_t)(fabs(change) + 0.5)));
+    pane_right(p, end, y, style, units_change(text, change, is_ms));
 }
 
 /* Grows from one line: left is faster. */
@@ -378,7 +372,6 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
     struct part parts[PARTS + 2 * HLO_PHASE_COUNT];
     int count = list_parts(p, parts), last = count - 3;
     double most = 0;
-    char text[UNITS_ROOM];
     bool bars = pane->width >= BARS_WIDTH;
     int first = pane->width >= 64 ? 34 : 29, second = first + 13, third = second + 13;
 
@@ -397,11 +390,7 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
         y++;
         pane_text(pane, 0, y, i ? ROLE_DIM : ROLE_TITLE | BOLD, part->name);
         for (int k = 0; k < 2; k++) {
-            if (part->is_ms)
-                snprintf(text, sizeof text, "%.1f", k ? part->b : part->a);
-            else
-                units_count(text, (int64_t)((k ? part->b : part->a) + 0.5));
-            pane_right(pane, k ? second : first, y, ROLE_TEXT, text);
+            pane_right_number(pane, k ? second : first, y, ROLE_TEXT, k ? part->b : part->a, part->is_ms);
         }
         draw_change(pane, third, y, change, part->is_ms, i == 0);
         if (bars && i && i < last)
@@ -432,7 +421,7 @@ static void draw_difference(const struct panel *p, const struct pane *pane, int 
     pane_text(pane, 10, y, ROLE_TEXT, watch_short_name(text, sizeof text, name, dims - 17));
     pane_right(pane, dims, y, ROLE_TEXT, units_count(text, d->dims));
     if (d->priced)
-        pane_right_format(pane, price, y, ROLE_TEXT, "%+.1f", d->price_ms);
+        pane_right(pane, price, y, ROLE_TEXT, units_change(text, d->price_ms, 1));
     else
         pane_right(pane, price, y, ROLE_DIM, "-");
 }

@@ -126,7 +126,7 @@ static void draw_verdict(const struct race_look *r, const struct pane *p, int x)
     if (!dqn->step_count)
         snprintf(text, sizeof text, "The DQN has no plan yet.");
     else if (!reaches(dqn, best))
-        snprintf(text, sizeof text, "The DQN is at %.1f after %s plans.", race_shown(r, best_of(dqn)->score),
+        snprintf(text, sizeof text, "The DQN is at %s after %s plans.", units_number(other, race_shown(r, best_of(dqn)->score), 1),
                  units_count(mine, (int64_t)dqn->evaluations));
     else if (first)
         snprintf(text, sizeof text, "The DQN needed %s plans, %s %s.", units_count(mine, (int64_t)best_of(dqn)->evaluation),
@@ -143,13 +143,15 @@ static void draw_verdict(const struct race_look *r, const struct pane *p, int x)
 static void draw_sentence(const struct race_look *r, const struct pane *p)
 {
     double best = best_score(r);
+    char text[UNITS_ROOM];
     int x;
 
     if (!isfinite(best)) {
         pane_text(p, 0, 0, ROLE_DIM, "no plan yet");
         return;
     }
-    x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, r->is_reward ? "reward %.2f" : "%.1f ms", race_shown(r, best));
+    x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, r->is_reward ? "reward %s" : "%s ms",
+                    units_number(text, race_shown(r, best), r->is_reward ? 2 : 1));
     x = pane_text(p, x, 0, ROLE_TEXT, is_proven(r) ? " exact, proven." : " the best so far.");
     draw_verdict(r, p, x);
 }
@@ -358,15 +360,15 @@ static void draw_line(const struct panel *p, const struct pane *pane, int y, con
     if (!best)
         return;
     double value = race_shown(r, best->score), top = race_shown(r, best_score(r));
-    pane_right_format(pane, c->best, y, ROLE_TEXT, r->is_reward ? "%.2f" : "%.1f", value);
+    pane_right_number(pane, c->best, y, ROLE_TEXT, value, r->is_reward ? 2 : 1);
     if (r->is_reward)
-        pane_right_format(pane, c->over, y, ROLE_TEXT, "%.2f", top - value);
+        pane_right_number(pane, c->over, y, ROLE_TEXT, top - value, 2);
     else
-        pane_right_format(pane, c->over, y, ROLE_TEXT, "%.1f %%", (value / top - 1) * 100);
+        pane_right(pane, c->over, y, ROLE_TEXT, units_percent(text, value / top - 1));
     if (c->plans)
         pane_right(pane, c->plans, y, ROLE_TEXT, units_count(text, (int64_t)best->evaluation));
     if (c->time && p->scene->now_ms > 0)
-        pane_right_format(pane, c->time, y, ROLE_TEXT, "%.1f", best->seconds * 1e3);
+        pane_right_number(pane, c->time, y, ROLE_TEXT, best->seconds * 1e3, 1);
     else if (c->time)
         pane_right(pane, c->time, y, ROLE_DIM, "-"); /* a picture has no clock */
 }

@@ -106,19 +106,19 @@ static void refresh(struct panel *p)
 static void draw_sentence(const struct relaxed_view *v, const struct pane *p)
 {
     const struct relaxed_plan *plan = v->plan;
-    char ms[UNITS_ROOM], text[128];
+    char ms[UNITS_ROOM], over[UNITS_ROOM], text[128];
 
     int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, plan->cost.step_ms));
     x = pane_text(p, x, 0, ROLE_TEXT, " relaxed");
     if (plan->bound_ms > 0) {
-        x = pane_format(p, x + 3, 0, plan->gap > 1e-6 ? ROLE_WARN : ROLE_OK, "%+.1f %%", plan->gap * 100);
+        x = pane_format(p, x + 3, 0, plan->gap > 1e-6 ? ROLE_WARN : ROLE_OK, "%s %%", units_change(ms, plan->gap * 100, 1));
         x = pane_format(p, x, 0, ROLE_TEXT, " over bound %s, %s", units_ms(ms, plan->bound_ms), relaxed_bound_names[plan->bound_kind]);
     } else {
         x = pane_text(p, x + 3, 0, ROLE_DIM, "no bound");
     }
     if (plan->strict_ms > 0) {
-        snprintf(text, sizeof text, "strict optimum %s, %+.1f %%", units_ms(ms, plan->strict_ms),
-                 (plan->cost.step_ms / plan->strict_ms - 1) * 100);
+        snprintf(text, sizeof text, "strict optimum %s, %s %%", units_ms(ms, plan->strict_ms),
+                 units_change(over, (plan->cost.step_ms / plan->strict_ms - 1) * 100, 1));
         if (x + 3 + utf8_text_columns(text) <= p->width)
             pane_text(p, x + 3, 0, ROLE_TEXT, text);
     }
@@ -134,19 +134,19 @@ static void draw_parts(const struct panel *p, const struct pane *pane, int y)
     pane_right(pane, 52, y, ROLE_DIM, "count");
     pane_right(pane, 64, y, ROLE_DIM, "bytes");
     pane_text(pane, 0, ++y, ROLE_TEXT, "compute");
-    pane_right_format(pane, 40, y, ROLE_TEXT, "%.1f", v->plan->cost.compute_ms);
+    pane_right_ms(pane, 40, y, ROLE_TEXT, v->plan->cost.compute_ms);
     for (int k = 0; k < RESHARD_KIND_COUNT; k++) {
         const struct relaxed_sum *s = &v->look.sums[k];
         if (!(s->count > 0) || k == RESHARD_SLICE)
             continue;
         pane_text(pane, 0, ++y, ROLE_TEXT, reshard_kind_names[k]);
-        pane_right_format(pane, 40, y, ROLE_TEXT, "%.1f", s->ms);
+        pane_right_ms(pane, 40, y, ROLE_TEXT, s->ms);
         pane_right(pane, 52, y, ROLE_TEXT, units_count(a, (int64_t)(s->count + 0.5)));
         pane_right(pane, 64, y, ROLE_TEXT, units_bytes(b, s->bytes));
     }
     bool over = v->look.memory.peak > limit;
     pane_text(pane, 0, ++y, ROLE_TEXT, "memory, GB");
-    pane_right_format(pane, 40, y, over ? ROLE_ERR : ROLE_TEXT, "%.1f", v->look.memory.peak / 1e9);
+    pane_right_number(pane, 40, y, over ? ROLE_ERR : ROLE_TEXT, v->look.memory.peak / 1e9, 1);
     pane_format(pane, 43, y, over ? ROLE_ERR : ROLE_OK, over ? "over %.0f" : "fits in %.0f", limit / 1e9);
 }
 
@@ -202,7 +202,7 @@ static void draw_reshard(const struct panel *p, const struct pane *pane, int y, 
     char bytes[UNITS_ROOM], source[64];
     int end = c->user ? c->user - 2 : c->source ? c->source - 2 : pane->width;
 
-    pane_right_format(pane, c->ms, y, ROLE_TEXT, "%.2f", r->ms);
+    pane_right_number(pane, c->ms, y, ROLE_TEXT, r->ms, 2);
     pane_right(pane, c->bytes, y, ROLE_TEXT, units_bytes(bytes, r->bytes));
     pane_cut(pane, c->kind, y, 14, ROLE_TEXT, reshard_kind_names[r->kind]);
     pane_cut(pane, c->value, y, (c->walk ? c->walk : pane->width) - c->value - 2, ROLE_TITLE,
@@ -334,9 +334,9 @@ static void message_relaxed(const struct panel *p, char *out, size_t room)
     status_write(hlo_value_shape(m, r->value), &w->problem->mesh, r->to, &to);
     const char *asks = r->is_inside ? "the instruction itself" : r->user == HLO_NONE ? "all its uses" : tree_instruction_name(w->tree, r->user);
     const char *verb = !r->is_inside && r->user == HLO_NONE ? "ask" : "asks";
-    char times[UNITS_ROOM] = "once";
+    char times[UNITS_ROOM] = "once", count[UNITS_ROOM];
     if (r->times > 1.5)
-        snprintf(times, sizeof times, "%.0f times", r->times);
+        snprintf(times, sizeof times, "%.32s times", units_number(count, r->times, 0));
     snprintf(out, room, "%s is %s, %s %s for %s; %s a step", tree_instruction_name(w->tree, m->value_instruction[r->value]),
              from.text, asks, verb, to.text, times);
     str_release(&from);

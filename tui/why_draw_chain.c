@@ -1,6 +1,7 @@
 /* Chains of ties: alone, side by side, or one below the other. */
 #include "tui/why_draw.h"
 
+#include "engine/units.h"
 #include "tui/shape.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
@@ -138,15 +139,15 @@ static void write_side_title(const struct panel *p, int side, char *out, size_t 
     const struct why_answer *a = &v->answer;
     const struct why_side *s = &a->side[side];
     const struct watch *w = p->scene->watch;
-    char name[NAME_ROOM];
+    char name[NAME_ROOM], ms[UNITS_ROOM];
 
     if (a->kind == WHY_EXCLUDED) {
         class_id k = side ? a->other : a->class;
         int move = watch_move_of(w, k), size;
         size = snprintf(out, room, "%s", class_name(&w->names, k, name));
         if (move != MOVE_NONE)
-            snprintf(out + size, room - (size_t)size, ", saves %.1f ms alone",
-                     w->move[move].saves_ms);
+            snprintf(out + size, room - (size_t)size, ", saves %s ms alone",
+                     units_number(ms, w->move[move].saves_ms, 1));
     } else if (s->count) {
         snprintf(out, room, "to dim %u",
                  why_dim_number(v->seen.problem, s->steps[s->count - 1].dim));

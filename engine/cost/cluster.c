@@ -3,6 +3,7 @@
 #include "engine/units.h"
 #include "hlo/mem.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -235,20 +236,27 @@ void cluster_label(const struct cluster *c, char *out, size_t room)
              w.memory_bytes / 1e9);
 }
 
+/* "25", "2,880", "12.5" */
+static const char *speed_figure(char out[static UNITS_ROOM], double speed)
+{
+    return units_number(out, speed, fabs(speed - round(speed)) >= 0.05);
+}
+
 void cluster_label_link(const struct cluster *c, char *out, size_t room)
 {
     const struct cluster_link *link = &c->group[0].link;
     double slowest = cluster_network_of(c, 0);
+    char number[UNITS_ROOM];
 
     for (uint32_t g = 1; g < c->groups; g++)
         keep_less(&slowest, cluster_network_of(c, g));
     if (c->servers > 1)
-        snprintf(out, room, "%.4g Gbit/s", slowest / 125e6);
+        snprintf(out, room, "%s Gbit/s", speed_figure(number, slowest / 125e6));
     else if (c->devices == 1)
         snprintf(out, room, "one device");
     else if (link->name[0])
         snprintf(out, room, "%s", link->name);
     else
-        snprintf(out, room, "%s %.4g GB/s", cluster_link_kind_name(link->kind),
-                 link->bandwidth / 1e9);
+        snprintf(out, room, "%s %s GB/s", cluster_link_kind_name(link->kind),
+                 speed_figure(number, link->bandwidth / 1e9));
 }

@@ -3,6 +3,7 @@
 #include "engine/live/checkpoint.h"
 #include "engine/plan/plan.h"
 #include "engine/search/exact.h"
+#include "engine/units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -100,8 +101,9 @@ void core_solve_exactly(struct core *c)
             c->exact->proven = r.proven;
             c->exact->nodes = r.nodes;
             c->exact->seconds = c->clock_s(c->clock_context) - start;
-            core_say(c, LOG_INFO, "exact: %s %.1f ms, %llu %s", r.proven ? "optimum" : "best",
-                     c->exact->cost.step_ms, (unsigned long long)r.nodes,
+            char ms[UNITS_ROOM], cases[UNITS_ROOM];
+            core_say(c, LOG_INFO, "exact: %s %s ms, %s %s", r.proven ? "optimum" : "best",
+                     units_number(ms, c->exact->cost.step_ms, 1), units_count(cases, (int64_t)r.nodes),
                      r.nodes == 1 ? "case" : "cases");
         }
         exact_release(&r);
@@ -217,11 +219,12 @@ static void end_episode(struct core *c)
         core_follow_best(c);
         if (!c->event.fine_tuning)
             core_replace_plan(&c->stage_1, live_plan_share(c->best));
+        char ms[UNITS_ROOM], was[UNITS_ROOM];
         if (before > 0)
-            core_say(c, LOG_BEST, "best %.1f ms, was %.1f", search_best(c->search)->cost.step_ms,
-                     before);
+            core_say(c, LOG_BEST, "best %s ms, was %s", units_number(ms, search_best(c->search)->cost.step_ms, 1),
+                     units_number(was, before, 1));
         else
-            core_say(c, LOG_BEST, "best %.1f ms", search_best(c->search)->cost.step_ms);
+            core_say(c, LOG_BEST, "best %s ms", units_number(ms, search_best(c->search)->cost.step_ms, 1));
     }
     if (c->best)
         series_add(&c->best_ms, episode, c->best->score);
@@ -304,8 +307,9 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
     c->acts[0] = (struct act){.options = c->options};
     c->act_count = 1;
     core_find_baseline(c);
-    core_say(c, LOG_INFO, "%u decisions, baseline %.1f ms, seed %llu",
-             search_game(c->search)->move_count, c->baseline_ms, (unsigned long long)o->seed);
+    char ms[UNITS_ROOM];
+    core_say(c, LOG_INFO, "%u decisions, baseline %s ms, seed %llu",
+             search_game(c->search)->move_count, units_number(ms, c->baseline_ms, 1), (unsigned long long)o->seed);
     core_solve_exactly(c);
     core_split_batch(c);
     return 0;

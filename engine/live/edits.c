@@ -4,6 +4,7 @@
 
 #include "engine/live/clash.h"
 #include "engine/plan/plan.h"
+#include "engine/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -223,9 +224,10 @@ int core_edit_problem(struct core *c, const struct live_command *command, struct
         return rc;
     }
     rc = core_push_act(c, &next, e);
+    char ms[UNITS_ROOM];
     if (!rc)
-        core_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %.1f ms", search_game(c->search)->move_count,
-                 c->baseline_ms);
+        core_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %s ms", search_game(c->search)->move_count,
+                 units_number(ms, c->baseline_ms, 1));
     return rc;
 }
 

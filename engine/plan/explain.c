@@ -167,12 +167,13 @@ static void add_flips(const struct plan *p, class_id k, struct str *out)
     char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1], ms[UNITS_ROOM];
 
     for (uint32_t a = 0; a < p->problem->labels.count; a++) {
+        char change[UNITS_ROOM];
         double flipped = (label)a == p->on[k] ? -1 : explain_flip_ms(p, k, (label)a);
         if (flipped < 0)
             continue;
         mesh_set_format(&p->problem->mesh, a, axes, sizeof axes);
-        str_format(out, "  flip to %-8s %12s  %+.1f ms if the rest stays\n", a ? axes : "whole",
-                   units_ms(ms, flipped), flipped - p->cost.step_ms);
+        str_format(out, "  flip to %-8s %12s  %s ms if the rest stays\n", a ? axes : "whole",
+                   units_ms(ms, flipped), units_change(change, flipped - p->cost.step_ms, 1));
     }
 }
 

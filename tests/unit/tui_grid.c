@@ -98,6 +98,10 @@ static void check_cut(char *(*cut)(char *, size_t, const char *, int), const cha
 static void test_cuts(void **state)
 {
     (void)state;
+    check_cut(text_cut_clauses, "6,722 instructions, 1,045.1 of 2,000.0 ms; decided otherwise", 50,
+              "6,722 instructions, 1,045.1 of 2,000.0 ms");
+    check_cut(text_cut_clauses, "6,722 instructions, 1,045.1 of 2,000.0 ms; decided otherwise", 20, "6,722 instructions");
+    check_cut(text_cut_clauses, "dot.4  used by 1, 2  a/b/c/dot", 20, "dot.4  us..a/b/c/dot");
     check_cut(text_cut_middle, "fusion.12901", 11, "fusio..2901");
     check_cut(text_cut_middle, "fusion.12901", 12, "fusion.12901");
     check_cut(text_cut_middle, "fusion.12901", 4, "f..1");
