@@ -72,6 +72,26 @@ bool quantity_number(const char **at, double *out)
     return true;
 }
 
+bool quantity_real(const char *text, double least, double most, double *out)
+{
+    return quantity_number(&text, out) && !*text && *out >= least && *out <= most;
+}
+
+bool quantity_whole(const char *text, uint64_t most, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (!*text)
+        return false;
+    for (; is_digit(*text); text++) {
+        if (__builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+            return false;
+    }
+    *out = value;
+    return !*text && value <= most;
+}
+
 int quantity_read(const char *text, enum quantity q, double *out, struct err *e)
 {
     const char *at = text;

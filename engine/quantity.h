@@ -6,6 +6,7 @@
 #include "hlo/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum quantity {
     QUANTITY_BYTES, /* B kB MB GB TB PB (10^3), KiB MiB GiB TiB (2^10) -> bytes */
@@ -16,6 +17,12 @@ enum quantity {
 
 /* A decimal number without sign at *at, moved past it; whatever the locale. False: none there. */
 bool quantity_number(const char **at, double *out);
+
+/* All of `text` is such a number, within bounds: no sign, no blanks, neither inf nor nan. */
+bool quantity_real(const char *text, double least, double most, double *out);
+
+/* All of `text` is a whole number of plain digits, at most `most`. */
+bool quantity_whole(const char *text, uint64_t most, uint64_t *out);
 
 /* A decimal number, blanks, a unit. The value is finite, at most 10^24 in its base unit, and more
  * than 0 except for times. */

@@ -240,6 +240,24 @@ static bool is_number_first(const char *text)
     return digits && (!text[digits] || text[digits] == ' ' || text[digits] == '\t');
 }
 
+/* One name of the list; `path` is scratch. */
+static int pin_one(struct hlo_roles_work *w, const struct keys *keys, const char *name, struct str *path,
+                   struct err *e)
+{
+    if (pin_by_name(w, keys, name))
+        return 0;
+    if (is_number_first(name))
+        return pin_by_number(w, name, e);
+    str_clear(path);
+    str_add(path, "");
+    hlo_path_of_op_name(name, path);
+    if (path->failed)
+        return no_memory(e);
+    return pin_by_name(w, keys, path->text)
+               ? 0
+               : err_set(e, ERR_INPUT, "the list of variables names \"%.200s\", but no parameter has that name", name);
+}
+
 static int apply_vars(struct hlo_roles_work *w, const struct hlo_vars *vars, struct err *e)
 {
     struct keys keys = {0};
@@ -247,20 +265,12 @@ static int apply_vars(struct hlo_roles_work *w, const struct hlo_vars *vars, str
     int code = collect_keys(w, &keys) ? 0 : no_memory(e);
 
     for (uint32_t n = 0; n < vars->count && !code; n++) {
-        const char *name = vars->names[n] + (vars->names[n][0] == '%');
-        if (pin_by_name(w, &keys, name))
-            continue;
-        if (is_number_first(name)) {
-            code = pin_by_number(w, name, e);
-            continue;
+        code = pin_one(w, &keys, vars->names[n] + (vars->names[n][0] == '%'), &path, e);
+        if (code == ERR_INPUT && vars->file) {
+            e->line = vars->places[n].line;
+            e->col = vars->places[n].col;
+            err_in_file(e, vars->file);
         }
-        str_clear(&path);
-        str_add(&path, "");
-        hlo_path_of_op_name(name, &path);
-        if (path.failed)
-            code = no_memory(e);
-        else if (!pin_by_name(w, &keys, path.text))
-            code = err_set(e, ERR_INPUT, "the list of variables names \"%.200s\", but no parameter has that name", name);
     }
     str_release(&path);
     free(keys.items);

@@ -56,6 +56,10 @@ struct hlo_roles {
 struct hlo_vars {
     const char **names;
     uint32_t count;
+    const char *file; /* it was read from; NULL: none */
+    struct hlo_vars_place {
+        uint32_t line, col;
+    } * places;       /* [count] in `file` */
     struct arena arena;
 };
 int hlo_vars_load(const char *path, struct hlo_vars *out, struct err *e) MUST_CHECK;

@@ -16,6 +16,8 @@ struct reader {
     size_t size, at;
     struct hlo_vars *out;
     size_t room;
+    size_t line_begin; /* of the last name */
+    uint32_t line;     /* from 1 */
     struct err *e;
 };
 
@@ -26,25 +28,50 @@ static int fail(struct reader *r, size_t at, const char *what)
     return err_in_file(r->e, r->path);
 }
 
+/* Room for one more name and its place. */
+static bool grow(struct reader *r)
+{
+    struct hlo_vars *v = r->out;
+    size_t room = r->room ? r->room * 2 : 64;
+
+    if (v->count < r->room)
+        return true;
+    const char **names = arena_get(&v->arena, room, sizeof *names);
+    struct hlo_vars_place *places = arena_get(&v->arena, room, sizeof *places);
+    if (!names || !places)
+        return false;
+    if (v->count) {
+        memcpy(names, v->names, v->count * sizeof *names);
+        memcpy(places, v->places, v->count * sizeof *places);
+    }
+    v->names = names;
+    v->places = places;
+    r->room = room;
+    return true;
+}
+
+/* Names come in the order of the text. */
+static struct hlo_vars_place place_of(struct reader *r, size_t at)
+{
+    const char *newline;
+
+    while ((newline = memchr(r->text + r->line_begin, '\n', at - r->line_begin))) {
+        r->line_begin = (size_t)(newline + 1 - r->text);
+        r->line++;
+    }
+    return (struct hlo_vars_place){r->line, (uint32_t)(at - r->line_begin) + 1};
+}
+
 static int add_name(struct reader *r, const char *name, size_t size, size_t at)
 {
     if (!size)
         return fail(r, at, "an empty name, expected the name or number of a parameter");
     if (r->out->count >= LIST_NAMES_MAX)
         return err_set(r->e, ERR_LIMIT, "more than %d names in a list of variables", (int)LIST_NAMES_MAX);
-    if (r->out->count >= r->room) {
-        size_t room = r->room ? r->room * 2 : 64;
-        const char **grown = arena_get(&r->out->arena, room, sizeof *grown);
-        if (!grown)
-            return err_set(r->e, ERR_MEMORY, "out of memory for the list of variables");
-        if (r->out->count)
-            memcpy(grown, r->out->names, r->out->count * sizeof *grown);
-        r->out->names = grown;
-        r->room = room;
-    }
-    char *copy = arena_text(&r->out->arena, name, size);
+    char *copy = grow(r) ? arena_text(&r->out->arena, name, size) : NULL;
     if (!copy)
         return err_set(r->e, ERR_MEMORY, "out of memory for the list of variables");
+    r->out->places[r->out->count] = place_of(r, at);
     r->out->names[r->out->count++] = copy;
     return 0;
 }
@@ -240,10 +267,8 @@ static int read_list(struct reader *r)
     if (r->at < r->size && r->text[r->at] == '{')
         return fail(r, r->at, "an object, expected a list of names");
     int code = r->at < r->size && r->text[r->at] == '[' ? read_flow_list(r) : read_lines(r);
-    if (!code && !r->out->count) {
-        err_set(r->e, ERR_INPUT, "a list without names, expected the trainable variables");
-        code = err_in_file(r->e, r->path);
-    }
+    if (!code && !r->out->count)
+        code = fail(r, r->at, "a list without names, expected the trainable variables");
     return code;
 }
 
@@ -279,8 +304,11 @@ int hlo_vars_load(const char *path, struct hlo_vars *out, struct err *e)
     *out = (struct hlo_vars){0};
     if (!code) {
         struct reader r = {.path = path, .text = text.text ? text.text : "", .size = text.size,
-                           .out = out, .e = e};
+                           .out = out, .e = e, .line = 1};
         code = read_list(&r);
+        out->file = arena_text(&out->arena, path, strlen(path));
+        if (!code && !out->file)
+            code = err_set(e, ERR_MEMORY, "out of memory for the list of variables");
     }
     str_release(&text);
     if (code)

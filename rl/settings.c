@@ -62,8 +62,8 @@ static bool same_name(const char *member, const char *name)
 static bool parse_number(const char *text, char **end, double *out)
 {
     errno = 0;
-    *out = strtod(text, end);
-    return *end != text && !errno && isfinite(*out);
+    *out = strtod(text, end); /* which also takes blanks in front, hexadecimal, inf and nan */
+    return *end != text && !errno && isfinite(*out) && text[strspn(text, "+-.0123456789eE")] == '\0';
 }
 
 static int set_widths(uint32_t *widths, const char *text)

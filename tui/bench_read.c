@@ -2,6 +2,7 @@
  * a Python that has jaxlib; how large a module is in memory. gzip and the disk are left out. */
 #include "tui/bench.h"
 
+#include "engine/quantity.h"
 #include "hlo/hlo.h"
 #include "tui/command.h"
 #include "tui/file.h"
@@ -198,6 +199,8 @@ static int bench_synthetic(const struct options *o, struct err *e)
 
 static bool parse_options(int argc, char **argv, struct options *o)
 {
+    bool is_fine = true;
+
     *o = (struct options){.seconds = 1, .python = "python3"};
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--no-xla"))
@@ -205,13 +208,13 @@ static bool parse_options(int argc, char **argv, struct options *o)
         else if (!strcmp(argv[i], "--python") && i + 1 < argc)
             o->python = argv[++i];
         else if (!strcmp(argv[i], "--seconds") && i + 1 < argc)
-            o->seconds = strtod(argv[++i], NULL);
+            is_fine &= quantity_real(argv[++i], 0.001, 600, &o->seconds);
         else if (argv[i][0] != '-' && !o->file)
             o->file = argv[i];
         else
             return false;
     }
-    return o->seconds > 0 && o->seconds <= 600;
+    return is_fine;
 }
 
 int bench_read(int argc, char **argv)

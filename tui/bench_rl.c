@@ -2,6 +2,7 @@
  * against the same update in PyTorch, if there is a Python that has it. */
 #include "tui/bench.h"
 
+#include "engine/quantity.h"
 #include "rl/games.h"
 #include "rl/limit.h"
 #include "rl/run.h"
@@ -289,14 +290,12 @@ static bool parse(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.seconds = 1, .python = "python3"};
     for (int i = 1; i < argc; i++) {
-        char *end;
         if (!strcmp(argv[i], "--no-torch")) {
             o->python = NULL;
         } else if (!strcmp(argv[i], "--python") && i + 1 < argc) {
             o->python = argv[++i];
         } else if (!strcmp(argv[i], "--seconds") && i + 1 < argc) {
-            o->seconds = strtod(argv[++i], &end);
-            if (*end || !(o->seconds > 0 && o->seconds <= 3600))
+            if (!quantity_real(argv[++i], 0.001, 3600, &o->seconds))
                 return false;
         } else {
             return false;

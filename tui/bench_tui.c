@@ -1,5 +1,6 @@
 /* automap bench tui: key press to the bytes of a frame, with the search running; what the screen
  * costs the search; what is written when nothing happens. */
+#include "engine/quantity.h"
 #include "tui/app.h"
 #include "tui/bench.h"
 #include "tui/command.h"
@@ -196,25 +197,36 @@ static int run_generated(struct bench *b, uint32_t instructions, double seconds,
     return rc;
 }
 
+static bool parse(int argc, char **argv, const char **model, double *seconds, uint64_t *instructions)
+{
+    bool is_fine = true;
+
+    for (int n = 1; n < argc && is_fine; n++) {
+        const char *value = n + 1 < argc ? argv[n + 1] : "";
+        if (!strcmp(argv[n], "--seconds"))
+            is_fine = quantity_real(value, FRAME_SECONDS, 600, seconds) && ++n;
+        else if (!strcmp(argv[n], "--instructions"))
+            is_fine = quantity_whole(value, INSTRUCTIONS_MOST, instructions) && *instructions && ++n;
+        else if (argv[n][0] != '-')
+            *model = argv[n];
+        else
+            is_fine = false;
+    }
+    return is_fine;
+}
+
 int bench_tui(int argc, char **argv)
 {
     struct bench b = {.start = bench_now()};
     struct app_setup setup = {.mode = KEYS_VI};
     char data[PATH_MAX];
-    const char *model = argc > 1 && argv[1][0] != '-' ? argv[1] : "t5-11b";
+    const char *model = "t5-11b";
     double seconds = 2;
-    int64_t instructions = 0;
+    uint64_t instructions = 0; /* 0: not given */
     struct err e;
 
-    for (int n = 1; n + 1 < argc; n++) {
-        if (!strcmp(argv[n], "--seconds"))
-            seconds = strtod(argv[n + 1], NULL);
-        if (!strcmp(argv[n], "--instructions") &&
-            (!hlo_parse_int(argv[n + 1], strlen(argv[n + 1]), &instructions) || instructions < 1))
-            instructions = INSTRUCTIONS_MOST + 1;
-    }
-    if (!(seconds >= FRAME_SECONDS && seconds <= 600) || instructions > INSTRUCTIONS_MOST) {
-        fputs("automap bench tui: --seconds takes 0.25 to 600, --instructions 1 to 1000000\n", stderr);
+    if (!parse(argc, argv, &model, &seconds, &instructions)) {
+        fputs("usage: automap bench tui [MODEL | --instructions 1..1000000] [--seconds 0.25..600]\n", stderr);
         return EXIT_USAGE;
     }
     setup.data_dir = file_data_dir(data, sizeof data) ? data : NULL;

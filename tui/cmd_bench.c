@@ -1,6 +1,7 @@
 #include "tui/cmd_bench.h"
 
 #include "tui/bench.h"
+#include "tui/args.h"
 #include "tui/command.h"
 
 #include <stdio.h>
@@ -54,7 +55,6 @@ int cmd_bench(int argc, char **argv)
         if (!strcmp(b->name, argv[1]))
             return b->run(argc - 1, argv + 1);
     }
-    fprintf(stderr, "automap bench: no benchmark named \"%s\"; automap bench --help lists them\n",
-            argv[1]);
+    args_complain("bench", "no benchmark named \"%s\"", argv[1]);
     return EXIT_USAGE;
 }

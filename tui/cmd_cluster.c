@@ -4,6 +4,7 @@
 #include "engine/cost/collectives.h"
 #include "engine/quantity.h"
 #include "engine/units.h"
+#include "tui/args.h"
 #include "tui/command.h"
 
 #include <cjson/cJSON.h>
@@ -42,8 +43,7 @@ static const char *argument(int argc, char **argv, int *at)
 {
     if (*at + 1 < argc)
         return argv[++*at];
-    fprintf(stderr, "automap cluster: %s needs a value; automap cluster --help shows how\n",
-            argv[*at]);
+    args_complain("cluster", "%s needs a value", argv[*at]);
     return NULL;
 }
 
@@ -59,7 +59,7 @@ static enum collective_kind find_kind(const char *name)
 
 static int usage_error(const char *what, const char *word)
 {
-    fprintf(stderr, "automap cluster: %s \"%s\"; automap cluster --help shows how\n", what, word);
+    args_complain("cluster", "%s \"%s\"", what, word);
     return EXIT_USAGE;
 }
 
@@ -88,7 +88,7 @@ static int parse(struct request *r, int argc, char **argv)
             if (!*slot)
                 return EXIT_USAGE;
             if (size && quantity_read(size, QUANTITY_BYTES, &r->bytes, &e)) {
-                fprintf(stderr, "automap cluster: --bytes: %s\n", e.what);
+                args_complain("cluster", "--bytes: %s", e.what);
                 return EXIT_USAGE;
             }
             continue;

@@ -2,6 +2,7 @@
 #include "tui/cmd_convert.h"
 
 #include "hlo/hlo.h"
+#include "tui/args.h"
 #include "tui/command.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static const char help[] =
 
 static int usage_error(const char *what, const char *word)
 {
-    fprintf(stderr, "automap convert: %s%s; automap convert --help shows how\n", what, word);
+    args_complain("convert", "%s%s", what, word);
     return EXIT_USAGE;
 }
 

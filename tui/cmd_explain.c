@@ -7,6 +7,7 @@
 #include "engine/plan/explain_reshard.h"
 #include "engine/plan/plan_file.h"
 #include "engine/search/exact.h"
+#include "tui/args.h"
 #include "tui/command.h"
 #include "tui/pipeline_print.h"
 #include "tui/problem_args.h"
@@ -50,7 +51,7 @@ static bool is_what(const char *text, bool have_model)
 
 static int wrong(const char *what)
 {
-    fprintf(stderr, "automap explain: %s; automap explain --help tells more\n", what);
+    args_complain("explain", "%s", what);
     return -1;
 }
 

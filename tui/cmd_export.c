@@ -6,6 +6,7 @@
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/plan_file.h"
 #include "hlo/file.h"
+#include "tui/args.h"
 #include "tui/command.h"
 #include "tui/export_form.h"
 #include "tui/pipeline_print.h"
@@ -48,7 +49,7 @@ static const char help[] =
 
 static int usage(const char *what)
 {
-    fprintf(stderr, "automap export: %s; automap export --help tells more\n", what);
+    args_complain("export", "%s", what);
     return -1;
 }
 
@@ -88,7 +89,7 @@ static int parse(int argc, char **argv, struct export_args *a)
             if (taken < 0)
                 return -1;
             if (!taken) {
-                fprintf(stderr, "automap export: unknown option %s\n", argv[i]);
+                args_complain("export", "unknown option %s", argv[i]);
                 return -1;
             }
         }

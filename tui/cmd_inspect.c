@@ -1,6 +1,7 @@
 /* automap inspect: what a model file holds. */
 #include "tui/cmd_inspect.h"
 
+#include "tui/args.h"
 #include "tui/command.h"
 #include "tui/inspect.h"
 
@@ -26,7 +27,7 @@ static const char help[] =
 
 static int usage_error(const char *what, const char *word)
 {
-    fprintf(stderr, "automap inspect: %s%s; automap inspect --help shows how\n", what, word);
+    args_complain("inspect", "%s%s", what, word);
     return EXIT_USAGE;
 }
 
@@ -56,11 +57,8 @@ static int find_all(struct inspection *in, const struct request *r, struct err *
     struct hlo_vars vars = {0};
     int rc = r->vars ? hlo_vars_load(r->vars, &vars, e) : 0;
 
-    if (!rc) {
+    if (!rc)
         rc = hlo_roles_new(in->m, r->vars ? &vars : NULL, &in->roles, e);
-        if (rc && r->vars && !*e->file)
-            err_in_file(e, r->vars);
-    }
     if (!rc)
         rc = hlo_costs_new(in->m, &in->costs, e);
     if (!rc) {

@@ -1,6 +1,7 @@
 #include "tui/cmd_manual.h"
 
 #include "hlo/mem.h"
+#include "tui/args.h"
 #include "tui/command.h"
 
 #include <stdio.h>
@@ -182,6 +183,6 @@ int cmd_manual(int argc, char **argv)
         if (!strcmp(argv[1], kinds[k].name))
             return kinds[k].print();
     }
-    fputs("automap manual: expected man, bash, zsh or fish\n", stderr);
+    args_complain("manual", "expected man, bash, zsh or fish");
     return EXIT_USAGE;
 }

@@ -7,8 +7,10 @@
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
+#include "engine/quantity.h"
 #include "engine/search/exact.h"
 #include "engine/units.h"
+#include "tui/args.h"
 #include "tui/command.h"
 #include "tui/file.h"
 #include "tui/pipeline_print.h"
@@ -57,7 +59,7 @@ static const char help[] =
 
 static int usage(const char *what)
 {
-    fprintf(stderr, "automap plan: %s; automap plan --help tells more\n", what);
+    args_complain("plan", "%s", what);
     return -1;
 }
 
@@ -100,12 +102,9 @@ static int parse(int argc, char **argv, struct plan_args *a)
         } else if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
             a->start = argv[++i];
         } else if (!strcmp(argv[i], "--random") && i + 1 < argc) {
-            int64_t seed;
-            const char *text = argv[++i];
-            a->random = hlo_parse_int(text, strlen(text), &seed) && seed >= 0;
+            a->random = quantity_whole(argv[++i], UINT64_MAX, &a->seed);
             if (!a->random)
                 return usage("--random is a seed, a whole number");
-            a->seed = (uint64_t)seed;
         } else {
             int taken = plan_limit_take(&a->limit, argc, argv, &i);
             if (!taken)
@@ -115,7 +114,7 @@ static int parse(int argc, char **argv, struct plan_args *a)
             if (taken < 0)
                 return -1;
             if (!taken) {
-                fprintf(stderr, "automap plan: unknown option %s\n", argv[i]);
+                args_complain("plan", "unknown option %s", argv[i]);
                 return -1;
             }
         }

@@ -4,6 +4,7 @@
 #include "engine/live/outcome.h"
 #include "engine/plan/plan_file.h"
 #include "engine/units.h"
+#include "tui/args.h"
 #include "tui/command.h"
 #include "tui/file.h"
 #include "tui/plan_relaxed.h"
@@ -378,7 +379,7 @@ static int race(const struct search_args *a, const struct problem *p)
     int code = EXIT_OK, rc = core_new(p, &a->search, c, &e);
 
     for (size_t n = 0; n < a->pin_count && !rc; n++)
-        rc = core_apply(c, &a->pins[n], &e);
+        rc = search_obey(c, &a->pins[n], &e);
     if (rc) {
         err_print(&e, stderr);
         code = exit_code_of(&e);
@@ -396,8 +397,8 @@ static int from_journal(const struct search_args *now, const struct journal_log 
 {
     int parsed = log->arg_count ? search_args_parse(log->arg_count, log->args, a) : -1;
 
-    if (parsed)
-        return parsed;
+    if (parsed || a->resume || a->seeds > 1 || a->race)
+        return ERR_INPUT;
     a->episodes = now->episodes ? now->episodes : a->episodes;
     a->seconds = now->seconds > 0 ? now->seconds : a->seconds;
     a->json = now->json;
@@ -450,8 +451,14 @@ static int go_on(const struct search_args *now, const char *path)
     if (log.good < log.size)
         fprintf(stderr, "automap: %s: the last %zu bytes are damaged and left out\n", path,
                 log.size - log.good);
-    int parsed = from_journal(now, &log, a);
-    code = parsed ? exit_code_of_parse(parsed) : search_problem(a);
+    if (from_journal(now, &log, a)) {
+        err_set(&e, ERR_INPUT, "the command line in it is not that of one search");
+        err_in_file(&e, path);
+        err_print(&e, stderr);
+        code = EXIT_INPUT;
+    } else {
+        code = search_problem(a);
+    }
     search_args_release(a);
     journal_log_release(&log);
     free(a);
@@ -464,7 +471,7 @@ static int resume(struct search_args *a)
     bool home = file_state_dir(dir, sizeof dir, false);
 
     if (!session_find(path, home ? dir : NULL, a->resume)) {
-        fprintf(stderr, "automap search: no journal %s\n", a->resume);
+        args_complain("search", "no journal %s", a->resume);
         return EXIT_INPUT;
     }
     a->resume = path;

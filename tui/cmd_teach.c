@@ -2,6 +2,8 @@
 
 #include "rl/games.h"
 #include "rl/run.h"
+#include "engine/quantity.h"
+#include "tui/args.h"
 #include "tui/command.h"
 
 #include <math.h>
@@ -63,10 +65,9 @@ static void print_help(FILE *out)
 
 static bool parse_count(const char *text, uint64_t most, uint64_t *out)
 {
-    char *end;
-    double value = strtod(text, &end);
+    double value; /* as 2e5, too */
 
-    if (end == text || *end || !(value >= 0 && value <= (double)most) || value != floor(value))
+    if (!quantity_real(text, 0, (double)most, &value) || value != floor(value))
         return false;
     *out = (uint64_t)value;
     return true;
@@ -301,11 +302,11 @@ int cmd_teach(int argc, char **argv)
     }
     const char *wrong = parse(&l, argc, argv);
     if (wrong) {
-        fprintf(stderr, "automap teach: %s: not understood; see automap teach --help\n", wrong);
+        args_complain("teach", "%s is not understood", wrong);
         return EXIT_USAGE;
     }
     if (rl_settings_check(&l.settings, &which)) {
-        fprintf(stderr, "automap teach: %s is out of range\n", which);
+        args_complain("teach", "%s is out of range", which);
         return EXIT_USAGE;
     }
     for (uint32_t i = 0; i < l.seeds; i++) {

@@ -74,7 +74,7 @@ int config_load(struct config *c, const char *path, struct err *e)
         snprintf(c->path, sizeof c->path, "%s", path);
     else if (file_config_dir(dir, sizeof dir))
         snprintf(c->path, sizeof c->path, "%s/config.yaml", dir);
-    if (!c->path[0] || (!path && !file_is_there(c->path))) {
+    if (!path && (!c->path[0] || !file_is_there(c->path))) {
         c->path[0] = 0;
         return 0;
     }

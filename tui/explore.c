@@ -3,8 +3,10 @@
 #include "tui/explore.h"
 
 #include "engine/live/command.h"
+#include "engine/quantity.h"
 #include "hlo/mem.h"
 #include "tui/app.h"
+#include "tui/args.h"
 #include "tui/command.h"
 #include "tui/config.h"
 #include "tui/file.h"
@@ -55,11 +57,15 @@ static const char screen_help[] =
 
 struct request {
     struct problem_args problem;
-    const char *tour, *step;
-    const char *theme, *commands, *seed, *config, *keys, *day, *resume;
+    const char *tour, *theme, *commands, *config, *keys, *resume;
+    uint64_t seed;
+    int64_t day; /* negative: today */
     int width, height, depth;
+    int step; /* 0: not given */
     bool ascii, plain, no_mouse, no_journal, svg, run, help;
 };
+
+enum { DAY_MOST = INT32_MAX }; /* the year 2038 */
 
 enum of_command { OF_BOTH, OF_EXPLORE, OF_SCREEN };
 
@@ -92,25 +98,55 @@ static int take_color(struct request *r, const char *value)
 
 static int take_size(struct request *r, const char *value)
 {
-    int end = 0;
-    if (sscanf(value, "%dx%d%n", &r->width, &r->height, &end) != 2 || value[end])
+    char width[8];
+    size_t x = strcspn(value, "x");
+    uint64_t w = 0, h = 0;
+
+    if (x >= sizeof width || !value[x])
         return -1;
-    return r->width >= 1 && r->height >= 1 && r->width <= GRID_MOST && r->height <= GRID_MOST ? 0
-                                                                                              : -1;
+    snprintf(width, sizeof width, "%.*s", (int)x, value);
+    if (!quantity_whole(width, GRID_MOST, &w) || !quantity_whole(value + x + 1, GRID_MOST, &h) || !w || !h)
+        return -1;
+    r->width = (int)w;
+    r->height = (int)h;
+    return 0;
+}
+
+static int take_seed(struct request *r, const char *value)
+{
+    return quantity_whole(value, UINT64_MAX, &r->seed) ? 0 : -1;
+}
+
+static int take_step(struct request *r, const char *value)
+{
+    uint64_t n;
+
+    r->step = quantity_whole(value, INT32_MAX, &n) ? (int)n : 0;
+    return r->step ? 0 : -1;
+}
+
+static int take_day(struct request *r, const char *value)
+{
+    uint64_t n;
+
+    if (!quantity_whole(value, DAY_MOST, &n))
+        return -1;
+    r->day = (int64_t)n;
+    return 0;
 }
 
 static const struct option options[] = {
     {"--tour", NULL, 0, offsetof(struct request, tour), OF_BOTH},
-    {"--step", NULL, 0, offsetof(struct request, step), OF_SCREEN},
+    {"--step", take_step, 0, 0, OF_SCREEN},
     {"--theme", NULL, 0, offsetof(struct request, theme), OF_BOTH},
     {"--config", NULL, 0, offsetof(struct request, config), OF_BOTH},
     {"--keys", NULL, 0, offsetof(struct request, keys), OF_SCREEN},
     {"--commands", NULL, 0, offsetof(struct request, commands), OF_BOTH},
-    {"--seed", NULL, 0, offsetof(struct request, seed), OF_BOTH},
+    {"--seed", take_seed, 0, 0, OF_BOTH},
     {"--resume", NULL, 0, offsetof(struct request, resume), OF_BOTH},
     {"--no-journal", NULL, offsetof(struct request, no_journal), 0, OF_EXPLORE},
     {"--run", NULL, offsetof(struct request, run), 0, OF_BOTH},
-    {"--day", NULL, 0, offsetof(struct request, day), OF_SCREEN},
+    {"--day", take_day, 0, 0, OF_SCREEN},
     {"--color", take_color, 0, 0, OF_EXPLORE},
     {"--size", take_size, 0, 0, OF_SCREEN},
     {"--ascii", NULL, offsetof(struct request, ascii), 0, OF_BOTH},
@@ -122,7 +158,7 @@ static const struct option options[] = {
 
 static int usage(const char *what, const char *word)
 {
-    fprintf(stderr, "automap: %s%s; automap explore --help lists the options\n", what, word);
+    args_complain("explore", "%s%s", what, word);
     return EXIT_USAGE;
 }
 
@@ -150,16 +186,9 @@ static int take_option(struct request *r, enum of_command command, int argc, cha
     return usage("no option ", name);
 }
 
-static bool is_whole(const char *text)
-{
-    int64_t n;
-
-    return hlo_parse_int(text, strlen(text), &n) && n >= 0;
-}
-
 static int parse(struct request *r, enum of_command command, int argc, char **argv)
 {
-    *r = (struct request){.width = 80, .height = 24, .depth = -1};
+    *r = (struct request){.width = 80, .height = 24, .depth = -1, .day = -1};
     for (int i = 1; i < argc; i++) {
         int taken = problem_args_take(&r->problem, argc, argv, &i);
         if (taken < 0)
@@ -174,8 +203,6 @@ static int parse(struct request *r, enum of_command command, int argc, char **ar
         return usage("--tour", " brings its own model and acts");
     if (r->step && !r->tour)
         return usage("--step", " is of a --tour");
-    if (r->seed && !is_whole(r->seed))
-        return usage("--seed", " is a whole number");
     if ((r->run || r->commands) && !r->problem.model && !r->resume)
         return usage(r->run ? "--run" : "--commands", " needs a model");
     return 0;
@@ -234,7 +261,7 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
     s->setup.config = &s->config.doc;
     s->setup.data_dir = file_data_dir(s->data_dir, sizeof s->data_dir) ? s->data_dir : NULL;
     s->setup.problem = r->problem;
-    s->setup.seed = r->seed ? strtoull(r->seed, NULL, 10) : 0;
+    s->setup.seed = r->seed;
     if (app_new(&s->app, &s->setup, e))
         return err_in_file(e, s->config.path);
     if (r->tour)
@@ -403,7 +430,7 @@ static int print_screen(struct stage *s, const struct request *r)
     app_resize(s->app, r->width, r->height);
     app_frame(s->app);
     if (r->tour)
-        app_tour_to(s->app, r->step ? (int)strtol(r->step, NULL, 10) : 1);
+        app_tour_to(s->app, r->step ? r->step : 1);
     if (type_keys(s->app, r->keys))
         return usage("--keys", " takes names of keys, separated by blanks");
     app_touch(s->app);
@@ -507,7 +534,7 @@ int cmd_screen(int argc, char **argv)
         return EXIT_OK;
     }
     s.setup.ascii = r.ascii;
-    s.setup.today = r.day ? strtoll(r.day, NULL, 10) : (int64_t)time(NULL);
+    s.setup.today = r.day >= 0 ? r.day : (int64_t)time(NULL);
     s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, false) ? s.state_dir : NULL;
     if ((r.config && config_load(&s.config, r.config, &e)) ||
         set_stage(&s, &r, r.theme ? r.theme : "default", &e)) {

@@ -1,4 +1,5 @@
 /* automap: finds out how to distribute the training of a neural network over a cluster. */
+#include "hlo/text.h"
 #include "tui/command.h"
 #include "tui/examples.h"
 #include "tui/explore.h"
@@ -44,10 +45,9 @@ int main(int argc, char **argv)
     if (!c && is_for_explorer(argc, argv))
         return cmd_explore(argc, argv);
     if (!c) {
-        fprintf(stderr,
-                "automap: no command, file or example named \"%s\"; automap --help lists the "
-                "commands\n",
-                argv[1]);
+        char name[256]; /* without what a terminal would obey */
+        text_clean(name, sizeof name, argv[1], strlen(argv[1]));
+        fprintf(stderr, "automap: no command, file or example named \"%s\"; automap --help lists the commands\n", name);
         return EXIT_USAGE;
     }
     int code = c->run(argc - 1, argv + 1);

@@ -1,24 +1,9 @@
 #include "tui/pipeline_args.h"
 
+#include "tui/args.h"
+
 #include <stdio.h>
 #include <string.h>
-
-static int wrong(const char *option, const char *value, const char *expected)
-{
-    fprintf(stderr, "automap: %s %s, expected %s\n", option, value[0] ? value : "has no value", expected);
-    return -1;
-}
-
-static const char *option_value(const char *name, int argc, char **argv, int *at)
-{
-    size_t length = strlen(name);
-
-    if (strncmp(argv[*at], name, length) || (argv[*at][length] && argv[*at][length] != '='))
-        return NULL;
-    if (argv[*at][length] == '=')
-        return argv[*at] + length + 1;
-    return *at + 1 < argc ? argv[++*at] : "";
-}
 
 static int take_schedule(struct pipeline_args *a, const char *value)
 {
@@ -28,7 +13,7 @@ static int take_schedule(struct pipeline_args *a, const char *value)
         a->options.schedule = (enum pipe_schedule_kind)k;
         return 1;
     }
-    return wrong("--schedule", value, "eager, 1f1b or gpipe");
+    return args_wrong("--schedule", value, "eager, 1f1b or gpipe");
 }
 
 static int take_points(struct pipeline_args *a, const char *value)
@@ -42,7 +27,7 @@ static int take_points(struct pipeline_args *a, const char *value)
     }
     a->options.points = is_equal ? PROFILE_EQUAL : PROFILE_CHEAPEST;
     if (!hlo_parse_int(value + is_equal, strlen(value) - is_equal, &n) || n < 2 || n > PIPE_POINTS_MOST)
-        return wrong("--points", value, "all, a number, or = and a number");
+        return args_wrong("--points", value, "all, a number, or = and a number");
     a->options.point_count = (uint32_t)n;
     return 1;
 }
@@ -54,7 +39,7 @@ static int take_number(const char *option, const char *value, uint32_t least, ui
 
     snprintf(expected, sizeof expected, "a number from %u to %u", least, most);
     if (!hlo_parse_int(value, strlen(value), &n) || n < least || n > most)
-        return wrong(option, value, expected);
+        return args_wrong(option, value, expected);
     *out = (uint32_t)n;
     return 1;
 }
@@ -72,15 +57,15 @@ int pipeline_args_take(struct pipeline_args *a, int argc, char **argv, int *at)
         return a->options.recompute = true, 1;
     if (!strcmp(argv[*at], "--no-memory-limit"))
         return a->options.no_limit = true, 1;
-    if ((value = option_value("--batch", argc, argv, at)))
+    if ((value = args_value("--batch", argc, argv, at)))
         return take_number("--batch", value, 1, 1 << 24, &a->options.batch);
-    if ((value = option_value("--stages", argc, argv, at)))
+    if ((value = args_value("--stages", argc, argv, at)))
         return take_number("--stages", value, 1, PIPE_STAGES_MOST, &a->options.stages);
-    if ((value = option_value("--radius", argc, argv, at)))
+    if ((value = args_value("--radius", argc, argv, at)))
         return take_number("--radius", value, 0, PIPE_RADIUS_MOST, &a->search.space.radius);
-    if ((value = option_value("--schedule", argc, argv, at)))
+    if ((value = args_value("--schedule", argc, argv, at)))
         return take_schedule(a, value);
-    if ((value = option_value("--points", argc, argv, at)))
+    if ((value = args_value("--points", argc, argv, at)))
         return take_points(a, value);
     return 0;
 }

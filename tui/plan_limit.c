@@ -1,6 +1,7 @@
 #include "tui/plan_limit.h"
 
 #include "engine/quantity.h"
+#include "tui/args.h"
 #include "engine/units.h"
 
 #include <cjson/cJSON.h>
@@ -35,8 +36,7 @@ int plan_limit_take(struct plan_limit_args *a, int argc, char **argv, int *at)
         a->is_device = !strcmp(value, "device");
         a->none = !strcmp(value, "none");
         if (!a->is_device && !a->none && quantity_read(value, QUANTITY_BYTES, &a->bytes, &e)) {
-            fprintf(stderr, "automap: --memory-limit %s, expected a size such as 12.8 GB, device or none\n", value);
-            return -1;
+            return args_wrong("--memory-limit", value, "a size such as 12.8 GB, device or none");
         }
         skip(argv, at);
         return 1;

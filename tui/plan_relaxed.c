@@ -5,6 +5,7 @@
 #include "engine/relaxed/summary.h"
 #include "engine/units.h"
 #include "hlo/attr.h"
+#include "tui/args.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ enum { SHOWN_RESHARDS = 10 };
 
 static int usage(const char *what)
 {
-    fprintf(stderr, "automap plan: %s; automap plan --help tells more\n", what);
+    args_complain("plan", "%s", what);
     return -1;
 }
 

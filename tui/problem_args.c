@@ -2,32 +2,13 @@
 
 #include "engine/cost/profile.h"
 #include "engine/plan/plan_json.h"
+#include "engine/quantity.h"
+#include "tui/args.h"
 #include "tui/command.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-/* The value of option `name` given as "--name value" or "--name=value"; NULL when argv[*at] is
- * another option. A missing value is "". */
-static const char *option_value(const char *name, int argc, char **argv, int *at)
-{
-    size_t length = strlen(name);
-
-    if (strncmp(argv[*at], name, length))
-        return NULL;
-    if (argv[*at][length] == '=')
-        return argv[*at] + length + 1;
-    if (argv[*at][length])
-        return NULL;
-    return *at + 1 < argc ? argv[++*at] : "";
-}
-
-static int wrong(const char *option, const char *value, const char *expected)
-{
-    fprintf(stderr, "automap: %s %s, expected %s\n", option, value[0] ? value : "has no value", expected);
-    return -1;
-}
 
 static int take_choice(const char *option, const char *value, const char *no, const char *yes, bool *out)
 {
@@ -37,7 +18,7 @@ static int take_choice(const char *option, const char *value, const char *no, co
     if (*out || !strcmp(value, no))
         return 1;
     snprintf(expected, sizeof expected, "%s or %s", no, yes);
-    return wrong(option, value, expected);
+    return args_wrong(option, value, expected);
 }
 
 /* Kinds of reductions by name, separated by commas. */
@@ -50,11 +31,11 @@ static int take_reductions(const char *list, bool *off)
                                             strncmp(plan_reduction_names[kind], at, size)))
             kind++;
         if (kind == HLO_COMBINE_COUNT)
-            return wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
+            return args_wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
         off[kind] = true;
         at += size + (at[size] == ',');
     }
-    return list[0] ? 1 : wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
+    return list[0] ? 1 : args_wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
 }
 
 int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
@@ -64,56 +45,53 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
 
     if (argv[*at][0] != '-' || !strcmp(argv[*at], "-")) {
         if (a->model && a->cluster) {
-            fprintf(stderr, "automap: \"%s\" is one argument too many\n", argv[*at]);
-            return -1;
+            return args_wrong("MODEL CLUSTER", argv[*at], "two files, and no argument behind them");
         }
         *(a->model ? &a->cluster : &a->model) = argv[*at];
         return 1;
     }
-    if ((value = option_value("--devices", argc, argv, at))) {
+    if ((value = args_value("--devices", argc, argv, at))) {
         if (!hlo_parse_int(value, strlen(value), &n) || n < 1 || n > CLUSTER_DEVICES_MOST)
-            return wrong("--devices", value, "a number of devices");
+            return args_wrong("--devices", value, "a number of devices");
         a->devices = (uint32_t)n;
         return 1;
     }
-    if ((value = option_value("--mesh", argc, argv, at))) {
+    if ((value = args_value("--mesh", argc, argv, at))) {
         if (!value[0] || strlen(value) >= sizeof a->options.mesh)
-            return wrong("--mesh", value, "sizes such as 2x8");
+            return args_wrong("--mesh", value, "sizes such as 2x8");
         snprintf(a->options.mesh, sizeof a->options.mesh, "%s", value);
         return 1;
     }
-    if ((value = option_value("--vars", argc, argv, at))) {
+    if ((value = args_value("--vars", argc, argv, at))) {
         a->vars = value;
-        return value[0] ? 1 : wrong("--vars", value, "a file");
+        return value[0] ? 1 : args_wrong("--vars", value, "a file");
     }
-    if ((value = option_value("--profile", argc, argv, at))) {
+    if ((value = args_value("--profile", argc, argv, at))) {
         a->profile = value;
-        return value[0] ? 1 : wrong("--profile", value, "a file");
+        return value[0] ? 1 : args_wrong("--profile", value, "a file");
     }
-    if ((value = option_value("--rules", argc, argv, at)))
+    if ((value = args_value("--rules", argc, argv, at)))
         return take_choice("--rules", value, "full", "paper", &a->options.classes.paper_rules);
-    if ((value = option_value("--divisibility", argc, argv, at)))
+    if ((value = args_value("--divisibility", argc, argv, at)))
         return take_choice("--divisibility", value, "pad", "exact", &a->options.exact_divisibility);
-    if ((value = option_value("--micro-batches", argc, argv, at))) {
+    if ((value = args_value("--micro-batches", argc, argv, at))) {
         if (!hlo_parse_int(value, strlen(value), &n) || n < 1 || n > MICRO_BATCHES_MOST)
-            return wrong("--micro-batches", value, "a number that divides the batch");
+            return args_wrong("--micro-batches", value, "a number that divides the batch");
         a->options.micro_batches = (uint32_t)n;
         return 1;
     }
-    if ((value = option_value("--zero", argc, argv, at))) {
+    if ((value = args_value("--zero", argc, argv, at))) {
         if (!hlo_parse_int(value, strlen(value), &n) || n < 0 || n > ZERO_LEVEL_MOST)
-            return wrong("--zero", value, "0, 1, 2 or 3");
+            return args_wrong("--zero", value, "0, 1, 2 or 3");
         a->options.zero = (uint8_t)n;
         return 1;
     }
-    if ((value = option_value("--overlap", argc, argv, at))) {
-        char *end;
-        a->options.overlap = strtod(value, &end);
-        return *value && !*end && a->options.overlap >= 0 && a->options.overlap <= 1
+    if ((value = args_value("--overlap", argc, argv, at))) {
+        return quantity_real(value, 0, 1, &a->options.overlap)
                    ? 1
-                   : wrong("--overlap", value, "a part from 0 to 1");
+                   : args_wrong("--overlap", value, "a part from 0 to 1");
     }
-    if ((value = option_value("--no-reductions", argc, argv, at)))
+    if ((value = args_value("--no-reductions", argc, argv, at)))
         return take_reductions(value, a->options.classes.reduce_off);
     return 0;
 }

@@ -1,6 +1,8 @@
 #include "tui/search_args.h"
 
 #include "engine/live/options.h"
+#include "engine/quantity.h"
+#include "tui/args.h"
 #include "tui/file.h"
 #include "tui/search_compare.h"
 
@@ -8,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MOST = 4 << 20 };
+enum { FILE_MOST = 4 << 20, SECONDS_MOST = 1000 * 1000 * 1000 };
 
 static const char help[] =
     "usage: automap search MODEL [CLUSTER] [OPTION ...]\n\n"
@@ -52,7 +54,7 @@ static const char help[] =
 
 static int usage(const char *what, const char *detail)
 {
-    fprintf(stderr, "automap search: %s%s; automap search --help tells more\n", what, detail);
+    args_complain("search", "%s%s", what, detail);
     return -1;
 }
 
@@ -62,31 +64,25 @@ static int wrong_file(const struct err *e)
     return -2;
 }
 
-static bool take_count(const char *text, uint64_t least, uint64_t most, uint64_t *out)
+static bool take_count(const char *text, uint64_t most, uint64_t *out)
 {
-    int64_t n;
-
-    if (!hlo_parse_int(text, strlen(text), &n) || n < (int64_t)least || (uint64_t)n > most)
-        return false;
-    *out = (uint64_t)n;
-    return true;
+    return quantity_whole(text, most, out) && *out;
 }
 
-static int add_pin(struct search_args *a, const char *setting)
+static int add_pin(struct search_args *a, const char *setting, struct timed_command at)
 {
-    struct live_command c;
     struct str line = {0};
     struct err e;
 
     str_format(&line, "pin %s", setting);
     int rc = line.failed ? err_set(&e, ERR_MEMORY, "not enough memory")
-                         : live_command_parse(line.text, &c, &e);
+                         : live_command_parse(line.text, &at.command, &e);
     str_release(&line);
     if (!rc && !mem_grow(&a->pins, &a->pin_room, a->pin_count, 1))
         rc = err_set(&e, ERR_MEMORY, "not enough memory for the pins");
     if (rc)
         return wrong_file(&e);
-    a->pins[a->pin_count++] = c;
+    a->pins[a->pin_count++] = at;
     return 0;
 }
 
@@ -99,7 +95,7 @@ static char *trim(char *line)
 
 /* Calls `each` with every line of a file that is neither empty nor a comment. */
 static int each_line(struct search_args *a, const char *path,
-                     int (*each)(struct search_args *a, char *line, uint32_t number, struct err *e))
+                     int (*each)(struct search_args *a, char *line, struct timed_command at, struct err *e))
 {
     char *text, *save = NULL;
     size_t size;
@@ -116,7 +112,7 @@ static int each_line(struct search_args *a, const char *path,
         number++;
         char *line = trim(at);
         if (line[0] && line[0] != '#') {
-            rc = each(a, line, number, &e);
+            rc = each(a, line, (struct timed_command){.file = path, .line = number}, &e);
             if (rc == ERR_INPUT) {
                 err_in_file(&e, path);
                 e.line = number;
@@ -129,33 +125,31 @@ static int each_line(struct search_args *a, const char *path,
     return rc;
 }
 
-static int pin_line(struct search_args *a, char *line, uint32_t number, struct err *e)
+static int pin_line(struct search_args *a, char *line, struct timed_command at, struct err *e)
 {
-    (void)number;
     if (!strchr(line, '='))
         return err_set(e, ERR_INPUT, "\"%.80s\", expected NAME:DIM=0 or NAME:DIM=1", line);
-    return add_pin(a, line);
+    return add_pin(a, line, at);
 }
 
-static int script_line(struct search_args *a, char *line, uint32_t number, struct err *e)
+static int script_line(struct search_args *a, char *line, struct timed_command at, struct err *e)
 {
     static const char at_episode[] = "at episode";
     bool by_episode = !strncmp(line, at_episode, sizeof at_episode - 1);
     char *number_at = line + (by_episode ? sizeof at_episode - 1 : 0), *end;
     struct timed_list *list = by_episode ? &a->by_episode : &a->by_step;
-    struct timed_command t = {.order = number};
 
     number_at += strspn(number_at, " \t");
-    t.at = strtoull(number_at, &end, 10);
+    at.at = strtoull(number_at, &end, 10);
     if (number_at[0] < '0' || number_at[0] > '9' || (by_episode && *end != ':'))
         return err_set(e, ERR_INPUT, "\"%.80s\", expected STEP COMMAND or at episode N: COMMAND",
                        line);
-    int rc = live_command_parse(end + by_episode, &t.command, e);
+    int rc = live_command_parse(end + by_episode, &at.command, e);
     if (rc)
         return ERR_INPUT;
     if (!mem_grow(&list->items, &list->room, list->count, 1))
         return err_set(e, ERR_INPUT, "not enough memory for the script");
-    list->items[list->count++] = t;
+    list->items[list->count++] = at;
     return 0;
 }
 
@@ -165,7 +159,7 @@ static int compare_timed(const void *x, const void *y)
 
     if (a->at != b->at)
         return a->at < b->at ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return (a->line > b->line) - (a->line < b->line);
 }
 
 static void sort_timed(struct timed_list *l)
@@ -182,9 +176,7 @@ static int set(struct search_args *a, const char *name, const char *value)
     struct err e;
 
     if (live_option_set(&a->search, name, value, &e)) {
-        fprintf(stderr,
-                "automap search: --%s %s is not possible; automap search --help tells more\n", name,
-                value);
+        args_complain("search", "--%s %s is not possible", name, value);
         return -1;
     }
     return 0;
@@ -204,7 +196,6 @@ static int set_learner(struct search_args *a, const char *setting)
 /* Options with a value. 1: not one of them. */
 static int take_value(struct search_args *a, const char *option, const char *value)
 {
-    char *end;
     uint64_t n;
 
     if (!strcmp(option, "kind")) {
@@ -225,23 +216,22 @@ static int take_value(struct search_args *a, const char *option, const char *val
         return a->relaxed || !strcmp(value, "strict") ? 0 : usage("--mode is strict or relaxed, not ", value);
     }
     if (!strcmp(option, "episodes"))
-        return take_count(value, 1, INT64_MAX, &a->episodes)
+        return take_count(value, INT64_MAX, &a->episodes)
                    ? 0
                    : usage("--episodes expects a number, not ", value);
     if (!strcmp(option, "time")) {
-        a->seconds = strtod(value, &end);
-        return end != value && !*end && a->seconds > 0 && a->seconds < 1e9
+        return quantity_real(value, 0, SECONDS_MOST, &a->seconds) && a->seconds > 0
                    ? 0
                    : usage("--time expects seconds, not ", value);
     }
     if (!strcmp(option, "seeds")) {
-        if (!take_count(value, 1, SEARCH_SEEDS_MOST, &n))
+        if (!take_count(value, SEARCH_SEEDS_MOST, &n))
             return usage("--seeds expects 1 to 1000, not ", value);
         a->seeds = (uint32_t)n;
         return 0;
     }
     if (!strcmp(option, "pin"))
-        return strchr(value, '=') ? add_pin(a, value)
+        return strchr(value, '=') ? add_pin(a, value, (struct timed_command){0})
                                   : usage("--pin expects NAME:DIM=0 or NAME:DIM=1, not ", value);
     if (!strcmp(option, "pins"))
         return each_line(a, value, pin_line);

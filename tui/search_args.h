@@ -12,7 +12,8 @@ enum { SEARCH_SEEDS_MOST = 1000 };
 /* A command at a moment: after `at` steps, or after `at` episodes. */
 struct timed_command {
     uint64_t at;
-    uint32_t order; /* of its line */
+    const char *file; /* it stands in; NULL: the command line */
+    uint32_t line;    /* there, from 1 */
     struct live_command command;
 };
 
@@ -43,7 +44,7 @@ struct search_args {
     uint64_t episodes; /* 0: no limit */
     double seconds;    /* 0: no limit */
     uint32_t seeds;
-    struct live_command *pins;
+    struct timed_command *pins; /* at the beginning */
     size_t pin_count, pin_room;
     struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
     const char *plan;

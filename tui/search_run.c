@@ -56,7 +56,7 @@ struct script {
 
 /* The next command that is due; `idle`: the search waits, so the next one is due whatever its time.
  */
-static const struct live_command *next_command(struct script *s, const struct core *c, bool idle)
+static const struct timed_command *next_command(struct script *s, const struct core *c, bool idle)
 {
     const struct timed_list *a = s->by_step, *b = s->by_episode;
     bool step = s->step < a->count, episode = s->episode < b->count;
@@ -65,26 +65,38 @@ static const struct live_command *next_command(struct script *s, const struct co
 
     if (step_due || (step && idle && !episode_due)) {
         s->origin = 's';
-        return &a->items[s->step++].command;
+        return &a->items[s->step++];
     }
     if (episode_due || (episode && idle)) {
         s->origin = 'e';
-        return &b->items[s->episode++].command;
+        return &b->items[s->episode++];
     }
     return NULL;
 }
 
+int search_obey(struct core *c, const struct timed_command *t, struct err *e)
+{
+    int rc = core_apply(c, &t->command, e);
+
+    if (rc && t->file) {
+        e->line = t->line;
+        e->col = 1;
+        err_in_file(e, t->file);
+    }
+    return rc;
+}
+
 static int follow_script(struct script *s, struct core *c, struct err *e)
 {
-    const struct live_command *command;
+    const struct timed_command *t;
 
-    while (!s->quit && (command = next_command(s, c, !core_wants_step(c)))) {
+    while (!s->quit && (t = next_command(s, c, !core_wants_step(c)))) {
         c->origin = s->origin;
-        int rc = core_apply(c, command, e);
+        int rc = search_obey(c, t, e);
         c->origin = 'c';
         if (rc)
             return rc;
-        s->quit = command->verb == COMMAND_QUIT;
+        s->quit = t->command.verb == COMMAND_QUIT;
     }
     return 0;
 }
@@ -190,7 +202,7 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     if (!rc && !a->replay)
         rc = keep_journal(a, r);
     for (size_t k = 0; k < a->pin_count && !rc; k++)
-        rc = core_apply(&r->core, &a->pins[k], &r->error);
+        rc = search_obey(&r->core, &a->pins[k], &r->error);
     return rc ? rc : core_apply(&r->core, &run, &r->error);
 }
 

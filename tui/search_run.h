@@ -31,6 +31,9 @@ struct search_pool {
     pthread_t watcher; /* told with SIGUSR1 when a run is finished */
 };
 
+/* Carries out one command; a refusal says which line of its file asked for it. */
+int search_obey(struct core *c, const struct timed_command *t, struct err *e) MUST_CHECK;
+
 /* Carries out all runs on as many threads as the machine has, at most one per run. `tick` is called
  * about ten times a second. SIGINT and SIGTERM, which must not be caught elsewhere, end all runs;
  * true when one came. */

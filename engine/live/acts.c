@@ -235,6 +235,18 @@ static int pin_dim(struct core *c, struct act *a, uint32_t param, const struct p
     return rc;
 }
 
+/* Past the digits of a decision's number, as in @12=1; NULL: there is no such decision. */
+static const char *move_number(const char *text, const struct game *g, uint32_t *move)
+{
+    uint64_t value = 0;
+    const char *at = text;
+
+    for (; *at >= '0' && *at <= '9' && value < g->move_count; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    *move = (uint32_t)value;
+    return at > text && value < g->move_count ? at : NULL;
+}
+
 static int pin_setting(struct core *c, struct act *a, const char *setting, bool drop, struct err *e)
 {
     const struct problem *p = c->problem;
@@ -244,9 +256,8 @@ static int pin_setting(struct core *c, struct act *a, const char *setting, bool 
     int rc;
 
     if (setting[0] == '@') { /* a move by number, as screens name them */
-        char *end;
-        move = (uint32_t)strtoul(setting + 1, &end, 10);
-        if (end == setting + 1 || (strcmp(end, "=0") && strcmp(end, "=1")) || move >= g->move_count)
+        const char *end = move_number(setting + 1, g, &move);
+        if (!end || (strcmp(end, "=0") && strcmp(end, "=1")))
             return err_set(e, ERR_INPUT, "no decision %.40s", setting);
         struct game_pin pin = {g->pool[g->moves[move].classes], (uint8_t)g->moves[move].axis,
                                end[1] == '1'};
@@ -355,12 +366,12 @@ static int find_move(const struct core *c, const char *text, uint32_t *move, str
 {
     const struct game *g = search_game(c->search);
     const struct problem *p = c->problem;
-    char setting[COMMAND_TEXT_ROOM + 2], *end = NULL;
+    char setting[COMMAND_TEXT_ROOM + 2];
     struct plan_setting s;
 
     if (text[0] == '@') {
-        *move = (uint32_t)strtoul(text + 1, &end, 10);
-        if (end != text + 1 && !*end && *move < g->move_count)
+        const char *end = move_number(text + 1, g, move);
+        if (end && !*end)
             return 0;
         return err_set(e, ERR_INPUT, "no decision %.40s", text);
     }

@@ -1,5 +1,7 @@
 #include "engine/live/command.h"
 
+#include "engine/quantity.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,10 +22,7 @@ static const uint8_t arguments[COMMAND_VERB_COUNT] = {
 
 static bool parse_number(const char *text, double *out)
 {
-    char *end;
-
-    *out = strtod(text, &end);
-    return end != text && !*end && isfinite(*out) && *out >= 0 && *out <= 1e12;
+    return quantity_real(text, 0, 1e12, out);
 }
 
 int live_command_parse(const char *line, struct live_command *out, struct err *e)

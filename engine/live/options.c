@@ -1,5 +1,7 @@
 #include "engine/live/options.h"
 
+#include "engine/quantity.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -47,10 +49,8 @@ int live_option_set(struct search_options *o, const char *name, const char *valu
         return 0;
     bool seed = !strcmp(name, "seed");
     if (seed || !strcmp(name, "stable-episodes")) {
-        char *end;
-        unsigned long long number = strtoull(value, &end, 10);
-        if (value[0] >= '0' && value[0] <= '9' && !*end &&
-            (seed || (number >= 1 && number <= UINT32_MAX))) {
+        uint64_t number;
+        if (quantity_whole(value, seed ? UINT64_MAX : UINT32_MAX, &number) && (seed || number)) {
             if (seed)
                 o->seed = number;
             else

@@ -27,7 +27,7 @@ struct session {
     uint64_t sent, applied; /* queue[ticket % QUEUE_ROOM] */
     struct refusal refused[REFUSALS];
     uint64_t refusals;
-    bool idle, quitting;
+    bool idle, ended;
     struct snapshot *newest;
     uint64_t numbered;
     int wake[2]; /* a pipe: one byte when a snapshot is there that was not looked at */
@@ -57,7 +57,8 @@ static void publish(struct session *s)
         return;
 }
 
-static bool take_command(struct session *s, struct live_command *out)
+/* `quits`: nothing left to take is the end of the thread; what is sent later is refused. */
+static bool take_command(struct session *s, bool quits, struct live_command *out)
 {
     bool any;
 
@@ -67,17 +68,29 @@ static bool take_command(struct session *s, struct live_command *out)
         *out = s->queue[(s->applied + 1) % QUEUE_ROOM];
     else
         atomic_store(&s->pending, false);
+    s->ended = quits && !any;
     pthread_mutex_unlock(&s->lock);
     return any;
+}
+
+static int too_late(struct err *e)
+{
+    return err_set(e, ERR_INPUT, "the search has ended");
+}
+
+/* Under the lock: the next command was carried out, or refused with `e`. */
+static void answer(struct session *s, int rc, const struct err *e)
+{
+    s->applied++;
+    if (rc)
+        s->refused[s->refusals++ % REFUSALS] = (struct refusal){s->applied, *e};
+    pthread_cond_broadcast(&s->done);
 }
 
 static void finish_command(struct session *s, int rc, const struct err *e)
 {
     pthread_mutex_lock(&s->lock);
-    s->applied++;
-    if (rc)
-        s->refused[s->refusals++ % REFUSALS] = (struct refusal){s->applied, *e};
-    pthread_cond_broadcast(&s->done);
+    answer(s, rc, e);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -87,9 +100,9 @@ static bool apply_commands(struct session *s)
     struct live_command c;
     bool quit = false;
 
-    while (take_command(s, &c)) {
+    while (take_command(s, quit, &c)) {
         struct err e;
-        int rc = core_apply(&s->core, &c, &e);
+        int rc = quit ? too_late(&e) : core_apply(&s->core, &c, &e);
         quit |= c.verb == COMMAND_QUIT;
         if (core_wants_step(&s->core) || quit) {
             pthread_mutex_lock(&s->lock);
@@ -274,14 +287,18 @@ uint64_t session_send(struct session *s, const struct live_command *c)
     uint64_t ticket;
 
     pthread_mutex_lock(&s->lock);
-    while (s->sent - s->applied == QUEUE_ROOM - 1 && !s->quitting)
+    while (s->sent - s->applied == QUEUE_ROOM - 1)
         pthread_cond_wait(&s->done, &s->lock);
     ticket = ++s->sent;
-    s->queue[ticket % QUEUE_ROOM] = *c;
-    s->quitting |= c->verb == COMMAND_QUIT;
-    s->idle = false;
-    atomic_store(&s->pending, true);
-    pthread_cond_signal(&s->work);
+    if (s->ended) {
+        struct err e;
+        answer(s, too_late(&e), &e);
+    } else {
+        s->queue[ticket % QUEUE_ROOM] = *c;
+        s->idle = false;
+        atomic_store(&s->pending, true);
+        pthread_cond_signal(&s->work);
+    }
     pthread_mutex_unlock(&s->lock);
     return ticket;
 }

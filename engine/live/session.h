@@ -24,7 +24,7 @@ int session_new(const struct problem *p, const struct session_options *o, struct
                 struct err *e) MUST_CHECK;
 void session_free(struct session *s); /* stops and joins the thread; NULL ok */
 
-/* Queues a command; returns its ticket, numbers from 1. */
+/* Queues a command; returns its ticket, numbers from 1. What comes behind a quit is refused. */
 uint64_t session_send(struct session *s, const struct live_command *c);
 /* Waits until that command was applied, at most `timeout_s` seconds: 0 applied, ERR_* with its
  * sentence when it was refused, ERR_IO on time-out. */

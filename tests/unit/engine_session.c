@@ -285,6 +285,23 @@ static void test_signals(void **state)
     }
 }
 
+/* What is sent to a search that has ended is refused at once: nobody is left to carry it out. */
+static void test_after_the_end(void **state)
+{
+    (void)state;
+    struct session *s = begin(1);
+    struct live_command run = {.verb = COMMAND_RUN};
+    struct err e;
+
+    tell(s, "quit");
+    for (int n = 0; n < 5000; n++) /* more than its queue holds */
+        (void)session_send(s, &run);
+    uint64_t ticket = session_send(s, &run);
+    assert_int_equal(session_wait(s, ticket, 30, &e), ERR_INPUT);
+    assert_string_equal(e.what, "the search has ended");
+    session_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_pins_hold),
         cmocka_unit_test(test_edits), cmocka_unit_test(test_edits_of_mesh_and_roles),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_after_the_end),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
