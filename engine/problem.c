@@ -286,3 +286,8 @@ class_id problem_param_class(const struct problem *p, uint32_t param, uint32_t d
 {
     return p->classes.class_of[class_dim(&p->classes, p->roles.params[param].value, dim)];
 }
+
+double problem_device_limit(const struct problem *p)
+{
+    return (1 - DEVICE_MEMORY_MARGIN) * cluster_weakest(&p->cluster).memory_bytes;
+}

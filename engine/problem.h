@@ -22,6 +22,10 @@ struct problem_options {
 
 enum { BATCH_AS_FOUND = UINT32_MAX };
 
+/* Part of a device's memory that plans within "device" leave free: what the memory model misses, and what
+ * schedulers other than the stated one need more (engine/README.md, Memory). */
+#define DEVICE_MEMORY_MARGIN 0.2
+
 struct problem {
     struct hlo_module *file, *m; /* as read; inlined */
     bool file_is_borrowed;       /* of the problem this one was derived from */
@@ -74,6 +78,9 @@ struct problem_change {
  * parameters are the same. Borrows `from`'s file, which must outlive it. Built anew: O(problem_new). */
 int problem_derive(const struct problem *from, const struct problem_change *change, struct problem *out,
                    struct err *e) MUST_CHECK;
+
+/* Memory of the smallest device less the margin, bytes. */
+double problem_device_limit(const struct problem *p);
 
 /* Measured times in place of the roofline (engine/cost/profile.h): ms [m->count] from malloc, < 0: not
  * measured; NULL: the roofline again. Taken over, also on error, when the old costs stay. */

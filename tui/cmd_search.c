@@ -69,6 +69,22 @@ static void show_progress(struct search_pool *pool, void *self)
 
 /* ---- results ---- */
 
+/* Of a search within a memory limit. */
+static void print_memory(const struct core *c, const struct plan *plan)
+{
+    struct memory_cost memory = {0};
+    struct err e;
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    if (plan_memory(plan, &memory, &e))
+        return;
+    printf("  memory          %12s  of %s: %s", units_bytes(a, memory.peak), units_bytes(b, plan->memory_limit),
+           c->best->fits ? "fits" : "does not fit");
+    if (c->exact && !c->exact->fits && c->exact->proven)
+        printf("; no plan does, proven; automap plan --memory-limit says what it takes");
+    printf("\n");
+}
+
 static void print_run(const struct core *c, const struct plan *plan)
 {
     struct plan_counts n = plan_count(plan);
@@ -81,10 +97,13 @@ static void print_run(const struct core *c, const struct plan *plan)
            units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
            units_ms(d, plan->cost.communication_ms));
     printf("  baseline        %12s  everything whole but the pins\n", units_ms(a, c->baseline_ms));
-    if (c->exact && c->options.game.reward == GAME_REWARD_COST)
-        printf("  %-15s %12s  %.2f %% below\n", c->exact->proven ? "proven optimum" : "best known",
+    if (c->exact && c->exact->fits && c->options.game.reward == GAME_REWARD_COST)
+        printf("  %-15s %12s  %.2f %% below%s\n", c->exact->proven ? "proven optimum" : "best known",
                units_ms(a, c->exact->cost.step_ms),
-               100 * (1 - c->exact->cost.step_ms / plan->cost.step_ms));
+               100 * (1 - c->exact->cost.step_ms / plan->cost.step_ms),
+               plan->memory_limit > 0 ? ", within the memory limit" : "");
+    if (plan->memory_limit > 0)
+        print_memory(c, plan);
     printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n", units_count(a, n.dims),
            units_count(b, n.partitioned), units_count(d, n.replicated), n.undecided);
     printf("  paper reward    %12s", units_number(a, n.paper_reward, 1));
@@ -178,7 +197,7 @@ static uint32_t optima(const struct search_pool *pool)
 
     for (uint32_t n = 0; n < pool->args->seeds; n++) {
         const struct core *c = &pool->runs[n].core;
-        count += pool->runs[n].began && c->best && c->exact && c->exact->proven &&
+        count += pool->runs[n].began && c->best && c->exact && c->exact->proven && c->exact->fits &&
                  c->best->score >= c->exact->score - 1e-9 * (1 + fabs(c->exact->score));
     }
     return count;
@@ -235,7 +254,7 @@ static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relax
 /* --mode relaxed: the best relaxed plan that keeps what the search decided, in place of its own. */
 static int complete(struct plan *best, struct err *e)
 {
-    struct plan_relaxed_args a = {.on = true};
+    struct plan_relaxed_args a = {.on = true, .limit = best->memory_limit};
     struct plan done;
     int rc = plan_relaxed_solve(&a, best->problem, NULL, 0, best, &done, e);
 
@@ -254,7 +273,7 @@ static void print_completed(const struct plan *plan)
     printf("its decisions, completed by a relaxed plan\n\n");
     printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
            units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
-    plan_relaxed_print_costs(plan->relaxed, false);
+    plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0);
     printf("\n");
 }
 
@@ -269,6 +288,14 @@ static cJSON *completed_json(const struct plan *plan)
     cJSON_AddNumberToObject(o, "gap", r->gap);
     cJSON_AddNumberToObject(o, "reshards", r->reshard_count);
     return o;
+}
+
+static bool is_within_limit(const struct plan *plan)
+{
+    struct memory_cost memory;
+    struct err e;
+
+    return plan_memory(plan, &memory, &e) || memory.peak <= plan->memory_limit * (1 + 1e-9);
 }
 
 /* Says what came of it, with the best plan completed or beside the best of each kind where that was
@@ -296,12 +323,15 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
         comparison_print(kinds);
     if (!rc && a->plan)
         rc = kinds ? comparison_save(kinds, a->plan, &e) : plan_file_save(best, a->plan, &e);
+    bool fits = best->memory_limit <= 0 || (kinds ? kinds->of[0].fits : is_within_limit(best));
     if (kinds)
         comparison_free(kinds);
     free(kinds);
     if (rc)
         err_print(&e, stderr);
-    return rc ? exit_code_of(&e) : EXIT_OK;
+    else if (!fits)
+        fprintf(stderr, "automap search: no plan found is within the memory limit\n");
+    return rc ? exit_code_of(&e) : fits ? EXIT_OK : EXIT_INFEASIBLE;
 }
 
 /* Prints every run that found a plan; the best of them is the plan to write. */

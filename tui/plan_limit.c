@@ -60,7 +60,7 @@ double plan_limit_bytes(const struct plan_limit_args *a, const struct problem *p
 {
     if (a->none)
         return INFINITY;
-    return a->bytes > 0 ? a->bytes : (1 - PLAN_LIMIT_MARGIN) * cluster_weakest(&p->cluster).memory_bytes;
+    return a->bytes > 0 ? a->bytes : problem_device_limit(p);
 }
 
 int plan_limit_solve(const struct plan_limit_args *a, struct problem *p,
@@ -114,7 +114,7 @@ static void print_pair(const struct plan_limit_args *a, const struct regime *r)
 /* Memory of a device on which `bytes` would be within the limit. */
 static double device_for(const struct plan_limit_args *a, double bytes)
 {
-    return a->bytes > 0 ? bytes : bytes / (1 - PLAN_LIMIT_MARGIN);
+    return a->bytes > 0 ? bytes : bytes / (1 - DEVICE_MEMORY_MARGIN);
 }
 
 void plan_limit_print(const struct plan_limit_args *a, const struct problem *p, const struct regimes_result *r)
@@ -139,7 +139,7 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p, 
         printf("  no number of micro-batches is enough; it needs a device of %s\n",
                units_bytes(device, device_for(a, r->plan.peak)));
     if (a->bytes <= 0)
-        printf("  of a device's memory %.0f %% is left free\n", 100 * PLAN_LIMIT_MARGIN);
+        printf("  of a device's memory %.0f %% is left free\n", 100 * DEVICE_MEMORY_MARGIN);
     printf("\n");
 }
 

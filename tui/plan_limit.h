@@ -5,10 +5,6 @@
 #include "engine/plan/plan.h"
 #include "engine/search/regimes.h"
 
-/* Part of a device's memory that `device` leaves free: what the memory model misses, and what
- * schedulers other than the stated one need more (engine/README.md, Memory). */
-#define PLAN_LIMIT_MARGIN 0.2
-
 struct plan_limit_args {
     bool on;              /* asked for: a limit, or something to choose */
     bool is_device, none; /* the device's memory less the margin; no limit at all */

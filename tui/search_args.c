@@ -25,6 +25,8 @@ static const char help[] =
     "  --reward cost|paper        step time (default), or the paper's 0.4 and 0.1 per dim\n"
     "  --mode strict|relaxed      relaxed: what was decided is completed at least cost by a plan whose\n"
     "                             values may change their split between uses\n"
+    "  --memory-limit SIZE        plans that need more than SIZE (12.8 GB) of a device rank behind all that do\n"
+    "                             not, the optimum is that within it; device: what it has less 20 %; none\n"
     "  --propagation full|weak    weak: conflicts are found by walking into them, and end an "
     "episode\n"
     "  --no-folding               decide every copy of a repeated layer apart\n"
@@ -50,7 +52,8 @@ static const char help[] =
     "  --json                     the result as JSON on standard output\n"
     "  --quiet                    no progress on standard error\n\n"
     "Seconds in results are those of the search's thread on a processor.\n"
-    "Exit codes: 0, 1 usage, 2 input, 3 stopped (the best so far is printed), 4 the pins clash.\n";
+    "Exit codes: 0, 1 usage, 2 input, 3 stopped (the best so far is printed), 4 the pins clash,\n"
+    "or no plan found is within the memory limit.\n";
 
 static int usage(const char *what, const char *detail)
 {
@@ -169,7 +172,7 @@ static void sort_timed(struct timed_list *l)
 }
 
 /* "--kind" and the others that are options of the search by the same name. */
-static const char *const same_name[] = {"reward", "propagation", "seed", "stable-episodes"};
+static const char *const same_name[] = {"reward", "propagation", "memory-limit", "seed", "stable-episodes"};
 
 static int set(struct search_args *a, const char *name, const char *value)
 {
@@ -327,7 +330,7 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
     int rc = take_value(a, name, value);
     if (rc == 1)
         return usage("unknown option ", option);
-    if (!strcmp(name, "reward") || !strcmp(name, "propagation"))
+    if (!strcmp(name, "reward") || !strcmp(name, "propagation") || !strcmp(name, "memory-limit"))
         a->given[GIVEN_SEARCH] = option;
     if (!strcmp(name, "learner") || !strcmp(name, "stable-episodes"))
         a->given[GIVEN_LEARNER] = option;
@@ -348,6 +351,8 @@ static int check_operators(struct search_args *a)
         return usage("only --kind pp, and --kind all where it compares kinds, have a use for ", a->given[GIVEN_PIPELINE]);
     if (!a->race && a->algorithm && set(a, "algorithm", a->algorithm))
         return -1;
+    if (a->search.game.memory_limit != 0 && a->search.game.reward == GAME_REWARD_PAPER)
+        return usage("--memory-limit is of --reward cost", "");
     if (a->given[GIVEN_LEARNER] && !a->race && a->search.algorithm != SEARCH_DQN && !a->by_step.count && !a->by_episode.count)
         return usage("only --algo dqn and race have a use for ", a->given[GIVEN_LEARNER]);
     return 0;

@@ -21,17 +21,29 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* What a score is in the figure people read: a step time, or the paper's reward. */
-static double shown(const struct search_args *a, double baseline_ms, double score)
-{
-    return a->search.game.reward == GAME_REWARD_PAPER ? score : baseline_ms * exp(-score);
-}
-
 static double baseline_of(const struct race *r)
 {
     const struct game *g = search_game(r->runner[0].search);
 
     return g->pinned_compute_ms + g->pinned_communication_ms;
+}
+
+/* What a score is in the figure people read: a step time, or the paper's reward. NAN: of a plan over the
+ * memory limit, or of none. */
+static double shown(const struct search_args *a, const struct race *r, double score)
+{
+    if (!isfinite(score) || !game_score_fits(search_game(r->runner[0].search), score))
+        return NAN;
+    return a->search.game.reward == GAME_REWARD_PAPER ? score : baseline_of(r) * exp(-score);
+}
+
+/* A figure of 12 columns, "-" where there is none. */
+static void print_shown(const struct search_args *a, const struct race *r, double score)
+{
+    double x = shown(a, r, score);
+    char number[UNITS_ROOM];
+
+    printf(" %12s", isnan(x) ? "-" : units_number(number, x, 3));
 }
 
 /* One sentence on who won, said plainly when it was not the learner. */
@@ -43,8 +55,8 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
            best = search_best(r->runner[first].search)->score;
     const struct race_runner *quickest = NULL;
 
-    if (!isfinite(best)) {
-        snprintf(out, room, "no algorithm found a plan");
+    if (!isfinite(best) || !game_score_fits(search_game(dqn->search), best)) {
+        snprintf(out, room, "no algorithm found a plan%s", isfinite(best) ? " within the memory limit" : "");
         return;
     }
     bool reached = mine >= best - 1e-9 * (1 + fabs(best));
@@ -60,10 +72,12 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
     char mine_at[UNITS_ROOM], their_at[UNITS_ROOM];
     const char *proof =
         search_is_proven(exact->search) ? "the proven optimum" : "the best plan known";
-    if (!reached)
+    if (!game_score_fits(search_game(dqn->search), mine))
+        snprintf(out, room, "the dqn lost: %s ended at %s, the dqn has nothing within the memory limit",
+                 search_names[first], units_number(their_at, shown(a, r, best), 3));
+    else if (!reached)
         snprintf(out, room, "the dqn lost: %s ended at %s, the dqn at %s", search_names[first],
-                 units_number(their_at, shown(a, baseline_of(r), best), 3),
-                 units_number(mine_at, shown(a, baseline_of(r), mine), 3));
+                 units_number(their_at, shown(a, r, best), 3), units_number(mine_at, shown(a, r, mine), 3));
     else if (!quickest)
         snprintf(out, room,
                  "the dqn reached %s after %s plans; no opponent but the exact solver did", proof,
@@ -92,7 +106,6 @@ static void print_relaxed(const struct race *r)
 
 static void print_lines(const struct search_args *a, const struct race *r, const char *conclusion)
 {
-    double base = baseline_of(r);
     char number[UNITS_ROOM], at[UNITS_ROOM], plans[UNITS_ROOM];
 
     printf("best %s after so many priced plans\n\n  %-10s",
@@ -103,8 +116,7 @@ static void print_lines(const struct search_args *a, const struct race *r, const
     for (uint32_t k = 0; k < r->point_count; k++) {
         printf("  %-10s", units_count(number, (int64_t)r->points[k]));
         for (uint32_t n = 0; n < r->count; n++)
-            isnan(r->runner[n].curve[k]) ? printf(" %12s", "-")
-                                         : printf(" %12s", units_number(number, shown(a, base, r->runner[n].curve[k]), 3));
+            print_shown(a, r, r->runner[n].curve[k]);
         printf("\n");
     }
     printf("\n  %-10s %12s %10s %10s %10s %10s\n", "", "best", "at plan", "plans", "seconds",
@@ -112,17 +124,19 @@ static void print_lines(const struct search_args *a, const struct race *r, const
     for (uint32_t n = 0; n < r->count; n++) {
         const struct race_runner *o = &r->runner[n];
         const struct search_best *b = search_best(o->search);
-        printf("  %-10s %12s %10s %10s %10.3f %10.3f%s\n", search_names[o->algorithm],
-               units_number(number, shown(a, base, b->score), 3), units_count(at, (int64_t)b->evaluation),
+        printf("  %-10s", search_names[o->algorithm]);
+        print_shown(a, r, b->score);
+        printf(" %10s %10s %10.3f %10.3f%s\n", units_count(at, (int64_t)b->evaluation),
                units_count(plans, (int64_t)search_evaluations(o->search)), o->seconds, o->seconds_to_best,
                search_is_proven(o->search) ? "  proven" : "");
     }
     print_relaxed(r);
     printf("\nwho led\n\n");
     for (size_t n = 0; n < r->lead_count; n++)
-        printf("  from plan %-8s %-10s %s\n", units_count(at, (int64_t)r->leads[n].evaluation),
-               search_names[r->runner[r->leads[n].runner].algorithm],
-               units_number(number, shown(a, base, r->leads[n].score), 3));
+        if (game_score_fits(search_game(r->runner[0].search), r->leads[n].score))
+            printf("  from plan %-8s %-10s %s\n", units_count(at, (int64_t)r->leads[n].evaluation),
+                   search_names[r->runner[r->leads[n].runner].algorithm],
+                   units_number(number, shown(a, r, r->leads[n].score), 3));
     printf("\n%s\n", conclusion);
 }
 
@@ -134,7 +148,7 @@ static cJSON *runner_json(const struct search_args *a, const struct race *r, uin
 
     cJSON_AddStringToObject(j, "algo", search_names[o->algorithm]);
     cJSON_AddNumberToObject(j, "score", b->score); /* null when there is none */
-    cJSON_AddNumberToObject(j, "value", shown(a, baseline_of(r), b->score));
+    cJSON_AddNumberToObject(j, "value", shown(a, r, b->score));
     cJSON_AddNumberToObject(j, "best_evaluation", (double)b->evaluation);
     cJSON_AddNumberToObject(j, "evaluations", (double)search_evaluations(o->search));
     cJSON_AddNumberToObject(j, "seconds", o->seconds);
@@ -148,7 +162,7 @@ static cJSON *runner_json(const struct search_args *a, const struct race *r, uin
     }
     cJSON *curve = cJSON_AddArrayToObject(j, "curve");
     for (uint32_t k = 0; k < r->point_count; k++)
-        cJSON_AddItemToArray(curve, cJSON_CreateNumber(shown(a, baseline_of(r), o->curve[k])));
+        cJSON_AddItemToArray(curve, cJSON_CreateNumber(shown(a, r, o->curve[k])));
     return j;
 }
 
@@ -170,7 +184,7 @@ static void print_json(const struct search_args *a, const struct race *r, const 
         cJSON *l = cJSON_CreateObject();
         cJSON_AddNumberToObject(l, "from", (double)r->leads[n].evaluation);
         cJSON_AddStringToObject(l, "algo", search_names[r->runner[r->leads[n].runner].algorithm]);
-        cJSON_AddNumberToObject(l, "value", shown(a, baseline_of(r), r->leads[n].score));
+        cJSON_AddNumberToObject(l, "value", shown(a, r, r->leads[n].score));
         cJSON_AddItemToArray(leads, l);
     }
     cJSON_AddStringToObject(o, "conclusion", conclusion);
@@ -221,6 +235,7 @@ int search_race(const struct search_args *a, const struct problem *p, const stru
         print_json(a, &r, conclusion);
     else
         print_lines(a, &r, conclusion);
+    bool fits = game_score_fits(search_game(r.runner[0].search), search_best(r.runner[race_winner(&r)].search)->score);
     race_release(&r);
-    return code;
+    return code == EXIT_OK && !fits ? EXIT_INFEASIBLE : code;
 }

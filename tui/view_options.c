@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS_MOST = 96, NAME_COLUMNS = 20, VALUE_COLUMNS = 14, FIRST_OF_LEARNER = 7, WIDE = 110 };
+enum { ROWS_MOST = 96, NAME_COLUMNS = 20, VALUE_COLUMNS = 14, FIRST_OF_LEARNER = 8, WIDE = 110 };
 
 struct options_view {
     struct list list;

@@ -435,7 +435,7 @@ static int apply_set(struct core *c, const struct live_command *command, struct 
     char name[64], value[128];
     struct act next;
 
-    if (sscanf(command->text, "%63s %127s", name, value) != 2)
+    if (sscanf(command->text, "%63s %127[^\n]", name, value) != 2)
         return err_set(e, ERR_INPUT, "set %.60s, expected an option and its value", command->text);
     if (!act_copy(&c->acts[c->act], 0, &next))
         return no_memory(e);

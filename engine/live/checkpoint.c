@@ -10,7 +10,7 @@
 
 enum {
     KIND_CORE = 3,
-    FORMAT = 2,            /* with every change of a walk */
+    FORMAT = 3,            /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };
@@ -181,6 +181,7 @@ static void walk_plan(struct rl_walk *w, const struct core *c, struct live_plan 
     RL_ONE(w, p->score);
     RL_ONE(w, p->episode);
     rl_walk_flag(w, &p->proven);
+    rl_walk_flag(w, &p->fits);
     RL_ONE(w, p->seconds);
     RL_ONE(w, p->nodes);
     RL_MANY(w, p->on, count);

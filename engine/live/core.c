@@ -2,7 +2,7 @@
 
 #include "engine/live/checkpoint.h"
 #include "engine/plan/plan.h"
-#include "engine/search/exact.h"
+#include "engine/search/optimum.h"
 #include "engine/units.h"
 
 #include <math.h>
@@ -61,6 +61,7 @@ struct live_plan *core_make_plan(const struct core *c, const label *on, const ch
     p->count = count;
     memcpy(p->on, on, count * sizeof *on);
     p->score = game_score_of(search_game(c->search), on, &p->cost);
+    p->fits = game_score_fits(search_game(c->search), p->score);
     snprintf(p->found_by, sizeof p->found_by, "%s", found_by);
     p->seconds = c->seconds;
     p->episode = core_episodes(c);
@@ -73,18 +74,25 @@ void core_replace_plan(struct live_plan **at, struct live_plan *with)
     *at = with;
 }
 
+static void say_optimum(struct core *c)
+{
+    const struct live_plan *x = c->exact;
+    double limit = game_limit_bytes(c->problem, &c->options.game);
+    char bytes[UNITS_ROOM], ms[UNITS_ROOM], cases[UNITS_ROOM];
+
+    if (!x->fits)
+        core_say(c, LOG_INFO, "exact: %s within %s", x->proven ? "no plan fits" : "no plan found that fits",
+                 units_bytes(bytes, limit));
+    else
+        core_say(c, LOG_INFO, "exact: %s %s ms, %s %s", x->proven ? "optimum" : "best",
+                 units_number(ms, x->cost.step_ms, 1), units_count(cases, (int64_t)x->nodes),
+                 x->nodes == 1 ? "case" : "cases");
+}
+
 /* The proven optimum of what this search can reach, under the pins. */
 void core_solve_exactly(struct core *c)
 {
-    const struct game *g = search_game(c->search);
-    struct exact_options o = {
-        .goal = g->options.reward == GAME_REWARD_PAPER ? EXACT_PAPER_REWARD : EXACT_STEP_TIME,
-        .variables = g->options.kind != GAME_ADP,
-        .inputs = g->options.kind != GAME_OPP,
-        .partitioned = PAPER_REWARD_PARTITIONED,
-        .replicated = PAPER_REWARD_REPLICATED,
-    };
-    struct exact_result r;
+    struct optimum r;
     struct strict pinned;
     struct err e;
     const struct act *a = &c->acts[c->act];
@@ -95,18 +103,15 @@ void core_solve_exactly(struct core *c)
     for (uint32_t n = 0; n < a->pin_count; n++)
         (void)strict_decide(&pinned, a->pins[n].class, a->pins[n].axis, a->pins[n].split, NULL);
     double start = c->clock_s(c->clock_context);
-    if (!exact_strict(&c->problem->terms, &pinned, &o, &r, &e)) {
+    if (!optimum_find(c->problem, &search_game(c->search)->options, &pinned, &r, &e)) {
         c->exact = core_make_plan(c, r.on, "exact");
         if (c->exact) {
             c->exact->proven = r.proven;
             c->exact->nodes = r.nodes;
             c->exact->seconds = c->clock_s(c->clock_context) - start;
-            char ms[UNITS_ROOM], cases[UNITS_ROOM];
-            core_say(c, LOG_INFO, "exact: %s %s ms, %s %s", r.proven ? "optimum" : "best",
-                     units_number(ms, c->exact->cost.step_ms, 1), units_count(cases, (int64_t)r.nodes),
-                     r.nodes == 1 ? "case" : "cases");
+            say_optimum(c);
         }
-        exact_release(&r);
+        optimum_release(&r);
     }
     strict_release(&pinned);
 }
@@ -204,6 +209,18 @@ static void count_in_stage(struct core *c, double seconds)
     }
 }
 
+static void say_best(struct core *c, double before)
+{
+    const char *over = c->best && !c->best->fits ? ", over the memory limit" : "";
+    char ms[UNITS_ROOM], was[UNITS_ROOM];
+
+    units_number(ms, search_best(c->search)->cost.step_ms, 1);
+    if (before > 0)
+        core_say(c, LOG_BEST, "best %s ms, was %s%s", ms, units_number(was, before, 1), over);
+    else
+        core_say(c, LOG_BEST, "best %s ms%s", ms, over);
+}
+
 static void end_episode(struct core *c)
 {
     const struct game *g = search_game(c->search);
@@ -219,12 +236,7 @@ static void end_episode(struct core *c)
         core_follow_best(c);
         if (!c->event.fine_tuning)
             core_replace_plan(&c->stage_1, live_plan_share(c->best));
-        char ms[UNITS_ROOM], was[UNITS_ROOM];
-        if (before > 0)
-            core_say(c, LOG_BEST, "best %s ms, was %s", units_number(ms, search_best(c->search)->cost.step_ms, 1),
-                     units_number(was, before, 1));
-        else
-            core_say(c, LOG_BEST, "best %s ms", units_number(ms, search_best(c->search)->cost.step_ms, 1));
+        say_best(c, before);
     }
     if (c->best)
         series_add(&c->best_ms, episode, c->best->score);

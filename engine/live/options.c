@@ -14,6 +14,19 @@ static bool find_word(const char *value, const char *const *words, int count, in
     return false;
 }
 
+static bool set_limit(struct search_options *o, const char *value)
+{
+    struct err e;
+    double bytes = 0;
+
+    if (!strcmp(value, "device"))
+        bytes = MEMORY_LIMIT_DEVICE;
+    else if (strcmp(value, "none") != 0 && (quantity_read(value, QUANTITY_BYTES, &bytes, &e) || bytes < 1))
+        return false;
+    o->game.memory_limit = bytes;
+    return true;
+}
+
 /* Options of the game: true when `name` is one and `value` fits. */
 static bool set_game(struct search_options *o, const char *name, const char *value)
 {
@@ -32,7 +45,7 @@ static bool set_game(struct search_options *o, const char *name, const char *val
     } else if (!strcmp(name, "propagation") && find_word(value, waves, 2, &n)) {
         o->game.weak = n == 1;
     } else {
-        return false;
+        return !strcmp(name, "memory-limit") && set_limit(o, value);
     }
     return true;
 }
@@ -83,6 +96,7 @@ static const struct live_option own[] = {
     {"reward", "cost: step time; paper: 0.4 per split dim of a variable", "cost paper"},
     {"folding", "repeated layers are decided alike", "on off"},
     {"propagation", "full: what follows is settled at once; weak: a clash ends the episode", "full weak"},
+    {"memory-limit", "none, device (less 20 %) or a size such as 12 GB", NULL},
     {"seed", "of everything random", NULL},
     {"stable-episodes", "without a better plan, then stage 2 sets back and repairs", NULL},
 };
@@ -103,6 +117,14 @@ bool live_option_at(size_t i, struct live_option *out)
     return true;
 }
 
+static void print_limit(double bytes, char *out, size_t room)
+{
+    if (bytes > 0)
+        snprintf(out, room, "%.15g GB", bytes / 1e9);
+    else
+        snprintf(out, room, "%s", bytes == MEMORY_LIMIT_DEVICE ? "device" : "none");
+}
+
 void live_option_print(const struct search_options *o, size_t i, char *out, size_t room)
 {
     static const char *const kinds[] = {"opp", "adp", "all"};
@@ -112,6 +134,8 @@ void live_option_print(const struct search_options *o, size_t i, char *out, size
 
     if (i < sizeof words / sizeof *words)
         snprintf(out, room, "%s", words[i]);
+    else if (i == OWN - 3)
+        print_limit(o->game.memory_limit, out, room);
     else if (i < OWN)
         snprintf(out, room, "%llu",
                  i == OWN - 2 ? (unsigned long long)o->seed : o->stable_episodes ? o->stable_episodes : 60ull);
@@ -124,7 +148,7 @@ bool live_options_go_on(const struct search_options *a, const struct search_opti
     const struct rl_settings *x = a->rl_set ? &a->rl : search_preset(&a->game),
                              *y = b->rl_set ? &b->rl : search_preset(&b->game);
 
-    return a->algorithm == b->algorithm && !memcmp(&a->game, &b->game, sizeof a->game) && a->seed == b->seed &&
+    return a->algorithm == b->algorithm && game_options_equal(&a->game, &b->game) && a->seed == b->seed &&
            a->stable_episodes == b->stable_episodes && a->anneal_steps == b->anneal_steps &&
            !memcmp(x->hidden, y->hidden, sizeof x->hidden) && x->replay_capacity == y->replay_capacity;
 }

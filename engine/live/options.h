@@ -1,9 +1,10 @@
 /* engine/live/options.h - the options of a search by name, for commands, scripts and command lines.
  *
  *     algorithm dqn|random|greedy|enumerate|anneal|exact    kind opp|adp|all    reward cost|paper
- *     folding on|off    propagation full|weak    seed N    stable-episodes N
+ *     folding on|off    propagation full|weak    memory-limit none|device|SIZE
+ *     seed N    stable-episodes N
  * and every setting of the learner (rl/settings.h); epsilon N stands for both ends of its slope.
- * Setting kind or reward goes back to the learner's preset for them. */
+ * Setting kind or reward goes back to the learner's preset for them. SIZE as in quantity.h: 12.8 GB. */
 #ifndef AUTOMAP_ENGINE_LIVE_OPTIONS_H
 #define AUTOMAP_ENGINE_LIVE_OPTIONS_H
 

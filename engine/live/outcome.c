@@ -54,6 +54,12 @@ static void play_rest(const struct problem *p, const label *on, struct strict *s
     }
 }
 
+/* As plans and reports have it: 0 for none. */
+static double limit_of(const struct problem *p, const struct game_options *o)
+{
+    return o->memory_limit != 0 ? game_limit_bytes(p, o) : 0;
+}
+
 int outcome_plan_shown(const struct snapshot *shot, const struct live_plan *shown, struct plan *out,
                        struct err *e)
 {
@@ -74,8 +80,9 @@ int outcome_plan_shown(const struct snapshot *shot, const struct live_plan *show
             out->decided[k] = (label)(s.on[k] | s.off[k]);
         out->cost = terms_cost(&p->terms, out->on);
         out->seed = shot->options.seed;
+        out->memory_limit = limit_of(p, &shot->options.game);
         snprintf(out->found_by, sizeof out->found_by, "%s", shown->found_by);
-        if (shot->exact && shot->exact->proven && shot->options.game.reward == GAME_REWARD_COST)
+        if (shot->exact && shot->exact->proven && shot->exact->fits && shot->options.game.reward == GAME_REWARD_COST)
             out->bound_ms = shot->exact->cost.step_ms;
     }
     strict_release(&s);
@@ -109,8 +116,9 @@ int outcome_plan(const struct core *c, struct plan *out, struct err *e)
         }
         out->cost = terms_cost(&p->terms, out->on);
         out->seed = c->options.seed;
+        out->memory_limit = limit_of(p, &c->options.game);
         snprintf(out->found_by, sizeof out->found_by, "%s", best->found_by);
-        if (c->exact && c->exact->proven && c->options.game.reward == GAME_REWARD_COST)
+        if (c->exact && c->exact->proven && c->exact->fits && c->options.game.reward == GAME_REWARD_COST)
             out->bound_ms = c->exact->cost.step_ms;
     }
     strict_release(&s);
@@ -191,9 +199,29 @@ static void add_optimum(const struct core *c, cJSON *o)
     cJSON_AddNumberToObject(x, "score", c->exact->score);
     cJSON_AddNumberToObject(x, "step_time_ms", c->exact->cost.step_ms);
     cJSON_AddBoolToObject(x, "proven", c->exact->proven);
-    cJSON_AddNumberToObject(x, "gap",
-                            paper ? 1 - c->best->score / c->exact->score
-                                  : c->best->cost.step_ms / c->exact->cost.step_ms - 1);
+    cJSON_AddBoolToObject(x, "fits", c->exact->fits);
+    if (c->exact->fits && c->best->fits)
+        cJSON_AddNumberToObject(x, "gap",
+                                paper ? 1 - c->best->score / c->exact->score
+                                      : c->best->cost.step_ms / c->exact->cost.step_ms - 1);
+    else
+        cJSON_AddNullToObject(x, "gap");
+}
+
+static void add_memory(const struct core *c, const struct plan *plan, cJSON *o)
+{
+    double limit = limit_of(c->problem, &c->options.game);
+    struct memory_cost memory;
+    struct err e;
+
+    cJSON_AddNumberToObject(o, "memory_bytes", variable_bytes(plan));
+    if (!plan_memory(plan, &memory, &e))
+        cJSON_AddNumberToObject(o, "peak_bytes", memory.peak);
+    if (limit > 0)
+        cJSON_AddNumberToObject(o, "memory_limit_bytes", limit);
+    else
+        cJSON_AddNullToObject(o, "memory_limit_bytes");
+    cJSON_AddBoolToObject(o, "fits", c->best->fits);
 }
 
 cJSON *outcome_json(const struct core *c, const struct plan *plan)
@@ -228,7 +256,7 @@ cJSON *outcome_json(const struct core *c, const struct plan *plan)
     cJSON_AddNumberToObject(o, "paper_reward", n.paper_reward);
     cJSON_AddNumberToObject(o, "step_time_ms", plan->cost.step_ms);
     cJSON_AddNumberToObject(o, "baseline_ms", c->baseline_ms);
-    cJSON_AddNumberToObject(o, "memory_bytes", variable_bytes(plan));
+    add_memory(c, plan, o);
     add_optimum(c, o);
     cJSON *stages = cJSON_AddArrayToObject(o, "stages");
     add_stage(&c->stage[0], stages);

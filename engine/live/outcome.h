@@ -3,8 +3,9 @@
  * The report is JSON, schema "automap.search/1":
  *     kind, algo, reward, propagation, folding, seed, variables, dims, partitioned, replicated,
  * undecided, episodes, decisions, evaluations, conflicts, seconds, seconds_to_best, score,
- * step_time_ms, baseline_ms, memory_bytes (of variables on one device), optimum {score,
- * step_time_ms, proven, gap} or null, stages [{episodes, decisions, conflicts, seconds,
+ * step_time_ms, baseline_ms, memory_bytes (of variables on one device), peak_bytes, memory_limit_bytes
+ * (null: none), fits (in the limit), optimum {score, step_time_ms, proven, fits, gap} or null (fits
+ * false: the plan of least memory found, no gap; proven then: none fits), stages [{episodes, decisions, conflicts, seconds,
  * seconds_to_best, score, step_time_ms}], decisions_list [{variable, dim, status, by}], by:
  * decision | propagation | pin | fine-tuning seconds are those of core->clock_s. All but them are
  * the same for the same seed and commands. */

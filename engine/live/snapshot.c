@@ -194,6 +194,11 @@ static bool fill_pins(const struct core *c, struct snapshot *s)
     return s->pins;
 }
 
+static bool is_worse(const struct live_plan *a, const struct live_plan *b)
+{
+    return a->fits != b->fits ? !a->fits : a->cost.step_ms > b->cost.step_ms;
+}
+
 static void fill_plans(const struct core *c, struct snapshot *s)
 {
     struct live_plan *all[] = {c->best, c->exact, c->batch, c->before};
@@ -204,7 +209,7 @@ static void fill_plans(const struct core *c, struct snapshot *s)
         uint32_t at = s->plan_count;
         if (!all[n])
             continue;
-        for (; at && s->plans[at - 1]->cost.step_ms > all[n]->cost.step_ms; at--)
+        for (; at && is_worse(s->plans[at - 1], all[n]); at--)
             s->plans[at] = s->plans[at - 1];
         s->plans[at] = live_plan_share(all[n]);
         s->plan_count++;

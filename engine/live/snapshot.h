@@ -20,8 +20,9 @@ struct live_plan {
     double score;
     uint64_t episode;
     bool proven;
+    bool fits; /* in the memory limit of its search; true: there is none */
     double seconds; /* it took to find, or of search until then */
-    uint64_t nodes; /* exact: cases */
+    uint64_t nodes; /* exact: cases, an elimination each */
     class_id count;
     label on[]; /* [classes] */
 };
@@ -98,7 +99,7 @@ struct snapshot {
     struct live_plan *best;  /* of this search; NULL none yet */
     struct live_plan *exact; /* proven optimum in reach of this search; NULL not known */
     struct live_plan
-        *plans[PLANS_MOST]; /* all plans worth comparing, best first: best, exact, batch ... */
+        *plans[PLANS_MOST]; /* all plans worth comparing, those that fit first, then by step: best, exact, ... */
     uint32_t plan_count;
 
     struct live_pin *pins;

@@ -7,6 +7,19 @@
 
 #define WEAK_CONFLICT_REWARD (-1.0) /* Auto-MAP 4.1 */
 
+bool game_options_equal(const struct game_options *a, const struct game_options *b)
+{
+    return a->memory_limit == b->memory_limit && a->kind == b->kind && a->reward == b->reward &&
+           a->no_folding == b->no_folding && a->weak == b->weak;
+}
+
+double game_limit_bytes(const struct problem *p, const struct game_options *o)
+{
+    if (o->memory_limit == MEMORY_LIMIT_DEVICE)
+        return problem_device_limit(p);
+    return o->memory_limit > 0 ? o->memory_limit : INFINITY;
+}
+
 static int no_memory(struct err *e)
 {
     return err_set(e, ERR_MEMORY, "not enough memory for the search");
@@ -219,6 +232,43 @@ static double paper_reward_of(const struct game *g, size_t mark)
     return reward;
 }
 
+/* ---- memory ---- */
+
+static double baseline_of(const struct game *g)
+{
+    return g->pinned_compute_ms + g->pinned_communication_ms;
+}
+
+/* ln(baseline / step), less over the memory limit. */
+static double worth_of(const struct game *g, const label *on, double step_ms)
+{
+    if (!g->budget)
+        return log(baseline_of(g) / step_ms);
+    return budget_worth(g->budget, baseline_of(g), step_ms, budget_peak(g->budget, on));
+}
+
+bool game_fits(const struct game *g, const label *on)
+{
+    return !g->budget || budget_peak(g->budget, on) <= g->budget->bytes;
+}
+
+bool game_score_fits(const struct game *g, double score)
+{
+    return !g->budget || score >= budget_floor(g->budget, baseline_of(g));
+}
+
+/* What the end of an episode is paid besides its last decision. */
+static double memory_reward(const struct game *g)
+{
+    double unlimited = log(baseline_of(g) / game_step_ms(g));
+
+    if (!g->budget || !game_is_over(g))
+        return 0;
+    if (g->conflict)
+        return budget_floor(g->budget, baseline_of(g)) - unlimited;
+    return worth_of(g, g->state.on, game_step_ms(g)) - unlimited;
+}
+
 /* ---- play ---- */
 
 static bool is_open(const struct game *g, uint32_t move)
@@ -364,8 +414,9 @@ static double play_weak(struct game *g, bool split)
     else
         reward = g->options.reward == GAME_REWARD_PAPER ? weak_paper_reward(g, mark)
                                                         : log(before / game_step_ms(g));
-    g->total_reward += reward;
     advance(g);
+    reward += memory_reward(g);
+    g->total_reward += reward;
     return reward;
 }
 
@@ -381,8 +432,9 @@ double game_play(struct game *g, bool split)
     g->decisions++;
     reward = g->options.reward == GAME_REWARD_PAPER ? paper_reward_of(g, g->wave)
                                                     : log(before / game_step_ms(g));
-    g->total_reward += reward;
     advance(g);
+    reward += memory_reward(g);
+    g->total_reward += reward;
     return reward;
 }
 
@@ -480,14 +532,14 @@ double game_score_of(const struct game *g, const label *on, struct step_cost *co
     *cost = terms_cost(&g->problem->terms, on);
     if (g->options.reward == GAME_REWARD_PAPER)
         return paper_score(g, on);
-    return log((g->pinned_compute_ms + g->pinned_communication_ms) / cost->step_ms);
+    return worth_of(g, on, cost->step_ms);
 }
 
 double game_score(const struct game *g)
 {
     if (g->options.reward == GAME_REWARD_PAPER)
         return paper_score(g, g->state.on);
-    return log((g->pinned_compute_ms + g->pinned_communication_ms) / game_step_ms(g));
+    return worth_of(g, g->state.on, game_step_ms(g));
 }
 
 /* Pins on the values: a split through one dim of each class, whole through all. */
@@ -549,6 +601,8 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
     memset(out, 0, sizeof *out);
     out->problem = p;
     out->options = *o;
+    if (o->memory_limit != 0 && o->reward == GAME_REWARD_PAPER)
+        return err_set(e, ERR_INPUT, "a memory limit is of the cost reward: the paper's knows no step");
     out->group = mem_try(p->classes.count, sizeof *out->group);
     if (!out->group)
         return no_memory(e);
@@ -558,6 +612,8 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
         rc = o->weak ? add_weak_moves(out, e) : add_moves(out, e);
     if (!rc)
         rc = order_moves(out, e);
+    if (!rc && o->memory_limit != 0)
+        rc = budget_new(p, game_limit_bytes(p, o), &out->budget, e);
     if (!rc)
         rc = game_set_pins(out, NULL, 0, NULL, e);
     if (rc)
@@ -568,6 +624,7 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
 void game_release(struct game *g)
 {
     fold_release(&g->fold);
+    budget_free(g->budget);
     weak_release(&g->weak);
     free(g->counted);
     strict_release(&g->state);
@@ -593,6 +650,5 @@ void game_observe(const struct game *g, float *out)
     }
     if (g->position < g->move_count)
         out[2 * g->move_count + g->position] = 1;
-    double baseline = g->pinned_compute_ms + g->pinned_communication_ms;
-    out[3 * g->move_count] = (float)log(baseline / game_step_ms(g));
+    out[3 * g->move_count] = (float)log(baseline_of(g) / game_step_ms(g));
 }

@@ -12,9 +12,13 @@
  * ln(step before / step after) of the decision, what is undecided counted whole: the sum over an
  * episode is ln(baseline / step), so no order of decisions is favoured.
  *
+ * With a memory limit the last decision of an episode is also paid the difference to what the plan is
+ * worth within it (budget.h): a plan over the limit ends below any that fits. Of the cost reward only.
+ *
  * With weak propagation (decide/weak.h) the moves are the dims themselves, one each, those of
  * classes that can never be split among them; nothing is folded. An episode that walks into a
- * conflict ends with -1 under both rewards.
+ * conflict ends with -1 under both rewards,
+ * within a memory limit with what makes it one worse than the worst plan that fits.
  *
  * Pricing is incremental: a decision touches the cost tables of the classes it changes. Plain state
  * on top of a problem; not thread-safe; one per search. */
@@ -25,11 +29,15 @@
 #include "engine/decide/strict.h"
 #include "engine/decide/weak.h"
 #include "engine/problem.h"
+#include "engine/search/budget.h"
 
 enum game_kind { GAME_OPP, GAME_ADP, GAME_ALL };
 enum game_reward { GAME_REWARD_COST, GAME_REWARD_PAPER };
 
+#define MEMORY_LIMIT_DEVICE (-1.0) /* a device's memory less the margin (problem.h) */
+
 struct game_options {
+    double memory_limit; /* bytes of one device; 0: none; MEMORY_LIMIT_DEVICE */
     enum game_kind kind;
     enum game_reward reward;
     bool no_folding;
@@ -55,6 +63,7 @@ struct game {
     uint32_t pool_count;
     uint32_t *move_of; /* [classes x axes] move that decides it; UINT32_MAX: none */
 
+    struct budget *budget; /* NULL: no memory limit */
     struct weak weak; /* options.weak: what is settled; `state` then holds the classes it splits */
     size_t weak_pinned; /* trail mark */
     uint8_t *counted;   /* weak: [values] 1: its dims earn the paper's reward */
@@ -72,6 +81,11 @@ struct game {
     uint8_t *group; /* [classes] scratch of game_reset_from */
 };
 
+bool game_options_equal(const struct game_options *a, const struct game_options *b);
+/* Bytes that plans have to stay within; INFINITY: no limit. */
+double game_limit_bytes(const struct problem *p, const struct game_options *o);
+
+/* ERR_INPUT: a memory limit under the paper's reward. */
 int game_new(const struct problem *p, const struct game_options *o, struct game *out,
              struct err *e) MUST_CHECK;
 void game_release(struct game *g);
@@ -116,10 +130,15 @@ void game_return(struct game *g, const struct game_place *place);
 void game_reset_from(struct game *g, const label *on, uint32_t move);
 
 /* What the present state is worth under the options' reward: ln(baseline / step), or the paper's
- * sum over all settled dims of variables. */
+ * sum over all settled dims of variables; over the memory limit less (budget.h), whole where undecided.
+ * With a limit O(stored values). */
 double game_score(const struct game *g);
 double game_score_of(const struct game *g, const label *on,
                      struct step_cost *cost); /* of a whole plan */
+
+/* Whether a whole plan fits, and whether one of this score does. Without a limit all do. */
+bool game_fits(const struct game *g, const label *on);
+bool game_score_fits(const struct game *g, double score);
 
 /* Dims of a class that earn the paper's reward: of variables, of inputs, or both, by kind. */
 uint32_t game_weight(const struct game *g, class_id k);

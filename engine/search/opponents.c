@@ -1,7 +1,7 @@
 /* The DQN's opponents: random, greedy, enumeration with pruning, annealing, the exact solver. Each
  * step prices one whole plan. */
 #include "engine/plan/plan.h"
-#include "engine/search/exact.h"
+#include "engine/search/optimum.h"
 #include "engine/search/search_ops.h"
 
 #include <math.h>
@@ -70,12 +70,15 @@ static bool random_step(struct search *s, struct search_event *out)
     return true;
 }
 
-/* Worth of an action: its reward, tried and taken back. */
+/* Worth of an action: its reward, tried and taken back. Within a memory limit that of the plan which
+ * leaves whole what is undecided: the reward knows the limit at the end only. */
 static double worth(struct game *g, bool split)
 {
     struct game_place here = game_here(g);
     double reward = game_play(g, split);
 
+    if (g->budget && !g->conflict)
+        reward = game_score(g);
     game_return(g, &here);
     return reward;
 }
@@ -169,7 +172,7 @@ static double term_bound(const struct game *g, const struct term *t)
     return least;
 }
 
-/* No completion of the present state scores higher. */
+/* No completion of the present state scores higher: a memory limit only takes away. */
 static double optimistic_score(const struct game *g)
 {
     const struct problem *p = g->problem;
@@ -412,23 +415,16 @@ static void exact_stop(struct search *s)
 static bool exact_step(struct search *s, struct search_event *out)
 {
     struct game *g = &s->game;
-    struct exact_options o = {
-        .goal = g->options.reward == GAME_REWARD_PAPER ? EXACT_PAPER_REWARD : EXACT_STEP_TIME,
-        .variables = g->options.kind != GAME_ADP,
-        .inputs = g->options.kind != GAME_OPP,
-        .partitioned = PAPER_REWARD_PARTITIONED,
-        .replicated = PAPER_REWARD_REPLICATED,
-    };
-    struct exact_result r;
+    struct optimum r;
     struct err e;
 
     s->done = true;
     game_reset(g);
-    if (exact_strict(&g->problem->terms, &g->state, &o, &r, &e))
+    if (optimum_find(g->problem, &g->options, &g->state, &r, &e))
         return false;
     search_ended(s, r.on, false, out);
     s->proven = r.proven;
-    exact_release(&r);
+    optimum_release(&r);
     return true;
 }
 

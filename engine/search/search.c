@@ -208,6 +208,11 @@ bool search_walk_labels(const struct search *s, struct rl_walk *w, label *on)
     return !w->failed;
 }
 
+static bool is_limit(double bytes)
+{
+    return bytes == 0 || bytes == MEMORY_LIMIT_DEVICE || (bytes >= 1 && isfinite(bytes));
+}
+
 static bool is_flag(const bool *at)
 {
     unsigned char byte;
@@ -220,7 +225,7 @@ bool search_options_are_sound(const struct search_options *o)
 {
     bool sound = o->algorithm < SEARCH_ALGORITHM_COUNT && o->game.kind <= GAME_ALL &&
                  o->game.reward <= GAME_REWARD_PAPER && is_flag(&o->game.no_folding) &&
-                 is_flag(&o->game.weak) && is_flag(&o->rl_set) && o->anneal_steps;
+                 is_flag(&o->game.weak) && is_limit(o->game.memory_limit) && is_flag(&o->rl_set) && o->anneal_steps;
 
     for (const struct rl_setting *row = rl_setting_table; row->name && sound; row++) {
         const void *at = (const unsigned char *)&o->rl + row->offset;
@@ -236,7 +241,7 @@ static void walk_options(struct search *s, struct rl_walk *w)
 
     RL_ONE(w, o);
     w->failed |= !search_options_are_sound(&o) || o.algorithm != s->options.algorithm ||
-                 memcmp(&o.game, &s->options.game, sizeof o.game) != 0;
+                 !game_options_equal(&o.game, &s->options.game);
     if (!w->failed)
         s->options = o;
 }

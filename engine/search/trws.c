@@ -8,7 +8,7 @@
  * (search_relaxed). */
 #include "engine/search/search_ops.h"
 
-#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/within.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,8 +54,8 @@ static int trws_start(struct search *s, struct err *e)
 {
     const struct problem *p = s->game.problem;
     struct trws_search *t = mem_try(1, sizeof *t);
-    struct relaxed_options o = {.folding = s->options.game.no_folding ? RELAXED_FOLD_OFF
-                                                                      : RELAXED_FOLD_ON};
+    bool apart = s->options.game.no_folding || s->game.budget; /* within a limit equal layers may differ */
+    struct relaxed_options o = {.folding = apart ? RELAXED_FOLD_OFF : RELAXED_FOLD_ON};
 
     if (!t)
         return no_memory(e);
@@ -132,15 +132,19 @@ static void round_plan(struct search *s, double threshold)
 
 /* ---- steps ---- */
 
-/* A few sweeps more. False when they cannot bring anything new. */
+/* A few sweeps more; within a memory limit all there is to do, once. False when that cannot bring
+ * anything new. */
 static bool solve_on(struct search *s)
 {
     struct trws_search *t = s->self;
+    uint32_t most = s->game.budget ? 1 : SOLVES_MOST;
+    struct relaxed_within how;
     struct relaxed_plan next;
     struct err e;
 
-    if (t->solves == SOLVES_MOST || (t->has_plan && t->plan.gap <= 1e-6) ||
-        relaxed_solve(t->relaxed, SWEEPS, &next, &e))
+    if (t->solves == most || (t->has_plan && t->plan.gap <= 1e-6) ||
+        (s->game.budget ? relaxed_solve_within(t->relaxed, s->game.budget->bytes, &next, &how, &e)
+                        : relaxed_solve(t->relaxed, SWEEPS, &next, &e)))
         return false;
     relaxed_plan_release(&t->plan);
     t->plan = next;

@@ -65,6 +65,37 @@ code=0
 grep -q 'cannot hold together: ' "$dir/err"
 [ "$(tr -cd '=' < "$dir/err" | wc -c)" = 2 ] || { echo "not the smallest set"; cat "$dir/err"; exit 1; }
 
+# a memory limit: every algorithm ends at a plan that fits, exact and enumeration at its proven optimum; what
+# nothing fits is said with exit code 4; journal and replay are the same bits
+for algo in dqn random greedy enumerate anneal exact trws; do
+    "$automap" search "$tiny" --kind all --algo $algo --episodes 300 --memory-limit '1 MB' --pin 'embedding:0=0' --json \
+        --journal "$dir/limit.$algo" > "$dir/limit.json" 2> "$dir/err" || {
+        echo "$algo within a limit"
+        cat "$dir/err"
+        exit 1
+    }
+    "$automap" replay "$dir/limit.$algo" --json > "$dir/again.json"
+    python3 - "$dir/limit.json" "$dir/again.json" << 'P' || { echo "$algo within a limit"; exit 1; }
+import json, sys
+def strip(o):
+    if isinstance(o, dict): return {k: strip(v) for k, v in o.items() if "seconds" not in k}
+    return [strip(v) for v in o] if isinstance(o, list) else o
+r, again = (json.load(open(p)) for p in sys.argv[1:])
+assert strip(r) == strip(again), "the replay differs"
+assert r["memory_limit_bytes"] == 1e6 and r["fits"] and r["peak_bytes"] <= 1e6, r["peak_bytes"]
+assert r["optimum"]["proven"] and r["optimum"]["fits"] and r["optimum"]["gap"] >= -1e-9
+assert r["algo"] not in ("exact", "enumerate") or abs(r["optimum"]["gap"]) < 1e-9, r["optimum"]
+P
+done
+code=0
+"$automap" search "$tiny" --kind all --episodes 50 --memory-limit '700 kB' --pin 'embedding:0=0' --json > "$dir/over.json" \
+    2> "$dir/err" || code=$?
+[ $code = 4 ] && grep -q 'no plan found is within the memory limit' "$dir/err" || { echo "over: exit $code"; exit 1; }
+grep -q '"fits":	false,' "$dir/over.json"
+code=0
+"$automap" search "$tiny" --kind all --algo race --episodes 20 --memory-limit '700 kB' > "$dir/over" || code=$?
+[ $code = 4 ] && tail -1 "$dir/over" | grep -q 'no algorithm found a plan within the memory limit'
+
 # a script pins and steers; Ctrl-C stops with the best so far
 printf '# steer\n40 pin encoder/layer_000/self/q/kernel:0=1\nat episode 30: backtrack @1\nat episode 50: quit\n' > "$dir/script"
 "$automap" search "$tiny" --script "$dir/script" --json > "$dir/script.json" 2> "$dir/err"
@@ -91,7 +122,7 @@ tail -1 "$dir/race" | grep -q 'the dqn'
 # options that the search has no use for are refused, not ignored; a resume takes limits only
 for wrong in '--kind opp --stages 2' '--kind all --radius 2' '--kind all --reward paper --points all' '--algo random --learner gamma=0.9' \
     '--algo race --plan x' '--journal x --no-journal' '--resume x --seed 3' '--kind pp --reward paper' '--kind pp --propagation weak' \
-    '--kind pp --no-folding' '--kind pp --mesh 2x2' '--kind pp --rules paper'; do
+    '--kind pp --no-folding' '--kind pp --memory-limit device' '--reward paper --memory-limit device' '--memory-limit 16' '--kind pp --mesh 2x2' '--kind pp --rules paper'; do
     code=0
     model=$tiny
     case $wrong in --resume*) model= ;; esac

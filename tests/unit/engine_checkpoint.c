@@ -66,6 +66,7 @@ static void expect_same(struct core *a, struct core *b)
     assert_int_equal(!a->best, !b->best);
     if (a->best) {
         assert_memory_equal(&a->best->score, &b->best->score, sizeof a->best->score);
+        assert_int_equal(a->best->fits, b->best->fits);
         assert_int_equal(journal_plan_hash(a->best), journal_plan_hash(b->best));
     }
     assert_int_equal(a->reward.count, b->reward.count);
@@ -128,6 +129,9 @@ static void test_round_trips(void **state)
         {"set algorithm enumerate", "set propagation weak", "run"},
         {"set algorithm anneal", "run"},
         {"set algorithm exact", "run"},
+        {"set memory-limit 1 MB", "set kind all", "run"},
+        {"set memory-limit device", "set algorithm anneal", "cluster devices.*.memory=1 MB", "run"},
+        {"set algorithm enumerate", "set memory-limit 500 kB", "run"},
         {"episode 3", "cluster servers.*.link.bandwidth=20 GB/s", "run"},
         {"pin @0=1", "cluster devices.*.memory=4 GB", "mesh 2x2", "run"},
         {"mesh 2x2", "set kind all", "batch #1:0", "undo", "run"},

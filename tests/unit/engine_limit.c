@@ -4,6 +4,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/search/limit.h"
+#include "engine/search/search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,6 +132,49 @@ static void check_short(const struct brute *b, double limit, struct tally *t)
     limit_release(&r);
 }
 
+/* The searches within a limit: enumeration and the exact solver end at the fastest plan that fits, or at
+ * the one of least memory; whatever fits scores above whatever does not. */
+static void check_searches(const struct brute *b, double limit, uint64_t seed)
+{
+    static const enum search_algorithm algorithms[] = {SEARCH_ENUMERATE, SEARCH_EXACT, SEARCH_RANDOM, SEARCH_GREEDY,
+                                                       SEARCH_ANNEAL};
+    double best = INFINITY, least = INFINITY;
+    struct search_event event;
+    struct err e;
+
+    for (uint32_t k = 0; k < b->plans; k++) {
+        least = fmin(least, b->peak[k]);
+        best = b->peak[k] <= limit ? fmin(best, b->ms[k]) : best;
+    }
+    for (size_t n = 0; n < sizeof algorithms / sizeof *algorithms; n++) {
+        struct search_options o = {.algorithm = algorithms[n], .seed = seed,
+                                   .game = {.kind = GAME_ALL, .no_folding = true, .memory_limit = limit}};
+        double worst_fit = INFINITY, best_unfit = -INFINITY;
+        struct search *s;
+        assert_int_equal(search_new(b->p, &o, &s, &e), 0);
+        const struct game *g = search_game(s);
+        for (int k = 0; k < (n ? 20 : 5000) && search_step(s, &event); k++) {
+            if (!event.ended)
+                continue;
+            bool fits = game_score_fits(g, event.score);
+            worst_fit = fits ? fmin(worst_fit, event.score) : worst_fit;
+            best_unfit = fits ? best_unfit : fmax(best_unfit, event.score);
+        }
+        const struct search_best *found = search_best(s);
+        double peak = memory_of(&b->p->memory, &b->p->labels, found->on, b->scratch).peak;
+        assert_true(worst_fit >= best_unfit);
+        assert_true(game_fits(g, found->on) == (peak <= limit));
+        assert_true(game_score_fits(g, found->score) == (peak <= limit));
+        assert_true(peak <= limit ? found->cost.step_ms >= best * (1 - 1e-7) : peak >= least * (1 - 1e-9));
+        if (search_is_proven(s) && isfinite(best) && !is_near(found->cost.step_ms, best))
+            fail_msg("seed %lu: %s ends at %.17g, not %.17g", (unsigned long)seed, search_names[o.algorithm],
+                     found->cost.step_ms, best);
+        if (algorithms[n] == SEARCH_ENUMERATE && !isfinite(best))
+            assert_true(search_is_proven(s) && is_near(peak, least));
+        search_free(s);
+    }
+}
+
 /* Limits at the peaks of plans, a little below, between, and under all of them. */
 static void check_limits(struct brute *b, uint64_t seed, struct tally *t)
 {
@@ -158,6 +202,8 @@ static void check_limits(struct brute *b, uint64_t seed, struct tally *t)
         t->branched += r.work > 20;
         limit_release(&r);
         check_short(b, limit, t);
+        if (seed % 2 == 0) /* those are without pins */
+            check_searches(b, limit, seed);
     }
     struct limit_options o = {.variables = true, .inputs = true, .least = true};
     struct limit_result r;

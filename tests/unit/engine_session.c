@@ -243,11 +243,57 @@ static void test_edits_of_mesh_and_roles(void **state)
     session_free(s);
 }
 
+/* Within a limit the optimum and the best plan fit and cost time; without one again they are as before;
+ * what nothing fits is said, and the plan of least memory shown. */
+static void test_memory_limit(void **state)
+{
+    (void)state;
+    struct session *s = begin(4);
+    double *scratch = memory_scratch(&problem.memory);
+    tell(s, "set kind all");
+    const struct snapshot *shot = session_look(s);
+    double free_ms = shot->exact->cost.step_ms;
+    assert_true(memory_of(&problem.memory, &problem.labels, shot->exact->on, scratch).peak > 1e6);
+    snapshot_release(shot);
+
+    tell(s, "set memory-limit 1 MB");
+    tell(s, "episode 400");
+    assert_true(session_wait_idle(s, 60));
+    shot = session_look(s);
+    assert_true(shot->exact->fits && shot->exact->proven && shot->best->fits);
+    assert_true(shot->exact->cost.step_ms > free_ms);
+    assert_true(shot->best->cost.step_ms >= shot->exact->cost.step_ms * (1 - 1e-9));
+    assert_true(memory_of(&problem.memory, &problem.labels, shot->exact->on, scratch).peak <= 1e6);
+    assert_true(memory_of(&problem.memory, &problem.labels, shot->best->on, scratch).peak <= 1e6);
+    for (uint32_t n = 1; n < shot->plan_count; n++)
+        assert_true(shot->plans[n - 1]->fits >= shot->plans[n]->fits);
+    snapshot_release(shot);
+
+    tell(s, "set memory-limit 700 kB"); /* automap plan: 861 kB, proven */
+    tell(s, "episode 400");
+    assert_true(session_wait_idle(s, 60));
+    shot = session_look(s);
+    assert_true(!shot->exact->fits && shot->exact->proven && !shot->best->fits);
+    assert_true(memory_of(&problem.memory, &problem.labels, shot->best->on, scratch).peak < 900e3);
+    snapshot_release(shot);
+
+    tell(s, "set memory-limit device"); /* 12.8 GB */
+    shot = session_look(s);
+    assert_true(shot->exact->fits && fabs(shot->exact->cost.step_ms - free_ms) < 1e-9);
+    snapshot_release(shot);
+    tell(s, "cluster devices.*.memory=1.25 MB"); /* the limit goes with it */
+    shot = session_look(s);
+    assert_true(shot->exact->fits && shot->exact->cost.step_ms > free_ms + 1e-9);
+    snapshot_release(shot);
+    session_free(s);
+    free(scratch);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"pin nobody:0=1", "pin @99999=1", "unpin x", "set colour blue",
-                                        "set learning-rate -1", "redo", "undo",
+                                        "set learning-rate -1", "set memory-limit 16", "set memory-limit -1 GB", "redo", "undo",
                                         "cluster network.bandwidth", "cluster network.colour=1 GB/s",
                                         "cluster devices.*.memory=16 GB", "mesh 3x3", "mesh 2x2x", "role nobody=input",
                                         "role embedding=king", "zero 4", "micro-batches 3", "micro-batches -1", "batch nobody:0"};
@@ -309,8 +355,8 @@ int main(void)
         cmocka_unit_test(test_same_seed_same_search),
         cmocka_unit_test(test_pins_hold),
         cmocka_unit_test(test_edits), cmocka_unit_test(test_edits_of_mesh_and_roles),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_after_the_end),
+        cmocka_unit_test(test_memory_limit), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_signals), cmocka_unit_test(test_after_the_end),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -55,6 +55,9 @@ static const char *const lines[] = {
     "set kind all",
     "set kind opp",
     "set folding off",
+    "set memory-limit 1 MB",
+    "set memory-limit device",
+    "set memory-limit none",
     "set folding on",
     "set propagation weak",
     "set propagation full",
@@ -103,7 +106,7 @@ static void check(const struct snapshot *s, uint64_t *last, struct watcher *w)
     *last = s->number;
     for (uint32_t n = 0; n < s->pin_count && s->best; n++)
         w->broken += (s->best->on[s->pins[n].class] >> s->pins[n].axis & 1) != s->pins[n].split;
-    if (s->best && s->exact && s->exact->proven)
+    if (s->best && s->exact && s->exact->proven && s->exact->fits)
         w->wrong += s->best->score > s->exact->score + 1e-9 * (1 + fabs(s->exact->score));
 }
 
