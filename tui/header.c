@@ -170,6 +170,11 @@ static void add_gap(struct row *r, const struct watch *w)
         add(r, 0, 3, ROLE_DIM, "no optimum yet");
         return;
     }
+    if (!exact->fits) {
+        add(r, 0, 3, ROLE_ERR, exact->proven ? "no plan fits" : "none found fits");
+        add(r, 1, 1, ROLE_DIM, exact->proven ? "proven by exact" : "by exact");
+        return;
+    }
     bool paper = w->shot->options.game.reward == GAME_REWARD_PAPER;
     const char *what = exact->proven ? "optimum" : "best of exact";
     if (isnan(gap)) {
@@ -233,12 +238,13 @@ static void add_best(struct row *r, const struct watch *w)
 /* Memory of a device under the best plan; at 110 columns with a bar. */
 static void draw_memory(const struct scene *s, const struct pane *p, const struct row *row)
 {
-    double limit = s->problem->terms.device.memory_bytes, peak = s->watch->memory.peak, share = peak / limit;
+    double limit = watch_memory_limit(s->watch), peak = s->watch->memory.peak, share = peak / limit;
     unsigned style = share > 1 ? ROLE_ERR | BOLD : share > 0.8 ? ROLE_WARN : ROLE_TEXT;
-    char of[32], gb[UNITS_ROOM];
+    char of[48], gb[UNITS_ROOM];
     enum { BAR = 10 };
 
-    snprintf(of, sizeof of, " of %.0f GB%s", limit / 1e9, share > 1 ? ", over" : "");
+    bool limited = watch_is_limited(s->watch); /* what the search has to keep within, not all there is */
+    snprintf(of, sizeof of, " of %.4g GB%s%s", limit / 1e9, limited ? " limit" : "", share > 1 ? ", over" : "");
     int figure = (int)strlen(units_number(gb, peak / 1e9, 1)), brief = figure + utf8_text_columns(of);
     int used = width_of(row, 9), bar = used + 3 + brief + 8 + BAR <= p->width && p->width >= 100;
     int word = used + 3 + brief + 7 <= p->width;
@@ -265,9 +271,9 @@ void header_headline(const struct scene *s, const struct pane *p)
     add_best(&left, s->watch);
     add_gap(&left, s->watch);
     add_elsewhere(&left, s->watch);
-    enum { MEMORY = 24 };
+    int memory = watch_is_limited(s->watch) ? 30 : 24;
     int level = 9;
-    while (level > 0 && width_of(&left, level) + MEMORY > p->width)
+    while (level > 0 && width_of(&left, level) + memory > p->width)
         level--;
     draw_row(&left, p, 0, 0, level);
     struct row shown = {.count = 0};

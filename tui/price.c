@@ -1,7 +1,7 @@
 #include "tui/price.h"
 
 #include "engine/plan/plan.h"
-#include "engine/search/exact.h"
+#include "engine/search/optimum.h"
 
 #include <string.h>
 
@@ -65,24 +65,22 @@ static uint32_t count_changes(const struct watch *w, const label *on)
 
 struct price price_at_best(const struct watch *w, int move, int split)
 {
-    const struct search_options *o = &w->shot->options;
-    struct exact_options options = {.goal = EXACT_STEP_TIME,
-                                    .variables = o->game.kind != GAME_ADP,
-                                    .inputs = o->game.kind != GAME_OPP};
+    struct game_options game = w->shot->options.game;
     struct price p = {.known = false};
-    struct exact_result r;
+    struct optimum r;
     struct strict s;
     struct err e;
 
+    game.reward = GAME_REWARD_COST; /* prices are times */
     if ((w->exact && w->exact->seconds > SLOW_SECONDS) || strict_new(&w->problem->labels, &s, &e))
         return p;
-    if (pin_all(w, &s, move, split) && !exact_strict(&w->problem->terms, &s, &options, &r, &e)) {
-        p.known = true;
+    if (pin_all(w, &s, move, split) && !optimum_find(w->problem, &game, &s, &r, &e)) {
+        p.known = r.fits;
         p.proven = r.proven;
         p.cost = terms_cost(&w->problem->terms, r.on);
         p.changes = count_changes(w, r.on);
         count_reduces(w, r.on, &p);
-        exact_release(&r);
+        optimum_release(&r);
     }
     strict_release(&s);
     return p;

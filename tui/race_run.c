@@ -20,17 +20,19 @@ double race_shown(const struct race_look *r, double score)
     return r->is_reward ? score : r->baseline_ms * exp(-score);
 }
 
-/* A better plan is one more step; when all steps are taken the last one moves. */
+/* A better plan within the memory limit is one more step; when all steps are taken the last one moves. */
 static void take_line(struct race_line *line, const struct race_runner *r)
 {
     const struct search_best *best = search_best(r->search);
     struct race_step_point *last = line->step_count ? &line->steps[line->step_count - 1] : NULL;
 
+    bool fits = isfinite(best->score) && game_score_fits(search_game(r->search), best->score);
+
     line->evaluations = search_evaluations(r->search);
     line->seconds = r->seconds;
     line->finished = r->finished;
     line->proven = search_is_proven(r->search);
-    if (!isfinite(best->score) || (last && last->score == best->score))
+    if (!fits || (last && last->score == best->score))
         return;
     if (line->step_count < RACE_STEPS_MOST)
         last = &line->steps[line->step_count++];

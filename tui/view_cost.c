@@ -155,12 +155,12 @@ static void draw_summary(const struct cost *v, const struct watch *w, const stru
     if (y + 3 > p->height || step <= 0)
         return;
     const double *b = w->memory.bytes;
-    double state = b[MEMORY_PARAMETERS] + b[MEMORY_OPTIMIZER], limit = w->problem->terms.device.memory_bytes;
+    double state = b[MEMORY_PARAMETERS] + b[MEMORY_OPTIMIZER], limit = watch_memory_limit(w);
     pane_text(p, 0, y + 2, ROLE_DIM, "devices");
     pane_format(p, name, y + 2, ROLE_TEXT, "%s, busy %.0f %%, links %.0f %%", units_count(count, w->problem->cluster.devices),
                 v->sum.compute_ms / step * 100, v->sum.network_ms / step * 100);
     pane_text(p, 0, y + 3, ROLE_DIM, "memory");
-    pane_format(p, name, y + 3, ROLE_TEXT, "%s state + %s others, of %.0f GB", units_number(count, state / 1e9, 2),
+    pane_format(p, name, y + 3, ROLE_TEXT, "%s state + %s others, of %.4g GB", units_number(count, state / 1e9, 2),
                 units_number(bytes, (w->memory.peak - state) / 1e9, 2), limit / 1e9);
 }
 

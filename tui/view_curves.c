@@ -115,7 +115,7 @@ static void draw_reward(struct panel *p, const struct pane *pane)
         .unit_x = "ep",
         .low = NAN,
         .high = NAN,
-        .limit = w->exact ? w->exact->score : NAN,
+        .limit = w->exact && w->exact->fits ? w->exact->score : NAN,
         .limit_role = ROLE_OK,
         .limit_name = w->exact && w->exact->proven ? "optimum" : "exact",
         .marks = marks,
@@ -201,7 +201,9 @@ static void message_reward(const struct panel *p, char *out, size_t room)
     const struct watch *w = p->scene->watch;
     char ms[UNITS_ROOM];
 
-    if (w && w->best && w->exact)
+    if (w && w->best && !w->best->fits)
+        snprintf(out, room, "best %.3f: over the memory limit, below all that fits", w->best->score);
+    else if (w && w->best && w->exact)
         snprintf(out, room, "best %.3f, %s %.3f, in ln(baseline %s ms / step)", w->best->score,
                  w->exact->proven ? "optimum" : "exact", w->exact->score, units_number(ms, w->shot->baseline_ms, 1));
 }

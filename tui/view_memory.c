@@ -441,7 +441,7 @@ static void draw_course(struct panel *p, const struct pane *pane)
 static void head_course(const struct panel *p, struct head *h, char *note, size_t room)
 {
     if (p->scene->watch)
-        snprintf(note, room, p->width >= 28 ? "GB, limit %.0f" : "of %.0f GB", memory_limit(p->scene) / 1e9);
+        snprintf(note, room, p->width >= 28 ? "GB, limit %.4g" : "of %.4g GB", memory_limit(p->scene) / 1e9);
     h->note = note;
 }
 

@@ -50,7 +50,7 @@ static label *labels_of(struct plans *v, int row)
 
 static double memory_limit(const struct panel *p)
 {
-    return p->scene->problem->terms.device.memory_bytes;
+    return watch_memory_limit(p->scene->watch);
 }
 
 /* ---- rows ---- */
@@ -232,7 +232,7 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y, int
         pane_right(pane, c->reduces, y, ROLE_TEXT, units_count(text, f->reduces));
     pane_right_number(pane, c->memory, y, over ? ROLE_ERR : ROLE_TEXT, f->memory / 1e9, 1);
     if (over)
-        pane_format(pane, c->proof, y, ROLE_ERR, "over %.0f", memory_limit(p) / 1e9);
+        pane_format(pane, c->proof, y, ROLE_ERR, "over %.4g", memory_limit(p) / 1e9);
     else
         pane_text(pane, c->proof, y, r->plan && r->plan->proven ? ROLE_OK : ROLE_DIM,
                   r->plan && r->plan->proven ? "optimum" : "-");
@@ -250,7 +250,11 @@ static void draw_verdict(const struct panel *p, const struct pane *pane, int y)
         return;
     for (int n = 0; n < w->move_count; n++)
         differ += w->move[n].best != w->move[n].exact;
-    if (isnan(gap))
+    if (!w->best->fits)
+        pane_text(pane, 0, y, ROLE_ERR,
+                  w->exact && w->exact->proven && !w->exact->fits ? "no plan of this search's space fits, proven"
+                                                                  : "the search has found no plan that fits");
+    else if (isnan(gap))
         pane_text(pane, 0, y, ROLE_DIM, "no optimum of this search's space is known");
     else if (gap == 0) /* watch_gap says 0 for the optimum itself */
         pane_text(pane, 0, y, ROLE_OK, "the search holds the proven best plan of its space");

@@ -357,10 +357,21 @@ void watch_send(struct watch *w, const char *format, ...)
 
 double watch_gap(const struct watch *w)
 {
-    if (!w->best || !w->exact)
+    if (!w->best || !w->exact || !w->best->fits || !w->exact->fits)
         return NAN;
     if (w->shot->options.game.reward == GAME_REWARD_PAPER)
         return 1 - w->best->score / w->exact->score;
     double gap = w->best->cost.step_ms / w->exact->cost.step_ms - 1;
     return gap < 1e-9 ? 0 : gap;
+}
+
+bool watch_is_limited(const struct watch *w)
+{
+    return w->shot->options.game.memory_limit != 0;
+}
+
+double watch_memory_limit(const struct watch *w)
+{
+    return watch_is_limited(w) ? game_limit_bytes(w->problem, &w->shot->options.game)
+                               : w->problem->terms.device.memory_bytes;
 }

@@ -78,7 +78,11 @@ label watch_on(const struct watch *w, dim_id d);
 label watch_open(const struct watch *w, dim_id d);
 
 /* Distance of the best plan from the optimum: step time or, under the paper's reward, the reward. 0:
- * it is one. NAN: not known. */
+ * it is one. NAN: not known, or one of the two is over the memory limit. */
 double watch_gap(const struct watch *w);
+
+/* Bytes of a device that plans are held against: the search's memory limit, or all a device has. */
+double watch_memory_limit(const struct watch *w);
+bool watch_is_limited(const struct watch *w); /* it is the search's */
 
 #endif
