@@ -129,13 +129,13 @@ int cost_split_group(const struct cost_split *s, const struct cost_filter *filte
 }
 
 /* An all-reduce is two gathers (engine/cost/collectives.h). */
-struct cost_traffic cost_split_traffic(const struct cost_split *s)
+struct cost_traffic cost_split_traffic(const struct cost_split *s, class_id made_by)
 {
     struct cost_traffic out = {0};
 
     for (size_t n = 0; n < s->count; n++) {
         const struct cost_item *item = &s->items[n];
-        if (item->class == CLASS_NONE || !(item->reduces > 0))
+        if (item->class == CLASS_NONE || !(item->reduces > 0) || (made_by != CLASS_NONE && item->class != made_by))
             continue;
         const struct mesh_span *span = &s->watch->problem->mesh.span[item->over];
         double times = s->watch->problem->costs.times[item->id];

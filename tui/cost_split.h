@@ -49,7 +49,7 @@ int cost_split_group(const struct cost_split *s, const struct cost_filter *filte
 struct cost_traffic {
     double inside_bytes, inside_ms, across_bytes, across_ms;
 };
-struct cost_traffic cost_split_traffic(const struct cost_split *s);
+struct cost_traffic cost_split_traffic(const struct cost_split *s, class_id made_by); /* CLASS_NONE: all of them */
 
 /* What a group is called. Returns out. */
 char *cost_group_name(const struct watch *w, enum cost_key key, uint32_t value, char *out, size_t room);

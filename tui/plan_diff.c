@@ -29,6 +29,17 @@ int plan_figures(const struct watch *w, label *on, struct plan_figures *out, str
     return 0;
 }
 
+uint32_t plan_splits(const struct watch *w, const label *on, int move)
+{
+    const struct game_move *m = &w->moves->items[move];
+    const class_id *k = w->moves->pool + m->classes;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < m->class_count; i++)
+        count += on[k[i]] >> m->axis & 1;
+    return count;
+}
+
 /* Gives class `k` its label of B in `on`. False: another split is in the way. */
 static bool take(const struct watch *w, label *on, class_id k, label to)
 {

@@ -17,6 +17,9 @@ struct plan_figures {
 int plan_figures(const struct watch *w, label *on, struct plan_figures *out,
                  struct err *e) MUST_CHECK;
 
+/* How many classes of decision `move` a plan splits. O(its classes). */
+uint32_t plan_splits(const struct watch *w, const label *on, int move);
+
 struct plan_difference {
     int move;               /* MOVE_NONE: no decision of this search, a class alone */
     class_id class;         /* its first */

@@ -9,9 +9,10 @@
 #include "tui/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 4 };
+enum { DEPTH = 4, BESIDE = 150, TABLE = 100 }; /* columns from which the parts of a row stand beside it */
 
 struct cost {
     struct cost_split split;
@@ -37,6 +38,18 @@ static const struct key_table cost_keys = {"cost", cost_actions, 3};
 
 /* ---- figures ---- */
 
+static void add_up(struct cost *v)
+{
+    v->sum = (struct cost_group){0};
+    for (size_t n = 0; n < v->group_count; n++) {
+        const struct cost_group *g = &v->groups[n];
+        v->sum.compute_ms += g->compute_ms;
+        v->sum.network_ms += g->network_ms;
+        v->sum.reduces += g->reduces;
+        v->sum.bytes += g->bytes;
+    }
+}
+
 static void group(struct panel *p)
 {
     struct cost *v = p->state;
@@ -51,13 +64,7 @@ static void group(struct panel *p)
         app_say_err(p->scene->app, &e);
         return;
     }
-    for (size_t n = 0; n < v->group_count; n++) {
-        const struct cost_group *g = &v->groups[n];
-        v->sum.compute_ms += g->compute_ms;
-        v->sum.network_ms += g->network_ms;
-        v->sum.reduces += g->reduces;
-        v->sum.bytes += g->bytes;
-    }
+    add_up(v);
     list_fit(&v->list, (int64_t)v->group_count, v->list.rows);
 }
 
@@ -191,7 +198,7 @@ static struct columns columns_for(int width)
     }
     if (width >= 70) {
         c.share = x;
-        x -= 8;
+        x -= 9;
     }
     if (width >= 44) {
         c.network = x;
@@ -241,7 +248,7 @@ static void draw_group(const struct cost *v, const struct pane *p, int y, const 
     draw_ms(p, c->compute, y, style, g->compute_ms);
     draw_ms(p, c->network, y, style, g->network_ms);
     if (c->share && all > 0)
-        pane_right_format(p, c->share, y, ROLE_DIM, "%.1f %%", ms / all * 100);
+        pane_right(p, c->share, y, ROLE_DIM, units_percent(text, ms / all));
     if (c->bar && style == ROLE_TEXT && first > 0) {
         int compute = (int)(g->compute_ms / first * c->bar + 0.5);
         pane_bar(p, c->share + 2, y, c->bar, g->compute_ms / first, ROLE_PLOT_0);
@@ -285,6 +292,67 @@ static void draw_table(struct panel *p, const struct pane *pane)
         draw_group(v, pane, last, &v->sum, more, &c, ROLE_DIM);
 }
 
+/* What a part is opened into. */
+static enum cost_key inner_key(enum cost_key key, const struct cost_group *g)
+{
+    if (key == COST_BY_PHASE)
+        return COST_BY_LAYER;
+    if (key == COST_BY_LAYER)
+        return g->network_ms > g->compute_ms ? COST_BY_CLASS : COST_BY_OPCODE;
+    return COST_BY_INSTRUCTION;
+}
+
+static bool is_taken(const struct cost *v, enum cost_key key)
+{
+    bool taken = false;
+    for (int n = 0; n < v->depth; n++)
+        taken |= v->filters[n].key == key;
+    return taken;
+}
+
+static enum cost_key next_key(const struct cost *v, enum cost_key key, const struct cost_group *g)
+{
+    enum cost_key next = inner_key(key, g);
+    while (is_taken(v, next))
+        next = (enum cost_key)((int)next + 1);
+    return next;
+}
+
+/* What Enter would show, without going there. */
+static void draw_parts_of(struct panel *p, const struct pane *pane)
+{
+    const struct cost *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const struct cost_group *g = &v->groups[v->list.cursor];
+    struct cost inner = {.split = v->split, .depth = v->depth};
+    struct columns c = columns_for(pane->width);
+    char name[128], title[160];
+    struct err e;
+
+    cost_group_name(w, v->key, g->value, name, sizeof name);
+    if (v->key == COST_BY_INSTRUCTION || v->depth == DEPTH)
+        return;
+    memcpy(inner.filters, v->filters, sizeof inner.filters);
+    inner.filters[inner.depth++] = (struct cost_filter){v->key, g->value};
+    inner.key = next_key(&inner, v->key, g);
+    if (cost_split_group(&inner.split, inner.filters, inner.depth, inner.key, &inner.groups, &inner.group_count, &e))
+        return; /* no memory: the table alone */
+    add_up(&inner);
+    snprintf(title, sizeof title, "%.120s, by %s", name, cost_key_names[inner.key]);
+    pane_text(pane, 0, 0, ROLE_TITLE | BOLD, title);
+    struct pane body = pane_part(pane, 0, 1, pane->width, pane->height - 1);
+    draw_titles(&inner, &body, &c);
+    int rows = body.height - 2, shown = (int)inner.group_count < rows ? (int)inner.group_count : rows;
+    for (int y = 0; y < shown; y++) {
+        cost_group_name(w, inner.key, inner.groups[y].value, name, sizeof name);
+        draw_group(&inner, &body, y + 1, &inner.groups[y], name, &c, ROLE_TEXT);
+    }
+    char more[48];
+    snprintf(more, sizeof more, (size_t)shown < inner.group_count ? "all, %zu more" : "all", inner.group_count - (size_t)shown);
+    draw_group(&inner, &body, shown + 1, &inner.sum, more, &c, ROLE_DIM);
+    free(inner.groups);
+}
+
 /* The table where the panel has the keys, or room for it. */
 static bool is_table(const struct panel *p)
 {
@@ -299,7 +367,15 @@ static void draw_cost(struct panel *p, const struct pane *pane)
     if (!p->scene->watch)
         return;
     make(p);
-    if (is_table(p))
+    if (is_table(p) && pane->width >= BESIDE) {
+        struct pane left = pane_part(pane, 0, 0, TABLE, pane->height),
+                    right = pane_part(pane, TABLE + 4, 0, pane->width - TABLE - 4, pane->height);
+        draw_table(p, &left);
+        for (int y = 0; y < pane->height; y++)
+            pane_put(pane, TABLE + 1, y, ROLE_BORDER, U'│');
+        if ((size_t)v->list.cursor < v->group_count)
+            draw_parts_of(p, &right);
+    } else if (is_table(p))
         draw_table(p, pane);
     else
         draw_summary(v, p->scene->watch, pane);
@@ -329,24 +405,6 @@ static void head_cost(const struct panel *p, struct head *h, char *note, size_t 
 
 /* ---- acts ---- */
 
-/* What a part is opened into. */
-static enum cost_key inner(enum cost_key key, const struct cost_group *g)
-{
-    if (key == COST_BY_PHASE)
-        return COST_BY_LAYER;
-    if (key == COST_BY_LAYER)
-        return g->network_ms > g->compute_ms ? COST_BY_CLASS : COST_BY_OPCODE;
-    return COST_BY_INSTRUCTION;
-}
-
-static bool is_taken(const struct cost *v, enum cost_key key)
-{
-    bool taken = false;
-    for (int n = 0; n < v->depth; n++)
-        taken |= v->filters[n].key == key;
-    return taken;
-}
-
 static void open_part(struct panel *p)
 {
     struct cost *v = p->state;
@@ -360,12 +418,9 @@ static void open_part(struct panel *p)
     }
     if (v->depth == DEPTH)
         return;
-    enum cost_key next = inner(v->key, g);
     v->filters[v->depth] = (struct cost_filter){v->key, g->value};
     v->cursors[v->depth++] = v->list.cursor;
-    while (is_taken(v, next))
-        next = (enum cost_key)((int)next + 1);
-    v->key = next;
+    v->key = next_key(v, v->key, g);
     v->list = (struct list){.rows = v->list.rows};
     group(p);
     if (v->group_count == 1 && v->key != COST_BY_INSTRUCTION && v->depth < DEPTH)
@@ -474,8 +529,8 @@ static void message_cost(const struct panel *p, char *out, size_t room)
         cost_explain(w, g->value, how, sizeof how);
         snprintf(out, room, "%s: %s%s", name, how, g->reduces > 0 ? "; and its all-reduces" : "");
     } else if (g->reduces > 0) {
-        snprintf(out, room, "%s: %s computing, %s in %s all-reduces of %s. Enter opens it.", name, units_ms(ms, g->compute_ms),
-                 units_ms(network, g->network_ms), units_number(count, g->reduces, 0), units_bytes(bytes, g->bytes));
+        snprintf(out, room, "%s: %s computing, %s in %s all-reduce%s of %s. Enter opens it.", name, units_ms(ms, g->compute_ms),
+                 units_ms(network, g->network_ms), units_number(count, g->reduces, 0), g->reduces > 1.5 ? "s" : "", units_bytes(bytes, g->bytes));
     } else {
         snprintf(out, room, "%s: %s in %s instructions. Enter opens it.", name, units_ms(ms, g->compute_ms),
                  units_count(count, g->instructions));
@@ -488,7 +543,7 @@ const struct panel_ops view_cost = {
     .place = PLACE_LAYOUT,
     .id = PANEL_COST,
     .keys = &cost_keys,
-    .hints = "run down=choose open back=close group why zoom command help",
+    .hints = "run down=choose open=open,close group why zoom command help",
     .size = sizeof(struct cost),
     .open = open_cost,
     .close = close_cost,

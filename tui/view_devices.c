@@ -9,11 +9,17 @@
 #include "tui/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { TOLD = 24 };
 
 struct devices {
     struct cost_split split; /* for the traffic */
     struct cost_traffic traffic;
+    struct cost_group *by_class; /* that make all-reduces; the longest first, at most TOLD */
+    struct cost_traffic *of_class;
+    size_t told, makers;         /* shown; in all */
     bool stale;
     int cursor;              /* device */
     int top;                 /* first line in sight */
@@ -36,6 +42,31 @@ static void read_devices(struct panel *p)
         v->stale = true;
 }
 
+/* Which classes make the traffic; without memory for it, none. */
+static void tell_classes(struct devices *v, const struct watch *w)
+{
+    size_t count = 0;
+    struct err e;
+
+    free(v->by_class);
+    v->by_class = NULL;
+    v->told = v->makers = 0;
+    if (cost_split_group(&v->split, NULL, 0, COST_BY_CLASS, &v->by_class, &count, &e))
+        return;
+    if (!v->of_class)
+        v->of_class = mem_try(TOLD, sizeof *v->of_class);
+    for (size_t n = 0; n < count && v->of_class; n++) {
+        struct cost_group g = v->by_class[n];
+        if (g.value >= w->problem->classes.count) /* what computes */
+            continue;
+        v->makers++;
+        if (v->told == TOLD)
+            continue;
+        v->of_class[v->told] = cost_split_traffic(&v->split, g.value);
+        v->by_class[v->told++] = g;
+    }
+}
+
 static void make(struct panel *p)
 {
     struct devices *v = p->state;
@@ -46,7 +77,8 @@ static void make(struct panel *p)
     v->stale = false;
     if (cost_split_read(&v->split, p->scene->watch, &e))
         app_say_err(p->scene->app, &e);
-    v->traffic = cost_split_traffic(&v->split);
+    v->traffic = cost_split_traffic(&v->split, CLASS_NONE);
+    tell_classes(v, p->scene->watch);
     if (v->cursor >= (int)p->scene->problem->cluster.devices)
         v->cursor = 0;
 }
@@ -63,6 +95,8 @@ static void close_devices(struct panel *p)
 {
     struct devices *v = p->state;
     cost_split_release(&v->split);
+    free(v->by_class);
+    free(v->of_class);
 }
 
 /* ---- lines ---- */
@@ -204,6 +238,77 @@ static void walk_servers(struct panel *p, const struct pane *pane, struct walk *
     }
 }
 
+/* ---- below the servers, where there is room: what fills a device, what fills the links ---- */
+
+static void draw_filling(const struct panel *p, const struct pane *pane)
+{
+    const struct watch *w = p->scene->watch;
+    const struct memory_cost *m = &w->memory;
+    double limit = watch_memory_limit(w), most = m->peak > limit ? m->peak : limit;
+    char share[UNITS_ROOM], note[64];
+    int y = 1;
+
+    snprintf(note, sizeof note, "at the peak · GB of %.4g", limit / 1e9);
+    pane_head(pane, 0, &(struct head){0, "Memory of a device", note, false});
+    for (int k = 0; k < MEMORY_KIND_COUNT; k++) {
+        pane_text(pane, 0, y, ROLE_DIM, memory_kind_names[k]);
+        pane_right_number(pane, 24, y, ROLE_TEXT, m->bytes[k] / 1e9, 2);
+        pane_right(pane, 34, y, ROLE_DIM, units_percent(share, m->bytes[k] / limit));
+        pane_bar(pane, 36, y++, pane->width - 37, m->bytes[k] / most, ROLE_PLOT_0);
+    }
+    bool over = m->peak > limit;
+    pane_text(pane, 0, y, ROLE_TEXT, "all");
+    pane_right_number(pane, 24, y, over ? ROLE_ERR : ROLE_TEXT, m->peak / 1e9, 2);
+    pane_right(pane, 34, y, ROLE_DIM, units_percent(share, m->peak / limit));
+    pane_format(pane, 36, y, over ? ROLE_ERR : ROLE_OK, over ? "over %.4g" : "fits in %.4g", limit / 1e9);
+}
+
+static void draw_makers(const struct panel *p, const struct pane *pane)
+{
+    const struct devices *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const int across = pane->width, inside = across - 12, megabytes = inside - 12, count = megabytes - 9, name = count - 7;
+    bool cards = w->problem->cluster.servers > 1;
+    char text[NAME_ROOM], cut[NAME_ROOM];
+    int rows = pane->height - 2;
+
+    pane_head(pane, 0, &(struct head){0, "All-reduces", "by class · a step", false});
+    pane_text(pane, 0, 1, ROLE_DIM, "class");
+    pane_right(pane, count, 1, ROLE_DIM, "count");
+    pane_right(pane, megabytes, 1, ROLE_DIM, "MB");
+    pane_right(pane, inside, 1, ROLE_DIM, "inside ms");
+    if (cards)
+        pane_right(pane, across, 1, ROLE_DIM, "network ms");
+    int shown = (int)v->told <= rows && v->told == v->makers ? (int)v->told : (int)v->told < rows ? (int)v->told : rows - 1;
+    for (int n = 0; n < shown; n++) {
+        const struct cost_group *g = &v->by_class[n];
+        cost_group_name(w, COST_BY_CLASS, g->value, text, sizeof text);
+        pane_text(pane, 0, n + 2, ROLE_TEXT, watch_short_name(cut, sizeof cut, text, name));
+        pane_right_number(pane, count, n + 2, ROLE_TEXT, g->reduces, 0);
+        pane_right_number(pane, megabytes, n + 2, ROLE_TEXT, g->bytes / 1e6, 0);
+        pane_right_ms(pane, inside, n + 2, ROLE_TEXT, v->of_class[n].inside_ms);
+        if (cards)
+            pane_right_ms(pane, across, n + 2, ROLE_TEXT, v->of_class[n].across_ms);
+    }
+    if (!v->makers)
+        pane_text(pane, 0, 2, ROLE_DIM, "none: nothing is split");
+    else if ((size_t)shown < v->makers && rows > 0)
+        pane_format(pane, 0, shown + 2, ROLE_DIM, "%zu more", v->makers - (size_t)shown);
+}
+
+enum { FILLING = 56, FILLING_ROWS = MEMORY_KIND_COUNT + 2 };
+
+static void draw_below(const struct panel *p, const struct pane *pane, int y)
+{
+    if (pane->width < 2 * FILLING || pane->height - y < FILLING_ROWS)
+        return;
+    struct pane left = pane_part(pane, 0, y, FILLING, pane->height - y),
+                right = pane_part(pane, FILLING + 4, y, pane->width - FILLING - 4 < 84 ? pane->width - FILLING - 4 : 84,
+                                  pane->height - y);
+    draw_filling(p, &left);
+    draw_makers(p, &right);
+}
+
 static void draw_devices(struct panel *p, const struct pane *pane)
 {
     struct devices *v = p->state;
@@ -221,11 +326,12 @@ static void draw_devices(struct panel *p, const struct pane *pane)
         top = k.cursor_line - pane->height + 1;
     if (top > k.line - pane->height)
         top = k.line > pane->height ? k.line - pane->height : 0;
-    if (top == v->top)
-        return;
-    v->top = top;
-    pane_clear(pane);
-    walk_servers(p, pane, &k);
+    if (top != v->top) {
+        v->top = top;
+        pane_clear(pane);
+        walk_servers(p, pane, &k);
+    }
+    draw_below(p, pane, k.line - v->top + 1);
 }
 
 static void head_devices(const struct panel *p, struct head *h, char *note, size_t room)

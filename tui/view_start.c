@@ -5,6 +5,7 @@
 #include "tui/actions.h"
 #include "tui/app.h"
 #include "tui/examples.h"
+#include "tui/file.h"
 #include "tui/recent.h"
 #include "tui/sessions.h"
 #include "tui/theme.h"
@@ -22,6 +23,7 @@ struct start {
     int model_count, cluster_count, recent_count;
     char letters[EXAMPLES_MOST]; /* opens the row at once */
     struct list models_seen;     /* cursor and window of the examples */
+    int recents_shown;
     int recent;                  /* the chosen recent row; -1: the cursor is on an example */
     int cluster, first_cluster;
 };
@@ -126,13 +128,21 @@ static void open_chosen(struct panel *p, bool anew)
         app_act(app, &common_keys, ACT_RUN);
 }
 
+enum { CLUSTER_WIDTH = 19, PAGE_WIDTH = 116 }; /* wider, the eye loses the row */
+
+static int cards_in(int width)
+{
+    return width / CLUSTER_WIDTH > 1 ? width / CLUSTER_WIDTH : 1;
+}
+
 /* Rows of each part for a height: examples keep theirs longest. */
 struct parts {
     int top, models, recents, clusters; /* rows; 0: not there */
+    int cluster_rows;                   /* of cards */
     bool sentence;
 };
 
-static struct parts divide(const struct start *s, int height)
+static struct parts divide(const struct start *s, int width, int height)
 {
     struct parts d = {.top = height >= 18 ? 3 : height >= 12 ? 2 : 0, .sentence = height >= 8};
     int rest = height - d.top - 1 - (d.sentence ? height >= 18 ? 2 : 1 : 0);
@@ -150,6 +160,12 @@ static struct parts divide(const struct start *s, int height)
     d.models = rest < s->model_count ? rest : s->model_count;
     if (d.models < 1)
         d.models = 1;
+    rest -= d.models;
+    d.cluster_rows = 1;
+    while (d.clusters && d.cluster_rows * cards_in(width) < s->cluster_count && rest >= d.clusters + 1) {
+        d.cluster_rows++;
+        rest -= d.clusters + 1;
+    }
     return d;
 }
 
@@ -201,11 +217,9 @@ static void draw_recent(const struct start *s, const struct pane *pane, int y, i
 {
     const struct recent *r = &s->recents[i];
     char name[sizeof r->path], day[16], ms[UNITS_ROOM], gap[UNITS_ROOM];
-    const char *slash = strrchr(r->path, '/');
-    const char *base = slash ? slash + 1 : r->path;
     int end = pane->width;
 
-    text_clean(name, sizeof name, base, strlen(base));
+    file_stem(name, sizeof name, r->path);
     if (r->gap >= 0)
         pane_right(pane, end, y, ROLE_TEXT, units_percent(gap, r->gap));
     if (r->best_ms > 0)
@@ -214,7 +228,7 @@ static void draw_recent(const struct start *s, const struct pane *pane, int y, i
     pane_cut(pane, 3, y, pane->width >= 70 ? 24 : pane->width - 14,
              s->recent == i ? ROLE_TITLE | BOLD : ROLE_TEXT, name);
     if (pane->width >= 70) {
-        text_clean(name, sizeof name, r->cluster, strlen(r->cluster));
+        file_stem(name, sizeof name, r->cluster);
         pane_cut(pane, 29, y, 11, ROLE_DIM, name);
         bool wide = pane->width >= 88; /* room for day and word */
         recent_day(day, r->time, today);
@@ -241,8 +255,6 @@ static int draw_recents(const struct panel *p, const struct pane *pane, int y, i
     return y + 1;
 }
 
-enum { CLUSTER_WIDTH = 19 };
-
 static void draw_cluster(const struct start *s, const struct pane *pane, int i, int rows)
 {
     const struct example_cluster *c = &s->clusters[i];
@@ -262,9 +274,9 @@ static void draw_cluster(const struct start *s, const struct pane *pane, int i, 
     }
 }
 
-static int draw_clusters(struct start *s, const struct pane *pane, int y, int rows)
+static int draw_clusters(struct start *s, const struct pane *pane, int y, int rows, int card_rows)
 {
-    int fit = pane->width / CLUSTER_WIDTH > 1 ? pane->width / CLUSTER_WIDTH : 1;
+    int across = cards_in(pane->width), fit = across * card_rows;
     char note[48];
 
     if (s->cluster < s->first_cluster)
@@ -276,10 +288,10 @@ static int draw_clusters(struct start *s, const struct pane *pane, int y, int ro
              s->first_cluster + fit < s->cluster_count ? " ›" : "");
     pane_head(pane, y++, &(struct head){0, "Cluster", note, false});
     for (int i = 0; i < fit && s->first_cluster + i < s->cluster_count; i++) {
-        struct pane part = pane_part(pane, i * CLUSTER_WIDTH, y, CLUSTER_WIDTH, rows);
+        struct pane part = pane_part(pane, i % across * CLUSTER_WIDTH, y + i / across * (rows + 1), CLUSTER_WIDTH, rows);
         draw_cluster(s, &part, s->first_cluster + i, rows);
     }
-    return y + rows;
+    return y + card_rows * (rows + 1) - 1;
 }
 
 static void draw_sentence(const struct start *s, const struct pane *pane, int y)
@@ -302,10 +314,12 @@ static void draw_sentence(const struct start *s, const struct pane *pane, int y)
     }
 }
 
-static void draw_start(struct panel *p, const struct pane *pane)
+static void draw_start(struct panel *p, const struct pane *whole)
 {
     struct start *s = p->state;
-    struct parts d = divide(s, pane->height);
+    const struct pane page = pane_part(whole, 0, 0, whole->width < PAGE_WIDTH ? whole->width : PAGE_WIDTH, whole->height),
+                      *pane = &page;
+    struct parts d = divide(s, pane->width, pane->height);
     int y = d.top > 2 ? 1 : 0, blank = pane->height >= 16;
 
     if (d.top) {
@@ -315,10 +329,11 @@ static void draw_start(struct panel *p, const struct pane *pane)
                       "how to distribute one training step over a cluster");
     }
     y = draw_models(s, pane, d.top, d.models) + blank;
+    s->recents_shown = d.recents;
     if (blank)
         y = draw_recents(p, pane, y, d.recents) + 1;
     if (d.clusters)
-        y = draw_clusters(s, pane, y, d.clusters) + blank;
+        y = draw_clusters(s, pane, y, d.clusters, d.cluster_rows) + blank;
     if (d.sentence)
         draw_sentence(s, pane, y);
 }
@@ -354,13 +369,12 @@ static bool move_start(struct panel *p, enum list_move move)
     struct start *s = p->state;
 
     if (s->recent >= 0 && move == LIST_DOWN) {
-        if (s->recent + 1 < s->recent_count && s->recent < 1)
-            s->recent++;
+        s->recent += s->recent + 1 < s->recents_shown;
     } else if (s->recent >= 0) {
         s->recent = move == LIST_UP ? s->recent - 1 : -1;
         if (move == LIST_FIRST)
             list_move(&s->models_seen, move);
-    } else if (!list_move(&s->models_seen, move) && move == LIST_DOWN && s->recent_count) {
+    } else if (!list_move(&s->models_seen, move) && move == LIST_DOWN && s->recents_shown) {
         s->recent = 0;
     }
     return true;

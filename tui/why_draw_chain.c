@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SIDES_WIDTH = 90 };
+enum { SIDES_WIDTH = 90, OP_NAME = 40 };
 
 int why_side_of(const struct why *v, int *row)
 {
@@ -56,13 +56,17 @@ static void write_through(const struct why *v, const struct why_step *s, size_t 
         why_factor_name(&p->classes, s->through, s->factor, factor, room);
 }
 
+static hlo_id why_instruction(const struct why *v, const struct why_step *s)
+{
+    const struct problem *q = v->seen.problem;
+    return s->through != HLO_NONE ? s->through : q->m->value_instruction[q->classes.dim_value[s->dim]];
+}
+
 /* "models.py:10", or the line of the file itself. */
 static void write_source(const struct why *v, const struct why_step *s, char *out, size_t room)
 {
     const struct hlo_module *m = v->seen.problem->m;
-    hlo_id id = s->through != HLO_NONE
-                    ? s->through
-                    : m->value_instruction[v->seen.problem->classes.dim_value[s->dim]];
+    hlo_id id = why_instruction(v, s);
     const struct hlo_meta *meta = hlo_meta(m, id);
     const char *slash = strrchr(meta->source_file, '/');
 
@@ -73,7 +77,7 @@ static void write_source(const struct why *v, const struct why_step *s, char *ou
 }
 
 struct columns {
-    int name, shape, shape_width, op, factor, source; /* source: its end; 0: left out */
+    int name, shape, shape_width, op, factor, source, op_name; /* source: its end; 0: left out */
 };
 
 static struct columns columns_for(const struct why *v, const struct why_side *s, int width,
@@ -103,8 +107,13 @@ static struct columns columns_for(const struct why *v, const struct why_side *s,
     c.op = c.shape + (narrow ? 0 : c.shape_width + 2);
     if (c.op + op + 2 + factor <= width)
         c.factor = c.op + op + 2;
-    if ((c.factor ? c.factor + factor : c.op + op) + 2 + source <= width)
+    int x = (c.factor ? c.factor + factor : c.op + op) + 2 + source;
+    if (x <= width)
         c.source = width;
+    if (x + 2 + OP_NAME <= width) { /* the source stays beside what it explains */
+        c.source = x;
+        c.op_name = x + 2;
+    }
     return c;
 }
 
@@ -130,6 +139,10 @@ static void draw_step(const struct why *v, const struct pane *p, int y, int side
     if (c->source) {
         write_source(v, s, text, sizeof text);
         pane_right(p, c->source, y, ROLE_DIM, text);
+    }
+    if (c->op_name) {
+        text_cut_left(text, sizeof text, hlo_meta(q->m, why_instruction(v, s))->op_name, p->width - c->op_name);
+        pane_text(p, c->op_name, y, ROLE_DIM, text);
     }
 }
 
@@ -174,6 +187,8 @@ static void draw_side(struct panel *p, const struct pane *pane, int side, bool t
         pane_text(pane, c.op, 0, ROLE_DIM, "through");
         if (c.source)
             pane_right(pane, c.source, 0, ROLE_DIM, "source");
+        if (c.op_name)
+            pane_text(pane, c.op_name, 0, ROLE_DIM, "op_name");
     }
     if (at == side && row >= rows)
         top = row - rows + 1;

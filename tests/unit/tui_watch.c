@@ -133,7 +133,7 @@ static void test_cost_adds_up(void **state)
         free(groups);
         assert_true(fabs(compute - step->compute_ms) < 1e-6 && fabs(network - step->communication_ms) < 1e-6);
     }
-    struct cost_traffic t = cost_split_traffic(&s);
+    struct cost_traffic t = cost_split_traffic(&s, CLASS_NONE);
     assert_true(fabs(t.inside_ms + t.across_ms - step->communication_ms) < 1e-6);
     assert_true(step->communication_ms <= 0 || t.inside_bytes > 0);
     cost_split_release(&s);
