@@ -65,10 +65,13 @@ static const struct key_table *find_action(const struct panel *p, const char *na
     return NULL;
 }
 
-/* One item of a hints string: "fold" or "down=choose". */
+/* One item of a hints string: "fold", "down=choose", or "+plans=views" for the first key of many. */
 static bool parse_hint(const struct app *a, const struct panel *p, const char *item, size_t size,
                        struct hint *h, char *word, size_t room)
 {
+    bool first = *item == '+';
+    item += first;
+    size -= first;
     const char *equals = memchr(item, '=', size);
     size_t name = equals ? (size_t)(equals - item) : size;
     int action = 0;
@@ -79,6 +82,10 @@ static bool parse_hint(const struct app *a, const struct panel *p, const char *i
         return false;
     if (!make_hint(a, t, action, h))
         return false;
+    if (first) {
+        h->keys[strcspn(h->keys, " ")] = 0;
+        h->table = NULL; /* no action of its own to click on */
+    }
     if (equals) {
         snprintf(word, room, "%.*s", (int)(size - name - 1), equals + 1);
         for (char *c = word; *c; c++)
@@ -115,7 +122,8 @@ static void draw_hints(struct app *a, const struct pane *p)
         int width = utf8_text_columns(hints[i].keys) + 1 + utf8_text_columns(hints[i].word);
         if (i < count - 1 && x + width + gap + stays > p->width)
             continue;
-        a->hints[a->hint_count++] = (struct hint_spot){p->x + x, p->y, width, hints[i].table, hints[i].action};
+        if (hints[i].table)
+            a->hints[a->hint_count++] = (struct hint_spot){p->x + x, p->y, width, hints[i].table, hints[i].action};
         x = pane_text(p, x, 0, ROLE_KEY, hints[i].keys) + 1;
         x = pane_text(p, x, 0, ROLE_DIM, hints[i].word) + gap;
     }
@@ -170,6 +178,32 @@ static void draw_prompt(struct app *a, const struct pane *p)
     a->grid.cursor_y = p->y;
 }
 
+/* The beginning of a sequence, and what may follow. */
+static void draw_typed(const struct app *a, const struct pane *p)
+{
+    const struct panel *top = app_top(a);
+    const struct key_table *own = top ? top->ops->keys : NULL;
+    const struct action *next;
+    struct key_sequence s = {{0}};
+    char text[KEYS_TEXT_ROOM], key[KEY_NAME_ROOM];
+    int at = 0, all = 0, gap = 2;
+
+    memcpy(s.keys, a->typed, (size_t)a->typed_count * sizeof *s.keys);
+    int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, key_sequence_name(text, &s)) + 2;
+    while ((next = keymap_follows(a->keymap, own, a->typed, a->typed_count, &at, key)))
+        all += utf8_text_columns(key) + 1 + utf8_text_columns(next->name) + gap;
+    if (x + all - gap > p->width)
+        gap = 1;
+    for (at = 0; (next = keymap_follows(a->keymap, own, a->typed, a->typed_count, &at, key));) {
+        if (x + utf8_text_columns(key) + 1 + utf8_text_columns(next->name) > p->width) {
+            pane_text(p, x, 0, ROLE_DIM, "..");
+            return;
+        }
+        x = pane_text(p, x, 0, ROLE_KEY, key) + 1;
+        x = pane_text(p, x, 0, ROLE_DIM, next->name) + gap;
+    }
+}
+
 static void draw_message(struct app *a, struct rect r)
 {
     struct panel *top = app_top(a);
@@ -181,9 +215,7 @@ static void draw_message(struct app *a, struct rect r)
         return;
     }
     if (a->typed_count) {
-        struct key_sequence s = {{0}};
-        memcpy(s.keys, a->typed, (size_t)a->typed_count * sizeof *s.keys);
-        pane_format(&p, 0, 0, ROLE_KEY, "%s ..", key_sequence_name(text, &s));
+        draw_typed(a, &p);
         return;
     }
     if (a->message[0] && a->message_style == ROLE_ERR) { /* both ends of an error matter: the place and what was expected */

@@ -203,6 +203,26 @@ enum key_match keymap_find(const struct keymap *m, const struct key_table *own,
     return KEY_NONE;
 }
 
+const struct action *keymap_follows(const struct keymap *m, const struct key_table *own, const uint32_t *keys, int count,
+                                    int *at, char key[static KEY_NAME_ROOM])
+{
+    int order[2] = {table_index(m, own), 0}, row = 0;
+
+    for (int t = order[0] > 0 ? 0 : 1; t < 2 && count < KEYS_IN_A_ROW; t++) {
+        for (int a = 0; a < m->tables[order[t]]->count; a++, row++) {
+            const struct binding *b = &m->bindings[order[t]][a];
+            for (int i = 0; row >= *at && i < b->count; i++) {
+                if (agrees(&b->sequences[i], keys, count) != KEY_MORE)
+                    continue;
+                key_text(key, b->sequences[i].keys[count]);
+                *at = row + 1;
+                return &m->tables[order[t]]->actions[a];
+            }
+        }
+    }
+    return NULL;
+}
+
 const char *keymap_keys(const struct keymap *m, const struct key_table *t, int action, int i)
 {
     int table = table_index(m, t);

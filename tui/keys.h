@@ -85,6 +85,11 @@ enum key_match keymap_find(const struct keymap *m, const struct key_table *own,
                            const uint32_t *keys, int count, const struct key_table **table,
                            int *action);
 
+/* What may follow the `count` keys typed: the first key behind them and its action, from row *at of the
+ * tables that keymap_find looks in; *at starts at 0 and is moved on. NULL: no more. */
+const struct action *keymap_follows(const struct keymap *m, const struct key_table *own, const uint32_t *keys, int count,
+                                    int *at, char key[static KEY_NAME_ROOM]);
+
 /* The i-th key sequence of an action as text ("C-r", "V g"); NULL: no i-th. */
 const char *keymap_keys(const struct keymap *m, const struct key_table *t, int action, int i);
 

@@ -130,6 +130,32 @@ static void draw_cells(const struct strip *s, int labels, int rows)
     }
 }
 
+/* Cells too close for their names: that of the decision looked at, then as many as have room. */
+static void draw_some_labels(const struct strip *s)
+{
+    const struct watch *w = s->w;
+    int step = CELL + levels[s->level].gap, here = w->position != MOVE_NONE ? w->position : w->cursor, end = 0;
+    int limit = s->left + s->room, at = -1, at_end = -1;
+    char words[LABEL_ROOM];
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int n = pass ? s->first : here; n < (pass ? w->move_count : here + 1); n++) {
+            int x = s->left + step * (n - s->first);
+            watch_short_name(words, sizeof words, w->move[n].name, 9);
+            int size = utf8_text_columns(words);
+            if (n < s->first || x + size > limit || x < end || (pass && x + size >= at && x <= at_end))
+                continue;
+            pane_text(s->p, x, 0, pass ? ROLE_DIM : ROLE_TEXT, words);
+            if (!pass) {
+                at = x;
+                at_end = x + size;
+            } else {
+                end = x + size + 1;
+            }
+        }
+    }
+}
+
 /* Too many for the row even without labels: a window with the position in its middle third. */
 static void scroll(struct strip *s)
 {
@@ -179,6 +205,15 @@ static void draw_legend(const struct pane *p, int rows)
     }
 }
 
+static bool is_each_alone(const struct watch *w)
+{
+    for (int n = 0; n < w->move_count; n = series_end(w, n)) {
+        if (series_end(w, n) > n + 1)
+            return false;
+    }
+    return true;
+}
+
 void strip_draw(const struct scene *scene, const struct pane *p)
 {
     const struct watch *w = scene->watch;
@@ -207,6 +242,8 @@ void strip_draw(const struct scene *scene, const struct pane *p)
     if (rows == 3)
         draw_names(&s, names);
     draw_cells(&s, labels, rows == 3 && !w->exact ? 2 : rows);
+    if (labels && !levels[s.level].label && is_each_alone(w))
+        draw_some_labels(&s);
     if (s.first || s.left > (rows == 3 ? LEFT : 0))
         draw_ends(&s, labels);
     if (legend)

@@ -403,7 +403,7 @@ const struct panel_ops view_classes = {
     .place = PLACE_LAYOUT,
     .id = PANEL_CLASSES,
     .keys = &classes_keys,
-    .hints = "run decide pin backtrack undo why export down=row search zoom command help",
+    .hints = "run decide pin backtrack undo why +plans=views export command search down=row zoom help",
     .size = sizeof(struct classes_view),
     .open = open_classes,
     .close = close_classes,

@@ -543,7 +543,7 @@ const struct panel_ops view_cost = {
     .place = PLACE_LAYOUT,
     .id = PANEL_COST,
     .keys = &cost_keys,
-    .hints = "run down=choose open=open,close group why zoom command help",
+    .hints = "run down=choose open=open,_close group why +plans=views zoom command help",
     .size = sizeof(struct cost),
     .open = open_cost,
     .close = close_cost,

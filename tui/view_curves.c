@@ -225,7 +225,7 @@ const struct panel_ops view_reward = {
     .name = "reward",
     .title = "Reward",
     .id = PANEL_REWARD,
-    .hints = "run decide undo smooth zoom command help",
+    .hints = "run decide undo smooth +plans=views zoom command help",
     CURVES(reward),
 };
 
@@ -233,6 +233,6 @@ const struct panel_ops view_loss = {
     .name = "loss",
     .title = "Loss",
     .id = PANEL_LOSS,
-    .hints = "run decide undo smooth log-axis zoom command help",
+    .hints = "run decide undo smooth log-axis +plans=views zoom command help",
     CURVES(loss),
 };

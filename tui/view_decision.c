@@ -326,7 +326,7 @@ const struct panel_ops view_decision = {
     .place = PLACE_LAYOUT,
     .id = PANEL_DECISION,
     .keys = &decision_keys,
-    .hints = "run decide episode slower wave-back wave-play pin backtrack undo why zoom command help",
+    .hints = "run decide episode slower wave-back wave-play pin backtrack undo why +plans=views zoom command help",
     .size = sizeof(struct decision),
     .draw = draw_decision,
     .head = head_decision,

@@ -416,7 +416,7 @@ const struct panel_ops view_devices = {
     .place = PLACE_LAYOUT,
     .id = PANEL_DEVICES,
     .keys = &devices_keys,
-    .hints = "run decide down=choose zoom command help",
+    .hints = "run decide down=choose +plans=views zoom command help",
     .size = sizeof(struct devices),
     .open = open_devices,
     .close = close_devices,

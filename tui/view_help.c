@@ -156,7 +156,8 @@ static void draw_row(struct flow *f, int column, const char *keys, unsigned key_
                                  f->width - (column < f->columns - 1), 1);
 
     int end = pane_text(&cell, 0, 0, key_style, keys);
-    pane_text(&cell, end >= keys_width ? end + 1 : keys_width, 0, ROLE_TEXT, words);
+    int at = end >= keys_width ? end + 1 : keys_width;
+    pane_cut(&cell, at, 0, cell.width - at, ROLE_TEXT, words);
 }
 
 static void draw_group(struct flow *f, const char *group)
@@ -206,6 +207,8 @@ static void draw_help(struct panel *p, const struct pane *pane)
     g->cursor_x = pane->x + edit_draw(&h->filter, pane, x, 1, ROLE_TEXT);
     g->cursor_y = pane->y + 1;
 
+    const struct pane page = pane_part(pane, 0, 0, pane->width < 126 ? pane->width : 126, pane->height);
+    pane = &page; /* wider, the columns lose each other */
     int columns = pane->width >= 96 ? 3 : pane->width >= 68 ? 2 : 1;
     struct pane body = pane_part(pane, 0, 3, pane->width, pane->height - 3);
     struct flow f = {&body, h, columns, (pane->width + 1) / columns, {0, 0, 0}, 0};
@@ -221,9 +224,9 @@ static void draw_help(struct panel *p, const struct pane *pane)
         rows = f.y[c] > rows ? f.y[c] : rows;
     if (h->top > rows - body.height)
         h->top = rows > body.height ? rows - body.height : 0;
-    if (rows - h->top > body.height)
-        pane_right_format(&body, body.width, body.height - 1, ROLE_DIM, "%d more",
-                          rows - h->top - body.height);
+    if (rows > body.height)
+        pane_right_format(pane, pane->width, 1, ROLE_DIM, "lines %d–%d of %d", h->top + 1,
+                          h->top + body.height < rows ? h->top + body.height : rows, rows);
 }
 
 /* The row that is shown as the n-th, in the order of drawing. */

@@ -202,7 +202,7 @@ const struct panel_ops view_log = {
     .title = "Log",
     .place = PLACE_LAYOUT,
     .id = PANEL_LOG,
-    .hints = "run decide undo down=row search copy=copy zoom command help",
+    .hints = "run decide undo down=row search copy=copy +plans=views zoom command help",
     .size = sizeof(struct log_view),
     .open = open_log,
     .read = read_log,

@@ -137,11 +137,31 @@ static void test_wrong_maps(void **state)
     check_wrong("keys: q\n", "c.yaml:1:7: keys is a map: {pause: Space, graph.fold: [h, Left]}");
 }
 
+/* What may follow a key that begins sequences: every such action once, in order; nothing behind a whole key. */
+static void test_follows(void **state)
+{
+    (void)state;
+    struct keymap *m = keymap_new(tables, 2, KEYS_VI);
+    const uint32_t views = 'V', quit = 'q';
+    char key[KEY_NAME_ROOM];
+    int at = 0;
+
+    assert_ptr_equal(keymap_follows(m, &graph, &views, 1, &at, key), &common_actions[VIEW_GRAPH]);
+    assert_string_equal(key, "g");
+    assert_ptr_equal(keymap_follows(m, &graph, &views, 1, &at, key), &common_actions[VIEW_PLANS]);
+    assert_string_equal(key, "l");
+    assert_null(keymap_follows(m, &graph, &views, 1, &at, key));
+    at = 0;
+    assert_null(keymap_follows(m, NULL, &quit, 1, &at, key));
+    keymap_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_round_trip),
         cmocka_unit_test(test_find),
+        cmocka_unit_test(test_follows),
         cmocka_unit_test(test_remap),
         cmocka_unit_test(test_wrong_maps),
     };
