@@ -1,12 +1,23 @@
 /* engine/cost/memory.h - memory of one device: live ranges over a stated schedule, local sizes.
  *
- * The schedule is the module's order, or a list scheduler's (schedule.h) where that needs less than two
- * thirds of the temporaries unsplit. A stored value (fusion.h) lives from its instruction to its last use, where a use by a fused value counts as the
- * uses of that value. Arguments live all the time; an output that takes an argument's place
- * (input-output alias) takes no other; an element-wise result takes the place of an operand that ends
- * there: the operand then ends one position earlier. A loop's or branch's own peak is added while it
- * runs. Sizes are local: bytes x shares of the classes of the dims. So what is live at a position is a
- * sum over ranges, whatever the plan: a memory limit is a linear constraint per position.
+ * The schedule is that of XLA's CPU backend (schedule.h, depth first), or a list scheduler's where that
+ * needs less than two thirds of the memory unsplit. A stored value (fusion.h) lives from its
+ * instruction to its last use, where a use by a fused value counts as the uses of that value; tuples
+ * and their elements are other names of buffers and use nothing. Arguments live all the time; an
+ * output that takes an argument's place (input-output alias) takes no other; an element-wise result
+ * takes the place of an operand that ends there: the operand then ends one position earlier. A loop's
+ * or branch's own peak is added while it runs. Sizes are local: bytes x shares of the classes of the
+ * dims. So what is live at a position is a sum over ranges, whatever the plan: a memory limit is a
+ * linear constraint per position.
+ *
+ * An all-reduce has a result beside its operand: both count while the result is read first. The
+ * all-reduces of gradients are one (XLA's combiner, xla/service/all_reduce_combiner.cc, on CPU without
+ * a limit of bytes): their operands live until the last gradient is made, and there all count twice.
+ *
+ * A variable whose next value takes its place is copied where something reads it that the next value
+ * does not need, as the gradient of a layer's input reads its weights: XLA inserts copies before it has
+ * an order (xla/service/copy_insertion.cc). The copy lives from the first read to the update. Where the
+ * gradient is all-reduced the update needs all gradients, and there is none.
  *
  * Micro-batches and ZeRO (training.h). Sizes are those of one micro-batch, but for inputs. With k > 1
  * each sum over the passes is an accumulator that lives all the time, beside the result of the pass,
@@ -37,12 +48,17 @@ struct memory_range {
     uint8_t kind;
     bool is_argument;    /* of the entry: lives all the time */
     uint8_t storing;     /* enum memory_storing */
-    uint32_t variable;   /* whose axes it is stored along; into roles.params */
+    uint32_t variable;   /* whose axes it is stored along, or whose gradient it is; into roles.params;
+                            STORED_REDUCED: UINT32_MAX no gradient */
+    hlo_value gradient;  /* STORED_TWICE: the buffer of the variable's gradient; HLO_NONE */
 };
 enum memory_storing {
     STORED_AS_USED,
     STORED_IN_PIECES, /* a piece of it, where the plan lets `variable` be cut; else as used */
     STORED_GATHERED,  /* the whole copy of a variable stored in pieces; nothing where it is not cut */
+    STORED_REDUCED,   /* the second buffer of an all-reduce; nothing where the plan reduces nothing */
+    STORED_TWICE,     /* the copy of a variable before its update; nothing where its gradient is reduced */
+    STORED_COPY,      /* of a variable, as its uses share it: of relaxed plans, nothing in strict ones */
 };
 
 struct memory_model {
@@ -74,8 +90,10 @@ struct memory_cost {
 };
 /* Of an assignment: on[class]. `scratch` from memory_scratch; one per thread. */
 struct memory_cost memory_of(const struct memory_model *m, const struct labels *l, const label *on, double *scratch);
-/* The same from the local bytes of each value, [values]; everything stored as it is used. */
-struct memory_cost memory_of_values(const struct memory_model *m, const double *bytes, double *scratch);
+/* The same from the local bytes of each value, [values], everything stored as it is used, and of its
+ * second buffer: of a value that is reduced, and of a variable's copy; 0: none. */
+struct memory_cost memory_of_values(const struct memory_model *m, const double *bytes, const double *second,
+                                    double *scratch);
 double *memory_scratch(const struct memory_model *m); /* NULL out of memory; free() it */
 
 /* Bytes of one range under an assignment, and the classes they depend on (at most `room`, ascending;

@@ -24,16 +24,28 @@ void schedule_release(struct schedule *s)
     memset(s, 0, sizeof *s);
 }
 
-int schedule_in_order(const struct hlo_module *m, struct schedule *out, struct err *e)
+/* Computations whose order is said keep it. */
+static bool keep_order(const struct hlo_module *m, const struct hlo_computation *c,
+                       struct schedule *out)
 {
-    int rc = alloc(m, out, e);
+    bool is_said = m->is_scheduled;
 
-    for (hlo_id id = 0; id < m->count && !rc; id++)
+    for (hlo_id id = c->first; id < c->first + c->count; id++)
+        is_said |= hlo_at(m, id)->control_count > 0;
+    for (hlo_id id = c->first; id < c->first + c->count && is_said; id++)
         out->order[id] = out->position[id] = id;
-    return rc;
+    return is_said;
 }
 
-/* ---- who holds which buffer ---- */
+/* A result that is computed where it is used: made by an instruction that stores nothing. */
+static bool is_fused(const struct fusion *f, const bool *is_free, hlo_value buffer)
+{
+    return !f->is_stored[buffer] && !is_free[buffer];
+}
+
+enum { LOOK_MOST = 64 }; /* fused values looked through at a time */
+
+/* ---- the list: who holds which buffer ---- */
 
 /* Lists in one pool: of item k, pool[first[k]] .. pool[first[k + 1]]. */
 struct lists {
@@ -46,16 +58,16 @@ struct scheduler {
     const bool *is_free;
     const uint8_t *is_placed;
     struct schedule *out;
-    struct lists holds;     /* [instructions] buffers of its own computation that it reads */
-    struct lists holders;   /* [values] of buffers: the instructions that read it */
-    uint32_t *held;         /* [values] reads still to come */
-    uint32_t *waits;        /* [instructions] operands not made yet */
-    uint8_t *is_done;       /* [instructions] */
-    uint32_t *stamp;        /* [values] last instruction that saw it + 1 */
-    hlo_value *stack;       /* [values] */
-    int64_t *gain;          /* [instructions] bytes given back less bytes taken, as last worked out */
-    hlo_id *heap;           /* ready, best first */
-    uint32_t *heap_at;      /* [instructions] place in heap */
+    struct lists holds;   /* [instructions] buffers of its own computation that it reads */
+    struct lists holders; /* [values] of buffers: the instructions that read it */
+    uint32_t *held;       /* [values] reads still to come */
+    uint32_t *waits;      /* [instructions] operands not made yet */
+    uint8_t *is_done;     /* [instructions] */
+    uint32_t *stamp;      /* [values] last instruction that saw it + 1 */
+    hlo_value *stack;     /* [values] */
+    int64_t *gain;        /* [instructions] bytes given back less bytes taken, as last worked out */
+    hlo_id *heap;         /* ready, best first */
+    uint32_t *heap_at;    /* [instructions] place in heap */
     uint32_t heap_count, placed;
 };
 
@@ -67,8 +79,8 @@ static hlo_comp computation_of(const struct scheduler *s, hlo_value v)
 /* Tuples, their elements and reshapes hand buffers on; they read nothing. */
 static bool hands_on(uint16_t opcode)
 {
-    return opcode == HLO_OP_TUPLE || opcode == HLO_OP_GET_TUPLE_ELEMENT || opcode == HLO_OP_RESHAPE ||
-           opcode == HLO_OP_BITCAST || opcode == HLO_OP_OPT_BARRIER;
+    return opcode == HLO_OP_TUPLE || opcode == HLO_OP_GET_TUPLE_ELEMENT ||
+           opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST || opcode == HLO_OP_OPT_BARRIER;
 }
 
 /* Distinct buffers that `id` reads, made in its own computation. Counts, or writes into `pool`. */
@@ -83,7 +95,8 @@ static uint32_t list_holds(struct scheduler *s, hlo_id id, uint32_t mark, uint32
         hlo_id o = hlo_operand(s->m, id, k);
         for (hlo_value v = s->m->leaf_base[o]; v < s->m->leaf_base[o + 1]; v++) {
             hlo_value b = s->f->buffer[v];
-            if (!(s->f->is_stored[b] || !s->is_free[b]) || s->stamp[b] == mark || computation_of(s, b) != i->computation)
+            if (!(s->f->is_stored[b] || !s->is_free[b]) || s->stamp[b] == mark ||
+                computation_of(s, b) != i->computation)
                 continue;
             s->stamp[b] = mark;
             if (pool)
@@ -127,18 +140,13 @@ static bool list_all_holds(struct scheduler *s)
 
 /* ---- what an instruction gives back ---- */
 
-/* Bytes that come free when buffer `b` is read no more: 0 for arguments and what takes their place. */
+/* Bytes that come free when buffer `b` is read no more: 0 for arguments and what takes their place.
+ */
 static int64_t bytes_of(const struct scheduler *s, hlo_value b)
 {
     if (s->is_placed[b] || hlo_at(s->m, s->m->value_instruction[b])->opcode == HLO_OP_PARAMETER)
         return 0;
     return s->f->is_stored[b] ? hlo_value_shape(s->m, b)->bytes : 0;
-}
-
-/* A result that is computed where it is used: made by an instruction that stores nothing. */
-static bool is_fused(const struct scheduler *s, hlo_value b)
-{
-    return !s->f->is_stored[b] && !s->is_free[b];
 }
 
 static int64_t taken_by(const struct scheduler *s, hlo_id id)
@@ -149,8 +157,6 @@ static int64_t taken_by(const struct scheduler *s, hlo_id id)
         bytes += s->f->buffer[v] == v ? bytes_of(s, v) : 0;
     return bytes;
 }
-
-enum { LOOK_MOST = 64 }; /* fused values looked through at a time */
 
 /* Buffers that `id` alone still reads, itself or through fused values that it alone reads. */
 static int64_t given_by(struct scheduler *s, hlo_id id)
@@ -164,7 +170,7 @@ static int64_t given_by(struct scheduler *s, hlo_id id)
             hlo_value b = s->holds.pool[k];
             if (s->held[b] != 1)
                 continue;
-            if (is_fused(s, b))
+            if (is_fused(s->f, s->is_free, b))
                 s->stack[depth++] = b;
             else
                 bytes += bytes_of(s, b);
@@ -211,8 +217,9 @@ static void work_out_gain(struct scheduler *s, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(s->m, id);
     hlo_value first = s->m->leaf_base[id];
-    bool follows = hands_on(i->opcode) || i->opcode == HLO_OP_PARAMETER || first == s->m->leaf_base[id + 1] ||
-                   s->is_free[first] || is_fused(s, s->f->buffer[first]);
+    bool follows = hands_on(i->opcode) || i->opcode == HLO_OP_PARAMETER ||
+                   first == s->m->leaf_base[id + 1] || s->is_free[first] ||
+                   is_fused(s->f, s->is_free, s->f->buffer[first]);
 
     s->gain[id] = follows ? INT64_MAX : given_by(s, id) - taken_by(s, id);
 }
@@ -244,14 +251,15 @@ static void tell_last_reader(struct scheduler *s, hlo_value b)
         for (uint32_t k = s->holders.first[b]; k < s->holders.first[b + 1]; k++) {
             hlo_id id = s->holders.pool[k];
             hlo_value v = s->m->leaf_base[id];
-            bool reads_on = v < s->m->leaf_base[id + 1] && is_fused(s, s->f->buffer[v]) && s->held[s->f->buffer[v]];
+            bool reads_on = v < s->m->leaf_base[id + 1] &&
+                            is_fused(s->f, s->is_free, s->f->buffer[v]) && s->held[s->f->buffer[v]];
             if (!s->is_done[id] || reads_on)
                 reader = id;
         }
         if (reader == HLO_NONE)
             return;
         hlo_value v = s->m->leaf_base[reader];
-        bool fused = v < s->m->leaf_base[reader + 1] && is_fused(s, s->f->buffer[v]);
+        bool fused = v < s->m->leaf_base[reader + 1] && is_fused(s->f, s->is_free, s->f->buffer[v]);
         if (!fused) {
             if (!s->waits[reader] && !s->is_done[reader]) {
                 work_out_gain(s, reader);
@@ -276,7 +284,7 @@ static void release_holds(struct scheduler *s, hlo_id id)
             s->held[b]--;
             if (s->held[b] == 1)
                 tell_last_reader(s, b);
-            else if (!s->held[b] && is_fused(s, b))
+            else if (!s->held[b] && is_fused(s->f, s->is_free, b))
                 s->stack[depth++] = b;
         }
         if (!depth)
@@ -289,7 +297,7 @@ static void run(struct scheduler *s, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(s->m, id);
     hlo_value v = s->m->leaf_base[id];
-    bool fused = v < s->m->leaf_base[id + 1] && is_fused(s, s->f->buffer[v]);
+    bool fused = v < s->m->leaf_base[id + 1] && is_fused(s->f, s->is_free, s->f->buffer[v]);
 
     s->out->order[s->placed] = id;
     s->out->position[id] = s->placed++;
@@ -303,20 +311,10 @@ static void run(struct scheduler *s, hlo_id id)
     }
 }
 
-static void keep_order(struct scheduler *s, const struct hlo_computation *c)
-{
-    for (; s->placed < c->first + c->count; s->placed++)
-        s->out->order[s->placed] = s->out->position[s->placed] = s->placed;
-}
-
 static void schedule_computation(struct scheduler *s, const struct hlo_computation *c)
 {
-    bool has_controls = false;
-
-    for (hlo_id id = c->first; id < c->first + c->count; id++)
-        has_controls |= hlo_at(s->m, id)->control_count > 0;
-    if (has_controls || s->m->is_scheduled) {
-        keep_order(s, c);
+    if (keep_order(s->m, c, s->out)) {
+        s->placed += c->count;
         return;
     }
     for (hlo_id id = c->first; id < c->first + c->count; id++) {
@@ -343,12 +341,12 @@ static bool scheduler_alloc(struct scheduler *s)
     s->gain = mem_try(count, sizeof *s->gain);
     s->heap = mem_try(count, sizeof *s->heap);
     s->heap_at = mem_try(count, sizeof *s->heap_at);
-    return s->held && s->stamp && s->stack && s->waits && s->is_done && s->gain && s->heap && s->heap_at &&
-           list_all_holds(s);
+    return s->held && s->stamp && s->stack && s->waits && s->is_done && s->gain && s->heap &&
+           s->heap_at && list_all_holds(s);
 }
 
-int schedule_list(const struct hlo_module *m, const struct fusion *f, const bool *is_free, const uint8_t *is_placed,
-                  struct schedule *out, struct err *e)
+int schedule_list(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
+                  const uint8_t *is_placed, struct schedule *out, struct err *e)
 {
     struct scheduler s = {.m = m, .f = f, .is_free = is_free, .is_placed = is_placed, .out = out};
     int rc = alloc(m, out, e);
@@ -369,6 +367,201 @@ int schedule_list(const struct hlo_module *m, const struct fusion *f, const bool
     free(s.gain);
     free(s.heap);
     free(s.heap_at);
+    if (rc)
+        schedule_release(out);
+    return rc;
+}
+
+/* ---- depth first ---- */
+
+/* An instruction with all it needs: what two paths need counts twice, up to a cap. */
+struct weight {
+    uint64_t users; /* beyond the first of each */
+    uint64_t bytes;
+    hlo_id id;
+};
+
+struct depth_first {
+    const struct hlo_module *m;
+    const struct fusion *f;
+    const bool *is_free;
+    struct schedule *out;
+    uint32_t *readers;      /* [instructions] kernels that read it */
+    struct weight *weight;  /* [instructions] */
+    hlo_id *seen_by;        /* [instructions] whose reads were listed when it was seen last, + 1 */
+    hlo_id *stack, *reads;  /* [instructions] */
+    uint8_t *state;         /* [instructions] enum visit_state */
+    struct weight *pending; /* to visit, next one last */
+    size_t pending_room, pending_count;
+    uint32_t placed;
+};
+enum visit_state { NOT_VISITED, OPERANDS_FIRST, IS_PLACED };
+
+/* What an instruction is to XLA's scheduler, which sees kernels. */
+enum part { PART_IGNORED, PART_FUSED, PART_KERNEL };
+
+static enum part part_of(const struct depth_first *s, hlo_id id)
+{
+    hlo_value v = s->m->leaf_base[id], leaves = s->m->leaf_base[id + 1] - v;
+
+    if (hlo_at(s->m, id)->opcode == HLO_OP_PARAMETER || (leaves && s->is_free[v]))
+        return PART_IGNORED;
+    return leaves == 1 && is_fused(s->f, s->is_free, s->f->buffer[v]) ? PART_FUSED : PART_KERNEL;
+}
+
+/* Distinct kernels that `id` reads, itself or through fused results, into s->reads. */
+static uint32_t list_reads(struct depth_first *s, hlo_id id)
+{
+    uint32_t count = 0, depth = 0, looked = 0;
+    hlo_id at = id;
+
+    for (;;) {
+        for (uint32_t k = 0; k < hlo_at(s->m, at)->operand_count; k++) {
+            hlo_id o = hlo_operand(s->m, at, k);
+            if (s->seen_by[o] == id + 1)
+                continue;
+            s->seen_by[o] = id + 1;
+            enum part part = part_of(s, o);
+            if (part == PART_FUSED)
+                s->stack[depth++] = o;
+            else if (part == PART_KERNEL)
+                s->reads[count++] = o;
+        }
+        if (!depth || looked++ == LOOK_MOST)
+            return count;
+        at = s->stack[--depth];
+    }
+}
+
+static void count_readers(struct depth_first *s, const struct hlo_computation *c)
+{
+    for (hlo_id id = c->first; id < c->first + c->count; id++) {
+        uint32_t count = part_of(s, id) == PART_KERNEL ? list_reads(s, id) : 0;
+        for (uint32_t k = 0; k < count; k++)
+            s->readers[s->reads[k]]++;
+    }
+    memset(s->seen_by + c->first, 0, c->count * sizeof *s->seen_by);
+}
+
+/* Operands come first, so what they need is known. The caps are XLA's: the computation's
+ * instructions, and the bytes of what was weighed before. */
+static void weigh(struct depth_first *s, const struct hlo_computation *c)
+{
+    uint64_t all = 0;
+
+    count_readers(s, c);
+    for (hlo_id id = c->first; id < c->first + c->count; id++) {
+        struct weight *w = &s->weight[id];
+        enum part part = part_of(s, id);
+        w->id = id;
+        if (part == PART_IGNORED)
+            continue;
+        for (hlo_value v = s->m->leaf_base[id]; part == PART_KERNEL && v < s->m->leaf_base[id + 1];
+             v++)
+            w->bytes += s->f->buffer[v] == v && s->f->is_stored[v]
+                            ? (uint64_t)hlo_value_shape(s->m, v)->bytes
+                            : 0;
+        w->users = part == PART_KERNEL && s->readers[id] ? s->readers[id] - 1 : 0;
+        all += w->bytes;
+        uint32_t count = list_reads(s, id);
+        for (uint32_t k = 0; k < count; k++) {
+            w->users += s->weight[s->reads[k]].users;
+            w->bytes += s->weight[s->reads[k]].bytes;
+        }
+        w->users = w->users < c->count ? w->users : c->count;
+        w->bytes = w->bytes < all ? w->bytes : all;
+    }
+}
+
+/* For qsort: what is visited first comes last. */
+static int visited_last(const void *a, const void *b)
+{
+    const struct weight *x = a, *y = b;
+
+    if (x->users != y->users)
+        return x->users < y->users ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return x->id > y->id ? -1 : x->id < y->id;
+}
+
+static bool push_operands(struct depth_first *s, hlo_id id)
+{
+    size_t first = s->pending_count;
+
+    if (!mem_grow(&s->pending, &s->pending_room, s->pending_count, hlo_at(s->m, id)->operand_count))
+        return false;
+    for (uint32_t k = 0; k < hlo_at(s->m, id)->operand_count; k++) {
+        hlo_id o = hlo_operand(s->m, id, k);
+        if (s->state[o] == NOT_VISITED)
+            s->pending[s->pending_count++] = s->weight[o];
+    }
+    if (s->pending_count > first + 1)
+        qsort(s->pending + first, s->pending_count - first, sizeof *s->pending, visited_last);
+    return true;
+}
+
+/* Places `root` behind all it needs. */
+static bool visit(struct depth_first *s, hlo_id root)
+{
+    if (!mem_grow(&s->pending, &s->pending_room, s->pending_count, 1))
+        return false;
+    s->pending[s->pending_count++] = s->weight[root];
+    while (s->pending_count) {
+        hlo_id id = s->pending[s->pending_count - 1].id;
+        if (s->state[id] == NOT_VISITED) {
+            s->state[id] = OPERANDS_FIRST;
+            if (!push_operands(s, id))
+                return false;
+            continue;
+        }
+        s->pending_count--;
+        if (s->state[id] == IS_PLACED)
+            continue;
+        s->state[id] = IS_PLACED;
+        s->out->order[s->placed] = id;
+        s->out->position[id] = s->placed++;
+    }
+    return true;
+}
+
+/* What leads to no result first, so that the root comes last. */
+static bool visit_computation(struct depth_first *s, const struct hlo_computation *c)
+{
+    bool ok = true;
+
+    s->placed = c->first;
+    if (keep_order(s->m, c, s->out))
+        return true;
+    weigh(s, c);
+    for (hlo_id id = c->first; id < c->first + c->count && ok; id++)
+        ok = id == c->root || hlo_at(s->m, id)->user_count || visit(s, id);
+    return ok && visit(s, c->root);
+}
+
+int schedule_depth_first(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
+                         struct schedule *out, struct err *e)
+{
+    struct depth_first s = {.m = m, .f = f, .is_free = is_free, .out = out};
+    int rc = alloc(m, out, e);
+
+    s.readers = mem_try(m->count, sizeof *s.readers);
+    s.weight = mem_try(m->count, sizeof *s.weight);
+    s.seen_by = mem_try(m->count, sizeof *s.seen_by);
+    s.stack = mem_try(m->count, sizeof *s.stack);
+    s.reads = mem_try(m->count, sizeof *s.reads);
+    s.state = mem_try(m->count, 1);
+    if (!rc && !(s.readers && s.weight && s.seen_by && s.stack && s.reads && s.state))
+        rc = no_memory(e);
+    for (hlo_comp c = 0; c < m->computation_count && !rc; c++)
+        rc = visit_computation(&s, &m->computations[c]) ? 0 : no_memory(e);
+    free(s.readers);
+    free(s.weight);
+    free(s.seen_by);
+    free(s.stack);
+    free(s.reads);
+    free(s.state);
+    free(s.pending);
     if (rc)
         schedule_release(out);
     return rc;

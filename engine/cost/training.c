@@ -217,7 +217,7 @@ static void trace_push(struct trace *s, hlo_value v)
         s->producers = UINT32_MAX; /* given up */
 }
 
-static uint32_t summed_classes(const struct classes *c, hlo_id id, class_id *out)
+uint32_t training_sums(const struct classes *c, hlo_id id, class_id out[static ZERO_CLASSES_MOST])
 {
     uint32_t count = 0;
 
@@ -285,7 +285,7 @@ static int trace_value(struct trace *s, hlo_value v, struct training_variable *o
     }
     if (is_flow(m, id))
         return trace_flows(s, id, v, e);
-    uint32_t count = summed_classes(c, id, list);
+    uint32_t count = training_sums(c, id, list);
     if (count) {
         intersect(out, list, count, s->producers == 0);
         s->producers += s->producers != UINT32_MAX;

@@ -40,6 +40,9 @@ struct training {
 int training_new(const struct classes *c, const struct hlo_roles *r, struct training *out, struct err *e) MUST_CHECK;
 void training_release(struct training *t);
 
+/* Classes that instruction `id` sums over, as far as they may be split; ascending. Returns how many. */
+uint32_t training_sums(const struct classes *c, hlo_id id, class_id out[static ZERO_CLASSES_MOST]);
+
 /* How a problem is priced: k and the level, both part of a plan. */
 struct regime {
     uint32_t micro_batches; /* 1: the batch at once */

@@ -37,48 +37,45 @@ static void set_outputs(const struct relaxed_plan *plan, double *bytes)
     }
 }
 
-/* Parameters as they are stored; returns the bytes of the copies that their uses share beside. */
-static double set_parameters(const struct relaxed_plan *plan, double *bytes)
+/* Parameters as they are stored; `second`: the copies that their uses share beside. */
+static void set_parameters(const struct relaxed_plan *plan, double *bytes, double *second)
 {
     const struct problem *p = plan->problem;
-    double copies = 0;
 
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         hlo_value v = p->roles.params[k].value;
         double made = relaxed_local_bytes(p, v, plan->made[v]),
                held = relaxed_local_bytes(p, v, plan->held[v]);
-        copies += held > made ? held : 0;
+        second[v] = held > made ? held : 0;
         for (dim_id d = p->classes.dim_base[v]; d < p->classes.dim_base[v + 1]; d++)
             made *= label_cuts(&p->labels, p->classes.class_of[d]); /* all micro-batches' inputs */
         bytes[v] = made;
     }
-    return copies;
 }
 
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, struct err *e)
 {
     const struct problem *p = plan->problem;
-    double *scratch = memory_scratch(&p->memory),
-           *bytes = mem_try((size_t)p->m->value_count + 1, sizeof *bytes);
-    int rc =
-        scratch && bytes ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the memory of a plan");
+    size_t values = (size_t)p->m->value_count + 1;
+    double *scratch = memory_scratch(&p->memory), *bytes = mem_try(values, sizeof *bytes),
+           *second = mem_try(values, sizeof *second);
+    bool ok = scratch && bytes && second;
 
-    for (hlo_value v = 0; !rc && v < p->m->value_count; v++) {
+    for (hlo_value v = 0; ok && v < p->m->value_count; v++) {
         double made = relaxed_local_bytes(p, v, plan->made[v]),
                held = relaxed_local_bytes(p, v, plan->held[v]);
         bytes[v] = held > made ? held : made;
+        second[v] = plan->held[v] == plan->made[v] ? 0 : held < made ? held : made;
     }
-    if (!rc) {
+    if (ok) {
         set_outputs(plan, bytes);
-        double copies = set_parameters(plan, bytes);
-        *out = memory_of_values(&p->memory, bytes, scratch);
-        out->bytes[MEMORY_PARAMETERS] += copies;
-        out->temporaries += copies;
-        out->peak += copies;
+        set_parameters(plan, bytes, second);
+        *out = memory_of_values(&p->memory, bytes, second, scratch);
     }
     free(scratch);
     free(bytes);
-    return rc;
+    free(second);
+    return ok ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the memory of a plan");
 }
 
 void relaxed_sums(const struct relaxed_plan *plan,

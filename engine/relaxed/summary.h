@@ -5,8 +5,9 @@
 #include "engine/relaxed/relaxed.h"
 
 /* Memory of one device: cost/memory.h's schedule with local sizes by status. A value that its uses
- * share resharded counts at the larger of both sizes; of a parameter the copy its uses share counts
- * beside what is stored, for the whole step. Copies made for one use alone are not counted.
+ * share resharded counts at the larger of both sizes, and at both while an all-reduce's result is read
+ * first; of a parameter the copy its uses share counts beside what is stored, from the first use in
+ * the passes to the last. Copies made for one use alone are not counted.
  * O(values). */
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
                    struct err *e) MUST_CHECK;

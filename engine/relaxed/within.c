@@ -32,6 +32,7 @@ struct within {
     struct energy_edge *priced; /* [edges] with them */
     uint32_t *hub_edge;         /* [values] of origins: from the maker to the hub; UINT32_MAX: none */
     double *weight;             /* [values] ms per byte of the value's pieces */
+    double *copied;             /* [values] of a variable's copy that its uses share */
     bool *is_param, *is_output; /* [values] */
     double constant;            /* ms of bytes that no label changes */
     struct relaxed_plan best;
@@ -55,9 +56,10 @@ static int within_new(struct within *w, struct err *e)
     w->priced = mem_try(edges, sizeof *w->priced);
     w->hub_edge = mem_try(values, sizeof *w->hub_edge);
     w->weight = mem_try(values, sizeof *w->weight);
+    w->copied = mem_try(values, sizeof *w->copied);
     w->is_param = mem_try(values, sizeof *w->is_param);
     w->is_output = mem_try(values, sizeof *w->is_output);
-    if (!w->unary || !w->priced || !w->hub_edge || !w->weight || !w->is_param || !w->is_output)
+    if (!w->unary || !w->priced || !w->hub_edge || !w->weight || !w->copied || !w->is_param || !w->is_output)
         return no_memory(e);
     memcpy(w->unary, w->r->pinned.unary, m->energy.nodes * sizeof *w->unary);
     w->edges = w->r->pinned.edges;
@@ -80,6 +82,7 @@ static void within_release(struct within *w)
     free(w->priced);
     free(w->hub_edge);
     free(w->weight);
+    free(w->copied);
     free(w->is_param);
     free(w->is_output);
     relaxed_plan_release(&w->best);
@@ -131,8 +134,8 @@ static double batches(const struct within *w, hlo_value v)
     return cuts;
 }
 
-/* The copy that uses share: of a parameter beside it for the whole step, else the larger counts. */
-static void price_copy(struct within *w, hlo_value v, uint32_t edge, double all)
+/* The copy that uses share: of a parameter beside it, else the larger counts. */
+static void price_copy(struct within *w, hlo_value v, uint32_t edge)
 {
     struct relaxed *r = w->r;
     const struct model *m = &r->model;
@@ -146,7 +149,7 @@ static void price_copy(struct within *w, hlo_value v, uint32_t edge, double all)
             double held = relaxed_local_bytes(
                 r->p, v, model_status(m, m->space_of[m->origin[v]], y));
             costs[(size_t)x * cols + y] = held <= made     ? 0
-                                          : w->is_param[v] ? all * held
+                                          : w->is_param[v] ? w->copied[v] * held
                                                            : w->weight[v] * (held - made);
         }
     }
@@ -154,7 +157,7 @@ static void price_copy(struct within *w, hlo_value v, uint32_t edge, double all)
     free(costs);
 }
 
-static void price_value(struct within *w, hlo_value v, double all)
+static void price_value(struct within *w, hlo_value v)
 {
     struct relaxed *r = w->r;
     const struct model *m = &r->model;
@@ -176,7 +179,7 @@ static void price_value(struct within *w, hlo_value v, double all)
     r->pinned.unary[node] =
         add_costs(&r->model.tables, (struct sight){r->pinned.unary[node], false}, costs).table;
     if (w->hub_edge[o] != UINT32_MAX)
-        price_copy(w, v, w->hub_edge[o], all);
+        price_copy(w, v, w->hub_edge[o]);
 }
 
 /* The energy with w->peaks' multipliers in it. */
@@ -188,6 +191,7 @@ static int price(struct within *w, struct err *e)
     double all = 0;
 
     memset(w->weight, 0, r->p->m->value_count * sizeof *w->weight);
+    memset(w->copied, 0, r->p->m->value_count * sizeof *w->copied);
     memcpy(r->pinned.unary, w->unary, r->pinned.nodes * sizeof *w->unary);
     if (r->pinned.edge_count)
         memcpy(w->priced, w->edges, r->pinned.edge_count * sizeof *w->priced);
@@ -199,13 +203,14 @@ static int price(struct within *w, struct err *e)
         for (uint32_t k = memory->first[entry]; k < memory->first[entry + 1]; k++) {
             const struct memory_range *i = &memory->ranges[k];
             uint32_t at = w->peaks[n].position;
-            if (i->is_argument || (i->start <= at && at <= i->end))
-                w->weight[i->value] += w->peaks[n].now;
+            bool is_live = i->is_argument || (i->start <= at && at <= i->end);
+            if (is_live && (i->storing == STORED_AS_USED || i->storing == STORED_COPY))
+                (i->storing == STORED_COPY ? w->copied : w->weight)[i->value] += w->peaks[n].now;
         }
     }
     for (hlo_value v = 0; v < r->p->m->value_count; v++) {
         if (w->weight[v] > 0 || w->is_param[v])
-            price_value(w, v, all);
+            price_value(w, v);
     }
     w->constant -= all * w->limit;
     return r->model.tables.failed ? no_memory(e) : 0;

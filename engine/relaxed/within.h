@@ -9,8 +9,8 @@
  * messages are each solve's start. The strict optimum within the limit is a candidate.
  *
  * Whether a plan fits is decided by relaxed_memory, all of it. Left out of bytes_t, so that it stays
- * a lower bound: what lives inside loops and branches while they run, and an output that stands in
- * the schedule in a status of its own. */
+ * a lower bound: what lives inside loops and branches while they run, an output that stands in the
+ * schedule in a status of its own, second buffers of all-reduces and copies before an update. */
 #ifndef AUTOMAP_ENGINE_RELAXED_WITHIN_H
 #define AUTOMAP_ENGINE_RELAXED_WITHIN_H
 

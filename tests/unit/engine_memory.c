@@ -48,21 +48,13 @@ static const char *word(const cJSON *row, const char *key)
     return cJSON_GetObjectItem(row, key)->valuestring;
 }
 
-/* How far our peak may be from XLA's, percent: large models unsplit and split. decoder-scan: XLA holds
- * a third copy of the logits for a transposed operand. The rest is small or split so far that what is
- * not modelled weighs: all-reduces combined into one keep all their operands. */
+/* How far our peak may be from XLA's, percent: T5 and BERT unsplit and split, VGG (whose pooling takes
+ * index arrays that we do not count, and whose activations XLA makes again), the small ones. */
 static double tolerance(const char *model, bool is_split)
 {
-    static const struct {
-        const char *model;
-        double whole, split;
-    } list[] = {{"t5-base6", 8, 20}, {"t5-base12", 8, 20}, {"bert48", 8, 20}, {"vgg19", 25, 25}, {"decoder-scan", 25, 20}};
-
-    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-        if (!strcmp(list[k].model, model))
-            return is_split ? list[k].split : list[k].whole;
-    }
-    return is_split ? 25 : 20;
+    if (!strncmp(model, "t5", 2) || !strncmp(model, "bert", 4))
+        return is_split ? 20 : 8;
+    return !strncmp(model, "vgg", 3) ? 25 : 20;
 }
 
 static void check_row(const cJSON *row)
@@ -114,8 +106,20 @@ static void test_against_xla(void **state)
     assert_true(count >= 30);
 }
 
-/* Both orders are permutations in which operands come first, and the list's is no worse unsplit than
- * the module's on the model it was made for. */
+/* An order is a permutation of each computation in which operands come first and the root last. */
+static void check_order(const struct hlo_module *m, struct schedule *s)
+{
+    for (uint32_t k = 0; k < m->count; k++) {
+        assert_int_equal(s->position[s->order[k]], k);
+        assert_int_equal(hlo_at(m, s->order[k])->computation, hlo_at(m, k)->computation);
+        for (uint32_t a = 0; a < hlo_at(m, k)->operand_count; a++)
+            assert_true(s->position[hlo_operand(m, k, a)] < s->position[k]);
+    }
+    for (hlo_comp c = 0; c < m->computation_count; c++)
+        assert_int_equal(s->position[m->computations[c].root], m->computations[c].first + m->computations[c].count - 1);
+    schedule_release(s);
+}
+
 static void test_schedule(void **state)
 {
     struct problem_of *o = mem_alloc(sizeof *o);
@@ -129,14 +133,10 @@ static void test_schedule(void **state)
         struct schedule s;
         uint8_t *placed = mem_alloc(m->value_count);
         assert_int_equal(schedule_list(m, &o->p.fusion, o->p.classes.is_free, placed, &s, &e), 0);
-        for (uint32_t k = 0; k < m->count; k++) {
-            assert_int_equal(s.position[s.order[k]], k);
-            assert_int_equal(hlo_at(m, s.order[k])->computation, hlo_at(m, k)->computation);
-            for (uint32_t a = 0; a < hlo_at(m, k)->operand_count; a++)
-                assert_true(s.position[hlo_operand(m, k, a)] < s.position[k]);
-        }
+        check_order(m, &s);
+        assert_int_equal(schedule_depth_first(m, &o->p.fusion, o->p.classes.is_free, &s, &e), 0);
+        check_order(m, &s);
         free(placed);
-        schedule_release(&s);
         problem_release(&o->p);
     }
     free(o);

@@ -269,12 +269,12 @@ static void test_memory_limit(void **state)
         assert_true(shot->plans[n - 1]->fits >= shot->plans[n]->fits);
     snapshot_release(shot);
 
-    tell(s, "set memory-limit 700 kB"); /* automap plan: 861 kB, proven */
+    tell(s, "set memory-limit 700 kB"); /* automap plan: 914 kB, and none below 899 kB */
     tell(s, "episode 400");
     assert_true(session_wait_idle(s, 60));
     shot = session_look(s);
     assert_true(!shot->exact->fits && shot->exact->proven && !shot->best->fits);
-    assert_true(memory_of(&problem.memory, &problem.labels, shot->best->on, scratch).peak < 900e3);
+    assert_true(memory_of(&problem.memory, &problem.labels, shot->best->on, scratch).peak < 950e3);
     snapshot_release(shot);
 
     tell(s, "set memory-limit device"); /* 12.8 GB */

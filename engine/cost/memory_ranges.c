@@ -1,0 +1,663 @@
+/* engine/cost/memory_ranges.c - who lives from when to when: the ranges of a memory model. */
+#include "engine/cost/memory.h"
+
+#include <string.h>
+
+/* Positions of the uses of a variable in one pass. */
+struct span {
+    uint32_t first, last; /* first HLO_NONE: none */
+};
+
+struct build {
+    struct memory_model *model;
+    uint32_t *end; /* [values] position of the last use of a buffer, or of a fused value's users */
+    uint32_t *begin;    /* [values] of the first */
+    uint8_t *kind;      /* [values] of buffers */
+    uint8_t *is_placed; /* [values] buffers whose value ends in an argument's place */
+    uint32_t *range_of; /* [values] of buffers: their range + 1 */
+    uint32_t *of;       /* [values] of buffers: the parameter whose state or gradient it is + 1 */
+    struct span (*uses)[2]; /* [roles params] forward, backward */
+    hlo_value *gradient;    /* [roles params] buffer of its gradient; HLO_NONE */
+    uint32_t last_gradient; /* position where the last gradient is made */
+    size_t room;
+};
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the memory model");
+}
+
+/* Where something reads: first and last position. */
+static void use(struct build *b, hlo_value v, struct span at)
+{
+    v = b->model->fusion->buffer[v];
+    if (b->end[v] == HLO_NONE || b->end[v] < at.last)
+        b->end[v] = at.last;
+    if (b->begin[v] == HLO_NONE || b->begin[v] > at.first)
+        b->begin[v] = at.first;
+}
+
+/* Where `id` reads: at its own position, or for a fused value where its users do, found before (ids
+ * descend, users come first). */
+static struct span reads_of(const struct build *b, hlo_id id)
+{
+    const struct hlo_module *m = b->model->m;
+    struct span at = {b->model->schedule.position[id], b->model->schedule.position[id]};
+
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
+        hlo_value buffer = b->model->fusion->buffer[v];
+        if (b->model->fusion->is_stored[buffer] || b->end[buffer] == HLO_NONE ||
+            m->instructions[m->value_instruction[buffer]].computation !=
+                m->instructions[id].computation)
+            continue;
+        at.first = b->begin[buffer] > at.first ? b->begin[buffer] : at.first;
+        at.last = b->end[buffer] > at.last ? b->end[buffer] : at.last;
+    }
+    return at;
+}
+
+/* Notes that the pass reads variable `v` from the position of `id` to at.last. */
+static void note_use(struct build *b, hlo_value v, hlo_id id, struct span at)
+{
+    const struct training *t = b->model->training;
+    uint32_t param = b->of[v];
+
+    if (!param || t->is_once[id] ||
+        hlo_at(t->classes->m, b->model->m->value_instruction[v])->opcode != HLO_OP_PARAMETER)
+        return;
+    struct span *s = &b->uses[param - 1][t->roles->phase[id] != HLO_PHASE_FORWARD];
+    uint32_t first = b->model->schedule.position[id];
+    if (s->first == HLO_NONE || first < s->first)
+        s->first = first;
+    if (at.last > s->last)
+        s->last = at.last;
+}
+
+/* The update reads sums over the passes, not the result of the last one. */
+static bool reads_a_sum(const struct build *b, hlo_id id, hlo_value v)
+{
+    const struct training *t = b->model->training;
+
+    return b->model->regime.micro_batches > 1 && t->is_once[id] &&
+           t->is_summed[b->model->fusion->buffer[v]];
+}
+
+static void use_operands(struct build *b, hlo_id id)
+{
+    const struct hlo_module *m = b->model->m;
+    const struct hlo_instruction *i = hlo_at(m, id);
+    struct span at = reads_of(b, id);
+
+    if (i->opcode == HLO_OP_TUPLE || i->opcode == HLO_OP_GET_TUPLE_ELEMENT)
+        return; /* other names of buffers, whose readers count */
+    for (uint32_t k = 0; k < i->operand_count; k++) {
+        hlo_id o = hlo_operand(m, id, k);
+        for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
+            /* Buffers made in another computation are kept by the instruction that calls it. */
+            hlo_id made = m->value_instruction[b->model->fusion->buffer[v]];
+            bool here = m->instructions[made].computation == i->computation;
+            if (reads_a_sum(b, id, v))
+                continue;
+            uint32_t there = b->model->schedule.position[made];
+            use(b, v, here ? at : (struct span){there, there});
+            if (here)
+                note_use(b, b->model->fusion->buffer[v], id, at);
+        }
+    }
+}
+
+static void find_ends(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+
+    memset(b->end, 0xff, m->value_count * sizeof *b->end);
+    memset(b->begin, 0xff, m->value_count * sizeof *b->begin);
+    for (uint32_t k = 0; k < b->model->training->roles->param_count; k++)
+        b->uses[k][0] = b->uses[k][1] = (struct span){HLO_NONE, 0};
+    for (uint32_t c = 0; c < m->computation_count; c++) {
+        hlo_id root = m->computations[c].root,
+               last = m->computations[c].first + m->computations[c].count - 1;
+        for (hlo_value v = m->leaf_base[root]; v < m->leaf_base[root + 1]; v++) {
+            hlo_id made = m->value_instruction[b->model->fusion->buffer[v]];
+            if (m->instructions[made].computation == c)
+                use(b, v, (struct span){last, last});
+        }
+    }
+    for (hlo_id id = m->count; id--;)
+        use_operands(b, id);
+}
+
+/* The buffer that a gradient is stored in: where it is computed on the fly from one operand, as the
+ * transpose of a product is, that operand's. */
+static hlo_value gradient_buffer(const struct build *b, hlo_value v)
+{
+    const struct hlo_module *m = b->model->m;
+    const struct fusion *f = b->model->fusion;
+
+    for (v = f->buffer[v]; !f->is_stored[v];) {
+        const struct hlo_instruction *i = hlo_at(m, m->value_instruction[v]);
+        if (i->operand_count != 1 || i->opcode == HLO_OP_PARAMETER)
+            break;
+        hlo_value from = m->leaf_base[hlo_operand(m, m->value_instruction[v], 0)];
+        if (hlo_value_shape(m, from)->bytes != hlo_value_shape(m, v)->bytes)
+            break;
+        v = f->buffer[from];
+    }
+    return v;
+}
+
+static void find_kinds(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+
+    memset(b->kind, MEMORY_ACTIVATIONS, m->value_count);
+    const struct hlo_roles *roles = b->model->training->roles;
+
+    for (uint32_t k = 0; k < roles->param_count; k++) {
+        const struct hlo_param_role *p = &roles->params[k];
+        static const uint8_t kinds[HLO_ROLE_COUNT] = {
+            [HLO_ROLE_VARIABLE] = MEMORY_PARAMETERS,
+            [HLO_ROLE_OPTIMIZER_STATE] = MEMORY_OPTIMIZER,
+            [HLO_ROLE_INPUT] = MEMORY_INPUTS,
+            [HLO_ROLE_HYPER] = MEMORY_PARAMETERS,
+            [HLO_ROLE_OTHER_STATE] = MEMORY_PARAMETERS,
+        };
+        hlo_value own = b->model->fusion->buffer[p->value];
+        b->kind[own] = kinds[p->role];
+        if (p->role == HLO_ROLE_VARIABLE ||
+            (p->role == HLO_ROLE_OPTIMIZER_STATE && p->of != HLO_NONE))
+            b->of[own] = (p->role == HLO_ROLE_VARIABLE ? k : p->of) + 1;
+        hlo_value gradient = p->gradient == HLO_NONE ? HLO_NONE : gradient_buffer(b, p->gradient);
+        b->gradient[k] = gradient;
+        if (gradient == HLO_NONE || b->kind[gradient] != MEMORY_ACTIVATIONS)
+            continue;
+        b->kind[gradient] = MEMORY_GRADIENTS;
+        b->of[gradient] = k + 1;
+    }
+}
+
+static void find_placed(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+    hlo_id root = m->computations[m->entry].root;
+
+    for (uint32_t k = 0; k < m->alias_count; k++) {
+        if (m->aliases[k].out < m->leaf_base[root + 1] - m->leaf_base[root])
+            b->is_placed[b->model->fusion->buffer[m->leaf_base[root] + m->aliases[k].out]] = 1;
+    }
+}
+
+static bool same_size(const struct hlo_module *m, hlo_value a, hlo_value b)
+{
+    return hlo_value_shape(m, a)->bytes == hlo_value_shape(m, b)->bytes &&
+           hlo_value_shape(m, a)->rank == hlo_value_shape(m, b)->rank;
+}
+
+/* The operand buffer that an element-wise result or an update overwrites: it ends here. */
+static hlo_value place_for(const struct build *b, hlo_id id)
+{
+    const struct hlo_module *m = b->model->m;
+    const struct hlo_instruction *i = hlo_at(m, id);
+    bool elementwise =
+        i->opcode < HLO_OP_UNKNOWN && (hlo_op_info[i->opcode].flags & HLO_OP_IS_ELEMENTWISE);
+
+    if (!elementwise && i->opcode != HLO_OP_DYNAMIC_UPDATE_SLICE && i->opcode != HLO_OP_SCATTER)
+        return HLO_NONE;
+    for (uint32_t k = 0; k < i->operand_count && (elementwise || k == 0); k++) {
+        hlo_id o = hlo_operand(m, id, k);
+        if (m->leaf_base[o] == m->leaf_base[o + 1])
+            continue;
+        hlo_value v = b->model->fusion->buffer[m->leaf_base[o]];
+        bool local = m->instructions[m->value_instruction[v]].computation == i->computation;
+        bool argument = m->instructions[m->value_instruction[v]].opcode == HLO_OP_PARAMETER;
+        if (b->model->fusion->is_stored[v] && local && !argument &&
+            b->end[v] == b->model->schedule.position[id] && same_size(m, v, m->leaf_base[id]))
+            return v;
+    }
+    return HLO_NONE;
+}
+
+static bool push(struct build *b, const struct memory_range *r)
+{
+    if (!mem_grow(&b->model->ranges, &b->room, b->model->count, 1))
+        return false;
+    b->model->ranges[b->model->count++] = *r;
+    return true;
+}
+
+/* Whether the all-reduce of gradient buffer `v` leaves a piece only. */
+static bool ends_in_pieces(const struct build *b, hlo_value v)
+{
+    return b->model->regime.zero >= 2 && b->model->training->variables[b->of[v] - 1].reduced_count;
+}
+
+/* The second buffer of a value that may be all-reduced: while its result is read first. Gradients
+ * are reduced together, where the last of them is made, and wait until then. */
+static bool add_reduced(struct build *b, const struct memory_range *r)
+{
+    struct memory_model *model = b->model;
+    hlo_value v = r->value;
+    bool is_gradient =
+        r->kind == MEMORY_GRADIENTS && b->of[v] &&
+        hlo_at(model->m, model->m->value_instruction[v])->computation == model->m->entry;
+    struct memory_range second = *r;
+    class_id list[ZERO_CLASSES_MOST];
+
+    second.storing = STORED_REDUCED;
+    if (!is_gradient) {
+        second.variable = UINT32_MAX;
+        second.start = second.end =
+            b->begin[v] == HLO_NONE || b->begin[v] < r->start ? r->start : b->begin[v];
+        return !training_sums(model->classes, model->m->value_instruction[v], list) ||
+               push(b, &second);
+    }
+    if (!model->training->variables[r->variable].reduced_count || ends_in_pieces(b, v))
+        return true;
+    second.start = second.end = b->last_gradient;
+    if (!push(b, &second))
+        return false;
+    second.start = r->end + 1;
+    bool is_sum =
+        model->regime.micro_batches > 1 && model->training->is_summed[v]; /* lives all the time */
+    return is_sum || second.start > second.end || push(b, &second);
+}
+
+/* The ranges of stored value `v` that `id` makes. A gradient that is stored in pieces is whole only
+ * while it is made. */
+static bool add_range(struct build *b, hlo_id id, hlo_value v)
+{
+    struct memory_model *model = b->model;
+    const struct hlo_module *m = model->m;
+    bool in_entry = hlo_at(m, id)->computation == m->entry;
+    bool parameter = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
+    uint32_t position = model->schedule.position[id];
+
+    if (!model->fusion->is_stored[v] || (parameter && !in_entry) ||
+        hlo_value_shape(m, v)->bytes == 0)
+        return true;
+    if (!parameter && b->is_placed[v])
+        return true;
+    hlo_value place = parameter ? HLO_NONE : place_for(b, id);
+    if (place != HLO_NONE && b->range_of[place])
+        model->ranges[b->range_of[place] - 1].end = position - 1;
+    struct memory_range r = {.value = v,
+                             .start = position,
+                             .end = b->end[v] == HLO_NONE ? position : b->end[v],
+                             .kind = b->kind[v],
+                             .is_argument = parameter,
+                             .variable = b->of[v] - 1};
+    static const uint8_t from_level[MEMORY_KIND_COUNT] = {
+        [MEMORY_PARAMETERS] = 3, [MEMORY_GRADIENTS] = 2, [MEMORY_OPTIMIZER] = 1};
+    bool pieces = b->of[v] && from_level[r.kind] && model->regime.zero >= from_level[r.kind];
+    if (pieces && !parameter) {
+        struct memory_range whole = r;
+        whole.end = position;
+        r.start = position + 1;
+        if (!push(b, &whole))
+            return false;
+        if (r.start > r.end)
+            return true;
+    }
+    r.storing = pieces ? STORED_IN_PIECES : STORED_AS_USED;
+    b->range_of[v] = model->count + 1;
+    return push(b, &r) && (parameter || add_reduced(b, &r));
+}
+
+/* ---- copies of variables before their update ---- */
+
+enum {
+    AT_ONCE = 64,
+    COPIES_MOST = 1 << 14,
+    READERS_MOST = 256
+}; /* variables at a time; looked at; readers of one */
+
+/* Bit k of needed[id]: the next value of variable first + k, or an operand it has, needs `id`.
+ * Users come later in the module. */
+static void find_needed(const struct build *b, const uint32_t *updates, uint32_t first,
+                        uint32_t count, uint64_t *needed)
+{
+    const struct hlo_module *m = b->model->m;
+    const struct hlo_computation *entry = &m->computations[m->entry];
+
+    memset(needed, 0, m->count * sizeof *needed);
+    for (uint32_t k = 0; k < count; k++) {
+        if (updates[first + k] != HLO_NONE)
+            needed[updates[first + k]] |= (uint64_t)1 << k;
+    }
+    for (hlo_id id = entry->first + entry->count; id-- > entry->first;) {
+        for (uint32_t k = 0; k < hlo_at(m, id)->operand_count && needed[id]; k++)
+            needed[hlo_operand(m, id, k)] |= needed[id];
+    }
+}
+
+/* Some kernel that reads variable leaf `v` is not among what `bit` of needed says. What a fused
+ * value reads is read by its users. */
+static bool is_read_besides(const struct build *b, hlo_value v, const uint64_t *needed,
+                            uint64_t bit, uint32_t *looked)
+{
+    const struct hlo_module *m = b->model->m;
+    hlo_id id = m->value_instruction[v];
+
+    for (uint32_t k = 0; k < hlo_at(m, id)->user_count; k++) {
+        hlo_id user = hlo_user(m, id, k);
+        if (++*looked > READERS_MOST ||
+            (!(needed[user] & bit) && hlo_at(m, user)->opcode != HLO_OP_TUPLE))
+            return true;
+        hlo_value own = m->leaf_base[user];
+        bool fused = own + 1 == m->leaf_base[user + 1] &&
+                     !b->model->fusion->is_stored[b->model->fusion->buffer[own]];
+        if (fused && is_read_besides(b, own, needed, bit, looked))
+            return true;
+    }
+    return false;
+}
+
+static bool add_twice(struct build *b, uint32_t k)
+{
+    hlo_value v = b->model->training->roles->params[k].value;
+    struct memory_range r = {.value = v,
+                             .start = b->begin[v],
+                             .end = b->end[v],
+                             .kind = MEMORY_ACTIVATIONS,
+                             .storing = STORED_TWICE,
+                             .variable = k,
+                             .gradient = b->gradient[k]};
+
+    return r.start == HLO_NONE || push(b, &r);
+}
+
+static bool add_updated(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+    const struct hlo_roles *roles = b->model->training->roles;
+    uint32_t *updates = mem_try(roles->param_count, sizeof *updates);
+    uint64_t *needed = mem_try(m->count, sizeof *needed);
+    bool ok = updates && needed;
+
+    for (uint32_t k = 0; k < roles->param_count && ok; k++) {
+        const struct hlo_param_role *p = &roles->params[k];
+        bool is_placed = p->role == HLO_ROLE_VARIABLE && p->updated != HLO_NONE &&
+                         b->is_placed[b->model->fusion->buffer[p->updated]];
+        updates[k] =
+            is_placed ? m->value_instruction[b->model->fusion->buffer[p->updated]] : HLO_NONE;
+    }
+    for (uint32_t first = 0; first < roles->param_count && first < COPIES_MOST && ok;
+         first += AT_ONCE) {
+        uint32_t count =
+            roles->param_count - first < AT_ONCE ? roles->param_count - first : AT_ONCE;
+        find_needed(b, updates, first, count, needed);
+        for (uint32_t k = 0; k < count && ok; k++) {
+            uint32_t looked = 0;
+            if (updates[first + k] != HLO_NONE &&
+                is_read_besides(b, roles->params[first + k].value, needed, (uint64_t)1 << k,
+                                &looked))
+                ok = add_twice(b, first + k);
+        }
+    }
+    free(updates);
+    free(needed);
+    return ok;
+}
+
+/* The copy of a variable that its uses in the passes share, from the first to the last. */
+static bool add_copies(struct build *b)
+{
+    for (uint32_t k = 0; k < b->model->training->roles->param_count; k++) {
+        const struct span *forward = &b->uses[k][0], *backward = &b->uses[k][1];
+        struct memory_range r = {
+            .value = b->model->training->roles->params[k].value,
+            .start = forward->first < backward->first ? forward->first : backward->first,
+            .end = forward->last > backward->last ? forward->last : backward->last,
+            .kind = MEMORY_ACTIVATIONS,
+            .storing = STORED_COPY,
+            .variable = k};
+        if (r.start != HLO_NONE && !push(b, &r))
+            return false;
+    }
+    return true;
+}
+
+/* Accumulators, and whole copies of variables that are stored in pieces. */
+static bool add_regime(struct build *b)
+{
+    struct memory_model *model = b->model;
+    const struct hlo_module *m = model->m;
+    const struct hlo_computation *entry = &m->computations[m->entry];
+    uint32_t last = entry->first + entry->count - 1;
+
+    for (hlo_value v = m->leaf_base[entry->first];
+         v < m->leaf_base[last + 1] && model->regime.micro_batches > 1; v++) {
+        struct memory_range r = {.value = v,
+                                 .start = entry->first,
+                                 .end = last,
+                                 .kind = MEMORY_GRADIENTS,
+                                 .variable = b->of[model->fusion->buffer[v]] - 1};
+        r.storing = model->regime.zero >= 2 && b->of[model->fusion->buffer[v]] ? STORED_IN_PIECES
+                                                                               : STORED_AS_USED;
+        if (model->training->is_summed[v] && !push(b, &r))
+            return false;
+    }
+    for (uint32_t k = 0; k < model->training->roles->param_count && model->regime.zero >= 3; k++) {
+        for (int pass = 0; pass < 2; pass++) {
+            struct memory_range r = {.value = model->training->roles->params[k].value,
+                                     .start = b->uses[k][pass].first,
+                                     .end = b->uses[k][pass].last,
+                                     .kind = MEMORY_PARAMETERS,
+                                     .storing = STORED_GATHERED,
+                                     .variable = k};
+            if (r.start != HLO_NONE && model->training->variables[k].reduced_count && !push(b, &r))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Counting sorts of the ranges: by start, stable, then an index by end. Positions of a computation
+ * are contiguous and ranges lie in one, so `first` bounds both orders. */
+static bool sort_ranges(struct memory_model *model)
+{
+    uint32_t *at = mem_try((size_t)model->m->count + 2, sizeof *at);
+    struct memory_range *sorted = mem_try(model->count, sizeof *sorted);
+
+    model->by_end = mem_try(model->count, sizeof *model->by_end);
+    model->first = mem_try((size_t)model->m->computation_count + 1, sizeof *model->first);
+    bool ok = at && sorted && model->by_end && model->first;
+    for (uint32_t k = 0; k < model->count && ok; k++)
+        at[model->ranges[k].start + 1]++;
+    for (uint32_t n = 0; n < model->m->count && ok; n++)
+        at[n + 1] += at[n];
+    for (uint32_t c = 0; c < model->m->computation_count && ok; c++)
+        model->first[c] = at[model->m->computations[c].first];
+    for (uint32_t k = 0; k < model->count && ok; k++)
+        sorted[at[model->ranges[k].start]++] = model->ranges[k];
+    if (ok) {
+        model->first[model->m->computation_count] = model->count;
+        free(model->ranges);
+        model->ranges = sorted;
+        memset(at, 0, ((size_t)model->m->count + 2) * sizeof *at);
+        for (uint32_t k = 0; k < model->count; k++)
+            at[sorted[k].end + 1]++;
+        for (uint32_t n = 0; n < model->m->count; n++)
+            at[n + 1] += at[n];
+        for (uint32_t k = 0; k < model->count; k++)
+            model->by_end[at[sorted[k].end]++] = k;
+    } else {
+        free(sorted);
+    }
+    free(at);
+    return ok;
+}
+
+static void find_last_gradient(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+    const struct hlo_computation *entry = &m->computations[m->entry];
+
+    b->last_gradient = entry->first;
+    for (hlo_value v = m->leaf_base[entry->first]; v < m->leaf_base[entry->first + entry->count];
+         v++) {
+        uint32_t at = b->model->schedule.position[m->value_instruction[v]];
+        if (b->kind[v] == MEMORY_GRADIENTS && b->model->fusion->buffer[v] == v &&
+            at > b->last_gradient)
+            b->last_gradient = at;
+    }
+}
+
+static bool make_ranges(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+
+    find_last_gradient(b);
+    for (uint32_t n = 0; n < m->count; n++) {
+        hlo_id id = b->model->schedule.order[n];
+        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
+            if (!add_range(b, id, v))
+                return false;
+        }
+    }
+    return add_regime(b) && add_copies(b) &&
+           (b->model->regime.micro_batches > 1 || add_updated(b)) && sort_ranges(b->model);
+}
+
+void memory_release(struct memory_model *m)
+{
+    schedule_release(&m->schedule);
+    free(m->ranges);
+    free(m->first);
+    free(m->by_end);
+    memset(m, 0, sizeof *m);
+}
+
+static void build_release(struct build *b)
+{
+    free(b->end);
+    free(b->begin);
+    free(b->kind);
+    free(b->is_placed);
+    free(b->range_of);
+    free(b->of);
+    free(b->uses);
+    free(b->gradient);
+}
+
+static bool build_init(struct build *b)
+{
+    size_t values = b->model->m->value_count;
+
+    b->end = mem_try(values, sizeof *b->end);
+    b->begin = mem_try(values, sizeof *b->begin);
+    b->kind = mem_try(values, 1);
+    b->is_placed = mem_try(values, 1);
+    b->gradient = mem_try(b->model->training->roles->param_count, sizeof *b->gradient);
+    b->range_of = mem_try(values, sizeof *b->range_of);
+    b->of = mem_try(values, sizeof *b->of);
+    b->uses = mem_try(b->model->training->roles->param_count, sizeof *b->uses);
+    if (!b->end || !b->begin || !b->kind || !b->is_placed || !b->range_of || !b->of || !b->uses ||
+        !b->gradient)
+        return false;
+    find_kinds(b);
+    find_placed(b);
+    return true;
+}
+
+/* The ranges of b->model under its schedule and regime. */
+static bool build_ranges(struct build *b)
+{
+    b->room = 0;
+    memset(b->range_of, 0, b->model->m->value_count * sizeof *b->range_of);
+    find_ends(b);
+    return make_ranges(b);
+}
+
+/* The peak unsplit; < 0: out of memory. */
+static double unsplit_peak(const struct memory_model *m)
+{
+    double *scratch = memory_scratch(m), arguments = 0, peak = -1;
+    uint32_t *at = mem_try(m->m->computation_count, sizeof *at);
+
+    for (uint32_t k = 0; k < m->count && scratch; k++) {
+        const struct memory_range *r = &m->ranges[k];
+        bool is_none = r->storing == STORED_REDUCED || r->storing == STORED_COPY;
+        scratch[k] = is_none ? 0 : (double)hlo_value_shape(m->m, r->value)->bytes;
+        arguments += r->is_argument ? scratch[k] : 0;
+    }
+    if (scratch && at)
+        peak = arguments + memory_sweep(m, scratch, at);
+    free(scratch);
+    free(at);
+    return peak;
+}
+
+/* Part of the depth-first order's memory that the list may need at most to be taken. XLA schedules
+ * fused kernels, which leave it less choice than single instructions leave a list: measured against
+ * it, small gains of a list are not there (engine/README.md, Memory). */
+static const double LIST_MOST = 2.0 / 3;
+
+/* Both schedules; XLA's stays unless the list saves much. */
+static int build_best(struct build *b, struct err *e)
+{
+    struct memory_model *first = b->model, other = *first;
+    int rc =
+        schedule_depth_first(first->m, first->fusion, first->classes->is_free, &first->schedule, e);
+
+    if (!rc)
+        rc = schedule_list(first->m, first->fusion, first->classes->is_free, b->is_placed,
+                           &other.schedule, e);
+    if (!rc && !build_ranges(b))
+        rc = no_memory(e);
+    b->model = &other;
+    if (!rc && !build_ranges(b))
+        rc = no_memory(e);
+    double ours = rc ? -1 : unsplit_peak(first), list = rc ? -1 : unsplit_peak(&other);
+    if (!rc && (ours < 0 || list < 0))
+        rc = no_memory(e);
+    if (!rc && list < LIST_MOST * ours) {
+        struct memory_model swap = *first;
+        *first = other;
+        other = swap;
+    }
+    b->model = first;
+    memory_release(&other);
+    return rc;
+}
+
+int memory_new(const struct training *t, const struct fusion *f, struct memory_model *out,
+               struct err *e)
+{
+    struct memory_model model = {.m = t->classes->m,
+                                 .classes = t->classes,
+                                 .training = t,
+                                 .fusion = f,
+                                 .regime = {.micro_batches = 1}};
+    struct build b = {.model = &model};
+    int rc = build_init(&b) ? build_best(&b, e) : no_memory(e);
+
+    build_release(&b);
+    if (rc)
+        memory_release(&model);
+    else
+        *out = model;
+    return rc;
+}
+
+int memory_set_regime(struct memory_model *m, const struct regime *r, struct err *e)
+{
+    struct memory_model next = *m;
+    struct build b = {.model = &next};
+
+    if (r->micro_batches == m->regime.micro_batches && r->zero == m->regime.zero)
+        return 0;
+    next.ranges = NULL;
+    next.first = next.by_end = NULL;
+    next.count = 0;
+    next.regime = *r;
+    bool ok = build_init(&b) && build_ranges(&b);
+    build_release(&b);
+    struct memory_model *old = ok ? m : &next;
+    free(old->ranges);
+    free(old->first);
+    free(old->by_end);
+    if (ok)
+        *m = next;
+    return ok ? 0 : no_memory(e);
+}
