@@ -526,16 +526,24 @@ static bool is_same_best(const struct core *c, const struct journal_record *r)
            journal_plan_hash(c->best) == r->plan;
 }
 
+/* Steps to where the record stands, past no best plan that the journal does not hold. */
+static bool step_to(struct core *c, const struct journal_record *r)
+{
+    while (c->steps < r->step && core_wants_step(c)) {
+        core_step(c);
+        if (c->steps < r->step && core_found_best(c))
+            return false;
+    }
+    return c->steps == r->step && (r->kind != 'b' || is_same_best(c, r));
+}
+
 int core_replay(struct core *c, const struct journal_log *log, size_t from, struct err *e)
 {
     for (size_t n = from; n < log->record_count; n++) {
         const struct journal_record *r = &log->records[n];
         struct live_command command;
         struct err refused;
-        while (c->steps < r->step && core_wants_step(c))
-            core_step(c);
-        bool same = c->steps == r->step && (r->kind != 'b' || is_same_best(c, r));
-        if (!same)
+        if (!step_to(c, r))
             return err_set(e, ERR_INPUT,
                            "the replay goes another way than the journal at step %llu",
                            (unsigned long long)r->step);

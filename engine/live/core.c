@@ -249,7 +249,7 @@ static void keep_journal(struct core *c)
 {
     const char *trouble;
 
-    if (c->event.ended && c->event.improved && c->best)
+    if (core_found_best(c))
         journal_best(c->journal, c->steps, c->best);
     else if (c->steps % STEPS_BETWEEN_MARKS == 0)
         journal_mark(c->journal, c->steps, false);

@@ -76,7 +76,7 @@ void core_release(struct core *c);
  */
 int core_apply(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
 /* Does again what a journal holds from record `from` on, to its last one; best plans on the way are
- * held against it: ERR_INPUT where they differ. The core must stand at that record (0: be new),
+ * held against it: ERR_INPUT where they differ or it has none. The core must stand at that record (0: be new),
  * without a journal. */
 int core_replay(struct core *c, const struct journal_log *log, size_t from,
                 struct err *e) MUST_CHECK;

@@ -4,6 +4,12 @@
 
 #include "engine/live/core.h"
 
+/* The last step found a new best plan: what the journal keeps. */
+static inline bool core_found_best(const struct core *c)
+{
+    return c->event.ended && c->event.improved && c->best;
+}
+
 void core_say(struct core *c, enum log_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 struct live_plan *core_make_plan(const struct core *c, const label *on, const char *found_by);

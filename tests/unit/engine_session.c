@@ -348,6 +348,23 @@ static void test_after_the_end(void **state)
     session_free(s);
 }
 
+/* A journal that leaves out the first best plan is another search's, however many steps it claims. */
+static void test_replay_without_bests(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 1};
+    struct journal_record records[] = {{.kind = 'c'}, {.kind = 'm', .step = (uint64_t)1 << 40}};
+    struct journal_log log = {.text = (char[]){"run"}, .records = records, .record_count = 2};
+    struct core *c = mem_alloc(sizeof *c);
+    struct err e;
+
+    assert_int_equal(core_new(&problem, &o, c, &e), 0);
+    assert_int_equal(core_replay(c, &log, 0, &e), ERR_INPUT);
+    assert_non_null(strstr(e.what, "goes another way"));
+    core_release(c);
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_edits), cmocka_unit_test(test_edits_of_mesh_and_roles),
         cmocka_unit_test(test_memory_limit), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_signals), cmocka_unit_test(test_after_the_end),
+        cmocka_unit_test(test_replay_without_bests),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
