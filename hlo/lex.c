@@ -5,6 +5,10 @@
 #define NAME(c) [c] = LEX_START | LEX_NAME
 #define DIGIT(c) [c] = LEX_NAME | LEX_DIGIT
 const uint8_t lex_class[256] = {
+    ['\0'] = LEX_QUOTED | LEX_BRACKET, ['"'] = LEX_QUOTED | LEX_BRACKET,
+    ['\''] = LEX_QUOTED, ['\\'] = LEX_QUOTED, ['/'] = LEX_BRACKET,
+    ['('] = LEX_BRACKET, ['['] = LEX_BRACKET, ['{'] = LEX_BRACKET,
+    [')'] = LEX_BRACKET, [']'] = LEX_BRACKET, ['}'] = LEX_BRACKET,
     [' '] = LEX_BLANK, ['\t'] = LEX_BLANK, ['\n'] = LEX_BLANK, ['\r'] = LEX_BLANK,
     NAME('_'), ['.'] = LEX_NAME, ['-'] = LEX_NAME,
     DIGIT('0'), DIGIT('1'), DIGIT('2'), DIGIT('3'), DIGIT('4'),
@@ -58,12 +62,15 @@ const char *lex_string_end(const char *p)
 {
     char quote = *p++;
 
-    while (*p && *p != quote) {
-        if (*p == '\\' && p[1])
+    for (;; p++) {
+        while (!lex_is(*p, LEX_QUOTED))
             p++;
-        p++;
+        if (*p == quote)
+            return p + 1;
+        if (!*p)
+            return NULL;
+        p += *p == '\\' && p[1];
     }
-    return *p ? p + 1 : NULL;
 }
 
 const char *lex_group_end(const char *p)
@@ -72,7 +79,11 @@ const char *lex_group_end(const char *p)
     char close = (char)(open == '(' ? ')' : open + 2); /* [ ] and { } are two apart in ASCII */
     size_t depth = 0;
 
-    for (; *p; p++) {
+    for (;; p++) {
+        while (!lex_is(*p, LEX_BRACKET))
+            p++;
+        if (!*p)
+            return NULL;
         if (*p == open) {
             depth++;
         } else if (*p == close) {
@@ -90,7 +101,6 @@ const char *lex_group_end(const char *p)
             p = end - 1;
         }
     }
-    return NULL;
 }
 
 const char *lex_int(const char *p, int64_t *out)

@@ -17,6 +17,8 @@ enum {
     LEX_NAME = 2,  /* may stand in one: also 0-9 . - */
     LEX_DIGIT = 4,
     LEX_BLANK = 8, /* space, tab, newline, carriage return */
+    LEX_QUOTED = 16,  /* to be looked at in a string: quotes, backslash, the end */
+    LEX_BRACKET = 32, /* to be looked at in brackets: brackets, quote, slash, the end */
 };
 extern const uint8_t lex_class[256];
 

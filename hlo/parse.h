@@ -68,6 +68,8 @@ struct parse_names {
     } * slots;
     size_t room, count;
     hlo_id first;
+    const char *expected; /* a name soon to be made, and its hash */
+    uint32_t expected_hash;
 };
 
 enum { PARSE_SHAPES_CACHED = 1024, PARSE_ATTR_SLOTS = 256 };
@@ -169,8 +171,8 @@ bool parse_at_shape(const char *at);
 enum { PARSE_SLACK = 8 };
 void parse_names_begin(struct parser *p); /* a new computation */
 hlo_id parse_find(const struct parser *p, const char *text, size_t size); /* HLO_NONE: none */
-/* A name soon to be made: brings its slot near, which in a large module is far. */
-void parse_names_expect(const struct parser *p, const char *text, size_t size);
+/* A name soon to be made: hashes it once, brings its slot near, which in a large module is far. */
+void parse_names_expect(struct parser *p, const char *text, size_t size);
 /* Makes the instruction: its name (fresh, after `d->name` or "unnamed", when `is_fresh`) is new in
  * the computation or refused. */
 int parse_build(struct parser *p, struct hlo_draft *d, bool is_fresh, hlo_id *out);

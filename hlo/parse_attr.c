@@ -226,7 +226,9 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
                           PARSE_NAME(name), hlo_attr_example((enum hlo_attr_key)key));
     if (key == HLO_ATTR_UNKNOWN && end == value)
         return parse_fail(p, value, "attribute %.*s has no value, expected one", PARSE_NAME(name));
-    if (key != HLO_ATTR_UNKNOWN && !hlo_attr_fits((enum hlo_attr_key)key, value, (size_t)(end - value)))
+    bool fits = key == HLO_ATTR_METADATA ? *value == '{' && end[-1] == '}' /* it is read below */
+                : key == HLO_ATTR_UNKNOWN || hlo_attr_fits((enum hlo_attr_key)key, value, (size_t)(end - value));
+    if (!fits)
         return parse_fail(p, value, "the value of %s is wrong, expected %s", key_name(key),
                           hlo_attr_example((enum hlo_attr_key)key));
     if (key == HLO_ATTR_METADATA && parse_metadata(p, value, end, &d->meta))

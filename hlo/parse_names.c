@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { ROOM_MOST = 1 << 21 };
+
 static inline bool same_name(const char *a, const char *b, size_t size)
 {
     uint64_t x, y;
@@ -31,12 +33,14 @@ static inline struct parse_name *slot_of(const struct parse_names *n, const char
     }
 }
 
-void parse_names_expect(const struct parser *p, const char *text, size_t size)
+void parse_names_expect(struct parser *p, const char *text, size_t size)
 {
-    const struct parse_names *n = &p->names;
+    struct parse_names *n = &p->names;
 
+    n->expected = text;
+    n->expected_hash = lex_hash(text, size);
     if (n->room)
-        __builtin_prefetch(&n->slots[lex_hash(text, size) & (n->room - 1)], 1);
+        __builtin_prefetch(&n->slots[n->expected_hash & (n->room - 1)], 1);
 }
 
 void parse_names_begin(struct parser *p)
@@ -55,9 +59,22 @@ hlo_id parse_find(const struct parser *p, const char *text, size_t size)
     return slot->next_id <= n->first ? HLO_NONE : slot->next_id - 1;
 }
 
-static bool grow_names(struct parse_names *n)
+/* At first a slot for each 40 bytes of text: an instruction is seldom shorter than 80, so that all
+ * of a file in one computation need not be put in again. */
+static size_t first_room(const struct parser *p)
 {
-    struct parse_names grown = {.room = n->room ? n->room * 2 : 1024, .count = n->count, .first = n->first};
+    size_t room = 1024;
+
+    while (room < p->size / 40 && room < ROOM_MOST)
+        room *= 2;
+    return room;
+}
+
+static bool grow_names(struct parser *p)
+{
+    struct parse_names *n = &p->names, grown = *n;
+
+    grown.room = n->room ? n->room * 2 : first_room(p);
 
     grown.slots = mem_try(grown.room, sizeof *grown.slots);
     if (!grown.slots)
@@ -96,11 +113,11 @@ int parse_build(struct parser *p, struct hlo_draft *d, bool is_fresh, hlo_id *ou
 {
     struct parse_names *n = &p->names;
 
-    if (n->count * 2 >= n->room && !grow_names(n))
+    if (n->count * 2 >= n->room && !grow_names(p))
         return parse_memory(p);
     if (is_fresh && fresh_name(p, d))
         return p->e->code;
-    uint32_t hash = lex_hash(d->name, d->name_size);
+    uint32_t hash = d->name == n->expected ? n->expected_hash : lex_hash(d->name, d->name_size);
     struct parse_name *slot = slot_of(n, d->name, d->name_size, hash);
     if (slot->next_id > n->first)
         return parse_fail(p, p->input + d->at, "a second instruction named \"%.*s\" (the first is on "

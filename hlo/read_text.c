@@ -56,6 +56,10 @@ static bool starts(const char *line, const char *with)
 /* Takes note of one line; false when out of memory. `next` is the begin of the one after it. */
 static bool add_line(struct segments *s, char *line, char *next)
 {
+    if (*line == ' ' && s->is_open) { /* nearly always: an instruction */
+        s->list[s->count - 1].end = next;
+        return true;
+    }
     if (starts(line, "## BEGIN_GRAPH")) {
         if (!s->has_graphs)
             s->count = 0;

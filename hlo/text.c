@@ -1,6 +1,7 @@
 #include "hlo/text.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Decodes one character of at most `size` bytes. Returns its length, or 0 when the bytes are not
  * well-formed UTF-8 (overlong, surrogate, above U+10FFFF, cut). */
@@ -72,11 +73,26 @@ size_t text_clean_columns(char *out, size_t room, const char *in, size_t size)
     return written;
 }
 
+/* Past what is printable ASCII, 8 bytes at a time: a byte below 0x20 borrows, one above 0x7e carries
+ * into its top bit. */
+static size_t skip_ascii(const unsigned char *s, size_t size)
+{
+    size_t at = 0;
+    uint64_t word;
+
+    for (; size - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, s + at, sizeof word);
+        if (((word - 0x2020202020202020u) | word | (word + 0x0101010101010101u)) & 0x8080808080808080u)
+            break;
+    }
+    return at;
+}
+
 int text_is_clean(const char *in, size_t size)
 {
     const unsigned char *s = (const unsigned char *)in;
 
-    for (size_t at = 0; at < size;) {
+    for (size_t at = skip_ascii(s, size); at < size;) {
         if (s[at] >= 0x20 && s[at] < 0x7f) {
             at++;
             continue;

@@ -20,6 +20,7 @@ struct benchmark {
 extern const struct benchmark benchmarks[]; /* ends with name NULL */
 
 double bench_now(void); /* seconds on a monotonic clock */
+double bench_own(void); /* seconds of the calling thread on a processor: others may be at work */
 
 /* A training step of at least so many instructions as HLO text. False: out of memory. */
 bool bench_write_module(struct str *out, uint32_t instructions);

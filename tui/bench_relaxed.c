@@ -15,15 +15,6 @@
 
 enum { ROUNDS = 5 };
 
-/* Seconds of this thread on a processor: solving is of one thread, and others may be at work. */
-static double thread_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static const struct {
     const char *cluster, *mesh, *shown;
 } cases[] = {
@@ -76,13 +67,13 @@ static int solve(const struct problem *p, enum relaxed_folding folding, struct r
 {
     struct relaxed_options o = {.folding = folding};
     struct relaxed *r;
-    double start = thread_now();
+    double start = bench_own();
     int rc = relaxed_new(p, &o, &r, e);
 
     if (rc)
         return rc;
     rc = relaxed_solve(r, 0, plan, e);
-    *ms = 1e3 * (thread_now() - start);
+    *ms = 1e3 * (bench_own() - start);
     relaxed_free(r);
     return rc;
 }
@@ -122,7 +113,7 @@ struct speed {
 
 static void keep_least(double *best, double start)
 {
-    double ms = 1e3 * (thread_now() - start);
+    double ms = 1e3 * (bench_own() - start);
 
     *best = *best > 0 && *best < ms ? *best : ms;
 }
@@ -134,18 +125,18 @@ static int time_solve(const struct problem *p, const struct relaxed_options *o, 
     struct relaxed_pin pin = {0, 0, 0, RELAXED_WHOLE};
     struct relaxed_plan plan = {0};
     struct relaxed *r;
-    double start = thread_now();
+    double start = bench_own();
     int rc = relaxed_new(p, o, &r, e);
 
     if (rc)
         return rc;
     keep_least(build, start);
-    start = thread_now();
+    start = bench_own();
     rc = relaxed_solve(r, sweeps, &plan, e);
     keep_least(ms, start);
     *gap = plan.gap;
     relaxed_plan_release(&plan);
-    start = thread_now();
+    start = bench_own();
     if (!rc && what_if)
         rc = relaxed_set_pins(r, &pin, 1, e);
     if (!rc && what_if)

@@ -51,21 +51,13 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Processor seconds of the calling thread, and of all others: the search's. */
-static double own_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
+/* Processor seconds of all threads but the calling one: the search's. */
 static double other_seconds(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9 - own_seconds();
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9 - bench_own();
 }
 
 /* Keys a person types in the tree and the other panels, each with its frame. */
@@ -75,12 +67,12 @@ static void time_keys(struct bench *b)
     static double ms[KEYS], own[KEYS];
 
     for (int n = 0; n < KEYS; n++) {
-        double start = bench_now(), start_own = own_seconds();
+        double start = bench_now(), start_own = bench_own();
         app_key(b->app, keys[(size_t)n % (sizeof keys / sizeof *keys)]);
         app_woken(b->app);
         frame(b);
         ms[n] = (bench_now() - start) * 1e3;
-        own[n] = (own_seconds() - start_own) * 1e3;
+        own[n] = (bench_own() - start_own) * 1e3;
     }
     qsort(ms, KEYS, sizeof *ms, by_value);
     qsort(own, KEYS, sizeof *own, by_value);
@@ -156,13 +148,13 @@ static void time_idle(struct bench *b)
 
 static int run(struct bench *b, const char *model, double seconds, struct err *e)
 {
-    double start = bench_now(), start_own = own_seconds();
+    double start = bench_now(), start_own = bench_own();
 
     if (app_load(b->app, model, NULL, e))
         return e->code;
     app_resize(b->app, 200, 60);
     frame(b);
-    double first = bench_now() - start, own = own_seconds() - start_own;
+    double first = bench_now() - start, own = bench_own() - start_own;
     printf("%s, %u instructions\nfirst screen     %6.2f s, %.2f on a processor   target <= 1 s: %s\n", model,
            app_watch(b->app)->problem->m->count, first, own, first <= 1 ? "met" : "missed");
     if (app_tell(b->app, "run", e))
