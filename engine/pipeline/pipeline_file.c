@@ -197,54 +197,20 @@ static const struct json_field plan_keys[] = {
     {0},
 };
 
-static const cJSON *get(const cJSON *o, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(o, key);
-}
-
-static const char *text_of(const cJSON *o, const char *key)
-{
-    return get(o, key)->valuestring;
-}
-
-static double number_of(const cJSON *o, const char *key)
-{
-    return get(o, key)->valuedouble;
-}
-
-static int parse_document(const char *text, size_t size, cJSON **out, struct err *e)
-{
-    int rc = json_parse(text, size, out, e);
-
-    if (rc)
-        return rc;
-    const cJSON *schema = cJSON_IsObject(*out) ? get(*out, "schema") : NULL;
-    if (!cJSON_IsString(schema) || strcmp(schema->valuestring, PIPELINE_SCHEMA))
-        rc = err_set(e, ERR_INPUT, "schema: %.60s, expected \"%s\"",
-                     cJSON_IsString(schema) ? schema->valuestring : "none", PIPELINE_SCHEMA);
-    else
-        rc = json_check(*out, plan_keys, e);
-    if (rc) {
-        cJSON_Delete(*out);
-        *out = NULL;
-    }
-    return rc;
-}
-
 static int check_fingerprint(const cJSON *root, const char *key, const char *here, uint64_t fingerprint, struct err *e)
 {
-    char text[24];
+    uint64_t there;
+    int rc = json_fingerprint(root, key, &there, e);
 
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
-    if (!strcmp(text_of(get(root, key), "fingerprint"), text))
-        return 0;
+    if (rc || there == fingerprint)
+        return rc;
     return err_set(e, ERR_INPUT, "the plan is for another %s: %.80s there, %.80s here", key,
-                   text_of(get(root, key), "name"), here);
+                   json_text(json_get(root, key), "name"), here);
 }
 
 static int whole_option(const cJSON *o, const char *key, uint32_t *out, struct err *e)
 {
-    double n = number_of(o, key);
+    double n = json_number(o, key);
 
     *out = (uint32_t)fmin(n, UINT32_MAX);
     return n <= UINT32_MAX ? 0 : err_set(e, ERR_INPUT, "options.%s: %g is too large", key, n);
@@ -253,15 +219,15 @@ static int whole_option(const cJSON *o, const char *key, uint32_t *out, struct e
 static int word_option(const cJSON *o, const char *key, const char *const *words, int count, int *out, struct err *e)
 {
     for (*out = 0; *out < count; ++*out) {
-        if (!strcmp(words[*out], text_of(o, key)))
+        if (!strcmp(words[*out], json_text(o, key)))
             return 0;
     }
-    return err_set(e, ERR_INPUT, "options.%s: \"%.40s\" is none of those known", key, text_of(o, key));
+    return err_set(e, ERR_INPUT, "options.%s: \"%.40s\" is none of those known", key, json_text(o, key));
 }
 
 static int read_options(const cJSON *root, struct pipeline_options *out, struct err *e)
 {
-    const cJSON *o = get(root, "options");
+    const cJSON *o = json_get(root, "options");
     int schedule, points;
     int rc = whole_option(o, "batch", &out->batch, e);
 
@@ -281,16 +247,16 @@ static int read_options(const cJSON *root, struct pipeline_options *out, struct 
         return rc;
     out->schedule = (enum pipe_schedule_kind)schedule;
     out->points = (enum profile_points)points;
-    out->overlap = number_of(o, "overlap");
-    out->recompute = cJSON_IsTrue(get(o, "recompute"));
-    out->half_duplex = cJSON_IsTrue(get(o, "half_duplex"));
-    out->no_limit = cJSON_IsFalse(get(o, "memory_limit"));
+    out->overlap = json_number(o, "overlap");
+    out->recompute = cJSON_IsTrue(json_get(o, "recompute"));
+    out->half_duplex = cJSON_IsTrue(json_get(o, "half_duplex"));
+    out->no_limit = cJSON_IsFalse(json_get(o, "memory_limit"));
     return 0;
 }
 
 static int read_cuts(const struct pipeline *l, const cJSON *root, struct pipe_plan *out, struct err *e)
 {
-    const cJSON *devices = get(root, "device_cuts"), *pivots = get(root, "pivots"), *item;
+    const cJSON *devices = json_get(root, "device_cuts"), *pivots = json_get(root, "pivots"), *item;
     int count = cJSON_GetArraySize(pivots);
     uint32_t s = 1;
 
@@ -306,10 +272,10 @@ static int read_cuts(const struct pipeline *l, const cJSON *root, struct pipe_pl
     s = 1;
     cJSON_ArrayForEach(item, pivots)
     {
-        uint32_t at = (uint32_t)fmin(number_of(item, "position"), UINT32_MAX);
-        if (at >= l->all.points || strcmp(hlo_name(l->problem->m, l->all.instruction[at]), text_of(item, "instruction")))
+        uint32_t at = (uint32_t)fmin(json_number(item, "position"), UINT32_MAX);
+        if (at >= l->all.points || strcmp(hlo_name(l->problem->m, l->all.instruction[at]), json_text(item, "instruction")))
             return err_set(e, ERR_INPUT, "pivots[%u]: position %u of the forward pass is not %.80s", s - 1, at,
-                           text_of(item, "instruction"));
+                           json_text(item, "instruction"));
         out->pivot[s++] = at;
     }
     if (!pipe_plan_is_valid(&l->all, out))
@@ -320,16 +286,14 @@ static int read_cuts(const struct pipeline *l, const cJSON *root, struct pipe_pl
 
 static int read_rest(const cJSON *root, struct pipeline_plan *out, struct err *e)
 {
-    const char *seed = text_of(root, "seed"), *found_by = text_of(root, "found_by");
+    int rc = json_copy_text(root, "found_by", out->found_by, sizeof out->found_by, e);
 
-    if (!*seed || strspn(seed, "0123456789") != strlen(seed) || strlen(seed) > 20)
-        return err_set(e, ERR_INPUT, "seed: \"%.40s\", expected a whole number", seed);
-    if (strlen(found_by) >= sizeof out->found_by)
-        return err_set(e, ERR_INPUT, "found_by: expected less than %zu bytes", sizeof out->found_by);
-    out->seed = strtoull(seed, NULL, 10);
-    snprintf(out->found_by, sizeof out->found_by, "%s", found_by);
-    out->optimum_ms = cJSON_IsNumber(get(root, "optimum_L_ms")) ? fmax(0, number_of(root, "optimum_L_ms")) : 0;
-    out->certified = cJSON_IsTrue(get(root, "certified"));
+    if (!rc)
+        rc = json_seed(root, "seed", &out->seed, e);
+    if (rc)
+        return rc;
+    out->optimum_ms = cJSON_IsNumber(json_get(root, "optimum_L_ms")) ? fmax(0, json_number(root, "optimum_L_ms")) : 0;
+    out->certified = cJSON_IsTrue(json_get(root, "certified"));
     return 0;
 }
 
@@ -339,7 +303,7 @@ int pipeline_file_parse(const struct problem *p, const char *text, size_t size, 
     struct pipeline_options options = {0};
     struct pipe_plan cuts;
     cJSON *root;
-    int rc = parse_document(text, size, &root, e);
+    int rc = json_document(text, size, PIPELINE_SCHEMA, plan_keys, &root, e);
 
     *plan = (struct pipeline_plan){0};
     if (rc)
@@ -394,10 +358,10 @@ int pipeline_file_devices(const char *path, uint32_t *devices, struct err *e)
     cJSON *root = NULL;
     int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
 
-    if (!rc && parse_document(text.text ? text.text : "", text.size, &root, e))
+    if (!rc && json_document(text.text ? text.text : "", text.size, PIPELINE_SCHEMA, plan_keys, &root, e))
         rc = err_in_file(e, path);
     if (!rc)
-        *devices = (uint32_t)fmin(number_of(get(root, "cluster"), "devices"), CLUSTER_DEVICES_MOST);
+        *devices = (uint32_t)fmin(json_number(json_get(root, "cluster"), "devices"), CLUSTER_DEVICES_MOST);
     cJSON_Delete(root);
     str_release(&text);
     return rc;

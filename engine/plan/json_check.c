@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const kind_texts[] = {
@@ -170,4 +171,57 @@ int json_check(const cJSON *root, const struct json_field *fields, struct err *e
     struct checker c = {.e = e};
 
     return check_object(&c, root, fields);
+}
+
+int json_document(const char *text, size_t size, const char *schema, const struct json_field *fields, cJSON **out,
+                  struct err *e)
+{
+    int rc = json_parse(text, size, out, e);
+
+    if (rc)
+        return rc;
+    const cJSON *own = cJSON_IsObject(*out) ? json_get(*out, "schema") : NULL;
+    if (!cJSON_IsString(own))
+        rc = err_set(e, ERR_INPUT, "schema: missing, expected \"%s\"", schema);
+    else if (strcmp(own->valuestring, schema))
+        rc = err_set(e, ERR_INPUT, "schema: \"%.60s\", expected \"%s\"", own->valuestring, schema);
+    else
+        rc = json_check(*out, fields, e);
+    if (rc) {
+        cJSON_Delete(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+int json_seed(const cJSON *o, const char *key, uint64_t *out, struct err *e)
+{
+    const char *text = json_text(o, key);
+
+    if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > 20)
+        return err_set(e, ERR_INPUT, "%s: \"%.40s\", expected a whole number", key, text);
+    *out = strtoull(text, NULL, 10);
+    return 0;
+}
+
+int json_copy_text(const cJSON *o, const char *key, char *out, size_t room, struct err *e)
+{
+    const char *text = json_text(o, key);
+
+    if (strlen(text) >= room)
+        return err_set(e, ERR_INPUT, "%s: expected less than %zu bytes", key, room);
+    snprintf(out, room, "%s", text);
+    return 0;
+}
+
+int json_fingerprint(const cJSON *root, const char *key, uint64_t *out, struct err *e)
+{
+    const char *text = json_text(json_get(root, key), "fingerprint");
+
+    *out = 0;
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+        return err_set(e, ERR_INPUT, "%s.fingerprint: \"%.40s\", expected 16 hexadecimal digits", key, text);
+    for (; *text; text++)
+        *out = *out << 4 | (uint64_t)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
+    return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum json_kind {
     JSON_TEXT = 1,
@@ -35,5 +36,33 @@ int json_parse(const char *text, size_t size, cJSON **out, struct err *e) MUST_C
 /* Every key of `root` known, once, of its kind; none missing. `fields` ends with key NULL and holds
  * at most 64. O(keys x fields). Errors name the path: "decisions[3].dim: a text, expected ...". */
 int json_check(const cJSON *root, const struct json_field *fields, struct err *e) MUST_CHECK;
+
+/* Both, for a document whose key "schema" says what it is: that first, so that a file of another kind is
+ * named as one. */
+int json_document(const char *text, size_t size, const char *schema, const struct json_field *fields, cJSON **out,
+                  struct err *e) MUST_CHECK;
+
+/* ---- of a checked document ---- */
+
+/* NULL: an optional key that is not there. */
+static inline const cJSON *json_get(const cJSON *o, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+static inline const char *json_text(const cJSON *o, const char *key)
+{
+    return json_get(o, key)->valuestring;
+}
+static inline double json_number(const cJSON *o, const char *key)
+{
+    return json_get(o, key)->valuedouble;
+}
+
+/* Whole numbers of 64 bits are texts, for a number of JSON holds 53. */
+int json_seed(const cJSON *o, const char *key, uint64_t *out, struct err *e) MUST_CHECK;
+/* A text of less than `room` bytes. */
+int json_copy_text(const cJSON *o, const char *key, char *out, size_t room, struct err *e) MUST_CHECK;
+/* Key "fingerprint" of object `key`: 16 hexadecimal digits. */
+int json_fingerprint(const cJSON *root, const char *key, uint64_t *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -89,63 +89,20 @@ static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
                                                relaxed_value_keys},
                                               {0}};
 
-static const cJSON *get(const cJSON *o, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(o, key);
-}
-static const char *text_of(const cJSON *o, const char *key)
-{
-    return get(o, key)->valuestring;
-}
-static double number_of(const cJSON *o, const char *key)
-{
-    return get(o, key)->valuedouble;
-}
-
 /* The document, checked; to be freed with cJSON_Delete. */
 static int parse_document(const char *text, size_t size, cJSON **out, struct err *e)
 {
-    int rc = json_parse(text, size, out, e);
+    int rc = json_document(text, size, PLAN_SCHEMA, plan_keys, out, e);
 
-    if (rc)
+    if (rc || !strcmp(json_text(*out, "mode"), "strict") || !strcmp(json_text(*out, "mode"), "relaxed"))
         return rc;
-    const cJSON *schema = cJSON_IsObject(*out) ? get(*out, "schema") : NULL;
-    if (!cJSON_IsString(schema))
-        rc = err_set(e, ERR_INPUT, "schema: missing, expected \"%s\"", PLAN_SCHEMA);
-    else if (strcmp(schema->valuestring, PLAN_SCHEMA))
-        rc = err_set(e, ERR_INPUT, "schema: \"%.60s\", expected \"%s\"", schema->valuestring,
-                     PLAN_SCHEMA);
-    else
-        rc = json_check(*out, plan_keys, e);
-    if (!rc && strcmp(text_of(*out, "mode"), "strict") && strcmp(text_of(*out, "mode"), "relaxed"))
-        rc = err_set(e, ERR_INPUT, "mode: \"%.40s\", expected \"strict\" or \"relaxed\"",
-                     text_of(*out, "mode"));
-    if (rc) {
-        cJSON_Delete(*out);
-        *out = NULL;
-    }
-    return rc;
+    err_set(e, ERR_INPUT, "mode: \"%.40s\", expected \"strict\" or \"relaxed\"", json_text(*out, "mode"));
+    cJSON_Delete(*out);
+    *out = NULL;
+    return ERR_INPUT;
 }
 
 /* ---- what the plan is for ---- */
-
-static bool parse_hex(const char *text, uint64_t *out)
-{
-    *out = 0;
-    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
-        return false;
-    for (; *text; text++)
-        *out = *out << 4 | (uint64_t)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
-    return true;
-}
-
-static int fingerprint_of(const cJSON *root, const char *key, uint64_t *out, struct err *e)
-{
-    if (parse_hex(text_of(get(root, key), "fingerprint"), out))
-        return 0;
-    return err_set(e, ERR_INPUT, "%s.fingerprint: \"%.40s\", expected 16 hexadecimal digits", key,
-                   text_of(get(root, key), "fingerprint"));
-}
 
 /* "f32[512/4 10!]" without what tells how it is split: two forms of one parameter compare equal. */
 static bool same_shape(const char *a, const char *b)
@@ -181,14 +138,14 @@ static const cJSON *first_difference(const struct problem *p, const cJSON *list,
         const struct hlo_param_role *r = NULL;
         for (uint32_t k = 0; k < p->roles.param_count && !r; k++) {
             const struct hlo_param_role *at = &p->roles.params[k];
-            if (at->parameter == number_of(item, "parameter") &&
-                at->leaf == number_of(item, "leaf"))
+            if (at->parameter == json_number(item, "parameter") &&
+                at->leaf == json_number(item, "leaf"))
                 r = at;
         }
         str_clear(&shape);
         if (r && whole.on)
             plan_write_shape(&whole, r->value, &shape);
-        if (r && shape.text && same_shape(shape.text, text_of(item, "shape")))
+        if (r && shape.text && same_shape(shape.text, json_text(item, "shape")))
             continue;
         snprintf(here, room, "%s", r && shape.text ? shape.text : "absent");
         break;
@@ -200,62 +157,62 @@ static const cJSON *first_difference(const struct problem *p, const cJSON *list,
 
 static int check_model(const struct problem *p, const cJSON *root, struct err *e)
 {
-    const cJSON *model = get(root, "model");
+    const cJSON *model = json_get(root, "model");
     uint32_t params = p->file->computations[p->file->entry].param_count;
     uint64_t fingerprint;
     char here[120];
-    int rc = fingerprint_of(root, "model", &fingerprint, e);
+    int rc = json_fingerprint(root, "model", &fingerprint, e);
 
     if (rc || fingerprint == p->model_fingerprint)
         return rc;
-    if (number_of(model, "instructions") != p->file->count ||
-        number_of(model, "parameters") != params)
+    if (json_number(model, "instructions") != p->file->count ||
+        json_number(model, "parameters") != params)
         return err_set(e, ERR_INPUT,
                        "the plan is for another model: %.80s with %.0f instructions and %.0f "
                        "parameters; %.80s has %u and %u",
-                       text_of(model, "name"), number_of(model, "instructions"),
-                       number_of(model, "parameters"), p->file->name, p->file->count, params);
-    const cJSON *item = first_difference(p, get(root, "variables"), here, sizeof here);
+                       json_text(model, "name"), json_number(model, "instructions"),
+                       json_number(model, "parameters"), p->file->name, p->file->count, params);
+    const cJSON *item = first_difference(p, json_get(root, "variables"), here, sizeof here);
     if (!item)
-        item = first_difference(p, get(root, "inputs"), here, sizeof here);
+        item = first_difference(p, json_get(root, "inputs"), here, sizeof here);
     if (item)
         return err_set(
             e, ERR_INPUT,
             "the plan is for another model: parameter %.0f, %.120s, is %.80s there and %.80s here",
-            number_of(item, "parameter"), text_of(item, "name"), text_of(item, "shape"), here);
+            json_number(item, "parameter"), json_text(item, "name"), json_text(item, "shape"), here);
     return err_set(e, ERR_INPUT,
                    "the plan is for another model: %.80s has as many instructions and the same "
                    "variables, but not the same instructions",
-                   text_of(model, "name"));
+                   json_text(model, "name"));
 }
 
 static int check_cluster(const struct problem *p, const cJSON *root, struct err *e)
 {
-    const cJSON *cluster = get(root, "cluster");
+    const cJSON *cluster = json_get(root, "cluster");
     uint64_t fingerprint;
-    int rc = fingerprint_of(root, "cluster", &fingerprint, e);
+    int rc = json_fingerprint(root, "cluster", &fingerprint, e);
 
     if (rc || fingerprint == cluster_fingerprint(&p->cluster))
         return rc;
-    if (number_of(cluster, "devices") != p->cluster.devices)
+    if (json_number(cluster, "devices") != p->cluster.devices)
         return err_set(
             e, ERR_INPUT,
             "the plan is for another cluster: %.48s with %.0f devices, this is %.48s with %u",
-            text_of(cluster, "name"), number_of(cluster, "devices"), p->cluster.name,
+            json_text(cluster, "name"), json_number(cluster, "devices"), p->cluster.name,
             p->cluster.devices);
     return err_set(e, ERR_INPUT,
                    "the plan is for another cluster: %.48s and %.48s have as many devices, but not "
                    "the same figures",
-                   text_of(cluster, "name"), p->cluster.name);
+                   json_text(cluster, "name"), p->cluster.name);
 }
 
 static int check_mesh(const struct problem *p, const cJSON *root, struct err *e)
 {
-    const cJSON *axis, *axes = get(root, "axes");
+    const cJSON *axis, *axes = json_get(root, "axes");
     uint32_t x = 0;
 
-    if (number_of(root, "devices") != p->mesh.devices)
-        return err_set(e, ERR_INPUT, "devices: %.0f, expected %u", number_of(root, "devices"),
+    if (json_number(root, "devices") != p->mesh.devices)
+        return err_set(e, ERR_INPUT, "devices: %.0f, expected %u", json_number(root, "devices"),
                        p->mesh.devices);
     if ((uint32_t)cJSON_GetArraySize(axes) != p->mesh.axes)
         return err_set(e, ERR_INPUT, "axes: %d, expected the %u of this mesh",
@@ -263,9 +220,9 @@ static int check_mesh(const struct problem *p, const cJSON *root, struct err *e)
     cJSON_ArrayForEach(axis, axes)
     {
         const struct mesh_axis *here = &p->mesh.axis[x++];
-        if (number_of(axis, "size") != here->size || strcmp(text_of(axis, "name"), here->name))
+        if (json_number(axis, "size") != here->size || strcmp(json_text(axis, "name"), here->name))
             return err_set(e, ERR_INPUT, "axes[%u]: %.40s of %.0f, expected %s of %u", x - 1,
-                           text_of(axis, "name"), number_of(axis, "size"), here->name, here->size);
+                           json_text(axis, "name"), json_number(axis, "size"), here->name, here->size);
     }
     return 0;
 }
@@ -275,7 +232,7 @@ static int check_mesh(const struct problem *p, const cJSON *root, struct err *e)
 static int choice(const cJSON *o, const char *key, const char *no, const char *yes, bool *out,
                   struct err *e)
 {
-    const char *text = text_of(o, key);
+    const char *text = json_text(o, key);
 
     *out = !strcmp(text, yes);
     if (*out || !strcmp(text, no))
@@ -285,12 +242,12 @@ static int choice(const cJSON *o, const char *key, const char *no, const char *y
 
 static int parse_options(const cJSON *root, struct problem_options *out, struct err *e)
 {
-    const cJSON *o = get(root, "options"), *off;
+    const cJSON *o = json_get(root, "options"), *off;
     int rc = choice(o, "rules", "full", "paper", &out->classes.paper_rules, e), at = 0;
 
     if (!rc)
         rc = choice(o, "divisibility", "pad", "exact", &out->exact_divisibility, e);
-    cJSON_ArrayForEach(off, get(o, "reductions_off"))
+    cJSON_ArrayForEach(off, json_get(o, "reductions_off"))
     {
         int k = 1;
         while (k < HLO_COMBINE_COUNT && strcmp(off->valuestring, plan_reduction_names[k]))
@@ -310,7 +267,7 @@ static int parse_options(const cJSON *root, struct problem_options *out, struct 
 /* Plans written before there were any ran the batch at once and stored everything whole. */
 static int parse_regime(const cJSON *root, struct problem_options *out, struct err *e)
 {
-    const cJSON *k = get(root, "micro_batches"), *zero = get(root, "zero"), *overlap = get(root, "overlap");
+    const cJSON *k = json_get(root, "micro_batches"), *zero = json_get(root, "zero"), *overlap = json_get(root, "overlap");
 
     out->micro_batches = 1;
     out->zero = 0;
@@ -379,9 +336,9 @@ static int mesh_text(const cJSON *root, struct plan_setup *out, struct err *e)
     struct str text = {0};
     const cJSON *axis;
 
-    cJSON_ArrayForEach(axis, get(root, "axes"))
-        str_format(&text, "%s%.40s=%.0f", text.size ? "," : "", text_of(axis, "name"),
-                   number_of(axis, "size"));
+    cJSON_ArrayForEach(axis, json_get(root, "axes"))
+        str_format(&text, "%s%.40s=%.0f", text.size ? "," : "", json_text(axis, "name"),
+                   json_number(axis, "size"));
     int rc = text.failed ? err_set(e, ERR_MEMORY, "not enough memory to read the plan") : 0;
     if (!rc && (!text.size || text.size >= sizeof out->options.mesh))
         rc = err_set(e, ERR_INPUT, "axes: expected 1 to %d with short names", MESH_AXES_MOST);
@@ -405,15 +362,15 @@ int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out,
     if (!rc)
         rc = mesh_text(root, out, e);
     if (!rc)
-        rc = fingerprint_of(root, "cluster", &out->cluster_fingerprint, e);
-    double devices = number_of(root, "devices");
+        rc = json_fingerprint(root, "cluster", &out->cluster_fingerprint, e);
+    double devices = json_number(root, "devices");
     if (!rc && (devices < 1 || devices > CLUSTER_DEVICES_MOST))
         rc =
             err_set(e, ERR_INPUT, "devices: %.0f, expected 1 to %d", devices, CLUSTER_DEVICES_MOST);
     if (!rc) {
         out->devices = (uint32_t)devices;
-        snprintf(out->cluster, sizeof out->cluster, "%s", text_of(get(root, "cluster"), "name"));
-        snprintf(out->model, sizeof out->model, "%s", text_of(get(root, "model"), "name"));
+        snprintf(out->cluster, sizeof out->cluster, "%s", json_text(json_get(root, "cluster"), "name"));
+        snprintf(out->model, sizeof out->model, "%s", json_text(json_get(root, "model"), "name"));
     }
     cJSON_Delete(root);
     return rc;
@@ -459,7 +416,7 @@ static hlo_value value_of_parameter(const struct problem *p, const cJSON *o)
 {
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
-        if (r->parameter == number_of(o, "parameter") && r->leaf == number_of(o, "leaf"))
+        if (r->parameter == json_number(o, "parameter") && r->leaf == json_number(o, "leaf"))
             return r->value;
     }
     return HLO_NONE;
@@ -467,8 +424,8 @@ static hlo_value value_of_parameter(const struct problem *p, const cJSON *o)
 
 static hlo_value value_of_instruction(const struct problem *p, const cJSON *o)
 {
-    hlo_id id = hlo_find(p->m, text_of(o, "instruction"));
-    double leaf = number_of(o, "leaf");
+    hlo_id id = hlo_find(p->m, json_text(o, "instruction"));
+    double leaf = json_number(o, "leaf");
 
     if (id == HLO_NONE || leaf >= p->m->leaf_base[id + 1] - p->m->leaf_base[id])
         return HLO_NONE;
@@ -478,34 +435,34 @@ static hlo_value value_of_instruction(const struct problem *p, const cJSON *o)
 static int parse_decision(const struct problem *p, const cJSON *o, int at, struct decision *out,
                           struct err *e)
 {
-    bool is_parameter = get(o, "parameter");
+    bool is_parameter = json_get(o, "parameter");
     const char *who = is_parameter ? "parameter" : "instruction";
 
-    if (is_parameter == (get(o, "instruction") != NULL))
+    if (is_parameter == (json_get(o, "instruction") != NULL))
         return err_set(e, ERR_INPUT,
                        "decisions[%d]: expected either \"parameter\" or \"instruction\"", at);
     hlo_value v = is_parameter ? value_of_parameter(p, o) : value_of_instruction(p, o);
     if (v == HLO_NONE)
         return err_set(e, ERR_INPUT, "decisions[%d].%s: the model has none such", at, who);
-    if (number_of(o, "dim") >= hlo_value_shape(p->m, v)->rank)
+    if (json_number(o, "dim") >= hlo_value_shape(p->m, v)->rank)
         return err_set(e, ERR_INPUT, "decisions[%d].dim: %.0f, expected less than the rank, %u", at,
-                       number_of(o, "dim"), hlo_value_shape(p->m, v)->rank);
-    out->class = p->classes.class_of[class_dim(&p->classes, v, (uint32_t)number_of(o, "dim"))];
+                       json_number(o, "dim"), hlo_value_shape(p->m, v)->rank);
+    out->class = p->classes.class_of[class_dim(&p->classes, v, (uint32_t)json_number(o, "dim"))];
     if (out->class == CLASS_NONE)
         return err_set(e, ERR_INPUT, "decisions[%d]: this dim is free, nothing is decided about it",
                        at);
-    if (parse_axes(p, get(o, "split"), &out->split))
+    if (parse_axes(p, json_get(o, "split"), &out->split))
         return err_set(e, ERR_INPUT, "decisions[%d].split: expected names of axes, each once", at);
-    if (parse_axes(p, get(o, "whole"), &out->whole) || out->split & out->whole)
+    if (parse_axes(p, json_get(o, "whole"), &out->whole) || out->split & out->whole)
         return err_set(e, ERR_INPUT,
                        "decisions[%d].whole: expected names of axes, each once, not those of split",
                        at);
     for (out->by = 0; out->by < PLAN_BY_COUNT; out->by++) {
-        if (!strcmp(text_of(o, "by"), plan_by_names[out->by]))
+        if (!strcmp(json_text(o, "by"), plan_by_names[out->by]))
             return 0;
     }
     return err_set(e, ERR_INPUT, "decisions[%d].by: \"%.40s\" is nobody known", at,
-                   text_of(o, "by"));
+                   json_text(o, "by"));
 }
 
 static int impose(const struct problem *p, struct strict *s, const struct decision *d, int at,
@@ -546,7 +503,7 @@ static int impose_all(const struct problem *p, struct strict *s, const struct de
 static int read_decisions(const struct problem *p, const cJSON *root, struct plan *out,
                           struct err *e)
 {
-    const cJSON *o, *all = get(root, "decisions");
+    const cJSON *o, *all = json_get(root, "decisions");
     int count = cJSON_GetArraySize(all), at = 0;
     struct decision *list = mem_try((size_t)count + 1, sizeof *list);
     struct strict s = {0};
@@ -579,16 +536,16 @@ static int check_statuses(const struct plan *plan, const cJSON *root, const char
     const cJSON *o, *names;
     int at = 0;
 
-    cJSON_ArrayForEach(o, get(root, key))
+    cJSON_ArrayForEach(o, json_get(root, key))
     {
         hlo_value v = value_of_parameter(p, o);
         uint32_t d = 0;
         label over;
         if (v == HLO_NONE)
             return err_set(e, ERR_INPUT, "%s[%d].parameter: the model has none such", key, at);
-        if ((uint32_t)cJSON_GetArraySize(get(o, "split")) != hlo_value_shape(p->m, v)->rank)
+        if ((uint32_t)cJSON_GetArraySize(json_get(o, "split")) != hlo_value_shape(p->m, v)->rank)
             return err_set(e, ERR_INPUT, "%s[%d].split: expected one list per dim", key, at);
-        cJSON_ArrayForEach(names, get(o, "split"))
+        cJSON_ArrayForEach(names, json_get(o, "split"))
         {
             if (parse_axes(p, names, &over) || over != plan_dim_label(plan, v, d))
                 return err_set(e, ERR_INPUT, "%s[%d].split[%u]: not what the decisions say", key,
@@ -602,17 +559,13 @@ static int check_statuses(const struct plan *plan, const cJSON *root, const char
 
 static int read_rest(const cJSON *root, struct plan *out, struct err *e)
 {
-    const char *seed = text_of(root, "seed"), *found_by = text_of(root, "found_by");
-    const cJSON *bound = get(root, "bound_ms"), *limit = get(root, "memory_limit_bytes");
-    char *end;
+    const cJSON *bound = json_get(root, "bound_ms"), *limit = json_get(root, "memory_limit_bytes");
+    int rc = json_copy_text(root, "found_by", out->found_by, sizeof out->found_by, e);
 
-    if (strlen(found_by) >= sizeof out->found_by)
-        return err_set(e, ERR_INPUT, "found_by: expected less than %zu bytes",
-                       sizeof out->found_by);
-    snprintf(out->found_by, sizeof out->found_by, "%s", found_by);
-    out->seed = strtoull(seed, &end, 10);
-    if (!*seed || strspn(seed, "0123456789") != strlen(seed) || strlen(seed) > 20)
-        return err_set(e, ERR_INPUT, "seed: \"%.40s\", expected a whole number", seed);
+    if (!rc)
+        rc = json_seed(root, "seed", &out->seed, e);
+    if (rc)
+        return rc;
     out->bound_ms = cJSON_IsNumber(bound) ? bound->valuedouble : 0;
     if (out->bound_ms < 0)
         return err_set(e, ERR_INPUT, "bound_ms: %g, expected none or a time", out->bound_ms);
@@ -641,7 +594,7 @@ int plan_file_parse(const struct problem *p, const char *text, size_t size, stru
     if (!rc)
         rc = check_regime(p, root, e);
     if (!rc)
-        rc = strcmp(text_of(root, "mode"), "strict") ? relaxed_read_json(p, root, out, e)
+        rc = strcmp(json_text(root, "mode"), "strict") ? relaxed_read_json(p, root, out, e)
                                                      : read_decisions(p, root, out, e);
     if (!rc)
         rc = check_statuses(out, root, "variables", e);

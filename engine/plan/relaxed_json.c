@@ -225,7 +225,7 @@ static int wrong(struct reading *r, const char *key, int at, const char *what)
 
 static int read_instruction(struct reading *r, const cJSON *o, int at)
 {
-    const char *name = cJSON_GetObjectItemCaseSensitive(o, "instruction")->valuestring;
+    const char *name = json_text(o, "instruction");
     hlo_id id = hlo_find(r->p->m, name);
 
     if (id == HLO_NONE)
@@ -233,7 +233,7 @@ static int read_instruction(struct reading *r, const cJSON *o, int at)
     if (r->is_listed[id])
         return wrong(r, "instructions", at, ".instruction: listed twice");
     r->is_listed[id] = true;
-    if (!read_words(r->p, cJSON_GetObjectItemCaseSensitive(o, "does"), read_choice, &r->choice[id]))
+    if (!read_words(r->p, json_get(o, "does"), read_choice, &r->choice[id]))
         return wrong(r, "instructions", at,
                      ".does: expected per axis \"whole\", \"factor N\", \"passes\" or \"passes N\"");
     return 0;
@@ -242,8 +242,8 @@ static int read_instruction(struct reading *r, const cJSON *o, int at)
 static int read_value(struct reading *r, const cJSON *o, int at)
 {
     const struct hlo_module *m = r->p->m;
-    hlo_id id = hlo_find(m, cJSON_GetObjectItemCaseSensitive(o, "instruction")->valuestring);
-    double leaf = cJSON_GetObjectItemCaseSensitive(o, "leaf")->valuedouble;
+    hlo_id id = hlo_find(m, json_text(o, "instruction"));
+    double leaf = json_number(o, "leaf");
 
     if (id == HLO_NONE || leaf >= m->leaf_base[id + 1] - m->leaf_base[id])
         return wrong(r, "values", at, ": the model has none such");
@@ -251,9 +251,9 @@ static int read_value(struct reading *r, const cJSON *o, int at)
     if (r->is_listed[m->count + v])
         return wrong(r, "values", at, ": listed twice");
     r->is_listed[m->count + v] = true;
-    if (!read_words(r->p, cJSON_GetObjectItemCaseSensitive(o, "made"), read_status, &r->made[v]) ||
-        !read_words(r->p, cJSON_GetObjectItemCaseSensitive(o, "held"), read_status, &r->held[v]) ||
-        !read_words(r->p, cJSON_GetObjectItemCaseSensitive(o, "ended"), read_status, &r->ended[v]))
+    if (!read_words(r->p, json_get(o, "made"), read_status, &r->made[v]) ||
+        !read_words(r->p, json_get(o, "held"), read_status, &r->held[v]) ||
+        !read_words(r->p, json_get(o, "ended"), read_status, &r->ended[v]))
         return wrong(r, "values", at,
                      ": expected statuses, per axis \"whole\", \"dim N\" or \"partial\"");
     return 0;
@@ -268,9 +268,9 @@ static int check_values(struct reading *r, const struct relaxed_plan *plan, cons
 
     cJSON_ArrayForEach(o, list)
     {
-        hlo_id id = hlo_find(m, cJSON_GetObjectItemCaseSensitive(o, "instruction")->valuestring);
+        hlo_id id = hlo_find(m, json_text(o, "instruction"));
         hlo_value v = hlo_value_of(
-            m, id, (uint32_t)cJSON_GetObjectItemCaseSensitive(o, "leaf")->valuedouble);
+            m, id, (uint32_t)json_number(o, "leaf"));
         if (r->made[v] != plan->made[v] || r->held[v] != plan->held[v] ||
             r->ended[v] != plan->ended[v])
             return wrong(r, "values", at, ": not what the instructions say");
@@ -291,7 +291,7 @@ static int impose(struct reading *r, const cJSON *root, bool at_once, struct rel
     rc = relaxed_impose(solver, &d, plan, r->e);
     relaxed_free(solver);
     if (!rc)
-        rc = check_values(r, plan, cJSON_GetObjectItemCaseSensitive(root, "values"));
+        rc = check_values(r, plan, json_get(root, "values"));
     if (rc)
         relaxed_plan_release(plan);
     return rc;
@@ -299,7 +299,7 @@ static int impose(struct reading *r, const cJSON *root, bool at_once, struct rel
 
 static int read_partial(const cJSON *root, bool *at_once, struct err *e)
 {
-    const cJSON *word = cJSON_GetObjectItemCaseSensitive(root, "partial_results");
+    const cJSON *word = json_get(root, "partial_results");
 
     for (int k = 0; k < 2 && word; k++) {
         *at_once = k;
@@ -315,10 +315,10 @@ static int read_lists(struct reading *r, const cJSON *root)
     const cJSON *o;
     int rc = 0, at = 0;
 
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(root, "instructions"))
+    cJSON_ArrayForEach(o, json_get(root, "instructions"))
         rc = rc ? rc : read_instruction(r, o, at++);
     at = 0;
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(root, "values"))
+    cJSON_ArrayForEach(o, json_get(root, "values"))
         rc = rc ? rc : read_value(r, o, at++);
     return rc;
 }
@@ -344,7 +344,7 @@ int relaxed_read_json(const struct problem *p, const cJSON *root, struct plan *o
     if (!rc)
         rc = impose(&r, root, at_once, &plan);
     if (!rc) {
-        const cJSON *strict = cJSON_GetObjectItemCaseSensitive(root, "strict_ms");
+        const cJSON *strict = json_get(root, "strict_ms");
         plan.strict_ms = strict ? strict->valuedouble : 0;
         rc = plan_from_relaxed(&plan, out, e);
     }
