@@ -106,19 +106,11 @@ static int parse(struct request *r, int argc, char **argv)
 
 static int set_figures(const struct request *r, struct cluster *c, struct err *e)
 {
-    for (int i = 0; i < r->sets; i++) {
-        const char *equals = strchr(r->set[i], '=');
-        char path[200];
-        if (!equals || (size_t)(equals - r->set[i]) >= sizeof path)
-            return err_set(e, ERR_INPUT,
-                           "--set \"%.60s\", expected PATH=VALUE such as "
-                           "network.bandwidth=100 Gbit/s",
-                           r->set[i]);
-        snprintf(path, sizeof path, "%.*s", (int)(equals - r->set[i]), r->set[i]);
-        if (cluster_set(c, path, equals + 1, e))
-            return err_in_file(e, r->set[i]);
-    }
-    return 0;
+    int rc = 0;
+
+    for (int i = 0; i < r->sets && !rc; i++)
+        rc = cluster_set_text(c, r->set[i], e);
+    return rc;
 }
 
 static int make_cluster(const struct request *r, struct cluster *c, struct err *e)

@@ -218,7 +218,7 @@ static void print_statistics(const struct search_pool *pool)
 
 /* `relaxed`: of the best plan completed, `kinds`: the best plan of each kind; or NULL. Both are taken
  * over. */
-static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed, cJSON *kinds)
+static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed, const struct comparison *kinds)
 {
     cJSON *all = runs;
 
@@ -243,7 +243,7 @@ static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relax
     if (relaxed)
         cJSON_AddItemToObject(all, "relaxed", relaxed);
     if (kinds)
-        cJSON_AddItemToObject(all, "kinds", kinds);
+        comparison_json(kinds, all);
     char *text = cJSON_Print(all);
     if (text)
         puts(text);
@@ -312,7 +312,7 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
         rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL, &a->pipeline.options, kinds, &e);
     }
     if (!rc && a->json)
-        print_json(pool, runs, a->relaxed ? completed_json(best) : NULL, kinds ? comparison_json(kinds) : NULL);
+        print_json(pool, runs, a->relaxed ? completed_json(best) : NULL, kinds);
     else
         cJSON_Delete(runs);
     if (!rc && !a->json && a->seeds > 1)
@@ -453,6 +453,8 @@ static int search_problem(struct search_args *a)
             err_print(&e, stderr);
             code = EXIT_INPUT;
         } else {
+            if (a->search.game.memory_limit != 0) /* the same for every kind */
+                a->pipeline.options.limit_bytes = game_limit_bytes(p, &a->search.game);
             code = a->pipeline.wanted ? search_pipeline(a, p) : a->race ? race(a, p) : run_all(a, p);
         }
         problem_release(p);

@@ -1,6 +1,6 @@
 /* tui/pipeline_args.h - the options of a pipeline search: how the batch is cut, what a stage may be.
- *     --batch G --stages S --schedule eager|1f1b|gpipe --recompute
- *     --points all|N|=N --radius R --no-memory-limit */
+ *     --batch G --stages S --schedule eager|1f1b|gpipe --recompute --points all|N|=N --radius R
+ *     --no-memory-limit */
 #ifndef AUTOMAP_TUI_PIPELINE_ARGS_H
 #define AUTOMAP_TUI_PIPELINE_ARGS_H
 
@@ -14,7 +14,7 @@ struct pipeline_args {
 };
 
 #define PIPELINE_ARGS_HELP                                                                         \
-    "  --batch G                  samples of a step over all devices (pipelines); default the file's\n" \
+    "  --batch G                  samples of a step over all devices (pp, all); default the file's\n" \
     "                             (without --micro-batches the number with the shortest instant answer)\n" \
     "  --stages S                 of a pipeline; default any number; the paper's candidates: servers\n" \
     "  --schedule NAME            eager (default), 1f1b, gpipe: who does what when, what is in flight\n" \
@@ -22,7 +22,8 @@ struct pipeline_args {
     "  --points all|N|=N          where to cut: anywhere; at the cheapest cut of each of N parts of\n" \
     "                             equal compute (default 128); between N parts of equal compute\n"  \
     "  --radius R                 device cuts of the candidates: R around server boundaries; default 3\n" \
-    "  --no-memory-limit          plans need not fit\n"
+    "  --no-memory-limit          plans need not fit; without it stages stay within what a device has, or\n" \
+    "                             --memory-limit\n"
 
 void pipeline_args_init(struct pipeline_args *a);
 /* As problem_args_take: 1 taken, 0 not one of these, -1 wrong. */

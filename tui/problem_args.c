@@ -220,6 +220,10 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
     }
     add_path_option(out, "--vars", a->vars);
     add_path_option(out, "--profile", a->profile);
+    for (uint32_t n = 0; n < a->figure_count; n++) {
+        words_add(out, "--set");
+        words_add(out, a->figures[n]);
+    }
     if (a->options.classes.paper_rules)
         words_add(out, "--rules=paper");
     if (a->options.exact_divisibility)
@@ -241,7 +245,7 @@ int exit_code_of(const struct err *e)
     return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE : EXIT_INPUT;
 }
 
-static int load_cluster(const struct problem_args *a, struct cluster *out, struct err *e)
+static int read_cluster(const struct problem_args *a, struct cluster *out, struct err *e)
 {
     if (a->cluster)
         return cluster_load(out, a->cluster, e);
@@ -249,6 +253,15 @@ static int load_cluster(const struct problem_args *a, struct cluster *out, struc
         return cluster_of_devices(out, a->devices, e);
     cluster_default(out);
     return 0;
+}
+
+static int load_cluster(const struct problem_args *a, struct cluster *out, struct err *e)
+{
+    int rc = read_cluster(a, out, e);
+
+    for (uint32_t n = 0; n < a->figure_count && !rc; n++)
+        rc = cluster_set_text(out, a->figures[n], e);
+    return rc;
 }
 
 int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e)

@@ -7,11 +7,15 @@
 
 #include "engine/problem.h"
 
+enum { PROBLEM_FIGURES_MOST = 32 };
+
 struct problem_args {
     const char *model, *cluster; /* cluster NULL: --devices, else the default */
     const char *vars, *profile;
     uint32_t devices;            /* 0: not given */
     struct problem_options options;
+    const char *figures[PROBLEM_FIGURES_MOST]; /* PATH=VALUE: figures of the cluster changed first */
+    uint32_t figure_count;
 };
 
 #define PROBLEM_ARGS_HELP                                                                          \

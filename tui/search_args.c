@@ -39,6 +39,8 @@ static const char help[] =
     "  --pins FILE                one a line\n"
     "  --script FILE              commands at moments: lines 'STEP COMMAND' or 'at episode N: "
     "COMMAND'\n"
+    "  --set PATH=VALUE           a figure of the cluster changed first, as automap cluster --set takes it:\n"
+    "                             'devices.*.peak=15 TFLOP/s'; repeatable\n"
     "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PIPELINE_ARGS_HELP
     PROBLEM_ARGS_HELP
     "  --plan FILE                write the best plan to FILE\n"
@@ -214,6 +216,13 @@ static int take_value(struct search_args *a, const char *option, const char *val
         a->algorithm = value;
         return 0;
     }
+    if (!strcmp(option, "set")) {
+        if (a->problem.figure_count == PROBLEM_FIGURES_MOST)
+            return usage("too many --set", "");
+        a->problem.figures[a->problem.figure_count++] = value;
+        a->given[GIVEN_PROBLEM] = "--set";
+        return strchr(value, '=') ? 0 : usage("--set expects PATH=VALUE, not ", value);
+    }
     if (!strcmp(option, "mode")) {
         a->relaxed = !strcmp(value, "relaxed");
         return a->relaxed || !strcmp(value, "strict") ? 0 : usage("--mode is strict or relaxed, not ", value);
@@ -256,7 +265,7 @@ static int take_value(struct search_args *a, const char *option, const char *val
 /* Files that are read again lie where they lay; those that were written are another run's matter. */
 static void keep_option(struct search_args *a, const char *name, const char *value)
 {
-    static const char *const not_again[] = {"plan", "journal", "resume"};
+    static const char *const not_again[] = {"plan", "journal", "resume", "set"}; /* the last with the problem */
     char option[40];
 
     for (size_t n = 0; n < sizeof not_again / sizeof *not_again; n++) {
@@ -330,7 +339,7 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
     int rc = take_value(a, name, value);
     if (rc == 1)
         return usage("unknown option ", option);
-    if (!strcmp(name, "reward") || !strcmp(name, "propagation") || !strcmp(name, "memory-limit"))
+    if (!strcmp(name, "reward") || !strcmp(name, "propagation"))
         a->given[GIVEN_SEARCH] = option;
     if (!strcmp(name, "learner") || !strcmp(name, "stable-episodes"))
         a->given[GIVEN_LEARNER] = option;
@@ -343,8 +352,6 @@ static int take_option(struct search_args *a, int argc, char **argv, int *at)
 /* Operators are split, or a game with both is compared with pipelines. */
 static int check_operators(struct search_args *a)
 {
-    if (a->pipeline.options.batch)
-        return usage("--batch is of --kind pp: other kinds run the file's", "");
     if (a->given[GIVEN_RADIUS])
         return usage("only --kind pp has a use for ", a->given[GIVEN_RADIUS]);
     if (a->given[GIVEN_PIPELINE] && (a->race || !search_compares(a)))

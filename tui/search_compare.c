@@ -4,6 +4,7 @@
 #include "engine/plan/plan_file.h"
 #include "engine/units.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ void comparison_print(const struct comparison *c)
 {
     char step[UNITS_ROOM], memory[UNITS_ROOM], limit[UNITS_ROOM], setting[120];
 
-    printf("the best of each kind, of memory %s a device\n\n", units_bytes(limit, c->limit_bytes));
+    printf("the best of each kind, batch %u, of memory %s a device\n\n", c->batch,
+           isfinite(c->limit_bytes) ? units_bytes(limit, c->limit_bytes) : "any");
     for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
         const struct contender *o = &c->of[k];
         contender_setting(o, setting, sizeof setting);
@@ -46,7 +48,7 @@ void comparison_print(const struct comparison *c)
     printf("\n");
 }
 
-cJSON *comparison_json(const struct comparison *c)
+void comparison_json(const struct comparison *c, cJSON *out)
 {
     cJSON *all = cJSON_CreateArray();
     char setting[120];
@@ -69,7 +71,11 @@ cJSON *comparison_json(const struct comparison *c)
         cJSON_AddStringToObject(j, "why", o->why);
         cJSON_AddItemToArray(all, j);
     }
-    return all;
+    cJSON *at = cJSON_AddObjectToObject(out, "compared_at");
+    cJSON_AddNumberToObject(at, "batch", c->batch);
+    cJSON_AddItemToObject(at, "memory_limit_bytes",
+                          isfinite(c->limit_bytes) ? cJSON_CreateNumber(c->limit_bytes) : cJSON_CreateNull());
+    cJSON_AddItemToObject(out, "kinds", all);
 }
 
 int comparison_save(const struct comparison *c, const char *path, struct err *e)
@@ -78,6 +84,9 @@ int comparison_save(const struct comparison *c, const char *path, struct err *e)
 
     if (!o->exists)
         return err_set(e, ERR_INFEASIBLE, "there is no plan to write");
+    if (o->kind != COMPARE_PIPELINE && c->batch_given)
+        return err_set(e, ERR_INPUT, "%.200s: a plan of operators runs the file's batch; the best one for %u samples, %s, "
+                       "is not written", path, c->batch, compare_names[o->kind]);
     return o->kind == COMPARE_PIPELINE ? pipeline_file_save(o->pipeline, &o->pipeline_plan, path, e)
                                        : plan_file_save(&o->plan, path, e);
 }

@@ -87,6 +87,8 @@ void cluster_default(struct cluster *out);
  *     devices.*.peak.f16 90 TFLOP/s     servers.0.count 8       servers.*.link.bandwidth 900 GB/s
  * Devices by name, servers by number from 0 in file order, `*` = all. On error nothing changes. */
 int cluster_set(struct cluster *c, const char *path, const char *value, struct err *e) MUST_CHECK;
+/* The same from "PATH=VALUE", which errors name. */
+int cluster_set_text(struct cluster *c, const char *setting, struct err *e) MUST_CHECK;
 
 /* Appends the YAML that cluster_read takes: the same cluster, but for rounding below one unit. */
 void cluster_write(const struct cluster *c, struct str *out);

@@ -148,9 +148,12 @@ double pipe_stage_memory(const struct pipe_instance *in, uint32_t i, uint32_t j,
 
 double pipe_memory_limit(const struct pipe_instance *in, uint32_t a, uint32_t b)
 {
-    double share = in->options.memory_share;
+    double share = in->options.memory_share, most = in->options.limit_bytes;
+    double own = share * pipe_group_of(in, a, b)->memory_bytes;
 
-    return share > 0 ? share * pipe_group_of(in, a, b)->memory_bytes : INFINITY;
+    if (!(share > 0))
+        return INFINITY;
+    return most > 0 && most < own ? most : own;
 }
 
 bool pipe_fits(const struct pipe_instance *in, const struct pipe_plan *p)

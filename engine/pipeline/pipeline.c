@@ -35,6 +35,7 @@ static int make_tables(struct pipeline *l, uint32_t micro_batches, struct err *e
                                    .micro_batch = o->batch / micro_batches,
                                    .overlap = o->overlap,
                                    .memory_share = o->no_limit ? 0 : 1,
+                                   .limit_bytes = o->limit_bytes,
                                    .schedule = o->schedule,
                                    .half_duplex = o->half_duplex,
                                    .recompute = o->recompute};

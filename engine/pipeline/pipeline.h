@@ -21,6 +21,7 @@ struct pipeline_options {
     enum pipe_schedule_kind schedule;
     double overlap;         /* 0 .. 1; that of the problem unless read from a file */
     bool recompute, half_duplex, no_limit; /* no_limit: device memory does not matter */
+    double limit_bytes;     /* less than a device has; 0: what it has */
     enum profile_points points;
     uint32_t point_count;   /* 0: PIPELINE_POINTS */
 };

@@ -44,6 +44,8 @@ static void add_options(const struct pipeline_options *from, cJSON *to)
     cJSON_AddBoolToObject(o, "recompute", from->recompute);
     cJSON_AddBoolToObject(o, "half_duplex", from->half_duplex);
     cJSON_AddBoolToObject(o, "memory_limit", !from->no_limit);
+    if (from->limit_bytes > 0)
+        cJSON_AddNumberToObject(o, "memory_limit_bytes", from->limit_bytes);
     cJSON_AddStringToObject(o, "points", points_names[from->points]);
     cJSON_AddNumberToObject(o, "point_count", from->point_count);
 }
@@ -157,7 +159,7 @@ static const struct json_field option_keys[] = {
     {"batch", JSON_WHOLE, NULL},      {"micro_batches", JSON_WHOLE, NULL}, {"stages", JSON_WHOLE, NULL},
     {"schedule", JSON_TEXT, NULL},    {"overlap", JSON_NUMBER, NULL},      {"recompute", JSON_TRUTH, NULL},
     {"half_duplex", JSON_TRUTH, NULL}, {"memory_limit", JSON_TRUTH, NULL}, {"points", JSON_TEXT, NULL},
-    {"point_count", JSON_WHOLE, NULL}, {0}};
+    {"point_count", JSON_WHOLE, NULL}, {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL}, {0}};
 static const struct json_field pivot_keys[] = {{"instruction", JSON_TEXT, NULL},
                                                {"layer", JSON_TEXT, NULL},
                                                {"share", JSON_NUMBER, NULL},
@@ -251,7 +253,11 @@ static int read_options(const cJSON *root, struct pipeline_options *out, struct 
     out->recompute = cJSON_IsTrue(json_get(o, "recompute"));
     out->half_duplex = cJSON_IsTrue(json_get(o, "half_duplex"));
     out->no_limit = cJSON_IsFalse(json_get(o, "memory_limit"));
-    return 0;
+    const cJSON *limit = json_get(o, "memory_limit_bytes");
+    out->limit_bytes = limit ? limit->valuedouble : 0;
+    return limit && !(out->limit_bytes > 0)
+               ? err_set(e, ERR_INPUT, "options.memory_limit_bytes: %g, expected a size", out->limit_bytes)
+               : 0;
 }
 
 static int read_cuts(const struct pipeline *l, const cJSON *root, struct pipe_plan *out, struct err *e)

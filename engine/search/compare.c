@@ -3,6 +3,7 @@
 #include "engine/pipeline/descent.h"
 #include "engine/search/compare_why.h"
 #include "engine/search/exact.h"
+#include "engine/search/regimes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,8 +20,6 @@ const char *const compare_words[COMPARE_KIND_COUNT] = {
 #undef X
 };
 
-enum { MICRO_BATCHES_TRIED = 64 };
-
 static bool is_better(bool fits, double ms, const struct contender *than)
 {
     if (!than->exists || fits != than->fits)
@@ -30,10 +29,16 @@ static bool is_better(bool fits, double ms, const struct contender *than)
 
 /* ---- strict kinds ---- */
 
-static int exact_plan(const struct problem *p, enum compare_kind kind, struct plan *out, bool *proven, struct err *e)
+/* What all kinds have to keep to. */
+struct rules {
+    const struct problem *problem; /* at the global batch */
+    double limit;                  /* bytes of a device; INFINITY: none */
+    bool regime_given;             /* micro-batches and ZeRO are the problem's: not to be chosen */
+};
+
+/* A plan with the labels of a solver. */
+static int plan_of_labels(const struct problem *p, const label *on, double bound, struct plan *out, struct err *e)
 {
-    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = kind != COMPARE_DATA, .inputs = kind != COMPARE_OPERATORS};
-    struct exact_result r;
     struct strict s;
     int rc = strict_new(&p->labels, &s, e);
 
@@ -43,30 +48,69 @@ static int exact_plan(const struct problem *p, enum compare_kind kind, struct pl
     strict_release(&s);
     if (rc)
         return rc;
-    rc = exact_strict(&p->terms, NULL, &o, &r, e);
-    if (rc) {
-        plan_release(out);
-        return rc;
-    }
     for (class_id k = 0; k < p->classes.count; k++) {
-        out->on[k] = r.on[k];
-        out->by[k] = r.on[k] ? PLAN_BY_OPTIMUM : PLAN_BY_PROPAGATION;
+        out->on[k] = on[k];
+        out->by[k] = on[k] ? PLAN_BY_OPTIMUM : PLAN_BY_PROPAGATION;
         out->decided[k] = (label)(p->labels.count - 1);
     }
     out->cost = terms_cost(&p->terms, out->on);
-    out->bound_ms = r.bound;
+    out->bound_ms = bound;
     snprintf(out->found_by, sizeof out->found_by, "exact");
-    *proven = r.proven;
-    exact_release(&r);
     return 0;
 }
 
-/* Takes plan and problem over when they are better; else frees them. */
-static int offer(struct contender *c, struct problem *p, struct plan *plan, bool proven, struct err *e)
+static int exact_plan(const struct problem *p, enum compare_kind kind, struct plan *out, bool *proven, struct err *e)
+{
+    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = kind != COMPARE_DATA, .inputs = kind != COMPARE_OPERATORS};
+    struct exact_result r;
+    int rc = exact_strict(&p->terms, NULL, &o, &r, e);
+
+    if (rc)
+        return rc;
+    rc = plan_of_labels(p, r.on, r.bound, out, e);
+    *proven = r.proven;
+    exact_release(&r);
+    return rc;
+}
+
+/* Puts the best plan within the limit, over the numbers of micro-batches and ZeRO levels allowed, in the
+ * place of `plan`; `p` is left in its regime. Where nothing fits all stays, and *least is what the plan that
+ * needs least needs. */
+static int limit_plan(struct problem *p, enum compare_kind kind, const struct rules *rules, struct plan *plan, bool *proven,
+                      double *least, struct err *e)
+{
+    struct regime before = problem_regime(p);
+    struct regimes_options o = {.limit = rules->limit, .variables = kind != COMPARE_DATA, .inputs = kind != COMPARE_OPERATORS};
+    struct regimes_result r;
+
+    if (rules->regime_given) {
+        o.micro_batches = problem_regime(p).micro_batches;
+        o.zero = problem_regime(p).zero;
+    } else {
+        o.zero = -1;
+    }
+    int rc = exact_regimes(p, &o, &r, e);
+    if (rc)
+        return rc;
+    if (r.fits) {
+        plan_release(plan);
+        rc = plan_of_labels(p, r.plan.on, r.bound, plan, e);
+        *proven = r.proven;
+    } else {
+        *least = r.plan.peak;
+        rc = problem_set_regime(p, &before, e);
+    }
+    regimes_release(&r);
+    return rc;
+}
+
+/* Takes plan and problem over when they are better; else frees the plan. */
+static int offer(const struct rules *rules, struct contender *c, struct problem *p, struct plan *plan, bool proven,
+                 struct err *e)
 {
     struct memory_cost memory;
     int rc = plan_memory(plan, &memory, e);
-    bool fits = !rc && memory.peak <= cluster_weakest(&p->cluster).memory_bytes;
+    bool fits = !rc && memory.peak <= rules->limit * (1 + 1e-9);
 
     if (rc || !is_better(fits, plan->cost.step_ms, c)) {
         plan_release(plan);
@@ -106,90 +150,65 @@ static void drop_problem(struct problem *p)
     free(p);
 }
 
-/* The best of `kind` on one mesh in one regime, offered to `c`. */
-static int try_one(const struct problem *from, const char *mesh, const struct regime *r, struct contender *c, struct err *e)
+/* The best of `kind` on one mesh, offered to `c`: without a limit, and where that does not fit within it. */
+static int find_on_mesh(const struct rules *rules, const char *mesh, struct contender *c, struct err *e)
 {
     struct problem *p, *before = c->problem;
+    struct memory_cost memory;
     struct plan plan;
+    double least = INFINITY;
     bool proven;
-    int rc = derive(from, mesh, r, &p, e);
+    int rc = derive(rules->problem, mesh, NULL, &p, e);
 
     if (rc)
         return rc;
     rc = exact_plan(p, c->kind, &plan, &proven, e);
+    if (!rc) {
+        rc = plan_memory(&plan, &memory, e);
+        if (!rc && memory.peak > rules->limit)
+            rc = limit_plan(p, c->kind, rules, &plan, &proven, &least, e);
+        if (rc)
+            plan_release(&plan);
+    }
     if (!rc)
-        rc = offer(c, p, &plan, proven, e);
+        rc = offer(rules, c, p, &plan, proven, e);
+    c->least_bytes = fmin(least, c->least_bytes);
     drop_problem(c->problem == p ? before : p);
     return rc;
 }
 
-/* More micro-batches and more of the state in pieces until the plan fits. A number that does not
- * divide the batch ends it. */
-static int make_fit(const struct problem *from, const char *mesh, struct contender *c, struct err *e)
-{
-    static const uint8_t levels[] = {0, 1, 3};
-    bool fits = false;
-    int rc = 0;
-
-    for (uint32_t k = 1; k <= MICRO_BATCHES_TRIED && !rc && !fits; k *= 2) {
-        for (size_t n = 0; n < sizeof levels && !rc; n++) {
-            struct regime r = {.micro_batches = k, .zero = levels[n], .overlap = from->options.overlap};
-            if (training_check(&from->training, &r, e))
-                return 0;
-            if (k > 1 || levels[n])
-                rc = try_one(from, mesh, &r, c, e);
-        }
-        fits = c->fits; /* of one number of micro-batches the fastest level that fits */
-    }
-    return rc;
-}
-
-/* The best of `kind` on one mesh, offered to `c`. */
-static int find_on_mesh(const struct problem *from, const char *mesh, struct contender *c, struct err *e)
-{
-    struct contender here = {.kind = c->kind};
-    bool regime_given = from->options.micro_batches > 1 || from->options.zero;
-    int rc = try_one(from, mesh, NULL, &here, e);
-
-    if (!rc && !here.fits && !regime_given)
-        rc = make_fit(from, mesh, &here, e);
-    struct contender *loser = !rc && here.exists && is_better(here.fits, here.step_ms, c) ? c : &here;
-    plan_release(&loser->plan);
-    drop_problem(loser->problem);
-    if (loser == c)
-        *c = here;
-    return rc;
-}
-
-static int offer_found(const struct problem *from, const struct plan *found, struct contender *c, struct err *e)
+/* A search's plan, priced at the batch of the comparison. */
+static int offer_found(const struct rules *rules, const struct plan *found, struct contender *c, struct err *e)
 {
     struct problem *p, *before = c->problem;
     struct plan copy;
-    int rc = derive(from, NULL, NULL, &p, e);
+    int rc = derive(rules->problem, NULL, NULL, &p, e);
 
     if (rc)
         return rc;
     rc = plan_copy(found, &copy, e);
     if (!rc) {
         copy.problem = p;
-        rc = offer(c, p, &copy, false, e);
+        copy.cost = terms_cost(&p->terms, copy.on);
+        rc = offer(rules, c, p, &copy, false, e);
     }
     drop_problem(c->problem == p ? before : p);
     return rc;
 }
 
-static int find_strict(const struct problem *from, const struct plan *found, struct contender *c, struct err *e)
+static int find_strict(const struct rules *rules, const struct plan *found, struct contender *c, struct err *e)
 {
+    const struct problem *from = rules->problem;
     struct cluster_mesh by_server;
     char mesh[64];
-    int rc = find_on_mesh(from, NULL, c, e);
+    int rc = find_on_mesh(rules, NULL, c, e);
 
     mesh_by_server(&by_server, &from->cluster);
     mesh_format(&by_server, mesh, sizeof mesh);
     if (!rc && !from->options.mesh[0] && by_server.axes > 1)
-        rc = find_on_mesh(from, mesh, c, e);
-    if (!rc && c->kind == COMPARE_BOTH && found && found->cost.step_ms < c->step_ms)
-        rc = offer_found(from, found, c, e);
+        rc = find_on_mesh(rules, mesh, c, e);
+    if (!rc && c->kind == COMPARE_BOTH && found && !found->relaxed)
+        rc = offer_found(rules, found, c, e);
     return rc;
 }
 
@@ -280,21 +299,46 @@ static void rank(struct comparison *c)
     }
 }
 
+/* The problem at the global batch asked for: itself, or one derived from it, which goes to *own. */
+static int at_batch(const struct problem *p, uint32_t batch, struct rules *rules, struct problem **own, struct err *e)
+{
+    int64_t size = p->training.batch_divisor;
+
+    rules->problem = p;
+    *own = NULL;
+    if (!batch || p->training.batch == CLASS_NONE || batch == size)
+        return 0;
+    int rc = derive(p, NULL, NULL, own, e);
+    if (!rc)
+        rc = problem_set_batch_size(*own, batch, e);
+    rules->problem = *own;
+    return rc;
+}
+
 int comparison_new(const struct problem *p, const struct plan *found, const struct pipeline_options *o,
                    struct comparison *out, struct err *e)
 {
-    int rc = 0;
+    struct rules rules = {.limit = o->no_limit ? INFINITY : cluster_weakest(&p->cluster).memory_bytes,
+                          .regime_given = p->options.micro_batches > 1 || p->options.zero};
+    struct problem *own;
 
     memset(out, 0, sizeof *out);
-    out->limit_bytes = cluster_weakest(&p->cluster).memory_bytes;
+    if (!o->no_limit && o->limit_bytes > 0 && o->limit_bytes < rules.limit)
+        rules.limit = o->limit_bytes;
+    int rc = at_batch(p, o->batch, &rules, &own, e);
+    out->limit_bytes = rules.limit;
+    out->batch = o->batch ? o->batch : (uint32_t)p->training.batch_divisor;
+    out->batch_given = own != NULL;
     for (int k = 0; k < COMPARE_KIND_COUNT && !rc; k++) {
         out->of[k].kind = (enum compare_kind)k;
-        rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e) : find_strict(p, found, &out->of[k], e);
+        out->of[k].least_bytes = INFINITY;
+        rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e) : find_strict(&rules, found, &out->of[k], e);
     }
     if (!rc) {
         rank(out);
         rc = compare_explain(out, e);
     }
+    drop_problem(own);
     if (rc)
         comparison_free(out);
     return rc;

@@ -3,9 +3,9 @@
  *
  * One cost model and one overlap rule for all; the same global batch. The first three are proven
  * optima of strict mode, on the mesh of the problem and, when none was asked for and there are
- * several equal servers, on servers x devices. A plan that does not fit is tried again in more and
- * more micro-batches and with its state stored in pieces (ZeRO 1 and 3), unless the problem says how
- * many; a pipeline with its forward pass run again. Plans that fit come first, then the shorter. */
+ * several equal servers, on servers x devices; where they pass the memory limit, the best within it over
+ * all numbers of micro-batches and ZeRO levels (search/regimes.h), unless the problem says which. A pipeline
+ * is tried again with its forward pass run again. Plans that fit come first, then the shorter. */
 #ifndef AUTOMAP_ENGINE_SEARCH_COMPARE_H
 #define AUTOMAP_ENGINE_SEARCH_COMPARE_H
 
@@ -32,6 +32,7 @@ struct contender {
     bool fits, proven;      /* proven: of its kind, mesh and regime; of a pipeline, L's optimum */
     double step_ms, compute_ms, waiting_ms; /* communication; of a pipeline also waiting for others */
     double memory_bytes;
+    double least_bytes;      /* strict kinds that do not fit: of the plan found that needs least */
     struct problem *problem; /* strict kinds: priced on this mesh, in this regime */
     struct plan plan;
     struct pipeline *pipeline;
@@ -41,11 +42,14 @@ struct contender {
 
 struct comparison {
     struct contender of[COMPARE_KIND_COUNT]; /* ranked */
-    double limit_bytes;                      /* memory of the smallest device */
+    double limit_bytes; /* what a plan may need: memory of the smallest device, or less; INFINITY: no limit */
+    uint32_t batch;     /* samples of a step */
+    bool batch_given;   /* and not the file's */
 };
 
 /* `found`: a plan of variables and inputs that a search has found, taken for BOTH where it is
- * shorter; NULL: none. `o`: of the pipeline; its overlap is the problem's. Free with
+ * shorter; NULL: none. `o`: of the pipeline, and for all kinds its batch and memory limit; its overlap is
+ * the problem's. ERR_INPUT: the batch cannot be cut as asked for. Free with
  * comparison_free. O(some hundred evaluations of the exact solvers). */
 int comparison_new(const struct problem *p, const struct plan *found, const struct pipeline_options *o,
                    struct comparison *out, struct err *e) MUST_CHECK;

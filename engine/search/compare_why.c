@@ -158,7 +158,9 @@ static void set_against(const struct contender *first, const struct contender *c
     char a[UNITS_ROOM], b[UNITS_ROOM], d[UNITS_ROOM];
 
     if (first->fits && !c->fits)
-        say(w, "; needs %s of memory, more than a device has", units_bytes(a, c->memory_bytes));
+        say(w, "; needs %s of memory, more than is allowed", units_bytes(a, c->memory_bytes));
+    if (first->fits && !c->fits && isfinite(c->least_bytes))
+        say(w, ", in any number of micro-batches and pieces %s", units_bytes(a, c->least_bytes));
     if (c->step_ms <= first->step_ms)
         return;
     double compute = c->compute_ms - first->compute_ms, waiting = c->waiting_ms - first->waiting_ms;

@@ -113,6 +113,26 @@ assert all("loses" in k["why"] for k in kinds if k["step_time_ms"] > kinds[0]["s
 P
 done
 
+# one batch and one limit for all kinds: what plan finds within it on the one mesh there is, all kinds allowed
+four=$source/examples/clusters/v100-1x4.yaml
+"$automap" search "$base" "$four" --kind all --algo exact --quiet --no-journal --memory-limit '5 GB' --json > "$dir/all.json"
+"$automap" plan "$base" "$four" --memory-limit '5 GB' --micro-batches auto --zero auto --json > "$dir/limited.json"
+"$automap" search "$base" "$four" --kind all --algo exact --quiet --no-journal --batch 64 --micro-batches 4 --json > "$dir/larger.json"
+"$automap" search "$base" "$c" --kind all --algo exact --quiet --no-journal --set 'network.bandwidth=100 Gbit/s' --json > "$dir/faster.json"
+"$automap" search "$base" "$c" --kind all --algo exact --quiet --no-journal --json > "$dir/asis.json"
+python3 - "$dir" << 'P' || exit 1
+import json, sys
+get = lambda n: json.load(open(f"{sys.argv[1]}/{n}.json"))
+of = lambda n: {k["kind"]: k for k in get(n)["kinds"]}
+limited, plan, larger, faster, asis = of("all"), get("limited"), of("larger"), of("faster"), of("asis")
+assert all(k["memory_bytes"] <= 5e9 for k in limited.values() if k["fits"]) and limited["opp+adp"]["fits"]
+assert limited["opp+adp"]["step_time_ms"] == plan["step_time_ms"] and limited["pp"]["fits"]
+assert get("all")["compared_at"] == {"batch": 32, "memory_limit_bytes": 5e9} and get("larger")["compared_at"]["batch"] == 64
+assert all("4 micro-batches" in k["setting"] for k in larger.values())
+assert larger["opp+adp"]["compute_ms"] > 1.5 * limited["opp+adp"]["compute_ms"]
+assert all(faster[k]["step_time_ms"] <= asis[k]["step_time_ms"] for k in asis) and faster["pp"]["step_time_ms"] < 0.8 * asis["pp"]["step_time_ms"]
+P
+
 # refusals
 refuse() {
     want=$1; shift
@@ -124,7 +144,10 @@ refuse 2 "$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 15
 refuse 1 "$automap" search "$base" "$c" --kind pp --algo anneal
 refuse 1 "$automap" search "$base" "$c" --kind pp --overlap 2
 refuse 1 "$automap" search "$base" "$c" --kind pp --pin '#0:0=1'
-refuse 1 "$automap" search "$base" "$c" --kind all --batch 64
+refuse 2 "$automap" search "$base" "$c" --kind all --algo exact --batch 64 --micro-batches 3
+refuse 1 "$automap" search "$base" "$c" --kind pp --set network
+refuse 2 "$automap" search "$base" "$c" --kind pp --set network.speed=1
+refuse 1 "$automap" search "$base" "$c" --kind pp --memory-limit big
 refuse 1 "$automap" search "$base" "$c" --kind pp --zero 1
 refuse 1 "$automap" plan "$base" "$c" --plan "$dir/plan.json" --optimum
 refuse 1 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format hlo
