@@ -155,13 +155,15 @@ static void show(struct app *a, struct watch *w)
     a->scene.watch = w;
 }
 
-/* Views hold what is the old problem's, so they are opened anew; ids of instructions stay the same. */
+/* Views hold what is the old problem's, so they are opened anew, and may remember what they showed; ids of
+ * instructions stay the same. */
 void app_follow_edit(struct app *a)
 {
     struct panel *graph = a->placed[PANEL_GRAPH];
     hlo_id here = graph && graph->ops->instruction_here ? graph->ops->instruction_here(graph) : HLO_NONE;
     struct watch *next, *old = a->watch;
     int cursor = old->cursor;
+    void *memory[PANEL_COUNT] = {NULL};
     struct err e = {0};
 
     if (watch_new(a->session, &next, &e)) {
@@ -170,13 +172,22 @@ void app_follow_edit(struct app *a)
     }
     while (a->depth > 0 && !a->stack[a->depth - 1]->ops->stays)
         app_drop_top(a);
-    for (int i = 0; i < PANEL_COUNT; i++)
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        struct panel *p = a->placed[i];
+        memory[i] = p && p->ops->remember ? p->ops->remember(p) : NULL;
         app_drop_placed(a, (enum panel_id)i);
+    }
     show(a, next);
     next->cursor = cursor < next->move_count ? cursor : 0;
     watch_free(old);
     if (open_panels(a, &e))
         app_say_err(a, &e);
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        struct panel *p = a->placed[i];
+        if (p && memory[i] && p->ops->recall)
+            p->ops->recall(p, memory[i]);
+        free(memory[i]);
+    }
     graph = a->placed[PANEL_GRAPH];
     if (graph && here != HLO_NONE)
         graph->ops->go_to(graph, here);

@@ -65,6 +65,9 @@ struct panel_ops {
     int (*open)(struct panel *p, const void *arg, struct err *e);
     void (*close)(struct panel *p);
     void (*read)(struct panel *p);                          /* a new snapshot or module */
+    void *(*remember)(const struct panel *p); /* what it wants to know when it is opened anew for an edited
+                                                 problem; the caller's to free; NULL: nothing */
+    void (*recall)(struct panel *p, const void *memory);
     void (*draw)(struct panel *p, const struct pane *pane); /* below the head */
     void (*head)(const struct panel *p, struct head *h, char *note, size_t room); /* title, note */
     int (*rows)(const struct panel *p, int width); /* rows it could fill; 0: any */

@@ -10,6 +10,7 @@
 #include "tui/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct row {
@@ -146,6 +147,66 @@ static void read_graph(struct panel *p)
     }
     make_rows(g);
     follow(p);
+}
+
+/* ---- what is open, told by names: an edited problem has another tree ---- */
+
+struct folds {
+    bool all;
+    size_t count;
+    uint64_t open[]; /* hashes of paths */
+};
+
+static uint64_t path_of(const struct tree *t, int n)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a, from the node to its root */
+
+    for (; n != TREE_NONE; n = t->nodes[n].parent) {
+        for (const char *c = t->nodes[n].name; *c; c++)
+            hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+        hash = (hash ^ '/') * 1099511628211u;
+    }
+    return hash;
+}
+
+static void *remember_graph(const struct panel *p)
+{
+    const struct graph *g = p->state;
+    struct folds *f = g->tree ? mem_try(1, sizeof *f + (size_t)g->tree->count * sizeof *f->open) : NULL;
+
+    if (!f)
+        return NULL;
+    f->all = g->all;
+    for (int n = 0; n < g->tree->count; n++) {
+        if (g->open[n])
+            f->open[f->count++] = path_of(g->tree, n);
+    }
+    return f;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void recall_graph(struct panel *p, const void *memory)
+{
+    struct graph *g = p->state;
+    const struct folds *f = memory;
+    uint64_t *sorted = mem_try(f->count + 1, sizeof *sorted);
+
+    if (g->tree && sorted) {
+        memcpy(sorted, f->open, f->count * sizeof *sorted);
+        qsort(sorted, f->count, sizeof *sorted, compare_hashes);
+        for (int n = 0; n < g->tree->count; n++) {
+            uint64_t path = path_of(g->tree, n);
+            g->open[n] = bsearch(&path, sorted, f->count, sizeof *sorted, compare_hashes) != NULL;
+        }
+        g->all = f->all;
+        make_rows(g);
+    }
+    free(sorted);
 }
 
 static int open_graph(struct panel *p, const void *arg, struct err *e)
@@ -540,6 +601,8 @@ const struct panel_ops view_graph = {
     .move_here = move_here,
     .instruction_here = instruction_here,
     .go_to = go_to_graph,
+    .remember = remember_graph,
+    .recall = recall_graph,
     .name_here = name_here,
     .message = message_graph,
 };

@@ -11,26 +11,33 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TARGET = 2000, PICTURE_TARGET = 100 };
+enum { TARGET = 2000, PICTURE_TARGET = 100, SEEDS = 5 };
+
+struct race_end { /* of one algorithm in one race */
+    double value, plans; /* as shown; INFINITY: no plan */
+};
 
 struct race_view {
     struct race_run *run;
     struct race_look look;
     bool by_time, linear; /* x: seconds; not logarithmic */
     uint64_t seed;
-    struct list list;
+    struct race_end ends[SEARCH_ALGORITHM_COUNT][SEEDS]; /* [][seeds_done] */
+    int seeds_done, seeds_wanted;
 };
 
-enum { RACE_TIME, RACE_LOG, RACE_AGAIN, RACE_BACK };
+enum { RACE_TIME, RACE_LOG, RACE_AGAIN, RACE_SEEDS, RACE_BACK };
 static const struct action race_actions[] = {
     [RACE_TIME] = {"time", "in this view", "by plans priced or by time", "plans or time", "a", NULL},
     [RACE_LOG] = {"log", "in this view", "logarithmic", "log", "l", NULL},
     [RACE_AGAIN] = {"again", "in this view", "run again, new seed", "again, new seed", "r", NULL},
+    [RACE_SEEDS] = {"seeds", "in this view", "five seeds, their median", "5 seeds", "n", NULL},
     [RACE_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
-static const struct key_table race_keys = {"race", race_actions, 4};
+static const struct key_table race_keys = {"race", race_actions, 5};
 
 /* By algorithm: letter, words, role of its line. */
 static const struct {
@@ -66,6 +73,7 @@ static int open_race(struct panel *p, const void *arg, struct err *e)
     if (!p->scene->watch)
         return err_set(e, ERR_INPUT, "no model is open");
     v->seed = p->scene->watch->shot->options.seed;
+    v->seeds_wanted = 1;
     return start(p, e);
 }
 
@@ -78,7 +86,7 @@ static void close_race(struct panel *p)
 static bool is_live(const struct panel *p)
 {
     const struct race_view *v = p->state;
-    return v->run && !v->look.done;
+    return v->run && (!v->look.done || v->seeds_done < v->seeds_wanted);
 }
 
 static const struct race_step_point *best_of(const struct race_line *l)
@@ -105,6 +113,60 @@ static bool reaches(const struct race_line *l, double score)
 static bool is_proven(const struct race_look *r)
 {
     return r->lines[SEARCH_EXACT].proven;
+}
+
+/* ---- several seeds ---- */
+
+static void keep_ends(struct race_view *v)
+{
+    for (uint32_t n = 0; n < v->look.count; n++) {
+        const struct race_line *l = &v->look.lines[n];
+        const struct race_step_point *best = best_of(l);
+        v->ends[l->algorithm][v->seeds_done] =
+            best ? (struct race_end){race_shown(&v->look, best->score), best->evaluation} : (struct race_end){INFINITY, INFINITY};
+    }
+    v->seeds_done++;
+}
+
+/* When a race has ended: what it came to is kept, and the next seed begins if one is wanted. */
+static void go_on(struct panel *p)
+{
+    struct race_view *v = p->state;
+    struct err e;
+
+    race_run_look(v->run, &v->look);
+    while (v->look.done && v->seeds_done < v->seeds_wanted) {
+        keep_ends(v);
+        if (v->seeds_done == v->seeds_wanted)
+            return;
+        v->seed++;
+        if (start(p, &e)) {
+            app_say_err(p->scene->app, &e);
+            v->seeds_wanted = v->seeds_done;
+            return;
+        }
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Of the seeds done: the median (of an even number the worse of the middle two) and the worst. */
+static void spread(const struct race_view *v, enum search_algorithm k, bool of_plans, double *median, double *worst)
+{
+    double all[SEEDS];
+    bool high = v->look.is_reward && !of_plans; /* the higher the better; a missing plan is worst either way */
+
+    for (int n = 0; n < v->seeds_done; n++) {
+        double x = of_plans ? v->ends[k][n].plans : v->ends[k][n].value;
+        all[n] = high && isfinite(x) ? -x : x;
+    }
+    qsort(all, (size_t)v->seeds_done, sizeof *all, ascending);
+    *median = high ? -all[v->seeds_done / 2] : all[v->seeds_done / 2];
+    *worst = high ? -all[v->seeds_done - 1] : all[v->seeds_done - 1];
 }
 
 /* ---- words ---- */
@@ -322,7 +384,7 @@ static struct columns columns_for(int width)
     struct columns c = {.best = width >= 90 ? 38 : 30};
 
     c.over = c.best + 14;
-    c.plans = width >= 72 ? c.over + 14 : 0;
+    c.plans = width >= 72 ? c.over + 15 : 0;
     c.time = width >= 84 ? c.plans + 12 : 0;
     c.says = (c.time ? c.time : c.plans ? c.plans : c.over) + 3;
     return c;
@@ -373,36 +435,80 @@ static void draw_line(const struct panel *p, const struct pane *pane, int y, con
         pane_right(pane, c->time, y, ROLE_DIM, "-"); /* a picture has no clock */
 }
 
+static void draw_number(const struct pane *p, int end, int y, double value, int decimals)
+{
+    if (isfinite(value))
+        pane_right_number(p, end, y, ROLE_TEXT, value, decimals);
+    else
+        pane_right(p, end, y, ROLE_DIM, "-");
+}
+
+/* The same columns, of all seeds done: medians, and the worst in place of the time. */
+static void draw_spread(const struct panel *p, const struct pane *pane, int y, enum search_algorithm k, const struct columns *c)
+{
+    const struct race_view *v = p->state;
+    double value, worst, plans, most, top, rest;
+    int decimals = v->look.is_reward ? 2 : 1;
+    char text[UNITS_ROOM];
+
+    pane_text(pane, 0, y, known[k].role | BOLD, known[k].letter);
+    pane_text(pane, 4, y, k == p->scene->watch->shot->options.algorithm ? ROLE_TITLE | BOLD : ROLE_TEXT, known[k].words);
+    spread(v, k, false, &value, &worst);
+    spread(v, k, true, &plans, &most);
+    spread(v, SEARCH_EXACT, false, &top, &rest);
+    draw_number(pane, c->best, y, value, decimals);
+    if (v->look.is_reward)
+        draw_number(pane, c->over, y, top - value, 2);
+    else if (isfinite(value) && isfinite(top))
+        pane_right(pane, c->over, y, ROLE_TEXT, units_percent(text, value / top - 1));
+    if (c->plans)
+        draw_number(pane, c->plans, y, plans, 0);
+    if (c->time)
+        draw_number(pane, c->time, y, worst, decimals);
+}
+
 static void draw_table(struct panel *p, const struct pane *pane)
 {
     const struct race_view *v = p->state;
     struct columns c = columns_for(pane->width);
-    char note[64], level[UNITS_ROOM];
+    char note[96], level[UNITS_ROOM];
 
-    snprintf(note, sizeof note, "after %s plans each", units_count(level, (int64_t)v->look.level));
+    bool many = v->seeds_done > 1;
+
+    units_count(level, (int64_t)v->look.level);
+    if (v->seeds_wanted > v->seeds_done && v->seeds_wanted > 1)
+        snprintf(note, sizeof note, "%d of %d seeds · %s plans each", v->seeds_done, v->seeds_wanted, level);
+    else if (many)
+        snprintf(note, sizeof note, "median of %d seeds · %s plans each", v->seeds_done, level);
+    else
+        snprintf(note, sizeof note, "after %s plans each", level);
     pane_head(pane, 0, &(struct head){0, "Standing", note, false});
-    pane_right(pane, c.best, 1, ROLE_DIM, v->look.is_reward ? "best reward" : "best ms");
+    pane_right(pane, c.best, 1, ROLE_DIM,
+               v->look.is_reward ? many ? "median reward" : "best reward" : many ? "median ms" : "best ms");
     pane_right(pane, c.over, 1, ROLE_DIM, is_proven(&v->look) ? "over optimum" : "over best");
     if (c.plans)
         pane_right(pane, c.plans, 1, ROLE_DIM, "plans to best");
     if (c.time)
-        pane_right(pane, c.time, 1, ROLE_DIM, "ms to best");
+        pane_right(pane, c.time, 1, ROLE_DIM, !many ? "ms to best" : v->look.is_reward ? "worst" : "worst ms");
     for (int n = 0; n < ORDER && n + 2 < pane->height; n++)
-        draw_line(p, pane, n + 2, &v->look.lines[order[n]], &c);
+        many ? draw_spread(p, pane, n + 2, order[n], &c) : draw_line(p, pane, n + 2, &v->look.lines[order[n]], &c);
 }
 
 static void draw_race(struct panel *p, const struct pane *pane)
 {
     struct race_view *v = p->state;
     int gap = pane->height >= 24, table = ORDER + 2;
-    char note[128];
+    char note[176];
 
     if (!p->scene->watch || !v->run)
         return;
-    race_run_look(v->run, &v->look);
+    go_on(p);
     draw_sentence(&v->look, pane);
-    snprintf(note, sizeof note, "best %s so far by %s%s", v->look.is_reward ? "reward" : "step, ms,",
-             v->by_time ? "seconds of each" : "plans priced", v->linear ? "" : ", log");
+    char seed[48] = "";
+    if (v->seeds_wanted > 1)
+        snprintf(seed, sizeof seed, " · seed %llu", (unsigned long long)v->look.seed);
+    snprintf(note, sizeof note, "best %s so far by %s%s%s", v->look.is_reward ? "reward" : "step, ms,",
+             v->by_time ? "seconds of each" : "plans priced", v->linear ? "" : ", log", seed);
     pane_head(pane, 1 + gap, &(struct head){0, "Race", note, true});
     int plot = pane->height - 2 - 2 * gap - table;
     if (plot >= 4) {
@@ -427,8 +533,12 @@ static bool act_race(struct panel *p, int action)
         v->linear = !v->linear;
     else if (action == RACE_BACK)
         app_close_top(p->scene->app);
+    else if (action == RACE_SEEDS)
+        v->seeds_wanted = SEEDS;
     else {
         v->seed++;
+        v->seeds_done = 0;
+        v->seeds_wanted = 1;
         if (start(p, &e)) {
             app_say_err(p->scene->app, &e);
             app_close_top(p->scene->app);
@@ -448,7 +558,7 @@ const struct panel_ops view_race = {
     .title = "Race",
     .place = PLACE_FULL,
     .keys = &race_keys,
-    .hints = "time log again back",
+    .hints = "time log again seeds back",
     .size = sizeof(struct race_view),
     .open = open_race,
     .close = close_race,
