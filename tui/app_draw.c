@@ -1,5 +1,7 @@
 /* One frame: the rows that are the same everywhere, and each view in its place. */
 #include "tui/app_internal.h"
+
+#include "engine/units.h"
 #include "tui/colon.h"
 #include "tui/header.h"
 #include "tui/utf8.h"
@@ -239,16 +241,23 @@ static void draw_panel(struct app *a, struct panel *p, struct rect r)
     p->width = r.width;
     p->height = r.height - 1;
     h.focus = p->focus;
+    struct pane inside = pane_part(&area, 0, 1, r.width, r.height - 1);
+    p->ops->draw(p, &inside);
     if (p->ops->head)
         p->ops->head(p, &h, note, sizeof note);
-    char filter[64];
+    char filter[64], placed[224], at[UNITS_ROOM], count[UNITS_ROOM];
     if (p->filter) {
         snprintf(filter, sizeof filter, "\\ %.40s", match_pattern(p->filter));
         h.note = filter;
     }
+    const struct list *l = p->ops->list ? p->ops->list(p) : NULL;
+    if (l && l->count > l->rows && l->rows > 0) {
+        snprintf(placed, sizeof placed, "%s%s%s/%s", h.note, *h.note ? " · " : "", units_count(at, l->cursor + 1),
+                 units_count(count, l->count));
+        if (utf8_text_columns(placed) + utf8_text_columns(h.title) + 6 <= r.width)
+            h.note = placed;
+    }
     pane_head(&area, 0, &h);
-    struct pane inside = pane_part(&area, 0, 1, r.width, r.height - 1);
-    p->ops->draw(p, &inside);
 }
 
 static void plan_layout(struct app *a)

@@ -70,6 +70,7 @@ struct panel_ops {
     void (*recall)(struct panel *p, const void *memory);
     void (*draw)(struct panel *p, const struct pane *pane); /* below the head */
     void (*head)(const struct panel *p, struct head *h, char *note, size_t room); /* title, note */
+    const struct list *(*list)(const struct panel *p); /* its rows: the head says where, when not all are in sight */
     int (*rows)(const struct panel *p, int width); /* rows it could fill; 0: any */
 
     bool (*key)(struct panel *p, uint32_t key); /* before the key table: typed text */

@@ -397,6 +397,12 @@ static void message_classes(const struct panel *p, char *out, size_t room)
                  units_count(values, info->dim_count), units_count(size, info->least));
 }
 
+static const struct list *list_here(const struct panel *p)
+{
+    const struct classes_view *v = p->state;
+    return &v->list;
+}
+
 const struct panel_ops view_classes = {
     .name = "classes",
     .title = "Classes",
@@ -408,6 +414,7 @@ const struct panel_ops view_classes = {
     .open = open_classes,
     .close = close_classes,
     .read = read_classes,
+    .list = list_here,
     .draw = draw_classes,
     .head = head_classes,
     .rows = rows_classes,

@@ -537,6 +537,12 @@ static void message_cost(const struct panel *p, char *out, size_t room)
     }
 }
 
+static const struct list *list_here(const struct panel *p)
+{
+    const struct cost *v = p->state;
+    return is_table(p) ? &v->list : NULL;
+}
+
 const struct panel_ops view_cost = {
     .name = "cost",
     .title = "Cost",
@@ -548,6 +554,7 @@ const struct panel_ops view_cost = {
     .open = open_cost,
     .close = close_cost,
     .read = read_cost,
+    .list = list_here,
     .draw = draw_cost,
     .head = head_cost,
     .act = act_cost,

@@ -580,6 +580,12 @@ static void message_graph(const struct panel *p, char *out, size_t room)
                  hlo_at(g->problem->m, row->instruction)->line);
 }
 
+static const struct list *list_here(const struct panel *p)
+{
+    const struct graph *v = p->state;
+    return &v->list;
+}
+
 const struct panel_ops view_graph = {
     .name = "graph",
     .title = "Graph",
@@ -591,6 +597,7 @@ const struct panel_ops view_graph = {
     .open = open_graph,
     .close = close_graph,
     .read = read_graph,
+    .list = list_here,
     .draw = draw_graph,
     .head = head_graph,
     .act = act_graph,

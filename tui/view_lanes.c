@@ -293,6 +293,12 @@ static void message_lanes(const struct panel *p, char *out, size_t room)
              hlo_at(p->scene->problem->m, id)->user_count, meta->op_name);
 }
 
+static const struct list *list_here(const struct panel *p)
+{
+    const struct lanes_view *v = p->state;
+    return &v->list;
+}
+
 const struct panel_ops view_lanes = {
     .name = "lanes",
     .title = "Lanes",
@@ -304,6 +310,7 @@ const struct panel_ops view_lanes = {
     .open = open_lanes,
     .close = close_lanes,
     .read = read_lanes,
+    .list = list_here,
     .draw = draw_lanes,
     .head = head_lanes,
     .act = act_lanes,

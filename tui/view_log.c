@@ -197,6 +197,12 @@ static void message_log(const struct panel *p, char *out, size_t room)
                  line->kind == LOG_PERSON ? with_names(named, line->text, p->scene->watch, NAME_ROOM) : line->text);
 }
 
+static const struct list *list_here(const struct panel *p)
+{
+    const struct log_view *v = p->state;
+    return &v->list;
+}
+
 const struct panel_ops view_log = {
     .name = "log",
     .title = "Log",
@@ -206,6 +212,7 @@ const struct panel_ops view_log = {
     .size = sizeof(struct log_view),
     .open = open_log,
     .read = read_log,
+    .list = list_here,
     .draw = draw_log,
     .head = head_log,
     .move = move_log,
