@@ -132,8 +132,7 @@ static int parse(int argc, char **argv, struct plan_args *a)
         return usage("--random and --reward paper are of strict mode");
     if (a->limit.on && (a->random || a->paper_reward))
         return usage("--memory-limit and auto are of the best plan: no --random, --reward paper");
-    if (a->relaxed.on && (a->limit.choose_micro_batches || a->limit.choose_zero))
-        return usage("--micro-batches auto and --zero auto are of strict mode");
+    a->limit.relaxed = a->relaxed.on;
     if (a->relaxed.on && a->limit.on && !a->limit.none && a->relaxed.options.folding == RELAXED_FOLD_ON)
         return usage("within a memory limit equal layers may differ: no --folding on");
     if ((a->stability || a->memory) && (a->relaxed.on || a->paper_reward))
@@ -204,16 +203,20 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
 }
 
 /* From decisions, those of a strict plan among them, or read whole from a file of a relaxed plan. */
-static int make_relaxed(struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
+static int make_relaxed(struct plan_args *a, struct problem *p, struct regimes_result *r, struct plan *plan, struct err *e)
 {
     struct plan from = {0};
     int rc = a->start ? plan_file_load(p, a->start, &from, e) : 0;
 
     if (rc)
         return rc;
-    if (a->limit.on && !a->limit.none)
-        a->relaxed.limit = plan_limit_bytes(&a->limit, p);
-    if (!from.relaxed)
+    bool limited = a->limit.on && (!a->limit.none || a->limit.choose_micro_batches);
+    a->relaxed.limit = limited ? plan_limit_bytes(&a->limit, p) : 0;
+    r->fits = true;
+    if (!from.relaxed && limited)
+        rc = plan_relaxed_choose(&a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL,
+                                 a->limit.choose_micro_batches ? 0 : problem_regime(p).micro_batches, r, plan, e);
+    else if (!from.relaxed)
         rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL, plan, e);
     else if (a->setting_count || plan_relaxed_is_set(&a->relaxed) || a->relaxed.limit > 0)
         rc = err_set(e, ERR_INPUT, "--set, --store, --memory-limit, --folding and --sweeps go with a relaxed plan that is made, not read");
@@ -434,25 +437,20 @@ int cmd_plan(int argc, char **argv)
     else if (!parsed)
         code = problem_args_load(&a->problem, p);
     if (!parsed && !a->is_pipeline && code == EXIT_OK) {
-        int rc = a->relaxed.on ? make_relaxed(a, p, &plan, &e)
+        int rc = a->relaxed.on ? make_relaxed(a, p, regimes, &plan, &e)
                  : a->limit.on ? make_limited(a, p, regimes, &plan, &e)
                                : make_plan(a, p, &plan, &e);
-        bool none = !rc && (a->relaxed.on ? a->relaxed.limit > 0 && !a->relaxed.within.fits
-                                          : a->limit.on && !regimes->fits);
+        bool none = !rc && a->limit.on && !regimes->fits;
         if (!rc && a->out && !none)
             rc = plan_file_save(&plan, a->out, &e);
-        if (!rc && none && !a->json && a->relaxed.on)
-            plan_relaxed_print_unfit(&a->relaxed, p);
-        if (!rc && !a->json && a->limit.on && !a->relaxed.on) {
+        if (!rc && !a->json && a->limit.on) {
             if (none)
                 plan_limit_print(&a->limit, p, regimes);
             plan_limit_print_tries(&a->limit, regimes);
         }
         if (!rc && none) {
             code = EXIT_INFEASIBLE;
-            rc = !a->json        ? 0
-                 : a->relaxed.on ? plan_relaxed_unfit_json(&a->relaxed, p, &text, &e)
-                                 : plan_limit_json(&a->limit, p, regimes, &text, &e);
+            rc = a->json ? plan_limit_json(&a->limit, p, regimes, &text, &e) : 0;
         } else if (!rc) {
             rc = tell(a, p, &plan, &text, &e);
         }

@@ -83,16 +83,17 @@ int plan_limit_solve(const struct plan_limit_args *a, struct problem *p,
 
 void plan_limit_print_tries(const struct plan_limit_args *a, const struct regimes_result *r)
 {
-    char ms[UNITS_ROOM], bytes[UNITS_ROOM];
+    char ms[UNITS_ROOM], bytes[UNITS_ROOM], zero[8];
 
-    if (!a->choose_micro_batches && !a->choose_zero)
+    if (!a->choose_micro_batches && (!a->choose_zero || a->relaxed))
         return;
-    printf("  micro-batches  ZeRO          step       memory\n");
+    printf("  micro-batches  %4s          step       memory\n", a->relaxed ? "" : "ZeRO");
     for (uint32_t k = 0; k < r->count; k++) {
         const struct regime_try *t = &r->tries[k];
         if (t->is_skipped)
             continue;
-        printf("  %13u  %4u  %12s  %11s  %s\n", t->regime.micro_batches, t->regime.zero, t->fits ? units_ms(ms, t->value) : "-",
+        snprintf(zero, sizeof zero, "%u", t->regime.zero);
+        printf("  %13u  %4s  %12s  %11s  %s\n", t->regime.micro_batches, a->relaxed ? "" : zero, t->fits ? units_ms(ms, t->value) : "-",
                t->peak > 0 ? units_bytes(bytes, t->peak) : "-",
                t->fits ? "" : t->proven ? "at least: does not fit" : "found: none that fits");
     }
@@ -105,9 +106,9 @@ static void print_pair(const struct plan_limit_args *a, const struct regime *r)
         printf("any number of micro-batches");
     else
         printf("%u micro-batch%s", r->micro_batches, r->micro_batches == 1 ? "" : "es");
-    if (a->choose_zero)
+    if (a->choose_zero && !a->relaxed)
         printf(" and any ZeRO level");
-    else
+    else if (!a->relaxed)
         printf(" and ZeRO level %u", r->zero);
 }
 
@@ -121,11 +122,13 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p, 
 {
     char limit[UNITS_ROOM], least[UNITS_ROOM], device[UNITS_ROOM];
 
-    printf("%s: no plan with ", r->proven ? "does not fit" : "none found that fits");
+    printf("%s: no %splan with ", r->proven ? "does not fit" : "none found that fits", a->relaxed ? "relaxed " : "");
     print_pair(a, &r->regime);
     printf(" stays within %s on %s\n", units_bytes(limit, plan_limit_bytes(a, p)), p->cluster.name);
-    printf("  least           %12s  with %u micro-batch%s and ZeRO level %u", units_bytes(least, r->plan.peak),
-           r->regime.micro_batches, r->regime.micro_batches == 1 ? "" : "es", r->regime.zero);
+    printf("  least           %12s  with %u micro-batch%s", units_bytes(least, r->plan.peak),
+           r->regime.micro_batches, r->regime.micro_batches == 1 ? "" : "es");
+    if (!a->relaxed)
+        printf(" and ZeRO level %u", r->regime.zero);
     if (r->least_bound >= r->plan.peak * (1 - 1e-9))
         printf(", proven\n");
     else
@@ -136,7 +139,7 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p, 
     else if (a->choose_micro_batches)
         printf("  it needs a device of %s\n", units_bytes(device, device_for(a, r->plan.peak)));
     else
-        printf("  no number of micro-batches is enough; it needs a device of %s\n",
+        printf("  no number of micro-batches was found enough; it needs a device of %s\n",
                units_bytes(device, device_for(a, r->plan.peak)));
     if (a->bytes <= 0)
         printf("  of a device's memory %.0f %% is left free\n", 100 * DEVICE_MEMORY_MARGIN);
@@ -149,6 +152,7 @@ int plan_limit_json(const struct plan_limit_args *a, const struct problem *p, co
     cJSON *o = cJSON_CreateObject(), *tries;
 
     cJSON_AddStringToObject(o, "schema", "automap.limit/1");
+    cJSON_AddStringToObject(o, "mode", a->relaxed ? "relaxed" : "strict");
     cJSON_AddBoolToObject(o, "fits", r->fits);
     cJSON_AddBoolToObject(o, "proven", r->proven);
     cJSON_AddStringToObject(o, "model", p->file->name);

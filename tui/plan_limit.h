@@ -10,13 +10,15 @@ struct plan_limit_args {
     bool is_device, none; /* the device's memory less the margin; no limit at all */
     double bytes;
     bool choose_micro_batches, choose_zero;
+    bool relaxed; /* of relaxed plans, which choose themselves what is stored in pieces */
 };
 
 #define PLAN_LIMIT_HELP                                                                            \
     "  --memory-limit SIZE        the best plan that stays within SIZE (12.8 GB), with its bound;\n"     \
     "                             device: what a device has less 20 %; none; strict or relaxed\n"                     \
-    "  --micro-batches auto       strict: chosen with the plan, from the divisors of the batch\n"          \
-    "  --zero auto                chosen with the plan; auto stays within device unless a limit is given\n"
+    "  --micro-batches auto       chosen with the plan, from the divisors of the batch\n"          \
+    "  --zero auto                chosen with the plan (a relaxed one always does so, variable by variable);\n" \
+    "                             auto stays within device unless a limit is given\n"
 
 /* Takes the option at argv[*at] and what belongs to it: 1 taken, 0 not one of these, -1 wrong. */
 int plan_limit_take(struct plan_limit_args *a, int argc, char **argv, int *at);

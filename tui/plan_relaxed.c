@@ -8,6 +8,7 @@
 #include "tui/args.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -187,7 +188,7 @@ int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
         return rc;
     rc = set_pins(a, p, settings, setting_count, from, r, e);
     if (!rc)
-        rc = a->limit > 0 ? relaxed_solve_within(r, a->limit, &plan, &a->within, e)
+        rc = a->limit > 0 ? relaxed_solve_within(r, a->limit, INFINITY, &plan, &a->within, e)
                           : relaxed_solve(r, 0, &plan, e);
     if (!rc)
         rc = plan_from_relaxed(&plan, out, e);
@@ -197,40 +198,35 @@ int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
     return rc;
 }
 
-/* ---- nothing found within a limit ---- */
+/* ---- within a limit ---- */
 
-void plan_relaxed_print_unfit(const struct plan_relaxed_args *a, const struct problem *p)
+struct decisions {
+    const struct plan_relaxed_args *args;
+    const char *const *settings;
+    uint32_t setting_count;
+    const struct plan *from;
+};
+
+static int fix_decisions(void *context, const struct problem *p, struct relaxed *r, struct err *e)
 {
-    char limit[UNITS_ROOM], peak[UNITS_ROOM], bound[UNITS_ROOM];
+    const struct decisions *d = context;
 
-    printf("none found that fits: no relaxed plan found stays within %s on %s\n",
-           units_bytes(limit, a->within.limit), p->cluster.name);
-    printf("  least found     %12s  not proven: plans that need less may exist\n",
-           units_bytes(peak, a->within.peak));
-    printf("  bound           %12s  no relaxed plan within the limit is faster\n\n",
-           units_ms(bound, a->within.bound_ms));
+    return set_pins(d->args, p, d->settings, d->setting_count, d->from, r, e);
 }
 
-int plan_relaxed_unfit_json(const struct plan_relaxed_args *a, const struct problem *p,
-                            struct str *out, struct err *e)
+int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const char *const *settings,
+                        uint32_t setting_count, const struct plan *from, uint32_t micro_batches,
+                        struct regimes_result *out, struct plan *plan, struct err *e)
 {
-    cJSON *o = cJSON_CreateObject();
+    struct decisions d = {a, settings, setting_count, from};
+    struct relaxed_regimes_options o = {.relaxed = a->options, .limit = a->limit, .micro_batches = micro_batches,
+                                        .fix = fix_decisions, .context = &d};
+    struct relaxed_plan best;
+    int rc = relaxed_regimes(p, &o, out, &best, &a->within, e);
 
-    cJSON_AddStringToObject(o, "schema", "automap.limit/1");
-    cJSON_AddStringToObject(o, "mode", "relaxed");
-    cJSON_AddBoolToObject(o, "fits", false);
-    cJSON_AddBoolToObject(o, "proven", false);
-    cJSON_AddStringToObject(o, "model", p->file->name);
-    cJSON_AddStringToObject(o, "cluster", p->cluster.name);
-    cJSON_AddNumberToObject(o, "memory_limit_bytes", a->within.limit);
-    cJSON_AddNumberToObject(o, "least_bytes", a->within.peak);
-    cJSON_AddNumberToObject(o, "bound_ms", a->within.bound_ms);
-    char *text = cJSON_Print(o);
-    cJSON_Delete(o);
-    if (text) {
-        str_add(out, text);
-        str_add_char(out, '\n');
-    }
-    cJSON_free(text);
-    return text && !out->failed ? 0 : err_set(e, ERR_MEMORY, "not enough memory to print the answer");
+    if (!rc)
+        rc = plan_from_relaxed(&best, plan, e);
+    if (!rc)
+        plan->memory_limit = isfinite(a->limit) ? a->limit : 0;
+    return rc;
 }

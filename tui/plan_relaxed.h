@@ -3,7 +3,7 @@
 #define AUTOMAP_TUI_PLAN_RELAXED_H
 
 #include "engine/relaxed/decisions.h"
-#include "engine/relaxed/within.h"
+#include "engine/relaxed/within_regimes.h"
 
 #define PLAN_RELAXED_HELP                                                                      \
     "  --mode strict|relaxed      relaxed: splits may change between uses, at a price\n"       \
@@ -35,10 +35,11 @@ int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
                        const char *const *settings, uint32_t setting_count, const struct plan *from,
                        struct plan *out, struct err *e) MUST_CHECK;
 
-/* The answer when no plan within the limit was found. */
-void plan_relaxed_print_unfit(const struct plan_relaxed_args *a, const struct problem *p);
-int plan_relaxed_unfit_json(const struct plan_relaxed_args *a, const struct problem *p,
-                            struct str *out, struct err *e) MUST_CHECK;
+/* The same within a->limit (INFINITY: none), with `micro_batches`, or the best number of them (0). Where
+ * nothing fits the plan is that of least memory. `p` is left under the plan's regime. */
+int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const char *const *settings,
+                        uint32_t setting_count, const struct plan *from, uint32_t micro_batches,
+                        struct regimes_result *out, struct plan *plan, struct err *e) MUST_CHECK;
 
 /* What is told of a relaxed plan alone: bound, strict optimum, reshards. */
 void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited);

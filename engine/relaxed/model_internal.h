@@ -7,7 +7,7 @@
 enum { LABELS_MOST = 512, CHOICES_MOST = CHOICE_FACTORS_MOST + CHOICE_LEAVES_MOST + 2 };
 
 /* Keys of tables (tables.h). */
-enum { KEY_RESHARD = TABLE_KEYS, KEY_PATTERN, KEY_ZERO, KEY_NO_RESHARD, KEY_MEMORY };
+enum { KEY_RESHARD = TABLE_KEYS, KEY_PATTERN, KEY_ZERO, KEY_NO_RESHARD, KEY_MEMORY, KEY_ALLOWED };
 
 /* The instruction being looked at. */
 struct looked_at {

@@ -55,11 +55,18 @@ static void set_parameters(const struct relaxed_plan *plan, double *bytes, doubl
 
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, struct err *e)
 {
+    return relaxed_memory_peak(plan, out, NULL, e);
+}
+
+int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out, struct memory_chain *where,
+                        struct err *e)
+{
     const struct problem *p = plan->problem;
     size_t values = (size_t)p->m->value_count + 1;
     double *scratch = memory_scratch(&p->memory), *bytes = mem_try(values, sizeof *bytes),
            *second = mem_try(values, sizeof *second);
-    bool ok = scratch && bytes && second;
+    uint32_t *at = mem_try(p->m->computation_count, sizeof *at);
+    bool ok = scratch && bytes && second && at;
 
     for (hlo_value v = 0; ok && v < p->m->value_count; v++) {
         double made = relaxed_local_bytes(p, v, plan->made[v]),
@@ -72,6 +79,11 @@ int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, str
         set_parameters(plan, bytes, second);
         *out = memory_of_values(&p->memory, bytes, second, scratch);
     }
+    if (ok && where) {
+        (void)memory_sweep(&p->memory, scratch, at); /* of the same bytes, for the places */
+        memory_chain_find(&p->memory, scratch, at, where);
+    }
+    free(at);
     free(scratch);
     free(bytes);
     free(second);

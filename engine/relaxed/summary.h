@@ -2,6 +2,7 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_SUMMARY_H
 #define AUTOMAP_ENGINE_RELAXED_SUMMARY_H
 
+#include "engine/cost/memory_chain.h"
 #include "engine/relaxed/relaxed.h"
 
 /* Memory of one device: cost/memory.h's schedule with local sizes by status. A value that its uses
@@ -11,6 +12,9 @@
  * O(values). */
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
                    struct err *e) MUST_CHECK;
+/* And where the peak is; NULL: never mind. */
+int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out,
+                        struct memory_chain *where, struct err *e) MUST_CHECK;
 
 /* Bytes of one device's piece of a value, of one micro-batch. O(rank). */
 double relaxed_local_bytes(const struct problem *p, hlo_value v, status s);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS_MOST = 24, POSITIONS_MOST = 64, WITHIN_SWEEPS = 100 };
+enum { ROUNDS_MOST = 24, WEIGH_MOST = 16, POSITIONS_MOST = 64, WITHIN_SWEEPS = 100 };
 #define CELLS_MOST ((size_t)1 << 26) /* of new tables: half a GB */
 #define FIRST_SHARE 0.05             /* of the bound that the limit's bytes cost at first */
 #define SHARE_MOST 1e4
@@ -17,7 +17,8 @@ enum { ROUNDS_MOST = 24, POSITIONS_MOST = 64, WITHIN_SWEEPS = 100 };
 #define ROUNDING 1e-9 /* of sums of costs; a bound gives that much away */
 
 struct peak {
-    uint32_t position; /* in the entry's schedule */
+    struct memory_chain where;
+    double share; /* of the rounds that weigh memory alone */
     double now, low, high; /* ms per byte: tried next; of no plan that fits; of one that does */
 };
 
@@ -27,6 +28,7 @@ struct within {
     struct peak peaks[POSITIONS_MOST];
     uint32_t count;
     bool has_high, is_priced; /* the second: r->pinned is changed */
+    bool weighs;              /* memory alone: times are left out */
     table_id *unary; /* [nodes] without multipliers */
     const struct energy_edge *edges;
     struct energy_edge *priced; /* [edges] with them */
@@ -36,6 +38,7 @@ struct within {
     bool *is_param, *is_output; /* [values] */
     double constant;            /* ms of bytes that no label changes */
     struct relaxed_plan best;
+    struct memory_chain best_where; /* of its peak */
     struct relaxed_within *how;
     bool has_best;
 };
@@ -182,50 +185,93 @@ static void price_value(struct within *w, hlo_value v)
         price_copy(w, v, w->hub_edge[o]);
 }
 
-/* The energy with w->peaks' multipliers in it. */
-static int price(struct within *w, struct err *e)
+/* What a table allows, without what it costs. */
+static table_id allowed_of(struct tables *t, table_id id)
+{
+    uint32_t rows = t->items[id].rows, cols = t->items[id].cols;
+    uint64_t key[TABLE_KEY] = {KEY_ALLOWED, id};
+    bool is_new;
+    table_id to = tables_get(t, key, rows, cols, &is_new);
+
+    if (!is_new || t->failed)
+        return to;
+    const double *from = tables_at(t, id, false);
+    double *into = tables_at(t, to, false);
+    for (size_t n = 0; n < (size_t)rows * cols; n++)
+        into[n] = from[n] > TABLE_FORBIDDEN / 2 ? TABLE_FORBIDDEN : 0;
+    tables_turn(t, to);
+    return to;
+}
+
+/* The energy without memory; weighing, without time too. */
+static void begin_price(struct within *w)
 {
     struct relaxed *r = w->r;
-    const struct memory_model *memory = &r->p->memory;
-    hlo_comp entry = r->p->m->entry;
-    double all = 0;
 
-    memset(w->weight, 0, r->p->m->value_count * sizeof *w->weight);
-    memset(w->copied, 0, r->p->m->value_count * sizeof *w->copied);
     memcpy(r->pinned.unary, w->unary, r->pinned.nodes * sizeof *w->unary);
     if (r->pinned.edge_count)
         memcpy(w->priced, w->edges, r->pinned.edge_count * sizeof *w->priced);
     w->is_priced = true;
     r->pinned.edges = w->priced;
     w->constant = 0;
+    for (uint32_t n = 0; w->weighs && n < r->pinned.nodes; n++)
+        r->pinned.unary[n] = allowed_of(&r->model.tables, w->unary[n]);
+    for (uint32_t k = 0; w->weighs && k < r->pinned.edge_count; k++)
+        w->priced[k].table.table = allowed_of(&r->model.tables, w->edges[k].table.table);
+}
+
+/* A range is live at a peak. */
+struct weighing {
+    struct within *w;
+    double ms;
+};
+
+static void weigh_range(void *self, uint32_t range)
+{
+    const struct weighing *one = self;
+    const struct memory_range *i = &one->w->r->p->memory.ranges[range];
+
+    if (i->storing == STORED_AS_USED)
+        one->w->weight[i->value] += one->ms;
+    else if (i->storing == STORED_COPY)
+        one->w->copied[i->value] += one->ms;
+}
+
+/* The energy with w->peaks' multipliers in it. */
+static int price(struct within *w, struct err *e)
+{
+    struct relaxed *r = w->r;
+    double all = 0;
+
+    begin_price(w);
+    memset(w->weight, 0, r->p->m->value_count * sizeof *w->weight);
+    memset(w->copied, 0, r->p->m->value_count * sizeof *w->copied);
     for (uint32_t n = 0; n < w->count; n++) {
-        all += w->peaks[n].now;
-        for (uint32_t k = memory->first[entry]; k < memory->first[entry + 1]; k++) {
-            const struct memory_range *i = &memory->ranges[k];
-            uint32_t at = w->peaks[n].position;
-            bool is_live = i->is_argument || (i->start <= at && at <= i->end);
-            if (is_live && (i->storing == STORED_AS_USED || i->storing == STORED_COPY))
-                (i->storing == STORED_COPY ? w->copied : w->weight)[i->value] += w->peaks[n].now;
-        }
+        struct weighing one = {w, w->peaks[n].now};
+        all += one.ms;
+        if (one.ms > 0)
+            memory_chain_each(&r->p->memory, &w->peaks[n].where, weigh_range, &one);
     }
     for (hlo_value v = 0; v < r->p->m->value_count; v++) {
         if (w->weight[v] > 0 || w->is_param[v])
             price_value(w, v);
     }
-    w->constant -= all * w->limit;
+    if (!w->weighs)
+        w->constant -= all * w->limit;
     return r->model.tables.failed ? no_memory(e) : 0;
 }
 
 /* ---- plans ---- */
 
-/* Keeps the plan of r->best when it is better: one that fits, then faster, else of a lower peak. */
-static int offer_plan(struct within *w, struct memory_cost *memory, struct err *e)
+/* Keeps the plan of r->best when it is better: one that fits, then faster, else of a lower peak.
+ * *where: its peak. */
+static int offer_plan(struct within *w, struct memory_cost *memory, struct memory_chain *where, struct err *e)
 {
     struct relaxed_plan plan = {0};
     int rc = relaxed_extract(w->r, &plan, e);
 
     if (!rc)
-        rc = relaxed_memory(&plan, memory, e);
+        rc = relaxed_memory_peak(&plan, memory, where, e);
     bool fits = !rc && memory->peak <= w->limit;
     bool better = !rc && (!w->has_best || (fits && !w->how->fits) ||
                           (fits == w->how->fits && (fits ? plan.cost.step_ms < w->best.cost.step_ms
@@ -236,6 +282,7 @@ static int offer_plan(struct within *w, struct memory_cost *memory, struct err *
     }
     relaxed_plan_release(&w->best);
     w->best = plan;
+    w->best_where = *where;
     w->has_best = true;
     w->how->fits = fits;
     w->how->peak = memory->peak;
@@ -249,6 +296,7 @@ static int offer_strict(struct within *w, double *strict_ms, struct err *e)
     struct limit_options o = {.limit = w->limit, .variables = true, .inputs = true};
     struct limit_result best;
     struct memory_cost memory;
+    struct memory_chain where;
     bool embeds = true;
 
     *strict_ms = 0;
@@ -263,7 +311,7 @@ static int offer_strict(struct within *w, double *strict_ms, struct err *e)
         r->best[n] = (uint16_t)(embeds ? found : 0);
     }
     if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2) {
-        rc = offer_plan(w, &memory, e);
+        rc = offer_plan(w, &memory, &where, e);
         *strict_ms = best.fits ? best.value : 0;
     }
     limit_release(&best);
@@ -272,22 +320,22 @@ static int offer_strict(struct within *w, double *strict_ms, struct err *e)
 
 /* ---- multipliers ---- */
 
-static struct peak *peak_at(struct within *w, uint32_t position)
+static struct peak *peak_at(struct within *w, const struct memory_chain *where)
 {
     for (uint32_t k = 0; k < w->count; k++) {
-        if (w->peaks[k].position == position)
+        if (memory_chain_equals(&w->peaks[k].where, where))
             return &w->peaks[k];
     }
     if (w->count == POSITIONS_MOST)
         return NULL;
-    w->peaks[w->count] = (struct peak){.position = position};
+    w->peaks[w->count] = (struct peak){.where = *where};
     return &w->peaks[w->count++];
 }
 
-/* After a plan with the present multipliers that fits, or that peaks at `position`. False: enough. */
-static bool move(struct within *w, bool fits, uint32_t position)
+/* After a plan with the present multipliers that fits, or that peaks at `where`. False: enough. */
+static bool move(struct within *w, bool fits, const struct memory_chain *where)
 {
-    struct peak *at = fits ? NULL : peak_at(w, position);
+    struct peak *at = fits ? NULL : peak_at(w, where);
 
     for (uint32_t k = 0; k < w->count; k++)
         *(fits ? &w->peaks[k].high : &w->peaks[k].low) = w->peaks[k].now;
@@ -305,7 +353,15 @@ static bool move(struct within *w, bool fits, uint32_t position)
     return true;
 }
 
-static int search(struct within *w, uint32_t position, struct err *e)
+/* What the solve just made proves of its energy, memory that no label changes included. */
+static double proven_energy(const struct within *w)
+{
+    double bound = w->r->whole.trws.bound;
+
+    return bound + w->constant - ROUNDING * (fabs(bound) + fabs(w->constant));
+}
+
+static int search(struct within *w, struct memory_chain where, struct err *e)
 {
     struct relaxed *r = w->r;
     size_t before = r->model.tables.used;
@@ -313,7 +369,7 @@ static int search(struct within *w, uint32_t position, struct err *e)
     int rc = 0;
 
     while (!rc && w->how->rounds < ROUNDS_MOST && r->model.tables.used - before < CELLS_MOST &&
-           move(w, fits, position)) {
+           move(w, fits, &where)) {
         struct memory_cost memory;
         w->how->rounds++;
         rc = price(w, e);
@@ -321,16 +377,42 @@ static int search(struct within *w, uint32_t position, struct err *e)
             rc = relaxed_minimise(r, WITHIN_SWEEPS, e);
         if (rc || r->best_ms > TABLE_FORBIDDEN / 2)
             break;
-        double bound = r->whole.trws.bound;
-        bound += w->constant - ROUNDING * (fabs(bound) + fabs(w->constant));
-        w->how->bound_ms = fmax(w->how->bound_ms, bound);
-        rc = offer_plan(w, &memory, e);
+        w->how->bound_ms = fmax(w->how->bound_ms, proven_energy(w));
+        rc = offer_plan(w, &memory, &where, e);
         fits = !rc && memory.peak <= w->limit;
-        position = memory.position;
         if (w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + 1e-6))
             break;
     }
     w->how->positions = w->count;
+    return rc;
+}
+
+/* Memory alone, until a plan fits, or it is proven that none does. */
+static int weigh_memory(struct within *w, struct err *e)
+{
+    struct memory_chain where = w->best_where;
+    double unit = 1e3 / w->how->peak; /* energies of a usual size */
+    int rc = 0;
+
+    w->weighs = true;
+    for (uint32_t k = 0; k < WEIGH_MOST && !w->how->fits && w->how->least_bound <= w->limit && !rc; k++) {
+        struct peak *at = peak_at(w, &where);
+        struct memory_cost memory;
+        if (!at)
+            break;
+        for (uint32_t n = 0; n < w->count; n++) {
+            struct peak *p = &w->peaks[n];
+            p->share = (p->share * k + (p == at)) / (k + 1);
+            p->now = unit * p->share;
+        }
+        rc = price(w, e);
+        if (!rc)
+            rc = relaxed_minimise(w->r, WITHIN_SWEEPS, e);
+        if (rc || w->r->best_ms > TABLE_FORBIDDEN / 2)
+            break;
+        w->how->least_bound = fmax(w->how->least_bound, proven_energy(w) / unit);
+        rc = offer_plan(w, &memory, &where, e);
+    }
     return rc;
 }
 
@@ -344,7 +426,7 @@ static void restore(struct within *w)
     w->r->is_ready = false;
 }
 
-int relaxed_solve_within(struct relaxed *r, double limit, struct relaxed_plan *out,
+int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms, struct relaxed_plan *out,
                          struct relaxed_within *how, struct err *e)
 {
     struct within w = {.r = r, .limit = limit, .how = how};
@@ -361,16 +443,20 @@ int relaxed_solve_within(struct relaxed *r, double limit, struct relaxed_plan *o
     how->bound_ms = w.best.bound_ms;
     w.has_best = true;
     w.unit = FIRST_SHARE * how->bound_ms / limit;
-    rc = relaxed_memory(&w.best, &memory, e);
+    rc = relaxed_memory_peak(&w.best, &memory, &w.best_where, e);
     how->peak = memory.peak;
     how->fits = !rc && memory.peak <= limit;
     strict_ms = w.best.strict_ms;
-    if (!rc && !how->fits) {
+    how->is_skipped = how->bound_ms >= beaten_ms;
+    if (!rc && !how->fits && !how->is_skipped) {
+        struct memory_chain where = w.best_where;
         rc = within_new(&w, e);
         if (!rc)
             rc = offer_strict(&w, &strict_ms, e);
         if (!rc)
-            rc = search(&w, memory.position, e);
+            rc = search(&w, where, e);
+        if (!rc && !how->fits)
+            rc = weigh_memory(&w, e);
         restore(&w);
     }
     if (!rc) {

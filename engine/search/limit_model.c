@@ -365,59 +365,31 @@ double limit_bytes_at(const struct limit_model *l, uint32_t moment)
 
 /* ---- moments ---- */
 
-/* Where the peak is that memory_sweep has just found: position by position inwards. */
-static void find_chain(const struct limit_model *l, struct moment *m)
+static void count_unit(void *self, uint32_t range)
 {
-    const struct hlo_module *module = l->m->m;
-    hlo_comp c = module->entry;
+    const struct limit_model *l = self;
 
-    while (m->depth < MOMENT_DEPTH_MOST) {
-        hlo_id id = l->m->schedule.order[l->at[c]];
-        hlo_comp most = HLO_NONE;
-        m->chain[m->depth++] = l->at[c];
-        for (uint32_t k = 0; k < hlo_at(module, id)->called_count; k++) {
-            hlo_comp inner = hlo_called(module, id, k);
-            double bytes = l->scratch[l->m->count + inner];
-            if (bytes > 0 && (most == HLO_NONE || bytes > l->scratch[l->m->count + most]))
-                most = inner;
-        }
-        if (most == HLO_NONE)
-            return;
-        c = most;
-    }
+    l->moments[l->moment_count].counts[l->unit_of[range]]++;
 }
 
-static bool count_units(const struct limit_model *l, struct moment *m)
-{
-    const struct hlo_module *module = l->m->m;
-
-    m->counts = mem_try(l->unit_count, sizeof *m->counts);
-    if (!m->counts)
-        return false;
-    for (uint32_t d = 0; d < m->depth; d++) {
-        hlo_comp c = hlo_at(module, l->m->schedule.order[m->chain[d]])->computation;
-        for (uint32_t k = l->m->first[c]; k < l->m->first[c + 1]; k++) {
-            const struct memory_range *r = &l->m->ranges[k];
-            if (r->is_argument || (r->start <= m->chain[d] && m->chain[d] <= r->end))
-                m->counts[l->unit_of[k]]++;
-        }
-    }
-    return true;
-}
-
+/* Where the peak is that memory_sweep has just found. */
 static bool find_moment(struct limit_model *l, uint32_t *out)
 {
-    struct moment m = {0};
+    struct moment m = {.counts = NULL};
 
-    find_chain(l, &m);
+    memory_chain_find(l->m, l->scratch, l->at, &m.chain);
     for (*out = 0; *out < l->moment_count; ++*out) {
-        const struct moment *known = &l->moments[*out];
-        if (known->depth == m.depth && !memcmp(known->chain, m.chain, m.depth * sizeof *m.chain))
+        if (memory_chain_equals(&l->moments[*out].chain, &m.chain))
             return true;
     }
-    if (!mem_grow(&l->moments, &l->moment_room, l->moment_count, 1) || !count_units(l, &m))
+    m.counts = mem_try(l->unit_count, sizeof *m.counts);
+    if (!m.counts || !mem_grow(&l->moments, &l->moment_room, l->moment_count, 1)) {
+        free(m.counts);
         return false;
-    l->moments[l->moment_count++] = m;
+    }
+    l->moments[l->moment_count] = m;
+    memory_chain_each(l->m, &m.chain, count_unit, l);
+    l->moment_count++;
     return true;
 }
 

@@ -6,10 +6,10 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_LIMIT_MODEL_H
 #define AUTOMAP_ENGINE_SEARCH_LIMIT_MODEL_H
 
-#include "engine/cost/memory.h"
+#include "engine/cost/memory_chain.h"
 #include "engine/search/eliminate.h"
 
-enum { UNIT_NODES_MOST = 16, MOMENT_DEPTH_MOST = 16 };
+enum { UNIT_NODES_MOST = 16 };
 
 struct unit {
     uint32_t group;  /* units over the same nodes share one table of the solver */
@@ -23,9 +23,8 @@ struct group {
 };
 
 struct moment {
-    uint32_t chain[MOMENT_DEPTH_MOST]; /* positions: of the entry, of the computation run there, ... */
-    uint32_t depth;
-    double *counts;  /* [units] how many ranges of each are live */
+    struct memory_chain chain;
+    double *counts; /* [units] how many ranges of each are live */
 };
 
 /* Ranges of one unit begin, or end before, at a position. */

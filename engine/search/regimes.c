@@ -121,8 +121,7 @@ static int look_at_levels(struct choose *c, uint32_t k)
     return rc;
 }
 
-/* The numbers of micro-batches there are to choose from, ascending. */
-static uint32_t list_numbers(const struct problem *p, uint32_t *out, uint32_t room)
+uint32_t regimes_numbers(const struct problem *p, uint32_t *out, uint32_t room)
 {
     int64_t most = p->training.batch == CLASS_NONE ? 1 : p->training.batch_divisor;
     uint32_t count = 0;
@@ -198,7 +197,7 @@ int exact_regimes(struct problem *p, const struct regimes_options *o, struct reg
 {
     struct choose c = {.p = p, .o = o, .out = out, .e = e};
     struct regime before = problem_regime(p);
-    uint32_t numbers[REGIMES_MOST / 4], count = list_numbers(p, numbers, REGIMES_MOST / 4);
+    uint32_t numbers[REGIMES_MOST / 4], count = regimes_numbers(p, numbers, REGIMES_MOST / 4);
     struct err lost;
     int rc = 0;
 

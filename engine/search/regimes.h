@@ -46,6 +46,9 @@ struct regimes_result {
  * then the regime is that of before. */
 int exact_regimes(struct problem *p, const struct regimes_options *o, struct regimes_result *out,
                   struct err *e) MUST_CHECK;
+/* The numbers of micro-batches there are to choose from, ascending; returns how many. */
+uint32_t regimes_numbers(const struct problem *p, uint32_t *out, uint32_t room);
+
 void regimes_release(struct regimes_result *r);
 
 #endif

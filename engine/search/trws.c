@@ -143,7 +143,7 @@ static bool solve_on(struct search *s)
     struct err e;
 
     if (t->solves == most || (t->has_plan && t->plan.gap <= 1e-6) ||
-        (s->game.budget ? relaxed_solve_within(t->relaxed, s->game.budget->bytes, &next, &how, &e)
+        (s->game.budget ? relaxed_solve_within(t->relaxed, s->game.budget->bytes, INFINITY, &next, &how, &e)
                         : relaxed_solve(t->relaxed, SWEEPS, &next, &e)))
         return false;
     relaxed_plan_release(&t->plan);

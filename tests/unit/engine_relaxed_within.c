@@ -65,7 +65,7 @@ static uint32_t every_plan(struct relaxed *r, struct point *out)
 }
 
 struct tally {
-    uint32_t limits, fit, missed, optimal, dear;
+    uint32_t limits, fit, missed, optimal, dear, unfit, proven;
 };
 
 static void check_limit(struct problem *p, const struct point *all, uint32_t count, double limit,
@@ -77,15 +77,16 @@ static void check_limit(struct problem *p, const struct point *all, uint32_t cou
     struct memory_cost memory;
     struct relaxed *r;
     struct err e;
-    double best = INFINITY, free_best = INFINITY;
+    double best = INFINITY, free_best = INFINITY, least = INFINITY;
 
     for (uint32_t k = 0; k < count; k++) {
         free_best = fmin(free_best, all[k].ms);
+        least = fmin(least, all[k].bytes);
         if (all[k].bytes <= limit)
             best = fmin(best, all[k].ms);
     }
     assert_int_equal(relaxed_new(p, &o, &r, &e), 0);
-    assert_int_equal(relaxed_solve_within(r, limit, &plan, &how, &e), 0);
+    assert_int_equal(relaxed_solve_within(r, limit, INFINITY, &plan, &how, &e), 0);
     assert_int_equal(relaxed_memory(&plan, &memory, &e), 0);
     assert_true(memory.peak == how.peak && how.fits == (memory.peak <= limit));
     if (how.bound_ms > best * (1 + 1e-9))
@@ -93,6 +94,10 @@ static void check_limit(struct problem *p, const struct point *all, uint32_t cou
                  best);
     if (how.fits)
         assert_true(best <= plan.cost.step_ms * (1 + 1e-9) && plan.bound_ms <= plan.cost.step_ms);
+    if (how.least_bound > least * (1 + 1e-9))
+        fail_msg("%s: bound %.12g bytes, least %.12g", p->m->name, how.least_bound, least);
+    t->unfit += least > limit;
+    t->proven += how.least_bound > limit;
     t->limits++;
     t->fit += how.fits;
     t->missed += !how.fits && best < INFINITY;
@@ -127,9 +132,10 @@ static void bound_fitting_optimum_plan(void **state)
         free(p);
     }
     free(all);
-    print_message("%u limits: %u plans fit, %u of them the fastest, %u slower for the limit; %u missed\n",
-                  t.limits, t.fit, t.optimal, t.dear, t.missed);
+    print_message("%u limits: %u plans fit, %u of them the fastest, %u slower for the limit; %u missed; nothing fits %u, proven %u\n",
+                  t.limits, t.fit, t.optimal, t.dear, t.missed, t.unfit, t.proven);
     assert_true(t.limits > SEEDS && t.dear > 20);
+    assert_true(t.proven * 10 > t.unfit * 8);
     assert_true(t.missed * 10 < t.fit && t.optimal * 10 > t.fit * 8);
 }
 
