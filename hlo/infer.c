@@ -68,13 +68,6 @@ int64_t hlo_infer_int(const struct hlo_infer *f, enum hlo_attr_key key, int64_t 
     return a && hlo_parse_int(a->text, a->size, &value) ? value : absent;
 }
 
-bool hlo_infer_bool(const struct hlo_infer *f, enum hlo_attr_key key)
-{
-    const struct hlo_attr *a = hlo_infer_attr(f, key);
-
-    return a && a->size && a->text[0] == 't';
-}
-
 int hlo_infer_list(struct hlo_infer *f, enum hlo_attr_key key, int64_t below, struct hlo_dim_list *out)
 {
     const struct hlo_attr *a = hlo_infer_attr(f, key);

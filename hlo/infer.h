@@ -50,7 +50,6 @@ typedef int (*hlo_infer_rule)(struct hlo_infer *f);
 
 const struct hlo_attr *hlo_infer_attr(const struct hlo_infer *f, enum hlo_attr_key key);
 int64_t hlo_infer_int(const struct hlo_infer *f, enum hlo_attr_key key, int64_t absent);
-bool hlo_infer_bool(const struct hlo_infer *f, enum hlo_attr_key key);
 
 /* A list of dims. `below` bounds each (dims of what they index), -1 any; each once where `below` is
  * given. Absent: count 0. */

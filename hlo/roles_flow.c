@@ -24,7 +24,7 @@ bool hlo_work_same_dims(const struct hlo_roles_work *w, hlo_value a, hlo_value b
            (!x->rank || !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims));
 }
 
-bool hlo_is_elementwise(uint16_t opcode)
+static bool is_elementwise(uint16_t opcode)
 {
     static const bool table[HLO_OP_COUNT] = {
         [HLO_OP_ABS] = true, [HLO_OP_ADD] = true, [HLO_OP_AND] = true, [HLO_OP_ATAN2] = true,
@@ -83,7 +83,7 @@ static bool is_pointwise(const struct hlo_roles_work *w, hlo_value v)
 
     if (op == HLO_OP_RESHAPE || op == HLO_OP_BITCAST)
         return hlo_work_same_dims(w, v, w->g.preds[w->g.pred_first[v]]);
-    return hlo_is_elementwise(op);
+    return is_elementwise(op);
 }
 
 static bool is_looked_through(const struct hlo_roles_work *w, hlo_value v)

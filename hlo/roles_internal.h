@@ -61,7 +61,6 @@ static inline bool hlo_work_is_float(const struct hlo_roles_work *w, hlo_value v
 }
 /* Equal dims; types may differ. */
 bool hlo_work_same_dims(const struct hlo_roles_work *w, hlo_value a, hlo_value b);
-bool hlo_is_elementwise(uint16_t opcode);
 
 /* roles_flow.c: outputs, loss, new values, gradients. */
 int hlo_roles_flow(struct hlo_roles_work *w, struct err *e) MUST_CHECK;

@@ -7,15 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct panel_ops *panel_by_name(const char *name)
-{
-    for (int i = 0; panel_list[i]; i++) {
-        if (!strcmp(panel_list[i]->name, name))
-            return panel_list[i];
-    }
-    return NULL;
-}
-
 static int build_keymap(struct app *a, struct err *e)
 {
     int views = 0, count = 1;

@@ -267,7 +267,8 @@ static const char *clash_between(const struct binding *a, const struct binding *
     return NULL;
 }
 
-int keymap_check(const struct keymap *m, struct err *e)
+/* Two actions of one table that cannot both be reached: 0, or an error that names them. */
+static int check_reach(const struct keymap *m, struct err *e)
 {
     for (int t = 0; t < m->count; t++) {
         for (int a = 0; a < m->tables[t]->count; a++) {
@@ -340,5 +341,5 @@ int keymap_configure(struct keymap *m, const struct yaml_doc *d, const struct ya
             return e->code;
     }
     struct err clashing = {0};
-    return keymap_check(m, &clashing) ? yaml_wrong(d, node->mark, e, "%s", clashing.what) : 0;
+    return check_reach(m, &clashing) ? yaml_wrong(d, node->mark, e, "%s", clashing.what) : 0;
 }

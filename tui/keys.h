@@ -96,7 +96,4 @@ const char *keymap_keys(const struct keymap *m, const struct key_table *t, int a
 /* Actions whose keys differ from the default. */
 int keymap_changed(const struct keymap *m);
 
-/* Two actions of one table that cannot both be reached: 0, or an error that names them. */
-int keymap_check(const struct keymap *m, struct err *e) MUST_CHECK;
-
 #endif

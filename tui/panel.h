@@ -94,6 +94,5 @@ struct panel_ops {
 
 /* All views, in the order of help; ends with NULL. */
 extern const struct panel_ops *const panel_list[];
-const struct panel_ops *panel_by_name(const char *name);
 
 #endif

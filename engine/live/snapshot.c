@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-const char *const live_state_names[LIVE_STATE_COUNT] = {"ready", "running", "paused", "done",
-                                                        "failed"};
-
 struct live_problem *live_problem_share(struct live_problem *p)
 {
     if (p)

@@ -10,7 +10,6 @@
 #include "engine/search/search.h"
 
 enum live_state { LIVE_READY, LIVE_RUNNING, LIVE_PAUSED, LIVE_DONE, LIVE_FAILED, LIVE_STATE_COUNT };
-extern const char *const live_state_names[LIVE_STATE_COUNT];
 
 /* A whole plan, shared. */
 struct live_plan {

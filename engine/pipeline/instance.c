@@ -12,7 +12,7 @@ const char *const pipe_schedule_names[PIPE_SCHEDULE_COUNT] = {
 #undef X
 };
 
-int pipe_options_check(const struct pipe_options *o, struct err *e)
+static int check_options(const struct pipe_options *o, struct err *e)
 {
     if (!o->micro_batches || o->micro_batches > 1 << 20)
         return err_set(e, ERR_INPUT, "%u micro-batches, expected 1 to %d", o->micro_batches,
@@ -246,7 +246,7 @@ int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct c
 {
     struct pipe_instance in = {
         .options = *o, .points = points, .devices = c->devices, .servers = c->servers};
-    int rc = pipe_options_check(o, e);
+    int rc = check_options(o, e);
 
     if (!rc)
         rc = check_size(c, points, e);

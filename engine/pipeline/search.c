@@ -121,11 +121,6 @@ uint64_t pipe_search_evaluations(const struct pipe_search *s)
     return s->goal.evaluations;
 }
 
-bool pipe_search_is_done(const struct pipe_search *s)
-{
-    return s->done;
-}
-
 bool pipe_search_is_proven(const struct pipe_search *s)
 {
     return s->proven;
@@ -134,11 +129,6 @@ bool pipe_search_is_proven(const struct pipe_search *s)
 double pipe_search_progress(const struct pipe_search *s)
 {
     return s->done ? 1 : s->ops->progress ? s->ops->progress(s) : 0;
-}
-
-const struct pipe_game *pipe_search_game(const struct pipe_search *s)
-{
-    return s->options.algorithm == PIPE_SEARCH_DQN ? &s->game : NULL;
 }
 
 const struct pipe_space *pipe_search_space(const struct pipe_search *s)

@@ -21,7 +21,7 @@ label status_dim(status s, uint32_t axes, uint32_t dim)
     return over;
 }
 
-label status_partial(status s, uint32_t axes)
+static label partial_axes(status s, uint32_t axes)
 {
     return status_dim(s, axes, STATUS_PARTIAL - 1);
 }
@@ -56,11 +56,6 @@ static double local_bytes(const struct status_spaces *s, const struct status_spa
         bytes *= share;
     }
     return bytes;
-}
-
-double status_local_bytes(const struct status_spaces *s, uint32_t space, status x)
-{
-    return local_bytes(s, &s->items[space], x);
 }
 
 /* ---- steps ---- */
@@ -362,7 +357,7 @@ void status_write(const struct hlo_shape *shape, const struct cluster_mesh *mesh
                   struct str *out)
 {
     char set[MESH_AXES_MOST * MESH_NAME_ROOM];
-    label partial = status_partial(x, mesh->axes);
+    label partial = partial_axes(x, mesh->axes);
 
     str_add(out, shape->type < HLO_TYPE_COUNT ? hlo_type_info[shape->type].name : "?");
     str_add_char(out, '[');

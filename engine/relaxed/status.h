@@ -38,9 +38,8 @@ static inline status status_with(status s, uint32_t axis, unsigned what)
 {
     return (s & ~((status)0xff << 8 * axis)) | (status)what << 8 * axis;
 }
-/* Axes along which `s` is split along dim `dim`; along which it is partial. */
+/* Axes along which `s` is split along dim `dim`. */
 label status_dim(status s, uint32_t axes, uint32_t dim);
-label status_partial(status s, uint32_t axes);
 
 enum reshard_kind {
     RESHARD_SLICE, /* whole -> split or partial: nothing is sent */
@@ -109,8 +108,6 @@ static inline double status_ms(const struct status_spaces *s, uint32_t space, ui
 uint32_t status_walk(const struct status_spaces *s, uint32_t space, uint32_t from, uint32_t to,
                      struct reshard_step *out, uint32_t room);
 enum { RESHARD_STEPS_MOST = 48 };
-
-double status_local_bytes(const struct status_spaces *s, uint32_t space, status x);
 
 /* Share of dim `dim` of size `size` in class `k` split over `over`; < 0: cannot be. */
 double status_dim_share(const struct labels *l, class_id k, int64_t size, label over);
