@@ -107,6 +107,44 @@ static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool ha
     return 0;
 }
 
+/* By how much none fits, and what would lower it. What can not be made is left out. */
+static void try_others(struct pipeline_job *j)
+{
+    for (int n = 0; n < PIPELINE_TRIES && !stopped(j); n++) {
+        struct pipeline_options o = j->pipeline.options;
+        struct pipeline_try t = {.recompute = n & 1, .deepest = n >> 1};
+        struct pipeline_plan plan;
+        struct pipe_plan first;
+        struct pipeline l;
+        struct err e;
+
+        bool is_deep = n >= 2 && j->look.try_count && j->look.tries[0].stages == j->problem->cluster.devices;
+        if ((o.recompute && !t.recompute) || (o.stages && t.deepest) || (t.deepest && is_deep))
+            continue;
+        o.recompute = t.recompute;
+        o.stages = t.deepest ? j->problem->cluster.devices : o.stages;
+        o.no_limit = true;
+        if (pipeline_new(j->problem, &o, &l, &e))
+            continue;
+        bool found = pipeline_instant(&l, &first);
+        if (found) {
+            struct pipe_plan all = pipeline_refine(&l, &first);
+            pipeline_price(&l, &all, &plan);
+            t.bytes = pipeline_memory(&l, &plan, &t.stage);
+            t.stages = plan.plan.stages;
+        }
+        pipeline_release(&l);
+        if (!found)
+            continue;
+        pthread_mutex_lock(&j->lock);
+        j->look.limit_bytes = cluster_weakest(&j->problem->cluster).memory_bytes;
+        if (o.limit_bytes > 0 && o.limit_bytes < j->look.limit_bytes)
+            j->look.limit_bytes = o.limit_bytes;
+        j->look.tries[j->look.try_count++] = t;
+        pthread_mutex_unlock(&j->lock);
+    }
+}
+
 static void *run(void *context)
 {
     struct pipeline_job *j = context;
@@ -121,6 +159,8 @@ static void *run(void *context)
         rc = solve(j, &e);
     if (!rc && !stopped(j))
         rc = choose(j, &first, has_first, &e);
+    if (rc == ERR_INFEASIBLE && j->made)
+        try_others(j);
     pthread_mutex_lock(&j->lock);
     if (rc)
         snprintf(j->look.trouble, sizeof j->look.trouble, "%.255s", e.what);

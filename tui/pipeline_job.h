@@ -7,6 +7,14 @@
 
 struct pipeline_job;
 
+/* Where none fits: what the fastest pipeline without a limit would need, as asked for and otherwise. */
+enum { PIPELINE_TRIES = 4 };
+struct pipeline_try {
+    bool recompute, deepest; /* a stage on every device */
+    uint32_t stages, stage;  /* of that plan; its fullest, from 0 */
+    double bytes;            /* of a device there */
+};
+
 struct pipeline_look {
     const struct pipeline *pipeline; /* NULL: not made yet. Constant from then on; lives with the job */
     struct pipeline_plan plan;       /* valid when version > 0 */
@@ -15,6 +23,9 @@ struct pipeline_look {
     bool has_exact, done;
     uint32_t steps, steps_done;      /* of the exact search */
     char trouble[256];               /* done without a plan: why */
+    struct pipeline_try tries[PIPELINE_TRIES];
+    uint32_t try_count;              /* none fits: so many of them could be made */
+    double limit_bytes;              /* of the smallest device */
 };
 
 /* `p` must outlive it. `in_thread` false: all of it before this returns, for pictures. */

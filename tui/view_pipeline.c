@@ -162,10 +162,51 @@ static void draw_notes(const struct pipeline_view *v, const struct pane *p, int 
         pane_text(p, x + 3, y, ROLE_DIM, "chosen by simulation, not by L");
 }
 
+/* None fits: by how much, and what would be needed. */
+static void draw_tries(const struct pipeline_look *l, const struct pane *p)
+{
+    static const char *const what[2][2] = {{"as asked for", "recomputing"}, {"a stage a device", "both"}};
+    const struct pipeline_try *least = NULL;
+    char limit[UNITS_ROOM], needs[UNITS_ROOM], short_of[UNITS_ROOM];
+
+    if (!l->try_count)
+        return;
+    pane_head(p, 2, &(struct head){0, "Without a limit", "the fastest pipeline of each kind, GB", false});
+    pane_right(p, 30, 3, ROLE_DIM, "stages");
+    pane_right(p, 44, 3, ROLE_DIM, "fullest stage");
+    pane_right(p, 54, 3, ROLE_DIM, "needs");
+    pane_right(p, 64, 3, ROLE_DIM, "too much");
+    for (uint32_t n = 0; n < l->try_count; n++) {
+        const struct pipeline_try *t = &l->tries[n];
+        int y = 4 + (int)n;
+        double over = t->bytes - l->limit_bytes;
+        pane_text(p, 0, y, ROLE_TEXT, what[t->deepest][t->recompute]);
+        pane_right_number(p, 30, y, ROLE_TEXT, t->stages, 0);
+        pane_right_number(p, 44, y, ROLE_TEXT, t->stage, 0);
+        pane_right_number(p, 54, y, ROLE_TEXT, t->bytes / 1e9, 1);
+        if (over > 0)
+            pane_right(p, 64, y, ROLE_ERR, units_change(needs, over / 1e9, 1));
+        else
+            pane_right(p, 64, y, ROLE_OK, "fits");
+        least = !least || t->bytes < least->bytes ? t : least;
+    }
+    units_bytes(limit, l->limit_bytes);
+    units_bytes(needs, least->bytes);
+    units_bytes(short_of, least->bytes - l->limit_bytes);
+    int y = 5 + (int)l->try_count;
+    if (least->bytes > l->limit_bytes)
+        pane_format(p, 0, y, ROLE_TEXT, "a device has %s; the least of these needs %s, %s more", limit, needs, short_of);
+    else
+        pane_format(p, 0, y, ROLE_TEXT, "a device has %s; %s fits: search --kind pp --stages %u%s", limit, needs, least->stages,
+                    least->recompute ? " --recompute" : "");
+}
+
 static void draw_waiting(const struct pipeline_view *v, const struct pane *p)
 {
-    if (v->look.done)
+    if (v->look.done) {
         pane_cut(p, 0, 0, p->width, ROLE_ERR, v->look.trouble[0] ? v->look.trouble : "no pipeline fits");
+        draw_tries(&v->look, p);
+    }
     else
         pane_text(p, 0, 0, ROLE_DIM, v->look.pipeline ? "cutting the model into stages .." : "laying the forward pass out ..");
 }
