@@ -141,7 +141,6 @@ int pipe_instance_tie(struct pipe_instance *in, const struct pipe_tie *tie,
 int pipe_instance_finish(struct pipe_instance *in, struct err *e) MUST_CHECK;
 void pipe_instance_free(struct pipe_instance *in);
 
-
 /* The same problem with fewer points: `cut` holds `count` + 1 cuts of `from`, ascending, first 0
  * and last from->points; point i of the result is cut[i] .. cut[i+1]-1. Options are copied. */
 int pipe_instance_coarsen(const struct pipe_instance *from, const uint32_t *cut, uint32_t count,

@@ -30,7 +30,7 @@ static uint32_t find_uses(const struct plan *p, hlo_value v, struct use *out, ui
 
     for (hlo_id id = 0; id < q->m->count; id++) {
         uint32_t results = q->m->leaf_base[id + 1] - q->m->leaf_base[id];
-        if (hlo_op_info[hlo_at(q->m, id)->opcode].flags & HLO_OP_IS_FLOW || !q->costs.times[id])
+        if (hlo_op_info[hlo_at(q->m, id)->opcode].flags & HLO_OP_IS_FLOW || q->costs.times[id] == 0)
             continue;
         for (uint32_t leaf = 0; leaf + results < class_leaf_count(c, id); leaf++) {
             if (p->relaxed->origin[hlo_factors_value(q->m, id, leaf)] != v)
