@@ -53,6 +53,23 @@ static void set_parameters(const struct relaxed_plan *plan, double *bytes, doubl
     }
 }
 
+/* What a loop carries is in a buffer named after the value it begins with. Where that is free, zeros
+ * say, it has no status: the buffer is as the loop carries it. */
+static void set_carried(const struct relaxed_plan *plan, double *bytes)
+{
+    const struct problem *p = plan->problem;
+    const hlo_value *buffer = p->fusion.buffer;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (hlo_value v = 0; v < p->m->value_count; v++) {
+            hlo_value b = buffer[v];
+            if (!p->classes.is_free[b] || p->classes.is_free[v])
+                continue;
+            bytes[b] = pass == 0 ? 0 : bytes[v] > bytes[b] ? bytes[v] : bytes[b];
+        }
+    }
+}
+
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, struct err *e)
 {
     return relaxed_memory_peak(plan, out, NULL, e);
@@ -75,6 +92,7 @@ int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out
         second[v] = plan->held[v] == plan->made[v] ? 0 : held < made ? held : made;
     }
     if (ok) {
+        set_carried(plan, bytes);
         set_outputs(plan, bytes);
         set_parameters(plan, bytes, second);
         *out = memory_of_values(&p->memory, bytes, second, scratch);

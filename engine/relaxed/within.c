@@ -166,7 +166,7 @@ static void price_value(struct within *w, hlo_value v)
     const struct model *m = &r->model;
     hlo_value o = m->origin[v];
 
-    if (w->is_output[v] && !w->is_param[v])
+    if ((w->is_output[v] && !w->is_param[v]) || r->p->classes.is_free[v])
         return;
     if (o == HLO_NONE || m->maker[o] == UINT32_MAX) {
         w->constant +=

@@ -14,8 +14,8 @@
  *
  * Whether a plan fits is decided by relaxed_memory, all of it. A peak inside a loop or branch counts
  * what lives there with what lives around it. Left out of bytes_t, so that it stays a lower bound: an
- * output that stands in the schedule in a status of its own, second buffers of all-reduces and copies
- * before an update. */
+ * output that stands in the schedule in a status of its own, what loops carry from constants on, second
+ * buffers of all-reduces and copies before an update. */
 #ifndef AUTOMAP_ENGINE_RELAXED_WITHIN_H
 #define AUTOMAP_ENGINE_RELAXED_WITHIN_H
 
