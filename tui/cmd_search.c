@@ -85,6 +85,18 @@ static void print_memory(const struct core *c, const struct plan *plan)
     printf("\n");
 }
 
+/* How far below the best plan it is, where that is one the optimum can be compared with. */
+static void print_optimum(const struct core *c, const struct plan *plan)
+{
+    double ms = c->exact->cost.step_ms;
+    char a[UNITS_ROOM];
+
+    printf("  %-15s %12s  ", c->exact->proven ? "proven optimum" : "best known", units_ms(a, ms));
+    if (c->best->fits)
+        printf("%.2f %% below%s", 100 * (1 - ms / plan->cost.step_ms), plan->memory_limit > 0 ? ", " : "");
+    printf("%s\n", plan->memory_limit > 0 ? "within the memory limit" : "");
+}
+
 static void print_run(const struct core *c, const struct plan *plan)
 {
     struct plan_counts n = plan_count(plan);
@@ -98,10 +110,7 @@ static void print_run(const struct core *c, const struct plan *plan)
            units_ms(d, plan->cost.communication_ms));
     printf("  baseline        %12s  everything whole but the pins\n", units_ms(a, c->baseline_ms));
     if (c->exact && c->exact->fits && c->options.game.reward == GAME_REWARD_COST)
-        printf("  %-15s %12s  %.2f %% below%s\n", c->exact->proven ? "proven optimum" : "best known",
-               units_ms(a, c->exact->cost.step_ms),
-               100 * (1 - c->exact->cost.step_ms / plan->cost.step_ms),
-               plan->memory_limit > 0 ? ", within the memory limit" : "");
+        print_optimum(c, plan);
     if (plan->memory_limit > 0)
         print_memory(c, plan);
     printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n", units_count(a, n.dims),
