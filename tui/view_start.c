@@ -310,8 +310,11 @@ static void draw_sentence(const struct start *s, const struct pane *pane, int y)
                                     : text_cut_middle(cut, sizeof cut, name, pane->width / 2));
     if (cluster && *cluster) {
         text_clean(name, sizeof name, cluster, strlen(cluster));
-        pane_text(pane, pane_text(pane, x, y, ROLE_TEXT, " on "), y, ROLE_TEXT, name);
+        x = pane_text(pane, pane_text(pane, x, y, ROLE_TEXT, " on "), y, ROLE_TEXT, name);
     }
+    static const char then[] = " and starts the search";
+    if (!is_resumed(s) && x + (int)sizeof then - 1 <= pane->width)
+        pane_text(pane, x, y, ROLE_TEXT, then);
 }
 
 static void draw_start(struct panel *p, const struct pane *whole)
@@ -405,7 +408,7 @@ const struct panel_ops view_start = {
     .title = "start",
     .place = PLACE_START,
     .keys = &start_keys,
-    .hints = "down=choose cluster open file=file palette=commands tour help quit",
+    .hints = "down=choose cluster open file=file help tour palette=commands quit",
     .size = sizeof(struct start),
     .open = open_start,
     .draw = draw_start,
