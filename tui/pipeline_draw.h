@@ -1,9 +1,11 @@
-/* tui/pipeline_draw.h - the parts of view_pipeline.c; shared by it and pipeline_draw.c only. */
+/* tui/pipeline_draw.h - the parts of view_pipeline.c; shared by it, pipeline_draw.c and pipeline_watch.c only. */
 #ifndef AUTOMAP_TUI_PIPELINE_DRAW_H
 #define AUTOMAP_TUI_PIPELINE_DRAW_H
 
+#include "engine/pipeline/timeline.h"
 #include "tui/panel.h"
 #include "tui/pipeline_job.h"
+#include "tui/pipeline_learn.h"
 
 struct pipeline_shown {
     const struct pipeline *pipeline;
@@ -19,6 +21,21 @@ struct pipeline_shown {
 void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p, const struct head *h);
 void pipeline_draw_schedule(const struct pipeline_shown *s, const struct pane *p, bool spaced);
 void pipeline_draw_course(const struct pipeline_shown *s, const struct pane *p); /* C, A, W with the cuts */
+void pipeline_draw_learner(const struct pipeline_shown *s, const struct learn_look *k, const struct pane *p);
+
+/* Memory of the stage under the cursor over the schedule that is shown. */
+enum { STAGE_COLUMNS = 256, STAGE_TOPS = 12 };
+struct pipeline_memory {
+    bool made;
+    uint32_t stage;
+    double rows[STAGE_COLUMNS][TIMELINE_KINDS]; /* bytes; the most in each part of the makespan */
+    struct timeline_peak peak;
+    struct timeline_top top[STAGE_TOPS];
+    uint32_t tops;
+};
+int pipeline_memory_make(const struct pipeline_shown *s, struct pipeline_memory *out, struct err *e) MUST_CHECK;
+void pipeline_draw_memory(const struct pipeline_shown *s, const struct pipeline_memory *m, const struct pane *p);
+
 /* "encoder 14": the layer at a cut, in few words. */
 void pipeline_layer_text(const struct pipeline *l, uint32_t point, char *out, size_t room);
 

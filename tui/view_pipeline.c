@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What stands below the schedule. */
+enum pipeline_part { PART_COURSE, PART_MEMORY, PART_LEARNER, PART_COUNT };
+
 struct pipeline_view {
     struct pipeline_job *job;
     struct pipeline_options options; /* as asked for */
@@ -22,10 +25,16 @@ struct pipeline_view {
     uint32_t version;                /* of the job's plan that was taken last */
     bool moved;                      /* a person moved a cut: the job's next plan does not replace it */
     uint32_t drawn_version;          /* of the schedule; UINT32_MAX: to be made */
+    enum pipeline_part part;
+    struct pipeline_learn *learn;    /* NULL: not looked at yet */
+    struct learn_look learned;
+    uint64_t seed;                   /* of the learner */
+    struct pipeline_memory memory;   /* of the plan and schedule shown */
 };
 
 enum { PIPE_VIEW_LEFT, PIPE_VIEW_RIGHT, PIPE_VIEW_MOVE_LEFT, PIPE_VIEW_MOVE_RIGHT, PIPE_VIEW_SCHEDULE, PIPE_VIEW_BATCHES,
-       PIPE_VIEW_RECOMPUTE, PIPE_VIEW_RESET, PIPE_VIEW_GO, PIPE_VIEW_BACK };
+       PIPE_VIEW_RECOMPUTE, PIPE_VIEW_RESET, PIPE_VIEW_GO, PIPE_VIEW_BACK, PIPE_VIEW_PART, PIPE_VIEW_RUN, PIPE_VIEW_DECIDE,
+       PIPE_VIEW_EPISODE, PIPE_VIEW_SEED };
 static const struct action pipeline_actions[] = {
     [PIPE_VIEW_LEFT] = {"left", "in this view", "choose a stage and its cut", "cut", "h or Left", "Left"},
     [PIPE_VIEW_RIGHT] = {"right", "in this view", NULL, NULL, "l or Right", "Right"},
@@ -37,6 +46,11 @@ static const struct action pipeline_actions[] = {
     [PIPE_VIEW_RESET] = {"reset", "in this view", "the found plan again", "reset", "0", NULL},
     [PIPE_VIEW_GO] = {"go", "in this view", "go to the cut in the tree", "go there", "Enter", NULL},
     [PIPE_VIEW_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
+    [PIPE_VIEW_PART] = {"part", "in this view", "C A W, a stage's memory, the learner", "memory, learner", "Tab", NULL},
+    [PIPE_VIEW_RUN] = {"run", "in this view", "the learner runs, pauses", NULL, "Space", NULL},
+    [PIPE_VIEW_DECIDE] = {"decide", "in this view", "the learner decides one cut", NULL, ",", NULL},
+    [PIPE_VIEW_EPISODE] = {"episode", "in this view", "the learner plays one episode", NULL, ".", NULL},
+    [PIPE_VIEW_SEED] = {"seed", "in this view", "the learner again, another seed", NULL, "n", NULL},
 };
 static const struct key_table pipeline_keys = {"pipeline", pipeline_actions, sizeof pipeline_actions / sizeof *pipeline_actions};
 
@@ -48,9 +62,12 @@ static int start(struct panel *p, struct err *e)
     enum pipe_schedule_kind kind = v->shown.kind;
 
     pipe_schedule_free(&v->shown.schedule);
+    pipeline_learn_free(v->learn); /* it looks at the job's tables */
     pipeline_job_free(v->job);
     v->job = NULL;
+    v->learn = NULL;
     v->shown = (struct pipeline_shown){.kind = kind};
+    v->memory.made = false;
     v->version = 0;
     v->moved = false;
     v->drawn_version = UINT32_MAX;
@@ -70,13 +87,69 @@ static void close_pipeline(struct panel *p)
 {
     struct pipeline_view *v = p->state;
     pipe_schedule_free(&v->shown.schedule);
+    pipeline_learn_free(v->learn);
     pipeline_job_free(v->job);
 }
 
 static bool is_live(const struct panel *p)
 {
     const struct pipeline_view *v = p->state;
-    return v->job && !v->look.done;
+    return (v->job && !v->look.done) || (v->learn && v->learned.busy);
+}
+
+/* ---- the learner, and a stage's memory ---- */
+
+static bool has_learner(struct panel *p)
+{
+    struct pipeline_view *v = p->state;
+    struct err e;
+
+    if (v->learn)
+        return true;
+    if (!v->look.pipeline)
+        return false;
+    if (!pipeline_learn_new(v->look.pipeline, v->seed + 1, p->scene->now_ms > 0, &v->learn, &e))
+        return true;
+    app_say_err(p->scene->app, &e);
+    v->part = PART_COURSE;
+    return false;
+}
+
+static bool act_learner(struct panel *p, int action)
+{
+    struct pipeline_view *v = p->state;
+
+    if (action == PIPE_VIEW_SEED) {
+        pipeline_learn_free(v->learn);
+        v->learn = NULL;
+        v->seed++;
+    }
+    v->part = PART_LEARNER;
+    if (!has_learner(p))
+        return true;
+    if (action == PIPE_VIEW_RUN)
+        pipeline_learn_run(v->learn, !v->learned.running);
+    else if (action != PIPE_VIEW_SEED)
+        pipeline_learn_step(v->learn, action == PIPE_VIEW_EPISODE);
+    pipeline_learn_look(v->learn, &v->learned);
+    return true;
+}
+
+static void draw_part(struct panel *p, const struct pane *pane)
+{
+    struct pipeline_view *v = p->state;
+    struct err e;
+
+    if (v->part == PART_LEARNER && has_learner(p)) {
+        pipeline_learn_look(v->learn, &v->learned);
+        pipeline_draw_learner(&v->shown, &v->learned, pane);
+    } else if (v->part == PART_MEMORY) {
+        if ((!v->memory.made || v->memory.stage != v->shown.stage) && pipeline_memory_make(&v->shown, &v->memory, &e))
+            app_say_err(p->scene->app, &e);
+        pipeline_draw_memory(&v->shown, &v->memory, pane);
+    } else {
+        pipeline_draw_course(&v->shown, pane);
+    }
 }
 
 /* Takes the job's newest plan, unless a person has changed it; plays the schedule of what is shown. */
@@ -104,6 +177,7 @@ static bool refresh(struct panel *p)
     if (pipe_schedule_make(&s->pipeline->all, &s->plan, s->kind, &s->schedule, &e))
         app_say_err(p->scene->app, &e);
     v->drawn_version = v->version;
+    v->memory.made = false;
     return true;
 }
 
@@ -239,12 +313,15 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
     bool spaced = stages <= 6 && gantt >= 3 + 2 * stages - 1;
     int wanted = 3 + (spaced ? 2 * stages - 1 : stages);
     gantt = gantt > wanted ? wanted : gantt;
-    struct pane middle = pane_part(pane, 0, y, pane->width, gantt);
-    pipeline_draw_schedule(s, &middle, spaced);
+    struct pane middle = pane_part(pane, 0, y, pane->width, v->part != PART_COURSE && !course ? left : gantt);
+    if (v->part != PART_COURSE && !course) /* no room for both */
+        draw_part(p, &middle);
+    else
+        pipeline_draw_schedule(s, &middle, spaced);
     y += gantt + gap;
     struct pane low = pane_part(pane, 0, y, pane->width, course);
     if (course)
-        pipeline_draw_course(s, &low);
+        draw_part(p, &low);
     draw_notes(v, pane, pane->height - 1);
 }
 
@@ -326,6 +403,14 @@ static bool act_pipeline(struct panel *p, int action)
     if (!v->look.pipeline || !v->version)
         return false;
     switch (action) {
+    case PIPE_VIEW_PART:
+        v->part = (v->part + 1) % PART_COUNT;
+        return true;
+    case PIPE_VIEW_RUN:
+    case PIPE_VIEW_DECIDE:
+    case PIPE_VIEW_EPISODE:
+    case PIPE_VIEW_SEED:
+        return act_learner(p, action);
     case PIPE_VIEW_LEFT:
     case PIPE_VIEW_RIGHT:
         if (action == PIPE_VIEW_LEFT ? v->shown.stage > 0 : v->shown.stage + 1 < v->shown.plan.stages)
@@ -391,7 +476,7 @@ const struct panel_ops view_pipeline = {
     .title = "Pipeline",
     .place = PLACE_FULL,
     .keys = &pipeline_keys,
-    .hints = "left move-left schedule micro-batches recompute reset go back",
+    .hints = "left move-left schedule micro-batches recompute reset go part back",
     .size = sizeof(struct pipeline_view),
     .open = open_pipeline,
     .close = close_pipeline,

@@ -135,3 +135,8 @@ const struct pipe_space *pipe_search_space(const struct pipe_search *s)
 {
     return looks_anywhere(s->options.algorithm) ? NULL : &s->space;
 }
+
+const struct pipe_game *pipe_search_game(const struct pipe_search *s)
+{
+    return s->options.algorithm == PIPE_SEARCH_DQN ? &s->game : NULL;
+}

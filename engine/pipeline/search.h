@@ -76,8 +76,9 @@ bool pipe_search_is_proven(const struct pipe_search *s); /* of what the algorith
 /* Part done, 0 .. 1: enumerate and exact; 0 for those without an end. */
 double pipe_search_progress(const struct pipe_search *s);
 
-/* To look at: of a DQN search, NULL for others. */
+/* To look at; agent and game of a DQN search, NULL for others. */
 struct rl_agent *pipe_search_agent(struct pipe_search *s);
 const struct pipe_space *pipe_search_space(const struct pipe_search *s);
+const struct pipe_game *pipe_search_game(const struct pipe_search *s);
 
 #endif
