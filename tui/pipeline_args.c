@@ -44,6 +44,21 @@ static int take_number(const char *option, const char *value, uint32_t least, ui
     return 1;
 }
 
+/* "8:dot.17", "8:25%". */
+static int take_pin(struct pipeline_args *a, const char *value)
+{
+    struct pipeline_pin *pin = &a->options.pin[a->options.pins];
+    const char *colon = strchr(value, ':');
+    int64_t device;
+
+    if (!colon || !colon[1] || a->options.pins == PIPELINE_PINS_MOST ||
+        !hlo_parse_int(value, (size_t)(colon - value), &device) || device < 1 || device >= PIPE_DEVICES_MOST)
+        return args_wrong("--pin-cut", value, "DEVICE:PLACE such as 8:25%, at most 32 of them");
+    *pin = (struct pipeline_pin){.device = (uint32_t)device, .place = colon + 1};
+    a->options.pins++;
+    return 1;
+}
+
 void pipeline_args_init(struct pipeline_args *a)
 {
     *a = (struct pipeline_args){.search.space = pipe_space_paper()};
@@ -57,6 +72,8 @@ int pipeline_args_take(struct pipeline_args *a, int argc, char **argv, int *at)
         return a->options.recompute = true, 1;
     if (!strcmp(argv[*at], "--no-memory-limit"))
         return a->options.no_limit = true, 1;
+    if ((value = args_value("--pin-cut", argc, argv, at)))
+        return take_pin(a, value);
     if ((value = args_value("--batch", argc, argv, at)))
         return take_number("--batch", value, 1, 1 << 24, &a->options.batch);
     if ((value = args_value("--stages", argc, argv, at)))

@@ -1,6 +1,6 @@
 /* tui/pipeline_args.h - the options of a pipeline search: how the batch is cut, what a stage may be.
  *     --batch G --stages S --schedule eager|1f1b|gpipe --recompute --points all|N|=N --radius R
- *     --no-memory-limit */
+ *     --no-memory-limit --pin-cut DEVICE:PLACE */
 #ifndef AUTOMAP_TUI_PIPELINE_ARGS_H
 #define AUTOMAP_TUI_PIPELINE_ARGS_H
 
@@ -22,6 +22,8 @@ struct pipeline_args {
     "  --points all|N|=N          where to cut: anywhere; at the cheapest cut of each of N parts of\n" \
     "                             equal compute (default 128); between N parts of equal compute\n"  \
     "  --radius R                 device cuts of the candidates: R around server boundaries; default 3\n" \
+    "  --pin-cut DEVICE:PLACE     a stage begins at DEVICE with the forward instruction PLACE, or at a share of\n" \
+    "                             the forward computation, 8:25%; holds in every algorithm; repeatable\n" \
     "  --no-memory-limit          plans need not fit; without it stages stay within what a device has, or\n" \
     "                             --memory-limit\n"
 

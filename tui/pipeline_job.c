@@ -60,7 +60,8 @@ static bool instant(struct pipeline_job *j, struct pipe_plan *plan)
 /* Step by step, so that it can be left. */
 static int solve(struct pipeline_job *j, struct err *e)
 {
-    struct pipe_exact_options o = {.stages = j->options.stages, .variables = true};
+    struct pipe_exact_options o = {.stages = j->options.stages, .variables = true,
+                                   .pins = pipeline_pins(&j->pipeline, &j->pipeline.few)};
     struct pipe_exact_result result;
     struct pipe_exact *x;
     bool more = true;

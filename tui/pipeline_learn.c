@@ -153,6 +153,7 @@ static int prepare(struct pipeline_learn *n, uint64_t seed, struct err *e)
     int rc;
 
     o.space.stages = n->pipeline->options.stages;
+    o.space.pins = pipeline_pins(n->pipeline, &n->pipeline->few);
     rc = pipe_search_new(&n->pipeline->few, &o, &n->search, e);
     if (rc)
         return rc;

@@ -65,6 +65,7 @@ static int carry_out(const struct search_args *a, const struct pipeline *l, uint
     double start = now_s();
 
     o.space.stages = l->options.stages;
+    o.space.pins = pipeline_pins(l, &l->few);
     o.seed = seed;
     int rc = pipe_search_new(&l->few, &o, &s, e);
     if (rc)

@@ -39,6 +39,7 @@ static int run_one(const struct search_args *a, const struct pipeline *l, enum p
 
     o.algorithm = algorithm;
     o.space.stages = l->options.stages;
+    o.space.pins = pipeline_pins(l, &l->few);
     o.seed = a->search.seed;
     int rc = pipe_search_new(&l->few, &o, &s, e);
     if (rc)

@@ -34,7 +34,7 @@ struct pipeline_view {
 
 enum { PIPE_VIEW_LEFT, PIPE_VIEW_RIGHT, PIPE_VIEW_MOVE_LEFT, PIPE_VIEW_MOVE_RIGHT, PIPE_VIEW_SCHEDULE, PIPE_VIEW_BATCHES,
        PIPE_VIEW_RECOMPUTE, PIPE_VIEW_RESET, PIPE_VIEW_GO, PIPE_VIEW_BACK, PIPE_VIEW_PART, PIPE_VIEW_RUN, PIPE_VIEW_DECIDE,
-       PIPE_VIEW_EPISODE, PIPE_VIEW_SEED };
+       PIPE_VIEW_EPISODE, PIPE_VIEW_SEED, PIPE_VIEW_PIN };
 static const struct action pipeline_actions[] = {
     [PIPE_VIEW_LEFT] = {"left", "in this view", "choose a stage and its cut", "cut", "h or Left", "Left"},
     [PIPE_VIEW_RIGHT] = {"right", "in this view", NULL, NULL, "l or Right", "Right"},
@@ -50,6 +50,7 @@ static const struct action pipeline_actions[] = {
     [PIPE_VIEW_RUN] = {"run", "in this view", "the learner runs, pauses", NULL, "Space", NULL},
     [PIPE_VIEW_DECIDE] = {"decide", "in this view", "the learner decides one cut", NULL, ",", NULL},
     [PIPE_VIEW_EPISODE] = {"episode", "in this view", "the learner plays one episode", NULL, ".", NULL},
+    [PIPE_VIEW_PIN] = {"pin", "in this view", "pin that cut, or let it go", "pin", "p", NULL},
     [PIPE_VIEW_SEED] = {"seed", "in this view", "the learner again, another seed", NULL, "n", NULL},
 };
 static const struct key_table pipeline_keys = {"pipeline", pipeline_actions, sizeof pipeline_actions / sizeof *pipeline_actions};
@@ -388,6 +389,39 @@ static bool again(struct panel *p)
     return true;
 }
 
+/* The number of the pin of the cut behind the stage under the cursor; options.pins: none. */
+static uint32_t pin_here(const struct pipeline_view *v)
+{
+    const struct pipe_plan *plan = &v->shown.plan;
+    uint32_t cut = v->shown.stage + 1, n = 0;
+
+    while (n < v->options.pins && (cut >= plan->stages || v->options.pin[n].device != plan->device[cut]))
+        n++;
+    return n;
+}
+
+/* A pinned cut stays where it is; everything is made again around it. */
+static bool toggle_pin(struct panel *p)
+{
+    struct pipeline_view *v = p->state;
+    const struct pipe_plan *plan = &v->shown.plan;
+    uint32_t cut = v->shown.stage + 1, n = pin_here(v);
+
+    if (cut >= plan->stages || (n == v->options.pins && n == PIPELINE_PINS_MOST)) {
+        app_say(p->scene->app, cut >= plan->stages ? "the last stage has no cut behind it" : "no more pins");
+        return true;
+    }
+    if (n < v->options.pins) {
+        v->options.pin[n] = v->options.pin[--v->options.pins];
+        app_say(p->scene->app, "cut %u may move again", cut);
+    } else {
+        const char *place = hlo_name(v->look.pipeline->problem->m, v->look.pipeline->all.instruction[plan->pivot[cut]]);
+        v->options.pin[v->options.pins++] = (struct pipeline_pin){plan->device[cut], NULL, plan->pivot[cut]};
+        app_say(p->scene->app, "pinned: a stage begins at device %u with %s", plan->device[cut], place);
+    }
+    return again(p);
+}
+
 static bool act_pipeline(struct panel *p, int action)
 {
     struct pipeline_view *v = p->state;
@@ -406,6 +440,8 @@ static bool act_pipeline(struct panel *p, int action)
     case PIPE_VIEW_PART:
         v->part = (v->part + 1) % PART_COUNT;
         return true;
+    case PIPE_VIEW_PIN:
+        return toggle_pin(p);
     case PIPE_VIEW_RUN:
     case PIPE_VIEW_DECIDE:
     case PIPE_VIEW_EPISODE:

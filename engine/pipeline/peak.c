@@ -70,13 +70,23 @@ struct look {
     struct err *e;
 };
 
+static bool keeps_pins(const struct pipeline *l, const struct pipe_plan *p)
+{
+    struct pipe_pins pins = pipeline_pins(l, &l->all);
+    bool kept = true;
+
+    for (uint32_t s = 0; s < p->stages; s++)
+        kept &= pipe_pins_allow(&pins, p->pivot[s], p->pivot[s + 1], p->device[s], p->device[s + 1]);
+    return kept;
+}
+
 /* Prices `c` on pipeline `l`, which has its options, and keeps it when it lowers the peak. */
 static int try_change(struct look *k, const struct pipeline *l, struct pipeline_change c)
 {
     struct pipeline_peak peak;
     int rc;
 
-    if (!pipe_plan_is_valid(&l->all, &c.plan))
+    if (!pipe_plan_is_valid(&l->all, &c.plan) || !keeps_pins(k->l, &c.plan))
         return 0;
     c.micro_batches = l->options.micro_batches;
     c.schedule = l->options.schedule;

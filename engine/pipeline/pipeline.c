@@ -5,9 +5,75 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { INSTANT_TRIES = 4 };
+
+struct pipe_pins pipeline_pins(const struct pipeline *l, const struct pipe_instance *in)
+{
+    return (struct pipe_pins){in == &l->few ? l->pin_few : l->pin_all, l->options.pins};
+}
+
+/* The cut of `all` that a pin names; 0: none. */
+static uint32_t place_of(const struct pipeline *l, const char *place)
+{
+    char *end;
+    double share = strtod(place, &end) / 100;
+    uint32_t best = 0;
+
+    if (end == place || strcmp(end + strspn(end, " "), "%")) {
+        for (uint32_t p = 1; p < l->all.points; p++) {
+            if (!strcmp(hlo_name(l->problem->m, l->all.instruction[p]), place))
+                return p;
+        }
+        return 0;
+    }
+    for (uint32_t p = 1; p < l->all.points; p++) {
+        if (!best || fabs(pipeline_share(l, p) - share) < fabs(pipeline_share(l, best) - share))
+            best = p;
+    }
+    return best;
+}
+
+static int find_pins(struct pipeline *l, struct err *e)
+{
+    for (uint32_t n = 0; n < l->options.pins; n++) {
+        const struct pipeline_pin *pin = &l->options.pin[n];
+        l->pin_all[n] = (struct pipe_pin){pin->device, pin->place ? place_of(l, pin->place) : pin->position};
+        if (!l->pin_all[n].pivot || l->pin_all[n].pivot >= l->all.points)
+            return err_set(e, ERR_INPUT, "no cut at \"%.80s\", expected a forward instruction or a share such as 25%%",
+                           pin->place ? pin->place : "the end");
+        if (!pin->device || pin->device >= l->all.devices)
+            return err_set(e, ERR_INPUT, "a stage cannot be pinned to begin at device %u, expected 1 to %u", pin->device,
+                           l->all.devices - 1);
+    }
+    struct pipe_pins pins = pipeline_pins(l, &l->all);
+    return pipe_pins_are_valid(&l->all, &pins)
+               ? 0
+               : err_set(e, ERR_INFEASIBLE, "the pinned cuts contradict each other: devices and places must ascend together");
+}
+
+/* Puts the pinned cuts among those of `few`; there is room for all cuts there are. */
+static uint32_t add_pinned(struct pipeline *l, uint32_t count)
+{
+    for (uint32_t n = 0; n < l->options.pins; n++) {
+        uint32_t pivot = l->pin_all[n].pivot, at = 0;
+        while (l->cut[at] < pivot)
+            at++;
+        if (l->cut[at] != pivot) {
+            memmove(l->cut + at + 1, l->cut + at, (count + 1 - at) * sizeof *l->cut);
+            l->cut[at] = pivot;
+            count++;
+        }
+    }
+    for (uint32_t n = 0; n < l->options.pins; n++) {
+        l->pin_few[n] = (struct pipe_pin){l->pin_all[n].device, 0};
+        while (l->cut[l->pin_few[n].pivot] < l->pin_all[n].pivot)
+            l->pin_few[n].pivot++;
+    }
+    return count;
+}
 
 static int make_few(struct pipeline *l, struct err *e)
 {
@@ -16,7 +82,7 @@ static int make_few(struct pipeline *l, struct err *e)
     l->cut = mem_try((size_t)l->all.points + 1, sizeof *l->cut);
     if (!l->cut)
         return err_set(e, ERR_MEMORY, "not enough memory for the cuts of a pipeline");
-    uint32_t count = profile_cuts(&l->all, o->points, o->point_count, l->cut);
+    uint32_t count = add_pinned(l, profile_cuts(&l->all, o->points, o->point_count, l->cut));
     return pipe_instance_coarsen(&l->all, l->cut, count, &l->few, e);
 }
 
@@ -41,12 +107,14 @@ static int make_tables(struct pipeline *l, uint32_t micro_batches, struct err *e
                                    .recompute = o->recompute};
     int rc = profile_new(&l->order, &options, &l->all, e);
 
+    rc = rc ? rc : find_pins(l, e);
     return rc ? rc : make_few(l, e);
 }
 
 bool pipeline_instant(const struct pipeline *l, struct pipe_plan *out)
 {
-    struct pipe_goal goal = {.in = &l->few, .simulate = true, .stages = l->options.stages, .variables = true};
+    struct pipe_goal goal = {.in = &l->few, .simulate = true, .stages = l->options.stages, .variables = true,
+                             .pins = pipeline_pins(l, &l->few)};
     struct pipe_descent best;
 
     if (!pipe_instant(&goal, INSTANT_TRIES, &best))
@@ -202,7 +270,8 @@ static bool coarsen_plan(const struct pipeline *l, const struct pipe_plan *all, 
 /* Down by the makespan, at most PIPELINE_DESCENT_MOST plans. */
 static struct pipe_descent descend(const struct pipeline *l, const struct pipe_instance *in, const struct pipe_plan *from)
 {
-    struct pipe_goal goal = {.in = in, .simulate = true, .stages = l->options.stages, .variables = true};
+    struct pipe_goal goal = {.in = in, .simulate = true, .stages = l->options.stages, .variables = true,
+                             .pins = pipeline_pins(l, in)};
     struct pipe_descent d;
 
     pipe_descent_start(&d, from, pipe_goal_price(&goal, from));
@@ -233,8 +302,9 @@ bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *star
 
 int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e)
 {
-    struct pipe_exact_options o = {.stages = l->options.stages, .variables = true};
-    struct pipe_goal goal = {.in = &l->few, .stages = l->options.stages, .variables = true};
+    struct pipe_pins pins = pipeline_pins(l, &l->few);
+    struct pipe_exact_options o = {.stages = l->options.stages, .variables = true, .pins = pins};
+    struct pipe_goal goal = {.in = &l->few, .stages = l->options.stages, .variables = true, .pins = pins};
     struct pipe_descent instant;
     struct pipe_exact *x;
     bool done = false;
@@ -269,6 +339,7 @@ bool pipeline_best_candidate(const struct pipeline *l, struct pipe_plan *out, do
     struct err e;
 
     o.stages = l->options.stages;
+    o.pins = pipeline_pins(l, &l->few);
     *length_ms = INFINITY;
     if (pipe_space_new(&l->few, &o, &space, &e))
         return false; /* the paper has no candidate here: one device, too few variables */

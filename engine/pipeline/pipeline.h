@@ -14,6 +14,16 @@
 
 enum { PIPELINE_POINTS = 128 }; /* points solvers choose from unless told otherwise */
 
+/* A cut a person holds: a stage begins at `device` with the forward operation named, or, as "25 %" or "25%",
+ * at the cut nearest to that share of the forward computation (an instruction of an unrolled loop: its first trip).
+ * The text is borrowed. */
+struct pipeline_pin {
+    uint32_t device;
+    const char *place; /* NULL: `position` in the forward order */
+    uint32_t position;
+};
+enum { PIPELINE_PINS_MOST = 32 };
+
 struct pipeline_options {
     uint32_t batch;         /* global, of one step; 0: that of the file */
     uint32_t micro_batches; /* divides the batch; 0: the number with the shortest instant answer */
@@ -24,6 +34,8 @@ struct pipeline_options {
     double limit_bytes;     /* less than a device has; 0: what it has */
     enum profile_points points;
     uint32_t point_count;   /* 0: PIPELINE_POINTS */
+    struct pipeline_pin pin[PIPELINE_PINS_MOST]; /* they hold in every plan found here */
+    uint32_t pins;
 };
 
 struct pipeline {
@@ -32,13 +44,18 @@ struct pipeline {
     struct order order;
     struct pipe_instance all; /* a point per forward operation */
     struct pipe_instance few; /* what solvers choose from */
-    uint32_t *cut;            /* [few.points + 1] where its cuts lie in `all` */
+    uint32_t *cut;            /* [few.points + 1] where its cuts lie in `all`; pinned ones are among them */
+    struct pipe_pin pin_all[PIPELINE_PINS_MOST], pin_few[PIPELINE_PINS_MOST]; /* [options.pins] */
 };
 
-/* `p` must outlive it. ERR_INPUT when the batch cannot be cut so; else as order_new, profile_new. */
+/* `p` must outlive it. ERR_INPUT when the batch cannot be cut so, or a pin's place is none; ERR_INFEASIBLE
+ * when pins contradict each other; else as order_new, profile_new. */
 int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out,
                  struct err *e) MUST_CHECK;
 void pipeline_release(struct pipeline *l);
+
+/* The pins over the points of `all`, of `few`. */
+struct pipe_pins pipeline_pins(const struct pipeline *l, const struct pipe_instance *in);
 
 /* A plan over the points of `all`, and what it comes to. */
 struct pipeline_plan {

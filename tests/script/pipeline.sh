@@ -133,6 +133,20 @@ assert larger["opp+adp"]["compute_ms"] > 1.5 * limited["opp+adp"]["compute_ms"]
 assert all(faster[k]["step_time_ms"] <= asis[k]["step_time_ms"] for k in asis) and faster["pp"]["step_time_ms"] < 0.8 * asis["pp"]["step_time_ms"]
 P
 
+# a pinned cut holds in every algorithm and in the plan that is taken
+at=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["pivots"][0]["instruction"])' "$dir/plan.json")
+for algo in dqn random greedy enumerate descent exact; do
+    "$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 16 --algo $algo --episodes 40 --pin-cut "6:$at" \
+        --pin-cut 20:60% --json > "$dir/pinned.json"
+    python3 - "$dir/pinned.json" "$at" << 'P' || { echo "$algo moves a pinned cut"; exit 1; }
+import json, sys
+plan = json.load(open(sys.argv[1]))
+cuts = dict(zip(plan["device_cuts"], plan["pivots"]))
+assert cuts[6]["instruction"] == sys.argv[2] and abs(cuts[20]["share"] - 0.6) < 0.01, cuts
+assert plan["search"]["found_L_ms"] >= plan["optimum_L_ms"] - 1e-9 and plan["certified"]
+P
+done
+
 # refusals
 refuse() {
     want=$1; shift
@@ -146,6 +160,10 @@ refuse 1 "$automap" search "$base" "$c" --kind pp --overlap 2
 refuse 1 "$automap" search "$base" "$c" --kind pp --pin '#0:0=1'
 refuse 2 "$automap" search "$base" "$c" --kind all --algo exact --batch 64 --micro-batches 3
 refuse 1 "$automap" search "$base" "$c" --kind pp --set network
+refuse 1 "$automap" search "$base" "$c" --kind pp --pin-cut 8
+refuse 2 "$automap" search "$base" "$c" --kind pp --pin-cut 8:nothing
+refuse 2 "$automap" search "$base" "$c" --kind pp --pin-cut 32:50%
+refuse 4 "$automap" search "$base" "$c" --kind pp --pin-cut 8:50% --pin-cut 16:25%
 refuse 2 "$automap" search "$base" "$c" --kind pp --set network.speed=1
 refuse 1 "$automap" search "$base" "$c" --kind pp --memory-limit big
 refuse 1 "$automap" search "$base" "$c" --kind pp --zero 1
