@@ -375,7 +375,7 @@ static void test_words(void **state)
                 "1 w2 dim 0 f32[128/4 64] dot contracting mlp.py:14 mlp/down\n"
                 "\n"
                 "it costs 1 all-reduce, 8 kB, 0.0 ms a step\n"
-                "flip to whole 0.0 ms -0.0 ms if the rest stays\n");
+                "flip to whole 0.0 ms 0.0 ms if the rest stays\n");
     assert_int_equal(explain_dim(&plan, dim_of(p, "x:0"), &out, &e), 0);
     expect_text(&out,
                 "x dim 0 is whole: another dim of h (dot) is split mlp.py:12 mlp/up\n"
