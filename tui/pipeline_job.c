@@ -2,6 +2,7 @@
 
 #include "engine/live/thread.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,14 +58,18 @@ static bool instant(struct pipeline_job *j, struct pipe_plan *plan)
     return true;
 }
 
-/* Step by step, so that it can be left. */
-static int solve(struct pipeline_job *j, struct err *e)
+/* Step by step, so that it can be left. What cannot be as good as the instant answer is left out: where
+ * nothing else is found, that is the optimum. */
+static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has_first, struct err *e)
 {
     struct pipe_exact_options o = {.stages = j->options.stages, .variables = true,
                                    .pins = pipeline_pins(&j->pipeline, &j->pipeline.few)};
     struct pipe_exact_result result;
     struct pipe_exact *x;
+    double known = has_first ? pipe_score(&j->pipeline.few, first) : INFINITY;
     bool more = true;
+
+    o.known_ms = isfinite(known) ? known : 0;
     int rc = pipe_exact_new(&j->pipeline.few, &o, &x, e);
 
     if (rc)
@@ -78,6 +83,11 @@ static int solve(struct pipeline_job *j, struct err *e)
     }
     if (!more) {
         pipe_exact_result(x, &result);
+        if (!result.found && isfinite(known)) {
+            result.found = true;
+            result.plan = *first;
+            result.length_ms = known;
+        }
         pthread_mutex_lock(&j->lock);
         j->look.exact = result;
         j->look.has_exact = true;
@@ -157,7 +167,7 @@ static void *run(void *context)
     if (!rc && !stopped(j))
         has_first = instant(j, &first);
     if (!rc && !stopped(j))
-        rc = solve(j, &e);
+        rc = solve(j, &first, has_first, &e);
     if (!rc && !stopped(j))
         rc = choose(j, &first, has_first, &e);
     if (rc == ERR_INFEASIBLE && j->made)
