@@ -53,13 +53,21 @@ char *units_change(char out[static UNITS_ROOM], double value, int decimals)
     return out;
 }
 
-/* A number with one decimal and its unit. */
-static char *with_unit(char out[static UNITS_ROOM], double value, const char *unit)
+static char *with_unit(char out[static UNITS_ROOM], double value, int decimals, const char *unit)
 {
     char number[UNITS_ROOM];
 
-    snprintf(out, UNITS_ROOM, "%.36s %.8s", units_number(number, value, 1), unit);
+    snprintf(out, UNITS_ROOM, "%.36s %.8s", units_number(number, value, decimals), unit);
     return out;
+}
+
+int units_ms_decimals(double scale_ms)
+{
+    double scale = fabs(scale_ms);
+
+    if (!(scale > 0) || scale >= 9.995)
+        return 1;
+    return scale >= 0.9995 ? 2 : scale >= 0.09995 ? 3 : 4;
 }
 
 char *units_ms(char out[static UNITS_ROOM], double ms)
@@ -69,8 +77,8 @@ char *units_ms(char out[static UNITS_ROOM], double ms)
         return out;
     }
     if (fabs(ms) >= 9999.95)
-        return with_unit(out, ms / 1e3, "s");
-    return with_unit(out, ms, "ms");
+        return with_unit(out, ms / 1e3, 1, "s");
+    return with_unit(out, ms, units_ms_decimals(ms), "ms");
 }
 
 char *units_plain_ms(char out[static UNITS_ROOM], double ms)
@@ -94,7 +102,7 @@ char *units_bytes(char out[static UNITS_ROOM], double bytes)
     else if (size < 999.5e6)
         snprintf(out, UNITS_ROOM, "%.0f MB", bytes / 1e6);
     else
-        return with_unit(out, bytes / 1e9, "GB");
+        return with_unit(out, bytes / 1e9, 1, "GB");
     return out;
 }
 
@@ -114,5 +122,5 @@ char *units_rate(char out[static UNITS_ROOM], double per_second, const char *uni
 
 char *units_percent(char out[static UNITS_ROOM], double ratio)
 {
-    return with_unit(out, ratio * 100, "%");
+    return with_unit(out, ratio * 100, 1, "%");
 }

@@ -350,11 +350,20 @@ static void draw_letters(struct app *a)
 
 static void draw_all(struct app *a);
 
+/* The shortest step that all times on the screen are near to: it does not change while a search runs. */
+static double step_scale_ms(const struct watch *w)
+{
+    if (!w || !w->shot)
+        return 0;
+    return w->exact ? w->exact->cost.step_ms : w->shot->baseline_ms;
+}
+
 void app_draw(struct app *a)
 {
     int rows = app_tour_rows(a), height = a->height;
 
     grid_resize(&a->grid, a->width, height);
+    a->grid.ms_scale = step_scale_ms(a->scene.watch);
     a->hint_count = 0;
     a->height -= rows; /* a tour's caption stands below all else */
     draw_all(a);

@@ -35,6 +35,7 @@ struct grid {
     struct cell *cells;     /* row by row */
     int cursor_x, cursor_y; /* the hardware cursor; cursor_y < 0: hidden */
     size_t room;
+    double ms_scale;        /* a step of what is shown: all columns of times have its decimals; 0: unknown */
 };
 
 enum { GRID_MOST = 1000 }; /* columns and rows; larger windows are used up to here */
@@ -70,8 +71,11 @@ int pane_right(const struct pane *p, int end, int y, unsigned style, const char 
 int pane_right_format(const struct pane *p, int end, int y, unsigned style, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* A figure with commas from 1,000; ms of a column: one decimal below 10,000, none from there. */
+/* A figure with commas from 1,000; ms of a column: none from 10,000 on, else as many decimals as the grid's
+ * scale asks for, which are pane_ms_decimals. */
 int pane_right_number(const struct pane *p, int end, int y, unsigned style, double value, int decimals);
+int pane_ms_decimals(const struct pane *p);
+double pane_ms_least(const struct pane *p); /* a shorter time shows as 0 in a column */
 int pane_right_ms(const struct pane *p, int end, int y, unsigned style, double ms);
 
 /* Text cut to `width` columns as text_cut_middle does. */

@@ -235,17 +235,30 @@ static void add_best(struct row *r, const struct watch *w)
     add(r, w->best ? 4 : 0, 1, ROLE_TEXT, units_plain_ms(text, w->shot->baseline_ms));
 }
 
+/* "7.6" and " of 16 GB": one unit for both, but for a peak that would be 0.0 of it. */
+static void write_memory(char peak_text[static UNITS_ROOM], char *of, size_t room, double peak, double limit, bool limited)
+{
+    double unit = limit >= 1e9 ? 1e9 : 1e6;
+
+    if (peak / unit < 0.05)
+        units_bytes(peak_text, peak);
+    else
+        units_number(peak_text, peak / unit, 1);
+    snprintf(of, room, " of %.4g %s%s%s", limit / unit, unit == 1e9 ? "GB" : "MB", limited ? " limit" : "",
+             peak > limit ? ", over" : "");
+}
+
 /* Memory of a device under the best plan; at 110 columns with a bar. */
 static void draw_memory(const struct scene *s, const struct pane *p, const struct row *row)
 {
     double limit = watch_memory_limit(s->watch), peak = s->watch->memory.peak, share = peak / limit;
     unsigned style = share > 1 ? ROLE_ERR | BOLD : share > 0.8 ? ROLE_WARN : ROLE_TEXT;
-    char of[48], gb[UNITS_ROOM];
+    char of[48], figure[UNITS_ROOM];
     enum { BAR = 10 };
 
     bool limited = watch_is_limited(s->watch); /* what the search has to keep within, not all there is */
-    snprintf(of, sizeof of, " of %.4g GB%s%s", limit / 1e9, limited ? " limit" : "", share > 1 ? ", over" : "");
-    int figure = (int)strlen(units_number(gb, peak / 1e9, 1)), brief = figure + utf8_text_columns(of);
+    write_memory(figure, of, sizeof of, peak, limit, limited);
+    int brief = (int)strlen(figure) + utf8_text_columns(of);
     int used = width_of(row, 9), bar = used + 3 + brief + 8 + BAR <= p->width && p->width >= 100;
     int word = used + 3 + brief + 7 <= p->width;
     if (used + 3 + brief > p->width || !(limit > 0))
@@ -258,7 +271,7 @@ static void draw_memory(const struct scene *s, const struct pane *p, const struc
         pane_bar(p, x, 0, BAR, share, share > 1 ? ROLE_ERR : share > 0.8 ? ROLE_WARN : ROLE_CHOICE_1);
         x += BAR + 1;
     }
-    x = pane_text(p, x, 0, style, gb);
+    x = pane_text(p, x, 0, style, figure);
     pane_text(p, x, 0, ROLE_DIM, of);
 }
 

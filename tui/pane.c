@@ -114,9 +114,19 @@ int pane_right_number(const struct pane *p, int end, int y, unsigned style, doub
     return pane_right(p, end, y, style, units_number(number, value, decimals));
 }
 
+int pane_ms_decimals(const struct pane *p)
+{
+    return units_ms_decimals(p->grid->ms_scale);
+}
+
+double pane_ms_least(const struct pane *p)
+{
+    return 0.5 * pow(10, -pane_ms_decimals(p));
+}
+
 int pane_right_ms(const struct pane *p, int end, int y, unsigned style, double ms)
 {
-    return pane_right_number(p, end, y, style, ms, fabs(ms) < 9999.95);
+    return pane_right_number(p, end, y, style, ms, fabs(ms) < 9999.95 ? pane_ms_decimals(p) : 0);
 }
 
 int pane_cut(const struct pane *p, int x, int y, int width, unsigned style, const char *text)

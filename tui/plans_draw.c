@@ -266,14 +266,14 @@ void plans_draw_list(struct panel *p, const struct pane *pane)
 
 /* ---- compare ---- */
 
-static void draw_change(const struct pane *p, int end, int y, double change, bool is_ms,
+static void draw_change(const struct pane *p, int end, int y, double change, int decimals,
                         bool strong)
 {
-    bool none = fabs(change) < (is_ms ? 0.05 : 0.5);
+    bool none = fabs(change) < 0.5 * pow(10, -decimals);
     char text[UNITS_ROOM];
     unsigned style = none ? ROLE_DIM : !strong ? ROLE_TEXT : change > 0 ? ROLE_WARN : ROLE_OK;
 
-    pane_right(p, end, y, style, units_change(text, change, is_ms));
+    pane_right(p, end, y, style, units_change(text, change, decimals));
 }
 
 static int bars_end(const struct pane *p)
@@ -288,7 +288,7 @@ static void draw_bar(const struct pane *p, int y, double change, double most)
     int size = most > 0 ? (int)(fabs(change) / most * room + 0.5) : 0;
 
     pane_put(p, middle, y, ROLE_BORDER, U'│');
-    size = fabs(change) >= 0.05 && size < 1 ? 1 : size;
+    size = fabs(change) >= pane_ms_least(p) && size < 1 ? 1 : size;
     for (int i = 1; i <= size; i++)
         pane_put(p, change < 0 ? middle - i : middle + i, y, change < 0 ? ROLE_OK : ROLE_WARN,
                  U'█');
@@ -297,10 +297,10 @@ static void draw_bar(const struct pane *p, int y, double change, double most)
 struct part {
     const char *name;
     double a, b;
-    bool is_ms;
+    int decimals;
 };
 
-static int list_parts(const struct panel *p, struct part out[static PARTS + 2 * HLO_PHASE_COUNT])
+static int list_parts(const struct panel *p, int decimals, struct part out[static PARTS + 2 * HLO_PHASE_COUNT])
 {
     const struct plans *v = p->state;
     const struct plan_figures *a = &v->rows[v->a].figures, *b = &v->rows[v->b].figures;
@@ -310,32 +310,33 @@ static int list_parts(const struct panel *p, struct part out[static PARTS + 2 * 
                                           "all-reduce update", "all-reduce other"};
     int count = 0;
 
+    const double least = 0.5 * pow(10, -decimals);
     bool relaxed = v->rows[v->a].relaxed || v->rows[v->b].relaxed; /* whose time is not known by phase */
 
-    out[count++] = (struct part){"step, ms", a->cost.step_ms, b->cost.step_ms, true};
+    out[count++] = (struct part){"step, ms", a->cost.step_ms, b->cost.step_ms, decimals};
     if (relaxed) {
-        out[count++] = (struct part){"compute", a->cost.compute_ms, b->cost.compute_ms, true};
-        out[count++] = (struct part){"network", a->cost.communication_ms, b->cost.communication_ms, true};
+        out[count++] = (struct part){"compute", a->cost.compute_ms, b->cost.compute_ms, decimals};
+        out[count++] = (struct part){"network", a->cost.communication_ms, b->cost.communication_ms, decimals};
     }
     for (int i = 0; i < HLO_PHASE_COUNT && !relaxed; i++) {
-        if (a->compute_ms[i] >= 0.05 || b->compute_ms[i] >= 0.05)
-            out[count++] = (struct part){compute[i], a->compute_ms[i], b->compute_ms[i], true};
+        if (a->compute_ms[i] >= least || b->compute_ms[i] >= least)
+            out[count++] = (struct part){compute[i], a->compute_ms[i], b->compute_ms[i], decimals};
     }
     for (int i = 0; i < HLO_PHASE_COUNT && !relaxed; i++) {
-        if (a->network_ms[i] >= 0.05 || b->network_ms[i] >= 0.05)
-            out[count++] = (struct part){network[i], a->network_ms[i], b->network_ms[i], true};
+        if (a->network_ms[i] >= least || b->network_ms[i] >= least)
+            out[count++] = (struct part){network[i], a->network_ms[i], b->network_ms[i], decimals};
     }
-    out[count++] = (struct part){"all-reduces", a->reduces, b->reduces, false};
-    out[count++] = (struct part){"reshards", v->rows[v->a].reshards, v->rows[v->b].reshards, false};
-    out[count++] = (struct part){"collective MB", a->reduced_bytes / 1e6, b->reduced_bytes / 1e6, false};
-    out[count++] = (struct part){"memory, GB", a->memory / 1e9, b->memory / 1e9, true};
+    out[count++] = (struct part){"all-reduces", a->reduces, b->reduces, 0};
+    out[count++] = (struct part){"reshards", v->rows[v->a].reshards, v->rows[v->b].reshards, 0};
+    out[count++] = (struct part){"collective MB", a->reduced_bytes / 1e6, b->reduced_bytes / 1e6, 0};
+    out[count++] = (struct part){"memory, GB", a->memory / 1e9, b->memory / 1e9, 1};
     return count;
 }
 
 static int draw_parts(const struct panel *p, const struct pane *pane, int y, int most_rows)
 {
     struct part parts[PARTS + 2 * HLO_PHASE_COUNT];
-    int count = list_parts(p, parts), last = count - 4;
+    int count = list_parts(p, pane_ms_decimals(pane), parts), last = count - 4;
     double most = 0;
     bool bars = pane->width >= BARS_WIDTH;
     int first = pane->width >= 64 ? 34 : 29, second = first + 13, third = second + 13;
@@ -355,9 +356,9 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
         y++;
         pane_text(pane, 0, y, i ? ROLE_DIM : ROLE_TITLE | BOLD, part->name);
         for (int k = 0; k < 2; k++) {
-            pane_right_number(pane, k ? second : first, y, ROLE_TEXT, k ? part->b : part->a, part->is_ms);
+            pane_right_number(pane, k ? second : first, y, ROLE_TEXT, k ? part->b : part->a, part->decimals);
         }
-        draw_change(pane, third, y, change, part->is_ms, i == 0);
+        draw_change(pane, third, y, change, part->decimals, i == 0);
         if (bars && i && i < last)
             draw_bar(pane, y, change, most);
     }
@@ -378,7 +379,7 @@ static void draw_difference(const struct panel *p, const struct pane *pane, int 
     pane_text(pane, 10, y, ROLE_TEXT, watch_short_name(text, sizeof text, name, dims - 17));
     pane_right(pane, dims, y, ROLE_TEXT, units_count(text, d->dims));
     if (d->priced)
-        pane_right(pane, price, y, ROLE_TEXT, units_change(text, d->price_ms, 1));
+        pane_right(pane, price, y, ROLE_TEXT, units_change(text, d->price_ms, pane_ms_decimals(pane)));
     else
         pane_right(pane, price, y, ROLE_DIM, "-");
 }

@@ -126,7 +126,7 @@ static int draw_phases(const struct cost *v, const struct pane *p, int y, bool n
         const struct cost_group *g = &v->groups[n];
         double ms = network ? g->network_ms : g->compute_ms;
         char count[UNITS_ROOM], bytes[UNITS_ROOM];
-        if (ms < 0.05 || y >= p->height)
+        if (ms < pane_ms_least(p) || y >= p->height)
             continue;
         if (first)
             pane_text(p, 0, y, ROLE_DIM, network ? name > 11 ? "all-reduce" : "reduce" : "compute");

@@ -204,8 +204,8 @@ static void message_reward(const struct panel *p, char *out, size_t room)
     if (w && w->best && !w->best->fits)
         snprintf(out, room, "best %.3f: over the memory limit, below all that fits", w->best->score);
     else if (w && w->best && w->exact)
-        snprintf(out, room, "best %.3f, %s %.3f, in ln(baseline %s ms / step)", w->best->score,
-                 w->exact->proven ? "optimum" : "exact", w->exact->score, units_number(ms, w->shot->baseline_ms, 1));
+        snprintf(out, room, "best %.3f, %s %.3f, in ln(baseline %s / step)", w->best->score,
+                 w->exact->proven ? "optimum" : "exact", w->exact->score, units_ms(ms, w->shot->baseline_ms));
 }
 
 static void message_loss(const struct panel *p, char *out, size_t room)

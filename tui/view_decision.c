@@ -73,7 +73,7 @@ static void draw_answer(const struct watch *w, const struct pane *p, int y, int 
         pane_right(p, c->step, y, ROLE_DIM, "masked");
         return;
     }
-    pane_right(p, c->step, y, ROLE_TEXT, units_change(text, change, 1));
+    pane_right(p, c->step, y, ROLE_TEXT, units_change(text, change, pane_ms_decimals(p)));
 }
 
 /* "dim label   text", cut in the middle of the text where it must be. */
@@ -231,7 +231,7 @@ static void draw_cursor(const struct watch *w, const struct pane *p, int move)
         draw_fact(p, y++, "best", answer(m->best, m->classes, a));
     if (w->exact)
         draw_fact(p, y++, w->exact->proven ? "optimum" : "exact", answer(m->exact, m->classes, a));
-    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms alone", units_change(change, -m->saves_ms, 1));
+    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms alone", units_change(change, -m->saves_ms, pane_ms_decimals(p)));
     draw_fact(p, y++, "price", text);
     if (w->shot->state == LIVE_RUNNING && w->shot->epsilon > 0) {
         snprintf(text, sizeof text, "%.2f", w->shot->epsilon);

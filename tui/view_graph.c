@@ -297,7 +297,7 @@ static void draw_instruction(const struct graph *g, const struct watch *w, const
 
     draw_mark(p, y, move != MOVE_NONE && move == w->position ? TREE_NEXT : marks[watch_status(w, row->instruction) + 2]);
     draw_light(p, y, wave_light_of(&w->wave, &w->problem->classes, row->instruction));
-    if (ms >= 0.05) {
+    if (ms >= pane_ms_least(p)) {
         draw_ms(g, p, y, ms, c, false);
         ms_end -= 8;
     }
@@ -566,8 +566,8 @@ static void message_graph(const struct panel *p, char *out, size_t room)
         return;
     if (row->instruction == HLO_NONE) {
         const struct tree_node *node = &g->tree->nodes[row->node];
-        snprintf(out, room, "%s: %s instructions, %s of %s ms%s", node->name, units_count(count, node->below),
-                 units_number(ms, node->ms, 1), units_number(all, g->tree->total_ms, 1), node->differs ? "; the optimum decides otherwise here" : "");
+        snprintf(out, room, "%s: %s instructions, %s of %s%s", node->name, units_count(count, node->below),
+                 units_plain_ms(ms, node->ms), units_ms(all, g->tree->total_ms), node->differs ? "; the optimum decides otherwise here" : "");
         return;
     }
     const struct hlo_meta *meta = hlo_meta(g->problem->m, row->instruction);

@@ -137,7 +137,7 @@ static void draw_words(const struct lanes_view *v, const struct watch *w, const 
     pane_text(p, x, y, marks[status + 2].style, marks[status + 2].sign);
     if (wave_light_of(&w->wave, &w->problem->classes, id) != WAVE_DARK)
         pane_text(p, x + 1, y, ROLE_CHANGED | BOLD, "~");
-    if (w->ms[id] >= 0.05) {
+    if (w->ms[id] >= pane_ms_least(p)) {
         pane_right_ms(p, end, y, ROLE_TEXT, w->ms[id]);
         end -= 8;
     }

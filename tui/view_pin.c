@@ -120,7 +120,7 @@ static void draw_answers(const struct panel *p, const struct pane *pane, int y)
 }
 
 /* One figure now, with the pin, and the change; worse is amber. */
-static void draw_figure(const struct pane *p, int y, const char *what, const double values[2], const char *format,
+static void draw_figure(const struct pane *p, int y, const char *what, const double values[2], int decimals,
                         bool is_cost)
 {
     int first = p->width >= 60 ? 38 : 24, second = first + (p->width >= 60 ? 16 : 12), third = second + 13;
@@ -129,15 +129,10 @@ static void draw_figure(const struct pane *p, int y, const char *what, const dou
     if (y >= p->height)
         return;
     pane_text(p, 2, y, is_cost ? ROLE_TITLE | BOLD : ROLE_DIM, what);
-    for (int i = 0; i < 2; i++) {
-        if (format[0] == '1')
-            units_number(text, values[i], 1);
-        else
-            units_count(text, (int64_t)(values[i] + 0.5));
-        pane_right(p, i ? second : first, y, ROLE_TEXT, text);
-    }
+    for (int i = 0; i < 2; i++)
+        pane_right_number(p, i ? second : first, y, ROLE_TEXT, values[i], decimals);
     double change = values[1] - values[0];
-    pane_right(p, third, y, is_cost && change > 0.05 ? ROLE_WARN : ROLE_TEXT, units_change(text, change, format[0] == '1'));
+    pane_right(p, third, y, is_cost && change > pane_ms_least(p) ? ROLE_WARN : ROLE_TEXT, units_change(text, change, decimals));
 }
 
 static void draw_titles(const struct pane *p, int y)
@@ -162,13 +157,14 @@ static void draw_prices(const struct panel *p, const struct pane *pane, int y)
             pane_text(pane, 2, y, ROLE_DIM, "no price: see the note above");
         return;
     }
+    const int decimals = pane_ms_decimals(pane);
     draw_titles(pane, y++);
     draw_figure(pane, y++, now->proven ? "optimum, ms" : "best of exact, ms", (double[]){now->cost.step_ms, with->cost.step_ms},
-                "1", true);
-    draw_figure(pane, y++, "  compute", (double[]){now->cost.compute_ms, with->cost.compute_ms}, "1", false);
-    draw_figure(pane, y++, "  all-reduce", (double[]){now->cost.communication_ms, with->cost.communication_ms}, "1", false);
-    draw_figure(pane, y++, "all-reduces", (double[]){now->reduces, with->reduces}, "0", false);
-    draw_figure(pane, y++, "  MB", (double[]){now->reduced_bytes / 1e6, with->reduced_bytes / 1e6}, "0", false);
+                decimals, true);
+    draw_figure(pane, y++, "  compute", (double[]){now->cost.compute_ms, with->cost.compute_ms}, decimals, false);
+    draw_figure(pane, y++, "  all-reduce", (double[]){now->cost.communication_ms, with->cost.communication_ms}, decimals, false);
+    draw_figure(pane, y++, "all-reduces", (double[]){now->reduces, with->reduces}, 0, false);
+    draw_figure(pane, y++, "  MB", (double[]){now->reduced_bytes / 1e6, with->reduced_bytes / 1e6}, 0, false);
     if (y + 1 >= pane->height)
         return;
     snprintf(text, sizeof text, "%s · %u %s · the network is kept", with->proven ? "proven by exact" : "not proven",
@@ -268,7 +264,7 @@ static void draw_ends(const struct panel *p, const struct pane *pane, int y)
             pane_right(pane, x + i * step, y + 1, ROLE_DIM, "-");
         else
             pane_right_ms(pane, x + i * step, y + 1,
-                              at[i]->cost.step_ms > a->now.cost.step_ms + 0.05 ? ROLE_WARN : ROLE_TEXT, at[i]->cost.step_ms);
+                              at[i]->cost.step_ms > a->now.cost.step_ms + pane_ms_least(pane) ? ROLE_WARN : ROLE_TEXT, at[i]->cost.step_ms);
     }
 }
 

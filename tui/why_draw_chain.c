@@ -159,8 +159,8 @@ static void write_side_title(const struct panel *p, int side, char *out, size_t 
         int move = watch_move_of(w, k), size;
         size = snprintf(out, room, "%s", class_name(&w->names, k, name));
         if (move != MOVE_NONE)
-            snprintf(out + size, room - (size_t)size, ", saves %s ms alone",
-                     units_number(ms, w->move[move].saves_ms, 1));
+            snprintf(out + size, room - (size_t)size, ", saves %s alone",
+                     units_ms(ms, w->move[move].saves_ms));
     } else if (s->count) {
         snprintf(out, room, "to dim %u",
                  why_dim_number(v->seen.problem, s->steps[s->count - 1].dim));

@@ -150,14 +150,14 @@ static void draw_flip(const struct panel *p, const struct pane *pane, int y)
     x = x < 14 ? 14 : x + 2;
     if (a->flip_ms >= 0) {
         double change = a->flip_ms - a->step_ms;
-        x = pane_text(pane, x, y, ROLE_TEXT, units_number(ms, a->flip_ms, 1)) + 1;
-        x = pane_text(pane, x, y, change > 0.05 ? ROLE_WARN : ROLE_TEXT, units_change(ms, change, 1));
+        x = pane_text(pane, x, y, ROLE_TEXT, units_plain_ms(ms, a->flip_ms)) + 1;
+        x = pane_text(pane, x, y, change > pane_ms_least(pane) ? ROLE_WARN : ROLE_TEXT, units_change(ms, change, pane_ms_decimals(pane)));
         x = pane_text(pane, x, y, ROLE_DIM, " if the rest stays") + 3;
     } else {
         x = pane_text(pane, x, y, ROLE_DIM, "not beside the other splits") + 3;
     }
     if (v->keep[0].known && x + 16 <= pane->width) {
-        x = pane_text(pane, x, y, ROLE_TEXT, units_number(ms, v->keep[0].cost.step_ms, 1));
+        x = pane_text(pane, x, y, ROLE_TEXT, units_plain_ms(ms, v->keep[0].cost.step_ms));
         pane_text(pane, x, y, ROLE_DIM, v->keep[0].proven ? " at best, proven" : " at best");
     }
 }
@@ -168,10 +168,10 @@ static int draw_split_facts(const struct panel *p, const struct pane *pane, int 
     char count[UNITS_ROOM], ms[UNITS_ROOM];
 
     int x = pane_text(pane, 0, y, ROLE_DIM, "it costs");
-    x = pane_format(pane, 14, y, ROLE_TEXT, "%s all-reduces, %s ms", units_count(count, a->reduces),
-                    units_number(ms, a->reduce_ms, 1));
+    x = pane_format(pane, 14, y, ROLE_TEXT, "%s all-reduces, %s", units_count(count, a->reduces),
+                    units_ms(ms, a->reduce_ms));
     x = pane_text(pane, x + 3, y, ROLE_DIM, "it saves ");
-    pane_format(pane, x, y, ROLE_TEXT, "%s ms compute", units_number(ms, a->compute_saved_ms, 1));
+    pane_format(pane, x, y, ROLE_TEXT, "%s compute", units_ms(ms, a->compute_saved_ms));
     pane_text(pane, 0, y + 1, ROLE_DIM, "it excludes");
     x = pane_format(pane, 14, y + 1, ROLE_TEXT, "%s ", units_count(count, a->meets));
     pane_text(pane, x, y + 1, ROLE_DIM,
@@ -193,8 +193,8 @@ static int draw_keep(const struct panel *p, const struct pane *pane, int y)
         int x = pane_text(pane, 2, y, ROLE_DIM, "keep ");
         x = pane_text(pane, x, y, ROLE_TEXT, class_name(&w->names, of[i], name));
         if (v->keep[i].known)
-            pane_format(pane, x, y, ROLE_DIM, ": %s %s ms", v->keep[i].proven ? "optimum" : "best of exact",
-                        units_number(ms, v->keep[i].cost.step_ms, 1));
+            pane_format(pane, x, y, ROLE_DIM, ": %s %s", v->keep[i].proven ? "optimum" : "best of exact",
+                        units_ms(ms, v->keep[i].cost.step_ms));
         y++;
     }
     return y;

@@ -84,8 +84,8 @@ static void say_optimum(struct core *c)
         core_say(c, LOG_INFO, "exact: %s within %s", x->proven ? "no plan fits" : "no plan found that fits",
                  units_bytes(bytes, limit));
     else
-        core_say(c, LOG_INFO, "exact: %s %s ms, %s %s", x->proven ? "optimum" : "best",
-                 units_number(ms, x->cost.step_ms, 1), units_count(cases, (int64_t)x->nodes),
+        core_say(c, LOG_INFO, "exact: %s %s, %s %s", x->proven ? "optimum" : "best",
+                 units_ms(ms, x->cost.step_ms), units_count(cases, (int64_t)x->nodes),
                  x->nodes == 1 ? "case" : "cases");
 }
 
@@ -214,11 +214,11 @@ static void say_best(struct core *c, double before)
     const char *over = c->best && !c->best->fits ? ", over the memory limit" : "";
     char ms[UNITS_ROOM], was[UNITS_ROOM];
 
-    units_number(ms, search_best(c->search)->cost.step_ms, 1);
+    units_ms(ms, search_best(c->search)->cost.step_ms);
     if (before > 0)
-        core_say(c, LOG_BEST, "best %s ms, was %s%s", ms, units_number(was, before, 1), over);
+        core_say(c, LOG_BEST, "best %s, was %s%s", ms, units_plain_ms(was, before), over);
     else
-        core_say(c, LOG_BEST, "best %s ms%s", ms, over);
+        core_say(c, LOG_BEST, "best %s%s", ms, over);
 }
 
 static void end_episode(struct core *c)
@@ -320,8 +320,8 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
     c->act_count = 1;
     core_find_baseline(c);
     char ms[UNITS_ROOM];
-    core_say(c, LOG_INFO, "%u decisions, baseline %s ms, seed %llu",
-             search_game(c->search)->move_count, units_number(ms, c->baseline_ms, 1), (unsigned long long)o->seed);
+    core_say(c, LOG_INFO, "%u decisions, baseline %s, seed %llu",
+             search_game(c->search)->move_count, units_ms(ms, c->baseline_ms), (unsigned long long)o->seed);
     core_solve_exactly(c);
     core_split_batch(c);
     return 0;

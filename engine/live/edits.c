@@ -226,8 +226,8 @@ int core_edit_problem(struct core *c, const struct live_command *command, struct
     rc = core_push_act(c, &next, e);
     char ms[UNITS_ROOM];
     if (!rc)
-        core_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %s ms", search_game(c->search)->move_count,
-                 units_number(ms, c->baseline_ms, 1));
+        core_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %s", search_game(c->search)->move_count,
+                 units_ms(ms, c->baseline_ms));
     return rc;
 }
 

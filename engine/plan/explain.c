@@ -173,7 +173,7 @@ static void add_flips(const struct plan *p, class_id k, struct str *out)
             continue;
         mesh_set_format(&p->problem->mesh, a, axes, sizeof axes);
         str_format(out, "  flip to %-8s %12s  %s ms if the rest stays\n", a ? axes : "whole",
-                   units_ms(ms, flipped), units_change(change, flipped - p->cost.step_ms, 1));
+                   units_ms(ms, flipped), units_change(change, flipped - p->cost.step_ms, units_ms_decimals(p->cost.step_ms)));
     }
 }
 

@@ -96,7 +96,7 @@ expect 0 'sharding=\{devices=\[1,1,1,16\]<=\[16\]\}' export "$vgg" "$a16" --plan
 expect 0 '"strict_ms"' export "$vgg" "$a16" --plan "$relaxed" --format json
 expect 2 'a relaxed plan has no form jax' export "$vgg" "$a16" --plan "$relaxed" --format jax
 expect 0 '^72 reshards' explain "$vgg" "$a16" --plan "$relaxed"
-expect 0 'without it: the best plan found takes 118\.6 ms a step, 4\.9 ms more' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53
+expect 0 'without it: the best plan found takes 118\.6 ms a step, 4\.87 ms more' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53
 expect 0 '"possible":.*true' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53 --json
 expect 2 'no reshard 99: the plan has 72' explain "$vgg" "$a16" --plan "$relaxed" --reshard 99
 expect 1 'from 1 on' explain "$vgg" "$a16" --plan "$relaxed" --reshard 0

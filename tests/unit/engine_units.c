@@ -46,6 +46,14 @@ static void times_change_to_seconds_at_10000_ms(void **state)
 
     (void)state;
     assert_string_equal(units_ms(out, 9999.94), "9,999.9 ms");
+    assert_string_equal(units_ms(out, 10), "10.0 ms");
+    assert_string_equal(units_ms(out, 9.999), "10.0 ms");
+    assert_string_equal(units_ms(out, 8.7512), "8.75 ms");
+    assert_string_equal(units_ms(out, 0.5444), "0.544 ms");
+    assert_string_equal(units_ms(out, -0.04196), "-0.0420 ms");
+    assert_string_equal(units_ms(out, 0.00001), "0.0000 ms");
+    assert_string_equal(units_ms(out, 0), "0.0 ms");
+    assert_int_equal(units_ms_decimals(NAN), 1);
     assert_string_equal(units_ms(out, 9999.96), "10.0 s");
     assert_string_equal(units_ms(out, 58993.4), "59.0 s");
     assert_string_equal(units_ms(out, 5e6), "5,000.0 s");

@@ -374,8 +374,8 @@ static void test_words(void **state)
                 "? t dim 1 f32[32 128/4] asked\n"
                 "1 w2 dim 0 f32[128/4 64] dot contracting mlp.py:14 mlp/down\n"
                 "\n"
-                "it costs 1 all-reduce, 8 kB, 0.0 ms a step\n"
-                "flip to whole 0.0 ms 0.0 ms if the rest stays\n");
+                "it costs 1 all-reduce, 8 kB, 0.0301 ms a step\n"
+                "flip to whole 0.0152 ms -0.0300 ms if the rest stays\n");
     assert_int_equal(explain_dim(&plan, dim_of(p, "x:0"), &out, &e), 0);
     expect_text(&out,
                 "x dim 0 is whole: another dim of h (dot) is split mlp.py:12 mlp/up\n"
@@ -412,8 +412,8 @@ static void test_words(void **state)
     expect_text(&out,
                 "y (dot) mlp.py:14 mlp/down\n"
                 "result f32[32 64]\n"
-                "compute 0.0 ms 1.311e+05 flops, 20 kB moved, 1 times a step\n"
-                "all-reduce 0.0 ms all-reduce of 8 kB over x: 0.0301 ms\n"
+                "compute 0.0050 ms 1.311e+05 flops, 20 kB moved, 1 times a step\n"
+                "all-reduce 0.0301 ms all-reduce of 8 kB over x: 0.0301 ms\n"
                 "inside 0.0001 ms moving bytes 0.0300 ms latency\n"
                 "4 devices a group: 4 inside a server, 1 server; the parts follow each other\n"
                 "\n"
