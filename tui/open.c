@@ -160,8 +160,9 @@ static void show(struct app *a, struct watch *w)
 void app_follow_edit(struct app *a)
 {
     struct panel *graph = a->placed[PANEL_GRAPH];
-    hlo_id here = graph && graph->ops->instruction_here ? graph->ops->instruction_here(graph) : HLO_NONE;
+    hlo_id row = graph && graph->ops->instruction_here ? graph->ops->instruction_here(graph) : HLO_NONE;
     struct watch *next, *old = a->watch;
+    hlo_id here = old->here;
     int cursor = old->cursor;
     void *memory[PANEL_COUNT] = {NULL};
     struct err e = {0};
@@ -189,8 +190,9 @@ void app_follow_edit(struct app *a)
         free(memory[i]);
     }
     graph = a->placed[PANEL_GRAPH];
-    if (graph && here != HLO_NONE)
-        graph->ops->go_to(graph, here);
+    if (graph && row != HLO_NONE)
+        graph->ops->go_to(graph, row);
+    next->here = here;
 }
 
 /* A journal tells the cluster's path; its row, what it was asked for. */

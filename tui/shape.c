@@ -83,3 +83,14 @@ int shape_dims_width(const struct watch *w, hlo_value v)
 {
     return walk(w, v, false, NULL, 0, 0, 0);
 }
+
+int shape_plain_width(const struct watch *w, hlo_value v)
+{
+    const struct hlo_shape *s = hlo_value_shape(w->problem->m, v);
+    int width = (int)strlen(hlo_type_info[s->type].name) + 2;
+    char text[DIM_ROOM];
+
+    for (uint32_t d = 0; d < s->rank; d++)
+        width += snprintf(text, sizeof text, "%lld", (long long)s->dims[d]) + (d > 0);
+    return s->rank ? width + 2 : width;
+}

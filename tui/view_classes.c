@@ -10,11 +10,15 @@
 #include "tui/watch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct row {
     int first, count; /* decisions first .. first + count - 1 */
+    double key;       /* that rows are sorted by, the greatest first */
 };
+
+enum sort { SORT_ORDER, SORT_SAVES, SORT_REDUCES, SORT_DIMS, SORTS };
 
 struct classes_view {
     struct list list;
@@ -22,73 +26,19 @@ struct classes_view {
     struct row *rows;
     int row_count;
     bool unfolded; /* every decision a row of its own */
+    enum sort sort;
     const struct problem *priced; /* that `reduces` is of; only compared */
     struct class_reduces *reduces; /* [classes]; NULL: out of memory */
     char title[32];
 };
 
-enum { CLASSES_OPEN, CLASSES_FOLD };
+enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
 static const struct action classes_actions[] = {
     [CLASSES_OPEN] = {"open", "in this panel", "members and conflicts", "members", "Enter or l or Right", NULL},
     [CLASSES_FOLD] = {"fold", "in this panel", "fold series", NULL, "x", NULL},
+    [CLASSES_SORT] = {"sort", "in this panel", "sort by the next column", "sort", "s", NULL},
 };
-static const struct key_table classes_keys = {"classes", classes_actions, 2};
-
-static void make_rows(struct classes_view *v, const struct watch *w, const struct match *filter)
-{
-    free(v->rows);
-    v->rows = mem_alloc(((size_t)w->move_count + 1) * sizeof *v->rows);
-    v->row_count = 0;
-    v->moves = w->moves;
-    for (int n = 0, end; n < w->move_count; n = end) {
-        for (end = n + 1; !v->unfolded && end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem);)
-            end++;
-        if (match_text(filter, w->move[n].name))
-            v->rows[v->row_count++] = (struct row){n, end - n};
-    }
-}
-
-static int row_of(const struct classes_view *v, int move)
-{
-    for (int n = 0; n < v->row_count; n++) {
-        if (move < v->rows[n].first + v->rows[n].count)
-            return n;
-    }
-    return 0;
-}
-
-static void read_classes(struct panel *p)
-{
-    struct classes_view *v = p->state;
-    const struct watch *w = p->scene->watch;
-
-    if (w && v->priced != w->problem) {
-        struct err e;
-        free(v->reduces);
-        v->priced = w->problem;
-        if (class_reduces_all(w, &v->reduces, &e))
-            v->reduces = NULL;
-    }
-    if (w && v->moves != w->moves) {
-        make_rows(v, w, p->filter);
-        list_fit(&v->list, v->row_count, v->list.rows);
-    }
-}
-
-static int open_classes(struct panel *p, const void *arg, struct err *e)
-{
-    (void)arg;
-    (void)e;
-    read_classes(p);
-    return 0;
-}
-
-static void close_classes(struct panel *p)
-{
-    struct classes_view *v = p->state;
-    free(v->rows);
-    free(v->reduces);
-}
+static const struct key_table classes_keys = {"classes", classes_actions, 3};
 
 /* Sums over a row. */
 struct figures {
@@ -116,6 +66,89 @@ static struct figures sum(const struct classes_view *v, const struct watch *w, s
             f.reduces += v->reduces[w->moves->pool[g->classes + i]].count;
     }
     return f;
+}
+
+static double key_of(const struct classes_view *v, const struct watch *w, struct row r)
+{
+    struct figures f = sum(v, w, r);
+    const double keys[SORTS] = {
+        [SORT_ORDER] = 0, [SORT_SAVES] = f.saves_ms, [SORT_REDUCES] = f.reduces, [SORT_DIMS] = f.dims};
+    return keys[v->sort];
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key ? -1 : 1) : x->first - y->first;
+}
+
+/* Figures they are sorted by are of the problem, not of the plan: rows stand still while it searches. */
+static void make_rows(struct classes_view *v, const struct watch *w, const struct match *filter)
+{
+    free(v->rows);
+    v->rows = mem_alloc(((size_t)w->move_count + 1) * sizeof *v->rows);
+    v->row_count = 0;
+    v->moves = w->moves;
+    for (int n = 0, end; n < w->move_count; n = end) {
+        for (end = n + 1; !v->unfolded && end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem);)
+            end++;
+        struct row r = {.first = n, .count = end - n};
+        r.key = key_of(v, w, r);
+        if (match_text(filter, w->move[n].name))
+            v->rows[v->row_count++] = r;
+    }
+    qsort(v->rows, (size_t)v->row_count, sizeof *v->rows, by_key);
+}
+
+static int row_of(const struct classes_view *v, int move)
+{
+    for (int n = 0; n < v->row_count; n++) {
+        if (move >= v->rows[n].first && move < v->rows[n].first + v->rows[n].count)
+            return n;
+    }
+    return 0;
+}
+
+/* Rows anew, the cursor on the row of a decision. */
+static void show_rows(struct panel *p, int move)
+{
+    struct classes_view *v = p->state;
+
+    make_rows(v, p->scene->watch, p->filter);
+    list_fit(&v->list, v->row_count, v->list.rows);
+    if (move != MOVE_NONE)
+        list_go(&v->list, row_of(v, move));
+}
+
+static void read_classes(struct panel *p)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+
+    if (w && v->priced != w->problem) {
+        struct err e;
+        free(v->reduces);
+        v->priced = w->problem;
+        if (class_reduces_all(w, &v->reduces, &e))
+            v->reduces = NULL;
+    }
+    if (w && v->moves != w->moves)
+        show_rows(p, MOVE_NONE);
+}
+
+static int open_classes(struct panel *p, const void *arg, struct err *e)
+{
+    (void)arg;
+    (void)e;
+    read_classes(p);
+    return 0;
+}
+
+static void close_classes(struct panel *p)
+{
+    struct classes_view *v = p->state;
+    free(v->rows);
+    free(v->reduces);
 }
 
 /* "1", "0", "·", or "3/6" of a series. */
@@ -191,17 +224,21 @@ static void draw_row(const struct classes_view *v, const struct watch *w, const 
         pane_right(p, c->reduces, y, ROLE_TEXT, units_count(text, (int64_t)(f.reduces + 0.5)));
 }
 
-static void draw_titles(const struct pane *p, const struct columns *c)
+static void draw_title(const struct pane *p, int end, const char *title, bool is_sorted)
+{
+    if (end)
+        pane_right_format(p, end, 0, is_sorted ? ROLE_TITLE | BOLD : ROLE_DIM, "%s%s", is_sorted ? "▾" : "", title);
+}
+
+static void draw_titles(const struct pane *p, const struct columns *c, enum sort sort)
 {
     pane_text(p, 0, 0, ROLE_DIM, "now");
     if (c->best)
         pane_text(p, c->best, 0, ROLE_DIM, "best");
     pane_text(p, c->name, 0, ROLE_DIM, "class");
-    if (c->dims)
-        pane_right(p, c->dims, 0, ROLE_DIM, "dims");
-    pane_right(p, c->saves, 0, ROLE_DIM, "saves ms");
-    if (c->reduces)
-        pane_right(p, c->reduces, 0, ROLE_DIM, "reduces");
+    draw_title(p, c->dims, "dims", sort == SORT_DIMS);
+    draw_title(p, c->saves, "saves ms", sort == SORT_SAVES);
+    draw_title(p, c->reduces, "reduces", sort == SORT_REDUCES);
 }
 
 static bool has_titles(int width, int height, int rows)
@@ -223,7 +260,7 @@ static void draw_classes(struct panel *p, const struct pane *pane)
     }
     struct columns c = columns_for(pane->width, widest);
     if (titles)
-        draw_titles(pane, &c);
+        draw_titles(pane, &c, v->sort);
     list_fit(&v->list, v->row_count, pane->height - titles);
     if (!p->focus && v->row_count)
         list_go(&v->list, row_of(v, w->cursor));
@@ -243,6 +280,7 @@ static void head_classes(const struct panel *p, struct head *h, char *note, size
 {
     struct classes_view *v = p->state;
     const struct watch *w = p->scene->watch;
+    static const char *const sorts[SORTS] = {"by group size", "by saves ms", "by reduces", "by dims"};
     uint32_t dims = 0, classes = 0;
 
     for (int n = 0; w && n < w->move_count; n++) {
@@ -253,7 +291,9 @@ static void head_classes(const struct panel *p, struct head *h, char *note, size
     if (p->width < 48)
         h->title = v->title;
     if (p->width >= 48)
-        snprintf(note, room, "%u · %u dims · by group size", classes, dims);
+        snprintf(note, room, "%u · %u dims · %s", classes, dims, sorts[v->sort]);
+    else if (v->sort != SORT_ORDER)
+        snprintf(note, room, "%s", sorts[v->sort]);
     else if (p->width >= 40)
         snprintf(note, room, "now best · dims · saves ms");
     else
@@ -313,9 +353,7 @@ static void open_class(struct panel *p, int move)
         return;
     if (v->rows[v->list.cursor].count > 1) {
         v->unfolded = true;
-        make_rows(v, w, p->filter);
-        list_fit(&v->list, v->row_count, v->list.rows);
-        list_go(&v->list, row_of(v, move));
+        show_rows(p, move);
         return;
     }
     class_id k = w->moves->pool[w->moves->items[move].classes];
@@ -334,26 +372,47 @@ static bool act_classes(struct panel *p, int action)
         open_class(p, move);
         return true;
     }
-    v->unfolded = !v->unfolded;
-    make_rows(v, p->scene->watch, p->filter);
-    list_fit(&v->list, v->row_count, v->list.rows);
-    if (move != MOVE_NONE)
-        list_go(&v->list, row_of(v, move));
+    if (action == CLASSES_SORT)
+        v->sort = (v->sort + 1) % SORTS;
+    else
+        v->unfolded = !v->unfolded;
+    show_rows(p, move);
     return true;
 }
 
 static void filter_classes(struct panel *p)
 {
-    struct classes_view *v = p->state;
-    int move = move_of_row(p);
-
     if (!p->scene->watch)
         return;
-    make_rows(v, p->scene->watch, p->filter);
-    list_fit(&v->list, v->row_count, v->list.rows);
-    if (move != MOVE_NONE)
-        list_go(&v->list, row_of(v, move));
+    show_rows(p, move_of_row(p));
     follow(p);
+}
+
+/* What is sorted and unfolded, for an edited problem. */
+struct classes_memory {
+    bool unfolded;
+    enum sort sort;
+};
+
+static void *remember_classes(const struct panel *p)
+{
+    const struct classes_view *v = p->state;
+    struct classes_memory *m = mem_try(1, sizeof *m);
+
+    if (m)
+        *m = (struct classes_memory){v->unfolded, v->sort};
+    return m;
+}
+
+static void recall_classes(struct panel *p, const void *memory)
+{
+    const struct classes_memory *m = memory;
+    struct classes_view *v = p->state;
+
+    v->unfolded = m->unfolded;
+    v->sort = m->sort;
+    if (p->scene->watch)
+        show_rows(p, p->scene->watch->cursor);
 }
 
 static bool find_classes(struct panel *p, const struct match *pattern, int step)
@@ -409,7 +468,7 @@ const struct panel_ops view_classes = {
     .place = PLACE_LAYOUT,
     .id = PANEL_CLASSES,
     .keys = &classes_keys,
-    .hints = "run decide pin backtrack undo why +plans=views export command search down=row zoom help",
+    .hints = "run decide pin backtrack undo why +plans=views export command search sort down=row zoom help",
     .size = sizeof(struct classes_view),
     .open = open_classes,
     .close = close_classes,
@@ -423,6 +482,8 @@ const struct panel_ops view_classes = {
     .click = click_classes,
     .find = find_classes,
     .filter = filter_classes,
+    .remember = remember_classes,
+    .recall = recall_classes,
     .move_here = move_of_row,
     .name_here = name_of_row,
     .message = message_classes,

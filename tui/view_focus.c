@@ -102,6 +102,42 @@ static int open_focus(struct panel *p, const void *arg, struct err *e)
     return 0;
 }
 
+/* What is shown, told by ids: an edited problem has the same instructions. */
+struct focus_memory {
+    hlo_id centre, cursor, trail[TRAIL];
+    int radius, at, trail_count;
+    bool all;
+};
+
+static void *remember_focus(const struct panel *p)
+{
+    const struct focus *f = p->state;
+    struct focus_memory *m = f->centre == HLO_NONE ? NULL : mem_try(1, sizeof *m);
+
+    if (!m)
+        return NULL;
+    *m = (struct focus_memory){.centre = f->centre, .cursor = f->cursor, .radius = f->radius,
+                               .at = f->at, .trail_count = f->trail_count, .all = f->all};
+    memcpy(m->trail, f->trail, sizeof m->trail);
+    return m;
+}
+
+static void recall_focus(struct panel *p, const void *memory)
+{
+    const struct focus_memory *m = memory;
+    struct focus *f = p->state;
+
+    if (!f->tree)
+        return;
+    f->radius = m->radius;
+    f->all = m->all;
+    f->at = m->at;
+    f->trail_count = m->trail_count;
+    memcpy(f->trail, m->trail, sizeof f->trail);
+    show(f, m->centre);
+    f->cursor = m->cursor;
+}
+
 /* ---- words of a node ---- */
 
 static bool has_shape(const struct hlo_module *m, hlo_id id)
@@ -598,6 +634,8 @@ const struct panel_ops view_focus = {
     .move_here = move_here,
     .instruction_here = instruction_here,
     .go_to = go_to_focus,
+    .remember = remember_focus,
+    .recall = recall_focus,
     .name_here = name_here,
     .message = message_focus,
 };

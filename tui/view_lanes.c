@@ -254,6 +254,35 @@ static hlo_id instruction_here(const struct panel *p)
     return v->rows && v->list.cursor < v->count ? v->rows[v->list.cursor] : HLO_NONE;
 }
 
+/* Where it stands, told by ids: an edited problem has the same instructions. */
+struct lanes_memory {
+    hlo_id cursor, top;
+    bool all;
+};
+
+static void *remember_lanes(const struct panel *p)
+{
+    const struct lanes_view *v = p->state;
+    struct lanes_memory *m = v->rows && v->count ? mem_try(1, sizeof *m) : NULL;
+
+    if (m)
+        *m = (struct lanes_memory){v->rows[v->list.cursor], v->rows[v->list.top], v->all};
+    return m;
+}
+
+static void recall_lanes(struct panel *p, const void *memory)
+{
+    const struct lanes_memory *m = memory;
+    struct lanes_view *v = p->state;
+
+    if (!v->rows)
+        return;
+    v->all = m->all;
+    make_rows(v);
+    v->list.top = row_of(v, m->top);
+    v->list.cursor = row_of(v, m->cursor);
+}
+
 static int move_here(const struct panel *p)
 {
     hlo_id id = instruction_here(p);
@@ -320,6 +349,8 @@ const struct panel_ops view_lanes = {
     .move_here = move_here,
     .instruction_here = instruction_here,
     .go_to = go_to_lanes,
+    .remember = remember_lanes,
+    .recall = recall_lanes,
     .name_here = name_here,
     .message = message_lanes,
 };

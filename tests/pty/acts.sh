@@ -38,8 +38,8 @@ type C-u; type -l "nowhere/x"; type Enter; see "cannot write here"; type Escape;
 type 2; type y; type y; see "copied"; type y; type p; see "copied automap plan"
 
 # Rows filtered as it is typed, all again; a row by its letter.
-type 1; type '\'; type -l "q.kernel"; see "\\ q.kernel"; see "q/kernel"; gone "norm/scale"; type Enter
-type '\'; type C-u; type Enter; see "norm/scale"
+type 1; type '\'; type -l "q.kernel"; see "\\ q.kernel"; see "q/kernel"; gone "more  Enter shows"; type Enter
+type '\'; type C-u; type Enter; see "more  Enter shows"
 type 2; type '\;'; type d; see "encoder self: 9 dims"
 
 # Options, the cluster, the mesh, a role: each is an act, priced anew, undone.

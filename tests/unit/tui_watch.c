@@ -8,7 +8,7 @@
 #include "tui/price.h"
 #include "tui/race_run.h"
 #include "tui/relaxed_job.h"
-#include "tui/tree.h"
+#include "tui/tree_rows.h"
 #include "example.h"
 
 #include <setjmp.h>
@@ -379,6 +379,46 @@ static void test_layers_fold(void **state)
     tree_free(t);
 }
 
+/* At first the rows fill a panel and no more, at every height from the one that all phases need; the next
+ * height opens no fewer; what a person opened is there again after it was recalled into another tree. */
+static void test_rows_fit(void **state)
+{
+    (void)state;
+    struct tree *t;
+    struct err e;
+    struct tree_rows r = {0}, later = {0};
+    size_t before = 0;
+
+    assert_int_equal(tree_new(&problem, &t, &e), 0);
+    tree_read(t, watch);
+    tree_rows_begin(&r, t);
+    for (int height = 8; height <= 120; height++) {
+        tree_rows_fit(&r, height);
+        assert_true(r.count <= (size_t)height);
+        assert_true(r.count > (size_t)height * 2 / 3); /* t5-base6 has as much to show */
+        for (size_t i = 0; i < r.count; i++) {
+            assert_false(r.row[i].instruction == HLO_NONE && !r.row[i].more && t->nodes[r.row[i].node].series &&
+                         r.open[r.row[i].node]);
+        }
+        before = r.count;
+    }
+    tree_rows_reveal(&r, problem.m->count / 2);
+    tree_rows_make(&r, NULL);
+    assert_true(r.count > before);
+    tree_rows_fit(&r, 10); /* a person has been here: nothing moves */
+    assert_true(r.count > before);
+    void *memory = tree_rows_remember(&r);
+    tree_rows_begin(&later, t);
+    tree_rows_recall(&later, memory);
+    tree_rows_make(&later, NULL);
+    assert_int_equal(later.count, r.count);
+    assert_memory_equal(later.row, r.row, r.count * sizeof *r.row);
+    free(memory);
+    tree_rows_release(&r);
+    tree_rows_release(&later);
+    tree_free(t);
+}
+
 /* The price in the dialog is what the search's own proof says once the pin is there. */
 static void test_price_of_a_pin(void **state)
 {
@@ -472,6 +512,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree_adds_up),
         cmocka_unit_test(test_layers_fold),
+        cmocka_unit_test(test_rows_fit),
         cmocka_unit_test(test_wave),
         cmocka_unit_test(test_race),
         cmocka_unit_test(test_relaxed_job),
