@@ -8,6 +8,7 @@
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
 #include "engine/quantity.h"
+#include "engine/relaxed/summary.h"
 #include "engine/search/exact.h"
 #include "engine/units.h"
 #include "tui/args.h"
@@ -345,7 +346,7 @@ static void print_plan(const struct plan *plan)
             continue;
         str_clear(&shape);
         if (plan->relaxed)
-            plan_relaxed_write_shape(plan->relaxed, r->value, &shape);
+            relaxed_write_shape(plan->relaxed, r->value, &shape);
         else
             plan_write_shape(plan, r->value, &shape);
         printf("  %-8s %-48s %s\n", hlo_role_names[r->role], r->name, shape.text);

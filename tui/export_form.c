@@ -101,14 +101,16 @@ static int write_cluster(const struct plan *p, const struct report_about *about,
 }
 
 const struct export_form export_forms[] = {
-    {"json", "the plan, for automap and for scripts", ".plan.json", write_json, true},
-    {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2, true},
-    {"hlo-v1", "the same, devices listed one by one", ".sharded-v1.hlo.txt", write_hlo_v1, true},
-    {"jax", "mesh and PartitionSpecs for training code", ".plan.py", write_jax, false},
-    {"report", "what it costs and why, as Markdown with plots", ".plan.md", write_report, false},
-    {"dot", "the graph with its shapes, for Graphviz", ".plan.dot", write_dot, false},
-    {"command", "the command line that makes it again", ".plan.sh", write_command, false},
-    {"cluster", "the cluster as it is now, edits and all", ".cluster.yaml", write_cluster, true},
+    {"json", "the plan, for automap and for scripts", ".plan.json", write_json, NULL},
+    {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2, NULL},
+    {"hlo-v1", "the same, devices listed one by one", ".sharded-v1.hlo.txt", write_hlo_v1, NULL},
+    {"jax", "mesh and PartitionSpecs for training code", ".plan.py", write_jax,
+     "its reshards are inside the step, and from PartitionSpecs of arguments XLA makes far dearer ones; hlo says them all"},
+    {"report", "what it costs and why, as Markdown with plots", ".plan.md", write_report, NULL},
+    {"dot", "the graph with its shapes, for Graphviz", ".plan.dot", write_dot, NULL},
+    {"command", "the command line that makes it again", ".plan.sh", write_command,
+     "settings do not say where it reshards; json does"},
+    {"cluster", "the cluster as it is now, edits and all", ".cluster.yaml", write_cluster, NULL},
     {0},
 };
 
@@ -124,8 +126,8 @@ const struct export_form *export_form_by_name(const char *name)
 int export_form_write(const struct export_form *f, const struct plan *p, const struct report_about *about,
                       struct str *text, struct str *warnings, struct err *e)
 {
-    if (p->relaxed && !f->takes_relaxed)
-        return err_set(e, ERR_INPUT, "a relaxed plan has no form %s: its values change their split between uses", f->name);
+    if (p->relaxed && f->not_relaxed)
+        return err_set(e, ERR_INPUT, "a relaxed plan has no form %s: %s", f->name, f->not_relaxed);
     int rc = f->write(p, about, text, warnings, e);
 
     return !rc && text->failed ? err_set(e, ERR_MEMORY, "not enough memory for the export") : rc;

@@ -11,7 +11,7 @@ struct export_form {
     const char *ending; /* of a file's name: ".plan.json" */
     int (*write)(const struct plan *p, const struct report_about *about, struct str *text,
                  struct str *warnings, struct err *e);
-    bool takes_relaxed; /* relaxed plans have this form, too */
+    const char *not_relaxed; /* why a relaxed plan has not this form; NULL: it has */
 };
 extern const struct export_form export_forms[]; /* ends with name NULL */
 

@@ -125,17 +125,6 @@ void plan_relaxed_print_reshards(const struct relaxed_plan *plan)
     free(list);
 }
 
-void plan_relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct str *out)
-{
-    const struct problem *p = plan->problem;
-
-    status_write(hlo_value_shape(p->m, v), &p->mesh, plan->made[v], out);
-    if (plan->made[v] == plan->held[v])
-        return;
-    str_add(out, " used as ");
-    status_write(hlo_value_shape(p->m, v), &p->mesh, plan->held[v], out);
-}
-
 void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited)
 {
     char a[UNITS_ROOM];

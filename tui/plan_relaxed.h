@@ -44,7 +44,5 @@ int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const ch
 /* What is told of a relaxed plan alone: bound, strict optimum, reshards. */
 void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited);
 void plan_relaxed_print_reshards(const struct relaxed_plan *plan);
-/* "f32[768/x 768]", and how its uses find it when that differs. Appended. */
-void plan_relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct str *out);
 
 #endif

@@ -1,7 +1,7 @@
-#include "engine/plan/export_report.h"
+#include "engine/plan/export_report_internal.h"
 
-#include "engine/decide/names.h"
 #include "engine/plan/settings.h"
+#include "engine/relaxed/relaxed.h"
 #include "engine/units.h"
 
 #include <math.h>
@@ -16,8 +16,7 @@ static int no_memory(struct err *e)
 
 /* ---- text ---- */
 
-/* Text of files within a table's cell or a sentence. */
-static void add_plain(struct str *out, const char *text)
+void report_add_plain(struct str *out, const char *text)
 {
     for (; *text; text++) {
         if (strchr("\\`*_{}[]<>#|", *text))
@@ -26,7 +25,7 @@ static void add_plain(struct str *out, const char *text)
     }
 }
 
-static void add_bar(struct str *out, double share)
+void report_add_bar(struct str *out, double share)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     int size = share > 0 ? (int)(fmin(share, 1) * BAR_WIDTH * 8 + 0.5) : 0;
@@ -60,17 +59,6 @@ static void add_plot(struct str *out, const double *values, double top, const ch
 
 /* ---- parts ---- */
 
-struct report {
-    const struct plan *plan;
-    const struct report_about *about;
-    struct plan_collective *list;
-    size_t count;
-    struct memory_cost memory;
-    double baseline_ms;
-    struct class_names names;
-    struct str *out;
-};
-
 static double whole_ms(const struct problem *p)
 {
     label *none = mem_try((size_t)p->classes.count + 1, sizeof *none);
@@ -88,20 +76,26 @@ static void write_head(const struct report *r)
     double limit = cluster_weakest(&p->cluster).memory_bytes;
 
     str_add(r->out, "# ");
-    add_plain(r->out, r->about->model);
+    report_add_plain(r->out, r->about->model);
     str_add(r->out, " on ");
-    add_plain(r->out, p->cluster.name);
+    report_add_plain(r->out, p->cluster.name);
     mesh_format(&p->mesh, mesh, sizeof mesh);
     str_format(r->out, "\n\n%u devices as mesh %s. One step takes **%s**", p->cluster.devices, mesh,
                units_ms(ms, plan->cost.step_ms));
     if (r->baseline_ms > 0)
         str_format(r->out, ", %s less than with everything replicated (%s)",
                    units_percent(text, 1 - plan->cost.step_ms / r->baseline_ms), units_ms(ms, r->baseline_ms));
-    if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
+    if (plan->relaxed)
+        report_write_bound(r);
+    else if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
         str_add(r->out, "; no strict plan is faster (proven)");
     else if (plan->bound_ms > 0)
         str_format(r->out, "; %s over the proven optimum, %s",
                    units_percent(text, plan->cost.step_ms / plan->bound_ms - 1), units_ms(ms, plan->bound_ms));
+    if (plan->regime.micro_batches > 1)
+        str_format(r->out, ". The batch runs in %u micro-batches, whose gradients are summed", plan->regime.micro_batches);
+    if (plan->regime.zero)
+        str_format(r->out, ". ZeRO level %u", plan->regime.zero);
     str_format(r->out, ". A device needs %s", units_bytes(text, r->memory.peak));
     str_format(r->out, " of %s: %s. Found by %s, seed %llu.\n", units_bytes(text, limit),
                r->memory.peak <= limit ? "fits" : "**does not fit**", plan->found_by,
@@ -111,7 +105,7 @@ static void write_head(const struct report *r)
 static void write_cost_row(const struct report *r, const char *what, double ms)
 {
     str_format(r->out, "| %s | %.1f | ", what, ms);
-    add_bar(r->out, ms / r->plan->cost.step_ms);
+    report_add_bar(r->out, ms / r->plan->cost.step_ms);
     str_add(r->out, " |\n");
 }
 
@@ -139,7 +133,7 @@ static void write_decisions(const struct report *r)
         }
         mesh_set_format(&p->mesh, r->plan->on[k], axes, sizeof axes);
         str_add(r->out, "| ");
-        add_plain(r->out, class_name(&r->names, k, name));
+        report_add_plain(r->out, class_name(&r->names, k, name));
         str_format(r->out, " | %lld | %s, %u | %u | %s |\n", (long long)info->least, axes,
                    p->labels.parts[r->plan->on[k]], info->var_dims, plan_by_names[r->plan->by[k]]);
     }
@@ -180,10 +174,10 @@ static int write_collectives(const struct report *r, struct err *e)
     for (class_id k = 0; k <= p->classes.count && causes[k].count; k++) {
         bool named = causes[k].class < p->classes.count;
         str_add(r->out, "| ");
-        add_plain(r->out, named ? class_name(&r->names, causes[k].class, name) : "moving between layouts");
+        report_add_plain(r->out, named ? class_name(&r->names, causes[k].class, name) : "moving between layouts");
         str_format(r->out, " | %s | %s | %.1f | ", units_count(text, (int64_t)causes[k].count),
                    units_bytes(bytes, causes[k].bytes), causes[k].ms);
-        add_bar(r->out, causes[k].ms / r->plan->cost.step_ms);
+        report_add_bar(r->out, causes[k].ms / r->plan->cost.step_ms);
         str_add(r->out, " |\n");
     }
     if (!r->count)
@@ -258,21 +252,42 @@ static void write_search(const struct report *r)
     str_format(r->out, "         0%*.0f episodes\n```\n", PLOT_WIDTH - 10, r->about->episodes);
 }
 
+static int write_strict(const struct report *r, struct err *e)
+{
+    write_decisions(r);
+    int rc = write_collectives(r, e);
+
+    return rc ? rc : write_memory(r, e);
+}
+
+/* The command that makes it again; of a relaxed plan, which settings do not say, the one that looked for it. */
+static int write_command(const struct report *r, struct err *e)
+{
+    const struct relaxed_plan *x = r->plan->relaxed;
+    int rc = 0;
+
+    str_format(r->out, "\n## %s\n\n```sh\n%s", x ? "Solved again" : "Made again", r->about->command);
+    if (x)
+        str_format(r->out, " --mode relaxed%s", x->reduce_at_once ? " --reduce-at-once" : "");
+    else
+        rc = plan_settings_write(r->plan, " \\\n  --set ", r->out, e);
+    str_add(r->out, "\n```\n");
+    if (x)
+        str_add(r->out, "\nPins, `--store` and a memory limit that it was solved under are not in it; the plan's file, `--format json`, "
+                        "holds every decision.\n");
+    return rc;
+}
+
 static int write_parts(const struct report *r, struct err *e)
 {
     write_head(r);
     write_cost(r);
-    write_decisions(r);
-    int rc = write_collectives(r, e);
-    if (!rc)
-        rc = write_memory(r, e);
+    int rc = r->plan->relaxed ? report_write_relaxed(r, e) : write_strict(r, e);
+
     if (rc)
         return rc;
     write_search(r);
-    str_format(r->out, "\n## Made again\n\n```sh\n%s", r->about->command);
-    rc = plan_settings_write(r->plan, " \\\n  --set ", r->out, e);
-    str_add(r->out, "\n```\n");
-    return rc;
+    return write_command(r, e);
 }
 
 int export_report(const struct plan *p, const struct report_about *about, struct str *out, struct err *e)
@@ -300,6 +315,8 @@ int export_report_check(const struct plan *p, const char *text, size_t size, str
 {
     const char *command = size == strlen(text) ? strstr(text, "\n## Made again\n") : NULL;
 
+    if (p->relaxed && size == strlen(text))
+        return report_check_relaxed(p, text, e);
     if (!command)
         return err_set(e, ERR_INPUT, "the export does not read back as the plan");
     return plan_settings_check(p, command, e);

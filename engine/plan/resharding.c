@@ -1,7 +1,7 @@
 #include "engine/plan/resharding.h"
 
 #include "engine/plan/wishes.h"
-#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/summary.h"
 
 #include <string.h>
 
@@ -175,13 +175,8 @@ static void set_end_goals(struct resharding *r)
     hlo_id root = p->m->computations[p->m->entry].root;
 
     for (hlo_value v = p->m->leaf_base[root]; v < p->m->leaf_base[root + 1]; v++) {
-        r->goal[v] = x->origin[v] == HLO_NONE ? HLO_NONE : v;
-        for (uint32_t k = 0; k < p->roles.param_count && r->goal[v] == v; k++) {
-            const struct hlo_param_role *a = &p->roles.params[k];
-            if (a->updated != HLO_NONE && x->origin[a->updated] == x->origin[v] &&
-                hlo_value_shape(p->m, a->value)->bare == hlo_value_shape(p->m, v)->bare)
-                r->goal[v] = a->value;
-        }
+        hlo_value next = relaxed_next_of(x, v);
+        r->goal[v] = x->origin[v] != HLO_NONE && next == HLO_NONE ? v : next;
     }
 }
 

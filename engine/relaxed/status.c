@@ -1,6 +1,7 @@
 #include "engine/relaxed/status.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const reshard_kind_names[RESHARD_KIND_COUNT] = {
@@ -372,4 +373,67 @@ void status_write(const struct hlo_shape *shape, const struct cluster_mesh *mesh
     mesh_set_format(mesh, partial, set, sizeof set);
     if (partial)
         str_format(out, "+%s", set);
+}
+
+/* Axes as mesh_set_format names them; the longest name that fits, for one may begin like another. */
+static label take_axes(const struct cluster_mesh *mesh, const char **at)
+{
+    label set = 0;
+
+    for (;;) {
+        size_t longest = 0;
+        uint32_t axis = 0;
+        for (uint32_t x = 0; x < mesh->axes; x++) {
+            size_t n = strlen(mesh->axis[x].name);
+            if (n > longest && !strncmp(*at, mesh->axis[x].name, n)) {
+                longest = n;
+                axis = x;
+            }
+        }
+        if (!longest)
+            return set;
+        set |= (label)(1u << axis);
+        *at += longest;
+        *at += **at == ',';
+    }
+}
+
+static status with_axes(status s, uint32_t axes, label over, unsigned what)
+{
+    for (uint32_t x = 0; x < axes; x++)
+        s = over >> x & 1 ? status_with(s, x, what) : s;
+    return s;
+}
+
+static bool take_text(const char **at, const char *text)
+{
+    size_t n = strlen(text);
+
+    if (strncmp(*at, text, n) != 0)
+        return false;
+    *at += n;
+    return true;
+}
+
+size_t status_read(const struct hlo_shape *shape, const struct cluster_mesh *mesh, const char *text,
+                   status *out)
+{
+    const char *at = text;
+    char size[32];
+
+    *out = STATUS_WHOLE;
+    if (shape->type >= HLO_TYPE_COUNT || !take_text(&at, hlo_type_info[shape->type].name) || !take_text(&at, "["))
+        return 0;
+    for (uint32_t d = 0; d < shape->rank; d++) {
+        snprintf(size, sizeof size, "%s%lld", d ? " " : "", (long long)shape->dims[d]);
+        if (!take_text(&at, size))
+            return 0;
+        if (take_text(&at, "/"))
+            *out = with_axes(*out, mesh->axes, take_axes(mesh, &at), d + 1);
+    }
+    if (!take_text(&at, "]"))
+        return 0;
+    if (take_text(&at, "+"))
+        *out = with_axes(*out, mesh->axes, take_axes(mesh, &at), STATUS_PARTIAL);
+    return (size_t)(at - text);
 }

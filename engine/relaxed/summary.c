@@ -17,6 +17,31 @@ double relaxed_local_bytes(const struct problem *p, hlo_value v, status s)
     return bytes;
 }
 
+hlo_value relaxed_next_of(const struct relaxed_plan *plan, hlo_value result)
+{
+    const struct problem *p = plan->problem;
+    hlo_value o = plan->origin[result];
+
+    for (uint32_t k = 0; k < p->roles.param_count && o != HLO_NONE; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        if (r->updated != HLO_NONE && plan->origin[r->updated] == o &&
+            hlo_value_shape(p->m, r->value)->bare == hlo_value_shape(p->m, result)->bare)
+            return r->value;
+    }
+    return HLO_NONE;
+}
+
+void relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct str *out)
+{
+    const struct problem *p = plan->problem;
+
+    status_write(hlo_value_shape(p->m, v), &p->mesh, plan->made[v], out);
+    if (plan->made[v] == plan->held[v])
+        return;
+    str_add(out, " used as ");
+    status_write(hlo_value_shape(p->m, v), &p->mesh, plan->held[v], out);
+}
+
 /* What the step hands out, as it is stored in the end: a parameter's next value as the parameter. */
 static void set_outputs(const struct relaxed_plan *plan, double *bytes)
 {
@@ -24,16 +49,10 @@ static void set_outputs(const struct relaxed_plan *plan, double *bytes)
     hlo_id root = p->m->computations[p->m->entry].root;
 
     for (hlo_value v = p->m->leaf_base[root]; v < p->m->leaf_base[root + 1]; v++) {
-        hlo_value o = plan->origin[v];
-        bytes[v] = relaxed_local_bytes(p, v, o == HLO_NONE ? STATUS_WHOLE : plan->ended[o]);
-        for (uint32_t k = 0; k < p->roles.param_count && o != HLO_NONE; k++) {
-            const struct hlo_param_role *r = &p->roles.params[k];
-            if (r->updated != HLO_NONE && plan->origin[r->updated] == o &&
-                hlo_value_shape(p->m, r->value)->bare == hlo_value_shape(p->m, v)->bare) {
-                bytes[v] = relaxed_local_bytes(p, v, plan->made[r->value]);
-                break;
-            }
-        }
+        hlo_value o = plan->origin[v], next = relaxed_next_of(plan, v);
+        bytes[v] = relaxed_local_bytes(p, v, next != HLO_NONE ? plan->made[next]
+                                             : o != HLO_NONE  ? plan->ended[o]
+                                                              : STATUS_WHOLE);
     }
 }
 

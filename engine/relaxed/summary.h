@@ -19,6 +19,13 @@ int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out
 /* Bytes of one device's piece of a value, of one micro-batch. O(rank). */
 double relaxed_local_bytes(const struct problem *p, hlo_value v, status s);
 
+/* The parameter that a result of the step, a value of the entry's root, is the next value of; HLO_NONE:
+ * nobody's. O(parameters). */
+hlo_value relaxed_next_of(const struct relaxed_plan *plan, hlo_value result);
+
+/* "f32[768/x 768]", and behind it " used as f32[768 768]" when its uses find it so. Appended. */
+void relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct str *out);
+
 struct relaxed_sum {
     double count, bytes, ms; /* of one step of training; bytes local to a device */
 };

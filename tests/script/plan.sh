@@ -94,7 +94,12 @@ folder=$(mktemp -d) relaxed=$folder/relaxed.json
 expect 0 'all-to-all +2' plan "$vgg" "$a16" --mode relaxed -o "$relaxed"
 expect 0 'sharding=\{devices=\[1,1,1,16\]<=\[16\]\}' export "$vgg" "$a16" --plan "$relaxed"
 expect 0 '"strict_ms"' export "$vgg" "$a16" --plan "$relaxed" --format json
-expect 2 'a relaxed plan has no form jax' export "$vgg" "$a16" --plan "$relaxed" --format jax
+expect 2 'a relaxed plan has no form jax: .*hlo says them all' export "$vgg" "$a16" --plan "$relaxed" --format jax
+expect 2 'a relaxed plan has no form command: .*json does' export "$vgg" "$a16" --plan "$relaxed" --format command
+expect 0 'takes \*\*113\.7 ms\*\*.*global bound.*reshards nothing takes 282\.9 ms' export "$vgg" "$a16" --plan "$relaxed" --format report
+expect 0 '^\| fc6/kernel \| `f32\[25088/x 4096\]` \| `f32\[25088/x 4096\]` \| split as used' export "$vgg" "$a16" --plan "$relaxed" --format report
+expect 0 '\| reduce-scatter \| 35 \| 85 MB \| 15\.5 \|' export "$vgg" "$a16" --plan "$relaxed" --format report
+expect 0 'color=red, label="all-gather 9 MB"' export "$vgg" "$a16" --plan "$relaxed" --format dot
 expect 0 '^72 reshards' explain "$vgg" "$a16" --plan "$relaxed"
 expect 0 'without it: the best plan found takes 118\.6 ms a step, 4\.87 ms more' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53
 expect 0 '"possible":.*true' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53 --json

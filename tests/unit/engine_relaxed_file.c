@@ -2,7 +2,9 @@
  * is named. */
 #include "random_module.h"
 
+#include "engine/plan/export_dot.h"
 #include "engine/plan/export_hlo.h"
+#include "engine/plan/export_report.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/relaxed/relaxed.h"
@@ -136,6 +138,84 @@ static void exports(void **state)
     assert_true(copies > 10 && warned > 0);
 }
 
+/* "all-gather 33 MB" in a graph, of every kind. */
+static uint32_t count_marks(const char *dot)
+{
+    uint32_t count = 0;
+
+    for (int kind = 0; kind < RESHARD_KIND_COUNT; kind++) {
+        size_t size = strlen(reshard_kind_names[kind]);
+        for (const char *at = dot; (at = strstr(at, reshard_kind_names[kind])); at += size)
+            count += at[size] == ' ' && at[size + 1] >= '0' && at[size + 1] <= '9';
+    }
+    return count;
+}
+
+/* ms of all rows of the report's table of reshards: the last cell of each. */
+static double sum_of_reshards(const char *report)
+{
+    const char *at = strstr(report, "\n| value | from | to |");
+    double sum = 0;
+
+    assert_non_null(at);
+    at = strchr(strchr(at + 1, '\n') + 1, '\n') + 1;
+    for (; *at == '|'; at = strchr(at, '\n') + 1) {
+        const char *cell = strchr(at, '\n') - 2;
+        while (cell[-1] != '|')
+            cell--;
+        sum += strtod(cell, NULL);
+    }
+    return sum;
+}
+
+/* The first status behind such a mark, in its line, that is split: "/x" is said to be "+x". */
+static bool change_status(char *text, const char *mark)
+{
+    for (char *at = text; (at = strstr(at, mark)); at++) {
+        char *split = strstr(at, "/x");
+        if (split && split < strchr(at, '\n')) {
+            *split = '+';
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The graph marks every reshard once, the report's rows sum up to the plan's communication; both read
+ * back, and no longer when a status in them is another. */
+static void graphs_and_reports(void **state)
+{
+    static const struct report_about about = {.model = "a|model", .command = "automap plan it"};
+    uint32_t changed = 0;
+    (void)state;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct problem *p = open_random(seed);
+        struct plan plan;
+        struct str dot = {0}, report = {0};
+        struct err e;
+        solve(p, seed, &plan);
+        assert_int_equal(export_dot(&plan, &dot, &e), 0);
+        assert_int_equal(export_dot_check(&plan, dot.text, dot.size, &e), 0);
+        assert_int_equal(count_marks(dot.text), plan.relaxed->reshard_count);
+        assert_int_equal(export_report(&plan, &about, &report, &e), 0);
+        assert_int_equal(export_report_check(&plan, report.text, report.size, &e), 0);
+        double sum = sum_of_reshards(report.text);
+        assert_true(fabs(sum - plan.cost.communication_ms) <= 5e-3 * sum); /* three digits */
+        if (change_status(dot.text, "tooltip=\"")) {
+            assert_int_equal(export_dot_check(&plan, dot.text, dot.size, &e), ERR_INPUT);
+            changed++;
+        }
+        if (change_status(report.text, " | `"))
+            assert_int_equal(export_report_check(&plan, report.text, report.size, &e), ERR_INPUT);
+        plan_release(&plan);
+        str_release(&dot);
+        str_release(&report);
+        close_problem(p);
+    }
+    assert_true(changed > SEEDS / 4);
+}
+
 /* The text with the `from` at `at` replaced. */
 static char *with(const char *text, const char *at, const char *from, const char *to)
 {
@@ -192,7 +272,7 @@ static void wrong_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(exports),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(exports), cmocka_unit_test(graphs_and_reports),
                                        cmocka_unit_test(wrong_files)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,32 @@
+/* engine/plan/export_report_internal.h - what the reports of strict and relaxed plans share. */
+#ifndef AUTOMAP_ENGINE_PLAN_EXPORT_REPORT_INTERNAL_H
+#define AUTOMAP_ENGINE_PLAN_EXPORT_REPORT_INTERNAL_H
+
+#include "engine/decide/names.h"
+#include "engine/plan/export_report.h"
+
+struct report {
+    const struct plan *plan;
+    const struct report_about *about;
+    struct plan_collective *list;
+    size_t count;
+    struct memory_cost memory;
+    double baseline_ms;
+    struct class_names names;
+    struct str *out;
+};
+
+/* Text of files within a table's cell or a sentence. */
+void report_add_plain(struct str *out, const char *text);
+/* A bar of text for a share of 1. */
+void report_add_bar(struct str *out, double share);
+
+/* Of a relaxed plan: a clause behind its step time; how variables and inputs are stored and used;
+ * reshards by kind and one by one; the peak of its memory. ERR_MEMORY. O(reshards log reshards). */
+void report_write_bound(const struct report *r);
+int report_write_relaxed(const struct report *r, struct err *e) MUST_CHECK;
+
+/* Every status of those tables is read again and is the plan's. ERR_INPUT otherwise. */
+int report_check_relaxed(const struct plan *p, const char *text, struct err *e) MUST_CHECK;
+
+#endif
