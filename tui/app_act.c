@@ -194,7 +194,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_SEARCH_LAST] = {.act_with = find, .argument = -1},
     [ACT_FILTER] = {.act = ask_filter},
     [ACT_JUMP] = {.act = app_jump_begin},
-    [ACT_EXPORT] = {.view = &view_export, .about = ABOUT_PLAN},
+    [ACT_EXPORT] = {.view = &view_export, .about = ABOUT_PANEL},
     [ACT_COPY] = {.act = app_copy_name},
     [ACT_COPY_LINE] = {.act = app_copy_line},
     [ACT_COPY_COMMAND] = {.act = app_copy_command},

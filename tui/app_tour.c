@@ -180,24 +180,6 @@ void app_tours(struct app *a)
 
 /* ---- the caption ---- */
 
-/* As many words as fit in `width`; returns what is behind them. */
-static const char *take_line(const char *text, int width, char *out, size_t room)
-{
-    size_t best = 0, at = 0;
-
-    while (text[at]) {
-        size_t word = at + strcspn(text + at, " ");
-        char line[512];
-        snprintf(line, sizeof line, "%.*s", (int)word, text);
-        if (best && utf8_text_columns(line) > width)
-            break;
-        best = word;
-        at = word + (text[word] == ' ');
-    }
-    snprintf(out, room, "%.*s", (int)best, text);
-    return text + best + (text[best] == ' ');
-}
-
 static void draw_hints(const struct app *a, const struct pane *p, int y)
 {
     static const char *const leads[][2] = {{"Space", "goes on"}, {"←", "back"}, {"Esc", "leaves the tour"}},
@@ -226,7 +208,7 @@ void app_tour_draw(struct app *a, const struct pane *p)
     snprintf(note, sizeof note, "%d of %d", a->tour.step + 1, t->step_count);
     pane_head(p, 0, &(struct head){0, t->title, note, !a->tour.taken});
     for (int y = 1; y < p->height - (p->height > ROWS_LOW); y++) {
-        text = take_line(text, p->width, line, sizeof line);
+        text = pane_take_line(text, p->width, line, sizeof line);
         pane_text(p, 0, y, a->tour.taken ? ROLE_DIM : ROLE_TEXT, line);
     }
     if (p->height > ROWS_LOW)

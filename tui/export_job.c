@@ -1,6 +1,5 @@
 #include "tui/export_job.h"
 
-#include "engine/live/outcome.h"
 #include "engine/live/thread.h"
 
 #include <errno.h>
@@ -32,7 +31,6 @@ static void draw_curve(struct export_job *j, const struct snapshot *s)
 {
     const struct series *best = &s->best_ms;
 
-    j->about.baseline_ms = s->baseline_ms;
     if (s->options.game.reward != GAME_REWARD_COST || best->count < 2)
         return;
     double last = best->block->points[best->count - 1].x;
@@ -81,22 +79,21 @@ static void drop(struct export_job *j)
     free(j);
 }
 
-struct export_job *export_job_start(const struct watch *w, const struct live_plan *plan,
-                                    const struct export_form *form, const char *model,
-                                    const char *command, struct err *e)
+struct export_job *export_job_start(const struct watch *w, struct plan *plan, const struct export_form *form,
+                                    const char *model, const char *command, struct err *e)
 {
     struct export_job *j = mem_alloc(sizeof *j);
 
     j->form = form;
-    if (outcome_plan_shown(w->shot, plan, &j->plan, e)) {
-        free(j);
-        return NULL;
-    }
+    j->plan = *plan;
+    memset(plan, 0, sizeof *plan);
     j->model = strdup(model);
     j->command = strdup(command);
     j->about.model = j->model;
     j->about.command = j->command;
-    draw_curve(j, w->shot);
+    j->about.baseline_ms = w->shot->baseline_ms;
+    if (!j->plan.relaxed)
+        draw_curve(j, w->shot);
     int rc = j->model && j->command ? start_thread(j, e) : err_set(e, ERR_MEMORY, "not enough memory for an export");
     if (rc) {
         drop(j);

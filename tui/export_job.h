@@ -8,10 +8,10 @@
 
 struct export_job;
 
-/* Of a plan that the newest snapshot shows. `command` as in report_about. NULL: *e says why. */
-struct export_job *export_job_start(const struct watch *w, const struct live_plan *plan,
-                                    const struct export_form *form, const char *model,
-                                    const char *command, struct err *e);
+/* Takes over what `plan` holds, also on error. A strict plan's report has the search of the newest snapshot.
+ * `command` as in report_about. NULL: *e says why. */
+struct export_job *export_job_start(const struct watch *w, struct plan *plan, const struct export_form *form,
+                                    const char *model, const char *command, struct err *e);
 void export_job_free(struct export_job *j); /* waits for its end; NULL ok */
 
 /* Waits at most that long. True: it has ended. */

@@ -84,6 +84,11 @@ int pane_cut(const struct pane *p, int x, int y, int width, unsigned style, cons
 void pane_repeat(const struct pane *p, int x, int y, int count, struct cell cell);
 void pane_clear(const struct pane *p);
 
+/* As many words as fit in `width` go to `out`, one at least; returns what is behind them. */
+const char *pane_take_line(const char *text, int width, char *out, size_t room);
+/* Line after line from the top, as far as there is room. */
+void pane_sentence(const struct pane *p, unsigned style, const char *text);
+
 /* Changes the background role of a row's cells, and marks its first cell. */
 void pane_select(const struct pane *p, int y, unsigned role);
 

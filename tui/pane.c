@@ -271,3 +271,30 @@ char *text_times(char *out, size_t room, const char *text)
         snprintf(out, room, "%s", text);
     return out;
 }
+
+const char *pane_take_line(const char *text, int width, char *out, size_t room)
+{
+    size_t best = 0, at = 0;
+
+    while (text[at]) {
+        size_t word = at + strcspn(text + at, " ");
+        char line[512];
+        snprintf(line, sizeof line, "%.*s", (int)word, text);
+        if (best && utf8_text_columns(line) > width)
+            break;
+        best = word;
+        at = word + (text[word] == ' ');
+    }
+    snprintf(out, room, "%.*s", (int)best, text);
+    return text + best + (text[best] == ' ');
+}
+
+void pane_sentence(const struct pane *p, unsigned style, const char *text)
+{
+    char line[512];
+
+    for (int y = 0; y < p->height && *text; y++) {
+        text = pane_take_line(text, p->width, line, sizeof line);
+        pane_cut(p, 0, y, p->width, style, line);
+    }
+}

@@ -17,6 +17,7 @@
 struct app;
 struct hlo_module;
 struct live_plan;
+struct relaxed_plan;
 struct cluster;
 struct problem;
 struct watch;
@@ -84,6 +85,7 @@ struct panel_ops {
     int (*move_here)(const struct panel *p); /* the decision that p, b and w speak of; MOVE_NONE */
     hlo_id (*instruction_here)(const struct panel *p); /* what w speaks of before the decision; HLO_NONE */
     const struct live_plan *(*plan_here)(const struct panel *p); /* what e takes away; NULL: the best */
+    const struct relaxed_plan *(*relaxed_here)(const struct panel *p); /* the same, before that; NULL: plan_here */
     void (*go_to)(struct panel *p, hlo_id id);         /* shows that instruction */
     const char *(*name_here)(const struct panel *p);              /* what Y copies; NULL: nothing */
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */

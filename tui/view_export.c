@@ -1,6 +1,8 @@
 /* Export: forms, the plan, the file's name, and the text as it will be. */
 #include "tui/view_export.h"
 
+#include "engine/live/outcome.h"
+#include "engine/relaxed/relaxed.h"
 #include "engine/units.h"
 #include "hlo/text.h"
 #include "tui/app.h"
@@ -17,7 +19,8 @@ enum { FORMS_MOST = 16, WIDE = 100, LIST_COLUMNS = 60, LINE_BYTES = 1024, COPY_M
 static const double PATIENCE_S = 0.02; /* a job that ends within it costs no second frame */
 
 struct export_view {
-    struct live_plan *plan; /* kept */
+    struct live_plan *plan; /* kept; NULL: `relaxed` is shown */
+    struct plan relaxed;    /* a copy of what the view below shows; problem NULL: none */
     struct list forms;
     struct export_job *job; /* NULL: none could be started; trouble says why */
     char trouble[256];
@@ -84,9 +87,17 @@ static void name_file(struct panel *p)
     edit_set(&v->file, name);
 }
 
+static int take_plan(struct panel *p, struct plan *out, struct err *e)
+{
+    const struct export_view *v = p->state;
+
+    return v->plan ? outcome_plan_shown(p->scene->watch->shot, v->plan, out, e) : plan_copy(&v->relaxed, out, e);
+}
+
 static void begin(struct panel *p)
 {
     struct export_view *v = p->state;
+    struct plan plan;
     struct err e = {0};
 
     export_job_free(v->job);
@@ -95,27 +106,42 @@ static void begin(struct panel *p)
     v->trouble[0] = 0;
     v->top = 0;
     name_file(p);
-    v->job = export_job_start(p->scene->watch, v->plan, chosen(v), p->scene->model_name,
-                              v->command.text ? v->command.text : "", &e);
+    v->job = take_plan(p, &plan, &e) ? NULL
+                                     : export_job_start(p->scene->watch, &plan, chosen(v), p->scene->model_name,
+                                                        v->command.text ? v->command.text : "", &e);
     if (!v->job)
         err_format(&e, v->trouble, sizeof v->trouble);
     else if (export_job_wait(v->job, PATIENCE_S))
         take_result(v);
 }
 
+static int take_relaxed(struct export_view *v, const struct relaxed_plan *from, struct err *e)
+{
+    struct relaxed_plan copy;
+    int rc = relaxed_plan_copy(from, &copy, e);
+
+    return rc ? rc : plan_from_relaxed(&copy, &v->relaxed, e);
+}
+
+/* `arg`: the panel that had the key. */
 static int open_export(struct panel *p, const void *arg, struct err *e)
 {
     struct export_view *v = p->state;
     const struct snapshot *s = p->scene->watch ? p->scene->watch->shot : NULL;
-    struct live_plan *plan = (struct live_plan *)(uintptr_t)arg;
+    const struct panel *below = arg;
+    const struct relaxed_plan *relaxed = below && below->ops->relaxed_here ? below->ops->relaxed_here(below) : NULL;
+    const struct live_plan *plan = below && below->ops->plan_here ? below->ops->plan_here(below) : NULL;
 
     if (!s)
         return err_set(e, ERR_INPUT, "no search is open");
     if (!plan)
         plan = s->best ? s->best : s->plan_count ? s->plans[0] : NULL;
-    if (!plan)
+    if (!plan && !relaxed)
         return err_set(e, ERR_INPUT, "no plan yet; Space searches");
-    v->plan = live_plan_share(plan);
+    if (relaxed && take_relaxed(v, relaxed, e))
+        return e->code;
+    if (!relaxed)
+        v->plan = live_plan_share((struct live_plan *)(uintptr_t)plan);
     app_write_command(p->scene->app, &v->command);
     list_fit(&v->forms, form_count(), form_count());
     begin(p);
@@ -128,6 +154,7 @@ static void close_export(struct panel *p)
 
     export_job_free(v->job);
     live_plan_release(v->plan);
+    plan_release(&v->relaxed);
     str_release(&v->command);
 }
 
@@ -154,7 +181,8 @@ static void draw_forms(const struct export_view *v, const struct pane *pane, int
         const struct export_form *f = &export_forms[i];
         bool here = i == v->forms.cursor;
         struct pane row = pane_part(pane, 0, y + i, pane->width, 1);
-        pane_text(&row, 2, 0, here ? ROLE_TITLE | BOLD : ROLE_TEXT, f->name);
+        bool can_be = v->plan || !f->not_relaxed;
+        pane_text(&row, 2, 0, here ? ROLE_TITLE | BOLD : can_be ? ROLE_TEXT : ROLE_DIM, f->name);
         if (pane->width >= 40)
             pane_cut(&row, 11, 0, pane->width - 11, ROLE_DIM, f->words);
         if (!here)
@@ -173,6 +201,11 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y)
     char ms[UNITS_ROOM];
 
     pane_text(pane, 2, y, ROLE_DIM, "plan");
+    if (!v->plan) {
+        int end = pane_text(pane, 11, y, ROLE_TEXT, v->relaxed.found_by);
+        pane_text(pane, end + 2, y, ROLE_TITLE | BOLD, units_ms(ms, v->relaxed.cost.step_ms));
+        return;
+    }
     int x = pane_text(pane, 11, y, ROLE_TEXT, v->plan->found_by);
     x = pane_format(pane, x + 2, y, ROLE_TITLE | BOLD, "%s", units_ms(ms, v->plan->cost.step_ms));
     if (v->plan->proven)
@@ -240,7 +273,7 @@ static void draw_preview(struct export_view *v, const struct pane *pane, bool fo
     pane_head(pane, 0, &h);
     struct pane inside = pane_part(pane, 0, 1, pane->width, pane->height - 1);
     if (v->trouble[0])
-        pane_cut(&inside, 0, 0, inside.width, ROLE_ERR, v->trouble);
+        pane_sentence(&inside, ROLE_ERR, v->trouble);
     else if (!v->ready)
         pane_text(&inside, 0, 0, ROLE_DIM, "..");
     else if (v->text)
@@ -329,19 +362,21 @@ static void copy_text(struct panel *p)
         app_copy(p->scene->app, v->text->text, v->text->size, chosen(v)->name);
 }
 
+/* The snapshot's plans in turn, and the relaxed one where there is one. */
 static void next_plan(struct panel *p)
 {
     struct export_view *v = p->state;
     const struct snapshot *s = p->scene->watch->shot;
-    uint32_t at = 0;
+    uint32_t next = 0;
 
-    while (at < s->plan_count && s->plans[at] != v->plan)
-        at++;
+    while (v->plan && next < s->plan_count && s->plans[next++] != v->plan) {
+    }
+    if (next >= s->plan_count && !v->relaxed.problem)
+        next = 0;
     if (!s->plan_count)
         return;
-    at = at >= s->plan_count ? 0 : (at + 1) % s->plan_count;
     live_plan_release(v->plan);
-    v->plan = live_plan_share(s->plans[at]);
+    v->plan = next < s->plan_count ? live_plan_share(s->plans[next]) : NULL;
     begin(p);
 }
 
@@ -441,7 +476,7 @@ static bool export_works(const struct panel *p, int action)
 {
     const struct export_view *v = p->state;
 
-    return action != EXPORT_PLAN || p->scene->watch->shot->plan_count > 1 || !v->plan;
+    return action != EXPORT_PLAN || p->scene->watch->shot->plan_count + (v->relaxed.problem != NULL) > 1;
 }
 
 const struct panel_ops view_export = {

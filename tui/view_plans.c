@@ -312,6 +312,15 @@ static const struct live_plan *plan_here(const struct panel *p)
     return v->list.cursor < v->count ? v->rows[v->list.cursor].plan : NULL;
 }
 
+static const struct relaxed_plan *relaxed_here(const struct panel *p)
+{
+    const struct plans *v = p->state;
+    const int row = v->comparing ? v->b : (int)v->list.cursor;
+    struct relaxed_look look;
+
+    return row < v->count && v->rows[row].relaxed ? plans_relaxed(p->scene->watch, &look) : NULL;
+}
+
 static void message_plans(const struct panel *p, char *out, size_t room)
 {
     const struct plans *v = p->state;
@@ -342,5 +351,6 @@ const struct panel_ops view_plans = {
     .works = works_plans,
     .move_here = move_here,
     .plan_here = plan_here,
+    .relaxed_here = relaxed_here,
     .message = message_plans,
 };

@@ -293,6 +293,12 @@ static hlo_id instruction_here(const struct panel *p)
     return r ? p->scene->problem->m->value_instruction[r->value] : HLO_NONE;
 }
 
+static const struct relaxed_plan *relaxed_here(const struct panel *p)
+{
+    const struct relaxed_view *v = p->state;
+    return v->plan;
+}
+
 static bool act_relaxed(struct panel *p, int action)
 {
     struct relaxed_view *v = p->state;
@@ -348,7 +354,7 @@ const struct panel_ops view_relaxed = {
     .title = "Relaxed",
     .place = PLACE_FULL,
     .keys = &relaxed_keys,
-    .hints = "down=choose go again why back",
+    .hints = "down=choose go again why export back",
     .size = sizeof(struct relaxed_view),
     .open = open_relaxed,
     .close = close_relaxed,
@@ -356,6 +362,7 @@ const struct panel_ops view_relaxed = {
     .act = act_relaxed,
     .move = move_relaxed,
     .instruction_here = instruction_here,
+    .relaxed_here = relaxed_here,
     .message = message_relaxed,
     .is_live = is_live,
 };
