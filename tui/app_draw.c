@@ -131,6 +131,48 @@ static void draw_hints(struct app *a, const struct pane *p)
     }
 }
 
+/* One of them, if it fits; the next column, or -1: no room. */
+static int draw_candidate(const struct pane *p, int x, const char *text, int typed)
+{
+    if (x + utf8_text_columns(text) > p->width) {
+        if (x + 2 <= p->width)
+            pane_text(p, x, 0, ROLE_DIM, "..");
+        return -1;
+    }
+    int end = pane_format(p, x, 0, ROLE_MATCH, "%.*s", typed, text);
+    return pane_text(p, end, 0, ROLE_DIM, text + typed) + 2;
+}
+
+static bool is_among(char (*words)[32], int count, const char *text, size_t size)
+{
+    for (int n = 0; n < count; n++) {
+        if (strlen(words[n]) == size && !memcmp(words[n], text, size))
+            return true;
+    }
+    return false;
+}
+
+/* Before anything is typed: the last lines, then every first word once. */
+static void draw_first_words(struct app *a, const struct pane *p)
+{
+    enum { WORDS = 32, LAST = 2 };
+    char words[WORDS][32];
+    struct colon_line line;
+    const struct history *h = &a->history[PROMPT_COMMAND - 1];
+    int count = 0, x = 0;
+
+    for (int n = h->count - 1; n >= 0 && n >= h->count - LAST && x >= 0; n--)
+        x = draw_candidate(p, x, h->lines[n], 0);
+    for (int i = 0; count < WORDS && x >= 0 && colon_line(a, i, &line); i++) {
+        size_t size = strcspn(line.text, " ");
+        if (size >= sizeof words[0] || is_among(words, count, line.text, size))
+            continue;
+        snprintf(words[count], sizeof words[count], "%.*s", (int)size, line.text);
+        x = draw_candidate(p, x, words[count], 0);
+        count++;
+    }
+}
+
 /* While a command is typed: what it may become, as many as fit. */
 static void draw_candidates(struct app *a, const struct pane *p)
 {
@@ -138,18 +180,13 @@ static void draw_candidates(struct app *a, const struct pane *p)
     size_t size = a->line.size;
     int x = 0;
 
-    for (int i = 0; colon_line(a, i, &line); i++) {
-        if (strncmp(line.text, a->line.text, size) != 0)
-            continue;
-        int width = utf8_text_columns(line.text);
-        if (x + width > p->width) {
-            if (x + 2 <= p->width)
-                pane_text(p, x, 0, ROLE_DIM, "..");
-            return;
-        }
-        int typed = pane_format(p, x, 0, ROLE_MATCH, "%.*s", (int)size, line.text);
-        pane_text(p, typed, 0, ROLE_DIM, line.text + size);
-        x += width + 2;
+    if (!size) {
+        draw_first_words(a, p);
+        return;
+    }
+    for (int i = 0; x >= 0 && colon_line(a, i, &line); i++) {
+        if (!strncmp(line.text, a->line.text, size))
+            x = draw_candidate(p, x, line.text, (int)size);
     }
     if (!x)
         pane_text(p, 0, 0, ROLE_DIM, "no command begins so");

@@ -89,11 +89,11 @@ static void run_quit(struct app *a, const char *args)
 
 const struct colon_command colon_commands[] = {
     {"open", "FILE [CLUSTER]", "open a model: HLO text, JSON or .pb, also gzipped", run_open, NULL},
-    {"theme", "[NAME]", "change the colours", run_theme, theme_values},
     {"save-screen", "[FILE]", "the screen as text, or as a picture in FILE.svg", run_save_screen,
      NULL},
     {"save-screen!", "[FILE]", "the same, over a file that is there", run_save_screen_over, NULL},
     {"quit", "", "leave the program", run_quit, NULL},
+    {"theme", "[NAME]", "change the colours", run_theme, theme_values},
     {0},
 };
 
@@ -202,7 +202,7 @@ static bool action_line(struct app *a, int *i, struct colon_line *line)
 
 bool colon_line(struct app *a, int i, struct colon_line *line)
 {
-    return command_line(a, &i, line) || colon_live_line(a, &i, line) || action_line(a, &i, line);
+    return colon_live_line(a, &i, line) || command_line(a, &i, line) || action_line(a, &i, line);
 }
 
 int colon_complete(struct app *a, const char *text, char *most, size_t most_room)

@@ -122,44 +122,57 @@ static bool figure_line(const struct problem *p, int *i, struct colon_line *line
     return false;
 }
 
-bool colon_live_line(struct app *a, int *i, struct colon_line *line)
+struct plain_line {
+    const char *text, *words;
+};
+
+static bool plain_line(const struct plain_line *lines, int count, int *i, struct colon_line *line)
+{
+    if (*i >= count) {
+        *i -= count;
+        return false;
+    }
+    *line = (struct colon_line){.words = lines[*i].words, .keys = "", .takes = true};
+    snprintf(line->text, sizeof line->text, "%s", lines[*i].text);
+    return true;
+}
+
+/* "pin decoder self = 1": of every decision, from the one under the cursor on. */
+static bool move_line(const struct watch *w, int *i, struct colon_line *line)
 {
     static const struct {
-        const char *text, *words;
-    } plain[] = {{"episode ", "so many episodes, then pause"},
-                 {"decide ", "so many decisions, then pause"},
-                 {"pace ", "decisions a second; 0 full speed"},
-                 {"role ", "NAME=variable, input, optimizer state, hyper-parameter or other state"},
-                 {"batch ", "NAME:DIM is the batch"},
-                 {"set epsilon ", "share of random decisions"}};
-    static const struct {
-        const char *format, *words;
-    } of_move[] = {{"pin %s = 1", "split, and keep it so"},
-                   {"pin %s = 0", "whole, and keep it so"},
-                   {"backtrack %s", "set back, then fine-tune"}};
-    enum { PLAIN = sizeof plain / sizeof *plain, OF_MOVE = sizeof of_move / sizeof *of_move };
+        const char *verb, *end, *words;
+    } of_move[] = {{"pin", " = 1", "split, and keep it so"},
+                   {"pin", " = 0", "whole, and keep it so"},
+                   {"backtrack", "", "set back, then fine-tune"}};
+    enum { OF_MOVE = sizeof of_move / sizeof *of_move };
+    char name[NAME_ROOM];
+
+    if (*i >= w->move_count * OF_MOVE) {
+        *i -= w->move_count * OF_MOVE;
+        return false;
+    }
+    int k = *i % OF_MOVE;
+    const struct watch_move *m = &w->move[(w->cursor + *i / OF_MOVE) % w->move_count];
+    plain_name(name, sizeof name, m->name, strlen(m->name));
+    *line = (struct colon_line){.words = of_move[k].words, .keys = ""};
+    snprintf(line->text, sizeof line->text, "%s %.60s%s", of_move[k].verb, name, of_move[k].end);
+    return true;
+}
+
+bool colon_live_line(struct app *a, int *i, struct colon_line *line)
+{
+    static const struct plain_line often[] = {{"episode ", "so many episodes, then pause"},
+                                              {"decide ", "so many decisions, then pause"},
+                                              {"pace ", "decisions a second; 0 full speed"}};
+    static const struct plain_line seldom[] = {
+        {"set epsilon ", "share of random decisions"},
+        {"role ", "NAME=variable, input, optimizer state, hyper-parameter or other state"},
+        {"batch ", "NAME:DIM is the batch"}};
 
     if (!a->watch)
         return false;
-    if (*i < PLAIN) {
-        *line = (struct colon_line){.words = plain[*i].words, .keys = "", .takes = true};
-        snprintf(line->text, sizeof line->text, "%s", plain[*i].text);
-        return true;
-    }
-    *i -= PLAIN;
-    if (option_line(i, line) || figure_line(a->watch->problem, i, line))
-        return true;
-    int moves = a->watch->move_count;
-    if (*i >= moves * OF_MOVE) {
-        *i -= moves * OF_MOVE;
-        return false;
-    }
-    int move = *i / OF_MOVE, k = *i % OF_MOVE;
-    char name[NAME_ROOM];
-    plain_name(name, sizeof name, a->watch->move[move].name, strlen(a->watch->move[move].name));
-    *line = (struct colon_line){.words = of_move[k].words, .keys = ""};
-    const char *hole = strstr(of_move[k].format, "%s");
-    snprintf(line->text, sizeof line->text, "%.*s%.60s%s", (int)(hole - of_move[k].format), of_move[k].format, name,
-             hole + 2);
-    return true;
+    return plain_line(often, sizeof often / sizeof *often, i, line) || move_line(a->watch, i, line) ||
+           option_line(i, line) || figure_line(a->watch->problem, i, line) ||
+           plain_line(seldom, sizeof seldom / sizeof *seldom, i, line);
 }

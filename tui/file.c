@@ -162,13 +162,21 @@ bool file_data_dir(char *out, size_t room)
     return false;
 }
 
+/* Endings that only say what is in a file, the last first. */
+static const char *const endings[] = {".gz", ".txt", ".json", ".pb", ".yaml", ".jsonl", ".hlo", ".meta", ".before_opt", ".before_optimizations", NULL};
+
 char *file_stem(char *out, size_t room, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    size_t size = strcspn(base, ".");
+    size_t size = strlen(base);
 
     if (strcmp(path, "-") == 0)
         base = "standard input", size = strlen(base);
-    text_clean(out, room, base, size ? size : strlen(base));
+    for (size_t i = 0; endings[i]; i++) { /* each once: "a.meta.hlo.txt.gz" */
+        size_t end = strlen(endings[i]);
+        if (size > end && !memcmp(base + size - end, endings[i], end))
+            size -= end;
+    }
+    text_clean(out, room, base, size);
     return out;
 }

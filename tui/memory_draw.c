@@ -103,18 +103,20 @@ int memory_draw_curves(const struct scene *s, const struct memory_curve *c, cons
     double most = c->total[c->peak], limit = memory_limit(s) / 1e9;
     struct plot_series series[4];
     size_t count = 0;
+    bool narrow = p->width < 48; /* room for two names in the legend; the limit's stands in the head */
 
     sum_kinds(c, state, gradients);
     if (other) {
         most = fmax(most, other->total[other->peak]);
         series[count++] = (struct plot_series){.y = other->total, .count = other->count, .kind = PLOT_LINE,
                                                .role = ROLE_PLOT_3, .sign = '+', .name = "other plan"};
-    } else {
+    }
+    if (!other && !narrow)
         series[count++] = (struct plot_series){.y = gradients, .count = c->count, .kind = PLOT_LINE,
                                                .role = ROLE_PLOT_1, .sign = 'g', .name = "state and gradients"};
+    if (!other)
         series[count++] = (struct plot_series){.y = state, .count = c->count, .kind = PLOT_LINE, .role = ROLE_PLOT_4,
                                                .sign = 's', .name = "state"};
-    }
     series[count++] = (struct plot_series){.y = c->total, .count = c->count, .kind = PLOT_LINE, .role = ROLE_PLOT_0,
                                            .sign = '*', .name = "all"};
     bool near = limit < 3 * most;
@@ -126,7 +128,7 @@ int memory_draw_curves(const struct scene *s, const struct memory_curve *c, cons
                         .high = fmax(most, near ? limit : 0) * 1.02,
                         .limit = near ? limit : NAN,
                         .limit_role = ROLE_ERR,
-                        .limit_name = "limit",
+                        .limit_name = narrow ? NULL : "limit",
                         .ascii = s->ascii};
     struct pane area = pane_part(p, 0, 0, p->width, rows - (rows > 3));
     struct plot_drawn d = plot_draw(&area, &plot);

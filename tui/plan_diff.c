@@ -99,6 +99,30 @@ static bool differs(const struct watch *w, const label *a, const label *b, int n
     return differ;
 }
 
+/* First uses of the arguments in its first class: from which source line to which. */
+static void find_where(const struct watch *w, struct plan_difference *d)
+{
+    const struct problem *p = w->problem;
+    const struct classes *c = &p->classes;
+
+    d->where = d->where_last = HLO_NONE;
+    for (uint32_t n = 0; n < p->roles.param_count; n++) {
+        const struct hlo_param_role *r = &p->roles.params[n];
+        hlo_id id = p->m->value_instruction[r->value];
+        bool counts = r->role == HLO_ROLE_VARIABLE || r->role == HLO_ROLE_INPUT, held = false;
+        for (uint32_t k = 0; counts && k < hlo_value_shape(p->m, r->value)->rank; k++)
+            held |= c->class_of[class_dim(c, r->value, k)] == d->class;
+        if (!held || !hlo_at(p->m, id)->user_count)
+            continue;
+        id = hlo_user(p->m, id, 0);
+        uint32_t line = hlo_meta(p->m, id)->source_line;
+        if (d->where == HLO_NONE || line < hlo_meta(p->m, d->where)->source_line)
+            d->where = id;
+        if (d->where_last == HLO_NONE || line > hlo_meta(p->m, d->where_last)->source_line)
+            d->where_last = id;
+    }
+}
+
 int plan_differences(const struct watch *w, const label *a, const label *b,
                      struct plan_difference **items, size_t *count, struct err *e)
 {
@@ -128,6 +152,8 @@ int plan_differences(const struct watch *w, const label *a, const label *b,
                                                .b = b[k] != 0};
         price(w, b, on, &list[found++]);
     }
+    for (size_t n = 0; n < found; n++)
+        find_where(w, &list[n]);
     free(on);
     *items = list;
     *count = found;

@@ -2,6 +2,7 @@
 #include "tui/plans_draw.h"
 
 #include "engine/units.h"
+#include "tui/class_look.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
 
@@ -365,6 +366,26 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
     return y + 1;
 }
 
+/* "models.py:15–16  ffn"; "line 2264" where the file has no sources. */
+static void write_where(const struct watch *w, const struct plan_difference *d, char *out, size_t room)
+{
+    const struct hlo_module *m = w->problem->m;
+    char scope[64];
+
+    out[0] = 0;
+    if (d->where == HLO_NONE)
+        return;
+    const struct hlo_meta *first = hlo_meta(m, d->where), *last = hlo_meta(m, d->where_last);
+    instruction_source(m, d->where, out, room);
+    size_t size = strlen(out);
+    if (first->source_file[0] && !strcmp(first->source_file, last->source_file) && last->source_line > first->source_line)
+        size += (size_t)snprintf(out + size, room - size, "–%u", last->source_line);
+    instruction_scope(w->tree, d->where, scope, sizeof scope);
+    snprintf(out + size, room - size, "  %s", scope);
+}
+
+enum { WHERE_WIDTH = 100 };
+
 static void draw_difference(const struct panel *p, const struct pane *pane, int y,
                             const struct plan_difference *d)
 {
@@ -382,6 +403,11 @@ static void draw_difference(const struct panel *p, const struct pane *pane, int 
         pane_right(pane, price, y, ROLE_TEXT, units_change(text, d->price_ms, pane_ms_decimals(pane)));
     else
         pane_right(pane, price, y, ROLE_DIM, "-");
+    if (pane->width < WHERE_WIDTH)
+        return;
+    char where[128];
+    write_where(w, d, where, sizeof where);
+    pane_cut(pane, price + 3, y, pane->width - price - 3, ROLE_DIM, where);
 }
 
 static void draw_equal(const struct panel *p, const struct pane *pane, int y, int differ)
@@ -414,6 +440,8 @@ static void draw_differences(struct panel *p, const struct pane *pane)
     pane_text(pane, 0, 1, ROLE_DIM, "A    B    class");
     pane_right(pane, dims, 1, ROLE_DIM, "dims");
     pane_right(pane, dims + 18, 1, ROLE_DIM, "price of B, ms");
+    if (pane->width >= WHERE_WIDTH)
+        pane_text(pane, dims + 21, 1, ROLE_DIM, "where");
     list_fit(&v->below, (int64_t)v->difference_count, rows > 0 ? rows : 1);
     for (int y = 0; y < rows && v->below.top + y < v->below.count; y++) {
         draw_difference(p, pane, y + 2, &v->differences[v->below.top + y]);

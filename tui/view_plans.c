@@ -12,15 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLANS_MARK, PLANS_COMPARE, PLANS_SWAP, PLANS_BACK };
+enum { PLANS_MARK, PLANS_COMPARE, PLANS_SWAP, PLANS_TAKE_A, PLANS_TAKE_B, PLANS_BACK };
 static const struct action plans_actions[] = {
     [PLANS_MARK] = {"mark", "in this view", "mark one of two to compare", "mark", "*", NULL},
     [PLANS_COMPARE] = {"compare", "in this view", "compare the marked", "compare", "c or Enter",
                        NULL},
     [PLANS_SWAP] = {"swap", "in this view", "swap the two", "swap", "x", NULL},
+    [PLANS_TAKE_A] = {"take-a", "in this view", "pin A's choice, B's choice", "pin as A, B", ">", NULL},
+    [PLANS_TAKE_B] = {"take-b", "in this view", NULL, NULL, "<", NULL},
     [PLANS_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
-static const struct key_table plans_keys = {"plans", plans_actions, 4};
+static const struct key_table plans_keys = {"plans", plans_actions, sizeof plans_actions / sizeof *plans_actions};
 
 label *plans_labels(const struct plans *v, int row)
 {
@@ -250,6 +252,34 @@ static bool mark(struct plans *v)
     return true;
 }
 
+static const struct plan_difference *difference_here(const struct plans *v)
+{
+    bool any = v->comparing && (size_t)v->below.cursor < v->difference_count;
+    return any ? &v->differences[v->below.cursor] : NULL;
+}
+
+/* Carries one decision of a plan over into the search, as a pin. */
+static void take(struct panel *p, bool of_a)
+{
+    const struct plan_difference *d = difference_here(p->state);
+    struct app *app = p->scene->app;
+    struct watch *w = p->scene->watch;
+
+    if (!d) {
+        app_say(app, "there is no decision to take over");
+        return;
+    }
+    uint32_t split = of_a ? d->a : d->b;
+    if (d->move == MOVE_NONE)
+        app_say(app, "this search does not decide it, so it can not be pinned");
+    else if (split && split < d->classes)
+        app_say(app, "%c splits %u of its %u classes; a pin is for all of them", of_a ? 'A' : 'B', split, d->classes);
+    else {
+        watch_send(w, "pin @%d=%d", d->move, split > 0);
+        app_say(app, "%s = %d is pinned, as in %c; u takes it back", w->move[d->move].name, split > 0, of_a ? 'A' : 'B');
+    }
+}
+
 static bool act_plans(struct panel *p, int action)
 {
     struct plans *v = p->state;
@@ -270,6 +300,10 @@ static bool act_plans(struct panel *p, int action)
         v->b = was;
         return find_differences(p);
     }
+    if (action == PLANS_TAKE_A || action == PLANS_TAKE_B) {
+        take(p, action == PLANS_TAKE_A);
+        return true;
+    }
     if (action == PLANS_MARK && !v->comparing && v->count) {
         if (!mark(v))
             app_say(app, "two are marked; * on one of them unmarks it");
@@ -285,6 +319,10 @@ static bool act_plans(struct panel *p, int action)
 static bool works_plans(const struct panel *p, int action)
 {
     const struct plans *v = p->state;
+    const struct plan_difference *d = difference_here(v);
+
+    if (action == PLANS_TAKE_A || action == PLANS_TAKE_B)
+        return d && d->move != MOVE_NONE;
     return action == PLANS_BACK || (action == PLANS_SWAP) == v->comparing;
 }
 
@@ -324,12 +362,15 @@ static const struct relaxed_plan *relaxed_here(const struct panel *p)
 static void message_plans(const struct panel *p, char *out, size_t room)
 {
     const struct plans *v = p->state;
+    const struct plan_difference *d = difference_here(v);
 
     if (!v->comparing && v->list.cursor < v->count && v->rows[v->list.cursor].relaxed)
         snprintf(out, room, "another space: every use may have its own split; V s opens it, and e there writes it");
-    else if (v->comparing && !plans_compare_relaxed(v))
-        snprintf(out, room,
-                 "price: A with this one decision of B; - where A's other splits forbid it");
+    else if (d && d->move != MOVE_NONE)
+        snprintf(out, room, "> pins %s = %d, < %d; price: A with this one of B; - where A's other splits forbid it",
+                 p->scene->watch->move[d->move].name, d->a > 0, d->b > 0);
+    else if (d)
+        snprintf(out, room, "outside this search's decisions; price: A with this one of B");
     else if (!v->comparing)
         snprintf(out, room, "this search decides %s, strictly; batch split decides inputs",
                  p->scene->watch->shot->options.game.kind == GAME_ADP ? "inputs" : "variables");
@@ -340,7 +381,7 @@ const struct panel_ops view_plans = {
     .title = "Plans",
     .place = PLACE_FULL,
     .keys = &plans_keys,
-    .hints = "down=choose mark compare swap why export back",
+    .hints = "down=choose mark compare swap take-a why export back",
     .size = sizeof(struct plans),
     .open = open_plans,
     .close = close_plans,

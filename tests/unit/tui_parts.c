@@ -373,9 +373,29 @@ static void test_match(void **state)
     match_free(none);
 }
 
+/* Endings that say what is in a file go, dots of a name stay. */
+static void test_stems(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"../models/t5-base6.meta.hlo.txt.gz", "t5-base6"},
+        {"llama.v1.hlo", "llama.v1"},
+        {"bert48.pb.gz", "bert48"},
+        {"d/module_0001.jit_step.before_optimizations.txt", "module_0001.jit_step"},
+        {"a-2x8-v100.yaml", "a-2x8-v100"},
+        {".hlo", ".hlo"},
+        {"-", "standard input"},
+    };
+    char out[64];
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_string_equal(file_stem(out, sizeof out, pairs[i][0]), pairs[i][1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stems),
         cmocka_unit_test(test_paint_writes_only_what_changed),
         cmocka_unit_test(test_paint_depths),
         cmocka_unit_test(test_edit),
