@@ -91,15 +91,15 @@ static void set_carried(const struct relaxed_plan *plan, double *bytes)
 
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, struct err *e)
 {
-    return relaxed_memory_peak(plan, out, NULL, e);
+    return relaxed_memory_peak(plan, out, NULL, NULL, e);
 }
 
 int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out, struct memory_chain *where,
-                        struct err *e)
+                        double *own, struct err *e)
 {
     const struct problem *p = plan->problem;
     size_t values = (size_t)p->m->value_count + 1;
-    double *scratch = memory_scratch(&p->memory), *bytes = mem_try(values, sizeof *bytes),
+    double *scratch = own ? own : memory_scratch(&p->memory), *bytes = mem_try(values, sizeof *bytes),
            *second = mem_try(values, sizeof *second);
     uint32_t *at = mem_try(p->m->computation_count, sizeof *at);
     bool ok = scratch && bytes && second && at;
@@ -121,7 +121,8 @@ int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out
         memory_chain_find(&p->memory, scratch, at, where);
     }
     free(at);
-    free(scratch);
+    if (!own)
+        free(scratch);
     free(bytes);
     free(second);
     return ok ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the memory of a plan");

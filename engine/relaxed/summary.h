@@ -12,9 +12,9 @@
  * O(values). */
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
                    struct err *e) MUST_CHECK;
-/* And where the peak is; NULL: never mind. */
+/* And where the peak is, with the bytes of the ranges in `own`, of memory_scratch; NULL: never mind. */
 int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out,
-                        struct memory_chain *where, struct err *e) MUST_CHECK;
+                        struct memory_chain *where, double *own, struct err *e) MUST_CHECK;
 
 /* Bytes of one device's piece of a value, of one micro-batch. O(rank). */
 double relaxed_local_bytes(const struct problem *p, hlo_value v, status s);

@@ -1,290 +1,64 @@
-/* engine/relaxed/within.c - multipliers on peaks, as costs of the energy. */
-#include "engine/relaxed/within.h"
-
-#include "engine/relaxed/model_internal.h"
-#include "engine/relaxed/relaxed_internal.h"
-#include "engine/relaxed/summary.h"
+/* engine/relaxed/within.c - the search for prices, and for plans. */
+#include "engine/relaxed/cutting_plane.h"
+#include "engine/relaxed/within_internal.h"
 #include "engine/search/limit.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS_MOST = 24, WEIGH_MOST = 16, POSITIONS_MOST = 64, WITHIN_SWEEPS = 100 };
+enum { WITHIN_SWEEPS = 100 };
 #define CELLS_MOST ((size_t)1 << 26) /* of new tables: half a GB */
 #define FIRST_SHARE 0.05             /* of the bound that the limit's bytes cost at first */
-#define SHARE_MOST 1e4
-#define GROWTH 4
-#define ROUNDING 1e-9 /* of sums of costs; a bound gives that much away */
-
-struct peak {
-    struct memory_chain where;
-    double share; /* of the rounds that weigh memory alone */
-    double now, low, high; /* ms per byte: tried next; of no plan that fits; of one that does */
-};
-
-struct within {
-    struct relaxed *r;
-    double limit, unit; /* ms per byte to begin with */
-    struct peak peaks[POSITIONS_MOST];
-    uint32_t count;
-    bool has_high, is_priced; /* the second: r->pinned is changed */
-    bool weighs;              /* memory alone: times are left out */
-    table_id *unary; /* [nodes] without multipliers */
-    const struct energy_edge *edges;
-    struct energy_edge *priced; /* [edges] with them */
-    uint32_t *hub_edge;         /* [values] of origins: from the maker to the hub; UINT32_MAX: none */
-    double *weight;             /* [values] ms per byte of the value's pieces */
-    double *copied;             /* [values] of a variable's copy that its uses share */
-    bool *is_param, *is_output; /* [values] */
-    double constant;            /* ms of bytes that no label changes */
-    struct relaxed_plan best;
-    struct memory_chain best_where; /* of its peak */
-    struct relaxed_within *how;
-    bool has_best;
-};
+#define GROWTH 4                     /* of a price in one round */
+#define PRICE_MOST 1e5               /* times the first one */
+#define LEAST_MS 1e-9                /* of a bound, to divide by */
+#define ROUNDING 1e-9                /* of sums of costs; a bound gives that much away */
+#define ENOUGH 1e-6
 
 static int no_memory(struct err *e)
 {
     return err_set(e, ERR_MEMORY, "not enough memory for a plan within a limit");
 }
 
-static int within_new(struct within *w, struct err *e)
-{
-    const struct model *m = &w->r->model;
-    const struct problem *p = w->r->p;
-    size_t values = (size_t)p->m->value_count + 1, edges = (size_t)m->energy.edge_count + 1;
-    hlo_id root = p->m->computations[p->m->entry].root;
-
-    w->unary = mem_try((size_t)m->energy.nodes + 1, sizeof *w->unary);
-    w->priced = mem_try(edges, sizeof *w->priced);
-    w->hub_edge = mem_try(values, sizeof *w->hub_edge);
-    w->weight = mem_try(values, sizeof *w->weight);
-    w->copied = mem_try(values, sizeof *w->copied);
-    w->is_param = mem_try(values, sizeof *w->is_param);
-    w->is_output = mem_try(values, sizeof *w->is_output);
-    if (!w->unary || !w->priced || !w->hub_edge || !w->weight || !w->copied || !w->is_param || !w->is_output)
-        return no_memory(e);
-    memcpy(w->unary, w->r->pinned.unary, m->energy.nodes * sizeof *w->unary);
-    w->edges = w->r->pinned.edges;
-    memset(w->hub_edge, 0xff, values * sizeof *w->hub_edge);
-    for (uint32_t k = 0; k < m->energy.edge_count; k++) {
-        hlo_value v = m->edges[k].value;
-        if (m->hub[v] == m->energy.edges[k].b && m->maker[v] == m->energy.edges[k].a)
-            w->hub_edge[v] = k;
-    }
-    for (uint32_t k = 0; k < p->roles.param_count; k++)
-        w->is_param[p->roles.params[k].value] = true;
-    for (hlo_value v = p->m->leaf_base[root]; v < p->m->leaf_base[root + 1]; v++)
-        w->is_output[v] = true;
-    return 0;
-}
-
 static void within_release(struct within *w)
 {
-    free(w->unary);
-    free(w->priced);
-    free(w->hub_edge);
-    free(w->weight);
-    free(w->copied);
-    free(w->is_param);
-    free(w->is_output);
+    for (uint32_t k = 0; k < w->known_count; k++) {
+        free(w->known[k].x);
+        free(w->known[k].bytes);
+    }
+    within_price_release(w);
     relaxed_plan_release(&w->best);
-}
-
-/* ---- memory as costs ---- */
-
-/* Statuses of a value by the labels of its maker: the space and the map into places. */
-static status made_status(const struct model *m, hlo_value origin, uint32_t x)
-{
-    const struct model_node *n = &m->nodes[m->maker[origin]];
-    const struct classes *c = &m->p->classes;
-    const struct hlo_module *hlo = m->p->m;
-
-    if (n->kind != MODEL_INSTRUCTION)
-        return model_status(m, n->space, x);
-    uint32_t results = hlo->leaf_base[n->id + 1] - hlo->leaf_base[n->id];
-    uint32_t leaf =
-        class_leaf_count(c, n->id) - results + (origin - hlo->leaf_base[n->id]);
-    uint32_t space = m->leaf_space[c->leaf_base[n->id] + leaf];
-    return model_status(m, space, m->places[m->maps[m->patterns[n->pattern].maps + leaf] + x]);
-}
-
-/* A table of these costs added to `to`: equal ones are one table, so equal layers stay equal work. */
-static struct sight add_costs(struct tables *t, struct sight to, const double *costs)
-{
-    uint32_t rows = tables_rows(t, to.table, to.turned), cols = tables_cols(t, to.table, to.turned);
-    size_t bytes = (size_t)rows * cols * sizeof *costs;
-    uint64_t key[TABLE_KEY] = {KEY_MEMORY, rows, cols, mem_hash(costs, bytes, 1),
-                               mem_hash(costs, bytes, 2)};
-    bool is_new;
-    table_id id = tables_get(t, key, rows, cols, &is_new);
-
-    if (is_new && !t->failed) {
-        memcpy(tables_at(t, id, false), costs, bytes);
-        tables_turn(t, id);
-    }
-    return (struct sight){tables_sum(t, to, (struct sight){id, false}), false};
-}
-
-/* What a value's bytes are multiplied with: inputs hold all micro-batches. */
-static double batches(const struct within *w, hlo_value v)
-{
-    const struct problem *p = w->r->p;
-    double cuts = 1;
-
-    for (dim_id d = p->classes.dim_base[v]; w->is_param[v] && d < p->classes.dim_base[v + 1]; d++)
-        cuts *= label_cuts(&p->labels, p->classes.class_of[d]);
-    return cuts;
-}
-
-/* The copy that uses share: of a parameter beside it, else the larger counts. */
-static void price_copy(struct within *w, hlo_value v, uint32_t edge)
-{
-    struct relaxed *r = w->r;
-    const struct model *m = &r->model;
-    struct energy_edge *k = &w->priced[edge];
-    uint32_t rows = energy_labels(&m->energy, k->a), cols = energy_labels(&m->energy, k->b);
-    double *costs = mem_alloc((size_t)rows * cols * sizeof *costs);
-
-    for (uint32_t x = 0; x < rows; x++) {
-        double made = relaxed_local_bytes(r->p, v, made_status(m, m->origin[v], x));
-        for (uint32_t y = 0; y < cols; y++) {
-            double held = relaxed_local_bytes(
-                r->p, v, model_status(m, m->space_of[m->origin[v]], y));
-            costs[(size_t)x * cols + y] = held <= made     ? 0
-                                          : w->is_param[v] ? w->copied[v] * held
-                                                           : w->weight[v] * (held - made);
-        }
-    }
-    k->table = add_costs(&r->model.tables, k->table, costs);
-    free(costs);
-}
-
-static void price_value(struct within *w, hlo_value v)
-{
-    struct relaxed *r = w->r;
-    const struct model *m = &r->model;
-    hlo_value o = m->origin[v];
-
-    if ((w->is_output[v] && !w->is_param[v]) || r->p->classes.is_free[v])
-        return;
-    if (o == HLO_NONE || m->maker[o] == UINT32_MAX) {
-        w->constant +=
-            w->weight[v] * batches(w, v) * relaxed_local_bytes(r->p, v, STATUS_WHOLE);
-        return;
-    }
-    uint32_t node = m->maker[o], labels = energy_labels(&m->energy, node);
-    double costs[STATUS_COUNT_MOST];
-    BUG_ON(labels > STATUS_COUNT_MOST);
-    for (uint32_t x = 0; x < labels; x++)
-        costs[x] = w->weight[v] * batches(w, v) *
-                   relaxed_local_bytes(r->p, v, made_status(m, o, x));
-    r->pinned.unary[node] =
-        add_costs(&r->model.tables, (struct sight){r->pinned.unary[node], false}, costs).table;
-    if (w->hub_edge[o] != UINT32_MAX)
-        price_copy(w, v, w->hub_edge[o]);
-}
-
-/* What a table allows, without what it costs. */
-static table_id allowed_of(struct tables *t, table_id id)
-{
-    uint32_t rows = t->items[id].rows, cols = t->items[id].cols;
-    uint64_t key[TABLE_KEY] = {KEY_ALLOWED, id};
-    bool is_new;
-    table_id to = tables_get(t, key, rows, cols, &is_new);
-
-    if (!is_new || t->failed)
-        return to;
-    const double *from = tables_at(t, id, false);
-    double *into = tables_at(t, to, false);
-    for (size_t n = 0; n < (size_t)rows * cols; n++)
-        into[n] = from[n] > TABLE_FORBIDDEN / 2 ? TABLE_FORBIDDEN : 0;
-    tables_turn(t, to);
-    return to;
-}
-
-/* The energy without memory; weighing, without time too. */
-static void begin_price(struct within *w)
-{
-    struct relaxed *r = w->r;
-
-    memcpy(r->pinned.unary, w->unary, r->pinned.nodes * sizeof *w->unary);
-    if (r->pinned.edge_count)
-        memcpy(w->priced, w->edges, r->pinned.edge_count * sizeof *w->priced);
-    w->is_priced = true;
-    r->pinned.edges = w->priced;
-    w->constant = 0;
-    for (uint32_t n = 0; w->weighs && n < r->pinned.nodes; n++)
-        r->pinned.unary[n] = allowed_of(&r->model.tables, w->unary[n]);
-    for (uint32_t k = 0; w->weighs && k < r->pinned.edge_count; k++)
-        w->priced[k].table.table = allowed_of(&r->model.tables, w->edges[k].table.table);
-}
-
-/* A range is live at a peak. */
-struct weighing {
-    struct within *w;
-    double ms;
-};
-
-static void weigh_range(void *self, uint32_t range)
-{
-    const struct weighing *one = self;
-    const struct memory_range *i = &one->w->r->p->memory.ranges[range];
-
-    if (i->storing == STORED_AS_USED)
-        one->w->weight[i->value] += one->ms;
-    else if (i->storing == STORED_COPY)
-        one->w->copied[i->value] += one->ms;
-}
-
-/* The energy with w->peaks' multipliers in it. */
-static int price(struct within *w, struct err *e)
-{
-    struct relaxed *r = w->r;
-    double all = 0;
-
-    begin_price(w);
-    memset(w->weight, 0, r->p->m->value_count * sizeof *w->weight);
-    memset(w->copied, 0, r->p->m->value_count * sizeof *w->copied);
-    for (uint32_t n = 0; n < w->count; n++) {
-        struct weighing one = {w, w->peaks[n].now};
-        all += one.ms;
-        if (one.ms > 0)
-            memory_chain_each(&r->p->memory, &w->peaks[n].where, weigh_range, &one);
-    }
-    for (hlo_value v = 0; v < r->p->m->value_count; v++) {
-        if (w->weight[v] > 0 || w->is_param[v])
-            price_value(w, v);
-    }
-    if (!w->weighs)
-        w->constant -= all * w->limit;
-    return r->model.tables.failed ? no_memory(e) : 0;
+    free(w->best_x);
 }
 
 /* ---- plans ---- */
 
-/* Keeps the plan of r->best when it is better: one that fits, then faster, else of a lower peak.
- * *where: its peak. */
-static int offer_plan(struct within *w, struct memory_cost *memory, struct memory_chain *where, struct err *e)
+static bool is_better(const struct within *w, double ms, double peak)
+{
+    bool fits = peak <= w->limit;
+
+    if (!w->best.problem || fits != w->how->fits)
+        return !w->best.problem || fits;
+    return fits ? ms < w->best.cost.step_ms : peak < w->how->peak;
+}
+
+int within_offer(struct within *w, double *ms, struct memory_cost *memory, struct memory_chain *where, double *bytes,
+                 struct err *e)
 {
     struct relaxed_plan plan = {0};
     int rc = relaxed_extract(w->r, &plan, e);
 
     if (!rc)
-        rc = relaxed_memory_peak(&plan, memory, where, e);
-    bool fits = !rc && memory->peak <= w->limit;
-    bool better = !rc && (!w->has_best || (fits && !w->how->fits) ||
-                          (fits == w->how->fits && (fits ? plan.cost.step_ms < w->best.cost.step_ms
-                                                         : memory->peak < w->how->peak)));
-    if (!better) {
+        rc = relaxed_memory_peak(&plan, memory, where, bytes, e);
+    *ms = plan.cost.step_ms;
+    if (rc || !is_better(w, *ms, memory->peak)) {
         relaxed_plan_release(&plan);
         return rc;
     }
     relaxed_plan_release(&w->best);
     w->best = plan;
-    w->best_where = *where;
-    w->has_best = true;
-    w->how->fits = fits;
+    memcpy(w->best_x, w->r->best, w->r->pinned.nodes * sizeof *w->best_x);
+    w->how->fits = memory->peak <= w->limit;
     w->how->peak = memory->peak;
     return 0;
 }
@@ -298,6 +72,7 @@ static int offer_strict(struct within *w, double *strict_ms, struct err *e)
     struct memory_cost memory;
     struct memory_chain where;
     bool embeds = true;
+    double ms;
 
     *strict_ms = 0;
     if (r->is_beyond_strict || !r->has_strict)
@@ -311,46 +86,44 @@ static int offer_strict(struct within *w, double *strict_ms, struct err *e)
         r->best[n] = (uint16_t)(embeds ? found : 0);
     }
     if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2) {
-        rc = offer_plan(w, &memory, &where, e);
+        rc = within_offer(w, &ms, &memory, &where, NULL, e);
         *strict_ms = best.fits ? best.value : 0;
     }
     limit_release(&best);
     return rc;
 }
 
-/* ---- multipliers ---- */
+/* ---- prices ---- */
 
-static struct peak *peak_at(struct within *w, const struct memory_chain *where)
+/* A position that a price may be put on; the first of them, where there are too many. */
+static void add_peak(struct within *w, const struct memory_chain *where)
 {
     for (uint32_t k = 0; k < w->count; k++) {
         if (memory_chain_equals(&w->peaks[k].where, where))
-            return &w->peaks[k];
+            return;
     }
-    if (w->count == POSITIONS_MOST)
-        return NULL;
-    w->peaks[w->count] = (struct peak){.where = *where};
-    return &w->peaks[w->count++];
+    if (w->count < POSITIONS_MOST)
+        w->peaks[w->count++] = (struct peak){.where = *where};
 }
 
-/* After a plan with the present multipliers that fits, or that peaks at `where`. False: enough. */
-static bool move(struct within *w, bool fits, const struct memory_chain *where)
+/* The labels of r->best, kept and offered. */
+static int keep(struct within *w, struct err *e)
 {
-    struct peak *at = fits ? NULL : peak_at(w, where);
+    struct known_plan *k = &w->known[w->known_count];
+    struct memory_cost memory;
+    struct memory_chain where;
+    size_t nodes = (size_t)w->r->pinned.nodes + 1;
 
-    for (uint32_t k = 0; k < w->count; k++)
-        *(fits ? &w->peaks[k].high : &w->peaks[k].low) = w->peaks[k].now;
-    w->has_high |= fits;
-    if (!fits && !at)
-        return false;
-    if (at && at->high <= at->now) /* what was enough elsewhere is not enough here */
-        at->high = at->now > 0 ? GROWTH * at->now : w->unit;
-    if (at && at->high > w->unit / FIRST_SHARE * SHARE_MOST)
-        return false;
-    for (uint32_t k = 0; k < w->count; k++) {
-        struct peak *p = &w->peaks[k];
-        p->now = w->has_high ? (p->low + p->high) / 2 : p == at ? p->high : p->now;
-    }
-    return true;
+    *k = (struct known_plan){.x = mem_try(nodes, sizeof *k->x), .bytes = memory_scratch(&w->r->p->memory)};
+    w->known_count++;
+    if (!k->x || !k->bytes)
+        return no_memory(e);
+    memcpy(k->x, w->r->best, (nodes - 1) * sizeof *k->x);
+    int rc = within_offer(w, &k->ms, &memory, &where, k->bytes, e);
+    k->peak = memory.peak;
+    if (!rc && k->peak > w->limit)
+        add_peak(w, &where);
+    return rc;
 }
 
 /* What the solve just made proves of its energy, memory that no label changes included. */
@@ -361,69 +134,178 @@ static double proven_energy(const struct within *w)
     return bound + w->constant - ROUNDING * (fabs(bound) + fabs(w->constant));
 }
 
-static int search(struct within *w, struct memory_chain where, struct err *e)
+static bool is_known(const struct within *w, const uint16_t *x)
 {
-    struct relaxed *r = w->r;
-    size_t before = r->model.tables.used;
-    bool fits = false;
+    for (uint32_t k = 0; k < w->known_count; k++) {
+        if (!memcmp(w->known[k].x, x, w->r->pinned.nodes * sizeof *x))
+            return true;
+    }
+    return false;
+}
+
+/* A solve with the prices as they are. *found: a plan that was not known; it is the last one now. */
+static int solve(struct within *w, bool *found, struct err *e)
+{
+    int rc = within_price(w, e);
+
+    if (!rc)
+        rc = relaxed_minimise(w->r, WITHIN_SWEEPS, e);
+    *found = !rc && w->r->best_ms < TABLE_FORBIDDEN / 2 && !is_known(w, w->r->best);
+    return *found ? keep(w, e) : rc;
+}
+
+static bool has_room(const struct within *w)
+{
+    return w->known_count <= SOLVES_MOST && w->r->model.tables.used - w->tables_before < CELLS_MOST;
+}
+
+struct summed {
+    const double *bytes;
+    double sum;
+};
+
+static void add_range(void *self, uint32_t range)
+{
+    struct summed *s = self;
+
+    s->sum += s->bytes[range];
+}
+
+static double bytes_at(const struct within *w, const struct known_plan *k, const struct peak *p)
+{
+    struct summed s = {k->bytes, 0};
+
+    memory_chain_each(&w->r->p->memory, &p->where, add_range, &s);
+    return s.sum;
+}
+
+/* The prices at which the known plans would allow the highest bound: every plan is a tangent, its time and
+ * what it is over the limit at each position. In a box around the best prices, since far from the plans the
+ * tangents promise too much. Weighing: shares that add up to 1, and every plan its bytes. */
+static int raise_prices(struct within *w, struct err *e)
+{
+    size_t places = w->count, count = w->known_count;
+    double ms = w->weighs ? 0 : 1 / fmax(w->how->bound_ms, LEAST_MS), unit = w->weighs ? w->weigh_unit : w->unit,
+           off = w->weighs ? 0 : w->limit, byte = w->weighs ? 1 / w->limit : w->unit * ms;
+    double low[POSITIONS_MOST], high[POSITIONS_MOST], x[POSITIONS_MOST], top;
+    double *value = mem_try(count, sizeof *value), *slope = mem_try(count * places, sizeof *slope);
+    struct cutting_planes c = {(uint32_t)count, (uint32_t)places, value, slope, low, high, w->weighs ? 1 : INFINITY};
+    int rc = value && slope ? 0 : no_memory(e);
+
+    for (size_t n = 0; n < count && !rc; n++) {
+        value[n] = w->known[n].ms * ms;
+        for (size_t k = 0; k < places; k++)
+            slope[n * places + k] = (bytes_at(w, &w->known[n], &w->peaks[k]) - off) * byte;
+    }
+    for (size_t k = 0; k < places; k++) {
+        double now = w->peaks[k].best / unit;
+        low[k] = w->weighs || now <= 1 ? 0 : now / GROWTH;
+        high[k] = w->weighs ? 1 : fmin(PRICE_MOST, fmax(now, 1) * GROWTH);
+    }
+    if (!rc)
+        rc = cutting_plane_top(&c, x, &top, e);
+    for (size_t k = 0; k < places && !rc; k++)
+        w->peaks[k].now = x[k] * unit;
+    free(value);
+    free(slope);
+    return rc;
+}
+
+static void keep_bound(struct within *w)
+{
+    double bound = proven_energy(w);
+
+    if (bound <= w->how->bound_ms)
+        return;
+    w->how->bound_ms = bound;
+    for (uint32_t k = 0; k < w->count; k++)
+        w->peaks[k].best = w->peaks[k].now;
+}
+
+static bool is_enough(const struct within *w)
+{
+    return w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + ENOUGH);
+}
+
+/* A solve at the present prices, its bound, and what lies between its plan and the best. *is_more: the plan
+ * is new, or the bound higher. */
+static int look(struct within *w, bool *is_more, struct err *e)
+{
+    const struct known_plan *now = &w->known[w->known_count];
+    double before = w->how->bound_ms;
+    bool found;
+    int rc = solve(w, &found, e);
+
+    if (rc)
+        return rc;
+    w->how->rounds++;
+    keep_bound(w);
+    *is_more = found || (w->how->least_bound <= w->limit && w->how->bound_ms > before * (1 + ENOUGH));
+    if (found && w->how->fits)
+        rc = within_cross(w, now->x, e);
+    if (found) /* where the next solve starts */
+        memcpy(w->r->best, now->x, w->r->pinned.nodes * sizeof *w->r->best);
+    return rc;
+}
+
+/* The highest bound first, in at most `most` solves; then plans at prices around those it has. */
+static int search(struct within *w, uint32_t most, struct err *e)
+{
+    static const double around[AROUND_MOST] = {0.9, 0.7, 0.5, 1.1, 1.4};
+    bool is_more = true;
     int rc = 0;
 
-    while (!rc && w->how->rounds < ROUNDS_MOST && r->model.tables.used - before < CELLS_MOST &&
-           move(w, fits, &where)) {
-        struct memory_cost memory;
-        w->how->rounds++;
-        rc = price(w, e);
+    w->weighs = false;
+    for (uint32_t k = 0; k < most && !rc && is_more && has_room(w) && !is_enough(w); k++) {
+        rc = raise_prices(w, e);
         if (!rc)
-            rc = relaxed_minimise(r, WITHIN_SWEEPS, e);
-        if (rc || r->best_ms > TABLE_FORBIDDEN / 2)
-            break;
-        w->how->bound_ms = fmax(w->how->bound_ms, proven_energy(w));
-        rc = offer_plan(w, &memory, &where, e);
-        fits = !rc && memory.peak <= w->limit;
-        if (w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + 1e-6))
-            break;
+            rc = look(w, &is_more, e);
     }
-    w->how->positions = w->count;
+    for (uint32_t n = 0; n < AROUND_MOST && !rc && w->how->fits && has_room(w) && !is_enough(w); n++) {
+        for (uint32_t k = 0; k < w->count; k++)
+            w->peaks[k].now = around[n] * w->peaks[k].best;
+        rc = look(w, &is_more, e);
+    }
     return rc;
 }
 
 /* Memory alone, until a plan fits, or it is proven that none does. */
 static int weigh_memory(struct within *w, struct err *e)
 {
-    struct memory_chain where = w->best_where;
-    double unit = 1e3 / w->how->peak; /* energies of a usual size */
+    bool is_more = true;
     int rc = 0;
 
     w->weighs = true;
-    for (uint32_t k = 0; k < WEIGH_MOST && !w->how->fits && w->how->least_bound <= w->limit && !rc; k++) {
-        struct peak *at = peak_at(w, &where);
-        struct memory_cost memory;
-        if (!at)
-            break;
-        for (uint32_t n = 0; n < w->count; n++) {
-            struct peak *p = &w->peaks[n];
-            p->share = (p->share * k + (p == at)) / (k + 1);
-            p->now = unit * p->share;
-        }
-        rc = price(w, e);
+    w->weigh_unit = 1e3 / w->how->peak; /* energies of a usual size */
+    for (uint32_t k = 0; k < WEIGH_MOST && !rc && is_more && !w->how->fits && w->how->least_bound <= w->limit; k++) {
+        double before = w->how->least_bound;
+        rc = raise_prices(w, e);
         if (!rc)
-            rc = relaxed_minimise(w->r, WITHIN_SWEEPS, e);
-        if (rc || w->r->best_ms > TABLE_FORBIDDEN / 2)
-            break;
-        w->how->least_bound = fmax(w->how->least_bound, proven_energy(w) / unit);
-        rc = offer_plan(w, &memory, &where, e);
+            rc = solve(w, &is_more, e);
+        if (!rc)
+            w->how->least_bound = fmax(before, proven_energy(w) / w->weigh_unit);
+        is_more |= w->how->least_bound > before * (1 + ENOUGH);
     }
     return rc;
 }
 
-/* The costs of before, so that the next solve is of the pins alone. */
-static void restore(struct within *w)
+/* Where the plan without a limit does not fit. */
+static int find(struct within *w, double *strict_ms, struct err *e)
 {
-    if (w->is_priced) {
-        memcpy(w->r->pinned.unary, w->unary, w->r->pinned.nodes * sizeof *w->unary);
-        w->r->pinned.edges = (struct energy_edge *)w->edges;
-    }
-    w->r->is_ready = false;
+    int rc = within_price_new(w, e);
+
+    w->tables_before = w->r->model.tables.used;
+    if (!rc)
+        rc = keep(w, e);
+    if (!rc)
+        rc = offer_strict(w, strict_ms, e);
+    if (!rc && !w->how->fits)
+        rc = weigh_memory(w, e);
+    if (!rc) /* where nothing fits, for the smallest peak */
+        rc = search(w, w->how->least_bound <= w->limit ? SEARCH_MOST : WEIGH_MOST, e);
+    w->how->positions = w->count;
+    within_unprice(w);
+    return rc;
 }
 
 int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms, struct relaxed_plan *out,
@@ -441,24 +323,17 @@ int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms, stru
     if (rc)
         return rc;
     how->bound_ms = w.best.bound_ms;
-    w.has_best = true;
-    w.unit = FIRST_SHARE * how->bound_ms / limit;
-    rc = relaxed_memory_peak(&w.best, &memory, &w.best_where, e);
+    w.unit = FIRST_SHARE * fmax(how->bound_ms, LEAST_MS) / limit;
+    rc = relaxed_memory(&w.best, &memory, e);
     how->peak = memory.peak;
     how->fits = !rc && memory.peak <= limit;
     strict_ms = w.best.strict_ms;
     how->is_skipped = how->bound_ms >= beaten_ms;
-    if (!rc && !how->fits && !how->is_skipped) {
-        struct memory_chain where = w.best_where;
-        rc = within_new(&w, e);
-        if (!rc)
-            rc = offer_strict(&w, &strict_ms, e);
-        if (!rc)
-            rc = search(&w, where, e);
-        if (!rc && !how->fits)
-            rc = weigh_memory(&w, e);
-        restore(&w);
-    }
+    w.best_x = mem_try((size_t)r->pinned.nodes + 1, sizeof *w.best_x);
+    if (!rc && !w.best_x)
+        rc = no_memory(e);
+    if (!rc && !how->fits && !how->is_skipped)
+        rc = find(&w, &strict_ms, e);
     if (!rc) {
         *out = w.best;
         memset(&w.best, 0, sizeof w.best);
