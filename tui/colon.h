@@ -25,6 +25,9 @@ struct colon_line {
     char text[128];
     const char *words, *keys;
     bool takes; /* more has to be typed */
+    bool pins;  /* it pins `move` */
+    bool split;
+    int move;
 };
 bool colon_line(struct app *a, int i, struct colon_line *line);
 

@@ -142,9 +142,10 @@ static bool move_line(const struct watch *w, int *i, struct colon_line *line)
 {
     static const struct {
         const char *verb, *end, *words;
-    } of_move[] = {{"pin", " = 1", "split, and keep it so"},
-                   {"pin", " = 0", "whole, and keep it so"},
-                   {"backtrack", "", "set back, then fine-tune"}};
+        bool pins, split;
+    } of_move[] = {{"pin", " = 1", "split, and keep it so", true, true},
+                   {"pin", " = 0", "whole, and keep it so", true, false},
+                   {"backtrack", "", "set back, then fine-tune", false, false}};
     enum { OF_MOVE = sizeof of_move / sizeof *of_move };
     char name[NAME_ROOM];
 
@@ -153,9 +154,10 @@ static bool move_line(const struct watch *w, int *i, struct colon_line *line)
         return false;
     }
     int k = *i % OF_MOVE;
-    const struct watch_move *m = &w->move[(w->cursor + *i / OF_MOVE) % w->move_count];
-    plain_name(name, sizeof name, m->name, strlen(m->name));
-    *line = (struct colon_line){.words = of_move[k].words, .keys = ""};
+    int move = (w->cursor + *i / OF_MOVE) % w->move_count;
+    plain_name(name, sizeof name, w->move[move].name, strlen(w->move[move].name));
+    *line = (struct colon_line){
+        .words = of_move[k].words, .keys = "", .pins = of_move[k].pins, .split = of_move[k].split, .move = move};
     snprintf(line->text, sizeof line->text, "%s %.60s%s", of_move[k].verb, name, of_move[k].end);
     return true;
 }

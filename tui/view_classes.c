@@ -468,7 +468,7 @@ const struct panel_ops view_classes = {
     .place = PLACE_LAYOUT,
     .id = PANEL_CLASSES,
     .keys = &classes_keys,
-    .hints = "run decide pin backtrack undo why +plans=views export command search sort down=row zoom help",
+    .hints = "run decide pin backtrack undo why +plans=views command export search sort down=row zoom help",
     .size = sizeof(struct classes_view),
     .open = open_classes,
     .close = close_classes,

@@ -488,7 +488,7 @@ const struct panel_ops view_graph = {
     .place = PLACE_LAYOUT,
     .id = PANEL_GRAPH,
     .keys = &graph_keys,
-    .hints = "run decide pin backtrack undo why +plans=views export command search toggle graph-view zoom help",
+    .hints = "run decide pin backtrack undo why +plans=views command export search toggle graph-view zoom help",
     .size = sizeof(struct graph),
     .open = open_graph,
     .close = close_graph,

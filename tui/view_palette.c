@@ -1,7 +1,9 @@
 #include "tui/view_palette.h"
 
+#include "engine/units.h"
 #include "tui/app.h"
 #include "tui/colon.h"
+#include "tui/price.h"
 #include "tui/theme.h"
 #include "tui/utf8.h"
 
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOUND_MOST = 200, ROWS = 8 };
+enum { FOUND_MOST = 200, ROWS = 8, PRICES_MOST = 64 };
 
 struct found {
     int index; /* of colon_line */
@@ -17,11 +19,20 @@ struct found {
     uint64_t hits;
 };
 
+/* The optimum with a pin; move MOVE_NONE: as pins are now. */
+struct priced {
+    int move;
+    bool split;
+    struct price price;
+};
+
 struct palette {
     struct edit line;
     struct found found[FOUND_MOST];
     int count;
     struct list list;
+    struct priced prices[PRICES_MOST];
+    int price_count;
 };
 
 static int better(const void *a, const void *b)
@@ -64,7 +75,78 @@ static int open_palette(struct panel *p, const void *arg, struct err *e)
     return 0;
 }
 
-static void draw_found(struct panel *p, const struct pane *pane, int y, const struct found *f)
+/* ---- prices of pins ---- */
+
+static const struct price *price_of(const struct palette *s, int move, bool split)
+{
+    for (int n = 0; n < s->price_count; n++) {
+        if (s->prices[n].move == move && s->prices[n].split == split)
+            return &s->prices[n].price;
+    }
+    return NULL;
+}
+
+/* One that is missing for a row in sight: each takes up to a frame. False: none is. */
+static bool find_price(struct panel *p)
+{
+    struct palette *s = p->state;
+    const struct watch *w = p->scene->watch;
+    struct colon_line line;
+
+    if (!w || s->price_count == PRICES_MOST)
+        return false;
+    for (int i = 0; i < s->list.rows && s->list.top + i < s->count; i++) {
+        if (!line_at(p, s->found[s->list.top + i].index, &line) || !line.pins)
+            continue;
+        bool first = !price_of(s, MOVE_NONE, false);
+        int move = first ? MOVE_NONE : line.move;
+        bool split = !first && line.split;
+        if (price_of(s, move, split))
+            continue;
+        s->prices[s->price_count++] = (struct priced){move, split, price_at_best(w, move, first ? -1 : split)};
+        return true;
+    }
+    return false;
+}
+
+static void settle_palette(struct panel *p)
+{
+    while (find_price(p))
+        ;
+}
+
+/* "350.5 ms   +105.4" in place of the words. False: not known yet, or not at all. */
+static bool draw_price(const struct palette *s, const struct pane *pane, int y, int x, const struct colon_line *line)
+{
+    const struct price *now = price_of(s, MOVE_NONE, false);
+    const struct price *with = line->pins ? price_of(s, line->move, line->split) : NULL;
+    char text[UNITS_ROOM];
+
+    if (!now || !with || !now->known || !with->known || pane->width < x + 30)
+        return false;
+    double change = with->cost.step_ms - now->cost.step_ms;
+    pane_right(pane, x + 12, y, ROLE_DIM, units_ms(text, with->cost.step_ms));
+    pane_right(pane, x + 22, y, change > 0.05 ? ROLE_WARN : ROLE_TEXT, units_change(text, change, 1));
+    return true;
+}
+
+/* ---- drawing ---- */
+
+/* Where words begin: behind the longest line in sight. */
+static int words_column(struct panel *p)
+{
+    const struct palette *s = p->state;
+    struct colon_line line;
+    int column = 30;
+
+    for (int i = 0; i < s->list.rows && s->list.top + i < s->count; i++) {
+        if (line_at(p, s->found[s->list.top + i].index, &line) && utf8_text_columns(line.text) + 4 > column)
+            column = utf8_text_columns(line.text) + 4;
+    }
+    return column;
+}
+
+static void draw_found(struct panel *p, const struct pane *pane, int y, const struct found *f, int words)
 {
     struct colon_line line;
     int x = 2;
@@ -76,8 +158,8 @@ static void draw_found(struct panel *p, const struct pane *pane, int y, const st
     for (int i = 0; (c = utf8_next(&s)); i++)
         x = pane_put(pane, x, y, i < 64 && f->hits >> i & 1 ? ROLE_MATCH : ROLE_TEXT, c);
     int keys = pane_right(pane, pane->width, y, ROLE_KEY, line.keys);
-    if (pane->width >= 60)
-        pane_cut(pane, 30, y, keys - 32, ROLE_DIM, line.words);
+    if (pane->width >= 60 && !draw_price(p->state, pane, y, words, &line))
+        pane_cut(pane, words, y, keys - 2 - words, ROLE_DIM, line.words);
 }
 
 static void draw_palette(struct panel *p, const struct pane *pane)
@@ -93,8 +175,11 @@ static void draw_palette(struct panel *p, const struct pane *pane)
     pane->grid->cursor_y = pane->y + 1;
     if (!s->count)
         pane_text(pane, 2, 3, ROLE_DIM, "nothing has these letters in this order");
+    if (p->scene->now_ms > 0 && find_price(p))
+        app_touch(p->scene->app); /* the next one in the next frame */
+    int words = words_column(p);
     for (int i = 0; i < s->list.rows && s->list.top + i < s->count; i++) {
-        draw_found(p, pane, 3 + i, &s->found[s->list.top + i]);
+        draw_found(p, pane, 3 + i, &s->found[s->list.top + i], words);
         if (s->list.top + i == s->list.cursor) {
             pane_text(pane, 0, 3 + i, ROLE_TEXT, "▸");
             pane_select(&(struct pane){pane->grid, pane->x, pane->y + 3 + i, pane->width, 1}, 0,
@@ -155,6 +240,15 @@ static int palette_rows(const struct panel *p, int width)
     return ROWS + 3;
 }
 
+static void message_palette(const struct panel *p, char *out, size_t room)
+{
+    const struct palette *s = p->state;
+    const struct price *now = price_of(s, MOVE_NONE, false);
+
+    if (now && now->known)
+        snprintf(out, room, "prices: the best step possible with that pin%s", now->proven ? ", proven" : "");
+}
+
 enum { PALETTE_CHOOSE, PALETTE_CHOOSE_UP, PALETTE_COMPLETE, PALETTE_DO, PALETTE_CLOSE };
 static const struct action palette_actions[] = {
     [PALETTE_CHOOSE] = {"choose", "palette", "choose", "choose", "Down", NULL},
@@ -176,4 +270,6 @@ const struct panel_ops view_palette = {
     .draw = draw_palette,
     .key = key_palette,
     .dialog_rows = palette_rows,
+    .settle = settle_palette,
+    .message = message_palette,
 };

@@ -208,7 +208,7 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
     if (x + utf8_text_columns(text) <= pane->width)
         x = pane_text(pane, x, 0, ROLE_TEXT, text);
     if (w && w->exact && w->shot->options.game.reward != GAME_REWARD_PAPER) {
-        snprintf(text, sizeof text, "   without stages %.1f", w->exact->cost.step_ms);
+        snprintf(text, sizeof text, "   without stages %s", units_ms(ms, w->exact->cost.step_ms));
         if (x + utf8_text_columns(text) <= pane->width)
             x = pane_text(pane, x, 0, ROLE_TEXT, text);
     }
