@@ -344,10 +344,13 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
     list_fit(l, v->value_count, pane->height - 2);
     for (int y = 0; y < pane->height - 2 && l->top + y < l->count; y++) {
         const struct memory_value *value = &v->values[l->top + y];
-        pane_cut(pane, 0, y + 2, c.name, ROLE_TEXT, tree_instruction_name(w->tree, w->problem->m->value_instruction[value->value]));
+        const char *beside = memory_storing_words[value->storing];
+        snprintf(text, sizeof text, "%.150s%s%s", tree_instruction_name(w->tree, w->problem->m->value_instruction[value->value]),
+                 *beside && !c.shape ? ", " : "", c.shape ? "" : beside);
+        pane_cut(pane, 0, y + 2, c.name, ROLE_TEXT, text);
         if (c.shape) {
             write_shape(w->problem->m, value->value, text, sizeof text);
-            pane_cut(pane, c.shape, y + 2, 22, ROLE_DIM, text);
+            pane_cut(pane, c.shape, y + 2, 22, ROLE_DIM, *beside ? beside : text);
         }
         write_source(w->problem->m, value->value, text, sizeof text);
         if (c.source)

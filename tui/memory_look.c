@@ -160,7 +160,7 @@ uint32_t memory_group_values(const struct watch *w, const struct memory_curve *c
                 out[n] = out[n - 1];
         }
         if (n < room)
-            out[n] = (struct memory_value){r->value, bytes, r->start - base, r->end - base};
+            out[n] = (struct memory_value){r->value, bytes, r->start - base, r->end - base, r->storing};
     }
     free(whole);
     return held;

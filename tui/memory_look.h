@@ -38,6 +38,7 @@ struct memory_value {
     hlo_value value;
     double bytes;
     uint32_t first, last;
+    uint8_t storing; /* enum memory_storing: the value, or a second buffer of it */
 };
 uint32_t memory_group_values(const struct watch *w, const struct memory_curve *c, uint32_t position,
                              const struct memory_group *g, struct memory_value *out, uint32_t room);

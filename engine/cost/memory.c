@@ -5,6 +5,14 @@
 
 const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"parameters", "gradients", "optimizer",
                                                           "inputs", "activations"};
+const char *const memory_storing_words[STORED_COUNT] = {
+    [STORED_AS_USED] = "",
+    [STORED_IN_PIECES] = "",
+    [STORED_GATHERED] = "gathered copy",
+    [STORED_REDUCED] = "all-reduced copy",
+    [STORED_TWICE] = "copy before update",
+    [STORED_COPY] = "shared copy",
+};
 
 double *memory_scratch(const struct memory_model *m)
 {
@@ -317,7 +325,7 @@ uint32_t memory_tops(const struct memory_model *m, const struct labels *l, const
         const struct memory_range *r = &m->ranges[k];
         if (!r->is_argument && (r->start > now || r->end < now))
             continue;
-        struct memory_top top = {r->value, memory_range_bytes(m, l, on, r), r->kind};
+        struct memory_top top = {r->value, memory_range_bytes(m, l, on, r), r->kind, r->storing};
         uint32_t n = held < room ? held++ : room;
         for (; n && out[n - 1].bytes < top.bytes; n--) {
             if (n < room)

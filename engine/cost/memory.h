@@ -59,7 +59,10 @@ enum memory_storing {
     STORED_REDUCED,   /* the second buffer of an all-reduce; nothing where the plan reduces nothing */
     STORED_TWICE,     /* the copy of a variable before its update; nothing where its gradient is reduced */
     STORED_COPY,      /* of a variable, as its uses share it: of relaxed plans, nothing in strict ones */
+    STORED_COUNT
 };
+/* What a range is beside its value: "all-reduced copy"; "" for the value itself. */
+extern const char *const memory_storing_words[STORED_COUNT];
 
 struct memory_model {
     const struct hlo_module *m;
@@ -111,11 +114,12 @@ double memory_sweep(const struct memory_model *m, double *scratch, uint32_t *at)
  * rows of MEMORY_KIND_COUNT; row n is of instruction schedule.order[entry first + n]. */
 void memory_timeline(const struct memory_model *m, const struct labels *l, const label *on, double *scratch,
                      double (*rows)[MEMORY_KIND_COUNT]);
-/* The largest values live while entry instruction `at` runs: up to `room`, largest first. Returns how many. */
+/* The largest buffers live while entry instruction `at` runs: up to `room`, largest first. Returns how many.
+ * A value may have a second one. */
 struct memory_top {
     hlo_value value;
     double bytes;
-    uint8_t kind;
+    uint8_t kind, storing;
 };
 uint32_t memory_tops(const struct memory_model *m, const struct labels *l, const label *on, hlo_id at,
                      struct memory_top *out, uint32_t room);

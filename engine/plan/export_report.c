@@ -212,7 +212,9 @@ static void write_tops(const struct report *r)
     for (uint32_t k = 0; k < count; k++) {
         str_format(r->out, "| `%s` | `", hlo_name(p->m, p->m->value_instruction[tops[k].value]));
         plan_write_shape(plan, tops[k].value, r->out);
-        str_format(r->out, "` | %s | %s |\n", units_bytes(bytes, tops[k].bytes), memory_kind_names[tops[k].kind]);
+        const char *beside = memory_storing_words[tops[k].storing];
+        str_format(r->out, "` | %s | %s%s%s |\n", units_bytes(bytes, tops[k].bytes), memory_kind_names[tops[k].kind],
+                   *beside ? ", " : "", beside);
     }
 }
 

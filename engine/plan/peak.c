@@ -177,6 +177,8 @@ static void write_tops(const struct plan *p, const struct memory_cost *cost, uin
         str_format(out, "  %12s  %-11s %-28s ", units_bytes(bytes, list[k].bytes), memory_kind_names[list[k].kind],
                    hlo_name(q->m, id));
         plan_write_shape(p, list[k].value, out);
+        if (*memory_storing_words[list[k].storing])
+            str_format(out, "  %s", memory_storing_words[list[k].storing]);
         write_source(q->m, id, out);
         str_add_char(out, '\n');
     }

@@ -42,6 +42,8 @@ meta=$1/examples/models/t5-tiny.meta.hlo.txt.gz
 vgg2=$1/examples/clusters/a-2x8-v100.yaml
 expect 0 'peak +915 kB +while dot_general.222 runs +examples/make/t5.py:57' plan "$meta" --devices 4 --set 'batch/source:0=1' --memory
 expect 0 'the change that lowers it most: batch/labels:0 split over 4' plan "$meta" --devices 4 --memory
+expect 0 '411 MB +gradients +dot_general.16 +f32\[4096 25088\]  all-reduced copy' plan "$vgg" --devices 4 --optimum --memory
+expect 0 'activations params__layer_1____kernel__.1 f32\[512/4 256\]  copy before update' plan "$models/mlp.hlo.txt.gz" --devices 4 --optimum --memory
 expect 0 'network bandwidth +3\.1 GB/s now; from 2\.2 GB/s to 7\.9 GB/s' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability
 expect 0 'batch +128 now; from 14 to 177' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability
 expect 0 '"is_best":.*true' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability --json

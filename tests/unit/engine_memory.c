@@ -169,6 +169,11 @@ static void test_timeline(void **state)
     assert_int_equal(held, 16);
     for (uint32_t n = 1; n < held; n++)
         assert_true(tops[n - 1].bytes >= tops[n].bytes);
+    for (uint32_t n = 0; n < held; n++) { /* a value's second buffer says so */
+        for (uint32_t k = 0; k < n; k++)
+            assert_false(tops[k].value == tops[n].value &&
+                         !strcmp(memory_storing_words[tops[k].storing], memory_storing_words[tops[n].storing]));
+    }
     free(rows);
     free(on);
     free(scratch);
