@@ -20,6 +20,7 @@ enum err_code {
     ERR_LIMIT = -3,      /* a documented limit was reached: exit code 2 */
     ERR_MEMORY = -4,     /* an allocation sized by input failed: exit code 2 */
     ERR_INFEASIBLE = -5, /* well formed, and no plan can satisfy it: exit code 4 */
+    ERR_USAGE = -6,      /* the command line asks for what cannot be: exit code 1 */
 };
 
 struct err {

@@ -41,3 +41,11 @@ const char *args_value(const char *name, int argc, char **argv, int *at)
         return NULL;
     return *at + 1 < argc ? argv[++*at] : "";
 }
+
+int args_mesh(struct cluster_mesh *m, const struct cluster *c, const char *text, struct err *e)
+{
+    if (!mesh_parse(m, c, text, e))
+        return 0;
+    err_in_file(e, "--mesh");
+    return e->code = ERR_USAGE;
+}

@@ -6,6 +6,7 @@
 #include "engine/units.h"
 #include "tui/args.h"
 #include "tui/command.h"
+#include "tui/problem_args.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -139,7 +140,7 @@ static int make_mesh(const struct request *r, const struct cluster *c, struct cl
         mesh_by_server(m, c);
         return 0;
     }
-    return mesh_parse(m, c, r->mesh, e) ? err_in_file(e, "--mesh") : 0;
+    return args_mesh(m, c, r->mesh, e);
 }
 
 static const char *plural(uint32_t n)
@@ -271,12 +272,12 @@ static void print_parts(const struct cluster_mesh *m, enum collective_kind kind,
 
 static void print_text(const struct cluster *c, const struct cluster_mesh *m, double bytes)
 {
-    char label[64], link[64], devices[UNITS_ROOM];
+    char device[64], link[64], devices[UNITS_ROOM];
 
-    cluster_label(c, label, sizeof label);
+    cluster_label(c, device, sizeof device);
     cluster_label_link(c, link, sizeof link);
     printf("%s   %s device%s in %u server%s   %s   %s\n", c->name, units_count(devices, c->devices),
-           plural(c->devices), c->servers, plural(c->servers), label, link);
+           plural(c->devices), c->servers, plural(c->servers), device, link);
     if (c->about[0])
         puts(c->about);
     print_types(c);
@@ -424,7 +425,7 @@ int cmd_cluster(int argc, char **argv)
         code = make_mesh(&r, &c, &m, &e);
     if (code) {
         err_print(&e, stderr);
-        return EXIT_INPUT;
+        return exit_code_of(&e);
     }
     if (r.explain) {
         print_parts(&m, find_kind(r.explain), r.bytes);

@@ -438,6 +438,7 @@ static int from_journal(const struct search_args *now, const struct journal_log 
 
     if (parsed || a->resume || a->seeds > 1 || a->race)
         return ERR_INPUT;
+    a->problem.is_mesh_given = false; /* the file's mistake, if it is one */
     a->episodes = now->episodes ? now->episodes : a->episodes;
     a->seconds = now->seconds > 0 ? now->seconds : a->seconds;
     a->json = now->json;

@@ -391,7 +391,7 @@ int cmd_explore(int argc, char **argv)
     if (config_load(&s.config, r.config, &e) || set_stage(&s, &r, theme_name(&r, &s), &e) ||
         (ended = run_in_terminal(&s, &r, &e)) < 0) {
         err_print(&e, stderr);
-        code = EXIT_INPUT;
+        code = exit_code_of(&e);
     }
     strike_stage(&s);
     if (ended > 0) { /* as if the signal had never been caught */
@@ -539,7 +539,7 @@ int cmd_screen(int argc, char **argv)
     if ((r.config && config_load(&s.config, r.config, &e)) ||
         set_stage(&s, &r, r.theme ? r.theme : "default", &e)) {
         err_print(&e, stderr);
-        code = EXIT_INPUT;
+        code = exit_code_of(&e);
     } else {
         code = print_screen(&s, &r);
     }

@@ -298,6 +298,7 @@ int app_resume(struct app *a, const char *journal, struct err *e)
     if (!rc && (s->race || s->seeds > 1))
         rc = err_set(e, ERR_INPUT, "%.200s is of several searches", journal);
     g->args = s->problem;
+    g->args.is_mesh_given = false; /* the journal's */
     g->search = s->search;
     g->log = &log;
     snprintf(g->journal, sizeof g->journal, "%s", journal);

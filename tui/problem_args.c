@@ -60,6 +60,7 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
         if (!value[0] || strlen(value) >= sizeof a->options.mesh)
             return args_wrong("--mesh", value, "sizes such as 2x8");
         snprintf(a->options.mesh, sizeof a->options.mesh, "%s", value);
+        a->is_mesh_given = true;
         return 1;
     }
     if ((value = args_value("--vars", argc, argv, at))) {
@@ -242,7 +243,7 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
 
 int exit_code_of(const struct err *e)
 {
-    return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE : EXIT_INPUT;
+    return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE : e->code == ERR_USAGE ? EXIT_USAGE : EXIT_INPUT;
 }
 
 static int read_cluster(const struct problem_args *a, struct cluster *out, struct err *e)
@@ -261,6 +262,10 @@ static int load_cluster(const struct problem_args *a, struct cluster *out, struc
 
     for (uint32_t n = 0; n < a->figure_count && !rc; n++)
         rc = cluster_set_text(out, a->figures[n], e);
+    if (!rc && a->is_mesh_given) {
+        struct cluster_mesh mesh;
+        rc = args_mesh(&mesh, out, a->options.mesh, e);
+    }
     return rc;
 }
 

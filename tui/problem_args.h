@@ -14,6 +14,7 @@ struct problem_args {
     const char *vars, *profile;
     uint32_t devices;            /* 0: not given */
     struct problem_options options;
+    bool is_mesh_given;          /* on the command line: else a file's, where one is */
     const char *figures[PROBLEM_FIGURES_MOST]; /* PATH=VALUE: figures of the cluster changed first */
     uint32_t figure_count;
 };
@@ -50,7 +51,7 @@ void words_release(struct word_list *w);
 /* The words that problem_args_take would take for `a`: what a journal keeps. */
 void problem_args_words(const struct problem_args *a, struct word_list *out);
 
-/* Loads files and builds the problem. */
+/* Loads files and builds the problem. ERR_USAGE: a mesh of the command line that does not fit the cluster. */
 int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e) MUST_CHECK;
 
 /* The same; errors are printed. Returns an exit code. */
@@ -59,7 +60,7 @@ int problem_args_load(const struct problem_args *a, struct problem *out);
 /* "automap plan MODEL CLUSTER --mesh 2x8 ..." for a shell: the same problem again. Appended. */
 void problem_args_write(const struct problem_args *a, struct str *out);
 
-/* Exit code for an error: 4 when infeasible, else 2. */
+/* Exit code for an error: 4 when infeasible, 1 for ERR_USAGE, else 2. */
 int exit_code_of(const struct err *e);
 
 #endif

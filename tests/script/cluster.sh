@@ -44,7 +44,7 @@ expect 1 "needs a value" --mesh
 expect 1 "a file or --devices, not both" --devices 4 file.yaml
 expect 1 "no collective named \"reduce\"" --explain reduce
 expect 2 "--devices: 0 is out of range, expected 1 to 65536" --devices 0
-expect 2 "--mesh: a mesh of 6 devices" --mesh 2x3
+expect 1 "--mesh: a mesh of 6 devices" --mesh 2x3
 expect 2 "did you mean \"network\"?" --set 'netwrok.bandwidth=1 GB/s'
 expect 2 "nosuch.yaml: cannot read the cluster file" nosuch.yaml
 printf 'devices:\n  d: {memory: 16}\n' >"$out/bad.yaml"

@@ -61,6 +61,9 @@ expect 1 'no option --no-mouse' screen "$tiny" --no-mouse
 expect 1 'seed does not take this value' screen "$tiny" --seed three
 expect 1 'is of a --tour' screen "$tiny" --step 2
 
+expect 1 '--mesh: a mesh of 9 devices' plan "$tiny" --mesh 3x3
+expect 1 '--mesh: mesh "nope" is not understood' search "$tiny" --mesh nope
+expect 1 '--mesh: a mesh of 9 devices' screen "$tiny" --mesh 3x3
 expect 1 'expected some of add' plan "$tiny" --no-reductions sum
 expect 1 'no model given' plan --optimum
 expect 2 'no parameter matches' plan "$tiny" --set 'nobody:0=1'
@@ -102,6 +105,8 @@ expect 0 'takes \*\*113\.7 ms\*\*.*global bound.*reshards nothing takes 282\.9 m
 expect 0 '^\| fc6/kernel \| `f32\[25088/x 4096\]` \| `f32\[25088/x 4096\]` \| split as used' export "$vgg" "$a16" --plan "$relaxed" --format report
 expect 0 '\| reduce-scatter \| 35 \| 85 MB \| 15\.5 \|' export "$vgg" "$a16" --plan "$relaxed" --format report
 expect 0 'color=red, label="all-gather 9 MB"' export "$vgg" "$a16" --plan "$relaxed" --format dot
+sed 's/"size":[^,}]*/"size": 3/' "$relaxed" >"$folder/other.json"
+expect 2 '^a mesh of 3 devices' export "$vgg" "$a16" --plan "$folder/other.json"
 expect 0 '^72 reshards' explain "$vgg" "$a16" --plan "$relaxed"
 expect 0 'without it: the best plan found takes 118\.6 ms a step, 4\.87 ms more' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53
 expect 0 '"possible":.*true' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53 --json
