@@ -43,7 +43,7 @@ int app_new(struct app **out, const struct app_setup *s, struct err *e)
     return 0;
 }
 
-static void free_panel(struct panel *p)
+void app_free_panel(struct panel *p)
 {
     if (!p)
         return;
@@ -59,9 +59,9 @@ void app_free(struct app *a)
     if (!a)
         return;
     while (a->depth > 0)
-        free_panel(a->stack[--a->depth]);
+        app_free_panel(a->stack[--a->depth]);
     for (int i = 0; i < PANEL_COUNT; i++)
-        free_panel(a->placed[i]);
+        app_free_panel(a->placed[i]);
     tour_free(a->tour.script);
     keymap_free(a->keymap);
     free(a->tables);
@@ -93,7 +93,7 @@ int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct
         return e->code;
     }
     if (ops->place == PLACE_LAYOUT) {
-        free_panel(a->placed[ops->id]);
+        app_free_panel(a->placed[ops->id]);
         a->placed[ops->id] = p;
     } else {
         a->stack[a->depth++] = p;
@@ -104,13 +104,13 @@ int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct
 
 void app_drop_top(struct app *a)
 {
-    free_panel(a->stack[--a->depth]);
+    app_free_panel(a->stack[--a->depth]);
     app_touch(a);
 }
 
 void app_drop_placed(struct app *a, enum panel_id id)
 {
-    free_panel(a->placed[id]);
+    app_free_panel(a->placed[id]);
     a->placed[id] = NULL;
 }
 

@@ -83,6 +83,7 @@ struct app {
 /* The panel that gets keys; NULL: none. */
 struct panel *app_top(const struct app *a);
 
+void app_free_panel(struct panel *p); /* NULL allowed */
 void app_drop_top(struct app *a); /* closes the view on top, even the last */
 void app_drop_placed(struct app *a, enum panel_id id);
 

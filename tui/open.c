@@ -155,6 +155,38 @@ static void show(struct app *a, struct watch *w)
     a->scene.watch = w;
 }
 
+/* A view over the main screen, while the problem below it changes. */
+struct stacked {
+    struct panel *panel;         /* it stays; NULL: it was closed */
+    const struct panel_ops *ops; /* to be opened anew; NULL: not */
+};
+
+static int leave_views(struct app *a, struct stacked over[static APP_DEPTH])
+{
+    int depth = a->depth;
+
+    for (int i = 0; i < depth; i++) {
+        const struct panel_ops *ops = a->stack[i]->ops;
+        over[i] = (struct stacked){ops->stays ? a->stack[i] : NULL, ops->anew ? ops : NULL};
+        if (!ops->stays)
+            app_free_panel(a->stack[i]);
+    }
+    a->depth = 0;
+    return depth;
+}
+
+static void return_to_views(struct app *a, const struct stacked *over, int depth)
+{
+    struct err e = {0};
+
+    for (int i = 0; i < depth; i++) {
+        if (over[i].panel)
+            a->stack[a->depth++] = over[i].panel;
+        else if (over[i].ops && app_open(a, over[i].ops, NULL, &e))
+            app_say_err(a, &e);
+    }
+}
+
 /* Views hold what is the old problem's, so they are opened anew, and may remember what they showed; ids of
  * instructions stay the same. */
 void app_follow_edit(struct app *a)
@@ -171,8 +203,8 @@ void app_follow_edit(struct app *a)
         app_say_err(a, &e);
         return;
     }
-    while (a->depth > 0 && !a->stack[a->depth - 1]->ops->stays)
-        app_drop_top(a);
+    struct stacked over[APP_DEPTH];
+    int depth = leave_views(a, over);
     for (int i = 0; i < PANEL_COUNT; i++) {
         struct panel *p = a->placed[i];
         memory[i] = p && p->ops->remember ? p->ops->remember(p) : NULL;
@@ -193,6 +225,7 @@ void app_follow_edit(struct app *a)
     if (graph && row != HLO_NONE)
         graph->ops->go_to(graph, row);
     next->here = here;
+    return_to_views(a, over, depth);
 }
 
 /* A journal tells the cluster's path; its row, what it was asked for. */

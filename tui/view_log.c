@@ -96,6 +96,8 @@ static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, 
     return out;
 }
 
+#define EXACT "exact: "
+
 static void draw_line(const struct watch *w, const struct pane *p, int y, const struct log_line *line)
 {
     static const unsigned styles[] = {
@@ -121,8 +123,10 @@ static void draw_line(const struct watch *w, const struct pane *p, int y, const 
         text += 4;
     }
     char brief[LOG_TEXT_ROOM];
-    pane_text(p, x, y, line->kind < 4 ? styles[line->kind] : ROLE_TEXT,
-              text_cut_clauses(brief, sizeof brief, text, p->width - x));
+    text_cut_clauses(brief, sizeof brief, text, p->width - x);
+    if (strstr(brief, "..") && !strncmp(text, EXACT, sizeof EXACT - 1)) /* "optimum" says enough */
+        text_cut_clauses(brief, sizeof brief, text + sizeof EXACT - 1, p->width - x);
+    pane_text(p, x, y, line->kind < 4 ? styles[line->kind] : ROLE_TEXT, brief);
 }
 
 static void draw_log(struct panel *p, const struct pane *pane)

@@ -391,6 +391,7 @@ const struct panel_ops view_memory = {
     .name = "memory",
     .title = "Memory",
     .place = PLACE_FULL,
+    .anew = true,
     .keys = &memory_keys,
     .hints = "left peak values list flip other why back",
     .size = sizeof(struct memory_view),

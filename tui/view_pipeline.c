@@ -511,6 +511,7 @@ const struct panel_ops view_pipeline = {
     .name = "pipeline",
     .title = "Pipeline",
     .place = PLACE_FULL,
+    .anew = true,
     .keys = &pipeline_keys,
     .hints = "left move-left schedule micro-batches recompute reset go part back",
     .size = sizeof(struct pipeline_view),

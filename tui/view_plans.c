@@ -380,6 +380,7 @@ const struct panel_ops view_plans = {
     .name = "plans",
     .title = "Plans",
     .place = PLACE_FULL,
+    .anew = true,
     .keys = &plans_keys,
     .hints = "down=choose mark compare swap take-a why export back",
     .size = sizeof(struct plans),

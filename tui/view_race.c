@@ -557,6 +557,7 @@ const struct panel_ops view_race = {
     .name = "race",
     .title = "Race",
     .place = PLACE_FULL,
+    .anew = true,
     .keys = &race_keys,
     .hints = "time log again seeds back",
     .size = sizeof(struct race_view),

@@ -353,6 +353,7 @@ const struct panel_ops view_relaxed = {
     .name = "relaxed",
     .title = "Relaxed",
     .place = PLACE_FULL,
+    .anew = true,
     .keys = &relaxed_keys,
     .hints = "down=choose go again why export back",
     .size = sizeof(struct relaxed_view),
