@@ -257,8 +257,9 @@ static bool add_reduced(struct build *b, const struct memory_range *r)
     if (!push(b, &second))
         return false;
     second.start = r->end + 1;
-    bool is_sum =
-        model->regime.micro_batches > 1 && model->training->is_summed[v]; /* lives all the time */
+    hlo_value gradient = model->training->roles->params[r->variable].gradient;
+    bool is_sum = model->regime.micro_batches > 1 &&
+                  model->training->is_summed[model->fusion->buffer[gradient]]; /* lives all the time */
     return is_sum || second.start > second.end || push(b, &second);
 }
 
@@ -427,14 +428,16 @@ static bool add_regime(struct build *b)
 
     for (hlo_value v = m->leaf_base[entry->first];
          v < m->leaf_base[last + 1] && model->regime.micro_batches > 1; v++) {
+        if (!model->training->is_summed[v])
+            continue;
+        uint32_t of = b->of[gradient_buffer(b, v)]; /* the sum may be of its transpose */
         struct memory_range r = {.value = v,
                                  .start = entry->first,
                                  .end = last,
                                  .kind = MEMORY_GRADIENTS,
-                                 .variable = b->of[model->fusion->buffer[v]] - 1};
-        r.storing = model->regime.zero >= 2 && b->of[model->fusion->buffer[v]] ? STORED_IN_PIECES
-                                                                               : STORED_AS_USED;
-        if (model->training->is_summed[v] && !push(b, &r))
+                                 .storing = of && model->regime.zero >= 2 ? STORED_IN_PIECES : STORED_AS_USED,
+                                 .variable = of - 1};
+        if (!push(b, &r))
             return false;
     }
     for (uint32_t k = 0; k < model->training->roles->param_count && model->regime.zero >= 3; k++) {

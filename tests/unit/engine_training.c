@@ -14,22 +14,27 @@
 #include <math.h>
 #include <string.h>
 
-static const char model[] =
-    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"
-    "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
-    "ENTRY main {\n"
-    "  w1 = f32[16,32] parameter(0)\n  w2 = f32[32,8] parameter(1)\n  x = f32[8,16] parameter(2)\n"
-    "  h = f32[8,32] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-    "  y = f32[8,8] dot(h, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-    "  g = f32[32,8] dot(h, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-    "  w4 = f32[32,8] subtract(w2, g)\n"
-    "  d = f32[8,32] dot(y, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
-    "  f = f32[16,32] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-    "  w3 = f32[16,32] subtract(w1, f)\n  z = f32[] constant(0)\n"
-    "  l = f32[] reduce(y, z), dimensions={0,1}, to_apply=add.1\n"
-    "  ROOT t = (f32[16,32], f32[32,8], f32[]) tuple(w3, w4, l)\n}\n";
+/* The step of a model of two layers; GRADIENT makes f, the gradient of w1. */
+#define STEP(GRADIENT)                                                                                       \
+    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"              \
+    "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"          \
+    "ENTRY main {\n"                                                                                         \
+    "  w1 = f32[16,32] parameter(0)\n  w2 = f32[32,8] parameter(1)\n  x = f32[8,16] parameter(2)\n"         \
+    "  h = f32[8,32] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"                       \
+    "  y = f32[8,8] dot(h, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"                        \
+    "  g = f32[32,8] dot(h, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"                        \
+    "  w4 = f32[32,8] subtract(w2, g)\n"                                                                     \
+    "  d = f32[8,32] dot(y, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n" GRADIENT              \
+    "  w3 = f32[16,32] subtract(w1, f)\n  z = f32[] constant(0)\n"                                          \
+    "  l = f32[] reduce(y, z), dimensions={0,1}, to_apply=add.1\n"                                           \
+    "  ROOT t = (f32[16,32], f32[32,8], f32[]) tuple(w3, w4, l)\n}\n"
 
-static void load(struct problem *p, uint32_t devices, const char *mesh)
+static const char model[] = STEP("  f = f32[16,32] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n");
+/* As JAX writes it. */
+static const char transposed[] = STEP("  ft = f32[32,16] dot(d, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+                                      "  f = f32[16,32] transpose(ft), dimensions={1,0}\n");
+
+static void load_text(struct problem *p, const char *text, uint32_t devices, const char *mesh)
 {
     struct problem_options o = {0};
     struct cluster c;
@@ -38,8 +43,13 @@ static void load(struct problem *p, uint32_t devices, const char *mesh)
 
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     assert_int_equal(cluster_of_devices(&c, devices, &e), 0);
-    assert_int_equal(hlo_load_memory("model", model, sizeof model - 1, NULL, &m, &e), 0);
+    assert_int_equal(hlo_load_memory("model", text, strlen(text), NULL, &m, &e), 0);
     assert_int_equal(problem_new(m, NULL, &c, &o, p, &e), 0);
+}
+
+static void load(struct problem *p, uint32_t devices, const char *mesh)
+{
+    load_text(p, model, devices, mesh);
 }
 
 static void set_regime(struct problem *p, uint32_t k, uint8_t zero)
@@ -140,7 +150,7 @@ static void test_by_hand(void **state)
 
 /* While f is made: d 256, f 2048, y 64 for the loss; accumulators of 3072 and beside them what they are
  * reduced to, or half of them in pieces. */
-static void test_memory_by_hand(void **state)
+static void check_memory_by_hand(const char *text, const char *at)
 {
     static const struct {
         uint32_t k;
@@ -154,8 +164,7 @@ static void test_memory_by_hand(void **state)
     };
     struct problem *p = mem_alloc(sizeof *p);
 
-    (void)state;
-    load(p, 2, "");
+    load_text(p, text, 2, "");
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         struct memory_cost memory;
         struct plan plan;
@@ -163,12 +172,19 @@ static void test_memory_by_hand(void **state)
         set_regime(p, cases[n].k, cases[n].zero);
         plan_with(p, "x:0=1", &plan);
         assert_int_equal(plan_memory(&plan, &memory, &e), 0);
-        assert_string_equal(hlo_name(p->m, memory.at), "f");
+        assert_string_equal(hlo_name(p->m, memory.at), at);
         assert_true(memory.temporaries == cases[n].temporaries);
         plan_release(&plan);
     }
     problem_release(p);
     free(p);
+}
+
+static void test_memory_by_hand(void **state)
+{
+    (void)state;
+    check_memory_by_hand(model, "f");
+    check_memory_by_hand(transposed, "ft");
 }
 
 static void test_errors(void **state)
