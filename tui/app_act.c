@@ -14,9 +14,17 @@
 
 /* ---- the focus ---- */
 
+/* Keys of the panels do nothing while a view is over them: it says so. */
+static bool is_covered(struct app *a)
+{
+    if (a->depth > 0 && a->placed[a->focus])
+        app_say(a, "%s is over the panels; Esc closes it", app_top(a)->ops->title);
+    return a->depth > 0;
+}
+
 static void focus_on(struct app *a, int id)
 {
-    if (a->depth > 0)
+    if (is_covered(a))
         return;
     if (!a->placed[id]) {
         app_say(a, "there is no panel %d here", id);
@@ -29,12 +37,13 @@ static void focus_on(struct app *a, int id)
 static void show_alone(struct app *a, int id)
 {
     focus_on(a, id);
-    a->zoom = a->depth == 0 && a->placed[id];
+    if (a->depth == 0)
+        a->zoom = a->placed[id] != NULL;
 }
 
 static void focus_next(struct app *a, int step)
 {
-    if (a->depth > 0)
+    if (is_covered(a))
         return;
     for (int i = 1; i <= PANEL_COUNT; i++) {
         int id = ((int)a->focus + step * i + PANEL_COUNT * PANEL_COUNT) % PANEL_COUNT;
@@ -55,7 +64,7 @@ static void next_graph_view(struct app *a)
     while (at < VIEWS && views[at] != a->focus)
         at++;
     struct panel *next = a->placed[views[(at + 1) % VIEWS]];
-    if (a->depth > 0 || !next || !a->watch)
+    if (is_covered(a) || !next || !a->watch)
         return;
     a->focus = next->ops->id;
     if (next->ops->go_to && a->watch->here != HLO_NONE)
@@ -64,12 +73,14 @@ static void next_graph_view(struct app *a)
 
 static void toggle_zoom(struct app *a)
 {
-    a->zoom = !a->zoom && a->depth == 0;
+    if (!is_covered(a))
+        a->zoom = !a->zoom;
 }
 
 static void resize_split(struct app *a, int step)
 {
-    a->split += step;
+    if (!is_covered(a))
+        a->split += step;
 }
 
 static void move(struct app *a, int how)
@@ -78,6 +89,8 @@ static void move(struct app *a, int how)
 
     if (p && p->ops->move)
         p->ops->move(p, (enum list_move)how);
+    else if (p)
+        app_say(a, "there are no rows here");
 }
 
 /* ---- asking ---- */

@@ -294,7 +294,15 @@ static bool act_plans(struct panel *p, int action)
         read_plans(p);
         return true;
     }
-    if (action == PLANS_SWAP && v->comparing) {
+    if (action == PLANS_SWAP && !v->comparing) {
+        app_say(app, "x swaps two plans that are compared; c compares them");
+        return true;
+    }
+    if (v->comparing && (action == PLANS_MARK || action == PLANS_COMPARE)) {
+        app_say(app, "two are compared already; Esc goes back to the list");
+        return true;
+    }
+    if (action == PLANS_SWAP) {
         int was = v->a;
         v->a = v->b;
         v->b = was;
@@ -304,12 +312,12 @@ static bool act_plans(struct panel *p, int action)
         take(p, action == PLANS_TAKE_A);
         return true;
     }
-    if (action == PLANS_MARK && !v->comparing && v->count) {
+    if (action == PLANS_MARK && v->count) {
         if (!mark(v))
             app_say(app, "two are marked; * on one of them unmarks it");
         return true;
     }
-    if (action != PLANS_COMPARE || v->comparing || v->count < 2)
+    if (action != PLANS_COMPARE || v->count < 2)
         return false;
     choose_two(v);
     v->comparing = find_differences(p);

@@ -507,6 +507,38 @@ static void test_click_on_a_hint(void **state)
     app_free(app);
 }
 
+/* What a key of the panels does not do while a view is over them, it says. */
+static void test_keys_over_a_view(void **state)
+{
+    (void)state;
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app;
+    struct err e;
+    struct str text = {0};
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    assert_int_equal(app_new(&app, &setup, &e), 0);
+    assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
+    app_resize(app, 120, 40);
+    app_key(app, 'V');
+    app_key(app, 'm');
+    for (const char *key = "0123456789vz<>\t"; *key; key++) {
+        app_key(app, 'j'); /* ends the message before */
+        str_clear(&text);
+        app_touch(app);
+        grid_text(app_frame(app), &text);
+        assert_null(strstr(text.text, "is over the panels"));
+        bool own = *key == '\t'; /* the view's: its other list */
+        app_key(app, own ? KEYC_TAB : (uint32_t)*key);
+        str_clear(&text);
+        app_touch(app);
+        grid_text(app_frame(app), &text);
+        assert_true(own == !strstr(text.text, "Memory is over the panels; Esc closes it"));
+    }
+    str_release(&text);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +556,7 @@ int main(void)
         cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),
         cmocka_unit_test(test_click_on_a_hint),
+        cmocka_unit_test(test_keys_over_a_view),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
