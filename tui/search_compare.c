@@ -40,7 +40,7 @@ void comparison_print(const struct comparison *c)
         if (o->exists)
             printf("  %d  %-8s %-28s %12s %9s%s  %s%s\n", k + 1, compare_names[o->kind], compare_words[o->kind],
                    units_ms(step, o->step_ms), units_bytes(memory, o->memory_bytes), o->fits ? "" : " does not fit", setting,
-                   o->proven ? o->kind == COMPARE_PIPELINE ? "" : ", proven" : "");
+                   !o->proven || o->kind == COMPARE_PIPELINE ? "" : o->fits ? ", proven" : ", proven without a limit");
         else
             printf("  -  %-8s %-28s %12s\n", compare_names[o->kind], compare_words[o->kind], "none");
         print_folded(o->why, 96, "       ");
