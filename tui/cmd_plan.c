@@ -74,6 +74,84 @@ static bool decides(const struct plan_args *a)
            o->micro_batches > 1 || o->zero;
 }
 
+static int take_setting(struct plan_args *a, const char *setting)
+{
+    if (a->setting_count == PLAN_SETTINGS_MOST)
+        return usage("too many --set");
+    a->settings[a->setting_count++] = setting;
+    return 1;
+}
+
+/* The options of this command alone: 1 taken, 0 not one of them, -1 wrong. */
+static int take_own(struct plan_args *a, int argc, char **argv, int *at)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+        const char **text; /* takes the next argument */
+    } plain[] = {
+        {"--optimum", &a->optimum, NULL}, {"--json", &a->json, NULL}, {"--stability", &a->stability, NULL},
+        {"--memory", &a->memory, NULL},   {"-o", NULL, &a->out},      {"--plan", NULL, &a->start},
+    };
+    const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;
+
+    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
+        if (strcmp(option, plain[k].name) || (plain[k].text && !value))
+            continue;
+        if (plain[k].flag)
+            *plain[k].flag = true;
+        else
+            *plain[k].text = argv[++*at];
+        return 1;
+    }
+    if (!value)
+        return 0;
+    ++*at;
+    if (!strcmp(option, "--set"))
+        return take_setting(a, value);
+    if (!strcmp(option, "--reward")) {
+        a->paper_reward = !strcmp(value, "paper");
+        return a->paper_reward || !strcmp(value, "cost") ? 1 : usage("--reward is cost or paper");
+    }
+    if (!strcmp(option, "--random")) {
+        a->random = quantity_whole(value, UINT64_MAX, &a->seed);
+        return a->random ? 1 : usage("--random is a seed, a whole number");
+    }
+    --*at;
+    return 0;
+}
+
+/* What does not go together. */
+static int check_args(const struct plan_args *a)
+{
+    bool other_relaxed = plan_relaxed_is_set(&a->relaxed), limited = a->limit.on && !a->limit.none;
+    const struct {
+        bool wrong;
+        const char *why;
+    } rules[] = {
+        {a->is_pipeline && decides(a), "a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone"},
+        {!a->relaxed.on && other_relaxed, "--reduce-at-once, --store, --folding and --sweeps are of --mode relaxed"},
+        {a->random && a->optimum, "--random decides everything: no --optimum"},
+        {a->paper_reward && !a->optimum, "--reward says what --optimum means"},
+        {a->relaxed.on && (a->random || a->paper_reward), "--random and --reward paper are of strict mode"},
+        {a->limit.on && (a->random || a->paper_reward),
+         "--memory-limit and auto are of the best plan: no --random, --reward paper"},
+        {a->relaxed.on && limited && a->relaxed.options.folding == RELAXED_FOLD_ON,
+         "within a memory limit equal layers may differ: no --folding on"},
+        {(a->stability || a->memory) && (a->relaxed.on || a->paper_reward), "--stability and --memory are of strict plans"},
+        {a->start && (a->limit.choose_micro_batches || a->limit.choose_zero),
+         "--plan goes with the --micro-batches and --zero it was made with, not with auto"},
+        {a->memory && a->json, "--memory is for reading; the JSON of a plan has the peak and its parts"},
+        {!a->problem.model, "no model given"},
+    };
+
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
+        if (rules[k].wrong)
+            return usage(rules[k].why);
+    }
+    return 0;
+}
+
 /* 0 go on, 1 help was printed, -1 wrong. */
 static int parse(int argc, char **argv, struct plan_args *a)
 {
@@ -82,67 +160,23 @@ static int parse(int argc, char **argv, struct plan_args *a)
             fputs(help, stdout);
             return 1;
         }
-        if (!strcmp(argv[i], "--optimum")) {
-            a->optimum = true;
-        } else if (!strcmp(argv[i], "--json")) {
-            a->json = true;
-        } else if (!strcmp(argv[i], "--stability")) {
-            a->stability = true;
-        } else if (!strcmp(argv[i], "--memory")) {
-            a->memory = true;
-        } else if (!strcmp(argv[i], "--set") && i + 1 < argc) {
-            if (a->setting_count == PLAN_SETTINGS_MOST)
-                return usage("too many --set");
-            a->settings[a->setting_count++] = argv[++i];
-        } else if (!strcmp(argv[i], "--reward") && i + 1 < argc) {
-            a->paper_reward = !strcmp(argv[++i], "paper");
-            if (!a->paper_reward && strcmp(argv[i], "cost"))
-                return usage("--reward is cost or paper");
-        } else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
-            a->out = argv[++i];
-        } else if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
-            a->start = argv[++i];
-        } else if (!strcmp(argv[i], "--random") && i + 1 < argc) {
-            a->random = quantity_whole(argv[++i], UINT64_MAX, &a->seed);
-            if (!a->random)
-                return usage("--random is a seed, a whole number");
-        } else {
-            int taken = plan_limit_take(&a->limit, argc, argv, &i);
-            if (!taken)
-                taken = plan_relaxed_take(&a->relaxed, argc, argv, &i);
-            if (!taken)
-                taken = problem_args_take(&a->problem, argc, argv, &i);
-            if (taken < 0)
-                return -1;
-            if (!taken) {
-                args_complain("plan", "unknown option %s", argv[i]);
-                return -1;
-            }
+        int taken = take_own(a, argc, argv, &i);
+        if (!taken)
+            taken = plan_limit_take(&a->limit, argc, argv, &i);
+        if (!taken)
+            taken = plan_relaxed_take(&a->relaxed, argc, argv, &i);
+        if (!taken)
+            taken = problem_args_take(&a->problem, argc, argv, &i);
+        if (taken < 0)
+            return -1;
+        if (!taken) {
+            args_complain("plan", "unknown option %s", argv[i]);
+            return -1;
         }
     }
     a->is_pipeline = a->start && pipeline_file_is(a->start);
-    if (a->is_pipeline && decides(a))
-        return usage("a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone");
-    if (!a->relaxed.on && plan_relaxed_is_set(&a->relaxed))
-        return usage("--reduce-at-once, --store, --folding and --sweeps are of --mode relaxed");
-    if (a->random && a->optimum)
-        return usage("--random decides everything: no --optimum");
-    if (a->paper_reward && !a->optimum)
-        return usage("--reward says what --optimum means");
-    if (a->relaxed.on && (a->random || a->paper_reward))
-        return usage("--random and --reward paper are of strict mode");
-    if (a->limit.on && (a->random || a->paper_reward))
-        return usage("--memory-limit and auto are of the best plan: no --random, --reward paper");
     a->limit.relaxed = a->relaxed.on;
-    if (a->relaxed.on && a->limit.on && !a->limit.none && a->relaxed.options.folding == RELAXED_FOLD_ON)
-        return usage("within a memory limit equal layers may differ: no --folding on");
-    if ((a->stability || a->memory) && (a->relaxed.on || a->paper_reward))
-        return usage("--stability and --memory are of strict plans");
-    if (a->start && (a->limit.choose_micro_batches || a->limit.choose_zero))
-        return usage("--plan goes with the --micro-batches and --zero it was made with, not with auto");
-    if (a->memory && a->json)
-        return usage("--memory is for reading; the JSON of a plan has the peak and its parts");
-    return a->problem.model ? 0 : usage("no model given");
+    return check_args(a);
 }
 
 /* Decides again what another plan's author decided; what followed from it follows again. */

@@ -269,20 +269,11 @@ static int add_decisions(const struct plan *p, cJSON *o, struct err *e)
     return ok ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the decisions of a plan");
 }
 
-int plan_write_json(const struct plan *p, struct str *out, struct err *e)
+/* What plan it is, of what, and what it counts on. */
+static void add_setup(const struct plan *p, cJSON *o)
 {
-    struct plan_counts n = plan_count(p);
-    struct plan_collective *list;
-    size_t count;
     char seed[24];
-    struct memory_cost memory;
-    int rc = plan_memory(p, &memory, e);
 
-    if (!rc)
-        rc = plan_collectives(p, &list, &count, e);
-    if (rc)
-        return rc;
-    cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "schema", "automap.plan/1");
     cJSON_AddStringToObject(o, "mode", p->relaxed ? "relaxed" : "strict");
     cJSON_AddStringToObject(o, "found_by", p->found_by);
@@ -297,6 +288,12 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     cJSON_AddNumberToObject(o, "overlap", p->regime.overlap);
     if (p->memory_limit > 0)
         cJSON_AddNumberToObject(o, "memory_limit_bytes", p->memory_limit);
+}
+
+static void add_costs(const struct plan *p, cJSON *o)
+{
+    struct plan_counts n = plan_count(p);
+
     cJSON_AddNumberToObject(o, "variable_dims", n.dims);
     cJSON_AddNumberToObject(o, "partitioned", n.partitioned);
     cJSON_AddNumberToObject(o, "replicated", n.replicated);
@@ -311,6 +308,33 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
         cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
     else
         cJSON_AddNullToObject(o, "bound_ms");
+}
+
+static int print(const cJSON *o, struct str *out, struct err *e)
+{
+    char *text = cJSON_Print(o);
+
+    str_add(out, text ? text : "");
+    str_add_char(out, '\n');
+    bool failed = !text || out->failed;
+    cJSON_free(text);
+    return failed ? err_set(e, ERR_MEMORY, "not enough memory to print the plan") : 0;
+}
+
+int plan_write_json(const struct plan *p, struct str *out, struct err *e)
+{
+    struct plan_collective *list;
+    struct memory_cost memory;
+    size_t count;
+    int rc = plan_memory(p, &memory, e);
+
+    if (!rc)
+        rc = plan_collectives(p, &list, &count, e);
+    if (rc)
+        return rc;
+    cJSON *o = cJSON_CreateObject();
+    add_setup(p, o);
+    add_costs(p, o);
     rc = add_decisions(p, o, e);
     add_memory(p, &memory, o);
     add_collectives(p, list, count, o);
@@ -321,14 +345,8 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     if (p->relaxed)
         relaxed_add_json(p, o);
     free(list);
-    char *text = rc ? NULL : cJSON_Print(o);
+    if (!rc)
+        rc = print(o, out, e);
     cJSON_Delete(o);
-    if (rc)
-        return rc;
-    if (!text)
-        return err_set(e, ERR_MEMORY, "not enough memory to print the plan");
-    str_add(out, text);
-    str_add_char(out, '\n');
-    cJSON_free(text);
-    return out->failed ? err_set(e, ERR_MEMORY, "not enough memory to print the plan") : 0;
+    return rc;
 }
