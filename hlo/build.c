@@ -34,6 +34,13 @@ static void index_place(struct hlo_index *index, uint64_t hash, uint32_t slot)
     index->hashes[i] = hash;
 }
 
+static void hlo_index_release(struct hlo_index *index)
+{
+    free(index->slots);
+    free(index->hashes);
+    memset(index, 0, sizeof *index);
+}
+
 static bool index_resize(struct hlo_index *index, size_t room)
 {
     struct hlo_index grown = {.room = room, .count = index->count};
@@ -60,13 +67,6 @@ bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item)
     index_place(index, hash, item + 1);
     index->count++;
     return true;
-}
-
-void hlo_index_release(struct hlo_index *index)
-{
-    free(index->slots);
-    free(index->hashes);
-    memset(index, 0, sizeof *index);
 }
 
 /* ---- begin and end ---- */
@@ -206,7 +206,8 @@ static bool same_computation(const struct hlo_builder *b, uint32_t item, const v
     return same_text(b->computations[item].name, key);
 }
 
-hlo_id hlo_builder_find(const struct hlo_builder *b, hlo_comp c, const char *name, size_t size)
+/* Instruction of `c` by name; HLO_NONE when none yet. Hash lookup. */
+static hlo_id hlo_builder_find(const struct hlo_builder *b, hlo_comp c, const char *name, size_t size)
 {
     struct name_key k = {name, size, c};
 

@@ -80,8 +80,6 @@ struct hlo_draft {
  * wrong count (against the op table) are refused. Ids count up from 0 in order of adding; finish may renumber. */
 int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_id *out,
                           struct err *e) MUST_CHECK;
-/* Instruction of `c` by name; HLO_NONE when none yet. Hash lookup. */
-hlo_id hlo_builder_find(const struct hlo_builder *b, hlo_comp c, const char *name, size_t size);
 /* For operands named before they are defined: replaces operand n. */
 void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id operand);
 uint32_t hlo_builder_count(const struct hlo_builder *b);

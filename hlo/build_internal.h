@@ -46,7 +46,6 @@ typedef bool (*hlo_index_same)(const struct hlo_builder *b, uint32_t item, const
 uint32_t hlo_index_find(const struct hlo_builder *b, const struct hlo_index *index, uint64_t hash,
                         hlo_index_same same, const void *key);
 bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item);
-void hlo_index_release(struct hlo_index *index);
 
 int hlo_build_memory(struct err *e); /* ERR_MEMORY with its sentence */
 

@@ -30,8 +30,6 @@ bool scan_int(struct scan *s, int64_t *out);
 bool scan_real(struct scan *s, double *out);
 bool scan_bool(struct scan *s, bool *out);
 bool scan_word(struct scan *s, struct scan *out); /* letters, digits, "_.-" */
-bool scan_group(struct scan *s,
-                struct scan *out); /* balanced {...}, [...] or (...): with brackets */
 /* "..." or '...' unescaped into the arena, NUL-terminated; or a balanced {...} as it stands. */
 char *scan_string(struct scan *s, struct arena *a, size_t *size);
 /* open int (sep int)* close into a new array; *out NULL when empty. */
@@ -64,9 +62,6 @@ int convert_shape(struct hlo_builder *b, const Xla__ShapeProto *p, hlo_shape_id 
 bool convert_same_dims(const Xla__ShapeProto *a, const Xla__ShapeProto *b);
 
 /* ---- convert_number.c, convert_literal.c ---- */
-/* Bits of a float of this type (hlo/shape.h class F), and back, to nearest even. */
-double convert_from_bits(enum hlo_type type, uint64_t bits);
-uint64_t convert_to_bits(enum hlo_type type, double value);
 void print_float(enum hlo_type type, uint64_t bits, struct str *out);
 bool take_float(struct scan *s, enum hlo_type type, uint64_t *bits);
 

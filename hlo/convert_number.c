@@ -78,7 +78,8 @@ static bool is_infinite(struct format f, uint64_t bits)
     return f.specials == IEEE && (bits & (sign_of(f) - 1)) == top << f.mantissa;
 }
 
-double convert_from_bits(enum hlo_type type, uint64_t bits)
+/* Of the bits of a float of this type (hlo/shape.h class F). */
+static double convert_from_bits(enum hlo_type type, uint64_t bits)
 {
     struct format f = format_of(type);
     double sign = bits & sign_of(f) ? -1.0 : 1.0;
@@ -120,7 +121,8 @@ static uint64_t not_a_number(struct format f)
     return f.specials == FINITE ? 0 : ((uint64_t)1 << (f.exponent + f.mantissa)) - 1;
 }
 
-uint64_t convert_to_bits(enum hlo_type type, double value)
+/* And back, to nearest even. */
+static uint64_t convert_to_bits(enum hlo_type type, double value)
 {
     struct format f = format_of(type);
     uint64_t sign = signbit(value) && f.specials != FNUZ ? sign_of(f) : 0;

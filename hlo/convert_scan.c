@@ -129,7 +129,8 @@ static const char *string_end(const char *at, const char *end)
     return at < end ? at + 1 : NULL;
 }
 
-bool scan_group(struct scan *s, struct scan *out)
+/* Balanced {...}, [...] or (...): with brackets. */
+static bool scan_group(struct scan *s, struct scan *out)
 {
     int depth = 0;
 

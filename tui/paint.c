@@ -50,7 +50,7 @@ int colour_to_256(struct colour c)
 }
 
 /* By hue: the nearest in RGB of a light red would be grey, which says nothing. */
-int colour_to_16(struct colour c)
+static int colour_to_16(struct colour c)
 {
     int high = c.r > c.g ? c.r : c.g, low = c.r < c.g ? c.r : c.g;
     high = c.b > high ? c.b : high;

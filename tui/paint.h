@@ -24,8 +24,7 @@ void paint_forget(struct paint *p); /* after a resize, a stop, foreign output: w
 /* Appends to `out` what turns the last frame into `next`. */
 void paint_frame(struct paint *p, const struct grid *next, struct str *out);
 
-/* The index of the nearest of 256 colours (16..255), and of the 16 the one of like hue. */
+/* The index of the nearest of 256 colours (16..255). */
 int colour_to_256(struct colour c);
-int colour_to_16(struct colour c);
 
 #endif

@@ -104,7 +104,6 @@ double *memory_scratch(const struct memory_model *m); /* NULL out of memory; fre
 double memory_range_bytes(const struct memory_model *m, const struct labels *l, const label *on,
                           const struct memory_range *r);
 uint32_t memory_range_classes(const struct memory_model *m, const struct memory_range *r, class_id *out, uint32_t room);
-double memory_local_bytes(const struct memory_model *m, const struct labels *l, const label *on, hlo_value v);
 
 /* The same from the bytes of ranges, scratch[range], for those who know them. Returns the most that
  * lives beside the arguments; at[computation]: the position of each one's peak. */

@@ -312,8 +312,8 @@ static int check_sizes(const struct cluster *c, const uint32_t *sizes, uint32_t 
     return 0;
 }
 
-int mesh_make(struct cluster_mesh *out, const struct cluster *c, const uint32_t *sizes,
-              uint32_t axes, struct err *e)
+static int mesh_make(struct cluster_mesh *out, const struct cluster *c, const uint32_t *sizes,
+                     uint32_t axes, struct err *e)
 {
     static const char names[MESH_AXES_MOST][2] = {"x", "y", "z", "w", "u", "v"};
     int code = check_sizes(c, sizes, axes, e);

@@ -51,8 +51,6 @@ struct cluster_mesh {
 void mesh_span_between(struct mesh_span *out, const struct cluster *c, uint32_t first, uint32_t end);
 
 /* The product of the sizes must be the cluster's number of devices; sizes >= 1. */
-int mesh_make(struct cluster_mesh *out, const struct cluster *c, const uint32_t *sizes,
-              uint32_t axes, struct err *e) MUST_CHECK;
 int mesh_parse(struct cluster_mesh *out, const struct cluster *c, const char *text,
                struct err *e) MUST_CHECK;
 

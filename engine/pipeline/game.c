@@ -48,7 +48,8 @@ double pipe_game_play(struct pipe_game *g, uint32_t offset)
     return isfinite(g->length_ms) ? g->reference_ms / g->length_ms : -1;
 }
 
-void pipe_game_features(const struct pipe_game *g, uint32_t offset, double out[PIPE_FEATURES])
+/* The three features of an offset, as they are observed. */
+static void pipe_game_features(const struct pipe_game *g, uint32_t offset, double out[PIPE_FEATURES])
 {
     struct pipe_node node[PIPE_NODES_MOST];
     struct pipe_plan p = plan_with(g, offset);

@@ -34,8 +34,6 @@ static inline bool pipe_game_is_over(const struct pipe_game *g)
 uint64_t pipe_game_legal(const struct pipe_game *g);         /* never 0 before the end */
 double pipe_game_play(struct pipe_game *g, uint32_t offset); /* legal; returns the reward */
 
-/* The three features of an offset, as they are observed: for a person to look at. */
-void pipe_game_features(const struct pipe_game *g, uint32_t offset, double out[PIPE_FEATURES]);
 uint32_t pipe_game_observation_size(const struct pipe_game *g);
 void pipe_game_observe(const struct pipe_game *g, float *out);
 

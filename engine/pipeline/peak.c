@@ -211,8 +211,9 @@ int pipeline_changes(const struct pipeline *l, const struct pipe_plan *p, const 
 
 /* ---- words ---- */
 
-void pipeline_change_write(const struct pipeline *l, const struct pipe_plan *now, const struct pipeline_change *c,
-                           struct str *out)
+/* "one device more for stage 2, from stage 1", "recompute". Appended. */
+static void pipeline_change_write(const struct pipeline *l, const struct pipe_plan *now, const struct pipeline_change *c,
+                                  struct str *out)
 {
     uint32_t pivot = c->plan.pivot[c->cut], more = c->plan.device[c->cut] < now->device[c->cut] ? c->cut : c->cut - 1;
     char layer[160];

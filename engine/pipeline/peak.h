@@ -42,9 +42,6 @@ struct pipeline_change {
  * Up to 4 stages + 4 plans are played. */
 int pipeline_changes(const struct pipeline *l, const struct pipe_plan *p, const struct pipeline_peak *now,
                      struct pipeline_change **out, uint32_t *count, struct err *e) MUST_CHECK;
-/* "one device more for stage 2, from stage 1", "recompute". Appended. */
-void pipeline_change_write(const struct pipeline *l, const struct pipe_plan *now, const struct pipeline_change *c,
-                           struct str *out);
 
 /* All of it as text: peaks of the stages by kind, the `tops` largest values at the worst one's peak with
  * their source lines, and the change that lowers it most. Appended. */

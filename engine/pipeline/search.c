@@ -126,11 +126,6 @@ bool pipe_search_is_proven(const struct pipe_search *s)
     return s->proven;
 }
 
-double pipe_search_progress(const struct pipe_search *s)
-{
-    return s->done ? 1 : s->ops->progress ? s->ops->progress(s) : 0;
-}
-
 const struct pipe_space *pipe_search_space(const struct pipe_search *s)
 {
     return looks_anywhere(s->options.algorithm) ? NULL : &s->space;

@@ -73,8 +73,6 @@ const struct pipe_best *pipe_search_best(const struct pipe_search *s);
 const struct pipe_search_options *pipe_search_options(const struct pipe_search *s);
 uint64_t pipe_search_evaluations(const struct pipe_search *s); /* exact: transitions */
 bool pipe_search_is_proven(const struct pipe_search *s); /* of what the algorithm looks among */
-/* Part done, 0 .. 1: enumerate and exact; 0 for those without an end. */
-double pipe_search_progress(const struct pipe_search *s);
 
 /* To look at; agent and game of a DQN search, NULL for others. */
 struct rl_agent *pipe_search_agent(struct pipe_search *s);

@@ -23,7 +23,6 @@ struct pipe_search_ops {
     int (*start)(struct pipe_search *s, struct err *e); /* allocates self */
     void (*stop)(struct pipe_search *s);                /* frees self */
     bool (*step)(struct pipe_search *s, struct pipe_event *out);
-    double (*progress)(const struct pipe_search *s); /* NULL: 0 */
 };
 
 extern const struct pipe_search_ops pipe_ops_dqn, pipe_ops_random, pipe_ops_greedy,

@@ -73,11 +73,6 @@ static bool enumerate_step(struct pipe_search *s, struct pipe_event *out)
     return true;
 }
 
-static double enumerate_progress(const struct pipe_search *s)
-{
-    return (double)s->goal.evaluations / (double)s->space.size;
-}
-
 /* ---- greedy ---- */
 /* One cut after the other takes its best offset, the cuts behind it standing nearest to their
  * anchors, or, after a restart, where the random beginning had them if they can. */
@@ -302,22 +297,13 @@ static bool exact_step(struct pipe_search *s, struct pipe_event *out)
     return r.found;
 }
 
-static double exact_progress(const struct pipe_search *s)
-{
-    const struct exact *x = s->self;
-
-    return (double)pipe_exact_steps_done(x->x) / pipe_exact_steps(x->x);
-}
-
 const struct pipe_search_ops pipe_ops_random = {
     .start = no_start, .stop = free_self, .step = random_step};
 const struct pipe_search_ops pipe_ops_greedy = {
     .start = greedy_start, .stop = free_self, .step = greedy_step};
-const struct pipe_search_ops pipe_ops_enumerate = {.start = enumerate_start,
-                                                   .stop = free_self,
-                                                   .step = enumerate_step,
-                                                   .progress = enumerate_progress};
+const struct pipe_search_ops pipe_ops_enumerate = {
+    .start = enumerate_start, .stop = free_self, .step = enumerate_step};
 const struct pipe_search_ops pipe_ops_descent = {
     .start = descent_start, .stop = free_self, .step = descent_step};
 const struct pipe_search_ops pipe_ops_exact = {
-    .start = exact_start, .stop = exact_stop, .step = exact_step, .progress = exact_progress};
+    .start = exact_start, .stop = exact_stop, .step = exact_step};

@@ -159,8 +159,10 @@ static void play_pass(struct player *y, const struct pipe_task *t)
     y->now.step = TIMELINE_IDLE;
 }
 
-int timeline_play(const struct timeline *t, const struct pipe_schedule *s,
-                  void (*see)(void *context, const struct timeline_moment *m), void *context, struct err *e)
+/* All moments from 0 to the makespan in order; the schedule is one of the plan. `see` may not keep the
+ * moment. O(M x steps). */
+static int timeline_play(const struct timeline *t, const struct pipe_schedule *s,
+                         void (*see)(void *context, const struct timeline_moment *m), void *context, struct err *e)
 {
     struct player y = {.timeline = t, .schedule = s, .see = see, .context = context, .now.step = TIMELINE_IDLE};
     double at = 0;
@@ -186,7 +188,8 @@ int timeline_play(const struct timeline *t, const struct pipe_schedule *s,
     return 0;
 }
 
-double timeline_bytes(const struct timeline *t, const struct timeline_moment *m, double out[TIMELINE_KINDS])
+/* Bytes of each kind at a moment; returns their sum. */
+static double timeline_bytes(const struct timeline *t, const struct timeline_moment *m, double out[TIMELINE_KINDS])
 {
     const struct lifetimes *l = &t->lifetimes;
     double total = 0;

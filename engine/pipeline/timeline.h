@@ -48,14 +48,6 @@ int timeline_new(const struct order *o, const struct pipe_instance *in, const st
                  struct timeline *out, struct err *e) MUST_CHECK;
 void timeline_release(struct timeline *t);
 
-/* All moments from 0 to the makespan in order; the schedule is one of the plan. `see` may not keep the
- * moment. O(M x steps). */
-int timeline_play(const struct timeline *t, const struct pipe_schedule *s,
-                  void (*see)(void *context, const struct timeline_moment *m), void *context, struct err *e) MUST_CHECK;
-
-/* Bytes of each kind at a moment; returns their sum. */
-double timeline_bytes(const struct timeline *t, const struct timeline_moment *m, double out[TIMELINE_KINDS]);
-
 /* The first moment with most bytes. */
 struct timeline_peak {
     struct timeline_moment at;

@@ -545,7 +545,9 @@ static int run(struct unroller *w, hlo_comp c)
 
 /* ---- the whole ---- */
 
-class_id unroll_batch_class(const struct problem *p, int64_t *size)
+/* The dims that the inputs share as their batch (cost/training.h); CLASS_NONE: none. Their size in
+ * the inputs goes to `size`. */
+static class_id unroll_batch_class(const struct problem *p, int64_t *size)
 {
     class_id best = p->training.batch;
 

@@ -62,8 +62,4 @@ struct unrolled {
 int unroll_new(const struct problem *p, struct unrolled *out, struct err *e) MUST_CHECK;
 void unroll_release(struct unrolled *u);
 
-/* The dims that the inputs share as their batch (cost/training.h); CLASS_NONE: none. Their size in
- * the inputs goes to `size`. */
-class_id unroll_batch_class(const struct problem *p, int64_t *size);
-
 #endif

@@ -30,15 +30,9 @@ struct json_field {
     const struct json_field *inside; /* of JSON_OBJECT and JSON_OBJECTS */
 };
 
-/* One document and nothing behind it. Freed with cJSON_Delete. */
-int json_parse(const char *text, size_t size, cJSON **out, struct err *e) MUST_CHECK;
-
-/* Every key of `root` known, once, of its kind; none missing. `fields` ends with key NULL and holds
- * at most 64. O(keys x fields). Errors name the path: "decisions[3].dim: a text, expected ...". */
-int json_check(const cJSON *root, const struct json_field *fields, struct err *e) MUST_CHECK;
-
-/* Both, for a document whose key "schema" says what it is: that first, so that a file of another kind is
- * named as one. */
+/* One document and nothing behind it: its key "schema" first, so that a file of another kind is named as one,
+ * then every key known, once, of its kind, and none missing. `fields` ends with key NULL and holds at most 64.
+ * Freed with cJSON_Delete. O(keys x fields). Errors name the path: "decisions[3].dim: a text, expected ...". */
 int json_document(const char *text, size_t size, const char *schema, const struct json_field *fields, cJSON **out,
                   struct err *e) MUST_CHECK;
 
