@@ -186,7 +186,7 @@ static void write_tops(const struct plan *p, const struct memory_cost *cost, uin
 
 static void write_change(const struct plan *p, const struct peak_change *c, double peak, struct str *out)
 {
-    char bytes[UNITS_ROOM], ms[UNITS_ROOM], before[UNITS_ROOM];
+    char bytes[UNITS_ROOM], ms[UNITS_ROOM], before[UNITS_ROOM], less[UNITS_ROOM];
 
     str_add(out, "\n  the change that lowers it most: ");
     plan_peak_write_class(p, c->class, out);
@@ -196,8 +196,8 @@ static void write_change(const struct plan *p, const struct peak_change *c, doub
     write_axes(p, c->to, out);
     str_format(out, " (now ");
     write_axes(p, c->from, out);
-    str_format(out, ")\n  %12s  in place of %s; step %s\n", units_bytes(bytes, c->peak), units_bytes(before, peak),
-               units_ms(ms, c->step_ms));
+    str_format(out, ")\n  %12s  in place of %s, %s less; step %s\n", units_bytes(bytes, c->peak), units_bytes(before, peak),
+               units_bytes(less, peak - c->peak), units_ms(ms, c->step_ms));
 }
 
 int plan_peak_write(const struct plan *p, uint32_t tops, struct str *out, struct err *e)
