@@ -327,7 +327,20 @@ static void print_head(const struct plan *plan)
            plan->relaxed ? ", relaxed" : "");
 }
 
-static void print_plan(const struct plan *plan)
+/* What a proof is about: `given` decisions hold in every plan it compares with. */
+static void print_proof(const struct plan *plan, bool given)
+{
+    const char *within = plan->memory_limit > 0 ? " within the memory limit" : "", *keeping = given ? " with the given decisions" : "";
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    if (plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
+        printf("  proven optimal  no strict plan%s%s is faster\n", keeping, within);
+    else
+        printf("  bound           %12s  no strict plan%s%s is faster; gap %s\n", units_ms(a, plan->bound_ms), keeping,
+               within, units_percent(b, plan->cost.step_ms / plan->bound_ms - 1));
+}
+
+static void print_plan(const struct plan *plan, bool given)
 {
     const struct problem *p = plan->problem;
     struct plan_counts n = plan_count(plan);
@@ -351,12 +364,9 @@ static void print_plan(const struct plan *plan)
     printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
            units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
     if (plan->relaxed)
-        plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0);
-    else if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
-        printf("  proven optimal  no strict plan%s is faster\n", plan->memory_limit > 0 ? " within the memory limit" : "");
+        plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, given);
     else if (plan->bound_ms > 0)
-        printf("  bound           %12s  no strict plan is faster; gap %s\n", units_ms(a, plan->bound_ms),
-               units_percent(b, plan->cost.step_ms / plan->bound_ms - 1));
+        print_proof(plan, given);
     if (plan->regime.micro_batches > 1 || plan->regime.zero)
         printf("  micro-batches   %12u  ZeRO level %u\n", plan->regime.micro_batches, plan->regime.zero);
     if (!plan->relaxed)
@@ -445,7 +455,7 @@ static int tell(struct plan_args *a, struct problem *p, const struct plan *plan,
     if (a->stability || a->memory)
         print_head(plan);
     else
-        print_plan(plan);
+        print_plan(plan, a->start || a->setting_count || a->relaxed.store_count);
     if (a->memory)
         rc = plan_peak_write(plan, 12, text, e);
     if (!rc && a->memory)

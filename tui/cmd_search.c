@@ -69,6 +69,9 @@ static void show_progress(struct search_pool *pool, void *self)
 
 /* ---- results ---- */
 
+/* By game_kind. */
+static const char *const decided[] = {"variables", "inputs", "variables and inputs"};
+
 /* Of a search within a memory limit. */
 static void print_memory(const struct core *c, const struct plan *plan)
 {
@@ -85,26 +88,46 @@ static void print_memory(const struct core *c, const struct plan *plan)
     printf("\n");
 }
 
-/* How far below the best plan it is, where that is one the optimum can be compared with. */
+/* How far below the best plan it is, where that is one the optimum can be compared with; and of what
+ * it is the optimum, for automap plan --optimum decides variables and inputs. */
 static void print_optimum(const struct core *c, const struct plan *plan)
 {
+    enum game_kind kind = c->options.game.kind;
     double ms = c->exact->cost.step_ms;
+    const char *between = "";
     char a[UNITS_ROOM];
 
     printf("  %-15s %12s  ", c->exact->proven ? "proven optimum" : "best known", units_ms(a, ms));
-    if (c->best->fits)
-        printf("%.2f %% below%s", 100 * (1 - ms / plan->cost.step_ms), plan->memory_limit > 0 ? ", " : "");
-    printf("%s\n", plan->memory_limit > 0 ? "within the memory limit" : "");
+    if (c->best->fits) {
+        printf("%.2f %% below", 100 * (1 - ms / plan->cost.step_ms));
+        between = ", ";
+    }
+    if (plan->memory_limit > 0) {
+        printf("%swithin the memory limit", between);
+        between = ", ";
+    }
+    if (kind != GAME_ALL)
+        printf("%sdeciding %s alone", between, decided[kind]);
+    printf("\n");
+}
+
+static void print_head(const struct core *c)
+{
+    const struct problem *p = c->problem;
+    char mesh[64], model[128];
+
+    mesh_format(&p->mesh, mesh, sizeof mesh);
+    printf("%s  on %s, mesh %s; %s decides %s, seed %llu\n\n", file_stem(model, sizeof model, p->m->file), p->cluster.name,
+           mesh, search_names[c->options.algorithm], decided[c->options.game.kind], (unsigned long long)c->options.seed);
 }
 
 static void print_run(const struct core *c, const struct plan *plan)
 {
     struct plan_counts n = plan_count(plan);
     const struct live_stage *s = c->stage;
-    char a[UNITS_ROOM], b[UNITS_ROOM], d[UNITS_ROOM], model[128];
+    char a[UNITS_ROOM], b[UNITS_ROOM], d[UNITS_ROOM];
 
-    printf("%s  %s, seed %llu\n\n", file_stem(model, sizeof model, c->problem->m->file), search_names[c->options.algorithm],
-           (unsigned long long)c->options.seed);
+    print_head(c);
     printf("  step            %12s  compute %s, communication %s\n",
            units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
            units_ms(d, plan->cost.communication_ms));
@@ -282,7 +305,7 @@ static void print_completed(const struct plan *plan)
     printf("its decisions, completed by a relaxed plan\n\n");
     printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
            units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
-    plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0);
+    plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, true);
     printf("\n");
 }
 

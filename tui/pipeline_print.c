@@ -55,8 +55,8 @@ static void print_head(const struct pipeline *l, const struct pipeline_plan *p)
     if (p->optimum_ms > 0)
         printf("  %s on %u points %s", p->certified ? "proven optimum" : "best known", l->few.points,
                units_ms(c, p->optimum_ms));
-    printf("\n  batch           %12u  %u micro-batches of %u; the file has %lld\n", o->batch, o->micro_batches,
-           o->batch / o->micro_batches, (long long)l->order.steps.batch_size);
+    printf("\n  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", o->batch, o->micro_batches,
+           o->micro_batches == 1 ? "" : "es", o->batch / o->micro_batches, (long long)l->order.steps.batch_size);
     printf("  overlap         %10.0f %%  of the gradient all-reduces\n", 100 * o->overlap);
     print_memory(l, p);
 }

@@ -125,17 +125,17 @@ void plan_relaxed_print_reshards(const struct relaxed_plan *plan)
     free(list);
 }
 
-void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited)
+void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited, bool given)
 {
     char a[UNITS_ROOM];
 
     if (plan->bound_ms > 0)
-        printf("  bound           %12s  %s; the plan is %.2f %% above it\n",
-               units_ms(a, plan->bound_ms),
-               is_limited ? "global: no plan within the memory limit is faster"
-               : plan->bound_kind == RELAXED_TIED
-                   ? "tied: no plan that treats equal layers alike is faster"
-                   : "global: no plan is faster",
+        printf("  bound           %12s  %s: no plan%s%s is faster; the plan is %.2f %% above it\n",
+               units_ms(a, plan->bound_ms), is_limited ? relaxed_bound_names[RELAXED_GLOBAL] : relaxed_bound_names[plan->bound_kind],
+               given ? " with the given decisions" : "",
+               is_limited ? " within the memory limit"
+               : plan->bound_kind == RELAXED_TIED ? " that treats equal layers alike"
+                                                  : "",
                100 * plan->gap);
     if (plan->strict_ms > 0)
         printf("  strict          %12s  the best plan that reshards nothing%s\n",

@@ -41,8 +41,9 @@ int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const ch
                         uint32_t setting_count, const struct plan *from, uint32_t micro_batches,
                         struct regimes_result *out, struct plan *plan, struct err *e) MUST_CHECK;
 
-/* What is told of a relaxed plan alone: bound, strict optimum, reshards. */
-void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited);
+/* What is told of a relaxed plan alone: bound, strict optimum, reshards. `given`: the bound is of plans
+ * that keep decisions given before. */
+void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited, bool given);
 void plan_relaxed_print_reshards(const struct relaxed_plan *plan);
 
 #endif

@@ -244,8 +244,8 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, c
     } else {
         char model[128];
 
-        printf("%s  pipeline, %s, seed %llu\n\n", file_stem(model, sizeof model, l->problem->m->file), pipe_search_names[a->pipeline.search.algorithm],
-               (unsigned long long)best->plan.seed);
+        printf("%s  on %s; pipeline, %s, seed %llu\n\n", file_stem(model, sizeof model, l->problem->m->file),
+               l->problem->cluster.name, pipe_search_names[a->pipeline.search.algorithm], (unsigned long long)best->plan.seed);
         pipeline_print(l, &best->plan);
         print_search(a, l, &r, best);
         if (a->seeds > 1)

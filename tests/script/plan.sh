@@ -24,6 +24,10 @@ expect 0 'paper reward +10\.4' plan "$vgg" --devices 8 --rules paper --optimum -
 expect 0 'all-reduces +0 ' plan "$tiny" --no-reductions add,maximum --optimum
 expect 0 'proven optimal' plan "$tiny" --devices 16 --mesh 4x4 --optimum
 
+expect 0 'proven optimal +no strict plan is faster' plan "$tiny" --optimum
+expect 0 'no strict plan with the given decisions is faster' plan "$tiny" --optimum --set '*ffn/conv1/kernel:1=1'
+expect 0 'no plan with the given decisions is faster' plan "$tiny" --mode relaxed --set '*ffn/conv1/kernel:1=1'
+
 expect 0 'memory +915 kB +of 1 MB: fits' plan "$tiny" --memory-limit '1 MB'
 expect 0 'no strict plan within the memory limit is faster' plan "$tiny" --memory-limit '1 MB'
 expect 0 'micro-batches +2 +ZeRO level 3' plan "$tiny" --memory-limit '0.5 MB' --micro-batches auto --zero auto

@@ -13,6 +13,8 @@ timeless() { grep -v seconds "$1" > "$1.t"; }
 "$automap" search "$tiny" --kind all --seed 3 --json --plan "$dir/one.plan" > "$dir/one.json" 2> "$dir/err"
 "$automap" search "$tiny" --kind all --seed 3 --plan "$dir/two.plan" > "$dir/two" 2> "$dir/err"
 cmp "$dir/one.plan" "$dir/two.plan"
+grep -q '^t5-tiny  on v100-1x4, mesh 4; dqn decides variables and inputs, seed 3$' "$dir/two"
+"$automap" search "$tiny" --quiet | grep -q 'proven optimum .* deciding variables alone$'
 "$automap" search "$tiny" --kind all --seed 1 --seeds 4 --json > "$dir/four.json" 2> "$dir/err"
 timeless "$dir/one.json"
 python3 - "$dir/one.json" "$dir/four.json" << 'P' || exit 1
