@@ -231,18 +231,46 @@ char *text_cut_middle(char *out, size_t room, const char *text, int columns)
     return out;
 }
 
+static bool drop_clause(char *text)
+{
+    char *end = NULL; /* of the clauses that stay */
+
+    for (char *s = text; (s = strpbrk(s, ",;.")); s++) {
+        if (s[1] == ' ')
+            end = s;
+    }
+    if (end)
+        *end = 0;
+    return end;
+}
+
+static bool drop_word(char *text)
+{
+    char *end = strrchr(text, ' ');
+
+    while (end && end > text && strchr(" ,;:", end[-1]))
+        end--;
+    if (end)
+        *end = 0;
+    return end;
+}
+
 char *text_cut_clauses(char *out, size_t room, const char *text, int columns)
 {
     snprintf(out, room, "%s", text);
     while (utf8_text_columns(out) > columns) {
-        char *end = NULL; /* of the clauses that stay */
-        for (char *s = out; (s = strpbrk(s, ",;.")); s++) {
-            if (s[1] == ' ')
-                end = s;
-        }
-        if (!end || strstr(text, "  "))
+        if (strstr(text, "  ") || !drop_clause(out))
             return text_cut_middle(out, room, text, columns);
-        *end = 0;
+    }
+    return out;
+}
+
+char *text_cut_words(char *out, size_t room, const char *text, int columns)
+{
+    snprintf(out, room, "%s", text);
+    while (utf8_text_columns(out) > columns) {
+        if (!drop_clause(out) && !drop_word(out))
+            return text_cut_middle(out, room, text, columns);
     }
     return out;
 }

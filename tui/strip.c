@@ -181,8 +181,17 @@ static void draw_ends(const struct strip *s, int y)
         pane_format(s->p, s->left + s->room, y, ROLE_DIM, "%d ›", after);
 }
 
+static bool best_differs(const struct watch *w)
+{
+    for (int n = 0; w->exact && n < w->move_count; n++) {
+        if (w->move[n].best != w->move[n].exact)
+            return true;
+    }
+    return false;
+}
+
 /* What the signs mean, at the right edge where there is room. */
-static void draw_legend(const struct pane *p, int rows)
+static void draw_legend(const struct pane *p, int rows, const struct watch *w)
 {
     struct legend {
         const char *sign, *word;
@@ -197,7 +206,7 @@ static void draw_legend(const struct pane *p, int rows)
 
     for (int i = sizeof items / sizeof *items - 1; i >= 0; i--) {
         const struct legend *l = &items[i];
-        if (l->y >= rows)
+        if (l->y >= rows || (l->y == 2 && !best_differs(w)))
             continue;
         int x = pane_right(p, ends[l->y], l->y, ROLE_DIM, l->word);
         pane_text(p, x - 2, l->y, l->style, l->sign);
@@ -247,7 +256,7 @@ void strip_draw(const struct scene *scene, const struct pane *p)
     if (s.first || s.left > (rows == 3 ? LEFT : 0))
         draw_ends(&s, labels);
     if (legend)
-        draw_legend(p, p->height);
+        draw_legend(p, p->height, w);
     if (counter[0])
         pane_right(p, p->width, 0, ROLE_DIM, counter);
 }

@@ -124,8 +124,10 @@ static void draw_line(const struct watch *w, const struct pane *p, int y, const 
     }
     char brief[LOG_TEXT_ROOM];
     text_cut_clauses(brief, sizeof brief, text, p->width - x);
-    if (strstr(brief, "..") && !strncmp(text, EXACT, sizeof EXACT - 1)) /* "optimum" says enough */
-        text_cut_clauses(brief, sizeof brief, text + sizeof EXACT - 1, p->width - x);
+    if (strstr(brief, "..") && line->kind == LOG_INFO) {
+        size_t said = strncmp(text, EXACT, sizeof EXACT - 1) ? 0 : sizeof EXACT - 1; /* "optimum" says enough */
+        text_cut_words(brief, sizeof brief, text + said, p->width - x);
+    }
     pane_text(p, x, y, line->kind < 4 ? styles[line->kind] : ROLE_TEXT, brief);
 }
 

@@ -234,8 +234,8 @@ static void draw_sentence(const struct members *v, const struct watch *w, const 
     int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, class_name(&w->names, v->class, name));
     x = pane_format(p, x + 2, 0, ROLE_TEXT, "%s dims, %u of variables", units_count(all, info->dim_count), info->var_dims);
     if (x + 44 < p->width && v->reduces.count > 0)
-        pane_format(p, x + 3, 0, ROLE_TEXT, "alone: %s all-reduces, %s, %s", units_count(dims, (int64_t)v->reduces.count),
-                    units_bytes(bytes, v->reduces.bytes), units_ms(ms, v->reduces.ms));
+        pane_format(p, x + 3, 0, ROLE_TEXT, "alone: %s all-reduce%s, %s, %s", units_count(dims, (int64_t)v->reduces.count),
+                    v->reduces.count < 1.5 ? "" : "s", units_bytes(bytes, v->reduces.bytes), units_ms(ms, v->reduces.ms));
 }
 
 static void draw_members(struct panel *p, const struct pane *pane)
@@ -409,7 +409,7 @@ static void draw_ties(struct panel *p, const struct pane *pane)
     size_t told = 0; /* optimizer state follows its variable */
     while (told < v->count && (v->items[told].role == HLO_ROLE_VARIABLE || v->items[told].role == HLO_ROLE_INPUT))
         told++;
-    pane_format(pane, 0, 0, ROLE_DIM, "%u dims of variables, tied through", info->var_dims);
+    pane_format(pane, 0, 0, ROLE_DIM, "%u dim%s of variables, tied through", info->var_dims, info->var_dims == 1 ? "" : "s");
     for (size_t n = 0; n < told && y <= rows; n++, y++) {
         int width = pane->width / 3;
         if ((size_t)rows < told && y == rows) {
@@ -422,8 +422,8 @@ static void draw_ties(struct panel *p, const struct pane *pane)
     }
     const struct class_reduces *r = &v->reduces[k];
     int x = pane_text(pane, 0, y, ROLE_DIM, "split costs ");
-    pane_format(pane, x, y++, ROLE_TEXT, "%s all-reduces, %s, %s", units_count(count, (int64_t)(r->count + 0.5)),
-                units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
+    pane_format(pane, x, y++, ROLE_TEXT, "%s all-reduce%s, %s, %s", units_count(count, (int64_t)(r->count + 0.5)),
+                r->count < 1.5 ? "" : "s", units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
     if (!info->meet_count || y >= pane->height)
         return;
     const struct class_meet *meet = &c->meets[info->meets];

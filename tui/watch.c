@@ -43,7 +43,11 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns)
         snprintf(out, room, "%s", name);
         return out;
     }
-    abbreviate(text, sizeof text, name, 5, 3, true);
+    size_t letters = strcspn(name, "0123456789");
+    if (!strchr(name, ' ') && letters > 1 && name[letters]) /* "conv1_2": the number tells it from the others */
+        snprintf(text, sizeof text, "%.1s%s", name, name + letters);
+    else
+        abbreviate(text, sizeof text, name, 5, 3, true);
     if (utf8_text_columns(text) > columns)
         abbreviate(text, sizeof text, name, 5, 2, false);
     return text_cut_middle(out, room, text, columns);

@@ -168,7 +168,7 @@ static int draw_split_facts(const struct panel *p, const struct pane *pane, int 
     char count[UNITS_ROOM], ms[UNITS_ROOM];
 
     int x = pane_text(pane, 0, y, ROLE_DIM, "it costs");
-    x = pane_format(pane, 14, y, ROLE_TEXT, "%s all-reduces, %s", units_count(count, a->reduces),
+    x = pane_format(pane, 14, y, ROLE_TEXT, "%s all-reduce%s, %s", units_count(count, a->reduces), a->reduces == 1 ? "" : "s",
                     units_ms(ms, a->reduce_ms));
     x = pane_text(pane, x + 3, y, ROLE_DIM, "it saves ");
     pane_format(pane, x, y, ROLE_TEXT, "%s compute", units_ms(ms, a->compute_saved_ms));

@@ -102,6 +102,10 @@ static void test_cuts(void **state)
               "6,722 instructions, 1,045.1 of 2,000.0 ms");
     check_cut(text_cut_clauses, "6,722 instructions, 1,045.1 of 2,000.0 ms; decided otherwise", 20, "6,722 instructions");
     check_cut(text_cut_clauses, "dot.4  used by 1, 2  a/b/c/dot", 20, "dot.4  us..a/b/c/dot");
+    check_cut(text_cut_words, "exact: optimum 1,659.6 ms, 1 case", 25, "exact: optimum 1,659.6 ms");
+    check_cut(text_cut_words, "exact: optimum 1,659.6 ms, 1 case", 23, "exact: optimum 1,659.6");
+    check_cut(text_cut_words, "stage 2: decisions are set back in turn", 10, "stage 2");
+    check_cut(text_cut_words, "reduce_scatter.12", 10, "redu..r.12");
     check_cut(text_cut_middle, "fusion.12901", 11, "fusio..2901");
     check_cut(text_cut_middle, "fusion.12901", 12, "fusion.12901");
     check_cut(text_cut_middle, "fusion.12901", 4, "f..1");

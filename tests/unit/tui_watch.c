@@ -473,6 +473,7 @@ static void test_short_names(void **state)
     assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 14), "dec cross 1–5");
     assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 9), "dec cross");
     assert_string_equal(watch_short_name(out, sizeof out, "vocab 32128", 6), "vocab");
+    assert_string_equal(watch_short_name(out, sizeof out, "conv2_1", 6), "c2_1");
 }
 
 /* ---- the application ---- */
