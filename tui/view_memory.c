@@ -173,9 +173,10 @@ static void draw_notes(const struct panel *p, const struct pane *pane, int y)
     bool own = true;
     for (uint32_t n = 0; n < v->curve.count && own; n++)
         own = position[memory_at(w, n)] == memory_at(w, n);
+    const char *order = own ? "the module's order" : w->problem->memory.is_listed ? "a list scheduler's" : "depth first, as XLA on CPU";
     if (y + 1 < pane->height)
-        pane_format(pane, 0, y + 1, ROLE_DIM, "schedule %s; results that fuse are not stored; layout copies are not counted",
-                    own ? "the module's order" : "a list scheduler's");
+        pane_format(pane, 0, y + 1, ROLE_DIM, "schedule %s; fused results and layout copies are not counted; of a pipeline plan: V i",
+                    order);
 }
 
 static void draw_lists(struct panel *p, const struct pane *pane)

@@ -71,6 +71,7 @@ struct memory_model {
     const struct fusion *fusion;
     struct regime regime;
     struct schedule schedule;
+    bool is_listed;              /* that of the list scheduler; else depth first */
     struct memory_range *ranges; /* by computation, then start */
     uint32_t count;
     uint32_t *first;             /* [computations + 1] into ranges */

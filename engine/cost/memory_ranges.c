@@ -609,6 +609,7 @@ static int build_best(struct build *b, struct err *e)
     if (!rc && !build_ranges(b))
         rc = no_memory(e);
     b->model = &other;
+    other.is_listed = true;
     if (!rc && !build_ranges(b))
         rc = no_memory(e);
     double ours = rc ? -1 : unsplit_peak(first), list = rc ? -1 : unsplit_peak(&other);
