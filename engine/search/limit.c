@@ -12,9 +12,11 @@ static bool is_settled(const struct limit_search *s)
 
 static int run(struct limit_search *s, const struct limit_options *o)
 {
-    struct limit_point at;
+    struct limit_point at = {0};
     int rc = o->least ? limit_evaluate(s, 1, s->price, NULL, &at) : limit_price_memory(s);
 
+    if (!rc && !isfinite(at.value))
+        rc = err_set(s->e, ERR_INFEASIBLE, "no plan satisfies the fixed decisions");
     if (!rc && !isfinite(s->best_ms))
         rc = limit_weigh_memory(s);
     if (rc || is_settled(s) || o->least)

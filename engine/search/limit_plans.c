@@ -203,13 +203,17 @@ int limit_improve(struct limit_search *s)
     struct move *moves = mem_try(most, sizeof *moves);
     if (!moves)
         return limit_no_memory(s->e);
+    int rc = 0;
     for (uint32_t k = 0; k < REPAIR_MOST; k++) {
         limit_look(&s->l, s->best);
-        double peak = limit_peak(&s->l, s->l.moment_count < LIMIT_MOMENTS_MOST ? &moment : NULL);
-        uint32_t count = peak < 0 ? 0 : list_moves(s, moment, moves);
+        if (limit_peak(&s->l, s->l.moment_count < LIMIT_MOMENTS_MOST ? &moment : NULL) < 0) {
+            rc = limit_no_memory(s->e);
+            break;
+        }
+        uint32_t count = list_moves(s, moment, moves);
         if (!improve_once(s, moves, count, s->limit - limit_bytes_at(&s->l, moment)))
             break;
     }
     free(moves);
-    return 0;
+    return rc;
 }
