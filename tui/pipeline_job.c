@@ -201,11 +201,16 @@ int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, 
     return 0;
 }
 
+void pipeline_job_stop(struct pipeline_job *j)
+{
+    atomic_store(&j->stop, true);
+}
+
 void pipeline_job_free(struct pipeline_job *j)
 {
     if (!j)
         return;
-    atomic_store(&j->stop, true);
+    pipeline_job_stop(j);
     if (j->in_thread)
         pthread_join(j->thread, NULL);
     if (j->made)

@@ -31,7 +31,9 @@ struct pipeline_look {
 /* `p` must outlive it. `in_thread` false: all of it before this returns, for pictures. */
 int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, bool in_thread, struct pipeline_job **out,
                      struct err *e) MUST_CHECK;
-void pipeline_job_free(struct pipeline_job *j); /* stops and joins; NULL ok */
+/* To be left: `done` comes after the step it is at, up to some tenths of a second on 64 devices. */
+void pipeline_job_stop(struct pipeline_job *j);
+void pipeline_job_free(struct pipeline_job *j); /* stops, waits for `done` and joins; NULL ok */
 void pipeline_job_look(struct pipeline_job *j, struct pipeline_look *out);
 
 #endif

@@ -133,12 +133,26 @@ static bool wait(struct pipeline_learn *n)
     return go;
 }
 
+/* By trying all candidates: tens of ms where there are many. */
+static void find_least(struct pipeline_learn *n)
+{
+    struct pipe_plan best;
+    double ms;
+
+    if (!pipeline_best_candidate(n->pipeline, &best, &ms))
+        return;
+    pthread_mutex_lock(&n->lock);
+    n->look.least_ms = ms;
+    pthread_mutex_unlock(&n->lock);
+}
+
 static void *run(void *context)
 {
     static const struct timespec pace = {.tv_nsec = EPISODE_MS * 1000000L};
     struct pipeline_learn *n = context;
     struct pipe_event event;
 
+    find_least(n);
     while (wait(n) && step(n, &event)) {
         if (event.ended)
             nanosleep(&pace, NULL);
@@ -149,7 +163,6 @@ static void *run(void *context)
 static int prepare(struct pipeline_learn *n, uint64_t seed, struct err *e)
 {
     struct pipe_search_options o = {.algorithm = PIPE_SEARCH_DQN, .space = pipe_space_paper(), .seed = seed};
-    struct pipe_plan best;
     int rc;
 
     o.space.stages = n->pipeline->options.stages;
@@ -164,8 +177,6 @@ static int prepare(struct pipeline_learn *n, uint64_t seed, struct err *e)
         return err_set(e, ERR_MEMORY, "not enough memory to watch the learner");
     n->look = (struct learn_look){.seed = seed, .every = 1, .stages = s->stages, .width = s->width, .running = true,
                                   .radius = s->options.radius, .candidates = s->size, .best.length_ms = INFINITY};
-    if (!pipeline_best_candidate(n->pipeline, &best, &n->look.least_ms))
-        n->look.least_ms = 0;
     return 0;
 }
 
@@ -181,6 +192,8 @@ int pipeline_learn_new(const struct pipeline *l, uint64_t seed, bool in_thread, 
     pthread_mutex_init(&n->lock, NULL);
     pthread_cond_init(&n->changed, NULL);
     int rc = prepare(n, seed, e);
+    if (!rc && !in_thread)
+        find_least(n);
     while (!rc && !in_thread && n->look.episodes < LEARN_PICTURE && step(n, &event))
         ;
     n->look.running &= in_thread;

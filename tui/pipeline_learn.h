@@ -19,7 +19,7 @@ struct learn_look {
     struct pipe_best best;       /* over points of `few`; evaluation: the episode */
     struct pipe_plan tried;      /* the last plan, with its L; 0 stages: none yet */
     double tried_ms;             /* INFINITY: does not fit */
-    double least_ms;             /* L of the best of all candidates, by trying them; 0: none fits */
+    double least_ms;             /* L of the best of all candidates, by trying them; 0: none fits, or not known yet */
     uint64_t candidates;         /* that there are */
     uint32_t seen;               /* different ones tried */
     struct pipe_plan now;        /* of the running episode: device cuts 1 .. cut - 1 are decided */

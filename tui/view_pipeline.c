@@ -18,6 +18,7 @@ enum pipeline_part { PART_COURSE, PART_MEMORY, PART_LEARNER, PART_COUNT };
 
 struct pipeline_view {
     struct pipeline_job *job;
+    bool starts;                     /* the job is being left; then another begins, with the options */
     struct pipeline_options options; /* as asked for */
     struct pipeline_look look;
     struct pipeline_shown shown;
@@ -57,22 +58,39 @@ static const struct key_table pipeline_keys = {"pipeline", pipeline_actions, siz
 
 /* ---- the plan ---- */
 
-static int start(struct panel *p, struct err *e)
+/* Leaves the job. It ends after the step it is at, so nothing waits for it here: see begin. */
+static void start(struct panel *p)
 {
     struct pipeline_view *v = p->state;
     enum pipe_schedule_kind kind = v->shown.kind;
 
     pipe_schedule_free(&v->shown.schedule);
     pipeline_learn_free(v->learn); /* it looks at the job's tables */
-    pipeline_job_free(v->job);
-    v->job = NULL;
     v->learn = NULL;
+    if (v->job)
+        pipeline_job_stop(v->job);
+    v->starts = true;
     v->shown = (struct pipeline_shown){.kind = kind};
     v->memory.made = false;
     v->version = 0;
     v->moved = false;
     v->drawn_version = UINT32_MAX;
     v->options.schedule = kind;
+}
+
+/* Another job, once the one that was left has ended. */
+static int begin(struct panel *p, struct err *e)
+{
+    struct pipeline_view *v = p->state;
+
+    if (v->job)
+        pipeline_job_look(v->job, &v->look);
+    if (!v->starts || (v->job && !v->look.done))
+        return 0;
+    pipeline_job_free(v->job);
+    v->job = NULL;
+    v->look = (struct pipeline_look){0};
+    v->starts = false;
     return pipeline_job_new(p->scene->problem, &v->options, p->scene->now_ms > 0, &v->job, e);
 }
 
@@ -81,7 +99,8 @@ static int open_pipeline(struct panel *p, const void *arg, struct err *e)
     (void)arg;
     if (!p->scene->problem)
         return err_set(e, ERR_INPUT, "no model is open");
-    return start(p, e);
+    start(p);
+    return begin(p, e);
 }
 
 static void close_pipeline(struct panel *p)
@@ -95,7 +114,7 @@ static void close_pipeline(struct panel *p)
 static bool is_live(const struct panel *p)
 {
     const struct pipeline_view *v = p->state;
-    return (v->job && !v->look.done) || (v->learn && v->learned.busy);
+    return v->starts || (v->job && !v->look.done) || (v->learn && v->learned.busy);
 }
 
 /* ---- the learner, and a stage's memory ---- */
@@ -160,6 +179,10 @@ static bool refresh(struct panel *p)
     struct pipeline_shown *s = &v->shown;
     struct err e;
 
+    if (begin(p, &e))
+        app_say_err(p->scene->app, &e);
+    if (!v->job || v->starts)
+        return false;
     pipeline_job_look(v->job, &v->look);
     if (v->look.version != v->version && !v->moved) {
         v->version = v->look.version;
@@ -278,7 +301,7 @@ static void draw_tries(const struct pipeline_look *l, const struct pane *p)
 
 static void draw_waiting(const struct pipeline_view *v, const struct pane *p)
 {
-    if (v->look.done) {
+    if (v->look.done && !v->starts) {
         pane_cut(p, 0, 0, p->width, ROLE_ERR, v->look.trouble[0] ? v->look.trouble : "no pipeline fits");
         draw_tries(&v->look, p);
     }
@@ -292,7 +315,7 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
     struct pipeline_shown *s = &v->shown;
     char note[96];
 
-    if (!v->job || !refresh(p)) {
+    if (!refresh(p)) {
         draw_waiting(v, pane);
         return;
     }
@@ -382,10 +405,7 @@ static uint32_t next_batches(const struct pipeline *l)
 
 static bool again(struct panel *p)
 {
-    struct err e = {0};
-
-    if (start(p, &e))
-        app_say_err(p->scene->app, &e);
+    start(p);
     return true;
 }
 

@@ -286,6 +286,15 @@ static void test_pipeline_job(void **state)
     pipeline_job_free(jobs[1]);
     assert_int_equal(pipeline_job_new(&problem, &o, true, &jobs[0], &e), 0);
     pipeline_job_free(jobs[0]);
+    assert_int_equal(pipeline_job_new(&problem, &o, true, &jobs[0], &e), 0);
+    pipeline_job_stop(jobs[0]);
+    memset(&looks[0], 0, sizeof looks[0]);
+    for (int wait = 0; wait < 120000 && !looks[0].done; wait++) {
+        pipeline_job_look(jobs[0], &looks[0]);
+        usleep(1000);
+    }
+    assert_true(looks[0].done && !looks[0].trouble[0]); /* left is not failed */
+    pipeline_job_free(jobs[0]);
 }
 
 /* The relaxed plan made in a thread is the one made without, no worse than any strict plan, over its bound. */
