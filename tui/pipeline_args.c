@@ -70,8 +70,6 @@ int pipeline_args_take(struct pipeline_args *a, int argc, char **argv, int *at)
 
     if (!strcmp(argv[*at], "--recompute"))
         return a->options.recompute = true, 1;
-    if (!strcmp(argv[*at], "--no-memory-limit"))
-        return a->options.no_limit = true, 1;
     if ((value = args_value("--pin-cut", argc, argv, at)))
         return take_pin(a, value);
     if ((value = args_value("--batch", argc, argv, at)))

@@ -1,6 +1,7 @@
 /* tui/pipeline_args.h - the options of a pipeline search: how the batch is cut, what a stage may be.
  *     --batch G --stages S --schedule eager|1f1b|gpipe --recompute --points all|N|=N --radius R
- *     --no-memory-limit --pin-cut DEVICE:PLACE */
+ *     --pin-cut DEVICE:PLACE
+ * options.no_limit and limit_bytes are for the caller to set: --memory-limit is an option of all searches. */
 #ifndef AUTOMAP_TUI_PIPELINE_ARGS_H
 #define AUTOMAP_TUI_PIPELINE_ARGS_H
 
@@ -23,9 +24,7 @@ struct pipeline_args {
     "                             equal compute (default 128); between N parts of equal compute\n"  \
     "  --radius R                 device cuts of the candidates: R around server boundaries; default 3\n" \
     "  --pin-cut DEVICE:PLACE     a stage begins at DEVICE with the forward instruction PLACE, or at a share of\n" \
-    "                             the forward computation, 8:25%; holds in every algorithm; repeatable\n" \
-    "  --no-memory-limit          plans need not fit; without it stages stay within what a device has, or\n" \
-    "                             --memory-limit\n"
+    "                             the forward computation, 8:25%; holds in every algorithm; repeatable\n"
 
 void pipeline_args_init(struct pipeline_args *a);
 /* As problem_args_take: 1 taken, 0 not one of these, -1 wrong. */

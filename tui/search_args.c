@@ -26,7 +26,9 @@ static const char help[] =
     "  --mode strict|relaxed      relaxed: what was decided is completed at least cost by a plan whose\n"
     "                             values may change their split between uses\n"
     "  --memory-limit SIZE        plans that need more than SIZE (12.8 GB) of a device rank behind all that do\n"
-    "                             not, the optimum is that within it; device: what it has less 20 %; none\n"
+    "                             not, the optimum is that within it; device: what it has less 20 %; none.\n"
+    "                             Without it pipelines, and what all compares, keep to what a device has, the\n"
+    "                             others to nothing\n"
     "  --propagation full|weak    weak: conflicts are found by walking into them, and end an "
     "episode\n"
     "  --no-folding               decide every copy of a repeated layer apart\n"
@@ -174,7 +176,7 @@ static void sort_timed(struct timed_list *l)
 }
 
 /* "--kind" and the others that are options of the search by the same name. */
-static const char *const same_name[] = {"reward", "propagation", "memory-limit", "seed", "stable-episodes"};
+static const char *const same_name[] = {"reward", "propagation", "seed", "stable-episodes"};
 
 static int set(struct search_args *a, const char *name, const char *value)
 {
@@ -185,6 +187,15 @@ static int set(struct search_args *a, const char *name, const char *value)
         return -1;
     }
     return 0;
+}
+
+/* Asked for, "none" lifts the limit that pipelines and comparisons have without being asked. */
+static int set_memory_limit(struct search_args *a, const char *value)
+{
+    int rc = set(a, "memory-limit", value);
+
+    a->pipeline.options.no_limit = a->search.game.memory_limit == 0;
+    return rc;
 }
 
 static int set_learner(struct search_args *a, const char *setting)
@@ -207,6 +218,8 @@ static int take_value(struct search_args *a, const char *option, const char *val
         a->pipeline.wanted = !strcmp(value, "pp");
         return a->pipeline.wanted ? 0 : set(a, option, value);
     }
+    if (!strcmp(option, "memory-limit"))
+        return set_memory_limit(a, value);
     for (size_t k = 0; k < sizeof same_name / sizeof *same_name; k++) {
         if (!strcmp(option, same_name[k]))
             return set(a, option, value);

@@ -115,7 +115,7 @@ static int choose(const struct search_args *a, const struct pipeline *l, const s
     if (!pipeline_choose(l, start, count, &run->plan))
         return err_set(e, ERR_INFEASIBLE,
                        "no pipeline fits: %u micro-batches of %u samples, schedule %s; more micro-batches, --recompute or "
-                       "--no-memory-limit may help",
+                       "--memory-limit none may help",
                        l->options.micro_batches, l->options.batch / l->options.micro_batches,
                        pipe_schedule_names[l->options.schedule]);
     run->plan.optimum_ms = r->exact.found ? r->exact.length_ms : 0;

@@ -2,10 +2,10 @@
 
 #include "engine/pipeline/descent.h"
 #include "engine/pipeline/space.h"
+#include "engine/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { INSTANT_TRIES = 4 };
@@ -15,14 +15,22 @@ struct pipe_pins pipeline_pins(const struct pipeline *l, const struct pipe_insta
     return (struct pipe_pins){in == &l->few ? l->pin_few : l->pin_all, l->options.pins};
 }
 
+/* "25%", "12.5 %" as a part of 1. */
+static bool read_share(const char *text, double *out)
+{
+    if (!quantity_number(&text, out) || *out > 100)
+        return false;
+    *out /= 100;
+    return !strcmp(text + strspn(text, " "), "%");
+}
+
 /* The cut of `all` that a pin names; 0: none. */
 static uint32_t place_of(const struct pipeline *l, const char *place)
 {
-    char *end;
-    double share = strtod(place, &end) / 100;
+    double share;
     uint32_t best = 0;
 
-    if (end == place || strcmp(end + strspn(end, " "), "%")) {
+    if (!read_share(place, &share)) {
         for (uint32_t p = 1; p < l->all.points; p++) {
             if (!strcmp(hlo_name(l->problem->m, l->all.instruction[p]), place))
                 return p;
@@ -86,6 +94,23 @@ static int make_few(struct pipeline *l, struct err *e)
     return pipe_instance_coarsen(&l->all, l->cut, count, &l->few, e);
 }
 
+/* Every stage has a device and, of the points solvers choose from, one where a trainable variable is first used. */
+static int check_stages(const struct pipeline *l, struct err *e)
+{
+    uint32_t most = 0;
+
+    if (l->options.stages > l->few.devices)
+        return err_set(e, ERR_INFEASIBLE, "%u stages of %u devices, expected at most one a device", l->options.stages,
+                       l->few.devices);
+    for (uint32_t p = 0; p < l->few.points; p++)
+        most += l->few.variables[p + 1] > l->few.variables[p];
+    if (l->options.stages > most)
+        return err_set(e, ERR_INFEASIBLE,
+                       "%u stages, expected at most %u: each holds a trainable variable, and so many of the %u parts there "
+                       "are to choose from hold one", l->options.stages, most, l->few.points);
+    return 0;
+}
+
 static void drop_tables(struct pipeline *l)
 {
     pipe_instance_free(&l->all);
@@ -108,7 +133,8 @@ static int make_tables(struct pipeline *l, uint32_t micro_batches, struct err *e
     int rc = profile_new(&l->order, &options, &l->all, e);
 
     rc = rc ? rc : find_pins(l, e);
-    return rc ? rc : make_few(l, e);
+    rc = rc ? rc : make_few(l, e);
+    return rc ? rc : check_stages(l, e);
 }
 
 bool pipeline_instant(const struct pipeline *l, struct pipe_plan *out)

@@ -49,7 +49,7 @@ struct pipeline {
 };
 
 /* `p` must outlive it. ERR_INPUT when the batch cannot be cut so, or a pin's place is none; ERR_INFEASIBLE
- * when pins contradict each other; else as order_new, profile_new. */
+ * when pins contradict each other, or there are fewer devices or parts with a trainable variable than stages; else as order_new, profile_new. */
 int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out,
                  struct err *e) MUST_CHECK;
 void pipeline_release(struct pipeline *l);

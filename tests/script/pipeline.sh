@@ -166,6 +166,19 @@ refuse 2 "$automap" search "$base" "$c" --kind pp --pin-cut 32:50%
 refuse 4 "$automap" search "$base" "$c" --kind pp --pin-cut 8:50% --pin-cut 16:25%
 refuse 2 "$automap" search "$base" "$c" --kind pp --set network.speed=1
 refuse 1 "$automap" search "$base" "$c" --kind pp --memory-limit big
+for share in 101% nan% -5% 0x10%; do
+    refuse 2 "$automap" search "$base" "$c" --kind pp --pin-cut "8:$share"
+done
+# stages that no plan can have are not a matter of memory
+refuse 4 "$automap" search "$base" "$c" --kind pp --stages 33
+grep -q '33 stages of 32 devices' "$dir/err"
+refuse 4 "$automap" search "$base" "$c" --kind pp --stages 9 --points 8
+grep -q '9 stages, expected at most [1-8]: each holds a trainable variable' "$dir/err"
+# one option lifts the limit of every kind
+refuse 4 "$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 16 --algo exact --memory-limit '1 MB'
+refuse 0 "$automap" search "$base" "$c" --kind pp --batch 256 --micro-batches 16 --algo exact --memory-limit none --json
+grep -q '"memory_limit":	false' "$dir/out"
+refuse 1 "$automap" search "$base" "$c" --kind pp --no-memory-limit
 refuse 1 "$automap" search "$base" "$c" --kind pp --zero 1
 refuse 1 "$automap" plan "$base" "$c" --plan "$dir/plan.json" --optimum
 refuse 1 "$automap" export "$base" "$c" --plan "$dir/plan.json" --format hlo

@@ -133,7 +133,7 @@ def main():
             with open(cluster, "w") as f:
                 f.write(CLUSTER)
             subprocess.run([AUTOMAP, "search", f"{SOURCE}/examples/models/{name}.hlo.txt.gz", cluster, "--kind", "pp", "--stages", "2",
-                            "--micro-batches", str(K), "--schedule", "gpipe", "--algo", "exact", "--no-memory-limit", "--plan", plan],
+                            "--micro-batches", str(K), "--schedule", "gpipe", "--algo", "exact", "--memory-limit", "none", "--plan", plan],
                            check=True, stdout=subprocess.DEVNULL)
             with open(plan) as f:
                 ours = json.load(f)
