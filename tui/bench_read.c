@@ -10,14 +10,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { BYTES_PER_INSTRUCTION = 400, SYNTHETIC_BYTES = 30 * 1000 * 1000 };
 static const double target_mb_s = 300, target_synthetic_s = 0.2;
@@ -86,27 +83,11 @@ static bool make_synthetic(struct str *out)
 
 static FILE *start_python(const struct options *o, const char *input, pid_t *child)
 {
-    posix_spawn_file_actions_t actions;
     char seconds[32];
-    int ends[2];
 
     snprintf(seconds, sizeof seconds, "%g", o->seconds);
     const char *const argv[] = {o->python, "-c", xla_script, seconds, NULL};
-    if (pipe(ends))
-        return NULL;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, input, 0, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    int code = posix_spawnp(child, o->python, &actions, NULL, (char **)(uintptr_t)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (code) {
-        close(ends[0]);
-        return NULL;
-    }
-    return fdopen(ends[0], "r");
+    return bench_start(argv, input, child);
 }
 
 /* Seconds of XLA's parser, or negative when there is none. */

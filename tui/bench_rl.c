@@ -9,7 +9,6 @@
 #include "tui/command.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,8 +16,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { SHAPES = 2, BATCH = 64, HELD = 2000 };
 
@@ -162,29 +159,14 @@ static int measure(struct subject *to, double seconds)
 /* Starts the script with its output in a pipe; the reading end, or NULL. */
 static FILE *start_python(const struct options *o, pid_t *child)
 {
-    posix_spawn_file_actions_t actions;
     char seconds[32], batch[16], held[16];
-    int ends[2];
 
     snprintf(seconds, sizeof seconds, "%g", o->seconds);
     snprintf(batch, sizeof batch, "%d", BATCH);
     snprintf(held, sizeof held, "%d", HELD);
     const char *const argv[] = {o->python, "-c",           torch_script,   seconds, batch,
                                 held,      shapes[0].name, shapes[1].name, NULL};
-    if (pipe(ends))
-        return NULL;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    int code = posix_spawnp(child, o->python, &actions, NULL, (char **)(uintptr_t)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (code) {
-        close(ends[0]);
-        return NULL;
-    }
-    return fdopen(ends[0], "r");
+    return bench_start(argv, NULL, child);
 }
 
 /* Fills torch_s of every subject and the version; false: there is no PyTorch. */
