@@ -186,7 +186,8 @@ void core_follow_best(struct core *c)
 
     if (!isfinite(b->score))
         core_replace_plan(&c->best, NULL);
-    else if (!c->best || c->best->score != b->score)
+    else if (!c->best || c->best->score != b->score ||
+             c->best->cost.step_ms != b->cost.step_ms) /* scores are of the pins' baseline */
         core_replace_plan(&c->best, core_make_plan(c, b->on, search_names[c->options.algorithm]));
 }
 

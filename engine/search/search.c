@@ -25,7 +25,7 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
         return err_set(e, ERR_MEMORY, "not enough memory for the search");
     s->options = *o;
     s->ops = ops_of[o->algorithm];
-    s->best.score = -INFINITY;
+    s->best.score = s->shelved.score = -INFINITY;
     if (!s->options.stable_episodes)
         s->options.stable_episodes = 60;
     if (!s->options.anneal_steps)
@@ -33,7 +33,9 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
     rc = game_new(p, &o->game, &s->game, e);
     if (!rc) {
         s->best.on = mem_try(p->classes.count, sizeof *s->best.on);
-        rc = s->best.on ? s->ops->start(s, e) : err_set(e, ERR_MEMORY, "not enough memory for the search");
+        s->shelved.on = mem_try(p->classes.count, sizeof *s->shelved.on);
+        rc = s->best.on && s->shelved.on ? s->ops->start(s, e)
+                                         : err_set(e, ERR_MEMORY, "not enough memory for the search");
     }
     if (rc)
         search_free(s);
@@ -50,6 +52,7 @@ void search_free(struct search *s)
         s->ops->stop(s);
     game_release(&s->game);
     free(s->best.on);
+    free(s->shelved.on);
     free(s);
 }
 
@@ -145,6 +148,35 @@ static bool keeps_pins(const label *on, const struct game_pin *pins, size_t coun
     return true;
 }
 
+static void copy_best(const struct search *s, struct search_best *to, const struct search_best *from)
+{
+    label *on = to->on;
+
+    memcpy(on, from->on, s->game.problem->classes.count * sizeof *on);
+    *to = *from;
+    to->on = on;
+}
+
+/* New pins: a best plan that breaks them is shelved, and the shelved one taken back where it keeps them. */
+static void repin_best(struct search *s, const struct game_pin *pins, size_t count)
+{
+    struct search_best *best = &s->best, *shelved = &s->shelved;
+
+    if (isfinite(best->score) && keeps_pins(best->on, pins, count)) {
+        best->score = game_score_of(&s->game, best->on, &best->cost);
+    } else if (isfinite(best->score)) {
+        if (is_better(best->score, shelved->score))
+            copy_best(s, shelved, best);
+        best->score = -INFINITY;
+    }
+    if (!isfinite(shelved->score) || !keeps_pins(shelved->on, pins, count))
+        return;
+    shelved->score = game_score_of(&s->game, shelved->on, &shelved->cost);
+    if (is_better(shelved->score, best->score))
+        copy_best(s, best, shelved);
+    shelved->score = -INFINITY;
+}
+
 int search_set_pins(struct search *s, const struct game_pin *pins, size_t count, struct strict_clash *clash,
                     struct err *e)
 {
@@ -152,12 +184,7 @@ int search_set_pins(struct search *s, const struct game_pin *pins, size_t count,
 
     if (rc)
         return rc;
-    if (isfinite(s->best.score)) {
-        if (keeps_pins(s->best.on, pins, count))
-            s->best.score = game_score_of(&s->game, s->best.on, &s->best.cost);
-        else
-            s->best.score = -INFINITY;
-    }
+    repin_best(s, pins, count);
     s->since_better = 0;
     s->done = s->proven = false;
     s->ops->pins_changed(s);
@@ -246,19 +273,23 @@ static void walk_options(struct search *s, struct rl_walk *w)
         s->options = o;
 }
 
-bool search_walk(struct search *s, struct rl_walk *w)
+static void walk_best(struct search *s, struct rl_walk *w, struct search_best *b)
 {
-    struct search_best *b = &s->best;
-
-    if (!s->ops->walk)
-        return false;
-    walk_options(s, w);
     search_walk_labels(s, w, b->on);
     RL_ONE(w, b->score);
     RL_ONE(w, b->cost);
     RL_ONE(w, b->episode);
     RL_ONE(w, b->evaluation);
     rl_walk_flag(w, &b->fine_tuning);
+}
+
+bool search_walk(struct search *s, struct rl_walk *w)
+{
+    if (!s->ops->walk)
+        return false;
+    walk_options(s, w);
+    walk_best(s, w, &s->best);
+    walk_best(s, w, &s->shelved);
     RL_ONE(w, s->episodes);
     RL_ONE(w, s->evaluations);
     RL_ONE(w, s->conflicts);

@@ -90,7 +90,8 @@ uint32_t search_rounds(const struct search *s);
 /* The learner's settings for a game when none are given. */
 const struct rl_settings *search_preset(const struct game_options *o);
 
-/* The person's hand. Pins are as game_set_pins; the best plan is forgotten when it breaks one. */
+/* The person's hand. Pins are as game_set_pins; a best plan that breaks one is shelved, and is the best
+ * again when pins it keeps take their place and nothing better was found. */
 int search_set_pins(struct search *s, const struct game_pin *pins, size_t count, struct strict_clash *clash,
                     struct err *e) MUST_CHECK;
 /* The move's group is set back to open from the best plan; exploration is raised for a while and the

@@ -10,6 +10,7 @@ struct search {
     struct game game;
     void *self;              /* of the algorithm */
     struct search_best best;
+    struct search_best shelved; /* the best that pins broke: best again when they go */
     uint64_t episodes, evaluations, conflicts;
     uint64_t since_better;   /* episodes since the best changed */
     uint32_t rounds;         /* stage 2 went round without gain */

@@ -133,6 +133,34 @@ static void test_pins_hold(void **state)
     session_free(s);
 }
 
+/* A pin against the best plan takes it away; undo brings it back, and a better one found meanwhile stays. */
+static void test_undo_brings_the_best_back(void **state)
+{
+    (void)state;
+    struct session *s = begin(3);
+    tell(s, "episode 300");
+    assert_true(session_wait_idle(s, 60));
+    const struct snapshot *shot = session_look(s);
+    double best_ms = shot->best->cost.step_ms, score = shot->best->score;
+    class_id pinned = shot->moves->pool[shot->moves->items[0].classes];
+    label on = shot->best->on[pinned];
+    snapshot_release(shot);
+
+    tell(s, on ? "pin @0=0" : "pin @0=1");
+    shot = session_look(s);
+    assert_true(!shot->best || shot->best->on[pinned] != on);
+    snapshot_release(shot);
+    tell(s, "episode 20");
+    assert_true(session_wait_idle(s, 60));
+    tell(s, "undo");
+    shot = session_look(s);
+    assert_non_null(shot->best);
+    assert_true(shot->best->score >= score - 1e-9);
+    assert_true(shot->best->cost.step_ms <= best_ms * (1 + 1e-9));
+    snapshot_release(shot);
+    session_free(s);
+}
+
 /* The session's optimum after an edit is that of a problem made so from the start; undo brings back
  * the old one to the bit; a replayed journal of it all gives the same. */
 static void test_edits(void **state)
@@ -371,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_reaches_the_optimum),
         cmocka_unit_test(test_same_seed_same_search),
         cmocka_unit_test(test_pins_hold),
+        cmocka_unit_test(test_undo_brings_the_best_back),
         cmocka_unit_test(test_edits), cmocka_unit_test(test_edits_of_mesh_and_roles),
         cmocka_unit_test(test_memory_limit), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_signals), cmocka_unit_test(test_after_the_end),
