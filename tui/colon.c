@@ -1,5 +1,6 @@
 #include "tui/colon.h"
 
+#include "engine/live/options.h"
 #include "tui/app_internal.h"
 #include "tui/colon_live.h"
 #include "tui/file.h"
@@ -139,6 +140,17 @@ static bool run_action(struct app *a, const char *name)
     return false;
 }
 
+static bool is_option(const char *word, size_t size)
+{
+    struct live_option o;
+
+    for (size_t i = 0; live_option_at(i, &o); i++) {
+        if (strlen(o.name) == size && !strncmp(o.name, word, size))
+            return true;
+    }
+    return false;
+}
+
 bool app_command(struct app *a, const char *line)
 {
     line += strspn(line, " ");
@@ -155,7 +167,10 @@ bool app_command(struct app *a, const char *line)
     }
     if (run_action(a, line) || colon_live(a, line))
         return true;
-    app_say(a, "no command %.60s. C-p lists all.", line);
+    if (is_option(line, size))
+        app_say(a, "%.*s is an option: :set %.60s", (int)size, line, line);
+    else
+        app_say(a, "no command %.60s. C-p lists all.", line);
     return false;
 }
 
