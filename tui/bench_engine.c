@@ -1,12 +1,12 @@
 /* automap bench engine: from a file to the proven best strict plan, step by step, for the shipped
  * models; one decision with undo, one evaluation of memory; and the whole as a process of its own. */
 #include "tui/bench.h"
+#include "tui/bench_models.h"
 
 #include "engine/plan/plan.h"
 #include "engine/search/limit.h"
 #include "rl/rng.h"
 #include "tui/command.h"
-#include "tui/examples.h"
 #include "tui/file.h"
 
 #include <fcntl.h>
@@ -279,16 +279,11 @@ static void print_row(const char *name, const struct figures *f)
     fflush(stdout);
 }
 
-static int bench_model(const char *name, bool as_process, struct figures *f)
+static int bench_model(const char *name, const char *path, bool as_process, struct figures *f)
 {
-    char data[512] = "", path[1024];
     struct err e;
     int rc = 0;
 
-    if (!file_data_dir(data, sizeof data) || !examples_model_path(path, sizeof path, data, name)) {
-        fprintf(stderr, "automap bench engine: no model \"%s\"\n", name);
-        return EXIT_INPUT;
-    }
     if (as_process)
         rc = time_process(path, f, &e);
     for (int k = 0; k < ROUNDS && !rc && !as_process; k++)
@@ -320,38 +315,22 @@ static void print_targets(const struct figures *f)
 
 int bench_engine(int argc, char **argv)
 {
-    struct example_model list[EXAMPLES_MOST];
     struct figures figures[EXAMPLES_MOST] = {{0}};
     const struct figures *largest = NULL;
-    const char *names[EXAMPLES_MOST];
-    struct err e;
-    char data[512] = "";
-    int count = argc - 1, code = EXIT_OK;
+    struct bench_models *models = mem_alloc(sizeof *models);
+    int code = bench_models_find(models, "engine", argc - 1, argv + 1), count = models->count;
 
-    if (argc > EXAMPLES_MOST || (argc > 1 && argv[1][0] == '-')) {
-        fputs("usage: automap bench engine [MODEL ...]\n", stderr);
-        return EXIT_USAGE;
-    }
-    if (argc == 1 && !file_data_dir(data, sizeof data)) {
-        fputs("automap bench engine: no shipped models, expected MODEL\n", stderr);
-        return EXIT_INPUT;
-    }
-    if (argc == 1 && examples_models(list, &count, data, &e)) {
-        err_print(&e, stderr);
-        return EXIT_INPUT;
-    }
-    for (int k = 0; k < count; k++)
-        names[k] = argc > 1 ? argv[k + 1] : list[k].name;
     /* First the processes: a child's peak memory begins with its parent's. */
     for (int k = 0; k < count && code == EXIT_OK; k++)
-        code = bench_model(names[k], true, &figures[k]);
+        code = bench_model(models->name[k], models->path[k], true, &figures[k]);
     if (code == EXIT_OK)
         print_head();
     for (int k = 0; k < count && code == EXIT_OK; k++) {
-        code = bench_model(names[k], false, &figures[k]);
-        if (strstr(names[k], "t5-11b"))
+        code = bench_model(models->name[k], models->path[k], false, &figures[k]);
+        if (strstr(models->name[k], "t5-11b"))
             largest = &figures[k];
     }
+    free(models);
     if (largest && code == EXIT_OK) {
         print_targets(largest);
         code = bench_relaxed_speed("t5-11b");

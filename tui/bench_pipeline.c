@@ -3,7 +3,9 @@
 #include "engine/pipeline/profile.h"
 #include "engine/pipeline/search.h"
 #include "tui/bench.h"
+#include "tui/bench_models.h"
 #include "tui/command.h"
+#include "tui/file.h"
 #include "tui/problem_args.h"
 
 #include <math.h>
@@ -279,23 +281,29 @@ int bench_pipeline(int argc, char **argv)
 {
     struct problem_args args = {0};
     struct problem *p = mem_alloc(sizeof *p);
+    struct bench_models *models = mem_alloc(sizeof *models);
+    char data[512] = "", cluster[1024];
+    const char *name = argc > 1 ? argv[1] : "c-4x8-v100";
     struct err e;
-    int code = argc < 3 ? EXIT_USAGE : EXIT_OK;
+    int code = bench_models_find(models, "pipeline", argc > 2 ? argc - 2 : 0, argv + 2);
 
-    if (argc < 3)
-        fputs("usage: automap bench pipeline CLUSTER MODEL ...\n", stderr);
-    for (int n = 2; n < argc && code == EXIT_OK; n++) {
-        args.model = argv[n];
-        args.cluster = argv[1];
+    if (code == EXIT_OK && !examples_cluster_path(cluster, sizeof cluster, file_data_dir(data, sizeof data) ? data : NULL, name)) {
+        fprintf(stderr, "automap bench pipeline: no cluster \"%s\"\n", name);
+        code = EXIT_INPUT;
+    }
+    args.cluster = cluster;
+    for (int n = 0; n < models->count && code == EXIT_OK; n++) {
+        args.model = models->path[n];
         code = problem_args_load(&args, p);
         if (code != EXIT_OK)
             break;
-        if (measure(p, argv[n], &e)) {
+        if (measure(p, models->name[n], &e)) {
             err_print(&e, stderr);
             code = exit_code_of(&e);
         }
         problem_release(p);
     }
+    free(models);
     free(p);
     return code;
 }

@@ -1,6 +1,7 @@
 /* automap bench search: how fast the game is played, apart from learning and with it. */
 #include "engine/search/search.h"
 #include "tui/bench.h"
+#include "tui/bench_models.h"
 #include "tui/command.h"
 #include "tui/problem_args.h"
 
@@ -132,27 +133,28 @@ int bench_search(int argc, char **argv)
 {
     struct problem_args args = {.devices = 8};
     struct problem *p = mem_alloc(sizeof *p);
+    struct bench_models *models = mem_alloc(sizeof *models);
     struct err e;
-    int code = EXIT_OK;
+    int code = bench_models_find(models, "search", argc - 1, argv + 1);
 
-    printf("%-12s %6s %8s %12s %14s %14s %12s %10s\n", "", "moves", "classes", "try, us",
-           "decisions/s", "plans/s", "episodes/s", "updates/s");
-    for (int n = 1; n < argc && code == EXIT_OK; n++) {
-        args.model = argv[n];
+    if (code == EXIT_OK)
+        printf("%-12s %6s %8s %12s %14s %14s %12s %10s\n", "", "moves", "classes", "try, us", "decisions/s", "plans/s",
+               "episodes/s", "updates/s");
+    for (int n = 0; n < models->count && code == EXIT_OK; n++) {
+        args.model = models->path[n];
         code = problem_args_load(&args, p);
         if (code != EXIT_OK)
             break;
-        printf("%s\n", argv[n]);
+        printf("%s\n", models->name[n]);
         if (measure(p, false, &e) || measure(p, true, &e)) {
             err_print(&e, stderr);
             code = EXIT_INPUT;
         }
         problem_release(p);
     }
+    if (code == EXIT_OK)
+        puts("\ntargets: try <= 10 us; >= 50 episodes/s on t5-11b, >= 200 on t5-base6");
+    free(models);
     free(p);
-    if (argc < 2)
-        fputs("no model given; targets: try <= 10 us and >= 50 episodes/s on T5-11B, >= 200 on "
-              "T5-base\n",
-              stderr);
-    return argc < 2 ? EXIT_USAGE : code;
+    return code;
 }
