@@ -2,33 +2,12 @@
  * refused, or a search that can be stepped, told, looked at and saved again. The first two bytes
  * say where a good one is changed and how; the rest goes over it from there. */
 #include "engine/live/checkpoint.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char model[] =
-    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"
-    "ENTRY main {\n"
-    "  w1 = f32[16,32] parameter(0)\n  w2 = f32[32,8] parameter(1)\n  x = f32[4,16] parameter(2)\n"
-    "  h = f32[4,32] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-    "  y = f32[4,8] dot(h, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-    "  g = f32[32,8] dot(h, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-    "  w4 = f32[32,8] subtract(w2, g)\n"
-    "  d = f32[4,32] dot(y, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
-    "  f = f32[16,32] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-    "  w3 = f32[16,32] subtract(w1, f)\n"
-    "  ROOT t = (f32[16,32], f32[32,8]) tuple(w3, w4)\n}\n";
-
-static struct problem *p;
+static const struct problem *p;
 static struct rl_bytes good[3];
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void tell(struct core *c, const char *line)
 {
@@ -62,15 +41,9 @@ static void step(struct core *c, int steps)
 static void make_good(void)
 {
     static const char *const algorithms[] = {"dqn", "enumerate", "anneal"};
-    struct hlo_module *m;
-    struct problem_options o = {0};
-    struct cluster cluster;
     struct err e;
 
-    p = mem_alloc(sizeof *p);
-    cluster_default(&cluster);
-    require(!hlo_load_memory("model", model, sizeof model - 1, NULL, &m, &e));
-    require(!problem_new(m, NULL, &cluster, &o, p, &e));
+    p = the_problem(STEP_MODEL);
     for (int k = 0; k < 3; k++) {
         struct core *c = mem_alloc(sizeof *c);
         char line[64];

@@ -1,10 +1,8 @@
 /* Any bytes as a journal, its checksums made right first: refused, or replayed to an end. */
 #include "engine/live/core.h"
+#include "tests/fuzz/problem.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -18,29 +16,6 @@ static const char model[] =
     "  v = f32[16,8] subtract(w, g)\n  ROOT t = (f32[16,8]) tuple(v)\n}\n";
 
 enum { STEP_MOST = 200, TEXT_MOST = 4096 };
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static const struct problem *the_problem(void)
-{
-    static struct problem *p;
-    struct problem_options o = {0};
-    struct hlo_module *m;
-    struct cluster c;
-    struct err e;
-
-    if (p)
-        return p;
-    p = mem_alloc(sizeof *p);
-    cluster_default(&c);
-    require(!hlo_load_memory("model", model, sizeof model - 1, NULL, &m, &e));
-    require(!problem_new(m, NULL, &c, &o, p, &e));
-    return p;
-}
 
 /* Every line gets its checksum; the first two lines are given. */
 static void write_journal(FILE *f, const struct problem *p, const char *text)
@@ -77,7 +52,7 @@ static void replay(const struct problem *p, const struct journal_log *log)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct problem *p = the_problem();
+    const struct problem *p = the_problem(model);
     char path[] = "/tmp/automap-journal-XXXXXX", *text = malloc(size + 1);
     struct journal_log log;
     struct err e;

@@ -1,21 +1,13 @@
 /* Any bytes as a profile: an error with a sentence, or a time from 0 to 10^9 ms for at least one
  * instruction and -1 for the others. */
 #include "engine/cost/profile.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char model[] =
     "HloModule m\nENTRY main {\n  a = f32[4,8] parameter(0)\n  b = f32[8,2] parameter(1)\n"
     "  ROOT d.1 = f32[4,2] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
