@@ -333,25 +333,45 @@ static void write_changes(const struct pipeline *l, const struct pipe_plan *p, c
     }
 }
 
-int pipeline_peak_write(const struct pipeline *l, const struct pipe_plan *p, uint32_t tops, struct str *out, struct err *e)
-{
-    struct pipeline_change *list = NULL;
+/* What both forms tell. */
+struct report {
     struct pipeline_peak peak;
-    uint32_t count = 0;
-    int rc = pipeline_peak_new(l, p, &peak, e);
+    struct pipeline_change *list;
+    uint32_t count;
+};
+
+static int report_new(const struct pipeline *l, const struct pipe_plan *p, struct report *r, struct err *e)
+{
+    *r = (struct report){.list = NULL};
+    int rc = pipeline_peak_new(l, p, &r->peak, e);
 
     if (rc)
         return rc;
-    rc = pipeline_changes(l, p, &peak, &list, &count, e);
-    if (!rc) {
-        write_peak(l, p, &peak, out);
-        write_stages(&peak, out);
-        write_tops(l, &peak, tops, out);
-        write_changes(l, p, list, count, out);
-    }
-    free(list);
-    pipeline_peak_release(&peak);
-    return rc ? rc : out->failed ? no_memory(e) : 0;
+    rc = pipeline_changes(l, p, &r->peak, &r->list, &r->count, e);
+    if (rc)
+        pipeline_peak_release(&r->peak);
+    return rc;
+}
+
+static void report_release(struct report *r)
+{
+    free(r->list);
+    pipeline_peak_release(&r->peak);
+}
+
+int pipeline_peak_write(const struct pipeline *l, const struct pipe_plan *p, uint32_t tops, struct str *out, struct err *e)
+{
+    struct report r;
+    int rc = report_new(l, p, &r, e);
+
+    if (rc)
+        return rc;
+    write_peak(l, p, &r.peak, out);
+    write_stages(&r.peak, out);
+    write_tops(l, &r.peak, tops, out);
+    write_changes(l, p, r.list, r.count, out);
+    report_release(&r);
+    return out->failed ? no_memory(e) : 0;
 }
 
 /* ---- JSON ---- */
@@ -390,21 +410,15 @@ static cJSON *change_json(const struct pipeline *l, const struct pipe_plan *p, c
 
 int pipeline_peak_json(const struct pipeline *l, const struct pipe_plan *p, cJSON **out, struct err *e)
 {
-    struct pipeline_change *list = NULL;
-    struct pipeline_peak peak;
-    uint32_t count = 0;
-    int rc = pipeline_peak_new(l, p, &peak, e);
+    struct report r;
+    int rc = report_new(l, p, &r, e);
 
     if (rc)
         return rc;
-    rc = pipeline_changes(l, p, &peak, &list, &count, e);
-    if (!rc) {
-        *out = cJSON_CreateObject();
-        cJSON_AddItemToObject(*out, "stages", stages_json(&peak));
-        cJSON_AddNumberToObject(*out, "worst", peak.worst);
-        cJSON_AddItemToObject(*out, "change", count ? change_json(l, p, &list[0]) : cJSON_CreateNull());
-    }
-    free(list);
-    pipeline_peak_release(&peak);
-    return rc;
+    *out = cJSON_CreateObject();
+    cJSON_AddItemToObject(*out, "stages", stages_json(&r.peak));
+    cJSON_AddNumberToObject(*out, "worst", r.peak.worst);
+    cJSON_AddItemToObject(*out, "change", r.count ? change_json(l, p, &r.list[0]) : cJSON_CreateNull());
+    report_release(&r);
+    return 0;
 }

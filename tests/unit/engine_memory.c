@@ -1,5 +1,7 @@
 /* Memory of a device against XLA's own compiled figures (tests/ref/memory): arguments and outputs to
  * the byte, the peak within what the documentation says. */
+#include "memory_rows.h"
+
 #include "engine/plan/plan.h"
 
 #include <setjmp.h>
@@ -89,21 +91,8 @@ static void check_row(const cJSON *row)
 
 static void test_against_xla(void **state)
 {
-    static char line[4096];
-    FILE *f = fopen(AUTOMAP_SOURCE_DIR "/tests/ref/memory/memory.jsonl", "r");
-    uint32_t count = 0;
-
     (void)state;
-    assert_non_null(f);
-    while (fgets(line, sizeof line, f)) {
-        cJSON *row = cJSON_Parse(line);
-        assert_non_null(row);
-        check_row(row);
-        cJSON_Delete(row);
-        count++;
-    }
-    fclose(f);
-    assert_true(count >= 30);
+    each_memory_row(false, 30, check_row);
 }
 
 /* An order is a permutation of each computation in which operands come first and the root last. */

@@ -1,5 +1,6 @@
 /* The forward order, backward positions and cut bytes against the definitions, applied slowly, on
  * random modules; and against figures worked out by hand on the shipped models. */
+#include "memory_rows.h"
 #include "random_module.h"
 
 #include "engine/pipeline/profile.h"
@@ -382,8 +383,10 @@ static void test_tied_embedding(void **state)
 
 /* ---- the tables ---- */
 
-static void check_whole_model(const char *model, double peak)
+static void check_whole_model(const cJSON *row)
 {
+    const char *model = cJSON_GetObjectItem(row, "model")->valuestring;
+    double peak = memory_row_peak(row);
     struct problem *p = mem_alloc(sizeof *p);
     struct pipe_instance in;
     struct order o;
@@ -413,25 +416,8 @@ static void check_whole_model(const char *model, double peak)
  * roofline over all instructions, its memory what XLA needs (tests/ref/memory). */
 static void test_whole_model(void **state)
 {
-    static char line[4096];
-    FILE *f = fopen(AUTOMAP_SOURCE_DIR "/tests/ref/memory/memory.jsonl", "r");
-    uint32_t count = 0;
-
     (void)state;
-    assert_non_null(f);
-    while (fgets(line, sizeof line, f)) {
-        cJSON *row = cJSON_Parse(line);
-        assert_non_null(row);
-        if (!cJSON_GetArraySize(cJSON_GetObjectItem(row, "settings"))) {
-            check_whole_model(cJSON_GetObjectItem(row, "model")->valuestring,
-                              cJSON_GetObjectItem(row, "arguments")->valuedouble +
-                                  cJSON_GetObjectItem(row, "temporaries")->valuedouble);
-            count++;
-        }
-        cJSON_Delete(row);
-    }
-    fclose(f);
-    assert_true(count >= 8);
+    each_memory_row(true, 8, check_whole_model);
 }
 
 /* Half the samples take more than half the time, never more than the whole: launches and weights

@@ -1,6 +1,7 @@
 /* The memory of a stage over time against a slow reference, which follows every value of every micro-batch
  * from the moment it is there to the moment it is gone, on random modules and plans; one stage against
  * XLA; changes of single decisions against the changed plans. */
+#include "memory_rows.h"
 #include "random_module.h"
 
 #include "engine/pipeline/peak.h"
@@ -417,8 +418,10 @@ static void load(const char *model, const char *cluster_file, struct problem *p)
 }
 
 /* One stage on one device with one micro-batch is the model as it is: what XLA needs (tests/ref/memory). */
-static void check_whole_model(const char *model, double xla)
+static void check_whole_model(const cJSON *row)
 {
+    const char *model = cJSON_GetObjectItem(row, "model")->valuestring;
+    double xla = memory_row_peak(row);
     struct problem *p = mem_alloc(sizeof *p);
     struct pipe_instance in;
     struct pipe_schedule schedule;
@@ -448,25 +451,8 @@ static void check_whole_model(const char *model, double xla)
 
 static void test_whole_model(void **state)
 {
-    static char line[4096];
-    FILE *f = fopen(AUTOMAP_SOURCE_DIR "/tests/ref/memory/memory.jsonl", "r");
-    uint32_t count = 0;
-
     (void)state;
-    assert_non_null(f);
-    while (fgets(line, sizeof line, f)) {
-        cJSON *row = cJSON_Parse(line);
-        assert_non_null(row);
-        if (!cJSON_GetArraySize(cJSON_GetObjectItem(row, "settings"))) {
-            check_whole_model(cJSON_GetObjectItem(row, "model")->valuestring,
-                              cJSON_GetObjectItem(row, "arguments")->valuedouble +
-                                  cJSON_GetObjectItem(row, "temporaries")->valuedouble);
-            count++;
-        }
-        cJSON_Delete(row);
-    }
-    fclose(f);
-    assert_true(count >= 8);
+    each_memory_row(true, 8, check_whole_model);
 }
 
 /* Peak of the worst stage of a plan under other options, from the beginning. */

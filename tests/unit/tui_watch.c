@@ -487,19 +487,26 @@ static void test_short_names(void **state)
 
 /* ---- the application ---- */
 
-/* The hint row is a row of buttons for who has a mouse. */
-static void test_click_on_a_hint(void **state)
+static struct app *open_app(void)
 {
-    (void)state;
     struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
     struct app *app;
     struct err e;
-    struct str text = {0};
 
     assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
     assert_int_equal(app_new(&app, &setup, &e), 0);
     assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
     app_resize(app, 120, 40);
+    return app;
+}
+
+/* The hint row is a row of buttons for who has a mouse. */
+static void test_click_on_a_hint(void **state)
+{
+    (void)state;
+    struct app *app = open_app();
+    struct str text = {0};
+
     const struct grid *g = app_frame(app);
     assert_non_null(g);
     int at = -1;
@@ -521,15 +528,9 @@ static void test_click_on_a_hint(void **state)
 static void test_keys_over_a_view(void **state)
 {
     (void)state;
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e;
+    struct app *app = open_app();
     struct str text = {0};
 
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
-    app_resize(app, 120, 40);
     app_key(app, 'V');
     app_key(app, 'm');
     for (const char *key = "0123456789vz<>\t"; *key; key++) {
