@@ -2,6 +2,7 @@
  * random modules; and against figures worked out by hand on the shipped models. */
 #include "memory_rows.h"
 #include "random_module.h"
+#include "shipped.h"
 
 #include "engine/pipeline/profile.h"
 
@@ -16,31 +17,6 @@
 #include <stdio.h>
 
 enum { MODULES = 1500 };
-
-static void load(const char *model, const char *cluster_file, struct problem *p)
-{
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct problem_options o = {0};
-    struct hlo_module *m;
-    char path[256];
-    struct err e;
-    int rc = 0;
-
-    cluster_default(cluster);
-    if (cluster_file) {
-        snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/clusters/%s.yaml", cluster_file);
-        rc = cluster_load(cluster, path, &e);
-    }
-    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
-    if (!rc)
-        rc = hlo_load(path, NULL, &m, &e);
-    if (!rc)
-        rc = problem_new(m, NULL, cluster, &o, p, &e);
-    if (rc)
-        err_print(&e, stderr);
-    free(cluster);
-    assert_int_equal(rc, 0);
-}
 
 /* ---- the definitions, slowly ---- */
 
@@ -220,22 +196,6 @@ static void check_cut(const struct order *o, const struct order_cuts *c, const u
     assert_true(fabs(c->once[cut] - once) < 0.6);
 }
 
-/* A backward pass begins somewhere: random modules are no training steps. */
-static void cut_in_phases(struct problem *p, uint32_t seed)
-{
-    const struct hlo_computation *main = &p->m->computations[p->m->entry];
-    hlo_id border = main->first + main->count * (1 + seed % 4) / 5;
-
-    for (hlo_comp c = p->m->computation_count; c-- > 0;) {
-        const struct hlo_computation *comp = &p->m->computations[c];
-        hlo_id caller = comp->caller_count ? comp->callers[0] : HLO_NONE;
-        for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
-            p->roles.phase[id] = c == p->m->entry ? (id < border ? HLO_PHASE_FORWARD : HLO_PHASE_BACKWARD)
-                                                  : (caller == HLO_NONE ? HLO_PHASE_FORWARD : p->roles.phase[caller]);
-    }
-    p->roles.loss = HLO_NONE;
-}
-
 static void test_random_modules(void **state)
 {
     struct cluster *cluster = mem_alloc(sizeof *cluster);
@@ -298,7 +258,7 @@ static void test_residual_stream(void **state)
         struct order_cuts c;
         struct err e;
         double forward = INFINITY, backward = INFINITY;
-        load(residual[k].model, NULL, p);
+        load_shipped(residual[k].model, NULL, p);
         assert_int_equal(order_new(p, &o, &e), 0);
         assert_int_equal(order_cuts_new(&o, &c, &e), 0);
         for (uint32_t cut = 1; cut < o.count; cut++) {
@@ -327,7 +287,7 @@ static void test_unrolled_loop(void **state)
     double bytes = 0;
 
     (void)state;
-    load("decoder-scan", NULL, p);
+    load_shipped("decoder-scan", NULL, p);
     assert_int_equal(order_new(p, &o, &e), 0);
     assert_int_equal(o.steps.rolled, 0);
     assert_int_equal(profile_new(&o, &options, &in, &e), 0);
@@ -360,7 +320,7 @@ static void test_tied_embedding(void **state)
     struct err e;
 
     (void)state;
-    load("t5-base6", "c-4x8-v100", p);
+    load_shipped("t5-base6", "c-4x8-v100", p);
     assert_int_equal(order_new(p, &o, &e), 0);
     assert_int_equal(profile_new(&o, &options, &in, &e), 0);
     assert_int_equal(in.ties, 1);
@@ -392,7 +352,7 @@ static void check_whole_model(const cJSON *row)
     struct order o;
     struct err e;
 
-    load(model, NULL, p);
+    load_shipped(model, NULL, p);
     label *on = mem_alloc(p->classes.count + 1);
     assert_int_equal(order_new(p, &o, &e), 0);
     struct pipe_options options = {.micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
@@ -431,7 +391,7 @@ static void test_micro_batches(void **state)
     struct err e;
 
     (void)state;
-    load("bert48", NULL, p);
+    load_shipped("bert48", NULL, p);
     assert_int_equal(order_new(p, &o, &e), 0);
     assert_int_equal(profile_new(&o, &options, &in, &e), 0);
     double one = in.forward_ms[pipe_row(&in, 0, 1)][in.points], two = in.forward_ms[pipe_row(&in, 0, 2)][in.points];

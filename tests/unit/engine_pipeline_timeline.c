@@ -3,6 +3,7 @@
  * XLA; changes of single decisions against the changed plans. */
 #include "memory_rows.h"
 #include "random_module.h"
+#include "shipped.h"
 
 #include "engine/pipeline/peak.h"
 #include "rl/rng.h"
@@ -345,22 +346,6 @@ static uint32_t check_plan(const struct order *o, struct pipe_instance *in, stru
     return plan.stages;
 }
 
-/* A backward pass begins somewhere: random modules are no training steps. */
-static void cut_in_phases(struct problem *p, uint32_t seed)
-{
-    const struct hlo_computation *main = &p->m->computations[p->m->entry];
-    hlo_id border = main->first + main->count * (1 + seed % 4) / 5;
-
-    for (hlo_comp c = p->m->computation_count; c-- > 0;) {
-        const struct hlo_computation *comp = &p->m->computations[c];
-        hlo_id caller = comp->caller_count ? comp->callers[0] : HLO_NONE;
-        for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
-            p->roles.phase[id] = c == p->m->entry ? (id < border ? HLO_PHASE_FORWARD : HLO_PHASE_BACKWARD)
-                                                  : (caller == HLO_NONE ? HLO_PHASE_FORWARD : p->roles.phase[caller]);
-    }
-    p->roles.loss = HLO_NONE;
-}
-
 static void test_random_plans(void **state)
 {
     static const char yaml[] = "devices:\n  p: {memory: 16 GB, peak: 10 TFLOP/s, bandwidth: 400 GB/s, launch: 5 us}\n"
@@ -401,22 +386,6 @@ static void test_random_plans(void **state)
 
 /* ---- shipped models ---- */
 
-static void load(const char *model, const char *cluster_file, struct problem *p)
-{
-    struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct problem_options o = {0};
-    struct hlo_module *m;
-    char path[256];
-    struct err e;
-
-    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/clusters/%s.yaml", cluster_file);
-    assert_int_equal(cluster_load(cluster, path, &e), 0);
-    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
-    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
-    assert_int_equal(problem_new(m, NULL, cluster, &o, p, &e), 0);
-    free(cluster);
-}
-
 /* One stage on one device with one micro-batch is the model as it is: what XLA needs (tests/ref/memory). */
 static void check_whole_model(const cJSON *row)
 {
@@ -430,7 +399,7 @@ static void check_whole_model(const cJSON *row)
     struct order o;
     struct err e;
 
-    load(model, "v100-1x4", p);
+    load_shipped(model, "v100-1x4", p);
     assert_int_equal(order_new(p, &o, &e), 0);
     struct pipe_options options = {.micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
     assert_int_equal(profile_new(&o, &options, &in, &e), 0);
@@ -499,7 +468,7 @@ static void test_changes(void **state)
     struct err e;
 
     (void)state;
-    load("t5-base6", "c-4x8-v100", p);
+    load_shipped("t5-base6", "c-4x8-v100", p);
     assert_int_equal(pipeline_new(p, &o, l, &e), 0);
     assert_true(pipeline_instant(l, &few));
     plan = pipeline_refine(l, &few);

@@ -557,4 +557,20 @@ static inline int slow_cluster(struct cluster *c, uint32_t devices, uint64_t see
     return rc;
 }
 
+/* A backward pass begins somewhere: random modules are no training steps. */
+static inline void cut_in_phases(struct problem *p, uint32_t seed)
+{
+    const struct hlo_computation *main = &p->m->computations[p->m->entry];
+    hlo_id border = main->first + main->count * (1 + seed % 4) / 5;
+
+    for (hlo_comp c = p->m->computation_count; c-- > 0;) {
+        const struct hlo_computation *comp = &p->m->computations[c];
+        hlo_id caller = comp->caller_count ? comp->callers[0] : HLO_NONE;
+        for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
+            p->roles.phase[id] = c == p->m->entry ? (id < border ? HLO_PHASE_FORWARD : HLO_PHASE_BACKWARD)
+                                                  : (caller == HLO_NONE ? HLO_PHASE_FORWARD : p->roles.phase[caller]);
+    }
+    p->roles.loss = HLO_NONE;
+}
+
 #endif
