@@ -1,11 +1,11 @@
 /* automap bench relaxed: relaxed plans and their bounds beside the strict optimum and data
  * parallelism, for the shipped models on three clusters, and how long T5-11B takes. */
 #include "tui/bench.h"
+#include "tui/bench_models.h"
 
 #include "engine/plan/plan.h"
 #include "engine/relaxed/relaxed.h"
 #include "tui/command.h"
-#include "tui/examples.h"
 #include "tui/file.h"
 
 #include <math.h>
@@ -78,13 +78,13 @@ static int solve(const struct problem *p, enum relaxed_folding folding, struct r
     return rc;
 }
 
-static int one_case(const char *model, size_t at, struct err *e)
+static int one_case(const char *model, const char *path, size_t at, struct err *e)
 {
     struct problem *p = mem_alloc(sizeof *p);
     struct relaxed_plan whole = {0}, tied = {0};
     double whole_ms, tied_ms;
     char parallel[32];
-    int rc = open_problem(model, cases[at].cluster, cases[at].mesh, p, e);
+    int rc = open_problem(path, cases[at].cluster, cases[at].mesh, p, e);
 
     if (!rc) {
         rc = solve(p, RELAXED_FOLD_OFF, &whole, &whole_ms, e);
@@ -195,33 +195,24 @@ int bench_relaxed_speed(const char *model)
 
 int bench_relaxed(int argc, char **argv)
 {
-    struct example_model list[EXAMPLES_MOST];
-    char data[512] = "";
-    int count = argc - 1, rc = 0;
+    struct bench_models *models = mem_alloc(sizeof *models);
+    int code = bench_models_find(models, "relaxed", argc - 1, argv + 1), rc = 0;
     struct err e;
 
-    if (argc > EXAMPLES_MOST || (argc > 1 && argv[1][0] == '-')) {
-        fputs("usage: automap bench relaxed [MODEL ...]\n", stderr);
-        return EXIT_USAGE;
-    }
-    if (argc == 1 && !file_data_dir(data, sizeof data)) {
-        fputs("automap bench relaxed: no shipped models, expected MODEL\n", stderr);
-        return EXIT_INPUT;
-    }
-    if (argc == 1)
-        rc = examples_models(list, &count, data, &e);
-    printf("ms of a step; the last column of each half: ms of a processor to solve\n\n%-13s %-7s "
-           "|%10s %10s |%38s "
-           "|%38s\n",
-           "model", "mesh", "data par.", "strict", "relaxed     global   gap",
-           "folded       tied   gap");
-    for (int k = 0; k < count && !rc; k++) {
+    if (code == EXIT_OK)
+        printf("ms of a step; the last column of each half: ms of a processor to solve\n\n%-13s %-7s "
+               "|%10s %10s |%38s "
+               "|%38s\n",
+               "model", "mesh", "data par.", "strict", "relaxed     global   gap",
+               "folded       tied   gap");
+    for (int k = 0; k < models->count && code == EXIT_OK && !rc; k++) {
         for (size_t n = 0; n < sizeof cases / sizeof *cases && !rc; n++)
-            rc = one_case(argc > 1 ? argv[k + 1] : list[k].name, n, &e);
+            rc = one_case(models->name[k], models->path[k], n, &e);
     }
+    free(models);
     if (rc) {
         err_print(&e, stderr);
         return EXIT_INPUT;
     }
-    return EXIT_OK;
+    return code;
 }
