@@ -102,7 +102,7 @@ static double fill(struct tableau *t, const struct cutting_planes *c)
 
 int cutting_plane_top(const struct cutting_planes *c, double *x, double *top, struct err *e)
 {
-    struct tableau t = {.rows = c->count + c->places + isfinite(c->sum), .cols = c->places + 1};
+    struct tableau t = {.rows = c->count + c->places + (isfinite(c->sum) ? 1u : 0u), .cols = c->places + 1};
     bool ok;
 
     t.cells = mem_try((size_t)(t.rows + 1) * (t.cols + 1), sizeof *t.cells);
