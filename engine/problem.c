@@ -25,7 +25,8 @@ static uint64_t fingerprint(const struct hlo_module *m)
     return h;
 }
 
-static int lay_mesh(const struct cluster *c, const char *text, struct cluster_mesh *mesh, struct err *e)
+static int lay_mesh(const struct cluster *c, const char *text, struct cluster_mesh *mesh,
+                    struct err *e)
 {
     if (text[0])
         return mesh_parse(mesh, c, text, e);
@@ -39,7 +40,8 @@ struct regime problem_regime(const struct problem *p)
                            p->options.overlap};
 }
 
-static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, struct labels *out, struct err *e)
+static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, struct labels *out,
+                      struct err *e)
 {
     int64_t of = p->training.batch_divisor;
     struct label_cut cut = {p->training.batch, problem_regime(p).micro_batches, of, of};
@@ -49,12 +51,13 @@ static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, 
     return labels_new(&p->classes, mesh, p->options.exact_divisibility, &cut, out, e);
 }
 
-static int new_terms(const struct problem *p, const struct cluster *cluster, const double *measured_ms, struct terms *out,
-                     struct err *e)
+static int new_terms(const struct problem *p, const struct cluster *cluster,
+                     const double *measured_ms, struct terms *out, struct err *e)
 {
     struct regime r = problem_regime(p);
 
-    return terms_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, measured_ms, &p->training, &r, out, e);
+    return terms_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, measured_ms,
+                     &p->training, &r, out, e);
 }
 
 static int price(struct problem *p, struct err *e)
@@ -120,7 +123,8 @@ static int copy_measured(const struct problem *from, struct problem *out, struct
     return 0;
 }
 
-static int set_roles(const struct problem *from, const uint8_t *wanted, struct problem *out, struct err *e)
+static int set_roles(const struct problem *from, const uint8_t *wanted, struct problem *out,
+                     struct err *e)
 {
     uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
 
@@ -133,8 +137,8 @@ static int set_roles(const struct problem *from, const uint8_t *wanted, struct p
     return rc;
 }
 
-int problem_derive(const struct problem *from, const struct problem_change *change, struct problem *out,
-                   struct err *e)
+int problem_derive(const struct problem *from, const struct problem_change *change,
+                   struct problem *out, struct err *e)
 {
     const struct cluster *cluster = change->cluster ? change->cluster : &from->cluster;
 
@@ -188,7 +192,8 @@ void problem_release(struct problem *p)
     memset(p, 0, sizeof *p);
 }
 
-int problem_set_cluster(struct problem *p, const struct cluster *cluster, const char *mesh, struct err *e)
+int problem_set_cluster(struct problem *p, const struct cluster *cluster, const char *mesh,
+                        struct err *e)
 {
     struct problem *next = mem_alloc(sizeof *next);
     int rc = lay_mesh(cluster, mesh, &next->mesh, e);
@@ -246,7 +251,8 @@ int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
     struct problem_options o = p->options;
     struct regime before = problem_regime(p);
 
-    if (r->micro_batches == before.micro_batches && r->zero == before.zero && r->overlap == before.overlap)
+    if (r->micro_batches == before.micro_batches && r->zero == before.zero &&
+        r->overlap == before.overlap)
         return 0;
     o.micro_batches = r->micro_batches;
     o.zero = r->zero;
@@ -260,8 +266,9 @@ int problem_set_batch_size(struct problem *p, int64_t size, struct err *e)
     int64_t k = problem_regime(p).micro_batches;
 
     if (size && (p->training.batch == CLASS_NONE || size < 0 || size > 1 << 20 || size % k))
-        return err_set(e, ERR_INPUT, "a batch of %lld, expected a multiple of the %lld micro-batches", (long long)size,
-                       (long long)k);
+        return err_set(e, ERR_INPUT,
+                       "a batch of %lld, expected a multiple of the %lld micro-batches",
+                       (long long)size, (long long)k);
     o.batch_size = size;
     return reprice(p, &o, e);
 }

@@ -30,7 +30,11 @@ char *units_number(char out[static UNITS_ROOM], double value, int decimals)
         snprintf(out, UNITS_ROOM, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
         return out;
     }
-    snprintf(digits, sizeof digits, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, fabs(value));
+    snprintf(digits, sizeof digits, "%.*f",
+             decimals < 0   ? 0
+             : decimals > 9 ? 9
+                            : decimals,
+             fabs(value));
     size_t whole = strcspn(digits, ".");
     if (value < 0 && strspn(digits, "0.") < strlen(digits)) /* no -0.0 */
         out[at++] = '-';
@@ -116,7 +120,8 @@ char *units_rate(char out[static UNITS_ROOM], double per_second, const char *uni
         i++;
     }
     char number[UNITS_ROOM];
-    snprintf(out, UNITS_ROOM, "%.24s %s%.16s", units_number(number, per_second, 1), prefixes[i], unit);
+    snprintf(out, UNITS_ROOM, "%.24s %s%.16s", units_number(number, per_second, 1), prefixes[i],
+             unit);
     return out;
 }
 

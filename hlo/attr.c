@@ -9,7 +9,7 @@ const struct hlo_attr_info hlo_attr_info[HLO_ATTR_COUNT] = {
 #define X(id, name, kind) [HLO_ATTR_##id] = {name, HLO_KIND_##kind},
     HLO_ATTRS(X)
 #undef X
-    [HLO_ATTR_UNKNOWN] = {"", HLO_KIND_COUNT},
+        [HLO_ATTR_UNKNOWN] = {"", HLO_KIND_COUNT},
 };
 
 enum hlo_attr_key hlo_attr_by_name(const char *name, size_t size)

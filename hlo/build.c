@@ -207,7 +207,8 @@ static bool same_computation(const struct hlo_builder *b, uint32_t item, const v
 }
 
 /* Instruction of `c` by name; HLO_NONE when none yet. Hash lookup. */
-static hlo_id hlo_builder_find(const struct hlo_builder *b, hlo_comp c, const char *name, size_t size)
+static hlo_id hlo_builder_find(const struct hlo_builder *b, hlo_comp c, const char *name,
+                               size_t size)
 {
     struct name_key k = {name, size, c};
 
@@ -237,7 +238,8 @@ int hlo_build_computation(struct hlo_builder *b, const char *name, size_t size, 
                           struct err *e)
 {
     if (size > HLO_NAME_MAX || !size)
-        return err_set(e, ERR_LIMIT, "computation name of %zu bytes, expected 1 to %d", size, HLO_NAME_MAX);
+        return err_set(e, ERR_LIMIT, "computation name of %zu bytes, expected 1 to %d", size,
+                       HLO_NAME_MAX);
     if (b->computation_count >= HLO_COMPUTATIONS_MAX)
         return err_set(e, ERR_LIMIT, "more than %d computations", HLO_COMPUTATIONS_MAX);
     char *copy = arena_text(&b->m->arena, name, size);
@@ -247,7 +249,8 @@ int hlo_build_computation(struct hlo_builder *b, const char *name, size_t size, 
     struct name_key k = {copy, size, HLO_NONE};
     uint64_t hash = name_hash(&k);
     if (hlo_index_find(b, &b->computation_index, hash, same_computation, &k) != HLO_NONE)
-        return err_set(e, ERR_INPUT, "a second computation named \"%.100s\", expected a new name", copy);
+        return err_set(e, ERR_INPUT, "a second computation named \"%.100s\", expected a new name",
+                       copy);
     *out = (hlo_comp)b->computation_count;
     if (!hlo_index_add(&b->computation_index, hash, *out))
         return hlo_build_memory(e);
@@ -286,8 +289,10 @@ static int add_name(struct hlo_builder *b, const struct hlo_draft *d, uint32_t *
     k.name = copy;
     uint64_t hash = name_hash(&k);
     if (hlo_index_find(b, &b->instruction_index, hash, same_instruction, &k) != HLO_NONE)
-        return err_set(e, ERR_INPUT, "a second instruction named \"%.100s\" in computation \"%.100s\", expected a new name",
-                       copy, b->computations[d->computation].name);
+        return err_set(
+            e, ERR_INPUT,
+            "a second instruction named \"%.100s\" in computation \"%.100s\", expected a new name",
+            copy, b->computations[d->computation].name);
     if (!hlo_index_add(&b->instruction_index, hash, (uint32_t)b->instruction_count))
         return hlo_build_memory(e);
     return 0;
@@ -305,7 +310,8 @@ static int add_attrs(struct hlo_builder *b, const struct hlo_draft *d, struct er
         for (; at && list[at - 1].key > a.key; at--)
             list[at] = list[at - 1];
         if (at && list[at - 1].key == a.key && a.key != HLO_ATTR_UNKNOWN)
-            return err_set(e, ERR_INPUT, "attribute %s stands twice, expected once", hlo_attr_info[a.key].name);
+            return err_set(e, ERR_INPUT, "attribute %s stands twice, expected once",
+                           hlo_attr_info[a.key].name);
         list[at] = a;
     }
     b->attr_count += d->attr_count;
@@ -366,7 +372,8 @@ static uint32_t add_ids(hlo_id *pool, size_t *count, const hlo_id *ids, uint32_t
     return at;
 }
 
-static int add_literal(struct hlo_builder *b, const struct hlo_draft *d, uint32_t *out, struct err *e)
+static int add_literal(struct hlo_builder *b, const struct hlo_draft *d, uint32_t *out,
+                       struct err *e)
 {
     if (!d->literal)
         return 0;
@@ -377,7 +384,8 @@ static int add_literal(struct hlo_builder *b, const struct hlo_draft *d, uint32_
     return 0;
 }
 
-int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_id *out, struct err *e)
+int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_id *out,
+                          struct err *e)
 {
     struct hlo_instruction i = {
         .opcode = d->opcode,
@@ -405,7 +413,8 @@ int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_
         rc = add_name(b, d, &i.name, e);
     if (rc)
         return rc;
-    if (!mem_grow(&b->operands, &b->operand_room, b->operand_count, (size_t)d->operand_count + d->control_count) ||
+    if (!mem_grow(&b->operands, &b->operand_room, b->operand_count,
+                  (size_t)d->operand_count + d->control_count) ||
         !mem_grow(&b->called, &b->called_room, b->called_count, d->called_count) ||
         !mem_grow(&b->instructions, &b->instruction_room, b->instruction_count, 1))
         return hlo_build_memory(e);

@@ -1,9 +1,10 @@
 /* hlo/build.h - how readers and transforms make a module. Private to hlo/.
  *
- * Order: begin; shapes, computations and instructions in the order of the source (an operand not yet
- * added is given as HLO_NONE and filled in by hlo_build_set_operand); finish. finish sorts instructions and computations so that id order is a
- * post-order, builds users, callers, leaves and parameter lists, runs the checks of check.h, and
- * hands out the module; on error everything is released. Errors carry the place of the draft. */
+ * Order: begin; shapes, computations and instructions in the order of the source (an operand not
+ * yet added is given as HLO_NONE and filled in by hlo_build_set_operand); finish. finish sorts
+ * instructions and computations so that id order is a post-order, builds users, callers, leaves and
+ * parameter lists, runs the checks of check.h, and hands out the module; on error everything is
+ * released. Errors carry the place of the draft. */
 #ifndef AUTOMAP_HLO_BUILD_H
 #define AUTOMAP_HLO_BUILD_H
 
@@ -49,7 +50,8 @@ int hlo_build_computation(struct hlo_builder *b, const char *name, size_t size, 
                           struct err *e) MUST_CHECK;
 /* HLO_NONE when absent. Hash lookup. */
 hlo_comp hlo_builder_find_computation(const struct hlo_builder *b, const char *name, size_t size);
-struct hlo_computation *hlo_builder_computation(struct hlo_builder *b, hlo_comp c); /* thread, root */
+struct hlo_computation *hlo_builder_computation(struct hlo_builder *b,
+                                                hlo_comp c); /* thread, root */
 
 /* Instruction as a reader found it. Arrays are copied; attr texts must point into `input` or the
  * module's arena. */
@@ -71,13 +73,14 @@ struct hlo_draft {
     const struct hlo_attr *attrs; /* any order; a key twice is refused except UNKNOWN */
     uint32_t attr_count;
     uint32_t number;
-    uint32_t meta;                /* from hlo_build_meta */
-    const char *literal;          /* constants: its text, spans as attrs do */
+    uint32_t meta;       /* from hlo_build_meta */
+    const char *literal; /* constants: its text, spans as attrs do */
     uint32_t literal_size;
-    size_t at;                    /* offset in input: place for errors and line/col; SIZE_MAX none */
+    size_t at; /* offset in input: place for errors and line/col; SIZE_MAX none */
 };
 /* Names: characters XLA does not allow become '_'. A name twice in one computation, operands of a
- * wrong count (against the op table) are refused. Ids count up from 0 in order of adding; finish may renumber. */
+ * wrong count (against the op table) are refused. Ids count up from 0 in order of adding; finish
+ * may renumber. */
 int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_id *out,
                           struct err *e) MUST_CHECK;
 /* For operands named before they are defined: replaces operand n. */
@@ -87,7 +90,8 @@ struct hlo_instruction *hlo_builder_at(struct hlo_builder *b, hlo_id id); /* unt
 
 /* Interned; strings are cleaned here. source from a stack frame is resolved by the reader. */
 int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const size_t sizes[3],
-                   uint32_t *out, struct err *e) MUST_CHECK; /* sizes of op_type, op_name, source_file */
+                   uint32_t *out,
+                   struct err *e) MUST_CHECK; /* sizes of op_type, op_name, source_file */
 
 /* Counted by sentence: the same sentence again only counts. `at` as in drafts. */
 void hlo_build_warning(struct hlo_builder *b, size_t at, const char *format, ...)

@@ -26,8 +26,7 @@ static bool same_shape(const struct hlo_builder *b, uint32_t item, const void *k
     const struct hlo_shape *s = &b->shapes[item];
 
     return s->type == d->type && s->rank == d->rank && s->has_layout == d->has_layout &&
-           s->part_count == d->part_count &&
-           !memcmp(s->dims, d->dims, d->rank * sizeof *d->dims) &&
+           s->part_count == d->part_count && !memcmp(s->dims, d->dims, d->rank * sizeof *d->dims) &&
            same_bytes(s->dynamic, d->dynamic, d->rank) &&
            same_bytes(s->minor_to_major, d->minor_to_major, d->rank) &&
            strlen(s->layout_rest) == d->layout_rest_size &&
@@ -42,7 +41,8 @@ static int check_layout(const struct hlo_shape_draft *d, struct err *e)
     for (uint8_t i = 0; d->minor_to_major && i < d->rank; i++) {
         uint8_t dim = d->minor_to_major[i];
         if (dim >= d->rank || seen[dim])
-            return err_set(e, ERR_INPUT, "layout names dim %d, expected each of 0..%d once", dim, d->rank - 1);
+            return err_set(e, ERR_INPUT, "layout names dim %d, expected each of 0..%d once", dim,
+                           d->rank - 1);
         seen[dim] = true;
     }
     return 0;
@@ -168,7 +168,9 @@ static int add_shape(struct hlo_builder *b, const struct hlo_shape_draft *d, hlo
                      struct err *e)
 {
     struct arena *a = &b->m->arena;
-    struct hlo_shape s = {.type = (uint8_t)d->type, .rank = d->rank, .has_layout = d->has_layout,
+    struct hlo_shape s = {.type = (uint8_t)d->type,
+                          .rank = d->rank,
+                          .has_layout = d->has_layout,
                           .part_count = d->part_count};
     bool failed = false;
     int rc = check_layout(d, e);
@@ -202,7 +204,8 @@ int hlo_build_shape(struct hlo_builder *b, const struct hlo_shape_draft *draft, 
 
     BUG_ON(d.type >= HLO_TYPE_COUNT);
     if (d.rank > HLO_RANK_MAX)
-        return err_set(e, ERR_LIMIT, "a shape of %d dims, expected at most %d", d.rank, HLO_RANK_MAX);
+        return err_set(e, ERR_LIMIT, "a shape of %d dims, expected at most %d", d.rank,
+                       HLO_RANK_MAX);
     if (!d.layout_rest) {
         d.layout_rest = "";
         d.layout_rest_size = 0;

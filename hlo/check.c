@@ -35,10 +35,11 @@ static hlo_shape_id bare(const struct check *c, hlo_id id)
 /* ---- results ---- */
 
 /* `s` holds dims and, unless it is free, type of the claim. */
-static int match_array(struct check *c, const struct hlo_infer *f, const struct hlo_shape *s, int type)
+static int match_array(struct check *c, const struct hlo_infer *f, const struct hlo_shape *s,
+                       int type)
 {
-    struct hlo_shape want = {.type = (uint8_t)(type < 0 ? s->type : type), .rank = f->rank,
-                             .dims = f->dims};
+    struct hlo_shape want = {
+        .type = (uint8_t)(type < 0 ? s->type : type), .rank = f->rank, .dims = f->dims};
     char a[128], b[128];
 
     if (hlo_type_info[s->type].bits && hlo_same_dims(s, &want) &&
@@ -131,8 +132,8 @@ static int check_tuple(struct check *c)
     const struct hlo_shape *s = hlo_shape(c->m, c->id);
 
     if (s->type != HLO_TUPLE || s->part_count != i->operand_count)
-        return wrong(c, "%u operands for a result of %u elements, expected as many", i->operand_count,
-                     s->part_count);
+        return wrong(c, "%u operands for a result of %u elements, expected as many",
+                     i->operand_count, s->part_count);
     for (uint32_t n = 0; n < i->operand_count; n++) {
         if (c->m->shapes[s->parts[n]].bare != bare(c, hlo_operand(c->m, c->id, n)))
             return wrong(c, "element %u has another shape than its operand, expected the same", n);
@@ -157,8 +158,8 @@ static const char *callee_name(const struct check *c, hlo_comp callee)
 static int need_computations(struct check *c, uint32_t count, const char *names)
 {
     if (hlo_at(c->m, c->id)->called_count != count)
-        return wrong(c, "%u computations, expected %u (%s)", hlo_at(c->m, c->id)->called_count, count,
-                     names);
+        return wrong(c, "%u computations, expected %u (%s)", hlo_at(c->m, c->id)->called_count,
+                     count, names);
     return 0;
 }
 
@@ -166,8 +167,9 @@ static int need_params(struct check *c, hlo_comp callee, uint32_t count)
 {
     uint32_t has = c->m->computations[callee].param_count;
 
-    return has == count ? 0 : wrong(c, "computation \"%.100s\" has %u parameters, expected %u",
-                                    callee_name(c, callee), has, count);
+    return has == count ? 0
+                        : wrong(c, "computation \"%.100s\" has %u parameters, expected %u",
+                                callee_name(c, callee), has, count);
 }
 
 /* Parameters of `callee` are the operands from..from + count. */
@@ -176,9 +178,12 @@ static int check_arguments(struct check *c, hlo_comp callee, uint32_t from, uint
     if (need_params(c, callee, count))
         return c->e->code;
     for (uint32_t n = 0; n < count; n++) {
-        if (bare(c, c->m->computations[callee].params[n]) != bare(c, hlo_operand(c->m, c->id, from + n)))
-            return wrong(c, "parameter %u of \"%.100s\" has another shape than what it is given, "
-                         "expected the same", n, callee_name(c, callee));
+        if (bare(c, c->m->computations[callee].params[n]) !=
+            bare(c, hlo_operand(c->m, c->id, from + n)))
+            return wrong(c,
+                         "parameter %u of \"%.100s\" has another shape than what it is given, "
+                         "expected the same",
+                         n, callee_name(c, callee));
     }
     return 0;
 }
@@ -196,8 +201,9 @@ static int returns_pred(struct check *c, hlo_comp callee)
     const struct hlo_shape *s = hlo_shape(c->m, c->m->computations[callee].root);
 
     return s->type == HLO_PRED && !s->rank
-               ? 0 : wrong(c, "\"%.100s\" does not return pred[], expected a condition",
-                           callee_name(c, callee));
+               ? 0
+               : wrong(c, "\"%.100s\" does not return pred[], expected a condition",
+                       callee_name(c, callee));
 }
 
 static int check_call(struct check *c)
@@ -225,11 +231,13 @@ static int check_conditional(struct check *c)
     const struct hlo_instruction *i = hlo_at(c->m, c->id);
 
     if (!i->called_count || i->called_count + 1 != i->operand_count)
-        return wrong(c, "%u branches for %u operands, expected a selector and one operand per branch",
+        return wrong(c,
+                     "%u branches for %u operands, expected a selector and one operand per branch",
                      i->called_count, i->operand_count);
     const struct hlo_shape *s = hlo_shape(c->m, hlo_operand(c->m, c->id, 0));
     if (s->rank || !(s->type == HLO_S32 || (s->type == HLO_PRED && i->called_count == 2)))
-        return wrong(c, "selector is neither pred[] with two branches nor s32[], expected one of them");
+        return wrong(
+            c, "selector is neither pred[] with two branches nor s32[], expected one of them");
     for (uint32_t n = 0; n < i->called_count; n++) {
         if (check_arguments(c, hlo_called(c->m, c->id, n), n + 1, 1) ||
             check_returned(c, hlo_called(c->m, c->id, n)))
@@ -251,8 +259,8 @@ static int check_applied(struct check *c, hlo_comp callee, uint32_t params, uint
     }
     const struct hlo_shape *s = hlo_shape(c->m, comp->root);
     if (s->leaf_count != results || s->rank)
-        return wrong(c, "\"%.100s\" returns %u values, expected %u scalars", comp->name, s->leaf_count,
-                     results);
+        return wrong(c, "\"%.100s\" returns %u values, expected %u scalars", comp->name,
+                     s->leaf_count, results);
     return 0;
 }
 

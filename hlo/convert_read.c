@@ -183,8 +183,8 @@ static int find_called(struct reading *r, const Xla__HloInstructionProto *i, hlo
 static void add_opcode_name(const char *name, struct str *out)
 {
     for (; *name; name++) {
-        bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '-' ||
-                     (*name >= '0' && *name <= '9');
+        bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                     *name == '-' || (*name >= '0' && *name <= '9');
         str_add_char(out, plain && (out->size || *name > '9') ? *name : '_');
     }
     if (!out->size)

@@ -13,12 +13,12 @@ struct hlo_costs {
     /* [module->count], one execution of each. A while, conditional, call or fusion holds the cost
      * of what it calls (of a loop one trip): sum either callers or callees. */
     struct hlo_cost *instruction;
-    double *times;                /* [module->count] executions in one run of the entry: trip counts
-                                     of the loops around it, callers added; 0: never run, or applied
-                                     to elements by an instruction that counts it (reducers) */
-    struct hlo_cost total;        /* as XLA: loop bodies once; unknown costs left out */
-    struct hlo_cost total_trips;  /* loop bodies times their trip counts (unknown: once), conditions
-                                     once more */
+    double *times;               /* [module->count] executions in one run of the entry: trip counts
+                                    of the loops around it, callers added; 0: never run, or applied
+                                    to elements by an instruction that counts it (reducers) */
+    struct hlo_cost total;       /* as XLA: loop bodies once; unknown costs left out */
+    struct hlo_cost total_trips; /* loop bodies times their trip counts (unknown: once), conditions
+                                    once more */
 };
 
 /* O(count), walks of conditions and windows aside. 0 or ERR_MEMORY. */

@@ -57,7 +57,8 @@ void err_format(const struct err *e, char *out, size_t size)
     char place[sizeof e->file + 64] = "";
 
     if (e->line)
-        snprintf(place, sizeof place, "%s:%u:%u: ", e->file[0] ? e->file : "input", e->line, e->col);
+        snprintf(place, sizeof place, "%s:%u:%u: ", e->file[0] ? e->file : "input", e->line,
+                 e->col);
     else if (e->has_byte)
         snprintf(place, sizeof place, "%s: byte %llu: ", e->file[0] ? e->file : "input",
                  (unsigned long long)e->byte);

@@ -25,13 +25,13 @@ enum err_code {
 
 struct err {
     enum err_code code;
-    uint32_t line, col;  /* 1-based; 0: the error has no line (binary input, whole file) */
-    uint64_t byte;       /* offset in the input where line is 0 and has_byte is set */
+    uint32_t line, col; /* 1-based; 0: the error has no line (binary input, whole file) */
+    uint64_t byte;      /* offset in the input where line is 0 and has_byte is set */
     int has_byte;
-    char file[256];      /* name as the user gave it, or "" */
-    char what[512];      /* one sentence, lower case, no full stop */
-    char source[160];    /* the source line around the place, or "" */
-    uint32_t caret;      /* column of the caret within `source`, 0-based */
+    char file[256];   /* name as the user gave it, or "" */
+    char what[512];   /* one sentence, lower case, no full stop */
+    char source[160]; /* the source line around the place, or "" */
+    uint32_t caret;   /* column of the caret within `source`, 0-based */
 };
 
 /* Writes code and sentence into `e` and returns `code`; everything else is cleared. */
@@ -41,7 +41,8 @@ int err_set(struct err *e, enum err_code code, const char *format, ...)
 /* Fills file; keeps the rest. Returns e->code. */
 int err_in_file(struct err *e, const char *file);
 
-/* Fills line, col and the source excerpt from the byte offset `at` of `text`. O(at). Returns e->code. */
+/* Fills line, col and the source excerpt from the byte offset `at` of `text`. O(at). Returns
+ * e->code. */
 int err_at(struct err *e, const char *text, size_t size, size_t at);
 
 /* Prints as described above, with a final newline. */

@@ -31,12 +31,12 @@ enum hlo_combiner {
 };
 
 struct hlo_factor {
-    int64_t size;     /* trips of the loop index: no more parts than this */
-    uint8_t kind;     /* enum hlo_factor_kind */
-    uint8_t combiner; /* enum hlo_combiner, of REDUCE */
-    bool is_masked;   /* operands that do not bind it (indices, updates) are whole on each device,
-                         which acts on its own rows only: gather (REDUCE), scatter (PASS) */
-    bool must_divide; /* the number of parts must divide `size` (group counts) */
+    int64_t size;       /* trips of the loop index: no more parts than this */
+    uint8_t kind;       /* enum hlo_factor_kind */
+    uint8_t combiner;   /* enum hlo_combiner, of REDUCE */
+    bool is_masked;     /* operands that do not bind it (indices, updates) are whole on each device,
+                           which acts on its own rows only: gather (REDUCE), scatter (PASS) */
+    bool must_divide;   /* the number of parts must divide `size` (group counts) */
     const int8_t *dims; /* [leaf_count] bound dim per leaf, -1: not bound */
 };
 

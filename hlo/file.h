@@ -1,4 +1,5 @@
-/* hlo/file.h - small files for the rooms above libc: read whole with a cap, written whole or not at all. */
+/* hlo/file.h - small files for the rooms above libc: read whole with a cap, written whole or not at
+ * all. */
 #ifndef AUTOMAP_HLO_FILE_H
 #define AUTOMAP_HLO_FILE_H
 

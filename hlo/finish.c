@@ -6,9 +6,9 @@
 /* ---- order: operands before users, called computations before callers ---- */
 
 struct order {
-    uint8_t *state;      /* 0 new, 1 on the stack, 2 done */
+    uint8_t *state; /* 0 new, 1 on the stack, 2 done */
     uint32_t *stack, *next;
-    uint32_t *out;       /* items in the order found */
+    uint32_t *out; /* items in the order found */
     uint32_t count;
 };
 
@@ -91,7 +91,8 @@ static int check_links(struct hlo_builder *b, struct err *e)
         }
         for (uint32_t k = 0; k < i->called_count; k++) {
             if (b->called[i->called + k] >= b->computation_count) {
-                err_set(e, ERR_INPUT, "%.100s: called computation %u is missing", b->names + i->name, k);
+                err_set(e, ERR_INPUT, "%.100s: called computation %u is missing",
+                        b->names + i->name, k);
                 return hlo_build_error_at(b, (hlo_id)n, e);
             }
         }
@@ -225,9 +226,11 @@ static int order_instructions(struct hlo_builder *b, const struct order *comps, 
 }
 
 /* Renumbers everything by comps->out and ids->out. */
-static int permute(struct hlo_builder *b, const struct order *comps, const struct order *ids, struct err *e)
+static int permute(struct hlo_builder *b, const struct order *comps, const struct order *ids,
+                   struct err *e)
 {
-    uint32_t *new_comp = comps->stack, *new_id = ids->stack; /* no longer needed: reused as inverses */
+    uint32_t *new_comp = comps->stack,
+             *new_id = ids->stack; /* no longer needed: reused as inverses */
     struct hlo_instruction *instructions = mem_try(b->instruction_count, sizeof *instructions);
     struct hlo_computation *computations = mem_try(b->computation_count, sizeof *computations);
 
@@ -286,7 +289,8 @@ static int fill_computations(struct hlo_builder *b, struct err *e)
         c->count++;
         if (i->is_root) {
             if (c->root != HLO_NONE) {
-                err_set(e, ERR_INPUT, "a second ROOT in computation \"%.100s\", expected one", c->name);
+                err_set(e, ERR_INPUT, "a second ROOT in computation \"%.100s\", expected one",
+                        c->name);
                 return hlo_build_error_at(b, n, e);
             }
             c->root = n;
@@ -297,7 +301,9 @@ static int fill_computations(struct hlo_builder *b, struct err *e)
     for (size_t c = 0; c < b->computation_count; c++) {
         struct hlo_computation *comp = &b->computations[c];
         if (!comp->count)
-            return err_set(e, ERR_INPUT, "computation \"%.100s\" has no instruction, expected at least one", comp->name);
+            return err_set(e, ERR_INPUT,
+                           "computation \"%.100s\" has no instruction, expected at least one",
+                           comp->name);
         if (comp->root == HLO_NONE)
             comp->root = comp->first + comp->count - 1;
         b->instructions[comp->root].is_root = true;
@@ -318,7 +324,9 @@ static int fill_params(struct hlo_builder *b, struct err *e)
             if (p->opcode != HLO_OP_PARAMETER)
                 continue;
             if (p->number >= c->param_count || params[p->number] != HLO_NONE) {
-                err_set(e, ERR_INPUT, "parameter number %u in computation \"%.100s\" of %u parameters, expected each of 0 to %u once",
+                err_set(e, ERR_INPUT,
+                        "parameter number %u in computation \"%.100s\" of %u parameters, expected "
+                        "each of 0 to %u once",
                         p->number, c->name, c->param_count, c->param_count - 1);
                 return hlo_build_error_at(b, i, e);
             }
@@ -332,7 +340,8 @@ static int fill_params(struct hlo_builder *b, struct err *e)
 static int fill_callers(struct hlo_builder *b, struct err *e)
 {
     hlo_id *pool = arena_get(&b->m->arena, b->called_count + 1, sizeof *pool);
-    uint32_t *last = mem_try(b->computation_count, sizeof *last); /* last caller + 1, to skip repeats */
+    uint32_t *last =
+        mem_try(b->computation_count, sizeof *last); /* last caller + 1, to skip repeats */
 
     if (!pool || !last) {
         free(last);
@@ -438,12 +447,12 @@ static bool adopt(struct hlo_builder *b, void *array, size_t size)
     return !array || arena_adopt(&b->m->arena, array, size);
 }
 
-#define MOVE(field, array, items)                                                                  \
-    do {                                                                                           \
-        if (!adopt(b, b->array, (items) * sizeof *b->array))                                       \
-            return hlo_build_memory(e);                                                            \
-        b->m->field = b->array;                                                                    \
-        b->array = NULL;                                                                           \
+#define MOVE(field, array, items)                            \
+    do {                                                     \
+        if (!adopt(b, b->array, (items) * sizeof *b->array)) \
+            return hlo_build_memory(e);                      \
+        b->m->field = b->array;                              \
+        b->array = NULL;                                     \
     } while (0)
 
 static int move_arrays(struct hlo_builder *b, struct err *e)
@@ -495,7 +504,8 @@ static int finish(struct hlo_builder *b, hlo_comp entry, struct err *e)
     return move_arrays(b, e);
 }
 
-int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module **out, struct err *e)
+int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module **out,
+                       struct err *e)
 {
     hlo_id bad = HLO_NONE;
     int rc = finish(b, entry, e);

@@ -42,7 +42,8 @@ static bool add_computing(const struct hlo_module *m, hlo_id id, struct edges *l
     return true;
 }
 
-static int collect(const struct hlo_module *m, struct hlo_graph *g, struct edges *list, struct err *e)
+static int collect(const struct hlo_module *m, struct hlo_graph *g, struct edges *list,
+                   struct err *e)
 {
     struct hlo_flows flows = {0};
     int code = 0;
@@ -227,12 +228,14 @@ static void close_over(struct hlo_reach *r, const uint32_t *first, const hlo_val
     }
 }
 
-void hlo_reach_back(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter, const void *context)
+void hlo_reach_back(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter,
+                    const void *context)
 {
     close_over(r, g->pred_first, g->preds, filter, context);
 }
 
-void hlo_reach_ahead(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter, const void *context)
+void hlo_reach_ahead(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter,
+                     const void *context)
 {
     close_over(r, g->succ_first, g->succs, filter, context);
 }

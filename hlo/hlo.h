@@ -4,7 +4,8 @@
  * reached from it lives as long as it does. After load nothing changes: any thread may read.
  * Ids: instructions are numbered 0..count-1 over the whole module so that operands come before
  * their users and called computations before their callers: id order is a post-order.
- * Size: `automap bench read` prints bytes per instruction (target <= 400, input text not counted). */
+ * Size: `automap bench read` prints bytes per instruction (target <= 400, input text not counted).
+ */
 #ifndef AUTOMAP_HLO_HLO_H
 #define AUTOMAP_HLO_HLO_H
 
@@ -20,9 +21,9 @@ typedef uint32_t hlo_comp;  /* a computation */
 #define HLO_NONE UINT32_MAX
 
 struct hlo_instruction {
-    uint16_t opcode;                  /* enum hlo_opcode */
+    uint16_t opcode; /* enum hlo_opcode */
     bool is_root;
-    bool is_synthetic;                /* not in the file: a get-tuple-element of the compact form */
+    bool is_synthetic; /* not in the file: a get-tuple-element of the compact form */
     hlo_shape_id shape;
     hlo_comp computation;
     uint32_t name;                    /* offset into module->names; use hlo_name() */
@@ -40,20 +41,20 @@ struct hlo_instruction {
 
 struct hlo_computation {
     const char *name;
-    const char *thread;               /* execution_thread, or NULL */
+    const char *thread; /* execution_thread, or NULL */
     hlo_id first;
     uint32_t count;
     hlo_id root;
-    const hlo_id *params;             /* by parameter number */
+    const hlo_id *params; /* by parameter number */
     uint32_t param_count;
-    const hlo_id *callers;            /* instructions that name it */
+    const hlo_id *callers; /* instructions that name it */
     uint32_t caller_count;
 };
 
 /* op metadata, cleaned for display; "" when absent. */
 struct hlo_meta {
     const char *op_type, *op_name, *source_file;
-    uint32_t source_line;             /* stack frames resolved */
+    uint32_t source_line; /* stack frames resolved */
 };
 
 struct hlo_text {
@@ -69,18 +70,18 @@ struct hlo_alias {
 };
 
 struct hlo_warning {
-    const char *what;                 /* cleaned sentence */
-    uint32_t line, col, count;        /* first place; how often */
+    const char *what;          /* cleaned sentence */
+    uint32_t line, col, count; /* first place; how often */
 };
 
 enum hlo_format { HLO_FORMAT_TEXT, HLO_FORMAT_JSON, HLO_FORMAT_PROTO, HLO_FORMAT_PROTO_TEXT };
 
 struct hlo_module {
     const char *name;
-    const char *file;                 /* as given by the caller, "-" for standard input */
+    const char *file; /* as given by the caller, "-" for standard input */
     enum hlo_format format;
     bool is_gzipped;
-    uint64_t input_bytes;             /* after decompression */
+    uint64_t input_bytes; /* after decompression */
 
     struct hlo_instruction *instructions;
     uint32_t count;
@@ -100,20 +101,20 @@ struct hlo_module {
     const struct hlo_shape *shapes;
     uint32_t shape_count;
 
-    const uint32_t *leaf_base;        /* [count + 1]: values of instruction i are leaf_base[i].. */
-    const hlo_id *value_instruction;  /* [value_count] */
-    const hlo_shape_id *value_shape;  /* [value_count] */
+    const uint32_t *leaf_base;       /* [count + 1]: values of instruction i are leaf_base[i].. */
+    const hlo_id *value_instruction; /* [value_count] */
+    const hlo_shape_id *value_shape; /* [value_count] */
     uint32_t value_count;
 
     const struct hlo_alias *aliases;
     uint32_t alias_count;
-    const struct hlo_alias *donors;   /* buffer_donor: out unused */
+    const struct hlo_alias *donors; /* buffer_donor: out unused */
     uint32_t donor_count;
     int64_t replica_count, num_partitions;
     bool is_scheduled;
-    const struct hlo_text *header;    /* other header attributes, "name=value", in file order */
+    const struct hlo_text *header; /* other header attributes, "name=value", in file order */
     uint32_t header_count;
-    struct hlo_text tables;           /* FileNames .. StackFrames as printed, or empty */
+    struct hlo_text tables; /* FileNames .. StackFrames as printed, or empty */
 
     const struct hlo_warning *warnings;
     uint32_t warning_count;
@@ -123,12 +124,12 @@ struct hlo_module {
     const hlo_id *origin;
 
     struct arena arena;
-    char *input;                      /* text that spans point into; owned */
+    char *input; /* text that spans point into; owned */
 };
 
 struct hlo_load_options {
-    int64_t max_bytes;                /* after decompression; 0: HLO_BYTES_MAX */
-    int32_t module;                   /* of a file with several: 0-based; -1: the largest */
+    int64_t max_bytes; /* after decompression; 0: HLO_BYTES_MAX */
+    int32_t module;    /* of a file with several: 0-based; -1: the largest */
 };
 #define HLO_BYTES_MAX ((int64_t)1 << 30)
 
@@ -231,6 +232,7 @@ int hlo_write_proto(const struct hlo_module *m, struct str *out, struct err *e) 
 /* By ending: .txt .hlo .json .pb, each also .gz. Atomic: a temporary file beside it, renamed. */
 int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_write_options *o,
              struct err *e) MUST_CHECK;
-void hlo_write_shape(const struct hlo_module *m, hlo_shape_id id, bool with_layout, struct str *out);
+void hlo_write_shape(const struct hlo_module *m, hlo_shape_id id, bool with_layout,
+                     struct str *out);
 
 #endif

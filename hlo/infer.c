@@ -31,8 +31,8 @@ bool hlo_same_dims(const struct hlo_shape *a, const struct hlo_shape *b)
 
 void hlo_infer_name(char *out, size_t size, const struct hlo_shape *s)
 {
-    size_t at = (size_t)snprintf(out, size, "%s", s->type == HLO_TUPLE ? "a tuple"
-                                                                       : hlo_type_info[s->type].name);
+    size_t at = (size_t)snprintf(out, size, "%s",
+                                 s->type == HLO_TUPLE ? "a tuple" : hlo_type_info[s->type].name);
 
     if (s->type == HLO_TUPLE || at >= size)
         return;
@@ -42,7 +42,8 @@ void hlo_infer_name(char *out, size_t size, const struct hlo_shape *s)
         else if (s->dims[d] == HLO_DIM_UNBOUNDED)
             at += (size_t)snprintf(out + at, size - at, d ? ",?" : "[?");
         else
-            at += (size_t)snprintf(out + at, size - at, d ? ",%lld" : "[%lld", (long long)s->dims[d]);
+            at +=
+                (size_t)snprintf(out + at, size - at, d ? ",%lld" : "[%lld", (long long)s->dims[d]);
     }
 }
 
@@ -68,7 +69,8 @@ int64_t hlo_infer_int(const struct hlo_infer *f, enum hlo_attr_key key, int64_t 
     return a && hlo_parse_int(a->text, a->size, &value) ? value : absent;
 }
 
-int hlo_infer_list(struct hlo_infer *f, enum hlo_attr_key key, int64_t below, struct hlo_dim_list *out)
+int hlo_infer_list(struct hlo_infer *f, enum hlo_attr_key key, int64_t below,
+                   struct hlo_dim_list *out)
 {
     const struct hlo_attr *a = hlo_infer_attr(f, key);
 
@@ -77,15 +79,16 @@ int hlo_infer_list(struct hlo_infer *f, enum hlo_attr_key key, int64_t below, st
     if (!a)
         return 0;
     if (!hlo_parse_ints(a->text, a->size, out->dims, HLO_RANK_MAX, &out->count))
-        return hlo_infer_bad(f, "%s lists more than %d numbers", hlo_attr_info[key].name, HLO_RANK_MAX);
+        return hlo_infer_bad(f, "%s lists more than %d numbers", hlo_attr_info[key].name,
+                             HLO_RANK_MAX);
     for (size_t n = 0; n < out->count; n++) {
         int64_t d = out->dims[n];
         if (below >= 0 && (d < 0 || d >= below))
             return hlo_infer_bad(f, "%s names dim %lld, expected one of 0 to %lld",
                                  hlo_attr_info[key].name, (long long)d, (long long)below - 1);
         if (below >= 0 && (out->mask >> d & 1))
-            return hlo_infer_bad(f, "%s names dim %lld twice, expected once", hlo_attr_info[key].name,
-                                 (long long)d);
+            return hlo_infer_bad(f, "%s names dim %lld twice, expected once",
+                                 hlo_attr_info[key].name, (long long)d);
         if (d >= 0 && d < HLO_RANK_MAX)
             out->mask |= (uint64_t)1 << d;
     }
@@ -151,7 +154,8 @@ static int infer_dims(struct hlo_infer *f)
 /* Bits of an element kept: same dims. Otherwise one more or less: nothing is claimed. */
 static int infer_bitcast_convert(struct hlo_infer *f)
 {
-    if (f->declared && hlo_type_info[f->declared->type].bits == hlo_type_info[f->operands[0]->type].bits)
+    if (f->declared &&
+        hlo_type_info[f->declared->type].bits == hlo_type_info[f->operands[0]->type].bits)
         return infer_dims(f);
     return 0;
 }
@@ -216,14 +220,52 @@ struct rule {
 enum { NONE = 0 };
 static const struct rule rules[HLO_OP_COUNT] = {
 #define LIKE(id) [HLO_OP_##id] = {infer_like, NONE, false}
-    LIKE(ACOS), LIKE(ACOSH), LIKE(ADD), LIKE(AND), LIKE(ASIN), LIKE(ASINH), LIKE(ATAN2), LIKE(ATANH),
-    LIKE(CBRT), LIKE(CEIL), LIKE(COUNT_LEADING_ZEROS), LIKE(COSINE), LIKE(COSH), LIKE(DIVIDE), LIKE(ERF),
-    LIKE(EXPONENTIAL), LIKE(EXPONENTIAL_MINUS_ONE), LIKE(FLOOR), LIKE(LOG), LIKE(LOG_PLUS_ONE),
-    LIKE(LOGISTIC), LIKE(MAXIMUM), LIKE(MINIMUM), LIKE(MULHI), LIKE(MULTIPLY), LIKE(NEGATE), LIKE(NOT),
-    LIKE(OR), LIKE(POPCNT), LIKE(POWER), LIKE(REDUCE_PRECISION), LIKE(REMAINDER), LIKE(ROUND_NEAREST_AFZ),
-    LIKE(ROUND_NEAREST_EVEN), LIKE(RSQRT), LIKE(SHIFT_LEFT), LIKE(SHIFT_RIGHT_ARITHMETIC),
-    LIKE(SHIFT_RIGHT_LOGICAL), LIKE(SIGN), LIKE(SINE), LIKE(SINH), LIKE(SQRT), LIKE(SUBTRACT), LIKE(TAN),
-    LIKE(TANH), LIKE(XOR),
+    LIKE(ACOS),
+    LIKE(ACOSH),
+    LIKE(ADD),
+    LIKE(AND),
+    LIKE(ASIN),
+    LIKE(ASINH),
+    LIKE(ATAN2),
+    LIKE(ATANH),
+    LIKE(CBRT),
+    LIKE(CEIL),
+    LIKE(COUNT_LEADING_ZEROS),
+    LIKE(COSINE),
+    LIKE(COSH),
+    LIKE(DIVIDE),
+    LIKE(ERF),
+    LIKE(EXPONENTIAL),
+    LIKE(EXPONENTIAL_MINUS_ONE),
+    LIKE(FLOOR),
+    LIKE(LOG),
+    LIKE(LOG_PLUS_ONE),
+    LIKE(LOGISTIC),
+    LIKE(MAXIMUM),
+    LIKE(MINIMUM),
+    LIKE(MULHI),
+    LIKE(MULTIPLY),
+    LIKE(NEGATE),
+    LIKE(NOT),
+    LIKE(OR),
+    LIKE(POPCNT),
+    LIKE(POWER),
+    LIKE(REDUCE_PRECISION),
+    LIKE(REMAINDER),
+    LIKE(ROUND_NEAREST_AFZ),
+    LIKE(ROUND_NEAREST_EVEN),
+    LIKE(RSQRT),
+    LIKE(SHIFT_LEFT),
+    LIKE(SHIFT_RIGHT_ARITHMETIC),
+    LIKE(SHIFT_RIGHT_LOGICAL),
+    LIKE(SIGN),
+    LIKE(SINE),
+    LIKE(SINH),
+    LIKE(SQRT),
+    LIKE(SUBTRACT),
+    LIKE(TAN),
+    LIKE(TANH),
+    LIKE(XOR),
 #undef LIKE
     [HLO_OP_ABS] = {infer_part, NONE, false},
     [HLO_OP_REAL] = {infer_part, NONE, false},

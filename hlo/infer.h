@@ -60,7 +60,8 @@ struct hlo_dim_list {
 };
 int hlo_infer_list(struct hlo_infer *f, enum hlo_attr_key key, int64_t below,
                    struct hlo_dim_list *out) MUST_CHECK;
-int hlo_infer_bad(struct hlo_infer *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int hlo_infer_bad(struct hlo_infer *f, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The claim is an array like operand n. */
 void hlo_infer_like(struct hlo_infer *f, uint32_t n);
 static inline const struct hlo_shape *hlo_infer_operand(const struct hlo_infer *f, uint32_t n)
@@ -74,11 +75,13 @@ static inline bool hlo_infer_has(const struct hlo_dim_list *l, int64_t d)
 /* Element types that may meet in one instruction: equal, or both floating point. */
 bool hlo_infer_types_mix(enum hlo_type a, enum hlo_type b);
 
-#define HLO_INFER_RULES(X)                                                                         \
-    X(broadcast) X(transpose) X(reverse) X(reshape) X(concatenate) X(slice) X(dynamic_slice)       \
-    X(dynamic_update_slice) X(pad) X(iota) X(reduce) X(sort) X(dot) X(gather) X(scatter)           \
-    X(convolution) X(reduce_window) X(select_and_scatter) X(fft) X(dimension_size) X(cholesky)     \
+/* clang-format off */
+#define HLO_INFER_RULES(X) \
+    X(broadcast) X(transpose) X(reverse) X(reshape) X(concatenate) X(slice) X(dynamic_slice) \
+    X(dynamic_update_slice) X(pad) X(iota) X(reduce) X(sort) X(dot) X(gather) X(scatter) \
+    X(convolution) X(reduce_window) X(select_and_scatter) X(fft) X(dimension_size) X(cholesky) \
     X(triangular_solve) X(all_gather) X(reduce_scatter) X(batch_norm_inference) X(topk)
+/* clang-format on */
 #define X(name) int hlo_infer_##name(struct hlo_infer *f);
 HLO_INFER_RULES(X)
 #undef X

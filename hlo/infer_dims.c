@@ -110,7 +110,8 @@ int hlo_infer_concatenate(struct hlo_infer *f)
         const struct hlo_shape *s = f->operands[n];
         bool fits = s->rank == first->rank && hlo_infer_types_mix(s->type, first->type);
         for (uint8_t d = 0; fits && d < s->rank; d++)
-            fits = d == along || s->dims[d] == first->dims[d] || is_dynamic(s, d) || is_dynamic(first, d);
+            fits = d == along || s->dims[d] == first->dims[d] || is_dynamic(s, d) ||
+                   is_dynamic(first, d);
         if (!fits)
             return hlo_infer_bad(f, "operand %u differs from operand 0 in more than dim %lld", n,
                                  (long long)along);
@@ -128,8 +129,8 @@ int hlo_infer_slice(struct hlo_infer *f)
     size_t count;
 
     if (!hlo_parse_slices(a->text, a->size, ranges, HLO_RANK_MAX, &count) || count != s->rank)
-        return hlo_infer_bad(f, "slice has another number of ranges than the operand dims, expected %d",
-                             s->rank);
+        return hlo_infer_bad(
+            f, "slice has another number of ranges than the operand dims, expected %d", s->rank);
     claim(f, s->type);
     f->rank = s->rank;
     for (uint8_t d = 0; d < s->rank; d++) {
@@ -137,9 +138,9 @@ int hlo_infer_slice(struct hlo_infer *f)
         bool fits = start >= 0 && start <= limit && stride >= 1 &&
                     (limit <= s->dims[d] || s->dims[d] == HLO_DIM_UNBOUNDED);
         if (!fits)
-            return hlo_infer_bad(f, "slice [%lld:%lld:%lld] of dim %d, expected a range within 0 to %lld",
-                                 (long long)start, (long long)limit, (long long)stride, d,
-                                 (long long)s->dims[d]);
+            return hlo_infer_bad(
+                f, "slice [%lld:%lld:%lld] of dim %d, expected a range within 0 to %lld",
+                (long long)start, (long long)limit, (long long)stride, d, (long long)s->dims[d]);
         f->dims[d] = (limit - start) / stride + ((limit - start) % stride != 0);
     }
     return 0;
@@ -172,7 +173,8 @@ int hlo_infer_dynamic_slice(struct hlo_infer *f)
     if (hlo_infer_list(f, HLO_ATTR_DYNAMIC_SLICE_SIZES, -1, &sizes) || check_indices(f, 1, s->rank))
         return f->e->code;
     if (sizes.count != s->rank)
-        return hlo_infer_bad(f, "%zu slice sizes for %d dims, expected one each", sizes.count, s->rank);
+        return hlo_infer_bad(f, "%zu slice sizes for %d dims, expected one each", sizes.count,
+                             s->rank);
     claim(f, s->type);
     f->rank = s->rank;
     for (uint8_t d = 0; d < s->rank; d++) {
@@ -191,7 +193,8 @@ int hlo_infer_dynamic_update_slice(struct hlo_infer *f)
                              f->operand_count);
     const struct hlo_shape *s = f->operands[0], *update = f->operands[1];
     if (update->rank != s->rank || !hlo_infer_types_mix(update->type, s->type))
-        return hlo_infer_bad(f, "update of another rank or type than the operand, expected the same");
+        return hlo_infer_bad(f,
+                             "update of another rank or type than the operand, expected the same");
     for (uint8_t d = 0; d < s->rank; d++) {
         if (update->dims[d] > s->dims[d] && !is_dynamic(s, d) && !is_dynamic(update, d))
             return hlo_infer_bad(f, "update of size %lld in dim %d, expected at most %lld",
@@ -209,8 +212,8 @@ int hlo_infer_pad(struct hlo_infer *f)
     size_t count = 0;
 
     if (!hlo_parse_padding(a->text, a->size, pads, HLO_RANK_MAX, &count) || count != s->rank)
-        return hlo_infer_bad(f, "padding of %zu dims for an operand of %d, expected one each", count,
-                             s->rank);
+        return hlo_infer_bad(f, "padding of %zu dims for an operand of %d, expected one each",
+                             count, s->rank);
     if (f->operands[1]->rank)
         return hlo_infer_bad(f, "a padding value that is no scalar, expected one");
     claim(f, s->type);
@@ -221,12 +224,14 @@ int hlo_infer_pad(struct hlo_infer *f)
             f->claim = HLO_INFER_NOTHING;
             return 0;
         }
-        bool fits = pads[d][2] >= 0 && !__builtin_mul_overflow(size > 0 ? size - 1 : 0, pads[d][2], &inside) &&
+        bool fits = pads[d][2] >= 0 &&
+                    !__builtin_mul_overflow(size > 0 ? size - 1 : 0, pads[d][2], &inside) &&
                     !__builtin_add_overflow(size, inside, &size) &&
                     !__builtin_add_overflow(size, pads[d][0], &size) &&
                     !__builtin_add_overflow(size, pads[d][1], &size) && size >= 0;
         if (!fits)
-            return hlo_infer_bad(f, "padding makes dim %d negative or too large, expected 0 to 2^63-1", d);
+            return hlo_infer_bad(
+                f, "padding makes dim %d negative or too large, expected 0 to 2^63-1", d);
         f->dims[d] = size;
     }
     return 0;
@@ -254,8 +259,10 @@ int hlo_infer_reduce(struct hlo_infer *f)
     for (uint32_t n = 0; n < f->operand_count; n++) {
         bool is_init = n >= f->inputs;
         if (is_init ? f->operands[n]->rank != 0 : !hlo_same_dims(s, f->operands[n]))
-            return hlo_infer_bad(f, is_init ? "initial value %u is no scalar, expected one"
-                                            : "input %u has other dims than input 0, expected the same",
+            return hlo_infer_bad(f,
+                                 is_init
+                                     ? "initial value %u is no scalar, expected one"
+                                     : "input %u has other dims than input 0, expected the same",
                                  is_init ? n - f->inputs : n);
     }
     if (hlo_infer_list(f, HLO_ATTR_DIMENSIONS, s->rank, &gone))
@@ -277,7 +284,8 @@ int hlo_infer_sort(struct hlo_infer *f)
         return f->e->code;
     for (uint32_t n = 1; n < f->operand_count; n++) {
         if (!hlo_same_dims(f->operands[0], f->operands[n]))
-            return hlo_infer_bad(f, "operand %u has other dims than operand 0, expected the same", n);
+            return hlo_infer_bad(f, "operand %u has other dims than operand 0, expected the same",
+                                 n);
     }
     hlo_infer_like(f, 0);
     f->claim = HLO_INFER_INPUTS;
@@ -316,7 +324,8 @@ static int whole_factor(struct hlo_infer *f, bool grows)
     int64_t small = grows ? s->dims[along] : result->dims[along];
     if (small ? big % small : big)
         return hlo_infer_bad(f, "dim %lld goes from %lld to %lld, expected a whole factor",
-                             (long long)along, (long long)s->dims[along], (long long)result->dims[along]);
+                             (long long)along, (long long)s->dims[along],
+                             (long long)result->dims[along]);
     f->dims[along] = result->dims[along];
     return 0;
 }

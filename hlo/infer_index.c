@@ -19,11 +19,12 @@ static int pair_dims(struct hlo_infer *f, const char *what, const struct hlo_dim
                              l->count, what, r->count);
     for (size_t n = 0; n < l->count; n++) {
         int64_t x = a->dims[l->dims[n]], y = b->dims[r->dims[n]];
-        bool is_free = (a->dynamic && a->dynamic[l->dims[n]]) || (b->dynamic && b->dynamic[r->dims[n]]);
+        bool is_free =
+            (a->dynamic && a->dynamic[l->dims[n]]) || (b->dynamic && b->dynamic[r->dims[n]]);
         if (x != y && !is_free)
-            return hlo_infer_bad(f, "%s dims %lld and %lld have sizes %lld and %lld, expected the same",
-                                 what, (long long)l->dims[n], (long long)r->dims[n], (long long)x,
-                                 (long long)y);
+            return hlo_infer_bad(
+                f, "%s dims %lld and %lld have sizes %lld and %lld, expected the same", what,
+                (long long)l->dims[n], (long long)r->dims[n], (long long)x, (long long)y);
     }
     return 0;
 }
@@ -42,8 +43,8 @@ int hlo_infer_dot(struct hlo_infer *f)
         return f->e->code;
     if ((d.lhs_batch.mask & d.lhs_contract.mask) || (d.rhs_batch.mask & d.rhs_contract.mask))
         return hlo_infer_bad(f, "a dim is both batch and contracting, expected one of them");
-    size_t rank = a->rank + b->rank - d.lhs_batch.count - d.lhs_contract.count - d.rhs_contract.count -
-                  d.rhs_batch.count + d.lhs_batch.count;
+    size_t rank = a->rank + b->rank - d.lhs_batch.count - d.lhs_contract.count -
+                  d.rhs_contract.count - d.rhs_batch.count + d.lhs_batch.count;
     if (rank > HLO_RANK_MAX)
         return hlo_infer_bad(f, "a result of more than %d dims", HLO_RANK_MAX);
     f->claim = HLO_INFER_DIMS; /* the result may be wider than the operands: preferred type */
@@ -93,7 +94,8 @@ static int check_slice_sizes(struct hlo_infer *f, const struct hlo_dim_list *siz
     const struct hlo_shape *s = f->operands[0];
 
     if (sizes->count != s->rank)
-        return hlo_infer_bad(f, "%zu slice sizes for %d dims, expected one each", sizes->count, s->rank);
+        return hlo_infer_bad(f, "%zu slice sizes for %d dims, expected one each", sizes->count,
+                             s->rank);
     for (uint8_t d = 0; d < s->rank; d++) {
         bool is_gone = gone >> d & 1;
         int64_t most = is_gone ? 1 : s->dims[d];
@@ -116,21 +118,23 @@ int hlo_infer_gather(struct hlo_infer *f)
         hlo_infer_list(f, HLO_ATTR_START_INDEX_MAP, s->rank, &map) ||
         hlo_infer_list(f, HLO_ATTR_OPERAND_BATCHING_DIMS, s->rank, &batching) ||
         hlo_infer_list(f, HLO_ATTR_SLICE_SIZES, -1, &sizes) ||
-        index_batch(f, indices, hlo_infer_int(f, HLO_ATTR_INDEX_VECTOR_DIM, indices->rank), map.count,
-                    batch, &batch_count) ||
+        index_batch(f, indices, hlo_infer_int(f, HLO_ATTR_INDEX_VECTOR_DIM, indices->rank),
+                    map.count, batch, &batch_count) ||
         check_slice_sizes(f, &sizes, collapsed.mask | batching.mask))
         return f->e->code;
     size_t rank = offset.count + batch_count;
     if (offset.count + collapsed.count + batching.count != s->rank || rank > HLO_RANK_MAX)
-        return hlo_infer_bad(f, "%zu offset, %zu collapsed and %zu batching dims, expected %d together",
-                             offset.count, collapsed.count, batching.count, s->rank);
+        return hlo_infer_bad(
+            f, "%zu offset, %zu collapsed and %zu batching dims, expected %d together",
+            offset.count, collapsed.count, batching.count, s->rank);
     f->claim = HLO_INFER_ARRAY;
     f->type = s->type;
     f->rank = (uint8_t)rank;
     for (uint8_t d = 0; d < rank; d++) {
         if (!hlo_infer_has(&offset, d)) {
             if (b == batch_count)
-                return hlo_infer_bad(f, "offset_dims names dims past the result, expected below %zu", rank);
+                return hlo_infer_bad(
+                    f, "offset_dims names dims past the result, expected below %zu", rank);
             f->dims[d] = batch[b++];
             continue;
         }
@@ -157,8 +161,9 @@ static int check_updates(struct hlo_infer *f, const struct hlo_shape *updates,
         while (is_window && w < s->rank && (gone >> w & 1))
             w++;
         if (is_window ? w >= s->rank : b >= batch_count)
-            return hlo_infer_bad(f, "update_window_dims does not fit the updates, expected dims below %d",
-                                 updates->rank);
+            return hlo_infer_bad(
+                f, "update_window_dims does not fit the updates, expected dims below %d",
+                updates->rank);
         int64_t most = is_window ? s->dims[w++] : batch[b++];
         bool fits = is_window ? updates->dims[d] <= most : updates->dims[d] == most;
         if (!fits && !updates->dynamic && !s->dynamic && !f->operands[f->inputs]->dynamic)
@@ -184,15 +189,17 @@ int hlo_infer_scatter(struct hlo_infer *f)
         hlo_infer_list(f, HLO_ATTR_INSERTED_WINDOW_DIMS, s->rank, &inserted) ||
         hlo_infer_list(f, HLO_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS, s->rank, &map) ||
         hlo_infer_list(f, HLO_ATTR_INPUT_BATCHING_DIMS, s->rank, &batching) ||
-        index_batch(f, indices, hlo_infer_int(f, HLO_ATTR_INDEX_VECTOR_DIM, indices->rank), map.count,
-                    batch, &batch_count))
+        index_batch(f, indices, hlo_infer_int(f, HLO_ATTR_INDEX_VECTOR_DIM, indices->rank),
+                    map.count, batch, &batch_count))
         return f->e->code;
     if (window.count + inserted.count + batching.count != s->rank)
-        return hlo_infer_bad(f, "%zu window, %zu inserted and %zu batching dims, expected %d together",
+        return hlo_infer_bad(f,
+                             "%zu window, %zu inserted and %zu batching dims, expected %d together",
                              window.count, inserted.count, batching.count, s->rank);
     for (uint32_t n = 0; n < f->inputs; n++) {
         if (!hlo_same_dims(s, f->operands[n]))
-            return hlo_infer_bad(f, "operand %u has other dims than operand 0, expected the same", n);
+            return hlo_infer_bad(f, "operand %u has other dims than operand 0, expected the same",
+                                 n);
         if (check_updates(f, f->operands[f->inputs + 1 + n], &window, inserted.mask | batching.mask,
                           batch, batch_count))
             return f->e->code;
@@ -208,7 +215,9 @@ static int need_matrix(struct hlo_infer *f, const struct hlo_shape *s)
 {
     bool is_square = s->rank >= 2 && s->dims[s->rank - 1] == s->dims[s->rank - 2];
 
-    return is_square || s->dynamic ? 0 : hlo_infer_bad(f, "operand 0 is no square matrix, expected one");
+    return is_square || s->dynamic
+               ? 0
+               : hlo_infer_bad(f, "operand 0 is no square matrix, expected one");
 }
 
 int hlo_infer_cholesky(struct hlo_infer *f)
@@ -228,7 +237,8 @@ int hlo_infer_triangular_solve(struct hlo_infer *f)
     if (b->rank != a->rank)
         return hlo_infer_bad(f, "operands of %d and %d dims, expected as many", a->rank, b->rank);
     if (!a->dynamic && !b->dynamic && b->dims[b->rank - (is_left ? 2 : 1)] != a->dims[a->rank - 1])
-        return hlo_infer_bad(f, "matrices of sizes that do not fit, expected the same in the dim solved");
+        return hlo_infer_bad(
+            f, "matrices of sizes that do not fit, expected the same in the dim solved");
     hlo_infer_like(f, 1);
     return 0;
 }
@@ -250,8 +260,8 @@ int hlo_infer_fft(struct hlo_infer *f)
     if (hlo_infer_list(f, HLO_ATTR_FFT_LENGTH, -1, &length))
         return f->e->code;
     if (!length.count || length.count > s->rank)
-        return hlo_infer_bad(f, "%zu lengths for an operand of %d dims, expected 1 to that", length.count,
-                             s->rank);
+        return hlo_infer_bad(f, "%zu lengths for an operand of %d dims, expected 1 to that",
+                             length.count, s->rank);
     for (size_t n = 0; n < length.count; n++) {
         size_t d = s->rank - length.count + n;
         bool is_last = n + 1 == length.count;
@@ -263,7 +273,9 @@ int hlo_infer_fft(struct hlo_infer *f)
     hlo_infer_like(f, 0);
     f->claim = HLO_INFER_DIMS;
     int64_t last = length.dims[length.count - 1];
-    f->dims[f->rank - 1] = is_real && !is_inverse ? half(last) : is_real ? last : f->dims[f->rank - 1];
+    f->dims[f->rank - 1] = is_real && !is_inverse ? half(last)
+                           : is_real              ? last
+                                                  : f->dims[f->rank - 1];
     return 0;
 }
 
@@ -273,7 +285,8 @@ int hlo_infer_batch_norm_inference(struct hlo_infer *f)
 {
     const struct hlo_shape *s = f->operands[0];
     int64_t feature = hlo_infer_int(f, HLO_ATTR_FEATURE_INDEX, -1);
-    uint32_t vectors = f->opcode == HLO_OP_BATCH_NORM_GRAD ? f->operand_count - 1 : f->operand_count;
+    uint32_t vectors =
+        f->opcode == HLO_OP_BATCH_NORM_GRAD ? f->operand_count - 1 : f->operand_count;
 
     if (feature < 0 || feature >= s->rank)
         return hlo_infer_bad(f, "feature_index is %lld, expected a dim of the operand below %d",

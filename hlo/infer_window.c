@@ -38,11 +38,16 @@ static int parse_window(struct hlo_infer *f, uint8_t rank, struct hlo_window *w)
     return 0;
 }
 
-static int slide(struct hlo_infer *f, const struct hlo_window *w, uint8_t d, int64_t size, int64_t *out)
+static int slide(struct hlo_infer *f, const struct hlo_window *w, uint8_t d, int64_t size,
+                 int64_t *out)
 {
     *out = window_positions(w, d, size);
-    return *out < 0 ? hlo_infer_bad(f, "window dim %d does not fit, expected strides and dilations of 1 "
-                                    "or more and a result below 2^63", d) : 0;
+    return *out < 0
+               ? hlo_infer_bad(f,
+                               "window dim %d does not fit, expected strides and dilations of 1 "
+                               "or more and a result below 2^63",
+                               d)
+               : 0;
 }
 
 /* ---- reduce-window, select-and-scatter ---- */
@@ -107,8 +112,10 @@ static int check_groups(struct hlo_infer *f, const struct convolution *c)
     int64_t in_features = in->dims[c->d.in_feature], batch = in->dims[c->d.in_batch];
     int64_t out_features = kernel->dims[c->d.kernel_out];
 
-    if (c->feature_groups < 1 || c->batch_groups < 1 || (c->feature_groups > 1 && c->batch_groups > 1))
-        return hlo_infer_bad(f, "%lld feature and %lld batch groups, expected 1 or more of one kind",
+    if (c->feature_groups < 1 || c->batch_groups < 1 ||
+        (c->feature_groups > 1 && c->batch_groups > 1))
+        return hlo_infer_bad(f,
+                             "%lld feature and %lld batch groups, expected 1 or more of one kind",
                              (long long)c->feature_groups, (long long)c->batch_groups);
     if (in->dynamic || kernel->dynamic)
         return 0;
@@ -116,9 +123,9 @@ static int check_groups(struct hlo_infer *f, const struct convolution *c)
         out_features % c->feature_groups || out_features % c->batch_groups)
         return hlo_infer_bad(f, "features or batch are no multiple of the groups, expected one");
     if (in_features / c->feature_groups != kernel->dims[c->d.kernel_in])
-        return hlo_infer_bad(f, "%lld input features per group and %lld in the kernel, expected the same",
-                             (long long)(in_features / c->feature_groups),
-                             (long long)kernel->dims[c->d.kernel_in]);
+        return hlo_infer_bad(
+            f, "%lld input features per group and %lld in the kernel, expected the same",
+            (long long)(in_features / c->feature_groups), (long long)kernel->dims[c->d.kernel_in]);
     return 0;
 }
 
@@ -130,13 +137,14 @@ static int read_convolution(struct hlo_infer *f, struct convolution *c)
     if (!hlo_parse_conv_dims(labels->text, labels->size, &c->d))
         return hlo_infer_bad(f, "dim_labels are wrong, expected some such as b01f_01io->b01f");
     size_t named[3] = {0};
-    const char *bar = memchr(labels->text, '_', labels->size), *arrow = memchr(labels->text, '-', labels->size);
+    const char *bar = memchr(labels->text, '_', labels->size),
+               *arrow = memchr(labels->text, '-', labels->size);
     named[0] = (size_t)(bar - labels->text);
     named[1] = (size_t)(arrow - bar) - 1;
     named[2] = labels->size - named[0] - named[1] - 3;
     if (named[0] != in->rank || named[1] != kernel->rank)
-        return hlo_infer_bad(f, "dim_labels for %zu and %zu dims, expected %d and %d", named[0], named[1],
-                             in->rank, kernel->rank);
+        return hlo_infer_bad(f, "dim_labels for %zu and %zu dims, expected %d and %d", named[0],
+                             named[1], in->rank, kernel->rank);
     f->rank = (uint8_t)named[2];
     c->feature_groups = hlo_infer_int(f, HLO_ATTR_FEATURE_GROUP_COUNT, 1);
     c->batch_groups = hlo_infer_int(f, HLO_ATTR_BATCH_GROUP_COUNT, 1);
@@ -158,8 +166,9 @@ int hlo_infer_convolution(struct hlo_infer *f)
     for (uint8_t n = 0; n < c.d.spatial_count; n++) {
         int64_t size = kernel->dims[c.d.kernel_spatial[n]];
         if (size != c.w.size[n] && !kernel->dynamic)
-            return hlo_infer_bad(f, "window of size %lld over a kernel of size %lld, expected the same",
-                                 (long long)c.w.size[n], (long long)size);
+            return hlo_infer_bad(
+                f, "window of size %lld over a kernel of size %lld, expected the same",
+                (long long)c.w.size[n], (long long)size);
         if (slide(f, &c.w, n, in->dims[c.d.in_spatial[n]], &f->dims[c.d.out_spatial[n]]))
             return f->e->code;
     }

@@ -45,10 +45,10 @@ struct instance {
 /* A computation being walked: the instance itself, or a callee inside it. */
 struct frame {
     hlo_comp from;
-    uint32_t at;      /* next instruction, relative to the computation's first */
-    uint32_t map;     /* where the frame's ids start in `maps` */
-    uint32_t prefix;  /* into `prefixes` */
-    hlo_id call;      /* HLO_NONE for the instance itself */
+    uint32_t at;     /* next instruction, relative to the computation's first */
+    uint32_t map;    /* where the frame's ids start in `maps` */
+    uint32_t prefix; /* into `prefixes` */
+    hlo_id call;     /* HLO_NONE for the instance itself */
 };
 
 /* The copy made last of a meta, and under which prefix. */
@@ -62,9 +62,9 @@ struct inliner {
     struct hlo_builder *b;
     hlo_shape_id *shapes;
     struct meta_cache *metas; /* per meta of the source */
-    hlo_comp *shared;       /* applied computation -> its copy; HLO_NONE: not yet */
-    bool *is_named;         /* computation -> its name is taken by a copy */
-    hlo_id *first;          /* image of each source instruction; HLO_NONE: none yet */
+    hlo_comp *shared;         /* applied computation -> its copy; HLO_NONE: not yet */
+    bool *is_named;           /* computation -> its name is taken by a copy */
+    hlo_id *first;            /* image of each source instruction; HLO_NONE: none yet */
     struct instance *queue;
     size_t queued, queue_room;
     struct frame *frames;
@@ -73,11 +73,11 @@ struct inliner {
     size_t map_count, map_room;
     hlo_id *origin;
     size_t origin_count, origin_room;
-    struct str prefixes;    /* NUL-terminated scopes, 0 = none */
-    uint64_t *taken;        /* hashes of instruction names, open addressing, 0 empty */
+    struct str prefixes; /* NUL-terminated scopes, 0 = none */
+    uint64_t *taken;     /* hashes of instruction names, open addressing, 0 empty */
     size_t taken_mask, taken_count;
     uint64_t fresh;
-    hlo_id *ids;            /* operands or controls of one instruction */
+    hlo_id *ids; /* operands or controls of one instruction */
     size_t ids_room;
     hlo_comp *comps;
     size_t comps_room;
@@ -244,12 +244,16 @@ static int copy_shapes(struct inliner *in, struct err *e)
             BUG_ON(s->parts[p] >= i); /* interned before the tuple that holds it */
             parts[p] = in->shapes[s->parts[p]];
         }
-        struct hlo_shape_draft d = {.type = (enum hlo_type)s->type, .rank = s->rank,
-                                    .has_layout = s->has_layout, .dims = s->dims,
-                                    .dynamic = s->dynamic, .minor_to_major = s->minor_to_major,
+        struct hlo_shape_draft d = {.type = (enum hlo_type)s->type,
+                                    .rank = s->rank,
+                                    .has_layout = s->has_layout,
+                                    .dims = s->dims,
+                                    .dynamic = s->dynamic,
+                                    .minor_to_major = s->minor_to_major,
                                     .layout_rest = s->layout_rest,
                                     .layout_rest_size = s->layout_rest ? strlen(s->layout_rest) : 0,
-                                    .parts = parts, .part_count = s->part_count};
+                                    .parts = parts,
+                                    .part_count = s->part_count};
         code = hlo_build_shape(in->b, &d, &in->shapes[i], e);
     }
     free(parts);
@@ -262,7 +266,8 @@ static int new_computation(struct inliner *in, hlo_comp from, hlo_comp *to, stru
     struct str name = {0};
 
     str_add(&name, c->name);
-    while (in->is_named[from] || hlo_builder_find_computation(in->b, name.text, name.size) != HLO_NONE) {
+    while (in->is_named[from] ||
+           hlo_builder_find_computation(in->b, name.text, name.size) != HLO_NONE) {
         in->is_named[from] = false;
         str_clear(&name);
         str_add(&name, c->name);
@@ -271,8 +276,8 @@ static int new_computation(struct inliner *in, hlo_comp from, hlo_comp *to, stru
         if (name.failed)
             break;
     }
-    int code = name.failed ? no_memory(e)
-                           : hlo_build_computation(in->b, name.text, name.size, to, e);
+    int code =
+        name.failed ? no_memory(e) : hlo_build_computation(in->b, name.text, name.size, to, e);
     str_release(&name);
     in->is_named[from] = true;
     if (!code)
@@ -316,7 +321,8 @@ static int copy_called(struct inliner *in, hlo_id id, uint32_t prefix, struct er
     return 0;
 }
 
-/* Control predecessors that were replaced by an argument impose nothing: the argument comes first. */
+/* Control predecessors that were replaced by an argument impose nothing: the argument comes first.
+ */
 static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp to, hlo_id id,
                             hlo_id *out, struct err *e)
 {
@@ -341,13 +347,22 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
         return no_memory(e);
     }
     const struct hlo_text *literal = &in->m->literals[i->literal];
-    struct hlo_draft d = {
-        .computation = to, .opcode = i->opcode, .is_synthetic = i->is_synthetic,
-        .name = is_kept ? hlo_name(in->m, id) : name.text,
-        .shape = in->shapes[i->shape], .operands = in->ids, .operand_count = count,
-        .called = in->comps, .called_count = i->called_count, .controls = in->ids + count,
-        .control_count = i->control_count, .attrs = in->m->attr_pool + i->attrs,
-        .attr_count = i->attr_count, .number = i->number, .meta = meta, .at = SIZE_MAX};
+    struct hlo_draft d = {.computation = to,
+                          .opcode = i->opcode,
+                          .is_synthetic = i->is_synthetic,
+                          .name = is_kept ? hlo_name(in->m, id) : name.text,
+                          .shape = in->shapes[i->shape],
+                          .operands = in->ids,
+                          .operand_count = count,
+                          .called = in->comps,
+                          .called_count = i->called_count,
+                          .controls = in->ids + count,
+                          .control_count = i->control_count,
+                          .attrs = in->m->attr_pool + i->attrs,
+                          .attr_count = i->attr_count,
+                          .number = i->number,
+                          .meta = meta,
+                          .at = SIZE_MAX};
     d.name_size = (uint32_t)strlen(d.name);
     if (i->literal) {
         d.literal = literal->text;
@@ -363,7 +378,8 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
     return code;
 }
 
-static int push_frame(struct inliner *in, hlo_comp from, hlo_id call, uint32_t prefix, struct err *e)
+static int push_frame(struct inliner *in, hlo_comp from, hlo_id call, uint32_t prefix,
+                      struct err *e)
 {
     uint32_t count = in->m->computations[from].count;
 

@@ -1,14 +1,14 @@
 /* Which layer each instruction belongs to.
  *
- * Where op_name has scopes, these say it. Otherwise the weights do: a forward instruction belongs to
- * the layer whose weight it reads, else to that of its deepest operand; a backward instruction to that
- * of the forward instruction it mirrors; an update to its variable's. */
+ * Where op_name has scopes, these say it. Otherwise the weights do: a forward instruction belongs
+ * to the layer whose weight it reads, else to that of its deepest operand; a backward instruction
+ * to that of the forward instruction it mirrors; an update to its variable's. */
 #include "hlo/layers_internal.h"
 
 #include <string.h>
 
 enum {
-    USERS_MAX = 256,   /* users of one value looked at: masks are used everywhere and tell nothing */
+    USERS_MAX = 256, /* users of one value looked at: masks are used everywhere and tell nothing */
     READERS_MAX = 256, /* values looked at from one */
 };
 
@@ -45,8 +45,9 @@ static bool is_layer(const struct layering *l, uint32_t place)
     return l->places.items[place].is_layer;
 }
 
-/* What the operands say: the place of a layer's weight, else the deepest operand's; a weight outside
- * of layers counts where it is the variable's only use (not a table that every layer adds). */
+/* What the operands say: the place of a layer's weight, else the deepest operand's; a weight
+ * outside of layers counts where it is the variable's only use (not a table that every layer adds).
+ */
 static uint32_t place_from_operands(const struct layering *l, hlo_id id)
 {
     const struct hlo_roles_work *w = l->w;
@@ -59,7 +60,8 @@ static uint32_t place_from_operands(const struct layering *l, hlo_id id)
             uint32_t place = l->of[from];
             if (!place || w->is_free[p] || from == id || w->g.position[from] > w->g.position[id])
                 continue;
-            if (is_weight(l, p) && (is_layer(l, place) || !l->places.items[place].is_shared || is_weight(l, v))) {
+            if (is_weight(l, p) &&
+                (is_layer(l, place) || !l->places.items[place].is_shared || is_weight(l, v))) {
                 if (!by_weight || (is_layer(l, place) && !is_layer(l, by_weight)))
                     by_weight = place;
             } else if (is_weight(l, p)) {
@@ -86,7 +88,8 @@ static void find_shared(struct layering *l)
         hlo_reach_clear(r);
         hlo_reach_add(r, w->params[p].value);
         for (uint32_t n = 0; n < r->count && n < READERS_MAX && readers < 2; n++) {
-            for (uint32_t k = w->g.succ_first[r->queue[n]]; k < w->g.succ_first[r->queue[n] + 1]; k++) {
+            for (uint32_t k = w->g.succ_first[r->queue[n]]; k < w->g.succ_first[r->queue[n] + 1];
+                 k++) {
                 hlo_value u = w->g.succs[k];
                 if (w->phase[w->m->value_instruction[u]] != HLO_PHASE_FORWARD)
                     continue;
@@ -107,7 +110,8 @@ static uint32_t place_of_users(const struct layering *l, hlo_id id, enum hlo_pha
     for (uint32_t n = 0; n < hlo_at(l->w->m, id)->user_count; n++) {
         hlo_id u = hlo_user(l->w->m, id, n);
         uint32_t one = l->of[u];
-        if (!one || (phase != HLO_PHASE_COUNT && l->w->phase[u] != phase) || u == l->w->m->computations[l->w->m->entry].root)
+        if (!one || (phase != HLO_PHASE_COUNT && l->w->phase[u] != phase) ||
+            u == l->w->m->computations[l->w->m->entry].root)
             continue;
         if (place && place != one)
             return PLACE_OUTSIDE;
@@ -120,7 +124,8 @@ static void place_params(struct layering *l)
 {
     for (uint32_t p = 0; p < l->w->param_count; p++) {
         const struct hlo_param_role *r = &l->w->params[p];
-        uint32_t place = l->of_param[r->role == HLO_ROLE_OPTIMIZER_STATE && r->of != HLO_NONE ? r->of : p];
+        uint32_t place =
+            l->of_param[r->role == HLO_ROLE_OPTIMIZER_STATE && r->of != HLO_NONE ? r->of : p];
         if (place)
             l->of[l->w->m->value_instruction[r->value]] = place;
     }
@@ -133,7 +138,8 @@ static void place_loops(struct layering *l)
 
     for (hlo_comp c = m->computation_count; c-- > 0;) {
         const struct hlo_computation *comp = &m->computations[c];
-        bool is_body = comp->caller_count == 1 && hlo_at(m, comp->callers[0])->opcode == HLO_OP_WHILE;
+        bool is_body =
+            comp->caller_count == 1 && hlo_at(m, comp->callers[0])->opcode == HLO_OP_WHILE;
         uint32_t place = is_body ? l->of[comp->callers[0]] : PLACE_UNKNOWN;
         for (hlo_id id = comp->first; place && id < comp->first + comp->count; id++) {
             if (!l->of[id] || l->of[id] == PLACE_OUTSIDE)
@@ -147,7 +153,8 @@ static bool is_inside(const struct layering *l, const struct hlo_reach *r, hlo_i
 {
     const struct hlo_module *m = l->w->m;
 
-    if (l->w->phase[u] != HLO_PHASE_FORWARD || l->of[u] != place || m->leaf_base[u] == m->leaf_base[u + 1])
+    if (l->w->phase[u] != HLO_PHASE_FORWARD || l->of[u] != place ||
+        m->leaf_base[u] == m->leaf_base[u + 1])
         return false;
     for (uint32_t n = 0; n < hlo_at(m, u)->operand_count; n++) {
         hlo_id operand = hlo_operand(m, u, n);
@@ -161,9 +168,9 @@ static bool is_inside(const struct layering *l, const struct hlo_reach *r, hlo_i
 }
 
 /* A layer that normalises first reads its input x before any weight: x * x, the mean and so on only
- * seem to belong to the layer that made x. Where all that is computed from x alone, a reduction among
- * it, is used by other places only, it moves to the first of these; outside when nothing follows (the
- * softmax of the loss). */
+ * seem to belong to the layer that made x. Where all that is computed from x alone, a reduction
+ * among it, is used by other places only, it moves to the first of these; outside when nothing
+ * follows (the softmax of the loss). */
 static void move_to_reader(struct layering *l, hlo_id x)
 {
     const struct hlo_module *m = l->w->m;
@@ -188,7 +195,8 @@ static void move_to_reader(struct layering *l, hlo_id x)
         hlo_id from = m->value_instruction[r->queue[n]];
         for (uint32_t k = 0; k < hlo_at(m, from)->user_count; k++) {
             hlo_id u = hlo_user(m, from, k);
-            if (l->w->phase[u] != HLO_PHASE_FORWARD || m->leaf_base[u] == m->leaf_base[u + 1] || r->has[m->leaf_base[u]])
+            if (l->w->phase[u] != HLO_PHASE_FORWARD || m->leaf_base[u] == m->leaf_base[u + 1] ||
+                r->has[m->leaf_base[u]])
                 continue;
             if (l->of[u] == mine)
                 return;
@@ -208,7 +216,8 @@ static bool may_end_a_layer(const struct layering *l, hlo_id id, const bool *is_
     uint32_t readers = 0;
 
     if (l->w->phase[id] != HLO_PHASE_FORWARD || is_given[id] || !l->of[id] ||
-        hlo_at(m, id)->user_count > USERS_MAX || hlo_shape(m, id)->leaf_count != 1 || !l->data.has[m->leaf_base[id]])
+        hlo_at(m, id)->user_count > USERS_MAX || hlo_shape(m, id)->leaf_count != 1 ||
+        !l->data.has[m->leaf_base[id]])
         return false;
     for (uint32_t n = 0; n < hlo_at(m, id)->user_count; n++)
         readers += l->w->phase[hlo_user(m, id, n)] == HLO_PHASE_FORWARD;
@@ -232,8 +241,9 @@ static void place_forward(struct layering *l, const bool *is_given)
     for (uint32_t n = w->g.order_count; n-- > 0;) { /* a shared table's copies for one layer */
         hlo_id id = w->g.order[n];
         hlo_value v = w->m->leaf_base[id];
-        if (w->phase[id] != HLO_PHASE_FORWARD || is_given[id] || v == w->m->leaf_base[id + 1] || !is_weight(l, v) ||
-            hlo_at(w->m, id)->opcode == HLO_OP_PARAMETER || !l->places.items[l->of[id]].is_shared)
+        if (w->phase[id] != HLO_PHASE_FORWARD || is_given[id] || v == w->m->leaf_base[id + 1] ||
+            !is_weight(l, v) || hlo_at(w->m, id)->opcode == HLO_OP_PARAMETER ||
+            !l->places.items[l->of[id]].is_shared)
             continue;
         uint32_t place = place_of_users(l, id, HLO_PHASE_FORWARD);
         l->of[id] = is_layer(l, place) ? place : l->of[id];
@@ -277,7 +287,8 @@ static void place_backward(struct layering *l, uint32_t *at)
         for (hlo_value v = w->m->leaf_base[id]; v < w->m->leaf_base[id + 1]; v++) {
             for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
                 hlo_id from = w->m->value_instruction[w->g.preds[k]];
-                if (w->phase[from] != HLO_PHASE_BACKWARD || !l->data.has[w->g.preds[k]] || w->g.position[from] >= n)
+                if (w->phase[from] != HLO_PHASE_BACKWARD || !l->data.has[w->g.preds[k]] ||
+                    w->g.position[from] >= n)
                     continue; /* turned weights have no place in time */
                 has_backward = true;
                 if (at[from] <= most) {
@@ -305,8 +316,8 @@ static void place_backward(struct layering *l, uint32_t *at)
     }
 }
 
-/* What only makes a variable's gradient belongs to the variable: a weight's product may read the layer
- * before, a sum for a bias reads nothing of its own. */
+/* What only makes a variable's gradient belongs to the variable: a weight's product may read the
+ * layer before, a sum for a bias reads nothing of its own. */
 static void place_gradients(struct layering *l, const bool *is_given)
 {
     const struct hlo_module *m = l->w->m;
@@ -338,8 +349,10 @@ static void place_update(struct layering *l)
 
     for (uint32_t p = 0; p < w->param_count; p++) {
         const struct hlo_param_role *r = &w->params[p];
-        uint32_t place = l->of_param[r->role == HLO_ROLE_OPTIMIZER_STATE && r->of != HLO_NONE ? r->of : p];
-        if (place && r->updated != HLO_NONE && w->phase[w->m->value_instruction[r->updated]] == HLO_PHASE_UPDATE)
+        uint32_t place =
+            l->of_param[r->role == HLO_ROLE_OPTIMIZER_STATE && r->of != HLO_NONE ? r->of : p];
+        if (place && r->updated != HLO_NONE &&
+            w->phase[w->m->value_instruction[r->updated]] == HLO_PHASE_UPDATE)
             l->of[w->m->value_instruction[r->updated]] = place;
     }
     for (uint32_t n = w->g.order_count; n-- > 0;) {
@@ -399,8 +412,10 @@ static bool number_layers(struct layering *l)
         rank[n] = (struct ranked){n, 0};
     for (hlo_id id = 0; id < w->m->count && ok; id++) {
         uint32_t place = l->of[id];
-        is_used[place] |= is_layer(l, place) && (w->phase[id] == HLO_PHASE_FORWARD || w->phase[id] == HLO_PHASE_BACKWARD);
-        if (w->phase[id] == HLO_PHASE_FORWARD && l->depth[id] > rank[place].depth && w->g.position[id] != HLO_NONE)
+        is_used[place] |= is_layer(l, place) &&
+                          (w->phase[id] == HLO_PHASE_FORWARD || w->phase[id] == HLO_PHASE_BACKWARD);
+        if (w->phase[id] == HLO_PHASE_FORWARD && l->depth[id] > rank[place].depth &&
+            w->g.position[id] != HLO_NONE)
             rank[place].depth = l->depth[id];
     }
     if (ok)
@@ -472,8 +487,9 @@ int hlo_roles_layers(struct hlo_roles_work *w, struct err *e)
     l.of = mem_try(w->m->count, sizeof *l.of);
     l.paths = mem_try(w->param_count, sizeof *l.paths);
     l.depth = mem_try(w->m->count, sizeof *l.depth);
-    bool ok = is_given && at && l.of_param && l.of && l.paths && l.depth && hlo_reach_init(&l.data, &w->g) &&
-              mem_grow(&l.places.items, &l.places.room, 0, 2) && find_layers(&l, is_given, at);
+    bool ok = is_given && at && l.of_param && l.of && l.paths && l.depth &&
+              hlo_reach_init(&l.data, &w->g) && mem_grow(&l.places.items, &l.places.room, 0, 2) &&
+              find_layers(&l, is_given, at);
     free(is_given);
     free(at);
     free(l.of_param);

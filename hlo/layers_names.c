@@ -29,7 +29,8 @@ static uint32_t *find_slot(const struct places *p, const char *name, size_t size
 {
     size_t at = mem_hash(name, size, 0) & (p->slot_count - 1);
 
-    while (p->slots[at] && (strncmp(p->items[p->slots[at]].name, name, size) || p->items[p->slots[at]].name[size]))
+    while (p->slots[at] &&
+           (strncmp(p->items[p->slots[at]].name, name, size) || p->items[p->slots[at]].name[size]))
         at = (at + 1) & (p->slot_count - 1);
     return &p->slots[at];
 }
@@ -87,8 +88,8 @@ static bool is_index(const char *path)
     return !path[strspn(path, "0123456789/")] || (rest && !rest[strspn(rest, "0123456789/")]);
 }
 
-/* "" for all but variables, and for mere indices. Arguments in a tuple, st[0]['fc1']['kernel']: that all
- * variables share "st/0" makes it no layer, it is left out. */
+/* "" for all but variables, and for mere indices. Arguments in a tuple, st[0]['fc1']['kernel']:
+ * that all variables share "st/0" makes it no layer, it is left out. */
 static void set_paths(struct layering *l)
 {
     const struct hlo_roles_work *w = l->w;
@@ -96,7 +97,8 @@ static void set_paths(struct layering *l)
     size_t size = 0, shortest = SIZE_MAX;
 
     for (uint32_t p = 0; p < w->param_count; p++) {
-        const char *path = w->params[p].role == HLO_ROLE_VARIABLE ? hlo_path_without_root(w->paths[p]) : "";
+        const char *path =
+            w->params[p].role == HLO_ROLE_VARIABLE ? hlo_path_without_root(w->paths[p]) : "";
         l->paths[p] = is_index(path) ? "" : path;
         if (!*l->paths[p])
             continue;
@@ -112,14 +114,15 @@ static void set_paths(struct layering *l)
         l->paths[p] += *l->paths[p] ? size + 1 : 0;
 }
 
-/* A module beside numbered layers that has a matrix and at least one more variable is a layer too: the
- * stem of a residual network. A lone matrix (a table, a projection) or norm is not. */
+/* A module beside numbered layers that has a matrix and at least one more variable is a layer too:
+ * the stem of a residual network. A lone matrix (a table, a projection) or norm is not. */
 struct sibling {
     uint32_t place, count;
     bool has_matrix;
 };
 
-static bool count_sibling(struct layering *l, uint32_t p, struct sibling *list, const bool *is_parent)
+static bool count_sibling(struct layering *l, uint32_t p, struct sibling *list,
+                          const bool *is_parent)
 {
     const char *path = path_of(l, p);
     size_t end = strlen(path);
@@ -155,8 +158,8 @@ static size_t count_parts(const struct layering *l)
     return parts;
 }
 
-/* The numbered module that variable `p` is in: a container of further modules, or, when the model has
- * no such, a plain layer. */
+/* The numbered module that variable `p` is in: a container of further modules, or, when the model
+ * has no such, a plain layer. */
 static size_t numbered_module(const char *path, bool containers)
 {
     size_t dir = parent_of(path, strlen(path)), size = hlo_layer_of_path(path, dir);
@@ -219,8 +222,8 @@ static bool is_sliced(const struct hlo_roles_work *w, hlo_value v, int hops)
         uint16_t op = hlo_at(w->m, w->m->value_instruction[s])->opcode;
         if (op == HLO_OP_DYNAMIC_SLICE || op == HLO_OP_GATHER)
             return true;
-        if ((w->g.is_flow[s] || op == HLO_OP_RESHAPE || op == HLO_OP_CONVERT) && op != HLO_OP_WHILE &&
-            op != HLO_OP_TUPLE && hops && is_sliced(w, s, hops - 1))
+        if ((w->g.is_flow[s] || op == HLO_OP_RESHAPE || op == HLO_OP_CONVERT) &&
+            op != HLO_OP_WHILE && op != HLO_OP_TUPLE && hops && is_sliced(w, s, hops - 1))
             return true;
     }
     return false;
@@ -250,7 +253,8 @@ static bool name_loop(struct layering *l, hlo_id loop, uint32_t *count)
     const struct hlo_module *m = l->w->m;
     const struct hlo_computation *body = &m->computations[hlo_called(m, loop, 0)];
     const char *name = NULL;
-    uint32_t place = PLACE_UNKNOWN, leaves = body->param_count == 1 ? hlo_shape(m, loop)->leaf_count : 0;
+    uint32_t place = PLACE_UNKNOWN,
+             leaves = body->param_count == 1 ? hlo_shape(m, loop)->leaf_count : 0;
     size_t size = 0;
     char fresh[24];
 
@@ -344,8 +348,8 @@ static uint32_t numbered_place(struct layering *l, const char *scope, size_t siz
     return has_layers ? PLACE_UNKNOWN : hlo_place(l, scope, size, true);
 }
 
-/* TensorFlow numbers whole models: functional_2_1/dense_1. A numbered module that nearly all scopes of
- * the backward pass are in is not a layer. False when there is none. */
+/* TensorFlow numbers whole models: functional_2_1/dense_1. A numbered module that nearly all scopes
+ * of the backward pass are in is not a layer. False when there is none. */
 static bool common_module(const struct hlo_module *m, struct str *name)
 {
     struct str scope = {0};
@@ -374,7 +378,8 @@ static bool common_module(const struct hlo_module *m, struct str *name)
         }
     }
     str_release(&scope);
-    bool is_module = all > 1 && count * 4 >= all * 3 && hlo_layer_of_path(name->text, name->size) == name->size;
+    bool is_module =
+        all > 1 && count * 4 >= all * 3 && hlo_layer_of_path(name->text, name->size) == name->size;
     return is_module;
 }
 
@@ -423,7 +428,8 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
         *found |= by_meta[n] > PLACE_OUTSIDE;
     }
     for (uint32_t n = 2; n < l->places.count && has_marks && !known.any; n++)
-        l->places.items[n].is_layer &= l->places.items[n].is_derived; /* not the optimizer's adam_1 */
+        l->places.items[n].is_layer &=
+            l->places.items[n].is_derived; /* not the optimizer's adam_1 */
     for (hlo_id id = 0; id < m->count && *found; id++) {
         uint32_t place = by_meta[m->instructions[id].meta];
         if (place && (place != PLACE_OUTSIDE || !l->of[id]))

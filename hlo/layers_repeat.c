@@ -5,10 +5,10 @@
 #include <string.h>
 
 enum {
-    PERIOD_MAX = 512,    /* variables of one layer */
-    USES_MAX = 1 << 16,  /* variables looked at */
-    RUNS_MAX = 64,       /* kinds of layers */
-    NEAR = 32,           /* instructions between two readers in one layer */
+    PERIOD_MAX = 512,   /* variables of one layer */
+    USES_MAX = 1 << 16, /* variables looked at */
+    RUNS_MAX = 64,      /* kinds of layers */
+    NEAR = 32,          /* instructions between two readers in one layer */
 };
 
 struct use {
@@ -80,7 +80,8 @@ static bool order_of_need(const struct layering *l, uint32_t *order)
     return ok;
 }
 
-/* Where the result of `id` first meets something else: through views and the like with one reader. */
+/* Where the result of `id` first meets something else: through views and the like with one reader.
+ */
 static hlo_id join_of(const struct layering *l, hlo_id id)
 {
     const struct hlo_module *m = l->w->m;
@@ -104,8 +105,8 @@ static hlo_id join_of(const struct layering *l, hlo_id id)
     return id;
 }
 
-/* The operation that first reads a variable for data, looking through views of it. False when others
- * do far from it: a table that all layers share has no place in the order. */
+/* The operation that first reads a variable for data, looking through views of it. False when
+ * others do far from it: a table that all layers share has no place in the order. */
 static bool first_use(const struct layering *l, uint32_t p, const uint32_t *order, struct use *out)
 {
     const struct hlo_roles_work *w = l->w;

@@ -16,7 +16,7 @@ enum {
     LEX_START = 1, /* may begin a name: A-Z a-z _ */
     LEX_NAME = 2,  /* may stand in one: also 0-9 . - */
     LEX_DIGIT = 4,
-    LEX_BLANK = 8, /* space, tab, newline, carriage return */
+    LEX_BLANK = 8,    /* space, tab, newline, carriage return */
     LEX_QUOTED = 16,  /* to be looked at in a string: quotes, backslash, the end */
     LEX_BRACKET = 32, /* to be looked at in brackets: brackets, quote, slash, the end */
 };

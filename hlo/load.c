@@ -1,4 +1,5 @@
-/* Bytes from a file, standard input or memory; gzip undone; form found by content; reader called. */
+/* Bytes from a file, standard input or memory; gzip undone; form found by content; reader called.
+ */
 #include "hlo/read.h"
 #include "hlo/text.h"
 
@@ -10,7 +11,7 @@
 #include <zlib.h>
 
 enum {
-    HEAD_BYTES = 1 << 16,  /* enough to tell HLO from nonsense before reading all of it */
+    HEAD_BYTES = 1 << 16, /* enough to tell HLO from nonsense before reading all of it */
     DETECT_BYTES = 4096,
     CHUNK_BYTES = 1 << 20,
 };
@@ -79,7 +80,8 @@ static bool is_binary(const char *p, const char *end)
 /* `field:` or `message {` of the messages a file may begin with. */
 static bool is_proto_text(const char *p, const char *end)
 {
-    static const char *const messages[] = {"hlo_module", "hlo", "computations", "host_program_shape"};
+    static const char *const messages[] = {"hlo_module", "hlo", "computations",
+                                           "host_program_shape"};
     const char *word = p;
 
     while (p < end && ((*p >= 'a' && *p <= 'z') || *p == '_'))
@@ -118,14 +120,19 @@ static int detect(const struct bytes *b, enum hlo_format *out, struct err *e)
         char first = b->data[0]; /* the tags of fields 1, 2, 3 holding a message or text */
         *out = HLO_FORMAT_PROTO;
         return first == 0x0a || first == 0x12 || first == 0x1a
-                   ? 0 : err_set(e, ERR_INPUT, "this is not HLO, expected HLO as text, JSON or "
-                                 "proto (the first byte is 0x%02x)", (unsigned char)first);
+                   ? 0
+                   : err_set(e, ERR_INPUT,
+                             "this is not HLO, expected HLO as text, JSON or "
+                             "proto (the first byte is 0x%02x)",
+                             (unsigned char)first);
     }
     if (is_mlir(p, end))
-        return err_set(e, ERR_INPUT, "this is MLIR (StableHLO), expected HLO: in JAX, "
+        return err_set(e, ERR_INPUT,
+                       "this is MLIR (StableHLO), expected HLO: in JAX, "
                        "lowered.as_text(dialect='hlo')");
-    *out = *p == '{' ? HLO_FORMAT_JSON : is_proto_text(p, end) ? HLO_FORMAT_PROTO_TEXT
-                                                               : HLO_FORMAT_TEXT;
+    *out = *p == '{'               ? HLO_FORMAT_JSON
+           : is_proto_text(p, end) ? HLO_FORMAT_PROTO_TEXT
+                                   : HLO_FORMAT_TEXT;
     return 0;
 }
 
@@ -155,8 +162,9 @@ static int inflate_step(z_stream *z, struct bytes *out, size_t most, bool *done,
         return err_set(e, ERR_MEMORY, "not enough memory to unpack gzip");
     if (rc == Z_BUF_ERROR || (rc == Z_OK && !z->avail_in && z->avail_out))
         return err_set(e, ERR_INPUT, "gzip data ends early, expected more: the file is cut off");
-    return rc == Z_OK ? 0 : err_set(e, ERR_INPUT, "gzip data is damaged (%.100s)",
-                                    z->msg ? z->msg : "no zlib stream");
+    return rc == Z_OK ? 0
+                      : err_set(e, ERR_INPUT, "gzip data is damaged (%.100s)",
+                                z->msg ? z->msg : "no zlib stream");
 }
 
 static int unpack(const struct bytes *in, size_t most, struct bytes *out, struct err *e)
@@ -209,8 +217,10 @@ static int read_bytes(const struct origin *from, int file, size_t expected, stru
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return err_set(e, ERR_IO, errno == EISDIR ? "this is a directory, expected a file"
-                           : "cannot be read: %.200s", strerror(errno));
+            return err_set(e, ERR_IO,
+                           errno == EISDIR ? "this is a directory, expected a file"
+                                           : "cannot be read: %.200s",
+                           strerror(errno));
         if (!n)
             break;
         b->size += (size_t)n;
@@ -285,8 +295,8 @@ static int load_bytes(const struct origin *from, struct bytes *raw, struct hlo_m
 
 static struct origin origin_of(const char *name, const struct hlo_load_options *o)
 {
-    int64_t most = o && o->max_bytes > 0 && o->max_bytes < HLO_BYTES_MAX ? o->max_bytes
-                                                                         : HLO_BYTES_MAX;
+    int64_t most =
+        o && o->max_bytes > 0 && o->max_bytes < HLO_BYTES_MAX ? o->max_bytes : HLO_BYTES_MAX;
     return (struct origin){name, (size_t)most, o ? o->module : -1};
 }
 
@@ -335,8 +345,8 @@ int hlo_load_memory(const char *name, const void *data, size_t size,
 {
     struct origin from = origin_of(name, o);
     struct bytes raw = {0};
-    int rc = size > from.most ? too_large((int64_t)from.most, e)
-                              : reserve(&raw, size ? size : 1, e);
+    int rc =
+        size > from.most ? too_large((int64_t)from.most, e) : reserve(&raw, size ? size : 1, e);
 
     *out = NULL;
     if (!rc) {

@@ -188,7 +188,8 @@ void str_release(struct str *s)
     memset(s, 0, sizeof *s);
 }
 
-/* The 1 to 7 bytes at p as the low bytes of a word; fixed sizes, as copies of any size are calls. */
+/* The 1 to 7 bytes at p as the low bytes of a word; fixed sizes, as copies of any size are calls.
+ */
 static uint64_t tail_word(const unsigned char *p, size_t size)
 {
     uint64_t word = 0;

@@ -33,13 +33,13 @@ struct parse_cached_shape {
 };
 
 struct parse_frames {
-    struct hlo_text *files;     /* by id - 1, as between the quotes */
+    struct hlo_text *files; /* by id - 1, as between the quotes */
     size_t file_count, file_room;
     struct parse_location {
         uint32_t file, line;
     } * locations;
     size_t location_count, location_room;
-    uint32_t *frames;           /* location of each frame */
+    uint32_t *frames; /* location of each frame */
     size_t frame_count, frame_room;
 };
 
@@ -98,15 +98,15 @@ struct parser {
     struct hlo_builder *b;
     struct hlo_module *m;
     struct err *e;
-    int depth;                    /* of nested operands and tuples */
-    bool is_single;               /* no braces: unknown operands with a shape become parameters */
+    int depth;      /* of nested operands and tuples */
+    bool is_single; /* no braces: unknown operands with a shape become parameters */
 
-    hlo_comp computation;         /* being read */
-    hlo_id *ids;                  /* stack of operands */
+    hlo_comp computation; /* being read */
+    hlo_id *ids;          /* stack of operands */
     size_t id_count, id_room;
-    hlo_shape_id *parts;          /* stack of tuple elements */
+    hlo_shape_id *parts; /* stack of tuple elements */
     size_t part_count, part_room;
-    struct hlo_attr *attrs;       /* of the instruction being read */
+    struct hlo_attr *attrs; /* of the instruction being read */
     size_t attr_count, attr_room;
     hlo_comp *called;
     size_t called_count, called_room;
@@ -116,23 +116,23 @@ struct parser {
     size_t waiting_count, waiting_room;
     struct parse_elements elements;
     struct parse_names names;
-    uint32_t fresh;               /* names given so far */
+    uint32_t fresh;                         /* names given so far */
     struct parse_computation *computations; /* by hlo_comp */
     size_t computation_count, computation_room;
     hlo_comp entry, last;
-    uint32_t parameters;          /* of a single instruction */
-    uint16_t wrapped;             /* X of the X-start just read; HLO_OP_UNKNOWN: none */
+    uint32_t parameters; /* of a single instruction */
+    uint16_t wrapped;    /* X of the X-start just read; HLO_OP_UNKNOWN: none */
 
     struct parse_alias *aliases;
     size_t alias_count, alias_room;
     struct hlo_text *header;
     size_t header_count, header_room;
     struct parse_frames frames;
-    char *scratch;                /* unescaped op_type, op_name, source_file */
+    char *scratch; /* unescaped op_type, op_name, source_file */
     size_t scratch_count, scratch_room;
 
     struct parse_cached_shape shapes[PARSE_SHAPES_CACHED];
-    uint8_t attr_slots[PARSE_ATTR_SLOTS]; /* key + 1 by name hash, linear probing */
+    uint8_t attr_slots[PARSE_ATTR_SLOTS];  /* key + 1 by name hash, linear probing */
     uint8_t attr_sizes[PARSE_SPECIAL_END]; /* of the names, by key */
 };
 
@@ -169,7 +169,7 @@ bool parse_at_shape(const char *at);
 
 /* `text` is followed by PARSE_SLACK readable bytes, of the input's padding or otherwise. */
 enum { PARSE_SLACK = 8 };
-void parse_names_begin(struct parser *p); /* a new computation */
+void parse_names_begin(struct parser *p);                                 /* a new computation */
 hlo_id parse_find(const struct parser *p, const char *text, size_t size); /* HLO_NONE: none */
 /* A name soon to be made: hashes it once, brings its slot near, which in a large module is far. */
 void parse_names_expect(struct parser *p, const char *text, size_t size);

@@ -1,5 +1,5 @@
-/* input_output_alias={ {1}: (0, {}, must-alias), ... } and buffer_donor={ (3, {}), ... }. The header
- * comes before any shape: indices wait as places in the text until the leaves are known. */
+/* input_output_alias={ {1}: (0, {}, must-alias), ... } and buffer_donor={ (3, {}), ... }. The
+ * header comes before any shape: indices wait as places in the text until the leaves are known. */
 #include "hlo/parse.h"
 
 #include <string.h>
@@ -37,8 +37,10 @@ static int parse_source(struct parser *p, struct parse_alias *alias)
         const char *word_end = lex_name_end(p->at);
         alias->must = lex_is_word(p->at, "must-alias") || lex_is_word(p->at, "must_alias");
         if (!alias->must && !lex_is_word(p->at, "may-alias") && !lex_is_word(p->at, "may_alias"))
-            return parse_fail(p, p->at, "\"%.*s\" is no kind of alias, expected may-alias or "
-                              "must-alias", PARSE_WORD(p->at));
+            return parse_fail(p, p->at,
+                              "\"%.*s\" is no kind of alias, expected may-alias or "
+                              "must-alias",
+                              PARSE_WORD(p->at));
         p->at = word_end;
     }
     return parse_expect(p, ')', "after the parameter of an alias");
@@ -174,8 +176,10 @@ static int resolve(struct leaf_finder *f, const struct entry_shapes *s,
 {
     *out = (struct hlo_alias){.must = alias->must};
     if (alias->param >= s->count || s->params[alias->param] == HLO_NONE)
-        return parse_fail(f->p, alias->param_index, "no parameter %lld in the entry computation, "
-                          "expected a number below %u", (long long)alias->param, s->count);
+        return parse_fail(f->p, alias->param_index,
+                          "no parameter %lld in the entry computation, "
+                          "expected a number below %u",
+                          (long long)alias->param, s->count);
     out->param = (uint32_t)alias->param;
     if (alias->out && find_leaf(f, alias->out, s->root, &out->out))
         return f->p->e->code;

@@ -1,5 +1,6 @@
-/* Sugar of asynchronous instructions: `X-start(...)`, `X-update(...)`, `X-done(...)` for any opcode X
- * stand for async-start with a computation that holds nothing but X, async-update and async-done. */
+/* Sugar of asynchronous instructions: `X-start(...)`, `X-update(...)`, `X-done(...)` for any opcode
+ * X stand for async-start with a computation that holds nothing but X, async-update and async-done.
+ */
 #include "hlo/parse.h"
 
 #include <string.h>
@@ -46,9 +47,11 @@ static int wrap_computation(struct parser *p, hlo_comp *out)
 static int wrap_parameters(struct parser *p, const struct hlo_draft *d, hlo_comp c, hlo_id *params)
 {
     for (uint32_t n = 0; n < d->operand_count; n++) {
-        struct hlo_draft param = {.computation = c, .opcode = HLO_OP_PARAMETER, .number = n, .at = d->at};
+        struct hlo_draft param = {
+            .computation = c, .opcode = HLO_OP_PARAMETER, .number = n, .at = d->at};
         if (d->operands[n] == HLO_NONE)
-            return parse_fail(p, p->input + d->at, "an operand that is defined later, expected it before");
+            return parse_fail(p, p->input + d->at,
+                              "an operand that is defined later, expected it before");
         param.shape = hlo_builder_at(p->b, d->operands[n])->shape;
         if (hlo_build_instruction(p->b, &param, &params[n], p->e))
             return parse_place(p, p->input + d->at, p->e->code);
@@ -84,11 +87,17 @@ int parse_async_start(struct parser *p, struct hlo_draft *d, uint16_t wrapped)
     hlo_id root;
 
     if (s->type != HLO_TUPLE || s->part_count < 2)
-        return parse_fail(p, p->input + d->at, "result of an asynchronous start is no tuple of operands "
+        return parse_fail(p, p->input + d->at,
+                          "result of an asynchronous start is no tuple of operands "
                           "and result, expected one");
-    struct hlo_draft inner = {.computation = 0, .opcode = wrapped, .is_root = true, .shape = s->parts[1],
-                              .called = d->called, .called_count = d->called_count,
-                              .operand_count = d->operand_count, .at = d->at};
+    struct hlo_draft inner = {.computation = 0,
+                              .opcode = wrapped,
+                              .is_root = true,
+                              .shape = s->parts[1],
+                              .called = d->called,
+                              .called_count = d->called_count,
+                              .operand_count = d->operand_count,
+                              .at = d->at};
     if (wrap_computation(p, &c))
         return p->e->code;
     hlo_id *params = mem_try(d->operand_count, sizeof *params);

@@ -81,12 +81,22 @@ const char *parse_value_end(const char *p, uint16_t key)
         return mesh_end(p);
     for (;;) {
         switch (*p) {
-        case '\0': case ' ': case ',': case '\n': case '\r': case '\t': case ')': case '}': case ']':
+        case '\0':
+        case ' ':
+        case ',':
+        case '\n':
+        case '\r':
+        case '\t':
+        case ')':
+        case '}':
+        case ']':
             return p;
         case '"':
             p = lex_string_end(p);
             break;
-        case '{': case '[': case '(':
+        case '{':
+        case '[':
+        case '(':
             p = lex_group_end(p);
             break;
         default:
@@ -142,8 +152,10 @@ static int control_list(struct parser *p)
         const char *name = p->at + (*p->at == '%'), *end = lex_name_end(name);
         hlo_id id = parse_find(p, name, (size_t)(end - name));
         if (end == name || id == HLO_NONE)
-            return parse_fail(p, p->at, "\"%.*s\" is not defined, expected the name of an earlier "
-                              "instruction of this computation", PARSE_NAME(name));
+            return parse_fail(p, p->at,
+                              "\"%.*s\" is not defined, expected the name of an earlier "
+                              "instruction of this computation",
+                              PARSE_NAME(name));
         if (!mem_grow(&p->controls, &p->control_room, p->control_count, 1))
             return parse_memory(p);
         p->controls[p->control_count++] = id;
@@ -169,9 +181,13 @@ static int parse_index(struct parser *p, struct hlo_draft *d)
 static int parse_special(struct parser *p, unsigned key, struct hlo_draft *d)
 {
     switch (key) {
-    case PARSE_BODY: case PARSE_SELECT: case PARSE_TRUE:
+    case PARSE_BODY:
+    case PARSE_SELECT:
+    case PARSE_TRUE:
         return set_called(p, 0, p->at);
-    case PARSE_CONDITION: case PARSE_SCATTER: case PARSE_FALSE:
+    case PARSE_CONDITION:
+    case PARSE_SCATTER:
+    case PARSE_FALSE:
         return set_called(p, 1, p->at);
     case PARSE_CONTROLS:
         return control_list(p);
@@ -226,8 +242,10 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
                           PARSE_NAME(name), hlo_attr_example((enum hlo_attr_key)key));
     if (key == HLO_ATTR_UNKNOWN && end == value)
         return parse_fail(p, value, "attribute %.*s has no value, expected one", PARSE_NAME(name));
-    bool fits = key == HLO_ATTR_METADATA ? *value == '{' && end[-1] == '}' /* it is read below */
-                : key == HLO_ATTR_UNKNOWN || hlo_attr_fits((enum hlo_attr_key)key, value, (size_t)(end - value));
+    bool fits = key == HLO_ATTR_METADATA
+                    ? *value == '{' && end[-1] == '}' /* it is read below */
+                    : key == HLO_ATTR_UNKNOWN ||
+                          hlo_attr_fits((enum hlo_attr_key)key, value, (size_t)(end - value));
     if (!fits)
         return parse_fail(p, value, "the value of %s is wrong, expected %s", key_name(key),
                           hlo_attr_example((enum hlo_attr_key)key));

@@ -9,17 +9,20 @@ static int intern(struct parser *p, const struct hlo_shape_draft *d, hlo_shape_i
     return hlo_build_shape(p->b, d, out, p->e);
 }
 
-static int intern_array(struct parser *p, const struct hlo_infer *f, uint8_t type, hlo_shape_id *out)
+static int intern_array(struct parser *p, const struct hlo_infer *f, uint8_t type,
+                        hlo_shape_id *out)
 {
-    struct hlo_shape_draft d = {.type = (enum hlo_type)type, .rank = f->rank, .dims = f->dims,
-                                .layout_rest = ""};
+    struct hlo_shape_draft d = {
+        .type = (enum hlo_type)type, .rank = f->rank, .dims = f->dims, .layout_rest = ""};
 
     return intern(p, &d, out);
 }
 
-static int intern_tuple(struct parser *p, const hlo_shape_id *parts, uint32_t count, hlo_shape_id *out)
+static int intern_tuple(struct parser *p, const hlo_shape_id *parts, uint32_t count,
+                        hlo_shape_id *out)
 {
-    struct hlo_shape_draft d = {.type = HLO_TUPLE, .layout_rest = "", .parts = parts, .part_count = count};
+    struct hlo_shape_draft d = {
+        .type = HLO_TUPLE, .layout_rest = "", .parts = parts, .part_count = count};
 
     return intern(p, &d, out);
 }
@@ -32,7 +35,8 @@ static hlo_shape_id shape_of(struct parser *p, const struct hlo_draft *d, uint32
 /* Instructions that hand on what they get. */
 static int infer_moved(struct parser *p, const struct hlo_draft *d, hlo_shape_id *out, bool *found)
 {
-    const struct hlo_shape *s = d->operand_count ? hlo_builder_shape(p->b, shape_of(p, d, 0)) : NULL;
+    const struct hlo_shape *s =
+        d->operand_count ? hlo_builder_shape(p->b, shape_of(p, d, 0)) : NULL;
 
     *found = true;
     switch (d->opcode) {
@@ -40,7 +44,10 @@ static int infer_moved(struct parser *p, const struct hlo_draft *d, hlo_shape_id
         *found = s && s->type == HLO_TUPLE && d->number < s->part_count;
         *out = *found ? s->parts[d->number] : 0;
         return 0;
-    case HLO_OP_COPY: case HLO_OP_OPT_BARRIER: case HLO_OP_ADD_DEPENDENCY: case HLO_OP_DOMAIN:
+    case HLO_OP_COPY:
+    case HLO_OP_OPT_BARRIER:
+    case HLO_OP_ADD_DEPENDENCY:
+    case HLO_OP_DOMAIN:
     case HLO_OP_WHILE:
         *found = s != NULL;
         *out = *found ? shape_of(p, d, 0) : 0;
@@ -59,8 +66,8 @@ static int infer_moved(struct parser *p, const struct hlo_draft *d, hlo_shape_id
     }
 }
 
-static int infer_arrays(struct parser *p, const struct hlo_draft *d, const struct hlo_shape **shapes,
-                        hlo_shape_id *out, bool *found)
+static int infer_arrays(struct parser *p, const struct hlo_draft *d,
+                        const struct hlo_shape **shapes, hlo_shape_id *out, bool *found)
 {
     struct hlo_infer f;
     struct err e;
@@ -99,7 +106,8 @@ int parse_infer(struct parser *p, struct hlo_draft *d)
 
     for (uint32_t n = 0; n < d->operand_count; n++) {
         if (d->operands[n] == HLO_NONE)
-            return parse_fail(p, at, "no shape, and an operand that is defined later: expected a shape");
+            return parse_fail(p, at,
+                              "no shape, and an operand that is defined later: expected a shape");
     }
     int rc = infer_moved(p, d, &d->shape, &found);
     if (!rc && !found && d->opcode != HLO_OP_UNKNOWN) {
@@ -114,7 +122,8 @@ int parse_infer(struct parser *p, struct hlo_draft *d)
         free(shapes);
     }
     if (!rc && !found)
-        return parse_fail(p, at, "no shape, and none that follows from the operands: expected one "
+        return parse_fail(p, at,
+                          "no shape, and none that follows from the operands: expected one "
                           "before the opcode, such as f32[2,3]");
     return parse_place(p, at, rc);
 }

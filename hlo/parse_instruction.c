@@ -57,14 +57,19 @@ static int parse_element(struct parser *p, hlo_id *id)
     p->at = end;
     if (p->elements.count * 2 >= p->elements.room && !elements_grow(&p->elements))
         return parse_memory(p);
-    struct parse_element *e =
-        &p->elements.slots[element_slot(&p->elements, *id, (uint32_t)index)];
+    struct parse_element *e = &p->elements.slots[element_slot(&p->elements, *id, (uint32_t)index)];
     if (!e->used) {
         struct hlo_draft d = {
-            .computation = p->computation, .opcode = HLO_OP_GET_TUPLE_ELEMENT,
-            .name = "get-tuple-element", .name_size = 17, .is_synthetic = true,
-            .shape = s->parts[index], .operands = id, .operand_count = 1,
-            .number = (uint32_t)index, .at = (size_t)(at - p->input),
+            .computation = p->computation,
+            .opcode = HLO_OP_GET_TUPLE_ELEMENT,
+            .name = "get-tuple-element",
+            .name_size = 17,
+            .is_synthetic = true,
+            .shape = s->parts[index],
+            .operands = id,
+            .operand_count = 1,
+            .number = (uint32_t)index,
+            .at = (size_t)(at - p->input),
         };
         *e = (struct parse_element){.from = *id, .index = (uint32_t)index, .used = true};
         if (parse_build(p, &d, true, &e->id))
@@ -80,8 +85,12 @@ static int make_parameter(struct parser *p, const char *name, size_t size, hlo_s
                           hlo_id *out)
 {
     struct hlo_draft d = {
-        .computation = p->computation, .opcode = HLO_OP_PARAMETER, .name = name,
-        .name_size = (uint32_t)size, .shape = shape, .number = p->parameters++,
+        .computation = p->computation,
+        .opcode = HLO_OP_PARAMETER,
+        .name = name,
+        .name_size = (uint32_t)size,
+        .shape = shape,
+        .number = p->parameters++,
         .at = (size_t)(name - p->input),
     };
 
@@ -113,8 +122,10 @@ static int parse_name(struct parser *p, bool has_shape, hlo_shape_id shape, hlo_
     if (*out == HLO_NONE && has_shape && p->is_single)
         return make_parameter(p, name, size, shape, out);
     if (*out == HLO_NONE)
-        return *end == '#' ? parse_fail(p, name, "\"%.*s\" is not defined, expected the name of an "
-                                        "earlier instruction", PARSE_NAME(name))
+        return *end == '#' ? parse_fail(p, name,
+                                        "\"%.*s\" is not defined, expected the name of an "
+                                        "earlier instruction",
+                                        PARSE_NAME(name))
                            : wait_for(p, name, size, out);
     while (*p->at == '#') {
         if (parse_element(p, out))
@@ -128,10 +139,11 @@ static int check_operand_shape(struct parser *p, const char *at, hlo_shape_id de
 {
     hlo_shape_id defined = hlo_builder_at(p->b, id)->shape;
 
-    if (declared == defined || hlo_builder_shape(p->b, declared)->bare ==
-                                   hlo_builder_shape(p->b, defined)->bare)
+    if (declared == defined ||
+        hlo_builder_shape(p->b, declared)->bare == hlo_builder_shape(p->b, defined)->bare)
         return 0;
-    return parse_fail(p, at, "operand declared with another shape than its definition, expected "
+    return parse_fail(p, at,
+                      "operand declared with another shape than its definition, expected "
                       "the same");
 }
 
@@ -139,13 +151,13 @@ static int check_operand_shape(struct parser *p, const char *at, hlo_shape_id de
 static int parse_nested(struct parser *p, bool has_shape, hlo_shape_id shape, hlo_id *out)
 {
     const char *begin = p->at;
-    struct hlo_draft d = {.computation = p->computation, .shape = shape,
-                          .at = (size_t)(begin - p->input)};
+    struct hlo_draft d = {
+        .computation = p->computation, .shape = shape, .at = (size_t)(begin - p->input)};
     size_t base = p->id_count, waiting = p->waiting_count;
 
     if (p->depth >= HLO_NESTING_MAX)
-        return parse_place(p, begin, err_set(p->e, ERR_LIMIT, "operands nested deeper than %d",
-                                             HLO_NESTING_MAX));
+        return parse_place(
+            p, begin, err_set(p->e, ERR_LIMIT, "operands nested deeper than %d", HLO_NESTING_MAX));
     p->depth++;
     int rc = parse_right_side(p, begin, has_shape, &d);
     p->depth--;
@@ -333,7 +345,8 @@ int parse_instruction(struct parser *p)
     d.operand_count = (uint32_t)p->id_count;
     if (!has_shape && parse_infer(p, &d))
         return p->e->code;
-    if (wrapped != HLO_OP_UNKNOWN && d.opcode == HLO_OP_ASYNC_START && parse_async_start(p, &d, wrapped))
+    if (wrapped != HLO_OP_UNKNOWN && d.opcode == HLO_OP_ASYNC_START &&
+        parse_async_start(p, &d, wrapped))
         return p->e->code;
     return add_instruction(p, &d, waiting);
 }
@@ -344,8 +357,10 @@ int parse_waiting_done(struct parser *p)
         const struct parse_waiting *w = &p->waiting[n];
         hlo_id id = parse_find(p, w->name, w->size);
         if (id == HLO_NONE)
-            return parse_fail(p, w->name, "\"%.*s\" is not defined, expected the name of an "
-                              "instruction of this computation", PARSE_NAME(w->name));
+            return parse_fail(p, w->name,
+                              "\"%.*s\" is not defined, expected the name of an "
+                              "instruction of this computation",
+                              PARSE_NAME(w->name));
         hlo_build_set_operand(p->b, w->user, w->operand, id);
     }
     p->waiting_count = 0;

@@ -57,7 +57,8 @@ static int parse_real(struct parser *p, const struct hlo_type_info *t)
     if (!end && lex_is_word(p->at, "false"))
         end = p->at + 5;
     if (!end)
-        return parse_fail(p, p->at, "\"%.*s\" is no %s, expected a number", PARSE_WORD(p->at), t->name);
+        return parse_fail(p, p->at, "\"%.*s\" is no %s, expected a number", PARSE_WORD(p->at),
+                          t->name);
     p->at = end;
     return 0;
 }
@@ -81,7 +82,9 @@ static int parse_scalar(struct parser *p, const struct hlo_shape *s)
     const struct hlo_type_info *t = &hlo_type_info[s->type];
 
     switch (t->class) {
-    case 'P': case 'I': case 'U':
+    case 'P':
+    case 'I':
+    case 'U':
         return parse_integer(p, t);
     case 'F':
         return parse_real(p, t);
@@ -147,7 +150,8 @@ int parse_literal(struct parser *p, hlo_shape_id shape, struct hlo_draft *d)
     if (parse_values(p, shape, 0))
         return p->e->code;
     if ((size_t)(p->at - begin) >= UINT32_MAX)
-        return parse_place(p, begin, err_set(p->e, ERR_LIMIT, "a constant of more than 4 GB of text"));
+        return parse_place(p, begin,
+                           err_set(p->e, ERR_LIMIT, "a constant of more than 4 GB of text"));
     d->literal = begin;
     d->literal_size = (uint32_t)(p->at - begin);
     return parse_expect(p, ')', "after the value of a constant");

@@ -64,7 +64,8 @@ static int header_bool(struct parser *p, const char *value, const char *end)
     (void)end;
     p->m->is_scheduled = lex_is_word(value, "true");
     return p->m->is_scheduled || lex_is_word(value, "false")
-               ? 0 : parse_fail(p, value, "expected true or false");
+               ? 0
+               : parse_fail(p, value, "expected true or false");
 }
 
 static int header_count(struct parser *p, const char *value, int64_t *out)
@@ -337,7 +338,8 @@ static int parse_single(struct parser *p)
     hlo_builder_at(p->b, hlo_builder_count(p->b) - 1)->is_root = true;
     parse_skip(p);
     return *p->at ? parse_fail(p, p->at, "\"%.*s\" found, expected the end of the file",
-                               PARSE_WORD(p->at)) : 0;
+                               PARSE_WORD(p->at))
+                  : 0;
 }
 
 static int check_defined(struct parser *p)
@@ -345,8 +347,10 @@ static int check_defined(struct parser *p)
     for (size_t n = 0; n < p->computation_count; n++) {
         const struct parse_computation *c = &p->computations[n];
         if (!c->is_defined)
-            return parse_fail(p, c->first_use, "computation \"%.*s\" is not defined, expected it "
-                              "in this module", PARSE_NAME(c->first_use));
+            return parse_fail(p, c->first_use,
+                              "computation \"%.*s\" is not defined, expected it "
+                              "in this module",
+                              PARSE_NAME(c->first_use));
     }
     return 0;
 }

@@ -120,9 +120,11 @@ int parse_build(struct parser *p, struct hlo_draft *d, bool is_fresh, hlo_id *ou
     uint32_t hash = d->name == n->expected ? n->expected_hash : lex_hash(d->name, d->name_size);
     struct parse_name *slot = slot_of(n, d->name, d->name_size, hash);
     if (slot->next_id > n->first)
-        return parse_fail(p, p->input + d->at, "a second instruction named \"%.*s\" (the first is on "
-                          "line %u), expected a new name", (int)(d->name_size < 100 ? d->name_size : 100),
-                          d->name, hlo_builder_at(p->b, slot->next_id - 1)->line);
+        return parse_fail(p, p->input + d->at,
+                          "a second instruction named \"%.*s\" (the first is on "
+                          "line %u), expected a new name",
+                          (int)(d->name_size < 100 ? d->name_size : 100), d->name,
+                          hlo_builder_at(p->b, slot->next_id - 1)->line);
     d->is_unique = true;
     if (hlo_build_instruction(p->b, d, out, p->e))
         return parse_place(p, p->input + d->at, p->e->code);

@@ -40,7 +40,8 @@ static int parse_dims(struct parser *p, struct hlo_shape_draft *d, int64_t *dims
             return ERR_INPUT;
         parse_skip(p);
         if (d->rank == HLO_RANK_MAX)
-            return parse_place(p, p->at, err_set(p->e, ERR_LIMIT, "more than %d dims", HLO_RANK_MAX));
+            return parse_place(p, p->at,
+                               err_set(p->e, ERR_LIMIT, "more than %d dims", HLO_RANK_MAX));
         bool is_bound = p->at[0] == '<' && p->at[1] == '=';
         dynamic[d->rank] = is_bound || *p->at == '?';
         if (*p->at == '?') {
@@ -140,8 +141,8 @@ static int parse_tuple(struct parser *p, enum hlo_type type, hlo_shape_id *out)
     int rc = 0;
 
     if (p->depth >= HLO_NESTING_MAX)
-        return parse_place(p, begin, err_set(p->e, ERR_LIMIT, "shapes nested deeper than %d",
-                                             HLO_NESTING_MAX));
+        return parse_place(
+            p, begin, err_set(p->e, ERR_LIMIT, "shapes nested deeper than %d", HLO_NESTING_MAX));
     p->depth++;
     p->at += type == HLO_BUFFER ? 2 : 1;
     for (parse_skip(p); *p->at != ')' && !rc; parse_skip(p)) {

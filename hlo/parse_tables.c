@@ -82,8 +82,9 @@ static int parse_table(struct parser *p, int (*row)(struct parser *, const char 
             return parse_fail(p, begin, "row \"%.*s\" of a table, expected %lld", PARSE_WORD(begin),
                               (long long)want);
         text = lex_skip(text);
-        const char *end = *text == '"' ? lex_string_end(text)
-                          : *text == '{' ? lex_group_end(text) : text;
+        const char *end = *text == '"'   ? lex_string_end(text)
+                          : *text == '{' ? lex_group_end(text)
+                                         : text;
         if (!end)
             return parse_fail(p, text, "row of a table is not closed");
         if (end - text >= INT32_MAX)
@@ -143,7 +144,8 @@ static void meta_text(struct meta_found *found, const char *name, const char *na
     }
 }
 
-static int scan_metadata(struct parser *p, const char *at, const char *end, struct meta_found *found)
+static int scan_metadata(struct parser *p, const char *at, const char *end,
+                         struct meta_found *found)
 {
     for (at = lex_skip(at + 1); at < end - 1; at = lex_skip(at)) {
         const char *name = at, *name_end = lex_name_end(at);
@@ -209,8 +211,8 @@ int parse_metadata(struct parser *p, const char *text, const char *end, uint32_t
             used += sizes[k];
         }
     }
-    struct hlo_meta meta = {texts[META_OP_TYPE], texts[META_OP_NAME], texts[META_SOURCE_FILE],
-                            found.source_line > 0 && found.source_line < UINT32_MAX
-                                ? (uint32_t)found.source_line : 0};
+    struct hlo_meta meta = {
+        texts[META_OP_TYPE], texts[META_OP_NAME], texts[META_SOURCE_FILE],
+        found.source_line > 0 && found.source_line < UINT32_MAX ? (uint32_t)found.source_line : 0};
     return parse_place(p, text, hlo_build_meta(p->b, &meta, sizes, out, p->e));
 }

@@ -8,7 +8,8 @@
  * - `o` is never NULL; only o->module matters here (-1: the largest of a file with several).
  * - The reader fills name, format, header fields, aliases, tables of the module; hlo_load fills
  *   file, is_gzipped and input_bytes afterwards.
- * - Errors carry line and column (text, JSON, proto text) or byte (proto); hlo_load adds the file. */
+ * - Errors carry line and column (text, JSON, proto text) or byte (proto); hlo_load adds the file.
+ */
 #ifndef AUTOMAP_HLO_READ_H
 #define AUTOMAP_HLO_READ_H
 

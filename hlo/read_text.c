@@ -66,16 +66,16 @@ static bool add_line(struct segments *s, char *line, char *next)
         s->has_graphs = true;
         return open_segment(s, next);
     }
-    if (starts(line, "## END_GRAPH") || (s->has_graphs && starts(line, "Graph Hash: "))
-        || (*line == '/' && starts(line, "// -----"))) {
+    if (starts(line, "## END_GRAPH") || (s->has_graphs && starts(line, "Graph Hash: ")) ||
+        (*line == '/' && starts(line, "// -----"))) {
         s->is_open = false;
         return true;
     }
     bool is_header = *line == 'H' && starts(line, "HloModule ");
     if (is_header && s->is_open && s->has_header)
         s->is_open = false;
-    if (!s->is_open && (s->has_graphs || starts(line, "//") || line[strspn(line, " \t\r")] == '\n')
-        && !is_header)
+    if (!s->is_open &&
+        (s->has_graphs || starts(line, "//") || line[strspn(line, " \t\r")] == '\n') && !is_header)
         return true;
     if (!s->is_open && !open_segment(s, line))
         return false;
@@ -113,8 +113,9 @@ static int pick_segment(const struct segments *s, int32_t wanted, struct err *e,
     if (wanted >= 0) {
         *out = (size_t)wanted;
         if (*out >= s->count)
-            return err_set(e, ERR_INPUT, "no module %d in a file of %zu, expected a number below %zu",
-                           wanted, s->count, s->count);
+            return err_set(e, ERR_INPUT,
+                           "no module %d in a file of %zu, expected a number below %zu", wanted,
+                           s->count, s->count);
         return 0;
     }
     for (size_t n = 1; n < s->count; n++) {
@@ -193,8 +194,8 @@ int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
     if (rc) {
         free(input);
     } else {
-        *p = (struct parser){.at = input, .input = input, .size = size, .e = e,
-                             .entry = HLO_NONE, .last = HLO_NONE};
+        *p = (struct parser){
+            .at = input, .input = input, .size = size, .e = e, .entry = HLO_NONE, .last = HLO_NONE};
         parse_attr_init(p);
         p->b = hlo_builder_new(input, size, hlo_memory_limit(size));
         p->m = p->b ? hlo_builder_module(p->b) : NULL;

@@ -19,11 +19,8 @@ const char *const hlo_phase_names[HLO_PHASE_COUNT] = {
     [HLO_PHASE_OTHER] = "other",
 };
 const char *const hlo_role_source_names[HLO_ROLE_SOURCE_COUNT] = {
-    [HLO_BY_LIST] = "list",
-    [HLO_BY_NAME] = "name",
-    [HLO_BY_ALIAS] = "aliasing",
-    [HLO_BY_USE] = "use",
-    [HLO_BY_PERSON] = "person",
+    [HLO_BY_LIST] = "list", [HLO_BY_NAME] = "name",     [HLO_BY_ALIAS] = "aliasing",
+    [HLO_BY_USE] = "use",   [HLO_BY_PERSON] = "person",
 };
 
 static int no_memory(struct err *e)
@@ -36,9 +33,11 @@ static int no_memory(struct err *e)
 /* Arg_0, param_3, p0, arg12: numbered by a compiler, not named by a person. */
 static bool is_generic(const char *name, size_t size)
 {
-    static const char *const stems[] = {"arg", "args", "param", "parameter", "p", "arg_tuple", "unnamed"};
+    static const char *const stems[] = {"arg", "args",      "param",  "parameter",
+                                        "p",   "arg_tuple", "unnamed"};
 
-    while (size && (isdigit((unsigned char)name[size - 1]) || name[size - 1] == '_' || name[size - 1] == '.'))
+    while (size && (isdigit((unsigned char)name[size - 1]) || name[size - 1] == '_' ||
+                    name[size - 1] == '.'))
         size--;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
         size_t k = 0;
@@ -79,8 +78,12 @@ static int set_params(struct hlo_roles_work *w, struct err *e)
         size_t size = path.size;
         for (uint32_t leaf = 0; leaf < leaves && ok; leaf++, n++) {
             struct hlo_param_role *r = &w->params[n];
-            *r = (struct hlo_param_role){.value = hlo_value_of(m, id, leaf), .parameter = p, .leaf = leaf,
-                                         .of = HLO_NONE, .gradient = HLO_NONE, .updated = HLO_NONE};
+            *r = (struct hlo_param_role){.value = hlo_value_of(m, id, leaf),
+                                         .parameter = p,
+                                         .leaf = leaf,
+                                         .of = HLO_NONE,
+                                         .gradient = HLO_NONE,
+                                         .updated = HLO_NONE};
             if (leaves > 1 && size) {
                 path.size = size;
                 str_format(&path, "/%u", (unsigned)leaf);
@@ -92,9 +95,12 @@ static int set_params(struct hlo_roles_work *w, struct err *e)
     }
     str_release(&path);
     for (uint32_t k = 0; k < m->alias_count + m->donor_count; k++) {
-        const struct hlo_alias *a = k < m->alias_count ? &m->aliases[k] : &m->donors[k - m->alias_count];
-        if (a->param < entry->param_count && a->param_leaf < hlo_shape(m, entry->params[a->param])->leaf_count)
-            w->is_aliased[w->param_of[hlo_value_of(m, entry->params[a->param], a->param_leaf)]] = true;
+        const struct hlo_alias *a =
+            k < m->alias_count ? &m->aliases[k] : &m->donors[k - m->alias_count];
+        if (a->param < entry->param_count &&
+            a->param_leaf < hlo_shape(m, entry->params[a->param])->leaf_count)
+            w->is_aliased[w->param_of[hlo_value_of(m, entry->params[a->param], a->param_leaf)]] =
+                true;
     }
     return ok ? 0 : no_memory(e);
 }
@@ -111,7 +117,9 @@ static int set_names(struct hlo_roles_work *w, struct err *e)
 
         if (!*path && hlo_shape(w->m, id)->leaf_count > 1)
             snprintf(leaf, sizeof leaf, "/%u", (unsigned)r->leaf);
-        str_add(&s, !*path ? name : r->role == HLO_ROLE_VARIABLE ? hlo_path_without_root(path) : path);
+        str_add(&s, !*path                         ? name
+                    : r->role == HLO_ROLE_VARIABLE ? hlo_path_without_root(path)
+                                                   : path);
         str_add(&s, leaf);
         r->name = s.failed ? NULL : arena_text(w->arena, s.text, s.size);
         str_release(&s);
@@ -158,7 +166,8 @@ static bool collect_keys(const struct hlo_roles_work *w, struct keys *k)
     for (uint32_t p = 0; p < w->param_count && ok; p++) {
         hlo_id id = w->m->value_instruction[w->params[p].value];
         const char *path = w->paths[p], *tail = hlo_path_without_root(path);
-        ok = add_key(k, hlo_name(w->m, id), p, true) && add_key(k, hlo_meta(w->m, id)->op_name, p, true);
+        ok = add_key(k, hlo_name(w->m, id), p, true) &&
+             add_key(k, hlo_meta(w->m, id)->op_name, p, true);
         for (const char *at = path; ok && *at; at = strchr(at, '/') ? strchr(at, '/') + 1 : "")
             ok = add_key(k, at, p, at == path || at == tail);
     }
@@ -217,19 +226,24 @@ static int pin_by_number(struct hlo_roles_work *w, const char *text, struct err 
         number = number * 10 + (uint64_t)(text[i] - '0');
     const char *name = text + i + strspn(text + i, " \t");
     const struct hlo_computation *entry = &w->m->computations[w->m->entry];
-    uint32_t leaves = number < entry->param_count ? hlo_shape(w->m, entry->params[number])->leaf_count : 0;
+    uint32_t leaves =
+        number < entry->param_count ? hlo_shape(w->m, entry->params[number])->leaf_count : 0;
     for (uint32_t leaf = 0; leaf < leaves; leaf++) {
         uint32_t p = w->param_of[hlo_value_of(w->m, entry->params[number], leaf)];
         size_t n = strlen(name), have = strlen(w->paths[p]);
-        if (n && have && (n > have || strcmp(w->paths[p] + have - n, name) ||
-                          (n < have && w->paths[p][have - n - 1] != '/')))
-            return err_set(e, ERR_INPUT, "the list of variables calls parameter %u \"%.100s\", but its name is \"%.100s\"",
-                           (unsigned)number, name, w->paths[p]);
+        if (n && have &&
+            (n > have || strcmp(w->paths[p] + have - n, name) ||
+             (n < have && w->paths[p][have - n - 1] != '/')))
+            return err_set(
+                e, ERR_INPUT,
+                "the list of variables calls parameter %u \"%.100s\", but its name is \"%.100s\"",
+                (unsigned)number, name, w->paths[p]);
         pin(w, p);
     }
     if (number >= entry->param_count)
-        return err_set(e, ERR_INPUT, "the list of variables names parameter %.20s, but there are only %u",
-                       text, (unsigned)entry->param_count);
+        return err_set(e, ERR_INPUT,
+                       "the list of variables names parameter %.20s, but there are only %u", text,
+                       (unsigned)entry->param_count);
     return 0;
 }
 
@@ -241,8 +255,8 @@ static bool is_number_first(const char *text)
 }
 
 /* One name of the list; `path` is scratch. */
-static int pin_one(struct hlo_roles_work *w, const struct keys *keys, const char *name, struct str *path,
-                   struct err *e)
+static int pin_one(struct hlo_roles_work *w, const struct keys *keys, const char *name,
+                   struct str *path, struct err *e)
 {
     if (pin_by_name(w, keys, name))
         return 0;
@@ -255,7 +269,9 @@ static int pin_one(struct hlo_roles_work *w, const struct keys *keys, const char
         return no_memory(e);
     return pin_by_name(w, keys, path->text)
                ? 0
-               : err_set(e, ERR_INPUT, "the list of variables names \"%.200s\", but no parameter has that name", name);
+               : err_set(e, ERR_INPUT,
+                         "the list of variables names \"%.200s\", but no parameter has that name",
+                         name);
 }
 
 static int apply_vars(struct hlo_roles_work *w, const struct hlo_vars *vars, struct err *e)
@@ -283,8 +299,9 @@ static bool is_trained(const struct hlo_roles_work *w, uint32_t p)
 {
     const struct hlo_param_role *r = &w->params[p];
 
-    return w->is_read[p] && r->updated != HLO_NONE && r->updated != r->value && r->gradient != HLO_NONE &&
-           !w->forward.has[r->gradient] && hlo_work_is_float(w, r->value);
+    return w->is_read[p] && r->updated != HLO_NONE && r->updated != r->value &&
+           r->gradient != HLO_NONE && !w->forward.has[r->gradient] &&
+           hlo_work_is_float(w, r->value);
 }
 
 static bool is_key(const struct hlo_roles_work *w, hlo_value v)
@@ -334,7 +351,8 @@ static void decide_by_flow(struct hlo_roles_work *w, uint32_t p, bool has_traine
         r->role = HLO_ROLE_OPTIMIZER_STATE;
     else if (hlo_work_is_scalar(w, r->value) || is_key(w, r->value))
         r->role = HLO_ROLE_HYPER;
-    else if (has_trained && (is_state || w->g.succ_first[r->value] == w->g.succ_first[r->value + 1]))
+    else if (has_trained &&
+             (is_state || w->g.succ_first[r->value] == w->g.succ_first[r->value + 1]))
         r->role = HLO_ROLE_OTHER_STATE; /* unused: statistics that this step does not need */
     else if (!has_trained && hlo_work_is_float(w, r->value) && is_weight_by_use(w, p))
         r->role = HLO_ROLE_VARIABLE, r->source = HLO_BY_USE;
@@ -406,7 +424,8 @@ static void decide_all(struct hlo_roles_work *w, bool has_list)
         struct hlo_param_role *r = &w->params[p];
         if (r->role != HLO_ROLE_VARIABLE)
             r->gradient = HLO_NONE;
-        if (r->role != HLO_ROLE_OPTIMIZER_STATE || w->params[r->of == HLO_NONE ? p : r->of].role != HLO_ROLE_VARIABLE)
+        if (r->role != HLO_ROLE_OPTIMIZER_STATE ||
+            w->params[r->of == HLO_NONE ? p : r->of].role != HLO_ROLE_VARIABLE)
             r->of = HLO_NONE;
         if (r->role == HLO_ROLE_INPUT || r->updated == r->value)
             r->updated = HLO_NONE;
@@ -415,7 +434,8 @@ static void decide_all(struct hlo_roles_work *w, bool has_list)
 
 /* ---- the whole ---- */
 
-static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struct arena *arena, struct err *e)
+static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struct arena *arena,
+                     struct err *e)
 {
     const struct hlo_computation *entry = &m->computations[m->entry];
 
@@ -439,10 +459,10 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->single = mem_try(m->value_count, sizeof *w->single);
     w->outputs = mem_try(w->output_count, sizeof *w->outputs);
     w->output_param = mem_try(w->output_count, sizeof *w->output_param);
-    if (!w->params || !w->phase || !w->layer || !w->paths || !w->is_fixed || !w->is_aliased || !w->is_read ||
-        !w->param_of || !w->is_free || !w->single || !w->outputs || !w->output_param ||
-        !hlo_reach_init(&w->forward, &w->g) || !hlo_reach_init(&w->backward, &w->g) ||
-        !hlo_reach_init(&w->scratch, &w->g))
+    if (!w->params || !w->phase || !w->layer || !w->paths || !w->is_fixed || !w->is_aliased ||
+        !w->is_read || !w->param_of || !w->is_free || !w->single || !w->outputs ||
+        !w->output_param || !hlo_reach_init(&w->forward, &w->g) ||
+        !hlo_reach_init(&w->backward, &w->g) || !hlo_reach_init(&w->scratch, &w->g))
         return no_memory(e);
     memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
     for (uint32_t o = 0; o < w->output_count; o++)
@@ -468,8 +488,8 @@ static void work_release(struct hlo_roles_work *w)
 }
 
 /* `before`: earlier roles whose given ones (list, person) are kept; NULL: none. */
-static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars, const struct hlo_roles *before,
-                      struct err *e)
+static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
+                      const struct hlo_roles *before, struct err *e)
 {
     bool has_list = vars && vars->count;
     int code = hlo_roles_flow(w, e);
@@ -534,8 +554,8 @@ static int project(const struct hlo_module *m, struct hlo_roles_work *w, const h
     return 0;
 }
 
-static int make_roles(const struct hlo_module *m, const struct hlo_vars *vars, const struct hlo_roles *before,
-                      struct hlo_roles *out, struct err *e)
+static int make_roles(const struct hlo_module *m, const struct hlo_vars *vars,
+                      const struct hlo_roles *before, struct hlo_roles *out, struct err *e)
 {
     struct hlo_module *inlined = NULL;
     struct hlo_roles_work w = {0};
@@ -561,7 +581,8 @@ static int make_roles(const struct hlo_module *m, const struct hlo_vars *vars, c
     return code;
 }
 
-int hlo_roles_new(const struct hlo_module *m, const struct hlo_vars *vars, struct hlo_roles *out, struct err *e)
+int hlo_roles_new(const struct hlo_module *m, const struct hlo_vars *vars, struct hlo_roles *out,
+                  struct err *e)
 {
     return make_roles(m, vars, NULL, out, e);
 }
@@ -572,8 +593,8 @@ void hlo_roles_release(struct hlo_roles *r)
     *r = (struct hlo_roles){.loss = HLO_NONE};
 }
 
-int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t param, enum hlo_role role,
-                  struct err *e)
+int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t param,
+                  enum hlo_role role, struct err *e)
 {
     struct hlo_roles changed;
 
@@ -594,7 +615,8 @@ int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t para
 }
 
 /* A correction may change what was found of others, so once more for those. */
-int hlo_roles_set_all(const struct hlo_module *m, struct hlo_roles *r, const uint8_t *roles, struct err *e)
+int hlo_roles_set_all(const struct hlo_module *m, struct hlo_roles *r, const uint8_t *roles,
+                      struct err *e)
 {
     for (int round = 0; round < 2; round++) {
         struct hlo_roles changed;

@@ -14,13 +14,19 @@ enum hlo_role {
     HLO_ROLE_OTHER_STATE,     /* carried over and not trained: batch-norm statistics */
     HLO_ROLE_COUNT
 };
-enum hlo_phase { HLO_PHASE_FORWARD, HLO_PHASE_BACKWARD, HLO_PHASE_UPDATE, HLO_PHASE_OTHER, HLO_PHASE_COUNT };
+enum hlo_phase {
+    HLO_PHASE_FORWARD,
+    HLO_PHASE_BACKWARD,
+    HLO_PHASE_UPDATE,
+    HLO_PHASE_OTHER,
+    HLO_PHASE_COUNT
+};
 enum hlo_role_source {
-    HLO_BY_LIST,    /* the list file */
-    HLO_BY_NAME,    /* op_name or parameter name */
-    HLO_BY_ALIAS,   /* aliasing and groups of equal shape */
-    HLO_BY_USE,     /* what reads it */
-    HLO_BY_PERSON,  /* corrected by hlo_roles_set */
+    HLO_BY_LIST,   /* the list file */
+    HLO_BY_NAME,   /* op_name or parameter name */
+    HLO_BY_ALIAS,  /* aliasing and groups of equal shape */
+    HLO_BY_USE,    /* what reads it */
+    HLO_BY_PERSON, /* corrected by hlo_roles_set */
     HLO_ROLE_SOURCE_COUNT
 };
 extern const char *const hlo_role_names[HLO_ROLE_COUNT];
@@ -42,12 +48,12 @@ struct hlo_param_role {
 struct hlo_roles {
     struct hlo_param_role *params; /* in order of parameter and leaf */
     uint32_t param_count;
-    uint8_t *phase;                /* [module->count], enum hlo_phase */
-    uint16_t *layer;               /* [module->count] into layer_names; 0: none */
-    const char **layer_names;      /* [layer_count], layer_names[0] = "" */
+    uint8_t *phase;           /* [module->count], enum hlo_phase */
+    uint16_t *layer;          /* [module->count] into layer_names; 0: none */
+    const char **layer_names; /* [layer_count], layer_names[0] = "" */
     uint32_t layer_count;
     const char *phase_source, *layer_source; /* how they were found: one short phrase each */
-    hlo_value loss;                /* HLO_NONE unknown */
+    hlo_value loss;                          /* HLO_NONE unknown */
     struct arena arena;
 };
 
@@ -59,7 +65,7 @@ struct hlo_vars {
     const char *file; /* it was read from; NULL: none */
     struct hlo_vars_place {
         uint32_t line, col;
-    } * places;       /* [count] in `file` */
+    } * places; /* [count] in `file` */
     struct arena arena;
 };
 int hlo_vars_load(const char *path, struct hlo_vars *out, struct err *e) MUST_CHECK;
@@ -71,10 +77,11 @@ int hlo_roles_new(const struct hlo_module *m, const struct hlo_vars *vars, struc
 void hlo_roles_release(struct hlo_roles *r);
 
 /* A person's correction; what depends on it (phases, gradients) is found again. */
-int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t param, enum hlo_role role,
-                  struct err *e) MUST_CHECK;
+int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t param,
+                  enum hlo_role role, struct err *e) MUST_CHECK;
 
-/* Roles of all parameters at once, [r->param_count] enum hlo_role: those that differ are corrections. */
+/* Roles of all parameters at once, [r->param_count] enum hlo_role: those that differ are
+ * corrections. */
 int hlo_roles_set_all(const struct hlo_module *m, struct hlo_roles *r, const uint8_t *roles,
                       struct err *e) MUST_CHECK;
 

@@ -27,19 +27,47 @@ bool hlo_work_same_dims(const struct hlo_roles_work *w, hlo_value a, hlo_value b
 static bool is_elementwise(uint16_t opcode)
 {
     static const bool table[HLO_OP_COUNT] = {
-        [HLO_OP_ABS] = true, [HLO_OP_ADD] = true, [HLO_OP_AND] = true, [HLO_OP_ATAN2] = true,
-        [HLO_OP_CBRT] = true, [HLO_OP_CEIL] = true, [HLO_OP_CLAMP] = true, [HLO_OP_COMPARE] = true,
-        [HLO_OP_CONVERT] = true, [HLO_OP_COPY] = true, [HLO_OP_COSINE] = true, [HLO_OP_DIVIDE] = true,
-        [HLO_OP_ERF] = true, [HLO_OP_EXPONENTIAL] = true, [HLO_OP_EXPONENTIAL_MINUS_ONE] = true,
-        [HLO_OP_FLOOR] = true, [HLO_OP_IS_FINITE] = true, [HLO_OP_LOG] = true,
-        [HLO_OP_LOG_PLUS_ONE] = true, [HLO_OP_LOGISTIC] = true, [HLO_OP_MAXIMUM] = true,
-        [HLO_OP_MINIMUM] = true, [HLO_OP_MULTIPLY] = true, [HLO_OP_NEGATE] = true, [HLO_OP_NOT] = true,
-        [HLO_OP_OR] = true, [HLO_OP_POWER] = true, [HLO_OP_REDUCE_PRECISION] = true,
-        [HLO_OP_REMAINDER] = true, [HLO_OP_ROUND_NEAREST_AFZ] = true,
-        [HLO_OP_ROUND_NEAREST_EVEN] = true, [HLO_OP_RSQRT] = true, [HLO_OP_SELECT] = true,
-        [HLO_OP_SIGN] = true, [HLO_OP_SINE] = true, [HLO_OP_SQRT] = true,
-        [HLO_OP_STOCHASTIC_CONVERT] = true, [HLO_OP_SUBTRACT] = true, [HLO_OP_TAN] = true,
-        [HLO_OP_TANH] = true, [HLO_OP_XOR] = true,
+        [HLO_OP_ABS] = true,
+        [HLO_OP_ADD] = true,
+        [HLO_OP_AND] = true,
+        [HLO_OP_ATAN2] = true,
+        [HLO_OP_CBRT] = true,
+        [HLO_OP_CEIL] = true,
+        [HLO_OP_CLAMP] = true,
+        [HLO_OP_COMPARE] = true,
+        [HLO_OP_CONVERT] = true,
+        [HLO_OP_COPY] = true,
+        [HLO_OP_COSINE] = true,
+        [HLO_OP_DIVIDE] = true,
+        [HLO_OP_ERF] = true,
+        [HLO_OP_EXPONENTIAL] = true,
+        [HLO_OP_EXPONENTIAL_MINUS_ONE] = true,
+        [HLO_OP_FLOOR] = true,
+        [HLO_OP_IS_FINITE] = true,
+        [HLO_OP_LOG] = true,
+        [HLO_OP_LOG_PLUS_ONE] = true,
+        [HLO_OP_LOGISTIC] = true,
+        [HLO_OP_MAXIMUM] = true,
+        [HLO_OP_MINIMUM] = true,
+        [HLO_OP_MULTIPLY] = true,
+        [HLO_OP_NEGATE] = true,
+        [HLO_OP_NOT] = true,
+        [HLO_OP_OR] = true,
+        [HLO_OP_POWER] = true,
+        [HLO_OP_REDUCE_PRECISION] = true,
+        [HLO_OP_REMAINDER] = true,
+        [HLO_OP_ROUND_NEAREST_AFZ] = true,
+        [HLO_OP_ROUND_NEAREST_EVEN] = true,
+        [HLO_OP_RSQRT] = true,
+        [HLO_OP_SELECT] = true,
+        [HLO_OP_SIGN] = true,
+        [HLO_OP_SINE] = true,
+        [HLO_OP_SQRT] = true,
+        [HLO_OP_STOCHASTIC_CONVERT] = true,
+        [HLO_OP_SUBTRACT] = true,
+        [HLO_OP_TAN] = true,
+        [HLO_OP_TANH] = true,
+        [HLO_OP_XOR] = true,
     };
 
     return table[opcode];
@@ -175,8 +203,8 @@ static void measure(struct hlo_roles_work *w, struct candidate *c)
 }
 
 /* Scalar float outputs from which derivatives reach the most parameters: the loss, its parts and
- * sums, norms of gradients. Norms need the backward pass, so the smallest of them is the loss or its
- * main part; a sum with a few terms more (regularisation) is the loss. */
+ * sums, norms of gradients. Norms need the backward pass, so the smallest of them is the loss or
+ * its main part; a sum with a few terms more (regularisation) is the loss. */
 static void find_loss(struct hlo_roles_work *w)
 {
     struct candidate list[LOSS_CANDIDATES_MAX];
@@ -201,7 +229,8 @@ static void find_loss(struct hlo_roles_work *w)
     }
     w->loss = best ? best->value : HLO_NONE;
     for (uint32_t n = 0; best && n < count; n++) {
-        if (list[n].ancestors <= best->ancestors || list[n].ancestors > best->ancestors + best->ancestors / 2)
+        if (list[n].ancestors <= best->ancestors ||
+            list[n].ancestors > best->ancestors + best->ancestors / 2)
             continue;
         hlo_reach_clear(&w->scratch);
         hlo_reach_add(&w->scratch, list[n].value);
@@ -247,7 +276,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The one parameter of the claim not yet taken; of several one that is not read by the forward
- * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there too). */
+ * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there
+ * too). */
 static uint32_t choose(const struct hlo_roles_work *w, const struct claim *c, const uint32_t *pool,
                        const bool *is_taken, bool has_aliases)
 {
@@ -349,7 +379,8 @@ static uint32_t viewed_param(const struct hlo_roles_work *w, hlo_value v)
 static bool is_heavy(uint16_t opcode)
 {
     return opcode == HLO_OP_DOT || opcode == HLO_OP_CONVOLUTION || opcode == HLO_OP_GATHER ||
-           opcode == HLO_OP_RAGGED_DOT || opcode == HLO_OP_SCALED_DOT || opcode == HLO_OP_DYNAMIC_SLICE;
+           opcode == HLO_OP_RAGGED_DOT || opcode == HLO_OP_SCALED_DOT ||
+           opcode == HLO_OP_DYNAMIC_SLICE;
 }
 
 /* Whoever reads a weight first, reads it for the forward pass: backward uses need its result. So
@@ -418,7 +449,8 @@ static bool in_set_elementwise(const void *context, hlo_value v)
 }
 
 /* What comes before: gradients never depend on moments, other factors of the update do. */
-static bool is_better(const struct hlo_roles_work *w, const struct hlo_reach *stateful, hlo_value a, hlo_value b)
+static bool is_better(const struct hlo_roles_work *w, const struct hlo_reach *stateful, hlo_value a,
+                      hlo_value b)
 {
     if (b == HLO_NONE || stateful->has[a] != stateful->has[b])
         return b == HLO_NONE || stateful->has[b];

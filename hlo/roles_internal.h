@@ -1,4 +1,5 @@
-/* hlo/roles_internal.h - the parts of hlo/roles.h: names, data flow, phases, layers. Private to hlo/. */
+/* hlo/roles_internal.h - the parts of hlo/roles.h: names, data flow, phases, layers. Private to
+ * hlo/. */
 #ifndef AUTOMAP_HLO_ROLES_INTERNAL_H
 #define AUTOMAP_HLO_ROLES_INTERNAL_H
 
@@ -25,26 +26,27 @@ struct hlo_roles_work {
     struct hlo_graph g;
     struct hlo_param_role *params;
     uint32_t param_count;
-    const char **paths;         /* [param_count] full path of each parameter leaf, "" when nameless */
-    bool *is_fixed;             /* [param_count] role was given by a list or a person */
-    bool *is_aliased;           /* [param_count] takes part in an aliasing or donation */
-    uint32_t *param_of;         /* [value_count] index into params, HLO_NONE */
-    bool *is_read;              /* [param_count] the forward pass is computed from it */
-    bool *is_free;              /* [value_count] computed from no entry parameter */
-    hlo_value *single;          /* [value_count] the one value it is an elementwise function of; itself when several */
-    hlo_value *outputs;         /* [output_count] leaves of the entry root, looked through flows */
-    uint32_t *output_param;     /* [output_count] parameter it is the new value of, HLO_NONE */
+    const char **paths; /* [param_count] full path of each parameter leaf, "" when nameless */
+    bool *is_fixed;     /* [param_count] role was given by a list or a person */
+    bool *is_aliased;   /* [param_count] takes part in an aliasing or donation */
+    uint32_t *param_of; /* [value_count] index into params, HLO_NONE */
+    bool *is_read;      /* [param_count] the forward pass is computed from it */
+    bool *is_free;      /* [value_count] computed from no entry parameter */
+    hlo_value *single;  /* [value_count] the one value it is an elementwise function of; itself when
+                           several */
+    hlo_value *outputs; /* [output_count] leaves of the entry root, looked through flows */
+    uint32_t *output_param; /* [output_count] parameter it is the new value of, HLO_NONE */
     uint32_t output_count;
     hlo_value loss;
-    struct hlo_reach forward;   /* what the loss is computed from */
-    struct hlo_reach backward;  /* what gradients are computed from */
+    struct hlo_reach forward;  /* what the loss is computed from */
+    struct hlo_reach backward; /* what gradients are computed from */
     struct hlo_reach scratch;
-    uint8_t *phase;             /* [m->count] */
+    uint8_t *phase; /* [m->count] */
     const char *phase_source, *layer_source;
-    uint16_t *layer;            /* [m->count] */
+    uint16_t *layer; /* [m->count] */
     const char **layer_names;
     uint32_t layer_count;
-    struct arena *arena;        /* of the result: names */
+    struct arena *arena; /* of the result: names */
 };
 
 static inline bool hlo_work_is_scalar(const struct hlo_roles_work *w, hlo_value v)

@@ -82,7 +82,8 @@ uint32_t hlo_path_of_instruction(const char *name, struct str *out)
 bool hlo_is_argument_path(const char *op_name)
 {
     if (!*op_name || !strcmp(op_name, "XLA_Args") || !strcmp(op_name, "xla__device_data") ||
-        !strncmp(op_name, "jit(", 4) || !strncmp(op_name, "pjit", 4) || !strncmp(op_name, "pmap(", 5))
+        !strncmp(op_name, "jit(", 4) || !strncmp(op_name, "pjit", 4) ||
+        !strncmp(op_name, "pmap(", 5))
         return false;
     return strchr(op_name, '[') || !strchr(op_name, '/');
 }
@@ -131,23 +132,36 @@ static const struct word words_anywhere[] = {
 
 /* As the first part only. */
 static const struct word words_first[] = {
-    {"batch", HLO_ROLE_INPUT},   {"data", HLO_ROLE_INPUT},     {"inputs", HLO_ROLE_INPUT},
-    {"input", HLO_ROLE_INPUT},   {"x", HLO_ROLE_INPUT},        {"y", HLO_ROLE_INPUT},
-    {"xs", HLO_ROLE_INPUT},      {"ys", HLO_ROLE_INPUT},       {"images", HLO_ROLE_INPUT},
-    {"image", HLO_ROLE_INPUT},   {"labels", HLO_ROLE_INPUT},   {"label", HLO_ROLE_INPUT},
-    {"targets", HLO_ROLE_INPUT}, {"target", HLO_ROLE_INPUT},   {"tokens", HLO_ROLE_INPUT},
-    {"input_ids", HLO_ROLE_INPUT}, {"example", HLO_ROLE_INPUT}, {"examples", HLO_ROLE_INPUT},
-    {"features", HLO_ROLE_INPUT}, {"attention_mask", HLO_ROLE_INPUT},
+    {"batch", HLO_ROLE_INPUT},      {"data", HLO_ROLE_INPUT},
+    {"inputs", HLO_ROLE_INPUT},     {"input", HLO_ROLE_INPUT},
+    {"x", HLO_ROLE_INPUT},          {"y", HLO_ROLE_INPUT},
+    {"xs", HLO_ROLE_INPUT},         {"ys", HLO_ROLE_INPUT},
+    {"images", HLO_ROLE_INPUT},     {"image", HLO_ROLE_INPUT},
+    {"labels", HLO_ROLE_INPUT},     {"label", HLO_ROLE_INPUT},
+    {"targets", HLO_ROLE_INPUT},    {"target", HLO_ROLE_INPUT},
+    {"tokens", HLO_ROLE_INPUT},     {"input_ids", HLO_ROLE_INPUT},
+    {"example", HLO_ROLE_INPUT},    {"examples", HLO_ROLE_INPUT},
+    {"features", HLO_ROLE_INPUT},   {"attention_mask", HLO_ROLE_INPUT},
     {"weights", HLO_ROLE_VARIABLE}, {"variables", HLO_ROLE_VARIABLE},
 };
 
 /* As the first or last part. */
 static const struct word words_hyper[] = {
-    {"lr", HLO_ROLE_HYPER},          {"rate", HLO_ROLE_HYPER},        {"learning_rate", HLO_ROLE_HYPER},
-    {"step", HLO_ROLE_HYPER},        {"steps", HLO_ROLE_HYPER},       {"count", HLO_ROLE_HYPER},
-    {"rng", HLO_ROLE_HYPER},         {"key", HLO_ROLE_HYPER},         {"seed", HLO_ROLE_HYPER},
-    {"dropout_rng", HLO_ROLE_HYPER}, {"global_step", HLO_ROLE_HYPER}, {"epoch", HLO_ROLE_HYPER},
-    {"iteration", HLO_ROLE_HYPER},   {"iterations", HLO_ROLE_HYPER},  {"weight_decay", HLO_ROLE_HYPER},
+    {"lr", HLO_ROLE_HYPER},
+    {"rate", HLO_ROLE_HYPER},
+    {"learning_rate", HLO_ROLE_HYPER},
+    {"step", HLO_ROLE_HYPER},
+    {"steps", HLO_ROLE_HYPER},
+    {"count", HLO_ROLE_HYPER},
+    {"rng", HLO_ROLE_HYPER},
+    {"key", HLO_ROLE_HYPER},
+    {"seed", HLO_ROLE_HYPER},
+    {"dropout_rng", HLO_ROLE_HYPER},
+    {"global_step", HLO_ROLE_HYPER},
+    {"epoch", HLO_ROLE_HYPER},
+    {"iteration", HLO_ROLE_HYPER},
+    {"iterations", HLO_ROLE_HYPER},
+    {"weight_decay", HLO_ROLE_HYPER},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -167,7 +181,8 @@ static enum hlo_role look_up(const struct word *table, size_t count, const char 
 
 /* A part of an instruction name may be two joined by an underscore, with a list index behind:
  * state_params, state_opt_state_0. */
-static enum hlo_role look_up_part(const struct word *table, size_t count, const char *part, size_t size)
+static enum hlo_role look_up_part(const struct word *table, size_t count, const char *part,
+                                  size_t size)
 {
     static const char *const heads[] = {"", "state_", "self_", "train_state_", "ts_"};
     enum hlo_role role = HLO_ROLE_COUNT;
@@ -195,7 +210,8 @@ static enum hlo_role role_of_keras(const char *path)
 
     if (strncmp(path, "state/", 6) || path[6] < '0' || path[6] > '3' || path[7] != '/')
         return HLO_ROLE_COUNT;
-    return path[8 + strspn(path + 8, "0123456789")] ? HLO_ROLE_COUNT : (enum hlo_role)roles[path[6] - '0'];
+    return path[8 + strspn(path + 8, "0123456789")] ? HLO_ROLE_COUNT
+                                                    : (enum hlo_role)roles[path[6] - '0'];
 }
 
 enum hlo_role hlo_role_of_path(const char *path, bool is_scalar)
@@ -208,7 +224,8 @@ enum hlo_role hlo_role_of_path(const char *path, bool is_scalar)
     last = last ? last + 1 : path;
     if (root == HLO_ROLE_INPUT && !is_scalar)
         return root;
-    if (is_scalar && look_up_part(words_hyper, COUNT(words_hyper), last, strlen(last)) == HLO_ROLE_HYPER)
+    if (is_scalar &&
+        look_up_part(words_hyper, COUNT(words_hyper), last, strlen(last)) == HLO_ROLE_HYPER)
         return HLO_ROLE_HYPER;
     for (const char *p = path; *p && role == HLO_ROLE_COUNT;) {
         size_t size = strcspn(p, "/");
@@ -232,7 +249,8 @@ const char *hlo_path_without_root(const char *path)
 
     for (const char *p = path; *p;) {
         size_t size = strcspn(p, "/");
-        if (look_up_part(words_anywhere, COUNT(words_anywhere), p, size) == HLO_ROLE_VARIABLE && p[size] == '/')
+        if (look_up_part(words_anywhere, COUNT(words_anywhere), p, size) == HLO_ROLE_VARIABLE &&
+            p[size] == '/')
             rest = p + size + 1;
         p += size;
         p += *p == '/';

@@ -11,9 +11,9 @@ static int no_memory(struct err *e)
 
 struct phases {
     struct hlo_roles_work *w;
-    struct hlo_reach after;   /* computed from gradients, moments, rates */
-    struct hlo_reach data;    /* computed from inputs and carried statistics */
-    bool *is_forward_comp;    /* bodies of loops over the layers of the forward pass */
+    struct hlo_reach after; /* computed from gradients, moments, rates */
+    struct hlo_reach data;  /* computed from inputs and carried statistics */
+    bool *is_forward_comp;  /* bodies of loops over the layers of the forward pass */
 };
 
 /* ---- by data flow ---- */
@@ -56,8 +56,8 @@ static enum hlo_phase phase_of_value(const struct phases *s, hlo_value v)
     return w->g.succ_first[v] < w->g.succ_first[v + 1] ? HLO_PHASE_UPDATE : HLO_PHASE_OTHER;
 }
 
-/* A loop whose carried arrays the loss is computed from runs over layers: all of it is forward, also
- * what it keeps for the backward pass. A loop that only adds up scalar losses is none. */
+/* A loop whose carried arrays the loss is computed from runs over layers: all of it is forward,
+ * also what it keeps for the backward pass. A loop that only adds up scalar losses is none. */
 static bool is_forward_loop(const struct hlo_roles_work *w, hlo_id id)
 {
     const struct hlo_module *m = w->m;
@@ -81,7 +81,8 @@ static void find_forward_loops(struct phases *s)
     const struct hlo_module *m = s->w->m;
 
     for (hlo_comp c = m->computation_count; c-- > 0;) {
-        for (hlo_id id = m->computations[c].first; id < m->computations[c].first + m->computations[c].count; id++) {
+        for (hlo_id id = m->computations[c].first;
+             id < m->computations[c].first + m->computations[c].count; id++) {
             bool is_inside = s->is_forward_comp[c] || is_forward_loop(s->w, id);
             for (uint32_t n = 0; is_inside && n < hlo_at(m, id)->called_count; n++)
                 s->is_forward_comp[hlo_called(m, id, n)] = true;
@@ -89,8 +90,8 @@ static void find_forward_loops(struct phases *s)
     }
 }
 
-/* Of several results the earliest phase that needs one (batch norm: its moments are for the backward
- * pass); of values only passed on the latest: a tuple of everything is made at the end. */
+/* Of several results the earliest phase that needs one (batch norm: its moments are for the
+ * backward pass); of values only passed on the latest: a tuple of everything is made at the end. */
 static enum hlo_phase phase_by_flow(const struct phases *s, hlo_id id)
 {
     const struct hlo_module *m = s->w->m;
@@ -154,7 +155,8 @@ static void inherit(struct hlo_roles_work *w)
         for (hlo_id id = comp->first + comp->count; id-- > comp->first;) {
             enum hlo_phase phase = (enum hlo_phase)w->phase[id];
             for (uint32_t n = 0; phase == HLO_PHASE_OTHER && n < hlo_at(m, id)->user_count; n++)
-                w->phase[id] = (uint8_t)earlier((enum hlo_phase)w->phase[id], (enum hlo_phase)w->phase[hlo_user(m, id, n)]);
+                w->phase[id] = (uint8_t)earlier((enum hlo_phase)w->phase[id],
+                                                (enum hlo_phase)w->phase[hlo_user(m, id, n)]);
             if (w->phase[id] == HLO_PHASE_OTHER)
                 w->phase[id] = (uint8_t)outer;
         }
@@ -176,12 +178,14 @@ int hlo_roles_phases(struct hlo_roles_work *w, struct err *e)
         find_forward_loops(&s);
         for (hlo_id id = 0; id < m->count; id++) {
             enum hlo_phase mark = (enum hlo_phase)by_meta[hlo_at(m, id)->meta];
-            w->phase[id] = (uint8_t)(has_marks && mark != HLO_PHASE_OTHER ? mark : phase_by_flow(&s, id));
+            w->phase[id] =
+                (uint8_t)(has_marks && mark != HLO_PHASE_OTHER ? mark : phase_by_flow(&s, id));
         }
         inherit(w);
-        w->phase_source = has_marks              ? "marks of differentiation in op_name, else data flow"
-                          : w->loss != HLO_NONE ? "data flow from the loss"
-                                                : "data flow from the weights' first uses; no loss found";
+        w->phase_source = has_marks ? "marks of differentiation in op_name, else data flow"
+                          : w->loss != HLO_NONE
+                              ? "data flow from the loss"
+                              : "data flow from the weights' first uses; no loss found";
     }
     free(by_meta);
     free(s.is_forward_comp);

@@ -67,7 +67,8 @@ static int add_name(struct reader *r, const char *name, size_t size, size_t at)
     if (!size)
         return fail(r, at, "an empty name, expected the name or number of a parameter");
     if (r->out->count >= LIST_NAMES_MAX)
-        return err_set(r->e, ERR_LIMIT, "more than %d names in a list of variables", (int)LIST_NAMES_MAX);
+        return err_set(r->e, ERR_LIMIT, "more than %d names in a list of variables",
+                       (int)LIST_NAMES_MAX);
     char *copy = grow(r) ? arena_text(&r->out->arena, name, size) : NULL;
     if (!copy)
         return err_set(r->e, ERR_MEMORY, "out of memory for the list of variables");
@@ -159,7 +160,9 @@ static int read_quoted(struct reader *r)
             break;
         } else if (c == '\\' && quote == '"') {
             if (!add_escape(r, &s)) {
-                code = fail(r, r->at - 1, "an unknown escape in a name, expected one of \\\" \\\\ \\/ \\n \\t \\uXXXX");
+                code = fail(
+                    r, r->at - 1,
+                    "an unknown escape in a name, expected one of \\\" \\\\ \\/ \\n \\t \\uXXXX");
                 break;
             }
             continue;
@@ -208,8 +211,10 @@ static int read_flow_list(struct reader *r)
             break;
         }
         if (r->at < r->size && strchr("[{,", r->text[r->at]))
-            return fail(r, r->at, "a list or object in the list, expected the name or number of a parameter");
-        code = r->at < r->size ? read_item(r, ",]") : fail(r, begin, "a list without an end, expected \"]\"");
+            return fail(r, r->at,
+                        "a list or object in the list, expected the name or number of a parameter");
+        code = r->at < r->size ? read_item(r, ",]")
+                               : fail(r, begin, "a list without an end, expected \"]\"");
         skip_blanks(r, true);
         if (!code && r->at < r->size && r->text[r->at] == ',')
             r->at++;
@@ -217,7 +222,8 @@ static int read_flow_list(struct reader *r)
             code = fail(r, r->at, "no comma between names, expected \",\" or \"]\"");
     }
     skip_blanks(r, true);
-    if (!code && r->at < r->size && strncmp(r->text + r->at, "...", r->size - r->at < 3 ? r->size - r->at : 3))
+    if (!code && r->at < r->size &&
+        strncmp(r->text + r->at, "...", r->size - r->at < 3 ? r->size - r->at : 3))
         code = fail(r, r->at, "text behind the list, expected the end of the file");
     return code;
 }
@@ -230,19 +236,23 @@ static int end_line(struct reader *r)
     return 0;
 }
 
-/* "- a" lines: all of them or none. Plain lines: a name, a number, or both ("12 encoder/kernel"). */
+/* "- a" lines: all of them or none. Plain lines: a name, a number, or both ("12 encoder/kernel").
+ */
 static int read_lines(struct reader *r)
 {
     int code = 0, dashed = -1;
 
     for (skip_blanks(r, true); !code && r->at < r->size; skip_blanks(r, true)) {
         const char *rest = r->text + r->at;
-        bool is_dash = *rest == '-' && r->at + 1 < r->size && (is_blank(rest[1]) || rest[1] == '\n');
+        bool is_dash =
+            *rest == '-' && r->at + 1 < r->size && (is_blank(rest[1]) || rest[1] == '\n');
         if (dashed < 0)
             dashed = is_dash;
         if (is_dash != dashed)
-            return fail(r, r->at, dashed ? "a line without \"- \" in a list of such lines, expected \"- NAME\""
-                                         : "a line with \"- \" among plain lines, expected a name alone");
+            return fail(r, r->at,
+                        dashed
+                            ? "a line without \"- \" in a list of such lines, expected \"- NAME\""
+                            : "a line with \"- \" among plain lines, expected a name alone");
         if (is_dash) {
             r->at += 2;
             skip_blanks(r, false);
@@ -303,8 +313,12 @@ int hlo_vars_load(const char *path, struct hlo_vars *out, struct err *e)
 
     *out = (struct hlo_vars){0};
     if (!code) {
-        struct reader r = {.path = path, .text = text.text ? text.text : "", .size = text.size,
-                           .out = out, .e = e, .line = 1};
+        struct reader r = {.path = path,
+                           .text = text.text ? text.text : "",
+                           .size = text.size,
+                           .out = out,
+                           .e = e,
+                           .line = 1};
         code = read_list(&r);
         out->file = arena_text(&out->arena, path, strlen(path));
         if (!code && !out->file)

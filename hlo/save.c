@@ -20,8 +20,8 @@ static int save_json(const struct hlo_module *m, const struct hlo_write_options 
     return hlo_write_json(m, out, e);
 }
 
-static int save_proto(const struct hlo_module *m, const struct hlo_write_options *o, struct str *out,
-                      struct err *e)
+static int save_proto(const struct hlo_module *m, const struct hlo_write_options *o,
+                      struct str *out, struct err *e)
 {
     (void)o;
     return hlo_write_proto(m, out, e);
@@ -32,7 +32,10 @@ static const struct ending {
     int (*write)(const struct hlo_module *m, const struct hlo_write_options *o, struct str *out,
                  struct err *e);
 } endings[] = {
-    {".txt", save_text}, {".hlo", save_text}, {".json", save_json}, {".pb", save_proto},
+    {".txt", save_text},
+    {".hlo", save_text},
+    {".json", save_json},
+    {".pb", save_proto},
 };
 
 static const struct ending *find_ending(const char *path, size_t size)
@@ -85,7 +88,8 @@ int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_writ
     int rc;
 
     if (!ending)
-        rc = err_set(e, ERR_INPUT, "the ending names no form, expected .txt, .hlo, .json or .pb, each "
+        rc = err_set(e, ERR_INPUT,
+                     "the ending names no form, expected .txt, .hlo, .json or .pb, each "
                      "also with .gz");
     else
         rc = ending->write(m, o, &text, e);

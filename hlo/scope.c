@@ -5,13 +5,29 @@
 #include <string.h>
 
 /* What JAX puts around a scope. All else, like jit(f), is a function's name and no scope. */
-static const char *const transparent[] = {"jvp", "transpose", "vmap", "pmap", "xmap", "remat",
-                                          "checkpoint", "linearize", "vjp"};
+static const char *const transparent[] = {"jvp",   "transpose",  "vmap",      "pmap", "xmap",
+                                          "remat", "checkpoint", "linearize", "vjp"};
 /* Parts that name no module. */
-static const char *const structural[] = {
-    "while", "body", "cond", "scan", "closed_call", "checkpoint", "remat", "remat2",
-    "rematted_computation", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
-    "pjit", "shard_map", "xla_call", "fori_loop", "gradients", "gradient_tape", "main"};
+static const char *const structural[] = {"while",
+                                         "body",
+                                         "cond",
+                                         "scan",
+                                         "closed_call",
+                                         "checkpoint",
+                                         "remat",
+                                         "remat2",
+                                         "rematted_computation",
+                                         "core_call",
+                                         "custom_jvp_call",
+                                         "custom_vjp_call",
+                                         "custom_vjp_call_jaxpr",
+                                         "pjit",
+                                         "shard_map",
+                                         "xla_call",
+                                         "fori_loop",
+                                         "gradients",
+                                         "gradient_tape",
+                                         "main"};
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -28,7 +44,8 @@ bool hlo_scope_is_structural(const char *part, size_t size)
 {
     return is_one_of(structural, COUNT(structural), part, size) ||
            (size > 7 && !strncmp(part, "branch_", 7)) ||
-           (size > 6 && (!strncmp(part, "aten__", 6) || !strncmp(part, "xla__", 5))); /* PyTorch's operations */
+           (size > 6 &&
+            (!strncmp(part, "aten__", 6) || !strncmp(part, "xla__", 5))); /* PyTorch's operations */
 }
 
 /* Skips to behind the ')' that closes what was opened before `at`. */
@@ -65,7 +82,8 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
             continue;
         }
         marks->is_recomputed |= is_word(part, size, "rematted_computation");
-        marks->is_gradient |= is_word(part, size, "gradients") || is_word(part, size, "gradient_tape");
+        marks->is_gradient |=
+            is_word(part, size, "gradients") || is_word(part, size, "gradient_tape");
         if (size && end && part < end && !hlo_scope_is_structural(part, size)) {
             if (out->size > begin)
                 str_add_char(out, '/');
@@ -75,12 +93,12 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
     }
 }
 
-/* Numbered containers that nest: stage1/block_2, layers_0/blocks/3. All else inside a layer, like the
- * conv1 of a feed-forward part, is a part of it. */
+/* Numbered containers that nest: stage1/block_2, layers_0/blocks/3. All else inside a layer, like
+ * the conv1 of a feed-forward part, is a part of it. */
 static bool is_container(const char *part, size_t size)
 {
-    static const char *const stems[] = {"layer", "layers", "block", "blocks", "stage", "stages", "unit",
-                                        "cell", "h"};
+    static const char *const stems[] = {"layer",  "layers", "block", "blocks", "stage",
+                                        "stages", "unit",   "cell",  "h"};
 
     while (size && (isdigit((unsigned char)part[size - 1]) || part[size - 1] == '_'))
         size--;
@@ -101,7 +119,8 @@ static bool is_numbered(const char *part, size_t size)
     bool is_name = size && isdigit((unsigned char)part[size - 1]);
 
     for (size_t i = 0; i < size && is_name; i++)
-        is_name = isalnum((unsigned char)part[i]) || part[i] == '_' || part[i] == '-' || part[i] == '.';
+        is_name =
+            isalnum((unsigned char)part[i]) || part[i] == '_' || part[i] == '-' || part[i] == '.';
     return is_name;
 }
 

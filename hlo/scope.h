@@ -1,7 +1,8 @@
 /* hlo/scope.h - modules and layers in op_name.
  *
  * jit(step)/transpose(jvp(encoder))/layer_000/self/dot_general is the scope encoder/layer_000/self,
- * computed for a gradient. Wrappers of JAX and XLA, loop parts and the operation's name are left out. */
+ * computed for a gradient. Wrappers of JAX and XLA, loop parts and the operation's name are left
+ * out. */
 #ifndef AUTOMAP_HLO_SCOPE_H
 #define AUTOMAP_HLO_SCOPE_H
 

@@ -73,8 +73,8 @@ size_t text_clean_columns(char *out, size_t room, const char *in, size_t size)
     return written;
 }
 
-/* Past what is printable ASCII, 8 bytes at a time: a byte below 0x20 borrows, one above 0x7e carries
- * into its top bit. */
+/* Past what is printable ASCII, 8 bytes at a time: a byte below 0x20 borrows, one above 0x7e
+ * carries into its top bit. */
 static size_t skip_ascii(const unsigned char *s, size_t size)
 {
     size_t at = 0;
@@ -82,7 +82,8 @@ static size_t skip_ascii(const unsigned char *s, size_t size)
 
     for (; size - at >= sizeof word; at += sizeof word) {
         memcpy(&word, s + at, sizeof word);
-        if (((word - 0x2020202020202020u) | word | (word + 0x0101010101010101u)) & 0x8080808080808080u)
+        if (((word - 0x2020202020202020u) | word | (word + 0x0101010101010101u)) &
+            0x8080808080808080u)
             break;
     }
     return at;

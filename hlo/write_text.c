@@ -1,4 +1,5 @@
-/* A module as XLA prints it in its short form: no '%', no operand shapes, one instruction a line. */
+/* A module as XLA prints it in its short form: no '%', no operand shapes, one instruction a line.
+ */
 #include "hlo/hlo.h"
 
 #include "hlo/lex.h"
@@ -85,9 +86,25 @@ void hlo_write_shape(const struct hlo_module *m, hlo_shape_id id, bool with_layo
 static bool is_reserved(const char *name)
 {
     static const char *const words[] = {
-        "true", "false", "inf", "nan", "HloModule", "ENTRY", "ROOT", "FileLocations", "FileNames",
-        "FunctionNames", "StackFrames", "maximal", "replicated", "manual", "unknown", "unreduced",
-        "last_tile_dim_replicate", "shard_as", "shard_like",
+        "true",
+        "false",
+        "inf",
+        "nan",
+        "HloModule",
+        "ENTRY",
+        "ROOT",
+        "FileLocations",
+        "FileNames",
+        "FunctionNames",
+        "StackFrames",
+        "maximal",
+        "replicated",
+        "manual",
+        "unknown",
+        "unreduced",
+        "last_tile_dim_replicate",
+        "shard_as",
+        "shard_like",
     };
 
     if (!strchr("tfinHERFSmrulspbco", name[0]))
@@ -123,8 +140,8 @@ static void add_called_list(struct writer *w, const struct hlo_instruction *i)
     }
 }
 
-static void add_called_pair(struct writer *w, const struct hlo_instruction *i, const char *const names[2],
-                            const int order[2])
+static void add_called_pair(struct writer *w, const struct hlo_instruction *i,
+                            const char *const names[2], const int order[2])
 {
     for (int n = 0; n < 2; n++) {
         add(w, ", ");
@@ -145,13 +162,13 @@ static const struct called_pair {
     {HLO_OP_CONDITIONAL, {"true_computation", "false_computation"}, {0, 1}},
 };
 
-static bool has_pair(const struct writer *w, const struct hlo_instruction *i, const struct called_pair *p)
+static bool has_pair(const struct writer *w, const struct hlo_instruction *i,
+                     const struct called_pair *p)
 {
     if (p->opcode != i->opcode || i->called_count != 2)
         return false;
     return i->opcode != HLO_OP_CONDITIONAL ||
-           (i->operand_count &&
-            hlo_shape(w->m, w->m->operand_pool[i->operands])->type == HLO_PRED);
+           (i->operand_count && hlo_shape(w->m, w->m->operand_pool[i->operands])->type == HLO_PRED);
 }
 
 static bool is_fused(uint16_t opcode)
@@ -170,8 +187,8 @@ static void add_called(struct writer *w, const struct hlo_instruction *i)
             return;
         }
     }
-    bool is_list = i->opcode == HLO_OP_CONDITIONAL || i->opcode == HLO_OP_CUSTOM_CALL ||
-                   i->called_count > 1;
+    bool is_list =
+        i->opcode == HLO_OP_CONDITIONAL || i->opcode == HLO_OP_CUSTOM_CALL || i->called_count > 1;
     add(w, i->opcode == HLO_OP_CONDITIONAL ? ", branch_computations="
            : is_list                       ? ", called_computations="
            : is_fused(i->opcode)           ? ", calls="
@@ -196,7 +213,8 @@ static void add_value(struct writer *w, const char *text, size_t size)
         const char *word = line + 1;
         while (word < end && (*word == ' ' || *word == '\t' || *word == '\r' || *word == '\n'))
             word++;
-        bool joins = (size_t)(end - word) >= sizeof module - 1 && !memcmp(word, module, sizeof module - 1);
+        bool joins =
+            (size_t)(end - word) >= sizeof module - 1 && !memcmp(word, module, sizeof module - 1);
         add_text(w, text, (size_t)(line - text));
         add(w, joins ? " " : "\n");
         text = joins ? word : line + 1;
@@ -392,7 +410,8 @@ static void add_index(struct writer *w, hlo_shape_id id, uint32_t leaf)
     str_add_char(w->out, '}');
 }
 
-static void add_aliases(struct writer *w, const struct hlo_alias *list, uint32_t count, bool is_donor)
+static void add_aliases(struct writer *w, const struct hlo_alias *list, uint32_t count,
+                        bool is_donor)
 {
     const struct hlo_module *m = w->m;
     const struct hlo_computation *entry = &m->computations[m->entry];
@@ -418,10 +437,14 @@ static void add_aliases(struct writer *w, const struct hlo_alias *list, uint32_t
 
 /* Header attributes kept as text, in XLA's order; what is not here comes last. */
 static const char *const header_order[] = {
-    "alias_passthrough_params", "entry_computation_layout",
-    "allow_spmd_sharding_propagation_to_parameters", "allow_spmd_sharding_propagation_to_output",
+    "alias_passthrough_params",
+    "entry_computation_layout",
+    "allow_spmd_sharding_propagation_to_parameters",
+    "allow_spmd_sharding_propagation_to_output",
     NULL, /* replica_count, num_partitions */
-    "frontend_attributes", "origin_recovery_table", "debug_attributes",
+    "frontend_attributes",
+    "origin_recovery_table",
+    "debug_attributes",
 };
 enum { HEADER_ORDER = sizeof header_order / sizeof *header_order };
 

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW(member, kind, least, most, summary)                                                    \
-    {#member, kind, offsetof(struct rl_settings, member), least, most, summary}
+#define ROW(member, kind, least, most, summary)                                   \
+    {                                                                             \
+#member, kind, offsetof(struct rl_settings, member), least, most, summary \
+    }
 #define COUNT(member, least, most, summary) ROW(member, RL_KIND_COUNT, least, most, summary)
 #define REAL(member, least, most, summary) ROW(member, RL_KIND_REAL, least, most, summary)
 #define SWITCH(member, summary) ROW(member, RL_KIND_SWITCH, 0, 1, summary)
@@ -63,7 +65,8 @@ static bool parse_number(const char *text, char **end, double *out)
 {
     errno = 0;
     *out = strtod(text, end); /* which also takes blanks in front, hexadecimal, inf and nan */
-    return *end != text && !errno && isfinite(*out) && text[strspn(text, "+-.0123456789eE")] == '\0';
+    return *end != text && !errno && isfinite(*out) &&
+           text[strspn(text, "+-.0123456789eE")] == '\0';
 }
 
 static int set_widths(uint32_t *widths, const char *text)
@@ -205,70 +208,122 @@ int rl_settings_check(const struct rl_settings *s, const char **which)
 /* The paper gives discount, exponents, replay size, target period, batch, rates and schedules; it
  * does not give the network: two layers of 128 are ours. It replays prioritized and calls its
  * learner Rainbow: double and dueling follow from that, as does n = 3. */
-#define PAPER(rate, steps)                                                                         \
-    {                                                                                              \
-        .hidden = {128, 128}, .replay_capacity = 2000, .batch = 64, .learn_start = 64,             \
-        .train_every = 1, .updates_per_train = 1, .learning_rate = (rate), .adam_beta1 = 0.9,      \
-        .adam_beta2 = 0.999, .adam_eps = 1e-8, .gamma = 0.6, .n_step = 3, .target_every = 100,     \
-        .epsilon_start = 1, .epsilon_end = 0.1, .epsilon_steps = (steps), .alpha = 0.2,            \
-        .beta_start = 0.6, .beta_end = 0.6, .priority_floor = 1e-6, .huber_delta = 1,              \
-        .clip_norm = 10, .double_q = true, .dueling = true, .prioritized = true,                   \
-        .importance = true, .target_network = true, .huber = true, .clip = true,                   \
-        .mask_bootstrap = true, .bootstrap_truncated = true                                        \
+#define PAPER(rate, steps)                                                                     \
+    {                                                                                          \
+        .hidden = {128, 128}, .replay_capacity = 2000, .batch = 64, .learn_start = 64,         \
+        .train_every = 1, .updates_per_train = 1, .learning_rate = (rate), .adam_beta1 = 0.9,  \
+        .adam_beta2 = 0.999, .adam_eps = 1e-8, .gamma = 0.6, .n_step = 3, .target_every = 100, \
+        .epsilon_start = 1, .epsilon_end = 0.1, .epsilon_steps = (steps), .alpha = 0.2,        \
+        .beta_start = 0.6, .beta_end = 0.6, .priority_floor = 1e-6, .huber_delta = 1,          \
+        .clip_norm = 10, .double_q = true, .dueling = true, .prioritized = true,               \
+        .importance = true, .target_network = true, .huber = true, .clip = true,               \
+        .mask_bootstrap = true, .bootstrap_truncated = true                                    \
     }
 
 /* vwxyzjn/cleanrl cleanrl/dqn.py: the copy every 500 decisions is one every 50 updates here. With
  * prioritized replay Schaul et al. 2016 divide the rate by 4; 1e-4 with Huber and clip did best of
  * what was tried (README.md). */
-#define RECIPE                                                                                     \
-    .hidden = {120, 84}, .replay_capacity = 10000, .batch = 128, .learn_start = 10000,             \
-    .train_every = 10, .updates_per_train = 1, .adam_beta1 = 0.9, .adam_beta2 = 0.999,             \
-    .gamma = 0.99, .target_every = 50, .epsilon_start = 1, .epsilon_end = 0.05,                    \
-    .epsilon_steps = 250000, .alpha = 0.6, .beta_start = 0.4, .beta_end = 1, .beta_steps = 49000,  \
-    .priority_floor = 1e-6, .huber_delta = 1, .clip_norm = 10, .importance = true,                 \
+#define RECIPE                                                                                    \
+    .hidden = {120, 84}, .replay_capacity = 10000, .batch = 128, .learn_start = 10000,            \
+    .train_every = 10, .updates_per_train = 1, .adam_beta1 = 0.9, .adam_beta2 = 0.999,            \
+    .gamma = 0.99, .target_every = 50, .epsilon_start = 1, .epsilon_end = 0.05,                   \
+    .epsilon_steps = 250000, .alpha = 0.6, .beta_start = 0.4, .beta_end = 1, .beta_steps = 49000, \
+    .priority_floor = 1e-6, .huber_delta = 1, .clip_norm = 10, .importance = true,                \
     .target_network = true, .mask_bootstrap = true, .bootstrap_truncated = true
 
 /* google-deepmind/bsuite bsuite/baselines/tf/dqn: half the squared error there, which Adam does not
  * notice. */
-#define BSUITE                                                                                     \
-    .hidden = {50, 50}, .replay_capacity = 10000, .batch = 32, .learn_start = 100,                 \
-    .train_every = 1, .updates_per_train = 1, .learning_rate = 1e-3, .adam_beta1 = 0.9,            \
-    .adam_beta2 = 0.999, .adam_eps = 1e-8, .gamma = 0.99, .n_step = 1, .target_every = 4,          \
-    .epsilon_start = 0.05, .epsilon_end = 0.05, .alpha = 0.6, .beta_start = 0.4, .beta_end = 1,    \
-    .beta_steps = 50000, .priority_floor = 1e-6, .huber_delta = 1, .clip_norm = 10,                \
-    .importance = true, .target_network = true, .mask_bootstrap = true, .bootstrap_truncated = true
+#define BSUITE                                                                                  \
+    .hidden = {50, 50}, .replay_capacity = 10000, .batch = 32, .learn_start = 100,              \
+    .train_every = 1, .updates_per_train = 1, .learning_rate = 1e-3, .adam_beta1 = 0.9,         \
+    .adam_beta2 = 0.999, .adam_eps = 1e-8, .gamma = 0.99, .n_step = 1, .target_every = 4,       \
+    .epsilon_start = 0.05, .epsilon_end = 0.05, .alpha = 0.6, .beta_start = 0.4, .beta_end = 1, \
+    .beta_steps = 50000, .priority_floor = 1e-6, .huber_delta = 1, .clip_norm = 10,             \
+    .importance = true, .target_network = true, .mask_bootstrap = true,                         \
+    .bootstrap_truncated = true
 
 const struct rl_preset rl_preset_table[] = {
     /* For the cost reward on the examples and four clusters, three seeds each: exploring over 8000
-     * decisions with an update every fourth at 5e-4 found the same optima in three times the time, and lost
-     * to greedy on small models within 300 plans. */
-    {"planner", "double, n-step and prioritized, for short episodes with the reward at the end",
-     {.hidden = {128, 128}, .replay_capacity = 65536, .batch = 64, .learn_start = 64,
-      .train_every = 2, .updates_per_train = 1, .learning_rate = 1e-3, .adam_beta1 = 0.9,
-      .adam_beta2 = 0.999, .adam_eps = 1e-5, .gamma = 1, .n_step = 10, .target_every = 100,
-      .epsilon_start = 1, .epsilon_end = 0.05, .epsilon_steps = 1500, .alpha = 0.6,
-      .beta_start = 0.4, .beta_end = 1, .beta_steps = 5000, .priority_floor = 1e-6,
-      .huber_delta = 1, .clip_norm = 10, .double_q = true, .prioritized = true,
-      .importance = true, .target_network = true, .huber = true, .clip = true,
-      .mask_bootstrap = true, .bootstrap_truncated = true}},
+     * decisions with an update every fourth at 5e-4 found the same optima in three times the time,
+     * and lost to greedy on small models within 300 plans. */
+    {"planner",
+     "double, n-step and prioritized, for short episodes with the reward at the end",
+     {.hidden = {128, 128},
+      .replay_capacity = 65536,
+      .batch = 64,
+      .learn_start = 64,
+      .train_every = 2,
+      .updates_per_train = 1,
+      .learning_rate = 1e-3,
+      .adam_beta1 = 0.9,
+      .adam_beta2 = 0.999,
+      .adam_eps = 1e-5,
+      .gamma = 1,
+      .n_step = 10,
+      .target_every = 100,
+      .epsilon_start = 1,
+      .epsilon_end = 0.05,
+      .epsilon_steps = 1500,
+      .alpha = 0.6,
+      .beta_start = 0.4,
+      .beta_end = 1,
+      .beta_steps = 5000,
+      .priority_floor = 1e-6,
+      .huber_delta = 1,
+      .clip_norm = 10,
+      .double_q = true,
+      .prioritized = true,
+      .importance = true,
+      .target_network = true,
+      .huber = true,
+      .clip = true,
+      .mask_bootstrap = true,
+      .bootstrap_truncated = true}},
     {"paper-opp", "Auto-MAP, operator partitioning", PAPER(5e-4, 2000)},
     {"paper-adp", "Auto-MAP, auto data parallelism", PAPER(5e-4, 500)},
     {"paper-pp", "Auto-MAP, pipeline parallelism", PAPER(1e-3, 10000)},
-    {"cartpole", "CleanRL's DQN for CartPole-v1",
+    {"cartpole",
+     "CleanRL's DQN for CartPole-v1",
      {RECIPE, .n_step = 1, .learning_rate = 2.5e-4, .adam_eps = 1e-8}},
-    {"cartpole-rainbow", "the same with double, n = 3 and prioritized replay",
+    {"cartpole-rainbow",
+     "the same with double, n = 3 and prioritized replay",
      {RECIPE, .n_step = 3, .learning_rate = 1e-4, .adam_eps = 1e-4, .double_q = true,
       .prioritized = true, .huber = true, .clip = true}},
     {"bsuite", "the default DQN of bsuite, for its tasks", {BSUITE}},
-    {"probe", "all parts on, small and quick, for the probe tasks",
-     {.hidden = {32, 32}, .replay_capacity = 1000, .batch = 32, .learn_start = 32,
-      .train_every = 1, .updates_per_train = 1, .learning_rate = 1e-3, .adam_beta1 = 0.9,
-      .adam_beta2 = 0.999, .adam_eps = 1e-8, .gamma = 0.6, .n_step = 1, .target_every = 20,
-      .epsilon_start = 1, .epsilon_end = 0.5, .epsilon_steps = 1000, .alpha = 0.6,
-      .beta_start = 0.4, .beta_end = 1, .beta_steps = 3000, .priority_floor = 1e-3,
-      .huber_delta = 1, .clip_norm = 10, .double_q = true, .dueling = true, .prioritized = true,
-      .importance = true, .target_network = true, .huber = true, .clip = true,
-      .mask_bootstrap = true, .bootstrap_truncated = true}},
+    {"probe",
+     "all parts on, small and quick, for the probe tasks",
+     {.hidden = {32, 32},
+      .replay_capacity = 1000,
+      .batch = 32,
+      .learn_start = 32,
+      .train_every = 1,
+      .updates_per_train = 1,
+      .learning_rate = 1e-3,
+      .adam_beta1 = 0.9,
+      .adam_beta2 = 0.999,
+      .adam_eps = 1e-8,
+      .gamma = 0.6,
+      .n_step = 1,
+      .target_every = 20,
+      .epsilon_start = 1,
+      .epsilon_end = 0.5,
+      .epsilon_steps = 1000,
+      .alpha = 0.6,
+      .beta_start = 0.4,
+      .beta_end = 1,
+      .beta_steps = 3000,
+      .priority_floor = 1e-3,
+      .huber_delta = 1,
+      .clip_norm = 10,
+      .double_q = true,
+      .dueling = true,
+      .prioritized = true,
+      .importance = true,
+      .target_network = true,
+      .huber = true,
+      .clip = true,
+      .mask_bootstrap = true,
+      .bootstrap_truncated = true}},
     {0},
 };
 

@@ -17,39 +17,39 @@ struct rl_settings {
     uint32_t hidden[RL_HIDDEN_MAX]; /* widths of the hidden layers (ReLU), the unused ones 0 */
     uint32_t replay_capacity;       /* decisions kept */
 
-    uint32_t batch;                 /* samples of one update */
-    uint32_t learn_start;           /* no update before this many decisions */
-    uint32_t train_every;           /* decisions between trainings */
+    uint32_t batch;       /* samples of one update */
+    uint32_t learn_start; /* no update before this many decisions */
+    uint32_t train_every; /* decisions between trainings */
     uint32_t updates_per_train;
     double learning_rate;
     double adam_beta1, adam_beta2, adam_eps;
 
-    double gamma;                   /* discount of one decision */
-    uint32_t n_step;                /* rewards summed before the bootstrap, at most */
-    uint32_t target_every;          /* updates between hard copies of the target network */
-    double target_tau;              /* > 0: instead moved by this share after every update */
+    double gamma;          /* discount of one decision */
+    uint32_t n_step;       /* rewards summed before the bootstrap, at most */
+    uint32_t target_every; /* updates between hard copies of the target network */
+    double target_tau;     /* > 0: instead moved by this share after every update */
 
     double epsilon_start, epsilon_end; /* share of random actions, linear in decisions */
     uint32_t epsilon_steps;
 
-    double alpha;                   /* priority = (|TD error| + priority_floor)^alpha */
-    double beta_start, beta_end;    /* weight = (N P)^-beta over the largest of its batch; linear */
-    uint32_t beta_steps;            /*   in updates; 0: beta_start for ever */
+    double alpha;                /* priority = (|TD error| + priority_floor)^alpha */
+    double beta_start, beta_end; /* weight = (N P)^-beta over the largest of its batch; linear */
+    uint32_t beta_steps;         /*   in updates; 0: beta_start for ever */
     double priority_floor;
 
-    double huber_delta;             /* the loss is linear beyond this error */
-    double clip_norm;               /* largest norm of the whole gradient */
+    double huber_delta; /* the loss is linear beyond this error */
+    double clip_norm;   /* largest norm of the whole gradient */
 
     /* Switches: each leaves the rest as it is. */
-    bool double_q;                  /* next action by the online network, its value by the target */
-    bool dueling;                   /* Q = V + A - mean of A over the legal actions */
-    bool prioritized;               /* sampling in proportion to priority; else uniform */
-    bool importance;                /* weights that undo the bias of prioritized sampling */
-    bool target_network;            /* off: bootstrap from the online network itself */
-    bool huber;                     /* off: squared error, mean over the batch, no factor 1/2 */
+    bool double_q;       /* next action by the online network, its value by the target */
+    bool dueling;        /* Q = V + A - mean of A over the legal actions */
+    bool prioritized;    /* sampling in proportion to priority; else uniform */
+    bool importance;     /* weights that undo the bias of prioritized sampling */
+    bool target_network; /* off: bootstrap from the online network itself */
+    bool huber;          /* off: squared error, mean over the batch, no factor 1/2 */
     bool clip;
-    bool mask_bootstrap;            /* off (a mistake, for teaching): illegal next actions count */
-    bool bootstrap_truncated;       /* off (a mistake, for teaching): a time limit ends all value */
+    bool mask_bootstrap;      /* off (a mistake, for teaching): illegal next actions count */
+    bool bootstrap_truncated; /* off (a mistake, for teaching): a time limit ends all value */
 };
 
 /* One row for each member above, in that order; the last row has name NULL. */
@@ -57,7 +57,7 @@ enum rl_setting_kind { RL_KIND_WIDTHS, RL_KIND_COUNT, RL_KIND_REAL, RL_KIND_SWIT
 struct rl_setting {
     const char *name; /* as the member, with - for _ */
     enum rl_setting_kind kind;
-    size_t offset;    /* in struct rl_settings */
+    size_t offset; /* in struct rl_settings */
     double least, most;
     const char *summary;
 };

@@ -303,11 +303,13 @@ double app_next_ms(const struct app *a)
     return next;
 }
 
-/* Lit in the order it happened, before the next decision comes. A screen without a clock shows its end. */
+/* Lit in the order it happened, before the next decision comes. A screen without a clock shows its
+ * end. */
 static void play_wave(struct app *a)
 {
     const struct snapshot *s = a->watch->shot;
-    double ms = s->state == LIVE_RUNNING && s->pace > 0 ? 800 / s->pace / (a->watch->wave.steps + 1) : 0;
+    double ms =
+        s->state == LIVE_RUNNING && s->pace > 0 ? 800 / s->pace / (a->watch->wave.steps + 1) : 0;
 
     wave_play(&a->watch->wave, a->scene.now_ms, ms > 0 && ms < 60 ? ms : 0);
 }
@@ -374,7 +376,8 @@ int app_tell(struct app *a, const char *line, struct err *e)
 
     if (!a->session)
         return err_set(e, ERR_INPUT, "no model is open");
-    if (live_command_parse(line, &c, e) || session_wait(a->session, session_send(a->session, &c), 60, e))
+    if (live_command_parse(line, &c, e) ||
+        session_wait(a->session, session_send(a->session, &c), 60, e))
         return e->code;
     if (c.verb == COMMAND_DECIDE || c.verb == COMMAND_EPISODE)
         (void)session_wait_idle(a->session, 600);

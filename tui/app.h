@@ -13,9 +13,9 @@ struct app_setup {
     bool ascii;
     enum key_mode mode;
     const struct yaml_doc *config; /* NULL: none. Its `keys` are applied; kept by the caller */
-    const char *data_dir;     /* examples below it */
-    const char *state_dir;    /* recent files below it; NULL: nothing is kept */
-    int64_t today;            /* seconds since 1970, for "yesterday" */
+    const char *data_dir;          /* examples below it */
+    const char *state_dir;         /* recent files below it; NULL: nothing is kept */
+    int64_t today;                 /* seconds since 1970, for "yesterday" */
     struct problem_args problem; /* options for every model that is opened; its files are ignored */
     uint64_t seed;               /* of searches */
     bool keep_journal;           /* of every search, in sessions/ of state_dir */
@@ -40,7 +40,8 @@ bool app_is_done(const struct app *a);
 /* Readable when the search has news; -1: no search. app_woken says that it was, and was emptied. */
 int app_wake_fd(const struct app *a);
 void app_woken(struct app *a);
-/* A line for the search ("episode 300"), carried out before this returns: for scripts and pictures. */
+/* A line for the search ("episode 300"), carried out before this returns: for scripts and pictures.
+ */
 int app_tell(struct app *a, const char *line, struct err *e) MUST_CHECK;
 /* Waits until what keys have sent is carried out, at most that long, and looks at the result. */
 void app_settle(struct app *a, double seconds);
@@ -51,12 +52,14 @@ void app_say_err(struct app *a, const struct err *e);
 void app_touch(struct app *a); /* something changed: draw */
 int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct err *e) MUST_CHECK;
 void app_close_top(struct app *a);
-void app_go_to(struct app *a, hlo_id id); /* closes all views over the main screen; the graph goes there */
+void app_go_to(struct app *a,
+               hlo_id id); /* closes all views over the main screen; the graph goes there */
 void app_quit(struct app *a);
-void app_copy(struct app *a, const char *text, size_t size, const char *what); /* to the terminal's clipboard */
+void app_copy(struct app *a, const char *text, size_t size,
+              const char *what); /* to the terminal's clipboard */
 /* "automap plan MODEL CLUSTER ...": the problem that is open, for a shell. Appended. */
 void app_write_command(const struct app *a, struct str *out);
-void app_note_saved(struct app *a); /* the pins of now are in a file */
+void app_note_saved(struct app *a);            /* the pins of now are in a file */
 void app_ask(struct app *a, const char *text); /* the command line, with this typed already */
 bool app_wants_mouse(const struct app *a);
 void app_act(struct app *a, const struct key_table *t, int action); /* as if its key was typed */

@@ -184,7 +184,8 @@ struct handler {
     void (*act_with)(struct app *a, int argument);
     int argument;
     const struct panel_ops *view;
-    enum about about; /* what the view is opened with: nothing, the panel that had the key, its plan */
+    enum about
+        about; /* what the view is opened with: nothing, the panel that had the key, its plan */
 };
 
 static const struct handler handlers[ACT_COUNT] = {
@@ -262,7 +263,11 @@ static void open_over(struct app *a, const struct handler *h)
     const void *plan = p && p->ops->plan_here ? p->ops->plan_here(p) : NULL;
     struct err e = {0};
 
-    if (app_open(a, h->view, h->about == ABOUT_PANEL ? p : h->about == ABOUT_PLAN ? plan : NULL, &e))
+    if (app_open(a, h->view,
+                 h->about == ABOUT_PANEL  ? p
+                 : h->about == ABOUT_PLAN ? plan
+                                          : NULL,
+                 &e))
         app_say_err(a, &e);
 }
 

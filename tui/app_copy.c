@@ -23,9 +23,10 @@ void app_write_command(const struct app *a, struct str *out)
     snprintf(edited, sizeof edited, "%s.cluster.yaml", a->model_name);
     args.options = a->scene.problem->options;
     args.model = a->model_path;
-    args.cluster = cluster_fingerprint(a->scene.cluster) != cluster_fingerprint(&a->problem->cluster) ? edited
-                   : a->cluster_path[0]                                                               ? a->cluster_path
-                                                                                                      : NULL;
+    args.cluster =
+        cluster_fingerprint(a->scene.cluster) != cluster_fingerprint(&a->problem->cluster) ? edited
+        : a->cluster_path[0] ? a->cluster_path
+                             : NULL;
     problem_args_write(&args, out);
 }
 
@@ -53,7 +54,8 @@ void app_copy_line(struct app *a)
     }
     struct grid row = {0};
     grid_resize(&row, r->width, 1);
-    memcpy(row.cells, a->grid.cells + (size_t)y * (size_t)a->grid.width + r->x, (size_t)r->width * sizeof *row.cells);
+    memcpy(row.cells, a->grid.cells + (size_t)y * (size_t)a->grid.width + r->x,
+           (size_t)r->width * sizeof *row.cells);
     grid_text(&row, &all);
     while (all.size && (all.text[all.size - 1] == ' ' || all.text[all.size - 1] == '\n'))
         all.text[--all.size] = 0;

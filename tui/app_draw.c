@@ -67,7 +67,8 @@ static const struct key_table *find_action(const struct panel *p, const char *na
     return NULL;
 }
 
-/* One item of a hints string: "fold", "down=choose", or "+plans=views" for the first key of many. */
+/* One item of a hints string: "fold", "down=choose", or "+plans=views" for the first key of many.
+ */
 static bool parse_hint(const struct app *a, const struct panel *p, const char *item, size_t size,
                        struct hint *h, char *word, size_t room)
 {
@@ -125,7 +126,8 @@ static void draw_hints(struct app *a, const struct pane *p)
         if (i < count - 1 && x + width + gap + stays > p->width)
             continue;
         if (hints[i].table)
-            a->hints[a->hint_count++] = (struct hint_spot){p->x + x, p->y, width, hints[i].table, hints[i].action};
+            a->hints[a->hint_count++] =
+                (struct hint_spot){p->x + x, p->y, width, hints[i].table, hints[i].action};
         x = pane_text(p, x, 0, ROLE_KEY, hints[i].keys) + 1;
         x = pane_text(p, x, 0, ROLE_DIM, hints[i].word) + gap;
     }
@@ -196,7 +198,8 @@ static void draw_quit(const struct app *a, const struct pane *p)
 {
     static const char *const answers[][2] = {{"s", "save"}, {"q", "quit"}, {"Esc", "stay"}};
     int pins = app_unsaved_pins(a);
-    int x = pane_format(p, 0, 0, ROLE_TEXT, "%d %s not saved.", pins, pins == 1 ? "pin is" : "pins are");
+    int x = pane_format(p, 0, 0, ROLE_TEXT, "%d %s not saved.", pins,
+                        pins == 1 ? "pin is" : "pins are");
 
     for (size_t k = 0; k < sizeof answers / sizeof *answers; k++) {
         x = pane_text(p, x + 2, 0, ROLE_KEY, answers[k][0]);
@@ -211,7 +214,10 @@ static void draw_prompt(struct app *a, const struct pane *p)
         draw_quit(a, p);
         return;
     }
-    pane_text(p, 0, 0, ROLE_KEY, a->prompt == PROMPT_COMMAND ? ":" : a->prompt == PROMPT_FILTER ? "\\" : "/");
+    pane_text(p, 0, 0, ROLE_KEY,
+              a->prompt == PROMPT_COMMAND  ? ":"
+              : a->prompt == PROMPT_FILTER ? "\\"
+                                           : "/");
     int x = edit_draw(&a->line, p, 1, 0, ROLE_TEXT);
     a->grid.cursor_x = p->x + (x < p->width ? x : p->width - 1);
     a->grid.cursor_y = p->y;
@@ -257,7 +263,9 @@ static void draw_message(struct app *a, struct rect r)
         draw_typed(a, &p);
         return;
     }
-    if (a->message[0] && a->message_style == ROLE_ERR) { /* both ends of an error matter: the place and what was expected */
+    if (a->message[0] &&
+        a->message_style ==
+            ROLE_ERR) { /* both ends of an error matter: the place and what was expected */
         pane_cut(&p, 0, 0, p.width, ROLE_ERR, a->message);
         return;
     }
@@ -289,8 +297,8 @@ static void draw_panel(struct app *a, struct panel *p, struct rect r)
     }
     const struct list *l = p->ops->list ? p->ops->list(p) : NULL;
     if (l && l->count > l->rows && l->rows > 0) {
-        snprintf(placed, sizeof placed, "%s%s%s/%s", h.note, *h.note ? " · " : "", units_count(at, l->cursor + 1),
-                 units_count(count, l->count));
+        snprintf(placed, sizeof placed, "%s%s%s/%s", h.note, *h.note ? " · " : "",
+                 units_count(at, l->cursor + 1), units_count(count, l->count));
         if (utf8_text_columns(placed) + utf8_text_columns(h.title) + 6 <= r.width)
             h.note = placed;
     }
@@ -320,7 +328,8 @@ static void draw_main(struct app *a)
     const struct layout *l = &a->layout;
     struct pane whole = pane_whole(&a->grid);
 
-    struct pane title = pane_of(a, l->title), headline = pane_of(a, l->headline), strip = pane_of(a, l->strip);
+    struct pane title = pane_of(a, l->title), headline = pane_of(a, l->headline),
+                strip = pane_of(a, l->strip);
     header_title(&a->scene, &title);
     header_headline(&a->scene, &headline);
     strip_draw(&a->scene, &strip);
@@ -369,8 +378,8 @@ static void draw_over(struct app *a, struct panel *p)
     p->ops->draw(p, &area);
 }
 
-/* Over the first column of each row that can be jumped to. Found first, drawn then: letters count rows
- * that are not blank. */
+/* Over the first column of each row that can be jumped to. Found first, drawn then: letters count
+ * rows that are not blank. */
 static void draw_letters(struct app *a)
 {
     struct rect r = app_jump_area(a);
@@ -387,7 +396,8 @@ static void draw_letters(struct app *a)
 
 static void draw_all(struct app *a);
 
-/* The shortest step that all times on the screen are near to: it does not change while a search runs. */
+/* The shortest step that all times on the screen are near to: it does not change while a search
+ * runs. */
 static double step_scale_ms(const struct watch *w)
 {
     if (!w || !w->shot)

@@ -4,8 +4,8 @@
 
 #include "tui/actions.h"
 #include "tui/app.h"
-#include "tui/tour.h"
 #include "tui/recent.h"
+#include "tui/tour.h"
 
 #include <limits.h>
 
@@ -64,27 +64,27 @@ struct app {
     struct problem *problem; /* owned, as the two below */
     struct session *session;
     struct watch *watch;
-    bool frozen;             /* the view only */
-    bool woken;              /* the session has a newer snapshot */
+    bool frozen; /* the view only */
+    bool woken;  /* the session has a newer snapshot */
     double looked_ms;
-    double asked_pace;       /* since the last snapshot; < 0: none */
-    uint64_t refused;        /* the last refusal said */
+    double asked_pace; /* since the last snapshot; < 0: none */
+    uint64_t refused;  /* the last refusal said */
     struct tour_state tour;
     struct hint_spot hints[HINTS_MOST];
     int hint_count;
     char model_name[128];
-    struct recent recent;    /* its row on the start screen; path "": none */
+    struct recent recent;       /* its row on the start screen; path "": none */
     struct problem_args opened; /* options of the problem; its files are those below */
     char model_path[PATH_MAX], cluster_path[PATH_MAX]; /* as opened; cluster "": the default */
-    bool is_journaled;       /* the session keeps all acts by itself */
-    uint32_t saved_acts;     /* of the session, when its pins were last saved */
+    bool is_journaled;                                 /* the session keeps all acts by itself */
+    uint32_t saved_acts; /* of the session, when its pins were last saved */
 };
 
 /* The panel that gets keys; NULL: none. */
 struct panel *app_top(const struct app *a);
 
 void app_free_panel(struct panel *p); /* NULL allowed */
-void app_drop_top(struct app *a); /* closes the view on top, even the last */
+void app_drop_top(struct app *a);     /* closes the view on top, even the last */
 void app_drop_placed(struct app *a, enum panel_id id);
 
 int app_unsaved_pins(const struct app *a);
@@ -94,7 +94,8 @@ void app_set_filter(struct app *a, struct panel *p, const char *pattern); /* "":
 void app_prompt_open(struct app *a, enum prompt kind);
 void app_prompt_key(struct app *a, uint32_t key);
 
-/* tui/app_jump.c: where rows may stand, and the letter of row y of it (0: blank, or no letters left). */
+/* tui/app_jump.c: where rows may stand, and the letter of row y of it (0: blank, or no letters
+ * left). */
 struct rect app_jump_area(const struct app *a);
 char app_jump_letter(const struct app *a, const struct rect *r, int y);
 void app_jump_begin(struct app *a);
@@ -107,7 +108,8 @@ void app_copy_command(struct app *a);
 
 /* tui/open.c */
 void app_drop_problem(struct app *a);
-void app_follow_edit(struct app *a); /* the session has another problem: everything is shown of that */
+void app_follow_edit(
+    struct app *a); /* the session has another problem: everything is shown of that */
 
 /* tui/steer.c: acts on the search, ACT_RUN to ACT_REDO. */
 void app_steer(struct app *a, int action);

@@ -8,7 +8,9 @@ struct rect app_jump_area(const struct app *a)
 
     if (!p || !p->ops->click)
         return (struct rect){0};
-    return a->depth > 0 ? a->top_area : r ? (struct rect){r->x, r->y + 1, r->width, r->height - 1} : (struct rect){0};
+    return a->depth > 0 ? a->top_area
+           : r          ? (struct rect){r->x, r->y + 1, r->width, r->height - 1}
+                        : (struct rect){0};
 }
 
 /* Blank, or all dim as titles of columns are. */

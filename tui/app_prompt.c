@@ -80,6 +80,7 @@ void app_prompt_key(struct app *a, uint32_t key)
         edit_key(&a->line, key);
     }
     struct panel *p = app_top(a);
-    if (filters && p && p->ops->filter && strcmp(a->line.text, p->filter ? match_pattern(p->filter) : "") != 0)
+    if (filters && p && p->ops->filter &&
+        strcmp(a->line.text, p->filter ? match_pattern(p->filter) : "") != 0)
         app_set_filter(a, p, a->line.text);
 }

@@ -1,6 +1,6 @@
-/* A tour plays in the explorer: its steps act as keys and commands do. A person goes on and back, takes
- * over with any other key, and comes back: then the model is opened again and the steps are done
- * again, so that a tour always says what is there. */
+/* A tour plays in the explorer: its steps act as keys and commands do. A person goes on and back,
+ * takes over with any other key, and comes back: then the model is opened again and the steps are
+ * done again, so that a tour always says what is there. */
 #include "tui/app_internal.h"
 #include "tui/utf8.h"
 #include "tui/view_tours.h"
@@ -79,7 +79,9 @@ void app_tour_to(struct app *a, int step)
 {
     if (!a->tour.script)
         return;
-    a->tour.until = step < 1 ? 0 : step > a->tour.script->step_count ? a->tour.script->step_count - 1 : step - 1;
+    a->tour.until = step < 1                            ? 0
+                    : step > a->tour.script->step_count ? a->tour.script->step_count - 1
+                                                        : step - 1;
     while (app_tour_is_busy(a) || a->tour.step < a->tour.until) {
         app_settle(a, 120);
         app_tour_tick(a);
@@ -182,7 +184,9 @@ void app_tours(struct app *a)
 
 static void draw_hints(const struct app *a, const struct pane *p, int y)
 {
-    static const char *const leads[][2] = {{"Space", "goes on"}, {"←", "back"}, {"Esc", "leaves the tour"}},
+    static const char *const leads[][2] = {{"Space", "goes on"},
+                                           {"←", "back"},
+                                           {"Esc", "leaves the tour"}},
                              *const taken[][2] = {{"T", "comes back to this step"}};
     int count = a->tour.taken ? 1 : 3, x = 0;
 
@@ -191,9 +195,9 @@ static void draw_hints(const struct app *a, const struct pane *p, int y)
         x = pane_text(p, x, y, ROLE_KEY, hint[0]);
         x = pane_text(p, x + 1, y, ROLE_DIM, hint[1]) + 2;
     }
-    const char *more = a->tour.taken            ? "the explorer is yours"
+    const char *more = a->tour.taken         ? "the explorer is yours"
                        : app_tour_is_busy(a) ? "the search is at work .."
-                                                : "any other key takes over";
+                                             : "any other key takes over";
     if (x + utf8_text_columns(more) <= p->width)
         pane_text(p, x, y, ROLE_DIM, more);
 }

@@ -25,7 +25,8 @@ int args_wrong(const char *option, const char *value, const char *expected)
     char line[LINE_ROOM];
 
     text_clean(line, sizeof line, value, strlen(value));
-    fprintf(stderr, "automap: %s %s, expected %s\n", option, line[0] ? line : "has no value", expected);
+    fprintf(stderr, "automap: %s %s, expected %s\n", option, line[0] ? line : "has no value",
+            expected);
     return -1;
 }
 

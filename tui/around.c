@@ -33,7 +33,8 @@ static void list(struct listing *s, hlo_id id)
     s->count++;
 }
 
-uint32_t around_operands(const struct tree *t, hlo_id id, bool all, uint32_t skip, hlo_id *out, uint32_t room)
+uint32_t around_operands(const struct tree *t, hlo_id id, bool all, uint32_t skip, hlo_id *out,
+                         uint32_t room)
 {
     const struct hlo_module *m = t->problem->m;
     const struct hlo_instruction *i = hlo_at(m, id);
@@ -53,7 +54,8 @@ uint32_t around_operands(const struct tree *t, hlo_id id, bool all, uint32_t ski
     return s.count;
 }
 
-uint32_t around_users(const struct tree *t, hlo_id id, bool all, uint32_t skip, hlo_id *out, uint32_t room)
+uint32_t around_users(const struct tree *t, hlo_id id, bool all, uint32_t skip, hlo_id *out,
+                      uint32_t room)
 {
     const struct hlo_module *m = t->problem->m;
     const struct hlo_instruction *i = hlo_at(m, id);
@@ -102,10 +104,15 @@ static int add_node(struct search *s, hlo_id id, int level)
 
     if (a->node_count == AROUND_NODES)
         return -1;
-    uint32_t degree = hlo_at(s->t->problem->m, id)->operand_count + hlo_at(s->t->problem->m, id)->user_count;
-    a->nodes[a->node_count] = (struct around_node){.id = id, .far = id, .level = level, .folded = 1,
-                                                   .degree = degree > AROUND_HUB ? degree : 0,
-                                                   .elsewhere = s->all ? 0 : users_elsewhere(s->t, id)};
+    uint32_t degree =
+        hlo_at(s->t->problem->m, id)->operand_count + hlo_at(s->t->problem->m, id)->user_count;
+    a->nodes[a->node_count] =
+        (struct around_node){.id = id,
+                             .far = id,
+                             .level = level,
+                             .folded = 1,
+                             .degree = degree > AROUND_HUB ? degree : 0,
+                             .elsewhere = s->all ? 0 : users_elsewhere(s->t, id)};
     return a->node_count++;
 }
 
@@ -130,7 +137,8 @@ static void fold(struct search *s, struct around_node *n, bool up)
            around_operands(s->t, at, false, 0, up ? next : back, 2) == 1 &&
            around_users(s->t, at, false, 0, up ? back : next, 2) == 1) {
         if (tree_is_telling(s->t, next[0]) || node_of(s->a, next[0]) >= 0 ||
-            around_operands(s->t, next[0], false, 0, back, 2) != 1 || around_users(s->t, next[0], false, 0, back, 2) != 1)
+            around_operands(s->t, next[0], false, 0, back, 2) != 1 ||
+            around_users(s->t, next[0], false, 0, back, 2) != 1)
             break;
         at = next[0];
         length++;
@@ -151,7 +159,8 @@ static void expand(struct search *s, int n, bool up, uint32_t skip)
     int level = a->nodes[n].level + (up ? -1 : 1);
 
     if (a->nodes[n].more || (a->nodes[n].degree && !centre) ||
-        (up && !centre && !s->all && !same_phase(s->t, a->nodes[0].id, a->nodes[n].id)) || level < -AROUND_LEVELS || level > AROUND_LEVELS)
+        (up && !centre && !s->all && !same_phase(s->t, a->nodes[0].id, a->nodes[n].id)) ||
+        level < -AROUND_LEVELS || level > AROUND_LEVELS)
         return;
     uint32_t count = up ? around_operands(s->t, a->nodes[n].far, s->all, skip, ids, room)
                         : around_users(s->t, a->nodes[n].far, s->all, skip, ids, room);
@@ -171,13 +180,15 @@ static void expand(struct search *s, int n, bool up, uint32_t skip)
         add_edge(a, up ? other : n, up ? n : other);
     }
     if (here > room && a->node_count < AROUND_NODES) {
-        a->nodes[a->node_count] = (struct around_node){.id = HLO_NONE, .far = HLO_NONE, .level = level, .more = here - room};
+        a->nodes[a->node_count] = (struct around_node){
+            .id = HLO_NONE, .far = HLO_NONE, .level = level, .more = here - room};
         add_edge(a, up ? a->node_count : n, up ? n : a->node_count);
         a->node_count++;
     }
 }
 
-/* What telling users of shown values use besides: operands of nodes below that are not there yet. */
+/* What telling users of shown values use besides: operands of nodes below that are not there yet.
+ */
 static void add_partners(struct search *s, int radius)
 {
     struct around *a = s->a;
@@ -185,8 +196,8 @@ static void add_partners(struct search *s, int radius)
 
     for (int n = 1; n < count; n++) {
         hlo_id ids[3];
-        if (a->nodes[n].level < 1 || a->nodes[n].level > radius || a->nodes[n].more || a->nodes[n].degree ||
-            !tree_is_telling(s->t, a->nodes[n].id))
+        if (a->nodes[n].level < 1 || a->nodes[n].level > radius || a->nodes[n].more ||
+            a->nodes[n].degree || !tree_is_telling(s->t, a->nodes[n].id))
             continue;
         uint32_t operands = around_operands(s->t, a->nodes[n].id, s->all, 0, ids, 3);
         for (uint32_t i = 0; i < operands && i < 3; i++) {
@@ -234,18 +245,22 @@ static void set_levels(struct around *a)
     }
     int kept = 0;
     for (int i = 0; i < a->edge_count; i++) {
-        const struct around_node *from = &a->nodes[a->edges[i].from], *to = &a->nodes[a->edges[i].to];
+        const struct around_node *from = &a->nodes[a->edges[i].from],
+                                 *to = &a->nodes[a->edges[i].to];
         if (from->level < to->level && from->level >= -AROUND_LEVELS && to->level <= AROUND_LEVELS)
             a->edges[kept++] = a->edges[i];
     }
     a->edge_count = kept;
     for (int n = 0; n < a->node_count; n++) {
         int *level = &a->nodes[n].level;
-        *level = *level > AROUND_LEVELS ? AROUND_LEVELS : *level < -AROUND_LEVELS ? -AROUND_LEVELS : *level;
+        *level = *level > AROUND_LEVELS    ? AROUND_LEVELS
+                 : *level < -AROUND_LEVELS ? -AROUND_LEVELS
+                                           : *level;
     }
 }
 
-void around_find(const struct tree *t, hlo_id centre, int radius, bool all, uint32_t skip, struct around *out)
+void around_find(const struct tree *t, hlo_id centre, int radius, bool all, uint32_t skip,
+                 struct around *out)
 {
     struct search s = {t, out, all};
 

@@ -23,8 +23,9 @@ extern const struct benchmark benchmarks[]; /* ends with name NULL */
 double bench_now(void); /* seconds on a monotonic clock */
 double bench_own(void); /* seconds of the calling thread on a processor: others may be at work */
 
-/* Starts `argv` (argv[0] is looked up in PATH; ends with NULL), reading file `input` (NULL: what we read).
- * Returns the end of its output, to be closed, and *child, to be waited for; NULL: it cannot be started. */
+/* Starts `argv` (argv[0] is looked up in PATH; ends with NULL), reading file `input` (NULL: what we
+ * read). Returns the end of its output, to be closed, and *child, to be waited for; NULL: it cannot
+ * be started. */
 FILE *bench_start(const char *const *argv, const char *input, pid_t *child);
 
 /* A training step of at least so many instructions as HLO text. False: out of memory. */

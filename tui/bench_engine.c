@@ -1,5 +1,6 @@
 /* automap bench engine: from a file to the proven best strict plan, step by step, for the shipped
- * models; one decision with undo, one evaluation of memory; and the whole as a process of its own. */
+ * models; one decision with undo, one evaluation of memory; and the whole as a process of its own.
+ */
 #include "tui/bench.h"
 #include "tui/bench_models.h"
 
@@ -236,7 +237,8 @@ static int time_problem(const char *path, struct figures *f, struct err *e)
 /* `automap plan MODEL --devices 16 --optimum` as a process: wall time and peak memory. */
 static int time_process(const char *path, struct figures *f, struct err *e)
 {
-    char program[] = "/proc/self/exe", plan[] = "plan", devices[] = "--devices", sixteen[] = "16", optimum[] = "--optimum";
+    char program[] = "/proc/self/exe", plan[] = "plan", devices[] = "--devices", sixteen[] = "16",
+         optimum[] = "--optimum";
     char *model = mem_alloc(strlen(path) + 1);
     char *argv[] = {program, plan, model, devices, sixteen, optimum, NULL};
     posix_spawn_file_actions_t actions;
@@ -248,10 +250,12 @@ static int time_process(const char *path, struct figures *f, struct err *e)
     if (posix_spawn_file_actions_init(&actions))
         rc = err_set(e, ERR_MEMORY, "not enough memory to start a process");
     for (int fd = 1; fd <= 2 && !rc; fd++)
-        rc = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0) ? ERR_MEMORY : 0;
+        rc = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0) ? ERR_MEMORY
+                                                                                      : 0;
     for (int k = 0; k < ROUNDS && !rc; k++) {
         double start = bench_now();
-        if (posix_spawn(&child, program, &actions, NULL, argv, environ) || wait4(child, &status, 0, &used) < 0 || status)
+        if (posix_spawn(&child, program, &actions, NULL, argv, environ) ||
+            wait4(child, &status, 0, &used) < 0 || status)
             rc = err_set(e, ERR_IO, "automap plan could not be run as a process");
         keep_least(&f->process_ms, start);
         f->process_mb = (double)used.ru_maxrss / 1024;
@@ -264,18 +268,20 @@ static int time_process(const char *path, struct figures *f, struct err *e)
 static void print_head(void)
 {
     puts("ms, best of 3 but for decisions (median); peak memory of the process in MiB\n");
-    printf("%-13s %8s %6s %6s %6s %6s %7s %6s %6s |%6s %6s %6s %6s |%8s %9s |%8s %5s\n", "model", "instr.", "load",
-           "inline", "roles", "costs", "classes", "memory", "terms", "16", "2x8", "4x8", "4x4x2", "decide", "memory of",
-           "process", "peak");
-    printf("%-13s %8s %6s %6s %6s %6s %7s %6s %6s |%27s |%8s %9s |%8s %5s\n", "", "", "", "", "", "", "", "", "",
-           "strict optimum, proven", "us", "us", "ms", "MiB");
+    printf("%-13s %8s %6s %6s %6s %6s %7s %6s %6s |%6s %6s %6s %6s |%8s %9s |%8s %5s\n", "model",
+           "instr.", "load", "inline", "roles", "costs", "classes", "memory", "terms", "16", "2x8",
+           "4x8", "4x4x2", "decide", "memory of", "process", "peak");
+    printf("%-13s %8s %6s %6s %6s %6s %7s %6s %6s |%27s |%8s %9s |%8s %5s\n", "", "", "", "", "",
+           "", "", "", "", "strict optimum, proven", "us", "us", "ms", "MiB");
 }
 
 static void print_row(const char *name, const struct figures *f)
 {
-    printf("%-13.13s %8u %6.1f %6.1f %6.1f %6.1f %7.1f %6.1f %6.1f |%6.2f %6.2f %6.2f %6.2f |%8.2f %9.1f |%8.0f %5.0f\n",
-           name, f->instructions, f->load, f->inlined, f->roles, f->costs, f->classes, f->memory, f->terms, f->exact[0],
-           f->exact[1], f->exact[2], f->exact[3], f->decision_us, f->memory_us, f->process_ms, f->process_mb);
+    printf("%-13.13s %8u %6.1f %6.1f %6.1f %6.1f %7.1f %6.1f %6.1f |%6.2f %6.2f %6.2f %6.2f |%8.2f "
+           "%9.1f |%8.0f %5.0f\n",
+           name, f->instructions, f->load, f->inlined, f->roles, f->costs, f->classes, f->memory,
+           f->terms, f->exact[0], f->exact[1], f->exact[2], f->exact[3], f->decision_us,
+           f->memory_us, f->process_ms, f->process_mb);
     fflush(stdout);
 }
 
@@ -306,9 +312,11 @@ static void print_targets(const struct figures *f)
     for (int k = 1; k < MESHES; k++)
         exact = f->exact[k] > exact ? f->exact[k] : exact;
     puts("\nT5-11B                               measured   target");
-    printf("classes, conflicts, costs              %6.1f   <= 30 ms\n", f->costs + f->classes + f->terms);
+    printf("classes, conflicts, costs              %6.1f   <= 30 ms\n",
+           f->costs + f->classes + f->terms);
     printf("strict optimum with proof, worst mesh  %6.1f   <= 10 ms\n", exact);
-    printf("within 16 GB, 16 micro-batches, 2x8    %6.0f   <= 1000 ms, gap %.2f %%\n", f->limited, 100 * f->limited_gap);
+    printf("within 16 GB, 16 micro-batches, 2x8    %6.0f   <= 1000 ms, gap %.2f %%\n", f->limited,
+           100 * f->limited_gap);
     printf("one decision, propagation, undo        %6.2f   <= 10 us\n", f->decision_us);
     printf("file to proven optimum, one process    %6.0f   <= 150 ms\n", f->process_ms);
 }

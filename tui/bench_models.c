@@ -31,7 +31,8 @@ int bench_models_find(struct bench_models *out, const char *bench, int count, ch
     int code = EXIT_OK;
 
     if (count > EXAMPLES_MOST) {
-        fprintf(stderr, "automap bench %s: %d models, expected at most %d\n", bench, count, EXAMPLES_MOST);
+        fprintf(stderr, "automap bench %s: %d models, expected at most %d\n", bench, count,
+                EXAMPLES_MOST);
         return EXIT_USAGE;
     }
     if (!file_data_dir(data, sizeof data))

@@ -287,7 +287,9 @@ int bench_pipeline(int argc, char **argv)
     struct err e;
     int code = bench_models_find(models, "pipeline", argc > 2 ? argc - 2 : 0, argv + 2);
 
-    if (code == EXIT_OK && !examples_cluster_path(cluster, sizeof cluster, file_data_dir(data, sizeof data) ? data : NULL, name)) {
+    if (code == EXIT_OK &&
+        !examples_cluster_path(cluster, sizeof cluster,
+                               file_data_dir(data, sizeof data) ? data : NULL, name)) {
         fprintf(stderr, "automap bench pipeline: no cluster \"%s\"\n", name);
         code = EXIT_INPUT;
     }

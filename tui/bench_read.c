@@ -1,6 +1,6 @@
-/* automap bench read: how fast HLO text becomes a module, held against XLA's own parser, if there is
- * a Python that has jaxlib; how large a module is in memory. gzip and the disk are left out. Times
- * are on a processor: both readers are of one thread, and others may be at work. */
+/* automap bench read: how fast HLO text becomes a module, held against XLA's own parser, if there
+ * is a Python that has jaxlib; how large a module is in memory. gzip and the disk are left out.
+ * Times are on a processor: both readers are of one thread, and others may be at work. */
 #include "tui/bench.h"
 
 #include "engine/quantity.h"
@@ -43,8 +43,10 @@ static const char xla_script[] =
 
 /* ---- ours ---- */
 
-/* Processor time of the best of the loads that fit into `seconds`; *m is the last one's. Negative: it does not load. */
-static double time_load(const struct str *text, double seconds, struct hlo_module **m, struct err *e)
+/* Processor time of the best of the loads that fit into `seconds`; *m is the last one's. Negative:
+ * it does not load. */
+static double time_load(const struct str *text, double seconds, struct hlo_module **m,
+                        struct err *e)
 {
     double best = -1, end = bench_now() + seconds;
 
@@ -120,17 +122,18 @@ static void print_module(const struct str *text, const struct hlo_module *m, dou
 {
     double mb_s = (double)text->size / seconds / 1e6;
 
-    printf("  automap   %7.1f MB/s   %.2f ms for %.1f MB, %u instructions   (target %.0f MB/s: %s)\n",
-           mb_s, seconds * 1e3, (double)text->size / 1e6, m->count, target_mb_s,
-           mb_s >= target_mb_s ? "met" : "missed");
+    printf(
+        "  automap   %7.1f MB/s   %.2f ms for %.1f MB, %u instructions   (target %.0f MB/s: %s)\n",
+        mb_s, seconds * 1e3, (double)text->size / 1e6, m->count, target_mb_s,
+        mb_s >= target_mb_s ? "met" : "missed");
 }
 
 static void print_memory(const struct hlo_module *m)
 {
     double bytes = (double)m->arena.held / m->count;
 
-    printf("  memory    %7.0f bytes an instruction, the text not counted   (target %d: %s)\n", bytes,
-           BYTES_PER_INSTRUCTION, bytes <= BYTES_PER_INSTRUCTION ? "met" : "missed");
+    printf("  memory    %7.0f bytes an instruction, the text not counted   (target %d: %s)\n",
+           bytes, BYTES_PER_INSTRUCTION, bytes <= BYTES_PER_INSTRUCTION ? "met" : "missed");
 }
 
 static int bench_file(const struct options *o, const char *path, struct err *e)
@@ -149,7 +152,8 @@ static int bench_file(const struct options *o, const char *path, struct err *e)
         print_module(&text, m, ours);
         double xla = o->python ? time_xla(o, &text) : -1;
         if (xla > 0)
-            printf("  XLA       %7.1f MB/s   %.1f times slower\n", (double)text.size / xla / 1e6, xla / ours);
+            printf("  XLA       %7.1f MB/s   %.1f times slower\n", (double)text.size / xla / 1e6,
+                   xla / ours);
         else if (o->python)
             printf("  XLA       no jaxlib with %s: pip install jax, or --python PATH\n", o->python);
         print_memory(m);
@@ -171,9 +175,9 @@ static int bench_synthetic(const struct options *o, struct err *e)
     double seconds = time_load(&text, o->seconds, &m, e);
     if (seconds > 0)
         printf("synthetic module\n  automap   %7.1f MB/s   %.3f s for %.0f MB, %u instructions   "
-               "(target %.1f s: %s)\n", (double)text.size / seconds / 1e6, seconds,
-               (double)text.size / 1e6, m->count, target_synthetic_s,
-               seconds <= target_synthetic_s ? "met" : "missed");
+               "(target %.1f s: %s)\n",
+               (double)text.size / seconds / 1e6, seconds, (double)text.size / 1e6, m->count,
+               target_synthetic_s, seconds <= target_synthetic_s ? "met" : "missed");
     hlo_free(m);
     str_release(&text);
     return seconds > 0 ? 0 : e->code;
@@ -206,15 +210,16 @@ int bench_read(int argc, char **argv)
     char data[PATH_MAX - 64], path[PATH_MAX];
 
     if (!parse_options(argc, argv, &o)) {
-        fputs("usage: automap bench read [FILE] [--seconds S] [--python PATH | --no-xla]\n", stderr);
+        fputs("usage: automap bench read [FILE] [--seconds S] [--python PATH | --no-xla]\n",
+              stderr);
         return EXIT_USAGE;
     }
     if (!o.file && file_data_dir(data, sizeof data)) {
         snprintf(path, sizeof path, "%s/examples/models/t5-11b.hlo.txt.gz", data);
         o.file = path;
     }
-    int rc = o.file ? bench_file(&o, o.file, &e)
-                    : err_set(&e, ERR_IO, "no examples found: name a file");
+    int rc =
+        o.file ? bench_file(&o, o.file, &e) : err_set(&e, ERR_IO, "no examples found: name a file");
     if (!rc)
         rc = bench_synthetic(&o, &e);
     if (rc)

@@ -93,9 +93,9 @@ static int one_case(const char *model, const char *path, size_t at, struct err *
         if (!rc)
             printf("%-13.13s %-7s |%10s %10.2f |%10.2f %10.2f %6.2f %% %7.0f |%10.2f %10.2f "
                    "%6.2f %% %7.0f\n",
-                   model, cases[at].shown, data_parallel_ms(parallel, p), whole.strict_ms, whole.cost.step_ms,
-                   whole.bound_ms, 100 * whole.gap, whole_ms, tied.cost.step_ms, tied.bound_ms,
-                   100 * tied.gap, tied_ms);
+                   model, cases[at].shown, data_parallel_ms(parallel, p), whole.strict_ms,
+                   whole.cost.step_ms, whole.bound_ms, 100 * whole.gap, whole_ms, tied.cost.step_ms,
+                   tied.bound_ms, 100 * tied.gap, tied_ms);
         fflush(stdout);
         problem_release(p);
     }
@@ -200,11 +200,12 @@ int bench_relaxed(int argc, char **argv)
     struct err e;
 
     if (code == EXIT_OK)
-        printf("ms of a step; the last column of each half: ms of a processor to solve\n\n%-13s %-7s "
-               "|%10s %10s |%38s "
-               "|%38s\n",
-               "model", "mesh", "data par.", "strict", "relaxed     global   gap",
-               "folded       tied   gap");
+        printf(
+            "ms of a step; the last column of each half: ms of a processor to solve\n\n%-13s %-7s "
+            "|%10s %10s |%38s "
+            "|%38s\n",
+            "model", "mesh", "data par.", "strict", "relaxed     global   gap",
+            "folded       tied   gap");
     for (int k = 0; k < models->count && code == EXIT_OK && !rc; k++) {
         for (size_t n = 0; n < sizeof cases / sizeof *cases && !rc; n++)
             rc = one_case(models->name[k], models->path[k], n, &e);

@@ -138,8 +138,8 @@ int bench_search(int argc, char **argv)
     int code = bench_models_find(models, "search", argc - 1, argv + 1);
 
     if (code == EXIT_OK)
-        printf("%-12s %6s %8s %12s %14s %14s %12s %10s\n", "", "moves", "classes", "try, us", "decisions/s", "plans/s",
-               "episodes/s", "updates/s");
+        printf("%-12s %6s %8s %12s %14s %14s %12s %10s\n", "", "moves", "classes", "try, us",
+               "decisions/s", "plans/s", "episodes/s", "updates/s");
     for (int n = 0; n < models->count && code == EXIT_OK; n++) {
         args.model = models->path[n];
         code = problem_args_load(&args, p);

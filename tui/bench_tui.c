@@ -63,7 +63,8 @@ static double other_seconds(void)
 /* Keys a person types in the tree and the other panels, each with its frame. */
 static void time_keys(struct bench *b)
 {
-    static const uint32_t keys[] = {'j', 'j', 'j', 'l', 'j', KEYC_PAGE_DOWN, 'k', 'x', 't', 'G', 'g', KEYC_TAB, '1'};
+    static const uint32_t keys[] = {'j', 'j', 'j', 'l',      'j', KEYC_PAGE_DOWN, 'k', 'x',
+                                    't', 'G', 'g', KEYC_TAB, '1'};
     static double ms[KEYS], own[KEYS];
 
     for (int n = 0; n < KEYS; n++) {
@@ -76,8 +77,10 @@ static void time_keys(struct bench *b)
     }
     qsort(ms, KEYS, sizeof *ms, by_value);
     qsort(own, KEYS, sizeof *own, by_value);
-    printf("key to frame     %6.2f ms p50   %6.2f ms p99   %6.2f ms most   target p99 <= %.0f ms: %s\n", ms[KEYS / 2],
-           ms[KEYS * 99 / 100], ms[KEYS - 1], FRAME_TARGET_MS, ms[KEYS * 99 / 100] <= FRAME_TARGET_MS ? "met" : "missed");
+    printf("key to frame     %6.2f ms p50   %6.2f ms p99   %6.2f ms most   target p99 <= %.0f ms: "
+           "%s\n",
+           ms[KEYS / 2], ms[KEYS * 99 / 100], ms[KEYS - 1], FRAME_TARGET_MS,
+           ms[KEYS * 99 / 100] <= FRAME_TARGET_MS ? "met" : "missed");
     printf("  on a processor %6.2f ms p50   %6.2f ms p99   %6.2f ms most\n", own[KEYS / 2],
            own[KEYS * 99 / 100], own[KEYS - 1]);
 }
@@ -91,8 +94,8 @@ static uint64_t decisions(struct bench *b, const struct watch *w)
     return w->shot->decisions;
 }
 
-/* Decisions a second of the search's own time on a processor, over a while, with frames four times a
- * second or with none: what else runs on the machine does not count. */
+/* Decisions a second of the search's own time on a processor, over a while, with frames four times
+ * a second or with none: what else runs on the machine does not count. */
 static double rate(struct bench *b, const struct watch *w, double seconds, bool watched)
 {
     uint64_t before = decisions(b, w);
@@ -121,9 +124,12 @@ static void time_search(struct bench *b, const struct watch *w, double seconds)
         }
     }
     double slower = 1 - best[1] / best[0];
-    printf("search           %6.0f decisions a processor second alone, %.0f watched: %.1f %% slower, target <= %.0f %%: %s\n", best[0],
-           best[1], slower * 100, SLOWER_TARGET * 100, slower <= SLOWER_TARGET ? "met" : "missed");
-    printf("bytes written    %6.1f kB/s while it learns\n", (double)b->written / 1e3 / (ROUNDS * (seconds / ROUNDS + FRAME_SECONDS)));
+    printf("search           %6.0f decisions a processor second alone, %.0f watched: %.1f %% "
+           "slower, target <= %.0f %%: %s\n",
+           best[0], best[1], slower * 100, SLOWER_TARGET * 100,
+           slower <= SLOWER_TARGET ? "met" : "missed");
+    printf("bytes written    %6.1f kB/s while it learns\n",
+           (double)b->written / 1e3 / (ROUNDS * (seconds / ROUNDS + FRAME_SECONDS)));
 }
 
 static void time_idle(struct bench *b)
@@ -143,7 +149,8 @@ static void time_idle(struct bench *b)
         nap(0.01);
         frame(b);
     }
-    printf("bytes written    %6zu when nothing happens, target 0: %s\n", b->written, b->written ? "missed" : "met");
+    printf("bytes written    %6zu when nothing happens, target 0: %s\n", b->written,
+           b->written ? "missed" : "met");
 }
 
 static int run(struct bench *b, const char *model, double seconds, struct err *e)
@@ -155,8 +162,9 @@ static int run(struct bench *b, const char *model, double seconds, struct err *e
     app_resize(b->app, 200, 60);
     frame(b);
     double first = bench_now() - start, own = bench_own() - start_own;
-    printf("%s, %u instructions\nfirst screen     %6.2f s, %.2f on a processor   target <= 1 s: %s\n", model,
-           app_watch(b->app)->problem->m->count, first, own, first <= 1 ? "met" : "missed");
+    printf(
+        "%s, %u instructions\nfirst screen     %6.2f s, %.2f on a processor   target <= 1 s: %s\n",
+        model, app_watch(b->app)->problem->m->count, first, own, first <= 1 ? "met" : "missed");
     if (app_tell(b->app, "run", e))
         return e->code;
     const struct watch *w = app_watch(b->app);
@@ -179,7 +187,8 @@ static int run_generated(struct bench *b, uint32_t instructions, double seconds,
     if (fd < 0)
         return err_set(e, ERR_IO, "cannot write %s: %s", path, strerror(errno));
     close(fd);
-    int rc = bench_write_module(&text, instructions) ? 0 : err_set(e, ERR_MEMORY, "not enough memory");
+    int rc =
+        bench_write_module(&text, instructions) ? 0 : err_set(e, ERR_MEMORY, "not enough memory");
     if (!rc)
         rc = file_write(path, text.text, text.size, true, e);
     str_release(&text);
@@ -189,7 +198,8 @@ static int run_generated(struct bench *b, uint32_t instructions, double seconds,
     return rc;
 }
 
-static bool parse(int argc, char **argv, const char **model, double *seconds, uint64_t *instructions)
+static bool parse(int argc, char **argv, const char **model, double *seconds,
+                  uint64_t *instructions)
 {
     bool is_fine = true;
 
@@ -198,7 +208,8 @@ static bool parse(int argc, char **argv, const char **model, double *seconds, ui
         if (!strcmp(argv[n], "--seconds"))
             is_fine = quantity_real(value, FRAME_SECONDS, 600, seconds) && ++n;
         else if (!strcmp(argv[n], "--instructions"))
-            is_fine = quantity_whole(value, INSTRUCTIONS_MOST, instructions) && *instructions && ++n;
+            is_fine =
+                quantity_whole(value, INSTRUCTIONS_MOST, instructions) && *instructions && ++n;
         else if (argv[n][0] != '-')
             *model = argv[n];
         else
@@ -218,7 +229,9 @@ int bench_tui(int argc, char **argv)
     struct err e;
 
     if (!parse(argc, argv, &model, &seconds, &instructions)) {
-        fputs("usage: automap bench tui [MODEL | --instructions 1..1000000] [--seconds 0.25..600]\n", stderr);
+        fputs(
+            "usage: automap bench tui [MODEL | --instructions 1..1000000] [--seconds 0.25..600]\n",
+            stderr);
         return EXIT_USAGE;
     }
     setup.data_dir = file_data_dir(data, sizeof data) ? data : NULL;

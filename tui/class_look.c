@@ -8,8 +8,11 @@
 
 /* ---- members ---- */
 
-static const int order_of_role[HLO_ROLE_COUNT] = {
-    [HLO_ROLE_VARIABLE] = 0, [HLO_ROLE_INPUT] = 1, [HLO_ROLE_OPTIMIZER_STATE] = 2, [HLO_ROLE_OTHER_STATE] = 3, [HLO_ROLE_HYPER] = 4};
+static const int order_of_role[HLO_ROLE_COUNT] = {[HLO_ROLE_VARIABLE] = 0,
+                                                  [HLO_ROLE_INPUT] = 1,
+                                                  [HLO_ROLE_OPTIMIZER_STATE] = 2,
+                                                  [HLO_ROLE_OTHER_STATE] = 3,
+                                                  [HLO_ROLE_HYPER] = 4};
 
 /* The first user with a factor that binds the dim. */
 static void find_use(const struct classes *c, hlo_value v, uint32_t dim, struct class_member *m)
@@ -22,11 +25,14 @@ static void find_use(const struct classes *c, hlo_value v, uint32_t dim, struct 
     for (uint32_t n = 0; n < hlo_at(h, id)->user_count; n++) {
         hlo_id user = hlo_user(h, id, n);
         uint32_t leaf = hlo_value_leaf(h, v), leaves = class_leaf_count(c, user);
-        for (uint32_t o = 0; o < hlo_at(h, user)->operand_count && hlo_operand(h, user, o) != id; o++)
-            leaf += h->leaf_base[hlo_operand(h, user, o) + 1] - h->leaf_base[hlo_operand(h, user, o)];
+        for (uint32_t o = 0; o < hlo_at(h, user)->operand_count && hlo_operand(h, user, o) != id;
+             o++)
+            leaf +=
+                h->leaf_base[hlo_operand(h, user, o) + 1] - h->leaf_base[hlo_operand(h, user, o)];
         if (n == 0)
             m->through = user;
-        for (uint32_t k = c->factor_base[user]; k < c->factor_base[user + 1] && leaf < leaves; k++) {
+        for (uint32_t k = c->factor_base[user]; k < c->factor_base[user + 1] && leaf < leaves;
+             k++) {
             if (c->leaf_dims[c->factors[k].dims + leaf] != (int)dim)
                 continue;
             m->through = user;
@@ -48,7 +54,8 @@ static bool is_first(const void *context, dim_id d)
     return *(const dim_id *)context == d;
 }
 
-int class_members(const struct watch *w, class_id k, struct class_member **out, size_t *count, struct err *e)
+int class_members(const struct watch *w, class_id k, struct class_member **out, size_t *count,
+                  struct err *e)
 {
     const struct problem *p = w->problem;
     const struct classes *c = &p->classes;
@@ -62,9 +69,11 @@ int class_members(const struct watch *w, class_id k, struct class_member **out, 
         const struct hlo_param_role *r = &p->roles.params[n];
         const struct hlo_shape *s = hlo_value_shape(p->m, r->value);
         for (uint32_t d = 0; d < s->rank && ok; d++) {
-            if (c->class_of[class_dim(c, r->value, d)] != k || !(ok = mem_grow(&list, &room, held, 1)))
+            if (c->class_of[class_dim(c, r->value, d)] != k ||
+                !(ok = mem_grow(&list, &room, held, 1)))
                 continue;
-            list[held] = (struct class_member){.dim = class_dim(c, r->value, d), .name = r->name, .number = d, .role = r->role};
+            list[held] = (struct class_member){
+                .dim = class_dim(c, r->value, d), .name = r->name, .number = d, .role = r->role};
             find_use(c, r->value, d, &list[held++]);
         }
     }
@@ -106,7 +115,8 @@ int class_reduces_all(const struct watch *w, struct class_reduces **out, struct 
     for (hlo_id id = 0; all && on && id < p->m->count; id++) {
         for (uint32_t f = c->factor_base[id]; f < c->factor_base[id + 1]; f++) {
             class_id k = c->factors[f].class;
-            bool sums = c->factors[f].kind == HLO_FACTOR_REDUCE || c->factors[f].kind == HLO_FACTOR_INSIDE;
+            bool sums =
+                c->factors[f].kind == HLO_FACTOR_REDUCE || c->factors[f].kind == HLO_FACTOR_INSIDE;
             if (!sums || k == CLASS_NONE || !(on[k] = first_fit(&p->labels, k)))
                 continue;
             uint32_t count = terms_reductions(&p->terms, id, on, r);
@@ -180,6 +190,7 @@ char *instruction_scope(const struct tree *t, hlo_id id, char *out, size_t room)
 
     while (n != TREE_NONE && (t->nodes[n].number >= 0 || t->nodes[n].series))
         n = t->nodes[n].parent;
-    snprintf(out, room, "%s", n == TREE_NONE || t->nodes[n].parent == TREE_NONE ? "" : t->nodes[n].name);
+    snprintf(out, room, "%s",
+             n == TREE_NONE || t->nodes[n].parent == TREE_NONE ? "" : t->nodes[n].name);
     return out;
 }

@@ -1,7 +1,7 @@
 #include "tui/cmd_bench.h"
 
-#include "tui/bench.h"
 #include "tui/args.h"
+#include "tui/bench.h"
 #include "tui/command.h"
 
 #include <stdio.h>
@@ -11,15 +11,19 @@
 const struct benchmark benchmarks[] = {
     {"read", "[FILE] [--seconds S] [--python PATH | --no-xla]",
      "reading HLO text against XLA's own parser, and the memory of a module", bench_read},
-    {"engine", "[MODEL ...]", "classes, costs and the proven optimum of the shipped models, and one decision", bench_engine},
-    {"relaxed", "[MODEL ...]", "relaxed plans with their bounds, beside the strict optimum and data parallelism",
+    {"engine", "[MODEL ...]",
+     "classes, costs and the proven optimum of the shipped models, and one decision", bench_engine},
+    {"relaxed", "[MODEL ...]",
+     "relaxed plans with their bounds, beside the strict optimum and data parallelism",
      bench_relaxed},
     {"rl", "[--seconds S] [--python PATH | --no-torch]",
      "updates of the learner against PyTorch and the speed of the matrix products", bench_rl},
-    {"search", "[MODEL ...]", "decisions, propagations, priced plans and learning episodes a second on 8 devices",
+    {"search", "[MODEL ...]",
+     "decisions, propagations, priced plans and learning episodes a second on 8 devices",
      bench_search},
     {"pipeline", "[CLUSTER [MODEL ...]]",
-     "profile, L, schedule, candidates and the proven optimum of pipelines; the algorithms at equal plans priced",
+     "profile, L, schedule, candidates and the proven optimum of pipelines; the algorithms at "
+     "equal plans priced",
      bench_pipeline},
     {"tui", "[MODEL | --instructions N] [--seconds S]",
      "key press to frame, what watching costs a search, bytes written", bench_tui},

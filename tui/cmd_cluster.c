@@ -157,8 +157,9 @@ static void print_types(const struct cluster *c)
         uint32_t devices = 0;
         for (uint32_t g = 0; g < c->groups; g++)
             devices += c->group[g].type == i ? c->group[g].count * c->group[g].devices : 0;
-        printf("%-12s  %6s  %9.1f  %8s  %9.1f\n", d->name, units_count(count, devices), d->memory_bytes / 1e9,
-               units_number(speed, d->bandwidth / 1e9, 1), d->launch_ms * 1e3);
+        printf("%-12s  %6s  %9.1f  %8s  %9.1f\n", d->name, units_count(count, devices),
+               d->memory_bytes / 1e9, units_number(speed, d->bandwidth / 1e9, 1),
+               d->launch_ms * 1e3);
     }
 }
 
@@ -251,8 +252,9 @@ static void print_collectives(const struct cluster_mesh *m, double bytes)
         mesh_set_format(m, sets[i], axes, sizeof axes);
         printf("%-12s", axes);
         for (int k = 0; k < COLLECTIVE_COUNT; k++)
-            printf("  %*s", k == COLLECTIVE_REDUCE_SCATTER ? 14 : 10,
-                   units_number(size, collective_ms(m, (enum collective_kind)k, sets[i], bytes), 1));
+            printf(
+                "  %*s", k == COLLECTIVE_REDUCE_SCATTER ? 14 : 10,
+                units_number(size, collective_ms(m, (enum collective_kind)k, sets[i], bytes), 1));
         putchar('\n');
     }
 }

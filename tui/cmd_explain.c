@@ -17,13 +17,16 @@
 
 static const char help[] =
     "usage: automap explain MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]\n\n"
-    "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two of them to\n"
+    "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two of them "
+    "to\n"
     "ask whether both can be split, or the NAME of an instruction for its cost and collective.\n"
-    "Without a plan, nothing is decided; --optimum asks about the proven best plan. Of a pipeline plan\n"
+    "Without a plan, nothing is decided; --optimum asks about the proven best plan. Of a pipeline "
+    "plan\n"
     "WHAT is an instruction: the stage it runs on.\n\n"
     "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.\n\n"
     "  --plan FILE                the plan to explain\n"
-    "  --reshard N                why reshard N of a relaxed plan stands where it stands, and what\n"
+    "  --reshard N                why reshard N of a relaxed plan stands where it stands, and "
+    "what\n"
     "                             the plan would cost without it\n"
     "  --json                     that answer as JSON\n"
     "  --optimum                  the proven best plan\n" PROBLEM_ARGS_HELP;
@@ -106,7 +109,8 @@ static int empty_plan(const struct problem *p, struct plan *out, struct err *e)
     return rc;
 }
 
-static int make_plan(const struct explain_args *a, const struct problem *p, struct plan *out, struct err *e)
+static int make_plan(const struct explain_args *a, const struct problem *p, struct plan *out,
+                     struct err *e)
 {
     struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
     struct exact_result r;
@@ -132,13 +136,16 @@ static int make_plan(const struct explain_args *a, const struct problem *p, stru
 
 enum { RESHARDS_LISTED = 40 };
 
-static int explain_relaxed(const struct explain_args *a, const struct plan *plan, struct str *out, struct err *e)
+static int explain_relaxed(const struct explain_args *a, const struct plan *plan, struct str *out,
+                           struct err *e)
 {
     struct reshard_removal removal;
     uint32_t number = (uint32_t)(a->reshard - 1);
 
     if (a->what_count)
-        return err_set(e, ERR_INPUT, "of a relaxed plan reshards are explained: --reshard N, not %.100s", a->what[0]);
+        return err_set(e, ERR_INPUT,
+                       "of a relaxed plan reshards are explained: --reshard N, not %.100s",
+                       a->what[0]);
     if (!a->reshard)
         return reshard_list(plan, RESHARDS_LISTED, out, e);
     int rc = reshard_remove(plan, number, &removal, e);
@@ -150,7 +157,8 @@ static int explain_relaxed(const struct explain_args *a, const struct plan *plan
     return rc;
 }
 
-static int explain(const struct explain_args *a, const struct plan *plan, struct str *out, struct err *e)
+static int explain(const struct explain_args *a, const struct plan *plan, struct str *out,
+                   struct err *e)
 {
     dim_id d[2] = {0};
     int rc = 0;
@@ -172,11 +180,13 @@ static int explain(const struct explain_args *a, const struct plan *plan, struct
         rc = explain_find(plan->problem, a->what[k], &d[k], e);
     if (rc)
         return rc;
-    return a->what_count == 2 ? explain_pair(plan, d[0], d[1], out, e) : explain_dim(plan, d[0], out, e);
+    return a->what_count == 2 ? explain_pair(plan, d[0], d[1], out, e)
+                              : explain_dim(plan, d[0], out, e);
 }
 
 /* Of a pipeline plan: where an instruction runs. */
-static int explain_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context, struct err *e)
+static int explain_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context,
+                            struct err *e)
 {
     const struct explain_args *a = context;
     struct str out = {0};

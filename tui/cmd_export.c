@@ -143,7 +143,8 @@ static int deliver(const struct export_args *a, const struct export_text *text, 
     return err_set(e, ERR_IO, "standard output cannot be written");
 }
 
-static int export_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context, struct err *e)
+static int export_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context,
+                           struct err *e)
 {
     const struct export_args *a = context;
     struct export_text text = {0};
@@ -162,13 +163,15 @@ static int export_pipeline(const struct pipeline *l, const struct pipeline_plan 
 static int run_pipeline(struct export_args *a)
 {
     if (a->sharding)
-        return usage("--sharding is of --format hlo, which a pipeline plan has not") ? EXIT_USAGE : EXIT_OK;
+        return usage("--sharding is of --format hlo, which a pipeline plan has not") ? EXIT_USAGE
+                                                                                     : EXIT_OK;
     if (!pipeline_form_by_name(a->format))
         return usage("--format of a pipeline plan is trace, jax or json") ? EXIT_USAGE : EXIT_OK;
     return pipeline_with_file(&a->problem, a->plan, export_pipeline, a);
 }
 
-/* What the command line leaves open the plan says; where they differ, the plan is refused when it is read. */
+/* What the command line leaves open the plan says; where they differ, the plan is refused when it
+ * is read. */
 static int complete_args(struct export_args *a, struct err *e)
 {
     struct plan_setup setup;
@@ -194,8 +197,8 @@ static int complete_args(struct export_args *a, struct err *e)
     return 0;
 }
 
-static int write_text(const struct export_args *a, const struct export_form *form, const struct plan *plan,
-                      struct export_text *text, struct err *e)
+static int write_text(const struct export_args *a, const struct export_form *form,
+                      const struct plan *plan, struct export_text *text, struct err *e)
 {
     struct str command = {0};
 
@@ -250,7 +253,8 @@ int cmd_export(int argc, char **argv)
         if (form)
             code = run(a, form, p);
         else
-            code = usage("--format is hlo, jax, json, report, dot, command or cluster") ? EXIT_USAGE : EXIT_OK;
+            code = usage("--format is hlo, jax, json, report, dot, command or cluster") ? EXIT_USAGE
+                                                                                        : EXIT_OK;
     }
     free(p);
     free(a);

@@ -58,10 +58,13 @@ static int print_man(void)
          ".SH SYNOPSIS\n.B automap\n[\\fIMODEL\\fR [\\fICLUSTER\\fR]]\n.br\n.B automap\n"
          "\\fICOMMAND\\fR [\\fIARGUMENT\\fR ...]\n"
          ".SH DESCRIPTION\n"
-         "Reads the HLO of a training step and a description of the machines, searches for the best\n"
-         "distribution, and shows the search while it runs. Without a command it opens the explorer;\n"
+         "Reads the HLO of a training step and a description of the machines, searches for the "
+         "best\n"
+         "distribution, and shows the search while it runs. Without a command it opens the "
+         "explorer;\n"
          "without a model, a start screen that offers the shipped examples.\n"
-         ".PP\nMODEL is HLO as text, JSON or protobuf, also gzipped, \"-\" for standard input, or the name\n"
+         ".PP\nMODEL is HLO as text, JSON or protobuf, also gzipped, \"-\" for standard input, or "
+         "the name\n"
          "of a shipped example. CLUSTER is a YAML file. In the explorer ? shows all keys.\n"
          ".SH COMMANDS");
     for (const struct command *c = commands; c->name; c++) {
@@ -89,7 +92,8 @@ static int print_man(void)
 }
 
 /* Calls `each` with every --option that a command's help names, once. */
-static void each_option(const struct command *c, void (*each)(const struct command *c, const char *option, size_t size))
+static void each_option(const struct command *c,
+                        void (*each)(const struct command *c, const char *option, size_t size))
 {
     struct str help = {0}, seen = {0};
 
@@ -119,7 +123,8 @@ static void print_word(const struct command *c, const char *option, size_t size)
 
 static void print_fish_option(const struct command *c, const char *option, size_t size)
 {
-    printf("complete -c automap -n '__fish_seen_subcommand_from %s' -l %.*s\n", c->name, (int)size - 2, option + 2);
+    printf("complete -c automap -n '__fish_seen_subcommand_from %s' -l %.*s\n", c->name,
+           (int)size - 2, option + 2);
 }
 
 static int print_bash(void)
@@ -132,7 +137,8 @@ static int print_bash(void)
         each_option(c, print_word);
         puts("\" ;;");
     }
-    fputs("    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -f -W \"", stdout);
+    fputs("    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -f -W \"",
+          stdout);
     for (const struct command *c = commands; c->name; c++)
         printf("%s ", c->name);
     puts("\" -- \"$word\"))\n    elif [[ \"$word\" == -* ]]; then\n"
@@ -147,7 +153,8 @@ static int print_zsh(void)
     puts("#compdef automap\n# made by `automap manual zsh`\nlocal -a commands options\ncommands=(");
     for (const struct command *c = commands; c->name; c++)
         printf("    '%s:%s'\n", c->name, c->summary);
-    puts(")\nif (( CURRENT == 2 )); then\n    _describe command commands\n    _files\n    return\nfi\n"
+    puts(")\nif (( CURRENT == 2 )); then\n    _describe command commands\n    _files\n    "
+         "return\nfi\n"
          "case $words[2] in");
     for (const struct command *c = commands; c->name; c++) {
         printf("    %s) options=(", c->name);
@@ -173,10 +180,12 @@ int cmd_manual(int argc, char **argv)
     static const struct {
         const char *name;
         int (*print)(void);
-    } kinds[] = {{"man", print_man}, {"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+    } kinds[] = {
+        {"man", print_man}, {"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
 
     if (argc == 2 && !strcmp(argv[1], "--help")) {
-        puts("usage: automap manual man|bash|zsh|fish\n\nPrints the man page, or the completions of a shell.");
+        puts("usage: automap manual man|bash|zsh|fish\n\nPrints the man page, or the completions "
+             "of a shell.");
         return EXIT_OK;
     }
     for (size_t k = 0; argc == 2 && k < sizeof kinds / sizeof *kinds; k++) {

@@ -42,19 +42,21 @@ static const char help[] =
     "usage: automap plan MODEL [CLUSTER] [OPTION ...]\n\n"
     "One plan from given decisions, completed by propagation, or the proven best one.\n\n"
     "  --set 'NAME:DIM=0|1'       decide a dim of a parameter; NAME as inspect prints it, a glob,\n"
-    "                             or #17; on several axes the value may name them: =xy; repeatable\n"
+    "                             or #17; on several axes the value may name them: =xy; "
+    "repeatable\n"
     "  --plan FILE                start from the decisions of a plan written before\n"
     "  --random SEED              decide the rest at random; the same seed gives the same plan\n"
     "  --optimum                  the best plan that keeps those decisions, with proof\n"
-    "  --reward cost|paper        what best means: step time (default), or the paper's reward\n"
-    PLAN_LIMIT_HELP
-    "  --memory                   the peak: its parts, the largest values live at it with their source\n"
-    "                             lines, and the change of one decision that lowers it most; of a pipeline\n"
+    "  --reward cost|paper        what best means: step time (default), or the paper's "
+    "reward\n" PLAN_LIMIT_HELP "  --memory                   the peak: its parts, the largest "
+    "values live at it with their source\n"
+    "                             lines, and the change of one decision that lowers it most; of a "
+    "pipeline\n"
     "                             over its schedule, for every stage\n"
-    "  --stability                how far a bandwidth, the memory, the batch may move, each alone, before\n"
-    "                             another plan is better than this one, and which\n"
-    PLAN_RELAXED_HELP
-    PROBLEM_ARGS_HELP
+    "  --stability                how far a bandwidth, the memory, the batch may move, each alone, "
+    "before\n"
+    "                             another plan is better than this one, and "
+    "which\n" PLAN_RELAXED_HELP PROBLEM_ARGS_HELP
     "  -o FILE                    write the plan to FILE\n"
     "  --json                     print the plan as JSON\n";
 
@@ -90,8 +92,12 @@ static int take_own(struct plan_args *a, int argc, char **argv, int *at)
         bool *flag;
         const char **text; /* takes the next argument */
     } plain[] = {
-        {"--optimum", &a->optimum, NULL}, {"--json", &a->json, NULL}, {"--stability", &a->stability, NULL},
-        {"--memory", &a->memory, NULL},   {"-o", NULL, &a->out},      {"--plan", NULL, &a->start},
+        {"--optimum", &a->optimum, NULL},
+        {"--json", &a->json, NULL},
+        {"--stability", &a->stability, NULL},
+        {"--memory", &a->memory, NULL},
+        {"-o", NULL, &a->out},
+        {"--plan", NULL, &a->start},
     };
     const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;
 
@@ -129,19 +135,24 @@ static int check_args(const struct plan_args *a)
         bool wrong;
         const char *why;
     } rules[] = {
-        {a->is_pipeline && decides(a), "a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone"},
-        {!a->relaxed.on && other_relaxed, "--reduce-at-once, --store, --folding and --sweeps are of --mode relaxed"},
+        {a->is_pipeline && decides(a),
+         "a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone"},
+        {!a->relaxed.on && other_relaxed,
+         "--reduce-at-once, --store, --folding and --sweeps are of --mode relaxed"},
         {a->random && a->optimum, "--random decides everything: no --optimum"},
         {a->paper_reward && !a->optimum, "--reward says what --optimum means"},
-        {a->relaxed.on && (a->random || a->paper_reward), "--random and --reward paper are of strict mode"},
+        {a->relaxed.on && (a->random || a->paper_reward),
+         "--random and --reward paper are of strict mode"},
         {a->limit.on && (a->random || a->paper_reward),
          "--memory-limit and auto are of the best plan: no --random, --reward paper"},
         {a->relaxed.on && limited && a->relaxed.options.folding == RELAXED_FOLD_ON,
          "within a memory limit equal layers may differ: no --folding on"},
-        {(a->stability || a->memory) && (a->relaxed.on || a->paper_reward), "--stability and --memory are of strict plans"},
+        {(a->stability || a->memory) && (a->relaxed.on || a->paper_reward),
+         "--stability and --memory are of strict plans"},
         {a->start && (a->limit.choose_micro_batches || a->limit.choose_zero),
          "--plan goes with the --micro-batches and --zero it was made with, not with auto"},
-        {a->memory && a->json, "--memory is for reading; the JSON of a plan has the peak and its parts"},
+        {a->memory && a->json,
+         "--memory is for reading; the JSON of a plan has the peak and its parts"},
         {!a->problem.model, "no model given"},
     };
 
@@ -237,8 +248,10 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
     return 0;
 }
 
-/* From decisions, those of a strict plan among them, or read whole from a file of a relaxed plan. */
-static int make_relaxed(struct plan_args *a, struct problem *p, struct regimes_result *r, struct plan *plan, struct err *e)
+/* From decisions, those of a strict plan among them, or read whole from a file of a relaxed plan.
+ */
+static int make_relaxed(struct plan_args *a, struct problem *p, struct regimes_result *r,
+                        struct plan *plan, struct err *e)
 {
     struct plan from = {0};
     int rc = a->start ? plan_file_load(p, a->start, &from, e) : 0;
@@ -249,12 +262,16 @@ static int make_relaxed(struct plan_args *a, struct problem *p, struct regimes_r
     a->relaxed.limit = limited ? plan_limit_bytes(&a->limit, p) : 0;
     r->fits = true;
     if (!from.relaxed && limited)
-        rc = plan_relaxed_choose(&a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL,
-                                 a->limit.choose_micro_batches ? 0 : problem_regime(p).micro_batches, r, plan, e);
+        rc = plan_relaxed_choose(
+            &a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL,
+            a->limit.choose_micro_batches ? 0 : problem_regime(p).micro_batches, r, plan, e);
     else if (!from.relaxed)
-        rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL, plan, e);
+        rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count,
+                                a->start ? &from : NULL, plan, e);
     else if (a->setting_count || plan_relaxed_is_set(&a->relaxed) || a->relaxed.limit > 0)
-        rc = err_set(e, ERR_INPUT, "--set, --store, --memory-limit, --folding and --sweeps go with a relaxed plan that is made, not read");
+        rc = err_set(e, ERR_INPUT,
+                     "--set, --store, --memory-limit, --folding and --sweeps go with a relaxed "
+                     "plan that is made, not read");
     else
         rc = plan_copy(&from, plan, e);
     plan_release(&from);
@@ -274,7 +291,8 @@ static int fix_decisions(void *context, const struct problem *p, struct strict *
 }
 
 /* The best plan within the limit, when one fits; `p` is left under the regime it was found for. */
-static int make_limited(struct plan_args *a, struct problem *p, struct regimes_result *r, struct plan *plan, struct err *e)
+static int make_limited(struct plan_args *a, struct problem *p, struct regimes_result *r,
+                        struct plan *plan, struct err *e)
 {
     struct strict s;
     int rc = plan_limit_solve(&a->limit, p, fix_decisions, a, r, e);
@@ -323,21 +341,23 @@ static void print_head(const struct plan *plan)
     char mesh[64], model[128];
 
     mesh_format(&plan->problem->mesh, mesh, sizeof mesh);
-    printf("%s  on %s, mesh %s%s\n\n", file_stem(model, sizeof model, plan->problem->m->file), plan->problem->cluster.name, mesh,
-           plan->relaxed ? ", relaxed" : "");
+    printf("%s  on %s, mesh %s%s\n\n", file_stem(model, sizeof model, plan->problem->m->file),
+           plan->problem->cluster.name, mesh, plan->relaxed ? ", relaxed" : "");
 }
 
 /* What a proof is about: `given` decisions hold in every plan it compares with. */
 static void print_proof(const struct plan *plan, bool given)
 {
-    const char *within = plan->memory_limit > 0 ? " within the memory limit" : "", *keeping = given ? " with the given decisions" : "";
+    const char *within = plan->memory_limit > 0 ? " within the memory limit" : "",
+               *keeping = given ? " with the given decisions" : "";
     char a[UNITS_ROOM], b[UNITS_ROOM];
 
     if (plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
         printf("  proven optimal  no strict plan%s%s is faster\n", keeping, within);
     else
-        printf("  bound           %12s  no strict plan%s%s is faster; gap %s\n", units_ms(a, plan->bound_ms), keeping,
-               within, units_percent(b, plan->cost.step_ms / plan->bound_ms - 1));
+        printf("  bound           %12s  no strict plan%s%s is faster; gap %s\n",
+               units_ms(a, plan->bound_ms), keeping, within,
+               units_percent(b, plan->cost.step_ms / plan->bound_ms - 1));
 }
 
 static void print_plan(const struct plan *plan, bool given)
@@ -361,25 +381,31 @@ static void print_plan(const struct plan *plan, bool given)
     }
     free(list);
     print_head(plan);
-    printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
-           units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
+    printf("  step            %12s  compute %s, communication %s\n",
+           units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
+           units_ms(c, plan->cost.communication_ms));
     if (plan->relaxed)
         plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, given);
     else if (plan->bound_ms > 0)
         print_proof(plan, given);
     if (plan->regime.micro_batches > 1 || plan->regime.zero)
-        printf("  micro-batches   %12u  ZeRO level %u\n", plan->regime.micro_batches, plan->regime.zero);
+        printf("  micro-batches   %12u  ZeRO level %u\n", plan->regime.micro_batches,
+               plan->regime.zero);
     if (!plan->relaxed)
-        printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced), units_bytes(b, bytes));
-    double limit = plan->memory_limit > 0 ? plan->memory_limit : cluster_weakest(&p->cluster).memory_bytes;
+        printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced),
+               units_bytes(b, bytes));
+    double limit =
+        plan->memory_limit > 0 ? plan->memory_limit : cluster_weakest(&p->cluster).memory_bytes;
     bool fits = memory.peak <= limit * (1 + 1e-9);
-    printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n", units_bytes(a, memory.peak),
-           units_bytes(b, limit), fits ? "fits" : "does not fit", units_bytes(c, memory.arguments),
-           units_bytes(mesh, memory.temporaries));
+    printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n",
+           units_bytes(a, memory.peak), units_bytes(b, limit), fits ? "fits" : "does not fit",
+           units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
     if (!fits && plan->bound_ms > 0 && !plan->relaxed)
-        printf("                                the best plan without a limit; with one: --memory-limit device\n");
-    printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n", units_count(a, n.dims),
-           units_count(b, n.partitioned), units_count(c, n.replicated), n.undecided);
+        printf("                                the best plan without a limit; with one: "
+               "--memory-limit device\n");
+    printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n",
+           units_count(a, n.dims), units_count(b, n.partitioned), units_count(c, n.replicated),
+           n.undecided);
     printf("  paper reward    %12s\n\n", units_number(a, n.paper_reward, 1));
     if (plan->relaxed && plan->relaxed->reshard_count)
         plan_relaxed_print_reshards(plan->relaxed);
@@ -398,8 +424,10 @@ static void print_plan(const struct plan *plan, bool given)
     str_release(&shape);
 }
 
-/* A pipeline plan is shown, and with other figures of the cluster priced again; it takes no decisions. */
-static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context, struct err *e)
+/* A pipeline plan is shown, and with other figures of the cluster priced again; it takes no
+ * decisions. */
+static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context,
+                         struct err *e)
 {
     const struct plan_args *a = context;
     cJSON *json = a->json ? pipeline_json(l, p) : NULL;
@@ -410,7 +438,8 @@ static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p
     if (text)
         puts(text);
     else
-        printf("%s  pipeline on %s\n\n", file_stem(model, sizeof model, l->problem->m->file), l->problem->cluster.name);
+        printf("%s  pipeline on %s\n\n", file_stem(model, sizeof model, l->problem->m->file),
+               l->problem->cluster.name);
     if (a->memory && !rc)
         fputs(memory.text, stdout);
     else if (!text)
@@ -421,9 +450,10 @@ static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p
     return rc ? rc : a->out ? pipeline_file_save(l, p, a->out, e) : 0;
 }
 
-/* Decisions that stay while figures move: those given, when the rest was left to the solver. A plan of
- * given decisions alone is held against all others. */
-static int write_stability(struct plan_args *a, struct problem *p, const struct plan *plan, struct str *json, struct err *e)
+/* Decisions that stay while figures move: those given, when the rest was left to the solver. A plan
+ * of given decisions alone is held against all others. */
+static int write_stability(struct plan_args *a, struct problem *p, const struct plan *plan,
+                           struct str *json, struct err *e)
 {
     bool solved = a->optimum || a->limit.on;
     struct stability_options o = {.on = plan->on,
@@ -446,7 +476,8 @@ static int write_stability(struct plan_args *a, struct problem *p, const struct 
 }
 
 /* What was asked for of a plan, as text or JSON. */
-static int tell(struct plan_args *a, struct problem *p, const struct plan *plan, struct str *text, struct err *e)
+static int tell(struct plan_args *a, struct problem *p, const struct plan *plan, struct str *text,
+                struct err *e)
 {
     int rc = 0;
 

@@ -59,7 +59,8 @@ static void show_progress(struct search_pool *pool, void *self)
                  seconds * ((double)a->episodes / (double)episodes - 1));
     fprintf(stderr, "%sbest %s  %s episodes, %s/s  epsilon %.2f", w->terminal ? "\r\033[K" : "",
             best > 0 ? units_ms(ms, best) : "-", units_count(count, (int64_t)episodes),
-            units_number(speed, seconds > 0 ? (double)episodes / seconds : 0, 0), atomic_load(&p->epsilon));
+            units_number(speed, seconds > 0 ? (double)episodes / seconds : 0, 0),
+            atomic_load(&p->epsilon));
     if (a->seeds > 1)
         fprintf(stderr, "  %u of %u seeds", atomic_load(&pool->finished), a->seeds);
     fprintf(stderr, "%s%s", left, w->terminal ? "" : "\n");
@@ -81,15 +82,15 @@ static void print_memory(const struct core *c, const struct plan *plan)
 
     if (plan_memory(plan, &memory, &e))
         return;
-    printf("  memory          %12s  of %s: %s", units_bytes(a, memory.peak), units_bytes(b, plan->memory_limit),
-           c->best->fits ? "fits" : "does not fit");
+    printf("  memory          %12s  of %s: %s", units_bytes(a, memory.peak),
+           units_bytes(b, plan->memory_limit), c->best->fits ? "fits" : "does not fit");
     if (c->exact && !c->exact->fits && c->exact->proven)
         printf("; no plan does, proven; automap plan --memory-limit says what it takes");
     printf("\n");
 }
 
-/* How far below the best plan it is, where that is one the optimum can be compared with; and of what
- * it is the optimum, for automap plan --optimum decides variables and inputs. */
+/* How far below the best plan it is, where that is one the optimum can be compared with; and of
+ * what it is the optimum, for automap plan --optimum decides variables and inputs. */
 static void print_optimum(const struct core *c, const struct plan *plan)
 {
     enum game_kind kind = c->options.game.kind;
@@ -117,8 +118,10 @@ static void print_head(const struct core *c)
     char mesh[64], model[128];
 
     mesh_format(&p->mesh, mesh, sizeof mesh);
-    printf("%s  on %s, mesh %s; %s decides %s, seed %llu\n\n", file_stem(model, sizeof model, p->m->file), p->cluster.name,
-           mesh, search_names[c->options.algorithm], decided[c->options.game.kind], (unsigned long long)c->options.seed);
+    printf("%s  on %s, mesh %s; %s decides %s, seed %llu\n\n",
+           file_stem(model, sizeof model, p->m->file), p->cluster.name, mesh,
+           search_names[c->options.algorithm], decided[c->options.game.kind],
+           (unsigned long long)c->options.seed);
 }
 
 static void print_run(const struct core *c, const struct plan *plan)
@@ -136,13 +139,17 @@ static void print_run(const struct core *c, const struct plan *plan)
         print_optimum(c, plan);
     if (plan->memory_limit > 0)
         print_memory(c, plan);
-    printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n", units_count(a, n.dims),
-           units_count(b, n.partitioned), units_count(d, n.replicated), n.undecided);
+    printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n",
+           units_count(a, n.dims), units_count(b, n.partitioned), units_count(d, n.replicated),
+           n.undecided);
     printf("  paper reward    %12s", units_number(a, n.paper_reward, 1));
     if (c->exact && c->options.game.reward == GAME_REWARD_PAPER)
-        printf("  %s %s", c->exact->proven ? "proven optimum" : "best known", units_number(a, c->exact->score, 1));
-    printf("\n  search          %12.2f s  %s episodes, %s decisions, %s conflicts; best after %.2f s\n", c->seconds,
-           units_count(a, (int64_t)search_episodes(c->search)), units_count(b, (int64_t)c->decisions),
+        printf("  %s %s", c->exact->proven ? "proven optimum" : "best known",
+               units_number(a, c->exact->score, 1));
+    printf("\n  search          %12.2f s  %s episodes, %s decisions, %s conflicts; best after %.2f "
+           "s\n",
+           c->seconds, units_count(a, (int64_t)search_episodes(c->search)),
+           units_count(b, (int64_t)c->decisions),
            units_count(d, (int64_t)search_conflicts(c->search)), c->best->seconds);
     if (s[1].episodes)
         printf("  fine-tuning     %12.2f s  %s episodes, %s better plans\n", s[1].seconds,
@@ -248,9 +255,10 @@ static void print_statistics(const struct search_pool *pool)
     printf("\n");
 }
 
-/* `relaxed`: of the best plan completed, `kinds`: the best plan of each kind; or NULL. Both are taken
- * over. */
-static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed, const struct comparison *kinds)
+/* `relaxed`: of the best plan completed, `kinds`: the best plan of each kind; or NULL. Both are
+ * taken over. */
+static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed,
+                       const struct comparison *kinds)
 {
     cJSON *all = runs;
 
@@ -303,8 +311,9 @@ static void print_completed(const struct plan *plan)
     char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
 
     printf("its decisions, completed by a relaxed plan\n\n");
-    printf("  step            %12s  compute %s, communication %s\n", units_ms(a, plan->cost.step_ms),
-           units_ms(b, plan->cost.compute_ms), units_ms(c, plan->cost.communication_ms));
+    printf("  step            %12s  compute %s, communication %s\n",
+           units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
+           units_ms(c, plan->cost.communication_ms));
     plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, true);
     printf("\n");
 }
@@ -341,7 +350,8 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
 
     if (!rc && search_compares(a) && !atomic_load(&pool->stop)) {
         kinds = mem_alloc(sizeof *kinds);
-        rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL, &a->pipeline.options, kinds, &e);
+        rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL,
+                            &a->pipeline.options, kinds, &e);
     }
     if (!rc && a->json)
         print_json(pool, runs, a->relaxed ? completed_json(best) : NULL, kinds);
@@ -488,7 +498,9 @@ static int search_problem(struct search_args *a)
         } else {
             if (a->search.game.memory_limit != 0) /* the same for every kind */
                 a->pipeline.options.limit_bytes = game_limit_bytes(p, &a->search.game);
-            code = a->pipeline.wanted ? search_pipeline(a, p) : a->race ? race(a, p) : run_all(a, p);
+            code = a->pipeline.wanted ? search_pipeline(a, p)
+                   : a->race          ? race(a, p)
+                                      : run_all(a, p);
         }
         problem_release(p);
     }

@@ -1,8 +1,8 @@
 #include "tui/cmd_teach.h"
 
+#include "engine/quantity.h"
 #include "rl/games.h"
 #include "rl/run.h"
-#include "engine/quantity.h"
 #include "tui/args.h"
 #include "tui/command.h"
 

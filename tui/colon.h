@@ -19,8 +19,9 @@ extern const struct colon_command colon_commands[]; /* ends with name NULL */
 /* Every line that begins as `text`: their count, and the longest beginning they share. */
 int colon_complete(struct app *a, const char *text, char *most, size_t most_room);
 
-/* The i-th line that may be typed, what is used most first: for the search, the decision under the cursor
- * before others, then for the program (those with values once per value), then actions; false: no i-th. keys: of an action, or "". */
+/* The i-th line that may be typed, what is used most first: for the search, the decision under the
+ * cursor before others, then for the program (those with values once per value), then actions;
+ * false: no i-th. keys: of an action, or "". */
 struct colon_line {
     char text[128];
     const char *words, *keys;

@@ -40,7 +40,8 @@ static int move_by_name(const struct watch *w, const char *name)
 
 static bool speaks_of_a_move(int verb)
 {
-    return verb == COMMAND_PIN || verb == COMMAND_UNPIN || verb == COMMAND_FORBID || verb == COMMAND_BACKTRACK;
+    return verb == COMMAND_PIN || verb == COMMAND_UNPIN || verb == COMMAND_FORBID ||
+           verb == COMMAND_BACKTRACK;
 }
 
 /* "pin decoder cross 1-5 = 0" -> "pin @3=0"; other lines as they are. */
@@ -71,8 +72,8 @@ bool colon_live(struct app *a, const char *line)
     struct err e;
     int verb = 0;
 
-    while (verb < COMMAND_VERB_COUNT &&
-           (strlen(live_command_names[verb]) != size || memcmp(live_command_names[verb], line, size) != 0))
+    while (verb < COMMAND_VERB_COUNT && (strlen(live_command_names[verb]) != size ||
+                                         memcmp(live_command_names[verb], line, size) != 0))
         verb++;
     if (verb == COMMAND_VERB_COUNT || verb == COMMAND_QUIT)
         return false;
@@ -156,8 +157,11 @@ static bool move_line(const struct watch *w, int *i, struct colon_line *line)
     int k = *i % OF_MOVE;
     int move = (w->cursor + *i / OF_MOVE) % w->move_count;
     plain_name(name, sizeof name, w->move[move].name, strlen(w->move[move].name));
-    *line = (struct colon_line){
-        .words = of_move[k].words, .keys = "", .pins = of_move[k].pins, .split = of_move[k].split, .move = move};
+    *line = (struct colon_line){.words = of_move[k].words,
+                                .keys = "",
+                                .pins = of_move[k].pins,
+                                .split = of_move[k].split,
+                                .move = move};
     snprintf(line->text, sizeof line->text, "%s %.60s%s", of_move[k].verb, name, of_move[k].end);
     return true;
 }
@@ -174,7 +178,8 @@ bool colon_live_line(struct app *a, int *i, struct colon_line *line)
 
     if (!a->watch)
         return false;
-    return plain_line(often, sizeof often / sizeof *often, i, line) || move_line(a->watch, i, line) ||
-           option_line(i, line) || figure_line(a->watch->problem, i, line) ||
+    return plain_line(often, sizeof often / sizeof *often, i, line) ||
+           move_line(a->watch, i, line) || option_line(i, line) ||
+           figure_line(a->watch->problem, i, line) ||
            plain_line(seldom, sizeof seldom / sizeof *seldom, i, line);
 }

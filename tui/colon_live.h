@@ -1,6 +1,6 @@
-/* tui/colon_live.h - commands of a running search on the command line: `:episode 100`, `:set epsilon
- * 0.1`, `:pin decoder cross 1-5 = 0`. Decisions go by the names on screen, or as the session takes
- * them. */
+/* tui/colon_live.h - commands of a running search on the command line: `:episode 100`, `:set
+ * epsilon 0.1`, `:pin decoder cross 1-5 = 0`. Decisions go by the names on screen, or as the
+ * session takes them. */
 #ifndef AUTOMAP_TUI_COLON_LIVE_H
 #define AUTOMAP_TUI_COLON_LIVE_H
 

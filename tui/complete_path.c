@@ -63,7 +63,8 @@ static void look(const char *dir, const char *begin, struct matches *m, struct s
         if (!entry)
             break;
         bool hidden = entry->d_name[0] == '.' && begin[0] != '.';
-        if (hidden || strncmp(entry->d_name, begin, strlen(begin)) != 0 || !mem_grow(&found, &room, count, 1))
+        if (hidden || strncmp(entry->d_name, begin, strlen(begin)) != 0 ||
+            !mem_grow(&found, &room, count, 1))
             continue;
         if ((found[count] = strdup(entry->d_name)))
             count++;

@@ -50,14 +50,16 @@ static int read_all(struct config *c, struct err *e)
         {"theme", read_theme}, {"mode", read_mode}, {"mouse", read_mouse}, {"keys", read_keys}};
 
     if (c->doc.root && c->doc.root->kind != YAML_MAP)
-        return yaml_wrong(&c->doc, c->doc.root->mark, e, "settings are a map: theme, mode, mouse, keys");
+        return yaml_wrong(&c->doc, c->doc.root->mark, e,
+                          "settings are a map: theme, mode, mouse, keys");
     for (const struct yaml *v = c->doc.root ? c->doc.root->first : NULL; v; v = v->next) {
         size_t s = 0;
         while (s < 4 && strcmp(settings[s].key, v->key) != 0)
             s++;
         if (s == 4)
             return yaml_wrong(&c->doc, v->key_mark, e,
-                              "unknown key \"%.40s\"; there are theme, mode, mouse and keys", v->key);
+                              "unknown key \"%.40s\"; there are theme, mode, mouse and keys",
+                              v->key);
         if (settings[s].read(c, v, e))
             return e->code;
     }

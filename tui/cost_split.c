@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const cost_key_names[COST_KEY_COUNT] = {"phase", "layer", "operation", "class", "instruction"};
+const char *const cost_key_names[COST_KEY_COUNT] = {"phase", "layer", "operation", "class",
+                                                    "instruction"};
 
 void cost_split_release(struct cost_split *s)
 {
@@ -25,7 +26,8 @@ static bool add_items(struct cost_split *s, size_t *room, hlo_id id, const label
     if (!mem_grow(&s->items, room, s->count, 1 + reductions))
         return false;
     if (c.compute_ms > 0)
-        s->items[s->count++] = (struct cost_item){.id = id, .class = CLASS_NONE, .ms = c.compute_ms};
+        s->items[s->count++] =
+            (struct cost_item){.id = id, .class = CLASS_NONE, .ms = c.compute_ms};
     for (uint32_t n = 0; n < reductions; n++) {
         s->items[s->count++] = (struct cost_item){.id = id,
                                                   .class = r[n].class,
@@ -78,8 +80,9 @@ static uint32_t value_of(const struct watch *w, const struct cost_item *item, en
 static size_t values_of(const struct watch *w, enum cost_key key)
 {
     const struct problem *p = w->problem;
-    const size_t counts[COST_KEY_COUNT] = {HLO_PHASE_COUNT, (size_t)p->roles.layer_count + 1, HLO_OP_COUNT,
-                                           (size_t)p->classes.count + 1, (size_t)p->m->count + 1};
+    const size_t counts[COST_KEY_COUNT] = {HLO_PHASE_COUNT, (size_t)p->roles.layer_count + 1,
+                                           HLO_OP_COUNT, (size_t)p->classes.count + 1,
+                                           (size_t)p->m->count + 1};
     return counts[key];
 }
 
@@ -90,8 +93,8 @@ static int longest_first(const void *a, const void *b)
     return mine != other ? (mine < other ? 1 : -1) : x->value < y->value ? -1 : 1;
 }
 
-int cost_split_group(const struct cost_split *s, const struct cost_filter *filters, int count, enum cost_key key,
-                     struct cost_group **out, size_t *groups, struct err *e)
+int cost_split_group(const struct cost_split *s, const struct cost_filter *filters, int count,
+                     enum cost_key key, struct cost_group **out, size_t *groups, struct err *e)
 {
     size_t values = values_of(s->watch, key), kept = 0;
     struct cost_group *g = mem_try(values, sizeof *g);
@@ -135,16 +138,18 @@ struct cost_traffic cost_split_traffic(const struct cost_split *s, class_id made
 
     for (size_t n = 0; n < s->count; n++) {
         const struct cost_item *item = &s->items[n];
-        if (item->class == CLASS_NONE || !(item->reduces > 0) || (made_by != CLASS_NONE && item->class != made_by))
+        if (item->class == CLASS_NONE || !(item->reduces > 0) ||
+            (made_by != CLASS_NONE && item->class != made_by))
             continue;
         const struct mesh_span *span = &s->watch->problem->mesh.span[item->over];
         double times = s->watch->problem->costs.times[item->id];
         double inside = span->inside > 1 ? (span->inside - 1.) / span->inside : 0;
-        double across = span->servers > 1 ? (span->servers - 1.) / span->servers * span->cards_shared : 0;
+        double across =
+            span->servers > 1 ? (span->servers - 1.) / span->servers * span->cards_shared : 0;
         out.inside_bytes += 2 * inside * item->bytes;
         out.across_bytes += 2 * across * item->bytes;
-        struct collective_cost one =
-            collective_cost(&s->watch->problem->mesh, COLLECTIVE_ALL_REDUCE, item->over, item->bytes / times);
+        struct collective_cost one = collective_cost(
+            &s->watch->problem->mesh, COLLECTIVE_ALL_REDUCE, item->over, item->bytes / times);
         out.inside_ms += times * (one.inside_ms + one.latency_inside_ms);
         out.across_ms += times * (one.across_ms + one.latency_across_ms);
     }
@@ -153,7 +158,8 @@ struct cost_traffic cost_split_traffic(const struct cost_split *s, class_id made
 
 /* ---- words ---- */
 
-char *cost_group_name(const struct watch *w, enum cost_key key, uint32_t value, char *out, size_t room)
+char *cost_group_name(const struct watch *w, enum cost_key key, uint32_t value, char *out,
+                      size_t room)
 {
     const struct problem *p = w->problem;
     char name[NAME_ROOM];
@@ -185,7 +191,8 @@ void cost_explain(const struct watch *w, hlo_id id, char *out, size_t room)
     struct instruction_cost c = terms_instruction(&p->terms, id, w->best ? w->best->on : whole);
     free(whole);
     if (p->measured_ms && p->measured_ms[id] >= 0) {
-        snprintf(out, room, "measured: %.3f ms unsplit, %.3f ms now", p->measured_ms[id], c.compute_ms);
+        snprintf(out, room, "measured: %.3f ms unsplit, %.3f ms now", p->measured_ms[id],
+                 c.compute_ms);
         return;
     }
     const struct cluster_device *d = &p->terms.device;
@@ -194,7 +201,8 @@ void cost_explain(const struct watch *w, hlo_id id, char *out, size_t room)
     if (c.times > 1)
         snprintf(times, sizeof times, ", %.0f times", c.times);
     snprintf(out, room, "%s at %s %.3f ms, %s at %s %.3f ms; the longer%s%s: %.3f ms",
-             units_rate(flops, c.flops, "FLOP"), units_rate(peak, rate, "FLOP/s"), c.flops / rate * 1e3,
-             units_bytes(bytes, c.bytes), units_rate(band, d->bandwidth, "B/s"), c.bytes / d->bandwidth * 1e3,
+             units_rate(flops, c.flops, "FLOP"), units_rate(peak, rate, "FLOP/s"),
+             c.flops / rate * 1e3, units_bytes(bytes, c.bytes),
+             units_rate(band, d->bandwidth, "B/s"), c.bytes / d->bandwidth * 1e3,
              s.is_heavy && d->launch_ms > 0 ? " and a launch" : "", times, c.compute_ms);
 }

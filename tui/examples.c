@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int read_count(const struct yaml_doc *d, const struct yaml *map, const char *key, int64_t *out, struct err *e)
+static int read_count(const struct yaml_doc *d, const struct yaml *map, const char *key,
+                      int64_t *out, struct err *e)
 {
     const struct yaml *node = yaml_get(map, key);
     char *end = NULL;
@@ -21,12 +22,15 @@ static int read_count(const struct yaml_doc *d, const struct yaml *map, const ch
     return 0;
 }
 
-static int read_model(const struct yaml_doc *d, const struct yaml *value, struct example_model *m, struct err *e)
+static int read_model(const struct yaml_doc *d, const struct yaml *value, struct example_model *m,
+                      struct err *e)
 {
     const struct yaml *about = yaml_get(value, "about");
 
-    if (!about || !about->text || snprintf(m->name, sizeof m->name, "%s", value->key) >= (int)sizeof m->name)
-        return yaml_wrong(d, value->key_mark, e, "NAME: {about, instructions, variables, dims} expected");
+    if (!about || !about->text ||
+        snprintf(m->name, sizeof m->name, "%s", value->key) >= (int)sizeof m->name)
+        return yaml_wrong(d, value->key_mark, e,
+                          "NAME: {about, instructions, variables, dims} expected");
     snprintf(m->about, sizeof m->about, "%s", about->text);
     if (read_count(d, value, "instructions", &m->instructions, e) ||
         read_count(d, value, "variables", &m->variables, e))

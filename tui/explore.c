@@ -26,9 +26,7 @@ static const char explore_help[] =
     "usage: automap [explore] [MODEL [CLUSTER]] [OPTION ...]\n"
     "\n"
     "Opens the explorer; without a model, a screen that offers the examples.\n"
-    "\n"
-    PROBLEM_ARGS_HELP
-    "  --run          search at once; else Space starts it\n"
+    "\n" PROBLEM_ARGS_HELP "  --run          search at once; else Space starts it\n"
     "  --seed N       of the search (default: 0)\n"
     "  --commands C   told to the search first: \"set reward paper; episode 300\"\n"
     "  --resume FILE  go on with the search of a journal, bit for bit; \"last\": the newest\n"
@@ -47,8 +45,7 @@ static const char screen_help[] =
     "Prints one screen of the explorer, for documents and tests.\n"
     "\n"
     "  --size WxH     columns and rows (default: 80x24)\n"
-    "  --keys KEYS    typed before it is drawn: \"j j Enter\"\n"
-    PROBLEM_ARGS_HELP
+    "  --keys KEYS    typed before it is drawn: \"j j Enter\"\n" PROBLEM_ARGS_HELP
     "  --seed N, --commands C   as for automap explore; each is carried out to its end\n"
     "  --tour NAME    this tour, at --step N (default: 1), before the keys are typed\n"
     "  --svg          a picture instead of text\n"
@@ -105,7 +102,8 @@ static int take_size(struct request *r, const char *value)
     if (x >= sizeof width || !value[x])
         return -1;
     snprintf(width, sizeof width, "%.*s", (int)x, value);
-    if (!quantity_whole(width, GRID_MOST, &w) || !quantity_whole(value + x + 1, GRID_MOST, &h) || !w || !h)
+    if (!quantity_whole(width, GRID_MOST, &w) || !quantity_whole(value + x + 1, GRID_MOST, &h) ||
+        !w || !h)
         return -1;
     r->width = (int)w;
     r->height = (int)h;
@@ -454,7 +452,8 @@ static int print_screen(struct stage *s, const struct request *r)
 static const char tour_help[] =
     "usage: automap tour [NAME [--text] [OPTION ...]]\n"
     "\n"
-    "Plays a tour in the explorer: captions say what is seen, Space goes on, any other key takes over.\n"
+    "Plays a tour in the explorer: captions say what is seen, Space goes on, any other key takes "
+    "over.\n"
     "Without a name, lists the tours. Their scripts are YAML files in examples/tours.\n"
     "\n"
     "  --text         print what is said and what is on the screen then, step by step\n"
@@ -512,7 +511,7 @@ int cmd_tour(int argc, char **argv)
     char **arguments = mem_alloc(((size_t)argc + 3) * sizeof *arguments);
     int count = 0;
     arguments[count++] = argv[0];
-    arguments[count++] = (char *)(uintptr_t)"--tour";
+    arguments[count++] = (char *)(uintptr_t) "--tour";
     for (int n = 1; n < argc; n++)
         arguments[count++] = argv[n];
     int code = cmd_explore(count, arguments);

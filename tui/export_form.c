@@ -102,10 +102,12 @@ static int write_cluster(const struct plan *p, const struct report_about *about,
 
 const struct export_form export_forms[] = {
     {"json", "the plan, for automap and for scripts", ".plan.json", write_json, NULL},
-    {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2, NULL},
+    {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2,
+     NULL},
     {"hlo-v1", "the same, devices listed one by one", ".sharded-v1.hlo.txt", write_hlo_v1, NULL},
     {"jax", "mesh and PartitionSpecs for training code", ".plan.py", write_jax,
-     "its reshards are inside the step, and from PartitionSpecs of arguments XLA makes far dearer ones; hlo says them all"},
+     "its reshards are inside the step, and from PartitionSpecs of arguments XLA makes far dearer "
+     "ones; hlo says them all"},
     {"report", "what it costs and why, as Markdown with plots", ".plan.md", write_report, NULL},
     {"dot", "the graph with its shapes, for Graphviz", ".plan.dot", write_dot, NULL},
     {"command", "the command line that makes it again", ".plan.sh", write_command,
@@ -123,8 +125,9 @@ const struct export_form *export_form_by_name(const char *name)
     return NULL;
 }
 
-int export_form_write(const struct export_form *f, const struct plan *p, const struct report_about *about,
-                      struct str *text, struct str *warnings, struct err *e)
+int export_form_write(const struct export_form *f, const struct plan *p,
+                      const struct report_about *about, struct str *text, struct str *warnings,
+                      struct err *e)
 {
     if (p->relaxed && f->not_relaxed)
         return err_set(e, ERR_INPUT, "a relaxed plan has no form %s: %s", f->name, f->not_relaxed);

@@ -36,7 +36,8 @@ static void draw_curve(struct export_job *j, const struct snapshot *s)
     double last = best->block->points[best->count - 1].x;
     uint32_t at = 0;
     for (uint32_t n = 0; n < CURVE_POINTS; n++) {
-        while (at + 1 < best->count && best->block->points[at + 1].x <= last * n / (CURVE_POINTS - 1))
+        while (at + 1 < best->count &&
+               best->block->points[at + 1].x <= last * n / (CURVE_POINTS - 1))
             at++;
         j->curve[n] = (float)(s->baseline_ms * exp(-(double)best->block->points[at].high));
     }
@@ -79,8 +80,9 @@ static void drop(struct export_job *j)
     free(j);
 }
 
-struct export_job *export_job_start(const struct watch *w, struct plan *plan, const struct export_form *form,
-                                    const char *model, const char *command, struct err *e)
+struct export_job *export_job_start(const struct watch *w, struct plan *plan,
+                                    const struct export_form *form, const char *model,
+                                    const char *command, struct err *e)
 {
     struct export_job *j = mem_alloc(sizeof *j);
 
@@ -94,7 +96,8 @@ struct export_job *export_job_start(const struct watch *w, struct plan *plan, co
     j->about.baseline_ms = w->shot->baseline_ms;
     if (!j->plan.relaxed)
         draw_curve(j, w->shot);
-    int rc = j->model && j->command ? start_thread(j, e) : err_set(e, ERR_MEMORY, "not enough memory for an export");
+    int rc = j->model && j->command ? start_thread(j, e)
+                                    : err_set(e, ERR_MEMORY, "not enough memory for an export");
     if (rc) {
         drop(j);
         return NULL;
@@ -131,8 +134,8 @@ bool export_job_wait(struct export_job *j, double seconds)
     return ended;
 }
 
-int export_job_result(const struct export_job *j, const struct str **text, const struct str **warnings,
-                      struct err *e)
+int export_job_result(const struct export_job *j, const struct str **text,
+                      const struct str **warnings, struct err *e)
 {
     *text = &j->text;
     *warnings = &j->warnings;

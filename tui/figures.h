@@ -1,5 +1,5 @@
-/* tui/figures.h - the figures of a problem that a person changes while it is searched: cluster, mesh,
- * training. Each is one command of a session (engine/live/command.h). */
+/* tui/figures.h - the figures of a problem that a person changes while it is searched: cluster,
+ * mesh, training. Each is one command of a session (engine/live/command.h). */
 #ifndef AUTOMAP_TUI_FIGURES_H
 #define AUTOMAP_TUI_FIGURES_H
 

@@ -163,7 +163,10 @@ bool file_data_dir(char *out, size_t room)
 }
 
 /* Endings that only say what is in a file, the last first. */
-static const char *const endings[] = {".gz", ".txt", ".json", ".pb", ".yaml", ".jsonl", ".hlo", ".meta", ".before_opt", ".before_optimizations", NULL};
+static const char *const endings[] = {
+    ".gz",    ".txt", ".json", ".pb",         ".yaml",
+    ".jsonl", ".hlo", ".meta", ".before_opt", ".before_optimizations",
+    NULL};
 
 char *file_stem(char *out, size_t room, const char *path)
 {

@@ -28,8 +28,9 @@ bool file_data_dir(char *out, size_t room);
 
 bool file_is_there(const char *path);
 
-/* What a model is called on screens and in results: "t5-base6" of ".../t5-base6.meta.hlo.txt.gz", "llama.v1"
- * of "llama.v1.hlo". Cleaned; returns `out`. (The name inside the file is nearly always jit_train_step.) */
+/* What a model is called on screens and in results: "t5-base6" of ".../t5-base6.meta.hlo.txt.gz",
+ * "llama.v1" of "llama.v1.hlo". Cleaned; returns `out`. (The name inside the file is nearly always
+ * jit_train_step.) */
 char *file_stem(char *out, size_t room, const char *path);
 
 #endif

@@ -35,7 +35,8 @@ struct grid {
     struct cell *cells;     /* row by row */
     int cursor_x, cursor_y; /* the hardware cursor; cursor_y < 0: hidden */
     size_t room;
-    double ms_scale;        /* a step of what is shown: all columns of times have its decimals; 0: unknown */
+    double
+        ms_scale; /* a step of what is shown: all columns of times have its decimals; 0: unknown */
 };
 
 enum { GRID_MOST = 1000 }; /* columns and rows; larger windows are used up to here */
@@ -71,9 +72,10 @@ int pane_right(const struct pane *p, int end, int y, unsigned style, const char 
 int pane_right_format(const struct pane *p, int end, int y, unsigned style, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* A figure with commas from 1,000; ms of a column: none from 10,000 on, else as many decimals as the grid's
- * scale asks for, which are pane_ms_decimals. */
-int pane_right_number(const struct pane *p, int end, int y, unsigned style, double value, int decimals);
+/* A figure with commas from 1,000; ms of a column: none from 10,000 on, else as many decimals as
+ * the grid's scale asks for, which are pane_ms_decimals. */
+int pane_right_number(const struct pane *p, int end, int y, unsigned style, double value,
+                      int decimals);
 int pane_ms_decimals(const struct pane *p);
 double pane_ms_least(const struct pane *p); /* a shorter time shows as 0 in a column */
 int pane_right_ms(const struct pane *p, int end, int y, unsigned style, double ms);
@@ -105,12 +107,13 @@ void pane_head(const struct pane *p, int y, const struct head *h);
 void pane_bar(const struct pane *p, int x, int y, int width, double share, unsigned style);
 
 /* Cut to `columns`, a name in its middle (`fusion..901`), a path from its left (`../q/kernel`, at a
- * slash where one is near), a sentence by its last clauses (fields two blanks apart are no sentence), or words.
- * Below three columns a plain cut. out and text may not overlap. */
+ * slash where one is near), a sentence by its last clauses (fields two blanks apart are no
+ * sentence), or words. Below three columns a plain cut. out and text may not overlap. */
 char *text_cut_middle(char *out, size_t room, const char *text, int columns);
 char *text_times(char *out, size_t room, const char *text); /* "4 x 16 GB" with a real × */
 char *text_cut_clauses(char *out, size_t room, const char *text, int columns);
-char *text_cut_words(char *out, size_t room, const char *text, int columns); /* clauses, then words */
+char *text_cut_words(char *out, size_t room, const char *text,
+                     int columns); /* clauses, then words */
 char *text_cut_left(char *out, size_t room, const char *text, int columns);
 
 #endif

@@ -52,7 +52,8 @@ static int draw_row(const struct row *r, const struct pane *p, int x, int y, int
 
     for (int i = 0; i < r->count; i++) {
         if (r->pieces[i].wanted <= level)
-            x = pane_text(p, x > start ? x + r->pieces[i].gap : x, y, r->pieces[i].style, r->pieces[i].text);
+            x = pane_text(p, x > start ? x + r->pieces[i].gap : x, y, r->pieces[i].style,
+                          r->pieces[i].text);
     }
     return x;
 }
@@ -102,15 +103,19 @@ static void add_model(struct row *r, const struct scene *s)
 
 static void add_search(struct row *r, const struct watch *w)
 {
-    static const char *const names[SEARCH_ALGORITHM_COUNT] = {
-        [SEARCH_DQN] = "DQN",           [SEARCH_RANDOM] = "random", [SEARCH_GREEDY] = "greedy",
-        [SEARCH_ENUMERATE] = "enumerate", [SEARCH_ANNEAL] = "anneal", [SEARCH_EXACT] = "exact",
-        [SEARCH_TRWS] = "TRW-S, rounded"};
+    static const char *const names[SEARCH_ALGORITHM_COUNT] = {[SEARCH_DQN] = "DQN",
+                                                              [SEARCH_RANDOM] = "random",
+                                                              [SEARCH_GREEDY] = "greedy",
+                                                              [SEARCH_ENUMERATE] = "enumerate",
+                                                              [SEARCH_ANNEAL] = "anneal",
+                                                              [SEARCH_EXACT] = "exact",
+                                                              [SEARCH_TRWS] = "TRW-S, rounded"};
     const struct search_options *o = &w->shot->options;
     char text[96];
 
     add(r, 4, 3, ROLE_DIM, names[o->algorithm]);
-    snprintf(text, sizeof text, "· %s reward · strict", o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost");
+    snprintf(text, sizeof text, "· %s reward · strict",
+             o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost");
     add(r, 6, 1, ROLE_DIM, text);
     snprintf(text, sizeof text, "· full propagation · seed %llu", (unsigned long long)o->seed);
     if (o->game.weak)
@@ -123,10 +128,11 @@ static void add_state(struct row *r, const struct watch *w, bool wide)
     static const struct {
         const char *sign, *word;
         unsigned style;
-    } states[LIVE_STATE_COUNT] = {
-        [LIVE_READY] = {"‖", "ready", ROLE_DIM},    [LIVE_RUNNING] = {"▶", "", ROLE_OK},
-        [LIVE_PAUSED] = {"‖", "paused", ROLE_WARN}, [LIVE_DONE] = {"●", "done", ROLE_OK},
-        [LIVE_FAILED] = {"", "failed", ROLE_ERR}};
+    } states[LIVE_STATE_COUNT] = {[LIVE_READY] = {"‖", "ready", ROLE_DIM},
+                                  [LIVE_RUNNING] = {"▶", "", ROLE_OK},
+                                  [LIVE_PAUSED] = {"‖", "paused", ROLE_WARN},
+                                  [LIVE_DONE] = {"●", "done", ROLE_OK},
+                                  [LIVE_FAILED] = {"", "failed", ROLE_ERR}};
     const struct snapshot *s = w->shot;
     char text[96], count[UNITS_ROOM];
 
@@ -136,7 +142,8 @@ static void add_state(struct row *r, const struct watch *w, bool wide)
     else if (s->pace > 0 && s->pace <= CALM_PER_SECOND)
         snprintf(text, sizeof text, wide ? "slow, %g decisions/s" : "slow, %g/s", s->pace);
     else if (s->episodes_per_s >= 10)
-        snprintf(text, sizeof text, "%s ep/s", units_count(count, (int64_t)(s->episodes_per_s + 0.5)));
+        snprintf(text, sizeof text, "%s ep/s",
+                 units_count(count, (int64_t)(s->episodes_per_s + 0.5)));
     else
         snprintf(text, sizeof text, "%.1f ep/s", s->episodes_per_s);
     add(r, 0, 1, s->state == LIVE_FAILED ? ROLE_ERR : ROLE_TEXT, text);
@@ -215,7 +222,8 @@ static void add_elsewhere(struct row *r, const struct watch *w)
         if (first)
             add(r, 6, 3, ROLE_DIM, "elsewhere");
         char ms[UNITS_ROOM];
-        snprintf(text, sizeof text, "%s%s %s", first ? "" : "· ", units_plain_ms(ms, plan->cost.step_ms), plan->found_by);
+        snprintf(text, sizeof text, "%s%s %s", first ? "" : "· ",
+                 units_plain_ms(ms, plan->cost.step_ms), plan->found_by);
         add(r, 6, 1, ROLE_TEXT, text);
         first = false;
     }
@@ -236,7 +244,8 @@ static void add_best(struct row *r, const struct watch *w)
 }
 
 /* "7.6" and " of 16 GB": one unit for both, but for a peak that would be 0.0 of it. */
-static void write_memory(char peak_text[static UNITS_ROOM], char *of, size_t room, double peak, double limit, bool limited)
+static void write_memory(char peak_text[static UNITS_ROOM], char *of, size_t room, double peak,
+                         double limit, bool limited)
 {
     double unit = limit >= 1e9 ? 1e9 : 1e6;
 
@@ -244,8 +253,8 @@ static void write_memory(char peak_text[static UNITS_ROOM], char *of, size_t roo
         units_bytes(peak_text, peak);
     else
         units_number(peak_text, peak / unit, 1);
-    snprintf(of, room, " of %.4g %s%s%s", limit / unit, unit == 1e9 ? "GB" : "MB", limited ? " limit" : "",
-             peak > limit ? ", over" : "");
+    snprintf(of, room, " of %.4g %s%s%s", limit / unit, unit == 1e9 ? "GB" : "MB",
+             limited ? " limit" : "", peak > limit ? ", over" : "");
 }
 
 /* Memory of a device under the best plan; at 110 columns with a bar. */
@@ -256,7 +265,8 @@ static void draw_memory(const struct scene *s, const struct pane *p, const struc
     char of[48], figure[UNITS_ROOM];
     enum { BAR = 10 };
 
-    bool limited = watch_is_limited(s->watch); /* what the search has to keep within, not all there is */
+    bool limited =
+        watch_is_limited(s->watch); /* what the search has to keep within, not all there is */
     write_memory(figure, of, sizeof of, peak, limit, limited);
     int brief = (int)strlen(figure) + utf8_text_columns(of);
     int used = width_of(row, 9), bar = used + 3 + brief + 8 + BAR <= p->width && p->width >= 100;
@@ -268,7 +278,10 @@ static void draw_memory(const struct scene *s, const struct pane *p, const struc
         x = pane_text(p, x, 0, ROLE_DIM, "memory ");
     if (bar) {
         pane_repeat(p, x, 0, BAR, (struct cell){U'░', ROLE_BORDER});
-        pane_bar(p, x, 0, BAR, share, share > 1 ? ROLE_ERR : share > 0.8 ? ROLE_WARN : ROLE_CHOICE_1);
+        pane_bar(p, x, 0, BAR, share,
+                 share > 1     ? ROLE_ERR
+                 : share > 0.8 ? ROLE_WARN
+                               : ROLE_CHOICE_1);
         x += BAR + 1;
     }
     x = pane_text(p, x, 0, style, figure);
@@ -305,7 +318,8 @@ void header_line(const struct scene *s, const struct pane *p)
     if (s->watch) {
         const struct watch *w = s->watch;
         double gap = watch_gap(w);
-        add(&left, 0, 0, ROLE_TITLE | BOLD, units_ms(text, w->best ? w->best->cost.step_ms : w->shot->baseline_ms));
+        add(&left, 0, 0, ROLE_TITLE | BOLD,
+            units_ms(text, w->best ? w->best->cost.step_ms : w->shot->baseline_ms));
         snprintf(text, sizeof text, "%s %%", units_change(count, gap * 100, 1));
         if (!isnan(gap))
             add(&left, 1, 1, gap > 0 ? ROLE_WARN : ROLE_OK, text);
@@ -340,12 +354,16 @@ static int tabs_width(struct panel *const *placed, enum panel_id focus, int name
 
     for (int i = 1; i <= PANEL_DEVICES; i++) {
         if (placed[i])
-            width += 1 + gap + (i <= named || i == (int)focus ? 1 + utf8_text_columns(tab_word(placed[i], word)) : 0);
+            width +=
+                1 + gap +
+                (i <= named || i == (int)focus ? 1 + utf8_text_columns(tab_word(placed[i], word))
+                                               : 0);
     }
     return width;
 }
 
-void header_tabs(const struct scene *s, const struct pane *p, struct panel *const *placed, enum panel_id focus)
+void header_tabs(const struct scene *s, const struct pane *p, struct panel *const *placed,
+                 enum panel_id focus)
 {
     int x = 0, named = PANEL_DEVICES, gap = 2;
     char word[32];
@@ -360,7 +378,8 @@ void header_tabs(const struct scene *s, const struct pane *p, struct panel *cons
             continue;
         x = pane_format(p, x, 0, ROLE_KEY, "%d", i);
         if (i <= named || i == (int)focus)
-            x = pane_text(p, x + 1, 0, i == (int)focus ? ROLE_TITLE | BOLD : ROLE_DIM, tab_word(placed[i], word));
+            x = pane_text(p, x + 1, 0, i == (int)focus ? ROLE_TITLE | BOLD : ROLE_DIM,
+                          tab_word(placed[i], word));
         x += gap;
     }
     if (x + 6 <= p->width) {

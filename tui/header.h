@@ -8,9 +8,11 @@
 
 void header_title(const struct scene *s, const struct pane *p);
 void header_headline(const struct scene *s, const struct pane *p);
-void header_line(const struct scene *s, const struct pane *p); /* all in one row, for tiny windows */
+void header_line(const struct scene *s,
+                 const struct pane *p); /* all in one row, for tiny windows */
 
-/* The strip, in a pane of 1 row (statuses), 2 (labels above) or 4 (the rows best and exact below). */
+/* The strip, in a pane of 1 row (statuses), 2 (labels above) or 4 (the rows best and exact below).
+ */
 void strip_draw(const struct scene *s, const struct pane *p);
 
 /* Panels by number, where not all have a place. */

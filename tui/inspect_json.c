@@ -35,7 +35,8 @@ static void add_figure(struct str *out, const char *key, double value)
     str_format(out, fabs(value) < 9e15 ? "%.0f,\n" : "%.17g,\n", value);
 }
 
-static void add_params(const struct inspection *in, enum hlo_role role, const char *key, struct str *out)
+static void add_params(const struct inspection *in, enum hlo_role role, const char *key,
+                       struct str *out)
 {
     const char *comma = "";
 
@@ -76,7 +77,8 @@ static void add_phases(const struct inspection *in, struct str *out)
 {
     add_key(out, "phases");
     for (int p = 0; p < HLO_PHASE_COUNT; p++)
-        str_format(out, "%s\"%s\": %u", p ? ", " : "{", hlo_phase_names[p], (unsigned)in->phases[p]);
+        str_format(out, "%s\"%s\": %u", p ? ", " : "{", hlo_phase_names[p],
+                   (unsigned)in->phases[p]);
     str_add(out, "},\n");
 }
 
@@ -100,16 +102,18 @@ static void add_warnings(const struct inspection *in, struct str *out)
         const struct hlo_warning *w = &in->m->warnings[n];
         str_add(out, n ? ",\n    {\"what\": " : "\n    {\"what\": ");
         add_string(out, w->what);
-        str_format(out, ", \"line\": %u, \"col\": %u, \"count\": %u}", (unsigned)w->line, (unsigned)w->col,
-                   (unsigned)w->count);
+        str_format(out, ", \"line\": %u, \"col\": %u, \"count\": %u}", (unsigned)w->line,
+                   (unsigned)w->col, (unsigned)w->count);
     }
     str_add(out, in->m->warning_count ? "\n  ]\n" : "]\n");
 }
 
 void inspect_json(const struct inspection *in, struct str *out)
 {
-    static const char *const formats[] = {[HLO_FORMAT_TEXT] = "text", [HLO_FORMAT_JSON] = "json",
-                                          [HLO_FORMAT_PROTO] = "proto", [HLO_FORMAT_PROTO_TEXT] = "proto text"};
+    static const char *const formats[] = {[HLO_FORMAT_TEXT] = "text",
+                                          [HLO_FORMAT_JSON] = "json",
+                                          [HLO_FORMAT_PROTO] = "proto",
+                                          [HLO_FORMAT_PROTO_TEXT] = "proto text"};
     const struct hlo_module *m = in->m;
 
     str_add(out, "{\n");

@@ -1,4 +1,5 @@
-/* automap inspect for a person: the same page for a perceptron and for eleven billion parameters. */
+/* automap inspect for a person: the same page for a perceptron and for eleven billion parameters.
+ */
 #include "tui/inspect.h"
 
 #include "engine/units.h"
@@ -49,7 +50,8 @@ static void add_label(struct str *out, const char *label)
 
 static void add_file(const struct inspection *in, struct str *out)
 {
-    static const char *const formats[] = {[HLO_FORMAT_TEXT] = "HLO text", [HLO_FORMAT_JSON] = "HLO as JSON",
+    static const char *const formats[] = {[HLO_FORMAT_TEXT] = "HLO text",
+                                          [HLO_FORMAT_JSON] = "HLO as JSON",
                                           [HLO_FORMAT_PROTO] = "HLO proto",
                                           [HLO_FORMAT_PROTO_TEXT] = "HLO as protobuf text"};
     const struct hlo_module *m = in->m;
@@ -60,8 +62,8 @@ static void add_file(const struct inspection *in, struct str *out)
     add_label(out, "module");
     str_format(out, "%s", m->name);
     if (m->num_partitions > 1 || m->replica_count > 1)
-        str_format(out, ", already made for %lld partitions and %lld replicas", (long long)m->num_partitions,
-                   (long long)m->replica_count);
+        str_format(out, ", already made for %lld partitions and %lld replicas",
+                   (long long)m->num_partitions, (long long)m->replica_count);
     str_add(out, "\n");
     add_label(out, "instructions");
     add_count(out, m->count);
@@ -94,9 +96,10 @@ static struct total total_of(const struct inspection *in, enum hlo_role role)
 
 static void add_roles(const struct inspection *in, struct str *out)
 {
-    static const char *const one[] = {"variable", "optimizer state", "input", "hyper-parameter", "other state"};
-    static const char *const many[] = {"variables", "optimizer states", "inputs", "hyper-parameters",
-                                       "other states"};
+    static const char *const one[] = {"variable", "optimizer state", "input", "hyper-parameter",
+                                      "other state"};
+    static const char *const many[] = {"variables", "optimizer states", "inputs",
+                                       "hyper-parameters", "other states"};
 
     add_label(out, "parameters");
     add_count(out, in->m->computations[in->m->entry].param_count);
@@ -148,8 +151,8 @@ static void add_phases(const struct inspection *in, struct str *out)
     for (int p = 0; p < HLO_PHASE_COUNT; p++) {
         if (!in->phases[p])
             continue;
-        str_format(out, "  %8u %-9s %5.1f %% of the FLOP\n", (unsigned)in->phases[p], hlo_phase_names[p],
-                   all > 0 ? 100 * flops[p] / all : 0.0);
+        str_format(out, "  %8u %-9s %5.1f %% of the FLOP\n", (unsigned)in->phases[p],
+                   hlo_phase_names[p], all > 0 ? 100 * flops[p] / all : 0.0);
     }
     add_label(out, "loss");
     if (in->roles.loss == HLO_NONE)
@@ -160,9 +163,10 @@ static void add_phases(const struct inspection *in, struct str *out)
 
 /* ---- lists, folded ---- */
 
-/* Names that differ only in numbers, with the same shape, on one line: layer_{000..023}/q/kernel. */
+/* Names that differ only in numbers, with the same shape, on one line: layer_{000..023}/q/kernel.
+ */
 struct group {
-    const char *name;      /* of the first */
+    const char *name; /* of the first */
     hlo_shape_id shape;
     uint32_t first, count; /* first: parameter, or layer */
     uint32_t low, high;    /* layers: instructions, least and most */
@@ -223,7 +227,8 @@ static void join(struct group *g, const struct group *one)
             g->runs[r].low = one->runs[r].low;
             g->runs[r].low_size = one->runs[r].low_size;
         }
-        if (is_less(g->runs[r].high, g->runs[r].high_size, one->runs[r].high, one->runs[r].high_size)) {
+        if (is_less(g->runs[r].high, g->runs[r].high_size, one->runs[r].high,
+                    one->runs[r].high_size)) {
             g->runs[r].high = one->runs[r].high;
             g->runs[r].high_size = one->runs[r].high_size;
         }
@@ -306,7 +311,8 @@ static uint32_t collect_params(const struct inspection *in, enum hlo_role role, 
     return fold(list, count);
 }
 
-static void add_params(const struct inspection *in, enum hlo_role role, const char *title, struct str *out)
+static void add_params(const struct inspection *in, enum hlo_role role, const char *title,
+                       struct str *out)
 {
     struct group *list = mem_try(in->roles.param_count, sizeof *list);
     uint32_t count = list ? collect_params(in, role, list) : 0;
@@ -344,7 +350,8 @@ static void add_layers(const struct inspection *in, struct str *out)
         str_add(out, "none found\n");
     out->failed |= !list;
     for (uint32_t n = 0; n < layers && list; n++) {
-        list[n] = (struct group){.first = n + 1, .count = 1, .low = in->layers[n + 1], .high = in->layers[n + 1]};
+        list[n] = (struct group){
+            .first = n + 1, .count = 1, .low = in->layers[n + 1], .high = in->layers[n + 1]};
         read_name(&list[n], in->roles.layer_names[n + 1], 0);
         if (in->show_all)
             list[n].hash = n;
@@ -384,8 +391,8 @@ static void add_opcodes(const struct inspection *in, struct str *out)
 
     for (int op = 0; op < HLO_OP_COUNT; op++) {
         if (in->opcodes[op])
-            list[count++] = (struct frequency){in->opcodes[op],
-                                               op == HLO_OP_UNKNOWN ? "unknown" : hlo_op_info[op].name};
+            list[count++] = (struct frequency){
+                in->opcodes[op], op == HLO_OP_UNKNOWN ? "unknown" : hlo_op_info[op].name};
     }
     qsort(list, count, sizeof *list, by_count);
     shown = in->show_all || count < OPCODES_SHOWN ? count : OPCODES_SHOWN;

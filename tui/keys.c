@@ -203,8 +203,9 @@ enum key_match keymap_find(const struct keymap *m, const struct key_table *own,
     return KEY_NONE;
 }
 
-const struct action *keymap_follows(const struct keymap *m, const struct key_table *own, const uint32_t *keys, int count,
-                                    int *at, char key[static KEY_NAME_ROOM])
+const struct action *keymap_follows(const struct keymap *m, const struct key_table *own,
+                                    const uint32_t *keys, int count, int *at,
+                                    char key[static KEY_NAME_ROOM])
 {
     int order[2] = {table_index(m, own), 0}, row = 0;
 
@@ -299,28 +300,31 @@ static struct binding *by_name(const struct keymap *m, const char *name)
     return NULL;
 }
 
-static int bind_node(struct binding *b, const struct yaml_doc *d, const struct yaml *node, struct err *e)
+static int bind_node(struct binding *b, const struct yaml_doc *d, const struct yaml *node,
+                     struct err *e)
 {
     const char *text = node->text;
     struct key_sequence s;
 
     if (!text || !key_sequence_parse(&s, text))
-        return yaml_wrong(d, node->mark, e, "no key \"%.40s\"; x, C-x, Space, Enter, F1 or \"V g\" expected",
-                       text ? text : "?");
+        return yaml_wrong(d, node->mark, e,
+                          "no key \"%.40s\"; x, C-x, Space, Enter, F1 or \"V g\" expected",
+                          text ? text : "?");
     if (b->count == KEYS_PER_ACTION)
         return yaml_wrong(d, node->mark, e, "at most %d keys for one action", KEYS_PER_ACTION);
     bind(b, &s);
     return 0;
 }
 
-static int configure_one(struct keymap *m, const struct yaml_doc *d, const struct yaml *value, struct err *e)
+static int configure_one(struct keymap *m, const struct yaml_doc *d, const struct yaml *value,
+                         struct err *e)
 {
     const char *name = value->key;
     struct binding *b = by_name(m, name);
 
     if (!b)
-        return yaml_wrong(d, value->key_mark, e, "no action \"%.60s\"; ? in the explorer lists them",
-                       name);
+        return yaml_wrong(d, value->key_mark, e,
+                          "no action \"%.60s\"; ? in the explorer lists them", name);
     b->count = 0;
     b->changed = true;
     if (value->kind != YAML_LIST)
@@ -332,7 +336,8 @@ static int configure_one(struct keymap *m, const struct yaml_doc *d, const struc
     return 0;
 }
 
-int keymap_configure(struct keymap *m, const struct yaml_doc *d, const struct yaml *node, struct err *e)
+int keymap_configure(struct keymap *m, const struct yaml_doc *d, const struct yaml *node,
+                     struct err *e)
 {
     if (node->kind != YAML_MAP)
         return yaml_wrong(d, node->mark, e, "keys is a map: {pause: Space, graph.fold: [h, Left]}");

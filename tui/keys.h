@@ -75,7 +75,8 @@ void keymap_free(struct keymap *m);
 /* Applies `keys:` of a configuration file: action names to keys. On an error the map is as far
  * changed as the file went. Two actions of one table on one key, or on a key and its beginning, are
  * an error that names both. */
-int keymap_configure(struct keymap *m, const struct yaml_doc *d, const struct yaml *node, struct err *e) MUST_CHECK;
+int keymap_configure(struct keymap *m, const struct yaml_doc *d, const struct yaml *node,
+                     struct err *e) MUST_CHECK;
 
 enum key_match { KEY_NONE, KEY_MORE, KEY_ACTION };
 
@@ -85,10 +86,11 @@ enum key_match keymap_find(const struct keymap *m, const struct key_table *own,
                            const uint32_t *keys, int count, const struct key_table **table,
                            int *action);
 
-/* What may follow the `count` keys typed: the first key behind them and its action, from row *at of the
- * tables that keymap_find looks in; *at starts at 0 and is moved on. NULL: no more. */
-const struct action *keymap_follows(const struct keymap *m, const struct key_table *own, const uint32_t *keys, int count,
-                                    int *at, char key[static KEY_NAME_ROOM]);
+/* What may follow the `count` keys typed: the first key behind them and its action, from row *at of
+ * the tables that keymap_find looks in; *at starts at 0 and is moved on. NULL: no more. */
+const struct action *keymap_follows(const struct keymap *m, const struct key_table *own,
+                                    const uint32_t *keys, int count, int *at,
+                                    char key[static KEY_NAME_ROOM]);
 
 /* The i-th key sequence of an action as text ("C-r", "V g"); NULL: no i-th. */
 const char *keymap_keys(const struct keymap *m, const struct key_table *t, int action, int i);

@@ -7,7 +7,7 @@ struct making {
     const hlo_id *rows;
     int count, most;
     struct lanes *out;
-    int until[LANES_MOST];     /* last row its value is used in; -1: free */
+    int until[LANES_MOST]; /* last row its value is used in; -1: free */
     hlo_id carries[LANES_MOST];
 };
 
@@ -94,7 +94,8 @@ static void join(struct making *k, int row, int from, int to)
     int low = from < to ? from : to, high = from < to ? to : from;
 
     for (int lane = low; lane <= high; lane++) {
-        k->out->cell[row][lane] |= (uint8_t)((lane > low ? LANE_LEFT : 0) | (lane < high ? LANE_RIGHT : 0));
+        k->out->cell[row][lane] |=
+            (uint8_t)((lane > low ? LANE_LEFT : 0) | (lane < high ? LANE_RIGHT : 0));
     }
 }
 
@@ -130,7 +131,8 @@ static void make_row(struct making *k, int row, uint64_t (*reads)[LANES_ROWS / 6
             k->until[lane] = -1;
     }
     find_uses(k, k->rows[row], &u);
-    int lane = own >= 0 && k->until[own] < 0 ? own : free_lane(k), at = lane >= 0 ? lane : k->most - 1;
+    int lane = own >= 0 && k->until[own] < 0 ? own : free_lane(k),
+        at = lane >= 0 ? lane : k->most - 1;
     for (int n = 0; n < k->most; n++) {
         if (used[n] && n != at)
             join(k, row, n, at);

@@ -103,8 +103,8 @@ static void pack(struct layered *l, const struct row *r, int width)
         blocks[count].width = n->width;
         blocks[count].sum = n->want - n->width / 2;
         blocks[count++].at = n->want - n->width / 2;
-        for (; count > 1 && blocks[count - 2].at + blocks[count - 2].width + LAYERED_GAP >
-                                blocks[count - 1].at;
+        for (; count > 1 &&
+               blocks[count - 2].at + blocks[count - 2].width + LAYERED_GAP > blocks[count - 1].at;
              count--) {
             int before = blocks[count - 2].width + LAYERED_GAP;
             blocks[count - 2].sum += blocks[count - 1].sum - blocks[count - 1].count * before;
@@ -177,7 +177,8 @@ static void straighten(struct layered *l)
 {
     for (int away = 0; away < LAYERED_LEVELS / 2; away++) {
         for (int i = 0; i < l->edge_count; i++) {
-            struct layered_node *from = &l->nodes[l->edges[i].from], *to = &l->nodes[l->edges[i].to];
+            struct layered_node *from = &l->nodes[l->edges[i].from],
+                                *to = &l->nodes[l->edges[i].to];
             bool down = from->level == away && from->level >= 0;
             const struct layered_node *inner = down ? from : to;
             struct layered_node *outer = down ? to : from;
@@ -264,11 +265,13 @@ static void find_nets(const struct layered *l, int level, struct nets *s)
 {
     s->count = 0;
     for (int i = 0; i < l->edge_count; i++) {
-        const struct layered_node *from = &l->nodes[l->edges[i].from], *to = &l->nodes[l->edges[i].to];
+        const struct layered_node *from = &l->nodes[l->edges[i].from],
+                                  *to = &l->nodes[l->edges[i].to];
         s->of[i] = -1;
         if (from->level != level || to->level != level + 1)
             continue;
-        bool fan = count_edges(l, l->edges[i].from, true) > 1 && count_edges(l, l->edges[i].to, false) == 1;
+        bool fan = count_edges(l, l->edges[i].from, true) > 1 &&
+                   count_edges(l, l->edges[i].to, false) == 1;
         s->of[i] = net_of(s, fan, fan ? l->edges[i].from : l->edges[i].to);
         struct net *n = &s->items[s->of[i]];
         int ends[] = {from->port, to->port};
@@ -363,11 +366,12 @@ void layered_place(struct layered *l, int centre, int width, int height)
 
 static void add_line(const struct pane *p, int x, int y, unsigned style, int mask)
 {
-    static const uint32_t signs[] = {' ', U'│', U'│', U'│', U'─', U'┘', U'┐', U'┤',
+    static const uint32_t signs[] = {' ',  U'│', U'│', U'│', U'─', U'┘', U'┐', U'┤',
                                      U'─', U'└', U'┌', U'├', U'─', U'┴', U'┬', U'┼'};
     if (x < 0 || y < 0 || x >= p->width || y >= p->height)
         return;
-    const struct cell *cell = p->grid->cells + (size_t)(p->y + y) * (size_t)p->grid->width + (size_t)(p->x + x);
+    const struct cell *cell =
+        p->grid->cells + (size_t)(p->y + y) * (size_t)p->grid->width + (size_t)(p->x + x);
     for (int k = 1; k < 16; k++) { /* 1 and 2 look like 3: a line that ends is drawn through */
         if (signs[k] == cell->ch && k != UP && k != DOWN && k != LEFT && k != RIGHT) {
             mask |= k;
@@ -377,7 +381,8 @@ static void add_line(const struct pane *p, int x, int y, unsigned style, int mas
     pane_put(p, x, y, style, signs[mask]);
 }
 
-static void draw_edge(const struct pane *p, int x0, int x1, int top, int track, int bottom, unsigned style)
+static void draw_edge(const struct pane *p, int x0, int x1, int top, int track, int bottom,
+                      unsigned style)
 {
     for (int y = top; y < track; y++)
         add_line(p, x0, y, style, UP | DOWN);
@@ -405,9 +410,11 @@ void layered_draw_edges(const struct layered *l, const struct pane *p, unsigned 
         for (int i = 0; i < l->edge_count; i++) {
             if (s.of[i] < 0)
                 continue;
-            const struct layered_node *from = &l->nodes[l->edges[i].from], *to = &l->nodes[l->edges[i].to];
+            const struct layered_node *from = &l->nodes[l->edges[i].from],
+                                      *to = &l->nodes[l->edges[i].to];
             int top = from->is_bend ? base : from->y + from->height;
-            draw_edge(p, from->port, to->port, top, above + s.items[s.of[i]].track, to->is_bend ? next : to->y, style);
+            draw_edge(p, from->port, to->port, top, above + s.items[s.of[i]].track,
+                      to->is_bend ? next : to->y, style);
         }
     }
 }
@@ -426,7 +433,8 @@ int layered_neighbour(const struct layered *l, int from, int dx, int dy)
             continue;
         int distance = abs(across) + abs(down) * 400;
         for (int i = 0; dy && i < l->edge_count; i++) { /* along an edge first */
-            if ((l->edges[i].from == from && l->edges[i].to == n) || (l->edges[i].to == from && l->edges[i].from == n))
+            if ((l->edges[i].from == from && l->edges[i].to == n) ||
+                (l->edges[i].to == from && l->edges[i].from == n))
                 distance -= 300;
         }
         if (distance < best_distance) {

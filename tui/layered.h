@@ -28,20 +28,21 @@ struct layered {
     struct layered_node nodes[LAYERED_NODES];
     struct layered_edge edges[LAYERED_EDGES];
     int node_count, edge_count;
-    int first, last;          /* levels that fit */
-    int height;               /* rows used */
-    int top[LAYERED_LEVELS];  /* row of each level from `first` */
-    int gap[LAYERED_LEVELS];  /* rows between level first + i and the next */
+    int first, last;         /* levels that fit */
+    int height;              /* rows used */
+    int top[LAYERED_LEVELS]; /* row of each level from `first` */
+    int gap[LAYERED_LEVELS]; /* rows between level first + i and the next */
 };
 
-/* A width for every node of a level must have been chosen so that they fit side by side. `centre` is
- * a node of level 0; it stands in the middle. What does not fit in `height` rows is cut off. */
+/* A width for every node of a level must have been chosen so that they fit side by side. `centre`
+ * is a node of level 0; it stands in the middle. What does not fit in `height` rows is cut off. */
 void layered_place(struct layered *l, int centre, int width, int height);
 
 /* The edges of what was placed, to be drawn before the nodes. */
 void layered_draw_edges(const struct layered *l, const struct pane *p, unsigned style);
 
-/* The node in that direction from `from`: the nearest above (0, -1), below, to the left, right; -1. */
+/* The node in that direction from `from`: the nearest above (0, -1), below, to the left, right; -1.
+ */
 int layered_neighbour(const struct layered *l, int from, int dx, int dy);
 
 #endif

@@ -19,33 +19,57 @@ struct preset {
     struct column columns[COLUMNS];
 };
 
-#define END {-1, 0, false}
+#define END          \
+    {                \
+        -1, 0, false \
+    }
 static const struct preset presets[] = {
-    {180, 44, 0,
+    {180,
+     44,
+     0,
      {{312, {{PANEL_GRAPH, 4, false}, END}, {{PANEL_REWARD, 4, false}, END}},
-      {344, {{PANEL_CLASSES, 4, false}, {PANEL_DECISION, 8, false}, {PANEL_WHY, 6, false}},
-            {{PANEL_LOSS, 4, false}, {PANEL_MEMORY, 4, true}, END}},
-      {344, {{PANEL_FOCUS, 4, false}, {PANEL_COST, 13, false}, END}, {{PANEL_LOG, 4, false}, END}}}},
-    {110, 30, 0,
+      {344,
+       {{PANEL_CLASSES, 4, false}, {PANEL_DECISION, 8, false}, {PANEL_WHY, 6, false}},
+       {{PANEL_LOSS, 4, false}, {PANEL_MEMORY, 4, true}, END}},
+      {344,
+       {{PANEL_FOCUS, 4, false}, {PANEL_COST, 13, false}, END},
+       {{PANEL_LOG, 4, false}, END}}}},
+    {110,
+     30,
+     0,
      {{480, {{PANEL_GRAPH, 4, false}, END}, {{PANEL_REWARD, 4, false}, END}},
-      {520, {{PANEL_CLASSES, 4, false}, {PANEL_DECISION, 9, false}, END},
-            {{PANEL_LOSS, 4, false}, {PANEL_LOG, 4, true}, END}}}},
-    {72, 40, 13,
-     {{560, {{PANEL_GRAPH, 4, false}, END}, {{PANEL_REWARD, 4, false}, {PANEL_LOSS, 6, false}, END}},
-      {440, {{PANEL_CLASSES, 4, false}, END}, {{PANEL_DECISION, 4, false}, {PANEL_LOG, 6, false}, END}}}},
-    {72, 20, 0,
+      {520,
+       {{PANEL_CLASSES, 4, false}, {PANEL_DECISION, 9, false}, END},
+       {{PANEL_LOSS, 4, false}, {PANEL_LOG, 4, true}, END}}}},
+    {72,
+     40,
+     13,
+     {{560,
+       {{PANEL_GRAPH, 4, false}, END},
+       {{PANEL_REWARD, 4, false}, {PANEL_LOSS, 6, false}, END}},
+      {440,
+       {{PANEL_CLASSES, 4, false}, END},
+       {{PANEL_DECISION, 4, false}, {PANEL_LOG, 6, false}, END}}}},
+    {72,
+     20,
+     0,
      {{560, {{PANEL_GRAPH, 4, false}, END}, {{PANEL_REWARD, 4, false}, END}},
       {440, {{PANEL_CLASSES, 4, false}, END}, {{PANEL_DECISION, 4, false}, END}}}},
-    {72, 14, -1,
-     {{560, {{PANEL_GRAPH, 4, false}, END}, {END}}, {440, {{PANEL_CLASSES, 4, false}, END}, {END}}}},
+    {72,
+     14,
+     -1,
+     {{560, {{PANEL_GRAPH, 4, false}, END}, {END}},
+      {440, {{PANEL_CLASSES, 4, false}, END}, {END}}}},
 };
 
 /* Whose place a focused panel takes when it has none. */
 static const enum panel_id kin[PANEL_COUNT] = {
-    [PANEL_COMPARE] = PANEL_CLASSES, [PANEL_GRAPH] = PANEL_GRAPH,    [PANEL_CLASSES] = PANEL_CLASSES,
-    [PANEL_FOCUS] = PANEL_GRAPH,     [PANEL_REWARD] = PANEL_GRAPH,   [PANEL_LOSS] = PANEL_REWARD,
-    [PANEL_DECISION] = PANEL_CLASSES, [PANEL_LOG] = PANEL_DECISION,  [PANEL_COST] = PANEL_CLASSES,
-    [PANEL_DEVICES] = PANEL_CLASSES, [PANEL_MEMORY] = PANEL_REWARD,  [PANEL_WHY] = PANEL_DECISION,
+    [PANEL_COMPARE] = PANEL_CLASSES,  [PANEL_GRAPH] = PANEL_GRAPH,
+    [PANEL_CLASSES] = PANEL_CLASSES,  [PANEL_FOCUS] = PANEL_GRAPH,
+    [PANEL_REWARD] = PANEL_GRAPH,     [PANEL_LOSS] = PANEL_REWARD,
+    [PANEL_DECISION] = PANEL_CLASSES, [PANEL_LOG] = PANEL_DECISION,
+    [PANEL_COST] = PANEL_CLASSES,     [PANEL_DEVICES] = PANEL_CLASSES,
+    [PANEL_MEMORY] = PANEL_REWARD,    [PANEL_WHY] = PANEL_DECISION,
     [PANEL_LANES] = PANEL_GRAPH,
 };
 
@@ -184,7 +208,8 @@ static void place_column(struct layout *l, const struct layout_wish *wish, const
 {
     struct slot s[SLOTS];
     struct rect whole = {up.x, up.y, up.width, l->middle.height};
-    bool upper = present(wish, c->upper, s) > 0, lower = down.height && present(wish, c->lower, s) > 0;
+    bool upper = present(wish, c->upper, s) > 0,
+         lower = down.height && present(wish, c->lower, s) > 0;
 
     if (upper)
         place_slots(l, wish, c->upper, lower ? up : whole);
@@ -236,7 +261,10 @@ static void frame(struct layout *l, const struct layout_wish *wish, bool tabs)
 {
     int inner = wish->width - 2 * MARGIN, top = 0, bottom = wish->height;
     bool small = wish->width < 60 || wish->height < 15, tall = wish->height >= 36;
-    int strip = small ? 0 : wish->height >= 50 && wish->width >= 180 ? 4 : wish->height >= 20 ? 2 : 1;
+    int strip = small                                      ? 0
+                : wish->height >= 50 && wish->width >= 180 ? 4
+                : wish->height >= 20                       ? 2
+                                                           : 1;
 
     if (!small)
         l->title = (struct rect){MARGIN, top++, inner, 1};

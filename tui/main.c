@@ -47,7 +47,10 @@ int main(int argc, char **argv)
     if (!c) {
         char name[256]; /* without what a terminal would obey */
         text_clean(name, sizeof name, argv[1], strlen(argv[1]));
-        fprintf(stderr, "automap: no command, file or example named \"%s\"; automap --help lists the commands\n", name);
+        fprintf(stderr,
+                "automap: no command, file or example named \"%s\"; automap --help lists the "
+                "commands\n",
+                name);
         return EXIT_USAGE;
     }
     int code = c->run(argc - 1, argv + 1);

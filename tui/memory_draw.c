@@ -18,7 +18,8 @@ double memory_limit(const struct scene *s)
 /* ---- curves ---- */
 
 /* The phase of most instructions under a column: a lone constant of the update does not name it. */
-static int phase_of_column(const struct scene *s, const struct memory_curve *c, int column, int columns)
+static int phase_of_column(const struct scene *s, const struct memory_curve *c, int column,
+                           int columns)
 {
     uint32_t counts[HLO_PHASE_COUNT] = {0};
     uint32_t from = (uint32_t)((uint64_t)c->count * (uint32_t)column / (uint32_t)columns);
@@ -50,8 +51,8 @@ static int longest_run(const struct scene *s, const struct memory_curve *c, int 
 }
 
 /* Phases where the most of them begins, and the position looked at: "▲ 374 of 1,490  peak". */
-static void draw_places(const struct scene *s, const struct memory_curve *c, const uint32_t *cursor, const struct pane *p,
-                        int y, const struct plot_drawn *d)
+static void draw_places(const struct scene *s, const struct memory_curve *c, const uint32_t *cursor,
+                        const struct pane *p, int y, const struct plot_drawn *d)
 {
     int from = -1, end = -1, last = -1;
     char here[80], at[UNITS_ROOM], of[UNITS_ROOM];
@@ -59,8 +60,8 @@ static void draw_places(const struct scene *s, const struct memory_curve *c, con
     if (!d->columns || c->count < 2)
         return;
     if (cursor) {
-        snprintf(here, sizeof here, "▲ %s of %s%s", units_count(at, *cursor), units_count(of, c->count),
-                 *cursor == c->peak ? "  peak" : "");
+        snprintf(here, sizeof here, "▲ %s of %s%s", units_count(at, *cursor),
+                 units_count(of, c->count), *cursor == c->peak ? "  peak" : "");
         from = d->first_column + (int)((double)*cursor / (c->count - 1) * (d->columns - 1));
         end = from + utf8_text_columns(here);
         if (end > p->width) {
@@ -96,29 +97,48 @@ static void sum_kinds(const struct memory_curve *c, double *state, double *gradi
     }
 }
 
-int memory_draw_curves(const struct scene *s, const struct memory_curve *c, const struct memory_curve *other,
-                       const uint32_t *cursor, const struct pane *p, int rows)
+int memory_draw_curves(const struct scene *s, const struct memory_curve *c,
+                       const struct memory_curve *other, const uint32_t *cursor,
+                       const struct pane *p, int rows)
 {
-    double *state = mem_alloc((2 * (size_t)c->count + 2) * sizeof *state), *gradients = state + c->count;
+    double *state = mem_alloc((2 * (size_t)c->count + 2) * sizeof *state),
+           *gradients = state + c->count;
     double most = c->total[c->peak], limit = memory_limit(s) / 1e9;
     struct plot_series series[4];
     size_t count = 0;
-    bool narrow = p->width < 48; /* room for two names in the legend; the limit's stands in the head */
+    bool narrow =
+        p->width < 48; /* room for two names in the legend; the limit's stands in the head */
 
     sum_kinds(c, state, gradients);
     if (other) {
         most = fmax(most, other->total[other->peak]);
-        series[count++] = (struct plot_series){.y = other->total, .count = other->count, .kind = PLOT_LINE,
-                                               .role = ROLE_PLOT_3, .sign = '+', .name = "other plan"};
+        series[count++] = (struct plot_series){.y = other->total,
+                                               .count = other->count,
+                                               .kind = PLOT_LINE,
+                                               .role = ROLE_PLOT_3,
+                                               .sign = '+',
+                                               .name = "other plan"};
     }
     if (!other && !narrow)
-        series[count++] = (struct plot_series){.y = gradients, .count = c->count, .kind = PLOT_LINE,
-                                               .role = ROLE_PLOT_1, .sign = 'g', .name = "state and gradients"};
+        series[count++] = (struct plot_series){.y = gradients,
+                                               .count = c->count,
+                                               .kind = PLOT_LINE,
+                                               .role = ROLE_PLOT_1,
+                                               .sign = 'g',
+                                               .name = "state and gradients"};
     if (!other)
-        series[count++] = (struct plot_series){.y = state, .count = c->count, .kind = PLOT_LINE, .role = ROLE_PLOT_4,
-                                               .sign = 's', .name = "state"};
-    series[count++] = (struct plot_series){.y = c->total, .count = c->count, .kind = PLOT_LINE, .role = ROLE_PLOT_0,
-                                           .sign = '*', .name = "all"};
+        series[count++] = (struct plot_series){.y = state,
+                                               .count = c->count,
+                                               .kind = PLOT_LINE,
+                                               .role = ROLE_PLOT_4,
+                                               .sign = 's',
+                                               .name = "state"};
+    series[count++] = (struct plot_series){.y = c->total,
+                                           .count = c->count,
+                                           .kind = PLOT_LINE,
+                                           .role = ROLE_PLOT_0,
+                                           .sign = '*',
+                                           .name = "all"};
     bool near = limit < 3 * most;
     struct plot plot = {.series = series,
                         .series_count = count,
@@ -147,7 +167,8 @@ static void write_module(const struct watch *w, hlo_value v, char *out, size_t r
     int path[16], depth = 0;
     size_t size = 0;
 
-    for (int n = t->node_of[w->problem->m->value_instruction[v]]; n != TREE_NONE && depth < 16; n = t->nodes[n].parent)
+    for (int n = t->node_of[w->problem->m->value_instruction[v]]; n != TREE_NONE && depth < 16;
+         n = t->nodes[n].parent)
         path[depth++] = n;
     out[0] = 0;
     for (int i = depth - 2; i >= 0; i--) {
@@ -167,7 +188,8 @@ static void write_group(const struct watch *w, const struct memory_group *g, cha
         return;
     }
     write_module(w, g->value, module, sizeof module);
-    snprintf(out, room, "%s%s%s%s", module, module[0] ? " " : "", hlo_op_info[hlo_at(w->problem->m, id)->opcode].name,
+    snprintf(out, room, "%s%s%s%s", module, module[0] ? " " : "",
+             hlo_op_info[hlo_at(w->problem->m, id)->opcode].name,
              g->kind == MEMORY_GRADIENTS ? " gradient" : "");
 }
 
@@ -191,7 +213,8 @@ static void write_shape(const struct hlo_module *m, hlo_value v, char *out, size
     size_t size = (size_t)snprintf(out, room, "%s[", hlo_type_info[s->type].name);
 
     for (uint32_t d = 0; d < s->rank && size + 24 < room; d++)
-        size += (size_t)snprintf(out + size, room - size, "%s%lld", d ? " " : "", (long long)s->dims[d]);
+        size += (size_t)snprintf(out + size, room - size, "%s%lld", d ? " " : "",
+                                 (long long)s->dims[d]);
     snprintf(out + size, room - size, "]");
 }
 
@@ -250,8 +273,8 @@ static void draw_selected(const struct panel *p, const struct pane *pane, int y,
     (void)p;
 }
 
-static void draw_group(const struct watch *w, const struct pane *p, int y, const struct memory_group *g, double most,
-                       const struct columns *c)
+static void draw_group(const struct watch *w, const struct pane *p, int y,
+                       const struct memory_group *g, double most, const struct columns *c)
 {
     char text[192], number[UNITS_ROOM];
 
@@ -276,7 +299,8 @@ static void draw_group(const struct watch *w, const struct pane *p, int y, const
 }
 
 /* "38 more shapes", and a loop's own values. */
-static void draw_rest(const struct memory_view *v, const struct pane *p, int y, size_t from, const struct columns *c)
+static void draw_rest(const struct memory_view *v, const struct pane *p, int y, size_t from,
+                      const struct columns *c)
 {
     uint32_t count = 0;
     double bytes = v->inner;
@@ -287,7 +311,8 @@ static void draw_rest(const struct memory_view *v, const struct pane *p, int y, 
         bytes += v->groups[n].bytes;
     }
     if (from < v->group_count)
-        pane_format(p, 0, y, ROLE_DIM, "%zu more shapes%s", v->group_count - from, v->inner > 0 ? " and inside of a loop" : "");
+        pane_format(p, 0, y, ROLE_DIM, "%zu more shapes%s", v->group_count - from,
+                    v->inner > 0 ? " and inside of a loop" : "");
     else if (v->inner > 0)
         pane_text(p, 0, y, ROLE_DIM, "inside of a loop or branch");
     else
@@ -315,7 +340,8 @@ void memory_draw_groups(const struct panel *p, const struct pane *pane)
     struct memory_view *v = p->state;
     struct columns c = columns_for(pane->width);
     struct list *l = &v->list[MEMORY_LIST_GROUPS];
-    struct head h = {0, v->cursor == v->curve.peak ? "At the peak" : "Live there", "by shape", v->shown == MEMORY_LIST_GROUPS};
+    struct head h = {0, v->cursor == v->curve.peak ? "At the peak" : "Live there", "by shape",
+                     v->shown == MEMORY_LIST_GROUPS};
 
     pane_head(pane, 0, &h);
     draw_titles(pane, &c, true);
@@ -345,7 +371,8 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
     for (int y = 0; y < pane->height - 2 && l->top + y < l->count; y++) {
         const struct memory_value *value = &v->values[l->top + y];
         const char *beside = memory_storing_words[value->storing];
-        snprintf(text, sizeof text, "%.150s%s%s", tree_instruction_name(w->tree, w->problem->m->value_instruction[value->value]),
+        snprintf(text, sizeof text, "%.150s%s%s",
+                 tree_instruction_name(w->tree, w->problem->m->value_instruction[value->value]),
                  *beside && !c.shape ? ", " : "", c.shape ? "" : beside);
         pane_cut(pane, 0, y + 2, c.name, ROLE_TEXT, text);
         if (c.shape) {
@@ -385,7 +412,8 @@ void memory_draw_flips(const struct panel *p, const struct pane *pane)
         watch_short_name(name, sizeof name, w->move[f->move].name, peak - 8 - 4);
         int x = pane_text(pane, 0, y + 2, ROLE_TEXT, name);
         x = pane_text(pane, x, y + 2, ROLE_DIM, " = ");
-        pane_text(pane, x, y + 2, f->split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, f->split ? "1" : "0");
+        pane_text(pane, x, y + 2, f->split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0,
+                  f->split ? "1" : "0");
         pane_right_number(pane, peak, y + 2, ROLE_TEXT, f->peak / 1e9, 1);
         pane_text(pane, peak + 1, y + 2, over ? ROLE_ERR : ROLE_OK, over ? "over" : "fits");
         pane_right_ms(pane, step, y + 2, ROLE_TEXT, f->step_ms);

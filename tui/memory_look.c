@@ -13,7 +13,8 @@ static const struct hlo_computation *entry_of(const struct watch *w)
     return &w->problem->m->computations[w->problem->m->entry];
 }
 
-int memory_curve_make(const struct watch *w, struct live_plan *plan, struct memory_curve *out, struct err *e)
+int memory_curve_make(const struct watch *w, struct live_plan *plan, struct memory_curve *out,
+                      struct err *e)
 {
     uint32_t count = entry_of(w)->count;
     label *whole;
@@ -68,17 +69,20 @@ static bool same_shape(const struct hlo_module *m, hlo_value a, hlo_value b)
     const struct hlo_shape *x = hlo_value_shape(m, a), *y = hlo_value_shape(m, b);
 
     return m->value_shape[a] == m->value_shape[b] ||
-           (x->type == y->type && x->rank == y->rank && !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims));
+           (x->type == y->type && x->rank == y->rank &&
+            !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims));
 }
 
-static bool belongs(const struct hlo_module *m, const struct memory_group *g, const struct memory_range *r, double bytes)
+static bool belongs(const struct hlo_module *m, const struct memory_group *g,
+                    const struct memory_range *r, double bytes)
 {
     bool state = g->kind == MEMORY_PARAMETERS;
 
     if (state || is_state(r))
         return state && is_state(r);
     double each = g->bytes / g->count;
-    return g->kind == r->kind && same_shape(m, g->value, r->value) && bytes > each * 0.999999 && bytes < each * 1.000001;
+    return g->kind == r->kind && same_shape(m, g->value, r->value) && bytes > each * 0.999999 &&
+           bytes < each * 1.000001;
 }
 
 static int largest_first(const void *a, const void *b)
@@ -87,7 +91,8 @@ static int largest_first(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : x->value < y->value ? -1 : 1;
 }
 
-static void add_to(struct memory_group *g, const struct memory_range *r, double bytes, uint32_t base)
+static void add_to(struct memory_group *g, const struct memory_range *r, double bytes,
+                   uint32_t base)
 {
     uint32_t first = r->start - base, last = r->end - base;
 
@@ -98,8 +103,8 @@ static void add_to(struct memory_group *g, const struct memory_range *r, double 
     g->count++;
 }
 
-int memory_groups(const struct watch *w, const struct memory_curve *c, uint32_t position, struct memory_group **out,
-                  size_t *count, double *inner, struct err *e)
+int memory_groups(const struct watch *w, const struct memory_curve *c, uint32_t position,
+                  struct memory_group **out, size_t *count, double *inner, struct err *e)
 {
     const struct memory_model *m = &w->problem->memory;
     uint32_t base = entry_of(w)->first, now = base + position;
@@ -122,8 +127,10 @@ int memory_groups(const struct watch *w, const struct memory_curve *c, uint32_t 
         if (at == held) {
             ok = mem_grow(&groups, &room, held, 1);
             if (ok)
-                groups[held++] = (struct memory_group){.value = r->value, .first = UINT32_MAX,
-                                                       .kind = is_state(r) ? MEMORY_PARAMETERS : r->kind};
+                groups[held++] =
+                    (struct memory_group){.value = r->value,
+                                          .first = UINT32_MAX,
+                                          .kind = is_state(r) ? MEMORY_PARAMETERS : r->kind};
         }
         if (ok)
             add_to(&groups[at], r, bytes, base);
@@ -160,7 +167,8 @@ uint32_t memory_group_values(const struct watch *w, const struct memory_curve *c
                 out[n] = out[n - 1];
         }
         if (n < room)
-            out[n] = (struct memory_value){r->value, bytes, r->start - base, r->end - base, r->storing};
+            out[n] =
+                (struct memory_value){r->value, bytes, r->start - base, r->end - base, r->storing};
     }
     free(whole);
     return held;
@@ -182,7 +190,8 @@ static void flip(const struct watch *w, const struct game_move *g, bool split, l
     }
 }
 
-void memory_flips(const struct watch *w, const struct memory_curve *c, int from, int end, struct memory_flip *out)
+void memory_flips(const struct watch *w, const struct memory_curve *c, int from, int end,
+                  struct memory_flip *out)
 {
     size_t classes = w->problem->classes.count;
     label *whole, *on = mem_alloc((classes + 1) * sizeof *on);

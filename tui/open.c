@@ -19,7 +19,8 @@ struct found {
     char model[PATH_MAX], cluster[PATH_MAX];
 };
 
-static int find_files(struct app *a, const char *model, const char *cluster, struct found *f, struct err *e)
+static int find_files(struct app *a, const char *model, const char *cluster, struct found *f,
+                      struct err *e)
 {
     if (!examples_model_path(f->model, sizeof f->model, a->setup.data_dir, model))
         return err_set(e, ERR_IO, "no model %.200s: neither a file nor shipped", model);
@@ -56,16 +57,15 @@ static void begin_journal(struct app *a, const struct opened *o, struct opening 
 
     g->journal[0] = 0;
     if (!a->setup.keep_journal || !strcmp(g->args.model, "-") ||
-        !session_new_path(g->journal, a->setup.state_dir, g->args.model,
-                          o->problem->cluster.name, (int64_t)time(NULL)))
+        !session_new_path(g->journal, a->setup.state_dir, g->args.model, o->problem->cluster.name,
+                          (int64_t)time(NULL)))
         return;
     words_add(&words, "explore");
     problem_args_words(&g->args, &words);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)g->search.seed);
     words_add(&words, "--seed");
     words_add(&words, seed);
-    if (words.failed ||
-        journal_create(g->journal, o->problem, words.items, words.count, out, &e)) {
+    if (words.failed || journal_create(g->journal, o->problem, words.items, words.count, out, &e)) {
         g->journal[0] = 0;
         app_say_err(a, &e);
     }
@@ -187,12 +187,13 @@ static void return_to_views(struct app *a, const struct stacked *over, int depth
     }
 }
 
-/* Views hold what is the old problem's, so they are opened anew, and may remember what they showed; ids of
- * instructions stay the same. */
+/* Views hold what is the old problem's, so they are opened anew, and may remember what they showed;
+ * ids of instructions stay the same. */
 void app_follow_edit(struct app *a)
 {
     struct panel *graph = a->placed[PANEL_GRAPH];
-    hlo_id row = graph && graph->ops->instruction_here ? graph->ops->instruction_here(graph) : HLO_NONE;
+    hlo_id row =
+        graph && graph->ops->instruction_here ? graph->ops->instruction_here(graph) : HLO_NONE;
     struct watch *next, *old = a->watch;
     hlo_id here = old->here;
     int cursor = old->cursor;

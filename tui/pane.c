@@ -108,7 +108,8 @@ int pane_right_format(const struct pane *p, int end, int y, unsigned style, cons
     return pane_right(p, end, y, style, line);
 }
 
-int pane_right_number(const struct pane *p, int end, int y, unsigned style, double value, int decimals)
+int pane_right_number(const struct pane *p, int end, int y, unsigned style, double value,
+                      int decimals)
 {
     char number[UNITS_ROOM];
     return pane_right(p, end, y, style, units_number(number, value, decimals));

@@ -45,10 +45,10 @@ enum panel_place {
 struct panel {
     const struct panel_ops *ops;
     struct scene *scene;
-    void *state;       /* ops->size bytes, zeroed before open */
-    bool focus;        /* keys go here */
+    void *state;          /* ops->size bytes, zeroed before open */
+    bool focus;           /* keys go here */
     struct match *filter; /* NULL: none; owned by the application */
-    int width, height; /* of the room drawn last, head not counted */
+    int width, height;    /* of the room drawn last, head not counted */
 };
 
 struct panel_ops {
@@ -61,18 +61,20 @@ struct panel_ops {
                           ones; "=word" replaces the hint's word */
     bool types;        /* letters are text: hints show other keys */
     bool stays;        /* its state holds nothing of the problem: it stays open when that changes */
-    bool anew;         /* needs nothing to be opened with: it is opened anew when the problem changes */
-    size_t size;       /* of its state */
+    bool anew;   /* needs nothing to be opened with: it is opened anew when the problem changes */
+    size_t size; /* of its state */
 
     int (*open)(struct panel *p, const void *arg, struct err *e);
     void (*close)(struct panel *p);
-    void (*read)(struct panel *p);                          /* a new snapshot or module */
-    void *(*remember)(const struct panel *p); /* what it wants to know when it is opened anew for an edited
-                                                 problem; the caller's to free; NULL: nothing */
+    void (*read)(struct panel *p); /* a new snapshot or module */
+    void *(*remember)(
+        const struct panel *p); /* what it wants to know when it is opened anew for an edited
+                                   problem; the caller's to free; NULL: nothing */
     void (*recall)(struct panel *p, const void *memory);
     void (*draw)(struct panel *p, const struct pane *pane); /* below the head */
     void (*head)(const struct panel *p, struct head *h, char *note, size_t room); /* title, note */
-    const struct list *(*list)(const struct panel *p); /* its rows: the head says where, when not all are in sight */
+    const struct list *(*list)(
+        const struct panel *p); /* its rows: the head says where, when not all are in sight */
     int (*rows)(const struct panel *p, int width); /* rows it could fill; 0: any */
 
     bool (*key)(struct panel *p, uint32_t key); /* before the key table: typed text */
@@ -80,15 +82,20 @@ struct panel_ops {
     bool (*move)(struct panel *p, enum list_move move);
     bool (*works)(const struct panel *p, int action);         /* false: not now, no hint for it */
     void (*click)(struct panel *p, int x, int y, bool twice); /* in the pane's coordinates */
-    bool (*find)(struct panel *p, const struct match *m, int step); /* the next match from the cursor;
-                                                                       step 0: here or after */
-    void (*filter)(struct panel *p); /* p->filter has changed: rows that do not match are left out */
+    bool (*find)(struct panel *p, const struct match *m,
+                 int step); /* the next match from the cursor;
+                               step 0: here or after */
+    void (*filter)(
+        struct panel *p); /* p->filter has changed: rows that do not match are left out */
     int (*move_here)(const struct panel *p); /* the decision that p, b and w speak of; MOVE_NONE */
-    hlo_id (*instruction_here)(const struct panel *p); /* what w speaks of before the decision; HLO_NONE */
-    const struct live_plan *(*plan_here)(const struct panel *p); /* what e takes away; NULL: the best */
-    const struct relaxed_plan *(*relaxed_here)(const struct panel *p); /* the same, before that; NULL: plan_here */
-    void (*go_to)(struct panel *p, hlo_id id);         /* shows that instruction */
-    const char *(*name_here)(const struct panel *p);              /* what Y copies; NULL: nothing */
+    hlo_id (*instruction_here)(
+        const struct panel *p); /* what w speaks of before the decision; HLO_NONE */
+    const struct live_plan *(*plan_here)(
+        const struct panel *p); /* what e takes away; NULL: the best */
+    const struct relaxed_plan *(*relaxed_here)(
+        const struct panel *p);                      /* the same, before that; NULL: plan_here */
+    void (*go_to)(struct panel *p, hlo_id id);       /* shows that instruction */
+    const char *(*name_here)(const struct panel *p); /* what Y copies; NULL: nothing */
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
     int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */
     bool (*is_live)(const struct panel *p); /* wants frames while nothing is typed */

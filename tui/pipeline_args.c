@@ -26,13 +26,15 @@ static int take_points(struct pipeline_args *a, const char *value)
         return 1;
     }
     a->options.points = is_equal ? PROFILE_EQUAL : PROFILE_CHEAPEST;
-    if (!hlo_parse_int(value + is_equal, strlen(value) - is_equal, &n) || n < 2 || n > PIPE_POINTS_MOST)
+    if (!hlo_parse_int(value + is_equal, strlen(value) - is_equal, &n) || n < 2 ||
+        n > PIPE_POINTS_MOST)
         return args_wrong("--points", value, "all, a number, or = and a number");
     a->options.point_count = (uint32_t)n;
     return 1;
 }
 
-static int take_number(const char *option, const char *value, uint32_t least, uint32_t most, uint32_t *out)
+static int take_number(const char *option, const char *value, uint32_t least, uint32_t most,
+                       uint32_t *out)
 {
     char expected[48];
     int64_t n;
@@ -52,7 +54,8 @@ static int take_pin(struct pipeline_args *a, const char *value)
     int64_t device;
 
     if (!colon || !colon[1] || a->options.pins == PIPELINE_PINS_MOST ||
-        !hlo_parse_int(value, (size_t)(colon - value), &device) || device < 1 || device >= PIPE_DEVICES_MOST)
+        !hlo_parse_int(value, (size_t)(colon - value), &device) || device < 1 ||
+        device >= PIPE_DEVICES_MOST)
         return args_wrong("--pin-cut", value, "DEVICE:PLACE such as 8:25%, at most 32 of them");
     *pin = (struct pipeline_pin){.device = (uint32_t)device, .place = colon + 1};
     a->options.pins++;

@@ -48,11 +48,13 @@ static struct columns columns_for(int width)
     return c;
 }
 
-static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int y, uint32_t stage, const struct columns *c)
+static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int y, uint32_t stage,
+                       const struct columns *c)
 {
     struct pipe_stage st = pipe_stage_of(&s->pipeline->all, &s->plan, stage);
     char from[64], to[64], layers[140], count[UNITS_ROOM];
-    double share = st.limit_bytes > 0 && isfinite(st.limit_bytes) ? st.memory_bytes / st.limit_bytes : 0;
+    double share =
+        st.limit_bytes > 0 && isfinite(st.limit_bytes) ? st.memory_bytes / st.limit_bytes : 0;
 
     pane_format(p, 0, y, ROLE_TITLE | BOLD, "%u", stage);
     pipeline_layer_text(s->pipeline, st.first_point, from, sizeof from);
@@ -60,16 +62,19 @@ static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int
     snprintf(layers, sizeof layers, strcmp(from, to) ? "%s–%s" : "%s", from, to);
     char cut[160];
     pane_right(p, c->layers, y, ROLE_TEXT, text_cut_middle(cut, sizeof cut, layers, 14));
-    pane_right_format(p, c->devices, y, ROLE_TEXT, st.end_device - st.first_device > 1 ? "%u–%u" : "%u", st.first_device,
+    pane_right_format(p, c->devices, y, ROLE_TEXT,
+                      st.end_device - st.first_device > 1 ? "%u–%u" : "%u", st.first_device,
                       st.end_device - 1);
     pane_right_format(p, c->forward, y, ROLE_TEXT, "%.1f", st.forward_ms);
     pane_right_format(p, c->backward, y, ROLE_TEXT, "%.1f", st.backward_ms);
     if (c->reduce)
         pane_right_format(p, c->reduce, y, ROLE_TEXT, "%.1f", st.all_reduce_ms + st.sync_ms);
     if (c->gradient)
-        pane_right(p, c->gradient, y, ROLE_TEXT, units_count(count, (int64_t)(st.gradient_bytes / 1e6 + 0.5)));
+        pane_right(p, c->gradient, y, ROLE_TEXT,
+                   units_count(count, (int64_t)(st.gradient_bytes / 1e6 + 0.5)));
     unsigned style = share > 1 ? ROLE_ERR : share > 0.8 ? ROLE_WARN : ROLE_PLOT_0;
-    pane_right_format(p, c->memory, y, share > 1 ? ROLE_ERR : ROLE_TEXT, "%.1f", st.memory_bytes / 1e9);
+    pane_right_format(p, c->memory, y, share > 1 ? ROLE_ERR : ROLE_TEXT, "%.1f",
+                      st.memory_bytes / 1e9);
     if (c->bar >= 4) {
         pane_repeat(p, c->memory + 1, y, c->bar, (struct cell){U'░', ROLE_BORDER});
         pane_bar(p, c->memory + 1, y, c->bar, share, style);
@@ -86,13 +91,16 @@ static void draw_cut(const struct pipeline_shown *s, const struct pane *p, int y
     }
     uint32_t cut = s->stage + 1 < s->plan.stages ? s->stage : s->plan.stages - 2;
     struct pipe_transfer t = pipe_transfer_of(&s->pipeline->all, &s->plan, cut);
-    int x = pane_format(p, 0, y, ROLE_DIM, "cut %u–%u: a micro-batch %s there in %.1f ms, %s back in %.1f ms", cut, cut + 1,
-                        units_bytes(there, t.forward_bytes), t.forward_ms, units_bytes(back, t.backward_bytes), t.backward_ms);
+    int x = pane_format(p, 0, y, ROLE_DIM,
+                        "cut %u–%u: a micro-batch %s there in %.1f ms, %s back in %.1f ms", cut,
+                        cut + 1, units_bytes(there, t.forward_bytes), t.forward_ms,
+                        units_bytes(back, t.backward_bytes), t.backward_ms);
     if (t.once_bytes > 0)
         pane_format(p, x, y, ROLE_DIM, " · once a step %s", units_bytes(once, t.once_bytes));
 }
 
-void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p, const struct head *h)
+void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
+                          const struct head *h)
 {
     struct columns c = columns_for(p->width);
     int room = p->height - 3;
@@ -133,10 +141,13 @@ void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p, 
 
 enum { NUMBER_ROOM = 3, BUSY_ROOM = 11 };
 
-static const uint32_t block_sign[] = {[PIPE_FORWARD] = U'░', [PIPE_BACKWARD] = U'▓', [PIPE_REDUCE] = U'='};
-static const unsigned block_role[] = {[PIPE_FORWARD] = ROLE_BLOCK_0, [PIPE_BACKWARD] = ROLE_BLOCK_1, [PIPE_REDUCE] = ROLE_BLOCK_2};
+static const uint32_t block_sign[] = {
+    [PIPE_FORWARD] = U'░', [PIPE_BACKWARD] = U'▓', [PIPE_REDUCE] = U'='};
+static const unsigned block_role[] = {
+    [PIPE_FORWARD] = ROLE_BLOCK_0, [PIPE_BACKWARD] = ROLE_BLOCK_1, [PIPE_REDUCE] = ROLE_BLOCK_2};
 
-static void draw_task(const struct pipeline_shown *s, const struct pane *p, int y, const struct pipe_task *t, double ms_column)
+static void draw_task(const struct pipeline_shown *s, const struct pane *p, int y,
+                      const struct pipe_task *t, double ms_column)
 {
     int from = (int)(t->start_ms / ms_column + 0.5), end = (int)(t->end_ms / ms_column + 0.5);
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -154,7 +165,8 @@ static void draw_task(const struct pipeline_shown *s, const struct pane *p, int 
 
 static void draw_axis(const struct pipeline_shown *s, const struct pane *p, int y)
 {
-    double all = s->schedule.makespan_ms, step = plot_step(all, p->width / 14 > 1 ? p->width / 14 : 1);
+    double all = s->schedule.makespan_ms,
+           step = plot_step(all, p->width / 14 > 1 ? p->width / 14 : 1);
     char text[UNITS_ROOM];
     int last = -1, end = p->width;
 
@@ -189,7 +201,8 @@ void pipeline_draw_schedule(const struct pipeline_shown *s, const struct pane *p
     uint32_t top = 0;
 
     units_count(last, s->schedule.micro_batches ? s->schedule.micro_batches - 1 : 0);
-    snprintf(note, sizeof note, "%s · micro-batches 0–%.12s · ms", pipe_schedule_names[s->kind], last);
+    snprintf(note, sizeof note, "%s · micro-batches 0–%.12s · ms", pipe_schedule_names[s->kind],
+             last);
     pane_head(p, 0, &(struct head){0, "Schedule", note, false});
     struct pane gantt = pane_part(p, NUMBER_ROOM, 1, p->width - NUMBER_ROOM - BUSY_ROOM, rows);
     if (rows < 1 || gantt.width < 10 || s->schedule.makespan_ms <= 0)
@@ -206,7 +219,8 @@ void pipeline_draw_schedule(const struct pipeline_shown *s, const struct pane *p
     uint32_t stage = top;
     int y = 0;
     for (; stage < s->plan.stages && y < rows; stage++, y += step) {
-        double busy = pipe_schedule_busy_ms(&s->schedule, 2 * stage) / s->schedule.makespan_ms * 100;
+        double busy =
+            pipe_schedule_busy_ms(&s->schedule, 2 * stage) / s->schedule.makespan_ms * 100;
         pane_format(p, 0, 1 + y, stage == s->stage ? ROLE_TITLE | BOLD : ROLE_TEXT, "%u", stage);
         int x = pane_text(p, p->width - BUSY_ROOM + 1, 1 + y, ROLE_DIM, "busy ");
         pane_right_format(p, x + 5, 1 + y, ROLE_TEXT, "%.0f %%", busy);
@@ -240,17 +254,27 @@ static void sum_course(const struct pipe_instance *in, struct course *out)
     double most = 0;
     for (uint32_t cut = 1; cut < in->points; cut++)
         most = fmax(most, in->forward_bytes[cut] / 1e6);
-    for (uint32_t cut = 1; cut < in->points; cut++) /* three decades: what is below is as good as nothing */
+    for (uint32_t cut = 1; cut < in->points;
+         cut++) /* three decades: what is below is as good as nothing */
         out->a[cut - 1] = fmax(in->forward_bytes[cut] / 1e6, most / 1e3);
 }
 
 /* One curve, without the row of its x axis. */
-static struct plot_drawn draw_curve(const struct pipeline_shown *s, const struct pane *p, int y, int rows, const double *values,
-                                    size_t count, bool log, unsigned role, char letter, const char *unit)
+static struct plot_drawn draw_curve(const struct pipeline_shown *s, const struct pane *p, int y,
+                                    int rows, const double *values, size_t count, bool log,
+                                    unsigned role, char letter, const char *unit)
 {
-    struct plot_series series = {.y = values, .count = count, .kind = PLOT_LINE, .role = role, .sign = letter};
-    struct plot plot = {.series = &series, .series_count = 1, .first_x = 0, .last_x = 1, .low = NAN, .high = NAN,
-                        .limit = NAN, .log_y = log, .ascii = s->ascii};
+    struct plot_series series = {
+        .y = values, .count = count, .kind = PLOT_LINE, .role = role, .sign = letter};
+    struct plot plot = {.series = &series,
+                        .series_count = 1,
+                        .first_x = 0,
+                        .last_x = 1,
+                        .low = NAN,
+                        .high = NAN,
+                        .limit = NAN,
+                        .log_y = log,
+                        .ascii = s->ascii};
     struct pane area = pane_part(p, 3, y, p->width - 3, rows + 1);
     struct plot_drawn d = plot_draw(&area, &plot);
     struct pane axis = pane_part(p, 0, y + rows, p->width, 1);
@@ -262,20 +286,24 @@ static struct plot_drawn draw_curve(const struct pipeline_shown *s, const struct
     return d;
 }
 
-static void draw_cuts(const struct pipeline_shown *s, const struct pane *p, int rows, const struct plot_drawn *d)
+static void draw_cuts(const struct pipeline_shown *s, const struct pane *p, int rows,
+                      const struct plot_drawn *d)
 {
     int last = -1;
 
     for (uint32_t k = 1; k < s->plan.stages; k++) {
-        int x = d->first_column + (int)((double)s->plan.pivot[k] / s->pipeline->all.points * (d->columns - 1));
+        int x = d->first_column +
+                (int)((double)s->plan.pivot[k] / s->pipeline->all.points * (d->columns - 1));
         for (int y = 1; y <= rows; y++) {
-            const struct cell *cell = p->grid->cells + (size_t)(p->y + y) * (size_t)p->grid->width + (size_t)(p->x + x);
+            const struct cell *cell =
+                p->grid->cells + (size_t)(p->y + y) * (size_t)p->grid->width + (size_t)(p->x + x);
             if (cell->ch == ' ' || cell->ch == 0x2800)
                 pane_put(p, x, y, ROLE_PLOT_2, U'┊');
         }
         char layer[64], text[96];
         pipeline_layer_text(s->pipeline, s->plan.pivot[k], layer, sizeof layer);
-        snprintf(text, sizeof text, " %s  %.1f %% of C", layer, pipeline_share(s->pipeline, s->plan.pivot[k]) * 100);
+        snprintf(text, sizeof text, " %s  %.1f %% of C", layer,
+                 pipeline_share(s->pipeline, s->plan.pivot[k]) * 100);
         if (x <= last)
             continue;
         bool own = k == s->stage + 1;
@@ -291,7 +319,8 @@ void pipeline_draw_course(const struct pipeline_shown *s, const struct pane *p)
     int rows = p->height - 2, c = rows / 4 > 1 ? rows / 4 : 2, w = c, a = rows - c - w;
     char note[96], points[UNITS_ROOM];
 
-    snprintf(note, sizeof note, "along the forward order, %s operations · cuts ▲", units_count(points, in->points));
+    snprintf(note, sizeof note, "along the forward order, %s operations · cuts ▲",
+             units_count(points, in->points));
     pane_head(p, 0, &(struct head){0, "C  A  W", note, false});
     if (a < 2 || in->points < 2)
         return;
@@ -299,7 +328,8 @@ void pipeline_draw_course(const struct pipeline_shown *s, const struct pane *p)
     k->a = mem_alloc(in->points * sizeof *k->a);
     sum_course(in, k);
     draw_curve(s, p, 1, c, k->c, COURSE_POINTS, false, ROLE_PLOT_0, 'C', "ms");
-    struct plot_drawn d = draw_curve(s, p, 1 + c, a, k->a, in->points - 1, true, ROLE_PLOT_1, 'A', "MB");
+    struct plot_drawn d =
+        draw_curve(s, p, 1 + c, a, k->a, in->points - 1, true, ROLE_PLOT_1, 'A', "MB");
     draw_curve(s, p, 1 + c + a, w, k->w, COURSE_POINTS, false, ROLE_PLOT_2, 'W', "MB");
     draw_cuts(s, p, rows, &d);
     free(k->a);

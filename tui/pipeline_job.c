@@ -58,11 +58,13 @@ static bool instant(struct pipeline_job *j, struct pipe_plan *plan)
     return true;
 }
 
-/* Step by step, so that it can be left. What cannot be as good as the instant answer is left out: where
- * nothing else is found, that is the optimum. */
-static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has_first, struct err *e)
+/* Step by step, so that it can be left. What cannot be as good as the instant answer is left out:
+ * where nothing else is found, that is the optimum. */
+static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has_first,
+                 struct err *e)
 {
-    struct pipe_exact_options o = {.stages = j->options.stages, .variables = true,
+    struct pipe_exact_options o = {.stages = j->options.stages,
+                                   .variables = true,
                                    .pins = pipeline_pins(&j->pipeline, &j->pipeline.few)};
     struct pipe_exact_result result;
     struct pipe_exact *x;
@@ -98,7 +100,8 @@ static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has
 }
 
 /* Of the optimum of L and the instant answer, each made shorter by simulation, the shortest. */
-static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool has_first, struct err *e)
+static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool has_first,
+                  struct err *e)
 {
     const struct pipe_exact_result *exact = &j->look.exact; /* only this thread writes it */
     struct pipeline_start start[2];
@@ -106,11 +109,14 @@ static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool ha
     uint32_t count = 0;
 
     if (j->look.has_exact && exact->found)
-        start[count++] = (struct pipeline_start){pipeline_refine(&j->pipeline, &exact->plan), "exact"};
+        start[count++] =
+            (struct pipeline_start){pipeline_refine(&j->pipeline, &exact->plan), "exact"};
     if (has_first)
-        start[count++] = (struct pipeline_start){pipeline_refine(&j->pipeline, first), "closed form"};
+        start[count++] =
+            (struct pipeline_start){pipeline_refine(&j->pipeline, first), "closed form"};
     if (!pipeline_choose(&j->pipeline, start, count, &plan))
-        return err_set(e, ERR_INFEASIBLE, "no pipeline fits with %u micro-batches; m tries others, r recomputes",
+        return err_set(e, ERR_INFEASIBLE,
+                       "no pipeline fits with %u micro-batches; m tries others, r recomputes",
                        j->pipeline.options.micro_batches);
     plan.optimum_ms = j->look.has_exact && exact->found ? exact->length_ms : 0;
     plan.certified = plan.optimum_ms > 0 && exact->certified;
@@ -129,7 +135,8 @@ static void try_others(struct pipeline_job *j)
         struct pipeline l;
         struct err e;
 
-        bool is_deep = n >= 2 && j->look.try_count && j->look.tries[0].stages == j->problem->cluster.devices;
+        bool is_deep =
+            n >= 2 && j->look.try_count && j->look.tries[0].stages == j->problem->cluster.devices;
         if ((o.recompute && !t.recompute) || (o.stages && t.deepest) || (t.deepest && is_deep))
             continue;
         o.recompute = t.recompute;
@@ -180,8 +187,8 @@ static void *run(void *context)
     return NULL;
 }
 
-int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, bool in_thread, struct pipeline_job **out,
-                     struct err *e)
+int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, bool in_thread,
+                     struct pipeline_job **out, struct err *e)
 {
     struct pipeline_job *j = mem_try(1, sizeof *j);
 

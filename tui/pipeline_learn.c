@@ -6,12 +6,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { SEEN_MOST = 1 << 16, EPISODE_MS = 12 }; /* an episode takes so long at least: one can watch */
+enum {
+    SEEN_MOST = 1 << 16,
+    EPISODE_MS = 12
+}; /* an episode takes so long at least: one can watch */
 
 struct pipeline_learn {
     const struct pipeline *pipeline;
     struct pipe_search *search;
-    uint8_t *seen;          /* [SEEN_MOST] by number of the candidate; of larger spaces the first ones */
+    uint8_t *seen; /* [SEEN_MOST] by number of the candidate; of larger spaces the first ones */
     float *observation;
     struct learn_look look; /* all below under the lock */
     double sum;             /* of the rewards of the point that is being filled */
@@ -162,7 +165,8 @@ static void *run(void *context)
 
 static int prepare(struct pipeline_learn *n, uint64_t seed, struct err *e)
 {
-    struct pipe_search_options o = {.algorithm = PIPE_SEARCH_DQN, .space = pipe_space_paper(), .seed = seed};
+    struct pipe_search_options o = {
+        .algorithm = PIPE_SEARCH_DQN, .space = pipe_space_paper(), .seed = seed};
     int rc;
 
     o.space.stages = n->pipeline->options.stages;
@@ -172,16 +176,23 @@ static int prepare(struct pipeline_learn *n, uint64_t seed, struct err *e)
         return rc;
     const struct pipe_space *s = pipe_search_space(n->search);
     n->seen = mem_try(SEEN_MOST, 1);
-    n->observation = mem_try(pipe_game_observation_size(pipe_search_game(n->search)), sizeof *n->observation);
+    n->observation =
+        mem_try(pipe_game_observation_size(pipe_search_game(n->search)), sizeof *n->observation);
     if (!n->seen || !n->observation)
         return err_set(e, ERR_MEMORY, "not enough memory to watch the learner");
-    n->look = (struct learn_look){.seed = seed, .every = 1, .stages = s->stages, .width = s->width, .running = true,
-                                  .radius = s->options.radius, .candidates = s->size, .best.length_ms = INFINITY};
+    n->look = (struct learn_look){.seed = seed,
+                                  .every = 1,
+                                  .stages = s->stages,
+                                  .width = s->width,
+                                  .running = true,
+                                  .radius = s->options.radius,
+                                  .candidates = s->size,
+                                  .best.length_ms = INFINITY};
     return 0;
 }
 
-int pipeline_learn_new(const struct pipeline *l, uint64_t seed, bool in_thread, struct pipeline_learn **out,
-                       struct err *e)
+int pipeline_learn_new(const struct pipeline *l, uint64_t seed, bool in_thread,
+                       struct pipeline_learn **out, struct err *e)
 {
     struct pipeline_learn *n = mem_try(1, sizeof *n);
     struct pipe_event event;

@@ -1,4 +1,5 @@
-/* Two parts of view_pipeline.c that take the place of C, A, W: the learner, and a stage's memory. */
+/* Two parts of view_pipeline.c that take the place of C, A, W: the learner, and a stage's memory.
+ */
 #include "tui/pipeline_draw.h"
 
 #include "engine/units.h"
@@ -12,14 +13,32 @@
 
 /* ---- the learner ---- */
 
-static void draw_rewards(const struct pipeline_shown *s, const struct learn_look *k, const struct pane *p)
+static void draw_rewards(const struct pipeline_shown *s, const struct learn_look *k,
+                         const struct pane *p)
 {
     struct plot_series series[] = {
-        {.y = k->reward, .count = k->count, .kind = PLOT_LINE, .role = ROLE_PLOT_0, .sign = '*', .name = "L_ref / L"},
-        {.y = k->best_reward, .count = k->count, .kind = PLOT_STEPS, .role = ROLE_PLOT_1, .sign = '+', .name = "best"},
+        {.y = k->reward,
+         .count = k->count,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_0,
+         .sign = '*',
+         .name = "L_ref / L"},
+        {.y = k->best_reward,
+         .count = k->count,
+         .kind = PLOT_STEPS,
+         .role = ROLE_PLOT_1,
+         .sign = '+',
+         .name = "best"},
     };
-    struct plot plot = {.series = series, .series_count = 2, .first_x = 0, .last_x = (double)k->episodes, .unit_x = "ep",
-                        .low = NAN, .high = NAN, .limit = NAN, .ascii = s->ascii};
+    struct plot plot = {.series = series,
+                        .series_count = 2,
+                        .first_x = 0,
+                        .last_x = (double)k->episodes,
+                        .unit_x = "ep",
+                        .low = NAN,
+                        .high = NAN,
+                        .limit = NAN,
+                        .ascii = s->ascii};
 
     plot_draw(p, &plot);
 }
@@ -50,14 +69,17 @@ static void draw_cuts_so_far(const struct learn_look *k, const struct pane *p, i
         if (cut < k->cut)
             x = pane_format(p, x, y, ROLE_TEXT, "%u ", k->now.device[cut]);
         else
-            x = pane_text(p, x, y, cut == k->cut ? ROLE_TITLE | BOLD : ROLE_DIM, cut == k->cut ? "? " : "· ");
+            x = pane_text(p, x, y, cut == k->cut ? ROLE_TITLE | BOLD : ROLE_DIM,
+                          cut == k->cut ? "? " : "· ");
     }
     if (k->tried.stages && x + 40 < p->width) {
         char cuts[160];
         struct pipe_plan devices = k->tried;
         pipe_plan_format(&devices, cuts, sizeof cuts);
         cuts[strcspn(cuts, "|")] = '\0';
-        pane_format(p, x + 2, y, ROLE_DIM, isfinite(k->tried_ms) ? "last %sL %.1f" : "last %sdoes not fit", cuts, k->tried_ms);
+        pane_format(p, x + 2, y, ROLE_DIM,
+                    isfinite(k->tried_ms) ? "last %sL %.1f" : "last %sdoes not fit", cuts,
+                    k->tried_ms);
     }
 }
 
@@ -79,12 +101,16 @@ static void draw_best(const struct learn_look *k, const struct pane *p, int y)
                         (unsigned long long)k->candidates, k->least_ms, k->seen);
 }
 
-void pipeline_draw_learner(const struct pipeline_shown *s, const struct learn_look *k, const struct pane *p)
+void pipeline_draw_learner(const struct pipeline_shown *s, const struct learn_look *k,
+                           const struct pane *p)
 {
     char note[128], episodes[UNITS_ROOM];
 
     snprintf(note, sizeof note, "DQN · seed %llu · episode %s · %s", (unsigned long long)k->seed,
-             units_count(episodes, (int64_t)k->episodes), k->done ? "done" : k->running ? "runs" : "paused");
+             units_count(episodes, (int64_t)k->episodes),
+             k->done      ? "done"
+             : k->running ? "runs"
+                          : "paused");
     pane_head(p, 0, &(struct head){0, "Learner", note, false});
     if (p->height < 5)
         return;
@@ -116,20 +142,44 @@ int pipeline_memory_make(const struct pipeline_shown *s, struct pipeline_memory 
     return rc;
 }
 
-static void draw_course_of_memory(const struct pipeline_shown *s, const struct pipeline_memory *m, const struct pane *p)
+static void draw_course_of_memory(const struct pipeline_shown *s, const struct pipeline_memory *m,
+                                  const struct pane *p)
 {
     double state[STAGE_COLUMNS], kept[STAGE_COLUMNS], total[STAGE_COLUMNS];
     struct plot_series series[] = {
-        {.y = state, .count = STAGE_COLUMNS, .kind = PLOT_LINE, .role = ROLE_PLOT_2, .sign = '.', .name = "states"},
-        {.y = kept, .count = STAGE_COLUMNS, .kind = PLOT_LINE, .role = ROLE_PLOT_1, .sign = '+', .name = "and kept"},
-        {.y = total, .count = STAGE_COLUMNS, .kind = PLOT_LINE, .role = ROLE_PLOT_0, .sign = '*', .name = "all"},
+        {.y = state,
+         .count = STAGE_COLUMNS,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_2,
+         .sign = '.',
+         .name = "states"},
+        {.y = kept,
+         .count = STAGE_COLUMNS,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_1,
+         .sign = '+',
+         .name = "and kept"},
+        {.y = total,
+         .count = STAGE_COLUMNS,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_0,
+         .sign = '*',
+         .name = "all"},
     };
-    struct plot plot = {.series = series, .series_count = 3, .first_x = 0, .last_x = s->schedule.makespan_ms, .unit_x = "ms",
-                        .low = 0, .high = NAN, .limit = NAN, .ascii = s->ascii};
+    struct plot plot = {.series = series,
+                        .series_count = 3,
+                        .first_x = 0,
+                        .last_x = s->schedule.makespan_ms,
+                        .unit_x = "ms",
+                        .low = 0,
+                        .high = NAN,
+                        .limit = NAN,
+                        .ascii = s->ascii};
 
     for (int c = 0; c < STAGE_COLUMNS; c++) {
         const double *row = m->rows[c];
-        state[c] = (row[TIMELINE_PARAMETERS] + row[TIMELINE_GRADIENTS] + row[TIMELINE_OPTIMIZER]) / 1e9;
+        state[c] =
+            (row[TIMELINE_PARAMETERS] + row[TIMELINE_GRADIENTS] + row[TIMELINE_OPTIMIZER]) / 1e9;
         kept[c] = state[c] + row[TIMELINE_KEPT] / 1e9;
         total[c] = kept[c] + (row[TIMELINE_WORKING] + row[TIMELINE_BUFFERS]) / 1e9;
     }
@@ -143,14 +193,16 @@ static void draw_parts(const struct pipeline_memory *m, const struct pane *p, in
 
     for (int k = 0; k < TIMELINE_KINDS; k++) {
         units_bytes(bytes, m->peak.bytes[k]);
-        if (m->peak.bytes[k] < 1e6 || x + 4 + utf8_text_columns(bytes) + utf8_text_columns(timeline_kind_names[k]) > p->width)
+        if (m->peak.bytes[k] < 1e6 ||
+            x + 4 + utf8_text_columns(bytes) + utf8_text_columns(timeline_kind_names[k]) > p->width)
             continue;
         x = pane_format(p, x + 2, y, ROLE_TEXT, "%s ", bytes);
         x = pane_text(p, x, y, ROLE_DIM, timeline_kind_names[k]);
     }
 }
 
-static void draw_top(const struct pipeline_shown *s, const struct timeline_top *t, const struct pane *p, int y)
+static void draw_top(const struct pipeline_shown *s, const struct timeline_top *t,
+                     const struct pane *p, int y)
 {
     const struct hlo_module *m = s->pipeline->problem->m;
     hlo_id id = m->value_instruction[s->pipeline->order.steps.values[t->value].value];
@@ -158,20 +210,22 @@ static void draw_top(const struct pipeline_shown *s, const struct timeline_top *
     char bytes[UNITS_ROOM];
 
     pane_right(p, 9, y, ROLE_TEXT, units_bytes(bytes, t->bytes));
-    int x = pane_format(p, 11, y, ROLE_DIM, "%u × %u %-8s", t->alike, t->copies, t->kept ? "kept" : "working");
+    int x = pane_format(p, 11, y, ROLE_DIM, "%u × %u %-8s", t->alike, t->copies,
+                        t->kept ? "kept" : "working");
     x = pane_cut(p, x < 30 ? 30 : x + 1, y, 26, ROLE_TEXT, hlo_name(m, id));
     if (meta->source_file && meta->source_file[0])
         pane_format(p, x + 2, y, ROLE_DIM, "%.60s:%u", meta->source_file, meta->source_line);
 }
 
-void pipeline_draw_memory(const struct pipeline_shown *s, const struct pipeline_memory *m, const struct pane *p)
+void pipeline_draw_memory(const struct pipeline_shown *s, const struct pipeline_memory *m,
+                          const struct pane *p)
 {
     char title[48], note[128], peak[UNITS_ROOM], at[UNITS_ROOM];
     int tops = (int)m->tops < p->height / 3 ? (int)m->tops : p->height / 3;
 
     snprintf(title, sizeof title, "Memory of stage %u", m->stage);
-    snprintf(note, sizeof note, "GB over the step · peak %s at %s", units_bytes(peak, m->peak.total),
-             units_ms(at, m->peak.at.start_ms));
+    snprintf(note, sizeof note, "GB over the step · peak %s at %s",
+             units_bytes(peak, m->peak.total), units_ms(at, m->peak.at.start_ms));
     pane_head(p, 0, &(struct head){0, title, note, false});
     if (!m->made || p->height < 5)
         return;

@@ -27,8 +27,8 @@ struct plan_difference {
     uint32_t a, b;          /* of its classes split in either plan */
     bool priced;            /* false: A can not take it alone, another split of A is in the way */
     double price_ms;        /* A's step time with only this as in B, against A */
-    hlo_id where;           /* the first use of its first class's dims of variables or inputs; HLO_NONE */
-    hlo_id where_last;      /* the last such in the order of source lines */
+    hlo_id where; /* the first use of its first class's dims of variables or inputs; HLO_NONE */
+    hlo_id where_last; /* the last such in the order of source lines */
 };
 
 /* Decisions first, in their order, then classes that no decision of this search reaches. *items is

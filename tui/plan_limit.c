@@ -1,8 +1,8 @@
 #include "tui/plan_limit.h"
 
 #include "engine/quantity.h"
-#include "tui/args.h"
 #include "engine/units.h"
+#include "tui/args.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -64,8 +64,9 @@ double plan_limit_bytes(const struct plan_limit_args *a, const struct problem *p
 }
 
 int plan_limit_solve(const struct plan_limit_args *a, struct problem *p,
-                     int (*fix)(void *context, const struct problem *p, struct strict *s, struct err *e), void *context,
-                     struct regimes_result *out, struct err *e)
+                     int (*fix)(void *context, const struct problem *p, struct strict *s,
+                                struct err *e),
+                     void *context, struct regimes_result *out, struct err *e)
 {
     struct regime r = problem_regime(p);
     struct regimes_options o = {.limit = plan_limit_bytes(a, p),
@@ -93,9 +94,12 @@ void plan_limit_print_tries(const struct plan_limit_args *a, const struct regime
         if (t->is_skipped)
             continue;
         snprintf(zero, sizeof zero, "%u", t->regime.zero);
-        printf("  %13u  %4s  %12s  %11s  %s\n", t->regime.micro_batches, a->relaxed ? "" : zero, t->fits ? units_ms(ms, t->value) : "-",
+        printf("  %13u  %4s  %12s  %11s  %s\n", t->regime.micro_batches, a->relaxed ? "" : zero,
+               t->fits ? units_ms(ms, t->value) : "-",
                t->peak > 0 ? units_bytes(bytes, t->peak) : "-",
-               t->fits ? "" : t->proven ? "at least: does not fit" : "found: none that fits");
+               t->fits     ? ""
+               : t->proven ? "at least: does not fit"
+                           : "found: none that fits");
     }
     printf("\n");
 }
@@ -118,11 +122,13 @@ static double device_for(const struct plan_limit_args *a, double bytes)
     return a->bytes > 0 ? bytes : bytes / (1 - DEVICE_MEMORY_MARGIN);
 }
 
-void plan_limit_print(const struct plan_limit_args *a, const struct problem *p, const struct regimes_result *r)
+void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
+                      const struct regimes_result *r)
 {
     char limit[UNITS_ROOM], least[UNITS_ROOM], device[UNITS_ROOM];
 
-    printf("%s: no %splan with ", r->proven ? "does not fit" : "none found that fits", a->relaxed ? "relaxed " : "");
+    printf("%s: no %splan with ", r->proven ? "does not fit" : "none found that fits",
+           a->relaxed ? "relaxed " : "");
     print_pair(a, &r->regime);
     printf(" stays within %s on %s\n", units_bytes(limit, plan_limit_bytes(a, p)), p->cluster.name);
     printf("  least           %12s  with %u micro-batch%s", units_bytes(least, r->plan.peak),
@@ -146,8 +152,8 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p, 
     printf("\n");
 }
 
-int plan_limit_json(const struct plan_limit_args *a, const struct problem *p, const struct regimes_result *r,
-                    struct str *out, struct err *e)
+int plan_limit_json(const struct plan_limit_args *a, const struct problem *p,
+                    const struct regimes_result *r, struct str *out, struct err *e)
 {
     cJSON *o = cJSON_CreateObject(), *tries;
 

@@ -35,7 +35,8 @@ static int take_folding(struct plan_relaxed_args *a, const char *word)
 
 bool plan_relaxed_is_set(const struct plan_relaxed_args *a)
 {
-    return a->options.reduce_at_once || a->options.folding != RELAXED_FOLD_AUTO || a->options.sweeps || a->store_count;
+    return a->options.reduce_at_once || a->options.folding != RELAXED_FOLD_AUTO ||
+           a->options.sweeps || a->store_count;
 }
 
 int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at)
@@ -131,9 +132,11 @@ void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited, 
 
     if (plan->bound_ms > 0)
         printf("  bound           %12s  %s: no plan%s%s is faster; the plan is %.2f %% above it\n",
-               units_ms(a, plan->bound_ms), is_limited ? relaxed_bound_names[RELAXED_GLOBAL] : relaxed_bound_names[plan->bound_kind],
+               units_ms(a, plan->bound_ms),
+               is_limited ? relaxed_bound_names[RELAXED_GLOBAL]
+                          : relaxed_bound_names[plan->bound_kind],
                given ? " with the given decisions" : "",
-               is_limited ? " within the memory limit"
+               is_limited                         ? " within the memory limit"
                : plan->bound_kind == RELAXED_TIED ? " that treats equal layers alike"
                                                   : "",
                100 * plan->gap);
@@ -208,8 +211,11 @@ int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const ch
                         struct regimes_result *out, struct plan *plan, struct err *e)
 {
     struct decisions d = {a, settings, setting_count, from};
-    struct relaxed_regimes_options o = {.relaxed = a->options, .limit = a->limit, .micro_batches = micro_batches,
-                                        .fix = fix_decisions, .context = &d};
+    struct relaxed_regimes_options o = {.relaxed = a->options,
+                                        .limit = a->limit,
+                                        .micro_batches = micro_batches,
+                                        .fix = fix_decisions,
+                                        .context = &d};
     struct relaxed_plan best;
     int rc = relaxed_regimes(p, &o, out, &best, &a->within, e);
 

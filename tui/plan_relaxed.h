@@ -35,14 +35,14 @@ int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
                        const char *const *settings, uint32_t setting_count, const struct plan *from,
                        struct plan *out, struct err *e) MUST_CHECK;
 
-/* The same within a->limit (INFINITY: none), with `micro_batches`, or the best number of them (0). Where
- * nothing fits the plan is that of least memory. `p` is left under the plan's regime. */
+/* The same within a->limit (INFINITY: none), with `micro_batches`, or the best number of them (0).
+ * Where nothing fits the plan is that of least memory. `p` is left under the plan's regime. */
 int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const char *const *settings,
                         uint32_t setting_count, const struct plan *from, uint32_t micro_batches,
                         struct regimes_result *out, struct plan *plan, struct err *e) MUST_CHECK;
 
-/* What is told of a relaxed plan alone: bound, strict optimum, reshards. `given`: the bound is of plans
- * that keep decisions given before. */
+/* What is told of a relaxed plan alone: bound, strict optimum, reshards. `given`: the bound is of
+ * plans that keep decisions given before. */
 void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited, bool given);
 void plan_relaxed_print_reshards(const struct relaxed_plan *plan);
 

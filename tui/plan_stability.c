@@ -65,7 +65,8 @@ static void print_side(const struct plan *plan, const struct stability *s, int k
         write_differences(plan, side->on, &changes);
     printf("                     %s %s", beyond, figure(value, k, side->value));
     if (side->end == STABILITY_NO_LONGER)
-        printf(" it %s%s", k == STABILITY_MEMORY ? "does not fit" : "is not possible", side->on ? ";" : ", nor is any other found");
+        printf(" it %s%s", k == STABILITY_MEMORY ? "does not fit" : "is not possible",
+               side->on ? ";" : ", nor is any other found");
     if (side->on)
         printf(" %s: %s", units_ms(ms, side->step_ms), changes.text ? changes.text : "");
     printf("\n");
@@ -76,20 +77,25 @@ void plan_stability_print(const struct plan *plan, const struct stability *s)
 {
     char now[UNITS_ROOM], low[UNITS_ROOM], high[UNITS_ROOM];
 
-    printf("%s\n", s->is_best ? "the plan stays the best while one figure moves, the others staying:"
-                              : "the plan is not the best as things are; beyond these another is better still:");
+    printf("%s\n",
+           s->is_best
+               ? "the plan stays the best while one figure moves, the others staying:"
+               : "the plan is not the best as things are; beyond these another is better still:");
     for (int k = 0; k < STABILITY_COUNT; k++) {
         const struct stability_side *down = &s->down[k], *up = &s->up[k];
         if (s->now[k] <= 0)
             continue;
         if (k == STABILITY_MEMORY && down->value > s->now[k]) {
-            printf("  %-18s %s now: too little for this plan\n", stability_names[k], figure(now, k, s->now[k]));
+            printf("  %-18s %s now: too little for this plan\n", stability_names[k],
+                   figure(now, k, s->now[k]));
             print_side(plan, s, k, false);
             continue;
         }
         printf("  %-18s %s now; from %s to %s\n", stability_names[k], figure(now, k, s->now[k]),
-               down->end == STABILITY_HOLDS ? "as little as was looked at" : figure(low, k, down->value),
-               up->end == STABILITY_HOLDS ? "as much as was looked at" : figure(high, k, up->value));
+               down->end == STABILITY_HOLDS ? "as little as was looked at"
+                                            : figure(low, k, down->value),
+               up->end == STABILITY_HOLDS ? "as much as was looked at"
+                                          : figure(high, k, up->value));
         print_side(plan, s, k, false);
         print_side(plan, s, k, true);
     }
@@ -128,7 +134,8 @@ static cJSON *side_json(const struct plan *plan, const struct stability_side *si
     return o;
 }
 
-int plan_stability_json(const struct plan *plan, const struct stability *s, struct str *out, struct err *e)
+int plan_stability_json(const struct plan *plan, const struct stability *s, struct str *out,
+                        struct err *e)
 {
     cJSON *o = cJSON_CreateObject(), *figures;
 

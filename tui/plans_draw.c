@@ -77,7 +77,8 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y, int
     const struct plans *v = p->state;
     const struct plan_row *r = &v->rows[n];
     const struct plan_figures *f = &r->figures;
-    bool over = f->memory > plans_memory_limit(p), own = r->plan && r->plan == p->scene->watch->best;
+    bool over = f->memory > plans_memory_limit(p),
+         own = r->plan && r->plan == p->scene->watch->best;
     char text[96];
 
     pane_format(pane, 0, y, ROLE_DIM, "%d", n + 1);
@@ -87,8 +88,9 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y, int
     pane_cut(pane, 3, y, c->step - 12, own ? ROLE_TITLE | BOLD : ROLE_TEXT, text);
     pane_right_ms(pane, c->step, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, f->cost.step_ms);
     if (n)
-        pane_right_format(pane, c->over, y, ROLE_TEXT, "%s %%",
-                          units_change(text, (f->cost.step_ms / v->rows[0].figures.cost.step_ms - 1) * 100, 1));
+        pane_right_format(
+            pane, c->over, y, ROLE_TEXT, "%s %%",
+            units_change(text, (f->cost.step_ms / v->rows[0].figures.cost.step_ms - 1) * 100, 1));
     if (c->compute) {
         pane_right_ms(pane, c->compute, y, ROLE_TEXT, f->cost.compute_ms);
         pane_right_ms(pane, c->network, y, ROLE_TEXT, f->cost.communication_ms);
@@ -119,16 +121,18 @@ static void draw_verdict(const struct panel *p, const struct pane *pane, int y)
         differ += w->move[n].best != w->move[n].exact;
     if (!w->best->fits)
         pane_text(pane, 0, y, ROLE_ERR,
-                  w->exact && w->exact->proven && !w->exact->fits ? "no plan of this search's space fits, proven"
-                                                                  : "the search has found no plan that fits");
+                  w->exact && w->exact->proven && !w->exact->fits
+                      ? "no plan of this search's space fits, proven"
+                      : "the search has found no plan that fits");
     else if (isnan(gap))
         pane_text(pane, 0, y, ROLE_DIM, "no optimum of this search's space is known");
     else if (gap == 0) /* watch_gap says 0 for the optimum itself */
         pane_text(pane, 0, y, ROLE_OK, "the search holds the proven best plan of its space");
     else
         pane_format(pane, 0, y, ROLE_WARN,
-                    "the search is %s from the best plan of its space: %d %s", units_percent(text, gap),
-                    differ, differ == 1 ? "decision differs" : "decisions differ");
+                    "the search is %s from the best plan of its space: %d %s",
+                    units_percent(text, gap), differ,
+                    differ == 1 ? "decision differs" : "decisions differ");
 }
 
 /* The relaxed plan, of another space: one line, with its proof. */
@@ -141,15 +145,20 @@ static void draw_relaxed(const struct panel *p, const struct pane *pane, int y)
     if (y >= pane->height)
         return;
     if (!plans_relaxed(w, &look)) {
-        pane_text(pane, 0, y, ROLE_DIM, look.done ? "no relaxed plan was found" : w->relaxed ? "relaxed: not solved yet"
-                                                                                        : "V s looks for a plan that may reshard");
+        pane_text(pane, 0, y, ROLE_DIM,
+                  look.done    ? "no relaxed plan was found"
+                  : w->relaxed ? "relaxed: not solved yet"
+                               : "V s looks for a plan that may reshard");
         return;
     }
-    int size = look.plan->bound_ms > 0 ? snprintf(text, sizeof text, "the relaxed plan's bound is %s, %s", units_ms(bound, look.plan->bound_ms),
-                                                  relaxed_bound_names[look.plan->bound_kind])
-                                       : snprintf(text, sizeof text, "the relaxed plan has no bound");
+    int size = look.plan->bound_ms > 0
+                   ? snprintf(text, sizeof text, "the relaxed plan's bound is %s, %s",
+                              units_ms(bound, look.plan->bound_ms),
+                              relaxed_bound_names[look.plan->bound_kind])
+                   : snprintf(text, sizeof text, "the relaxed plan has no bound");
     if (w->best && pane->width >= 110)
-        snprintf(text + size, sizeof text - (size_t)size, "; the plan is %s %% against this search's best",
+        snprintf(text + size, sizeof text - (size_t)size,
+                 "; the plan is %s %% against this search's best",
                  units_change(ms, (look.plan->cost.step_ms / w->best->cost.step_ms - 1) * 100, 1));
     pane_cut(pane, 0, y, pane->width, ROLE_TEXT, text);
 }
@@ -167,11 +176,13 @@ static void draw_choice(const struct pane *p, int x, int y, uint32_t part, uint3
 enum { MATRIX = 120, MATRIX_NAME = 36, MATRIX_CELL = 7 };
 
 /* One row of it: the name dim where all plans agree. */
-static void draw_matrix_row(const struct panel *p, const struct pane *pane, int y, const char *name, int move, class_id k)
+static void draw_matrix_row(const struct panel *p, const struct pane *pane, int y, const char *name,
+                            int move, class_id k)
 {
     struct plans *v = p->state;
     const struct watch *w = p->scene->watch;
-    uint32_t of = move == MOVE_NONE ? 1 : w->moves->items[move].class_count, split[PLAN_ROWS_MOST] = {0}, first = UINT32_MAX;
+    uint32_t of = move == MOVE_NONE ? 1 : w->moves->items[move].class_count,
+             split[PLAN_ROWS_MOST] = {0}, first = UINT32_MAX;
     bool same = true;
     char cut[NAME_ROOM];
 
@@ -184,9 +195,12 @@ static void draw_matrix_row(const struct panel *p, const struct pane *pane, int 
         same &= split[n] == first;
         draw_choice(pane, MATRIX_NAME + 10 + n * MATRIX_CELL, y, split[n], of);
     }
-    pane_text(pane, 0, y, same ? ROLE_DIM : ROLE_TEXT, watch_short_name(cut, sizeof cut, name, MATRIX_NAME - 2));
+    pane_text(pane, 0, y, same ? ROLE_DIM : ROLE_TEXT,
+              watch_short_name(cut, sizeof cut, name, MATRIX_NAME - 2));
     const struct class_info *info = &w->problem->classes.info[k];
-    pane_right_number(pane, MATRIX_NAME + 6, y, ROLE_DIM, move == MOVE_NONE ? info->var_dims + info->input_dims : w->move[move].dims, 0);
+    pane_right_number(pane, MATRIX_NAME + 6, y, ROLE_DIM,
+                      move == MOVE_NONE ? info->var_dims + info->input_dims : w->move[move].dims,
+                      0);
 }
 
 static bool is_split_outside(const struct panel *p, class_id k)
@@ -209,7 +223,9 @@ static void draw_matrix(const struct panel *p, const struct pane *pane)
     int y = 2, left = 0;
     char name[NAME_ROOM];
 
-    pane_head(pane, 0, &(struct head){0, "Decisions", "of each plan by its number · dim where all agree", false});
+    pane_head(
+        pane, 0,
+        &(struct head){0, "Decisions", "of each plan by its number · dim where all agree", false});
     pane_text(pane, 0, 1, ROLE_DIM, "class");
     pane_right(pane, MATRIX_NAME + 6, 1, ROLE_DIM, "dims");
     for (int n = 0; n < v->count; n++) {
@@ -218,7 +234,8 @@ static void draw_matrix(const struct panel *p, const struct pane *pane)
     }
     for (int n = 0; n < w->move_count; n++) {
         if (y < pane->height - 1)
-            draw_matrix_row(p, pane, y++, w->move[n].name, n, w->moves->pool[w->moves->items[n].classes]);
+            draw_matrix_row(p, pane, y++, w->move[n].name, n,
+                            w->moves->pool[w->moves->items[n].classes]);
         else
             left++;
     }
@@ -260,7 +277,8 @@ void plans_draw_list(struct panel *p, const struct pane *pane)
     draw_relaxed(p, pane, v->count + 4);
     int below = v->count + 6;
     if (pane->width >= 80 && pane->height >= below + 5) {
-        struct pane matrix = pane_part(pane, 0, below, pane->width < MATRIX ? pane->width : MATRIX, pane->height - below);
+        struct pane matrix = pane_part(pane, 0, below, pane->width < MATRIX ? pane->width : MATRIX,
+                                       pane->height - below);
         draw_matrix(p, &matrix);
     }
 }
@@ -301,7 +319,8 @@ struct part {
     int decimals;
 };
 
-static int list_parts(const struct panel *p, int decimals, struct part out[static PARTS + 2 * HLO_PHASE_COUNT])
+static int list_parts(const struct panel *p, int decimals,
+                      struct part out[static PARTS + 2 * HLO_PHASE_COUNT])
 {
     const struct plans *v = p->state;
     const struct plan_figures *a = &v->rows[v->a].figures, *b = &v->rows[v->b].figures;
@@ -312,12 +331,14 @@ static int list_parts(const struct panel *p, int decimals, struct part out[stati
     int count = 0;
 
     const double least = 0.5 * pow(10, -decimals);
-    bool relaxed = v->rows[v->a].relaxed || v->rows[v->b].relaxed; /* whose time is not known by phase */
+    bool relaxed =
+        v->rows[v->a].relaxed || v->rows[v->b].relaxed; /* whose time is not known by phase */
 
     out[count++] = (struct part){"step, ms", a->cost.step_ms, b->cost.step_ms, decimals};
     if (relaxed) {
         out[count++] = (struct part){"compute", a->cost.compute_ms, b->cost.compute_ms, decimals};
-        out[count++] = (struct part){"network", a->cost.communication_ms, b->cost.communication_ms, decimals};
+        out[count++] =
+            (struct part){"network", a->cost.communication_ms, b->cost.communication_ms, decimals};
     }
     for (int i = 0; i < HLO_PHASE_COUNT && !relaxed; i++) {
         if (a->compute_ms[i] >= least || b->compute_ms[i] >= least)
@@ -329,7 +350,8 @@ static int list_parts(const struct panel *p, int decimals, struct part out[stati
     }
     out[count++] = (struct part){"all-reduces", a->reduces, b->reduces, 0};
     out[count++] = (struct part){"reshards", v->rows[v->a].reshards, v->rows[v->b].reshards, 0};
-    out[count++] = (struct part){"collective MB", a->reduced_bytes / 1e6, b->reduced_bytes / 1e6, 0};
+    out[count++] =
+        (struct part){"collective MB", a->reduced_bytes / 1e6, b->reduced_bytes / 1e6, 0};
     out[count++] = (struct part){"memory, GB", a->memory / 1e9, b->memory / 1e9, 1};
     return count;
 }
@@ -357,7 +379,8 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
         y++;
         pane_text(pane, 0, y, i ? ROLE_DIM : ROLE_TITLE | BOLD, part->name);
         for (int k = 0; k < 2; k++) {
-            pane_right_number(pane, k ? second : first, y, ROLE_TEXT, k ? part->b : part->a, part->decimals);
+            pane_right_number(pane, k ? second : first, y, ROLE_TEXT, k ? part->b : part->a,
+                              part->decimals);
         }
         draw_change(pane, third, y, change, part->decimals, i == 0);
         if (bars && i && i < last)
@@ -367,7 +390,8 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
 }
 
 /* "models.py:15–16  ffn"; "line 2264" where the file has no sources. */
-static void write_where(const struct watch *w, const struct plan_difference *d, char *out, size_t room)
+static void write_where(const struct watch *w, const struct plan_difference *d, char *out,
+                        size_t room)
 {
     const struct hlo_module *m = w->problem->m;
     char scope[64];
@@ -378,7 +402,8 @@ static void write_where(const struct watch *w, const struct plan_difference *d, 
     const struct hlo_meta *first = hlo_meta(m, d->where), *last = hlo_meta(m, d->where_last);
     instruction_source(m, d->where, out, room);
     size_t size = strlen(out);
-    if (first->source_file[0] && !strcmp(first->source_file, last->source_file) && last->source_line > first->source_line)
+    if (first->source_file[0] && !strcmp(first->source_file, last->source_file) &&
+        last->source_line > first->source_line)
         size += (size_t)snprintf(out + size, room - size, "–%u", last->source_line);
     instruction_scope(w->tree, d->where, scope, sizeof scope);
     snprintf(out + size, room - size, "  %s", scope);
@@ -400,7 +425,8 @@ static void draw_difference(const struct panel *p, const struct pane *pane, int 
     pane_text(pane, 10, y, ROLE_TEXT, watch_short_name(text, sizeof text, name, dims - 17));
     pane_right(pane, dims, y, ROLE_TEXT, units_count(text, d->dims));
     if (d->priced)
-        pane_right(pane, price, y, ROLE_TEXT, units_change(text, d->price_ms, pane_ms_decimals(pane)));
+        pane_right(pane, price, y, ROLE_TEXT,
+                   units_change(text, d->price_ms, pane_ms_decimals(pane)));
     else
         pane_right(pane, price, y, ROLE_DIM, "-");
     if (pane->width < WHERE_WIDTH)
@@ -415,7 +441,8 @@ static void draw_equal(const struct panel *p, const struct pane *pane, int y, in
     int equal = p->scene->watch->move_count - differ;
 
     if (equal > 0)
-        pane_format(pane, 0, y, ROLE_DIM, "=    =    %d %s equal", equal, equal == 1 ? "decision" : "decisions");
+        pane_format(pane, 0, y, ROLE_DIM, "=    =    %d %s equal", equal,
+                    equal == 1 ? "decision" : "decisions");
 }
 
 static void draw_differences(struct panel *p, const struct pane *pane)
@@ -427,7 +454,8 @@ static void draw_differences(struct panel *p, const struct pane *pane)
 
     if (plans_compare_relaxed(v)) {
         pane_head(pane, 0, &(struct head){0, "Decisions that differ", "", false});
-        pane_text(pane, 0, 1, ROLE_DIM, "a relaxed plan decides value by value, with reshards between: V s lists them");
+        pane_text(pane, 0, 1, ROLE_DIM,
+                  "a relaxed plan decides value by value, with reshards between: V s lists them");
         return;
     }
     while ((size_t)decisions < v->difference_count && v->differences[decisions].move != MOVE_NONE)

@@ -1,5 +1,5 @@
-/* tui/plans_draw.h - the plans of V p as its drawing sees them: rows ranked, two of them compared. UI
- * thread; private to the view. */
+/* tui/plans_draw.h - the plans of V p as its drawing sees them: rows ranked, two of them compared.
+ * UI thread; private to the view. */
 #ifndef AUTOMAP_TUI_PLANS_DRAW_H
 #define AUTOMAP_TUI_PLANS_DRAW_H
 
@@ -13,7 +13,7 @@ struct plan_row {
     struct live_plan *plan; /* kept; NULL: everything whole, or the relaxed plan */
     struct plan_figures figures;
     bool marked, relaxed;
-    double bound_ms;   /* of the relaxed plan; 0: none */
+    double bound_ms; /* of the relaxed plan; 0: none */
     uint32_t reshards;
 };
 
@@ -31,7 +31,7 @@ struct plans {
 
 label *plans_labels(const struct plans *v, int row); /* not of the relaxed plan */
 double plans_memory_limit(const struct panel *p);    /* bytes */
-bool plans_compare_relaxed(const struct plans *v);   /* one of the two compared is the relaxed plan */
+bool plans_compare_relaxed(const struct plans *v); /* one of the two compared is the relaxed plan */
 /* NULL: not solved. */
 const struct relaxed_plan *plans_relaxed(const struct watch *w, struct relaxed_look *look);
 

@@ -49,8 +49,8 @@ struct plot {
 };
 
 struct plot_drawn {
-    size_t not_finite; /* points left out as gaps */
-    size_t above;      /* points over a fixed top, shown as '^' in their column */
+    size_t not_finite;         /* points left out as gaps */
+    size_t above;              /* points over a fixed top, shown as '^' in their column */
     int first_column, columns; /* of the pane: where the curves are; 0 columns: too small */
 };
 

@@ -24,7 +24,8 @@ static bool pin_all(const struct watch *w, struct strict *s, int move, int split
         return false;
     for (uint32_t n = 0; n < w->shot->pin_count; n++) {
         const struct live_pin *pin = &w->shot->pins[n];
-        bool asked = split >= 0 && pin->move == (uint32_t)move; /* a pin may be of no decision of this search */
+        bool asked = split >= 0 &&
+                     pin->move == (uint32_t)move; /* a pin may be of no decision of this search */
         if (!asked && !strict_decide(s, pin->class, pin->axis, pin->split, NULL))
             return false;
     }

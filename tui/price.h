@@ -5,16 +5,17 @@
 #include "tui/watch.h"
 
 struct price {
-    bool known;             /* false: not possible with the other pins, or too slow to work out here */
+    bool known; /* false: not possible with the other pins, or too slow to work out here */
     bool proven;
     struct step_cost cost;
-    uint32_t reduces;       /* all-reduces of a step */
-    double reduced_bytes;   /* local, of a step */
-    uint32_t changes;       /* decisions that differ from the present optimum */
+    uint32_t reduces;     /* all-reduces of a step */
+    double reduced_bytes; /* local, of a step */
+    uint32_t changes;     /* decisions that differ from the present optimum */
 };
 
-/* The pins of the search, with `move` pinned split (1), whole (0) or as it is (-1; MOVE_NONE allowed).
- * Milliseconds: left unknown where the search's own optimum took longer than a frame may. */
+/* The pins of the search, with `move` pinned split (1), whole (0) or as it is (-1; MOVE_NONE
+ * allowed). Milliseconds: left unknown where the search's own optimum took longer than a frame may.
+ */
 struct price price_at_best(const struct watch *w, int move, int split);
 
 #endif

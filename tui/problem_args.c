@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int take_choice(const char *option, const char *value, const char *no, const char *yes, bool *out)
+static int take_choice(const char *option, const char *value, const char *no, const char *yes,
+                       bool *out)
 {
     char expected[64];
 
@@ -31,11 +32,14 @@ static int take_reductions(const char *list, bool *off)
                                             strncmp(plan_reduction_names[kind], at, size)))
             kind++;
         if (kind == HLO_COMBINE_COUNT)
-            return args_wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
+            return args_wrong("--no-reductions", list,
+                              "some of add,multiply,maximum,minimum,and,or");
         off[kind] = true;
         at += size + (at[size] == ',');
     }
-    return list[0] ? 1 : args_wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
+    return list[0]
+               ? 1
+               : args_wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
 }
 
 int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
@@ -100,7 +104,8 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
 /* A word as a shell takes it; quoted only where it must be. */
 static void add_word(struct str *out, const char *word)
 {
-    static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./,:+@%=";
+    static const char fine[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./,:+@%=";
 
     str_add_char(out, ' ');
     if (*word && strspn(word, fine) == strlen(word)) {
@@ -143,7 +148,8 @@ void problem_args_write(const struct problem_args *a, struct str *out)
     add_option(out, "--divisibility", a->options.exact_divisibility ? "exact" : "");
     for (int k = HLO_COMBINE_NONE + 1; k < HLO_COMBINE_COUNT; k++) {
         if (a->options.classes.reduce_off[k])
-            size += (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? "," : "", plan_reduction_names[k]);
+            size += (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? "," : "",
+                                     plan_reduction_names[k]);
     }
     add_option(out, "--no-reductions", list);
     if (a->options.micro_batches > 1)
@@ -243,7 +249,9 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
 
 int exit_code_of(const struct err *e)
 {
-    return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE : e->code == ERR_USAGE ? EXIT_USAGE : EXIT_INPUT;
+    return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE
+           : e->code == ERR_USAGE    ? EXIT_USAGE
+                                     : EXIT_INPUT;
 }
 
 static int read_cluster(const struct problem_args *a, struct cluster *out, struct err *e)

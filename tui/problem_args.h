@@ -12,10 +12,11 @@ enum { PROBLEM_FIGURES_MOST = 32 };
 struct problem_args {
     const char *model, *cluster; /* cluster NULL: --devices, else the default */
     const char *vars, *profile;
-    uint32_t devices;            /* 0: not given */
+    uint32_t devices; /* 0: not given */
     struct problem_options options;
-    bool is_mesh_given;          /* on the command line: else a file's, where one is */
-    const char *figures[PROBLEM_FIGURES_MOST]; /* PATH=VALUE: figures of the cluster changed first */
+    bool is_mesh_given; /* on the command line: else a file's, where one is */
+    const char
+        *figures[PROBLEM_FIGURES_MOST]; /* PATH=VALUE: figures of the cluster changed first */
     uint32_t figure_count;
 };
 
@@ -24,13 +25,16 @@ struct problem_args {
     "  --devices N                N default devices on one link, in place of a cluster file\n"     \
     "  --mesh AxB                 mesh of the devices, such as 2x8; default one axis\n"            \
     "  --vars FILE                trainable variables: names or parameter numbers\n"               \
-    "  --profile FILE             measured times: {\"instruction\": ms} or lines instruction,ms\n"      \
+    "  --profile FILE             measured times: {\"instruction\": ms} or lines instruction,ms\n" \
     "  --rules full|paper         paper: kernels of convolutions are not split\n"                  \
     "  --divisibility pad|exact   pad: uneven pieces are padded; exact: refused\n"                 \
-    "  --no-reductions LIST       kinds not to split along: add,multiply,maximum,minimum,and,or\n"   \
-    "  --micro-batches K          the batch in K parts, one after the other; gradients are summed\n"  \
-    "  --zero 0..3                store in pieces: 1 optimizer state, 2 gradients too, 3 variables too\n" \
-    "  --overlap 0..1             part of the gradient all-reduces hidden behind computation; default 0\n"
+    "  --no-reductions LIST       kinds not to split along: add,multiply,maximum,minimum,and,or\n" \
+    "  --micro-batches K          the batch in K parts, one after the other; gradients are "       \
+    "summed\n"                                                                                     \
+    "  --zero 0..3                store in pieces: 1 optimizer state, 2 gradients too, 3 "         \
+    "variables too\n"                                                                              \
+    "  --overlap 0..1             part of the gradient all-reduces hidden behind computation; "    \
+    "default 0\n"
 
 /* Takes the option at argv[*at] and what belongs to it: 1 taken, 0 not one of these, -1 wrong
  * (said on stderr). */
@@ -51,7 +55,8 @@ void words_release(struct word_list *w);
 /* The words that problem_args_take would take for `a`: what a journal keeps. */
 void problem_args_words(const struct problem_args *a, struct word_list *out);
 
-/* Loads files and builds the problem. ERR_USAGE: a mesh of the command line that does not fit the cluster. */
+/* Loads files and builds the problem. ERR_USAGE: a mesh of the command line that does not fit the
+ * cluster. */
 int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e) MUST_CHECK;
 
 /* The same; errors are printed. Returns an exit code. */

@@ -20,7 +20,8 @@ double race_shown(const struct race_look *r, double score)
     return r->is_reward ? score : r->baseline_ms * exp(-score);
 }
 
-/* A better plan within the memory limit is one more step; when all steps are taken the last one moves. */
+/* A better plan within the memory limit is one more step; when all steps are taken the last one
+ * moves. */
 static void take_line(struct race_line *line, const struct race_runner *r)
 {
     const struct search_best *best = search_best(r->search);
@@ -55,7 +56,8 @@ static void *run(void *context)
     struct race_run *r = context;
     bool more = true;
 
-    while (more && r->race.level < r->look.target && !atomic_load_explicit(&r->stop, memory_order_relaxed)) {
+    while (more && r->race.level < r->look.target &&
+           !atomic_load_explicit(&r->stop, memory_order_relaxed)) {
         more = race_step(&r->race);
         take(r);
     }
@@ -73,15 +75,16 @@ static int begin(struct race_run *r, const struct watch *w, uint64_t seed, struc
     if (!pins)
         return err_set(e, ERR_MEMORY, "not enough memory for the race");
     for (uint32_t n = 0; n < w->shot->pin_count; n++)
-        pins[n] = (struct game_pin){w->shot->pins[n].class, w->shot->pins[n].axis, w->shot->pins[n].split};
+        pins[n] = (struct game_pin){w->shot->pins[n].class, w->shot->pins[n].axis,
+                                    w->shot->pins[n].split};
     o.seed = seed;
     int rc = race_new(w->problem, &o, pins, w->shot->pin_count, &r->race, e);
     free(pins);
     return rc;
 }
 
-int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_thread, struct race_run **out,
-                 struct err *e)
+int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_thread,
+                 struct race_run **out, struct err *e)
 {
     struct race_run *r = mem_try(1, sizeof *r);
 

@@ -61,8 +61,7 @@ int recent_load(struct recent out[static RECENT_MOST], const char *state_dir)
 
 static void add_line(struct str *s, const struct recent *r)
 {
-    if (!strpbrk(r->path, "\t\n") && !strpbrk(r->cluster, "\t\n") &&
-        !strpbrk(r->session, "\t\n"))
+    if (!strpbrk(r->path, "\t\n") && !strpbrk(r->cluster, "\t\n") && !strpbrk(r->session, "\t\n"))
         str_format(s, "%lld\t%.1f\t%.4f\t%s\t%s\t%s\n", (long long)r->time, r->best_ms, r->gap,
                    r->cluster, r->path, r->session);
 }

@@ -29,13 +29,17 @@ static bool take_pins(struct relaxed_job *j, const struct snapshot *s)
     for (uint32_t n = 0; n < s->pin_count; n++) {
         for (uint32_t k = 0; k < p->roles.param_count; k++) {
             const struct hlo_param_role *r = &p->roles.params[k];
-            for (uint32_t d = 0; r->role == HLO_ROLE_VARIABLE && d < hlo_value_shape(p->m, r->value)->rank; d++) {
+            for (uint32_t d = 0;
+                 r->role == HLO_ROLE_VARIABLE && d < hlo_value_shape(p->m, r->value)->rank; d++) {
                 if (problem_param_class(p, k, d) != s->pins[n].class)
                     continue;
                 if (!mem_grow(&j->pins, &room, j->pin_count, 1))
                     return false;
-                j->pins[j->pin_count++] = (struct relaxed_pin){
-                    .param = k, .dim = d, .axis = s->pins[n].axis, .kind = s->pins[n].split ? RELAXED_SPLIT : RELAXED_WHOLE};
+                j->pins[j->pin_count++] =
+                    (struct relaxed_pin){.param = k,
+                                         .dim = d,
+                                         .axis = s->pins[n].axis,
+                                         .kind = s->pins[n].split ? RELAXED_SPLIT : RELAXED_WHOLE};
             }
         }
     }
@@ -47,12 +51,14 @@ static int solve(struct relaxed_job *j, struct relaxed *r, struct err *e)
 {
     int rc = 0;
 
-    for (uint32_t sweeps = 0; sweeps < SWEEPS_MOST && !rc && !atomic_load(&j->stop); sweeps += SWEEPS_AT_ONCE) {
+    for (uint32_t sweeps = 0; sweeps < SWEEPS_MOST && !rc && !atomic_load(&j->stop);
+         sweeps += SWEEPS_AT_ONCE) {
         struct relaxed_plan next;
         rc = relaxed_solve(r, SWEEPS_AT_ONCE, &next, e);
         if (rc)
             break;
-        bool better = !j->has_plan || next.cost.step_ms < j->plan.cost.step_ms || next.bound_ms > j->plan.bound_ms;
+        bool better = !j->has_plan || next.cost.step_ms < j->plan.cost.step_ms ||
+                      next.bound_ms > j->plan.bound_ms;
         if (j->has_plan)
             relaxed_plan_release(&j->plan);
         j->plan = next;
@@ -95,7 +101,8 @@ static void *run(void *context)
     return NULL;
 }
 
-int relaxed_job_new(const struct problem *p, const struct snapshot *s, bool in_thread, struct relaxed_job **out, struct err *e)
+int relaxed_job_new(const struct problem *p, const struct snapshot *s, bool in_thread,
+                    struct relaxed_job **out, struct err *e)
 {
     struct relaxed_job *j = mem_try(1, sizeof *j);
 

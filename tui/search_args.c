@@ -19,15 +19,20 @@ static const char help[] =
     "and inputs\n"
     "                             together, compared with the best plan of each other kind\n"
     "                             (not with --reward paper, weak, relaxed, pins or a script)\n"
-    "  --algo NAME                dqn (default), random, greedy, enumerate, exact; anneal, trws, or of a "
+    "  --algo NAME                dqn (default), random, greedy, enumerate, exact; anneal, trws, "
+    "or of a "
     "pipeline\n"
     "                             descent; race: all of them on equally many priced plans\n"
     "  --reward cost|paper        step time (default), or the paper's 0.4 and 0.1 per dim\n"
-    "  --mode strict|relaxed      relaxed: what was decided is completed at least cost by a plan whose\n"
+    "  --mode strict|relaxed      relaxed: what was decided is completed at least cost by a plan "
+    "whose\n"
     "                             values may change their split between uses\n"
-    "  --memory-limit SIZE        plans that need more than SIZE (12.8 GB) of a device rank behind all that do\n"
-    "                             not, the optimum is that within it; device: what it has less 20 %; none.\n"
-    "                             Without it pipelines, and what all compares, keep to what a device has, the\n"
+    "  --memory-limit SIZE        plans that need more than SIZE (12.8 GB) of a device rank behind "
+    "all that do\n"
+    "                             not, the optimum is that within it; device: what it has less 20 "
+    "%; none.\n"
+    "                             Without it pipelines, and what all compares, keep to what a "
+    "device has, the\n"
     "                             others to nothing\n"
     "  --propagation full|weak    weak: conflicts are found by walking into them, and end an "
     "episode\n"
@@ -41,11 +46,11 @@ static const char help[] =
     "  --pins FILE                one a line\n"
     "  --script FILE              commands at moments: lines 'STEP COMMAND' or 'at episode N: "
     "COMMAND'\n"
-    "  --set PATH=VALUE           a figure of the cluster changed first, as automap cluster --set takes it:\n"
+    "  --set PATH=VALUE           a figure of the cluster changed first, as automap cluster --set "
+    "takes it:\n"
     "                             'devices.*.peak=15 TFLOP/s'; repeatable\n"
     "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PIPELINE_ARGS_HELP
-    PROBLEM_ARGS_HELP
-    "  --plan FILE                write the best plan to FILE\n"
+        PROBLEM_ARGS_HELP "  --plan FILE                write the best plan to FILE\n"
     "  --journal FILE             keep commands and best plans in FILE as they come; without it "
     "one search\n"
     "                             keeps them in sessions/ of the state directory\n"
@@ -102,7 +107,8 @@ static char *trim(char *line)
 
 /* Calls `each` with every line of a file that is neither empty nor a comment. */
 static int each_line(struct search_args *a, const char *path,
-                     int (*each)(struct search_args *a, char *line, struct timed_command at, struct err *e))
+                     int (*each)(struct search_args *a, char *line, struct timed_command at,
+                                 struct err *e))
 {
     char *text, *save = NULL;
     size_t size;
@@ -238,7 +244,9 @@ static int take_value(struct search_args *a, const char *option, const char *val
     }
     if (!strcmp(option, "mode")) {
         a->relaxed = !strcmp(value, "relaxed");
-        return a->relaxed || !strcmp(value, "strict") ? 0 : usage("--mode is strict or relaxed, not ", value);
+        return a->relaxed || !strcmp(value, "strict")
+                   ? 0
+                   : usage("--mode is strict or relaxed, not ", value);
     }
     if (!strcmp(option, "episodes"))
         return take_count(value, INT64_MAX, &a->episodes)
@@ -275,10 +283,12 @@ static int take_value(struct search_args *a, const char *option, const char *val
     return 1;
 }
 
-/* Files that are read again lie where they lay; those that were written are another run's matter. */
+/* Files that are read again lie where they lay; those that were written are another run's matter.
+ */
 static void keep_option(struct search_args *a, const char *name, const char *value)
 {
-    static const char *const not_again[] = {"plan", "journal", "resume", "set"}; /* the last with the problem */
+    static const char *const not_again[] = {"plan", "journal", "resume",
+                                            "set"}; /* the last with the problem */
     char option[40];
 
     for (size_t n = 0; n < sizeof not_again / sizeof *not_again; n++) {
@@ -368,12 +378,14 @@ static int check_operators(struct search_args *a)
     if (a->given[GIVEN_RADIUS])
         return usage("only --kind pp has a use for ", a->given[GIVEN_RADIUS]);
     if (a->given[GIVEN_PIPELINE] && (a->race || !search_compares(a)))
-        return usage("only --kind pp, and --kind all where it compares kinds, have a use for ", a->given[GIVEN_PIPELINE]);
+        return usage("only --kind pp, and --kind all where it compares kinds, have a use for ",
+                     a->given[GIVEN_PIPELINE]);
     if (!a->race && a->algorithm && set(a, "algorithm", a->algorithm))
         return -1;
     if (a->search.game.memory_limit != 0 && a->search.game.reward == GAME_REWARD_PAPER)
         return usage("--memory-limit is of --reward cost", "");
-    if (a->given[GIVEN_LEARNER] && !a->race && a->search.algorithm != SEARCH_DQN && !a->by_step.count && !a->by_episode.count)
+    if (a->given[GIVEN_LEARNER] && !a->race && a->search.algorithm != SEARCH_DQN &&
+        !a->by_step.count && !a->by_episode.count)
         return usage("only --algo dqn and race have a use for ", a->given[GIVEN_LEARNER]);
     return 0;
 }
@@ -382,7 +394,8 @@ static int check_pipeline(struct search_args *a)
 {
     static const enum search_given not_here[] = {GIVEN_CLASSES, GIVEN_SEARCH, GIVEN_LEARNER};
 
-    if (!a->race && a->algorithm && !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm))
+    if (!a->race && a->algorithm &&
+        !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm))
         return usage("no algorithm for pipelines: ", a->algorithm);
     if (a->pin_count || a->by_step.count || a->by_episode.count || a->journal)
         return usage("--kind pp takes no pins, script or journal", "");
@@ -409,7 +422,8 @@ static int check_resume(const struct search_args *a)
 {
     static const char *const limits[] = {"--episodes", "--time"};
 
-    if (a->problem.model || a->given[GIVEN_PROBLEM] || a->given[GIVEN_CLASSES] || a->no_journal || a->journal)
+    if (a->problem.model || a->given[GIVEN_PROBLEM] || a->given[GIVEN_CLASSES] || a->no_journal ||
+        a->journal)
         return usage("--resume brings its own problem and journal", "");
     for (int n = 0; n < a->options.count; n += 2) {
         if (strcmp(a->options.items[n], limits[0]) && strcmp(a->options.items[n], limits[1]))

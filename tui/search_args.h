@@ -25,10 +25,10 @@ struct timed_list {
 /* Sorts of options that not every search has a use for. */
 enum search_given {
     GIVEN_PROBLEM,
-    GIVEN_CLASSES,  /* --rules, --divisibility, --mesh: how operators are split */
+    GIVEN_CLASSES, /* --rules, --divisibility, --mesh: how operators are split */
     GIVEN_PIPELINE,
-    GIVEN_RADIUS,   /* as --batch: a pipeline search, not the pipeline that kinds are compared with */
-    GIVEN_SEARCH,   /* --reward, --propagation, --no-folding */
+    GIVEN_RADIUS, /* as --batch: a pipeline search, not the pipeline that kinds are compared with */
+    GIVEN_SEARCH, /* --reward, --propagation, --no-folding */
     GIVEN_LEARNER,
     GIVEN_COUNT
 };
@@ -36,11 +36,11 @@ enum search_given {
 struct search_args {
     struct problem_args problem;
     struct search_options search;
-    struct pipeline_args pipeline; /* --kind pp, and what --kind all compares with */
-    const char *algorithm;         /* as given; NULL: not given */
+    struct pipeline_args pipeline;  /* --kind pp, and what --kind all compares with */
+    const char *algorithm;          /* as given; NULL: not given */
     const char *given[GIVEN_COUNT]; /* the last option of each sort, as given; NULL: none */
     bool race, json, quiet;
-    bool relaxed;                  /* the decisions found are completed by a relaxed plan */
+    bool relaxed;      /* the decisions found are completed by a relaxed plan */
     uint64_t episodes; /* 0: no limit */
     double seconds;    /* 0: no limit */
     uint32_t seeds;
@@ -48,13 +48,13 @@ struct search_args {
     size_t pin_count, pin_room;
     struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
     const char *plan;
-    const char *journal;           /* path of one to make; NULL: one of its own, below */
+    const char *journal; /* path of one to make; NULL: one of its own, below */
     bool no_journal;
     const char *resume;            /* path of one to go on with */
     bool explored;                 /* the journal is one of the explorer */
     bool replay;                   /* stop where the journal ends, write nothing to it */
     const struct journal_log *log; /* what it holds */
-    struct word_list options;          /* those that a resume needs again, but for the problem's */
+    struct word_list options;      /* those that a resume needs again, but for the problem's */
 };
 
 /* 0 go on, 1 help was printed, -1 wrong command line, -2 a file is wrong (both said on stderr). */

@@ -10,8 +10,9 @@
 
 bool search_compares(const struct search_args *a)
 {
-    return a->search.game.kind == GAME_ALL && a->search.game.reward == GAME_REWARD_COST && !a->search.game.weak &&
-           !a->relaxed && !a->pin_count && !a->by_step.count && !a->by_episode.count;
+    return a->search.game.kind == GAME_ALL && a->search.game.reward == GAME_REWARD_COST &&
+           !a->search.game.weak && !a->relaxed && !a->pin_count && !a->by_step.count &&
+           !a->by_episode.count;
 }
 
 /* Lines of at most `width` bytes, broken at blanks, behind an indent. */
@@ -38,11 +39,15 @@ void comparison_print(const struct comparison *c)
         const struct contender *o = &c->of[k];
         contender_setting(o, setting, sizeof setting);
         if (o->exists)
-            printf("  %d  %-8s %-28s %12s %9s%s  %s%s\n", k + 1, compare_names[o->kind], compare_words[o->kind],
-                   units_ms(step, o->step_ms), units_bytes(memory, o->memory_bytes), o->fits ? "" : " does not fit", setting,
-                   !o->proven || o->kind == COMPARE_PIPELINE ? "" : o->fits ? ", proven" : ", proven without a limit");
+            printf("  %d  %-8s %-28s %12s %9s%s  %s%s\n", k + 1, compare_names[o->kind],
+                   compare_words[o->kind], units_ms(step, o->step_ms),
+                   units_bytes(memory, o->memory_bytes), o->fits ? "" : " does not fit", setting,
+                   !o->proven || o->kind == COMPARE_PIPELINE ? ""
+                   : o->fits                                 ? ", proven"
+                                                             : ", proven without a limit");
         else
-            printf("  -  %-8s %-28s %12s\n", compare_names[o->kind], compare_words[o->kind], "none");
+            printf("  -  %-8s %-28s %12s\n", compare_names[o->kind], compare_words[o->kind],
+                   "none");
         print_folded(o->why, 96, "       ");
     }
     printf("\n");
@@ -74,7 +79,8 @@ void comparison_json(const struct comparison *c, cJSON *out)
     cJSON *at = cJSON_AddObjectToObject(out, "compared_at");
     cJSON_AddNumberToObject(at, "batch", c->batch);
     cJSON_AddItemToObject(at, "memory_limit_bytes",
-                          isfinite(c->limit_bytes) ? cJSON_CreateNumber(c->limit_bytes) : cJSON_CreateNull());
+                          isfinite(c->limit_bytes) ? cJSON_CreateNumber(c->limit_bytes)
+                                                   : cJSON_CreateNull());
     cJSON_AddItemToObject(out, "kinds", all);
 }
 
@@ -85,8 +91,11 @@ int comparison_save(const struct comparison *c, const char *path, struct err *e)
     if (!o->exists)
         return err_set(e, ERR_INFEASIBLE, "there is no plan to write");
     if (o->kind != COMPARE_PIPELINE && c->batch_given)
-        return err_set(e, ERR_INPUT, "%.200s: a plan of operators runs the file's batch; the best one for %u samples, %s, "
-                       "is not written", path, c->batch, compare_names[o->kind]);
+        return err_set(
+            e, ERR_INPUT,
+            "%.200s: a plan of operators runs the file's batch; the best one for %u samples, %s, "
+            "is not written",
+            path, c->batch, compare_names[o->kind]);
     return o->kind == COMPARE_PIPELINE ? pipeline_file_save(o->pipeline, &o->pipeline_plan, path, e)
                                        : plan_file_save(&o->plan, path, e);
 }

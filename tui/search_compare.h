@@ -11,8 +11,8 @@
 bool search_compares(const struct search_args *a);
 
 void comparison_print(const struct comparison *c);
-/* Adds "compared_at" {"batch", "memory_limit_bytes" (null: none)} and "kinds", a list whose first is the
- * best. */
+/* Adds "compared_at" {"batch", "memory_limit_bytes" (null: none)} and "kinds", a list whose first
+ * is the best. */
 void comparison_json(const struct comparison *c, cJSON *out);
 
 /* The plan of the first, as a plan file of its kind. */

@@ -52,12 +52,13 @@ static bool is_enough(const struct search_args *a, const struct pipe_search *s, 
         return true;
     if (a->episodes)
         return pipe_search_evaluations(s) >= a->episodes;
-    bool ends = a->pipeline.search.algorithm == PIPE_SEARCH_EXACT || a->pipeline.search.algorithm == PIPE_SEARCH_ENUMERATE;
+    bool ends = a->pipeline.search.algorithm == PIPE_SEARCH_EXACT ||
+                a->pipeline.search.algorithm == PIPE_SEARCH_ENUMERATE;
     return !ends && a->seconds <= 0 && pipe_search_evaluations(s) >= PLANS_WITHOUT_LIMIT;
 }
 
-static int carry_out(const struct search_args *a, const struct pipeline *l, uint64_t seed, const sigset_t *asked,
-                     struct run *out, struct err *e)
+static int carry_out(const struct search_args *a, const struct pipeline *l, uint64_t seed,
+                     const sigset_t *asked, struct run *out, struct err *e)
 {
     struct pipe_search_options o = a->pipeline.search;
     struct pipe_search *s;
@@ -96,8 +97,8 @@ static int find_reference(const struct pipeline *l, struct reference *r, struct 
 
 /* The found plan, the optimum of L, the best candidate and the closed form's, each made shorter by
  * simulation. */
-static int choose(const struct search_args *a, const struct pipeline *l, const struct reference *r, struct run *run,
-                  struct err *e)
+static int choose(const struct search_args *a, const struct pipeline *l, const struct reference *r,
+                  struct run *run, struct err *e)
 {
     struct pipeline_start start[4];
     struct pipe_plan instant;
@@ -114,7 +115,8 @@ static int choose(const struct search_args *a, const struct pipeline *l, const s
         start[count++] = (struct pipeline_start){pipeline_refine(l, &instant), "closed form"};
     if (!pipeline_choose(l, start, count, &run->plan))
         return err_set(e, ERR_INFEASIBLE,
-                       "no pipeline fits: %u micro-batches of %u samples, schedule %s; more micro-batches, --recompute or "
+                       "no pipeline fits: %u micro-batches of %u samples, schedule %s; more "
+                       "micro-batches, --recompute or "
                        "--memory-limit none may help",
                        l->options.micro_batches, l->options.batch / l->options.micro_batches,
                        pipe_schedule_names[l->options.schedule]);
@@ -125,8 +127,8 @@ static int choose(const struct search_args *a, const struct pipeline *l, const s
 
 /* ---- results ---- */
 
-static void print_search(const struct search_args *a, const struct pipeline *l, const struct reference *r,
-                         const struct run *run)
+static void print_search(const struct search_args *a, const struct pipeline *l,
+                         const struct reference *r, const struct run *run)
 {
     char x[UNITS_ROOM], cuts[160];
     struct pipe_plan all;
@@ -137,10 +139,11 @@ static void print_search(const struct search_args *a, const struct pipeline *l, 
         printf("\n  %-15s %12s  L of its best, %s", pipe_search_names[a->pipeline.search.algorithm],
                units_ms(x, run->found.length_ms), cuts);
         if (r->exact.found)
-            printf("; %.2f %% over the optimum", 100 * (run->found.length_ms / r->exact.length_ms - 1));
+            printf("; %.2f %% over the optimum",
+                   100 * (run->found.length_ms / r->exact.length_ms - 1));
         printf("\n  %-15s %12llu  best after %llu, %.3f s; %.3f s in all\n", "plans priced",
-               (unsigned long long)run->evaluations, (unsigned long long)run->found.evaluation, run->seconds_to_best,
-               run->seconds);
+               (unsigned long long)run->evaluations, (unsigned long long)run->found.evaluation,
+               run->seconds_to_best, run->seconds);
     }
     if (r->candidate_ms > 0) {
         all = pipeline_refine(l, &r->candidate);
@@ -150,23 +153,26 @@ static void print_search(const struct search_args *a, const struct pipeline *l, 
     if (r->exact.found) {
         all = pipeline_refine(l, &r->exact.plan);
         pipeline_cuts_text(&all, cuts, sizeof cuts);
-        printf("  exact           %12s  L, %s, %s; %llu transitions\n", units_ms(x, r->exact.length_ms), cuts,
-               r->exact.certified ? "proven" : "not proven", (unsigned long long)r->exact.transitions);
+        printf("  exact           %12s  L, %s, %s; %llu transitions\n",
+               units_ms(x, r->exact.length_ms), cuts, r->exact.certified ? "proven" : "not proven",
+               (unsigned long long)r->exact.transitions);
     }
-    printf("  taken           %12s  by simulation, after descent from %s\n", units_ms(x, pipeline_step_ms(l, &run->plan)),
-           run->plan.found_by);
+    printf("  taken           %12s  by simulation, after descent from %s\n",
+           units_ms(x, pipeline_step_ms(l, &run->plan)), run->plan.found_by);
 }
 
-static int run_json(const struct search_args *a, const struct pipeline *l, const struct reference *r,
-                    const struct run *run, cJSON *runs, struct err *e)
+static int run_json(const struct search_args *a, const struct pipeline *l,
+                    const struct reference *r, const struct run *run, cJSON *runs, struct err *e)
 {
     cJSON *o = pipeline_json(l, &run->plan), *s = cJSON_AddObjectToObject(o, "search");
 
     cJSON_AddStringToObject(s, "algo", pipe_search_names[a->pipeline.search.algorithm]);
-    cJSON_AddItemToObject(s, "found_L_ms", run->found.length_ms < INFINITY ? cJSON_CreateNumber(run->found.length_ms)
-                                                                           : cJSON_CreateNull());
-    cJSON_AddItemToObject(s, "candidate_L_ms", r->candidate_ms > 0 ? cJSON_CreateNumber(r->candidate_ms)
-                                                                   : cJSON_CreateNull());
+    cJSON_AddItemToObject(s, "found_L_ms",
+                          run->found.length_ms < INFINITY ? cJSON_CreateNumber(run->found.length_ms)
+                                                          : cJSON_CreateNull());
+    cJSON_AddItemToObject(s, "candidate_L_ms",
+                          r->candidate_ms > 0 ? cJSON_CreateNumber(r->candidate_ms)
+                                              : cJSON_CreateNull());
     cJSON *cuts = cJSON_AddArrayToObject(s, "candidate_device_cuts");
     for (uint32_t k = 1; r->candidate_ms > 0 && k < r->candidate.stages; k++)
         cJSON_AddItemToArray(cuts, cJSON_CreateNumber(r->candidate.device[k]));
@@ -202,21 +208,23 @@ static void print_json(cJSON *runs, uint32_t seeds)
     cJSON_Delete(all);
 }
 
-static void print_seeds(const struct search_args *a, const struct reference *r, const struct run *runs)
+static void print_seeds(const struct search_args *a, const struct reference *r,
+                        const struct run *runs)
 {
     uint32_t at_best = 0;
 
     printf("\n  seed       L of the best  at plan  seconds\n");
     for (uint32_t n = 0; n < a->seeds; n++) {
-        printf("  %-10llu %13.6g %8llu %8.3f\n", (unsigned long long)(a->search.seed + n), runs[n].found.length_ms,
-               (unsigned long long)runs[n].found.evaluation, runs[n].seconds_to_best);
+        printf("  %-10llu %13.6g %8llu %8.3f\n", (unsigned long long)(a->search.seed + n),
+               runs[n].found.length_ms, (unsigned long long)runs[n].found.evaluation,
+               runs[n].seconds_to_best);
         at_best += r->candidate_ms > 0 && runs[n].found.length_ms <= r->candidate_ms * (1 + 1e-9);
     }
     printf("  %u of %u seeds at or below the best candidate\n", at_best, a->seeds);
 }
 
-static int search_seeds(const struct search_args *a, const struct pipeline *l, const sigset_t *asked, struct run *runs,
-                        struct err *e)
+static int search_seeds(const struct search_args *a, const struct pipeline *l,
+                        const sigset_t *asked, struct run *runs, struct err *e)
 {
     struct reference r = {0};
     const struct run *best = &runs[0];
@@ -244,8 +252,10 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, c
     } else {
         char model[128];
 
-        printf("%s  on %s; pipeline, %s, seed %llu\n\n", file_stem(model, sizeof model, l->problem->m->file),
-               l->problem->cluster.name, pipe_search_names[a->pipeline.search.algorithm], (unsigned long long)best->plan.seed);
+        printf("%s  on %s; pipeline, %s, seed %llu\n\n",
+               file_stem(model, sizeof model, l->problem->m->file), l->problem->cluster.name,
+               pipe_search_names[a->pipeline.search.algorithm],
+               (unsigned long long)best->plan.seed);
         pipeline_print(l, &best->plan);
         print_search(a, l, &r, best);
         if (a->seeds > 1)

@@ -27,8 +27,8 @@ static double now_s(void)
 }
 
 /* The exact search prices no plans: it is run to its end and counts as one. */
-static int run_one(const struct search_args *a, const struct pipeline *l, enum pipe_algorithm algorithm,
-                   uint64_t most, struct runner *r, struct err *e)
+static int run_one(const struct search_args *a, const struct pipeline *l,
+                   enum pipe_algorithm algorithm, uint64_t most, struct runner *r, struct err *e)
 {
     struct pipe_search_options o = a->pipeline.search;
     bool is_exact = algorithm == PIPE_SEARCH_EXACT;
@@ -47,7 +47,8 @@ static int run_one(const struct search_args *a, const struct pipeline *l, enum p
     while (pipe_search_step(s, &event)) {
         for (; !is_exact && level < LEVELS && pipe_search_evaluations(s) >= levels[level]; level++)
             r->curve[level] = pipe_search_best(s)->length_ms;
-        if ((!is_exact && pipe_search_evaluations(s) >= most) || (a->seconds > 0 && now_s() - start > a->seconds))
+        if ((!is_exact && pipe_search_evaluations(s) >= most) ||
+            (a->seconds > 0 && now_s() - start > a->seconds))
             break;
     }
     r->best = *pipe_search_best(s);
@@ -68,15 +69,18 @@ static void print_lines(const struct runner *r)
     for (int n = 0; n < LEVELS; n++) {
         printf("\n  %-8llu", (unsigned long long)levels[n]);
         for (int k = 0; k < PIPE_ALGORITHM_COUNT; k++)
-            r[k].failed || !isfinite(r[k].curve[n]) ? printf(" %11s", "-") : printf(" %11.6g", r[k].curve[n]);
+            r[k].failed || !isfinite(r[k].curve[n]) ? printf(" %11s", "-")
+                                                    : printf(" %11.6g", r[k].curve[n]);
     }
-    printf("\n\n  %-10s %11s %8s %8s %9s  %s\n", "", "best", "at plan", "plans", "seconds", "device cuts | points");
+    printf("\n\n  %-10s %11s %8s %8s %9s  %s\n", "", "best", "at plan", "plans", "seconds",
+           "device cuts | points");
     for (int k = 0; k < PIPE_ALGORITHM_COUNT; k++) {
         char cuts[160] = "-";
         if (isfinite(r[k].best.length_ms) && !r[k].failed)
             pipe_plan_format(&r[k].best.plan, cuts, sizeof cuts);
-        printf("  %-10s %11.6g %8llu %8llu %9.4f  %s%s\n", pipe_search_names[k], r[k].best.length_ms,
-               (unsigned long long)r[k].best.evaluation, (unsigned long long)r[k].evaluations, r[k].seconds, cuts,
+        printf("  %-10s %11.6g %8llu %8llu %9.4f  %s%s\n", pipe_search_names[k],
+               r[k].best.length_ms, (unsigned long long)r[k].best.evaluation,
+               (unsigned long long)r[k].evaluations, r[k].seconds, cuts,
                r[k].is_proven ? "  proven" : "");
     }
     printf("\n");
@@ -88,7 +92,8 @@ static void print_json(const struct search_args *a, const struct runner *r)
 
     cJSON_AddStringToObject(o, "schema", "automap.pipeline-race/1");
     cJSON_AddNumberToObject(o, "seed", (double)a->search.seed);
-    cJSON *counts = cJSON_AddArrayToObject(o, "evaluations"), *runners = cJSON_AddArrayToObject(o, "runners");
+    cJSON *counts = cJSON_AddArrayToObject(o, "evaluations"),
+          *runners = cJSON_AddArrayToObject(o, "runners");
     for (int n = 0; n < LEVELS; n++)
         cJSON_AddItemToArray(counts, cJSON_CreateNumber((double)levels[n]));
     for (int k = 0; k < PIPE_ALGORITHM_COUNT; k++) {

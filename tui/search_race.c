@@ -28,8 +28,8 @@ static double baseline_of(const struct race *r)
     return g->pinned_compute_ms + g->pinned_communication_ms;
 }
 
-/* What a score is in the figure people read: a step time, or the paper's reward. NAN: of a plan over the
- * memory limit, or of none. */
+/* What a score is in the figure people read: a step time, or the paper's reward. NAN: of a plan
+ * over the memory limit, or of none. */
 static double shown(const struct search_args *a, const struct race *r, double score)
 {
     if (!isfinite(score) || !game_score_fits(search_game(r->runner[0].search), score))
@@ -56,7 +56,8 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
     const struct race_runner *quickest = NULL;
 
     if (!isfinite(best) || !game_score_fits(search_game(dqn->search), best)) {
-        snprintf(out, room, "no algorithm found a plan%s", isfinite(best) ? " within the memory limit" : "");
+        snprintf(out, room, "no algorithm found a plan%s",
+                 isfinite(best) ? " within the memory limit" : "");
         return;
     }
     bool reached = mine >= best - 1e-9 * (1 + fabs(best));
@@ -73,11 +74,13 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
     const char *proof =
         search_is_proven(exact->search) ? "the proven optimum" : "the best plan known";
     if (!game_score_fits(search_game(dqn->search), mine))
-        snprintf(out, room, "the dqn lost: %s ended at %s, the dqn has nothing within the memory limit",
+        snprintf(out, room,
+                 "the dqn lost: %s ended at %s, the dqn has nothing within the memory limit",
                  search_names[first], units_number(their_at, shown(a, r, best), 3));
     else if (!reached)
         snprintf(out, room, "the dqn lost: %s ended at %s, the dqn at %s", search_names[first],
-                 units_number(their_at, shown(a, r, best), 3), units_number(mine_at, shown(a, r, mine), 3));
+                 units_number(their_at, shown(a, r, best), 3),
+                 units_number(mine_at, shown(a, r, mine), 3));
     else if (!quickest)
         snprintf(out, room,
                  "the dqn reached %s after %s plans; no opponent but the exact solver did", proof,
@@ -95,11 +98,13 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
 /* What trws rounded to be in this race of strict plans. */
 static void print_relaxed(const struct race *r)
 {
-    const struct relaxed_plan *plan = r->count > SEARCH_TRWS ? search_relaxed(r->runner[SEARCH_TRWS].search) : NULL;
+    const struct relaxed_plan *plan =
+        r->count > SEARCH_TRWS ? search_relaxed(r->runner[SEARCH_TRWS].search) : NULL;
     char step[UNITS_ROOM], bound[UNITS_ROOM];
 
     if (plan)
-        printf("\ntrws is scored by its plan rounded to a strict one; relaxed it takes %s, the %s bound is %s\n",
+        printf("\ntrws is scored by its plan rounded to a strict one; relaxed it takes %s, the %s "
+               "bound is %s\n",
                units_ms(step, plan->cost.step_ms), relaxed_bound_names[plan->bound_kind],
                units_ms(bound, plan->bound_ms));
 }
@@ -127,8 +132,8 @@ static void print_lines(const struct search_args *a, const struct race *r, const
         printf("  %-10s", search_names[o->algorithm]);
         print_shown(a, r, b->score);
         printf(" %10s %10s %10.3f %10.3f%s\n", units_count(at, (int64_t)b->evaluation),
-               units_count(plans, (int64_t)search_evaluations(o->search)), o->seconds, o->seconds_to_best,
-               search_is_proven(o->search) ? "  proven" : "");
+               units_count(plans, (int64_t)search_evaluations(o->search)), o->seconds,
+               o->seconds_to_best, search_is_proven(o->search) ? "  proven" : "");
     }
     print_relaxed(r);
     printf("\nwho led\n\n");
@@ -235,7 +240,8 @@ int search_race(const struct search_args *a, const struct problem *p, const stru
         print_json(a, &r, conclusion);
     else
         print_lines(a, &r, conclusion);
-    bool fits = game_score_fits(search_game(r.runner[0].search), search_best(r.runner[race_winner(&r)].search)->score);
+    bool fits = game_score_fits(search_game(r.runner[0].search),
+                                search_best(r.runner[race_winner(&r)].search)->score);
     race_release(&r);
     return code == EXIT_OK && !fits ? EXIT_INFEASIBLE : code;
 }

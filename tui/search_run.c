@@ -160,8 +160,8 @@ static void keep_own_journal(const struct search_args *a, struct search_run *r)
         !session_new_path(path, dir, a->problem.model, p->cluster.name, (int64_t)time(NULL)))
         return;
     search_args_words(a, &words);
-    if (!words.failed &&
-        journal_create(path, p, words.items, words.count, &r->core.journal, &e) && !a->quiet)
+    if (!words.failed && journal_create(path, p, words.items, words.count, &r->core.journal, &e) &&
+        !a->quiet)
         fprintf(stderr, "automap search: %s\n", e.what);
     words_release(&words);
 }

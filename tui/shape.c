@@ -9,7 +9,8 @@
 enum { DIM_ROOM = 96 };
 
 /* "12/4", "768/xy", "768?", "12/8!"; *style says which. */
-static void write_dim(const struct watch *w, hlo_value v, uint32_t d, char out[static DIM_ROOM], unsigned *style)
+static void write_dim(const struct watch *w, hlo_value v, uint32_t d, char out[static DIM_ROOM],
+                      unsigned *style)
 {
     const struct problem *p = w->problem;
     const struct hlo_shape *s = hlo_value_shape(p->m, v);
@@ -39,7 +40,8 @@ static void write_dim(const struct watch *w, hlo_value v, uint32_t d, char out[s
         *style = ROLE_CHANGED | BOLD;
 }
 
-static int walk(const struct watch *w, hlo_value v, bool typed, const struct pane *p, int x, int y, int width)
+static int walk(const struct watch *w, hlo_value v, bool typed, const struct pane *p, int x, int y,
+                int width)
 {
     const struct hlo_shape *s = hlo_value_shape(w->problem->m, v);
     char text[DIM_ROOM];
@@ -74,7 +76,8 @@ int shape_width(const struct watch *w, hlo_value v)
     return walk(w, v, true, NULL, 0, 0, 0);
 }
 
-int shape_draw_dims(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width)
+int shape_draw_dims(const struct watch *w, hlo_value v, const struct pane *p, int x, int y,
+                    int width)
 {
     return width < 4 ? x : walk(w, v, false, p, x, y, width);
 }

@@ -52,8 +52,8 @@ static void list_pins(struct app *a)
 
     for (int n = 0; n < w->move_count; n++) {
         if (w->move[n].pinned && size + NAME_ROOM < sizeof text) {
-            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s = %d", count ? " · " : "",
-                                     w->move[n].name, w->move[n].now == 1);
+            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s = %d",
+                                     count ? " · " : "", w->move[n].name, w->move[n].now == 1);
         }
         count += w->move[n].pinned;
     }
@@ -107,7 +107,8 @@ static void run_or_pause(struct app *a)
 static void toggle_freeze(struct app *a)
 {
     a->frozen = !a->frozen;
-    app_say(a, a->frozen ? "the view stands still, the search goes on; Z again follows it" : "live");
+    app_say(a,
+            a->frozen ? "the view stands still, the search goes on; Z again follows it" : "live");
 }
 
 /* A line for the session as it is, or a function: of one that takes an argument, or of none. */

@@ -19,10 +19,10 @@ static const struct {
 struct strip {
     const struct watch *w;
     const struct pane *p;
-    int left;    /* where cells begin */
-    int room;    /* columns for cells */
+    int left; /* where cells begin */
+    int room; /* columns for cells */
     int level;
-    int first;   /* the first decision in sight */
+    int first; /* the first decision in sight */
 };
 
 /* Decisions that share a label end before `end`. */
@@ -50,7 +50,8 @@ static void initials(char out[static LABEL_ROOM], const char *name)
         snprintf(out, LABEL_ROOM, "%.*s", (int)(first > 6 ? 3 : first), name);
 }
 
-static void label_of(const struct watch *w, int first, int end, int level, char out[static LABEL_ROOM])
+static void label_of(const struct watch *w, int first, int end, int level,
+                     char out[static LABEL_ROOM])
 {
     const char *name = end - first > 1 ? w->move[first].stem : w->move[first].name;
 
@@ -134,7 +135,8 @@ static void draw_cells(const struct strip *s, int labels, int rows)
 static void draw_some_labels(const struct strip *s)
 {
     const struct watch *w = s->w;
-    int step = CELL + levels[s->level].gap, here = w->position != MOVE_NONE ? w->position : w->cursor, end = 0;
+    int step = CELL + levels[s->level].gap,
+        here = w->position != MOVE_NONE ? w->position : w->cursor, end = 0;
     int limit = s->left + s->room, at = -1, at_end = -1;
     char words[LABEL_ROOM];
 
@@ -143,7 +145,8 @@ static void draw_some_labels(const struct strip *s)
             int x = s->left + step * (n - s->first);
             watch_short_name(words, sizeof words, w->move[n].name, 9);
             int size = utf8_text_columns(words);
-            if (n < s->first || x + size > limit || x < end || (pass && x + size >= at && x <= at_end))
+            if (n < s->first || x + size > limit || x < end ||
+                (pass && x + size >= at && x <= at_end))
                 continue;
             pane_text(s->p, x, 0, pass ? ROLE_DIM : ROLE_TEXT, words);
             if (!pass) {
@@ -159,7 +162,8 @@ static void draw_some_labels(const struct strip *s)
 /* Too many for the row even without labels: a window with the position in its middle third. */
 static void scroll(struct strip *s)
 {
-    int fit = (s->room - 10) / CELL, at = s->w->position != MOVE_NONE ? s->w->position : s->w->cursor;
+    int fit = (s->room - 10) / CELL,
+        at = s->w->position != MOVE_NONE ? s->w->position : s->w->cursor;
 
     if (s->w->move_count * CELL <= s->room || fit < 1)
         return;
@@ -198,10 +202,13 @@ static void draw_legend(const struct pane *p, int rows, const struct watch *w)
         unsigned style;
         int y;
     };
-    static const struct legend items[] = {
-        {"1", "split", ROLE_CHOICE_1 | BOLD, 0}, {"0", "repl.", ROLE_CHOICE_0, 0}, {"·", "open", ROLE_DIM, 0},
-        {"▸", "next", ROLE_NEXT | REVERSE, 1},   {"~", "wave", ROLE_CHANGED | BOLD, 1}, {"P", "pin", ROLE_PIN | BOLD, 1},
-        {"^", "best and exact differ", ROLE_WARN | BOLD, 2}};
+    static const struct legend items[] = {{"1", "split", ROLE_CHOICE_1 | BOLD, 0},
+                                          {"0", "repl.", ROLE_CHOICE_0, 0},
+                                          {"·", "open", ROLE_DIM, 0},
+                                          {"▸", "next", ROLE_NEXT | REVERSE, 1},
+                                          {"~", "wave", ROLE_CHANGED | BOLD, 1},
+                                          {"P", "pin", ROLE_PIN | BOLD, 1},
+                                          {"^", "best and exact differ", ROLE_WARN | BOLD, 2}};
     int ends[3] = {p->width, p->width, p->width};
 
     for (int i = sizeof items / sizeof *items - 1; i >= 0; i--) {
@@ -243,7 +250,10 @@ void strip_draw(const struct scene *scene, const struct pane *p)
     if (s.level == LEVELS - 1)
         scroll(&s);
     char now[32], best[64] = "best", count[UNITS_ROOM];
-    snprintf(now, sizeof now, w->position != MOVE_NONE ? "now, %d of %d" : w->is_slow ? "now" : "last episode",
+    snprintf(now, sizeof now,
+             w->position != MOVE_NONE ? "now, %d of %d"
+             : w->is_slow             ? "now"
+                                      : "last episode",
              w->position + 1, w->move_count);
     if (w->best)
         snprintf(best, sizeof best, "best, ep %s", units_count(count, (int64_t)w->best->episode));

@@ -93,11 +93,13 @@ static int read_colour(const struct reader *r, const struct yaml *node, struct c
 {
     const char *text = node->text;
     if (!text)
-        return yaml_wrong(r->doc, node->mark, r->e, "a colour expected: \"#rrggbb\", a name, or default");
+        return yaml_wrong(r->doc, node->mark, r->e,
+                          "a colour expected: \"#rrggbb\", a name, or default");
     const struct yaml *alias = yaml_get(r->colours, text);
     const char *meant = alias ? alias->text : text;
     if (!meant || !read_plain_colour(meant, c))
-        return yaml_wrong(r->doc, node->mark, r->e,
+        return yaml_wrong(
+            r->doc, node->mark, r->e,
             "no colour \"%s\": \"#rrggbb\", one of the 16 names, a name from colours, or "
             "default expected",
             text);
@@ -125,7 +127,8 @@ static int read_attr(const struct reader *r, const struct yaml *node, unsigned *
 static int read_look(const struct reader *r, const struct yaml *node, struct look *look)
 {
     if (node->kind != YAML_MAP)
-        return yaml_wrong(r->doc, node->mark, r->e, "a role is a map: {fg: colour, bg: colour, attr: bold}");
+        return yaml_wrong(r->doc, node->mark, r->e,
+                          "a role is a map: {fg: colour, bg: colour, attr: bold}");
     *look = (struct look){0};
     for (const struct yaml *value = node->first; value; value = value->next) {
         const char *name = value->key;
@@ -137,8 +140,8 @@ static int read_look(const struct reader *r, const struct yaml *node, struct loo
         else if (!strcmp(name, "attr"))
             rc = read_attr(r, value, &look->attr);
         else
-            rc = yaml_wrong(r->doc, value->key_mark, r->e, "unknown key \"%s\"; a role has fg, bg and attr",
-                         name);
+            rc = yaml_wrong(r->doc, value->key_mark, r->e,
+                            "unknown key \"%s\"; a role has fg, bg and attr", name);
         if (rc)
             return rc;
     }
@@ -215,9 +218,9 @@ static int read_theme(const struct reader *r)
             k++;
         if (k == 6)
             return yaml_wrong(r->doc, value->key_mark, r->e,
-                           "unknown key \"%s\"; a theme has name, summary, "
-                           "background, paint, colours and roles",
-                           name);
+                              "unknown key \"%s\"; a theme has name, summary, "
+                              "background, paint, colours and roles",
+                              name);
         if (read_top(r, name, value))
             return r->e->code;
     }

@@ -22,7 +22,8 @@ static int wrong(const struct yaml_doc *d, const struct yaml *n, struct err *e, 
 }
 
 /* Text as it is shown: one line, no controls. */
-static int take_text(const struct yaml_doc *d, const struct yaml *n, size_t most, const char **out, struct err *e)
+static int take_text(const struct yaml_doc *d, const struct yaml *n, size_t most, const char **out,
+                     struct err *e)
 {
     if (n->kind != YAML_SCALAR || !n->text[0])
         return wrong(d, n, e, "some text expected");
@@ -34,7 +35,8 @@ static int take_text(const struct yaml_doc *d, const struct yaml *n, size_t most
     return 0;
 }
 
-static int take_list(const struct yaml_doc *d, const struct yaml *n, const char **items, int *count, struct err *e)
+static int take_list(const struct yaml_doc *d, const struct yaml *n, const char **items, int *count,
+                     struct err *e)
 {
     if (n->kind != YAML_LIST || n->count > TOUR_ITEMS_MOST)
         return yaml_wrong(d, n->mark, e, "a list of at most %d expected", TOUR_ITEMS_MOST);
@@ -45,21 +47,25 @@ static int take_list(const struct yaml_doc *d, const struct yaml *n, const char 
     return 0;
 }
 
-static int take_step(const struct yaml_doc *d, const struct yaml *n, struct tour_step *s, struct err *e)
+static int take_step(const struct yaml_doc *d, const struct yaml *n, struct tour_step *s,
+                     struct err *e)
 {
     if (n->kind != YAML_MAP)
         return wrong(d, n, e, "a step is a map of say, do and see");
     for (const struct yaml *k = n->first; k; k = k->next) {
-        int rc = !strcmp(k->key, "say")   ? take_text(d, k, TOUR_SAY_MOST, &s->say, e)
-                 : !strcmp(k->key, "do")  ? take_list(d, k, s->items, &s->item_count, e)
-                 : !strcmp(k->key, "see") ? take_list(d, k, s->see, &s->see_count, e)
-                                          : yaml_wrong(d, k->key_mark, e, "no key \"%.40s\"; say, do, see", k->key);
+        int rc = !strcmp(k->key, "say")  ? take_text(d, k, TOUR_SAY_MOST, &s->say, e)
+                 : !strcmp(k->key, "do") ? take_list(d, k, s->items, &s->item_count, e)
+                 : !strcmp(k->key, "see")
+                     ? take_list(d, k, s->see, &s->see_count, e)
+                     : yaml_wrong(d, k->key_mark, e, "no key \"%.40s\"; say, do, see", k->key);
         if (rc)
             return rc;
         for (int i = 0; !strcmp(k->key, "do") && i < s->item_count; i++) {
             const char *item = s->items[i];
             if (item[0] != ':' && !(item[0] == '/' && item[1]) && !key_parse(item))
-                return yaml_wrong(d, k->mark, e, "\"%.40s\" is no key, no command line after ':', no text after /", item);
+                return yaml_wrong(d, k->mark, e,
+                                  "\"%.40s\" is no key, no command line after ':', no text after /",
+                                  item);
         }
     }
     if (!s->say || !s->see_count)

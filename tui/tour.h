@@ -1,5 +1,5 @@
-/* tui/tour.h - a tour: a script that plays in the real explorer and says what is seen. A YAML file in
- * examples/tours, listed by its name:
+/* tui/tour.h - a tour: a script that plays in the real explorer and says what is seen. A YAML file
+ * in examples/tours, listed by its name:
  *
  *     title: What propagation does
  *     about: one decision, and all that follows          one line, for lists

@@ -30,7 +30,8 @@ static int read_part(const char *part, size_t size, char out[static TREE_NAME_RO
     while (digits < size && isdigit((unsigned char)part[size - 1 - digits]))
         digits++;
     size_t word = size - digits;
-    bool apart = word > 0 && (part[word - 1] == '_' || part[word - 1] == '.' || part[word - 1] == '-');
+    bool apart =
+        word > 0 && (part[word - 1] == '_' || part[word - 1] == '.' || part[word - 1] == '-');
     for (size_t i = 0; i + 1 < word; i++)
         apart = apart && !isdigit((unsigned char)part[i]);
     if (digits && digits < 7 && apart) {
@@ -148,9 +149,11 @@ bool tree_is_telling(const struct tree *t, hlo_id id)
 /* Parameters stand where they are used first and are called by the end of their path. */
 static int place_parameter(struct building *b, const struct hlo_param_role *r)
 {
-    static const char *const roots[HLO_ROLE_COUNT] = {
-        [HLO_ROLE_VARIABLE] = "forward",     [HLO_ROLE_INPUT] = "inputs",      [HLO_ROLE_OPTIMIZER_STATE] = "update",
-        [HLO_ROLE_HYPER] = "inputs",         [HLO_ROLE_OTHER_STATE] = "inputs"};
+    static const char *const roots[HLO_ROLE_COUNT] = {[HLO_ROLE_VARIABLE] = "forward",
+                                                      [HLO_ROLE_INPUT] = "inputs",
+                                                      [HLO_ROLE_OPTIMIZER_STATE] = "update",
+                                                      [HLO_ROLE_HYPER] = "inputs",
+                                                      [HLO_ROLE_OTHER_STATE] = "inputs"};
     struct tree *t = b->t;
     hlo_id id = t->problem->m->value_instruction[r->value];
     const char *root = roots[r->role];
@@ -202,7 +205,8 @@ static bool place_all(struct building *b)
     for (hlo_id id = 0; id < p->m->count; id++)
         b->t->node_of[id] = TREE_NONE;
     for (hlo_id id = 0; id < p->m->count; id++) { /* modules in the order they are computed in */
-        if (hlo_at(p->m, id)->opcode == HLO_OP_PARAMETER && hlo_at(p->m, id)->computation == p->m->entry)
+        if (hlo_at(p->m, id)->opcode == HLO_OP_PARAMETER &&
+            hlo_at(p->m, id)->computation == p->m->entry)
             continue;
         b->t->node_of[id] = place_instruction(b, id);
         if (b->t->node_of[id] == TREE_NONE)
@@ -282,7 +286,9 @@ static void hash_nodes(struct tree *t)
         t->nodes[node->parent].below += node->below;
         if (node->begins < t->nodes[node->parent].begins)
             t->nodes[node->parent].begins = node->begins;
-        t->nodes[node->parent].hash += mem_hash(&node->hash, sizeof node->hash, node->number < 0 ? mem_hash(node->name, strlen(node->name), 0) : 0);
+        t->nodes[node->parent].hash +=
+            mem_hash(&node->hash, sizeof node->hash,
+                     node->number < 0 ? mem_hash(node->name, strlen(node->name), 0) : 0);
     }
 }
 
@@ -304,12 +310,14 @@ static int by_number(const void *a, const void *b)
 }
 
 /* "layer 3" without its number, "layers 0–2, 5" of several. */
-static void name_series(char out[static TREE_NAME_ROOM], const char *layer, const int *numbers, int count)
+static void name_series(char out[static TREE_NAME_ROOM], const char *layer, const int *numbers,
+                        int count)
 {
     size_t size = strcspn(layer, " ");
     bool plural = !strncmp(layer, "layer ", 6) || !strncmp(layer, "block ", 6);
 
-    size = (size_t)snprintf(out, TREE_NAME_ROOM, "%.*s%s", (int)(size < 24 ? size : 24), layer, plural ? "s" : "");
+    size = (size_t)snprintf(out, TREE_NAME_ROOM, "%.*s%s", (int)(size < 24 ? size : 24), layer,
+                            plural ? "s" : "");
     for (int i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && numbers[end] == numbers[end - 1] + 1;)
             end++;
@@ -317,7 +325,8 @@ static void name_series(char out[static TREE_NAME_ROOM], const char *layer, cons
             snprintf(out + size, TREE_NAME_ROOM - size, " ..");
             return;
         }
-        size += (size_t)snprintf(out + size, TREE_NAME_ROOM - size, "%s%d", i ? ", " : " ", numbers[i]);
+        size +=
+            (size_t)snprintf(out + size, TREE_NAME_ROOM - size, "%s%d", i ? ", " : " ", numbers[i]);
         if (end - i > 1)
             size += (size_t)snprintf(out + size, TREE_NAME_ROOM - size, "–%d", numbers[end - 1]);
     }
@@ -435,7 +444,8 @@ int tree_new(const struct problem *p, struct tree **out, struct err *e)
     str_release(&b.scope);
     if (!ok) {
         tree_free(t);
-        return err_set(e, ERR_MEMORY, "not enough memory for the tree of %u instructions", p->m->count);
+        return err_set(e, ERR_MEMORY, "not enough memory for the tree of %u instructions",
+                       p->m->count);
     }
     set_depths(t, t->first_root, 0);
     *out = t;
@@ -498,7 +508,8 @@ static void mark_node(struct tree *t, const struct watch *w, struct tree_node *n
         open |= status == -1;
         split |= status == 1;
         next |= w->position != MOVE_NONE && move == w->position;
-        node->differs |= move != MOVE_NONE && w->best && w->exact && w->move[move].best != w->move[move].exact;
+        node->differs |=
+            move != MOVE_NONE && w->best && w->exact && w->move[move].best != w->move[move].exact;
     }
     node->mark = (uint8_t)(!any || node->first_child != TREE_NONE ? TREE_MIXED
                            : next                                 ? TREE_NEXT
@@ -535,7 +546,8 @@ static void sum_wave(struct tree *t, const struct watch *w, int n)
 
 static void read_wave(struct tree *t, const struct watch *w)
 {
-    if (t->has_wave == (w->wave.steps > 0) && (!t->has_wave || t->wave_decision == w->wave.decision))
+    if (t->has_wave == (w->wave.steps > 0) &&
+        (!t->has_wave || t->wave_decision == w->wave.decision))
         return;
     t->has_wave = w->wave.steps > 0;
     t->wave_decision = w->wave.decision;

@@ -53,7 +53,8 @@ static void add_node(struct tree_rows *r, int n)
 bool tree_rows_matches(const struct tree_rows *r, hlo_id id, const struct match *pattern)
 {
     const struct hlo_module *m = r->tree->problem->m;
-    return match_any(pattern, tree_instruction_name(r->tree, id), hlo_name(m, id), hlo_meta(m, id)->op_name);
+    return match_any(pattern, tree_instruction_name(r->tree, id), hlo_name(m, id),
+                     hlo_meta(m, id)->op_name);
 }
 
 /* What matches a filter, folded or not, below the modules that hold it. */
@@ -78,7 +79,8 @@ static void add_matching(struct tree_rows *r, int n, const struct match *filter)
 void tree_rows_make(struct tree_rows *r, const struct match *filter)
 {
     r->count = 0;
-    for (int n = r->tree ? r->tree->first_root : TREE_NONE; n != TREE_NONE; n = r->tree->nodes[n].next) {
+    for (int n = r->tree ? r->tree->first_root : TREE_NONE; n != TREE_NONE;
+         n = r->tree->nodes[n].next) {
         if (filter)
             add_matching(r, n, filter);
         else
@@ -118,8 +120,10 @@ static bool hides_instructions(const struct tree_rows *r, int n)
     return (r->open[n] || node->first_child == TREE_NONE) && r->shown[n] < node->telling;
 }
 
-/* The next of the nodes in sight, not tried yet, that count in the step; series stay shut. TREE_NONE: none. */
-static int next_to_open(const struct tree_rows *r, const bool *tried, bool (*is_wanted)(const struct tree_rows *, int))
+/* The next of the nodes in sight, not tried yet, that count in the step; series stay shut.
+ * TREE_NONE: none. */
+static int next_to_open(const struct tree_rows *r, const bool *tried,
+                        bool (*is_wanted)(const struct tree_rows *, int))
 {
     int best = TREE_NONE;
 
@@ -127,14 +131,15 @@ static int next_to_open(const struct tree_rows *r, const bool *tried, bool (*is_
         int n = r->row[i].node;
         const struct tree_node *node = &r->tree->nodes[n];
         bool own = r->row[i].instruction == HLO_NONE && !r->row[i].more;
-        if (own && !node->series && !tried[n] && node->ms >= OPEN_SHARE * r->tree->total_ms && is_wanted(r, n) &&
-            (best == TREE_NONE || opens_before(r->tree, n, best)))
+        if (own && !node->series && !tried[n] && node->ms >= OPEN_SHARE * r->tree->total_ms &&
+            is_wanted(r, n) && (best == TREE_NONE || opens_before(r->tree, n, best)))
             best = n;
     }
     return best;
 }
 
-/* Modules with modules in them, level by level; the forward pass even where there is no room for it. */
+/* Modules with modules in them, level by level; the forward pass even where there is no room for
+ * it. */
 static void open_modules(struct tree_rows *r, size_t height, bool *tried)
 {
     for (int n; r->count < height && (n = next_to_open(r, tried, is_module)) != TREE_NONE;) {
@@ -148,14 +153,17 @@ static void open_modules(struct tree_rows *r, size_t height, bool *tried)
     }
 }
 
-/* Then instructions, until the panel is full: some of each node at least, and a row that counts the rest. */
+/* Then instructions, until the panel is full: some of each node at least, and a row that counts the
+ * rest. */
 static void open_instructions(struct tree_rows *r, size_t height, bool *tried)
 {
     enum { SOME = 3 };
 
     memset(tried, 0, (size_t)r->tree->count * sizeof *tried);
-    for (int n; r->count + SOME < height && (n = next_to_open(r, tried, hides_instructions)) != TREE_NONE;) {
-        uint32_t spare = (uint32_t)(height - r->count) - !r->open[n], telling = r->tree->nodes[n].telling;
+    for (int n; r->count + SOME < height &&
+                (n = next_to_open(r, tried, hides_instructions)) != TREE_NONE;) {
+        uint32_t spare = (uint32_t)(height - r->count) - !r->open[n],
+                 telling = r->tree->nodes[n].telling;
         tried[n] = r->open[n] = true;
         r->shown[n] = telling < spare ? telling : spare;
         tree_rows_make(r, NULL);
@@ -229,7 +237,8 @@ static uint64_t path_of(const struct tree *t, int n)
 
 void *tree_rows_remember(const struct tree_rows *r)
 {
-    struct memory *m = r->tree ? mem_try(1, sizeof *m + (size_t)r->tree->count * sizeof *m->node) : NULL;
+    struct memory *m =
+        r->tree ? mem_try(1, sizeof *m + (size_t)r->tree->count * sizeof *m->node) : NULL;
 
     if (!m)
         return NULL;

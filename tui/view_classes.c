@@ -27,14 +27,15 @@ struct classes_view {
     int row_count;
     bool unfolded; /* every decision a row of its own */
     enum sort sort;
-    const struct problem *priced; /* that `reduces` is of; only compared */
+    const struct problem *priced;  /* that `reduces` is of; only compared */
     struct class_reduces *reduces; /* [classes]; NULL: out of memory */
     char title[32];
 };
 
 enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
 static const struct action classes_actions[] = {
-    [CLASSES_OPEN] = {"open", "in this panel", "members and conflicts", "members", "Enter or l or Right", NULL},
+    [CLASSES_OPEN] = {"open", "in this panel", "members and conflicts", "members",
+                      "Enter or l or Right", NULL},
     [CLASSES_FOLD] = {"fold", "in this panel", "fold series", NULL, "x", NULL},
     [CLASSES_SORT] = {"sort", "in this panel", "sort by the next column", "sort", "s", NULL},
 };
@@ -71,8 +72,10 @@ static struct figures sum(const struct classes_view *v, const struct watch *w, s
 static double key_of(const struct classes_view *v, const struct watch *w, struct row r)
 {
     struct figures f = sum(v, w, r);
-    const double keys[SORTS] = {
-        [SORT_ORDER] = 0, [SORT_SAVES] = f.saves_ms, [SORT_REDUCES] = f.reduces, [SORT_DIMS] = f.dims};
+    const double keys[SORTS] = {[SORT_ORDER] = 0,
+                                [SORT_SAVES] = f.saves_ms,
+                                [SORT_REDUCES] = f.reduces,
+                                [SORT_DIMS] = f.dims};
     return keys[v->sort];
 }
 
@@ -82,7 +85,8 @@ static int by_key(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key ? -1 : 1) : x->first - y->first;
 }
 
-/* Figures they are sorted by are of the problem, not of the plan: rows stand still while it searches. */
+/* Figures they are sorted by are of the problem, not of the plan: rows stand still while it
+ * searches. */
 static void make_rows(struct classes_view *v, const struct watch *w, const struct match *filter)
 {
     free(v->rows);
@@ -90,7 +94,8 @@ static void make_rows(struct classes_view *v, const struct watch *w, const struc
     v->row_count = 0;
     v->moves = w->moves;
     for (int n = 0, end; n < w->move_count; n = end) {
-        for (end = n + 1; !v->unfolded && end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem);)
+        for (end = n + 1;
+             !v->unfolded && end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem);)
             end++;
         struct row r = {.first = n, .count = end - n};
         r.key = key_of(v, w, r);
@@ -152,10 +157,15 @@ static void close_classes(struct panel *p)
 }
 
 /* "1", "0", "·", or "3/6" of a series. */
-static int draw_share(const struct pane *p, int x, int y, uint32_t part, uint32_t of, unsigned style)
+static int draw_share(const struct pane *p, int x, int y, uint32_t part, uint32_t of,
+                      unsigned style)
 {
     if (part == of || part == 0)
-        return pane_text(p, x, y, style ? style : part ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, part ? "1" : "0");
+        return pane_text(p, x, y,
+                         style  ? style
+                         : part ? ROLE_CHOICE_1 | BOLD
+                                : ROLE_CHOICE_0,
+                         part ? "1" : "0");
     x = pane_format(p, x, y, style ? style : ROLE_CHOICE_1 | BOLD, "%u", part);
     return pane_format(p, x, y, ROLE_DIM, "/%u", of);
 }
@@ -202,7 +212,8 @@ static struct columns columns_for(int width, int widest)
     return c;
 }
 
-static void draw_row(const struct classes_view *v, const struct watch *w, const struct pane *p, int y, struct row r, const struct columns *c)
+static void draw_row(const struct classes_view *v, const struct watch *w, const struct pane *p,
+                     int y, struct row r, const struct columns *c)
 {
     struct figures f = sum(v, w, r);
     char name[NAME_ROOM], text[UNITS_ROOM];
@@ -216,7 +227,8 @@ static void draw_row(const struct classes_view *v, const struct watch *w, const 
     if (c->best && w->best)
         draw_share(p, c->best, y, f.best, f.classes, f.pinned ? ROLE_PIN | BOLD : 0);
     char brief[NAME_ROOM];
-    pane_text(p, c->name, y, ROLE_TEXT, watch_short_name(brief, sizeof brief, name, c->name_end - c->name));
+    pane_text(p, c->name, y, ROLE_TEXT,
+              watch_short_name(brief, sizeof brief, name, c->name_end - c->name));
     if (c->dims)
         pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
     pane_right_ms(p, c->saves, y, ROLE_TEXT, f.saves_ms);
@@ -227,7 +239,8 @@ static void draw_row(const struct classes_view *v, const struct watch *w, const 
 static void draw_title(const struct pane *p, int end, const char *title, bool is_sorted)
 {
     if (end)
-        pane_right_format(p, end, 0, is_sorted ? ROLE_TITLE | BOLD : ROLE_DIM, "%s%s", is_sorted ? "▾" : "", title);
+        pane_right_format(p, end, 0, is_sorted ? ROLE_TITLE | BOLD : ROLE_DIM, "%s%s",
+                          is_sorted ? "▾" : "", title);
 }
 
 static void draw_titles(const struct pane *p, const struct columns *c, enum sort sort)
@@ -280,7 +293,8 @@ static void head_classes(const struct panel *p, struct head *h, char *note, size
 {
     struct classes_view *v = p->state;
     const struct watch *w = p->scene->watch;
-    static const char *const sorts[SORTS] = {"by group size", "by saves ms", "by reduces", "by dims"};
+    static const char *const sorts[SORTS] = {"by group size", "by saves ms", "by reduces",
+                                             "by dims"};
     uint32_t dims = 0, classes = 0;
 
     for (int n = 0; w && n < w->move_count; n++) {
@@ -449,11 +463,12 @@ static void message_classes(const struct panel *p, char *out, size_t room)
     const struct game_move *g = &w->moves->items[move];
     const struct class_info *info = &w->problem->classes.info[w->moves->pool[g->classes]];
     if (m->classes > 1)
-        snprintf(out, room, "%s: %u classes of %u dims of variables each, decided alike", m->name, m->classes,
-                 info->var_dims);
+        snprintf(out, room, "%s: %u classes of %u dims of variables each, decided alike", m->name,
+                 m->classes, info->var_dims);
     else
-        snprintf(out, room, "%s: %u dims of variables, %s of values, size %s", m->name, info->var_dims,
-                 units_count(values, info->dim_count), units_count(size, info->least));
+        snprintf(out, room, "%s: %u dims of variables, %s of values, size %s", m->name,
+                 info->var_dims, units_count(values, info->dim_count),
+                 units_count(size, info->least));
 }
 
 static const struct list *list_here(const struct panel *p)
@@ -468,7 +483,8 @@ const struct panel_ops view_classes = {
     .place = PLACE_LAYOUT,
     .id = PANEL_CLASSES,
     .keys = &classes_keys,
-    .hints = "run decide pin backtrack undo why +plans=views command export search sort down=row zoom help",
+    .hints = "run decide pin backtrack undo why +plans=views command export search sort down=row "
+             "zoom help",
     .size = sizeof(struct classes_view),
     .open = open_classes,
     .close = close_classes,

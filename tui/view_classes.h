@@ -1,4 +1,5 @@
-/* tui/view_classes.h - panel 2: the decisions, what they are now, in the best plan, and what they save. */
+/* tui/view_classes.h - panel 2: the decisions, what they are now, in the best plan, and what they
+ * save. */
 #ifndef AUTOMAP_TUI_VIEW_CLASSES_H
 #define AUTOMAP_TUI_VIEW_CLASSES_H
 

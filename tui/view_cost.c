@@ -1,5 +1,5 @@
-/* Panel 8: the step time of the plan on screen by phase; Enter opens a part into its own: layers, then
- * operations, then instructions, and of all-reduces the classes that make them. */
+/* Panel 8: the step time of the plan on screen by phase; Enter opens a part into its own: layers,
+ * then operations, then instructions, and of all-reduces the classes that make them. */
 #include "tui/view_cost.h"
 
 #include "engine/units.h"
@@ -12,14 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 4, BESIDE = 150, TABLE = 100 }; /* columns from which the parts of a row stand beside it */
+enum {
+    DEPTH = 4,
+    BESIDE = 150,
+    TABLE = 100
+}; /* columns from which the parts of a row stand beside it */
 
 struct cost {
     struct cost_split split;
     struct cost_filter filters[DEPTH]; /* opened, from outside in */
     int64_t cursors[DEPTH];            /* where the cursor was when it was opened */
     int depth;
-    enum cost_key key;                 /* grouped by */
+    enum cost_key key; /* grouped by */
     struct cost_group *groups;
     size_t group_count;
     struct cost_group sum;
@@ -30,9 +34,11 @@ struct cost {
 
 enum { COST_OPEN, COST_BACK, COST_KEY };
 static const struct action cost_actions[] = {
-    [COST_OPEN] = {"open", "in this panel", "open a part, close it", "open", "Enter or l or Right", NULL},
+    [COST_OPEN] = {"open", "in this panel", "open a part, close it", "open", "Enter or l or Right",
+                   NULL},
     [COST_BACK] = {"back", "in this panel", NULL, NULL, "h or Left or Backspace", NULL},
-    [COST_KEY] = {"group", "in this panel", "by phase, layer, operation, class, instruction", "group by", "o", NULL},
+    [COST_KEY] = {"group", "in this panel", "by phase, layer, operation, class, instruction",
+                  "group by", "o", NULL},
 };
 static const struct key_table cost_keys = {"cost", cost_actions, 3};
 
@@ -60,7 +66,8 @@ static void group(struct panel *p)
     v->group_count = 0;
     v->stale = false;
     v->sum = (struct cost_group){0};
-    if (cost_split_group(&v->split, v->filters, v->depth, v->key, &v->groups, &v->group_count, &e)) {
+    if (cost_split_group(&v->split, v->filters, v->depth, v->key, &v->groups, &v->group_count,
+                         &e)) {
         app_say_err(p->scene->app, &e);
         return;
     }
@@ -111,7 +118,8 @@ static void close_cost(struct panel *p)
 
 /* ---- the summary: where the panel is one of many ---- */
 
-static void draw_bar(const struct pane *p, int y, int from, int to, double ms, double most, unsigned role)
+static void draw_bar(const struct pane *p, int y, int from, int to, double ms, double most,
+                     unsigned role)
 {
     if (to - from >= 4 && most > 0)
         pane_bar(p, from, y, to - from, ms / most, role);
@@ -119,7 +127,8 @@ static void draw_bar(const struct pane *p, int y, int from, int to, double ms, d
 
 static int draw_phases(const struct cost *v, const struct pane *p, int y, bool network, double most)
 {
-    const int name = p->width >= 50 ? 12 : 9, ms_end = name + 18, tail = p->width >= 56 ? p->width - 16 : p->width;
+    const int name = p->width >= 50 ? 12 : 9, ms_end = name + 18,
+              tail = p->width >= 56 ? p->width - 16 : p->width;
     bool first = true;
 
     for (size_t n = 0; n < v->group_count; n++) {
@@ -135,7 +144,8 @@ static int draw_phases(const struct cost *v, const struct pane *p, int y, bool n
         pane_right_ms(p, ms_end, y, ROLE_TEXT, ms);
         draw_bar(p, y, ms_end + 1, tail - 1, ms, most, network ? ROLE_PLOT_1 : ROLE_PLOT_0);
         if (network && tail < p->width)
-            pane_right_format(p, p->width, y, ROLE_DIM, "%s, %s", units_count(count, (int64_t)(g->reduces + 0.5)),
+            pane_right_format(p, p->width, y, ROLE_DIM, "%s, %s",
+                              units_count(count, (int64_t)(g->reduces + 0.5)),
                               units_bytes(bytes, g->bytes));
         y++;
     }
@@ -157,17 +167,20 @@ static void draw_summary(const struct cost *v, const struct watch *w, const stru
     pane_text(p, name, y, ROLE_TEXT | BOLD, "step");
     pane_right_ms(p, name + 18, y, ROLE_TEXT | BOLD, step);
     if (p->width >= 56)
-        pane_right_format(p, p->width, y, ROLE_DIM, "%s, %s", units_count(count, (int64_t)(v->sum.reduces + 0.5)),
+        pane_right_format(p, p->width, y, ROLE_DIM, "%s, %s",
+                          units_count(count, (int64_t)(v->sum.reduces + 0.5)),
                           units_bytes(bytes, v->sum.bytes));
     if (y + 3 > p->height || step <= 0)
         return;
     const double *b = w->memory.bytes;
     double state = b[MEMORY_PARAMETERS] + b[MEMORY_OPTIMIZER], limit = watch_memory_limit(w);
     pane_text(p, 0, y + 2, ROLE_DIM, "devices");
-    pane_format(p, name, y + 2, ROLE_TEXT, "%s, busy %.0f %%, links %.0f %%", units_count(count, w->problem->cluster.devices),
-                v->sum.compute_ms / step * 100, v->sum.network_ms / step * 100);
+    pane_format(p, name, y + 2, ROLE_TEXT, "%s, busy %.0f %%, links %.0f %%",
+                units_count(count, w->problem->cluster.devices), v->sum.compute_ms / step * 100,
+                v->sum.network_ms / step * 100);
     pane_text(p, 0, y + 3, ROLE_DIM, "memory");
-    pane_format(p, name, y + 3, ROLE_TEXT, "%s state + %s others, of %.4g GB", units_number(count, state / 1e9, 2),
+    pane_format(p, name, y + 3, ROLE_TEXT, "%s state + %s others, of %.4g GB",
+                units_number(count, state / 1e9, 2),
                 units_number(bytes, (w->memory.peak - state) / 1e9, 2), limit / 1e9);
 }
 
@@ -234,15 +247,18 @@ static void draw_ms(const struct pane *p, int end, int y, unsigned style, double
         pane_right_ms(p, end, y, style, ms);
 }
 
-static void draw_group(const struct cost *v, const struct pane *p, int y, const struct cost_group *g, const char *name,
-                       const struct columns *c, unsigned style)
+static void draw_group(const struct cost *v, const struct pane *p, int y,
+                       const struct cost_group *g, const char *name, const struct columns *c,
+                       unsigned style)
 {
     double ms = g->compute_ms + g->network_ms, all = v->sum.compute_ms + v->sum.network_ms;
     double first = v->group_count ? v->groups[0].compute_ms + v->groups[0].network_ms : 0;
     char text[UNITS_ROOM];
 
     for (size_t n = 1; v->key == COST_BY_PHASE && n < v->group_count; n++)
-        first = v->groups[n].compute_ms + v->groups[n].network_ms > first ? v->groups[n].compute_ms + v->groups[n].network_ms : first;
+        first = v->groups[n].compute_ms + v->groups[n].network_ms > first
+                    ? v->groups[n].compute_ms + v->groups[n].network_ms
+                    : first;
     pane_cut(p, 0, y, c->name_end, style, name);
     pane_right_ms(p, c->total, y, style, ms);
     draw_ms(p, c->compute, y, style, g->compute_ms);
@@ -252,8 +268,8 @@ static void draw_group(const struct cost *v, const struct pane *p, int y, const 
     if (c->bar && style == ROLE_TEXT && first > 0) {
         int compute = (int)(g->compute_ms / first * c->bar + 0.5);
         pane_bar(p, c->share + 2, y, c->bar, g->compute_ms / first, ROLE_PLOT_0);
-        pane_bar(p, c->share + 2 + compute, y, c->bar - compute, g->network_ms / first / (1 - (double)compute / c->bar + 1e-9),
-                 ROLE_PLOT_1);
+        pane_bar(p, c->share + 2 + compute, y, c->bar - compute,
+                 g->network_ms / first / (1 - (double)compute / c->bar + 1e-9), ROLE_PLOT_1);
     }
     if (c->reduces && g->reduces > 0) {
         pane_right(p, c->reduces, y, style, units_count(text, (int64_t)(g->reduces + 0.5)));
@@ -272,7 +288,8 @@ static void draw_table(struct panel *p, const struct pane *pane)
 
     draw_titles(v, pane, &c);
     list_fit(&v->list, (int64_t)v->group_count, rows > 0 ? rows : 1);
-    int64_t end = v->list.top + v->list.rows < v->list.count ? v->list.top + v->list.rows : v->list.count;
+    int64_t end =
+        v->list.top + v->list.rows < v->list.count ? v->list.top + v->list.rows : v->list.count;
     for (int64_t n = v->list.top; n < end; n++) {
         int y = 1 + (int)(n - v->list.top);
         cost_group_name(w, v->key, v->groups[n].value, v->name, sizeof v->name);
@@ -287,7 +304,8 @@ static void draw_table(struct panel *p, const struct pane *pane)
     }
     int last = 1 + (int)(end - v->list.top);
     char more[48];
-    snprintf(more, sizeof more, end < v->list.count ? "all, %lld more" : "all", (long long)(v->list.count - end));
+    snprintf(more, sizeof more, end < v->list.count ? "all, %lld more" : "all",
+             (long long)(v->list.count - end));
     if (last < pane->height)
         draw_group(v, pane, last, &v->sum, more, &c, ROLE_DIM);
 }
@@ -335,20 +353,23 @@ static void draw_parts_of(struct panel *p, const struct pane *pane)
     memcpy(inner.filters, v->filters, sizeof inner.filters);
     inner.filters[inner.depth++] = (struct cost_filter){v->key, g->value};
     inner.key = next_key(&inner, v->key, g);
-    if (cost_split_group(&inner.split, inner.filters, inner.depth, inner.key, &inner.groups, &inner.group_count, &e))
+    if (cost_split_group(&inner.split, inner.filters, inner.depth, inner.key, &inner.groups,
+                         &inner.group_count, &e))
         return; /* no memory: the table alone */
     add_up(&inner);
     snprintf(title, sizeof title, "%.120s, by %s", name, cost_key_names[inner.key]);
     pane_text(pane, 0, 0, ROLE_TITLE | BOLD, title);
     struct pane body = pane_part(pane, 0, 1, pane->width, pane->height - 1);
     draw_titles(&inner, &body, &c);
-    int rows = body.height - 2, shown = (int)inner.group_count < rows ? (int)inner.group_count : rows;
+    int rows = body.height - 2,
+        shown = (int)inner.group_count < rows ? (int)inner.group_count : rows;
     for (int y = 0; y < shown; y++) {
         cost_group_name(w, inner.key, inner.groups[y].value, name, sizeof name);
         draw_group(&inner, &body, y + 1, &inner.groups[y], name, &c, ROLE_TEXT);
     }
     char more[48];
-    snprintf(more, sizeof more, (size_t)shown < inner.group_count ? "all, %zu more" : "all", inner.group_count - (size_t)shown);
+    snprintf(more, sizeof more, (size_t)shown < inner.group_count ? "all, %zu more" : "all",
+             inner.group_count - (size_t)shown);
     draw_group(&inner, &body, shown + 1, &inner.sum, more, &c, ROLE_DIM);
     free(inner.groups);
 }
@@ -397,7 +418,8 @@ static void head_cost(const struct panel *p, struct head *h, char *note, size_t 
         size += (size_t)snprintf(path + size, sizeof path - size, "%s%s", n ? " › " : "",
                                  text_cut_middle(cut, sizeof cut, name, 20));
     }
-    snprintf(note, room, "%s%s%s · ms", w->best ? "best plan" : "all whole", size ? " · " : "", path);
+    snprintf(note, room, "%s%s%s · ms", w->best ? "best plan" : "all whole", size ? " · " : "",
+             path);
     if (utf8_text_columns(note) + 12 > p->width)
         snprintf(note, room, "%s", size ? path : "ms");
     h->note = note;
@@ -408,7 +430,8 @@ static void head_cost(const struct panel *p, struct head *h, char *note, size_t 
 static void open_part(struct panel *p)
 {
     struct cost *v = p->state;
-    const struct cost_group *g = (size_t)v->list.cursor < v->group_count ? &v->groups[v->list.cursor] : NULL;
+    const struct cost_group *g =
+        (size_t)v->list.cursor < v->group_count ? &v->groups[v->list.cursor] : NULL;
 
     if (!g)
         return;
@@ -503,7 +526,9 @@ static int move_here(const struct panel *p)
         return MOVE_NONE;
     if (v->key == COST_BY_INSTRUCTION)
         return watch_move_of_instruction(w, g->value);
-    return v->key == COST_BY_CLASS && g->value < w->problem->classes.count ? watch_move_of(w, g->value) : MOVE_NONE;
+    return v->key == COST_BY_CLASS && g->value < w->problem->classes.count
+               ? watch_move_of(w, g->value)
+               : MOVE_NONE;
 }
 
 static const char *name_here(const struct panel *p)
@@ -511,7 +536,9 @@ static const char *name_here(const struct panel *p)
     struct cost *v = p->state;
     const struct cost_group *g = here(p);
 
-    return g && p->scene->watch ? cost_group_name(p->scene->watch, v->key, g->value, v->name, sizeof v->name) : NULL;
+    return g && p->scene->watch
+               ? cost_group_name(p->scene->watch, v->key, g->value, v->name, sizeof v->name)
+               : NULL;
 }
 
 static void message_cost(const struct panel *p, char *out, size_t room)
@@ -529,11 +556,13 @@ static void message_cost(const struct panel *p, char *out, size_t room)
         cost_explain(w, g->value, how, sizeof how);
         snprintf(out, room, "%s: %s%s", name, how, g->reduces > 0 ? "; and its all-reduces" : "");
     } else if (g->reduces > 0) {
-        snprintf(out, room, "%s: %s computing, %s in %s all-reduce%s of %s. Enter opens it.", name, units_ms(ms, g->compute_ms),
-                 units_ms(network, g->network_ms), units_number(count, g->reduces, 0), g->reduces > 1.5 ? "s" : "", units_bytes(bytes, g->bytes));
+        snprintf(out, room, "%s: %s computing, %s in %s all-reduce%s of %s. Enter opens it.", name,
+                 units_ms(ms, g->compute_ms), units_ms(network, g->network_ms),
+                 units_number(count, g->reduces, 0), g->reduces > 1.5 ? "s" : "",
+                 units_bytes(bytes, g->bytes));
     } else {
-        snprintf(out, room, "%s: %s in %s instructions. Enter opens it.", name, units_ms(ms, g->compute_ms),
-                 units_count(count, g->instructions));
+        snprintf(out, room, "%s: %s in %s instructions. Enter opens it.", name,
+                 units_ms(ms, g->compute_ms), units_count(count, g->instructions));
     }
 }
 

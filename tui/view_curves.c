@@ -19,7 +19,7 @@ enum { SMOOTHINGS = sizeof smoothings / sizeof *smoothings };
 struct curves {
     double *x, *y, *mean, *best; /* [SERIES_POINTS] */
     double *best_x;
-    int smoothing;               /* of smoothings */
+    int smoothing; /* of smoothings */
     bool log_flipped;
 };
 
@@ -103,9 +103,26 @@ static void draw_reward(struct panel *p, const struct pane *pane)
     copy_series(&s->best_ms, v->best_x, v->best);
     plot_smooth(v->mean, v->y, s->reward.count, weight_of(v, s->reward.count));
     struct plot_series series[] = {
-        {.y = v->y, .x = v->x, .count = s->reward.count, .kind = PLOT_DOTS, .role = ROLE_PLOT_4, .sign = '.'},
-        {.y = v->mean, .x = v->x, .count = s->reward.count, .kind = PLOT_LINE, .role = ROLE_PLOT_0, .sign = '*', .name = "mean"},
-        {.y = v->best, .x = v->best_x, .count = s->best_ms.count, .kind = PLOT_STEPS, .role = ROLE_PLOT_2, .sign = '+', .name = "best"},
+        {.y = v->y,
+         .x = v->x,
+         .count = s->reward.count,
+         .kind = PLOT_DOTS,
+         .role = ROLE_PLOT_4,
+         .sign = '.'},
+        {.y = v->mean,
+         .x = v->x,
+         .count = s->reward.count,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_0,
+         .sign = '*',
+         .name = "mean"},
+        {.y = v->best,
+         .x = v->best_x,
+         .count = s->best_ms.count,
+         .kind = PLOT_STEPS,
+         .role = ROLE_PLOT_2,
+         .sign = '+',
+         .name = "best"},
     };
     struct plot plot = {
         .series = series,
@@ -131,16 +148,27 @@ static void draw_loss(struct panel *p, const struct pane *pane)
     const struct watch *w = p->scene->watch;
 
     if (!w || w->shot->loss_curve.count == 0) {
-        say_empty(p, pane, w && w->shot->options.algorithm != SEARCH_DQN ? "this search learns nothing"
-                                                                          : "the learner collects first");
+        say_empty(p, pane,
+                  w && w->shot->options.algorithm != SEARCH_DQN ? "this search learns nothing"
+                                                                : "the learner collects first");
         return;
     }
     const struct snapshot *s = w->shot;
     copy_series(&s->loss_curve, v->x, v->y);
     plot_smooth(v->mean, v->y, s->loss_curve.count, weight_of(v, s->loss_curve.count));
     struct plot_series series[] = {
-        {.y = v->y, .x = v->x, .count = s->loss_curve.count, .kind = PLOT_DOTS, .role = ROLE_PLOT_4, .sign = '.'},
-        {.y = v->mean, .x = v->x, .count = s->loss_curve.count, .kind = PLOT_LINE, .role = ROLE_PLOT_1, .sign = '*'},
+        {.y = v->y,
+         .x = v->x,
+         .count = s->loss_curve.count,
+         .kind = PLOT_DOTS,
+         .role = ROLE_PLOT_4,
+         .sign = '.'},
+        {.y = v->mean,
+         .x = v->x,
+         .count = s->loss_curve.count,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_1,
+         .sign = '*'},
     };
     struct plot plot = {
         .series = series,
@@ -202,10 +230,12 @@ static void message_reward(const struct panel *p, char *out, size_t room)
     char ms[UNITS_ROOM];
 
     if (w && w->best && !w->best->fits)
-        snprintf(out, room, "best %.3f: over the memory limit, below all that fits", w->best->score);
+        snprintf(out, room, "best %.3f: over the memory limit, below all that fits",
+                 w->best->score);
     else if (w && w->best && w->exact)
         snprintf(out, room, "best %.3f, %s %.3f, in ln(baseline %s / step)", w->best->score,
-                 w->exact->proven ? "optimum" : "exact", w->exact->score, units_ms(ms, w->shot->baseline_ms));
+                 w->exact->proven ? "optimum" : "exact", w->exact->score,
+                 units_ms(ms, w->shot->baseline_ms));
 }
 
 static void message_loss(const struct panel *p, char *out, size_t room)
@@ -216,9 +246,9 @@ static void message_loss(const struct panel *p, char *out, size_t room)
                  (unsigned long long)w->shot->updates);
 }
 
-#define CURVES(which)                                                                              \
-    .place = PLACE_LAYOUT, .size = sizeof(struct curves), .open = open_curves,                     \
-    .close = close_curves, .act = act_curves, .draw = draw_##which, .head = head_##which,          \
+#define CURVES(which)                                                                     \
+    .place = PLACE_LAYOUT, .size = sizeof(struct curves), .open = open_curves,            \
+    .close = close_curves, .act = act_curves, .draw = draw_##which, .head = head_##which, \
     .keys = &which##_keys, .message = message_##which
 
 const struct panel_ops view_reward = {

@@ -1,4 +1,5 @@
-/* tui/view_curves.h - panels 4 and 5: reward and loss of the search so far, with marks of a person's acts. */
+/* tui/view_curves.h - panels 4 and 5: reward and loss of the search so far, with marks of a
+ * person's acts. */
 #ifndef AUTOMAP_TUI_VIEW_CURVES_H
 #define AUTOMAP_TUI_VIEW_CURVES_H
 

@@ -14,9 +14,11 @@
 
 enum { DECISION_BACK, DECISION_FORWARD, DECISION_PLAY };
 static const struct action decision_actions[] = {
-    [DECISION_BACK] = {"wave-back", "in this panel", "last wave, one step back, on", "wave", "h or Left", "Left"},
+    [DECISION_BACK] = {"wave-back", "in this panel", "last wave, one step back, on", "wave",
+                       "h or Left", "Left"},
     [DECISION_FORWARD] = {"wave-on", "in this panel", NULL, NULL, "l or Right", "Right"},
-    [DECISION_PLAY] = {"wave-play", "in this panel", "last wave in slow motion", "play", "Enter", NULL},
+    [DECISION_PLAY] = {"wave-play", "in this panel", "last wave in slow motion", "play", "Enter",
+                       NULL},
 };
 static const struct key_table decision_keys = {"decision", decision_actions, 3};
 
@@ -56,7 +58,8 @@ static void draw_titles(const struct pane *p, const struct columns *c)
     pane_right(p, c->step, 0, ROLE_DIM, "step ms");
 }
 
-static void draw_answer(const struct watch *w, const struct pane *p, int y, int split, const struct columns *c)
+static void draw_answer(const struct watch *w, const struct pane *p, int y, int split,
+                        const struct columns *c)
 {
     const struct snapshot *s = w->shot;
     char text[UNITS_ROOM];
@@ -98,9 +101,11 @@ static void draw_margin(const struct watch *w, const struct pane *p, int y)
         return;
     }
     double margin = fabs((double)s->q[1] - (double)s->q[0]);
-    int size = snprintf(text, sizeof text, "margin %.3f%s", margin, margin < 0.005 ? ", not settled" : "");
+    int size =
+        snprintf(text, sizeof text, "margin %.3f%s", margin, margin < 0.005 ? ", not settled" : "");
     if (p->width >= 50 && s->epsilon > 0)
-        snprintf(text + size, sizeof text - (size_t)size, "; ε %.2f explores %.0f in 100", s->epsilon, s->epsilon * 100);
+        snprintf(text + size, sizeof text - (size_t)size, "; ε %.2f explores %.0f in 100",
+                 s->epsilon, s->epsilon * 100);
     pane_text(p, 0, y, ROLE_DIM, text);
 }
 
@@ -128,13 +133,14 @@ static void draw_wave(const struct watch *w, const struct pane *p, int y)
     int room = p->width - x - utf8_text_columns(tail) - 6;
     x = pane_text(p, x, y, ROLE_TEXT, watch_short_name(name, sizeof name, m->name, room));
     x = pane_text(p, x, y, ROLE_DIM, " = ");
-    x = pane_text(p, x, y, m->now == 1 ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, m->now == 1 ? "1" : "0");
+    x = pane_text(p, x, y, m->now == 1 ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0,
+                  m->now == 1 ? "1" : "0");
     x = pane_text(p, x, y, ROLE_CHANGED | BOLD, " ~");
     pane_text(p, x, y, ROLE_TEXT, tail);
 }
 
-/* The classes of the wave in order, as many as there is room for: what each became, where it met the
- * one decided. */
+/* The classes of the wave in order, as many as there is room for: what each became, where it met
+ * the one decided. */
 static void draw_wave_classes(const struct watch *w, const struct pane *p, int y)
 {
     const struct snapshot *s = w->shot;
@@ -150,10 +156,13 @@ static void draw_wave_classes(const struct watch *w, const struct pane *p, int y
         bool split = change->on & w->wave.axes;
         int at = ++y, end = p->width - 12;
         class_name(&w->names, change->class, name);
-        int x = pane_text(p, 11, at, split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, split ? "1" : "0");
+        int x =
+            pane_text(p, 11, at, split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, split ? "1" : "0");
         char brief[NAME_ROOM];
-        pane_text(p, x + 1, at, ROLE_TEXT, watch_short_name(brief, sizeof brief, name, end - x - 2));
-        pane_right_format(p, p->width, at, ROLE_DIM, "%s dims", units_count(count, c->info[change->class].dim_count));
+        pane_text(p, x + 1, at, ROLE_TEXT,
+                  watch_short_name(brief, sizeof brief, name, end - x - 2));
+        pane_right_format(p, p->width, at, ROLE_DIM, "%s dims",
+                          units_count(count, c->info[change->class].dim_count));
     }
     if (shown < s->wave_count)
         pane_format(p, 11, y + 1, ROLE_DIM, "%u more", s->wave_count - shown);
@@ -166,7 +175,8 @@ static void draw_open(const struct watch *w, const struct pane *p, int y)
 
     for (int n = 0; n < w->move_count; n++)
         open += w->move[n].now < 0;
-    snprintf(text, sizeof text, "%s, %d of %d decisions open", units_ms(ms, w->shot->step_ms), open, w->move_count);
+    snprintf(text, sizeof text, "%s, %d of %d decisions open", units_ms(ms, w->shot->step_ms), open,
+             w->move_count);
     draw_fact(p, y, "so far", text);
 }
 
@@ -187,8 +197,9 @@ static void draw_elsewhere(const struct watch *w, const struct pane *p, int y)
     if (w->relaxed)
         relaxed_job_look(w->relaxed, &relaxed);
     if (relaxed.plan && size < 100)
-        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s relaxed (bound %s)", size ? " · " : "",
-                                 units_plain_ms(ms, relaxed.plan->cost.step_ms), units_plain_ms(bound, relaxed.plan->bound_ms));
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s relaxed (bound %s)",
+                                 size ? " · " : "", units_plain_ms(ms, relaxed.plan->cost.step_ms),
+                                 units_plain_ms(bound, relaxed.plan->bound_ms));
     if (size)
         draw_fact(p, y, "elsewhere", text);
 }
@@ -231,7 +242,8 @@ static void draw_cursor(const struct watch *w, const struct pane *p, int move)
         draw_fact(p, y++, "best", answer(m->best, m->classes, a));
     if (w->exact)
         draw_fact(p, y++, w->exact->proven ? "optimum" : "exact", answer(m->exact, m->classes, a));
-    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms alone", units_change(change, -m->saves_ms, pane_ms_decimals(p)));
+    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms alone",
+             units_change(change, -m->saves_ms, pane_ms_decimals(p)));
     draw_fact(p, y++, "price", text);
     if (w->shot->state == LIVE_RUNNING && w->shot->epsilon > 0) {
         snprintf(text, sizeof text, "%.2f", w->shot->epsilon);
@@ -326,7 +338,8 @@ const struct panel_ops view_decision = {
     .place = PLACE_LAYOUT,
     .id = PANEL_DECISION,
     .keys = &decision_keys,
-    .hints = "run decide episode slower wave-back wave-play pin backtrack undo why +plans=views zoom command help",
+    .hints = "run decide episode slower wave-back wave-play pin backtrack undo why +plans=views "
+             "zoom command help",
     .size = sizeof(struct decision),
     .draw = draw_decision,
     .head = head_decision,

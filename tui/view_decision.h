@@ -1,5 +1,5 @@
-/* tui/view_decision.h - panel 6: the decision that comes next, or the one under the cursor: both answers with what
- * is known of them. */
+/* tui/view_decision.h - panel 6: the decision that comes next, or the one under the cursor: both
+ * answers with what is known of them. */
 #ifndef AUTOMAP_TUI_VIEW_DECISION_H
 #define AUTOMAP_TUI_VIEW_DECISION_H
 

@@ -19,16 +19,17 @@ struct devices {
     struct cost_traffic traffic;
     struct cost_group *by_class; /* that make all-reduces; the longest first, at most TOLD */
     struct cost_traffic *of_class;
-    size_t told, makers;         /* shown; in all */
+    size_t told, makers; /* shown; in all */
     bool stale;
-    int cursor;              /* device */
-    int top;                 /* first line in sight */
-    int per_row;             /* as drawn last */
+    int cursor;  /* device */
+    int top;     /* first line in sight */
+    int per_row; /* as drawn last */
 };
 
 enum { DEVICES_LEFT, DEVICES_RIGHT };
 static const struct action devices_actions[] = {
-    [DEVICES_LEFT] = {"left", "in this panel", "device to the left, right", NULL, "h or Left", "Left"},
+    [DEVICES_LEFT] = {"left", "in this panel", "device to the left, right", NULL, "h or Left",
+                      "Left"},
     [DEVICES_RIGHT] = {"right", "in this panel", NULL, NULL, "l or Right", "Right"},
 };
 static const struct key_table devices_keys = {"devices", devices_actions, 2};
@@ -121,8 +122,8 @@ static int lines_of(const struct cluster_group *g, int per)
 }
 
 /* A link, what goes over it in a step, how long that takes; the longest form that fits. */
-static void draw_link(const struct pane *p, int x, int y, const char *name, double rate, double bytes, double ms,
-                      double step_ms, bool network)
+static void draw_link(const struct pane *p, int x, int y, const char *name, double rate,
+                      double bytes, double ms, double step_ms, bool network)
 {
     char speed[UNITS_ROOM], sent[UNITS_ROOM], time[UNITS_ROOM], forms[4][256];
     const char *each = network ? "server" : "device";
@@ -131,7 +132,8 @@ static void draw_link(const struct pane *p, int x, int y, const char *name, doub
     units_bytes(sent, bytes);
     units_ms(time, ms);
     if (bytes > 0) {
-        snprintf(forms[0], sizeof forms[0], "%s %s   %s a %s each way   %s of a step", name, speed, sent, each, time);
+        snprintf(forms[0], sizeof forms[0], "%s %s   %s a %s each way   %s of a step", name, speed,
+                 sent, each, time);
         snprintf(forms[1], sizeof forms[1], "%s %s   %s   %s", name, speed, sent, time);
         snprintf(forms[2], sizeof forms[2], "%s %s %s", name, sent, time);
         snprintf(forms[3], sizeof forms[3], "%s", time);
@@ -151,12 +153,16 @@ static void draw_link(const struct pane *p, int x, int y, const char *name, doub
         char percent[UNITS_ROOM];
         double share = ms / step_ms;
         int bar = p->width - x - 12 < 20 ? p->width - x - 12 : 20;
-        pane_bar(p, x + 3, y, bar, share, share < 1. / 3 ? ROLE_HEAT_0 : share < 2. / 3 ? ROLE_HEAT_1 : ROLE_HEAT_2);
+        pane_bar(p, x + 3, y, bar, share,
+                 share < 1. / 3   ? ROLE_HEAT_0
+                 : share < 2. / 3 ? ROLE_HEAT_1
+                                  : ROLE_HEAT_2);
         pane_right(p, x + 3 + bar + 8, y, ROLE_DIM, units_percent(percent, share));
     }
 }
 
-static void draw_device(const struct panel *p, const struct pane *pane, int x, int y, int device, const struct cluster_device *type)
+static void draw_device(const struct panel *p, const struct pane *pane, int x, int y, int device,
+                        const struct cluster_device *type)
 {
     const struct devices *v = p->state;
     double peak = p->scene->watch->memory.peak, share = peak / type->memory_bytes;
@@ -182,7 +188,8 @@ struct walk {
     int line, server, device, cursor_line;
 };
 
-static void draw_server(struct panel *p, const struct pane *pane, const struct cluster_group *g, struct walk *k, bool last)
+static void draw_server(struct panel *p, const struct pane *pane, const struct cluster_group *g,
+                        struct walk *k, bool last)
 {
     const struct devices *v = p->state;
     const struct cluster *c = &p->scene->problem->cluster;
@@ -197,7 +204,8 @@ static void draw_server(struct panel *p, const struct pane *pane, const struct c
     if (pane->width >= 60)
         x = pane_format(pane, x + 2, y, ROLE_DIM, "%u × %s", g->devices, type->name);
     if (g->link.bandwidth > 0)
-        draw_link(pane, x + 3, y, g->link.name, g->link.bandwidth, v->traffic.inside_bytes, v->traffic.inside_ms,
+        draw_link(pane, x + 3, y, g->link.name, g->link.bandwidth, v->traffic.inside_bytes,
+                  v->traffic.inside_ms,
                   p->scene->watch->best ? p->scene->watch->best->cost.step_ms : 0, false);
     for (int i = 0; i < (int)g->devices; i++) {
         int row = k->line + 1 + i / per - v->top;
@@ -219,7 +227,8 @@ static void walk_servers(struct panel *p, const struct pane *pane, struct walk *
     *k = (struct walk){.line = 0};
     if (c->servers > 1) {
         if (v->top == 0)
-            draw_link(pane, 0, 0, "network", c->network, v->traffic.across_bytes, v->traffic.across_ms,
+            draw_link(pane, 0, 0, "network", c->network, v->traffic.across_bytes,
+                      v->traffic.across_ms,
                       p->scene->watch->best ? p->scene->watch->best->cost.step_ms : 0, true);
         k->line = 1;
     }
@@ -227,8 +236,10 @@ static void walk_servers(struct panel *p, const struct pane *pane, struct walk *
         for (uint32_t s = 0; s < c->group[g].count; s++) {
             int lines = lines_of(&c->group[g], per_row(pane));
             bool seen = k->line + lines > v->top && k->line < v->top + pane->height;
-            if (seen || (v->cursor >= k->device && v->cursor < k->device + (int)c->group[g].devices))
-                draw_server(p, seen ? pane : &nothing, &c->group[g], k, k->server == (int)c->servers - 1);
+            if (seen ||
+                (v->cursor >= k->device && v->cursor < k->device + (int)c->group[g].devices))
+                draw_server(p, seen ? pane : &nothing, &c->group[g], k,
+                            k->server == (int)c->servers - 1);
             if (!seen && v->cursor >= k->device && v->cursor < k->device + (int)c->group[g].devices)
                 k->cursor_line = k->line + 1 + (v->cursor - k->device) / per_row(pane);
             k->line += lines;
@@ -260,14 +271,16 @@ static void draw_filling(const struct panel *p, const struct pane *pane)
     pane_text(pane, 0, y, ROLE_TEXT, "all");
     pane_right_number(pane, 24, y, over ? ROLE_ERR : ROLE_TEXT, m->peak / 1e9, 2);
     pane_right(pane, 34, y, ROLE_DIM, units_percent(share, m->peak / limit));
-    pane_format(pane, 36, y, over ? ROLE_ERR : ROLE_OK, over ? "over %.4g" : "fits in %.4g", limit / 1e9);
+    pane_format(pane, 36, y, over ? ROLE_ERR : ROLE_OK, over ? "over %.4g" : "fits in %.4g",
+                limit / 1e9);
 }
 
 static void draw_makers(const struct panel *p, const struct pane *pane)
 {
     const struct devices *v = p->state;
     const struct watch *w = p->scene->watch;
-    const int across = pane->width, inside = across - 12, megabytes = inside - 12, count = megabytes - 9, name = count - 7;
+    const int across = pane->width, inside = across - 12, megabytes = inside - 12,
+              count = megabytes - 9, name = count - 7;
     bool cards = w->problem->cluster.servers > 1;
     char text[NAME_ROOM], cut[NAME_ROOM];
     int rows = pane->height - 2;
@@ -279,7 +292,9 @@ static void draw_makers(const struct panel *p, const struct pane *pane)
     pane_right(pane, inside, 1, ROLE_DIM, "inside ms");
     if (cards)
         pane_right(pane, across, 1, ROLE_DIM, "network ms");
-    int shown = (int)v->told <= rows && v->told == v->makers ? (int)v->told : (int)v->told < rows ? (int)v->told : rows - 1;
+    int shown = (int)v->told <= rows && v->told == v->makers ? (int)v->told
+                : (int)v->told < rows                        ? (int)v->told
+                                                             : rows - 1;
     for (int n = 0; n < shown; n++) {
         const struct cost_group *g = &v->by_class[n];
         cost_group_name(w, COST_BY_CLASS, g->value, text, sizeof text);
@@ -303,7 +318,8 @@ static void draw_below(const struct panel *p, const struct pane *pane, int y)
     if (pane->width < 2 * FILLING || pane->height - y < FILLING_ROWS)
         return;
     struct pane left = pane_part(pane, 0, y, FILLING, pane->height - y),
-                right = pane_part(pane, FILLING + 4, y, pane->width - FILLING - 4 < 84 ? pane->width - FILLING - 4 : 84,
+                right = pane_part(pane, FILLING + 4, y,
+                                  pane->width - FILLING - 4 < 84 ? pane->width - FILLING - 4 : 84,
                                   pane->height - y);
     draw_filling(p, &left);
     draw_makers(p, &right);
@@ -344,8 +360,9 @@ static void head_devices(const struct panel *p, struct head *h, char *note, size
     const struct cluster *c = &w->problem->cluster;
     snprintf(limit, sizeof limit, "%.0f", w->problem->terms.device.memory_bytes / 1e9);
     if (p->width >= 60)
-        snprintf(note, room, "%u in %u %s · %s · GB of %s", c->devices, c->servers, c->servers == 1 ? "server" : "servers",
-                 w->best ? "best plan" : "all whole", limit);
+        snprintf(note, room, "%u in %u %s · %s · GB of %s", c->devices, c->servers,
+                 c->servers == 1 ? "server" : "servers", w->best ? "best plan" : "all whole",
+                 limit);
     else
         snprintf(note, room, "GB of %s", limit);
     h->note = note;
@@ -356,7 +373,8 @@ static void head_devices(const struct panel *p, struct head *h, char *note, size
 static bool step_by(struct panel *p, int steps)
 {
     struct devices *v = p->state;
-    int to = v->cursor + steps, count = p->scene->problem ? (int)p->scene->problem->cluster.devices : 0;
+    int to = v->cursor + steps,
+        count = p->scene->problem ? (int)p->scene->problem->cluster.devices : 0;
 
     if (to < 0 || to >= count)
         return false;
@@ -372,7 +390,8 @@ static bool act_devices(struct panel *p, int action)
 static bool move_devices(struct panel *p, enum list_move move)
 {
     struct devices *v = p->state;
-    int count = p->scene->problem ? (int)p->scene->problem->cluster.devices : 0, page = v->per_row * (p->height > 2 ? p->height / 2 : 1);
+    int count = p->scene->problem ? (int)p->scene->problem->cluster.devices : 0,
+        page = v->per_row * (p->height > 2 ? p->height / 2 : 1);
 
     switch (move) {
     case LIST_UP:
@@ -402,12 +421,14 @@ static void message_devices(const struct panel *p, char *out, size_t room)
     for (uint32_t x = m->axes; x-- > 0; left /= m->axis[x].size)
         at[x] = left % m->axis[x].size;
     for (uint32_t x = 0; x < m->axes && size + 24 < sizeof place; x++)
-        size += (size_t)snprintf(place + size, sizeof place - size, " %s = %u", m->axis[x].name, at[x]);
+        size +=
+            (size_t)snprintf(place + size, sizeof place - size, " %s = %u", m->axis[x].name, at[x]);
     const struct cluster_device *type = cluster_type_of(&w->problem->cluster, (uint32_t)v->cursor);
     double kept = w->memory.bytes[MEMORY_PARAMETERS] + w->memory.bytes[MEMORY_OPTIMIZER];
-    snprintf(out, room, "device %d, %s in server %u, mesh%s: %s parameters and moments, %s more at the peak", v->cursor,
-             type->name, cluster_server_of(&w->problem->cluster, (uint32_t)v->cursor), place, units_bytes(state, kept),
-             units_bytes(rest, w->memory.peak - kept));
+    snprintf(out, room,
+             "device %d, %s in server %u, mesh%s: %s parameters and moments, %s more at the peak",
+             v->cursor, type->name, cluster_server_of(&w->problem->cluster, (uint32_t)v->cursor),
+             place, units_bytes(state, kept), units_bytes(rest, w->memory.peak - kept));
 }
 
 const struct panel_ops view_devices = {

@@ -1,4 +1,5 @@
-/* tui/view_devices.h - panel 9: the cluster as it stands, what each device holds and each link carries. */
+/* tui/view_devices.h - panel 9: the cluster as it stands, what each device holds and each link
+ * carries. */
 #ifndef AUTOMAP_TUI_VIEW_DEVICES_H
 #define AUTOMAP_TUI_VIEW_DEVICES_H
 

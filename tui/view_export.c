@@ -91,7 +91,8 @@ static int take_plan(struct panel *p, struct plan *out, struct err *e)
 {
     const struct export_view *v = p->state;
 
-    return v->plan ? outcome_plan_shown(p->scene->watch->shot, v->plan, out, e) : plan_copy(&v->relaxed, out, e);
+    return v->plan ? outcome_plan_shown(p->scene->watch->shot, v->plan, out, e)
+                   : plan_copy(&v->relaxed, out, e);
 }
 
 static void begin(struct panel *p)
@@ -106,9 +107,10 @@ static void begin(struct panel *p)
     v->trouble[0] = 0;
     v->top = 0;
     name_file(p);
-    v->job = take_plan(p, &plan, &e) ? NULL
-                                     : export_job_start(p->scene->watch, &plan, chosen(v), p->scene->model_name,
-                                                        v->command.text ? v->command.text : "", &e);
+    v->job = take_plan(p, &plan, &e)
+                 ? NULL
+                 : export_job_start(p->scene->watch, &plan, chosen(v), p->scene->model_name,
+                                    v->command.text ? v->command.text : "", &e);
     if (!v->job)
         err_format(&e, v->trouble, sizeof v->trouble);
     else if (export_job_wait(v->job, PATIENCE_S))
@@ -129,8 +131,10 @@ static int open_export(struct panel *p, const void *arg, struct err *e)
     struct export_view *v = p->state;
     const struct snapshot *s = p->scene->watch ? p->scene->watch->shot : NULL;
     const struct panel *below = arg;
-    const struct relaxed_plan *relaxed = below && below->ops->relaxed_here ? below->ops->relaxed_here(below) : NULL;
-    const struct live_plan *plan = below && below->ops->plan_here ? below->ops->plan_here(below) : NULL;
+    const struct relaxed_plan *relaxed =
+        below && below->ops->relaxed_here ? below->ops->relaxed_here(below) : NULL;
+    const struct live_plan *plan =
+        below && below->ops->plan_here ? below->ops->plan_here(below) : NULL;
 
     if (!s)
         return err_set(e, ERR_INPUT, "no search is open");
@@ -268,8 +272,9 @@ static void draw_preview(struct export_view *v, const struct pane *pane, bool fo
     struct head h = {0, "Preview", note, focus};
 
     if (v->ready && v->text)
-        snprintf(note, sizeof note, "%s %s, %s · read again and equal", units_count(lines, v->lines),
-                 v->lines == 1 ? "line" : "lines", units_bytes(size, (double)v->text->size));
+        snprintf(note, sizeof note, "%s %s, %s · read again and equal",
+                 units_count(lines, v->lines), v->lines == 1 ? "line" : "lines",
+                 units_bytes(size, (double)v->text->size));
     pane_head(pane, 0, &h);
     struct pane inside = pane_part(pane, 0, 1, pane->width, pane->height - 1);
     if (v->trouble[0])
@@ -300,7 +305,8 @@ static void draw_export(struct panel *p, const struct pane *pane)
     y += (int)v->forms.count + gap;
     draw_plan(p, &left, y++);
     draw_file(v, &left, y++);
-    struct pane text = wide ? pane_part(pane, LIST_COLUMNS + 2, 1 + gap, pane->width - LIST_COLUMNS - 2, pane->height - 1 - gap)
+    struct pane text = wide ? pane_part(pane, LIST_COLUMNS + 2, 1 + gap,
+                                        pane->width - LIST_COLUMNS - 2, pane->height - 1 - gap)
                             : pane_part(pane, 0, y + gap, pane->width, pane->height - y - gap);
     if (text.height >= 2)
         draw_preview(v, &text, false);
@@ -335,7 +341,8 @@ static void write_file(struct panel *p)
     text_clean(clean, sizeof clean, v->file.text, v->file.size);
     if (!v->over && file_is_there(v->file.text)) {
         v->over = true;
-        app_say(app, "%.300s is there already.  Enter overwrites it  f another name  Esc leaves", clean);
+        app_say(app, "%.300s is there already.  Enter overwrites it  f another name  Esc leaves",
+                clean);
         return;
     }
     if (file_write(v->file.text, v->text->text, v->text->size, v->over, &e)) {
@@ -343,7 +350,8 @@ static void write_file(struct panel *p)
         return;
     }
     app_note_saved(app);
-    app_say(app, "wrote %.300s, %s, read again and equal", clean, units_bytes(size, (double)v->text->size));
+    app_say(app, "wrote %.300s, %s, read again and equal", clean,
+            units_bytes(size, (double)v->text->size));
     app_close_top(app);
 }
 
@@ -476,7 +484,8 @@ static bool export_works(const struct panel *p, int action)
 {
     const struct export_view *v = p->state;
 
-    return action != EXPORT_PLAN || p->scene->watch->shot->plan_count + (v->relaxed.problem != NULL) > 1;
+    return action != EXPORT_PLAN ||
+           p->scene->watch->shot->plan_count + (v->relaxed.problem != NULL) > 1;
 }
 
 const struct panel_ops view_export = {

@@ -1,6 +1,6 @@
-/* Panel 3: the neighbourhood of one instruction (tui/around.h), drawn in layers (tui/layered.h). While
- * other panels have the keys it follows what a person looks at there; with the keys, its cursor goes
- * from value to value, Enter makes one the centre, and the way back is kept. */
+/* Panel 3: the neighbourhood of one instruction (tui/around.h), drawn in layers (tui/layered.h).
+ * While other panels have the keys it follows what a person looks at there; with the keys, its
+ * cursor goes from value to value, Enter makes one the centre, and the way back is kept. */
 #include "tui/view_focus.h"
 
 #include "engine/decide/why.h"
@@ -18,35 +18,50 @@
 enum { TRAIL = 64, LABEL_ROOM = 64, NAME_WIDE = 28, NAME_SHORT = 14, BOX_MOST = 44 };
 
 struct focus {
-    const struct tree *tree;  /* of which problem; only compared */
-    hlo_id centre;            /* HLO_NONE: nothing yet */
+    const struct tree *tree; /* of which problem; only compared */
+    hlo_id centre;           /* HLO_NONE: nothing yet */
     int radius;
-    bool all;                 /* plain operations and constants too */
-    uint32_t skip;            /* neighbours of a hub passed over */
-    hlo_id cursor;            /* the instruction chosen; may be the centre */
-    hlo_id trail[TRAIL];      /* centres: back from trail[at], forward behind it */
+    bool all;            /* plain operations and constants too */
+    uint32_t skip;       /* neighbours of a hub passed over */
+    hlo_id cursor;       /* the instruction chosen; may be the centre */
+    hlo_id trail[TRAIL]; /* centres: back from trail[at], forward behind it */
     int at, trail_count;
-    struct around around;     /* of centre, radius, all, skip */
-    struct layered drawing;   /* as drawn last: nodes as in `around`, then bends */
+    struct around around;   /* of centre, radius, all, skip */
+    struct layered drawing; /* as drawn last: nodes as in `around`, then bends */
     bool stale;
     char title[32];
 };
 
-enum { FOCUS_LEFT, FOCUS_RIGHT, FOCUS_CENTRE, FOCUS_OPERAND, FOCUS_USER, FOCUS_BACK, FOCUS_FORWARD, FOCUS_WIDER,
-       FOCUS_NARROWER, FOCUS_TRIVIAL };
+enum {
+    FOCUS_LEFT,
+    FOCUS_RIGHT,
+    FOCUS_CENTRE,
+    FOCUS_OPERAND,
+    FOCUS_USER,
+    FOCUS_BACK,
+    FOCUS_FORWARD,
+    FOCUS_WIDER,
+    FOCUS_NARROWER,
+    FOCUS_TRIVIAL
+};
 static const struct action focus_actions[] = {
     [FOCUS_LEFT] = {"left", "in this panel", "value to the left, right", NULL, "h or Left", "Left"},
     [FOCUS_RIGHT] = {"right", "in this panel", NULL, NULL, "l or Right", "Right"},
-    [FOCUS_CENTRE] = {"centre", "in this panel", "make it the centre; the centre: show it in the tree", "centre", "Enter", NULL},
-    [FOCUS_OPERAND] = {"operand", "in this panel", "go to operand, user", "operand, user", "i", NULL},
+    [FOCUS_CENTRE] = {"centre", "in this panel",
+                      "make it the centre; the centre: show it in the tree", "centre", "Enter",
+                      NULL},
+    [FOCUS_OPERAND] = {"operand", "in this panel", "go to operand, user", "operand, user", "i",
+                       NULL},
     [FOCUS_USER] = {"user", "in this panel", NULL, NULL, "I", NULL},
-    [FOCUS_BACK] = {"back", "in this panel", "jump back, forward", "back", "C-o or Backspace", NULL},
+    [FOCUS_BACK] = {"back", "in this panel", "jump back, forward", "back", "C-o or Backspace",
+                    NULL},
     [FOCUS_FORWARD] = {"forward", "in this panel", NULL, NULL, "]", NULL},
     [FOCUS_WIDER] = {"radius-up", "in this panel", "radius", "radius", "+", NULL},
     [FOCUS_NARROWER] = {"radius-down", "in this panel", NULL, NULL, "-", NULL},
     [FOCUS_TRIVIAL] = {"trivial", "in this panel", "all operations", "all", "t", NULL},
 };
-static const struct key_table focus_keys = {"focus", focus_actions, sizeof focus_actions / sizeof *focus_actions};
+static const struct key_table focus_keys = {"focus", focus_actions,
+                                            sizeof focus_actions / sizeof *focus_actions};
 
 /* ---- what is shown ---- */
 
@@ -116,8 +131,12 @@ static void *remember_focus(const struct panel *p)
 
     if (!m)
         return NULL;
-    *m = (struct focus_memory){.centre = f->centre, .cursor = f->cursor, .radius = f->radius,
-                               .at = f->at, .trail_count = f->trail_count, .all = f->all};
+    *m = (struct focus_memory){.centre = f->centre,
+                               .cursor = f->cursor,
+                               .radius = f->radius,
+                               .at = f->at,
+                               .trail_count = f->trail_count,
+                               .all = f->all};
     memcpy(m->trail, f->trail, sizeof m->trail);
     return m;
 }
@@ -159,7 +178,8 @@ static uint32_t factor_between(const struct watch *w, hlo_id id, hlo_id user)
         hlo_id o = hlo_operand(m, user, n);
         leaf += m->leaf_base[o + 1] - m->leaf_base[o];
     }
-    for (uint32_t k = c->factor_base[user]; k < c->factor_base[user + 1] && leaf < class_leaf_count(c, user); k++) {
+    for (uint32_t k = c->factor_base[user];
+         k < c->factor_base[user + 1] && leaf < class_leaf_count(c, user); k++) {
         class_id class = c->factors[k].class;
         if (class == CLASS_NONE || c->leaf_dims[c->factors[k].dims + leaf] < 0)
             continue;
@@ -172,7 +192,8 @@ static uint32_t factor_between(const struct watch *w, hlo_id id, hlo_id user)
 }
 
 /* How a value meets the centre, and what its instruction reduces: "rhs", "reduces 12.6 MB". */
-static void write_note(const struct watch *w, const struct around *a, int n, char out[static LABEL_ROOM])
+static void write_note(const struct watch *w, const struct around *a, int n,
+                       char out[static LABEL_ROOM])
 {
     const struct around_node *node = &a->nodes[n];
     struct instruction_cost cost = terms_instruction(&w->problem->terms, node->id, w->on);
@@ -184,7 +205,8 @@ static void write_note(const struct watch *w, const struct around *a, int n, cha
     if (node->degree) {
         const struct hlo_instruction *i = hlo_at(w->problem->m, node->id);
         bool users = i->user_count >= i->operand_count;
-        snprintf(out, LABEL_ROOM, "%s %s", units_count(bytes, users ? i->user_count : i->operand_count),
+        snprintf(out, LABEL_ROOM, "%s %s",
+                 units_count(bytes, users ? i->user_count : i->operand_count),
                  users ? "users" : "operands");
     } else if (cost.reduced_count) {
         snprintf(out, LABEL_ROOM, "reduces %s", units_bytes(bytes, cost.reduced_bytes));
@@ -206,7 +228,8 @@ struct words {
     int name_width, shape_width, note_width;
 };
 
-static void write_words(const struct watch *w, const struct around *a, int n, int brevity, struct words *out)
+static void write_words(const struct watch *w, const struct around *a, int n, int brevity,
+                        struct words *out)
 {
     const struct around_node *node = &a->nodes[n];
     char cut[NAME_WIDE * 4 + 1], count[UNITS_ROOM];
@@ -215,7 +238,8 @@ static void write_words(const struct watch *w, const struct around *a, int n, in
     if (node->more) {
         snprintf(out->name, sizeof out->name, "%s more", units_count(count, node->more));
     } else {
-        text_cut_middle(cut, sizeof cut, tree_instruction_name(w->tree, node->id), brevity < 3 ? NAME_WIDE : NAME_SHORT);
+        text_cut_middle(cut, sizeof cut, tree_instruction_name(w->tree, node->id),
+                        brevity < 3 ? NAME_WIDE : NAME_SHORT);
         snprintf(out->name, sizeof out->name, "%s", cut);
         if (node->folded > 1)
             snprintf(out->note, sizeof out->note, "%u folded", node->folded);
@@ -259,14 +283,17 @@ static int passing(const struct around *a, int level)
     for (int n = 0; n < a->node_count; n++) {
         bool passes = false;
         for (int i = 0; i < a->edge_count; i++)
-            passes |= a->edges[i].from == n && a->nodes[n].level < level && a->nodes[a->edges[i].to].level > level;
+            passes |= a->edges[i].from == n && a->nodes[n].level < level &&
+                      a->nodes[a->edges[i].to].level > level;
         count += passes;
     }
     return count;
 }
 
-/* The most words with which a level fits; nodes that do not fit even so are dropped, the last first. */
-static int fit_level(const struct watch *w, const struct focus *f, const struct pane *pane, int level, bool *shown)
+/* The most words with which a level fits; nodes that do not fit even so are dropped, the last
+ * first. */
+static int fit_level(const struct watch *w, const struct focus *f, const struct pane *pane,
+                     int level, bool *shown)
 {
     struct words t;
     int half = (pane->width - box_width(w, f->centre, pane)) / 2 - LAYERED_GAP;
@@ -311,7 +338,8 @@ static void place(struct focus *f, const struct watch *w, const struct pane *pan
         write_words(w, a, n, brevity[n], &t);
         *to = (struct layered_node){.level = a->nodes[n].level, .width = width_of(&t), .height = 1};
         if (!shown[n])
-            *to = (struct layered_node){.level = a->nodes[n].level, .width = 0, .height = 0, .is_bend = true};
+            *to = (struct layered_node){
+                .level = a->nodes[n].level, .width = 0, .height = 0, .is_bend = true};
     }
     l->nodes[0].width = box_width(w, f->centre, pane);
     l->nodes[0].height = box_rows(pane);
@@ -334,7 +362,8 @@ static const char *mark_sign(int status)
     return status == 1 ? "1" : status == 0 ? "0" : status == -1 ? "·" : " ";
 }
 
-static void draw_node(const struct focus *f, const struct watch *w, const struct pane *p, int n, int brevity)
+static void draw_node(const struct focus *f, const struct watch *w, const struct pane *p, int n,
+                      int brevity)
 {
     const struct around_node *node = &f->around.nodes[n];
     const struct layered_node *at = &f->drawing.nodes[n];
@@ -366,7 +395,8 @@ static void draw_centre(const struct focus *f, const struct watch *w, const stru
 {
     const struct layered_node *c = &f->drawing.nodes[0];
     const struct hlo_module *m = w->problem->m;
-    int right = c->x + c->width - 1, bottom = c->y + c->height - 1, status = watch_status(w, f->centre);
+    int right = c->x + c->width - 1, bottom = c->y + c->height - 1,
+        status = watch_status(w, f->centre);
     struct cell heavy = {U'━', ROLE_BORDER_FOCUS};
 
     struct pane inside = pane_part(p, c->x + 1, c->y + 1, c->width - 2, c->height - 2);
@@ -454,10 +484,12 @@ static void head_focus(const struct panel *p, struct head *h, char *note, size_t
         return;
     text_cut_middle(cut, sizeof cut, tree_instruction_name(w->tree, f->centre), NAME_WIDE);
     int size = p->width >= 56 ? snprintf(note, room, "%s · ", cut) : 0;
-    size += snprintf(note + size, room - (size_t)size, "radius %d%s", f->radius, f->all ? " · all" : "");
+    size += snprintf(note + size, room - (size_t)size, "radius %d%s", f->radius,
+                     f->all ? " · all" : "");
     uint32_t elsewhere = f->stale ? 0 : f->around.nodes[0].elsewhere;
     if (elsewhere && p->width >= 40)
-        snprintf(note + size, room - (size_t)size, " · %u more %s in other phases", elsewhere, elsewhere == 1 ? "use" : "uses");
+        snprintf(note + size, room - (size_t)size, " · %u more %s in other phases", elsewhere,
+                 elsewhere == 1 ? "use" : "uses");
     h->note = note;
 }
 
@@ -565,7 +597,8 @@ static void click_focus(struct panel *p, int x, int y, bool twice)
     for (int n = 0; n < f->around.node_count && !f->stale; n++) {
         const struct layered_node *at = &f->drawing.nodes[n];
         int row = y - (spare > 1 ? 1 : 0);
-        if (at->y < 0 || at->is_bend || x < at->x || x >= at->x + at->width || row < at->y || row >= at->y + at->height)
+        if (at->y < 0 || at->is_bend || x < at->x || x >= at->x + at->width || row < at->y ||
+            row >= at->y + at->height)
             continue;
         f->cursor = f->around.nodes[n].id;
         if (twice)
@@ -582,7 +615,8 @@ static hlo_id instruction_here(const struct panel *p)
 static int move_here(const struct panel *p)
 {
     hlo_id id = instruction_here(p);
-    return id == HLO_NONE || !p->scene->watch ? MOVE_NONE : watch_move_of_instruction(p->scene->watch, id);
+    return id == HLO_NONE || !p->scene->watch ? MOVE_NONE
+                                              : watch_move_of_instruction(p->scene->watch, id);
 }
 
 static const char *name_here(const struct panel *p)
@@ -612,8 +646,9 @@ static void message_focus(const struct panel *p, char *out, size_t room)
         snprintf(run, sizeof run, "  one end of %u to %.80s", node->folded, hlo_name(m, node->far));
     if (meta->source_file[0])
         snprintf(place, sizeof place, "  %.100s:%u", meta->source_file, meta->source_line);
-    snprintf(out, room, "%s  %s of %u, used by %u%s%s  %s", hlo_name(m, id), hlo_op_info[i->opcode].name,
-             i->operand_count, i->user_count, run, place, meta->op_name);
+    snprintf(out, room, "%s  %s of %u, used by %u%s%s  %s", hlo_name(m, id),
+             hlo_op_info[i->opcode].name, i->operand_count, i->user_count, run, place,
+             meta->op_name);
 }
 
 const struct panel_ops view_focus = {

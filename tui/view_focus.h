@@ -1,4 +1,5 @@
-/* tui/view_focus.h - panel 3: one instruction in a box, what it is made of above, who uses it below. */
+/* tui/view_focus.h - panel 3: one instruction in a box, what it is made of above, who uses it
+ * below. */
 #ifndef AUTOMAP_TUI_VIEW_FOCUS_H
 #define AUTOMAP_TUI_VIEW_FOCUS_H
 

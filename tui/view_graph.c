@@ -16,7 +16,7 @@ struct graph {
     struct list list;
     const struct problem *problem; /* the tree is of this one; only compared */
     struct tree_rows rows;
-    const struct match *filter;    /* the panel's */
+    const struct match *filter; /* the panel's */
     char name[256];
 };
 
@@ -125,7 +125,8 @@ struct columns {
 static struct columns columns_for(int width)
 {
     int bar = width >= 52 ? width / 12 : 0;
-    return (struct columns){.indent = width >= 50 ? 2 : 1, .bar = bar, .ms = width - (bar ? bar + 1 : 0)};
+    return (struct columns){
+        .indent = width >= 50 ? 2 : 1, .bar = bar, .ms = width - (bar ? bar + 1 : 0)};
 }
 
 static bool has_shape(const struct hlo_module *m, hlo_id id)
@@ -133,9 +134,10 @@ static bool has_shape(const struct hlo_module *m, hlo_id id)
     return m->leaf_base[id + 1] - m->leaf_base[id] == 1;
 }
 
-/* One column for all shapes in sight, so far left that they fit and that names keep 12 columns; whatever is
- * decided, it stays. */
-static int shapes_column(const struct graph *g, const struct watch *w, const struct columns *c, int height)
+/* One column for all shapes in sight, so far left that they fit and that names keep 12 columns;
+ * whatever is decided, it stays. */
+static int shapes_column(const struct graph *g, const struct watch *w, const struct columns *c,
+                         int height)
 {
     enum { NAME_LEAST = 12, NAME_MOST = 24, MS_ROOM = 8 };
     const struct hlo_module *m = g->problem->m;
@@ -157,9 +159,11 @@ static int shapes_column(const struct graph *g, const struct watch *w, const str
     return column > least ? column : least;
 }
 
-static void draw_ms(const struct graph *g, const struct pane *p, int y, double ms, const struct columns *c, bool bar)
+static void draw_ms(const struct graph *g, const struct pane *p, int y, double ms,
+                    const struct columns *c, bool bar)
 {
-    double share = g->rows.tree->most_ms > 0 ? ms / g->rows.tree->most_ms : 0, part = ms / g->rows.tree->total_ms;
+    double share = g->rows.tree->most_ms > 0 ? ms / g->rows.tree->most_ms : 0,
+           part = ms / g->rows.tree->total_ms;
     unsigned heat = part < 1. / 3 ? ROLE_HEAT_0 : part < 2. / 3 ? ROLE_HEAT_1 : ROLE_HEAT_2;
 
     pane_right_ms(p, c->ms, y, ROLE_TEXT, ms);
@@ -167,14 +171,15 @@ static void draw_ms(const struct graph *g, const struct pane *p, int y, double m
         pane_bar(p, c->ms + 1, y, c->bar, share, heat);
 }
 
-static void draw_node(const struct graph *g, const struct watch *w, const struct pane *p, int y, int n,
-                      const struct columns *c)
+static void draw_node(const struct graph *g, const struct watch *w, const struct pane *p, int y,
+                      int n, const struct columns *c)
 {
     const struct tree_node *node = &g->rows.tree->nodes[n];
     int x = 2 + c->indent * node->depth;
 
     draw_mark(p, y, node->mark);
-    draw_light(p, y, g->rows.open[n] ? WAVE_DARK : tree_light(node, &w->wave)); /* open: its rows say it */
+    draw_light(
+        p, y, g->rows.open[n] ? WAVE_DARK : tree_light(node, &w->wave)); /* open: its rows say it */
     pane_text(p, x, y, ROLE_DIM, g->rows.open[n] || g->filter ? "▾" : "▸");
     int room = c->ms - 8 - (x + 2);
     x = pane_cut(p, x + 2, y, room, node->depth == 0 ? ROLE_TITLE | BOLD : ROLE_TEXT, node->name);
@@ -185,17 +190,21 @@ static void draw_node(const struct graph *g, const struct watch *w, const struct
     draw_ms(g, p, y, node->ms, c, true);
 }
 
-static void draw_instruction(const struct graph *g, const struct watch *w, const struct pane *p, int y,
-                             const struct tree_row *row, const struct columns *c)
+static void draw_instruction(const struct graph *g, const struct watch *w, const struct pane *p,
+                             int y, const struct tree_row *row, const struct columns *c)
 {
     static const int marks[] = {TREE_MIXED, TREE_OPEN, TREE_WHOLE, TREE_SPLIT};
     const struct hlo_module *m = g->problem->m;
     int x = 4 + c->indent * g->rows.tree->nodes[row->node].depth, ms_end = c->ms;
     const char *name = tree_instruction_name(g->rows.tree, row->instruction);
     double ms = w->ms[row->instruction];
-    int move = w->position != MOVE_NONE ? watch_move_of_instruction(w, row->instruction) : MOVE_NONE;
+    int move =
+        w->position != MOVE_NONE ? watch_move_of_instruction(w, row->instruction) : MOVE_NONE;
 
-    draw_mark(p, y, move != MOVE_NONE && move == w->position ? TREE_NEXT : marks[watch_status(w, row->instruction) + 2]);
+    draw_mark(p, y,
+              move != MOVE_NONE && move == w->position
+                  ? TREE_NEXT
+                  : marks[watch_status(w, row->instruction) + 2]);
     draw_light(p, y, wave_light_of(&w->wave, &w->problem->classes, row->instruction));
     if (ms >= pane_ms_least(p)) {
         draw_ms(g, p, y, ms, c, false);
@@ -203,7 +212,8 @@ static void draw_instruction(const struct graph *g, const struct watch *w, const
     }
     bool shaped = has_shape(m, row->instruction);
     hlo_value v = m->leaf_base[row->instruction];
-    int room = ms_end - x, name_room = utf8_text_columns(name), shape = shaped ? shape_plain_width(w, v) + 2 : 7;
+    int room = ms_end - x, name_room = utf8_text_columns(name),
+        shape = shaped ? shape_plain_width(w, v) + 2 : 7;
     if (c->shapes > x)
         name_room = c->shapes - 2 - x;
     else if (name_room > room - shape)
@@ -215,7 +225,8 @@ static void draw_instruction(const struct graph *g, const struct watch *w, const
         pane_text(p, x + name_room + 2, y, ROLE_DIM, "tuple");
 }
 
-static void draw_more(const struct graph *g, const struct pane *p, int y, const struct tree_row *row, const struct columns *c)
+static void draw_more(const struct graph *g, const struct pane *p, int y,
+                      const struct tree_row *row, const struct columns *c)
 {
     const struct tree_node *node = &g->rows.tree->nodes[row->node];
     char count[UNITS_ROOM];
@@ -413,7 +424,8 @@ static const char *name_here(const struct panel *p)
     if (!row)
         return NULL;
     snprintf(g->name, sizeof g->name, "%s",
-             row->instruction == HLO_NONE ? g->rows.tree->nodes[row->node].name : hlo_name(g->problem->m, row->instruction));
+             row->instruction == HLO_NONE ? g->rows.tree->nodes[row->node].name
+                                          : hlo_name(g->problem->m, row->instruction));
     return g->name;
 }
 
@@ -462,8 +474,10 @@ static void message_graph(const struct panel *p, char *out, size_t room)
         return;
     if (row->instruction == HLO_NONE) {
         const struct tree_node *node = &g->rows.tree->nodes[row->node];
-        snprintf(out, room, "%s: %s instructions, %s of %s%s", node->name, units_count(count, node->below),
-                 units_plain_ms(ms, node->ms), units_ms(all, g->rows.tree->total_ms), node->differs ? "; the optimum decides otherwise here" : "");
+        snprintf(out, room, "%s: %s instructions, %s of %s%s", node->name,
+                 units_count(count, node->below), units_plain_ms(ms, node->ms),
+                 units_ms(all, g->rows.tree->total_ms),
+                 node->differs ? "; the optimum decides otherwise here" : "");
         return;
     }
     const struct hlo_meta *meta = hlo_meta(g->problem->m, row->instruction);
@@ -488,7 +502,8 @@ const struct panel_ops view_graph = {
     .place = PLACE_LAYOUT,
     .id = PANEL_GRAPH,
     .keys = &graph_keys,
-    .hints = "run decide pin backtrack undo why +plans=views command export search toggle graph-view zoom help",
+    .hints = "run decide pin backtrack undo why +plans=views command export search toggle "
+             "graph-view zoom help",
     .size = sizeof(struct graph),
     .open = open_graph,
     .close = close_graph,

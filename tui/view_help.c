@@ -207,7 +207,8 @@ static void draw_help(struct panel *p, const struct pane *pane)
     g->cursor_x = pane->x + edit_draw(&h->filter, pane, x, 1, ROLE_TEXT);
     g->cursor_y = pane->y + 1;
 
-    const struct pane page = pane_part(pane, 0, 0, pane->width < 126 ? pane->width : 126, pane->height);
+    const struct pane page =
+        pane_part(pane, 0, 0, pane->width < 126 ? pane->width : 126, pane->height);
     pane = &page; /* wider, the columns lose each other */
     int columns = pane->width >= 96 ? 3 : pane->width >= 68 ? 2 : 1;
     struct pane body = pane_part(pane, 0, 3, pane->width, pane->height - 3);

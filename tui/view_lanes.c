@@ -1,6 +1,6 @@
 /* Lanes: telling instructions in the order of the module, one a row; values as lines down to their
- * uses. Lanes are made for a block of rows around the window, so that they stand still while it moves
- * within the block. */
+ * uses. Lanes are made for a block of rows around the window, so that they stand still while it
+ * moves within the block. */
 #include "tui/view_lanes.h"
 
 #include "engine/units.h"
@@ -19,10 +19,10 @@ struct lanes_view {
     const struct tree *tree; /* the rows are of it; only compared */
     hlo_id *rows;            /* [count] ascending */
     uint32_t count;
-    bool all;                /* plain operations too */
+    bool all; /* plain operations too */
     struct list list;
-    int64_t first;           /* list row of lanes.cell[0]; -1: none made */
-    int most;                /* lanes they were made for */
+    int64_t first; /* list row of lanes.cell[0]; -1: none made */
+    int most;      /* lanes they were made for */
     struct lanes lanes;
 };
 
@@ -96,7 +96,8 @@ static void make_lanes(struct lanes_view *v, int rows, int most)
     int64_t first = v->list.top / BLOCK * BLOCK;
 
     if (v->first >= 0 && v->most == most && v->list.top >= v->first &&
-        (v->list.top + rows <= v->first + v->lanes.row_count || v->first + v->lanes.row_count == v->count))
+        (v->list.top + rows <= v->first + v->lanes.row_count ||
+         v->first + v->lanes.row_count == v->count))
         return;
     if (v->list.top + rows > first + LANES_ROWS)
         first = v->list.top;
@@ -106,7 +107,8 @@ static void make_lanes(struct lanes_view *v, int rows, int most)
     lanes_make(v->tree, v->rows + first, (int)count, most, &v->lanes);
 }
 
-static void draw_lanes_row(const struct lanes_view *v, const struct pane *p, int y, int row, hlo_id here)
+static void draw_lanes_row(const struct lanes_view *v, const struct pane *p, int y, int row,
+                           hlo_id here)
 {
     static const uint32_t signs[] = {U' ', U'│', U'│', U'│', U'─', U'┘', U'┐', U'┤',
                                      U'─', U'└', U'┌', U'├', U'─', U'┴', U'┬', U'┼'};
@@ -115,7 +117,8 @@ static void draw_lanes_row(const struct lanes_view *v, const struct pane *p, int
     for (int lane = 0; lane < v->lanes.width; lane++) {
         bool lit = v->lanes.owner[row][lane] == here;
         unsigned style = lit ? ROLE_BORDER_FOCUS | BOLD : ROLE_BORDER;
-        int mask = (cell[lane] & 3) | (cell[lane] & LANE_LEFT ? 4 : 0) | (cell[lane] & LANE_RIGHT ? 8 : 0);
+        int mask =
+            (cell[lane] & 3) | (cell[lane] & LANE_LEFT ? 4 : 0) | (cell[lane] & LANE_RIGHT ? 8 : 0);
         if (cell[lane] & LANE_NODE)
             pane_put(p, 2 * lane, y, lit ? style : ROLE_TEXT, U'●');
         else
@@ -125,7 +128,8 @@ static void draw_lanes_row(const struct lanes_view *v, const struct pane *p, int
     }
 }
 
-static void draw_words(const struct lanes_view *v, const struct watch *w, const struct pane *p, int y, hlo_id id, int lost)
+static void draw_words(const struct lanes_view *v, const struct watch *w, const struct pane *p,
+                       int y, hlo_id id, int lost)
 {
     static const struct {
         const char *sign;
@@ -145,7 +149,9 @@ static void draw_words(const struct lanes_view *v, const struct watch *w, const 
     int room = end - x - 3, own = utf8_text_columns(name), shape = 0;
     if (m->leaf_base[id + 1] - m->leaf_base[id] == 1)
         shape = shape_width(w, m->leaf_base[id]);
-    int name_room = own + 2 + shape <= room ? own : room - shape - 2 > room / 2 ? room - shape - 2 : room / 2;
+    int name_room = own + 2 + shape <= room       ? own
+                    : room - shape - 2 > room / 2 ? room - shape - 2
+                                                  : room / 2;
     x = pane_cut(p, x + 2, y, own < name_room ? own : name_room, ROLE_TEXT, name) + 2;
     if (shape)
         x = shape_draw(w, m->leaf_base[id], p, x, y, end - 1 - x);
@@ -188,8 +194,8 @@ static void head_lanes(const struct panel *p, struct head *h, char *note, size_t
     const struct lanes_view *v = p->state;
     char count[UNITS_ROOM];
 
-    snprintf(note, room, p->width >= 50 ? "%s %s in order · ms" : "%s %s", units_count(count, v->count),
-             v->all ? "operations" : "telling operations");
+    snprintf(note, room, p->width >= 50 ? "%s %s in order · ms" : "%s %s",
+             units_count(count, v->count), v->all ? "operations" : "telling operations");
     h->note = note;
 }
 
@@ -286,7 +292,8 @@ static void recall_lanes(struct panel *p, const void *memory)
 static int move_here(const struct panel *p)
 {
     hlo_id id = instruction_here(p);
-    return id == HLO_NONE || !p->scene->watch ? MOVE_NONE : watch_move_of_instruction(p->scene->watch, id);
+    return id == HLO_NONE || !p->scene->watch ? MOVE_NONE
+                                              : watch_move_of_instruction(p->scene->watch, id);
 }
 
 static const char *name_here(const struct panel *p)

@@ -12,7 +12,7 @@
 
 struct log_view {
     struct list list;
-    uint64_t seen; /* lines ever; the cursor stays with its line when new ones come */
+    uint64_t seen;             /* lines ever; the cursor stays with its line when new ones come */
     uint16_t shown[LOG_LINES]; /* with a filter: lines that match, newest first */
     int64_t shown_count;       /* -1: no filter */
 };
@@ -33,7 +33,8 @@ static int64_t count_rows(const struct log_view *v, const struct live_log *log)
     return v->shown_count >= 0 ? v->shown_count : log ? log->count : 0;
 }
 
-static const struct log_line *line_at(const struct log_view *v, const struct live_log *log, int64_t row)
+static const struct log_line *line_at(const struct log_view *v, const struct live_log *log,
+                                      int64_t row)
 {
     if (row >= count_rows(v, log))
         return NULL;
@@ -77,7 +78,8 @@ static void read_log(struct panel *p)
 }
 
 /* "@7" is the eighth decision: screens say its name. */
-static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, const struct watch *w, int columns)
+static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text,
+                              const struct watch *w, int columns)
 {
     const char *at = strchr(text, '@');
     char *end = NULL;
@@ -86,8 +88,10 @@ static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, 
     if (move < 0 || move >= w->move_count || end == at + 1)
         return text;
     char name[NAME_ROOM];
-    watch_short_name(name, sizeof name, w->move[move].name, columns - (int)(at - text) - (int)strlen(end) - 2);
-    snprintf(out, LOG_TEXT_ROOM, "%.*s%.80s%s%.40s", (int)(at - text), text, name, *end == '=' ? " " : "", end);
+    watch_short_name(name, sizeof name, w->move[move].name,
+                     columns - (int)(at - text) - (int)strlen(end) - 2);
+    snprintf(out, LOG_TEXT_ROOM, "%.*s%.80s%s%.40s", (int)(at - text), text, name,
+             *end == '=' ? " " : "", end);
     char *equals = strstr(out, " =");
     if (equals && equals[2] && equals[2] != ' ' && strlen(out) + 2 < LOG_TEXT_ROOM) {
         memmove(equals + 3, equals + 2, strlen(equals + 2) + 1);
@@ -98,21 +102,26 @@ static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text, 
 
 #define EXACT "exact: "
 
-static void draw_line(const struct watch *w, const struct pane *p, int y, const struct log_line *line)
+static void draw_line(const struct watch *w, const struct pane *p, int y,
+                      const struct log_line *line)
 {
-    static const unsigned styles[] = {
-        [LOG_INFO] = ROLE_TEXT, [LOG_BEST] = ROLE_TEXT, [LOG_PERSON] = ROLE_TEXT, [LOG_TROUBLE] = ROLE_ERR};
+    static const unsigned styles[] = {[LOG_INFO] = ROLE_TEXT,
+                                      [LOG_BEST] = ROLE_TEXT,
+                                      [LOG_PERSON] = ROLE_TEXT,
+                                      [LOG_TROUBLE] = ROLE_ERR};
     int x = 6;
 
     pane_right_number(p, 5, y, ROLE_DIM, (double)line->episode, 0);
     if (line->act)
         x = pane_format(p, x, y, ROLE_PIN | BOLD, "%u ", line->act);
     char named[LOG_TEXT_ROOM];
-    const char *text = line->kind == LOG_PERSON ? with_names(named, line->text, w, p->width - x) : line->text,
+    const char *text = line->kind == LOG_PERSON ? with_names(named, line->text, w, p->width - x)
+                                                : line->text,
                *was = strstr(text, ", was ");
     if (line->kind == LOG_BEST && was) {
         bool whole = x + (int)strlen(text) <= p->width;
-        int size = (int)(was - text), unit = !whole && size > 3 && !strncmp(was - 3, " ms", 3) ? 3 : 0;
+        int size = (int)(was - text),
+            unit = !whole && size > 3 && !strncmp(was - 3, " ms", 3) ? 3 : 0;
         x = pane_format(p, x, y, ROLE_OK, "%.*s", size - unit, text);
         if (x + (int)strlen(was) - 1 <= p->width)
             pane_text(p, x, y, ROLE_DIM, whole ? was : was + 1);
@@ -125,7 +134,9 @@ static void draw_line(const struct watch *w, const struct pane *p, int y, const 
     char brief[LOG_TEXT_ROOM];
     text_cut_clauses(brief, sizeof brief, text, p->width - x);
     if (strstr(brief, "..") && line->kind == LOG_INFO) {
-        size_t said = strncmp(text, EXACT, sizeof EXACT - 1) ? 0 : sizeof EXACT - 1; /* "optimum" says enough */
+        size_t said = strncmp(text, EXACT, sizeof EXACT - 1)
+                          ? 0
+                          : sizeof EXACT - 1; /* "optimum" says enough */
         text_cut_words(brief, sizeof brief, text + said, p->width - x);
     }
     pane_text(p, x, y, line->kind < 4 ? styles[line->kind] : ROLE_TEXT, brief);
@@ -200,7 +211,9 @@ static void message_log(const struct panel *p, char *out, size_t room)
     char named[LOG_TEXT_ROOM], count[UNITS_ROOM];
     if (line)
         snprintf(out, room, "%s  %s", units_count(count, (int64_t)line->episode),
-                 line->kind == LOG_PERSON ? with_names(named, line->text, p->scene->watch, NAME_ROOM) : line->text);
+                 line->kind == LOG_PERSON
+                     ? with_names(named, line->text, p->scene->watch, NAME_ROOM)
+                     : line->text);
 }
 
 static const struct list *list_here(const struct panel *p)

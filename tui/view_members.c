@@ -1,5 +1,5 @@
-/* A class from inside: members with what ties them, classes it never goes with and where they meet; and
- * the list of classes that can never be split, each with its one reason. */
+/* A class from inside: members with what ties them, classes it never goes with and where they meet;
+ * and the list of classes that can never be split, each with its one reason. */
 #include "tui/view_members.h"
 
 #include "engine/decide/why.h"
@@ -17,7 +17,7 @@
 enum members_page { PAGE_MEMBERS, PAGE_CONFLICTS, PAGE_FORBIDDEN, PAGE_COUNT };
 
 struct members {
-    class_id class;   /* CLASS_NONE: only the forbidden ones */
+    class_id class; /* CLASS_NONE: only the forbidden ones */
     struct class_member *items;
     size_t count;
     struct class_reduces reduces;
@@ -28,7 +28,8 @@ struct members {
 
 enum { MEMBERS_PAGE, MEMBERS_GO, MEMBERS_BACK };
 static const struct action members_actions[] = {
-    [MEMBERS_PAGE] = {"page", "in this view", "members, conflicts, forbidden", "members, conflicts, forbidden", "Tab", NULL},
+    [MEMBERS_PAGE] = {"page", "in this view", "members, conflicts, forbidden",
+                      "members, conflicts, forbidden", "Tab", NULL},
     [MEMBERS_GO] = {"go", "in this view", "go to that instruction", "go there", "Enter", NULL},
     [MEMBERS_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
@@ -70,7 +71,8 @@ static int open_members(struct panel *p, const void *arg, struct err *e)
 /* ---- rows ---- */
 
 /* "dot_general.495  rhs  models.py:8  attn", from column x to the right edge. */
-static void draw_use(const struct watch *w, const struct pane *p, int x, int y, hlo_id id, uint32_t factor)
+static void draw_use(const struct watch *w, const struct pane *p, int x, int y, hlo_id id,
+                     uint32_t factor)
 {
     char text[128], name[128], source[64];
 
@@ -83,7 +85,8 @@ static void draw_use(const struct watch *w, const struct pane *p, int x, int y, 
         end -= 12;
     }
     if (end - x >= 36) {
-        pane_cut(p, end - 14, y, 14, ROLE_DIM, instruction_source(w->problem->m, id, source, sizeof source));
+        pane_cut(p, end - 14, y, 14, ROLE_DIM,
+                 instruction_source(w->problem->m, id, source, sizeof source));
         end -= 16;
     }
     if (end - x >= 26) {
@@ -94,16 +97,21 @@ static void draw_use(const struct watch *w, const struct pane *p, int x, int y, 
         pane_cut(p, end - 11, y, 11, ROLE_TEXT, text);
         end -= 13;
     }
-    pane_text(p, x, y, ROLE_TEXT, text_cut_middle(name, sizeof name, tree_instruction_name(w->tree, id), end - x));
+    pane_text(p, x, y, ROLE_TEXT,
+              text_cut_middle(name, sizeof name, tree_instruction_name(w->tree, id), end - x));
 }
 
-static void draw_member(const struct watch *w, const struct pane *p, int y, const struct class_member *m)
+static void draw_member(const struct watch *w, const struct pane *p, int y,
+                        const struct class_member *m)
 {
     static const struct {
         const char *sign;
         unsigned style;
     } marks[] = {{"·", ROLE_DIM}, {"0", ROLE_CHOICE_0}, {"1", ROLE_CHOICE_1 | BOLD}};
-    int status = watch_on(w, m->dim) ? 2 : watch_open(w, m->dim) ? 0 : 1, shape = p->width >= 100 ? 22 : 0;
+    int status = watch_on(w, m->dim)     ? 2
+                 : watch_open(w, m->dim) ? 0
+                                         : 1,
+        shape = p->width >= 100 ? 22 : 0;
     int name = p->width >= 60 ? p->width * 2 / 5 - shape / 2 : p->width - 10;
     char text[256];
 
@@ -126,7 +134,8 @@ static void draw_member(const struct watch *w, const struct pane *p, int y, cons
 
 static void draw_member_titles(const struct pane *p, int y)
 {
-    int shape = p->width >= 100 ? 22 : 0, name = p->width >= 60 ? p->width * 2 / 5 - shape / 2 : p->width - 10;
+    int shape = p->width >= 100 ? 22 : 0,
+        name = p->width >= 60 ? p->width * 2 / 5 - shape / 2 : p->width - 10;
 
     pane_text(p, 2, y, ROLE_DIM, "variable and dim");
     if (shape)
@@ -134,13 +143,16 @@ static void draw_member_titles(const struct pane *p, int y)
     if (p->width >= 84)
         pane_right(p, name + 2 + (shape ? shape + 2 : 0) + 4, y, ROLE_DIM, "ties");
     if (p->width >= 60)
-        pane_text(p, name + 2 + (shape ? shape + 2 : 0) + (p->width >= 84 ? 6 : 0), y, ROLE_DIM, "used by, as");
+        pane_text(p, name + 2 + (shape ? shape + 2 : 0) + (p->width >= 84 ? 6 : 0), y, ROLE_DIM,
+                  "used by, as");
 }
 
-static void draw_conflict(const struct watch *w, const struct pane *p, int y, const struct class_meet *meet)
+static void draw_conflict(const struct watch *w, const struct pane *p, int y,
+                          const struct class_meet *meet)
 {
     char name[NAME_ROOM], cut[NAME_ROOM];
-    int move = watch_move_of(w, meet->other), width = p->width >= 60 ? p->width * 2 / 5 : p->width - 12;
+    int move = watch_move_of(w, meet->other),
+        width = p->width >= 60 ? p->width * 2 / 5 : p->width - 12;
 
     class_name(&w->names, meet->other, name);
     pane_text(p, 2, y, ROLE_TEXT, watch_short_name(cut, sizeof cut, name, width - 4));
@@ -158,18 +170,21 @@ static void draw_forbidden(const struct watch *w, const struct pane *p, int y, c
 
     class_name(&w->names, k, name);
     pane_text(p, 0, y, ROLE_ERR | BOLD, "x");
-    pane_text(p, 2, y, info->var_dims || info->input_dims ? ROLE_TEXT : ROLE_DIM, watch_short_name(cut, sizeof cut, name, width - 3));
+    pane_text(p, 2, y, info->var_dims || info->input_dims ? ROLE_TEXT : ROLE_DIM,
+              watch_short_name(cut, sizeof cut, name, width - 3));
     int x = width;
     if (p->width >= 70) {
         pane_right(p, width + 8, y, ROLE_TEXT, units_count(count, info->dim_count));
         x = width + 10;
     }
     if (p->width >= 110)
-        pane_right(p, x + 4, y, ROLE_TEXT, info->var_dims ? units_count(count, info->var_dims) : "");
+        pane_right(p, x + 4, y, ROLE_TEXT,
+                   info->var_dims ? units_count(count, info->var_dims) : "");
     x += p->width >= 110 ? 6 : 0;
     x = pane_cut(p, x, y, p->width - x, ROLE_TEXT, class_reason_text[info->reason]);
     if (info->place != HLO_NONE && x + 6 < p->width)
-        pane_cut(p, x + 1, y, p->width - x - 1, ROLE_TITLE, tree_instruction_name(w->tree, info->place));
+        pane_cut(p, x + 1, y, p->width - x - 1, ROLE_TITLE,
+                 tree_instruction_name(w->tree, info->place));
 }
 
 /* ---- pages ---- */
@@ -183,7 +198,8 @@ static int64_t rows_of(const struct members *v, const struct watch *w)
     return v->forbidden_count;
 }
 
-static void draw_row(const struct members *v, const struct watch *w, const struct pane *p, int y, int64_t row)
+static void draw_row(const struct members *v, const struct watch *w, const struct pane *p, int y,
+                     int64_t row)
 {
     const struct classes *c = &w->problem->classes;
 
@@ -213,29 +229,38 @@ static void draw_titles(const struct members *v, const struct pane *p, int y)
             pane_right(p, width + 8, y, ROLE_DIM, "dims");
         if (p->width >= 110)
             pane_right(p, width + 14, y, ROLE_DIM, "vars");
-        pane_text(p, width + (p->width >= 110 ? 16 : p->width >= 70 ? 10 : 0), y, ROLE_DIM, "reason");
+        pane_text(p,
+                  width + (p->width >= 110  ? 16
+                           : p->width >= 70 ? 10
+                                            : 0),
+                  y, ROLE_DIM, "reason");
     }
 }
 
 static void draw_sentence(const struct members *v, const struct watch *w, const struct pane *p)
 {
-    const struct class_info *info = v->class == CLASS_NONE ? NULL : &w->problem->classes.info[v->class];
+    const struct class_info *info =
+        v->class == CLASS_NONE ? NULL : &w->problem->classes.info[v->class];
     char name[NAME_ROOM], dims[UNITS_ROOM], all[UNITS_ROOM], bytes[UNITS_ROOM], ms[UNITS_ROOM];
     uint32_t holding = 0;
 
     if (v->page == PAGE_FORBIDDEN) {
         for (class_id n = 0; n < v->forbidden_count; n++)
             holding += w->problem->classes.info[v->forbidden[n]].var_dims > 0;
-        int x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, "%s of %s classes", units_count(dims, v->forbidden_count),
+        int x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, "%s of %s classes",
+                            units_count(dims, v->forbidden_count),
                             units_count(all, w->problem->classes.count));
-        pane_format(p, x + 1, 0, ROLE_TEXT, "can never be split; %u of them hold variables", holding);
+        pane_format(p, x + 1, 0, ROLE_TEXT, "can never be split; %u of them hold variables",
+                    holding);
         return;
     }
     int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, class_name(&w->names, v->class, name));
-    x = pane_format(p, x + 2, 0, ROLE_TEXT, "%s dims, %u of variables", units_count(all, info->dim_count), info->var_dims);
+    x = pane_format(p, x + 2, 0, ROLE_TEXT, "%s dims, %u of variables",
+                    units_count(all, info->dim_count), info->var_dims);
     if (x + 44 < p->width && v->reduces.count > 0)
-        pane_format(p, x + 3, 0, ROLE_TEXT, "alone: %s all-reduce%s, %s, %s", units_count(dims, (int64_t)v->reduces.count),
-                    v->reduces.count < 1.5 ? "" : "s", units_bytes(bytes, v->reduces.bytes), units_ms(ms, v->reduces.ms));
+        pane_format(p, x + 3, 0, ROLE_TEXT, "alone: %s all-reduce%s, %s, %s",
+                    units_count(dims, (int64_t)v->reduces.count), v->reduces.count < 1.5 ? "" : "s",
+                    units_bytes(bytes, v->reduces.bytes), units_ms(ms, v->reduces.ms));
 }
 
 static void draw_members(struct panel *p, const struct pane *pane)
@@ -329,10 +354,12 @@ static void message_members(const struct panel *p, char *out, size_t room)
         return;
     if (v->page == PAGE_MEMBERS) {
         const struct class_member *m = &v->items[v->list[PAGE_MEMBERS].cursor];
-        snprintf(out, room, "%s dim %u: %u ties from %s", m->name, m->number, m->steps ? m->steps - 1u : 0u, v->items[0].name);
+        snprintf(out, room, "%s dim %u: %u ties from %s", m->name, m->number,
+                 m->steps ? m->steps - 1u : 0u, v->items[0].name);
     } else {
         char source[64];
-        snprintf(out, room, "%s  %s  %s", tree_instruction_name(w->tree, id), instruction_source(w->problem->m, id, source, sizeof source),
+        snprintf(out, room, "%s  %s  %s", tree_instruction_name(w->tree, id),
+                 instruction_source(w->problem->m, id, source, sizeof source),
                  hlo_meta(w->problem->m, id)->op_name);
     }
 }
@@ -407,9 +434,11 @@ static void draw_ties(struct panel *p, const struct pane *pane)
     const struct class_info *info = &c->info[k];
     int tail = (info->meet_count > 0) + 1, rows = pane->height - 1 - tail, y = 1;
     size_t told = 0; /* optimizer state follows its variable */
-    while (told < v->count && (v->items[told].role == HLO_ROLE_VARIABLE || v->items[told].role == HLO_ROLE_INPUT))
+    while (told < v->count &&
+           (v->items[told].role == HLO_ROLE_VARIABLE || v->items[told].role == HLO_ROLE_INPUT))
         told++;
-    pane_format(pane, 0, 0, ROLE_DIM, "%u dim%s of variables, tied through", info->var_dims, info->var_dims == 1 ? "" : "s");
+    pane_format(pane, 0, 0, ROLE_DIM, "%u dim%s of variables, tied through", info->var_dims,
+                info->var_dims == 1 ? "" : "s");
     for (size_t n = 0; n < told && y <= rows; n++, y++) {
         int width = pane->width / 3;
         if ((size_t)rows < told && y == rows) {
@@ -422,13 +451,15 @@ static void draw_ties(struct panel *p, const struct pane *pane)
     }
     const struct class_reduces *r = &v->reduces[k];
     int x = pane_text(pane, 0, y, ROLE_DIM, "split costs ");
-    pane_format(pane, x, y++, ROLE_TEXT, "%s all-reduce%s, %s, %s", units_count(count, (int64_t)(r->count + 0.5)),
-                r->count < 1.5 ? "" : "s", units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
+    pane_format(pane, x, y++, ROLE_TEXT, "%s all-reduce%s, %s, %s",
+                units_count(count, (int64_t)(r->count + 0.5)), r->count < 1.5 ? "" : "s",
+                units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
     if (!info->meet_count || y >= pane->height)
         return;
     const struct class_meet *meet = &c->meets[info->meets];
     x = pane_text(pane, 0, y, ROLE_DIM, "never with ");
-    x = pane_text(pane, x, y, ROLE_TEXT, watch_short_name(cut, sizeof cut, class_name(&w->names, meet->other, name), 24));
+    x = pane_text(pane, x, y, ROLE_TEXT,
+                  watch_short_name(cut, sizeof cut, class_name(&w->names, meet->other, name), 24));
     x = pane_text(pane, x, y, ROLE_DIM, ", both at ");
     x = pane_cut(pane, x, y, 24, ROLE_TEXT, tree_instruction_name(w->tree, meet->place));
     if (info->meet_count > 1 && x + 10 < pane->width)

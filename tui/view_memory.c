@@ -1,5 +1,6 @@
-/* Memory of one device. V m: the course of it under one plan, what is live at a position, and what single
- * decisions would do to the peak, priced a few a frame. The view keeps the plan it was opened on. */
+/* Memory of one device. V m: the course of it under one plan, what is live at a position, and what
+ * single decisions would do to the peak, priced a few a frame. The view keeps the plan it was
+ * opened on. */
 #include "tui/view_memory.h"
 
 #include "engine/units.h"
@@ -13,10 +14,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MEMORY_LEFT, MEMORY_RIGHT, MEMORY_LEFT_FAR, MEMORY_RIGHT_FAR, MEMORY_PEAK, MEMORY_OPEN, MEMORY_BACK, MEMORY_LIST,
-       MEMORY_FLIP, MEMORY_OTHER };
+enum {
+    MEMORY_LEFT,
+    MEMORY_RIGHT,
+    MEMORY_LEFT_FAR,
+    MEMORY_RIGHT_FAR,
+    MEMORY_PEAK,
+    MEMORY_OPEN,
+    MEMORY_BACK,
+    MEMORY_LIST,
+    MEMORY_FLIP,
+    MEMORY_OTHER
+};
 static const struct action memory_actions[] = {
-    [MEMORY_LEFT] = {"left", "in this view", "step along the schedule", "step", "h or Left", "Left"},
+    [MEMORY_LEFT] = {"left", "in this view", "step along the schedule", "step", "h or Left",
+                     "Left"},
     [MEMORY_RIGHT] = {"right", "in this view", NULL, NULL, "l or Right", "Right"},
     [MEMORY_LEFT_FAR] = {"left-far", "in this view", "in larger steps", NULL, "H", NULL},
     [MEMORY_RIGHT_FAR] = {"right-far", "in this view", NULL, NULL, "L", NULL},
@@ -27,7 +39,8 @@ static const struct action memory_actions[] = {
     [MEMORY_FLIP] = {"flip", "in this view", "pin that decision so", "flip", "f", NULL},
     [MEMORY_OTHER] = {"other", "in this view", "another plan beside it", "other plan", "c", NULL},
 };
-static const struct key_table memory_keys = {"memory", memory_actions, sizeof memory_actions / sizeof *memory_actions};
+static const struct key_table memory_keys = {"memory", memory_actions,
+                                             sizeof memory_actions / sizeof *memory_actions};
 
 /* ---- figures ---- */
 
@@ -43,7 +56,8 @@ static void look_at(struct panel *p, uint32_t position)
     v->list[MEMORY_LIST_GROUPS] = (struct list){.rows = v->list[MEMORY_LIST_GROUPS].rows};
     if (v->shown == MEMORY_LIST_VALUES)
         v->shown = MEMORY_LIST_GROUPS;
-    if (memory_groups(p->scene->watch, &v->curve, position, &v->groups, &v->group_count, &v->inner, &e))
+    if (memory_groups(p->scene->watch, &v->curve, position, &v->groups, &v->group_count, &v->inner,
+                      &e))
         app_say_err(p->scene->app, &e);
 }
 
@@ -120,7 +134,8 @@ static void write_plan(const struct live_plan *plan, char *out, size_t room)
     if (!plan)
         snprintf(out, room, "everything whole");
     else if (plan->episode && !plan->nodes)
-        snprintf(out, room, "%s, episode %s", plan->found_by, units_count(count, (int64_t)plan->episode));
+        snprintf(out, room, "%s, episode %s", plan->found_by,
+                 units_count(count, (int64_t)plan->episode));
     else
         snprintf(out, room, "%s", plan->found_by);
 }
@@ -162,7 +177,8 @@ static void draw_notes(const struct panel *p, const struct pane *pane, int y)
 
     int x = pane_text(pane, 0, y, ROLE_DIM, "there ");
     x = pane_cut(pane, x, y, 40, ROLE_TEXT, tree_instruction_name(w->tree, id));
-    static const char *const names[MEMORY_KIND_COUNT] = {"parameters", "gradients", "moments", "inputs", "activations"};
+    static const char *const names[MEMORY_KIND_COUNT] = {"parameters", "gradients", "moments",
+                                                         "inputs", "activations"};
     for (int n = 0; n < MEMORY_KIND_COUNT; n++) {
         if (k[n] < 5e6 || x + 24 > pane->width)
             continue;
@@ -173,18 +189,24 @@ static void draw_notes(const struct panel *p, const struct pane *pane, int y)
     bool own = true;
     for (uint32_t n = 0; n < v->curve.count && own; n++)
         own = position[memory_at(w, n)] == memory_at(w, n);
-    const char *order = own ? "the module's order" : w->problem->memory.is_listed ? "a list scheduler's" : "depth first, as XLA on CPU";
+    const char *order = own                            ? "the module's order"
+                        : w->problem->memory.is_listed ? "a list scheduler's"
+                                                       : "depth first, as XLA on CPU";
     if (y + 1 < pane->height)
-        pane_format(pane, 0, y + 1, ROLE_DIM, "schedule %s; fused results and layout copies are not counted; of a pipeline plan: V i",
-                    order);
+        pane_format(
+            pane, 0, y + 1, ROLE_DIM,
+            "schedule %s; fused results and layout copies are not counted; of a pipeline plan: V i",
+            order);
 }
 
 static void draw_lists(struct panel *p, const struct pane *pane)
 {
     const struct memory_view *v = p->state;
     bool beside = pane->width >= 96;
-    int right = beside ? pane->width * 2 / 5 : 0, left = beside ? pane->width - right - 3 : pane->width;
-    struct pane one = pane_part(pane, 0, 0, left, pane->height), two = pane_part(pane, left + 3, 0, right, pane->height);
+    int right = beside ? pane->width * 2 / 5 : 0,
+        left = beside ? pane->width - right - 3 : pane->width;
+    struct pane one = pane_part(pane, 0, 0, left, pane->height),
+                two = pane_part(pane, left + 3, 0, right, pane->height);
 
     if (pane->height < 3)
         return;
@@ -212,11 +234,13 @@ static void draw_memory(struct panel *p, const struct pane *pane)
         return;
     price_flips(p);
     draw_sentence(p, pane);
-    snprintf(note, sizeof note, "one device, GB, along %s instructions", units_count(count, v->curve.count));
+    snprintf(note, sizeof note, "one device, GB, along %s instructions",
+             units_count(count, v->curve.count));
     pane_head(pane, 1 + gap, &(struct head){0, "Memory", note, false});
     plot = plot > 18 ? 18 : plot;
     struct pane course = pane_part(pane, 0, 2 + gap, pane->width, plot > 2 ? plot : 2);
-    memory_draw_curves(p->scene, &v->curve, v->other.total ? &v->other : NULL, &v->cursor, &course, course.height);
+    memory_draw_curves(p->scene, &v->curve, v->other.total ? &v->other : NULL, &v->cursor, &course,
+                       course.height);
     int y = 2 + gap + course.height + gap;
     struct pane lists = pane_part(pane, 0, y, pane->width, pane->height - y - notes);
     draw_lists(p, &lists);
@@ -246,7 +270,8 @@ static void open_values(struct panel *p)
     if (v->shown != MEMORY_LIST_GROUPS || !v->group_count)
         return;
     v->opened = (int)v->list[MEMORY_LIST_GROUPS].cursor;
-    v->value_count = memory_group_values(p->scene->watch, &v->curve, v->cursor, &v->groups[v->opened], v->values, MEMORY_VALUES);
+    v->value_count = memory_group_values(p->scene->watch, &v->curve, v->cursor,
+                                         &v->groups[v->opened], v->values, MEMORY_VALUES);
     v->list[MEMORY_LIST_VALUES] = (struct list){0};
     v->shown = v->value_count ? MEMORY_LIST_VALUES : MEMORY_LIST_GROUPS;
 }
@@ -283,7 +308,8 @@ static void next_other(struct panel *p)
         from++;
     if (from == s->plan_count && !v->curve.plan)
         return;
-    if (memory_curve_make(p->scene->watch, from < s->plan_count ? s->plans[from] : NULL, &v->other, &e))
+    if (memory_curve_make(p->scene->watch, from < s->plan_count ? s->plans[from] : NULL, &v->other,
+                          &e))
         app_say_err(p->scene->app, &e);
 }
 
@@ -336,7 +362,9 @@ static hlo_value value_here(const struct memory_view *v)
     if (v->shown == MEMORY_LIST_VALUES)
         return v->values[v->list[MEMORY_LIST_VALUES].cursor].value;
     const struct list *l = &v->list[MEMORY_LIST_GROUPS];
-    return v->shown == MEMORY_LIST_GROUPS && (size_t)l->cursor < v->group_count ? v->groups[l->cursor].value : HLO_NONE;
+    return v->shown == MEMORY_LIST_GROUPS && (size_t)l->cursor < v->group_count
+               ? v->groups[l->cursor].value
+               : HLO_NONE;
 }
 
 static hlo_id instruction_here(const struct panel *p)
@@ -361,7 +389,8 @@ static const struct live_plan *plan_here(const struct panel *p)
     return v->curve.plan;
 }
 
-/* "encoder self = 1 makes it fit: 12.3 of 16 GB", else the line that makes the value under the cursor. */
+/* "encoder self = 1 makes it fit: 12.3 of 16 GB", else the line that makes the value under the
+ * cursor. */
 static void message_memory(const struct panel *p, char *out, size_t room)
 {
     const struct memory_view *v = p->state;
@@ -369,22 +398,26 @@ static void message_memory(const struct panel *p, char *out, size_t room)
     hlo_id id = instruction_here(p);
     double limit = memory_limit(p->scene);
 
-    if (v->shown == MEMORY_LIST_FLIPS || (v->shown == MEMORY_LIST_GROUPS && v->list[MEMORY_LIST_GROUPS].cursor == 0)) {
+    if (v->shown == MEMORY_LIST_FLIPS ||
+        (v->shown == MEMORY_LIST_GROUPS && v->list[MEMORY_LIST_GROUPS].cursor == 0)) {
         if (v->flips_done < v->flip_count || !v->flip_count || v->moves != w->moves)
             return;
-        const struct memory_flip *f = &v->flips[v->shown == MEMORY_LIST_FLIPS ? v->list[MEMORY_LIST_FLIPS].cursor : 0];
+        const struct memory_flip *f =
+            &v->flips[v->shown == MEMORY_LIST_FLIPS ? v->list[MEMORY_LIST_FLIPS].cursor : 0];
         double peak = v->curve.total[v->curve.peak] * 1e9;
         char gb[UNITS_ROOM], ms[UNITS_ROOM];
-        const char *does = f->peak >= peak             ? "does not lower the peak"
+        const char *does = f->peak >= peak                    ? "does not lower the peak"
                            : peak > limit && f->peak <= limit ? "makes it fit"
-                           : f->peak > limit                ? "lowers the peak, but not enough"
-                                                            : "lowers the peak";
-        snprintf(out, room, "%s = %d %s: %s of %.0f GB, step %s", w->move[f->move].name, f->split, does,
-                 units_number(gb, f->peak / 1e9, 1), limit / 1e9, units_ms(ms, f->step_ms));
+                           : f->peak > limit                  ? "lowers the peak, but not enough"
+                                                              : "lowers the peak";
+        snprintf(out, room, "%s = %d %s: %s of %.0f GB, step %s", w->move[f->move].name, f->split,
+                 does, units_number(gb, f->peak / 1e9, 1), limit / 1e9, units_ms(ms, f->step_ms));
     } else if (id != HLO_NONE) {
         const struct hlo_meta *meta = hlo_meta(w->problem->m, id);
-        snprintf(out, room, "%s%s%.200s%s%.0u  %s", hlo_name(w->problem->m, id), meta->source_file[0] ? "  " : "",
-                 meta->source_file, meta->source_file[0] ? ":" : "", meta->source_file[0] ? meta->source_line : 0, meta->op_name);
+        snprintf(out, room, "%s%s%.200s%s%.0u  %s", hlo_name(w->problem->m, id),
+                 meta->source_file[0] ? "  " : "", meta->source_file,
+                 meta->source_file[0] ? ":" : "", meta->source_file[0] ? meta->source_line : 0,
+                 meta->op_name);
     }
 }
 
@@ -443,7 +476,8 @@ static void draw_course(struct panel *p, const struct pane *pane)
 static void head_course(const struct panel *p, struct head *h, char *note, size_t room)
 {
     if (p->scene->watch)
-        snprintf(note, room, p->width >= 28 ? "GB, limit %.4g" : "of %.4g GB", memory_limit(p->scene) / 1e9);
+        snprintf(note, room, p->width >= 28 ? "GB, limit %.4g" : "of %.4g GB",
+                 memory_limit(p->scene) / 1e9);
     h->note = note;
 }
 

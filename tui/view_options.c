@@ -1,5 +1,5 @@
-/* Options: one list of names, values, what they are. A value out of few goes to the next one, others
- * are typed. What is changed is an act: in the log, undone by u. */
+/* Options: one list of names, values, what they are. A value out of few goes to the next one,
+ * others are typed. What is changed is an act: in the log, undone by u. */
 #include "tui/view_options.h"
 
 #include "engine/live/options.h"
@@ -50,7 +50,12 @@ static bool row_at(const struct panel *p, size_t i, struct row *r)
     }
     if (!live_option_at(i - figures, &o))
         return false;
-    *r = (struct row){i - figures < FIRST_OF_LEARNER ? "search" : "learner", o.name, o.summary, o.values, NULL, ""};
+    *r = (struct row){i - figures < FIRST_OF_LEARNER ? "search" : "learner",
+                      o.name,
+                      o.summary,
+                      o.values,
+                      NULL,
+                      ""};
     live_option_print(&w->shot->options, i - figures, r->value, sizeof r->value);
     return true;
 }
@@ -71,7 +76,8 @@ static int open_options(struct panel *p, const void *arg, struct err *e)
     return p->scene->watch ? 0 : err_set(e, ERR_INPUT, "no search is open");
 }
 
-static void draw_row(const struct panel *p, const struct pane *pane, int y, const struct row *r, bool here)
+static void draw_row(const struct panel *p, const struct pane *pane, int y, const struct row *r,
+                     bool here)
 {
     struct options_view *v = p->state;
     struct pane row = pane_part(pane, 0, y, pane->width, 1);
@@ -90,8 +96,8 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y, cons
     pane_text(&field, 0, 0, here ? ROLE_TITLE | BOLD : ROLE_TEXT,
               text_cut_middle(cut, sizeof cut, r->value, VALUE_COLUMNS));
     if (pane->width >= 60)
-        pane_cut(&row, NAME_COLUMNS + VALUE_COLUMNS + 4, 0, pane->width - NAME_COLUMNS - VALUE_COLUMNS - 4, ROLE_DIM,
-                 r->summary);
+        pane_cut(&row, NAME_COLUMNS + VALUE_COLUMNS + 4, 0,
+                 pane->width - NAME_COLUMNS - VALUE_COLUMNS - 4, ROLE_DIM, r->summary);
     if (!here)
         return;
     pane_select(&row, 0, ROLE_SELECT);
@@ -110,10 +116,13 @@ static void draw_options(struct panel *p, const struct pane *pane)
         return;
     list_fit(&v->list, count, pane->height - head);
     if (row_at(p, (size_t)v->list.cursor, &top))
-        snprintf(note, sizeof note, "%s · %lld of %d", top.group, (long long)v->list.cursor + 1, count);
+        snprintf(note, sizeof note, "%s · %lld of %d", top.group, (long long)v->list.cursor + 1,
+                 count);
     pane_head(pane, 0, &(struct head){0, "Options", note, true});
     const char *group = "";
-    for (int y = 0; y < v->list.rows && row_at(p, (size_t)(v->list.top + y), &r) && v->list.top + y < count; y++) {
+    for (int y = 0;
+         y < v->list.rows && row_at(p, (size_t)(v->list.top + y), &r) && v->list.top + y < count;
+         y++) {
         draw_row(p, pane, head + y, &r, v->list.top + y == v->list.cursor);
         if (pane->width >= WIDE && strcmp(group, r.group) != 0)
             pane_right(pane, pane->width, head + y, ROLE_DIM, r.group);
@@ -203,7 +212,8 @@ static bool find_options(struct panel *p, const struct match *pattern, int step)
 
     for (int i = step ? 1 : 0; i <= count && count; i++) {
         int64_t at = (v->list.cursor + (step < 0 ? -i : i) + count) % count;
-        if (row_at(p, (size_t)at, &r) && (match_text(pattern, r.name) || match_text(pattern, r.summary))) {
+        if (row_at(p, (size_t)at, &r) &&
+            (match_text(pattern, r.name) || match_text(pattern, r.summary))) {
             list_go(&v->list, at);
             return true;
         }

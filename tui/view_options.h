@@ -1,5 +1,5 @@
-/* tui/view_options.h - o: every option of the search and of the learner, the figures of the cluster, the
- * mesh: seen and changed while it runs. */
+/* tui/view_options.h - o: every option of the search and of the learner, the figures of the
+ * cluster, the mesh: seen and changed while it runs. */
 #ifndef AUTOMAP_TUI_VIEW_OPTIONS_H
 #define AUTOMAP_TUI_VIEW_OPTIONS_H
 

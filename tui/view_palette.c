@@ -103,7 +103,8 @@ static bool find_price(struct panel *p)
         bool split = !first && line.split;
         if (price_of(s, move, split))
             continue;
-        s->prices[s->price_count++] = (struct priced){move, split, price_at_best(w, move, first ? -1 : split)};
+        s->prices[s->price_count++] =
+            (struct priced){move, split, price_at_best(w, move, first ? -1 : split)};
         return true;
     }
     return false;
@@ -116,7 +117,8 @@ static void settle_palette(struct panel *p)
 }
 
 /* "350.5 ms   +105.4" in place of the words. False: not known yet, or not at all. */
-static bool draw_price(const struct palette *s, const struct pane *pane, int y, int x, const struct colon_line *line)
+static bool draw_price(const struct palette *s, const struct pane *pane, int y, int x,
+                       const struct colon_line *line)
 {
     const struct price *now = price_of(s, MOVE_NONE, false);
     const struct price *with = line->pins ? price_of(s, line->move, line->split) : NULL;
@@ -126,7 +128,8 @@ static bool draw_price(const struct palette *s, const struct pane *pane, int y, 
         return false;
     double change = with->cost.step_ms - now->cost.step_ms;
     pane_right(pane, x + 12, y, ROLE_DIM, units_ms(text, with->cost.step_ms));
-    pane_right(pane, x + 22, y, change > 0.05 ? ROLE_WARN : ROLE_TEXT, units_change(text, change, 1));
+    pane_right(pane, x + 22, y, change > 0.05 ? ROLE_WARN : ROLE_TEXT,
+               units_change(text, change, 1));
     return true;
 }
 
@@ -140,13 +143,15 @@ static int words_column(struct panel *p)
     int column = 30;
 
     for (int i = 0; i < s->list.rows && s->list.top + i < s->count; i++) {
-        if (line_at(p, s->found[s->list.top + i].index, &line) && utf8_text_columns(line.text) + 4 > column)
+        if (line_at(p, s->found[s->list.top + i].index, &line) &&
+            utf8_text_columns(line.text) + 4 > column)
             column = utf8_text_columns(line.text) + 4;
     }
     return column;
 }
 
-static void draw_found(struct panel *p, const struct pane *pane, int y, const struct found *f, int words)
+static void draw_found(struct panel *p, const struct pane *pane, int y, const struct found *f,
+                       int words)
 {
     struct colon_line line;
     int x = 2;
@@ -246,7 +251,8 @@ static void message_palette(const struct panel *p, char *out, size_t room)
     const struct price *now = price_of(s, MOVE_NONE, false);
 
     if (now && now->known)
-        snprintf(out, room, "prices: the best step possible with that pin%s", now->proven ? ", proven" : "");
+        snprintf(out, room, "prices: the best step possible with that pin%s",
+                 now->proven ? ", proven" : "");
 }
 
 enum { PALETTE_CHOOSE, PALETTE_CHOOSE_UP, PALETTE_COMPLETE, PALETTE_DO, PALETTE_CLOSE };

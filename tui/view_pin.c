@@ -1,4 +1,5 @@
-/* Pin: three answers and the price of the chosen one. Backtrack: what is set back, what it can end in. */
+/* Pin: three answers and the price of the chosen one. Backtrack: what is set back, what it can end
+ * in. */
 #include "tui/view_pin.h"
 
 #include "engine/units.h"
@@ -68,12 +69,14 @@ static int open_asking(struct panel *p, const void *arg, struct err *e)
 static void write_what(const struct watch *w, int move, char *out, size_t room)
 {
     const struct watch_move *m = &w->move[move];
-    const struct class_info *info = &w->problem->classes.info[w->moves->pool[w->moves->items[move].classes]];
+    const struct class_info *info =
+        &w->problem->classes.info[w->moves->pool[w->moves->items[move].classes]];
     uint32_t values = info->dim_count * m->classes;
     char own[UNITS_ROOM], all[UNITS_ROOM];
 
-    snprintf(out, room, "%s %s of variables, %s of values%s", units_count(own, m->dims), m->dims == 1 ? "dim" : "dims",
-             units_count(all, values), m->classes > 1 ? ", alike in every layer" : "");
+    snprintf(out, room, "%s %s of variables, %s of values%s", units_count(own, m->dims),
+             m->dims == 1 ? "dim" : "dims", units_count(all, values),
+             m->classes > 1 ? ", alike in every layer" : "");
 }
 
 static int draw_top(const struct panel *p, const struct pane *pane, const char *key)
@@ -104,10 +107,12 @@ static void draw_answers(const struct panel *p, const struct pane *pane, int y)
     snprintf(split, sizeof split, "split over %u", w->problem->labels.parts[1u << g->axis]);
     const char *words[] = {split, "replicated", "no pin"};
     for (int i = 0; i < ANSWERS; i++) {
-        bool best = w->best && i != ANSWER_OPEN && (i == ANSWER_SPLIT ? m->best == m->classes : m->best == 0);
-        const char *note = i != ANSWER_OPEN && !a->with[i].known ? "not possible with the other pins, or not priced"
-                           : best                                ? "best plan has this"
-                                                                 : "";
+        bool best = w->best && i != ANSWER_OPEN &&
+                    (i == ANSWER_SPLIT ? m->best == m->classes : m->best == 0);
+        const char *note = i != ANSWER_OPEN && !a->with[i].known
+                               ? "not possible with the other pins, or not priced"
+                           : best ? "best plan has this"
+                                  : "";
         pane_text(pane, 2, y + i, ROLE_KEY, keys[i]);
         pane_text(pane, 5, y + i, ROLE_TEXT, words[i]);
         if (25 + utf8_text_columns(note) <= pane->width)
@@ -120,10 +125,11 @@ static void draw_answers(const struct panel *p, const struct pane *pane, int y)
 }
 
 /* One figure now, with the pin, and the change; worse is amber. */
-static void draw_figure(const struct pane *p, int y, const char *what, const double values[2], int decimals,
-                        bool is_cost)
+static void draw_figure(const struct pane *p, int y, const char *what, const double values[2],
+                        int decimals, bool is_cost)
 {
-    int first = p->width >= 60 ? 38 : 24, second = first + (p->width >= 60 ? 16 : 12), third = second + 13;
+    int first = p->width >= 60 ? 38 : 24, second = first + (p->width >= 60 ? 16 : 12),
+        third = second + 13;
     char text[48];
 
     if (y >= p->height)
@@ -132,12 +138,14 @@ static void draw_figure(const struct pane *p, int y, const char *what, const dou
     for (int i = 0; i < 2; i++)
         pane_right_number(p, i ? second : first, y, ROLE_TEXT, values[i], decimals);
     double change = values[1] - values[0];
-    pane_right(p, third, y, is_cost && change > pane_ms_least(p) ? ROLE_WARN : ROLE_TEXT, units_change(text, change, decimals));
+    pane_right(p, third, y, is_cost && change > pane_ms_least(p) ? ROLE_WARN : ROLE_TEXT,
+               units_change(text, change, decimals));
 }
 
 static void draw_titles(const struct pane *p, int y)
 {
-    int first = p->width >= 60 ? 38 : 24, second = first + (p->width >= 60 ? 16 : 12), third = second + 13;
+    int first = p->width >= 60 ? 38 : 24, second = first + (p->width >= 60 ? 16 : 12),
+        third = second + 13;
 
     if (y >= p->height)
         return;
@@ -159,16 +167,21 @@ static void draw_prices(const struct panel *p, const struct pane *pane, int y)
     }
     const int decimals = pane_ms_decimals(pane);
     draw_titles(pane, y++);
-    draw_figure(pane, y++, now->proven ? "optimum, ms" : "best of exact, ms", (double[]){now->cost.step_ms, with->cost.step_ms},
-                decimals, true);
-    draw_figure(pane, y++, "  compute", (double[]){now->cost.compute_ms, with->cost.compute_ms}, decimals, false);
-    draw_figure(pane, y++, "  all-reduce", (double[]){now->cost.communication_ms, with->cost.communication_ms}, decimals, false);
+    draw_figure(pane, y++, now->proven ? "optimum, ms" : "best of exact, ms",
+                (double[]){now->cost.step_ms, with->cost.step_ms}, decimals, true);
+    draw_figure(pane, y++, "  compute", (double[]){now->cost.compute_ms, with->cost.compute_ms},
+                decimals, false);
+    draw_figure(pane, y++, "  all-reduce",
+                (double[]){now->cost.communication_ms, with->cost.communication_ms}, decimals,
+                false);
     draw_figure(pane, y++, "all-reduces", (double[]){now->reduces, with->reduces}, 0, false);
-    draw_figure(pane, y++, "  MB", (double[]){now->reduced_bytes / 1e6, with->reduced_bytes / 1e6}, 0, false);
+    draw_figure(pane, y++, "  MB", (double[]){now->reduced_bytes / 1e6, with->reduced_bytes / 1e6},
+                0, false);
     if (y + 1 >= pane->height)
         return;
-    snprintf(text, sizeof text, "%s · %u %s · the network is kept", with->proven ? "proven by exact" : "not proven",
-             with->changes, with->changes == 1 ? "decision changes" : "decisions change");
+    snprintf(text, sizeof text, "%s · %u %s · the network is kept",
+             with->proven ? "proven by exact" : "not proven", with->changes,
+             with->changes == 1 ? "decision changes" : "decisions change");
     pane_text(pane, 2, y + 1, ROLE_DIM, text);
 }
 
@@ -264,7 +277,10 @@ static void draw_ends(const struct panel *p, const struct pane *pane, int y)
             pane_right(pane, x + i * step, y + 1, ROLE_DIM, "-");
         else
             pane_right_ms(pane, x + i * step, y + 1,
-                              at[i]->cost.step_ms > a->now.cost.step_ms + pane_ms_least(pane) ? ROLE_WARN : ROLE_TEXT, at[i]->cost.step_ms);
+                          at[i]->cost.step_ms > a->now.cost.step_ms + pane_ms_least(pane)
+                              ? ROLE_WARN
+                              : ROLE_TEXT,
+                          at[i]->cost.step_ms);
     }
 }
 
@@ -279,7 +295,8 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
     int y = draw_top(p, pane, "b");
     bool learns = w->shot->options.algorithm == SEARCH_DQN;
     pane_text(pane, 0, y++, ROLE_TEXT,
-              learns ? "set back to undecided, then fine-tune from the present network" : "the search starts over");
+              learns ? "set back to undecided, then fine-tune from the present network"
+                     : "the search starts over");
     y += pane->height >= 12;
     uint32_t others = excluded_dims(w, a->move);
     snprintf(text, sizeof text, "%s dims of this decision, %s of those it excludes",
@@ -292,7 +309,8 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
     pane_text(pane, 14, y++, ROLE_TEXT, text);
     draw_ends(p, pane, y + 1);
     if (w->best && y + 5 <= pane->height) {
-        snprintf(text, sizeof text, "the present best, %s, stays", units_ms(ms, w->best->cost.step_ms));
+        snprintf(text, sizeof text, "the present best, %s, stays",
+                 units_ms(ms, w->best->cost.step_ms));
         pane_text(pane, 2, y + 4, ROLE_DIM, text);
     }
 }

@@ -1,5 +1,5 @@
-/* tui/view_pin.h - the dialogs that ask before an act: what a pin or a backtrack would cost. Opened with
- * a pointer to the move. */
+/* tui/view_pin.h - the dialogs that ask before an act: what a pin or a backtrack would cost. Opened
+ * with a pointer to the move. */
 #ifndef AUTOMAP_TUI_VIEW_PIN_H
 #define AUTOMAP_TUI_VIEW_PIN_H
 

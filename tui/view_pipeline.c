@@ -1,5 +1,5 @@
-/* The pipeline: a plan of stages that is made while one looks (tui/pipeline_job.h), and what a person
- * makes of it: cuts moved, another schedule, other micro-batches. */
+/* The pipeline: a plan of stages that is made while one looks (tui/pipeline_job.h), and what a
+ * person makes of it: cuts moved, another schedule, other micro-batches. */
 #include "tui/view_pipeline.h"
 
 #include "engine/units.h"
@@ -18,43 +18,66 @@ enum pipeline_part { PART_COURSE, PART_MEMORY, PART_LEARNER, PART_COUNT };
 
 struct pipeline_view {
     struct pipeline_job *job;
-    bool starts;                     /* the job is being left; then another begins, with the options */
+    bool starts; /* the job is being left; then another begins, with the options */
     struct pipeline_options options; /* as asked for */
     struct pipeline_look look;
     struct pipeline_shown shown;
-    struct pipeline_plan plan;       /* the one shown: the job's, or a person's change of it */
-    uint32_t version;                /* of the job's plan that was taken last */
-    bool moved;                      /* a person moved a cut: the job's next plan does not replace it */
-    uint32_t drawn_version;          /* of the schedule; UINT32_MAX: to be made */
+    struct pipeline_plan plan; /* the one shown: the job's, or a person's change of it */
+    uint32_t version;          /* of the job's plan that was taken last */
+    bool moved;                /* a person moved a cut: the job's next plan does not replace it */
+    uint32_t drawn_version;    /* of the schedule; UINT32_MAX: to be made */
     enum pipeline_part part;
-    struct pipeline_learn *learn;    /* NULL: not looked at yet */
+    struct pipeline_learn *learn; /* NULL: not looked at yet */
     struct learn_look learned;
-    uint64_t seed;                   /* of the learner */
-    struct pipeline_memory memory;   /* of the plan and schedule shown */
+    uint64_t seed;                 /* of the learner */
+    struct pipeline_memory memory; /* of the plan and schedule shown */
 };
 
-enum { PIPE_VIEW_LEFT, PIPE_VIEW_RIGHT, PIPE_VIEW_MOVE_LEFT, PIPE_VIEW_MOVE_RIGHT, PIPE_VIEW_SCHEDULE, PIPE_VIEW_BATCHES,
-       PIPE_VIEW_RECOMPUTE, PIPE_VIEW_RESET, PIPE_VIEW_GO, PIPE_VIEW_BACK, PIPE_VIEW_PART, PIPE_VIEW_RUN, PIPE_VIEW_DECIDE,
-       PIPE_VIEW_EPISODE, PIPE_VIEW_SEED, PIPE_VIEW_PIN };
+enum {
+    PIPE_VIEW_LEFT,
+    PIPE_VIEW_RIGHT,
+    PIPE_VIEW_MOVE_LEFT,
+    PIPE_VIEW_MOVE_RIGHT,
+    PIPE_VIEW_SCHEDULE,
+    PIPE_VIEW_BATCHES,
+    PIPE_VIEW_RECOMPUTE,
+    PIPE_VIEW_RESET,
+    PIPE_VIEW_GO,
+    PIPE_VIEW_BACK,
+    PIPE_VIEW_PART,
+    PIPE_VIEW_RUN,
+    PIPE_VIEW_DECIDE,
+    PIPE_VIEW_EPISODE,
+    PIPE_VIEW_SEED,
+    PIPE_VIEW_PIN
+};
 static const struct action pipeline_actions[] = {
-    [PIPE_VIEW_LEFT] = {"left", "in this view", "choose a stage and its cut", "cut", "h or Left", "Left"},
+    [PIPE_VIEW_LEFT] = {"left", "in this view", "choose a stage and its cut", "cut", "h or Left",
+                        "Left"},
     [PIPE_VIEW_RIGHT] = {"right", "in this view", NULL, NULL, "l or Right", "Right"},
-    [PIPE_VIEW_MOVE_LEFT] = {"move-left", "in this view", "move the cut to the next cheap place", "move it", "H", NULL},
+    [PIPE_VIEW_MOVE_LEFT] = {"move-left", "in this view", "move the cut to the next cheap place",
+                             "move it", "H", NULL},
     [PIPE_VIEW_MOVE_RIGHT] = {"move-right", "in this view", NULL, NULL, "L", NULL},
-    [PIPE_VIEW_SCHEDULE] = {"schedule", "in this view", "eager, 1f1b, gpipe", "schedule", "s", NULL},
-    [PIPE_VIEW_BATCHES] = {"micro-batches", "in this view", "another number of micro-batches", "micro-batches", "m", NULL},
-    [PIPE_VIEW_RECOMPUTE] = {"recompute", "in this view", "keep inputs only", "recompute", "r", NULL},
+    [PIPE_VIEW_SCHEDULE] = {"schedule", "in this view", "eager, 1f1b, gpipe", "schedule", "s",
+                            NULL},
+    [PIPE_VIEW_BATCHES] = {"micro-batches", "in this view", "another number of micro-batches",
+                           "micro-batches", "m", NULL},
+    [PIPE_VIEW_RECOMPUTE] = {"recompute", "in this view", "keep inputs only", "recompute", "r",
+                             NULL},
     [PIPE_VIEW_RESET] = {"reset", "in this view", "the found plan again", "reset", "0", NULL},
     [PIPE_VIEW_GO] = {"go", "in this view", "go to the cut in the tree", "go there", "Enter", NULL},
     [PIPE_VIEW_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
-    [PIPE_VIEW_PART] = {"part", "in this view", "C A W, a stage's memory, the learner", "memory, learner", "Tab", NULL},
+    [PIPE_VIEW_PART] = {"part", "in this view", "C A W, a stage's memory, the learner",
+                        "memory, learner", "Tab", NULL},
     [PIPE_VIEW_RUN] = {"run", "in this view", "the learner runs, pauses", NULL, "Space", NULL},
     [PIPE_VIEW_DECIDE] = {"decide", "in this view", "the learner decides one cut", NULL, ",", NULL},
-    [PIPE_VIEW_EPISODE] = {"episode", "in this view", "the learner plays one episode", NULL, ".", NULL},
+    [PIPE_VIEW_EPISODE] = {"episode", "in this view", "the learner plays one episode", NULL, ".",
+                           NULL},
     [PIPE_VIEW_PIN] = {"pin", "in this view", "pin that cut, or let it go", "pin", "p", NULL},
     [PIPE_VIEW_SEED] = {"seed", "in this view", "the learner again, another seed", NULL, "n", NULL},
 };
-static const struct key_table pipeline_keys = {"pipeline", pipeline_actions, sizeof pipeline_actions / sizeof *pipeline_actions};
+static const struct key_table pipeline_keys = {"pipeline", pipeline_actions,
+                                               sizeof pipeline_actions / sizeof *pipeline_actions};
 
 /* ---- the plan ---- */
 
@@ -164,7 +187,8 @@ static void draw_part(struct panel *p, const struct pane *pane)
         pipeline_learn_look(v->learn, &v->learned);
         pipeline_draw_learner(&v->shown, &v->learned, pane);
     } else if (v->part == PART_MEMORY) {
-        if ((!v->memory.made || v->memory.stage != v->shown.stage) && pipeline_memory_make(&v->shown, &v->memory, &e))
+        if ((!v->memory.made || v->memory.stage != v->shown.stage) &&
+            pipeline_memory_make(&v->shown, &v->memory, &e))
             app_say_err(p->scene->app, &e);
         pipeline_draw_memory(&v->shown, &v->memory, pane);
     } else {
@@ -172,7 +196,8 @@ static void draw_part(struct panel *p, const struct pane *pane)
     }
 }
 
-/* Takes the job's newest plan, unless a person has changed it; plays the schedule of what is shown. */
+/* Takes the job's newest plan, unless a person has changed it; plays the schedule of what is shown.
+ */
 static bool refresh(struct panel *p)
 {
     struct pipeline_view *v = p->state;
@@ -215,19 +240,22 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
     char devices[80] = "", layers[96] = "";
     size_t a = 0, b = 0;
 
-    for (uint32_t k = 1; k < v->shown.plan.stages && a + 16 < sizeof devices && b + 20 < sizeof layers; k++) {
+    for (uint32_t k = 1;
+         k < v->shown.plan.stages && a + 16 < sizeof devices && b + 20 < sizeof layers; k++) {
         char layer[16];
         pipeline_layer_text(v->look.pipeline, v->shown.plan.pivot[k], layer, sizeof layer);
         a += (size_t)snprintf(devices + a, sizeof devices - a, " %u", v->shown.plan.device[k]);
         b += (size_t)snprintf(layers + b, sizeof layers - b, " %s", layer);
     }
     char ms[UNITS_ROOM], text[224];
-    int x = pane_text(pane, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, v->plan.makespan_ms[v->shown.kind]));
+    int x =
+        pane_text(pane, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, v->plan.makespan_ms[v->shown.kind]));
     x = pane_text(pane, x, 0, ROLE_TEXT, " simulated");
     x = pane_format(pane, x, 0, ROLE_TEXT, "   L %.1f", v->plan.length_ms);
     if (!v->plan.fits)
         x = pane_text(pane, x, 0, ROLE_ERR, "   does not fit");
-    snprintf(text, sizeof text, "   %u × %u samples", o->micro_batches, o->batch / o->micro_batches);
+    snprintf(text, sizeof text, "   %u × %u samples", o->micro_batches,
+             o->batch / o->micro_batches);
     if (x + utf8_text_columns(text) <= pane->width)
         x = pane_text(pane, x, 0, ROLE_TEXT, text);
     if (w && w->exact && w->shot->options.game.reward != GAME_REWARD_PAPER) {
@@ -253,7 +281,8 @@ static void draw_notes(const struct pipeline_view *v, const struct pane *p, int 
         snprintf(text, sizeof text, "smallest L %.1f%s of %u cuts", v->look.exact.length_ms,
                  v->look.exact.certified ? ", proven," : "", v->look.pipeline->few.points - 1);
     else if (!v->look.done)
-        snprintf(text, sizeof text, "smallest L: %u of %u device cuts done", v->look.steps_done, v->look.steps);
+        snprintf(text, sizeof text, "smallest L: %u of %u device cuts done", v->look.steps_done,
+                 v->look.steps);
     if (x + 3 + utf8_text_columns(text) <= p->width)
         x = pane_text(p, x + 3, y, ROLE_DIM, text);
     if (x + 34 <= p->width)
@@ -263,13 +292,15 @@ static void draw_notes(const struct pipeline_view *v, const struct pane *p, int 
 /* None fits: by how much, and what would be needed. */
 static void draw_tries(const struct pipeline_look *l, const struct pane *p)
 {
-    static const char *const what[2][2] = {{"as asked for", "recomputing"}, {"a stage a device", "both"}};
+    static const char *const what[2][2] = {{"as asked for", "recomputing"},
+                                           {"a stage a device", "both"}};
     const struct pipeline_try *least = NULL;
     char limit[UNITS_ROOM], needs[UNITS_ROOM], short_of[UNITS_ROOM];
 
     if (!l->try_count)
         return;
-    pane_head(p, 2, &(struct head){0, "Without a limit", "the fastest pipeline of each kind, GB", false});
+    pane_head(p, 2,
+              &(struct head){0, "Without a limit", "the fastest pipeline of each kind, GB", false});
     pane_right(p, 30, 3, ROLE_DIM, "stages");
     pane_right(p, 44, 3, ROLE_DIM, "fullest stage");
     pane_right(p, 54, 3, ROLE_DIM, "needs");
@@ -293,20 +324,23 @@ static void draw_tries(const struct pipeline_look *l, const struct pane *p)
     units_bytes(short_of, least->bytes - l->limit_bytes);
     int y = 5 + (int)l->try_count;
     if (least->bytes > l->limit_bytes)
-        pane_format(p, 0, y, ROLE_TEXT, "a device has %s; the least of these needs %s, %s more", limit, needs, short_of);
+        pane_format(p, 0, y, ROLE_TEXT, "a device has %s; the least of these needs %s, %s more",
+                    limit, needs, short_of);
     else
-        pane_format(p, 0, y, ROLE_TEXT, "a device has %s; %s fits: search --kind pp --stages %u%s", limit, needs, least->stages,
-                    least->recompute ? " --recompute" : "");
+        pane_format(p, 0, y, ROLE_TEXT, "a device has %s; %s fits: search --kind pp --stages %u%s",
+                    limit, needs, least->stages, least->recompute ? " --recompute" : "");
 }
 
 static void draw_waiting(const struct pipeline_view *v, const struct pane *p)
 {
     if (v->look.done && !v->starts) {
-        pane_cut(p, 0, 0, p->width, ROLE_ERR, v->look.trouble[0] ? v->look.trouble : "no pipeline fits");
+        pane_cut(p, 0, 0, p->width, ROLE_ERR,
+                 v->look.trouble[0] ? v->look.trouble : "no pipeline fits");
         draw_tries(&v->look, p);
-    }
-    else
-        pane_text(p, 0, 0, ROLE_DIM, v->look.pipeline ? "cutting the model into stages .." : "laying the forward pass out ..");
+    } else
+        pane_text(p, 0, 0, ROLE_DIM,
+                  v->look.pipeline ? "cutting the model into stages .."
+                                   : "laying the forward pass out ..");
 }
 
 static void draw_pipeline(struct panel *p, const struct pane *pane)
@@ -323,7 +357,8 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
     s->signs = s->ascii || app_theme(p->scene->app)->roles[ROLE_BLOCK_0].bg.kind == COLOUR_DEFAULT;
     int gap = pane->height >= 24, stages = (int)s->plan.stages;
     draw_sentence(p, pane);
-    snprintf(note, sizeof note, "%s · %u %s on %u devices", v->moved ? "your cuts" : v->plan.found_by, s->plan.stages,
+    snprintf(note, sizeof note, "%s · %u %s on %u devices",
+             v->moved ? "your cuts" : v->plan.found_by, s->plan.stages,
              s->plan.stages == 1 ? "stage" : "stages", s->pipeline->all.devices);
     int table = stages > 8 ? 8 : stages, y = 1 + gap;
     if (table > pane->height / 3)
@@ -331,13 +366,15 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
     struct pane top = pane_part(pane, 0, y, pane->width, table + 3);
     pipeline_draw_stages(s, &top, &(struct head){0, "Stages", note, true});
     y += table + 3 + gap;
-    int left = pane->height - y - 1, course = left >= 22 ? left - 3 - gap - (stages <= 6 ? 2 * stages - 1 : stages) : 0;
+    int left = pane->height - y - 1,
+        course = left >= 22 ? left - 3 - gap - (stages <= 6 ? 2 * stages - 1 : stages) : 0;
     course = course < 10 ? 0 : course;
     int gantt = left - course - (course ? gap : 0);
     bool spaced = stages <= 6 && gantt >= 3 + 2 * stages - 1;
     int wanted = 3 + (spaced ? 2 * stages - 1 : stages);
     gantt = gantt > wanted ? wanted : gantt;
-    struct pane middle = pane_part(pane, 0, y, pane->width, v->part != PART_COURSE && !course ? left : gantt);
+    struct pane middle =
+        pane_part(pane, 0, y, pane->width, v->part != PART_COURSE && !course ? left : gantt);
     if (v->part != PART_COURSE && !course) /* no room for both */
         draw_part(p, &middle);
     else
@@ -351,8 +388,8 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
 
 /* ---- acts ---- */
 
-/* The nearest cut in that direction that is cheaper than its neighbours; HLO_NONE: none before the next
- * stage's. */
+/* The nearest cut in that direction that is cheaper than its neighbours; HLO_NONE: none before the
+ * next stage's. */
 static uint32_t next_floor(const struct pipeline_view *v, uint32_t stage, int step)
 {
     const struct pipe_instance *in = &v->look.pipeline->all;
@@ -362,7 +399,8 @@ static uint32_t next_floor(const struct pipeline_view *v, uint32_t stage, int st
 
     for (uint32_t at = pivot[stage + 1]; step < 0 ? at > least : at < most;) {
         at = step < 0 ? at - 1 : at + 1;
-        bool floor = at > 1 && at + 1 < in->points && bytes[at] <= bytes[at - 1] && bytes[at] <= bytes[at + 1] &&
+        bool floor = at > 1 && at + 1 < in->points && bytes[at] <= bytes[at - 1] &&
+                     bytes[at] <= bytes[at + 1] &&
                      (bytes[at] < bytes[at - 1] || bytes[at] < bytes[at + 1]);
         if (floor)
             return at;
@@ -388,8 +426,9 @@ static void move_cut(struct panel *p, int step)
     pipeline_price(v->look.pipeline, &v->shown.plan, &v->plan);
     v->moved = true;
     v->drawn_version = UINT32_MAX;
-    app_say(p->scene->app, "%+.1f ms: %.1f simulated, L %.1f%s", v->plan.makespan_ms[v->shown.kind] - before,
-            v->plan.makespan_ms[v->shown.kind], v->plan.length_ms, v->plan.fits ? "" : ", does not fit");
+    app_say(p->scene->app, "%+.1f ms: %.1f simulated, L %.1f%s",
+            v->plan.makespan_ms[v->shown.kind] - before, v->plan.makespan_ms[v->shown.kind],
+            v->plan.length_ms, v->plan.fits ? "" : ", does not fit");
 }
 
 /* The next larger number of micro-batches that divides the batch; then 1 again. */
@@ -415,7 +454,8 @@ static uint32_t pin_here(const struct pipeline_view *v)
     const struct pipe_plan *plan = &v->shown.plan;
     uint32_t cut = v->shown.stage + 1, n = 0;
 
-    while (n < v->options.pins && (cut >= plan->stages || v->options.pin[n].device != plan->device[cut]))
+    while (n < v->options.pins &&
+           (cut >= plan->stages || v->options.pin[n].device != plan->device[cut]))
         n++;
     return n;
 }
@@ -428,16 +468,20 @@ static bool toggle_pin(struct panel *p)
     uint32_t cut = v->shown.stage + 1, n = pin_here(v);
 
     if (cut >= plan->stages || (n == v->options.pins && n == PIPELINE_PINS_MOST)) {
-        app_say(p->scene->app, cut >= plan->stages ? "the last stage has no cut behind it" : "no more pins");
+        app_say(p->scene->app,
+                cut >= plan->stages ? "the last stage has no cut behind it" : "no more pins");
         return true;
     }
     if (n < v->options.pins) {
         v->options.pin[n] = v->options.pin[--v->options.pins];
         app_say(p->scene->app, "cut %u may move again", cut);
     } else {
-        const char *place = hlo_name(v->look.pipeline->problem->m, v->look.pipeline->all.instruction[plan->pivot[cut]]);
-        v->options.pin[v->options.pins++] = (struct pipeline_pin){plan->device[cut], NULL, plan->pivot[cut]};
-        app_say(p->scene->app, "pinned: a stage begins at device %u with %s", plan->device[cut], place);
+        const char *place = hlo_name(v->look.pipeline->problem->m,
+                                     v->look.pipeline->all.instruction[plan->pivot[cut]]);
+        v->options.pin[v->options.pins++] =
+            (struct pipeline_pin){plan->device[cut], NULL, plan->pivot[cut]};
+        app_say(p->scene->app, "pinned: a stage begins at device %u with %s", plan->device[cut],
+                place);
     }
     return again(p);
 }
@@ -469,7 +513,8 @@ static bool act_pipeline(struct panel *p, int action)
         return act_learner(p, action);
     case PIPE_VIEW_LEFT:
     case PIPE_VIEW_RIGHT:
-        if (action == PIPE_VIEW_LEFT ? v->shown.stage > 0 : v->shown.stage + 1 < v->shown.plan.stages)
+        if (action == PIPE_VIEW_LEFT ? v->shown.stage > 0
+                                     : v->shown.stage + 1 < v->shown.plan.stages)
             v->shown.stage += action == PIPE_VIEW_LEFT ? -1u : 1u;
         return true;
     case PIPE_VIEW_MOVE_LEFT:
@@ -484,8 +529,11 @@ static bool act_pipeline(struct panel *p, int action)
         v->options.micro_batches = next_batches(v->look.pipeline);
         return again(p);
     case PIPE_VIEW_GO: {
-        uint32_t point = v->shown.plan.pivot[v->shown.stage + (v->shown.stage + 1 < v->shown.plan.stages)];
-        uint32_t id = point < v->look.pipeline->all.points ? v->look.pipeline->all.instruction[point] : UINT32_MAX;
+        uint32_t point =
+            v->shown.plan.pivot[v->shown.stage + (v->shown.stage + 1 < v->shown.plan.stages)];
+        uint32_t id = point < v->look.pipeline->all.points
+                          ? v->look.pipeline->all.instruction[point]
+                          : UINT32_MAX;
         if (id != UINT32_MAX)
             app_go_to(p->scene->app, id);
         return true;
@@ -519,11 +567,14 @@ static void message_pipeline(const struct panel *p, char *out, size_t room)
     for (uint32_t cut = st.first_point + 1; cut < st.end_point; cut++)
         inside = fmax(inside, in->forward_bytes[cut]);
     if (s->stage + 1 < s->plan.stages)
-        snprintf(out, room, "stage %u: %s state, %u in flight of %s; cut behind it: %s here, up to %s inside", s->stage,
-                 units_bytes(state, st.state_bytes), st.in_flight, units_bytes(flight, st.stash_bytes + st.input_bytes),
+        snprintf(out, room,
+                 "stage %u: %s state, %u in flight of %s; cut behind it: %s here, up to %s inside",
+                 s->stage, units_bytes(state, st.state_bytes), st.in_flight,
+                 units_bytes(flight, st.stash_bytes + st.input_bytes),
                  units_bytes(here, in->forward_bytes[st.end_point]), units_bytes(most, inside));
     else
-        snprintf(out, room, "stage %u: %s state, %u in flight of %s", s->stage, units_bytes(state, st.state_bytes), st.in_flight,
+        snprintf(out, room, "stage %u: %s state, %u in flight of %s", s->stage,
+                 units_bytes(state, st.state_bytes), st.in_flight,
                  units_bytes(flight, st.stash_bytes + st.input_bytes));
 }
 

@@ -1,4 +1,5 @@
-/* tui/view_pipeline.h - V i: the model as a pipeline: stages, who does what when, where it is cut. */
+/* tui/view_pipeline.h - V i: the model as a pipeline: stages, who does what when, where it is cut.
+ */
 #ifndef AUTOMAP_TUI_VIEW_PIPELINE_H
 #define AUTOMAP_TUI_VIEW_PIPELINE_H
 

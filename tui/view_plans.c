@@ -18,11 +18,13 @@ static const struct action plans_actions[] = {
     [PLANS_COMPARE] = {"compare", "in this view", "compare the marked", "compare", "c or Enter",
                        NULL},
     [PLANS_SWAP] = {"swap", "in this view", "swap the two", "swap", "x", NULL},
-    [PLANS_TAKE_A] = {"take-a", "in this view", "pin A's choice, B's choice", "pin as A, B", ">", NULL},
+    [PLANS_TAKE_A] = {"take-a", "in this view", "pin A's choice, B's choice", "pin as A, B", ">",
+                      NULL},
     [PLANS_TAKE_B] = {"take-b", "in this view", NULL, NULL, "<", NULL},
     [PLANS_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
-static const struct key_table plans_keys = {"plans", plans_actions, sizeof plans_actions / sizeof *plans_actions};
+static const struct key_table plans_keys = {"plans", plans_actions,
+                                            sizeof plans_actions / sizeof *plans_actions};
 
 label *plans_labels(const struct plans *v, int row)
 {
@@ -273,10 +275,12 @@ static void take(struct panel *p, bool of_a)
     if (d->move == MOVE_NONE)
         app_say(app, "this search does not decide it, so it can not be pinned");
     else if (split && split < d->classes)
-        app_say(app, "%c splits %u of its %u classes; a pin is for all of them", of_a ? 'A' : 'B', split, d->classes);
+        app_say(app, "%c splits %u of its %u classes; a pin is for all of them", of_a ? 'A' : 'B',
+                split, d->classes);
     else {
         watch_send(w, "pin @%d=%d", d->move, split > 0);
-        app_say(app, "%s = %d is pinned, as in %c; u takes it back", w->move[d->move].name, split > 0, of_a ? 'A' : 'B');
+        app_say(app, "%s = %d is pinned, as in %c; u takes it back", w->move[d->move].name,
+                split > 0, of_a ? 'A' : 'B');
     }
 }
 
@@ -373,10 +377,14 @@ static void message_plans(const struct panel *p, char *out, size_t room)
     const struct plan_difference *d = difference_here(v);
 
     if (!v->comparing && v->list.cursor < v->count && v->rows[v->list.cursor].relaxed)
-        snprintf(out, room, "another space: every use may have its own split; V s opens it, and e there writes it");
+        snprintf(
+            out, room,
+            "another space: every use may have its own split; V s opens it, and e there writes it");
     else if (d && d->move != MOVE_NONE)
-        snprintf(out, room, "> pins %s = %d, < %d; price: A with this one of B; - where A's other splits forbid it",
-                 p->scene->watch->move[d->move].name, d->a > 0, d->b > 0);
+        snprintf(
+            out, room,
+            "> pins %s = %d, < %d; price: A with this one of B; - where A's other splits forbid it",
+            p->scene->watch->move[d->move].name, d->a > 0, d->b > 0);
     else if (d)
         snprintf(out, room, "outside this search's decisions; price: A with this one of B");
     else if (!v->comparing)

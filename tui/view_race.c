@@ -1,5 +1,5 @@
-/* The race: who found what after how many priced plans, who led when. If the DQN did not win, the first
- * line says so. */
+/* The race: who found what after how many priced plans, who led when. If the DQN did not win, the
+ * first line says so. */
 #include "tui/view_race.h"
 
 #include "engine/units.h"
@@ -16,7 +16,7 @@
 
 enum { TARGET = 2000, PICTURE_TARGET = 100, SEEDS = 5 };
 
-struct race_end { /* of one algorithm in one race */
+struct race_end {        /* of one algorithm in one race */
     double value, plans; /* as shown; INFINITY: no plan */
 };
 
@@ -31,7 +31,8 @@ struct race_view {
 
 enum { RACE_TIME, RACE_LOG, RACE_AGAIN, RACE_SEEDS, RACE_BACK };
 static const struct action race_actions[] = {
-    [RACE_TIME] = {"time", "in this view", "by plans priced or by time", "plans or time", "a", NULL},
+    [RACE_TIME] = {"time", "in this view", "by plans priced or by time", "plans or time", "a",
+                   NULL},
     [RACE_LOG] = {"log", "in this view", "logarithmic", "log", "l", NULL},
     [RACE_AGAIN] = {"again", "in this view", "run again, new seed", "again, new seed", "r", NULL},
     [RACE_SEEDS] = {"seeds", "in this view", "five seeds, their median", "5 seeds", "n", NULL},
@@ -44,9 +45,12 @@ static const struct {
     const char *letter, *words;
     unsigned role;
 } known[SEARCH_ALGORITHM_COUNT] = {
-    [SEARCH_DQN] = {"D", "DQN", ROLE_PLOT_0},          [SEARCH_RANDOM] = {"R", "random", ROLE_PLOT_4},
-    [SEARCH_GREEDY] = {"G", "greedy", ROLE_PLOT_3},    [SEARCH_ENUMERATE] = {"E", "enumeration", ROLE_PLOT_1},
-    [SEARCH_ANNEAL] = {"A", "annealing", ROLE_PLOT_2}, [SEARCH_EXACT] = {"X", "exact", ROLE_OK},
+    [SEARCH_DQN] = {"D", "DQN", ROLE_PLOT_0},
+    [SEARCH_RANDOM] = {"R", "random", ROLE_PLOT_4},
+    [SEARCH_GREEDY] = {"G", "greedy", ROLE_PLOT_3},
+    [SEARCH_ENUMERATE] = {"E", "enumeration", ROLE_PLOT_1},
+    [SEARCH_ANNEAL] = {"A", "annealing", ROLE_PLOT_2},
+    [SEARCH_EXACT] = {"X", "exact", ROLE_OK},
 };
 static const enum search_algorithm order[] = {SEARCH_EXACT,  SEARCH_ENUMERATE, SEARCH_DQN,
                                               SEARCH_RANDOM, SEARCH_GREEDY,    SEARCH_ANNEAL};
@@ -123,7 +127,8 @@ static void keep_ends(struct race_view *v)
         const struct race_line *l = &v->look.lines[n];
         const struct race_step_point *best = best_of(l);
         v->ends[l->algorithm][v->seeds_done] =
-            best ? (struct race_end){race_shown(&v->look, best->score), best->evaluation} : (struct race_end){INFINITY, INFINITY};
+            best ? (struct race_end){race_shown(&v->look, best->score), best->evaluation}
+                 : (struct race_end){INFINITY, INFINITY};
     }
     v->seeds_done++;
 }
@@ -155,10 +160,12 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Of the seeds done: the median (of an even number the worse of the middle two) and the worst. */
-static void spread(const struct race_view *v, enum search_algorithm k, bool of_plans, double *median, double *worst)
+static void spread(const struct race_view *v, enum search_algorithm k, bool of_plans,
+                   double *median, double *worst)
 {
     double all[SEEDS];
-    bool high = v->look.is_reward && !of_plans; /* the higher the better; a missing plan is worst either way */
+    bool high = v->look.is_reward &&
+                !of_plans; /* the higher the better; a missing plan is worst either way */
 
     for (int n = 0; n < v->seeds_done; n++) {
         double x = of_plans ? v->ends[k][n].plans : v->ends[k][n].value;
@@ -184,15 +191,19 @@ static void draw_verdict(const struct race_look *r, const struct pane *p, int x)
         if (counts && (!first || best_of(l)->evaluation < best_of(first)->evaluation))
             first = l;
     }
-    bool won = reaches(dqn, best) && (!first || best_of(dqn)->evaluation <= best_of(first)->evaluation);
+    bool won =
+        reaches(dqn, best) && (!first || best_of(dqn)->evaluation <= best_of(first)->evaluation);
     if (!dqn->step_count)
         snprintf(text, sizeof text, "The DQN has no plan yet.");
     else if (!reaches(dqn, best))
-        snprintf(text, sizeof text, "The DQN is at %s after %s plans.", units_number(other, race_shown(r, best_of(dqn)->score), 1),
+        snprintf(text, sizeof text, "The DQN is at %s after %s plans.",
+                 units_number(other, race_shown(r, best_of(dqn)->score), 1),
                  units_count(mine, (int64_t)dqn->evaluations));
     else if (first)
-        snprintf(text, sizeof text, "The DQN needed %s plans, %s %s.", units_count(mine, (int64_t)best_of(dqn)->evaluation),
-                 known[first->algorithm].words, units_count(other, (int64_t)best_of(first)->evaluation));
+        snprintf(text, sizeof text, "The DQN needed %s plans, %s %s.",
+                 units_count(mine, (int64_t)best_of(dqn)->evaluation),
+                 known[first->algorithm].words,
+                 units_count(other, (int64_t)best_of(first)->evaluation));
     else
         snprintf(text, sizeof text, "The DQN needed %s plans; no other search got there.",
                  units_count(mine, (int64_t)best_of(dqn)->evaluation));
@@ -218,7 +229,8 @@ static void draw_sentence(const struct race_look *r, const struct pane *p)
     draw_verdict(r, p, x);
 }
 
-/* The next better plan after `from`, of any search but the exact one: which, and its index; NULL none. */
+/* The next better plan after `from`, of any search but the exact one: which, and its index; NULL
+ * none. */
 static const struct race_line *next_step(const struct race_look *r, uint32_t *at, uint32_t *step)
 {
     const struct race_line *next = NULL;
@@ -269,13 +281,15 @@ static void write_leads(const struct race_look *r, char *out, size_t room)
 {
     struct lead leads[16];
     int count = find_leads(r, leads, 16);
-    size_t size = (size_t)snprintf(out, room, count ? "led among the searches: " : "nobody leads yet");
+    size_t size =
+        (size_t)snprintf(out, room, count ? "led among the searches: " : "nobody leads yet");
     bool dqn = false;
 
     for (int n = 0; n < count && size + 48 < room; n++) {
         char from[UNITS_ROOM];
         dqn |= leads[n].line->algorithm == SEARCH_DQN;
-        size += (size_t)snprintf(out + size, room - size, "%s%s from %s", n ? ", " : "", known[leads[n].line->algorithm].words,
+        size += (size_t)snprintf(out + size, room - size, "%s%s from %s", n ? ", " : "",
+                                 known[leads[n].line->algorithm].words,
                                  units_count(from, (int64_t)leads[n].from));
     }
     if (count && !dqn)
@@ -294,7 +308,8 @@ static double x_of(const struct race_view *v, const struct race_step_point *s)
 }
 
 /* Steps, held to the end of what the line has seen. */
-static struct plot_series series_of(const struct race_view *v, const struct race_line *l, struct curve *c, double last)
+static struct plot_series series_of(const struct race_view *v, const struct race_line *l,
+                                    struct curve *c, double last)
 {
     for (uint32_t n = 0; n < l->step_count; n++) {
         c->x[n] = x_of(v, &l->steps[n]);
@@ -314,7 +329,8 @@ static struct plot_series series_of(const struct race_view *v, const struct race
 }
 
 /* Letters at the ends of lines, those at one height side by side. */
-static void draw_letters(const struct race_view *v, const struct pane *p, int x, double low, double high)
+static void draw_letters(const struct race_view *v, const struct pane *p, int x, double low,
+                         double high)
 {
     int rows = p->height - 1, used[GRID_MOST] = {0};
 
@@ -334,7 +350,10 @@ static void draw_curves(const struct panel *p, const struct pane *pane)
     const struct race_view *v = p->state;
     struct curve *curves = mem_alloc(ORDER * sizeof *curves);
     struct plot_series series[ORDER];
-    double last = v->by_time ? 1e-3 : v->look.level > 10 ? (double)v->look.level : 10, low = INFINITY, high = -INFINITY;
+    double last = v->by_time           ? 1e-3
+                  : v->look.level > 10 ? (double)v->look.level
+                                       : 10,
+           low = INFINITY, high = -INFINITY;
     size_t count = 0;
 
     for (uint32_t n = 0; v->by_time && n < v->look.count; n++)
@@ -355,18 +374,23 @@ static void draw_curves(const struct panel *p, const struct pane *pane)
     high = high > low ? high : low + 1;
     struct pane area = pane_part(pane, 0, 0, pane->width - 14, pane->height);
     if (count) {
-        struct plot plot = {.series = series,
-                            .series_count = count,
-                            .first_x = v->linear ? 0 : v->by_time ? 1e-4 : 1,
-                            .last_x = last,
-                            .unit_x = v->by_time ? "s" : "plans",
-                            .log_x = !v->linear,
-                            .low = low,
-                            .high = high,
-                            .limit = is_proven(&v->look) ? race_shown(&v->look, best_of(&v->look.lines[SEARCH_EXACT])->score) : NAN,
-                            .limit_role = ROLE_OK,
-                            .limit_name = "optimum",
-                            .ascii = p->scene->ascii};
+        struct plot plot = {
+            .series = series,
+            .series_count = count,
+            .first_x = v->linear    ? 0
+                       : v->by_time ? 1e-4
+                                    : 1,
+            .last_x = last,
+            .unit_x = v->by_time ? "s" : "plans",
+            .log_x = !v->linear,
+            .low = low,
+            .high = high,
+            .limit = is_proven(&v->look)
+                         ? race_shown(&v->look, best_of(&v->look.lines[SEARCH_EXACT])->score)
+                         : NAN,
+            .limit_role = ROLE_OK,
+            .limit_name = "optimum",
+            .ascii = p->scene->ascii};
         plot_draw(&area, &plot);
         draw_letters(v, pane, pane->width - 12, low, high);
     }
@@ -408,7 +432,8 @@ static void write_says(const struct race_look *r, const struct race_line *l, cha
     }
 }
 
-static void draw_line(const struct panel *p, const struct pane *pane, int y, const struct race_line *l, const struct columns *c)
+static void draw_line(const struct panel *p, const struct pane *pane, int y,
+                      const struct race_line *l, const struct columns *c)
 {
     const struct race_look *r = &((const struct race_view *)p->state)->look;
     const struct race_step_point *best = best_of(l);
@@ -444,7 +469,8 @@ static void draw_number(const struct pane *p, int end, int y, double value, int 
 }
 
 /* The same columns, of all seeds done: medians, and the worst in place of the time. */
-static void draw_spread(const struct panel *p, const struct pane *pane, int y, enum search_algorithm k, const struct columns *c)
+static void draw_spread(const struct panel *p, const struct pane *pane, int y,
+                        enum search_algorithm k, const struct columns *c)
 {
     const struct race_view *v = p->state;
     double value, worst, plans, most, top, rest;
@@ -452,7 +478,9 @@ static void draw_spread(const struct panel *p, const struct pane *pane, int y, e
     char text[UNITS_ROOM];
 
     pane_text(pane, 0, y, known[k].role | BOLD, known[k].letter);
-    pane_text(pane, 4, y, k == p->scene->watch->shot->options.algorithm ? ROLE_TITLE | BOLD : ROLE_TEXT, known[k].words);
+    pane_text(pane, 4, y,
+              k == p->scene->watch->shot->options.algorithm ? ROLE_TITLE | BOLD : ROLE_TEXT,
+              known[k].words);
     spread(v, k, false, &value, &worst);
     spread(v, k, true, &plans, &most);
     spread(v, SEARCH_EXACT, false, &top, &rest);
@@ -477,21 +505,28 @@ static void draw_table(struct panel *p, const struct pane *pane)
 
     units_count(level, (int64_t)v->look.level);
     if (v->seeds_wanted > v->seeds_done && v->seeds_wanted > 1)
-        snprintf(note, sizeof note, "%d of %d seeds · %s plans each", v->seeds_done, v->seeds_wanted, level);
+        snprintf(note, sizeof note, "%d of %d seeds · %s plans each", v->seeds_done,
+                 v->seeds_wanted, level);
     else if (many)
         snprintf(note, sizeof note, "median of %d seeds · %s plans each", v->seeds_done, level);
     else
         snprintf(note, sizeof note, "after %s plans each", level);
     pane_head(pane, 0, &(struct head){0, "Standing", note, false});
     pane_right(pane, c.best, 1, ROLE_DIM,
-               v->look.is_reward ? many ? "median reward" : "best reward" : many ? "median ms" : "best ms");
+               v->look.is_reward ? many ? "median reward" : "best reward"
+               : many            ? "median ms"
+                                 : "best ms");
     pane_right(pane, c.over, 1, ROLE_DIM, is_proven(&v->look) ? "over optimum" : "over best");
     if (c.plans)
         pane_right(pane, c.plans, 1, ROLE_DIM, "plans to best");
     if (c.time)
-        pane_right(pane, c.time, 1, ROLE_DIM, !many ? "ms to best" : v->look.is_reward ? "worst" : "worst ms");
+        pane_right(pane, c.time, 1, ROLE_DIM,
+                   !many               ? "ms to best"
+                   : v->look.is_reward ? "worst"
+                                       : "worst ms");
     for (int n = 0; n < ORDER && n + 2 < pane->height; n++)
-        many ? draw_spread(p, pane, n + 2, order[n], &c) : draw_line(p, pane, n + 2, &v->look.lines[order[n]], &c);
+        many ? draw_spread(p, pane, n + 2, order[n], &c)
+             : draw_line(p, pane, n + 2, &v->look.lines[order[n]], &c);
 }
 
 static void draw_race(struct panel *p, const struct pane *pane)
@@ -507,7 +542,8 @@ static void draw_race(struct panel *p, const struct pane *pane)
     char seed[48] = "";
     if (v->seeds_wanted > 1)
         snprintf(seed, sizeof seed, " · seed %llu", (unsigned long long)v->look.seed);
-    snprintf(note, sizeof note, "best %s so far by %s%s%s", v->look.is_reward ? "reward" : "step, ms,",
+    snprintf(note, sizeof note, "best %s so far by %s%s%s",
+             v->look.is_reward ? "reward" : "step, ms,",
              v->by_time ? "seconds of each" : "plans priced", v->linear ? "" : ", log", seed);
     pane_head(pane, 1 + gap, &(struct head){0, "Race", note, true});
     int plot = pane->height - 2 - 2 * gap - table;

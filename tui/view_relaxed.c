@@ -1,5 +1,5 @@
-/* Relaxed mode: how much faster a plan is whose values may change their split between uses, how far it is
- * from its bound, and every collective it pays for that. */
+/* Relaxed mode: how much faster a plan is whose values may change their split between uses, how far
+ * it is from its bound, and every collective it pays for that. */
 #include "tui/view_relaxed.h"
 
 #include "engine/units.h"
@@ -23,7 +23,8 @@ struct relaxed_view {
 enum { RELAXED_GO, RELAXED_AGAIN, RELAXED_BACK };
 static const struct action relaxed_actions[] = {
     [RELAXED_GO] = {"go", "in this view", "go to that instruction", "go there", "Enter", NULL},
-    [RELAXED_AGAIN] = {"again", "in this view", "solve again, under the pins of now", "again", "r", NULL},
+    [RELAXED_AGAIN] = {"again", "in this view", "solve again, under the pins of now", "again", "r",
+                       NULL},
     [RELAXED_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
 static const struct key_table relaxed_keys = {"relaxed", relaxed_actions, 3};
@@ -72,7 +73,8 @@ static void sort(const struct relaxed_plan *plan, uint32_t *order, uint32_t *spa
     sort(plan, order, space, half);
     sort(plan, order + half, space, count - half);
     for (uint32_t n = 0; n < count; n++) {
-        bool first = b == count || (a < half && plan->reshards[order[a]].ms >= plan->reshards[order[b]].ms);
+        bool first =
+            b == count || (a < half && plan->reshards[order[a]].ms >= plan->reshards[order[b]].ms);
         space[n] = order[first ? a++ : b++];
     }
     memcpy(order, space, count * sizeof *order);
@@ -111,8 +113,10 @@ static void draw_sentence(const struct relaxed_view *v, const struct pane *p)
     int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, plan->cost.step_ms));
     x = pane_text(p, x, 0, ROLE_TEXT, " relaxed");
     if (plan->bound_ms > 0) {
-        x = pane_format(p, x + 3, 0, plan->gap > 1e-6 ? ROLE_WARN : ROLE_OK, "%s %%", units_change(ms, plan->gap * 100, 1));
-        x = pane_format(p, x, 0, ROLE_TEXT, " over bound %s, %s", units_ms(ms, plan->bound_ms), relaxed_bound_names[plan->bound_kind]);
+        x = pane_format(p, x + 3, 0, plan->gap > 1e-6 ? ROLE_WARN : ROLE_OK, "%s %%",
+                        units_change(ms, plan->gap * 100, 1));
+        x = pane_format(p, x, 0, ROLE_TEXT, " over bound %s, %s", units_ms(ms, plan->bound_ms),
+                        relaxed_bound_names[plan->bound_kind]);
     } else {
         x = pane_text(p, x + 3, 0, ROLE_DIM, "no bound");
     }
@@ -147,7 +151,8 @@ static void draw_parts(const struct panel *p, const struct pane *pane, int y)
     bool over = v->look.memory.peak > limit;
     pane_text(pane, 0, ++y, ROLE_TEXT, "memory, GB");
     pane_right_number(pane, 40, y, over ? ROLE_ERR : ROLE_TEXT, v->look.memory.peak / 1e9, 1);
-    pane_format(pane, 43, y, over ? ROLE_ERR : ROLE_OK, over ? "over %.0f" : "fits in %.0f", limit / 1e9);
+    pane_format(pane, 43, y, over ? ROLE_ERR : ROLE_OK, over ? "over %.0f" : "fits in %.0f",
+                limit / 1e9);
 }
 
 static int part_rows(const struct relaxed_view *v)
@@ -193,8 +198,8 @@ static void write_dims(const struct problem *p, hlo_value v, status s, struct st
     str_release(&text);
 }
 
-static void draw_reshard(const struct panel *p, const struct pane *pane, int y, const struct relaxed_reshard *r,
-                         const struct columns *c)
+static void draw_reshard(const struct panel *p, const struct pane *pane, int y,
+                         const struct relaxed_reshard *r, const struct columns *c)
 {
     const struct watch *w = p->scene->watch;
     const struct hlo_module *m = w->problem->m;
@@ -215,11 +220,12 @@ static void draw_reshard(const struct panel *p, const struct pane *pane, int y, 
     }
     if (c->user)
         pane_cut(pane, c->user, y, 24, r->user == HLO_NONE ? ROLE_DIM : ROLE_TEXT,
-                 r->is_inside         ? "inside of it"
+                 r->is_inside          ? "inside of it"
                  : r->user == HLO_NONE ? "all its uses"
                                        : tree_instruction_name(w->tree, r->user));
     if (c->source)
-        pane_cut(pane, c->source, y, 16, ROLE_DIM, instruction_source(m, m->value_instruction[r->value], source, sizeof source));
+        pane_cut(pane, c->source, y, 16, ROLE_DIM,
+                 instruction_source(m, m->value_instruction[r->value], source, sizeof source));
     str_release(&text);
 }
 
@@ -229,7 +235,8 @@ static void draw_reshards(struct panel *p, const struct pane *pane)
     struct columns c = columns_for(pane->width);
     char note[64], count[UNITS_ROOM];
 
-    snprintf(note, sizeof note, "%s · the longest first", units_count(count, v->plan->reshard_count));
+    snprintf(note, sizeof note, "%s · the longest first",
+             units_count(count, v->plan->reshard_count));
     pane_head(pane, 0, &(struct head){0, "Reshards", note, true});
     pane_right(pane, c.ms, 1, ROLE_DIM, "ms");
     pane_right(pane, c.bytes, 1, ROLE_DIM, "bytes");
@@ -262,9 +269,11 @@ static void draw_relaxed(struct panel *p, const struct pane *pane)
     refresh(p);
     if (!v->plan) {
         if (v->look.done)
-            pane_cut(pane, 0, 0, pane->width, ROLE_ERR, v->look.trouble[0] ? v->look.trouble : "no relaxed plan was found");
+            pane_cut(pane, 0, 0, pane->width, ROLE_ERR,
+                     v->look.trouble[0] ? v->look.trouble : "no relaxed plan was found");
         else
-            pane_format(pane, 0, 0, ROLE_DIM, "every value free to change its split: %u sweeps ..", v->look.sweeps);
+            pane_format(pane, 0, 0, ROLE_DIM, "every value free to change its split: %u sweeps ..",
+                        v->look.sweeps);
         return;
     }
     draw_sentence(v, pane);
@@ -284,7 +293,9 @@ static void draw_relaxed(struct panel *p, const struct pane *pane)
 static const struct relaxed_reshard *here(const struct panel *p)
 {
     const struct relaxed_view *v = p->state;
-    return v->plan && (uint64_t)v->list.cursor < v->plan->reshard_count ? &v->plan->reshards[v->order[v->list.cursor]] : NULL;
+    return v->plan && (uint64_t)v->list.cursor < v->plan->reshard_count
+               ? &v->plan->reshards[v->order[v->list.cursor]]
+               : NULL;
 }
 
 static hlo_id instruction_here(const struct panel *p)
@@ -338,13 +349,16 @@ static void message_relaxed(const struct panel *p, char *out, size_t room)
     const struct hlo_module *m = w->problem->m;
     status_write(hlo_value_shape(m, r->value), &w->problem->mesh, r->from, &from);
     status_write(hlo_value_shape(m, r->value), &w->problem->mesh, r->to, &to);
-    const char *asks = r->is_inside ? "the instruction itself" : r->user == HLO_NONE ? "all its uses" : tree_instruction_name(w->tree, r->user);
+    const char *asks = r->is_inside          ? "the instruction itself"
+                       : r->user == HLO_NONE ? "all its uses"
+                                             : tree_instruction_name(w->tree, r->user);
     const char *verb = !r->is_inside && r->user == HLO_NONE ? "ask" : "asks";
     char times[UNITS_ROOM] = "once", count[UNITS_ROOM];
     if (r->times > 1.5)
         snprintf(times, sizeof times, "%.32s times", units_number(count, r->times, 0));
-    snprintf(out, room, "%s is %s, %s %s for %s; %s a step", tree_instruction_name(w->tree, m->value_instruction[r->value]),
-             from.text, asks, verb, to.text, times);
+    snprintf(out, room, "%s is %s, %s %s for %s; %s a step",
+             tree_instruction_name(w->tree, m->value_instruction[r->value]), from.text, asks, verb,
+             to.text, times);
     str_release(&from);
     str_release(&to);
 }

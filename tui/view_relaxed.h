@@ -1,4 +1,5 @@
-/* tui/view_relaxed.h - V s: the plan whose splits may change between uses, its reshards and its bound. */
+/* tui/view_relaxed.h - V s: the plan whose splits may change between uses, its reshards and its
+ * bound. */
 #ifndef AUTOMAP_TUI_VIEW_RELAXED_H
 #define AUTOMAP_TUI_VIEW_RELAXED_H
 

@@ -47,7 +47,8 @@ static int open_role(struct panel *p, const void *arg, struct err *e)
 
     for (a->param = 0; q && id != HLO_NONE && a->param < q->roles.param_count; a->param++) {
         if (q->m->value_instruction[q->roles.params[a->param].value] == id) {
-            list_fit(&a->list, HLO_ROLE_COUNT + (int64_t)rank_of(p), HLO_ROLE_COUNT + (int)rank_of(p));
+            list_fit(&a->list, HLO_ROLE_COUNT + (int64_t)rank_of(p),
+                     HLO_ROLE_COUNT + (int)rank_of(p));
             list_go(&a->list, role_of(p)->role);
             return 0;
         }
@@ -67,13 +68,15 @@ static void draw_one(const struct panel *p, const struct pane *pane, int y, int6
         pane_text(&row, 2, 0, ROLE_TEXT, hlo_role_names[n]);
         pane_text(&row, 20, 0, ROLE_DIM, meanings[n]);
         if (n == role_of(p)->role)
-            pane_right_format(&row, row.width, 0, ROLE_PIN | BOLD, "by %s", hlo_role_source_names[role_of(p)->source]);
+            pane_right_format(&row, row.width, 0, ROLE_PIN | BOLD, "by %s",
+                              hlo_role_source_names[role_of(p)->source]);
     } else {
         uint32_t dim = (uint32_t)(n - HLO_ROLE_COUNT);
         label over;
         class_id k = problem_param_class(q, a->param, dim);
         pane_format(&row, 2, 0, ROLE_TEXT, "batch: dim %u", dim);
-        pane_format(&row, 20, 0, ROLE_DIM, "of size %lld", (long long)hlo_value_shape(q->m, role_of(p)->value)->dims[dim]);
+        pane_format(&row, 20, 0, ROLE_DIM, "of size %lld",
+                    (long long)hlo_value_shape(q->m, role_of(p)->value)->dims[dim]);
         if (k != CLASS_NONE && k == plan_batch_class(q, &over))
             pane_right(&row, row.width, 0, ROLE_PIN | BOLD, "is the batch");
         else if (k == CLASS_NONE || !label_is_splittable(&q->labels, k))
@@ -93,7 +96,8 @@ static void draw_role(struct panel *p, const struct pane *pane)
     int y = pane->height >= 12 ? 2 : 1;
 
     pane_head(pane, 0, &(struct head){0, "Role", "r", true});
-    hlo_write_shape(p->scene->problem->m, p->scene->problem->m->value_shape[role_of(p)->value], false, &shape);
+    hlo_write_shape(p->scene->problem->m, p->scene->problem->m->value_shape[role_of(p)->value],
+                    false, &shape);
     int x = pane_cut(pane, 0, y, pane->width - 24, ROLE_TITLE | BOLD, role_of(p)->name);
     pane_text(pane, x + 2, y, ROLE_DIM, shape.text ? shape.text : "");
     str_release(&shape);

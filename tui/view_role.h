@@ -1,5 +1,5 @@
-/* tui/view_role.h - r on a parameter: what it is, corrected by a person, and which of its dims is the batch.
- * Opened with its instruction (hlo_id *). */
+/* tui/view_role.h - r on a parameter: what it is, corrected by a person, and which of its dims is
+ * the batch. Opened with its instruction (hlo_id *). */
 #ifndef AUTOMAP_TUI_VIEW_ROLE_H
 #define AUTOMAP_TUI_VIEW_ROLE_H
 

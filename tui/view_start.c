@@ -24,7 +24,7 @@ struct start {
     char letters[EXAMPLES_MOST]; /* opens the row at once */
     struct list models_seen;     /* cursor and window of the examples */
     int recents_shown;
-    int recent;                  /* the chosen recent row; -1: the cursor is on an example */
+    int recent; /* the chosen recent row; -1: the cursor is on an example */
     int cluster, first_cluster;
 };
 
@@ -50,7 +50,8 @@ static void give_letters(struct start *s, const struct keymap *m)
         const struct key_table *t;
         int action;
         enum key_match match = keymap_find(m, &start_keys, &c, 1, &t, &action);
-        bool steers = match == KEY_ACTION && t == &common_keys && action <= ACT_REDO; /* no search yet */
+        bool steers =
+            match == KEY_ACTION && t == &common_keys && action <= ACT_REDO; /* no search yet */
         if (match == KEY_NONE || steers)
             s->letters[given++] = (char)c;
     }
@@ -162,7 +163,8 @@ static struct parts divide(const struct start *s, int width, int height)
         d.models = 1;
     rest -= d.models;
     d.cluster_rows = 1;
-    while (d.clusters && d.cluster_rows * cards_in(width) < s->cluster_count && rest >= d.clusters + 1) {
+    while (d.clusters && d.cluster_rows * cards_in(width) < s->cluster_count &&
+           rest >= d.clusters + 1) {
         d.cluster_rows++;
         rest -= d.clusters + 1;
     }
@@ -288,7 +290,8 @@ static int draw_clusters(struct start *s, const struct pane *pane, int y, int ro
              s->first_cluster + fit < s->cluster_count ? " ›" : "");
     pane_head(pane, y++, &(struct head){0, "Cluster", note, false});
     for (int i = 0; i < fit && s->first_cluster + i < s->cluster_count; i++) {
-        struct pane part = pane_part(pane, i % across * CLUSTER_WIDTH, y + i / across * (rows + 1), CLUSTER_WIDTH, rows);
+        struct pane part = pane_part(pane, i % across * CLUSTER_WIDTH, y + i / across * (rows + 1),
+                                     CLUSTER_WIDTH, rows);
         draw_cluster(s, &part, s->first_cluster + i, rows);
     }
     return y + card_rows * (rows + 1) - 1;
@@ -320,7 +323,9 @@ static void draw_sentence(const struct start *s, const struct pane *pane, int y)
 static void draw_start(struct panel *p, const struct pane *whole)
 {
     struct start *s = p->state;
-    const struct pane page = pane_part(whole, 0, 0, whole->width < PAGE_WIDTH ? whole->width : PAGE_WIDTH, whole->height),
+    const struct pane page = pane_part(whole, 0, 0,
+                                       whole->width < PAGE_WIDTH ? whole->width : PAGE_WIDTH,
+                                       whole->height),
                       *pane = &page;
     struct parts d = divide(s, pane->width, pane->height);
     int y = d.top > 2 ? 1 : 0, blank = pane->height >= 16;

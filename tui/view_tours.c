@@ -44,7 +44,8 @@ static int open_tours(struct panel *p, const void *arg, struct err *e)
         snprintf(r->about, sizeof r->about, "%s", t->about);
         tour_free(t);
     }
-    return v->count ? 0 : err_set(e, ERR_INPUT, "no tours here; $AUTOMAP_DATA_DIR says where they are");
+    return v->count ? 0
+                    : err_set(e, ERR_INPUT, "no tours here; $AUTOMAP_DATA_DIR says where they are");
 }
 
 static void draw_tours(struct panel *p, const struct pane *pane)

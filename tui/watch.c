@@ -14,7 +14,8 @@
 /* ---- names ---- */
 
 /* Words of more than `most` letters to three, `words` of them at most; numbers only if wanted. */
-static void abbreviate(char *out, size_t room, const char *name, size_t most, int words, bool numbers)
+static void abbreviate(char *out, size_t room, const char *name, size_t most, int words,
+                       bool numbers)
 {
     size_t size = 0;
 
@@ -44,7 +45,8 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns)
         return out;
     }
     size_t letters = strcspn(name, "0123456789");
-    if (!strchr(name, ' ') && letters > 1 && name[letters]) /* "conv1_2": the number tells it from the others */
+    if (!strchr(name, ' ') && letters > 1 &&
+        name[letters]) /* "conv1_2": the number tells it from the others */
         snprintf(text, sizeof text, "%.1s%s", name, name + letters);
     else
         abbreviate(text, sizeof text, name, 5, 3, true);
@@ -61,7 +63,8 @@ static void write_ranges(char *out, size_t room, const char *text)
     size_t size = 0;
 
     for (const char *c = text; *c && size + 4 < room; c++) {
-        bool range = *c == '-' && c > text && isdigit((unsigned char)c[-1]) && isdigit((unsigned char)c[1]);
+        bool range =
+            *c == '-' && c > text && isdigit((unsigned char)c[-1]) && isdigit((unsigned char)c[1]);
         if (range)
             size += (size_t)snprintf(out + size, room - size, "–");
         else
@@ -85,7 +88,8 @@ static void name_move(struct watch *w, const struct game_move *m, struct watch_m
     snprintf(to->stem + strlen(to->stem), MESH_NAME_ROOM + 2, " %s", axis);
 }
 
-static double price_alone(const struct watch *w, const struct game_move *m, label *scratch, double whole_ms)
+static double price_alone(const struct watch *w, const struct game_move *m, label *scratch,
+                          double whole_ms)
 {
     const class_id *k = w->moves->pool + m->classes;
 
@@ -271,7 +275,8 @@ static void read_plans(struct watch *w, bool moved)
 
 static bool shows_present(const struct snapshot *s)
 {
-    return s->state == LIVE_READY || s->state == LIVE_PAUSED || (s->pace > 0 && s->pace <= CALM_PER_SECOND);
+    return s->state == LIVE_READY || s->state == LIVE_PAUSED ||
+           (s->pace > 0 && s->pace <= CALM_PER_SECOND);
 }
 
 static void take(struct watch *w, const struct snapshot *next)
@@ -282,7 +287,8 @@ static void take(struct watch *w, const struct snapshot *next)
     if (moved)
         read_moves(w);
     w->is_slow = shows_present(next);
-    w->position = w->is_slow && next->position < (uint32_t)w->move_count ? (int)next->position : MOVE_NONE;
+    w->position =
+        w->is_slow && next->position < (uint32_t)w->move_count ? (int)next->position : MOVE_NONE;
     read_plans(w, moved);
     read_statuses(w);
     wave_read(&w->wave, w);
@@ -313,8 +319,9 @@ int watch_new(struct session *s, struct watch **out, struct err *e)
     w->ms = mem_try((size_t)p->m->count + 1, sizeof *w->ms);
     w->scratch = memory_scratch(&p->memory);
     w->here = HLO_NONE;
-    int rc = w->on && w->open && w->ms && w->scratch ? class_names_new(&p->classes, &p->roles, &w->names, e)
-                                       : err_set(e, ERR_MEMORY, "not enough memory for the screen");
+    int rc = w->on && w->open && w->ms && w->scratch
+                 ? class_names_new(&p->classes, &p->roles, &w->names, e)
+                 : err_set(e, ERR_MEMORY, "not enough memory for the screen");
     if (rc || (rc = tree_new(p, &w->tree, e)) != 0) {
         snapshot_release(first);
         watch_free(w);

@@ -22,7 +22,8 @@ static bool is_start(const void *context, dim_id d)
 
     if (!s->variables && !s->inputs)
         return true;
-    if (hlo_at(c->m, id)->opcode != HLO_OP_PARAMETER || hlo_at(c->m, id)->computation != c->m->entry)
+    if (hlo_at(c->m, id)->opcode != HLO_OP_PARAMETER ||
+        hlo_at(c->m, id)->computation != c->m->entry)
         return false;
     for (uint32_t n = 0; n < s->problem->roles.param_count; n++) {
         const struct hlo_param_role *r = &s->problem->roles.params[n];
@@ -33,7 +34,8 @@ static bool is_start(const void *context, dim_id d)
 }
 
 /* One class: from where it was decided outwards; a class that was only excluded, all at once. */
-static void spread(struct wave *v, const struct problem *p, const struct live_change *change, bool decided)
+static void spread(struct wave *v, const struct problem *p, const struct live_change *change,
+                   bool decided)
 {
     const struct class_info *info = &p->classes.info[change->class];
     struct starts s = {p, change->class, info->var_dims > 0, info->input_dims > 0};
@@ -74,7 +76,8 @@ void wave_read(struct wave *v, const struct watch *w)
     v->axes = (label)(1u << m->axis);
     v->decision = s->decisions;
     v->move = s->wave_move;
-    for (int excluded = 0; excluded < 2; excluded++) { /* the decided classes together, then the others */
+    for (int excluded = 0; excluded < 2;
+         excluded++) { /* the decided classes together, then the others */
         for (uint32_t n = 0; n < s->wave_count; n++) {
             bool own = false;
             for (uint32_t k = 0; k < m->class_count; k++)
@@ -133,7 +136,8 @@ enum wave_light wave_light_of(const struct wave *v, const struct classes *c, hlo
 
     if (!v->steps)
         return light;
-    for (dim_id d = c->dim_base[c->m->leaf_base[id]]; d < c->dim_base[c->m->leaf_base[id + 1]]; d++) {
+    for (dim_id d = c->dim_base[c->m->leaf_base[id]]; d < c->dim_base[c->m->leaf_base[id + 1]];
+         d++) {
         enum wave_light own = wave_light(v, d);
         light = own > light ? own : light;
     }

@@ -1,8 +1,8 @@
 /* tui/wave.h - the last decision's wave, value by value: what it settled, in the order it happened.
  *
- * Step 1 are the dims of variables that were decided, step 2 what they are tied to, and so on through
- * the class; then, one step each, the classes that it excluded. The screen lights the steps up one
- * after the other, in at most a second, and then rests. Only in slow motion. UI thread. */
+ * Step 1 are the dims of variables that were decided, step 2 what they are tied to, and so on
+ * through the class; then, one step each, the classes that it excluded. The screen lights the steps
+ * up one after the other, in at most a second, and then rests. Only in slow motion. UI thread. */
 #ifndef AUTOMAP_TUI_WAVE_H
 #define AUTOMAP_TUI_WAVE_H
 
@@ -29,9 +29,9 @@ void wave_read(struct wave *v, const struct watch *w);
 void wave_release(struct wave *v);
 
 void wave_play(struct wave *v, double now_ms, double step_ms); /* from its first step on */
-bool wave_tick(struct wave *v, double now_ms);                 /* true: something is lit that was not */
-double wave_next_ms(const struct wave *v);                     /* when wave_tick wants to be called; < 0: never */
-void wave_step_by(struct wave *v, int steps);                  /* by hand */
+bool wave_tick(struct wave *v, double now_ms); /* true: something is lit that was not */
+double wave_next_ms(const struct wave *v);     /* when wave_tick wants to be called; < 0: never */
+void wave_step_by(struct wave *v, int steps);  /* by hand */
 
 /* Settled by the wave, but not yet lit. */
 static inline bool wave_is_ahead(const struct wave *v, dim_id d)

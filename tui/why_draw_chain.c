@@ -59,7 +59,8 @@ static void write_through(const struct why *v, const struct why_step *s, size_t 
 static hlo_id why_instruction(const struct why *v, const struct why_step *s)
 {
     const struct problem *q = v->seen.problem;
-    return s->through != HLO_NONE ? s->through : q->m->value_instruction[q->classes.dim_value[s->dim]];
+    return s->through != HLO_NONE ? s->through
+                                  : q->m->value_instruction[q->classes.dim_value[s->dim]];
 }
 
 /* "models.py:10", or the line of the file itself. */
@@ -141,7 +142,8 @@ static void draw_step(const struct why *v, const struct pane *p, int y, int side
         pane_right(p, c->source, y, ROLE_DIM, text);
     }
     if (c->op_name) {
-        text_cut_left(text, sizeof text, hlo_meta(q->m, why_instruction(v, s))->op_name, p->width - c->op_name);
+        text_cut_left(text, sizeof text, hlo_meta(q->m, why_instruction(v, s))->op_name,
+                      p->width - c->op_name);
         pane_text(p, c->op_name, y, ROLE_DIM, text);
     }
 }

@@ -151,7 +151,8 @@ static void draw_flip(const struct panel *p, const struct pane *pane, int y)
     if (a->flip_ms >= 0) {
         double change = a->flip_ms - a->step_ms;
         x = pane_text(pane, x, y, ROLE_TEXT, units_plain_ms(ms, a->flip_ms)) + 1;
-        x = pane_text(pane, x, y, change > pane_ms_least(pane) ? ROLE_WARN : ROLE_TEXT, units_change(ms, change, pane_ms_decimals(pane)));
+        x = pane_text(pane, x, y, change > pane_ms_least(pane) ? ROLE_WARN : ROLE_TEXT,
+                      units_change(ms, change, pane_ms_decimals(pane)));
         x = pane_text(pane, x, y, ROLE_DIM, " if the rest stays") + 3;
     } else {
         x = pane_text(pane, x, y, ROLE_DIM, "not beside the other splits") + 3;
@@ -168,8 +169,8 @@ static int draw_split_facts(const struct panel *p, const struct pane *pane, int 
     char count[UNITS_ROOM], ms[UNITS_ROOM];
 
     int x = pane_text(pane, 0, y, ROLE_DIM, "it costs");
-    x = pane_format(pane, 14, y, ROLE_TEXT, "%s all-reduce%s, %s", units_count(count, a->reduces), a->reduces == 1 ? "" : "s",
-                    units_ms(ms, a->reduce_ms));
+    x = pane_format(pane, 14, y, ROLE_TEXT, "%s all-reduce%s, %s", units_count(count, a->reduces),
+                    a->reduces == 1 ? "" : "s", units_ms(ms, a->reduce_ms));
     x = pane_text(pane, x + 3, y, ROLE_DIM, "it saves ");
     pane_format(pane, x, y, ROLE_TEXT, "%s compute", units_ms(ms, a->compute_saved_ms));
     pane_text(pane, 0, y + 1, ROLE_DIM, "it excludes");
@@ -193,7 +194,8 @@ static int draw_keep(const struct panel *p, const struct pane *pane, int y)
         int x = pane_text(pane, 2, y, ROLE_DIM, "keep ");
         x = pane_text(pane, x, y, ROLE_TEXT, class_name(&w->names, of[i], name));
         if (v->keep[i].known)
-            pane_format(pane, x, y, ROLE_DIM, ": %s %s", v->keep[i].proven ? "optimum" : "best of exact",
+            pane_format(pane, x, y, ROLE_DIM, ": %s %s",
+                        v->keep[i].proven ? "optimum" : "best of exact",
                         units_ms(ms, v->keep[i].cost.step_ms));
         y++;
     }

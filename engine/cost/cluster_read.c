@@ -326,7 +326,9 @@ int cluster_set_text(struct cluster *c, const char *setting, struct err *e)
     char path[200];
 
     if (!equals || (size_t)(equals - setting) >= sizeof path)
-        return err_set(e, ERR_INPUT, "--set \"%.60s\", expected PATH=VALUE such as network.bandwidth=100 Gbit/s", setting);
+        return err_set(e, ERR_INPUT,
+                       "--set \"%.60s\", expected PATH=VALUE such as network.bandwidth=100 Gbit/s",
+                       setting);
     snprintf(path, sizeof path, "%.*s", (int)(equals - setting), setting);
     return cluster_set(c, path, equals + 1, e) ? err_in_file(e, setting) : 0;
 }

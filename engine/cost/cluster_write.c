@@ -1,4 +1,5 @@
-/* A cluster as the YAML that cluster_read takes, in whole base units, so that nothing is rounded. */
+/* A cluster as the YAML that cluster_read takes, in whole base units, so that nothing is rounded.
+ */
 #include "engine/cost/cluster.h"
 
 #include <string.h>
@@ -12,13 +13,15 @@ static void write_device(struct str *out, const struct cluster_device *d)
 {
     const char *between = "";
 
-    str_format(out, "  \"%s\":\n    memory: %.0f B\n    bandwidth: %.0f B/s\n    ", d->name, d->memory_bytes, d->bandwidth);
+    str_format(out, "  \"%s\":\n    memory: %.0f B\n    bandwidth: %.0f B/s\n    ", d->name,
+               d->memory_bytes, d->bandwidth);
     write_time(out, "launch", d->launch_ms);
     str_add(out, "\n    peak: {");
     for (int t = 0; t < PEAK_COUNT; t++) {
         if (d->peak[t] <= 0)
             continue;
-        str_format(out, "%s%s: %.0f FLOP/s", between, cluster_peak_name((enum peak_type)t), d->peak[t]);
+        str_format(out, "%s%s: %.0f FLOP/s", between, cluster_peak_name((enum peak_type)t),
+                   d->peak[t]);
         between = ", ";
     }
     str_add(out, "}\n");
@@ -26,8 +29,8 @@ static void write_device(struct str *out, const struct cluster_device *d)
 
 static void write_link(struct str *out, const struct cluster_link *l)
 {
-    str_format(out, "    link:\n      kind: %s\n      bandwidth: %.0f B/s\n      ", cluster_link_kind_name(l->kind),
-               l->bandwidth);
+    str_format(out, "    link:\n      kind: %s\n      bandwidth: %.0f B/s\n      ",
+               cluster_link_kind_name(l->kind), l->bandwidth);
     write_time(out, "latency", l->latency_ms);
     for (uint32_t n = 0; n < l->rank; n++)
         str_format(out, n ? "x%u" : "\n      shape: %u", l->shape[n]);
@@ -44,7 +47,8 @@ void cluster_write(const struct cluster *c, struct str *out)
     str_add(out, "servers:\n");
     for (uint32_t n = 0; n < c->groups; n++) {
         const struct cluster_group *g = &c->group[n];
-        str_format(out, "  - count: %u\n    devices: %u\n    type: \"%s\"\n", g->count, g->devices, c->type[g->type].name);
+        str_format(out, "  - count: %u\n    devices: %u\n    type: \"%s\"\n", g->count, g->devices,
+                   c->type[g->type].name);
         if (g->network > 0)
             str_format(out, "    network: %.0f B/s\n", g->network);
         if (g->link.bandwidth > 0)

@@ -53,9 +53,10 @@ static hlo_value root_of(const struct fusion *f, hlo_value v)
     return v;
 }
 
-/* A buffer is named after the value in the outermost computation that holds it, among those after the
- * one made first: loop state belongs to who starts the loop. */
-static void join(const struct hlo_module *m, struct fusion *f, const uint32_t *depth, hlo_value a, hlo_value b)
+/* A buffer is named after the value in the outermost computation that holds it, among those after
+ * the one made first: loop state belongs to who starts the loop. */
+static void join(const struct hlo_module *m, struct fusion *f, const uint32_t *depth, hlo_value a,
+                 hlo_value b)
 {
     a = root_of(f, a);
     b = root_of(f, b);
@@ -83,7 +84,8 @@ static uint32_t *call_depths(const struct hlo_module *m)
     return depth;
 }
 
-static int find_aliases(const struct hlo_module *m, const bool *is_free, struct fusion *f, struct err *e)
+static int find_aliases(const struct hlo_module *m, const bool *is_free, struct fusion *f,
+                        struct err *e)
 {
     struct hlo_flows flows = {0};
     uint32_t *depth = call_depths(m);
@@ -113,9 +115,10 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
 enum { SMALL = 8, THROUGH_TUPLES_MOST = 8 };
 
 /* Stored values of about its own size that one reads to compute `id`, at most 3 counted: its
- * operands, or through fused operands what those are made of. Vectors beside a matrix cost nothing to
- * read again. reads[o] was found before, operands come first. */
-static uint8_t count_reads(const struct hlo_module *m, const struct fusion *f, hlo_id id, const uint8_t *reads)
+ * operands, or through fused operands what those are made of. Vectors beside a matrix cost nothing
+ * to read again. reads[o] was found before, operands come first. */
+static uint8_t count_reads(const struct hlo_module *m, const struct fusion *f, hlo_id id,
+                           const uint8_t *reads)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
     int64_t own = hlo_shape(m, id)->bytes;
@@ -158,7 +161,8 @@ static bool all_absorb(const struct hlo_module *m, hlo_value v, int depth, uint3
         } else if (u->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
             uint32_t count;
             hlo_value first = hlo_part_values(m, id, u->number, &count);
-            if (v >= first && v < first + count && !all_absorb(m, m->leaf_base[user] + (v - first), depth + 1, readers))
+            if (v >= first && v < first + count &&
+                !all_absorb(m, m->leaf_base[user] + (v - first), depth + 1, readers))
                 return false;
         } else if (can_absorb(u->opcode)) {
             ++*readers;
@@ -185,8 +189,9 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
     struct fusion f = {.buffer = mem_try(m->value_count, sizeof *f.buffer),
                        .is_stored = mem_try(m->value_count, 1)};
     uint8_t *reads = mem_try(m->count, 1);
-    int rc = f.buffer && f.is_stored && reads ? find_aliases(m, is_free, &f, e)
-                                              : err_set(e, ERR_MEMORY, "not enough memory for fusion");
+    int rc = f.buffer && f.is_stored && reads
+                 ? find_aliases(m, is_free, &f, e)
+                 : err_set(e, ERR_MEMORY, "not enough memory for fusion");
 
     for (hlo_id id = 0; id < m->count && !rc; id++) {
         reads[id] = count_reads(m, &f, id, reads);
@@ -196,7 +201,8 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
     }
     /* A reshape whose users cannot absorb its operand's computation needs the operand in memory. */
     for (hlo_id id = 0; id < m->count && !rc; id++) {
-        if (is_alias_op(hlo_at(m, id)->opcode) && !is_free[m->leaf_base[id]] && !fuses_away(m, id, reads[id]))
+        if (is_alias_op(hlo_at(m, id)->opcode) && !is_free[m->leaf_base[id]] &&
+            !fuses_away(m, id, reads[id]))
             f.is_stored[f.buffer[m->leaf_base[id]]] = 1;
     }
     /* What a loop carries is in memory, though it begins as a constant that any use could make. */

@@ -2,10 +2,10 @@
  *
  * Compilers fuse chains of element-wise work: a result that is computed where it is used is neither
  * stored nor moved. The rule (mesh.md 3: with it memory agrees with XLA's scheduler within 15 % for
- * most plans; without it orders of instructions differ by 65 %): a fusible result is not stored when
- * all its users can fuse it, and it has one user, or it is cheap and made of at most two stored
- * values. Values that are the same buffer under another name (reshape, tuple elements, loop state)
- * are one value. Plan-independent; built once per module. */
+ * most plans; without it orders of instructions differ by 65 %): a fusible result is not stored
+ * when all its users can fuse it, and it has one user, or it is cheap and made of at most two
+ * stored values. Values that are the same buffer under another name (reshape, tuple elements, loop
+ * state) are one value. Plan-independent; built once per module. */
 #ifndef AUTOMAP_ENGINE_COST_FUSION_H
 #define AUTOMAP_ENGINE_COST_FUSION_H
 
@@ -17,7 +17,8 @@ struct fusion {
 };
 
 /* `is_free` [values]: values that every use makes for itself (struct classes). O(values + uses). */
-int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out, struct err *e) MUST_CHECK;
+int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out,
+               struct err *e) MUST_CHECK;
 void fusion_release(struct fusion *f);
 
 #endif

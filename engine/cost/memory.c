@@ -19,8 +19,8 @@ double *memory_scratch(const struct memory_model *m)
     return mem_try((size_t)m->count + m->m->computation_count, sizeof(double));
 }
 
-static double memory_local_bytes(const struct memory_model *m, const struct labels *l, const label *on,
-                                 hlo_value v)
+static double memory_local_bytes(const struct memory_model *m, const struct labels *l,
+                                 const label *on, hlo_value v)
 {
     const struct hlo_shape *s = hlo_value_shape(m->m, v);
     double bytes = (double)s->bytes;

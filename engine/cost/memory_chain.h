@@ -1,5 +1,5 @@
-/* engine/cost/memory_chain.h - where a peak is: a position of the entry's schedule, one of the computation
- * that runs there, and so on inwards. What is live then is live at each of them. */
+/* engine/cost/memory_chain.h - where a peak is: a position of the entry's schedule, one of the
+ * computation that runs there, and so on inwards. What is live then is live at each of them. */
 #ifndef AUTOMAP_ENGINE_COST_MEMORY_CHAIN_H
 #define AUTOMAP_ENGINE_COST_MEMORY_CHAIN_H
 

@@ -258,8 +258,9 @@ static bool add_reduced(struct build *b, const struct memory_range *r)
         return false;
     second.start = r->end + 1;
     hlo_value gradient = model->training->roles->params[r->variable].gradient;
-    bool is_sum = model->regime.micro_batches > 1 &&
-                  model->training->is_summed[model->fusion->buffer[gradient]]; /* lives all the time */
+    bool is_sum =
+        model->regime.micro_batches > 1 &&
+        model->training->is_summed[model->fusion->buffer[gradient]]; /* lives all the time */
     return is_sum || second.start > second.end || push(b, &second);
 }
 
@@ -435,7 +436,8 @@ static bool add_regime(struct build *b)
                                  .start = entry->first,
                                  .end = last,
                                  .kind = MEMORY_GRADIENTS,
-                                 .storing = of && model->regime.zero >= 2 ? STORED_IN_PIECES : STORED_AS_USED,
+                                 .storing = of && model->regime.zero >= 2 ? STORED_IN_PIECES
+                                                                          : STORED_AS_USED,
                                  .variable = of - 1};
         if (!push(b, &r))
             return false;

@@ -46,9 +46,10 @@ struct cluster_mesh {
     struct mesh_span span[MESH_SETS_MOST]; /* 2^axes of them; [0] is all zero, devices 1 */
 };
 
-/* The span of one group of neighbours, devices first .. end-1, that has the network cards to itself:
- * a stage of a pipeline. O(devices). */
-void mesh_span_between(struct mesh_span *out, const struct cluster *c, uint32_t first, uint32_t end);
+/* The span of one group of neighbours, devices first .. end-1, that has the network cards to
+ * itself: a stage of a pipeline. O(devices). */
+void mesh_span_between(struct mesh_span *out, const struct cluster *c, uint32_t first,
+                       uint32_t end);
 
 /* The product of the sizes must be the cluster's number of devices; sizes >= 1. */
 int mesh_parse(struct cluster_mesh *out, const struct cluster *c, const char *text,

@@ -56,7 +56,8 @@ static int make_index(struct reader *r)
         return err_set(r->e, ERR_MEMORY, "not enough memory for the profile");
     for (hlo_id id = 0; id < count; id++) {
         r->ms[id] = -1;
-        r->index[id] = (struct named){hlo_name(r->names, id), id, hlo_at(r->names, id)->computation == r->names->entry};
+        r->index[id] = (struct named){hlo_name(r->names, id), id,
+                                      hlo_at(r->names, id)->computation == r->names->entry};
     }
     if (count)
         qsort(r->index, count, sizeof *r->index, compare_named);
@@ -88,7 +89,8 @@ static int keep(struct reader *r, const char *name, const char *place, double ms
     if (id == HLO_NONE)
         err_set(r->e, ERR_INPUT, "no instruction of the model is called \"%s\"", clean);
     else if (r->ms[id] >= 0)
-        err_set(r->e, ERR_INPUT, "\"%s\" has a time already, expected each instruction once", clean);
+        err_set(r->e, ERR_INPUT, "\"%s\" has a time already, expected each instruction once",
+                clean);
     else {
         r->ms[id] = ms;
         r->measured++;
@@ -252,9 +254,11 @@ static int spread(const struct reader *r, const struct hlo_module *m, double **o
     return 0;
 }
 
-int profile_read(const struct hlo_module *m, const char *text, size_t size, double **out, struct err *e)
+int profile_read(const struct hlo_module *m, const char *text, size_t size, double **out,
+                 struct err *e)
 {
-    struct reader r = {.names = m->source ? m->source : m, .text = text, .at = text, .size = size, .e = e};
+    struct reader r = {
+        .names = m->source ? m->source : m, .text = text, .at = text, .size = size, .e = e};
 
     *out = NULL;
     int rc = make_index(&r);
@@ -263,7 +267,9 @@ int profile_read(const struct hlo_module *m, const char *text, size_t size, doub
         rc = *r.at == '{' ? read_json(&r) : read_csv(&r);
     }
     if (!rc && !r.measured)
-        rc = err_set(e, ERR_INPUT, "the profile measures nothing, expected lines of instruction,ms or a JSON object");
+        rc = err_set(
+            e, ERR_INPUT,
+            "the profile measures nothing, expected lines of instruction,ms or a JSON object");
     if (!rc)
         rc = spread(&r, m, out);
     free(r.index);

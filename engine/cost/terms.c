@@ -53,8 +53,8 @@ static bool is_reducing(const struct class_factor *f)
 }
 
 /* Results that one split reducing factor leaves partial: those in which it binds no dim. */
-static struct reduction reduction_of(const struct terms *t, hlo_id id, const struct class_factor *f, label over,
-                                     struct split split)
+static struct reduction reduction_of(const struct terms *t, hlo_id id, const struct class_factor *f,
+                                     label over, struct split split)
 {
     const struct classes *c = t->labels->classes;
     struct reduction r = {.class = f->class, .over = over};
@@ -83,7 +83,8 @@ uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
 
     if (class_leaf_count(c, id) == 0)
         return 0;
-    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < TERM_CLASSES_MOST; k++) {
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < TERM_CLASSES_MOST;
+         k++) {
         const struct class_factor *f = &c->factors[k];
         if (!is_reducing(f) || !on[f->class])
             continue;
@@ -96,8 +97,9 @@ uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
 /* These touch a part of their operands; XLA's count knows which. */
 static bool is_partial_reader(uint16_t opcode)
 {
-    return opcode == HLO_OP_SLICE || opcode == HLO_OP_DYNAMIC_SLICE || opcode == HLO_OP_DYNAMIC_UPDATE_SLICE ||
-           opcode == HLO_OP_GATHER || opcode == HLO_OP_SCATTER;
+    return opcode == HLO_OP_SLICE || opcode == HLO_OP_DYNAMIC_SLICE ||
+           opcode == HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == HLO_OP_GATHER ||
+           opcode == HLO_OP_SCATTER;
 }
 
 /* Bytes one device reads and writes in one execution. */
@@ -184,7 +186,8 @@ double terms_compute_ms(const struct terms *t, hlo_id id, const double *share)
     return compute_of(t, id, (struct split){NULL, share}).compute_ms;
 }
 
-struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over, const double *share)
+struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over,
+                                 const double *share)
 {
     const struct class_factor *f = &t->labels->classes->factors[factor];
 
@@ -210,7 +213,8 @@ struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, cons
 /* ---- one instruction, by the size of one class ---- */
 
 /* Splits the bytes of its leaves into those that grow with class `k` and the rest. */
-static void scale_traffic(const struct terms *t, hlo_id id, class_id k, struct instruction_scaling *s)
+static void scale_traffic(const struct terms *t, hlo_id id, class_id k,
+                          struct instruction_scaling *s)
 {
     const struct classes *c = t->labels->classes;
     uint16_t opcode = hlo_at(c->m, id)->opcode;
@@ -257,7 +261,8 @@ double scaling_ms(const struct instruction_scaling *s, const struct cluster_devi
     if (s->measured_ms >= 0)
         return s->has_class ? s->measured_ms * x : s->measured_ms;
     double ms = fmax((s->flops + s->flops_per_x * x) / cluster_peak(d, s->peak),
-                     (s->bytes + s->bytes_per_x * x) / d->bandwidth) * 1e3;
+                     (s->bytes + s->bytes_per_x * x) / d->bandwidth) *
+                1e3;
     return s->is_heavy ? ms + d->launch_ms : ms;
 }
 
@@ -291,13 +296,13 @@ struct build {
     struct err *e;
     label *on; /* [classes] scratch: all empty between uses */
     size_t item_room, pool_room, pool_count, table_room, communication_room, table_count;
-    uint32_t *term_slots;      /* class tuple -> term + 1 */
+    uint32_t *term_slots; /* class tuple -> term + 1 */
     size_t term_slot_count;
-    struct pattern *patterns;  /* instructions that cost alike -> their table */
+    struct pattern *patterns; /* instructions that cost alike -> their table */
     size_t pattern_count, pattern_room;
     uint32_t *pattern_slots;
     size_t pattern_slot_count;
-    double *rows;              /* patterns' tables: compute, then communication */
+    double *rows; /* patterns' tables: compute, then communication */
     size_t row_count, row_room;
 };
 
@@ -348,22 +353,28 @@ static bool classes_of(const struct terms *t, hlo_id id, class_id *list, uint32_
 }
 
 /* Two independent 64-bit hashes of all an instruction's table depends on. */
-static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list, uint32_t count, uint64_t hash[2])
+static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list, uint32_t count,
+                         uint64_t hash[2])
 {
     const struct classes *c = t->labels->classes;
     uint32_t leaves = class_leaf_count(c, id);
     struct {
         double flops, bytes, times, measured;
         uint64_t opcode, count, is_once;
-    } head = {t->costs->instruction[id].flops, t->costs->instruction[id].bytes, t->costs->times[id],
-              t->measured_ms ? t->measured_ms[id] : -1, hlo_at(c->m, id)->opcode, count, t->training->is_once[id]};
+    } head = {t->costs->instruction[id].flops,
+              t->costs->instruction[id].bytes,
+              t->costs->times[id],
+              t->measured_ms ? t->measured_ms[id] : -1,
+              hlo_at(c->m, id)->opcode,
+              count,
+              t->training->is_once[id]};
 
     for (int h = 0; h < 2; h++) {
         uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
         for (uint32_t leaf = 0; leaf < leaves; leaf++) {
             hlo_value v = hlo_factors_value(c->m, id, leaf);
-            uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare, t->fusion->is_stored[t->fusion->buffer[v]],
-                               t->training->waits[v]};
+            uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare,
+                               t->fusion->is_stored[t->fusion->buffer[v]], t->training->waits[v]};
             x = mem_hash(key, sizeof key, x);
         }
         for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
@@ -398,7 +409,8 @@ static bool set_entry(struct build *b, const class_id *list, uint32_t count, uin
 
 /* Writes the table of instruction `id`: every way its classes can share out the axes. Entries whose
  * labels are not admissible stay infinite; no assignment can reach them. */
-static void fill_row(struct build *b, hlo_id id, const class_id *list, uint32_t count, uint32_t entries, double *row)
+static void fill_row(struct build *b, hlo_id id, const class_id *list, uint32_t count,
+                     uint32_t entries, double *row)
 {
     for (uint32_t entry = 0; entry < entries; entry++) {
         struct instruction_cost cost = {.compute_ms = INFINITY};
@@ -425,7 +437,8 @@ static bool slots_double(uint32_t **slots, size_t *count)
 }
 
 /* The row of an instruction like `id`; computed when it is the first of its kind. */
-static bool find_row(struct build *b, hlo_id id, const class_id *list, uint32_t count, uint32_t entries, size_t *row)
+static bool find_row(struct build *b, hlo_id id, const class_id *list, uint32_t count,
+                     uint32_t entries, size_t *row)
 {
     uint64_t hash[2];
 
@@ -464,7 +477,8 @@ static uint64_t hash_classes(const class_id *list, uint32_t count)
     return mem_hash(list, count * sizeof *list, count);
 }
 
-static bool add_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries, uint32_t *out)
+static bool add_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries,
+                     uint32_t *out)
 {
     struct terms *t = b->t;
 
@@ -474,7 +488,8 @@ static bool add_term(struct build *b, const class_id *list, uint32_t count, uint
         !mem_grow(&t->communication_ms, &b->communication_room, b->table_count, entries))
         return false;
     *out = t->count++;
-    t->items[*out] = (struct term){(uint32_t)b->pool_count, count, (uint32_t)b->table_count, entries};
+    t->items[*out] =
+        (struct term){(uint32_t)b->pool_count, count, (uint32_t)b->table_count, entries};
     memcpy(t->class_pool + b->pool_count, list, count * sizeof *list);
     memset(t->compute_ms + b->table_count, 0, entries * sizeof(double));
     memset(t->communication_ms + b->table_count, 0, entries * sizeof(double));
@@ -483,7 +498,8 @@ static bool add_term(struct build *b, const class_id *list, uint32_t count, uint
     return true;
 }
 
-static bool find_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries, uint32_t *out)
+static bool find_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries,
+                      uint32_t *out)
 {
     struct terms *t = b->t;
 
@@ -502,7 +518,8 @@ static bool find_term(struct build *b, const class_id *list, uint32_t count, uin
     for (; b->term_slots[i]; i = (i + 1) & (b->term_slot_count - 1)) {
         *out = b->term_slots[i] - 1;
         const struct term *term = &t->items[*out];
-        if (term->class_count == count && !memcmp(t->class_pool + term->classes, list, count * sizeof *list))
+        if (term->class_count == count &&
+            !memcmp(t->class_pool + term->classes, list, count * sizeof *list))
             return true;
     }
     if (!add_term(b, list, count, entries, out))
@@ -556,8 +573,8 @@ static int add_storage(struct build *b, uint32_t param)
     for (dim_id d = c->dim_base[value]; d < c->dim_base[value + 1] && ok; d++)
         ok = add_class(t, c->class_of[d], list, &count);
     if (!ok)
-        return err_set(b->e, ERR_LIMIT, "%.100s can be stored in more than %d ways", t->training->roles->params[param].name,
-                       TERM_CLASSES_MOST);
+        return err_set(b->e, ERR_LIMIT, "%.100s can be stored in more than %d ways",
+                       t->training->roles->params[param].name, TERM_CLASSES_MOST);
     uint32_t entries = power(count + 1, t->labels->axes);
     if (!find_term(b, list, count, entries, &index))
         return no_memory(b->e);
@@ -592,12 +609,20 @@ static int index_terms(struct build *b)
     return 0;
 }
 
-int terms_new(const struct labels *l, const struct cluster_mesh *mesh, const struct cluster *cluster,
-              const struct hlo_costs *costs, const struct fusion *fusion, const double *measured_ms,
-              const struct training *training, const struct regime *regime, struct terms *out, struct err *e)
+int terms_new(const struct labels *l, const struct cluster_mesh *mesh,
+              const struct cluster *cluster, const struct hlo_costs *costs,
+              const struct fusion *fusion, const double *measured_ms,
+              const struct training *training, const struct regime *regime, struct terms *out,
+              struct err *e)
 {
-    struct terms t = {.labels = l, .mesh = mesh, .costs = costs, .device = cluster_weakest(cluster), .fusion = fusion,
-                      .measured_ms = measured_ms, .training = training, .regime = *regime};
+    struct terms t = {.labels = l,
+                      .mesh = mesh,
+                      .costs = costs,
+                      .device = cluster_weakest(cluster),
+                      .fusion = fusion,
+                      .measured_ms = measured_ms,
+                      .training = training,
+                      .regime = *regime};
     struct build b = {.t = &t, .e = e};
     int rc = 0;
 
@@ -633,7 +658,8 @@ void terms_release(struct terms *t)
     memset(t, 0, sizeof *t);
 }
 
-static void add_term_cost(const struct terms *t, const struct term *term, const label *on, struct step_cost *sum)
+static void add_term_cost(const struct terms *t, const struct term *term, const label *on,
+                          struct step_cost *sum)
 {
     uint32_t at = term->table + term_entry(t, term, on);
 

@@ -16,7 +16,8 @@ static class_id find_batch(const struct classes *c, const struct hlo_roles *r, u
 
     for (uint32_t k = 0; k < r->param_count; k++) {
         const struct hlo_param_role *p = &r->params[k];
-        for (uint32_t d = 0; p->role == HLO_ROLE_INPUT && d < hlo_value_shape(c->m, p->value)->rank; d++) {
+        for (uint32_t d = 0; p->role == HLO_ROLE_INPUT && d < hlo_value_shape(c->m, p->value)->rank;
+             d++) {
             class_id id = c->class_of[class_dim(c, p->value, d)];
             if (id != CLASS_NONE)
                 places[id] += d;
@@ -40,10 +41,11 @@ int training_check(const struct training *t, const struct regime *r, struct err 
     if (r->micro_batches <= 1)
         return 0;
     if (t->batch == CLASS_NONE)
-        return err_set(e, ERR_INPUT, "%u micro-batches, but no dim of the inputs can be cut", r->micro_batches);
+        return err_set(e, ERR_INPUT, "%u micro-batches, but no dim of the inputs can be cut",
+                       r->micro_batches);
     if (r->micro_batches > MICRO_BATCHES_MOST || t->batch_divisor % r->micro_batches)
-        return err_set(e, ERR_INPUT, "%u micro-batches, expected a divisor of the batch, %lld", r->micro_batches,
-                       (long long)t->batch_divisor);
+        return err_set(e, ERR_INPUT, "%u micro-batches, expected a divisor of the batch, %lld",
+                       r->micro_batches, (long long)t->batch_divisor);
     return 0;
 }
 
@@ -139,8 +141,8 @@ static bool is_flow(const struct hlo_module *m, hlo_id id)
     return (hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_FLOW) != 0;
 }
 
-/* Whether every use of `v` that computes lets a partial sum pass, into results that wait themselves.
- * Users come later in the module, so they are known. */
+/* Whether every use of `v` that computes lets a partial sum pass, into results that wait
+ * themselves. Users come later in the module, so they are known. */
 static bool uses_wait(const struct training *t, hlo_value v)
 {
     const struct hlo_module *m = t->classes->m;
@@ -155,7 +157,8 @@ static bool uses_wait(const struct training *t, hlo_value v)
             return false;
         for (uint32_t k = 0; k < hlo_at(m, user)->operand_count; k++) {
             hlo_id o = hlo_operand(m, user, k);
-            if (o == id && hlo_passes_partial(m, user, leaf + hlo_value_leaf(m, v), HLO_COMBINE_ADD) == HLO_PARTIAL_STOPS)
+            if (o == id && hlo_passes_partial(m, user, leaf + hlo_value_leaf(m, v),
+                                              HLO_COMBINE_ADD) == HLO_PARTIAL_STOPS)
                 return false;
             leaf += m->leaf_base[o + 1] - m->leaf_base[o];
         }
@@ -180,9 +183,12 @@ static int find_waiting(struct training *t, struct err *e)
         if (!is_flow(m, id) || t->is_once[id])
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
-        for (size_t k = 0; k < 2 * flows.count && !rc; k++) { /* twice: body root, body parameter, result */
-            hlo_value from = flows.items[k % flows.count].from, to = flows.items[k % flows.count].to;
-            bool is_known = m->value_instruction[to] >= id; /* else what is called: only what leaves it is */
+        for (size_t k = 0; k < 2 * flows.count && !rc;
+             k++) { /* twice: body root, body parameter, result */
+            hlo_value from = flows.items[k % flows.count].from,
+                      to = flows.items[k % flows.count].to;
+            bool is_known =
+                m->value_instruction[to] >= id; /* else what is called: only what leaves it is */
             is_used[from] = 1;
             stops[from] |= is_known ? !t->waits[to] : stops[to];
         }
@@ -221,7 +227,8 @@ uint32_t training_sums(const struct classes *c, hlo_id id, class_id out[static Z
 {
     uint32_t count = 0;
 
-    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < ZERO_CLASSES_MOST; k++) {
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < ZERO_CLASSES_MOST;
+         k++) {
         const struct class_factor *f = &c->factors[k];
         bool sums = f->kind == HLO_FACTOR_REDUCE || f->kind == HLO_FACTOR_INSIDE;
         if (!sums || f->class == CLASS_NONE || c->info[f->class].reason != CLASS_ALLOWED)
@@ -235,7 +242,8 @@ uint32_t training_sums(const struct classes *c, hlo_id id, class_id out[static Z
 }
 
 /* Keeps in `v` what is in `list` too; the first producer gives all it has. */
-static void intersect(struct training_variable *v, const class_id *list, uint32_t count, bool is_first)
+static void intersect(struct training_variable *v, const class_id *list, uint32_t count,
+                      bool is_first)
 {
     uint32_t kept = 0;
 
@@ -302,7 +310,8 @@ static int trace_value(struct trace *s, hlo_value v, struct training_variable *o
     return 0;
 }
 
-static int trace_gradient(struct trace *s, hlo_value gradient, struct training_variable *out, struct err *e)
+static int trace_gradient(struct trace *s, hlo_value gradient, struct training_variable *out,
+                          struct err *e)
 {
     int rc = 0;
 
@@ -324,8 +333,8 @@ static bool do_meet(const struct classes *c, class_id a, class_id b)
     return false;
 }
 
-/* Keeps the classes that meet each other and those of the variable's dims: then no axis can be split
- * twice, and one table over owners of axes (terms.h) holds what storing costs. */
+/* Keeps the classes that meet each other and those of the variable's dims: then no axis can be
+ * split twice, and one table over owners of axes (terms.h) holds what storing costs. */
 static void keep_meeting(const struct classes *c, hlo_value v, struct training_variable *out)
 {
     uint32_t kept = 0;
@@ -334,7 +343,8 @@ static void keep_meeting(const struct classes *c, hlo_value v, struct training_v
         bool meets = true;
         for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
             class_id other = c->class_of[d];
-            meets &= other == CLASS_NONE || c->info[other].reason != CLASS_ALLOWED || do_meet(c, out->reduced[k], other);
+            meets &= other == CLASS_NONE || c->info[other].reason != CLASS_ALLOWED ||
+                     do_meet(c, out->reduced[k], other);
         }
         for (uint32_t n = 0; n < kept; n++)
             meets &= do_meet(c, out->reduced[k], out->reduced[n]);
@@ -379,7 +389,8 @@ label training_axes(const struct training *t, uint32_t param, const label *on)
     return axes;
 }
 
-double training_piece(const struct training *t, const struct labels *l, const label *on, hlo_value v, label axes)
+double training_piece(const struct training *t, const struct labels *l, const label *on,
+                      hlo_value v, label axes)
 {
     const struct classes *c = t->classes;
     const struct hlo_shape *s = hlo_value_shape(c->m, v);
@@ -395,7 +406,8 @@ double training_piece(const struct training *t, const struct labels *l, const la
     return least;
 }
 
-int training_new(const struct classes *c, const struct hlo_roles *r, struct training *out, struct err *e)
+int training_new(const struct classes *c, const struct hlo_roles *r, struct training *out,
+                 struct err *e)
 {
     struct training t = {.classes = c, .roles = r, .batch = CLASS_NONE, .batch_divisor = 1};
     uint32_t *places = mem_try(c->count, sizeof *places);

@@ -1,4 +1,5 @@
-/* engine/cost/training.h - a training step in micro-batches, and with state stored in pieces (ZeRO).
+/* engine/cost/training.h - a training step in micro-batches, and with state stored in pieces
+ * (ZeRO).
  *
  * Micro-batches. The batch is the class that most inputs share. With k of them the forward and
  * backward pass runs k times on 1/k of the batch; the update (phase HLO_PHASE_UPDATE) runs once, on
@@ -29,26 +30,28 @@ struct training_variable {
 struct training {
     const struct classes *classes;
     const struct hlo_roles *roles;
-    class_id batch;         /* CLASS_NONE: no input can be cut */
-    int64_t batch_divisor;  /* numbers of micro-batches divide this */
-    uint8_t *is_once;       /* [instructions] belongs to the update */
-    uint8_t *is_summed;     /* [values] made by a pass and read by the update: accumulated */
-    uint8_t *waits;         /* [values] a partial result may wait for the sum over the passes */
+    class_id batch;        /* CLASS_NONE: no input can be cut */
+    int64_t batch_divisor; /* numbers of micro-batches divide this */
+    uint8_t *is_once;      /* [instructions] belongs to the update */
+    uint8_t *is_summed;    /* [values] made by a pass and read by the update: accumulated */
+    uint8_t *waits;        /* [values] a partial result may wait for the sum over the passes */
     struct training_variable *variables; /* [roles->param_count] */
 };
 
-int training_new(const struct classes *c, const struct hlo_roles *r, struct training *out, struct err *e) MUST_CHECK;
+int training_new(const struct classes *c, const struct hlo_roles *r, struct training *out,
+                 struct err *e) MUST_CHECK;
 void training_release(struct training *t);
 
-/* Classes that instruction `id` sums over, as far as they may be split; ascending. Returns how many. */
+/* Classes that instruction `id` sums over, as far as they may be split; ascending. Returns how
+ * many. */
 uint32_t training_sums(const struct classes *c, hlo_id id, class_id out[static ZERO_CLASSES_MOST]);
 
 /* How a problem is priced: k and the level, both part of a plan. */
 struct regime {
     uint32_t micro_batches; /* 1: the batch at once */
     uint8_t zero;           /* 0 .. ZERO_LEVEL_MOST */
-    double overlap;         /* 0 .. 1: part of the time of all-reduces that nothing in the passes waits
-                               for, those of gradients, that is hidden behind computation */
+    double overlap; /* 0 .. 1: part of the time of all-reduces that nothing in the passes waits
+                       for, those of gradients, that is hidden behind computation */
 };
 /* ERR_INPUT with what would do when k does not divide the batch or there is none. */
 int training_check(const struct training *t, const struct regime *r, struct err *e) MUST_CHECK;
@@ -58,6 +61,7 @@ int training_check(const struct training *t, const struct regime *r, struct err 
 label training_axes(const struct training *t, uint32_t param, const label *on);
 /* Part of a local value that a piece over `axes` is, value `v` having the shape of its variable: 1
  * when no dim can be cut. */
-double training_piece(const struct training *t, const struct labels *l, const label *on, hlo_value v, label axes);
+double training_piece(const struct training *t, const struct labels *l, const label *on,
+                      hlo_value v, label axes);
 
 #endif

@@ -176,7 +176,8 @@ static bool results_are_free(const struct classes *c, hlo_id id)
     return v < c->m->leaf_base[id + 1] && c->is_free[v];
 }
 
-static int tie_instruction(struct build *b, hlo_id id, struct hlo_factors *list, uint8_t **bound, size_t *room)
+static int tie_instruction(struct build *b, hlo_id id, struct hlo_factors *list, uint8_t **bound,
+                           size_t *room)
 {
     int rc = hlo_factors_of(b->c->m, id, list, b->e);
     size_t need = (size_t)list->leaf_count * HLO_RANK_MAX;
@@ -428,7 +429,8 @@ static int judge_groups(struct build *b)
                 continue;
             class_id class = c->factors[kept++].class;
             if (list.items[k].must_divide && class != CLASS_NONE)
-                c->info[class].group_divisor = gcd(c->info[class].group_divisor, list.items[k].size);
+                c->info[class].group_divisor =
+                    gcd(c->info[class].group_divisor, list.items[k].size);
         }
     }
     hlo_factors_release(&list);

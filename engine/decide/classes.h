@@ -21,13 +21,13 @@ typedef uint32_t dim_id; /* a dim of a value: classes->dim_base[value] + dim */
 #define CLASS_NONE UINT32_MAX
 
 /* Why a class can never be split; the sentence ends at the instruction it speaks of. */
-#define CLASS_REASONS(X)                                                                           \
-    X(ALLOWED, "can be split")                                                                     \
-    X(BLOCKED, "is needed whole by")                                                               \
-    X(TWICE, "stands twice in one value of")                                                       \
-    X(TWO_LOOPS, "ties two loop indices of")                                                       \
-    X(SIZE, "has size 1 or 0 at")                                                                  \
-    X(REDUCTION_OFF, "would need a reduction that is switched off at")                             \
+#define CLASS_REASONS(X)                                               \
+    X(ALLOWED, "can be split")                                         \
+    X(BLOCKED, "is needed whole by")                                   \
+    X(TWICE, "stands twice in one value of")                           \
+    X(TWO_LOOPS, "ties two loop indices of")                           \
+    X(SIZE, "has size 1 or 0 at")                                      \
+    X(REDUCTION_OFF, "would need a reduction that is switched off at") \
     X(PAPER_KERNEL, "is a dim of a convolution's kernel, not split under rules paper, at")
 
 enum class_reason {
@@ -39,8 +39,8 @@ enum class_reason {
 extern const char *const class_reason_text[CLASS_REASON_COUNT];
 
 struct class_options {
-    bool paper_rules;                    /* dims of convolution kernels are not split */
-    bool reduce_off[HLO_COMBINE_COUNT];  /* reductions with this combiner are not split */
+    bool paper_rules;                   /* dims of convolution kernels are not split */
+    bool reduce_off[HLO_COMBINE_COUNT]; /* reductions with this combiner are not split */
 };
 
 struct class_info {
@@ -49,9 +49,9 @@ struct class_info {
     int64_t least;         /* size of its smallest dim or loop index: the most parts that work */
     int64_t divisor;       /* greatest common divisor of all those sizes: parts that fit evenly */
     int64_t group_divisor; /* parts must divide this (group counts); 0: no such demand */
-    uint32_t dims, dim_count;           /* members, into classes->members */
-    uint32_t var_dims, input_dims;      /* how many members are dims of variables, of inputs */
-    uint32_t meets, meet_count;         /* conflicts, into classes->meets */
+    uint32_t dims, dim_count;      /* members, into classes->members */
+    uint32_t var_dims, input_dims; /* how many members are dims of variables, of inputs */
+    uint32_t meets, meet_count;    /* conflicts, into classes->meets */
 };
 
 /* A conflict, stored at both ends. */
@@ -62,26 +62,26 @@ struct class_meet {
 
 /* A factor as the engine keeps it: its class and how it binds the leaves of its instruction. */
 struct class_factor {
-    class_id class;     /* CLASS_NONE: binds only free values */
+    class_id class; /* CLASS_NONE: binds only free values */
     int64_t size;
     uint8_t kind, combiner;
     bool is_masked;
-    uint32_t dims;      /* into classes->leaf_dims: [leaf_count] bound dim per leaf, -1 none */
+    uint32_t dims; /* into classes->leaf_dims: [leaf_count] bound dim per leaf, -1 none */
 };
 
 struct classes {
     const struct hlo_module *m;
     struct class_options options;
 
-    uint32_t *dim_base;      /* [value_count + 1] */
-    hlo_value *dim_value;    /* [dim_count] */
-    class_id *class_of;      /* [dim_count]; CLASS_NONE: dims of free values */
+    uint32_t *dim_base;   /* [value_count + 1] */
+    hlo_value *dim_value; /* [dim_count] */
+    class_id *class_of;   /* [dim_count]; CLASS_NONE: dims of free values */
     uint32_t dim_count;
-    bool *is_free;           /* [value_count]: hlo_free_values */
+    bool *is_free; /* [value_count]: hlo_free_values */
 
-    uint32_t *factor_base;   /* [instructions + 1] into factors */
+    uint32_t *factor_base; /* [instructions + 1] into factors */
     struct class_factor *factors;
-    uint32_t *leaf_base;     /* [instructions + 1]: leaves of instruction i: operands', then results' */
+    uint32_t *leaf_base; /* [instructions + 1]: leaves of instruction i: operands', then results' */
     int8_t *leaf_dims;
 
     struct class_info *info; /* [count] */
@@ -89,8 +89,8 @@ struct classes {
     dim_id *members;
     struct class_meet *meets;
 
-    dim_id (*ties)[2];       /* ties made by flows and by roles, each both ways, sorted by [0] */
-    hlo_id *tie_place;       /* the instruction that makes each; HLO_NONE: next step's value */
+    dim_id (*ties)[2]; /* ties made by flows and by roles, each both ways, sorted by [0] */
+    hlo_id *tie_place; /* the instruction that makes each; HLO_NONE: next step's value */
     uint32_t tie_count;
 };
 

@@ -17,15 +17,15 @@ static uint64_t first_colour(const struct terms *t, class_id k)
     struct {
         int64_t least, divisor, group;
         uint64_t admissible, var_dims, input_dims, kind, reason;
-    } key = {i->least, i->divisor, i->group_divisor, t->labels->admissible[k], i->var_dims,
-             i->input_dims, t->labels->kind[k], i->reason};
+    } key = {i->least,    i->divisor,    i->group_divisor,   t->labels->admissible[k],
+             i->var_dims, i->input_dims, t->labels->kind[k], i->reason};
 
     return mem_hash(&key, sizeof key, 0);
 }
 
 /* A term as class `k` sees it: the tables, k's place in it, the colours of the others. */
-static uint64_t term_seen_from(const struct terms *t, const uint64_t *colour, const uint64_t *table_hash,
-                               uint32_t term, class_id k)
+static uint64_t term_seen_from(const struct terms *t, const uint64_t *colour,
+                               const uint64_t *table_hash, uint32_t term, class_id k)
 {
     const struct term *i = &t->items[term];
     uint64_t h = table_hash[term];
@@ -38,8 +38,8 @@ static uint64_t term_seen_from(const struct terms *t, const uint64_t *colour, co
     return h;
 }
 
-static uint64_t refined_colour(const struct terms *t, const uint64_t *colour, const uint64_t *table_hash,
-                               class_id k, uint64_t *scratch)
+static uint64_t refined_colour(const struct terms *t, const uint64_t *colour,
+                               const uint64_t *table_hash, class_id k, uint64_t *scratch)
 {
     uint32_t count = t->of_class[k + 1] - t->of_class[k];
 
@@ -51,7 +51,8 @@ static uint64_t refined_colour(const struct terms *t, const uint64_t *colour, co
 }
 
 /* Numbers equal hashes alike, in order of first appearance. Returns how many there are. */
-static uint32_t number_colours(const uint64_t *colour, uint32_t classes, uint64_t (*sorted)[2], uint32_t *out)
+static uint32_t number_colours(const uint64_t *colour, uint32_t classes, uint64_t (*sorted)[2],
+                               uint32_t *out)
 {
     uint32_t count = 0;
 
@@ -111,8 +112,10 @@ int fold_new(const struct terms *t, bool on, struct fold *out, struct err *e)
     }
     for (uint32_t n = 0; n < t->count; n++) {
         const struct term *i = &t->items[n];
-        table_hash[n] = mem_hash(t->compute_ms + i->table, i->entries * sizeof(double), i->class_count);
-        table_hash[n] = mem_hash(t->communication_ms + i->table, i->entries * sizeof(double), table_hash[n]);
+        table_hash[n] =
+            mem_hash(t->compute_ms + i->table, i->entries * sizeof(double), i->class_count);
+        table_hash[n] =
+            mem_hash(t->communication_ms + i->table, i->entries * sizeof(double), table_hash[n]);
     }
     for (class_id k = 0; k < classes; k++)
         colour[k] = on ? first_colour(t, k) : mem_hash(&k, sizeof k, 1);

@@ -90,7 +90,8 @@ static int number_kinds(struct labels *l, struct err *e)
         shares[a] = 1;
     bool ok = find_kind(l, &room, shares, &none);
     for (class_id k = 0; k < l->classes->count && ok; k++) {
-        if (!label_is_splittable(l, k) && label_size(l, k, l->classes->info[k].divisor) == l->classes->info[k].divisor)
+        if (!label_is_splittable(l, k) &&
+            label_size(l, k, l->classes->info[k].divisor) == l->classes->info[k].divisor)
             continue;
         fill_shares(l, k, shares);
         ok = find_kind(l, &room, shares, &l->kind[k]);
@@ -98,11 +99,16 @@ static int number_kinds(struct labels *l, struct err *e)
     return ok ? 0 : no_memory(e);
 }
 
-int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact, const struct label_cut *cut,
-               struct labels *out, struct err *e)
+int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact,
+               const struct label_cut *cut, struct labels *out, struct err *e)
 {
-    struct labels l = {.classes = c, .axes = mesh->axes, .count = 1u << mesh->axes, .cut = cut->class,
-                       .cuts = cut->cuts, .size = cut->size, .of = cut->of};
+    struct labels l = {.classes = c,
+                       .axes = mesh->axes,
+                       .count = 1u << mesh->axes,
+                       .cut = cut->class,
+                       .cuts = cut->cuts,
+                       .size = cut->size,
+                       .of = cut->of};
     uint32_t idle = 0; /* axes of one device: they split nothing, no label holds them */
 
     for (uint32_t a = 0; a < l.count; a++)

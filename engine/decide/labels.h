@@ -18,15 +18,15 @@ typedef uint8_t label; /* set of axes; MESH_AXES_MOST <= 8 */
 
 struct labels {
     const struct classes *classes;
-    uint32_t axes, count;   /* count = 2^axes labels */
+    uint32_t axes, count;           /* count = 2^axes labels */
     uint32_t parts[MESH_SETS_MOST]; /* product of the axes of each label */
-    uint64_t *admissible;   /* [classes->count] bit l: label l may be taken; bit 0 always */
-    uint32_t *kind;         /* [classes->count] classes of one kind have equal shares */
-    double *share;          /* [kind_count][count] */
+    uint64_t *admissible;           /* [classes->count] bit l: label l may be taken; bit 0 always */
+    uint32_t *kind;                 /* [classes->count] classes of one kind have equal shares */
+    double *share;                  /* [kind_count][count] */
     uint32_t kind_count;
-    class_id cut;           /* class that is cut into micro-batches; CLASS_NONE */
-    uint32_t cuts;          /* how many, dividing all its sizes; 1 */
-    int64_t size, of;       /* its sizes are size / of times those of the module; `of` divides them */
+    class_id cut;     /* class that is cut into micro-batches; CLASS_NONE */
+    uint32_t cuts;    /* how many, dividing all its sizes; 1 */
+    int64_t size, of; /* its sizes are size / of times those of the module; `of` divides them */
 };
 
 /* The batch: size / of times as large as in the module, in `cuts` micro-batches. */
@@ -35,8 +35,8 @@ struct label_cut {
     uint32_t cuts;
     int64_t size, of;
 };
-int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact, const struct label_cut *cut,
-               struct labels *out, struct err *e) MUST_CHECK;
+int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact,
+               const struct label_cut *cut, struct labels *out, struct err *e) MUST_CHECK;
 void labels_release(struct labels *l);
 
 static inline double label_share(const struct labels *l, class_id k, label a)

@@ -19,9 +19,9 @@ struct naming {
     const struct classes *c;
     const struct hlo_roles *roles;
     struct class_names *out;
-    uint32_t *param_of;  /* [values] index into roles->params; HLO_NONE */
-    struct path *paths;  /* [params] */
-    class_id widest;     /* holds most dims of variables */
+    uint32_t *param_of; /* [values] index into roles->params; HLO_NONE */
+    struct path *paths; /* [params] */
+    class_id widest;    /* holds most dims of variables */
 };
 
 static bool is_word(const char *text, size_t size, const char *const *words)
@@ -90,7 +90,8 @@ static void read_path(struct path *p, const char *name)
     }
 }
 
-static bool is_role(const struct naming *w, dim_id d, enum hlo_role role, uint32_t *param, uint32_t *dim)
+static bool is_role(const struct naming *w, dim_id d, enum hlo_role role, uint32_t *param,
+                    uint32_t *dim)
 {
     hlo_value v = w->c->dim_value[d];
 
@@ -103,13 +104,16 @@ static uint32_t same_words(const struct path *a, const struct path *b, uint32_t 
 {
     uint32_t n = 0;
 
-    while (n < most && n < (uint32_t)a->count && n < (uint32_t)b->count && !strcmp(a->words[n], b->words[n]))
+    while (n < most && n < (uint32_t)a->count && n < (uint32_t)b->count &&
+           !strcmp(a->words[n], b->words[n]))
         n++;
     return n;
 }
 
-/* How many words of the path of `like` most of the class's variables share; *all: shared by every one. */
-static uint32_t shared_words(const struct naming *w, class_id k, const struct path *like, uint32_t *all)
+/* How many words of the path of `like` most of the class's variables share; *all: shared by every
+ * one. */
+static uint32_t shared_words(const struct naming *w, class_id k, const struct path *like,
+                             uint32_t *all)
 {
     const struct class_info *info = &w->c->info[k];
     uint32_t having[WORDS_MOST + 1] = {0}, members = 0, param, dim, shared = 0;
@@ -141,14 +145,16 @@ static void join_words(const struct path *p, uint32_t count, char *out, size_t r
 }
 
 /* The layer all variables of the class that share `words` words with `like` are in; -1: several. */
-static int32_t common_layer(const struct naming *w, class_id k, const struct path *like, uint32_t words)
+static int32_t common_layer(const struct naming *w, class_id k, const struct path *like,
+                            uint32_t words)
 {
     const struct class_info *info = &w->c->info[k];
     uint32_t param, dim;
 
     for (uint32_t n = 0; n < info->dim_count; n++) {
         if (is_role(w, w->c->members[info->dims + n], HLO_ROLE_VARIABLE, &param, &dim) &&
-            same_words(like, &w->paths[param], words) == words && w->paths[param].layer != like->layer)
+            same_words(like, &w->paths[param], words) == words &&
+            w->paths[param].layer != like->layer)
             return -1;
     }
     return like->layer;
@@ -157,7 +163,8 @@ static int32_t common_layer(const struct naming *w, class_id k, const struct pat
 /* Rows of a table that is looked up: dim 0 of a matrix named as one. */
 static bool is_vocabulary(const struct naming *w, uint32_t param, uint32_t dim)
 {
-    static const char *const tables[] = {"embedding", "embed", "wte", "word", "shared", "token", "tok", NULL};
+    static const char *const tables[] = {"embedding", "embed", "wte", "word",
+                                         "shared",    "token", "tok", NULL};
     static const char *const others[] = {"position", "wpe", "pos", "type", NULL};
     const struct path *p = &w->paths[param];
     bool table = false;
@@ -195,7 +202,8 @@ static uint32_t shared_path(const struct naming *w, class_id k, const struct pat
 
     for (uint32_t n = 0; n < info->dim_count; n += step) {
         uint32_t at = n;
-        while (at < info->dim_count && !is_role(w, w->c->members[info->dims + at], HLO_ROLE_VARIABLE, &param, &dim))
+        while (at < info->dim_count &&
+               !is_role(w, w->c->members[info->dims + at], HLO_ROLE_VARIABLE, &param, &dim))
             at++;
         if (at == info->dim_count)
             break;
@@ -232,7 +240,8 @@ static bool name_by_one(const struct naming *w, class_id k, char *out, size_t ro
     return false;
 }
 
-static void name_variables(const struct naming *w, class_id k, char *out, size_t room, int32_t *layer)
+static void name_variables(const struct naming *w, class_id k, char *out, size_t room,
+                           int32_t *layer)
 {
     const struct path *shared = NULL;
 
@@ -246,7 +255,8 @@ static void name_variables(const struct naming *w, class_id k, char *out, size_t
         join_words(shared, words, out, room);
         return;
     }
-    snprintf(out, room, "%s %lld", k == w->widest ? "width" : "size", (long long)w->c->info[k].least);
+    snprintf(out, room, "%s %lld", k == w->widest ? "width" : "size",
+             (long long)w->c->info[k].least);
 }
 
 static void name_inputs(const struct naming *w, class_id k, char *out, size_t room)
@@ -277,7 +287,8 @@ static void name_member(const struct naming *w, class_id k, char *out, size_t ro
     }
     dim_id d = w->c->members[info->dims];
     hlo_value v = w->c->dim_value[d];
-    snprintf(out, room, "%.100s dim %u", hlo_name(m, m->value_instruction[v]), d - w->c->dim_base[v]);
+    snprintf(out, room, "%.100s dim %u", hlo_name(m, m->value_instruction[v]),
+             d - w->c->dim_base[v]);
 }
 
 static bool name_class(const struct naming *w, class_id k)
@@ -307,7 +318,9 @@ struct named {
 static int by_hash(const void *a, const void *b)
 {
     const struct named *x = a, *y = b;
-    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : x->class < y->class ? -1 : x->class > y->class;
+    return x->hash != y->hash    ? (x->hash < y->hash ? -1 : 1)
+           : x->class < y->class ? -1
+                                 : x->class > y->class;
 }
 
 /* Told apart by the size, or, where that is equal too, by a number. */
@@ -334,8 +347,10 @@ static bool tell_apart(const struct naming *w, struct named *order, int round)
     for (class_id k = 0; k < w->c->count; k++) {
         const struct class_name *item = &w->out->items[k];
         if (w->c->info[k].var_dims || w->c->info[k].input_dims)
-            order[count++] = (struct named){
-                mem_hash(item->base, strlen(item->base), (uint64_t)item->layer ^ (uint64_t)item->size << 20), k};
+            order[count++] =
+                (struct named){mem_hash(item->base, strlen(item->base),
+                                        (uint64_t)item->layer ^ (uint64_t)item->size << 20),
+                               k};
     }
     qsort(order, count, sizeof *order, by_hash);
     for (uint32_t n = 0, end; n < count; n = end) {
@@ -371,7 +386,8 @@ static bool prepare(struct naming *w)
     return ok;
 }
 
-int class_names_new(const struct classes *c, const struct hlo_roles *roles, struct class_names *out, struct err *e)
+int class_names_new(const struct classes *c, const struct hlo_roles *roles, struct class_names *out,
+                    struct err *e)
 {
     struct naming w = {.c = c, .roles = roles, .out = out, .widest = CLASS_NONE};
     struct named *order = mem_try(c->count, sizeof *order);
@@ -379,8 +395,8 @@ int class_names_new(const struct classes *c, const struct hlo_roles *roles, stru
     *out = (struct class_names){.items = mem_try(c->count, sizeof *out->items), .count = c->count};
     w.param_of = mem_try(c->m->value_count, sizeof *w.param_of);
     w.paths = mem_try(roles->param_count, sizeof *w.paths);
-    bool ok = order && out->items && w.param_of && w.paths && prepare(&w) && tell_apart(&w, order, 0) &&
-              tell_apart(&w, order, 1);
+    bool ok = order && out->items && w.param_of && w.paths && prepare(&w) &&
+              tell_apart(&w, order, 0) && tell_apart(&w, order, 1);
     free(order);
     free(w.param_of);
     free(w.paths);
@@ -436,7 +452,8 @@ static void join_layers(int32_t *layers, uint32_t count, char *out, size_t room)
     }
 }
 
-char *class_names_joined(const struct class_names *n, const class_id *k, uint32_t count, char out[static NAME_ROOM])
+char *class_names_joined(const struct class_names *n, const class_id *k, uint32_t count,
+                         char out[static NAME_ROOM])
 {
     const char *base = n->items[k[0]].base;
     int32_t layers[256];
@@ -454,7 +471,8 @@ char *class_names_joined(const struct class_names *n, const class_id *k, uint32_
         join_layers(layers, count, list, sizeof list);
         int size = snprintf(out, NAME_ROOM, "%.60s%s", base[0] ? base : "layer", list);
         if (n->items[k[0]].size)
-            snprintf(out + size, NAME_ROOM - (size_t)size, ", %lld", (long long)n->items[k[0]].size);
+            snprintf(out + size, NAME_ROOM - (size_t)size, ", %lld",
+                     (long long)n->items[k[0]].size);
     } else {
         char first[NAME_ROOM];
         snprintf(out, NAME_ROOM, "%.100s and %u more", class_name(n, k[0], first), count - 1);

@@ -50,7 +50,8 @@ static void change(struct strict *s, class_id k, label on, label off)
     s->off[k] = off;
 }
 
-static bool refuse(const struct strict *s, class_id k, label bit, bool split, struct strict_clash *clash)
+static bool refuse(const struct strict *s, class_id k, label bit, bool split,
+                   struct strict_clash *clash)
 {
     const struct classes *c = s->labels->classes;
     const struct class_info *info = &c->info[k];
@@ -69,7 +70,8 @@ static bool refuse(const struct strict *s, class_id k, label bit, bool split, st
     return false;
 }
 
-bool strict_decide(struct strict *s, class_id k, uint32_t axis, bool split, struct strict_clash *clash)
+bool strict_decide(struct strict *s, class_id k, uint32_t axis, bool split,
+                   struct strict_clash *clash)
 {
     const struct classes *c = s->labels->classes;
     label bit = (label)(1u << axis);

@@ -1,8 +1,8 @@
 /* engine/decide/strict.h - decisions on classes, with what follows at once, and undo.
  *
- * The state of a class on an axis: undecided, split, or whole. Splitting a class along an axis makes
- * every class it meets whole along that axis; a class whose admissible labels leave no choice is
- * settled. On one axis this is exactly the full propagation of statuses (propagation.md 1): a
+ * The state of a class on an axis: undecided, split, or whole. Splitting a class along an axis
+ * makes every class it meets whole along that axis; a class whose admissible labels leave no choice
+ * is settled. On one axis this is exactly the full propagation of statuses (propagation.md 1): a
  * decision costs what it changes, undo pops a trail. Not thread-safe; one per search. */
 #ifndef AUTOMAP_ENGINE_DECIDE_STRICT_H
 #define AUTOMAP_ENGINE_DECIDE_STRICT_H
@@ -34,7 +34,8 @@ void strict_release(struct strict *s);
 /* Splits class `k` along `axis`, or makes it whole there. False, and nothing changes, when earlier
  * decisions forbid it; `clash` (may be NULL) then says why. Deciding what is settled so already is
  * true and changes nothing. The changes of one decision are trail[mark ..], in order: the wave. */
-bool strict_decide(struct strict *s, class_id k, uint32_t axis, bool split, struct strict_clash *clash);
+bool strict_decide(struct strict *s, class_id k, uint32_t axis, bool split,
+                   struct strict_clash *clash);
 
 static inline size_t strict_mark(const struct strict *s)
 {

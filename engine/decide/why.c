@@ -89,7 +89,8 @@ static void expand(struct walk *w, uint32_t from)
         hlo_id user = hlo_user(m, id, k);
         uint32_t at = 0;
         if (w->c->factor_base[user] == w->c->factor_base[user + 1])
-            continue; /* binds nothing: the root's tuple has as many operands as the step has results */
+            continue; /* binds nothing: the root's tuple has as many operands as the step has
+                         results */
         for (uint32_t n = 0; n < hlo_at(m, user)->operand_count; n++) {
             hlo_id o = hlo_operand(m, user, n);
             if (o == id)
@@ -100,7 +101,8 @@ static void expand(struct walk *w, uint32_t from)
     reach_by_ties(w, from, d);
 }
 
-static int read_chain(const struct walk *w, uint32_t place, struct why_step **steps, size_t *count, struct err *e)
+static int read_chain(const struct walk *w, uint32_t place, struct why_step **steps, size_t *count,
+                      struct err *e)
 {
     size_t length = 1;
 
@@ -119,7 +121,8 @@ static int read_chain(const struct walk *w, uint32_t place, struct why_step **st
 
 static int walk_new(struct walk *w, const struct classes *c, class_id k, struct err *e)
 {
-    *w = (struct walk){.c = c, .members = c->members + c->info[k].dims, .count = c->info[k].dim_count};
+    *w = (struct walk){
+        .c = c, .members = c->members + c->info[k].dims, .count = c->info[k].dim_count};
     w->queue = mem_try(w->count, sizeof *w->queue);
     w->before = mem_try(w->count, sizeof *w->before);
     w->through = mem_try(w->count, sizeof *w->through);
@@ -137,8 +140,9 @@ static void walk_release(struct walk *w)
     free(w->factor);
 }
 
-int why_chain(const struct classes *c, dim_id from, bool (*is_target)(const void *context, dim_id d),
-              const void *context, struct why_step **steps, size_t *count, struct err *e)
+int why_chain(const struct classes *c, dim_id from,
+              bool (*is_target)(const void *context, dim_id d), const void *context,
+              struct why_step **steps, size_t *count, struct err *e)
 {
     struct walk w;
 
@@ -190,8 +194,8 @@ static bool is_dim(const void *context, dim_id d)
     return *(const dim_id *)context == d;
 }
 
-int why_chain_to(const struct classes *c, dim_id from, dim_id to, struct why_step **steps, size_t *count,
-                 struct err *e)
+int why_chain_to(const struct classes *c, dim_id from, dim_id to, struct why_step **steps,
+                 size_t *count, struct err *e)
 {
     return why_chain(c, from, is_dim, &to, steps, count, e);
 }
@@ -203,7 +207,8 @@ void why_factor_name(const struct classes *c, hlo_id id, uint32_t factor, char *
     uint32_t leaves = class_leaf_count(c, id);
     uint32_t results = c->m->leaf_base[id + 1] - c->m->leaf_base[id];
     int result = results ? dims[leaves - results] : -1;
-    bool bilinear = leaves == 3 && (hlo_at(c->m, id)->opcode == HLO_OP_DOT || hlo_at(c->m, id)->opcode == HLO_OP_CONVOLUTION);
+    bool bilinear = leaves == 3 && (hlo_at(c->m, id)->opcode == HLO_OP_DOT ||
+                                    hlo_at(c->m, id)->opcode == HLO_OP_CONVOLUTION);
     bool any_operand = false;
 
     for (uint32_t leaf = 0; leaf + results < leaves; leaf++)
@@ -235,8 +240,10 @@ static bool holds(struct strict *s, const struct why_wish *wishes, size_t count,
     return ok;
 }
 
-/* The first wish that cannot join those before it: it is part of every clash among them. count: none. */
-static size_t first_refused(struct strict *s, const struct why_wish *wishes, size_t count, struct strict_clash *clash)
+/* The first wish that cannot join those before it: it is part of every clash among them. count:
+ * none. */
+static size_t first_refused(struct strict *s, const struct why_wish *wishes, size_t count,
+                            struct strict_clash *clash)
 {
     size_t mark = strict_mark(s), k = 0;
 
@@ -247,7 +254,8 @@ static size_t first_refused(struct strict *s, const struct why_wish *wishes, siz
 }
 
 /* Wish `last` alone, or with one before it. */
-static bool find_pair(struct strict *s, const struct why_wish *wishes, size_t last, bool *keep, struct strict_clash *clash)
+static bool find_pair(struct strict *s, const struct why_wish *wishes, size_t last, bool *keep,
+                      struct strict_clash *clash)
 {
     for (size_t k = 0; k <= last; k++) {
         size_t other = k ? k - 1 : last;

@@ -9,22 +9,24 @@
 #include "engine/decide/strict.h"
 
 struct why_step {
-    dim_id dim;        /* reached by this step; step 0 is the dim asked for */
-    hlo_id through;    /* instruction whose factor or flow joins it to the step before; HLO_NONE for
-                          step 0 and for "next step's value" */
-    uint32_t factor;   /* into classes->factors; UINT32_MAX: a flow or next value */
+    dim_id dim;      /* reached by this step; step 0 is the dim asked for */
+    hlo_id through;  /* instruction whose factor or flow joins it to the step before; HLO_NONE for
+                        step 0 and for "next step's value" */
+    uint32_t factor; /* into classes->factors; UINT32_MAX: a flow or next value */
 };
 
 /* Shortest chain from `from` to the first dim for which `is_target` holds (which may be `from`).
- * *steps is the caller's to free; NULL and count 0 when no target is in the class. O(class size). */
-int why_chain(const struct classes *c, dim_id from, bool (*is_target)(const void *context, dim_id d),
-              const void *context, struct why_step **steps, size_t *count, struct err *e) MUST_CHECK;
-int why_chain_to(const struct classes *c, dim_id from, dim_id to, struct why_step **steps, size_t *count,
-                 struct err *e) MUST_CHECK;
+ * *steps is the caller's to free; NULL and count 0 when no target is in the class. O(class size).
+ */
+int why_chain(const struct classes *c, dim_id from,
+              bool (*is_target)(const void *context, dim_id d), const void *context,
+              struct why_step **steps, size_t *count, struct err *e) MUST_CHECK;
+int why_chain_to(const struct classes *c, dim_id from, dim_id to, struct why_step **steps,
+                 size_t *count, struct err *e) MUST_CHECK;
 
-/* How far each dim of class `k` is from the nearest for which `is_start` holds, in ties: step[dim] = 1 for
- * those, 2 for what they are tied to, and so on; `step` is of all dims of the module, others stay.
- * Returns the greatest step through *steps; 0: nothing starts. O(class size). */
+/* How far each dim of class `k` is from the nearest for which `is_start` holds, in ties: step[dim]
+ * = 1 for those, 2 for what they are tied to, and so on; `step` is of all dims of the module,
+ * others stay. Returns the greatest step through *steps; 0: nothing starts. O(class size). */
 int why_spread(const struct classes *c, class_id k, bool (*is_start)(const void *context, dim_id d),
                const void *context, uint16_t *step, uint32_t *steps, struct err *e) MUST_CHECK;
 
@@ -32,9 +34,9 @@ int why_spread(const struct classes *c, class_id k, bool (*is_start)(const void 
  * "dim 1", "new dim 0", "reduced". */
 void why_factor_name(const struct classes *c, hlo_id id, uint32_t factor, char *out, size_t room);
 
-/* A smallest subset of wishes that cannot hold together, around the first one that is refused: alone,
- * else with one other, else an irreducible subset. keep[i] says which. False when all hold. O(n)
- * decisions for one or two, O(n^2) otherwise. */
+/* A smallest subset of wishes that cannot hold together, around the first one that is refused:
+ * alone, else with one other, else an irreducible subset. keep[i] says which. False when all hold.
+ * O(n) decisions for one or two, O(n^2) otherwise. */
 struct why_wish {
     class_id class;
     uint8_t axis;

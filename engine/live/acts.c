@@ -74,7 +74,8 @@ static int enforce_search(struct core *c, const struct act *a, struct err *e)
     return rc;
 }
 
-/* Puts act `a` in force: its problem and options (a new search where they ask for one), its pins. */
+/* Puts act `a` in force: its problem and options (a new search where they ask for one), its pins.
+ */
 static int enforce(struct core *c, struct act *a, struct err *e)
 {
     struct strict_clash clash;

@@ -79,8 +79,8 @@ static bool pins_are_sound(const struct core *c, const struct act *a)
     for (uint32_t n = 0; n < a->pin_count; n++) {
         unsigned char split;
         memcpy(&split, &a->pins[n].split, 1);
-        if (a->pins[n].class >= p->classes.count || split > 1 ||
-            a->pins[n].axis >= p->mesh.axes || a->pin_wishes[n] >= c->wish_count)
+        if (a->pins[n].class >= p->classes.count || split > 1 || a->pins[n].axis >= p->mesh.axes ||
+            a->pin_wishes[n] >= c->wish_count)
             return false;
     }
     return true;
@@ -101,7 +101,8 @@ static void walk_edits(struct rl_walk *w, struct core *c, struct act *a)
     RL_MANY(w, lines, size);
     if (w->pass != RL_READ)
         return;
-    a->edited = before && !strcmp(before->edits, lines) ? live_problem_share(before) : core_redo_edits(c, lines);
+    a->edited = before && !strcmp(before->edits, lines) ? live_problem_share(before)
+                                                        : core_redo_edits(c, lines);
     w->failed |= !a->edited;
     free(lines);
 }

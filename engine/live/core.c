@@ -81,8 +81,8 @@ static void say_optimum(struct core *c)
     char bytes[UNITS_ROOM], ms[UNITS_ROOM], cases[UNITS_ROOM];
 
     if (!x->fits)
-        core_say(c, LOG_INFO, "exact: %s within %s", x->proven ? "no plan fits" : "no plan found that fits",
-                 units_bytes(bytes, limit));
+        core_say(c, LOG_INFO, "exact: %s within %s",
+                 x->proven ? "no plan fits" : "no plan found that fits", units_bytes(bytes, limit));
     else
         core_say(c, LOG_INFO, "exact: %s %s, %s %s", x->proven ? "optimum" : "best",
                  units_ms(ms, x->cost.step_ms), units_count(cases, (int64_t)x->nodes),
@@ -308,7 +308,8 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
 {
     struct core *c = out;
 
-    *c = (struct core){.base = p, .problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
+    *c = (struct core){
+        .base = p, .problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
     bool ok = series_new(&c->reward) && series_new(&c->best_ms) && series_new(&c->loss_curve) &&
               series_new(&c->epsilon_curve) && log_new(&c->log) &&
               mem_grow(&c->acts, &c->act_room, 0, 1);
@@ -322,7 +323,8 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
     core_find_baseline(c);
     char ms[UNITS_ROOM];
     core_say(c, LOG_INFO, "%u decisions, baseline %s, seed %llu",
-             search_game(c->search)->move_count, units_ms(ms, c->baseline_ms), (unsigned long long)o->seed);
+             search_game(c->search)->move_count, units_ms(ms, c->baseline_ms),
+             (unsigned long long)o->seed);
     core_solve_exactly(c);
     core_split_batch(c);
     return 0;

@@ -50,17 +50,18 @@ struct core {
     struct search_event event; /* of the last step */
     int8_t *last;              /* [moves] */
     struct live_plan *best, *exact, *batch;
-    struct live_plan *before;   /* the best before the last edit of the problem, priced on the present one */
+    struct live_plan
+        *before; /* the best before the last edit of the problem, priced on the present one */
     uint64_t past_episodes;     /* of searches that options or edits ended */
     struct live_plan *stage_1;  /* the best before fine-tuning */
     struct live_stage stage[2]; /* of this search */
     double baseline_ms;
     struct series reward, best_ms, loss_curve, epsilon_curve;
     struct live_log log;
-    struct journal *journal;   /* borrowed; NULL: none is kept */
-    bool journal_ended;        /* its trouble was said */
-    char origin;               /* of the next command, for the journal: 'c' */
-    double checkpoint_due_s;   /* of the journal (checkpoint.h) */
+    struct journal *journal; /* borrowed; NULL: none is kept */
+    bool journal_ended;      /* its trouble was said */
+    char origin;             /* of the next command, for the journal: 'c' */
+    double checkpoint_due_s; /* of the journal (checkpoint.h) */
     uint64_t checkpoint_step;
     bool checkpoints_ended;
     double (*clock_s)(void *); /* for reports only; never for decisions */
@@ -76,8 +77,8 @@ void core_release(struct core *c);
  */
 int core_apply(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
 /* Does again what a journal holds from record `from` on, to its last one; best plans on the way are
- * held against it: ERR_INPUT where they differ or it has none. The core must stand at that record (0: be new),
- * without a journal. */
+ * held against it: ERR_INPUT where they differ or it has none. The core must stand at that record
+ * (0: be new), without a journal. */
 int core_replay(struct core *c, const struct journal_log *log, size_t from,
                 struct err *e) MUST_CHECK;
 /* True while there is something to do without another command. */

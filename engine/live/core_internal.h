@@ -26,7 +26,8 @@ void core_note_step(struct core *c, double seconds);
 void core_split_batch(struct core *c);
 
 void act_release(struct act *a);
-bool act_copy(const struct act *from, uint32_t more, struct act *out); /* with room for `more` pins */
+bool act_copy(const struct act *from, uint32_t more,
+              struct act *out); /* with room for `more` pins */
 /* Makes `next` the newest act (takes it over); what had been undone is gone. */
 int core_push_act(struct core *c, struct act *next, struct err *e) MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* A person's edits of the problem itself: cluster, mesh, roles. Each makes a problem of its own, which
- * the act holds; the search starts over on it, with the pins of before. */
+/* A person's edits of the problem itself: cluster, mesh, roles. Each makes a problem of its own,
+ * which the act holds; the search starts over on it, with the pins of before. */
 #include "engine/live/core_internal.h"
 
 #include "engine/live/clash.h"
@@ -28,13 +28,16 @@ static void mark_edited(struct cluster *c)
 }
 
 /* "network.bandwidth=100 Gbit/s" */
-static int read_cluster(const struct problem *p, const char *text, struct cluster *out, struct err *e)
+static int read_cluster(const struct problem *p, const char *text, struct cluster *out,
+                        struct err *e)
 {
     char path[200];
     const char *equals = strchr(text, '=');
 
     if (!equals || (size_t)(equals - text) >= sizeof path)
-        return err_set(e, ERR_INPUT, "cluster %.60s, expected PATH=VALUE such as network.bandwidth=100 Gbit/s", text);
+        return err_set(e, ERR_INPUT,
+                       "cluster %.60s, expected PATH=VALUE such as network.bandwidth=100 Gbit/s",
+                       text);
     size_t size = (size_t)(equals - text);
     while (size && text[size - 1] == ' ')
         size--;
@@ -58,7 +61,10 @@ static int read_roles(const struct problem *p, const char *text, uint8_t *roles,
     while (equals && role < HLO_ROLE_COUNT && strcmp(hlo_role_names[role], equals + 1) != 0)
         role++;
     if (!equals || role == HLO_ROLE_COUNT)
-        return err_set(e, ERR_INPUT, "role %.80s, expected NAME=ROLE; roles are variable, optimizer state, input, hyper-parameter and other state", text);
+        return err_set(e, ERR_INPUT,
+                       "role %.80s, expected NAME=ROLE; roles are variable, optimizer state, "
+                       "input, hyper-parameter and other state",
+                       text);
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         roles[k] = p->roles.params[k].role;
         if (!plan_param_matches(p, k, text, (size_t)(equals - text)))
@@ -72,7 +78,8 @@ static int read_roles(const struct problem *p, const char *text, uint8_t *roles,
     return changes ? 0 : err_set(e, ERR_INPUT, "role %.80s: it is so already", text);
 }
 
-static int read_batch(const struct problem *p, const char *text, struct problem_change *out, struct err *e)
+static int read_batch(const struct problem *p, const char *text, struct problem_change *out,
+                      struct err *e)
 {
     char setting[COMMAND_TEXT_ROOM + 2];
     struct plan_setting s;
@@ -84,7 +91,8 @@ static int read_batch(const struct problem *p, const char *text, struct problem_
             continue;
         class_id class = problem_param_class(p, k, s.dim);
         if (class == CLASS_NONE || !label_is_splittable(&p->labels, class))
-            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can never be split, so it is no batch", p->roles.params[k].name, s.dim);
+            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can never be split, so it is no batch",
+                           p->roles.params[k].name, s.dim);
         out->batch_param = k;
         out->batch_dim = s.dim;
         return 0;
@@ -92,15 +100,16 @@ static int read_batch(const struct problem *p, const char *text, struct problem_
     return rc ? rc : err_set(e, ERR_INPUT, "no parameter matches \"%.100s\"", text);
 }
 
-static int read_regime(const struct problem *p, const struct live_command *c, struct regime *out, struct err *e)
+static int read_regime(const struct problem *p, const struct live_command *c, struct regime *out,
+                       struct err *e)
 {
     bool micro = c->verb == COMMAND_MICRO;
     int64_t n, least = micro, most = micro ? UINT16_MAX : 3;
 
     *out = problem_regime(p);
     if (!hlo_parse_int(c->text, strlen(c->text), &n) || n < least || n > most)
-        return err_set(e, ERR_INPUT, "%s %.40s, expected a number from %lld to %lld", live_command_names[c->verb],
-                       c->text, (long long)least, (long long)most);
+        return err_set(e, ERR_INPUT, "%s %.40s, expected a number from %lld to %lld",
+                       live_command_names[c->verb], c->text, (long long)least, (long long)most);
     if (micro)
         out->micro_batches = (uint32_t)n;
     else
@@ -123,7 +132,8 @@ static bool find_member(const struct problem *p, class_id k, uint32_t *param, ui
     return false;
 }
 
-static int carry_pins(const struct problem *from, const struct problem *to, struct act *a, struct err *e)
+static int carry_pins(const struct problem *from, const struct problem *to, struct act *a,
+                      struct err *e)
 {
     for (uint32_t n = 0; n < a->pin_count; n++) {
         struct game_pin *pin = &a->pins[n];
@@ -132,7 +142,8 @@ static int carry_pins(const struct problem *from, const struct problem *to, stru
             return err_set(e, ERR_INFEASIBLE, "a pin cannot be told there; unpin first");
         class_id k = problem_param_class(to, param, dim);
         if (pin->axis >= to->mesh.axes || k == CLASS_NONE || !label_is_splittable(&to->labels, k))
-            return err_set(e, ERR_INFEASIBLE, "the pin of %.100s dim %u cannot hold there; unpin it first",
+            return err_set(e, ERR_INFEASIBLE,
+                           "the pin of %.100s dim %u cannot hold there; unpin it first",
                            from->roles.params[param].name, dim);
         pin->class = k;
     }
@@ -143,7 +154,8 @@ static int carry_pins(const struct problem *from, const struct problem *to, stru
 
 /* ---- the edit ---- */
 
-static int derive(const struct problem *from, const struct live_command *command, struct problem *out, struct err *e)
+static int derive(const struct problem *from, const struct live_command *command,
+                  struct problem *out, struct err *e)
 {
     struct problem_change change = {.batch_param = BATCH_AS_FOUND};
     struct cluster *cluster = mem_try(1, sizeof *cluster);
@@ -175,8 +187,8 @@ static int derive(const struct problem *from, const struct live_command *command
 }
 
 /* What `command` makes of `from`, whose own edits are `before`. */
-static int make_edited(const struct problem *from, const char *before, const struct live_command *command,
-                       struct live_problem **out, struct err *e)
+static int make_edited(const struct problem *from, const char *before,
+                       const struct live_command *command, struct live_problem **out, struct err *e)
 {
     struct live_problem *edited = mem_try(1, sizeof *edited);
     struct str edits = {0};
@@ -195,7 +207,8 @@ static int make_edited(const struct problem *from, const char *before, const str
     edited->edits = edits.text;
     if (edits.failed || edits.size > EDITS_MOST) {
         live_problem_release(edited);
-        return edits.failed ? no_memory(e) : err_set(e, ERR_LIMIT, "too many edits; undo some first");
+        return edits.failed ? no_memory(e)
+                            : err_set(e, ERR_LIMIT, "too many edits; undo some first");
     }
     *out = edited;
     return 0;
@@ -217,7 +230,8 @@ int core_edit_problem(struct core *c, const struct live_command *command, struct
     next.options = c->options;
     live_problem_release(next.edited);
     next.edited = edited;
-    snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb], command->text);
+    snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb],
+             command->text);
     rc = carry_pins(c->problem, &edited->problem, &next, e);
     if (rc) {
         act_release(&next);
@@ -226,8 +240,8 @@ int core_edit_problem(struct core *c, const struct live_command *command, struct
     rc = core_push_act(c, &next, e);
     char ms[UNITS_ROOM];
     if (!rc)
-        core_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %s", search_game(c->search)->move_count,
-                 units_ms(ms, c->baseline_ms));
+        core_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %s",
+                 search_game(c->search)->move_count, units_ms(ms, c->baseline_ms));
     return rc;
 }
 
@@ -243,7 +257,8 @@ struct live_problem *core_redo_edits(const struct core *c, const char *edits)
         snprintf(line, sizeof line, "%.*s", (int)(size < sizeof line ? size : 0), edits);
         bool fails = live_command_parse(line, &command, &e) || command.verb < COMMAND_CLUSTER ||
                      command.verb > COMMAND_BATCH ||
-                     make_edited(made ? &made->problem : c->base, made ? made->edits : "", &command, &next, &e);
+                     make_edited(made ? &made->problem : c->base, made ? made->edits : "", &command,
+                                 &next, &e);
         live_problem_release(made);
         if (fails)
             return NULL;
@@ -261,11 +276,13 @@ void core_carry_plan(struct core *c, const struct problem *from, const struct li
     struct err e;
 
     core_replace_plan(&c->before, NULL);
-    if (!kept || from->mesh.axes != p->mesh.axes || old->count != new->count || old->dim_count != new->dim_count ||
-        memcmp(old->class_of, new->class_of, old->dim_count * sizeof *old->class_of) || strict_new(&p->labels, &s, &e))
+    if (!kept || from->mesh.axes != p->mesh.axes || old->count != new->count ||
+        old->dim_count != new->dim_count ||
+        memcmp(old->class_of, new->class_of, old->dim_count * sizeof *old->class_of) ||
+        strict_new(&p->labels, &s, &e))
         return;
     bool holds = true;
-    for (class_id k = 0; k < new->count && holds; k++) {
+    for (class_id k = 0; k < new->count &&holds; k++) {
         for (uint32_t x = 0; x < p->mesh.axes && holds; x++)
             holds = !(kept->on[k] >> x & 1) || strict_decide(&s, k, x, true, NULL);
     }

@@ -38,8 +38,8 @@ const char *journal_path(const struct journal *j);
 const char *journal_trouble(const struct journal *j);
 
 struct journal_record {
-    char kind; /* c s e b m */
-    uint64_t step, sum; /* sum: checksum of its line */
+    char kind;                /* c s e b m */
+    uint64_t step, sum;       /* sum: checksum of its line */
     uint64_t score, ms, plan; /* b */
     size_t command;           /* c s e: offset of its text in log->text */
 };

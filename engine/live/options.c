@@ -21,7 +21,8 @@ static bool set_limit(struct search_options *o, const char *value)
 
     if (!strcmp(value, "device"))
         bytes = MEMORY_LIMIT_DEVICE;
-    else if (strcmp(value, "none") != 0 && (quantity_read(value, QUANTITY_BYTES, &bytes, &e) || bytes < 1))
+    else if (strcmp(value, "none") != 0 &&
+             (quantity_read(value, QUANTITY_BYTES, &bytes, &e) || bytes < 1))
         return false;
     o->game.memory_limit = bytes;
     return true;
@@ -75,7 +76,8 @@ int live_option_set(struct search_options *o, const char *name, const char *valu
         o->rl = *search_preset(&o->game);
     if (!strcmp(name, "epsilon")) {
         struct rl_settings both = o->rl;
-        if (rl_settings_set(&both, "epsilon-start", value) == 0 && rl_settings_set(&both, "epsilon-end", value) == 0) {
+        if (rl_settings_set(&both, "epsilon-start", value) == 0 &&
+            rl_settings_set(&both, "epsilon-end", value) == 0) {
             o->rl = both;
             o->rl_set = true;
             return 0;
@@ -95,7 +97,8 @@ static const struct live_option own[] = {
     {"kind", "what is decided: opp variables, adp inputs, all both", "opp adp all"},
     {"reward", "cost: step time; paper: 0.4 per split dim of a variable", "cost paper"},
     {"folding", "repeated layers are decided alike", "on off"},
-    {"propagation", "full: what follows is settled at once; weak: a clash ends the episode", "full weak"},
+    {"propagation", "full: what follows is settled at once; weak: a clash ends the episode",
+     "full weak"},
     {"memory-limit", "none, device (less 20 %) or a size such as 12 GB", NULL},
     {"seed", "of everything random", NULL},
     {"stable-episodes", "without a better plan, then stage 2 sets back and repairs", NULL},
@@ -113,7 +116,8 @@ bool live_option_at(size_t i, struct live_option *out)
             return false;
     }
     const struct rl_setting *row = &rl_setting_table[i - OWN];
-    *out = (struct live_option){row->name, row->summary, row->kind == RL_KIND_SWITCH ? "on off" : NULL};
+    *out = (struct live_option){row->name, row->summary,
+                                row->kind == RL_KIND_SWITCH ? "on off" : NULL};
     return true;
 }
 
@@ -129,8 +133,8 @@ void live_option_print(const struct search_options *o, size_t i, char *out, size
 {
     static const char *const kinds[] = {"opp", "adp", "all"};
     const char *words[] = {search_names[o->algorithm], kinds[o->game.kind],
-                           o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost", o->game.no_folding ? "off" : "on",
-                           o->game.weak ? "weak" : "full"};
+                           o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost",
+                           o->game.no_folding ? "off" : "on", o->game.weak ? "weak" : "full"};
 
     if (i < sizeof words / sizeof *words)
         snprintf(out, room, "%s", words[i]);
@@ -138,9 +142,12 @@ void live_option_print(const struct search_options *o, size_t i, char *out, size
         print_limit(o->game.memory_limit, out, room);
     else if (i < OWN)
         snprintf(out, room, "%llu",
-                 i == OWN - 2 ? (unsigned long long)o->seed : o->stable_episodes ? o->stable_episodes : 60ull);
+                 i == OWN - 2         ? (unsigned long long)o->seed
+                 : o->stable_episodes ? o->stable_episodes
+                                      : 60ull);
     else
-        rl_settings_print(o->rl_set ? &o->rl : search_preset(&o->game), &rl_setting_table[i - OWN], out, room);
+        rl_settings_print(o->rl_set ? &o->rl : search_preset(&o->game), &rl_setting_table[i - OWN],
+                          out, room);
 }
 
 bool live_options_go_on(const struct search_options *a, const struct search_options *b)
@@ -148,7 +155,8 @@ bool live_options_go_on(const struct search_options *a, const struct search_opti
     const struct rl_settings *x = a->rl_set ? &a->rl : search_preset(&a->game),
                              *y = b->rl_set ? &b->rl : search_preset(&b->game);
 
-    return a->algorithm == b->algorithm && game_options_equal(&a->game, &b->game) && a->seed == b->seed &&
-           a->stable_episodes == b->stable_episodes && a->anneal_steps == b->anneal_steps &&
-           !memcmp(x->hidden, y->hidden, sizeof x->hidden) && x->replay_capacity == y->replay_capacity;
+    return a->algorithm == b->algorithm && game_options_equal(&a->game, &b->game) &&
+           a->seed == b->seed && a->stable_episodes == b->stable_episodes &&
+           a->anneal_steps == b->anneal_steps && !memcmp(x->hidden, y->hidden, sizeof x->hidden) &&
+           x->replay_capacity == y->replay_capacity;
 }

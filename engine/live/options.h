@@ -4,7 +4,8 @@
  *     folding on|off    propagation full|weak    memory-limit none|device|SIZE
  *     seed N    stable-episodes N
  * and every setting of the learner (rl/settings.h); epsilon N stands for both ends of its slope.
- * Setting kind or reward goes back to the learner's preset for them. SIZE as in quantity.h: 12.8 GB. */
+ * Setting kind or reward goes back to the learner's preset for them. SIZE as in quantity.h: 12.8
+ * GB. */
 #ifndef AUTOMAP_ENGINE_LIVE_OPTIONS_H
 #define AUTOMAP_ENGINE_LIVE_OPTIONS_H
 

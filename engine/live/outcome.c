@@ -24,8 +24,8 @@ static void play_pin(struct strict *s, class_id k, uint32_t axis, bool split, st
 }
 
 /* Decides what is open as `on` says, in the order of the game. */
-static void play_moves(const struct game_move *moves, uint32_t count, const class_id *pool, const label *on,
-                       struct strict *s, struct plan *out)
+static void play_moves(const struct game_move *moves, uint32_t count, const class_id *pool,
+                       const label *on, struct strict *s, struct plan *out)
 {
     for (uint32_t n = 0; n < count; n++) {
         const struct game_move *m = &moves[n];
@@ -82,7 +82,8 @@ int outcome_plan_shown(const struct snapshot *shot, const struct live_plan *show
         out->seed = shot->options.seed;
         out->memory_limit = limit_of(p, &shot->options.game);
         snprintf(out->found_by, sizeof out->found_by, "%s", shown->found_by);
-        if (shot->exact && shot->exact->proven && shot->exact->fits && shot->options.game.reward == GAME_REWARD_COST)
+        if (shot->exact && shot->exact->proven && shot->exact->fits &&
+            shot->options.game.reward == GAME_REWARD_COST)
             out->bound_ms = shot->exact->cost.step_ms;
     }
     strict_release(&s);
@@ -118,7 +119,8 @@ int outcome_plan(const struct core *c, struct plan *out, struct err *e)
         out->seed = c->options.seed;
         out->memory_limit = limit_of(p, &c->options.game);
         snprintf(out->found_by, sizeof out->found_by, "%s", best->found_by);
-        if (c->exact && c->exact->proven && c->exact->fits && c->options.game.reward == GAME_REWARD_COST)
+        if (c->exact && c->exact->proven && c->exact->fits &&
+            c->options.game.reward == GAME_REWARD_COST)
             out->bound_ms = c->exact->cost.step_ms;
     }
     strict_release(&s);

@@ -3,12 +3,12 @@
  * The report is JSON, schema "automap.search/1":
  *     kind, algo, reward, propagation, folding, seed, variables, dims, partitioned, replicated,
  * undecided, episodes, decisions, evaluations, conflicts, seconds, seconds_to_best, score,
- * step_time_ms, baseline_ms, memory_bytes (of variables on one device), peak_bytes, memory_limit_bytes
- * (null: none), fits (in the limit), optimum {score, step_time_ms, proven, fits, gap} or null (fits
- * false: the plan of least memory found, no gap; proven then: none fits), stages [{episodes, decisions, conflicts, seconds,
- * seconds_to_best, score, step_time_ms}], decisions_list [{variable, dim, status, by}], by:
- * decision | propagation | pin | fine-tuning seconds are those of core->clock_s. All but them are
- * the same for the same seed and commands. */
+ * step_time_ms, baseline_ms, memory_bytes (of variables on one device), peak_bytes,
+ * memory_limit_bytes (null: none), fits (in the limit), optimum {score, step_time_ms, proven, fits,
+ * gap} or null (fits false: the plan of least memory found, no gap; proven then: none fits), stages
+ * [{episodes, decisions, conflicts, seconds, seconds_to_best, score, step_time_ms}], decisions_list
+ * [{variable, dim, status, by}], by: decision | propagation | pin | fine-tuning seconds are those
+ * of core->clock_s. All but them are the same for the same seed and commands. */
 #ifndef AUTOMAP_ENGINE_LIVE_OUTCOME_H
 #define AUTOMAP_ENGINE_LIVE_OUTCOME_H
 
@@ -20,8 +20,8 @@
 /* The best plan so far; ERR_INFEASIBLE when there is none. `by` is found by playing the plan from
  * the pins, in order of decision; what fine-tuning changed since stage 1 is its. */
 int outcome_plan(const struct core *c, struct plan *out, struct err *e) MUST_CHECK;
-/* The same for any plan a snapshot shows, by a reader of it: what is its under the pins and moves of
- * that snapshot. Any thread. */
+/* The same for any plan a snapshot shows, by a reader of it: what is its under the pins and moves
+ * of that snapshot. Any thread. */
 int outcome_plan_shown(const struct snapshot *s, const struct live_plan *p, struct plan *out,
                        struct err *e) MUST_CHECK;
 /* A new object, to be deleted by the caller; NULL out of memory. `plan` is that of outcome_plan. */

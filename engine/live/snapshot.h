@@ -19,7 +19,7 @@ struct live_plan {
     double score;
     uint64_t episode;
     bool proven;
-    bool fits; /* in the memory limit of its search; true: there is none */
+    bool fits;      /* in the memory limit of its search; true: there is none */
     double seconds; /* it took to find, or of search until then */
     uint64_t nodes; /* exact: cases, an elimination each */
     class_id count;
@@ -97,8 +97,8 @@ struct snapshot {
     double baseline_ms;      /* everything whole, pins kept */
     struct live_plan *best;  /* of this search; NULL none yet */
     struct live_plan *exact; /* proven optimum in reach of this search; NULL not known */
-    struct live_plan
-        *plans[PLANS_MOST]; /* all plans worth comparing, those that fit first, then by step: best, exact, ... */
+    struct live_plan *plans[PLANS_MOST]; /* all plans worth comparing, those that fit first, then by
+                                            step: best, exact, ... */
     uint32_t plan_count;
 
     struct live_pin *pins;
@@ -109,7 +109,7 @@ struct snapshot {
 };
 
 const struct snapshot *snapshot_keep(const struct snapshot *s);
-void snapshot_release(const struct snapshot *s); /* any thread; NULL ok */
+void snapshot_release(const struct snapshot *s);   /* any thread; NULL ok */
 void live_problem_release(struct live_problem *p); /* NULL ok */
 struct live_problem *live_problem_share(struct live_problem *p);
 void live_plan_release(struct live_plan *p);

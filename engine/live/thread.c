@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* A thread inherits the signals its maker blocks; blocked from the start, none comes in between. */
-int thread_start(pthread_t *out, void *(*work)(void *context), void *context, const char *purpose, struct err *e)
+int thread_start(pthread_t *out, void *(*work)(void *context), void *context, const char *purpose,
+                 struct err *e)
 {
     sigset_t all, before;
 

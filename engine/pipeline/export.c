@@ -17,19 +17,25 @@ static void add_row_name(const struct pipeline_plan *p, uint32_t node, struct st
 {
     uint32_t s = node / 2;
 
-    str_format(out, "%s\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":%u,\"args\":{\"name\":\"", node ? "," : "", node);
+    str_format(
+        out,
+        "%s\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":%u,\"args\":{\"name\":\"",
+        node ? "," : "", node);
     if (node % 2)
         str_format(out, "link %u to %u", s, s + 1);
     else
         str_format(out, "stage %u, devices %u-%u", s, p->plan.device[s], p->plan.device[s + 1] - 1);
-    str_format(out, "\"}},\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":0,\"tid\":%u,\"args\":{\"sort_index\":%u}}",
+    str_format(out,
+               "\"}},\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":0,\"tid\":%u,\"args\":{"
+               "\"sort_index\":%u}}",
                node, node);
 }
 
 static void add_task(const struct pipe_task *t, struct str *out)
 {
-    static const char *const kinds[] = {
-        [PIPE_FORWARD] = "forward", [PIPE_BACKWARD] = "backward", [PIPE_REDUCE] = "all-reduce and update"};
+    static const char *const kinds[] = {[PIPE_FORWARD] = "forward",
+                                        [PIPE_BACKWARD] = "backward",
+                                        [PIPE_REDUCE] = "all-reduce and update"};
 
     if (t->end_ms <= t->start_ms)
         return;
@@ -38,11 +44,12 @@ static void add_task(const struct pipe_task *t, struct str *out)
         str_add(out, t->node % 2 ? "once a step" : kinds[t->kind]);
     else
         str_format(out, "%s %u", kinds[t->kind], t->micro_batch);
-    str_format(out, "\",\"cat\":\"%s\",\"pid\":0,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f}", kinds[t->kind], t->node,
-               1e3 * t->start_ms, 1e3 * (t->end_ms - t->start_ms));
+    str_format(out, "\",\"cat\":\"%s\",\"pid\":0,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f}",
+               kinds[t->kind], t->node, 1e3 * t->start_ms, 1e3 * (t->end_ms - t->start_ms));
 }
 
-int pipeline_export_trace(const struct pipeline *l, const struct pipeline_plan *p, struct str *out, struct err *e)
+int pipeline_export_trace(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
+                          struct err *e)
 {
     struct pipe_schedule s;
     int rc = pipe_schedule_make(&l->all, &p->plan, l->options.schedule, &s, e);
@@ -78,11 +85,13 @@ static void add_parameters(const struct pipeline *l, uint32_t i, uint32_t j, str
 {
     const struct order *o = &l->order;
     const struct hlo_roles *roles = &l->problem->roles;
-    uint32_t *reads = mem_try((size_t)roles->param_count + 1, sizeof *reads), *slices = mem_try((size_t)roles->param_count + 1, sizeof *slices);
+    uint32_t *reads = mem_try((size_t)roles->param_count + 1, sizeof *reads),
+             *slices = mem_try((size_t)roles->param_count + 1, sizeof *slices);
 
     for (uint32_t v = 0; reads && slices && v < o->steps.value_count; v++) {
         const struct unroll_value *value = &o->steps.values[v];
-        if (value->op != UNROLL_NONE || value->param == UNROLL_NONE || roles->params[value->param].role != HLO_ROLE_VARIABLE)
+        if (value->op != UNROLL_NONE || value->param == UNROLL_NONE ||
+            roles->params[value->param].role != HLO_ROLE_VARIABLE)
             continue;
         bool here = false;
         for (uint32_t n = o->user_base[v]; n < o->user_base[v + 1]; n++)
@@ -107,13 +116,15 @@ static void add_parameters(const struct pipeline *l, uint32_t i, uint32_t j, str
     free(slices);
 }
 
-static void add_stage(const struct pipeline *l, const struct pipeline_plan *p, uint32_t s, struct str *out)
+static void add_stage(const struct pipeline *l, const struct pipeline_plan *p, uint32_t s,
+                      struct str *out)
 {
     char layer[160];
     uint32_t first = p->plan.pivot[s];
 
     pipeline_layer(l, first, layer, sizeof layer);
-    str_format(out, "    {\n        \"devices\": range(%u, %u),\n        \"begins_at\": ", p->plan.device[s], p->plan.device[s + 1]);
+    str_format(out, "    {\n        \"devices\": range(%u, %u),\n        \"begins_at\": ",
+               p->plan.device[s], p->plan.device[s + 1]);
     add_python(out, hlo_name(l->problem->m, l->all.instruction[first]));
     str_add(out, ",\n        \"layer\": ");
     add_python(out, layer);
@@ -123,31 +134,36 @@ static void add_stage(const struct pipeline *l, const struct pipeline_plan *p, u
     str_add(out, "        ],\n    },\n");
 }
 
-int pipeline_export_jax(const struct pipeline *l, const struct pipeline_plan *p, struct str *out, struct err *e)
+int pipeline_export_jax(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
+                        struct err *e)
 {
     const struct pipeline_options *o = &l->options;
 
     str_add(out, "# A pipeline of stages, each data parallel over its devices.\n");
-    str_format(out, "import jax\nfrom jax.sharding import Mesh, NamedSharding, PartitionSpec\n\n"
-                    "MICRO_BATCHES = %u\nMICRO_BATCH = %u\nSCHEDULE = \"%s\"\nSTAGES = [\n",
+    str_format(out,
+               "import jax\nfrom jax.sharding import Mesh, NamedSharding, PartitionSpec\n\n"
+               "MICRO_BATCHES = %u\nMICRO_BATCH = %u\nSCHEDULE = \"%s\"\nSTAGES = [\n",
                o->micro_batches, o->batch / o->micro_batches, pipe_schedule_names[o->schedule]);
     for (uint32_t s = 0; s < p->plan.stages; s++)
         add_stage(l, p, s, out);
-    str_add(out, "]\n\n\n"
-                 "def stage_mesh(stage):\n"
-                 "    \"\"\"The mesh of a stage: its devices along one axis, \\\"data\\\".\"\"\"\n"
-                 "    devices = jax.devices()\n"
-                 "    return Mesh([devices[d] for d in STAGES[stage][\"devices\"]], (\"data\",))\n\n\n"
-                 "def stage_shardings(stage):\n"
-                 "    \"\"\"Of the stage's parameters, and of a micro-batch and its activations.\"\"\"\n"
-                 "    mesh = stage_mesh(stage)\n"
-                 "    return NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, PartitionSpec(\"data\"))\n");
+    str_add(out,
+            "]\n\n\n"
+            "def stage_mesh(stage):\n"
+            "    \"\"\"The mesh of a stage: its devices along one axis, \\\"data\\\".\"\"\"\n"
+            "    devices = jax.devices()\n"
+            "    return Mesh([devices[d] for d in STAGES[stage][\"devices\"]], (\"data\",))\n\n\n"
+            "def stage_shardings(stage):\n"
+            "    \"\"\"Of the stage's parameters, and of a micro-batch and its activations.\"\"\"\n"
+            "    mesh = stage_mesh(stage)\n"
+            "    return NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, "
+            "PartitionSpec(\"data\"))\n");
     return finish(out, e);
 }
 
 /* ---- the plan file ---- */
 
-int pipeline_export_json(const struct pipeline *l, const struct pipeline_plan *p, struct str *out, struct err *e)
+int pipeline_export_json(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
+                         struct err *e)
 {
     struct pipeline again;
     struct pipeline_plan same;
@@ -169,8 +185,9 @@ int pipeline_export_json(const struct pipeline *l, const struct pipeline_plan *p
 
 const struct pipeline_form *pipeline_form_by_name(const char *name)
 {
-    static const struct pipeline_form forms[] = {
-        {"trace", pipeline_export_trace}, {"jax", pipeline_export_jax}, {"json", pipeline_export_json}};
+    static const struct pipeline_form forms[] = {{"trace", pipeline_export_trace},
+                                                 {"jax", pipeline_export_jax},
+                                                 {"json", pipeline_export_json}};
 
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
         if (!name || !strcmp(forms[k].name, name))
@@ -190,7 +207,8 @@ static uint32_t stage_of(const struct pipeline_plan *p, uint32_t point)
     return s;
 }
 
-int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hlo_id id, struct str *out, struct err *e)
+int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hlo_id id,
+                     struct str *out, struct err *e)
 {
     const struct order *o = &l->order;
     const struct instruction_scaling s = terms_scaling(&l->problem->terms, id, o->steps.batch);
@@ -203,19 +221,26 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
             continue;
         uint32_t at = o->position[n], stage = stage_of(p, at);
         uint32_t replicas = p->plan.device[stage + 1] - p->plan.device[stage];
-        double x = l->all.share[replicas] * l->all.options.micro_batch / (double)o->steps.batch_size;
+        double x =
+            l->all.share[replicas] * l->all.options.micro_batch / (double)o->steps.batch_size;
         str_format(out, "%s", hlo_name(l->problem->m, id));
         if (op->trip != UNROLL_NONE)
             str_format(out, ", trip %u of its loop,", op->trip);
-        str_format(out, " runs on stage %u, devices %u-%u, in the %s pass, at position %u of %u (%.1f %% of the forward compute): "
-                        "%s for a micro-batch\n",
-                   stage, p->plan.device[stage], p->plan.device[stage + 1] - 1, op->is_backward ? "backward" : "forward", at,
-                   o->count, 100 * pipeline_share(l, at),
-                   units_ms(ms, scaling_ms(&s, cluster_type_of(&l->problem->cluster, p->plan.device[stage]), x)));
+        str_format(
+            out,
+            " runs on stage %u, devices %u-%u, in the %s pass, at position %u of %u (%.1f %% of "
+            "the forward compute): "
+            "%s for a micro-batch\n",
+            stage, p->plan.device[stage], p->plan.device[stage + 1] - 1,
+            op->is_backward ? "backward" : "forward", at, o->count, 100 * pipeline_share(l, at),
+            units_ms(ms, scaling_ms(
+                             &s, cluster_type_of(&l->problem->cluster, p->plan.device[stage]), x)));
         any = true;
     }
     if (!any)
-        str_format(out, "%s belongs to no stage: it passes values on, is made anew by every use, or updates variables where they are\n",
+        str_format(out,
+                   "%s belongs to no stage: it passes values on, is made anew by every use, or "
+                   "updates variables where they are\n",
                    hlo_name(l->problem->m, id));
     return finish(out, e);
 }

@@ -63,7 +63,7 @@ struct pipe_stage {
     double all_reduce_ms, sync_ms, update_ms; /* the two first before overlap is taken off */
     double reduce_ms;                         /* R */
     double parameter_bytes, gradient_bytes, state_bytes; /* the last: both, and optimizer state */
-    double stash_bytes, input_bytes; /* of one micro-batch, of one replica */
+    double stash_bytes, input_bytes;                     /* of one micro-batch, of one replica */
     double temporary_bytes, memory_bytes, limit_bytes;
 };
 struct pipe_transfer {

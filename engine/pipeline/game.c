@@ -49,7 +49,8 @@ double pipe_game_play(struct pipe_game *g, uint32_t offset)
 }
 
 /* The three features of an offset, as they are observed. */
-static void pipe_game_features(const struct pipe_game *g, uint32_t offset, double out[PIPE_FEATURES])
+static void pipe_game_features(const struct pipe_game *g, uint32_t offset,
+                               double out[PIPE_FEATURES])
 {
     struct pipe_node node[PIPE_NODES_MOST];
     struct pipe_plan p = plan_with(g, offset);

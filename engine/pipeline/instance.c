@@ -192,8 +192,8 @@ static bool new_tables(struct pipe_instance *in)
     in->temporary_most = new_rows(a, levels(in->points), n);
     if (!in->forward_ms || !in->backward_ms || !in->update_ms || !in->temporary_most)
         return false;
-    double **each[] = {&in->gradient_bytes, &in->state_bytes,    &in->stash_bytes,
-                       &in->forward_bytes,  &in->backward_bytes, &in->once_bytes,
+    double **each[] = {&in->gradient_bytes,  &in->state_bytes,    &in->stash_bytes,
+                       &in->forward_bytes,   &in->backward_bytes, &in->once_bytes,
                        &in->temporary_bytes, &in->parameter_bytes};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         if (!(*each[i] = arena_get(a, n, sizeof(double))))
@@ -302,8 +302,8 @@ static int check_tie(const struct pipe_instance *in, const struct pipe_tie *t, s
                 e, ERR_INPUT,
                 "use %u of a tied variable is point %u, expected ascending points below %u", i,
                 t->uses[i], in->points);
-    if (!is_amount(t->parameter_bytes) || !is_amount(t->gradient_bytes) || !is_amount(t->state_bytes) ||
-        !is_amount(t->update_ms))
+    if (!is_amount(t->parameter_bytes) || !is_amount(t->gradient_bytes) ||
+        !is_amount(t->state_bytes) || !is_amount(t->update_ms))
         return err_set(e, ERR_INPUT, "a tied variable has a negative or infinite figure");
     return 0;
 }

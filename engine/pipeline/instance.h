@@ -14,8 +14,8 @@
  *     pipe_instance_finish(&in, &e)                              checks, turns into prefix sums
  * From then on a table marked "prefix" holds at [i] the sum over points 0 .. i-1: a stage is a
  * difference of two entries. options.overlap, micro_batches, half_duplex, recompute and
- * memory_share and limit_bytes may be changed at any time after that; micro_batch may not (the tables are per
- * micro-batch).
+ * memory_share and limit_bytes may be changed at any time after that; micro_batch may not (the
+ * tables are per micro-batch).
  *
  * Units: ms, bytes. "Micro-batch" figures are of the whole micro-batch, before replicas share it.
  * Read-only once finished, so threads may share it. Memory O(types devices points + devices^3). */
@@ -53,7 +53,7 @@ struct pipe_options {
     uint32_t micro_batch;   /* samples of one; >= 1. Global batch = micro_batches x micro_batch */
     double overlap;         /* part of a gradient all-reduce hidden behind computation, 0 .. 1 */
     double memory_share;    /* part of a device's memory a stage may fill; 0: no limit */
-    double limit_bytes;     /* with one: no stage may fill more than this either; 0: nothing further */
+    double limit_bytes; /* with one: no stage may fill more than this either; 0: nothing further */
     enum pipe_schedule_kind schedule; /* the one that runs, and that memory is counted for */
     bool half_duplex;                 /* a link between stages moves one direction at a time */
     bool recompute; /* keep a stage's input only, run its forward pass again before backward */
@@ -91,13 +91,13 @@ struct pipe_instance {
 
     /* Of points; prefix [points + 1]. Rows by pipe_row: a device type and a count of replicas. */
     double **forward_ms,
-        **backward_ms;      /* [types x devices][points + 1] one micro-batch, slowest replica */
-    double **update_ms;     /* [types][points + 1] optimizer, once a step */
-    double *gradient_bytes; /* what the replicas of a stage all-reduce, once a step */
-    double *state_bytes;    /* parameters, gradients, optimizer state; each replica holds all */
+        **backward_ms;       /* [types x devices][points + 1] one micro-batch, slowest replica */
+    double **update_ms;      /* [types][points + 1] optimizer, once a step */
+    double *gradient_bytes;  /* what the replicas of a stage all-reduce, once a step */
+    double *state_bytes;     /* parameters, gradients, optimizer state; each replica holds all */
     double *parameter_bytes; /* of these the parameters */
-    double *stash_bytes;    /* kept from forward to backward, per micro-batch */
-    uint32_t *variables;    /* trainable variables first used there */
+    double *stash_bytes;     /* kept from forward to backward, per micro-batch */
+    uint32_t *variables;     /* trainable variables first used there */
 
     /* Of points; [points]. */
     double *temporary_bytes; /* working memory while a point runs, per micro-batch; not summed: the

@@ -7,12 +7,13 @@
 struct maker {
     const struct order *o;
     const struct unrolled *u;
-    uint32_t i, j;          /* points of the stage */
-    uint32_t n, steps;      /* points, steps of its clock */
-    double sample_share;    /* of the file's batch that one replica has of a micro-batch */
+    uint32_t i, j;       /* points of the stage */
+    uint32_t n, steps;   /* points, steps of its clock */
+    double sample_share; /* of the file's batch that one replica has of a micro-batch */
     bool recompute;
-    uint8_t *gradient;      /* order_gradients */
-    uint32_t *forward_last; /* [values] the last step of the forward pass that uses one in the stage */
+    uint8_t *gradient; /* order_gradients */
+    uint32_t
+        *forward_last; /* [values] the last step of the forward pass that uses one in the stage */
     uint32_t *backward_last;
     struct lifetimes *out;
 };
@@ -70,21 +71,23 @@ static void find_last_uses(struct maker *k)
 /* What a value does in the stage. */
 struct part {
     uint32_t value;
-    bool is_made;     /* here; else it arrives, or is an input */
+    bool is_made; /* here; else it arrives, or is an input */
     bool arrives, arrives_back, sent, sent_back;
-    uint32_t at;      /* position it is made at */
+    uint32_t at; /* position it is made at */
 };
 
-static void add_life(struct maker *k, const struct part *p, uint32_t from, uint32_t until, uint32_t buffers)
+static void add_life(struct maker *k, const struct part *p, uint32_t from, uint32_t until,
+                     uint32_t buffers)
 {
     struct lifetime *life = &k->out->life[k->out->count++];
     const struct unroll_value *v = &k->u->values[p->value];
 
-    *life = (struct lifetime){.value = p->value, .from = from, .until = until, .buffers = (uint8_t)buffers};
+    *life = (struct lifetime){
+        .value = p->value, .from = from, .until = until, .buffers = (uint8_t)buffers};
     life->bytes = v->has_batch ? v->bytes * k->sample_share : v->bytes;
     life->kept = from < k->n && until >= k->n;
     if (life->kept)
-        life->buffers &= (uint8_t)~(1u << BUFFER_OUT); /* it rests in the stage meanwhile */
+        life->buffers &= (uint8_t) ~(1u << BUFFER_OUT); /* it rests in the stage meanwhile */
 }
 
 static void add_of_backward(struct maker *k, const struct part *p)
@@ -95,12 +98,14 @@ static void add_of_backward(struct maker *k, const struct part *p)
     if (p->sent_back)
         until = k->steps - 1;
     add_life(k, p, from, until,
-             (p->arrives_back ? 1u << BUFFER_GRADIENT_IN : 0) | (p->sent_back ? 1u << BUFFER_GRADIENT_OUT : 0));
+             (p->arrives_back ? 1u << BUFFER_GRADIENT_IN : 0) |
+                 (p->sent_back ? 1u << BUFFER_GRADIENT_OUT : 0));
 }
 
 static void add_of_forward(struct maker *k, const struct part *p)
 {
-    uint32_t from = p->is_made ? forward_step(k, p->at) : 0, until = from, again = k->recompute ? k->n : 0;
+    uint32_t from = p->is_made ? forward_step(k, p->at) : 0, until = from,
+             again = k->recompute ? k->n : 0;
     uint32_t forward = k->forward_last[p->value], backward = k->backward_last[p->value];
     uint32_t arriving = p->arrives ? 1u << BUFFER_IN : 0, leaving = p->sent ? 1u << BUFFER_OUT : 0;
     uint32_t returning = p->sent_back ? 1u << BUFFER_GRADIENT_OUT : 0;
@@ -131,7 +136,8 @@ static bool is_input(const struct maker *k, const struct unroll_value *v)
 static void add_made(struct maker *k, uint32_t value)
 {
     const struct unroll_value *v = &k->u->values[value];
-    bool is_backward = k->u->ops[v->op].is_backward, once = order_crosses_once(k->o, k->gradient, value);
+    bool is_backward = k->u->ops[v->op].is_backward,
+         once = order_crosses_once(k->o, k->gradient, value);
     struct order_extent x = order_extent_of(k->o, value);
     struct part p = {.value = value, .is_made = is_inside(k, x.made), .at = x.made};
 
@@ -186,13 +192,21 @@ static void add_up(struct lifetimes *l)
     }
 }
 
-int lifetimes_new(const struct order *o, const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t replicas,
-                  struct lifetimes *out, struct err *e)
+int lifetimes_new(const struct order *o, const struct pipe_instance *in, uint32_t i, uint32_t j,
+                  uint32_t replicas, struct lifetimes *out, struct err *e)
 {
-    uint32_t n = j - i, steps = in->options.recompute ? 3 * n : 2 * n, values = o->steps.value_count;
-    struct maker k = {.o = o, .u = &o->steps, .i = i, .j = j, .n = n, .steps = steps,
-                      .sample_share = in->options.micro_batch / (double)o->steps.batch_size * in->share[replicas],
-                      .recompute = in->options.recompute, .out = out};
+    uint32_t n = j - i, steps = in->options.recompute ? 3 * n : 2 * n,
+             values = o->steps.value_count;
+    struct maker k = {.o = o,
+                      .u = &o->steps,
+                      .i = i,
+                      .j = j,
+                      .n = n,
+                      .steps = steps,
+                      .sample_share = in->options.micro_batch / (double)o->steps.batch_size *
+                                      in->share[replicas],
+                      .recompute = in->options.recompute,
+                      .out = out};
 
     *out = (struct lifetimes){.points = n, .steps = steps};
     k.gradient = order_gradients(o);
@@ -201,7 +215,8 @@ int lifetimes_new(const struct order *o, const struct pipe_instance *in, uint32_
     out->life = mem_try((size_t)2 * values, sizeof *out->life);
     out->kept = mem_try((size_t)steps + 1, sizeof *out->kept);
     out->working = mem_try((size_t)steps + 1, sizeof *out->working);
-    bool ok = k.gradient && k.forward_last && k.backward_last && out->life && out->kept && out->working;
+    bool ok =
+        k.gradient && k.forward_last && k.backward_last && out->life && out->kept && out->working;
     if (ok) {
         memset(k.forward_last, 0xff, values * sizeof *k.forward_last);
         memset(k.backward_last, 0xff, values * sizeof *k.backward_last);

@@ -55,7 +55,8 @@ static uint32_t next_operand(const struct sorter *s, uint32_t n)
 
     for (uint32_t k = 0; k < op->operand_count; k++) {
         uint32_t maker = forward_maker(s->o, op, k);
-        if (maker != UNROLL_NONE && !s->state[maker] && (best == UNROLL_NONE || s->depth[maker] > s->depth[best]))
+        if (maker != UNROLL_NONE && !s->state[maker] &&
+            (best == UNROLL_NONE || s->depth[maker] > s->depth[best]))
             best = maker;
     }
     return best;
@@ -161,7 +162,9 @@ static bool lay_out(struct sorter *s)
 static int order_forward(struct order *o, struct err *e)
 {
     size_t ops = o->steps.op_count;
-    struct sorter s = {.o = o, .depth = mem_try(ops, sizeof *s.depth), .state = mem_try(ops, 1),
+    struct sorter s = {.o = o,
+                       .depth = mem_try(ops, sizeof *s.depth),
+                       .state = mem_try(ops, 1),
                        .anchor = mem_try(ops, sizeof *s.anchor)};
     uint32_t *stack = mem_try(ops, sizeof *stack);
     int rc = s.depth && s.state && s.anchor && stack ? 0 : no_memory(e);
@@ -173,7 +176,8 @@ static int order_forward(struct order *o, struct err *e)
             visit_from(&s, root, stack);
         anchor_rest(&s);
         if (o->count < 2)
-            rc = err_set(e, ERR_INFEASIBLE, "a forward pass of %u operations cannot be cut", o->count);
+            rc = err_set(e, ERR_INFEASIBLE, "a forward pass of %u operations cannot be cut",
+                         o->count);
         else if (!lay_out(&s))
             rc = no_memory(e);
     }
@@ -215,7 +219,8 @@ static bool find_readers(const struct order *o, struct readers *r)
 }
 
 /* The largest position allowed by forward operand `value` that is not behind `latest`. */
-static bool allowed(const struct order *o, const struct readers *r, uint32_t value, uint32_t latest, uint32_t *out)
+static bool allowed(const struct order *o, const struct readers *r, uint32_t value, uint32_t latest,
+                    uint32_t *out)
 {
     uint32_t low = r->base[value], high = r->base[value + 1];
     uint32_t maker = o->steps.values[value].op;
@@ -232,7 +237,8 @@ static bool allowed(const struct order *o, const struct readers *r, uint32_t val
         *out = r->position[low - 1];
         found = true;
     }
-    if (maker != UNROLL_NONE && o->position[maker] <= latest && (!found || o->position[maker] > *out)) {
+    if (maker != UNROLL_NONE && o->position[maker] <= latest &&
+        (!found || o->position[maker] > *out)) {
         *out = o->position[maker];
         found = true;
     }
@@ -247,7 +253,8 @@ static void place_backward(struct order *o, const struct readers *r, uint32_t n)
 
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const struct unroll_value *v = &u->values[u->operands[op->operands + k]];
-        if (v->op != UNROLL_NONE && u->ops[v->op].is_backward && v->is_float && o->position[v->op] < latest)
+        if (v->op != UNROLL_NONE && u->ops[v->op].is_backward && v->is_float &&
+            o->position[v->op] < latest)
             latest = o->position[v->op];
     }
     place = latest;
@@ -351,7 +358,8 @@ static bool leads_to_sums(const struct order *o, const uint8_t *kind, uint32_t v
 /* Operations through which a gradient passes as it is: sums of it, other forms of it. */
 static bool keeps_gradient(uint16_t opcode)
 {
-    return opcode == HLO_OP_ADD || opcode == HLO_OP_TRANSPOSE || opcode == HLO_OP_CONVERT || opcode == HLO_OP_NEGATE;
+    return opcode == HLO_OP_ADD || opcode == HLO_OP_TRANSPOSE || opcode == HLO_OP_CONVERT ||
+           opcode == HLO_OP_NEGATE;
 }
 
 /* From each variable's gradient back over its sums. Users come behind, so one sweep is enough. */
@@ -366,7 +374,8 @@ static void find_variable_gradients(const struct order *o, uint8_t *kind)
     }
     for (uint32_t n = u->op_count; n-- > 0;) {
         const struct unroll_op *op = op_at(o, n);
-        if (op->value_count != 1 || kind[op->values] != ORDER_VARIABLE || !keeps_gradient(hlo_at(u->problem->m, op->id)->opcode))
+        if (op->value_count != 1 || kind[op->values] != ORDER_VARIABLE ||
+            !keeps_gradient(hlo_at(u->problem->m, op->id)->opcode))
             continue;
         for (uint32_t k = 0; k < op->operand_count; k++) {
             uint32_t v = u->operands[op->operands + k];
@@ -415,7 +424,8 @@ bool order_crosses_once(const struct order *o, const uint8_t *gradient, uint32_t
     return op_at(o, v->op)->is_backward ? gradient[value] == ORDER_SUM : !v->is_varying;
 }
 
-/* Adds `bytes` to cuts from + 1 .. to of a table of differences: what the sums up to each cut then hold. */
+/* Adds `bytes` to cuts from + 1 .. to of a table of differences: what the sums up to each cut then
+ * hold. */
 static void add_cuts(double *cuts, uint32_t from, uint32_t to, double bytes)
 {
     if (from < to) {
@@ -424,7 +434,8 @@ static void add_cuts(double *cuts, uint32_t from, uint32_t to, double bytes)
     }
 }
 
-static void add_value(const struct order *o, const uint8_t *gradient, uint32_t value, struct order_cuts *c)
+static void add_value(const struct order *o, const uint8_t *gradient, uint32_t value,
+                      struct order_cuts *c)
 {
     const struct unroll_value *v = &o->steps.values[value];
     struct order_extent x = order_extent_of(o, value);
@@ -438,7 +449,8 @@ static void add_value(const struct order *o, const uint8_t *gradient, uint32_t v
     }
     double bytes = v->has_batch ? v->bytes / (double)o->steps.batch_size : v->bytes;
     add_cuts(v->has_batch ? c->forward_sample : c->forward_fixed, x.made, x.last, bytes);
-    add_cuts(v->has_batch ? c->backward_sample : c->backward_fixed, x.first_backward, x.made, bytes);
+    add_cuts(v->has_batch ? c->backward_sample : c->backward_fixed, x.first_backward, x.made,
+             bytes);
 }
 
 /* From differences to the bytes at each cut; less than half a byte is what rounding left. */
@@ -454,8 +466,8 @@ static void sum_up(double *cuts, uint32_t count)
 
 int order_cuts_new(const struct order *o, struct order_cuts *out, struct err *e)
 {
-    double **tables[] = {&out->forward_sample, &out->backward_sample, &out->forward_fixed, &out->backward_fixed,
-                         &out->once};
+    double **tables[] = {&out->forward_sample, &out->backward_sample, &out->forward_fixed,
+                         &out->backward_fixed, &out->once};
     uint8_t *gradient = order_gradients(o);
     bool ok = gradient;
 

@@ -19,11 +19,12 @@
 
 struct order {
     struct unrolled steps;
-    uint32_t *position;  /* [ops] in the forward order */
-    uint32_t *forward;   /* [count] the forward operation at each position */
+    uint32_t *position; /* [ops] in the forward order */
+    uint32_t *forward;  /* [count] the forward operation at each position */
     uint32_t count;
-    uint32_t *users, *user_base; /* operations that read a value, [value] .. [value + 1]: in the order
-                                    made; an operation that reads it twice stands there twice */
+    uint32_t *users,
+        *user_base; /* operations that read a value, [value] .. [value + 1]: in the order
+                       made; an operation that reads it twice stands there twice */
 };
 
 /* `p` must outlive it. Errors as unroll_new; ERR_INFEASIBLE for a forward pass of less than two
@@ -46,16 +47,17 @@ void order_cuts_release(struct order_cuts *c);
 
 /* What a value of the backward pass is a gradient of. */
 enum order_gradient {
-    ORDER_NO_SUM,   /* it differs from sample to sample, or leads to what does */
-    ORDER_SUM,      /* a sum over the batch that only leads to such sums: of values that do not depend
-                       on the data, and statistics of gradients */
-    ORDER_VARIABLE, /* a sum that is added into a variable's gradient: stays where the variable is used */
+    ORDER_NO_SUM, /* it differs from sample to sample, or leads to what does */
+    ORDER_SUM,    /* a sum over the batch that only leads to such sums: of values that do not depend
+                     on the data, and statistics of gradients */
+    ORDER_VARIABLE, /* a sum that is added into a variable's gradient: stays where the variable is
+                       used */
 };
 /* [values]; the caller frees it; NULL out of memory. O(operations + uses). */
 uint8_t *order_gradients(const struct order *o);
 
-/* Positions at which a value that an operation makes is made and read. It crosses cuts made + 1 .. last
- * forward, and cuts first_backward + 1 .. made on the way back. */
+/* Positions at which a value that an operation makes is made and read. It crosses cuts made + 1 ..
+ * last forward, and cuts first_backward + 1 .. made on the way back. */
 struct order_extent {
     uint32_t made;
     uint32_t first_backward, last; /* first backward use, last use of all; `made` when none */

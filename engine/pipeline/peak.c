@@ -13,13 +13,14 @@ static int no_memory(struct err *e)
 /* ---- peaks ---- */
 
 /* Bytes at the peak as a part of what the stage's devices have. */
-static double fullness(const struct pipeline *l, const struct pipe_plan *p, uint32_t stage, double bytes)
+static double fullness(const struct pipeline *l, const struct pipe_plan *p, uint32_t stage,
+                       double bytes)
 {
     return bytes / pipe_group_of(&l->all, p->device[stage], p->device[stage + 1])->memory_bytes;
 }
 
-static int fill_stage(const struct pipeline *l, const struct pipe_plan *p, uint32_t stage, struct pipeline_peak *k,
-                      struct err *e)
+static int fill_stage(const struct pipeline *l, const struct pipe_plan *p, uint32_t stage,
+                      struct pipeline_peak *k, struct err *e)
 {
     int rc = timeline_new(&l->order, &l->all, p, stage, &k->timeline[stage], e);
 
@@ -27,12 +28,14 @@ static int fill_stage(const struct pipeline *l, const struct pipe_plan *p, uint3
         return rc;
     k->stages = stage + 1;
     rc = timeline_find_peak(&k->timeline[stage], &k->schedule, &k->stage[stage], e);
-    if (!rc && fullness(l, p, stage, k->stage[stage].total) > fullness(l, p, k->worst, k->stage[k->worst].total))
+    if (!rc && fullness(l, p, stage, k->stage[stage].total) >
+                   fullness(l, p, k->worst, k->stage[k->worst].total))
         k->worst = stage;
     return rc;
 }
 
-int pipeline_peak_new(const struct pipeline *l, const struct pipe_plan *p, struct pipeline_peak *out, struct err *e)
+int pipeline_peak_new(const struct pipeline *l, const struct pipe_plan *p,
+                      struct pipeline_peak *out, struct err *e)
 {
     *out = (struct pipeline_peak){0};
     int rc = pipe_schedule_make(&l->all, p, l->options.schedule, &out->schedule, e);
@@ -76,7 +79,8 @@ static bool keeps_pins(const struct pipeline *l, const struct pipe_plan *p)
     bool kept = true;
 
     for (uint32_t s = 0; s < p->stages; s++)
-        kept &= pipe_pins_allow(&pins, p->pivot[s], p->pivot[s + 1], p->device[s], p->device[s + 1]);
+        kept &=
+            pipe_pins_allow(&pins, p->pivot[s], p->pivot[s + 1], p->device[s], p->device[s + 1]);
     return kept;
 }
 
@@ -147,12 +151,14 @@ static int try_options(struct look *k)
     for (int s = 0; s < PIPE_SCHEDULE_COUNT && !rc; s++) {
         l.options.schedule = l.all.options.schedule = (enum pipe_schedule_kind)s;
         if (l.options.schedule != k->l->options.schedule)
-            rc = try_change(k, &l, (struct pipeline_change){.kind = CHANGE_SCHEDULE, .plan = *k->plan});
+            rc = try_change(k, &l,
+                            (struct pipeline_change){.kind = CHANGE_SCHEDULE, .plan = *k->plan});
     }
     l = *k->l;
     l.options.recompute = l.all.options.recompute = true;
     if (!rc && !k->l->options.recompute)
-        rc = try_change(k, &l, (struct pipeline_change){.kind = CHANGE_RECOMPUTE, .plan = *k->plan});
+        rc =
+            try_change(k, &l, (struct pipeline_change){.kind = CHANGE_RECOMPUTE, .plan = *k->plan});
     return rc;
 }
 
@@ -169,7 +175,8 @@ static int try_micro_batches(struct look *k)
     int rc = pipeline_new(k->l->problem, &o, &l, k->e);
     if (rc)
         return rc;
-    rc = try_change(k, &l, (struct pipeline_change){.kind = CHANGE_MICRO_BATCHES, .plan = *k->plan});
+    rc =
+        try_change(k, &l, (struct pipeline_change){.kind = CHANGE_MICRO_BATCHES, .plan = *k->plan});
     pipeline_release(&l);
     return rc;
 }
@@ -187,8 +194,9 @@ static int lowest_first(const void *x, const void *y)
     return a->cut < b->cut ? -1 : a->cut > b->cut;
 }
 
-int pipeline_changes(const struct pipeline *l, const struct pipe_plan *p, const struct pipeline_peak *now,
-                     struct pipeline_change **out, uint32_t *count, struct err *e)
+int pipeline_changes(const struct pipeline *l, const struct pipe_plan *p,
+                     const struct pipeline_peak *now, struct pipeline_change **out, uint32_t *count,
+                     struct err *e)
 {
     struct look k = {.l = l, .plan = p, .e = e};
 
@@ -212,10 +220,11 @@ int pipeline_changes(const struct pipeline *l, const struct pipe_plan *p, const 
 /* ---- words ---- */
 
 /* "one device more for stage 2, from stage 1", "recompute". Appended. */
-static void pipeline_change_write(const struct pipeline *l, const struct pipe_plan *now, const struct pipeline_change *c,
-                                  struct str *out)
+static void pipeline_change_write(const struct pipeline *l, const struct pipe_plan *now,
+                                  const struct pipeline_change *c, struct str *out)
 {
-    uint32_t pivot = c->plan.pivot[c->cut], more = c->plan.device[c->cut] < now->device[c->cut] ? c->cut : c->cut - 1;
+    uint32_t pivot = c->plan.pivot[c->cut],
+             more = c->plan.device[c->cut] < now->device[c->cut] ? c->cut : c->cut - 1;
     char layer[160];
 
     switch (c->kind) {
@@ -226,7 +235,8 @@ static void pipeline_change_write(const struct pipeline *l, const struct pipe_pl
                    100 * pipeline_share(l, pivot), 100 * pipeline_share(l, now->pivot[c->cut]));
         break;
     case CHANGE_DEVICE:
-        str_format(out, "one device more for stage %u, from stage %u", more, more == c->cut ? c->cut - 1 : c->cut);
+        str_format(out, "one device more for stage %u, from stage %u", more,
+                   more == c->cut ? c->cut - 1 : c->cut);
         break;
     case CHANGE_RECOMPUTE:
         str_add(out, "recompute: stages keep their inputs only");
@@ -235,7 +245,8 @@ static void pipeline_change_write(const struct pipeline *l, const struct pipe_pl
         str_format(out, "schedule %s", pipe_schedule_names[c->schedule]);
         break;
     case CHANGE_MICRO_BATCHES:
-        str_format(out, "%u micro-batches of %u", c->micro_batches, l->options.batch / c->micro_batches);
+        str_format(out, "%u micro-batches of %u", c->micro_batches,
+                   l->options.batch / c->micro_batches);
         break;
     }
 }
@@ -248,8 +259,10 @@ static void write_source(const struct hlo_module *m, hlo_id id, struct str *out)
         str_format(out, "  %s:%u", meta->source_file, meta->source_line);
 }
 
-/* "9.31 GB  of 16.0 GB: fits; stage 2 at 512 ms, backward pass of micro-batch 3, dot.17  model.py:45". */
-static void write_peak(const struct pipeline *l, const struct pipe_plan *p, const struct pipeline_peak *k, struct str *out)
+/* "9.31 GB  of 16.0 GB: fits; stage 2 at 512 ms, backward pass of micro-batch 3, dot.17
+ * model.py:45". */
+static void write_peak(const struct pipeline *l, const struct pipe_plan *p,
+                       const struct pipeline_peak *k, struct str *out)
 {
     const struct timeline *t = &k->timeline[k->worst];
     const struct timeline_peak *peak = &k->stage[k->worst];
@@ -263,7 +276,8 @@ static void write_peak(const struct pipeline *l, const struct pipe_plan *p, cons
     if (peak->at.step != TIMELINE_IDLE) {
         uint32_t point = lifetimes_point(&t->lifetimes, t->first_point, peak->at.step);
         hlo_id id = l->all.instruction[point];
-        str_format(out, ", %s pass of micro-batch %u at %s", peak->at.step < t->lifetimes.points ? "forward" : "backward",
+        str_format(out, ", %s pass of micro-batch %u at %s",
+                   peak->at.step < t->lifetimes.points ? "forward" : "backward",
                    peak->at.micro_batch, hlo_name(l->problem->m, id));
         write_source(l->problem->m, id, out);
     }
@@ -289,19 +303,23 @@ static void write_stages(const struct pipeline_peak *k, struct str *out)
     }
 }
 
-static void write_tops(const struct pipeline *l, const struct pipeline_peak *k, uint32_t room, struct str *out)
+static void write_tops(const struct pipeline *l, const struct pipeline_peak *k, uint32_t room,
+                       struct str *out)
 {
     const struct hlo_module *m = l->problem->m;
     struct timeline_top list[64];
-    uint32_t count = timeline_tops(&k->timeline[k->worst], &k->stage[k->worst].at, list, room < 64 ? room : 64);
+    uint32_t count =
+        timeline_tops(&k->timeline[k->worst], &k->stage[k->worst].at, list, room < 64 ? room : 64);
     char bytes[UNITS_ROOM];
 
-    str_add(out, "\n  largest values held there, alike ones and copies of micro-batches together; shapes are the file's\n");
+    str_add(out, "\n  largest values held there, alike ones and copies of micro-batches together; "
+                 "shapes are the file's\n");
     for (uint32_t n = 0; n < count; n++) {
         hlo_value v = l->order.steps.values[list[n].value].value;
         hlo_id id = m->value_instruction[v];
-        str_format(out, "  %12s  %4u x %-3u %-8s %-24s ", units_bytes(bytes, list[n].bytes), list[n].alike,
-                   list[n].copies, list[n].kept ? "kept" : "working", hlo_name(m, id));
+        str_format(out, "  %12s  %4u x %-3u %-8s %-24s ", units_bytes(bytes, list[n].bytes),
+                   list[n].alike, list[n].copies, list[n].kept ? "kept" : "working",
+                   hlo_name(m, id));
         hlo_write_shape(m, m->value_shape[v], false, out);
         write_source(m, id, out);
         str_add_char(out, '\n');
@@ -309,8 +327,8 @@ static void write_tops(const struct pipeline *l, const struct pipeline_peak *k, 
 }
 
 /* The best change of each kind, the lowest peak first. */
-static void write_changes(const struct pipeline *l, const struct pipe_plan *p, const struct pipeline_change *list,
-                          uint32_t count, struct str *out)
+static void write_changes(const struct pipeline *l, const struct pipe_plan *p,
+                          const struct pipeline_change *list, uint32_t count, struct str *out)
 {
     char x[UNITS_ROOM];
     unsigned seen = 0;
@@ -319,7 +337,8 @@ static void write_changes(const struct pipeline *l, const struct pipe_plan *p, c
         str_add(out, "\n  no single change lowers it\n");
         return;
     }
-    str_add(out, "\n  single changes that lower it, the best of each kind\n          peak  in stage       step          L\n");
+    str_add(out, "\n  single changes that lower it, the best of each kind\n          peak  in "
+                 "stage       step          L\n");
     for (uint32_t n = 0; n < count; n++) {
         const struct pipeline_change *c = &list[n];
         if (seen >> c->kind & 1)
@@ -340,7 +359,8 @@ struct report {
     uint32_t count;
 };
 
-static int report_new(const struct pipeline *l, const struct pipe_plan *p, struct report *r, struct err *e)
+static int report_new(const struct pipeline *l, const struct pipe_plan *p, struct report *r,
+                      struct err *e)
 {
     *r = (struct report){.list = NULL};
     int rc = pipeline_peak_new(l, p, &r->peak, e);
@@ -359,7 +379,8 @@ static void report_release(struct report *r)
     pipeline_peak_release(&r->peak);
 }
 
-int pipeline_peak_write(const struct pipeline *l, const struct pipe_plan *p, uint32_t tops, struct str *out, struct err *e)
+int pipeline_peak_write(const struct pipeline *l, const struct pipe_plan *p, uint32_t tops,
+                        struct str *out, struct err *e)
 {
     struct report r;
     int rc = report_new(l, p, &r, e);
@@ -378,8 +399,9 @@ int pipeline_peak_write(const struct pipeline *l, const struct pipe_plan *p, uin
 
 static cJSON *stages_json(const struct pipeline_peak *k)
 {
-    static const char *const keys[TIMELINE_KINDS] = {"parameter_bytes", "gradient_bytes", "optimizer_bytes",
-                                                     "kept_bytes",      "working_bytes",  "buffer_bytes"};
+    static const char *const keys[TIMELINE_KINDS] = {"parameter_bytes", "gradient_bytes",
+                                                     "optimizer_bytes", "kept_bytes",
+                                                     "working_bytes",   "buffer_bytes"};
     cJSON *list = cJSON_CreateArray();
 
     for (uint32_t s = 0; s < k->stages; s++) {
@@ -393,7 +415,8 @@ static cJSON *stages_json(const struct pipeline_peak *k)
     return list;
 }
 
-static cJSON *change_json(const struct pipeline *l, const struct pipe_plan *p, const struct pipeline_change *c)
+static cJSON *change_json(const struct pipeline *l, const struct pipe_plan *p,
+                          const struct pipeline_change *c)
 {
     struct str words = {0};
     cJSON *o = cJSON_CreateObject();
@@ -408,7 +431,8 @@ static cJSON *change_json(const struct pipeline *l, const struct pipe_plan *p, c
     return o;
 }
 
-int pipeline_peak_json(const struct pipeline *l, const struct pipe_plan *p, cJSON **out, struct err *e)
+int pipeline_peak_json(const struct pipeline *l, const struct pipe_plan *p, cJSON **out,
+                       struct err *e)
 {
     struct report r;
     int rc = report_new(l, p, &r, e);
@@ -418,7 +442,8 @@ int pipeline_peak_json(const struct pipeline *l, const struct pipe_plan *p, cJSO
     *out = cJSON_CreateObject();
     cJSON_AddItemToObject(*out, "stages", stages_json(&r.peak));
     cJSON_AddNumberToObject(*out, "worst", r.peak.worst);
-    cJSON_AddItemToObject(*out, "change", r.count ? change_json(l, p, &r.list[0]) : cJSON_CreateNull());
+    cJSON_AddItemToObject(*out, "change",
+                          r.count ? change_json(l, p, &r.list[0]) : cJSON_CreateNull());
     report_release(&r);
     return 0;
 }

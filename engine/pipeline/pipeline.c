@@ -48,18 +48,23 @@ static int find_pins(struct pipeline *l, struct err *e)
 {
     for (uint32_t n = 0; n < l->options.pins; n++) {
         const struct pipeline_pin *pin = &l->options.pin[n];
-        l->pin_all[n] = (struct pipe_pin){pin->device, pin->place ? place_of(l, pin->place) : pin->position};
+        l->pin_all[n] =
+            (struct pipe_pin){pin->device, pin->place ? place_of(l, pin->place) : pin->position};
         if (!l->pin_all[n].pivot || l->pin_all[n].pivot >= l->all.points)
-            return err_set(e, ERR_INPUT, "no cut at \"%.80s\", expected a forward instruction or a share such as 25%%",
-                           pin->place ? pin->place : "the end");
+            return err_set(
+                e, ERR_INPUT,
+                "no cut at \"%.80s\", expected a forward instruction or a share such as 25%%",
+                pin->place ? pin->place : "the end");
         if (!pin->device || pin->device >= l->all.devices)
-            return err_set(e, ERR_INPUT, "a stage cannot be pinned to begin at device %u, expected 1 to %u", pin->device,
-                           l->all.devices - 1);
+            return err_set(e, ERR_INPUT,
+                           "a stage cannot be pinned to begin at device %u, expected 1 to %u",
+                           pin->device, l->all.devices - 1);
     }
     struct pipe_pins pins = pipeline_pins(l, &l->all);
-    return pipe_pins_are_valid(&l->all, &pins)
-               ? 0
-               : err_set(e, ERR_INFEASIBLE, "the pinned cuts contradict each other: devices and places must ascend together");
+    return pipe_pins_are_valid(&l->all, &pins) ? 0
+                                               : err_set(e, ERR_INFEASIBLE,
+                                                         "the pinned cuts contradict each other: "
+                                                         "devices and places must ascend together");
 }
 
 /* Puts the pinned cuts among those of `few`; there is room for all cuts there are. */
@@ -94,20 +99,23 @@ static int make_few(struct pipeline *l, struct err *e)
     return pipe_instance_coarsen(&l->all, l->cut, count, &l->few, e);
 }
 
-/* Every stage has a device and, of the points solvers choose from, one where a trainable variable is first used. */
+/* Every stage has a device and, of the points solvers choose from, one where a trainable variable
+ * is first used. */
 static int check_stages(const struct pipeline *l, struct err *e)
 {
     uint32_t most = 0;
 
     if (l->options.stages > l->few.devices)
-        return err_set(e, ERR_INFEASIBLE, "%u stages of %u devices, expected at most one a device", l->options.stages,
-                       l->few.devices);
+        return err_set(e, ERR_INFEASIBLE, "%u stages of %u devices, expected at most one a device",
+                       l->options.stages, l->few.devices);
     for (uint32_t p = 0; p < l->few.points; p++)
         most += l->few.variables[p + 1] > l->few.variables[p];
     if (l->options.stages > most)
         return err_set(e, ERR_INFEASIBLE,
-                       "%u stages, expected at most %u: each holds a trainable variable, and so many of the %u parts there "
-                       "are to choose from hold one", l->options.stages, most, l->few.points);
+                       "%u stages, expected at most %u: each holds a trainable variable, and so "
+                       "many of the %u parts there "
+                       "are to choose from hold one",
+                       l->options.stages, most, l->few.points);
     return 0;
 }
 
@@ -139,7 +147,10 @@ static int make_tables(struct pipeline *l, uint32_t micro_batches, struct err *e
 
 bool pipeline_instant(const struct pipeline *l, struct pipe_plan *out)
 {
-    struct pipe_goal goal = {.in = &l->few, .simulate = true, .stages = l->options.stages, .variables = true,
+    struct pipe_goal goal = {.in = &l->few,
+                             .simulate = true,
+                             .stages = l->options.stages,
+                             .variables = true,
                              .pins = pipeline_pins(l, &l->few)};
     struct pipe_descent best;
 
@@ -153,7 +164,8 @@ static double instant_ms(const struct pipeline *l)
 {
     struct pipe_plan plan;
 
-    return pipeline_instant(l, &plan) ? pipe_makespan(&l->few, &plan, l->options.schedule) : INFINITY;
+    return pipeline_instant(l, &plan) ? pipe_makespan(&l->few, &plan, l->options.schedule)
+                                      : INFINITY;
 }
 
 /* Powers of two that divide the batch, and the batch itself cut into single samples. */
@@ -189,12 +201,13 @@ static int complete_options(struct pipeline *l, struct err *e)
     if (!o->point_count)
         o->point_count = PIPELINE_POINTS;
     if (o->micro_batches && o->batch % o->micro_batches)
-        return err_set(e, ERR_INPUT, "a batch of %u cannot be cut into %u equal micro-batches", o->batch,
-                       o->micro_batches);
+        return err_set(e, ERR_INPUT, "a batch of %u cannot be cut into %u equal micro-batches",
+                       o->batch, o->micro_batches);
     return o->micro_batches ? 0 : choose_micro_batches(l, e);
 }
 
-int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out, struct err *e)
+int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out,
+                 struct err *e)
 {
     *out = (struct pipeline){.problem = p, .options = *o};
     int rc = order_new(p, &out->order, e);
@@ -217,7 +230,8 @@ void pipeline_release(struct pipeline *l)
 
 /* ---- plans ---- */
 
-void pipeline_price(const struct pipeline *l, const struct pipe_plan *plan, struct pipeline_plan *out)
+void pipeline_price(const struct pipeline *l, const struct pipe_plan *plan,
+                    struct pipeline_plan *out)
 {
     out->plan = *plan;
     out->length_ms = pipe_length(&l->all, plan);
@@ -278,7 +292,8 @@ void pipeline_layer(const struct pipeline *l, uint32_t point, char *out, size_t 
 /* ---- the plan to take ---- */
 
 /* The plan over points of `few`; false when a pivot is none of theirs. */
-static bool coarsen_plan(const struct pipeline *l, const struct pipe_plan *all, struct pipe_plan *few)
+static bool coarsen_plan(const struct pipeline *l, const struct pipe_plan *all,
+                         struct pipe_plan *few)
 {
     uint32_t at = 0;
 
@@ -294,9 +309,13 @@ static bool coarsen_plan(const struct pipeline *l, const struct pipe_plan *all, 
 }
 
 /* Down by the makespan, at most PIPELINE_DESCENT_MOST plans. */
-static struct pipe_descent descend(const struct pipeline *l, const struct pipe_instance *in, const struct pipe_plan *from)
+static struct pipe_descent descend(const struct pipeline *l, const struct pipe_instance *in,
+                                   const struct pipe_plan *from)
 {
-    struct pipe_goal goal = {.in = in, .simulate = true, .stages = l->options.stages, .variables = true,
+    struct pipe_goal goal = {.in = in,
+                             .simulate = true,
+                             .stages = l->options.stages,
+                             .variables = true,
                              .pins = pipeline_pins(l, in)};
     struct pipe_descent d;
 
@@ -330,7 +349,8 @@ int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, stru
 {
     struct pipe_pins pins = pipeline_pins(l, &l->few);
     struct pipe_exact_options o = {.stages = l->options.stages, .variables = true, .pins = pins};
-    struct pipe_goal goal = {.in = &l->few, .stages = l->options.stages, .variables = true, .pins = pins};
+    struct pipe_goal goal = {
+        .in = &l->few, .stages = l->options.stages, .variables = true, .pins = pins};
     struct pipe_descent instant;
     struct pipe_exact *x;
     bool done = false;

@@ -14,9 +14,9 @@
 
 enum { PIPELINE_POINTS = 128 }; /* points solvers choose from unless told otherwise */
 
-/* A cut a person holds: a stage begins at `device` with the forward operation named, or, as "25 %" or "25%",
- * at the cut nearest to that share of the forward computation (an instruction of an unrolled loop: its first trip).
- * The text is borrowed. */
+/* A cut a person holds: a stage begins at `device` with the forward operation named, or, as "25 %"
+ * or "25%", at the cut nearest to that share of the forward computation (an instruction of an
+ * unrolled loop: its first trip). The text is borrowed. */
 struct pipeline_pin {
     uint32_t device;
     const char *place; /* NULL: `position` in the forward order */
@@ -29,11 +29,11 @@ struct pipeline_options {
     uint32_t micro_batches; /* divides the batch; 0: the number with the shortest instant answer */
     uint32_t stages;        /* exactly; 0: any */
     enum pipe_schedule_kind schedule;
-    double overlap;         /* 0 .. 1; that of the problem unless read from a file */
+    double overlap;                        /* 0 .. 1; that of the problem unless read from a file */
     bool recompute, half_duplex, no_limit; /* no_limit: device memory does not matter */
-    double limit_bytes;     /* less than a device has; 0: what it has */
+    double limit_bytes;                    /* less than a device has; 0: what it has */
     enum profile_points points;
-    uint32_t point_count;   /* 0: PIPELINE_POINTS */
+    uint32_t point_count;                        /* 0: PIPELINE_POINTS */
     struct pipeline_pin pin[PIPELINE_PINS_MOST]; /* they hold in every plan found here */
     uint32_t pins;
 };
@@ -44,12 +44,13 @@ struct pipeline {
     struct order order;
     struct pipe_instance all; /* a point per forward operation */
     struct pipe_instance few; /* what solvers choose from */
-    uint32_t *cut;            /* [few.points + 1] where its cuts lie in `all`; pinned ones are among them */
+    uint32_t *cut; /* [few.points + 1] where its cuts lie in `all`; pinned ones are among them */
     struct pipe_pin pin_all[PIPELINE_PINS_MOST], pin_few[PIPELINE_PINS_MOST]; /* [options.pins] */
 };
 
-/* `p` must outlive it. ERR_INPUT when the batch cannot be cut so, or a pin's place is none; ERR_INFEASIBLE
- * when pins contradict each other, or there are fewer devices or parts with a trainable variable than stages; else as order_new, profile_new. */
+/* `p` must outlive it. ERR_INPUT when the batch cannot be cut so, or a pin's place is none;
+ * ERR_INFEASIBLE when pins contradict each other, or there are fewer devices or parts with a
+ * trainable variable than stages; else as order_new, profile_new. */
 int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out,
                  struct err *e) MUST_CHECK;
 void pipeline_release(struct pipeline *l);
@@ -63,13 +64,14 @@ struct pipeline_plan {
     double length_ms;                        /* L */
     double makespan_ms[PIPE_SCHEDULE_COUNT]; /* simulated */
     bool fits;                               /* every stage its devices */
-    double optimum_ms; /* smallest L over `few`; 0: not known */
-    bool certified;    /* that one is proven */
+    double optimum_ms;                       /* smallest L over `few`; 0: not known */
+    bool certified;                          /* that one is proven */
     char found_by[32];
     uint64_t seed;
 };
 /* Fills in all but optimum, found_by and seed. */
-void pipeline_price(const struct pipeline *l, const struct pipe_plan *plan, struct pipeline_plan *out);
+void pipeline_price(const struct pipeline *l, const struct pipe_plan *plan,
+                    struct pipeline_plan *out);
 /* The time of its schedule: what plans of other kinds call a step. */
 static inline double pipeline_step_ms(const struct pipeline *l, const struct pipeline_plan *p)
 {
@@ -87,14 +89,20 @@ struct pipeline_start {
     struct pipe_plan plan;
     const char *name;
 };
-enum { PIPELINE_DESCENT_MOST = 2000, PIPELINE_CANDIDATES_MOST = 100000, PIPELINE_TRANSITIONS_MOST = 40000000 };
+enum {
+    PIPELINE_DESCENT_MOST = 2000,
+    PIPELINE_CANDIDATES_MOST = 100000,
+    PIPELINE_TRANSITIONS_MOST = 40000000
+};
 bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *start, uint32_t count,
                      struct pipeline_plan *out);
 
 /* The smallest L over `few`, by dynamic programming, over all device cuts; past
- * PIPELINE_TRANSITIONS_MOST it is given up, and what is known by then is not certified; and the best of the paper's candidates, by trying all, up to
- * PIPELINE_CANDIDATES_MOST. Both over points of `few`. */
-int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e) MUST_CHECK;
+ * PIPELINE_TRANSITIONS_MOST it is given up, and what is known by then is not certified; and the
+ * best of the paper's candidates, by trying all, up to PIPELINE_CANDIDATES_MOST. Both over points
+ * of `few`. */
+int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out,
+                   struct err *e) MUST_CHECK;
 /* The instant answer, by simulated makespan: closed form and descent, over points of `few`. */
 bool pipeline_instant(const struct pipeline *l, struct pipe_plan *out);
 bool pipeline_best_candidate(const struct pipeline *l, struct pipe_plan *out, double *length_ms);

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const points_names[] = {[PROFILE_CHEAPEST] = "cheapest", [PROFILE_ALL] = "all", [PROFILE_EQUAL] = "equal"};
+static const char *const points_names[] = {
+    [PROFILE_CHEAPEST] = "cheapest", [PROFILE_ALL] = "all", [PROFILE_EQUAL] = "equal"};
 
 /* ---- writing ---- */
 
@@ -22,7 +23,8 @@ static void add_fingerprint(cJSON *o, uint64_t fingerprint)
 
 static void add_identity(const struct problem *p, cJSON *o)
 {
-    cJSON *model = cJSON_AddObjectToObject(o, "model"), *cluster = cJSON_AddObjectToObject(o, "cluster");
+    cJSON *model = cJSON_AddObjectToObject(o, "model"),
+          *cluster = cJSON_AddObjectToObject(o, "cluster");
 
     cJSON_AddStringToObject(model, "name", p->file->name);
     cJSON_AddNumberToObject(model, "instructions", p->file->count);
@@ -52,7 +54,8 @@ static void add_options(const struct pipeline_options *from, cJSON *to)
 
 static void add_cuts(const struct pipeline *l, const struct pipe_plan *p, cJSON *o)
 {
-    cJSON *devices = cJSON_AddArrayToObject(o, "device_cuts"), *pivots = cJSON_AddArrayToObject(o, "pivots");
+    cJSON *devices = cJSON_AddArrayToObject(o, "device_cuts"),
+          *pivots = cJSON_AddArrayToObject(o, "pivots");
 
     for (uint32_t s = 1; s < p->stages; s++) {
         uint32_t cut = p->pivot[s];
@@ -60,7 +63,8 @@ static void add_cuts(const struct pipeline *l, const struct pipe_plan *p, cJSON 
         cJSON_AddItemToArray(devices, cJSON_CreateNumber(p->device[s]));
         cJSON *pivot = cJSON_CreateObject();
         pipeline_layer(l, cut, layer, sizeof layer);
-        cJSON_AddStringToObject(pivot, "instruction", hlo_name(l->problem->m, l->all.instruction[cut]));
+        cJSON_AddStringToObject(pivot, "instruction",
+                                hlo_name(l->problem->m, l->all.instruction[cut]));
         cJSON_AddStringToObject(pivot, "layer", layer);
         cJSON_AddNumberToObject(pivot, "share", pipeline_share(l, cut));
         cJSON_AddNumberToObject(pivot, "position", cut);
@@ -115,7 +119,8 @@ cJSON *pipeline_json(const struct pipeline *l, const struct pipeline_plan *p)
     cJSON_AddStringToObject(o, "found_by", p->found_by);
     cJSON_AddStringToObject(o, "seed", seed);
     add_cuts(l, &p->plan, o);
-    cJSON *stages = cJSON_AddArrayToObject(o, "stages"), *transfers = cJSON_AddArrayToObject(o, "transfers");
+    cJSON *stages = cJSON_AddArrayToObject(o, "stages"),
+          *transfers = cJSON_AddArrayToObject(o, "transfers");
     for (uint32_t s = 0; s < p->plan.stages; s++) {
         struct pipe_stage stage = pipe_stage_of(&l->all, &p->plan, s);
         cJSON_AddItemToArray(stages, stage_json(&stage));
@@ -131,12 +136,15 @@ cJSON *pipeline_json(const struct pipeline *l, const struct pipeline_plan *p)
         cJSON_AddNumberToObject(makespan, pipe_schedule_names[k], p->makespan_ms[k]);
     cJSON_AddNumberToObject(o, "memory_bytes", pipeline_memory(l, p, NULL));
     cJSON_AddBoolToObject(o, "fits", p->fits);
-    cJSON_AddItemToObject(o, "optimum_L_ms", p->optimum_ms > 0 ? cJSON_CreateNumber(p->optimum_ms) : cJSON_CreateNull());
+    cJSON_AddItemToObject(o, "optimum_L_ms",
+                          p->optimum_ms > 0 ? cJSON_CreateNumber(p->optimum_ms)
+                                            : cJSON_CreateNull());
     cJSON_AddBoolToObject(o, "certified", p->certified);
     return o;
 }
 
-int pipeline_file_save(const struct pipeline *l, const struct pipeline_plan *p, const char *path, struct err *e)
+int pipeline_file_save(const struct pipeline *l, const struct pipeline_plan *p, const char *path,
+                       struct err *e)
 {
     cJSON *o = pipeline_json(l, p);
     char *text = cJSON_Print(o);
@@ -151,29 +159,54 @@ int pipeline_file_save(const struct pipeline *l, const struct pipeline_plan *p, 
 
 /* ---- reading ---- */
 
-static const struct json_field model_keys[] = {
-    {"name", JSON_TEXT, NULL}, {"instructions", JSON_WHOLE, NULL}, {"fingerprint", JSON_TEXT, NULL}, {0}};
-static const struct json_field cluster_keys[] = {
-    {"name", JSON_TEXT, NULL}, {"devices", JSON_WHOLE, NULL}, {"fingerprint", JSON_TEXT, NULL}, {0}};
+static const struct json_field model_keys[] = {{"name", JSON_TEXT, NULL},
+                                               {"instructions", JSON_WHOLE, NULL},
+                                               {"fingerprint", JSON_TEXT, NULL},
+                                               {0}};
+static const struct json_field cluster_keys[] = {{"name", JSON_TEXT, NULL},
+                                                 {"devices", JSON_WHOLE, NULL},
+                                                 {"fingerprint", JSON_TEXT, NULL},
+                                                 {0}};
 static const struct json_field option_keys[] = {
-    {"batch", JSON_WHOLE, NULL},      {"micro_batches", JSON_WHOLE, NULL}, {"stages", JSON_WHOLE, NULL},
-    {"schedule", JSON_TEXT, NULL},    {"overlap", JSON_NUMBER, NULL},      {"recompute", JSON_TRUTH, NULL},
-    {"half_duplex", JSON_TRUTH, NULL}, {"memory_limit", JSON_TRUTH, NULL}, {"points", JSON_TEXT, NULL},
-    {"point_count", JSON_WHOLE, NULL}, {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL}, {0}};
+    {"batch", JSON_WHOLE, NULL},
+    {"micro_batches", JSON_WHOLE, NULL},
+    {"stages", JSON_WHOLE, NULL},
+    {"schedule", JSON_TEXT, NULL},
+    {"overlap", JSON_NUMBER, NULL},
+    {"recompute", JSON_TRUTH, NULL},
+    {"half_duplex", JSON_TRUTH, NULL},
+    {"memory_limit", JSON_TRUTH, NULL},
+    {"points", JSON_TEXT, NULL},
+    {"point_count", JSON_WHOLE, NULL},
+    {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {0}};
 static const struct json_field pivot_keys[] = {{"instruction", JSON_TEXT, NULL},
                                                {"layer", JSON_TEXT, NULL},
                                                {"share", JSON_NUMBER, NULL},
                                                {"position", JSON_WHOLE, NULL},
                                                {0}};
-static const struct json_field stage_keys[] = {
-    {"devices", JSON_WHOLE, NULL},         {"instructions", JSON_WHOLE, NULL}, {"variables", JSON_WHOLE, NULL},
-    {"in_flight", JSON_WHOLE, NULL},       {"forward_ms", JSON_NUMBER, NULL},  {"backward_ms", JSON_NUMBER, NULL},
-    {"allreduce_ms", JSON_NUMBER, NULL},   {"sync_ms", JSON_NUMBER, NULL},     {"update_ms", JSON_NUMBER, NULL},
-    {"gradient_bytes", JSON_NUMBER, NULL}, {"state_bytes", JSON_NUMBER, NULL}, {"stash_bytes", JSON_NUMBER, NULL},
-    {"temporary_bytes", JSON_NUMBER, NULL}, {"memory_bytes", JSON_NUMBER, NULL}, {0}};
-static const struct json_field transfer_keys[] = {
-    {"forward_bytes", JSON_NUMBER, NULL}, {"backward_bytes", JSON_NUMBER, NULL}, {"once_bytes", JSON_NUMBER, NULL},
-    {"forward_ms", JSON_NUMBER, NULL},    {"backward_ms", JSON_NUMBER, NULL},    {"once_ms", JSON_NUMBER, NULL}, {0}};
+static const struct json_field stage_keys[] = {{"devices", JSON_WHOLE, NULL},
+                                               {"instructions", JSON_WHOLE, NULL},
+                                               {"variables", JSON_WHOLE, NULL},
+                                               {"in_flight", JSON_WHOLE, NULL},
+                                               {"forward_ms", JSON_NUMBER, NULL},
+                                               {"backward_ms", JSON_NUMBER, NULL},
+                                               {"allreduce_ms", JSON_NUMBER, NULL},
+                                               {"sync_ms", JSON_NUMBER, NULL},
+                                               {"update_ms", JSON_NUMBER, NULL},
+                                               {"gradient_bytes", JSON_NUMBER, NULL},
+                                               {"state_bytes", JSON_NUMBER, NULL},
+                                               {"stash_bytes", JSON_NUMBER, NULL},
+                                               {"temporary_bytes", JSON_NUMBER, NULL},
+                                               {"memory_bytes", JSON_NUMBER, NULL},
+                                               {0}};
+static const struct json_field transfer_keys[] = {{"forward_bytes", JSON_NUMBER, NULL},
+                                                  {"backward_bytes", JSON_NUMBER, NULL},
+                                                  {"once_bytes", JSON_NUMBER, NULL},
+                                                  {"forward_ms", JSON_NUMBER, NULL},
+                                                  {"backward_ms", JSON_NUMBER, NULL},
+                                                  {"once_ms", JSON_NUMBER, NULL},
+                                                  {0}};
 static const struct json_field makespan_keys[] = {
     {"eager", JSON_NUMBER, NULL}, {"1f1b", JSON_NUMBER, NULL}, {"gpipe", JSON_NUMBER, NULL}, {0}};
 static const struct json_field plan_keys[] = {
@@ -199,7 +232,8 @@ static const struct json_field plan_keys[] = {
     {0},
 };
 
-static int check_fingerprint(const cJSON *root, const char *key, const char *here, uint64_t fingerprint, struct err *e)
+static int check_fingerprint(const cJSON *root, const char *key, const char *here,
+                             uint64_t fingerprint, struct err *e)
 {
     uint64_t there;
     int rc = json_fingerprint(root, key, &there, e);
@@ -218,13 +252,15 @@ static int whole_option(const cJSON *o, const char *key, uint32_t *out, struct e
     return n <= UINT32_MAX ? 0 : err_set(e, ERR_INPUT, "options.%s: %g is too large", key, n);
 }
 
-static int word_option(const cJSON *o, const char *key, const char *const *words, int count, int *out, struct err *e)
+static int word_option(const cJSON *o, const char *key, const char *const *words, int count,
+                       int *out, struct err *e)
 {
     for (*out = 0; *out < count; ++*out) {
         if (!strcmp(words[*out], json_text(o, key)))
             return 0;
     }
-    return err_set(e, ERR_INPUT, "options.%s: \"%.40s\" is none of those known", key, json_text(o, key));
+    return err_set(e, ERR_INPUT, "options.%s: \"%.40s\" is none of those known", key,
+                   json_text(o, key));
 }
 
 static int read_options(const cJSON *root, struct pipeline_options *out, struct err *e)
@@ -240,7 +276,8 @@ static int read_options(const cJSON *root, struct pipeline_options *out, struct 
     if (!rc)
         rc = whole_option(o, "point_count", &out->point_count, e);
     if (!rc && (!out->batch || !out->micro_batches || !out->point_count))
-        rc = err_set(e, ERR_INPUT, "options.batch, micro_batches, point_count: expected at least 1");
+        rc =
+            err_set(e, ERR_INPUT, "options.batch, micro_batches, point_count: expected at least 1");
     if (!rc)
         rc = word_option(o, "schedule", pipe_schedule_names, PIPE_SCHEDULE_COUNT, &schedule, e);
     if (!rc)
@@ -256,36 +293,40 @@ static int read_options(const cJSON *root, struct pipeline_options *out, struct 
     const cJSON *limit = json_get(o, "memory_limit_bytes");
     out->limit_bytes = limit ? limit->valuedouble : 0;
     return limit && !(out->limit_bytes > 0)
-               ? err_set(e, ERR_INPUT, "options.memory_limit_bytes: %g, expected a size", out->limit_bytes)
+               ? err_set(e, ERR_INPUT, "options.memory_limit_bytes: %g, expected a size",
+                         out->limit_bytes)
                : 0;
 }
 
-static int read_cuts(const struct pipeline *l, const cJSON *root, struct pipe_plan *out, struct err *e)
+static int read_cuts(const struct pipeline *l, const cJSON *root, struct pipe_plan *out,
+                     struct err *e)
 {
     const cJSON *devices = json_get(root, "device_cuts"), *pivots = json_get(root, "pivots"), *item;
     int count = cJSON_GetArraySize(pivots);
     uint32_t s = 1;
 
     if (cJSON_GetArraySize(devices) != count || count >= PIPE_STAGES_MOST)
-        return err_set(e, ERR_INPUT, "pivots: %d, expected as many as device_cuts and less than %d", count,
-                       PIPE_STAGES_MOST);
+        return err_set(e, ERR_INPUT, "pivots: %d, expected as many as device_cuts and less than %d",
+                       count, PIPE_STAGES_MOST);
     *out = pipe_plan_whole(&l->all);
     out->stages = (uint32_t)count + 1;
     out->device[count + 1] = l->all.devices;
     out->pivot[count + 1] = l->all.points;
-    cJSON_ArrayForEach(item, devices)
-        out->device[s++] = (uint32_t)fmin(item->valuedouble, UINT32_MAX);
+    cJSON_ArrayForEach(item, devices) out->device[s++] =
+        (uint32_t)fmin(item->valuedouble, UINT32_MAX);
     s = 1;
     cJSON_ArrayForEach(item, pivots)
     {
         uint32_t at = (uint32_t)fmin(json_number(item, "position"), UINT32_MAX);
-        if (at >= l->all.points || strcmp(hlo_name(l->problem->m, l->all.instruction[at]), json_text(item, "instruction")))
-            return err_set(e, ERR_INPUT, "pivots[%u]: position %u of the forward pass is not %.80s", s - 1, at,
-                           json_text(item, "instruction"));
+        if (at >= l->all.points ||
+            strcmp(hlo_name(l->problem->m, l->all.instruction[at]), json_text(item, "instruction")))
+            return err_set(e, ERR_INPUT, "pivots[%u]: position %u of the forward pass is not %.80s",
+                           s - 1, at, json_text(item, "instruction"));
         out->pivot[s++] = at;
     }
     if (!pipe_plan_is_valid(&l->all, out))
-        return err_set(e, ERR_INPUT, "device_cuts and pivots must ascend, within %u devices and %u positions",
+        return err_set(e, ERR_INPUT,
+                       "device_cuts and pivots must ascend, within %u devices and %u positions",
                        l->all.devices, l->all.points);
     return 0;
 }
@@ -298,13 +339,15 @@ static int read_rest(const cJSON *root, struct pipeline_plan *out, struct err *e
         rc = json_seed(root, "seed", &out->seed, e);
     if (rc)
         return rc;
-    out->optimum_ms = cJSON_IsNumber(json_get(root, "optimum_L_ms")) ? fmax(0, json_number(root, "optimum_L_ms")) : 0;
+    out->optimum_ms = cJSON_IsNumber(json_get(root, "optimum_L_ms"))
+                          ? fmax(0, json_number(root, "optimum_L_ms"))
+                          : 0;
     out->certified = cJSON_IsTrue(json_get(root, "certified"));
     return 0;
 }
 
-int pipeline_file_parse(const struct problem *p, const char *text, size_t size, struct pipeline *out,
-                        struct pipeline_plan *plan, struct err *e)
+int pipeline_file_parse(const struct problem *p, const char *text, size_t size,
+                        struct pipeline *out, struct pipeline_plan *plan, struct err *e)
 {
     struct pipeline_options options = {0};
     struct pipe_plan cuts;
@@ -316,7 +359,8 @@ int pipeline_file_parse(const struct problem *p, const char *text, size_t size, 
         return rc;
     rc = check_fingerprint(root, "model", p->file->name, p->model_fingerprint, e);
     if (!rc)
-        rc = check_fingerprint(root, "cluster", p->cluster.name, cluster_fingerprint(&p->cluster), e);
+        rc = check_fingerprint(root, "cluster", p->cluster.name, cluster_fingerprint(&p->cluster),
+                               e);
     if (!rc)
         rc = read_options(root, &options, e);
     if (!rc)
@@ -334,8 +378,8 @@ int pipeline_file_parse(const struct problem *p, const char *text, size_t size, 
     return rc;
 }
 
-int pipeline_file_load(const struct problem *p, const char *path, struct pipeline *out, struct pipeline_plan *plan,
-                       struct err *e)
+int pipeline_file_load(const struct problem *p, const char *path, struct pipeline *out,
+                       struct pipeline_plan *plan, struct err *e)
 {
     struct str text = {0};
     int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
@@ -364,10 +408,12 @@ int pipeline_file_devices(const char *path, uint32_t *devices, struct err *e)
     cJSON *root = NULL;
     int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
 
-    if (!rc && json_document(text.text ? text.text : "", text.size, PIPELINE_SCHEMA, plan_keys, &root, e))
+    if (!rc &&
+        json_document(text.text ? text.text : "", text.size, PIPELINE_SCHEMA, plan_keys, &root, e))
         rc = err_in_file(e, path);
     if (!rc)
-        *devices = (uint32_t)fmin(json_number(json_get(root, "cluster"), "devices"), CLUSTER_DEVICES_MOST);
+        *devices =
+            (uint32_t)fmin(json_number(json_get(root, "cluster"), "devices"), CLUSTER_DEVICES_MOST);
     cJSON_Delete(root);
     str_release(&text);
     return rc;

@@ -9,15 +9,15 @@ struct maker {
     const struct problem *p;
     struct pipe_instance *in;
     struct err *e;
-    double samples;    /* of a micro-batch, over the batch of the file */
-    double *state;     /* [roles.param_count] bytes of optimizer state of each variable */
-    uint32_t *spot;    /* scratch: positions of the uses of one variable */
+    double samples; /* of a micro-batch, over the batch of the file */
+    double *state;  /* [roles.param_count] bytes of optimizer state of each variable */
+    uint32_t *spot; /* scratch: positions of the uses of one variable */
     size_t spot_room;
     struct tied *tied; /* variables used far apart */
     size_t tied_count, tied_room;
     uint32_t *use_pool;
     size_t use_count, use_room;
-    double *once;      /* [points + 2] bytes of variables sent over cuts: differences */
+    double *once; /* [points + 2] bytes of variables sent over cuts: differences */
 };
 
 struct tied {
@@ -81,7 +81,8 @@ static int find_state(struct maker *k)
     }
     for (uint32_t n = 0; n < roles->param_count && variables > 0; n++) {
         if (roles->params[n].role == HLO_ROLE_VARIABLE)
-            k->state[n] += lost * (double)hlo_value_shape(k->p->m, roles->params[n].value)->bytes / variables;
+            k->state[n] +=
+                lost * (double)hlo_value_shape(k->p->m, roles->params[n].value)->bytes / variables;
     }
     return 0;
 }
@@ -112,7 +113,8 @@ static int add_tied(struct maker *k, uint32_t count, const struct tied *t)
 {
     for (size_t n = 0; n < k->tied_count; n++) {
         struct tied *same = &k->tied[n];
-        if (same->use_count != count || memcmp(k->use_pool + same->uses, k->spot, count * sizeof *k->spot))
+        if (same->use_count != count ||
+            memcmp(k->use_pool + same->uses, k->spot, count * sizeof *k->spot))
             continue;
         same->parameter += t->parameter;
         same->gradient += t->gradient;
@@ -120,7 +122,8 @@ static int add_tied(struct maker *k, uint32_t count, const struct tied *t)
         same->update += t->update;
         return 0;
     }
-    if (!mem_grow(&k->tied, &k->tied_room, k->tied_count, 1) || !mem_grow(&k->use_pool, &k->use_room, k->use_count, count))
+    if (!mem_grow(&k->tied, &k->tied_room, k->tied_count, 1) ||
+        !mem_grow(&k->use_pool, &k->use_room, k->use_count, count))
         return no_memory(k->e);
     k->tied[k->tied_count] = *t;
     k->tied[k->tied_count].uses = (uint32_t)k->use_count;
@@ -155,9 +158,13 @@ static int add_variable(struct maker *k, uint32_t value, double forward_ms)
 {
     const struct unroll_value *v = &k->u->values[value];
     const struct hlo_param_role *r = &k->p->roles.params[v->param];
-    double whole = (double)hlo_value_shape(k->p->m, r->value)->bytes, part = whole > 0 ? v->bytes / whole : 0;
+    double whole = (double)hlo_value_shape(k->p->m, r->value)->bytes,
+           part = whole > 0 ? v->bytes / whole : 0;
     bool trained = r->role == HLO_ROLE_VARIABLE;
-    double gradient = !trained ? 0 : r->gradient != HLO_NONE ? (double)hlo_value_shape(k->p->m, r->gradient)->bytes : whole;
+    double gradient = !trained ? 0
+                      : r->gradient != HLO_NONE
+                          ? (double)hlo_value_shape(k->p->m, r->gradient)->bytes
+                          : whole;
     struct tied t = {.parameter = v->bytes, .gradient = gradient * part};
     uint32_t uses;
     int rc = find_uses(k, value, &uses);
@@ -207,9 +214,12 @@ static int add_ties(struct maker *k)
             send_once(k, t, k->use_pool + t->uses, t->use_count);
             continue;
         }
-        struct pipe_tie tie = {.uses = k->use_pool + t->uses, .use_count = t->use_count,
-                               .parameter_bytes = t->parameter, .gradient_bytes = t->gradient,
-                               .state_bytes = t->state, .update_ms = t->update};
+        struct pipe_tie tie = {.uses = k->use_pool + t->uses,
+                               .use_count = t->use_count,
+                               .parameter_bytes = t->parameter,
+                               .gradient_bytes = t->gradient,
+                               .state_bytes = t->state,
+                               .update_ms = t->update};
         rc = pipe_instance_tie(k->in, &tie, k->e);
     }
     return rc;
@@ -276,7 +286,8 @@ static int add_stash(struct maker *k)
         return no_memory(k->e);
     for (uint32_t v = 0; v < k->u->value_count; v++) {
         const struct unroll_value *value = &k->u->values[v];
-        bool made_forward = value->op != UNROLL_NONE && !k->u->ops[value->op].is_backward && value->is_stored;
+        bool made_forward =
+            value->op != UNROLL_NONE && !k->u->ops[value->op].is_backward && value->is_stored;
         if (need[v] && (made_forward || is_input(k, value)))
             k->in->stash_bytes[need[v]] += bytes_of(k, value);
     }
@@ -284,7 +295,8 @@ static int add_stash(struct maker *k)
     return 0;
 }
 
-/* Stored values of the backward pass by the positions over which they live: differences, then sums. */
+/* Stored values of the backward pass by the positions over which they live: differences, then sums.
+ */
 static int add_temporaries(struct maker *k)
 {
     uint8_t *gradient = order_gradients(k->o);
@@ -292,7 +304,8 @@ static int add_temporaries(struct maker *k)
 
     for (uint32_t v = 0; gradient && live && v < k->u->value_count; v++) {
         const struct unroll_value *value = &k->u->values[v];
-        if (value->op == UNROLL_NONE || !k->u->ops[value->op].is_backward || !value->is_stored || gradient[v] == ORDER_VARIABLE)
+        if (value->op == UNROLL_NONE || !k->u->ops[value->op].is_backward || !value->is_stored ||
+            gradient[v] == ORDER_VARIABLE)
             continue;
         uint32_t made = k->o->position[value->op], last = made;
         for (uint32_t n = k->o->user_base[v]; n < k->o->user_base[v + 1]; n++) {
@@ -350,7 +363,8 @@ static int fill(struct maker *k)
     return rc ? rc : add_cuts(k);
 }
 
-int profile_new(const struct order *o, const struct pipe_options *options, struct pipe_instance *out, struct err *e)
+int profile_new(const struct order *o, const struct pipe_options *options,
+                struct pipe_instance *out, struct err *e)
 {
     struct maker k = {.o = o, .u = &o->steps, .p = o->steps.problem, .in = out, .e = e};
     int rc = pipe_instance_new(out, o->count, &k.p->cluster, options, e);
@@ -390,7 +404,8 @@ static uint32_t equal_parts(const struct pipe_instance *in, uint32_t n, uint32_t
 
 /* Drops cuts that leave less than a quarter of a part at either end of the pass: a stage that only
  * spreads a bias is none. Returns the count of points. */
-static uint32_t drop_slivers(const struct pipe_instance *in, uint32_t parts, uint32_t *cut, uint32_t count)
+static uint32_t drop_slivers(const struct pipe_instance *in, uint32_t parts, uint32_t *cut,
+                             uint32_t count)
 {
     const double *sum = in->forward_ms[0];
     double least = sum[in->points] / (4.0 * parts);
@@ -404,7 +419,8 @@ static uint32_t drop_slivers(const struct pipe_instance *in, uint32_t parts, uin
     return kept;
 }
 
-uint32_t profile_cuts(const struct pipe_instance *in, enum profile_points kind, uint32_t n, uint32_t *cut)
+uint32_t profile_cuts(const struct pipe_instance *in, enum profile_points kind, uint32_t n,
+                      uint32_t *cut)
 {
     if (kind == PROFILE_CHEAPEST && n < in->points)
         return drop_slivers(in, n, cut, pipe_instance_cheapest(in, n, cut));

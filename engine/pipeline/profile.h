@@ -12,7 +12,8 @@
  *   state      parameters, their gradients, their optimizer state, as large as the file has them
  *   stash      stored forward values that the backward pass needs, at the last place where it needs
  *              them: what arrives over a cut is kept behind it
- *   temporary  stored values of the backward pass that are alive there, gradients of variables apart
+ *   temporary  stored values of the backward pass that are alive there, gradients of variables
+ * apart
  *
  * Variables used far apart (more than PROFILE_TIE_SHARE of the forward time between first and last
  * use) are ties; those with the same uses are one; past PIPE_TIES_MOST the largest. A cut between
@@ -27,8 +28,8 @@
 
 /* On the cluster of the problem. `out` is finished; it keeps nothing of `o`. Errors as
  * pipe_instance_new. O(operations x devices x types). */
-int profile_new(const struct order *o, const struct pipe_options *options, struct pipe_instance *out,
-                struct err *e) MUST_CHECK;
+int profile_new(const struct order *o, const struct pipe_options *options,
+                struct pipe_instance *out, struct err *e) MUST_CHECK;
 
 /* Which cuts a solver may choose from. */
 enum profile_points {
@@ -36,8 +37,9 @@ enum profile_points {
     PROFILE_ALL,      /* between any two forward operations */
     PROFILE_EQUAL,    /* between N parts of equal compute */
 };
-/* Fills cut[.. N + 1] for pipe_instance_coarsen (cut[.. points + 1] for PROFILE_ALL) and returns the
- * count of points. */
-uint32_t profile_cuts(const struct pipe_instance *in, enum profile_points kind, uint32_t n, uint32_t *cut);
+/* Fills cut[.. N + 1] for pipe_instance_coarsen (cut[.. points + 1] for PROFILE_ALL) and returns
+ * the count of points. */
+uint32_t profile_cuts(const struct pipe_instance *in, enum profile_points kind, uint32_t n,
+                      uint32_t *cut);
 
 #endif

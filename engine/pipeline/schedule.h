@@ -37,8 +37,8 @@ int pipe_schedule_make(const struct pipe_instance *in, const struct pipe_plan *p
                        struct err *e) MUST_CHECK;
 void pipe_schedule_free(struct pipe_schedule *s);
 
-/* The makespan alone: the same figure, bit for bit. O(tasks), on half-duplex links O(tasks x nodes).
- * INFINITY past PIPE_TASKS_MOST, or when memory for it is lacking. */
+/* The makespan alone: the same figure, bit for bit. O(tasks), on half-duplex links O(tasks x
+ * nodes). INFINITY past PIPE_TASKS_MOST, or when memory for it is lacking. */
 double pipe_makespan(const struct pipe_instance *in, const struct pipe_plan *p,
                      enum pipe_schedule_kind kind);
 double pipe_nodes_makespan(const struct pipe_node *node, uint32_t count,

@@ -3,13 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-const char *const timeline_kind_names[TIMELINE_KINDS] = {"parameters",       "gradients",      "optimizer state",
-                                                         "kept activations", "working memory", "transfer buffers"};
+const char *const timeline_kind_names[TIMELINE_KINDS] = {"parameters",      "gradients",
+                                                         "optimizer state", "kept activations",
+                                                         "working memory",  "transfer buffers"};
 
 /* ---- a stage ---- */
 
 /* Part of each pass that is over when a step ends; by count where the pass takes no time. */
-static void fill_shares(struct timeline *t, const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
+static void fill_shares(struct timeline *t, const struct pipe_instance *in, uint32_t i, uint32_t j,
+                        uint32_t a, uint32_t b)
 {
     uint32_t n = j - i, again = t->lifetimes.steps - 2 * n;
     double forward = pipe_forward_ms(in, i, j, a, b);
@@ -27,14 +29,15 @@ static void fill_shares(struct timeline *t, const struct pipe_instance *in, uint
     }
 }
 
-int timeline_new(const struct order *o, const struct pipe_instance *in, const struct pipe_plan *p, uint32_t stage,
-                 struct timeline *out, struct err *e)
+int timeline_new(const struct order *o, const struct pipe_instance *in, const struct pipe_plan *p,
+                 uint32_t stage, struct timeline *out, struct err *e)
 {
     struct pipe_stage s = pipe_stage_of(in, p, stage);
     int rc;
 
     *out = (struct timeline){.order = o, .stage = stage, .first_point = s.first_point};
-    rc = lifetimes_new(o, in, s.first_point, s.end_point, s.end_device - s.first_device, &out->lifetimes, e);
+    rc = lifetimes_new(o, in, s.first_point, s.end_point, s.end_device - s.first_device,
+                       &out->lifetimes, e);
     if (rc)
         return rc;
     out->share = mem_try(out->lifetimes.steps, sizeof *out->share);
@@ -45,7 +48,8 @@ int timeline_new(const struct order *o, const struct pipe_instance *in, const st
     fill_shares(out, in, s.first_point, s.end_point, s.first_device, s.end_device);
     out->constant[TIMELINE_PARAMETERS] = s.parameter_bytes;
     out->constant[TIMELINE_GRADIENTS] = s.gradient_bytes;
-    out->constant[TIMELINE_OPTIMIZER] = fmax(0, s.state_bytes - s.parameter_bytes - s.gradient_bytes);
+    out->constant[TIMELINE_OPTIMIZER] =
+        fmax(0, s.state_bytes - s.parameter_bytes - s.gradient_bytes);
     out->constant[TIMELINE_KEPT] = in->once_bytes[s.first_point];
     return 0;
 }
@@ -114,10 +118,12 @@ static void add_edges(struct player *y, const struct pipe_task *t)
             add_edge(y, t->end_ms, 1, BUFFER_GRADIENT_OUT);
     } else if (t->node + 1 == own) {
         bool forward = t->kind == PIPE_FORWARD;
-        add_edge(y, forward ? t->start_ms : t->end_ms, forward ? 1 : -1, forward ? BUFFER_IN : BUFFER_GRADIENT_OUT);
+        add_edge(y, forward ? t->start_ms : t->end_ms, forward ? 1 : -1,
+                 forward ? BUFFER_IN : BUFFER_GRADIENT_OUT);
     } else if (t->node == own + 1) {
         bool forward = t->kind == PIPE_FORWARD;
-        add_edge(y, forward ? t->end_ms : t->start_ms, forward ? -1 : 1, forward ? BUFFER_OUT : BUFFER_GRADIENT_IN);
+        add_edge(y, forward ? t->end_ms : t->start_ms, forward ? -1 : 1,
+                 forward ? BUFFER_OUT : BUFFER_GRADIENT_IN);
     }
 }
 
@@ -145,7 +151,8 @@ static void show(struct player *y, double start, double end)
 static void play_pass(struct player *y, const struct pipe_task *t)
 {
     const struct lifetimes *l = &y->timeline->lifetimes;
-    uint32_t first = t->kind == PIPE_FORWARD ? 0 : l->points, end = t->kind == PIPE_FORWARD ? l->points : l->steps;
+    uint32_t first = t->kind == PIPE_FORWARD ? 0 : l->points,
+             end = t->kind == PIPE_FORWARD ? l->points : l->steps;
     double start = t->start_ms, took = t->end_ms - t->start_ms;
 
     y->now.micro_batch = t->micro_batch;
@@ -159,12 +166,14 @@ static void play_pass(struct player *y, const struct pipe_task *t)
     y->now.step = TIMELINE_IDLE;
 }
 
-/* All moments from 0 to the makespan in order; the schedule is one of the plan. `see` may not keep the
- * moment. O(M x steps). */
+/* All moments from 0 to the makespan in order; the schedule is one of the plan. `see` may not keep
+ * the moment. O(M x steps). */
 static int timeline_play(const struct timeline *t, const struct pipe_schedule *s,
-                         void (*see)(void *context, const struct timeline_moment *m), void *context, struct err *e)
+                         void (*see)(void *context, const struct timeline_moment *m), void *context,
+                         struct err *e)
 {
-    struct player y = {.timeline = t, .schedule = s, .see = see, .context = context, .now.step = TIMELINE_IDLE};
+    struct player y = {
+        .timeline = t, .schedule = s, .see = see, .context = context, .now.step = TIMELINE_IDLE};
     double at = 0;
 
     y.edge = mem_try((size_t)10 * s->micro_batches + 1, sizeof *y.edge);
@@ -189,7 +198,8 @@ static int timeline_play(const struct timeline *t, const struct pipe_schedule *s
 }
 
 /* Bytes of each kind at a moment; returns their sum. */
-static double timeline_bytes(const struct timeline *t, const struct timeline_moment *m, double out[TIMELINE_KINDS])
+static double timeline_bytes(const struct timeline *t, const struct timeline_moment *m,
+                             double out[TIMELINE_KINDS])
 {
     const struct lifetimes *l = &t->lifetimes;
     double total = 0;
@@ -226,7 +236,8 @@ static void see_peak(void *context, const struct timeline_moment *m)
     memcpy(s->peak->bytes, bytes, sizeof bytes);
 }
 
-int timeline_find_peak(const struct timeline *t, const struct pipe_schedule *s, struct timeline_peak *out, struct err *e)
+int timeline_find_peak(const struct timeline *t, const struct pipe_schedule *s,
+                       struct timeline_peak *out, struct err *e)
 {
     struct peak_search search = {t, out};
 
@@ -239,7 +250,7 @@ struct column_fill {
     double (*rows)[TIMELINE_KINDS];
     double *total; /* [columns] */
     uint32_t columns;
-    double ms;     /* of a column */
+    double ms; /* of a column */
 };
 
 static void see_columns(void *context, const struct timeline_moment *m)
@@ -259,7 +270,8 @@ static void see_columns(void *context, const struct timeline_moment *m)
 int timeline_columns(const struct timeline *t, const struct pipe_schedule *s, uint32_t columns,
                      double (*rows)[TIMELINE_KINDS], struct err *e)
 {
-    struct column_fill fill = {.timeline = t, .rows = rows, .columns = columns, .ms = s->makespan_ms / columns};
+    struct column_fill fill = {
+        .timeline = t, .rows = rows, .columns = columns, .ms = s->makespan_ms / columns};
 
     fill.total = mem_try(columns, sizeof *fill.total);
     if (!fill.total)
@@ -290,9 +302,11 @@ static uint16_t opcode_of(const struct timeline *t, uint32_t value)
     return op == UNROLL_NONE ? HLO_OP_PARAMETER : hlo_at(u->problem->m, u->ops[op].id)->opcode;
 }
 
-static bool is_alike(const struct timeline *t, const struct timeline_top *group, const struct timeline_top *one)
+static bool is_alike(const struct timeline *t, const struct timeline_top *group,
+                     const struct timeline_top *one)
 {
-    return group->kept == one->kept && group->copies == one->copies && group->bytes == group->alike * one->bytes &&
+    return group->kept == one->kept && group->copies == one->copies &&
+           group->bytes == group->alike * one->bytes &&
            opcode_of(t, group->value) == opcode_of(t, one->value);
 }
 
@@ -305,7 +319,8 @@ static int largest_first(const void *x, const void *y)
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
-uint32_t timeline_tops(const struct timeline *t, const struct timeline_moment *m, struct timeline_top *out, uint32_t room)
+uint32_t timeline_tops(const struct timeline *t, const struct timeline_moment *m,
+                       struct timeline_top *out, uint32_t room)
 {
     struct timeline_top *group = NULL;
     size_t group_room = 0;

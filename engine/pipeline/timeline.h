@@ -5,10 +5,10 @@
  *     what crosses the cut before it once a step    all the time, as kept
  *     every micro-batch between its passes      what is kept for the backward pass (lifetimes.h)
  *     the micro-batch of the running pass       what lives at the step the pass is at
- *     messages    on their way in from the beginning of their transfer until their pass begins, on their
- *                 way out from the end of their pass to the end of their transfer
- * A pass goes through its steps in proportion to their times. Formula and searches count less exactly and
- * mostly more: every micro-batch in flight in full, what arrives twice, no buffers (pipe_stage_memory). */
+ *     messages    on their way in from the beginning of their transfer until their pass begins, on
+ * their way out from the end of their pass to the end of their transfer A pass goes through its
+ * steps in proportion to their times. Formula and searches count less exactly and mostly more:
+ * every micro-batch in flight in full, what arrives twice, no buffers (pipe_stage_memory). */
 #ifndef AUTOMAP_ENGINE_PIPELINE_TIMELINE_H
 #define AUTOMAP_ENGINE_PIPELINE_TIMELINE_H
 
@@ -37,15 +37,16 @@ struct timeline {
 /* A stretch of time in which nothing changes. */
 struct timeline_moment {
     double start_ms, end_ms;
-    uint32_t micro_batch, step; /* of the running pass; TIMELINE_IDLE: none runs */
-    uint32_t resting;           /* micro-batches between their passes */
+    uint32_t micro_batch, step;          /* of the running pass; TIMELINE_IDLE: none runs */
+    uint32_t resting;                    /* micro-batches between their passes */
     uint32_t waiting[LIFETIMES_BUFFERS]; /* messages in each buffer */
 };
 #define TIMELINE_IDLE UINT32_MAX
 
-/* Of a stage of a plan over the points of the order, which must outlive it. O(operations + values). */
-int timeline_new(const struct order *o, const struct pipe_instance *in, const struct pipe_plan *p, uint32_t stage,
-                 struct timeline *out, struct err *e) MUST_CHECK;
+/* Of a stage of a plan over the points of the order, which must outlive it. O(operations + values).
+ */
+int timeline_new(const struct order *o, const struct pipe_instance *in, const struct pipe_plan *p,
+                 uint32_t stage, struct timeline *out, struct err *e) MUST_CHECK;
 void timeline_release(struct timeline *t);
 
 /* The first moment with most bytes. */
@@ -53,22 +54,23 @@ struct timeline_peak {
     struct timeline_moment at;
     double bytes[TIMELINE_KINDS], total;
 };
-int timeline_find_peak(const struct timeline *t, const struct pipe_schedule *s, struct timeline_peak *out,
-                       struct err *e) MUST_CHECK;
+int timeline_find_peak(const struct timeline *t, const struct pipe_schedule *s,
+                       struct timeline_peak *out, struct err *e) MUST_CHECK;
 
 /* The makespan in `columns` equal parts: of each the moment with most bytes, by kind. */
 int timeline_columns(const struct timeline *t, const struct pipe_schedule *s, uint32_t columns,
                      double (*rows)[TIMELINE_KINDS], struct err *e) MUST_CHECK;
 
-/* The largest values held at a moment, at most `room`, largest first. Values that the same kind of operation
- * makes, as large and as often held, are one: layers look alike. Returns how many. */
+/* The largest values held at a moment, at most `room`, largest first. Values that the same kind of
+ * operation makes, as large and as often held, are one: layers look alike. Returns how many. */
 struct timeline_top {
     uint32_t value;  /* of order->steps: the first of them */
     uint32_t alike;  /* how many */
     uint32_t copies; /* of each: micro-batches and messages that hold one */
     bool kept;
-    double bytes;    /* of all copies of all */
+    double bytes; /* of all copies of all */
 };
-uint32_t timeline_tops(const struct timeline *t, const struct timeline_moment *m, struct timeline_top *out, uint32_t room);
+uint32_t timeline_tops(const struct timeline *t, const struct timeline_moment *m,
+                       struct timeline_top *out, uint32_t room);
 
 #endif

@@ -15,9 +15,9 @@ enum known {
 
 struct memo {
     uint8_t kind;
-    uint8_t dim;      /* KNOWN_STACK: the dim that is indexed */
-    int64_t number;   /* KNOWN_NUMBER; KNOWN_STACK: the index */
-    uint32_t before;  /* KNOWN_STACK: values */
+    uint8_t dim;     /* KNOWN_STACK: the dim that is indexed */
+    int64_t number;  /* KNOWN_NUMBER; KNOWN_STACK: the index */
+    uint32_t before; /* KNOWN_STACK: values */
     uint32_t update;
 };
 
@@ -31,12 +31,12 @@ struct unroller {
     struct unrolled *u;
     const struct hlo_module *m;
     struct err *e;
-    struct memo *memo;       /* [values] */
-    uint32_t *source;        /* [module values] what stands there now */
-    uint32_t *param_of;      /* [module values] index into roles.params */
-    struct parts *parts;     /* [roles.param_count] */
-    double *weight;          /* [computations] operations when unrolled */
-    double times;            /* of the loops left rolled up around the place */
+    struct memo *memo;   /* [values] */
+    uint32_t *source;    /* [module values] what stands there now */
+    uint32_t *param_of;  /* [module values] index into roles.params */
+    struct parts *parts; /* [roles.param_count] */
+    double *weight;      /* [computations] operations when unrolled */
+    double times;        /* of the loops left rolled up around the place */
     struct hlo_flows flows;
     uint32_t free_value;
     size_t op_room, value_room, memo_room, operand_room, operand_count;
@@ -196,8 +196,9 @@ static bool fold_compare(const struct unroller *w, hlo_id id, int64_t a, int64_t
     static const struct {
         const char *name;
         bool less, equal, more;
-    } directions[] = {{"LT", true, false, false}, {"LE", true, true, false}, {"GT", false, false, true},
-                      {"GE", false, true, true},  {"EQ", false, true, false}, {"NE", true, false, true}};
+    } directions[] = {{"LT", true, false, false}, {"LE", true, true, false},
+                      {"GT", false, false, true}, {"GE", false, true, true},
+                      {"EQ", false, true, false}, {"NE", true, false, true}};
 
     for (size_t k = 0; k < sizeof directions / sizeof *directions; k++) {
         if (!hlo_attr_is(w->m, id, HLO_ATTR_DIRECTION, directions[k].name))
@@ -216,14 +217,16 @@ static bool fold(const struct unroller *w, hlo_id id, int64_t *out)
     int64_t a[3];
     double constant;
 
-    if (s->type == HLO_TUPLE || s->rank || strchr("FC", hlo_type_info[s->type].class) || i->operand_count > 3)
+    if (s->type == HLO_TUPLE || s->rank || strchr("FC", hlo_type_info[s->type].class) ||
+        i->operand_count > 3)
         return false;
     if (hlo_constant_number(w->m, id, &constant)) {
         *out = (int64_t)constant;
         return fabs(constant) < 1e15;
     }
     for (uint32_t n = 0; n < i->operand_count; n++) {
-        if (w->m->leaf_base[hlo_operand(w->m, id, n)] == w->m->leaf_base[hlo_operand(w->m, id, n) + 1] ||
+        if (w->m->leaf_base[hlo_operand(w->m, id, n)] ==
+                w->m->leaf_base[hlo_operand(w->m, id, n) + 1] ||
             !number_of(w, hlo_operand(w->m, id, n), &a[n]))
             return false;
     }
@@ -261,12 +264,13 @@ static bool slice_dim(const struct hlo_shape *whole, const struct hlo_shape *par
 }
 
 /* The index of a dynamic slice of `id` along `dim`; its indices begin at operand `first`. */
-static bool slice_index(const struct unroller *w, hlo_id id, uint32_t first, uint32_t dim, int64_t size,
-                        int64_t *out)
+static bool slice_index(const struct unroller *w, hlo_id id, uint32_t first, uint32_t dim,
+                        int64_t size, int64_t *out)
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
 
-    if (first + dim >= i->operand_count || hlo_shape(w->m, hlo_operand(w->m, id, first + dim))->rank ||
+    if (first + dim >= i->operand_count ||
+        hlo_shape(w->m, hlo_operand(w->m, id, first + dim))->rank ||
         !number_of(w, hlo_operand(w->m, id, first + dim), out))
         return false;
     *out = *out < 0 ? 0 : *out >= size ? size - 1 : *out;
@@ -274,8 +278,8 @@ static bool slice_index(const struct unroller *w, hlo_id id, uint32_t first, uin
 }
 
 /* Slice `index` of parameter `whole`: a value of its own, the same for every reader. */
-static int part_of_param(struct unroller *w, uint32_t whole, hlo_value v, uint32_t dim, int64_t index,
-                         int64_t count, bool *found)
+static int part_of_param(struct unroller *w, uint32_t whole, hlo_value v, uint32_t dim,
+                         int64_t index, int64_t count, bool *found)
 {
     uint32_t param = w->u->values[whole].param;
     struct parts *p = &w->parts[param];
@@ -284,7 +288,9 @@ static int part_of_param(struct unroller *w, uint32_t whole, hlo_value v, uint32
     if (count > UNROLL_PARTS_MOST || (p->value && p->dim != dim))
         return 0;
     if (!p->value) {
-        *p = (struct parts){.value = mem_try((size_t)count, sizeof *p->value), .count = (uint32_t)count, .dim = dim};
+        *p = (struct parts){.value = mem_try((size_t)count, sizeof *p->value),
+                            .count = (uint32_t)count,
+                            .dim = dim};
         if (!p->value)
             return no_memory(w->e);
         memset(p->value, 0xff, (size_t)count * sizeof *p->value);
@@ -310,9 +316,11 @@ static int read_slice(struct unroller *w, hlo_id id, bool *found)
     uint32_t from = w->source[w->m->leaf_base[o]], dim = 0;
     int64_t index;
 
-    if (!slice_dim(whole, hlo_shape(w->m, id), &dim) || !slice_index(w, id, 1, dim, whole->dims[dim], &index))
+    if (!slice_dim(whole, hlo_shape(w->m, id), &dim) ||
+        !slice_index(w, id, 1, dim, whole->dims[dim], &index))
         return 0;
-    for (; w->memo[from].kind == KNOWN_STACK && w->memo[from].dim == dim; from = w->memo[from].before) {
+    for (; w->memo[from].kind == KNOWN_STACK && w->memo[from].dim == dim;
+         from = w->memo[from].before) {
         if (w->memo[from].number != index)
             continue;
         w->source[v] = w->memo[from].update;
@@ -338,7 +346,8 @@ static int write_slice(struct unroller *w, hlo_id id, bool *found)
     uint32_t dim = 0;
     int64_t index;
 
-    if (!slice_dim(whole, hlo_shape(w->m, what), &dim) || !slice_index(w, id, 2, dim, whole->dims[dim], &index))
+    if (!slice_dim(whole, hlo_shape(w->m, what), &dim) ||
+        !slice_index(w, id, 2, dim, whole->dims[dim], &index))
         return 0;
     struct memo memo = {.kind = KNOWN_STACK,
                         .dim = (uint8_t)dim,
@@ -402,7 +411,8 @@ static int run_while(struct unroller *w, hlo_id id)
     return rc;
 }
 
-/* Flows of `id` whose end lies in `id` itself (results) or elsewhere (arguments of what it calls). */
+/* Flows of `id` whose end lies in `id` itself (results) or elsewhere (arguments of what it calls).
+ */
 static int pass_on(struct unroller *w, hlo_id id, bool results)
 {
     int rc = hlo_flows_of(w->m, id, &w->flows, w->e);
@@ -480,7 +490,8 @@ static int run_plain(struct unroller *w, hlo_id id)
     int rc = 0;
 
     if (fold(w, id, &number))
-        return add_value(w, w->m->leaf_base[id], &(struct memo){.kind = KNOWN_NUMBER, .number = number},
+        return add_value(w, w->m->leaf_base[id],
+                         &(struct memo){.kind = KNOWN_NUMBER, .number = number},
                          &w->source[w->m->leaf_base[id]]);
     if (!draws(i->opcode) && operands_are_free(w, id)) {
         set_free(w, id);
@@ -535,7 +546,8 @@ static int run(struct unroller *w, hlo_comp c)
             rc = run_flow(w, id);
         else if (phase == HLO_PHASE_UPDATE)
             set_free(w, id);
-        else if (is_same_array(i->opcode) && i->operand_count == 1 && hlo_shape(w->m, id)->leaf_count == 1)
+        else if (is_same_array(i->opcode) && i->operand_count == 1 &&
+                 hlo_shape(w->m, id)->leaf_count == 1)
             w->source[w->m->leaf_base[id]] = w->source[w->m->leaf_base[hlo_operand(w->m, id, 0)]];
         else
             rc = run_plain(w, id);
@@ -553,7 +565,8 @@ static class_id unroll_batch_class(const struct problem *p, int64_t *size)
 
     for (uint32_t k = 0; best != CLASS_NONE && k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
-        for (uint32_t d = 0; r->role == HLO_ROLE_INPUT && d < hlo_value_shape(p->m, r->value)->rank; d++) {
+        for (uint32_t d = 0; r->role == HLO_ROLE_INPUT && d < hlo_value_shape(p->m, r->value)->rank;
+             d++) {
             if (problem_param_class(p, k, d) == best) {
                 *size = hlo_value_shape(p->m, r->value)->dims[d];
                 return best;
@@ -638,8 +651,9 @@ int unroll_new(const struct problem *p, struct unrolled *out, struct err *e)
     *out = (struct unrolled){.problem = p, .loss = UNROLL_NONE};
     out->batch = unroll_batch_class(p, &out->batch_size);
     if (out->batch == CLASS_NONE)
-        return err_set(e, ERR_INFEASIBLE,
-                       "the inputs share no dim that is a batch: there is nothing to cut into micro-batches");
+        return err_set(
+            e, ERR_INFEASIBLE,
+            "the inputs share no dim that is a batch: there is nothing to cut into micro-batches");
     int rc = prepare(&w);
     if (!rc)
         rc = run(&w, p->m->entry);

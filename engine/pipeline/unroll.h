@@ -39,22 +39,22 @@ struct unroll_value {
     bool has_batch;  /* a dim of it is the batch: bytes grow with the micro-batch */
     bool is_varying; /* computed from training data: differs from micro-batch to micro-batch */
     bool is_float;
-    bool is_stored;  /* written to memory (cost/fusion.h) */
+    bool is_stored; /* written to memory (cost/fusion.h) */
 };
 
 struct unrolled {
     const struct problem *problem;
-    class_id batch;      /* class of the batch dims */
-    int64_t batch_size;  /* of the file */
+    class_id batch;     /* class of the batch dims */
+    int64_t batch_size; /* of the file */
     struct unroll_op *ops;
     uint32_t op_count;
     struct unroll_value *values;
     uint32_t value_count;
-    uint32_t *operands;  /* values */
-    uint32_t *gradient;  /* [roles.param_count] value that reaches the update; UNROLL_NONE: unknown, or
-                            known slice by slice */
-    uint32_t loss;       /* operation that makes the loss; UNROLL_NONE unknown */
-    uint32_t rolled;     /* loops left rolled up */
+    uint32_t *operands; /* values */
+    uint32_t *gradient; /* [roles.param_count] value that reaches the update; UNROLL_NONE: unknown,
+                           or known slice by slice */
+    uint32_t loss;      /* operation that makes the loss; UNROLL_NONE unknown */
+    uint32_t rolled;    /* loops left rolled up */
 };
 
 /* `p` must outlive it. ERR_INFEASIBLE when the inputs share no batch dim, ERR_LIMIT past the limits

@@ -21,7 +21,8 @@ static hlo_value find_value(const struct problem *p, const char *name, size_t si
     memcpy(copy, name, size);
     copy[size] = '\0';
     hlo_id id = hlo_find(p->m, copy);
-    return id == HLO_NONE || p->m->leaf_base[id] == p->m->leaf_base[id + 1] ? HLO_NONE : p->m->leaf_base[id];
+    return id == HLO_NONE || p->m->leaf_base[id] == p->m->leaf_base[id + 1] ? HLO_NONE
+                                                                            : p->m->leaf_base[id];
 }
 
 int explain_find(const struct problem *p, const char *text, dim_id *out, struct err *e)
@@ -33,10 +34,12 @@ int explain_find(const struct problem *p, const char *text, dim_id *out, struct 
         return err_set(e, ERR_INPUT, "\"%.100s\", expected NAME:DIM", text);
     hlo_value v = find_value(p, text, (size_t)(colon - text));
     if (v == HLO_NONE)
-        return err_set(e, ERR_INPUT, "no variable, input or instruction named \"%.*s\"", (int)(colon - text), text);
+        return err_set(e, ERR_INPUT, "no variable, input or instruction named \"%.*s\"",
+                       (int)(colon - text), text);
     uint32_t rank = hlo_value_shape(p->m, v)->rank;
     if (dim < 0 || dim >= rank)
-        return err_set(e, ERR_INPUT, "%.*s has %u dims, no dim %lld", (int)(colon - text), text, rank, (long long)dim);
+        return err_set(e, ERR_INPUT, "%.*s has %u dims, no dim %lld", (int)(colon - text), text,
+                       rank, (long long)dim);
     *out = class_dim(&p->classes, v, (uint32_t)dim);
     return 0;
 }
@@ -81,15 +84,18 @@ static void add_step(const struct plan *plan, const struct why_step *s, char mar
     else {
         char factor[32];
         why_factor_name(&p->classes, s->through, s->factor, factor, sizeof factor);
-        snprintf(how, sizeof how, "%.24s %s", hlo_op_info[hlo_at(p->m, s->through)->opcode].name, factor);
+        snprintf(how, sizeof how, "%.24s %s", hlo_op_info[hlo_at(p->m, s->through)->opcode].name,
+                 factor);
     }
-    str_format(out, "  %c %-44s dim %u  %-30s %-24s", mark, value_name(p, v), dim_number(p, s->dim), shape.text, how);
+    str_format(out, "  %c %-44s dim %u  %-30s %-24s", mark, value_name(p, v), dim_number(p, s->dim),
+               shape.text, how);
     add_source(p, s->through, out);
     str_add_char(out, '\n');
     str_release(&shape);
 }
 
-static void add_chain(const struct plan *plan, const struct why_step *steps, size_t count, char last, struct str *out)
+static void add_chain(const struct plan *plan, const struct why_step *steps, size_t count,
+                      char last, struct str *out)
 {
     for (size_t k = 0; k < count; k++)
         add_step(plan, &steps[k], k == 0 ? '?' : k + 1 == count ? last : ' ', out);
@@ -172,8 +178,10 @@ static void add_flips(const struct plan *p, class_id k, struct str *out)
         if (flipped < 0)
             continue;
         mesh_set_format(&p->problem->mesh, a, axes, sizeof axes);
-        str_format(out, "  flip to %-8s %12s  %s ms if the rest stays\n", a ? axes : "whole",
-                   units_ms(ms, flipped), units_change(change, flipped - p->cost.step_ms, units_ms_decimals(p->cost.step_ms)));
+        str_format(
+            out, "  flip to %-8s %12s  %s ms if the rest stays\n", a ? axes : "whole",
+            units_ms(ms, flipped),
+            units_change(change, flipped - p->cost.step_ms, units_ms_decimals(p->cost.step_ms)));
     }
 }
 
@@ -181,8 +189,8 @@ static void add_class_line(const struct plan *p, class_id k, struct str *out)
 {
     const struct class_info *i = &p->problem->classes.info[k];
 
-    str_format(out, "  its class has %u dims, %u of variables, %u of inputs; decided by %s\n\n", i->dim_count,
-               i->var_dims, i->input_dims, plan_by_names[p->by[k]]);
+    str_format(out, "  its class has %u dims, %u of variables, %u of inputs; decided by %s\n\n",
+               i->dim_count, i->var_dims, i->input_dims, plan_by_names[p->by[k]]);
 }
 
 /* What its split reduces: all-reduces that this class alone causes. */
@@ -204,16 +212,18 @@ static int add_collectives(const struct plan *p, class_id k, struct str *out, st
         ms += list[n].ms;
     }
     free(list);
-    str_format(out, "\n  it costs %zu all-reduce%s, %s, %s a step\n", of_class, of_class == 1 ? "" : "s", units_bytes(b, bytes), units_ms(t, ms));
+    str_format(out, "\n  it costs %zu all-reduce%s, %s, %s a step\n", of_class,
+               of_class == 1 ? "" : "s", units_bytes(b, bytes), units_ms(t, ms));
     return 0;
 }
 
-static int explain_split(const struct plan *plan, dim_id d, class_id k, struct str *out, struct err *e)
+static int explain_split(const struct plan *plan, dim_id d, class_id k, struct str *out,
+                         struct err *e)
 {
     const struct problem *p = plan->problem;
 
-    str_format(out, "%s dim %u is split over %u.\n", value_name(p, p->classes.dim_value[d]), dim_number(p, d),
-               p->labels.parts[plan->on[k]]);
+    str_format(out, "%s dim %u is split over %u.\n", value_name(p, p->classes.dim_value[d]),
+               dim_number(p, d), p->labels.parts[plan->on[k]]);
     add_class_line(plan, k, out);
     int rc = add_chain_to(plan, d, is_variable_dim, p, '1', out, e);
     if (!rc)
@@ -223,14 +233,16 @@ static int explain_split(const struct plan *plan, dim_id d, class_id k, struct s
     return rc;
 }
 
-static int explain_never(const struct plan *plan, dim_id d, class_id k, struct str *out, struct err *e)
+static int explain_never(const struct plan *plan, dim_id d, class_id k, struct str *out,
+                         struct err *e)
 {
     const struct problem *p = plan->problem;
     const struct class_info *i = &p->classes.info[k];
     struct near near = {p, i->place};
 
-    str_format(out, "%s dim %u can never be split: its class %s %s (%s)", value_name(p, p->classes.dim_value[d]),
-               dim_number(p, d), class_reason_text[i->reason], hlo_name(p->m, i->place),
+    str_format(out, "%s dim %u can never be split: its class %s %s (%s)",
+               value_name(p, p->classes.dim_value[d]), dim_number(p, d),
+               class_reason_text[i->reason], hlo_name(p->m, i->place),
                hlo_op_info[hlo_at(p->m, i->place)->opcode].name);
     add_source(p, i->place, out);
     str_add_char(out, '\n');
@@ -267,8 +279,8 @@ static bool is_beside_split(const void *context, dim_id d)
 
 /* The nearest value in which a dim of this class stands beside a split one, with the way there.
  * *found false: the two classes share no value, only an instruction. */
-static int explain_neighbour(const struct plan *plan, dim_id d, class_id k, bool *found, struct str *out,
-                             struct err *e)
+static int explain_neighbour(const struct plan *plan, dim_id d, class_id k, bool *found,
+                             struct str *out, struct err *e)
 {
     const struct problem *p = plan->problem;
     struct why_step *steps;
@@ -280,7 +292,8 @@ static int explain_neighbour(const struct plan *plan, dim_id d, class_id k, bool
         return rc;
     hlo_value v = p->classes.dim_value[steps[count - 1].dim];
     hlo_id id = p->m->value_instruction[v];
-    str_format(out, ": another dim of %s (%s) is split", value_name(p, v), hlo_op_info[hlo_at(p->m, id)->opcode].name);
+    str_format(out, ": another dim of %s (%s) is split", value_name(p, v),
+               hlo_op_info[hlo_at(p->m, id)->opcode].name);
     add_source(p, id, out);
     str_add_char(out, '\n');
     add_class_line(plan, k, out);
@@ -289,14 +302,17 @@ static int explain_neighbour(const struct plan *plan, dim_id d, class_id k, bool
     return 0;
 }
 
-static int explain_whole(const struct plan *plan, dim_id d, class_id k, struct str *out, struct err *e)
+static int explain_whole(const struct plan *plan, dim_id d, class_id k, struct str *out,
+                         struct err *e)
 {
     const struct problem *p = plan->problem;
     const struct class_meet *meet = excluded_by(plan, k);
 
     str_format(out, "%s dim %u is whole", value_name(p, p->classes.dim_value[d]), dim_number(p, d));
     if (!meet) {
-        str_add(out, label_is_splittable(&p->labels, k) ? ".\n" : ": no split of this mesh fits its sizes.\n");
+        str_add(out, label_is_splittable(&p->labels, k)
+                         ? ".\n"
+                         : ": no split of this mesh fits its sizes.\n");
         add_class_line(plan, k, out);
         add_flips(plan, k, out);
         return 0;
@@ -317,8 +333,9 @@ static int explain_whole(const struct plan *plan, dim_id d, class_id k, struct s
 /* How the plan's ZeRO level stores a variable. */
 static void add_storage(const struct plan *p, dim_id d, struct str *out)
 {
-    static const char *const stored[ZERO_LEVEL_MOST + 1] = {"", "optimizer state", "optimizer state and gradient",
-                                                            "optimizer state, gradient and the variable itself"};
+    static const char *const stored[ZERO_LEVEL_MOST + 1] = {
+        "", "optimizer state", "optimizer state and gradient",
+        "optimizer state, gradient and the variable itself"};
     const struct problem *q = p->problem;
     char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1], ms[UNITS_ROOM];
 
@@ -328,16 +345,19 @@ static void add_storage(const struct plan *p, dim_id d, struct str *out)
             continue;
         struct storage_cost s = terms_storage(&q->terms, k, p->on);
         if (!s.over) {
-            str_format(out, "ZeRO level %u: stored as it is used, for its gradient is reduced over no axis that could cut it.\n",
+            str_format(out,
+                       "ZeRO level %u: stored as it is used, for its gradient is reduced over no "
+                       "axis that could cut it.\n",
                        p->regime.zero);
             return;
         }
         mesh_set_format(&q->mesh, s.over, axes, sizeof axes);
-        str_format(out, "ZeRO level %u: %s in pieces over %s, where its gradient is reduced", p->regime.zero,
-                   stored[p->regime.zero], axes);
+        str_format(out, "ZeRO level %u: %s in pieces over %s, where its gradient is reduced",
+                   p->regime.zero, stored[p->regime.zero], axes);
         if (s.scatters + s.gathers)
-            str_format(out, "; %u reduce-scatters and %u all-gathers a step beyond its all-reduce, %s", s.scatters, s.gathers,
-                       units_ms(ms, (s.scatters + s.gathers) * s.ms));
+            str_format(out,
+                       "; %u reduce-scatters and %u all-gathers a step beyond its all-reduce, %s",
+                       s.scatters, s.gathers, units_ms(ms, (s.scatters + s.gathers) * s.ms));
         str_add(out, ".\n");
         return;
     }
@@ -349,8 +369,9 @@ int explain_dim(const struct plan *p, dim_id d, struct str *out, struct err *e)
     int rc;
 
     if (k == CLASS_NONE) {
-        str_format(out, "%s is made of constants and scalars alone: every use makes the part it needs.\n",
-                   value_name(p->problem, p->problem->classes.dim_value[d]));
+        str_format(
+            out, "%s is made of constants and scalars alone: every use makes the part it needs.\n",
+            value_name(p->problem, p->problem->classes.dim_value[d]));
         return 0;
     }
     if (p->problem->classes.info[k].reason != CLASS_ALLOWED)
@@ -396,7 +417,8 @@ int explain_pair(const struct plan *p, dim_id a, dim_id b, struct str *out, stru
             continue;
         struct near near = {q, meet->place};
         str_format(out, "They cannot both be split along one axis: their classes meet at %s (%s)",
-                   hlo_name(q->m, meet->place), hlo_op_info[hlo_at(q->m, meet->place)->opcode].name);
+                   hlo_name(q->m, meet->place),
+                   hlo_op_info[hlo_at(q->m, meet->place)->opcode].name);
         add_source(q, meet->place, out);
         str_add(out, "\n\n");
         int rc = add_chain_to(p, a, is_near, &near, 'x', out, e);
@@ -424,8 +446,8 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
         plan_write_shape(p, v, out);
         str_add_char(out, ' ');
     }
-    str_format(out, "\n  compute   %12s  %.4g flops, %s moved, %g times a step\n", units_ms(a, cost.compute_ms),
-               cost.flops, units_bytes(b, cost.bytes), cost.times);
+    str_format(out, "\n  compute   %12s  %.4g flops, %s moved, %g times a step\n",
+               units_ms(a, cost.compute_ms), cost.flops, units_bytes(b, cost.bytes), cost.times);
     if (!cost.reduced_over) {
         str_add(out, "  no collective stands here\n");
         return 0;

@@ -166,7 +166,8 @@ static void add_choice(const struct plan *p, hlo_id id, struct str *out)
 {
     const struct problem *q = p->problem;
     const struct classes *c = &q->classes;
-    uint32_t choice = p->relaxed->choice[id], results = q->m->leaf_base[id + 1] - q->m->leaf_base[id];
+    uint32_t choice = p->relaxed->choice[id],
+             results = q->m->leaf_base[id + 1] - q->m->leaf_base[id];
     uint32_t leaf = class_leaf_count(c, id) - results;
     bool any = false;
 

@@ -14,8 +14,8 @@ struct reshard_removal {
 };
 
 /* Solves again from `p` with every collective forbidden on the way of reshard `number` (into
- * p->relaxed->reshards); of one that all uses share, on their own ways, too. A few sweeps. Pins of the search that made the plan are not kept. ERR_INPUT
- * when there is no such reshard. */
+ * p->relaxed->reshards); of one that all uses share, on their own ways, too. A few sweeps. Pins of
+ * the search that made the plan are not kept. ERR_INPUT when there is no such reshard. */
 int reshard_remove(const struct plan *p, uint32_t number, struct reshard_removal *out,
                    struct err *e) MUST_CHECK;
 void reshard_removal_release(struct reshard_removal *r);

@@ -7,7 +7,8 @@
 
 /* Where a collective is drawn; `b` is 0 where it says nothing. */
 enum place {
-    AT_NODE, /* a: the instruction whose result is reduced, or that holds what is stored in pieces */
+    AT_NODE, /* a: the instruction whose result is reduced, or that holds what is stored in pieces
+              */
     ON_HELD, /* a: the value, on its way to what all its uses find */
     ON_USE,  /* a: the user, b: its operand leaf */
     ON_END,  /* a: the value, b: what it becomes (relaxed_reshard) */
@@ -21,9 +22,9 @@ struct note {
 
 struct dot {
     const struct plan *plan;
-    struct note *notes;   /* by place, a, b, order */
+    struct note *notes; /* by place, a, b, order */
     size_t note_count;
-    hlo_id *order;        /* what is drawn, box by box */
+    hlo_id *order;          /* what is drawn, box by box */
     uint32_t *first, boxes; /* [boxes + 1] into order */
     struct str *out;
 };
@@ -80,7 +81,8 @@ static int by_place(const void *x, const void *y)
 
 static struct note place_of(const struct plan *p, uint32_t number, const struct plan_collective *c)
 {
-    struct note n = {.place = AT_NODE, .a = c->instruction, .order = number, .kind = c->kind, .bytes = c->bytes};
+    struct note n = {
+        .place = AT_NODE, .a = c->instruction, .order = number, .kind = c->kind, .bytes = c->bytes};
     const struct relaxed_reshard *r = p->relaxed ? &p->relaxed->reshards[number] : NULL;
 
     if (!r || r->is_inside)
@@ -109,8 +111,8 @@ static int find_notes(struct dot *g, struct err *e)
 }
 
 /* The notes of a place with b in [b, b + count): the first of them, and how many. */
-static const struct note *notes_at(const struct dot *g, enum place place, uint32_t a, uint32_t b, uint32_t count,
-                                   size_t *found)
+static const struct note *notes_at(const struct dot *g, enum place place, uint32_t a, uint32_t b,
+                                   uint32_t count, size_t *found)
 {
     struct note key = {.place = place, .a = a, .b = b};
     size_t low = 0, high = g->note_count;
@@ -147,7 +149,8 @@ static void add_notes(const struct note *notes, size_t count, struct str *out)
     char bytes[UNITS_ROOM];
 
     for (size_t n = 0; n < count; n++)
-        str_format(out, "%s%s %s", n ? "\\n" : "", collective_name(notes[n].kind), units_bytes(bytes, notes[n].bytes));
+        str_format(out, "%s%s %s", n ? "\\n" : "", collective_name(notes[n].kind),
+                   units_bytes(bytes, notes[n].bytes));
 }
 
 /* All results, "; " between them. */
@@ -250,7 +253,8 @@ static void write_held(const struct dot *g, hlo_id id)
     }
 }
 
-/* The array that operand `from` is, where `user` finds it as in write_held; HLO_NONE: as it is made. */
+/* The array that operand `from` is, where `user` finds it as in write_held; HLO_NONE: as it is
+ * made. */
 static hlo_value held_for(const struct dot *g, hlo_id from, hlo_id user)
 {
     const struct problem *p = g->plan->problem;
@@ -261,7 +265,9 @@ static hlo_value held_for(const struct dot *g, hlo_id from, hlo_id user)
     if (!g->plan->relaxed || !reads || p->m->leaf_base[from + 1] - p->m->leaf_base[from] != 1)
         return HLO_NONE;
     hlo_value v = g->plan->relaxed->origin[p->m->leaf_base[from]];
-    return v != HLO_NONE && is_held_otherwise(g, v) && is_drawn(g->plan, p->m->value_instruction[v]) ? v : HLO_NONE;
+    return v != HLO_NONE && is_held_otherwise(g, v) && is_drawn(g->plan, p->m->value_instruction[v])
+               ? v
+               : HLO_NONE;
 }
 
 static void write_edges(const struct dot *g, hlo_id id)
@@ -278,7 +284,8 @@ static void write_edges(const struct dot *g, hlo_id id)
         if (!is_drawn(g->plan, from))
             continue;
         hlo_value held = held_for(g, from, id);
-        str_format(g->out, held == HLO_NONE ? "  n%u -> n%u" : "  h%u -> n%u", held == HLO_NONE ? from : held, id);
+        str_format(g->out, held == HLO_NONE ? "  n%u -> n%u" : "  h%u -> n%u",
+                   held == HLO_NONE ? from : held, id);
         end_edge(g, is_split(g->plan, from) ? "style=bold" : "", notes, found);
     }
     for (uint32_t n = 0; n < hlo_at(m, id)->called_count; n++) {
@@ -314,7 +321,8 @@ static uint64_t box_of(const struct plan *p, hlo_id id)
     const struct hlo_module *m = p->problem->m;
     hlo_comp c = hlo_at(m, id)->computation;
 
-    return c == m->entry ? p->problem->roles.layer[id] : (uint64_t)p->problem->roles.layer_count + c;
+    return c == m->entry ? p->problem->roles.layer[id]
+                         : (uint64_t)p->problem->roles.layer_count + c;
 }
 
 static void write_box(const struct dot *g, uint64_t box)
@@ -322,8 +330,9 @@ static void write_box(const struct dot *g, uint64_t box)
     const struct hlo_roles *r = &g->plan->problem->roles;
 
     str_format(g->out, "  subgraph cluster_%llu {\n    label=\"", (unsigned long long)box);
-    add_escaped(g->out, box < r->layer_count ? r->layer_names[box]
-                                             : g->plan->problem->m->computations[box - r->layer_count].name);
+    add_escaped(g->out, box < r->layer_count
+                            ? r->layer_names[box]
+                            : g->plan->problem->m->computations[box - r->layer_count].name);
     str_add(g->out, "\";\n");
 }
 
@@ -353,7 +362,8 @@ static void write_all(const struct dot *g)
 {
     str_add(g->out, "digraph \"");
     add_escaped(g->out, g->plan->problem->m->name);
-    str_add(g->out, "\" {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\", fontsize=9];\n");
+    str_add(g->out,
+            "\" {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\", fontsize=9];\n");
     for (uint32_t b = 0; b < g->boxes; b++) {
         if (g->first[b] == g->first[b + 1])
             continue;

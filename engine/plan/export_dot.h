@@ -2,9 +2,9 @@
  *
  * A node per instruction with its shape under the plan; free values (constants and what is computed
  * from them) are left out, computations that are only applied too. Boxes are layers, or
- * computations. Instructions whose partial results are reduced are ellipses with their bytes; edges of
- * split values are bold. The tooltip holds the shapes of all results, from which the plan is read
- * back.
+ * computations. Instructions whose partial results are reduced are ellipses with their bytes; edges
+ * of split values are bold. The tooltip holds the shapes of all results, from which the plan is
+ * read back.
  *
  * Of a relaxed plan shapes are statuses, how a value is made and how its uses find it, and reshards
  * are red: on the edge to a note that all uses read, on the edge to a use that alone asks for

@@ -99,7 +99,8 @@ static bool is_annotated(const struct writer *w, hlo_id id)
     const struct hlo_module *m = w->plan->problem->m;
     const struct hlo_instruction *i = hlo_at(m, id);
 
-    if (!w->of->is_meant[i->computation] || w->of->is_left[id] || m->leaf_base[id] == m->leaf_base[id + 1])
+    if (!w->of->is_meant[i->computation] || w->of->is_left[id] ||
+        m->leaf_base[id] == m->leaf_base[id + 1])
         return false;
     for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
         if (!is_array(hlo_value_shape(m, v)))
@@ -121,8 +122,8 @@ static const char *sharding_of(void *context, hlo_id id)
     for (hlo_value v = p->m->leaf_base[id]; v < p->m->leaf_base[id + 1]; v++) {
         if (is_tuple)
             str_add(&w->text, v == p->m->leaf_base[id] ? "{" : ", ");
-        sharding_write(&p->mesh, w->of->over + p->classes.dim_base[v], hlo_value_shape(p->m, v)->rank,
-                       w->form, &w->text);
+        sharding_write(&p->mesh, w->of->over + p->classes.dim_base[v],
+                       hlo_value_shape(p->m, v)->rank, w->form, &w->text);
     }
     if (is_tuple)
         str_add_char(&w->text, '}');

@@ -1,12 +1,13 @@
 /* engine/plan/export_hlo.h - a plan as HLO text that XLA compiles into the planned collectives.
  *
- * The module is written inlined (every call replaced by its callee, one copy of a loop body per loop)
- * with a sharding at every instruction that has one meaning: parameters, everything inside, whiles
- * with what they carry, and the entry root tuple, without which XLA replicates all results. Reducers
- * and comparators have none. XLA's propagation (GSPMD) did not change a given annotation in any case
- * measured, so nothing is left to it. Free values (constants and what is computed from them) get the
- * split that all their uses want, else are replicated: slicing them locally costs nothing.
- * A relaxed plan has copies besides, each with the sharding that a use wants (resharding.h). */
+ * The module is written inlined (every call replaced by its callee, one copy of a loop body per
+ * loop) with a sharding at every instruction that has one meaning: parameters, everything inside,
+ * whiles with what they carry, and the entry root tuple, without which XLA replicates all results.
+ * Reducers and comparators have none. XLA's propagation (GSPMD) did not change a given annotation
+ * in any case measured, so nothing is left to it. Free values (constants and what is computed from
+ * them) get the split that all their uses want, else are replicated: slicing them locally costs
+ * nothing. A relaxed plan has copies besides, each with the sharding that a use wants
+ * (resharding.h). */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_HLO_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_HLO_H
 

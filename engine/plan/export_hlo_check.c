@@ -13,7 +13,7 @@ struct checker {
     const struct hlo_module *m; /* read again */
     label *on;                  /* [classes] found so far */
     bool *is_found;
-    struct hlo_annotations of;  /* of a relaxed plan: what should be written */
+    struct hlo_annotations of; /* of a relaxed plan: what should be written */
     struct err *e;
 };
 
@@ -102,7 +102,8 @@ static int check_instruction(struct checker *c, hlo_id id, hlo_id now)
     const struct hlo_attr *a = hlo_attr(is, now, HLO_ATTR_SHARDING);
     int rc = 0;
 
-    if (hlo_at(was, id)->opcode != hlo_at(is, now)->opcode || strcmp(hlo_name(was, id), hlo_name(is, now)))
+    if (hlo_at(was, id)->opcode != hlo_at(is, now)->opcode ||
+        strcmp(hlo_name(was, id), hlo_name(is, now)))
         return wrong(c, id, "is another instruction now");
     if (c->plan->relaxed)
         rc = check_uses(c, id, now);

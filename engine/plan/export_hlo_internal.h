@@ -1,4 +1,5 @@
-/* engine/plan/export_hlo_internal.h - what is annotated, and how: shared by writing and checking. */
+/* engine/plan/export_hlo_internal.h - what is annotated, and how: shared by writing and checking.
+ */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_HLO_INTERNAL_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_HLO_INTERNAL_H
 

@@ -190,7 +190,9 @@ int export_jax(const struct plan *p, struct str *out, struct str *warnings, stru
             "import jax\n"
             "from jax.sharding import AxisType, NamedSharding, PartitionSpec as P\n\n");
     if (p->regime.micro_batches > 1 || p->regime.zero)
-        str_format(out, "# The plan counts on micro_batches = %u and ZeRO level %u, which the training loop has to do.\n",
+        str_format(out,
+                   "# The plan counts on micro_batches = %u and ZeRO level %u, which the training "
+                   "loop has to do.\n",
                    p->regime.micro_batches, p->regime.zero);
     plan_write_regime(p, warnings);
     add_mesh(p, out);

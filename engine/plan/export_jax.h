@@ -11,7 +11,8 @@
 
 /* Appends the snippet, and to `warnings` one line per thing a person should know: JAX refuses to
  * split arguments unevenly, such dims are left whole. ERR_MEMORY. */
-int export_jax(const struct plan *p, struct str *out, struct str *warnings, struct err *e) MUST_CHECK;
+int export_jax(const struct plan *p, struct str *out, struct str *warnings,
+               struct err *e) MUST_CHECK;
 
 /* Reads such a snippet's lists again and holds them against the plan. ERR_INPUT otherwise. */
 int export_jax_check(const struct plan *p, const char *text, size_t size, struct err *e) MUST_CHECK;

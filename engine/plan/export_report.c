@@ -35,8 +35,10 @@ void report_add_bar(struct str *out, double share)
     str_add(out, eighths[size % 8]);
 }
 
-/* Columns of eighths, [PLOT_WIDTH] values from 0 to `top`; the rows of `mark` say where a limit is. */
-static void add_plot(struct str *out, const double *values, double top, const char *unit, double scale)
+/* Columns of eighths, [PLOT_WIDTH] values from 0 to `top`; the rows of `mark` say where a limit is.
+ */
+static void add_plot(struct str *out, const double *values, double top, const char *unit,
+                     double scale)
 {
     static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
@@ -84,16 +86,19 @@ static void write_head(const struct report *r)
                units_ms(ms, plan->cost.step_ms));
     if (r->baseline_ms > 0)
         str_format(r->out, ", %s less than with everything replicated (%s)",
-                   units_percent(text, 1 - plan->cost.step_ms / r->baseline_ms), units_ms(ms, r->baseline_ms));
+                   units_percent(text, 1 - plan->cost.step_ms / r->baseline_ms),
+                   units_ms(ms, r->baseline_ms));
     if (plan->relaxed)
         report_write_bound(r);
     else if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
         str_add(r->out, "; of the strict plans the search may choose from none is faster (proven)");
     else if (plan->bound_ms > 0)
         str_format(r->out, "; %s over the proven optimum, %s",
-                   units_percent(text, plan->cost.step_ms / plan->bound_ms - 1), units_ms(ms, plan->bound_ms));
+                   units_percent(text, plan->cost.step_ms / plan->bound_ms - 1),
+                   units_ms(ms, plan->bound_ms));
     if (plan->regime.micro_batches > 1)
-        str_format(r->out, ". The batch runs in %u micro-batches, whose gradients are summed", plan->regime.micro_batches);
+        str_format(r->out, ". The batch runs in %u micro-batches, whose gradients are summed",
+                   plan->regime.micro_batches);
     if (plan->regime.zero)
         str_format(r->out, ". ZeRO level %u", plan->regime.zero);
     str_format(r->out, ". A device needs %s", units_bytes(text, r->memory.peak));
@@ -122,8 +127,9 @@ static void write_decisions(const struct report *r)
     char name[NAME_ROOM], axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1];
     uint32_t whole = 0, dims = 0;
 
-    str_add(r->out, "\n## What is split\n\nA class is all dims that can only be split together.\n\n"
-                    "| class | size | over | dims of variables | decided by |\n|---|---:|---|---:|---|\n");
+    str_add(r->out,
+            "\n## What is split\n\nA class is all dims that can only be split together.\n\n"
+            "| class | size | over | dims of variables | decided by |\n|---|---:|---|---:|---|\n");
     for (class_id k = 0; k < p->classes.count; k++) {
         const struct class_info *info = &p->classes.info[k];
         if (!r->plan->on[k]) {
@@ -137,7 +143,8 @@ static void write_decisions(const struct report *r)
         str_format(r->out, " | %lld | %s, %u | %u | %s |\n", (long long)info->least, axes,
                    p->labels.parts[r->plan->on[k]], info->var_dims, plan_by_names[r->plan->by[k]]);
     }
-    str_format(r->out, "\nWhole: %u %s with %u dims of variables.\n", whole, whole == 1 ? "class" : "classes", dims);
+    str_format(r->out, "\nWhole: %u %s with %u dims of variables.\n", whole,
+               whole == 1 ? "class" : "classes", dims);
 }
 
 /* Collectives of one class together, the dearest class first. */
@@ -150,7 +157,8 @@ struct cause {
 static int dearest_first(const void *x, const void *y)
 {
     const struct cause *a = x, *b = y;
-    return a->ms != b->ms ? (a->ms < b->ms) - (a->ms > b->ms) : (a->class > b->class) - (a->class < b->class);
+    return a->ms != b->ms ? (a->ms < b->ms) - (a->ms > b->ms)
+                          : (a->class > b->class) - (a->class < b->class);
 }
 
 static int write_collectives(const struct report *r, struct err *e)
@@ -164,17 +172,20 @@ static int write_collectives(const struct report *r, struct err *e)
     for (class_id k = 0; k <= p->classes.count; k++)
         causes[k].class = k;
     for (size_t n = 0; n < r->count; n++) {
-        struct cause *c = &causes[r->list[n].cause == CLASS_NONE ? p->classes.count : r->list[n].cause];
+        struct cause *c =
+            &causes[r->list[n].cause == CLASS_NONE ? p->classes.count : r->list[n].cause];
         c->count += r->list[n].count;
         c->bytes += r->list[n].bytes;
         c->ms += r->list[n].ms;
     }
     qsort(causes, (size_t)p->classes.count + 1, sizeof *causes, dearest_first);
-    str_add(r->out, "\n## What is communicated\n\n| split of | collectives | a step | ms | |\n|---|---:|---:|---:|---|\n");
+    str_add(r->out, "\n## What is communicated\n\n| split of | collectives | a step | ms | "
+                    "|\n|---|---:|---:|---:|---|\n");
     for (class_id k = 0; k <= p->classes.count && causes[k].count; k++) {
         bool named = causes[k].class < p->classes.count;
         str_add(r->out, "| ");
-        report_add_plain(r->out, named ? class_name(&r->names, causes[k].class, name) : "moving between layouts");
+        report_add_plain(r->out, named ? class_name(&r->names, causes[k].class, name)
+                                       : "moving between layouts");
         str_format(r->out, " | %s | %s | %.1f | ", units_count(text, (int64_t)causes[k].count),
                    units_bytes(bytes, causes[k].bytes), causes[k].ms);
         report_add_bar(r->out, causes[k].ms / r->plan->cost.step_ms);
@@ -207,14 +218,16 @@ static void write_tops(const struct report *r)
     uint32_t count = memory_tops(&p->memory, &p->labels, plan->on, r->memory.at, tops, TOPS);
     char bytes[UNITS_ROOM];
 
-    str_format(r->out, "\nAt the peak, `%s`, these are the largest:\n\n| value | shape | on one device | kind |\n|---|---|---:|---|\n",
+    str_format(r->out,
+               "\nAt the peak, `%s`, these are the largest:\n\n| value | shape | on one device | "
+               "kind |\n|---|---|---:|---|\n",
                hlo_name(p->m, r->memory.at));
     for (uint32_t k = 0; k < count; k++) {
         str_format(r->out, "| `%s` | `", hlo_name(p->m, p->m->value_instruction[tops[k].value]));
         plan_write_shape(plan, tops[k].value, r->out);
         const char *beside = memory_storing_words[tops[k].storing];
-        str_format(r->out, "` | %s | %s%s%s |\n", units_bytes(bytes, tops[k].bytes), memory_kind_names[tops[k].kind],
-                   *beside ? ", " : "", beside);
+        str_format(r->out, "` | %s | %s%s%s |\n", units_bytes(bytes, tops[k].bytes),
+                   memory_kind_names[tops[k].kind], *beside ? ", " : "", beside);
     }
 }
 
@@ -230,7 +243,8 @@ static int write_memory(const struct report *r, struct err *e)
         memory_timeline(&p->memory, &p->labels, r->plan->on, scratch, rows);
         thin_out((const double(*)[MEMORY_KIND_COUNT])rows, count, columns);
         str_add(r->out, "\n## Memory of one device\n\n```text\n");
-        add_plot(r->out, columns, r->memory.peak > 0 ? r->memory.peak : 1, "GB, along the instructions of a step", 1e9);
+        add_plot(r->out, columns, r->memory.peak > 0 ? r->memory.peak : 1,
+                 "GB, along the instructions of a step", 1e9);
         str_add(r->out, "```\n");
         write_tops(r);
     }
@@ -262,20 +276,23 @@ static int write_strict(const struct report *r, struct err *e)
     return rc ? rc : write_memory(r, e);
 }
 
-/* The command that makes it again; of a relaxed plan, which settings do not say, the one that looked for it. */
+/* The command that makes it again; of a relaxed plan, which settings do not say, the one that
+ * looked for it. */
 static int write_command(const struct report *r, struct err *e)
 {
     const struct relaxed_plan *x = r->plan->relaxed;
     int rc = 0;
 
-    str_format(r->out, "\n## %s\n\n```sh\n%s", x ? "Solved again" : "Made again", r->about->command);
+    str_format(r->out, "\n## %s\n\n```sh\n%s", x ? "Solved again" : "Made again",
+               r->about->command);
     if (x)
         str_format(r->out, " --mode relaxed%s", x->reduce_at_once ? " --reduce-at-once" : "");
     else
         rc = plan_settings_write(r->plan, " \\\n  --set ", r->out, e);
     str_add(r->out, "\n```\n");
     if (x)
-        str_add(r->out, "\nPins, `--store` and a memory limit that it was solved under are not in it; the plan's file, `--format json`, "
+        str_add(r->out, "\nPins, `--store` and a memory limit that it was solved under are not in "
+                        "it; the plan's file, `--format json`, "
                         "holds every decision.\n");
     return rc;
 }
@@ -292,7 +309,8 @@ static int write_parts(const struct report *r, struct err *e)
     return write_command(r, e);
 }
 
-int export_report(const struct plan *p, const struct report_about *about, struct str *out, struct err *e)
+int export_report(const struct plan *p, const struct report_about *about, struct str *out,
+                  struct err *e)
 {
     struct report r = {.plan = p, .about = about, .out = out, .baseline_ms = about->baseline_ms};
     int rc = plan_collectives(p, &r.list, &r.count, e);

@@ -26,7 +26,8 @@ void report_write_bound(const struct report *r)
                    units_ms(ms, r->plan->bound_ms), relaxed_bound_names[x->bound_kind],
                    units_percent(text, x->gap));
     if (x->strict_ms > 0)
-        str_format(r->out, "; the best that reshards nothing%s takes %s", within, units_ms(ms, x->strict_ms));
+        str_format(r->out, "; the best that reshards nothing%s takes %s", within,
+                   units_ms(ms, x->strict_ms));
 }
 
 /* ---- parameters ---- */
@@ -71,7 +72,8 @@ static void write_counts(const struct report *r, const uint8_t *kinds)
     uint32_t counts[HLO_ROLE_COUNT][STORAGE_COUNT] = {0};
 
     for (uint32_t k = 0; k < roles->param_count; k++)
-        counts[roles->params[k].role][storage_of(r->plan->relaxed, roles->params[k].value, kinds[roles->params[k].value])]++;
+        counts[roles->params[k].role][storage_of(r->plan->relaxed, roles->params[k].value,
+                                                 kinds[roles->params[k].value])]++;
     str_add(r->out, "\n| |");
     for (int n = 0; n < STORAGE_COUNT; n++)
         str_format(r->out, " %s |", storage_names[n]);
@@ -109,7 +111,8 @@ static void write_parameters(const struct report *r, const uint8_t *kinds)
 
     str_add(r->out, STORED_HEAD);
     write_counts(r, kinds);
-    str_add(r->out, "\n| variable or input | stored | as its uses find it | |\n|---|---|---|---|\n");
+    str_add(r->out,
+            "\n| variable or input | stored | as its uses find it | |\n|---|---|---|---|\n");
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         const struct hlo_param_role *a = &p->roles.params[k];
         if (!is_listed(a))
@@ -131,12 +134,14 @@ static void write_kinds(const struct report *r)
     char count[UNITS_ROOM], bytes[UNITS_ROOM];
 
     relaxed_sums(r->plan->relaxed, sums);
-    str_add(r->out, "\n## What is communicated\n\n| kind | collectives | a step | ms | |\n|---|---:|---:|---:|---|\n");
+    str_add(r->out, "\n## What is communicated\n\n| kind | collectives | a step | ms | "
+                    "|\n|---|---:|---:|---:|---|\n");
     for (int k = 0; k < RESHARD_KIND_COUNT; k++) {
         if (!(sums[k].count > 0))
             continue;
-        str_format(r->out, "| %s | %s | %s | %.1f | ", reshard_kind_names[k], units_count(count, (int64_t)sums[k].count),
-                   units_bytes(bytes, sums[k].bytes), sums[k].ms);
+        str_format(r->out, "| %s | %s | %s | %.1f | ", reshard_kind_names[k],
+                   units_count(count, (int64_t)sums[k].count), units_bytes(bytes, sums[k].bytes),
+                   sums[k].ms);
         report_add_bar(r->out, sums[k].ms / r->plan->cost.step_ms);
         str_add(r->out, " |\n");
     }
@@ -180,7 +185,8 @@ static void add_goal(const struct problem *p, const struct relaxed_reshard *r, s
     uint32_t k = param_of(&p->roles, r->becomes);
 
     str_add(out, k == HLO_NONE ? "what is carried as " : "the next ");
-    report_add_plain(out, k == HLO_NONE ? hlo_name(p->m, p->m->value_instruction[r->becomes]) : p->roles.params[k].name);
+    report_add_plain(out, k == HLO_NONE ? hlo_name(p->m, p->m->value_instruction[r->becomes])
+                                        : p->roles.params[k].name);
 }
 
 /* For what a value goes another way. */
@@ -210,7 +216,8 @@ static void write_reshard(const struct report *r, const struct relaxed_reshard *
     add_status(p, x->value, x->to, r->out);
     str_format(r->out, "| %s | ", reshard_kind_names[x->kind]);
     add_purpose(p, x, r->out);
-    str_format(r->out, " | %s | %s | %.3g |\n", units_number(times, x->times, 0), units_bytes(bytes, x->bytes), x->ms);
+    str_format(r->out, " | %s | %s | %.3g |\n", units_number(times, x->times, 0),
+               units_bytes(bytes, x->bytes), x->ms);
 }
 
 static int write_reshards(const struct report *r, struct err *e)
@@ -220,8 +227,10 @@ static int write_reshards(const struct report *r, struct err *e)
     if (!list)
         return no_memory(e);
     str_add(r->out, RESHARDS_HEAD);
-    str_add(r->out, "\nThe longest first. `/x` is split over axis x, `+x` are partial sums along it; bytes and ms are of a step.\n\n"
-                    "| value | from | to | kind | for | times | bytes | ms |\n|---|---|---|---|---|---:|---:|---:|\n");
+    str_add(r->out, "\nThe longest first. `/x` is split over axis x, `+x` are partial sums along "
+                    "it; bytes and ms are of a step.\n\n"
+                    "| value | from | to | kind | for | times | bytes | ms "
+                    "|\n|---|---|---|---|---|---:|---:|---:|\n");
     for (uint32_t k = 0; k < r->plan->relaxed->reshard_count; k++)
         write_reshard(r, list[k]);
     free(list);
@@ -234,12 +243,15 @@ static void write_peak(const struct report *r)
 {
     char bytes[UNITS_ROOM];
 
-    str_format(r->out, "\n## Memory of one device\n\nAt the peak, `%s`:\n\n| | on one device | |\n|---|---:|---|\n",
+    str_format(r->out,
+               "\n## Memory of one device\n\nAt the peak, `%s`:\n\n| | on one device | "
+               "|\n|---|---:|---|\n",
                hlo_name(r->plan->problem->m, r->memory.at));
     for (int k = 0; k < MEMORY_KIND_COUNT; k++) {
         if (!(r->memory.bytes[k] > 0))
             continue;
-        str_format(r->out, "| %s | %s | ", memory_kind_names[k], units_bytes(bytes, r->memory.bytes[k]));
+        str_format(r->out, "| %s | %s | ", memory_kind_names[k],
+                   units_bytes(bytes, r->memory.bytes[k]));
         report_add_bar(r->out, r->memory.bytes[k] / r->memory.peak);
         str_add(r->out, " |\n");
     }
@@ -264,7 +276,8 @@ int report_write_relaxed(const struct report *r, struct err *e)
 /* ---- reading it again ---- */
 
 /* Two statuses of a value in the row at *at, which goes on to the next row. */
-static bool check_row(const struct problem *p, hlo_value v, status first, status second, const char **at)
+static bool check_row(const struct problem *p, hlo_value v, status first, status second,
+                      const char **at)
 {
     const status want[2] = {first, second};
     const char *end = *at + strcspn(*at, "\n");
@@ -305,7 +318,8 @@ int report_check_relaxed(const struct plan *p, const char *text, struct err *e)
 
     for (uint32_t k = 0; k < roles->param_count && fits; k++) {
         hlo_value v = roles->params[k].value;
-        fits = !is_listed(&roles->params[k]) || check_row(p->problem, v, x->made[v], x->held[v], &at);
+        fits =
+            !is_listed(&roles->params[k]) || check_row(p->problem, v, x->made[v], x->held[v], &at);
     }
     const struct relaxed_reshard **list = sorted(x);
     if (!list)

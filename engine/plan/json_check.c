@@ -176,8 +176,8 @@ static int json_check(const cJSON *root, const struct json_field *fields, struct
     return check_object(&c, root, fields);
 }
 
-int json_document(const char *text, size_t size, const char *schema, const struct json_field *fields, cJSON **out,
-                  struct err *e)
+int json_document(const char *text, size_t size, const char *schema,
+                  const struct json_field *fields, cJSON **out, struct err *e)
 {
     int rc = json_parse(text, size, out, e);
 
@@ -223,7 +223,8 @@ int json_fingerprint(const cJSON *root, const char *key, uint64_t *out, struct e
 
     *out = 0;
     if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
-        return err_set(e, ERR_INPUT, "%s.fingerprint: \"%.40s\", expected 16 hexadecimal digits", key, text);
+        return err_set(e, ERR_INPUT, "%s.fingerprint: \"%.40s\", expected 16 hexadecimal digits",
+                       key, text);
     for (; *text; text++)
         *out = *out << 4 | (uint64_t)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
     return 0;

@@ -13,7 +13,7 @@ static int no_memory(struct err *e)
 struct look {
     const struct plan *plan;
     struct fold fold;
-    label *on;       /* [classes] scratch */
+    label *on; /* [classes] scratch */
     double *scratch;
     struct peak_change *list;
     uint32_t count;
@@ -83,7 +83,8 @@ static bool is_first_of_colour(const struct look *l, class_id k)
     return true;
 }
 
-int plan_peak_changes(const struct plan *p, struct peak_change **out, uint32_t *count, struct err *e)
+int plan_peak_changes(const struct plan *p, struct peak_change **out, uint32_t *count,
+                      struct err *e)
 {
     const struct problem *q = p->problem;
     struct look l = {.plan = p};
@@ -164,18 +165,20 @@ static void write_source(const struct hlo_module *m, hlo_id id, struct str *out)
         str_format(out, "  %s:%u", meta->source_file, meta->source_line);
 }
 
-static void write_tops(const struct plan *p, const struct memory_cost *cost, uint32_t tops, struct str *out)
+static void write_tops(const struct plan *p, const struct memory_cost *cost, uint32_t tops,
+                       struct str *out)
 {
     const struct problem *q = p->problem;
     struct memory_top list[64];
-    uint32_t count = memory_tops(&q->memory, &q->labels, p->on, cost->at, list, tops < 64 ? tops : 64);
+    uint32_t count =
+        memory_tops(&q->memory, &q->labels, p->on, cost->at, list, tops < 64 ? tops : 64);
     char bytes[UNITS_ROOM];
 
     str_add(out, "\n  largest values live there\n");
     for (uint32_t k = 0; k < count; k++) {
         hlo_id id = q->m->value_instruction[list[k].value];
-        str_format(out, "  %12s  %-11s %-28s ", units_bytes(bytes, list[k].bytes), memory_kind_names[list[k].kind],
-                   hlo_name(q->m, id));
+        str_format(out, "  %12s  %-11s %-28s ", units_bytes(bytes, list[k].bytes),
+                   memory_kind_names[list[k].kind], hlo_name(q->m, id));
         plan_write_shape(p, list[k].value, out);
         if (*memory_storing_words[list[k].storing])
             str_format(out, "  %s", memory_storing_words[list[k].storing]);
@@ -184,7 +187,8 @@ static void write_tops(const struct plan *p, const struct memory_cost *cost, uin
     }
 }
 
-static void write_change(const struct plan *p, const struct peak_change *c, double peak, struct str *out)
+static void write_change(const struct plan *p, const struct peak_change *c, double peak,
+                         struct str *out)
 {
     char bytes[UNITS_ROOM], ms[UNITS_ROOM], before[UNITS_ROOM], less[UNITS_ROOM];
 
@@ -196,8 +200,9 @@ static void write_change(const struct plan *p, const struct peak_change *c, doub
     write_axes(p, c->to, out);
     str_format(out, " (now ");
     write_axes(p, c->from, out);
-    str_format(out, ")\n  %12s  in place of %s, %s less; step %s\n", units_bytes(bytes, c->peak), units_bytes(before, peak),
-               units_bytes(less, peak - c->peak), units_ms(ms, c->step_ms));
+    str_format(out, ")\n  %12s  in place of %s, %s less; step %s\n", units_bytes(bytes, c->peak),
+               units_bytes(before, peak), units_bytes(less, peak - c->peak),
+               units_ms(ms, c->step_ms));
 }
 
 int plan_peak_write(const struct plan *p, uint32_t tops, struct str *out, struct err *e)
@@ -213,7 +218,8 @@ int plan_peak_write(const struct plan *p, uint32_t tops, struct str *out, struct
         rc = plan_peak_changes(p, &list, &count, e);
     if (rc)
         return rc;
-    str_format(out, "  peak            %12s  while %s runs", units_bytes(bytes, cost.peak), hlo_name(q->m, cost.at));
+    str_format(out, "  peak            %12s  while %s runs", units_bytes(bytes, cost.peak),
+               hlo_name(q->m, cost.at));
     write_source(q->m, cost.at, out);
     str_add_char(out, '\n');
     for (int k = 0; k < MEMORY_KIND_COUNT; k++)

@@ -30,8 +30,8 @@ static int plan_alloc(const struct problem *p, struct plan *out, struct err *e)
     return no_memory(e);
 }
 
-int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_by by, struct plan *out,
-                     struct err *e)
+int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_by by,
+                     struct plan *out, struct err *e)
 {
     int rc = plan_alloc(p, out, e);
 
@@ -40,7 +40,9 @@ int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_
     for (class_id k = 0; k < p->classes.count; k++) {
         out->on[k] = s->on[k];
         out->decided[k] = s->on[k] | s->off[k];
-        out->by[k] = (uint8_t)(s->on[k] ? by : out->decided[k] ? PLAN_BY_PROPAGATION : PLAN_BY_NOBODY);
+        out->by[k] = (uint8_t)(s->on[k]          ? by
+                               : out->decided[k] ? PLAN_BY_PROPAGATION
+                                                 : PLAN_BY_NOBODY);
     }
     out->cost = terms_cost(&p->terms, out->on);
     return 0;
@@ -129,7 +131,8 @@ struct plan_counts plan_count(const struct plan *p)
                 n.undecided++;
         }
     }
-    n.paper_reward = PAPER_REWARD_PARTITIONED * n.partitioned + PAPER_REWARD_REPLICATED * n.replicated;
+    n.paper_reward =
+        PAPER_REWARD_PARTITIONED * n.partitioned + PAPER_REWARD_REPLICATED * n.replicated;
     return n;
 }
 
@@ -171,15 +174,22 @@ void plan_write_shape(const struct plan *p, hlo_value v, struct str *out)
 
 void plan_write_regime(const struct plan *p, struct str *out)
 {
-    static const char *const stored[ZERO_LEVEL_MOST + 1] = {"", "optimizer state", "optimizer state and gradients",
-                                                            "optimizer state, gradients and variables"};
+    static const char *const stored[ZERO_LEVEL_MOST + 1] = {
+        "", "optimizer state", "optimizer state and gradients",
+        "optimizer state, gradients and variables"};
 
     if (p->regime.micro_batches > 1)
-        str_format(out, "the plan runs the batch in %u micro-batches and sums their gradients: shardings do not say so, "
-                        "the training loop has to\n", p->regime.micro_batches);
+        str_format(out,
+                   "the plan runs the batch in %u micro-batches and sums their gradients: "
+                   "shardings do not say so, "
+                   "the training loop has to\n",
+                   p->regime.micro_batches);
     if (p->regime.zero)
-        str_format(out, "the plan stores %s in pieces along the axes of the gradients (ZeRO level %u): shardings here are "
-                        "those of use\n", stored[p->regime.zero], p->regime.zero);
+        str_format(out,
+                   "the plan stores %s in pieces along the axes of the gradients (ZeRO level %u): "
+                   "shardings here are "
+                   "those of use\n",
+                   stored[p->regime.zero], p->regime.zero);
 }
 
 int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
@@ -195,8 +205,10 @@ int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
     return 0;
 }
 
-/* The collectives of variables, gradients and state that are stored in pieces, at the parameters. */
-static int add_storage(const struct plan *p, struct plan_collective **out, size_t *count, size_t *room, struct err *e)
+/* The collectives of variables, gradients and state that are stored in pieces, at the parameters.
+ */
+static int add_storage(const struct plan *p, struct plan_collective **out, size_t *count,
+                       size_t *room, struct err *e)
 {
     const struct hlo_roles *r = &p->problem->roles;
 
@@ -254,7 +266,8 @@ static int relaxed_collectives(const struct plan *p, struct plan_collective **ou
     return 0;
 }
 
-int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count, struct err *e)
+int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count,
+                     struct err *e)
 {
     const struct terms *t = &p->problem->terms;
     struct reduction list[TERM_CLASSES_MOST];
@@ -317,7 +330,8 @@ bool plan_param_matches(const struct problem *p, uint32_t k, const char *pattern
     int64_t number;
 
     if (size > 1 && pattern[0] == '#')
-        return hlo_parse_int(pattern + 1, size - 1, &number) && p->roles.params[k].parameter == number;
+        return hlo_parse_int(pattern + 1, size - 1, &number) &&
+               p->roles.params[k].parameter == number;
     return glob_matches(pattern, size, p->roles.params[k].name);
 }
 
@@ -350,24 +364,28 @@ static bool parse_axes(const struct problem *p, const char *text, label *out)
     return *out != 0;
 }
 
-static int clash_error(const struct problem *p, uint32_t param, uint32_t dim, const struct strict_clash *clash,
-                       struct err *e)
+static int clash_error(const struct problem *p, uint32_t param, uint32_t dim,
+                       const struct strict_clash *clash, struct err *e)
 {
     const char *name = p->roles.params[param].name;
     const struct class_info *info = &p->classes.info[clash->class];
 
     if (clash->other != CLASS_NONE)
-        return err_set(e, ERR_INFEASIBLE, "%.120s dim %u cannot be split: it meets another split class at %.120s",
+        return err_set(e, ERR_INFEASIBLE,
+                       "%.120s dim %u cannot be split: it meets another split class at %.120s",
                        name, dim, hlo_name(p->m, clash->place));
     if (info->reason != CLASS_ALLOWED)
-        return err_set(e, ERR_INFEASIBLE, "%.120s dim %u can never be split: it %s %.120s", name, dim,
-                       class_reason_text[info->reason], hlo_name(p->m, info->place));
-    return err_set(e, ERR_INFEASIBLE, "%.120s dim %u cannot be set so: its smallest part has size %lld, or an earlier decision says otherwise",
+        return err_set(e, ERR_INFEASIBLE, "%.120s dim %u can never be split: it %s %.120s", name,
+                       dim, class_reason_text[info->reason], hlo_name(p->m, info->place));
+    return err_set(e, ERR_INFEASIBLE,
+                   "%.120s dim %u cannot be set so: its smallest part has size %lld, or an earlier "
+                   "decision says otherwise",
                    name, dim, (long long)info->least / label_cuts(&p->labels, clash->class));
 }
 
 /* "%dot.3" or "%while.2#5": a value of an instruction. */
-static int set_value(const struct problem *p, struct strict *s, const struct plan_setting *setting, struct err *e)
+static int set_value(const struct problem *p, struct strict *s, const struct plan_setting *setting,
+                     struct err *e)
 {
     char name[512];
     int64_t leaf = 0;
@@ -388,14 +406,16 @@ static int set_value(const struct problem *p, struct strict *s, const struct pla
         if (strict_decide(s, k, x, setting->over >> x & 1, &clash))
             continue;
         if (clash.other == CLASS_NONE)
-            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can not be split so", name, setting->dim);
-        return err_set(e, ERR_INFEASIBLE, "%.100s dim %u meets another split class at %.100s", name, setting->dim,
-                       hlo_name(p->m, clash.place));
+            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can not be split so", name,
+                           setting->dim);
+        return err_set(e, ERR_INFEASIBLE, "%.100s dim %u meets another split class at %.100s", name,
+                       setting->dim, hlo_name(p->m, clash.place));
     }
     return 0;
 }
 
-static int set_dim(const struct problem *p, struct strict *s, uint32_t param, uint32_t dim, label over, struct err *e)
+static int set_dim(const struct problem *p, struct strict *s, uint32_t param, uint32_t dim,
+                   label over, struct err *e)
 {
     class_id k = problem_param_class(p, param, dim);
 
@@ -407,16 +427,20 @@ static int set_dim(const struct problem *p, struct strict *s, uint32_t param, ui
     return 0;
 }
 
-int plan_setting_parse(const struct problem *p, const char *setting, struct plan_setting *out, struct err *e)
+int plan_setting_parse(const struct problem *p, const char *setting, struct plan_setting *out,
+                       struct err *e)
 {
     const char *equals = strrchr(setting, '='), *colon = equals;
     int64_t dim;
 
     while (colon && colon > setting && *colon != ':')
         colon--;
-    if (!equals || colon == setting || !hlo_parse_int(colon + 1, (size_t)(equals - colon) - 1, &dim) ||
-        dim < 0 || dim > UINT32_MAX || !parse_axes(p, equals + 1, &out->over))
-        return err_set(e, ERR_INPUT, "setting \"%.100s\", expected NAME:DIM=0, NAME:DIM=1 or NAME:DIM=AXES", setting);
+    if (!equals || colon == setting ||
+        !hlo_parse_int(colon + 1, (size_t)(equals - colon) - 1, &dim) || dim < 0 ||
+        dim > UINT32_MAX || !parse_axes(p, equals + 1, &out->over))
+        return err_set(e, ERR_INPUT,
+                       "setting \"%.100s\", expected NAME:DIM=0, NAME:DIM=1 or NAME:DIM=AXES",
+                       setting);
     out->pattern = setting;
     out->size = (size_t)(colon - setting);
     out->dim = (uint32_t)dim;
@@ -444,7 +468,8 @@ int plan_set(const struct problem *p, struct strict *s, const char *setting, str
         matches++;
     }
     if (!rc && !matches)
-        rc = err_set(e, ERR_INPUT, "no parameter matches \"%.*s\" with a dim %u; inspect prints the names",
+        rc = err_set(e, ERR_INPUT,
+                     "no parameter matches \"%.*s\" with a dim %u; inspect prints the names",
                      (int)parsed.size, setting, parsed.dim);
     return rc;
 }
@@ -454,8 +479,9 @@ class_id plan_batch_class(const struct problem *p, label *over)
     class_id best = CLASS_NONE;
     uint64_t best_weight = 0;
 
-    class_id named = p->batch_param == BATCH_AS_FOUND ? CLASS_NONE
-                                                       : problem_param_class(p, p->batch_param, p->batch_dim);
+    class_id named = p->batch_param == BATCH_AS_FOUND
+                         ? CLASS_NONE
+                         : problem_param_class(p, p->batch_param, p->batch_dim);
     for (class_id k = 0; k < p->classes.count; k++) {
         const struct class_info *info = &p->classes.info[k];
         if (named != CLASS_NONE && k != named)

@@ -11,12 +11,12 @@
 #include "engine/problem.h"
 
 /* Who decided a class. */
-#define PLAN_BY(X)                                                                                 \
-    X(NOBODY, "default")                                                                           \
-    X(DECISION, "decision")                                                                        \
-    X(PROPAGATION, "propagation")                                                                  \
-    X(PIN, "pin")                                                                                  \
-    X(FINE_TUNING, "fine-tuning")                                                                  \
+#define PLAN_BY(X)                \
+    X(NOBODY, "default")          \
+    X(DECISION, "decision")       \
+    X(PROPAGATION, "propagation") \
+    X(PIN, "pin")                 \
+    X(FINE_TUNING, "fine-tuning") \
     X(OPTIMUM, "optimum")
 
 enum plan_by {
@@ -35,21 +35,21 @@ struct relaxed_plan; /* engine/relaxed/relaxed.h */
 
 struct plan {
     const struct problem *problem;
-    label *on;              /* [classes] */
-    label *decided;         /* [classes] axes along which something was decided, either way */
-    uint8_t *by;            /* [classes] enum plan_by */
+    label *on;                    /* [classes] */
+    label *decided;               /* [classes] axes along which something was decided, either way */
+    uint8_t *by;                  /* [classes] enum plan_by */
     struct relaxed_plan *relaxed; /* owned; NULL: strict */
     struct step_cost cost;
-    double bound_ms;        /* no plan of its mode in reach is faster; 0: no bound known */
-    struct regime regime;   /* micro-batches and ZeRO level it is priced with: the problem's */
-    double memory_limit;    /* bytes of a device that it was asked to stay within; 0: none asked */
-    char found_by[32];      /* algorithm: "set", "exact", "dqn", ... */
+    double bound_ms;      /* no plan of its mode in reach is faster; 0: no bound known */
+    struct regime regime; /* micro-batches and ZeRO level it is priced with: the problem's */
+    double memory_limit;  /* bytes of a device that it was asked to stay within; 0: none asked */
+    char found_by[32];    /* algorithm: "set", "exact", "dqn", ... */
     uint64_t seed;
 };
 
 /* From the state of decisions: what is undecided counts as replicated. */
-int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_by by, struct plan *out,
-                     struct err *e) MUST_CHECK;
+int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_by by,
+                     struct plan *out, struct err *e) MUST_CHECK;
 /* Takes over what `from` holds, also on error. */
 int plan_from_relaxed(struct relaxed_plan *from, struct plan *out, struct err *e) MUST_CHECK;
 int plan_copy(const struct plan *from, struct plan *out, struct err *e) MUST_CHECK;
@@ -79,13 +79,14 @@ int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e) MU
 /* One collective of the plan. */
 struct plan_collective {
     hlo_id instruction; /* that makes the value */
-    uint8_t kind;      /* enum collective_kind */
+    uint8_t kind;       /* enum collective_kind */
     label over;
-    uint32_t count;    /* results it reduces, times executions of the instruction in a step */
-    double bytes, ms;  /* local bytes of one step, time of one step */
-    class_id cause;    /* the reducing class; CLASS_NONE in a relaxed plan */
+    uint32_t count;   /* results it reduces, times executions of the instruction in a step */
+    double bytes, ms; /* local bytes of one step, time of one step */
+    class_id cause;   /* the reducing class; CLASS_NONE in a relaxed plan */
 };
-/* In order of instructions, of a relaxed plan its reshards. The caller frees *out. O(instructions). */
+/* In order of instructions, of a relaxed plan its reshards. The caller frees *out. O(instructions).
+ */
 int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count,
                      struct err *e) MUST_CHECK;
 
@@ -94,7 +95,8 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
  * instruction, %while.2#5 for leaf 5 of its result. The value is 0, 1
  * (the first axis), or names of axes: xy. Decides every match; a clash is ERR_INFEASIBLE with both
  * classes and the place in the sentence; a pattern that matches nothing ERR_INPUT. */
-int plan_set(const struct problem *p, struct strict *s, const char *setting, struct err *e) MUST_CHECK;
+int plan_set(const struct problem *p, struct strict *s, const char *setting,
+             struct err *e) MUST_CHECK;
 
 /* The same, taken apart: which dims it speaks of (pattern points into `setting`). */
 struct plan_setting {
@@ -109,9 +111,9 @@ int plan_setting_parse(const struct problem *p, const char *setting, struct plan
 bool plan_param_matches(const struct problem *p, uint32_t param, const char *pattern, size_t size);
 bool plan_setting_matches(const struct problem *p, const struct plan_setting *s, uint32_t param);
 
-/* Splits the dims that the inputs share as their batch along every axis: data parallelism. The class
- * that holds most dims of inputs, or the one a person called the batch, and can be split over all axes,
- * else over most; CLASS_NONE: none. */
+/* Splits the dims that the inputs share as their batch along every axis: data parallelism. The
+ * class that holds most dims of inputs, or the one a person called the batch, and can be split over
+ * all axes, else over most; CLASS_NONE: none. */
 class_id plan_batch_class(const struct problem *p, label *over);
 
 #endif

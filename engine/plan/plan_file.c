@@ -48,55 +48,55 @@ static const struct json_field class_keys[] = {{"total", JSON_WHOLE, NULL},
                                                {"forbidden", JSON_WHOLE, NULL},
                                                {"with_variables", JSON_WHOLE, NULL},
                                                {0}};
-static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
-                                              {"mode", JSON_TEXT, NULL},
-                                              {"found_by", JSON_TEXT, NULL},
-                                              {"seed", JSON_TEXT, NULL},
-                                              {"model", JSON_OBJECT, model_keys},
-                                              {"cluster", JSON_OBJECT, cluster_keys},
-                                              {"options", JSON_OBJECT, option_keys},
-                                              {"devices", JSON_WHOLE, NULL},
-                                              {"axes", JSON_OBJECTS, axis_keys},
-                                              {"micro_batches", JSON_WHOLE | JSON_OPTIONAL, NULL},
-                                              {"zero", JSON_WHOLE | JSON_OPTIONAL, NULL},
-                                              {"overlap", JSON_NUMBER | JSON_OPTIONAL, NULL},
-                                              {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
-                                              {"variable_dims", JSON_WHOLE, NULL},
-                                              {"partitioned", JSON_WHOLE, NULL},
-                                              {"replicated", JSON_WHOLE, NULL},
-                                              {"undecided", JSON_WHOLE, NULL},
-                                              {"paper_reward", JSON_NUMBER, NULL},
-                                              {"step_time_ms", JSON_NUMBER, NULL},
-                                              {"compute_ms", JSON_NUMBER, NULL},
-                                              {"communication_ms", JSON_NUMBER, NULL},
-                                              {"bound_ms", JSON_NUMBER_OR_NULL, NULL},
-                                              {"memory", JSON_FREE_OBJECT | JSON_OPTIONAL, NULL},
-                                              {"decisions", JSON_OBJECTS, decision_keys},
-                                              {"collectives", JSON_OBJECTS, collective_keys},
-                                              {"variables", JSON_OBJECTS, variable_keys},
-                                              {"inputs", JSON_OBJECTS, variable_keys},
-                                              {"classes", JSON_OBJECT, class_keys},
-                                              {"warnings", JSON_TEXTS, NULL},
-                                              {"bound_kind", JSON_TEXT | JSON_OPTIONAL, NULL},
-                                              {"gap", JSON_NUMBER | JSON_OPTIONAL, NULL},
-                                              {"strict_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
-                                              {"partial_results", JSON_TEXT | JSON_OPTIONAL, NULL},
-                                              {"reshards", JSON_OBJECTS | JSON_OPTIONAL,
-                                               relaxed_reshard_keys},
-                                              {"instructions", JSON_OBJECTS | JSON_OPTIONAL,
-                                               relaxed_instruction_keys},
-                                              {"values", JSON_OBJECTS | JSON_OPTIONAL,
-                                               relaxed_value_keys},
-                                              {0}};
+static const struct json_field plan_keys[] = {
+    {"schema", JSON_TEXT, NULL},
+    {"mode", JSON_TEXT, NULL},
+    {"found_by", JSON_TEXT, NULL},
+    {"seed", JSON_TEXT, NULL},
+    {"model", JSON_OBJECT, model_keys},
+    {"cluster", JSON_OBJECT, cluster_keys},
+    {"options", JSON_OBJECT, option_keys},
+    {"devices", JSON_WHOLE, NULL},
+    {"axes", JSON_OBJECTS, axis_keys},
+    {"micro_batches", JSON_WHOLE | JSON_OPTIONAL, NULL},
+    {"zero", JSON_WHOLE | JSON_OPTIONAL, NULL},
+    {"overlap", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {"variable_dims", JSON_WHOLE, NULL},
+    {"partitioned", JSON_WHOLE, NULL},
+    {"replicated", JSON_WHOLE, NULL},
+    {"undecided", JSON_WHOLE, NULL},
+    {"paper_reward", JSON_NUMBER, NULL},
+    {"step_time_ms", JSON_NUMBER, NULL},
+    {"compute_ms", JSON_NUMBER, NULL},
+    {"communication_ms", JSON_NUMBER, NULL},
+    {"bound_ms", JSON_NUMBER_OR_NULL, NULL},
+    {"memory", JSON_FREE_OBJECT | JSON_OPTIONAL, NULL},
+    {"decisions", JSON_OBJECTS, decision_keys},
+    {"collectives", JSON_OBJECTS, collective_keys},
+    {"variables", JSON_OBJECTS, variable_keys},
+    {"inputs", JSON_OBJECTS, variable_keys},
+    {"classes", JSON_OBJECT, class_keys},
+    {"warnings", JSON_TEXTS, NULL},
+    {"bound_kind", JSON_TEXT | JSON_OPTIONAL, NULL},
+    {"gap", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {"strict_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {"partial_results", JSON_TEXT | JSON_OPTIONAL, NULL},
+    {"reshards", JSON_OBJECTS | JSON_OPTIONAL, relaxed_reshard_keys},
+    {"instructions", JSON_OBJECTS | JSON_OPTIONAL, relaxed_instruction_keys},
+    {"values", JSON_OBJECTS | JSON_OPTIONAL, relaxed_value_keys},
+    {0}};
 
 /* The document, checked; to be freed with cJSON_Delete. */
 static int parse_document(const char *text, size_t size, cJSON **out, struct err *e)
 {
     int rc = json_document(text, size, PLAN_SCHEMA, plan_keys, out, e);
 
-    if (rc || !strcmp(json_text(*out, "mode"), "strict") || !strcmp(json_text(*out, "mode"), "relaxed"))
+    if (rc || !strcmp(json_text(*out, "mode"), "strict") ||
+        !strcmp(json_text(*out, "mode"), "relaxed"))
         return rc;
-    err_set(e, ERR_INPUT, "mode: \"%.40s\", expected \"strict\" or \"relaxed\"", json_text(*out, "mode"));
+    err_set(e, ERR_INPUT, "mode: \"%.40s\", expected \"strict\" or \"relaxed\"",
+            json_text(*out, "mode"));
     cJSON_Delete(*out);
     *out = NULL;
     return ERR_INPUT;
@@ -179,7 +179,8 @@ static int check_model(const struct problem *p, const cJSON *root, struct err *e
         return err_set(
             e, ERR_INPUT,
             "the plan is for another model: parameter %.0f, %.120s, is %.80s there and %.80s here",
-            json_number(item, "parameter"), json_text(item, "name"), json_text(item, "shape"), here);
+            json_number(item, "parameter"), json_text(item, "name"), json_text(item, "shape"),
+            here);
     return err_set(e, ERR_INPUT,
                    "the plan is for another model: %.80s has as many instructions and the same "
                    "variables, but not the same instructions",
@@ -222,7 +223,8 @@ static int check_mesh(const struct problem *p, const cJSON *root, struct err *e)
         const struct mesh_axis *here = &p->mesh.axis[x++];
         if (json_number(axis, "size") != here->size || strcmp(json_text(axis, "name"), here->name))
             return err_set(e, ERR_INPUT, "axes[%u]: %.40s of %.0f, expected %s of %u", x - 1,
-                           json_text(axis, "name"), json_number(axis, "size"), here->name, here->size);
+                           json_text(axis, "name"), json_number(axis, "size"), here->name,
+                           here->size);
     }
     return 0;
 }
@@ -267,14 +269,17 @@ static int parse_options(const cJSON *root, struct problem_options *out, struct 
 /* Plans written before there were any ran the batch at once and stored everything whole. */
 static int parse_regime(const cJSON *root, struct problem_options *out, struct err *e)
 {
-    const cJSON *k = json_get(root, "micro_batches"), *zero = json_get(root, "zero"), *overlap = json_get(root, "overlap");
+    const cJSON *k = json_get(root, "micro_batches"), *zero = json_get(root, "zero"),
+                *overlap = json_get(root, "overlap");
 
     out->micro_batches = 1;
     out->zero = 0;
     if (k && (k->valuedouble < 1 || k->valuedouble > MICRO_BATCHES_MOST))
-        return err_set(e, ERR_INPUT, "micro_batches: %.0f, expected 1 to %d", k->valuedouble, MICRO_BATCHES_MOST);
+        return err_set(e, ERR_INPUT, "micro_batches: %.0f, expected 1 to %d", k->valuedouble,
+                       MICRO_BATCHES_MOST);
     if (zero && zero->valuedouble > ZERO_LEVEL_MOST)
-        return err_set(e, ERR_INPUT, "zero: %.0f, expected 0 to %d", zero->valuedouble, ZERO_LEVEL_MOST);
+        return err_set(e, ERR_INPUT, "zero: %.0f, expected 0 to %d", zero->valuedouble,
+                       ZERO_LEVEL_MOST);
     if (k)
         out->micro_batches = (uint32_t)k->valuedouble;
     if (overlap && (overlap->valuedouble < 0 || overlap->valuedouble > 1))
@@ -294,14 +299,18 @@ static int check_regime(const struct problem *p, const cJSON *root, struct err *
     if (rc)
         return rc;
     if (there.micro_batches != here.micro_batches)
-        return err_set(e, ERR_INPUT, "micro_batches: the plan runs %u, this problem %u; --micro-batches %u",
+        return err_set(e, ERR_INPUT,
+                       "micro_batches: the plan runs %u, this problem %u; --micro-batches %u",
                        there.micro_batches, here.micro_batches, there.micro_batches);
     if (there.zero != here.zero)
-        return err_set(e, ERR_INPUT, "zero: the plan stores by level %u, this problem by %u; --zero %u", there.zero,
-                       here.zero, there.zero);
+        return err_set(e, ERR_INPUT,
+                       "zero: the plan stores by level %u, this problem by %u; --zero %u",
+                       there.zero, here.zero, there.zero);
     if (there.overlap != here.overlap)
-        return err_set(e, ERR_INPUT, "overlap: the plan hides %g of the gradient all-reduces, this problem %g; --overlap %g",
-                       there.overlap, here.overlap, there.overlap);
+        return err_set(
+            e, ERR_INPUT,
+            "overlap: the plan hides %g of the gradient all-reduces, this problem %g; --overlap %g",
+            there.overlap, here.overlap, there.overlap);
     return 0;
 }
 
@@ -369,7 +378,8 @@ int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out,
             err_set(e, ERR_INPUT, "devices: %.0f, expected 1 to %d", devices, CLUSTER_DEVICES_MOST);
     if (!rc) {
         out->devices = (uint32_t)devices;
-        snprintf(out->cluster, sizeof out->cluster, "%s", json_text(json_get(root, "cluster"), "name"));
+        snprintf(out->cluster, sizeof out->cluster, "%s",
+                 json_text(json_get(root, "cluster"), "name"));
         snprintf(out->model, sizeof out->model, "%s", json_text(json_get(root, "model"), "name"));
     }
     cJSON_Delete(root);
@@ -571,7 +581,8 @@ static int read_rest(const cJSON *root, struct plan *out, struct err *e)
         return err_set(e, ERR_INPUT, "bound_ms: %g, expected none or a time", out->bound_ms);
     out->memory_limit = limit ? limit->valuedouble : 0;
     if (out->memory_limit < 0)
-        return err_set(e, ERR_INPUT, "memory_limit_bytes: %g, expected none or a size", out->memory_limit);
+        return err_set(e, ERR_INPUT, "memory_limit_bytes: %g, expected none or a size",
+                       out->memory_limit);
     return 0;
 }
 
@@ -595,7 +606,7 @@ int plan_file_parse(const struct problem *p, const char *text, size_t size, stru
         rc = check_regime(p, root, e);
     if (!rc)
         rc = strcmp(json_text(root, "mode"), "strict") ? relaxed_read_json(p, root, out, e)
-                                                     : read_decisions(p, root, out, e);
+                                                       : read_decisions(p, root, out, e);
     if (!rc)
         rc = check_statuses(out, root, "variables", e);
     if (!rc)

@@ -15,7 +15,8 @@ enum { PLAN_FILE_MOST = 64 << 20 }; /* bytes */
 int plan_file_save(const struct plan *p, const char *path, struct err *e) MUST_CHECK;
 
 /* ERR_INPUT and friends name the file. "-": standard input. */
-int plan_file_load(const struct problem *p, const char *path, struct plan *out, struct err *e) MUST_CHECK;
+int plan_file_load(const struct problem *p, const char *path, struct plan *out,
+                   struct err *e) MUST_CHECK;
 
 /* The same from memory. O(size). */
 int plan_file_parse(const struct problem *p, const char *text, size_t size, struct plan *out,
@@ -30,6 +31,7 @@ struct plan_setup {
     uint64_t cluster_fingerprint;
 };
 int plan_file_setup(const char *path, struct plan_setup *out, struct err *e) MUST_CHECK;
-int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out, struct err *e) MUST_CHECK;
+int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out,
+                          struct err *e) MUST_CHECK;
 
 #endif

@@ -160,7 +160,8 @@ static void add_warnings(const struct plan *p, const struct memory_cost *memory,
     double limit = cluster_weakest(&p->problem->cluster).memory_bytes;
     if (memory->peak > limit) {
         char text[96];
-        snprintf(text, sizeof text, "does not fit: %.0f bytes on a device of %.0f", memory->peak, limit);
+        snprintf(text, sizeof text, "does not fit: %.0f bytes on a device of %.0f", memory->peak,
+                 limit);
         cJSON_AddItemToArray(all, cJSON_CreateString(text));
     }
 }
@@ -303,7 +304,8 @@ static void add_costs(const struct plan *p, cJSON *o)
     cJSON_AddNumberToObject(o, "compute_ms", p->cost.compute_ms);
     cJSON_AddNumberToObject(o, "communication_ms", p->cost.communication_ms);
     if (!p->relaxed && p->bound_ms > 0)
-        cJSON_AddNumberToObject(o, "gap", p->cost.step_ms > p->bound_ms ? p->cost.step_ms / p->bound_ms - 1 : 0);
+        cJSON_AddNumberToObject(
+            o, "gap", p->cost.step_ms > p->bound_ms ? p->cost.step_ms / p->bound_ms - 1 : 0);
     if (p->bound_ms > 0)
         cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
     else

@@ -7,7 +7,8 @@
 
 #define PLAN_SCHEMA "automap.plan/1"
 
-extern const char *const plan_reduction_names[HLO_COMBINE_COUNT]; /* as options.reductions_off has them */
+extern const char
+    *const plan_reduction_names[HLO_COMBINE_COUNT]; /* as options.reductions_off has them */
 
 /* Appends one JSON object, schema PLAN_SCHEMA. */
 int plan_write_json(const struct plan *p, struct str *out, struct err *e) MUST_CHECK;

@@ -11,15 +11,21 @@ const struct json_field relaxed_instruction_keys[] = {
 const struct json_field relaxed_value_keys[] = {
     {"instruction", JSON_TEXT, NULL}, {"leaf", JSON_WHOLE, NULL},  {"made", JSON_TEXTS, NULL},
     {"held", JSON_TEXTS, NULL},       {"ended", JSON_TEXTS, NULL}, {0}};
-const struct json_field relaxed_reshard_keys[] = {
-    {"value", JSON_TEXT, NULL}, {"leaf", JSON_WHOLE, NULL},   {"user", JSON_TEXT, NULL},
-    {"operand", JSON_WHOLE | JSON_OPTIONAL, NULL},
-    {"becomes", JSON_TEXT | JSON_OPTIONAL, NULL},
-    {"inside", JSON_WHOLE | JSON_OPTIONAL, NULL},
-    {"step", JSON_WHOLE | JSON_OPTIONAL, NULL},
-    {"from", JSON_TEXT, NULL},  {"to", JSON_TEXT, NULL},      {"kind", JSON_TEXT, NULL},
-    {"axes", JSON_TEXT, NULL},  {"times", JSON_WHOLE, NULL},  {"bytes", JSON_NUMBER, NULL},
-    {"ms", JSON_NUMBER, NULL},  {0}};
+const struct json_field relaxed_reshard_keys[] = {{"value", JSON_TEXT, NULL},
+                                                  {"leaf", JSON_WHOLE, NULL},
+                                                  {"user", JSON_TEXT, NULL},
+                                                  {"operand", JSON_WHOLE | JSON_OPTIONAL, NULL},
+                                                  {"becomes", JSON_TEXT | JSON_OPTIONAL, NULL},
+                                                  {"inside", JSON_WHOLE | JSON_OPTIONAL, NULL},
+                                                  {"step", JSON_WHOLE | JSON_OPTIONAL, NULL},
+                                                  {"from", JSON_TEXT, NULL},
+                                                  {"to", JSON_TEXT, NULL},
+                                                  {"kind", JSON_TEXT, NULL},
+                                                  {"axes", JSON_TEXT, NULL},
+                                                  {"times", JSON_WHOLE, NULL},
+                                                  {"bytes", JSON_NUMBER, NULL},
+                                                  {"ms", JSON_NUMBER, NULL},
+                                                  {0}};
 
 static const char *const partial_words[] = {"passed on", "combined at once"};
 
@@ -180,9 +186,9 @@ static void add_reshards(const struct plan *p, cJSON *o)
             cJSON_AddNumberToObject(i, "step", r->step);
         if (r->is_inside)
             cJSON_AddNumberToObject(i, "inside", 1);
-        cJSON_AddStringToObject(i, "becomes",
-                                r->becomes == HLO_NONE ? ""
-                                                       : hlo_name(m, m->value_instruction[r->becomes]));
+        cJSON_AddStringToObject(
+            i, "becomes",
+            r->becomes == HLO_NONE ? "" : hlo_name(m, m->value_instruction[r->becomes]));
         add_shape(p, r, r->from, "from", i);
         add_shape(p, r, r->to, "to", i);
         cJSON_AddStringToObject(i, "kind", reshard_kind_names[r->kind]);
@@ -234,8 +240,9 @@ static int read_instruction(struct reading *r, const cJSON *o, int at)
         return wrong(r, "instructions", at, ".instruction: listed twice");
     r->is_listed[id] = true;
     if (!read_words(r->p, json_get(o, "does"), read_choice, &r->choice[id]))
-        return wrong(r, "instructions", at,
-                     ".does: expected per axis \"whole\", \"factor N\", \"passes\" or \"passes N\"");
+        return wrong(
+            r, "instructions", at,
+            ".does: expected per axis \"whole\", \"factor N\", \"passes\" or \"passes N\"");
     return 0;
 }
 
@@ -269,8 +276,7 @@ static int check_values(struct reading *r, const struct relaxed_plan *plan, cons
     cJSON_ArrayForEach(o, list)
     {
         hlo_id id = hlo_find(m, json_text(o, "instruction"));
-        hlo_value v = hlo_value_of(
-            m, id, (uint32_t)json_number(o, "leaf"));
+        hlo_value v = hlo_value_of(m, id, (uint32_t)json_number(o, "leaf"));
         if (r->made[v] != plan->made[v] || r->held[v] != plan->held[v] ||
             r->ended[v] != plan->ended[v])
             return wrong(r, "values", at, ": not what the instructions say");
@@ -315,11 +321,10 @@ static int read_lists(struct reading *r, const cJSON *root)
     const cJSON *o;
     int rc = 0, at = 0;
 
-    cJSON_ArrayForEach(o, json_get(root, "instructions"))
-        rc = rc ? rc : read_instruction(r, o, at++);
+    cJSON_ArrayForEach(o, json_get(root, "instructions")) rc =
+        rc ? rc : read_instruction(r, o, at++);
     at = 0;
-    cJSON_ArrayForEach(o, json_get(root, "values"))
-        rc = rc ? rc : read_value(r, o, at++);
+    cJSON_ArrayForEach(o, json_get(root, "values")) rc = rc ? rc : read_value(r, o, at++);
     return rc;
 }
 

@@ -1,9 +1,10 @@
-/* engine/plan/relaxed_json.h - what the JSON form of a relaxed plan has beyond that of a strict one.
+/* engine/plan/relaxed_json.h - what the JSON form of a relaxed plan has beyond that of a strict
+ * one.
  *
  * Per mesh axis a word: what an instruction does is "whole", "factor N" (split along its n-th
  * factor), "passes" (all partial operands on) or "passes N" (operand leaf N); a status is "whole",
- * "dim N" or "partial". What is not listed is whole everywhere. The decisions are enough to make the
- * plan again; `reshards` follow from them and are there to be read. */
+ * "dim N" or "partial". What is not listed is whole everywhere. The decisions are enough to make
+ * the plan again; `reshards` follow from them and are there to be read. */
 #ifndef AUTOMAP_ENGINE_PLAN_RELAXED_JSON_H
 #define AUTOMAP_ENGINE_PLAN_RELAXED_JSON_H
 

@@ -109,7 +109,8 @@ static bool has_held_copy(const struct resharding *r, hlo_id from)
 
 static void held_labels(const struct resharding *r, hlo_id from, label over[static HLO_RANK_MAX])
 {
-    set_labels(r->plan->problem, r->plan->relaxed->held[r->plan->problem->m->leaf_base[from]], over);
+    set_labels(r->plan->problem, r->plan->relaxed->held[r->plan->problem->m->leaf_base[from]],
+               over);
 }
 
 /* What operand `n` is without a copy for this use alone. */
@@ -246,7 +247,8 @@ static status combined(const struct resharding *r, status s)
     return s;
 }
 
-/* What a step scatters is whole again behind: some axis that it splits is whole before and at last. */
+/* What a step scatters is whole again behind: some axis that it splits is whole before and at last.
+ */
 static bool is_detour(const struct resharding *r, status made, const struct reshard_step *step,
                       status last)
 {
@@ -274,9 +276,9 @@ static uint32_t cheapest(struct resharding *r, hlo_id like, status from, status 
                : status_walk(&r->spaces, space, a, z, steps, RESHARD_STEPS_MOST);
 }
 
-/* The same as XLA goes it, that combines partial results where they arise: what the plan scatters is
- * sliced off then, all-reduces fall away, the other steps stay. Straight to the end where the plan
- * scatters to gather again. */
+/* The same as XLA goes it, that combines partial results where they arise: what the plan scatters
+ * is sliced off then, all-reduces fall away, the other steps stay. Straight to the end where the
+ * plan scatters to gather again. */
 static uint32_t find_walk(struct resharding *r, hlo_id like, status from, status to,
                           struct reshard_step steps[static RESHARD_STEPS_MOST])
 {

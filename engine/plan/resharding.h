@@ -3,9 +3,10 @@
  * In a relaxed plan a value may be made in one status, held for its uses in another, and asked for
  * in a third. HLO has one sharding per instruction, so each change is written as a copy with the
  * sharding behind it: one copy, "NAME.held", that all uses read, and one, "USER.operandN", where a
- * single use wants something else. XLA's partitioner keeps them and reshards there and nowhere else.
- * Where the cheapest way has several steps (relaxed/status.h), each but the last is a copy "..stepK".
- * It has no partial results: what a plan leaves partial is written as what it is when combined.
+ * single use wants something else. XLA's partitioner keeps them and reshards there and nowhere
+ * else. Where the cheapest way has several steps (relaxed/status.h), each but the last is a copy
+ * "..stepK". It has no partial results: what a plan leaves partial is written as what it is when
+ * combined.
  *
  * Free values need a copy in one case, in strict plans too: XLA chooses their split itself among
  * those their uses want. Element by element a use with another wish still costs nothing; a scatter
@@ -36,7 +37,8 @@ void resharding_release(struct resharding *r);
 bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
                      label want[static HLO_RANK_MAX]);
 
-/* The leaf of a tuple as what it becomes: `over` gets its labels per dim. False: nothing special. */
+/* The leaf of a tuple as what it becomes: `over` gets its labels per dim. False: nothing special.
+ */
 bool resharding_goal(const struct resharding *r, hlo_value v, label over[static HLO_RANK_MAX]);
 
 /* The copies that stand before `id`, whole lines, and the name its operand `n` goes by; NULL: none,

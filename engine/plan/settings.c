@@ -43,8 +43,8 @@ static bool is_said(const struct plan *p, const struct strict *s, class_id k)
     return s->on[k] == p->on[k];
 }
 
-static int say(const struct plan *p, struct strict *s, const char *before, const struct str *setting,
-               struct str *out, struct err *e)
+static int say(const struct plan *p, struct strict *s, const char *before,
+               const struct str *setting, struct str *out, struct err *e)
 {
     if (setting->failed)
         return err_set(e, ERR_MEMORY, "not enough memory for the plan");
@@ -53,8 +53,8 @@ static int say(const struct plan *p, struct strict *s, const char *before, const
     return plan_set(p->problem, s, setting->text, e);
 }
 
-static int say_parameters(const struct plan *p, struct strict *s, const char *before, struct str *out,
-                          struct err *e)
+static int say_parameters(const struct plan *p, struct strict *s, const char *before,
+                          struct str *out, struct err *e)
 {
     const struct problem *q = p->problem;
     struct str setting = {0};
@@ -88,7 +88,8 @@ static int say_values(const struct plan *p, struct strict *s, const char *before
         for (uint32_t d = 0; d < hlo_value_shape(q->m, v)->rank && !rc; d++) {
             class_id c = q->classes.class_of[class_dim(&q->classes, v, d)];
             char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1] = "1";
-            if (c == CLASS_NONE || !p->on[c] || is_said(p, s, c) || hlo_find(q->m, hlo_name(q->m, id)) != id)
+            if (c == CLASS_NONE || !p->on[c] || is_said(p, s, c) ||
+                hlo_find(q->m, hlo_name(q->m, id)) != id)
                 continue;
             if (q->mesh.axes > 1)
                 mesh_set_format(&q->mesh, p->on[c], axes, sizeof axes);

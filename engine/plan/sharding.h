@@ -1,9 +1,9 @@
 /* engine/plan/sharding.h - shardings as HLO text has them, written and read.
  *
  * Device numbers are places in the mesh, row-major (the last axis varies fastest). A dim split over
- * several axes takes them in the mesh's order, the first outermost. An axis that splits no dim makes
- * replicas: then the last tile dim counts them, so that tiles x replicas is always the number of
- * devices (XLA refuses anything else). */
+ * several axes takes them in the mesh's order, the first outermost. An axis that splits no dim
+ * makes replicas: then the last tile dim counts them, so that tiles x replicas is always the number
+ * of devices (XLA refuses anything else). */
 #ifndef AUTOMAP_ENGINE_PLAN_SHARDING_H
 #define AUTOMAP_ENGINE_PLAN_SHARDING_H
 

@@ -7,12 +7,14 @@
 enum { PIVOTS_MOST = 2000 };
 #define EPSILON 1e-11 /* of a pivot, after rows are scaled */
 
-/* Rows [rows][cols + 1]: a basic variable as what is left of its bound, last, less the others. The last
- * row is the objective. Columns are x - low, then how far the top is above the lowest tangent at `low`. */
+/* Rows [rows][cols + 1]: a basic variable as what is left of its bound, last, less the others. The
+ * last row is the objective. Columns are x - low, then how far the top is above the lowest tangent
+ * at `low`. */
 struct tableau {
     uint32_t rows, cols;
     double *cells;
-    uint32_t *basic, *other; /* [rows], [cols] which variable; [0 .. cols) are the columns at first */
+    uint32_t *basic,
+        *other; /* [rows], [cols] which variable; [0 .. cols) are the columns at first */
 };
 
 static double *cell(const struct tableau *t, uint32_t row, uint32_t col)
@@ -102,7 +104,8 @@ static double fill(struct tableau *t, const struct cutting_planes *c)
 
 int cutting_plane_top(const struct cutting_planes *c, double *x, double *top, struct err *e)
 {
-    struct tableau t = {.rows = c->count + c->places + (isfinite(c->sum) ? 1u : 0u), .cols = c->places + 1};
+    struct tableau t = {.rows = c->count + c->places + (isfinite(c->sum) ? 1u : 0u),
+                        .cols = c->places + 1};
     bool ok;
 
     t.cells = mem_try((size_t)(t.rows + 1) * (t.cols + 1), sizeof *t.cells);
@@ -122,7 +125,8 @@ int cutting_plane_top(const struct cutting_planes *c, double *x, double *top, st
             x[k] = c->low[k];
         for (uint32_t n = 0; n < t.rows; n++) {
             if (t.basic[n] < c->places)
-                x[t.basic[n]] = fmin(c->high[t.basic[n]], c->low[t.basic[n]] + fmax(0, *cell(&t, n, t.cols)));
+                x[t.basic[n]] =
+                    fmin(c->high[t.basic[n]], c->low[t.basic[n]] + fmax(0, *cell(&t, n, t.cols)));
         }
     }
     free(t.cells);

@@ -1,6 +1,6 @@
-/* engine/relaxed/cutting_plane.h - the highest point of a concave function of which tangents are known, within
- * a box (Kelley 1960; the box of Marsten, Hogan and Blankenship 1975): a small linear program, solved by the
- * simplex method with Bland's rule. */
+/* engine/relaxed/cutting_plane.h - the highest point of a concave function of which tangents are
+ * known, within a box (Kelley 1960; the box of Marsten, Hogan and Blankenship 1975): a small linear
+ * program, solved by the simplex method with Bland's rule. */
 #ifndef AUTOMAP_ENGINE_RELAXED_CUTTING_PLANE_H
 #define AUTOMAP_ENGINE_RELAXED_CUTTING_PLANE_H
 
@@ -9,15 +9,16 @@
 #include <stdint.h>
 
 struct cutting_planes {
-    uint32_t count, places; /* tangents, >= 1; coordinates */
-    const double *value;    /* [count] at 0 */
-    const double *slope;    /* [count][places] */
+    uint32_t count, places;   /* tangents, >= 1; coordinates */
+    const double *value;      /* [count] at 0 */
+    const double *slope;      /* [count][places] */
     const double *low, *high; /* [places] the box, low <= high, finite */
     double sum;               /* the most x - low adds up to; INFINITY: anything */
 };
 
 /* x[places] within the box maximises min over k of value[k] + slope[k] . x, which is *top.
  * O((count + places) x places) a pivot. */
-int cutting_plane_top(const struct cutting_planes *c, double *x, double *top, struct err *e) MUST_CHECK;
+int cutting_plane_top(const struct cutting_planes *c, double *x, double *top,
+                      struct err *e) MUST_CHECK;
 
 #endif

@@ -38,11 +38,10 @@ int relaxed_impose(struct relaxed *r, const struct relaxed_decisions *d, struct 
     for (uint32_t k = 0; k < m->energy.nodes; k++) {
         uint32_t found = label_of_node(m, &m->nodes[k], d);
         if (found == UINT32_MAX)
-            return err_set(e, ERR_INPUT, "%.120s: no plan has it so: %s",
-                           hlo_name(m->p->m, m->nodes[k].id),
-                           m->nodes[k].kind == MODEL_INSTRUCTION
-                               ? "it cannot be split along these factors"
-                               : "its result cannot have this status");
+            return err_set(
+                e, ERR_INPUT, "%.120s: no plan has it so: %s", hlo_name(m->p->m, m->nodes[k].id),
+                m->nodes[k].kind == MODEL_INSTRUCTION ? "it cannot be split along these factors"
+                                                      : "its result cannot have this status");
         r->trial[k] = (uint16_t)found;
     }
     memcpy(r->best, r->trial, m->energy.nodes * sizeof *r->best);

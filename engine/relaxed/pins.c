@@ -123,7 +123,8 @@ static void forbid_edge(struct relaxed *r, uint32_t edge)
 {
     struct tables *t = &r->model.tables;
     struct energy_edge *k = &r->own_edges[edge];
-    uint32_t rows = tables_rows(t, k->table.table, false), cols = tables_cols(t, k->table.table, false);
+    uint32_t rows = tables_rows(t, k->table.table, false),
+             cols = tables_cols(t, k->table.table, false);
     uint64_t key[TABLE_KEY] = {KEY_NO_RESHARD, k->table.table};
     bool is_new;
     table_id id = tables_get(t, key, rows, cols, &is_new);

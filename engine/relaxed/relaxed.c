@@ -6,13 +6,7 @@
 #include <string.h>
 
 /* Sweeps: as many as a number of table cells allows, so that small models get many. */
-enum {
-    SWEEPS_LEAST = 100,
-    SWEEPS_MOST = 1000,
-    FOLD_ROUNDS = 4,
-    DECODE_EVERY = 5,
-    ICM_ROUNDS = 50
-};
+enum { SWEEPS_LEAST = 100, SWEEPS_MOST = 1000, FOLD_ROUNDS = 4, DECODE_EVERY = 5, ICM_ROUNDS = 50 };
 #define CELLS_MOST 1.5e9
 #define FAR_OFF 1.2
 
@@ -199,7 +193,8 @@ static int fold(struct relaxed *r, struct stage *s, struct err *e)
 
 static int get_ready(struct relaxed *r, struct err *e)
 {
-    bool with_tied = r->is_folded || !r->has_best; /* unfolded, the folded plan is where it starts */
+    bool with_tied =
+        r->is_folded || !r->has_best; /* unfolded, the folded plan is where it starts */
     int rc = 0;
 
     if (r->is_ready)

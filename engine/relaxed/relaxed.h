@@ -51,13 +51,13 @@ struct relaxed_pin {
 /* A collective of the plan. */
 struct relaxed_reshard {
     hlo_value value;
-    hlo_id user;    /* the instruction it is for; HLO_NONE: shared by all uses, or on the way to
-                       storage */
-    uint32_t leaf;  /* operand leaf of `user` */
-    hlo_value becomes; /* HLO_NONE, or on the way to what it flows into: a parameter's storage, what a
-                          loop carries; `value` itself: what the step hands out */
-    uint32_t step;  /* of the walk; slices have numbers, too, but are not listed */
-    uint8_t kind;   /* enum reshard_kind, no slices */
+    hlo_id user;       /* the instruction it is for; HLO_NONE: shared by all uses, or on the way to
+                          storage */
+    uint32_t leaf;     /* operand leaf of `user` */
+    hlo_value becomes; /* HLO_NONE, or on the way to what it flows into: a parameter's storage, what
+                          a loop carries; `value` itself: what the step hands out */
+    uint32_t step;     /* of the walk; slices have numbers, too, but are not listed */
+    uint8_t kind;      /* enum reshard_kind, no slices */
     bool is_inside; /* all-reduce inside an instruction (statistics), or the further all-reduces of
                        one that reduces several dims along different axes: from = to */
     label over;
@@ -70,14 +70,14 @@ struct relaxed_plan {
     const struct problem *problem;
     uint32_t *choice; /* [instructions] a byte per axis: 0 whole, 1 + n split along its n-th factor
                          (classes->factor_base), >= 128 passes partial results on */
-    status *leaf; /* [classes->leaf_base[id] + leaf] what the instruction asks of an operand leaf,
-                     and how it makes a result leaf; index as in hlo/factors.h */
-    status *made; /* [values] as it is made or stored; values that are one array have one status;
-                     of free values whole */
-    status *held; /* [values] as its uses find it: after the reshard they share, if there is one */
+    status *leaf;  /* [classes->leaf_base[id] + leaf] what the instruction asks of an operand leaf,
+                      and how it makes a result leaf; index as in hlo/factors.h */
+    status *made;  /* [values] as it is made or stored; values that are one array have one status;
+                      of free values whole */
+    status *held;  /* [values] as its uses find it: after the reshard they share, if there is one */
     status *ended; /* [values] as the step hands it out, or drops it unread; nobody's next value */
     hlo_value *origin; /* [values] the first name of the array it is; HLO_NONE: free, or no array */
-    bool reduce_at_once; /* as in the options */
+    bool reduce_at_once;              /* as in the options */
     struct relaxed_reshard *reshards; /* in order of the values that are resharded */
     uint32_t reshard_count;
     struct step_cost cost;
@@ -103,9 +103,9 @@ void relaxed_free(struct relaxed *r); /* NULL ok */
 int relaxed_set_pins(struct relaxed *r, const struct relaxed_pin *pins, uint32_t count,
                      struct err *e) MUST_CHECK;
 
-/* From now on this way of a value has no collective: both its ends agree but for local slices. Adds to
- * what is forbidden already; NULL: nothing is. `r` was solved or given a plan before. ERR_INPUT when
- * the reshard is inside an instruction, or no way of this problem. O(edges). */
+/* From now on this way of a value has no collective: both its ends agree but for local slices. Adds
+ * to what is forbidden already; NULL: nothing is. `r` was solved or given a plan before. ERR_INPUT
+ * when the reshard is inside an instruction, or no way of this problem. O(edges). */
 int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct err *e) MUST_CHECK;
 
 /* The best plan found in at most `sweeps` sweeps (0: the options'). ERR_INFEASIBLE when the pins

@@ -22,9 +22,10 @@ struct relaxed {
     const struct problem *p;
     struct relaxed_options options;
     struct model model;
-    struct energy pinned; /* the model's, unary costs under the pins; edges are the model's or own */
+    struct energy
+        pinned; /* the model's, unary costs under the pins; edges are the model's or own */
     struct energy_edge *own_edges; /* NULL: nothing is forbidden */
-    bool is_folded;       /* the answer treats equal layers alike */
+    bool is_folded;                /* the answer treats equal layers alike */
     struct stage tied, whole;
     uint16_t *best, *trial; /* [nodes] labels */
     double best_ms;

@@ -113,11 +113,8 @@ static bool permute_for(const struct status_spaces *s, const struct status_space
     label all = status_dim(at, s->labels->axes, what - 1), rest = all & (label)~over;
     if (rest < 1u << first)
         return false;
-    *out = (struct reshard_step){.kind = RESHARD_PERMUTE,
-                                 .over = all,
-                                 .from = at,
-                                 .to = at,
-                                 .bytes = local_bytes(s, i, at)};
+    *out = (struct reshard_step){
+        .kind = RESHARD_PERMUTE, .over = all, .from = at, .to = at, .bytes = local_bytes(s, i, at)};
     out->ms = collective_ms(s->mesh, COLLECTIVE_PERMUTE, all, out->bytes);
     return true;
 }
@@ -375,7 +372,8 @@ void status_write(const struct hlo_shape *shape, const struct cluster_mesh *mesh
         str_format(out, "+%s", set);
 }
 
-/* Axes as mesh_set_format names them; the longest name that fits, for one may begin like another. */
+/* Axes as mesh_set_format names them; the longest name that fits, for one may begin like another.
+ */
 static label take_axes(const struct cluster_mesh *mesh, const char **at)
 {
     label set = 0;
@@ -422,7 +420,8 @@ size_t status_read(const struct hlo_shape *shape, const struct cluster_mesh *mes
     char size[32];
 
     *out = STATUS_WHOLE;
-    if (shape->type >= HLO_TYPE_COUNT || !take_text(&at, hlo_type_info[shape->type].name) || !take_text(&at, "["))
+    if (shape->type >= HLO_TYPE_COUNT || !take_text(&at, hlo_type_info[shape->type].name) ||
+        !take_text(&at, "["))
         return 0;
     for (uint32_t d = 0; d < shape->rank; d++) {
         snprintf(size, sizeof size, "%s%lld", d ? " " : "", (long long)shape->dims[d]);

@@ -116,8 +116,8 @@ double status_dim_share(const struct labels *l, class_id k, int64_t size, label 
 void status_write(const struct hlo_shape *shape, const struct cluster_mesh *mesh, status x,
                   struct str *out);
 
-/* Reads such a text of that shape at the beginning of `text`, which ends with NUL. Returns its bytes; 0:
- * it is none. */
+/* Reads such a text of that shape at the beginning of `text`, which ends with NUL. Returns its
+ * bytes; 0: it is none. */
 size_t status_read(const struct hlo_shape *shape, const struct cluster_mesh *mesh, const char *text,
                    status *out);
 

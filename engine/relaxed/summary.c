@@ -42,7 +42,8 @@ void relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct st
     status_write(hlo_value_shape(p->m, v), &p->mesh, plan->held[v], out);
 }
 
-/* What the step hands out, as it is stored in the end: a parameter's next value as the parameter. */
+/* What the step hands out, as it is stored in the end: a parameter's next value as the parameter.
+ */
 static void set_outputs(const struct relaxed_plan *plan, double *bytes)
 {
     const struct problem *p = plan->problem;
@@ -50,9 +51,10 @@ static void set_outputs(const struct relaxed_plan *plan, double *bytes)
 
     for (hlo_value v = p->m->leaf_base[root]; v < p->m->leaf_base[root + 1]; v++) {
         hlo_value o = plan->origin[v], next = relaxed_next_of(plan, v);
-        bytes[v] = relaxed_local_bytes(p, v, next != HLO_NONE ? plan->made[next]
-                                             : o != HLO_NONE  ? plan->ended[o]
-                                                              : STATUS_WHOLE);
+        bytes[v] = relaxed_local_bytes(p, v,
+                                       next != HLO_NONE ? plan->made[next]
+                                       : o != HLO_NONE  ? plan->ended[o]
+                                                        : STATUS_WHOLE);
     }
 }
 
@@ -72,8 +74,8 @@ static void set_parameters(const struct relaxed_plan *plan, double *bytes, doubl
     }
 }
 
-/* What a loop carries is in a buffer named after the value it begins with. Where that is free, zeros
- * say, it has no status: the buffer is as the loop carries it. */
+/* What a loop carries is in a buffer named after the value it begins with. Where that is free,
+ * zeros say, it has no status: the buffer is as the loop carries it. */
 static void set_carried(const struct relaxed_plan *plan, double *bytes)
 {
     const struct problem *p = plan->problem;
@@ -94,13 +96,13 @@ int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, str
     return relaxed_memory_peak(plan, out, NULL, NULL, e);
 }
 
-int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out, struct memory_chain *where,
-                        double *own, struct err *e)
+int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out,
+                        struct memory_chain *where, double *own, struct err *e)
 {
     const struct problem *p = plan->problem;
     size_t values = (size_t)p->m->value_count + 1;
-    double *scratch = own ? own : memory_scratch(&p->memory), *bytes = mem_try(values, sizeof *bytes),
-           *second = mem_try(values, sizeof *second);
+    double *scratch = own ? own : memory_scratch(&p->memory),
+           *bytes = mem_try(values, sizeof *bytes), *second = mem_try(values, sizeof *second);
     uint32_t *at = mem_try(p->m->computation_count, sizeof *at);
     bool ok = scratch && bytes && second && at;
 

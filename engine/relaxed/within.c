@@ -42,8 +42,8 @@ static bool is_better(const struct within *w, double ms, double peak)
     return fits ? ms < w->best.cost.step_ms : peak < w->how->peak;
 }
 
-int within_offer(struct within *w, double *ms, struct memory_cost *memory, struct memory_chain *where, double *bytes,
-                 struct err *e)
+int within_offer(struct within *w, double *ms, struct memory_cost *memory,
+                 struct memory_chain *where, double *bytes, struct err *e)
 {
     struct relaxed_plan plan = {0};
     int rc = relaxed_extract(w->r, &plan, e);
@@ -114,7 +114,8 @@ static int keep(struct within *w, struct err *e)
     struct memory_chain where;
     size_t nodes = (size_t)w->r->pinned.nodes + 1;
 
-    *k = (struct known_plan){.x = mem_try(nodes, sizeof *k->x), .bytes = memory_scratch(&w->r->p->memory)};
+    *k = (struct known_plan){.x = mem_try(nodes, sizeof *k->x),
+                             .bytes = memory_scratch(&w->r->p->memory)};
     w->known_count++;
     if (!k->x || !k->bytes)
         return no_memory(e);
@@ -143,7 +144,8 @@ static bool is_known(const struct within *w, const uint16_t *x)
     return false;
 }
 
-/* A solve with the prices as they are. *found: a plan that was not known; it is the last one now. */
+/* A solve with the prices as they are. *found: a plan that was not known; it is the last one now.
+ */
 static int solve(struct within *w, bool *found, struct err *e)
 {
     int rc = within_price(w, e);
@@ -179,17 +181,20 @@ static double bytes_at(const struct within *w, const struct known_plan *k, const
     return s.sum;
 }
 
-/* The prices at which the known plans would allow the highest bound: every plan is a tangent, its time and
- * what it is over the limit at each position. In a box around the best prices, since far from the plans the
- * tangents promise too much. Weighing: shares that add up to 1, and every plan its bytes. */
+/* The prices at which the known plans would allow the highest bound: every plan is a tangent, its
+ * time and what it is over the limit at each position. In a box around the best prices, since far
+ * from the plans the tangents promise too much. Weighing: shares that add up to 1, and every plan
+ * its bytes. */
 static int raise_prices(struct within *w, struct err *e)
 {
     size_t places = w->count, count = w->known_count;
-    double ms = w->weighs ? 0 : 1 / fmax(w->how->bound_ms, LEAST_MS), unit = w->weighs ? w->weigh_unit : w->unit,
-           off = w->weighs ? 0 : w->limit, byte = w->weighs ? 1 / w->limit : w->unit * ms;
+    double ms = w->weighs ? 0 : 1 / fmax(w->how->bound_ms, LEAST_MS),
+           unit = w->weighs ? w->weigh_unit : w->unit, off = w->weighs ? 0 : w->limit,
+           byte = w->weighs ? 1 / w->limit : w->unit * ms;
     double low[POSITIONS_MOST], high[POSITIONS_MOST], x[POSITIONS_MOST], top;
     double *value = mem_try(count, sizeof *value), *slope = mem_try(count * places, sizeof *slope);
-    struct cutting_planes c = {(uint32_t)count, (uint32_t)places, value, slope, low, high, w->weighs ? 1 : INFINITY};
+    struct cutting_planes c = {(uint32_t)count,         (uint32_t)places, value, slope, low, high,
+                               w->weighs ? 1 : INFINITY};
     int rc = value && slope ? 0 : no_memory(e);
 
     for (size_t n = 0; n < count && !rc; n++) {
@@ -227,8 +232,8 @@ static bool is_enough(const struct within *w)
     return w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + ENOUGH);
 }
 
-/* A solve at the present prices, its bound, and what lies between its plan and the best. *is_more: the plan
- * is new, or the bound higher. */
+/* A solve at the present prices, its bound, and what lies between its plan and the best. *is_more:
+ * the plan is new, or the bound higher. */
 static int look(struct within *w, bool *is_more, struct err *e)
 {
     const struct known_plan *now = &w->known[w->known_count];
@@ -240,7 +245,8 @@ static int look(struct within *w, bool *is_more, struct err *e)
         return rc;
     w->how->rounds++;
     keep_bound(w);
-    *is_more = found || (w->how->least_bound <= w->limit && w->how->bound_ms > before * (1 + ENOUGH));
+    *is_more =
+        found || (w->how->least_bound <= w->limit && w->how->bound_ms > before * (1 + ENOUGH));
     if (found && w->how->fits)
         rc = within_cross(w, now->x, e);
     if (found) /* where the next solve starts */
@@ -261,7 +267,8 @@ static int search(struct within *w, uint32_t most, struct err *e)
         if (!rc)
             rc = look(w, &is_more, e);
     }
-    for (uint32_t n = 0; n < AROUND_MOST && !rc && w->how->fits && has_room(w) && !is_enough(w); n++) {
+    for (uint32_t n = 0; n < AROUND_MOST && !rc && w->how->fits && has_room(w) && !is_enough(w);
+         n++) {
         for (uint32_t k = 0; k < w->count; k++)
             w->peaks[k].now = around[n] * w->peaks[k].best;
         rc = look(w, &is_more, e);
@@ -277,7 +284,9 @@ static int weigh_memory(struct within *w, struct err *e)
 
     w->weighs = true;
     w->weigh_unit = 1e3 / w->how->peak; /* energies of a usual size */
-    for (uint32_t k = 0; k < WEIGH_MOST && !rc && is_more && !w->how->fits && w->how->least_bound <= w->limit; k++) {
+    for (uint32_t k = 0;
+         k < WEIGH_MOST && !rc && is_more && !w->how->fits && w->how->least_bound <= w->limit;
+         k++) {
         double before = w->how->least_bound;
         rc = raise_prices(w, e);
         if (!rc)
@@ -308,8 +317,8 @@ static int find(struct within *w, double *strict_ms, struct err *e)
     return rc;
 }
 
-int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms, struct relaxed_plan *out,
-                         struct relaxed_within *how, struct err *e)
+int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms,
+                         struct relaxed_plan *out, struct relaxed_within *how, struct err *e)
 {
     struct within w = {.r = r, .limit = limit, .how = how};
     struct memory_cost memory;
@@ -318,7 +327,8 @@ int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms, stru
     *how = (struct relaxed_within){.limit = limit};
     memset(out, 0, sizeof *out);
     if (r->is_folded)
-        return err_set(e, ERR_INPUT, "within a memory limit equal layers may differ: expected no folding");
+        return err_set(e, ERR_INPUT,
+                       "within a memory limit equal layers may differ: expected no folding");
     int rc = relaxed_solve(r, 0, &w.best, e);
     if (rc)
         return rc;

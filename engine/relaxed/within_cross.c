@@ -77,7 +77,8 @@ static double edge_change(const struct cross *c, const struct energy_edge *k)
     const double *cells = tables_at(t, k->table.table, k->table.turned);
     uint32_t cols = tables_cols(t, k->table.table, k->table.turned);
 
-    return cells[(size_t)c->to[k->a] * cols + c->to[k->b]] - cells[(size_t)c->from[k->a] * cols + c->from[k->b]];
+    return cells[(size_t)c->to[k->a] * cols + c->to[k->b]] -
+           cells[(size_t)c->from[k->a] * cols + c->from[k->b]];
 }
 
 static void weigh_parts(struct cross *c)
@@ -118,7 +119,8 @@ static void take(const struct cross *c, uint32_t cheap)
             continue;
         uint32_t k = c->part_of[c->root[n]];
         enum side side = side_of(&c->parts[k]);
-        if (side == ALWAYS || (side == WHEN_CHEAP && k < cheap) || (side == WHEN_DEAR && k >= cheap))
+        if (side == ALWAYS || (side == WHEN_CHEAP && k < cheap) ||
+            (side == WHEN_DEAR && k >= cheap))
             x[n] = c->to[n];
     }
 }

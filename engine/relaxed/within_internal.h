@@ -29,27 +29,28 @@ struct known_plan {
 
 /* What a value's memory costs, ms per byte but for the last. */
 struct value_price {
-    double made;   /* as it is made, or as its uses share it, if that is more */
-    double copied; /* a variable's copy that its uses share */
-    double second; /* the second buffer of an all-reduce */
-    double unreduced_ms; /* while it is not all-reduced: the copy of the variable whose gradient it is */
+    double made;         /* as it is made, or as its uses share it, if that is more */
+    double copied;       /* a variable's copy that its uses share */
+    double second;       /* the second buffer of an all-reduce */
+    double unreduced_ms; /* while it is not all-reduced: the copy of the variable whose gradient it
+                            is */
 };
 
 struct within {
     struct relaxed *r;
     double limit, unit, weigh_unit; /* ms per byte: to begin with; of all shares together */
-    size_t tables_before; /* cells used */
+    size_t tables_before;           /* cells used */
     struct peak peaks[POSITIONS_MOST];
     uint32_t count;
     struct known_plan known[SOLVES_MOST + 1];
     uint32_t known_count;
-    bool is_priced; /* r->pinned is changed */
-    bool weighs;    /* memory alone: times are left out */
+    bool is_priced;  /* r->pinned is changed */
+    bool weighs;     /* memory alone: times are left out */
     table_id *unary; /* [nodes] without prices */
     const struct energy_edge *edges;
     struct energy_edge *priced; /* [edges] with them */
-    uint32_t *hub_edge;         /* [values] of origins: from the maker to the hub; UINT32_MAX: none */
-    uint32_t *carried;          /* [values] free ones: of how many others the buffer is named after them */
+    uint32_t *hub_edge; /* [values] of origins: from the maker to the hub; UINT32_MAX: none */
+    uint32_t *carried;  /* [values] free ones: of how many others the buffer is named after them */
     struct value_price *price;  /* [values] */
     bool *is_param, *is_output; /* [values] */
     double constant;            /* ms of bytes that no label changes */
@@ -64,15 +65,16 @@ int within_price(struct within *w, struct err *e) MUST_CHECK;
 void within_unprice(struct within *w);
 void within_price_release(struct within *w);
 
-/* within.c: keeps the plan of r->best when it is better: one that fits, then faster, else of a lower peak.
- * *memory and *where: its peak. bytes[ranges] of it; NULL: never mind. */
-int within_offer(struct within *w, double *ms, struct memory_cost *memory, struct memory_chain *where, double *bytes,
-                 struct err *e) MUST_CHECK;
+/* within.c: keeps the plan of r->best when it is better: one that fits, then faster, else of a
+ * lower peak. *memory and *where: its peak. bytes[ranges] of it; NULL: never mind. */
+int within_offer(struct within *w, double *ms, struct memory_cost *memory,
+                 struct memory_chain *where, double *bytes, struct err *e) MUST_CHECK;
 
-/* within_cross.c: plans between the best, which fits, and the labels x. Where the two differ in parts that no
- * edge joins, any of the parts may be changed alone: time and memory are sums over them. Each part has a scale
- * of the present prices at which it turns, so the scales order the plans from the least memory to the least
- * time; the fastest that fits is found by bisection. Offers O(log(parts)) plans; r->best is lost. */
+/* within_cross.c: plans between the best, which fits, and the labels x. Where the two differ in
+ * parts that no edge joins, any of the parts may be changed alone: time and memory are sums over
+ * them. Each part has a scale of the present prices at which it turns, so the scales order the
+ * plans from the least memory to the least time; the fastest that fits is found by bisection.
+ * Offers O(log(parts)) plans; r->best is lost. */
 int within_cross(struct within *w, const uint16_t *x, struct err *e) MUST_CHECK;
 
 #endif

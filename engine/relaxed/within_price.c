@@ -9,7 +9,8 @@ static int no_memory(struct err *e)
     return err_set(e, ERR_MEMORY, "not enough memory for a plan within a limit");
 }
 
-/* A value that has a status, in the buffer of one that has none: as a loop carries it from constants on. */
+/* A value that has a status, in the buffer of one that has none: as a loop carries it from
+ * constants on. */
 static bool is_carried(const struct within *w, hlo_value v)
 {
     const struct problem *p = w->r->p;
@@ -43,7 +44,8 @@ int within_price_new(struct within *w, struct err *e)
     w->price = mem_try(values, sizeof *w->price);
     w->is_param = mem_try(values, sizeof *w->is_param);
     w->is_output = mem_try(values, sizeof *w->is_output);
-    if (!w->unary || !w->priced || !w->hub_edge || !w->carried || !w->price || !w->is_param || !w->is_output)
+    if (!w->unary || !w->priced || !w->hub_edge || !w->carried || !w->price || !w->is_param ||
+        !w->is_output)
         return no_memory(e);
     memcpy(w->unary, w->r->pinned.unary, m->energy.nodes * sizeof *w->unary);
     w->edges = w->r->pinned.edges;
@@ -85,12 +87,14 @@ static status made_status(const struct model *m, hlo_value origin, uint32_t x)
     return model_status(m, space, m->places[m->maps[m->patterns[n->pattern].maps + leaf] + x]);
 }
 
-/* A table of these costs added to `to`: equal ones are one table, so equal layers stay equal work. */
+/* A table of these costs added to `to`: equal ones are one table, so equal layers stay equal work.
+ */
 static struct sight add_costs(struct tables *t, struct sight to, const double *costs)
 {
     uint32_t rows = tables_rows(t, to.table, to.turned), cols = tables_cols(t, to.table, to.turned);
     size_t bytes = (size_t)rows * cols * sizeof *costs;
-    uint64_t key[TABLE_KEY] = {KEY_MEMORY, rows, cols, mem_hash(costs, bytes, 1), mem_hash(costs, bytes, 2)};
+    uint64_t key[TABLE_KEY] = {KEY_MEMORY, rows, cols, mem_hash(costs, bytes, 1),
+                               mem_hash(costs, bytes, 2)};
     bool is_new;
     table_id id = tables_get(t, key, rows, cols, &is_new);
 
@@ -136,7 +140,8 @@ static double batches(const struct within *w, hlo_value v)
 static double shared_ms(const struct within *w, hlo_value v, status made, status held)
 {
     const struct value_price *price = &w->price[v];
-    double made_bytes = relaxed_local_bytes(w->r->p, v, made), held_bytes = relaxed_local_bytes(w->r->p, v, held);
+    double made_bytes = relaxed_local_bytes(w->r->p, v, made),
+           held_bytes = relaxed_local_bytes(w->r->p, v, held);
     double more = held_bytes > made_bytes ? held_bytes - made_bytes : 0;
     double less = held_bytes < made_bytes ? held_bytes : made_bytes;
 
@@ -204,12 +209,13 @@ struct pricing {
     double ms; /* per byte */
 };
 
-/* The copy of a variable before its update, which is not there where its gradient is all-reduced: whatever
- * the variable's status, at least its smallest. */
+/* The copy of a variable before its update, which is not there where its gradient is all-reduced:
+ * whatever the variable's status, at least its smallest. */
 static void price_twice(struct within *w, const struct memory_range *i, double ms)
 {
     const struct model *m = &w->r->model;
-    hlo_value g = i->gradient == HLO_NONE ? HLO_NONE : m->origin[i->gradient], o = m->origin[i->value];
+    hlo_value g = i->gradient == HLO_NONE ? HLO_NONE : m->origin[i->gradient],
+              o = m->origin[i->value];
     double least = (double)hlo_value_shape(m->p->m, i->value)->bytes;
 
     if (g == HLO_NONE || w->hub_edge[g] == UINT32_MAX) {

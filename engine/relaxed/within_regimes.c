@@ -16,7 +16,8 @@ struct choose {
 };
 
 /* The plan with k micro-batches. */
-static int solve(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_plan *plan, struct relaxed_within *how)
+static int solve(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_plan *plan,
+                 struct relaxed_within *how)
 {
     struct relaxed_options options = c->o->relaxed;
     struct relaxed *r;
@@ -36,7 +37,8 @@ static int solve(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_
     return rc;
 }
 
-static bool is_better(const struct choose *c, const struct relaxed_plan *plan, const struct relaxed_within *how)
+static bool is_better(const struct choose *c, const struct relaxed_plan *plan,
+                      const struct relaxed_within *how)
 {
     if (!c->has_plan || how->fits != c->how->fits)
         return !c->has_plan || how->fits;
@@ -44,7 +46,8 @@ static bool is_better(const struct choose *c, const struct relaxed_plan *plan, c
                      : how->peak < c->how->peak * (1 - NEAR);
 }
 
-static void keep(struct choose *c, uint32_t k, const struct relaxed_plan *plan, const struct relaxed_within *how)
+static void keep(struct choose *c, uint32_t k, const struct relaxed_plan *plan,
+                 const struct relaxed_within *how)
 {
     if (c->has_plan)
         relaxed_plan_release(c->plan);
@@ -66,7 +69,8 @@ static int look(struct choose *c, uint32_t k)
     if (rc && rc != ERR_INFEASIBLE)
         return rc;
     c->out->count++;
-    *t = (struct regime_try){.regime = {k, 0, c->p->options.overlap}, .proven = true, .bound = INFINITY};
+    *t = (struct regime_try){
+        .regime = {k, 0, c->p->options.overlap}, .proven = true, .bound = INFINITY};
     if (rc)
         return 0;
     t->fits = how.fits;
@@ -104,7 +108,8 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
     return rc;
 }
 
-static void sum_up(struct regimes_result *out, const struct relaxed_plan *plan, const struct relaxed_within *how)
+static void sum_up(struct regimes_result *out, const struct relaxed_plan *plan,
+                   const struct relaxed_within *how)
 {
     out->plan.peak = how->peak;
     out->plan.value = plan->cost.step_ms;
@@ -124,8 +129,9 @@ static void sum_up(struct regimes_result *out, const struct relaxed_plan *plan, 
         out->least_bound = 0;
 }
 
-int relaxed_regimes(struct problem *p, const struct relaxed_regimes_options *o, struct regimes_result *out,
-                    struct relaxed_plan *plan, struct relaxed_within *how, struct err *e)
+int relaxed_regimes(struct problem *p, const struct relaxed_regimes_options *o,
+                    struct regimes_result *out, struct relaxed_plan *plan,
+                    struct relaxed_within *how, struct err *e)
 {
     struct choose c = {.p = p, .o = o, .out = out, .plan = plan, .how = how, .e = e};
     struct regime before = problem_regime(p);
@@ -135,7 +141,9 @@ int relaxed_regimes(struct problem *p, const struct relaxed_regimes_options *o, 
 
     memset(out, 0, sizeof *out);
     if (before.zero)
-        return err_set(e, ERR_INPUT, "relaxed mode decides itself what is stored in pieces: expected ZeRO level 0");
+        return err_set(
+            e, ERR_INPUT,
+            "relaxed mode decides itself what is stored in pieces: expected ZeRO level 0");
     if (o->micro_batches)
         rc = look(&c, o->micro_batches);
     for (uint32_t n = 0; n < count && !o->micro_batches && !rc; n++)

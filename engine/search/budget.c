@@ -27,7 +27,8 @@ int budget_new(const struct problem *p, double bytes, struct budget **out, struc
     struct budget *b = mem_try(1, sizeof *b);
 
     if (b) {
-        *b = (struct budget){.problem = p, .bytes = bytes, .slowest_ms = slowest_step(&p->terms), .peak = -1};
+        *b = (struct budget){
+            .problem = p, .bytes = bytes, .slowest_ms = slowest_step(&p->terms), .peak = -1};
         b->scratch = memory_scratch(&p->memory);
         b->on = mem_try(p->classes.count, sizeof *b->on);
     }

@@ -2,9 +2,9 @@
  *
  * A plan whose peak is over the limit is worth, in place of ln(baseline / step),
  *     ln(baseline / slowest) - ln(peak / limit)
- * where no plan takes longer than `slowest`: the largest entry of every cost table, added up. So what
- * fits ranks above what does not, whatever it costs, and of what does not the lower peak ranks higher.
- * Plain state; one per thread. */
+ * where no plan takes longer than `slowest`: the largest entry of every cost table, added up. So
+ * what fits ranks above what does not, whatever it costs, and of what does not the lower peak ranks
+ * higher. Plain state; one per thread. */
 #ifndef AUTOMAP_ENGINE_SEARCH_BUDGET_H
 #define AUTOMAP_ENGINE_SEARCH_BUDGET_H
 
@@ -12,15 +12,16 @@
 
 struct budget {
     const struct problem *problem;
-    double bytes;      /* of one device */
+    double bytes; /* of one device */
     double slowest_ms;
-    double *scratch;   /* of the memory model */
-    label *on;         /* [classes] the plan looked at last, whose peak is known */
-    double peak;       /* < 0: none yet */
+    double *scratch; /* of the memory model */
+    label *on;       /* [classes] the plan looked at last, whose peak is known */
+    double peak;     /* < 0: none yet */
 };
 
 /* `bytes` > 0. O(cost tables). */
-int budget_new(const struct problem *p, double bytes, struct budget **out, struct err *e) MUST_CHECK;
+int budget_new(const struct problem *p, double bytes, struct budget **out,
+               struct err *e) MUST_CHECK;
 void budget_free(struct budget *b); /* NULL ok */
 
 /* Peak of a whole plan, bytes. O(stored values), O(classes) for the plan asked about last. */

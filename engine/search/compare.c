@@ -37,7 +37,8 @@ struct rules {
 };
 
 /* A plan with the labels of a solver. */
-static int plan_of_labels(const struct problem *p, const label *on, double bound, struct plan *out, struct err *e)
+static int plan_of_labels(const struct problem *p, const label *on, double bound, struct plan *out,
+                          struct err *e)
 {
     struct strict s;
     int rc = strict_new(&p->labels, &s, e);
@@ -59,9 +60,12 @@ static int plan_of_labels(const struct problem *p, const label *on, double bound
     return 0;
 }
 
-static int exact_plan(const struct problem *p, enum compare_kind kind, struct plan *out, bool *proven, struct err *e)
+static int exact_plan(const struct problem *p, enum compare_kind kind, struct plan *out,
+                      bool *proven, struct err *e)
 {
-    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = kind != COMPARE_DATA, .inputs = kind != COMPARE_OPERATORS};
+    struct exact_options o = {.goal = EXACT_STEP_TIME,
+                              .variables = kind != COMPARE_DATA,
+                              .inputs = kind != COMPARE_OPERATORS};
     struct exact_result r;
     int rc = exact_strict(&p->terms, NULL, &o, &r, e);
 
@@ -73,14 +77,16 @@ static int exact_plan(const struct problem *p, enum compare_kind kind, struct pl
     return rc;
 }
 
-/* Puts the best plan within the limit, over the numbers of micro-batches and ZeRO levels allowed, in the
- * place of `plan`; `p` is left in its regime. Where nothing fits all stays, and *least is what the plan that
- * needs least needs. */
-static int limit_plan(struct problem *p, enum compare_kind kind, const struct rules *rules, struct plan *plan, bool *proven,
-                      double *least, struct err *e)
+/* Puts the best plan within the limit, over the numbers of micro-batches and ZeRO levels allowed,
+ * in the place of `plan`; `p` is left in its regime. Where nothing fits all stays, and *least is
+ * what the plan that needs least needs. */
+static int limit_plan(struct problem *p, enum compare_kind kind, const struct rules *rules,
+                      struct plan *plan, bool *proven, double *least, struct err *e)
 {
     struct regime before = problem_regime(p);
-    struct regimes_options o = {.limit = rules->limit, .variables = kind != COMPARE_DATA, .inputs = kind != COMPARE_OPERATORS};
+    struct regimes_options o = {.limit = rules->limit,
+                                .variables = kind != COMPARE_DATA,
+                                .inputs = kind != COMPARE_OPERATORS};
     struct regimes_result r;
 
     if (rules->regime_given) {
@@ -105,8 +111,8 @@ static int limit_plan(struct problem *p, enum compare_kind kind, const struct ru
 }
 
 /* Takes plan and problem over when they are better; else frees the plan. */
-static int offer(const struct rules *rules, struct contender *c, struct problem *p, struct plan *plan, bool proven,
-                 struct err *e)
+static int offer(const struct rules *rules, struct contender *c, struct problem *p,
+                 struct plan *plan, bool proven, struct err *e)
 {
     struct memory_cost memory;
     int rc = plan_memory(plan, &memory, e);
@@ -130,11 +136,13 @@ static int offer(const struct rules *rules, struct contender *c, struct problem 
 }
 
 /* The same question on another mesh or in another regime, as a problem of its own. */
-static int derive(const struct problem *from, const char *mesh, const struct regime *r, struct problem **out, struct err *e)
+static int derive(const struct problem *from, const char *mesh, const struct regime *r,
+                  struct problem **out, struct err *e)
 {
     struct problem_change change = {.mesh = mesh, .batch_param = BATCH_AS_FOUND, .regime = r};
     struct problem *p = mem_try(1, sizeof *p);
-    int rc = p ? problem_derive(from, &change, p, e) : err_set(e, ERR_MEMORY, "not enough memory to compare plans");
+    int rc = p ? problem_derive(from, &change, p, e)
+               : err_set(e, ERR_MEMORY, "not enough memory to compare plans");
 
     if (rc)
         free(p);
@@ -150,8 +158,10 @@ static void drop_problem(struct problem *p)
     free(p);
 }
 
-/* The best of `kind` on one mesh, offered to `c`: without a limit, and where that does not fit within it. */
-static int find_on_mesh(const struct rules *rules, const char *mesh, struct contender *c, struct err *e)
+/* The best of `kind` on one mesh, offered to `c`: without a limit, and where that does not fit
+ * within it. */
+static int find_on_mesh(const struct rules *rules, const char *mesh, struct contender *c,
+                        struct err *e)
 {
     struct problem *p, *before = c->problem;
     struct memory_cost memory;
@@ -178,7 +188,8 @@ static int find_on_mesh(const struct rules *rules, const char *mesh, struct cont
 }
 
 /* A search's plan, priced at the batch of the comparison. */
-static int offer_found(const struct rules *rules, const struct plan *found, struct contender *c, struct err *e)
+static int offer_found(const struct rules *rules, const struct plan *found, struct contender *c,
+                       struct err *e)
 {
     struct problem *p, *before = c->problem;
     struct plan copy;
@@ -196,7 +207,8 @@ static int offer_found(const struct rules *rules, const struct plan *found, stru
     return rc;
 }
 
-static int find_strict(const struct rules *rules, const struct plan *found, struct contender *c, struct err *e)
+static int find_strict(const struct rules *rules, const struct plan *found, struct contender *c,
+                       struct err *e)
 {
     const struct problem *from = rules->problem;
     struct cluster_mesh by_server;
@@ -244,12 +256,14 @@ static double busiest_ms(const struct pipeline *l, const struct pipeline_plan *p
 
     for (uint32_t s = 0; s < p->plan.stages; s++) {
         struct pipe_stage stage = pipe_stage_of(&l->all, &p->plan, s);
-        most = fmax(most, l->options.micro_batches * (stage.forward_ms + stage.backward_ms) + stage.update_ms);
+        most = fmax(most, l->options.micro_batches * (stage.forward_ms + stage.backward_ms) +
+                              stage.update_ms);
     }
     return most;
 }
 
-static int find_pipeline(const struct problem *p, const struct pipeline_options *options, struct contender *c, struct err *e)
+static int find_pipeline(const struct problem *p, const struct pipeline_options *options,
+                         struct contender *c, struct err *e)
 {
     struct pipeline_options o = *options;
     struct pipeline *l = mem_try(1, sizeof *l);
@@ -273,7 +287,8 @@ static int find_pipeline(const struct problem *p, const struct pipeline_options 
     }
     if (!c->exists) {
         free(l);
-        snprintf(c->why, sizeof c->why, "no pipeline fits its devices, forward passes run again or not");
+        snprintf(c->why, sizeof c->why,
+                 "no pipeline fits its devices, forward passes run again or not");
         return 0;
     }
     c->pipeline = l;
@@ -300,7 +315,8 @@ static void rank(struct comparison *c)
 }
 
 /* The problem at the global batch asked for: itself, or one derived from it, which goes to *own. */
-static int at_batch(const struct problem *p, uint32_t batch, struct rules *rules, struct problem **own, struct err *e)
+static int at_batch(const struct problem *p, uint32_t batch, struct rules *rules,
+                    struct problem **own, struct err *e)
 {
     int64_t size = p->training.batch_divisor;
 
@@ -315,10 +331,11 @@ static int at_batch(const struct problem *p, uint32_t batch, struct rules *rules
     return rc;
 }
 
-int comparison_new(const struct problem *p, const struct plan *found, const struct pipeline_options *o,
-                   struct comparison *out, struct err *e)
+int comparison_new(const struct problem *p, const struct plan *found,
+                   const struct pipeline_options *o, struct comparison *out, struct err *e)
 {
-    struct rules rules = {.limit = o->no_limit ? INFINITY : cluster_weakest(&p->cluster).memory_bytes,
+    struct rules rules = {.limit =
+                              o->no_limit ? INFINITY : cluster_weakest(&p->cluster).memory_bytes,
                           .regime_given = p->options.micro_batches > 1 || p->options.zero};
     struct problem *own;
 
@@ -332,7 +349,8 @@ int comparison_new(const struct problem *p, const struct plan *found, const stru
     for (int k = 0; k < COMPARE_KIND_COUNT && !rc; k++) {
         out->of[k].kind = (enum compare_kind)k;
         out->of[k].least_bytes = INFINITY;
-        rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e) : find_strict(&rules, found, &out->of[k], e);
+        rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e)
+                                   : find_strict(&rules, found, &out->of[k], e);
     }
     if (!rc) {
         rank(out);
@@ -367,13 +385,15 @@ void contender_setting(const struct contender *c, char *out, size_t room)
     if (c->kind == COMPARE_PIPELINE) {
         snprintf(out, room, "%u stage%s, %u micro-batch%s%s", c->pipeline_plan.plan.stages,
                  c->pipeline_plan.plan.stages == 1 ? "" : "s", c->pipeline->options.micro_batches,
-                 c->pipeline->options.micro_batches == 1 ? "" : "es", c->pipeline->options.recompute ? ", recomputed" : "");
+                 c->pipeline->options.micro_batches == 1 ? "" : "es",
+                 c->pipeline->options.recompute ? ", recomputed" : "");
         return;
     }
     mesh_format(&c->problem->mesh, text, sizeof text);
     size = snprintf(out, room, "mesh %s", text);
     if (c->plan.regime.micro_batches > 1 && size > 0 && (size_t)size < room)
-        size += snprintf(out + size, room - (size_t)size, ", %u micro-batches", c->plan.regime.micro_batches);
+        size += snprintf(out + size, room - (size_t)size, ", %u micro-batches",
+                         c->plan.regime.micro_batches);
     if (c->plan.regime.zero && size > 0 && (size_t)size < room)
         snprintf(out + size, room - (size_t)size, ", ZeRO %u", c->plan.regime.zero);
 }

@@ -35,7 +35,8 @@ static uint32_t variable_of(const struct problem *p, hlo_id id)
     for (int n = 0; n < CHAIN_MOST; n++) {
         for (hlo_value v = p->m->leaf_base[id]; v < p->m->leaf_base[id + 1]; v++) {
             for (uint32_t k = 0; k < p->roles.param_count; k++) {
-                if (p->roles.params[k].role == HLO_ROLE_VARIABLE && p->roles.params[k].gradient == v)
+                if (p->roles.params[k].role == HLO_ROLE_VARIABLE &&
+                    p->roles.params[k].gradient == v)
                     return k;
             }
         }
@@ -62,9 +63,10 @@ static int compare_ms(const void *x, const void *y)
     return (a->ms < b->ms) - (a->ms > b->ms);
 }
 
-/* The kind of sum that takes longest, its parts added up. Variables are looked for among the longest
- * collectives only: the rest cannot be what takes longest. */
-static struct share largest_share(const struct plan *plan, struct plan_collective *list, size_t count)
+/* The kind of sum that takes longest, its parts added up. Variables are looked for among the
+ * longest collectives only: the rest cannot be what takes longest. */
+static struct share largest_share(const struct plan *plan, struct plan_collective *list,
+                                  size_t count)
 {
     enum { LOOKED_AT = 64 };
     const struct problem *p = plan->problem;
@@ -75,10 +77,12 @@ static struct share largest_share(const struct plan *plan, struct plan_collectiv
         qsort(list, count, sizeof *list, compare_ms);
     for (size_t n = 0; n < count && n < LOOKED_AT; n++) {
         hlo_id id = list[n].instruction;
-        struct share s = {variable_of(p, id), p->roles.layer[id], p->roles.phase[id], list[n].ms, list[n].bytes, list[n].count};
+        struct share s = {variable_of(p, id), p->roles.layer[id], p->roles.phase[id],
+                          list[n].ms,         list[n].bytes,      list[n].count};
         size_t k = 0;
         while (k < kinds && (found[k].variable != s.variable ||
-                             (s.variable == UINT32_MAX && (found[k].layer != s.layer || found[k].phase != s.phase))))
+                             (s.variable == UINT32_MAX &&
+                              (found[k].layer != s.layer || found[k].phase != s.phase))))
             k++;
         if (k == kinds)
             found[kinds++] = s;
@@ -111,7 +115,8 @@ static int explain_strict(const struct contender *c, struct words *w, struct err
         say(w, ", sends nothing");
     } else {
         struct share s = largest_share(&c->plan, list, count);
-        say(w, ", all-reduces %s in %s; most for ", units_bytes(a, bytes), units_ms(b, c->waiting_ms));
+        say(w, ", all-reduces %s in %s; most for ", units_bytes(a, bytes),
+            units_ms(b, c->waiting_ms));
         if (s.variable != UINT32_MAX)
             say(w, "the gradient of %.60s", p->roles.params[s.variable].name);
         else
@@ -141,12 +146,14 @@ static void explain_pipeline(const struct contender *c, struct words *w)
         }
     }
     if (p->stages == 1) {
-        say(w, "one stage is data parallelism with every gradient reduced once: computes %s, reduces %s",
+        say(w,
+            "one stage is data parallelism with every gradient reduced once: computes %s, reduces "
+            "%s",
             units_ms(a, c->compute_ms), units_ms(b, reduce));
         return;
     }
-    say(w, "the busiest stage computes %s; %s go to filling and draining, transfers", units_ms(a, c->compute_ms),
-        units_ms(b, c->waiting_ms));
+    say(w, "the busiest stage computes %s; %s go to filling and draining, transfers",
+        units_ms(a, c->compute_ms), units_ms(b, c->waiting_ms));
     say(w, " (up to %s each)", units_ms(a, transfer));
     say(w, " and all-reduces inside stages (up to %s)", units_ms(a, reduce));
 }
@@ -164,13 +171,17 @@ static void set_against(const struct contender *first, const struct contender *c
     if (c->step_ms <= first->step_ms)
         return;
     double compute = c->compute_ms - first->compute_ms, waiting = c->waiting_ms - first->waiting_ms;
-    say(w, "; loses %s to %s: ", units_ms(a, c->step_ms - first->step_ms), compare_words[first->kind]);
+    say(w, "; loses %s to %s: ", units_ms(a, c->step_ms - first->step_ms),
+        compare_words[first->kind]);
     if (compute > 0 && waiting > 0)
-        say(w, "%s of computing and %s of communication", units_ms(b, compute), units_ms(d, waiting));
+        say(w, "%s of computing and %s of communication", units_ms(b, compute),
+            units_ms(d, waiting));
     else if (waiting > 0)
-        say(w, "%s more communication, %s less computing", units_ms(b, waiting), units_ms(d, -compute));
+        say(w, "%s more communication, %s less computing", units_ms(b, waiting),
+            units_ms(d, -compute));
     else
-        say(w, "%s more computing, %s less communication", units_ms(b, compute), units_ms(d, -waiting));
+        say(w, "%s more computing, %s less communication", units_ms(b, compute),
+            units_ms(d, -waiting));
 }
 
 int compare_explain(struct comparison *c, struct err *e)

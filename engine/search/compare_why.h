@@ -1,4 +1,5 @@
-/* engine/search/compare_why.h - why a contender is where it is, in sentences. Private to compare. */
+/* engine/search/compare_why.h - why a contender is where it is, in sentences. Private to compare.
+ */
 #ifndef AUTOMAP_ENGINE_SEARCH_COMPARE_WHY_H
 #define AUTOMAP_ENGINE_SEARCH_COMPARE_WHY_H
 

@@ -11,8 +11,8 @@ enum {
 #define BACKTRACK_EPSILON 0.2
 /* In stage 2 an episode is the few decisions of one group: half of them are tried at random, so
  * that in 8 tries each of the last single dims is split once with probability 0.9. With the end of
- * the schedule (0.1) and one try, T5-3B unfolded stopped at 228.8 of 229.7 in both seeds tried; with
- * these it ends at 229.7 in both, after 2.4 s. */
+ * the schedule (0.1) and one try, T5-3B unfolded stopped at 228.8 of 229.7 in both seeds tried;
+ * with these it ends at 229.7 in both, after 2.4 s. */
 #define TUNING_EPSILON 0.5
 
 struct dqn {

@@ -76,15 +76,15 @@ struct list {
 /* One run of elimination with some nodes fixed. */
 struct run {
     struct solver *s;
-    const uint32_t *fixed;  /* [nodes] choice, or NOT_FIXED */
-    struct list *near;      /* [nodes] neighbours that are still there, ascending */
-    struct list *buckets;   /* [nodes] tables that hold the node and are still there */
-    uint8_t *used;          /* [tables] already minimised out */
+    const uint32_t *fixed; /* [nodes] choice, or NOT_FIXED */
+    struct list *near;     /* [nodes] neighbours that are still there, ascending */
+    struct list *buckets;  /* [nodes] tables that hold the node and are still there */
+    uint8_t *used;         /* [tables] already minimised out */
     size_t used_room;
-    uint32_t *order;        /* nodes as eliminated */
-    struct table *best;     /* per entry of order: the best choice, over the node's neighbours then */
+    uint32_t *order;    /* nodes as eliminated */
+    struct table *best; /* per entry of order: the best choice, over the node's neighbours then */
     uint32_t order_count;
-    uint32_t stuck;         /* node with most neighbours when no joint table is small enough */
+    uint32_t stuck; /* node with most neighbours when no joint table is small enough */
     double value;
 };
 
@@ -186,7 +186,8 @@ static bool run_init(struct run *r)
     r->buckets = mem_try(nodes, sizeof *r->buckets);
     r->order = mem_try(nodes, sizeof *r->order);
     r->best = mem_try(nodes, sizeof *r->best);
-    if (!r->near || !r->buckets || !r->order || !r->best || !mem_grow(&r->used, &r->used_room, 0, tables + nodes))
+    if (!r->near || !r->buckets || !r->order || !r->best ||
+        !mem_grow(&r->used, &r->used_room, 0, tables + nodes))
         return false;
     if (r->used)
         memset(r->used, 0, r->used_room);
@@ -229,7 +230,8 @@ struct reader {
     size_t stride[64]; /* per neighbour */
 };
 
-static void make_reader(const struct run *r, const struct table *f, uint32_t n, const struct list *scope, struct reader *out)
+static void make_reader(const struct run *r, const struct table *f, uint32_t n,
+                        const struct list *scope, struct reader *out)
 {
     size_t stride = 1;
 
@@ -252,8 +254,8 @@ static void make_reader(const struct run *r, const struct table *f, uint32_t n, 
 }
 
 /* joint(scope) = min over n of the sum of n's tables; best(scope) = the minimising choice. */
-static void minimise(const struct run *r, uint32_t n, const struct reader *readers, size_t reader_count,
-                     struct table *joint, struct table *best)
+static void minimise(const struct run *r, uint32_t n, const struct reader *readers,
+                     size_t reader_count, struct table *joint, struct table *best)
 {
     uint32_t choice[64] = {0};
     size_t at = 0;
@@ -337,7 +339,8 @@ static void read_back(const struct run *r, uint32_t *choice)
 
 /* Eliminates all free nodes. 0: value and choice are the optimum for `fixed`. ERR_LIMIT: a joint
  * table would be too large; *stuck is a node worth fixing. */
-static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *choice, double *value, uint32_t *stuck)
+static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *choice, double *value,
+                           uint32_t *stuck)
 {
     struct run r = {.s = s, .fixed = fixed};
     size_t given = s->table_count;
@@ -462,7 +465,8 @@ static int work_case(struct cases *c)
     return rc;
 }
 
-int solver_minimise(struct solver *s, const uint32_t *fixed, uint32_t *choice, struct solver_answer *out)
+int solver_minimise(struct solver *s, const uint32_t *fixed, uint32_t *choice,
+                    struct solver_answer *out)
 {
     struct cases c = {.s = s, .best = INFINITY, .open_bound = INFINITY};
     int rc = 0;

@@ -11,7 +11,8 @@ static int no_memory(struct err *e)
 /* ---- tables from the problem ---- */
 
 /* Labels a class may take: those of `fixed` and in scope; the empty one when none is left. */
-static uint32_t domain_of(const struct solver *s, const struct strict *fixed, class_id k, label *labels)
+static uint32_t domain_of(const struct solver *s, const struct strict *fixed, class_id k,
+                          label *labels)
 {
     const struct labels *l = s->t->labels;
     const struct class_info *info = &l->classes->info[k];
@@ -20,7 +21,8 @@ static uint32_t domain_of(const struct solver *s, const struct strict *fixed, cl
     uint32_t count = 0;
 
     for (uint32_t a = 0; a < l->count; a++) {
-        if (label_is_admissible(l, k, (label)a) && (a & on) == on && !(a & off) && (in_scope || a == on))
+        if (label_is_admissible(l, k, (label)a) && (a & on) == on && !(a & off) &&
+            (in_scope || a == on))
             labels[count++] = (label)a;
     }
     return count;
@@ -45,7 +47,8 @@ static int make_nodes(struct solver *s, const struct strict *fixed)
         else if (n->domain == 1)
             s->fixed[k] = n->labels[0];
         else
-            return err_set(s->e, ERR_INFEASIBLE, "the fixed decisions leave a class no admissible label");
+            return err_set(s->e, ERR_INFEASIBLE,
+                           "the fixed decisions leave a class no admissible label");
     }
     return 0;
 }
@@ -69,7 +72,10 @@ static int table_of_term(struct solver *s, const struct term *term, label *on)
     }
     int rc = table_new(s, nodes, count, &f);
     if (rc)
-        return rc == ERR_LIMIT ? err_set(s->e, ERR_LIMIT, "an instruction that can be split in %u ways on this mesh is too much for the exact solver", count)
+        return rc == ERR_LIMIT ? err_set(s->e, ERR_LIMIT,
+                                         "an instruction that can be split in %u ways on this mesh "
+                                         "is too much for the exact solver",
+                                         count)
                                : no_memory(s->e);
     size_t at = 0;
     do {
@@ -106,7 +112,8 @@ static int reward_tables(struct solver *s)
     const struct classes *c = s->t->labels->classes;
 
     for (class_id k = 0; k < c->count; k++) {
-        double dims = (s->o->variables ? c->info[k].var_dims : 0) + (s->o->inputs ? c->info[k].input_dims : 0);
+        double dims = (s->o->variables ? c->info[k].var_dims : 0) +
+                      (s->o->inputs ? c->info[k].input_dims : 0);
         double whole = -s->o->replicated * dims;
         double split = -s->o->partitioned * dims;
         if (s->node_of[k] == CLASS_NONE) {
@@ -170,7 +177,8 @@ static bool lies_in(const struct table *small, const struct table *large, uint32
     return true;
 }
 
-static void add_into(const struct solver *s, struct table *large, const struct table *small, const uint32_t *place)
+static void add_into(const struct solver *s, struct table *large, const struct table *small,
+                     const uint32_t *place)
 {
     uint32_t choice[64] = {0};
     size_t at = 0;
@@ -189,14 +197,14 @@ static void add_into(const struct solver *s, struct table *large, const struct t
 struct kept {
     struct table *items;
     uint32_t count;
-    uint32_t *first; /* [nodes] its latest link + 1 */
-    uint32_t *of_node; /* [nodes] its links */
+    uint32_t *first;        /* [nodes] its latest link + 1 */
+    uint32_t *of_node;      /* [nodes] its links */
     uint32_t *table, *next; /* of a link */
     uint32_t links;
 };
 
-/* The latest that holds all nodes of `f`. It is in the list of each of them: the shortest is read, as a
- * class of every layer is in tables of every layer. */
+/* The latest that holds all nodes of `f`. It is in the list of each of them: the shortest is read,
+ * as a class of every layer is in tables of every layer. */
 static struct table *find_holder(const struct kept *k, const struct table *f, uint32_t *place)
 {
     uint32_t rarest = f->nodes[0];
@@ -266,10 +274,11 @@ static int merge_tables(struct solver *s)
     return 0;
 }
 
-int solver_new(const struct terms *t, const struct strict *fixed, const struct exact_options *o, struct solver *out,
-               struct err *e)
+int solver_new(const struct terms *t, const struct strict *fixed, const struct exact_options *o,
+               struct solver *out, struct err *e)
 {
-    struct solver s = {.t = t, .o = o, .e = e, .table_most = EXACT_TABLE_MOST, .nodes_most = EXACT_NODES_MOST};
+    struct solver s = {
+        .t = t, .o = o, .e = e, .table_most = EXACT_TABLE_MOST, .nodes_most = EXACT_NODES_MOST};
     int rc = make_nodes(&s, fixed);
 
     if (!rc)
@@ -318,8 +327,12 @@ int exact_strict(const struct terms *t, const struct strict *fixed, const struct
         for (uint32_t n = 0; n < s.node_count; n++)
             s.fixed[s.nodes[n].class] = s.nodes[n].labels[choice[n]];
         double sign = o->goal == EXACT_PAPER_REWARD ? -1 : 1;
-        *out = (struct exact_result){.on = s.fixed, .value = sign * answer.value, .bound = sign * answer.bound,
-                                     .proven = answer.bound >= answer.value, .width = s.width, .nodes = answer.cases};
+        *out = (struct exact_result){.on = s.fixed,
+                                     .value = sign * answer.value,
+                                     .bound = sign * answer.bound,
+                                     .proven = answer.bound >= answer.value,
+                                     .width = s.width,
+                                     .nodes = answer.cases};
         s.fixed = NULL;
     }
     free(choice);

@@ -21,19 +21,22 @@ enum exact_goal { EXACT_STEP_TIME, EXACT_PAPER_REWARD };
 
 struct exact_options {
     enum exact_goal goal;
-    bool variables, inputs; /* which classes may be split: those with dims of variables, of inputs */
-    double partitioned, replicated; /* paper reward per dim in reach; used by EXACT_PAPER_REWARD: 0.4, 0.1 */
-    size_t table_most;   /* lower limits than the above, for those who study the fallback; 0: the above */
+    bool variables,
+        inputs; /* which classes may be split: those with dims of variables, of inputs */
+    double partitioned,
+        replicated;    /* paper reward per dim in reach; used by EXACT_PAPER_REWARD: 0.4, 0.1 */
+    size_t table_most; /* lower limits than the above, for those who study the fallback; 0: the
+                          above */
     uint64_t nodes_most;
 };
 
 struct exact_result {
-    label *on;       /* [classes] */
-    double value;    /* step_ms, or the reward */
-    double bound;    /* no plan is better than this; equals value when proven */
+    label *on;    /* [classes] */
+    double value; /* step_ms, or the reward */
+    double bound; /* no plan is better than this; equals value when proven */
     bool proven;
-    uint32_t width;  /* classes of the largest joint table */
-    uint64_t nodes;  /* cases of conditioning; 1: elimination alone */
+    uint32_t width; /* classes of the largest joint table */
+    uint64_t nodes; /* cases of conditioning; 1: elimination alone */
 };
 
 /* `fixed` holds decisions that must stay (pins); NULL: none. O(sum of joint tables). */

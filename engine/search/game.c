@@ -602,7 +602,8 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
     out->problem = p;
     out->options = *o;
     if (o->memory_limit != 0 && o->reward == GAME_REWARD_PAPER)
-        return err_set(e, ERR_INPUT, "a memory limit is of the cost reward: the paper's knows no step");
+        return err_set(e, ERR_INPUT,
+                       "a memory limit is of the cost reward: the paper's knows no step");
     out->group = mem_try(p->classes.count, sizeof *out->group);
     if (!out->group)
         return no_memory(e);

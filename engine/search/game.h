@@ -12,8 +12,9 @@
  * ln(step before / step after) of the decision, what is undecided counted whole: the sum over an
  * episode is ln(baseline / step), so no order of decisions is favoured.
  *
- * With a memory limit the last decision of an episode is also paid the difference to what the plan is
- * worth within it (budget.h): a plan over the limit ends below any that fits. Of the cost reward only.
+ * With a memory limit the last decision of an episode is also paid the difference to what the plan
+ * is worth within it (budget.h): a plan over the limit ends below any that fits. Of the cost reward
+ * only.
  *
  * With weak propagation (decide/weak.h) the moves are the dims themselves, one each, those of
  * classes that can never be split among them; nothing is folded. An episode that walks into a
@@ -130,8 +131,8 @@ void game_return(struct game *g, const struct game_place *place);
 void game_reset_from(struct game *g, const label *on, uint32_t move);
 
 /* What the present state is worth under the options' reward: ln(baseline / step), or the paper's
- * sum over all settled dims of variables; over the memory limit less (budget.h), whole where undecided.
- * With a limit O(stored values). */
+ * sum over all settled dims of variables; over the memory limit less (budget.h), whole where
+ * undecided. With a limit O(stored values). */
 double game_score(const struct game *g);
 double game_score_of(const struct game *g, const label *on,
                      struct step_cost *cost); /* of a whole plan */

@@ -34,12 +34,15 @@ static void answer(struct limit_search *s, struct limit_result *out)
     limit_look(&s->l, choice);
     *out = (struct limit_result){.fits = fits,
                                  .value = limit_time(&s->l, choice),
-                                 .bound = !fits ? 0 : s->bound < s->best_ms ? s->bound : s->best_ms,
+                                 .bound = !fits                   ? 0
+                                          : s->bound < s->best_ms ? s->bound
+                                                                  : s->best_ms,
                                  .peak = limit_peak(&s->l, NULL),
                                  .least_bound = s->least_bound,
                                  .work = s->work,
                                  .positions = s->l.moment_count};
-    out->proven = fits ? s->bound >= s->best_ms * (1 - LIMIT_NEAR) : s->least_bound > s->limit || !isfinite(s->bound);
+    out->proven = fits ? s->bound >= s->best_ms * (1 - LIMIT_NEAR)
+                       : s->least_bound > s->limit || !isfinite(s->bound);
     if (fits && out->proven)
         out->bound = out->value;
     for (uint32_t n = 0; n < v->node_count; n++)
@@ -51,7 +54,8 @@ static void answer(struct limit_search *s, struct limit_result *out)
 int exact_limited(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
                   const struct limit_options *o, struct limit_result *out, struct err *e)
 {
-    struct exact_options all = {.goal = EXACT_STEP_TIME, .variables = o->variables, .inputs = o->inputs};
+    struct exact_options all = {
+        .goal = EXACT_STEP_TIME, .variables = o->variables, .inputs = o->inputs};
     struct limit_search *s = mem_try(1, sizeof *s);
     int rc = s ? limit_model_new(t, m, fixed, &all, &s->l, e) : limit_no_memory(e);
 

@@ -53,7 +53,8 @@ static struct branch heap_take(struct heap *h)
 }
 
 /* The free node that moves weighted bytes most from a choice; UINT32_MAX when none moves any. */
-static uint32_t most_moving(struct limit_search *s, const uint32_t *fixed, const uint32_t *choice, const double *weight)
+static uint32_t most_moving(struct limit_search *s, const uint32_t *fixed, const uint32_t *choice,
+                            const double *weight)
 {
     uint32_t best = UINT32_MAX;
     double most = 0;
@@ -111,7 +112,8 @@ static int bound_branch(struct limit_search *s, struct branch *b, bool *open)
     bool fits = at.peak <= s->limit, exact = at.bound >= at.value;
     if (fits && exact && limit_time(&s->l, s->choice) <= b->bound * (1 + LIMIT_NEAR))
         return 0;
-    b->next = most_moving(s, b->fixed, s->choice, fits ? s->weight : s->l.moments[at.moment].counts);
+    b->next =
+        most_moving(s, b->fixed, s->choice, fits ? s->weight : s->l.moments[at.moment].counts);
     if (b->next == UINT32_MAX)
         b->next = first_free(s, b->fixed);
     *open = b->next != UINT32_MAX;
@@ -122,10 +124,13 @@ static int bound_branch(struct limit_search *s, struct branch *b, bool *open)
     return rc;
 }
 
-static int add_branch(struct limit_search *s, struct heap *h, const struct branch *from, uint32_t choice, uint32_t number)
+static int add_branch(struct limit_search *s, struct heap *h, const struct branch *from,
+                      uint32_t choice, uint32_t number)
 {
     size_t size = s->l.s.node_count * sizeof *from->fixed;
-    struct branch b = {.bound = from->bound, .depth = from->depth + 1, .number = number,
+    struct branch b = {.bound = from->bound,
+                       .depth = from->depth + 1,
+                       .number = number,
                        .fixed = mem_try(s->l.s.node_count, sizeof *b.fixed)};
     bool open;
 
@@ -143,10 +148,12 @@ static int add_branch(struct limit_search *s, struct heap *h, const struct branc
     return rc;
 }
 
-/* Best bound first. s->bound becomes that of the whole tree; INFINITY: no plan is within the limit. */
+/* Best bound first. s->bound becomes that of the whole tree; INFINITY: no plan is within the limit.
+ */
 int limit_branch_and_bound(struct limit_search *s)
 {
-    struct branch root = {.bound = s->bound, .fixed = mem_try(s->l.s.node_count, sizeof *root.fixed)};
+    struct branch root = {.bound = s->bound,
+                          .fixed = mem_try(s->l.s.node_count, sizeof *root.fixed)};
     struct heap h = {0};
     uint32_t number = 0;
     bool open = false;
@@ -162,7 +169,8 @@ int limit_branch_and_bound(struct limit_search *s)
         rc = heap_add(&h, root) ? 0 : limit_no_memory(s->e);
     if (rc || !open)
         free(root.fixed);
-    while (!rc && h.count && h.items[0].bound < s->best_ms * (1 - LIMIT_NEAR) && !limit_is_out_of_work(s)) {
+    while (!rc && h.count && h.items[0].bound < s->best_ms * (1 - LIMIT_NEAR) &&
+           !limit_is_out_of_work(s)) {
         struct branch b = heap_take(&h);
         for (uint32_t a = 0; a < s->l.s.nodes[b.next].domain && !rc; a++)
             rc = add_branch(s, &h, &b, a, ++number);

@@ -11,7 +11,8 @@ static int no_memory(struct err *e)
 /* ---- units ---- */
 
 /* Nodes of the classes a range depends on, ascending. ERR_LIMIT: too many. */
-static int nodes_of(const struct limit_model *l, const struct memory_range *r, uint32_t *nodes, uint32_t *count)
+static int nodes_of(const struct limit_model *l, const struct memory_range *r, uint32_t *nodes,
+                    uint32_t *count)
 {
     class_id classes[UNIT_NODES_MOST];
     uint32_t found = memory_range_classes(l->m, r, classes, UNIT_NODES_MOST);
@@ -47,7 +48,8 @@ static bool find_group(struct limit_model *l, const uint32_t *nodes, uint32_t co
             return true;
     }
     struct table f;
-    if (!mem_grow(&l->groups, &l->group_room, l->group_count, 1) || table_new(&l->s, nodes, count, &f))
+    if (!mem_grow(&l->groups, &l->group_room, l->group_count, 1) ||
+        table_new(&l->s, nodes, count, &f))
         return false;
     struct group *g = &l->groups[l->group_count++];
     g->count = count;
@@ -58,7 +60,8 @@ static bool find_group(struct limit_model *l, const uint32_t *nodes, uint32_t co
 }
 
 /* Bytes of range `r` for every choice of the group's nodes. */
-static void fill_values(struct limit_model *l, const struct memory_range *r, const struct group *g, double *values)
+static void fill_values(struct limit_model *l, const struct memory_range *r, const struct group *g,
+                        double *values)
 {
     uint32_t choice[UNIT_NODES_MOST] = {0};
     size_t at = 0;
@@ -96,14 +99,18 @@ struct keys {
     size_t room;
 };
 
-static int add_unit(struct limit_model *l, const struct memory_range *r, struct keys *keys, uint64_t key, struct err *e)
+static int add_unit(struct limit_model *l, const struct memory_range *r, struct keys *keys,
+                    uint64_t key, struct err *e)
 {
     uint32_t nodes[UNIT_NODES_MOST], count, group;
 
     if (nodes_of(l, r, nodes, &count))
-        return err_set(e, ERR_LIMIT, "a value that can be split in more than %d ways is too much for a memory limit",
-                       UNIT_NODES_MOST);
-    if (!find_group(l, nodes, count, &group) || !mem_grow(&l->units, &l->unit_room, l->unit_count, 1) ||
+        return err_set(
+            e, ERR_LIMIT,
+            "a value that can be split in more than %d ways is too much for a memory limit",
+            UNIT_NODES_MOST);
+    if (!find_group(l, nodes, count, &group) ||
+        !mem_grow(&l->units, &l->unit_room, l->unit_count, 1) ||
         !mem_grow(&keys->items, &keys->room, l->unit_count, 1) ||
         !mem_grow(&l->values, &l->value_room, l->value_count, l->groups[group].size))
         return no_memory(e);
@@ -296,7 +303,8 @@ void limit_model_release(struct limit_model *l)
 
 /* ---- a choice ---- */
 
-static size_t entry_of(const struct limit_model *l, const uint32_t *nodes, uint32_t count, const uint32_t *choice)
+static size_t entry_of(const struct limit_model *l, const uint32_t *nodes, uint32_t count,
+                       const uint32_t *choice)
 {
     size_t at = 0, stride = 1;
 
@@ -336,7 +344,8 @@ static double unit_bytes(const struct limit_model *l, const uint32_t *choice, ui
     return l->values[l->units[u].values + entry_of(l, g->nodes, g->count, choice)];
 }
 
-double limit_bytes_of(const struct limit_model *l, const uint32_t *choice, uint32_t n, const double *weight)
+double limit_bytes_of(const struct limit_model *l, const uint32_t *choice, uint32_t n,
+                      const double *weight)
 {
     double bytes = 0;
 
@@ -393,8 +402,8 @@ static bool find_moment(struct limit_model *l, uint32_t *out)
     return true;
 }
 
-/* The same where nothing lives but in the entry: begins and ends alone, looking before each end that
- * follows a begin. */
+/* The same where nothing lives but in the entry: begins and ends alone, looking before each end
+ * that follows a begin. */
 static double event_peak(struct limit_model *l)
 {
     double live = 0, most = 0;

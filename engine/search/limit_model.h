@@ -1,4 +1,5 @@
-/* engine/search/limit_model.h - memory at the positions that matter, as tables over a solver's nodes.
+/* engine/search/limit_model.h - memory at the positions that matter, as tables over a solver's
+ * nodes.
  *
  * Live ranges that depend on the same nodes in the same way are one unit with one table of bytes; a
  * moment (a position of the entry, and in what runs there a position of its own, and so on) is how
@@ -12,8 +13,8 @@
 enum { UNIT_NODES_MOST = 16 };
 
 struct unit {
-    uint32_t group;  /* units over the same nodes share one table of the solver */
-    size_t values;   /* into model->values: bytes per entry of that table */
+    uint32_t group; /* units over the same nodes share one table of the solver */
+    size_t values;  /* into model->values: bytes per entry of that table */
 };
 
 struct group {
@@ -48,21 +49,23 @@ struct limit_model {
     struct moment *moments;
     uint32_t moment_count;
     size_t unit_room, value_room, value_count, group_room, moment_room;
-    uint32_t *slots;   /* hash of units */
+    uint32_t *slots; /* hash of units */
     size_t slot_count;
     uint32_t *table_of, *table_first; /* own tables of each node */
     uint32_t *units_of, *units_first; /* units of each node */
-    struct event *events; /* of the entry in the order of the schedule, when nothing lives in what it calls; else NULL */
+    struct event *events; /* of the entry in the order of the schedule, when nothing lives in what
+                             it calls; else NULL */
     uint32_t event_count;
     double *unit_bytes; /* [units] under the choice looked at last */
     double scale;       /* of the own tables now */
-    double *scratch;   /* [ranges + computations] */
-    uint32_t *at;      /* [computations] */
-    label *on;         /* [classes] */
+    double *scratch;    /* [ranges + computations] */
+    uint32_t *at;       /* [computations] */
+    label *on;          /* [classes] */
 };
 
 int limit_model_new(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
-                    const struct exact_options *o, struct limit_model *out, struct err *e) MUST_CHECK;
+                    const struct exact_options *o, struct limit_model *out,
+                    struct err *e) MUST_CHECK;
 void limit_model_release(struct limit_model *l);
 
 /* Step of a whole choice; INFINITY when labels clash. */
@@ -71,12 +74,13 @@ double limit_time(const struct limit_model *l, const uint32_t *choice);
 double limit_time_of(const struct limit_model *l, const uint32_t *choice, uint32_t n);
 /* Works out the bytes of all units under a choice, for the two below. */
 void limit_look(struct limit_model *l, const uint32_t *choice);
-/* Peak over all positions; *moment (may be NULL): the moment of it, made when it is new. < 0: out of
- * memory. */
+/* Peak over all positions; *moment (may be NULL): the moment of it, made when it is new. < 0: out
+ * of memory. */
 double limit_peak(struct limit_model *l, uint32_t *moment);
 double limit_bytes_at(const struct limit_model *l, uint32_t moment);
 /* weight x bytes over the units that node `n` is in; weight [units]. */
-double limit_bytes_of(const struct limit_model *l, const uint32_t *choice, uint32_t n, const double *weight);
+double limit_bytes_of(const struct limit_model *l, const uint32_t *choice, uint32_t n,
+                      const double *weight);
 
 /* Sets the solver's tables to scale x time + sum over moments of price x (bytes - limit). */
 void limit_set_prices(struct limit_model *l, double scale, const double *price, double limit);

@@ -30,14 +30,17 @@ int limit_consider(struct limit_search *s, const uint32_t *choice, double *peak,
     return 0;
 }
 
-/* A change of one node's label and what it entails, with what it does to time and weighted bytes. */
+/* A change of one node's label and what it entails, with what it does to time and weighted bytes.
+ */
 struct change {
     double ms, bytes;
 };
 
-static void set_label(struct limit_search *s, uint32_t *choice, uint32_t n, uint32_t a, const double *weight, struct change *c)
+static void set_label(struct limit_search *s, uint32_t *choice, uint32_t n, uint32_t a,
+                      const double *weight, struct change *c)
 {
-    double ms = limit_time_of(&s->l, choice, n), bytes = weight ? limit_bytes_of(&s->l, choice, n, weight) : 0;
+    double ms = limit_time_of(&s->l, choice, n),
+           bytes = weight ? limit_bytes_of(&s->l, choice, n, weight) : 0;
 
     choice[n] = a;
     c->ms += limit_time_of(&s->l, choice, n) - ms;
@@ -45,8 +48,10 @@ static void set_label(struct limit_search *s, uint32_t *choice, uint32_t n, uint
 }
 
 /* Sets node `n` of `choice` to `a`; nodes whose labels clash with it give up the axes they share
- * first. False when that is not possible; the caller restores the choice. `weight` [units] or NULL. */
-static bool change(struct limit_search *s, uint32_t *choice, uint32_t n, uint32_t a, const double *weight, struct change *out)
+ * first. False when that is not possible; the caller restores the choice. `weight` [units] or NULL.
+ */
+static bool change(struct limit_search *s, uint32_t *choice, uint32_t n, uint32_t a,
+                   const double *weight, struct change *out)
 {
     const struct solver *v = &s->l.s;
     const struct classes *c = v->t->labels->classes;
@@ -79,7 +84,8 @@ struct freeing {
 
 /* The single change that frees most bytes at `moment` per ms it costs; free ones first. `with_time`
  * false: that frees most bytes. `choice` was looked at last. */
-static bool find_freeing(struct limit_search *s, const uint32_t *choice, uint32_t moment, bool with_time, struct freeing *out)
+static bool find_freeing(struct limit_search *s, const uint32_t *choice, uint32_t moment,
+                         bool with_time, struct freeing *out)
 {
     double bytes = limit_bytes_at(&s->l, moment);
     const double *weight = s->l.moments[moment].counts;
@@ -95,7 +101,9 @@ static bool find_freeing(struct limit_search *s, const uint32_t *choice, uint32_
             memcpy(s->trial, choice, s->l.s.node_count * sizeof *choice);
             if (!possible || -c.bytes <= LIMIT_NEAR * bytes)
                 continue;
-            double worth = !with_time ? -c.bytes : c.ms <= 0 ? 1e300 * (-c.bytes / bytes) : -c.bytes / c.ms;
+            double worth = !with_time  ? -c.bytes
+                           : c.ms <= 0 ? 1e300 * (-c.bytes / bytes)
+                                       : -c.bytes / c.ms;
             if (worth > out->worth)
                 *out = (struct freeing){n, a, worth};
         }
@@ -114,7 +122,8 @@ int limit_repair(struct limit_search *s, uint32_t *choice, bool with_time)
         int rc = limit_consider(s, choice, &peak, &moment);
         if (rc)
             return rc;
-        if (peak <= s->limit || (!with_time && peak >= before * (1 - LIMIT_NEAR)) || s->l.moment_count >= LIMIT_MOMENTS_MOST ||
+        if (peak <= s->limit || (!with_time && peak >= before * (1 - LIMIT_NEAR)) ||
+            s->l.moment_count >= LIMIT_MOMENTS_MOST ||
             !find_freeing(s, choice, moment, with_time, &step))
             return 0;
         before = peak;
@@ -164,9 +173,10 @@ static uint32_t list_moves(struct limit_search *s, uint32_t moment, struct move 
     return count;
 }
 
-/* Tries one change, and where that takes too much memory, another with it that gives back enough and
- * costs less than the first gains. */
-static bool improve_once(struct limit_search *s, const struct move *moves, uint32_t count, double room)
+/* Tries one change, and where that takes too much memory, another with it that gives back enough
+ * and costs less than the first gains. */
+static bool improve_once(struct limit_search *s, const struct move *moves, uint32_t count,
+                         double room)
 {
     size_t size = s->l.s.node_count * sizeof *s->best;
     struct change c;
@@ -175,7 +185,8 @@ static bool improve_once(struct limit_search *s, const struct move *moves, uint3
         if (!(moves[k].does.ms < -LIMIT_NEAR * s->best_ms))
             continue;
         memcpy(s->trial, s->best, size);
-        if (moves[k].does.bytes <= room && change(s, s->trial, moves[k].node, moves[k].label, NULL, &c) && take_trial(s))
+        if (moves[k].does.bytes <= room &&
+            change(s, s->trial, moves[k].node, moves[k].label, NULL, &c) && take_trial(s))
             return true;
         for (uint32_t n = 0; n < count; n++) {
             if (moves[k].does.ms + moves[n].does.ms >= -LIMIT_NEAR * s->best_ms ||

@@ -6,7 +6,8 @@
 
 enum { ROUNDS_MOST = 12, LINE_MOST = 40, DEAR = 8, ASCENT_MOST = 30 };
 
-int limit_evaluate(struct limit_search *s, double scale, const double *price, const uint32_t *fixed, struct limit_point *out)
+int limit_evaluate(struct limit_search *s, double scale, const double *price, const uint32_t *fixed,
+                   struct limit_point *out)
 {
     struct solver_answer answer;
     uint32_t moments = s->l.moment_count;
@@ -31,8 +32,8 @@ static void keep_bound(struct limit_search *s, const struct limit_point *at, con
     }
 }
 
-/* Two points of the concave function along one price: what is over the limit at `low` is within it at
- * `high`. */
+/* Two points of the concave function along one price: what is over the limit at `low` is within it
+ * at `high`. */
 struct bracket {
     struct limit_point low, high;
     double low_price, high_price;
@@ -40,7 +41,8 @@ struct bracket {
 };
 
 /* Finds them from `at`, the point at `price`. *at moves when the bracket stays open. */
-static int bracket_price(struct limit_search *s, uint32_t p, double *price, struct limit_point *at, struct bracket *b)
+static int bracket_price(struct limit_search *s, uint32_t p, double *price, struct limit_point *at,
+                         struct bracket *b)
 {
     *b = (struct bracket){.low = *at, .high = *at, .low_price = price[p], .high_price = price[p]};
     if (at->slope[p] <= 0) { /* too dear: the price at nothing is below the best */
@@ -65,7 +67,8 @@ static int bracket_price(struct limit_search *s, uint32_t p, double *price, stru
             return 0;
         b->low = b->high;
         b->low_price = b->high_price;
-        if (k == DEAR || limit_is_out_of_work(s)) { /* nothing seems to be below the limit at this moment */
+        if (k == DEAR ||
+            limit_is_out_of_work(s)) { /* nothing seems to be below the limit at this moment */
             b->is_open = true;
             *at = b->high;
             return 0;
@@ -73,8 +76,8 @@ static int bracket_price(struct limit_search *s, uint32_t p, double *price, stru
     }
 }
 
-/* Best price of moment `p`, the others staying: where two tangents of the concave function meet, until
- * no plan lies below them. `at` is the point at `price`; both move. */
+/* Best price of moment `p`, the others staying: where two tangents of the concave function meet,
+ * until no plan lies below them. `at` is the point at `price`; both move. */
 static int line_search(struct limit_search *s, uint32_t p, double *price, struct limit_point *at)
 {
     struct limit_point next;
@@ -85,7 +88,8 @@ static int line_search(struct limit_search *s, uint32_t p, double *price, struct
     if (rc || b.is_open)
         return rc;
     for (uint32_t k = 0; k < LINE_MOST && !limit_is_out_of_work(s); k++) {
-        double meet = (b.high.value - b.low.value + b.low.slope[p] * b.low_price - b.high.slope[p] * b.high_price) /
+        double meet = (b.high.value - b.low.value + b.low.slope[p] * b.low_price -
+                       b.high.slope[p] * b.high_price) /
                       (b.low.slope[p] - b.high.slope[p]);
         double top = b.low.value + b.low.slope[p] * (meet - b.low_price);
         if (!(meet > b.low_price && meet < b.high_price) || meet == guess)
@@ -107,7 +111,8 @@ static int line_search(struct limit_search *s, uint32_t p, double *price, struct
 
 /* The moment whose price should change most: the peak when it is over the limit, else the known one
  * that misses it most, or that pays for bytes it does not need. */
-static bool pick_moment(const struct limit_search *s, const double *price, const struct limit_point *at, uint32_t *out)
+static bool pick_moment(const struct limit_search *s, const double *price,
+                        const struct limit_point *at, uint32_t *out)
 {
     double most = LIMIT_NEAR * s->bound;
 
@@ -117,7 +122,8 @@ static bool pick_moment(const struct limit_search *s, const double *price, const
     }
     *out = UINT32_MAX;
     for (uint32_t p = 0; p < s->l.moment_count; p++) {
-        double off = at->slope[p] > 0 ? at->slope[p] * fmax(price[p], s->bound / s->limit) : -at->slope[p] * price[p];
+        double off = at->slope[p] > 0 ? at->slope[p] * fmax(price[p], s->bound / s->limit)
+                                      : -at->slope[p] * price[p];
         if (off > most) {
             most = off;
             *out = p;
@@ -165,7 +171,9 @@ int limit_price_memory(struct limit_search *s)
     if (at.peak <= s->limit)
         return 0;
     at.slope[at.moment] = at.peak - s->limit;
-    for (uint32_t k = 0; k < ROUNDS_MOST && pick_moment(s, price, &at, &p) && !limit_is_out_of_work(s) && !rc; k++) {
+    for (uint32_t k = 0;
+         k < ROUNDS_MOST && pick_moment(s, price, &at, &p) && !limit_is_out_of_work(s) && !rc;
+         k++) {
         double before = s->bound;
         if (at.moment == p && at.peak > s->limit)
             at.slope[p] = at.peak - s->limit;
@@ -185,8 +193,8 @@ int limit_price_memory(struct limit_search *s)
 
 /* ---- multipliers on memory alone ---- */
 
-/* No plan needs less than the least of sum share x memory; raised as above, the shares kept at a sum
- * of 1. */
+/* No plan needs less than the least of sum share x memory; raised as above, the shares kept at a
+ * sum of 1. */
 int limit_weigh_memory(struct limit_search *s)
 {
     double share[LIMIT_MOMENTS_MOST] = {0}, reach = 1;
@@ -220,7 +228,8 @@ int limit_weigh_memory(struct limit_search *s)
             break;
         reach = s->least_bound > before ? reach : reach * 0.7;
         for (uint32_t p = 0; p < s->l.moment_count; p++) {
-            share[p] = fmax(0, share[p] + reach * (s->least_bytes - at.value) / square * (at.slope[p] - mean));
+            share[p] = fmax(0, share[p] + reach * (s->least_bytes - at.value) / square *
+                                              (at.slope[p] - mean));
             sum += share[p];
         }
         for (uint32_t p = 0; p < s->l.moment_count; p++)

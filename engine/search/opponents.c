@@ -70,8 +70,8 @@ static bool random_step(struct search *s, struct search_event *out)
     return true;
 }
 
-/* Worth of an action: its reward, tried and taken back. Within a memory limit that of the plan which
- * leaves whole what is undecided: the reward knows the limit at the end only. */
+/* Worth of an action: its reward, tried and taken back. Within a memory limit that of the plan
+ * which leaves whole what is undecided: the reward knows the limit at the end only. */
 static double worth(struct game *g, bool split)
 {
     struct game_place here = game_here(g);
@@ -104,10 +104,10 @@ static bool greedy_step(struct search *s, struct search_event *out)
     return true;
 }
 
-const struct search_ops search_random = {walk_start, walk_stop, random_step,
-                                          walk_pins_changed, walk_walk};
-const struct search_ops search_greedy = {walk_start, walk_stop, greedy_step,
-                                          walk_pins_changed, walk_walk};
+const struct search_ops search_random = {walk_start, walk_stop, random_step, walk_pins_changed,
+                                         walk_walk};
+const struct search_ops search_greedy = {walk_start, walk_stop, greedy_step, walk_pins_changed,
+                                         walk_walk};
 
 /* ---- enumeration: depth first, split before whole ---- */
 
@@ -165,7 +165,8 @@ static double term_bound(const struct game *g, const struct term *t)
                 possible = owner == k + 1 ? status != 0 : status != 1;
             }
         }
-        double value = terms->compute_ms[t->table + entry] + terms->communication_ms[t->table + entry];
+        double value =
+            terms->compute_ms[t->table + entry] + terms->communication_ms[t->table + entry];
         if (possible && value < least)
             least = value;
     }
@@ -180,8 +181,10 @@ static double optimistic_score(const struct game *g)
     if (g->options.reward == GAME_REWARD_PAPER) {
         double score = 0;
         for (class_id k = 0; k < p->classes.count; k++) {
-            bool may_split = g->state.on[k] || (label)(g->state.on[k] | g->state.off[k]) != g->state.all;
-            score += (may_split ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED) * game_weight(g, k);
+            bool may_split =
+                g->state.on[k] || (label)(g->state.on[k] | g->state.off[k]) != g->state.all;
+            score += (may_split ? PAPER_REWARD_PARTITIONED : PAPER_REWARD_REPLICATED) *
+                     game_weight(g, k);
         }
         return score;
     }
@@ -310,8 +313,8 @@ static void anneal_pins_changed(struct search *s)
     ((struct annealing *)s->self)->steps = 0;
 }
 
-/* Splits a class along an axis in an assignment: what it meets gives the axis up. False when a pin or
- * the class's labels forbid it. */
+/* Splits a class along an axis in an assignment: what it meets gives the axis up. False when a pin
+ * or the class's labels forbid it. */
 static bool take_axis(const struct game *g, label *on, class_id k, label bit)
 {
     const struct classes *c = &g->problem->classes;
@@ -343,15 +346,17 @@ static bool flip(const struct game *g, uint32_t move, label *on)
         if (!split)
             on[k] &= (label)~bit;
     }
-    for (class_id k = 0; k < g->problem->classes.count; k++) { /* giving an axis up may leave an inadmissible rest */
+    for (class_id k = 0; k < g->problem->classes.count;
+         k++) { /* giving an axis up may leave an inadmissible rest */
         if (on[k] && !label_is_admissible(&g->problem->labels, k, on[k]))
             return false;
     }
     return true;
 }
 
-/* Scores are logarithms of step time, or sums of 0.1 and 0.4: temperatures from about the difference
- * of one decision down to a hundredth of it, cooling geometrically; then it starts over. */
+/* Scores are logarithms of step time, or sums of 0.1 and 0.4: temperatures from about the
+ * difference of one decision down to a hundredth of it, cooling geometrically; then it starts over.
+ */
 static double temperature(const struct search *s, uint64_t step)
 {
     double share = (double)(step % s->options.anneal_steps) / s->options.anneal_steps;
@@ -377,7 +382,8 @@ static bool anneal_step(struct search *s, struct search_event *out)
     if (!g->move_count || !flip(g, rl_rng_below(&a->rng, g->move_count), a->trial))
         memcpy(a->trial, a->on, count * sizeof *a->on);
     search_ended(s, a->trial, false, out);
-    if (out->score >= a->score || rl_rng_unit(&a->rng) < exp((out->score - a->score) / temperature(s, a->steps))) {
+    if (out->score >= a->score ||
+        rl_rng_unit(&a->rng) < exp((out->score - a->score) / temperature(s, a->steps))) {
         memcpy(a->on, a->trial, count * sizeof *a->on);
         a->score = out->score;
     }

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-static int find_within(const struct problem *p, const struct game_options *g, const struct strict *fixed,
-                       struct optimum *out, struct err *e)
+static int find_within(const struct problem *p, const struct game_options *g,
+                       const struct strict *fixed, struct optimum *out, struct err *e)
 {
     struct limit_options o = {.limit = game_limit_bytes(p, g),
                               .variables = g->kind != GAME_ADP,

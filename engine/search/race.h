@@ -28,8 +28,8 @@ struct race_lead {
 
 struct race {
     struct race_runner runner[SEARCH_ALGORITHM_COUNT]; /* in order of the algorithms */
-    uint32_t count;                    /* without trws, the last, where it cannot be: ZeRO, too many axes */
-    uint64_t level;                    /* plans priced by each that is not finished */
+    uint32_t count; /* without trws, the last, where it cannot be: ZeRO, too many axes */
+    uint64_t level; /* plans priced by each that is not finished */
     uint64_t points[RACE_POINTS_MOST]; /* 1 2 5 10 20 50 ... */
     uint32_t point_count;
     struct race_lead *leads;

@@ -15,9 +15,13 @@ struct choose {
 };
 
 /* The plan within the limit under one pair. */
-static int solve(struct choose *c, struct regime r, uint32_t work, bool least, struct limit_result *out)
+static int solve(struct choose *c, struct regime r, uint32_t work, bool least,
+                 struct limit_result *out)
 {
-    struct limit_options o = {.limit = c->o->limit, .variables = c->o->variables, .inputs = c->o->inputs, .work_most = work,
+    struct limit_options o = {.limit = c->o->limit,
+                              .variables = c->o->variables,
+                              .inputs = c->o->inputs,
+                              .work_most = work,
                               .least = least};
     struct strict s;
     int rc = problem_set_regime(c->p, &r, c->e);
@@ -39,7 +43,8 @@ static int solve(struct choose *c, struct regime r, uint32_t work, bool least, s
 /* A step's time without a limit, which no limit lowers. */
 static int price_free(struct choose *c, struct regime r, double *ms)
 {
-    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = c->o->variables, .inputs = c->o->inputs};
+    struct exact_options o = {
+        .goal = EXACT_STEP_TIME, .variables = c->o->variables, .inputs = c->o->inputs};
     struct exact_result found;
     struct strict s;
     int rc = problem_set_regime(c->p, &r, c->e);
@@ -65,7 +70,8 @@ static bool is_better(const struct limit_result *a, const struct regimes_result 
 {
     if (a->fits != best->fits)
         return a->fits;
-    return a->fits ? a->value < best->plan.value * (1 - NEAR) : a->peak < best->plan.peak * (1 - NEAR);
+    return a->fits ? a->value < best->plan.value * (1 - NEAR)
+                   : a->peak < best->plan.peak * (1 - NEAR);
 }
 
 /* Looks at one pair; ERR_INFEASIBLE of the fixed decisions is one that does not fit. */
@@ -114,7 +120,8 @@ static int look(struct choose *c, struct regime r)
  * plan that is best without a limit, the others cannot win. */
 static int look_at_levels(struct choose *c, uint32_t k)
 {
-    int first = c->o->zero < 0 ? 0 : c->o->zero, last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
+    int first = c->o->zero < 0 ? 0 : c->o->zero,
+        last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
 
     for (int zero = first; zero <= last && !rc && c->out->count < REGIMES_MOST; zero++)
         rc = look(c, (struct regime){k, (uint8_t)zero, c->p->options.overlap});
@@ -144,7 +151,8 @@ static int finish(struct choose *c)
         rc = solve(c, out->regime, 0, !out->fits, &found);
         if (rc)
             return rc;
-        if (out->fits ? found.fits && found.value <= out->plan.value : found.peak <= out->plan.peak) {
+        if (out->fits ? found.fits && found.value <= out->plan.value
+                      : found.peak <= out->plan.peak) {
             limit_release(&out->plan);
             out->plan = found;
         } else {
@@ -156,14 +164,16 @@ static int finish(struct choose *c)
     out->least_bound = INFINITY;
     for (uint32_t k = 0; k < out->count; k++) {
         struct regime_try *t = &out->tries[k];
-        if (t->regime.micro_batches == out->regime.micro_batches && t->regime.zero == out->regime.zero && out->fits) {
+        if (t->regime.micro_batches == out->regime.micro_batches &&
+            t->regime.zero == out->regime.zero && out->fits) {
             t->value = out->plan.value;
             t->bound = fmax(t->bound, out->plan.bound);
             t->proven = out->plan.proven;
             t->peak = out->plan.peak;
         }
         out->bound = fmin(out->bound, t->bound);
-        out->least_bound = t->least_bound > 0 ? fmin(out->least_bound, t->least_bound) : out->least_bound;
+        out->least_bound =
+            t->least_bound > 0 ? fmin(out->least_bound, t->least_bound) : out->least_bound;
         out->proven &= out->fits || t->proven;
     }
     if (out->fits)
@@ -175,13 +185,16 @@ static int finish(struct choose *c)
 /* The least number of micro-batches with which some plan fits at the levels allowed. */
 static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count, uint32_t *out)
 {
-    int first = c->o->zero < 0 ? 0 : c->o->zero, last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
+    int first = c->o->zero < 0 ? 0 : c->o->zero,
+        last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
 
     *out = 0;
     for (uint32_t n = 0; n < count && !rc && !*out; n++) {
-        for (int zero = last; zero >= first && !rc && !*out; zero--) { /* the highest level needs least */
+        for (int zero = last; zero >= first && !rc && !*out;
+             zero--) { /* the highest level needs least */
             struct limit_result found;
-            rc = solve(c, (struct regime){numbers[n], (uint8_t)zero, c->p->options.overlap}, SCREEN_WORK, false, &found);
+            rc = solve(c, (struct regime){numbers[n], (uint8_t)zero, c->p->options.overlap},
+                       SCREEN_WORK, false, &found);
             if (rc == ERR_INFEASIBLE) {
                 rc = 0;
                 continue;
@@ -193,7 +206,8 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
     return rc;
 }
 
-int exact_regimes(struct problem *p, const struct regimes_options *o, struct regimes_result *out, struct err *e)
+int exact_regimes(struct problem *p, const struct regimes_options *o, struct regimes_result *out,
+                  struct err *e)
 {
     struct choose c = {.p = p, .o = o, .out = out, .e = e};
     struct regime before = problem_regime(p);
@@ -209,7 +223,8 @@ int exact_regimes(struct problem *p, const struct regimes_options *o, struct reg
             rc = look_at_levels(&c, numbers[n]);
     }
     if (!rc && !out->plan.on)
-        rc = err_set(e, ERR_INFEASIBLE, "the fixed decisions cannot hold with %s micro-batches", o->micro_batches ? "so many" : "any number of");
+        rc = err_set(e, ERR_INFEASIBLE, "the fixed decisions cannot hold with %s micro-batches",
+                     o->micro_batches ? "so many" : "any number of");
     if (!rc && !out->fits && o->micro_batches)
         rc = find_needed(&c, numbers, count, &out->needs_micro_batches);
     if (!rc)

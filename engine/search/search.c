@@ -10,13 +10,14 @@ const char *const search_names[SEARCH_ALGORITHM_COUNT] = {
 };
 
 static const struct search_ops *const ops_of[SEARCH_ALGORITHM_COUNT] = {
-    [SEARCH_DQN] = &search_dqn,             [SEARCH_RANDOM] = &search_random,
-    [SEARCH_GREEDY] = &search_greedy,       [SEARCH_ENUMERATE] = &search_enumerate,
-    [SEARCH_ANNEAL] = &search_anneal,       [SEARCH_EXACT] = &search_exact,
+    [SEARCH_DQN] = &search_dqn,       [SEARCH_RANDOM] = &search_random,
+    [SEARCH_GREEDY] = &search_greedy, [SEARCH_ENUMERATE] = &search_enumerate,
+    [SEARCH_ANNEAL] = &search_anneal, [SEARCH_EXACT] = &search_exact,
     [SEARCH_TRWS] = &search_trws,
 };
 
-int search_new(const struct problem *p, const struct search_options *o, struct search **out, struct err *e)
+int search_new(const struct problem *p, const struct search_options *o, struct search **out,
+               struct err *e)
 {
     struct search *s = mem_try(1, sizeof *s);
     int rc;
@@ -34,8 +35,9 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
     if (!rc) {
         s->best.on = mem_try(p->classes.count, sizeof *s->best.on);
         s->shelved.on = mem_try(p->classes.count, sizeof *s->shelved.on);
-        rc = s->best.on && s->shelved.on ? s->ops->start(s, e)
-                                         : err_set(e, ERR_MEMORY, "not enough memory for the search");
+        rc = s->best.on && s->shelved.on
+                 ? s->ops->start(s, e)
+                 : err_set(e, ERR_MEMORY, "not enough memory for the search");
     }
     if (rc)
         search_free(s);
@@ -148,7 +150,8 @@ static bool keeps_pins(const label *on, const struct game_pin *pins, size_t coun
     return true;
 }
 
-static void copy_best(const struct search *s, struct search_best *to, const struct search_best *from)
+static void copy_best(const struct search *s, struct search_best *to,
+                      const struct search_best *from)
 {
     label *on = to->on;
 
@@ -157,7 +160,8 @@ static void copy_best(const struct search *s, struct search_best *to, const stru
     to->on = on;
 }
 
-/* New pins: a best plan that breaks them is shelved, and the shelved one taken back where it keeps them. */
+/* New pins: a best plan that breaks them is shelved, and the shelved one taken back where it keeps
+ * them. */
 static void repin_best(struct search *s, const struct game_pin *pins, size_t count)
 {
     struct search_best *best = &s->best, *shelved = &s->shelved;
@@ -177,8 +181,8 @@ static void repin_best(struct search *s, const struct game_pin *pins, size_t cou
     shelved->score = -INFINITY;
 }
 
-int search_set_pins(struct search *s, const struct game_pin *pins, size_t count, struct strict_clash *clash,
-                    struct err *e)
+int search_set_pins(struct search *s, const struct game_pin *pins, size_t count,
+                    struct strict_clash *clash, struct err *e)
 {
     int rc = game_set_pins(&s->game, pins, count, clash, e);
 
@@ -252,7 +256,8 @@ bool search_options_are_sound(const struct search_options *o)
 {
     bool sound = o->algorithm < SEARCH_ALGORITHM_COUNT && o->game.kind <= GAME_ALL &&
                  o->game.reward <= GAME_REWARD_PAPER && is_flag(&o->game.no_folding) &&
-                 is_flag(&o->game.weak) && is_limit(o->game.memory_limit) && is_flag(&o->rl_set) && o->anneal_steps;
+                 is_flag(&o->game.weak) && is_limit(o->game.memory_limit) && is_flag(&o->rl_set) &&
+                 o->anneal_steps;
 
     for (const struct rl_setting *row = rl_setting_table; row->name && sound; row++) {
         const void *at = (const unsigned char *)&o->rl + row->offset;

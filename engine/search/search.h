@@ -11,13 +11,13 @@
 #include "rl/rl.h"
 
 /* Constant, name, what it is. */
-#define SEARCH_ALGORITHMS(X)                                                                       \
-    X(DQN, "dqn", "learns which decisions pay (Rainbow-style DQN)")                                \
-    X(RANDOM, "random", "random decisions")                                                        \
-    X(GREEDY, "greedy", "the better decision at each position; restarts after random beginnings")  \
-    X(ENUMERATE, "enumerate", "every plan in order, branches cut that cannot beat the best")       \
-    X(ANNEAL, "anneal", "simulated annealing on whole plans")                                      \
-    X(EXACT, "exact", "the proven optimum by elimination")                                         \
+#define SEARCH_ALGORITHMS(X)                                                                      \
+    X(DQN, "dqn", "learns which decisions pay (Rainbow-style DQN)")                               \
+    X(RANDOM, "random", "random decisions")                                                       \
+    X(GREEDY, "greedy", "the better decision at each position; restarts after random beginnings") \
+    X(ENUMERATE, "enumerate", "every plan in order, branches cut that cannot beat the best")      \
+    X(ANNEAL, "anneal", "simulated annealing on whole plans")                                     \
+    X(EXACT, "exact", "the proven optimum by elimination")                                        \
     X(TRWS, "trws", "the relaxed plan by message passing, rounded to a strict one, which is scored")
 
 enum search_algorithm {
@@ -31,30 +31,31 @@ extern const char *const search_names[SEARCH_ALGORITHM_COUNT];
 struct search_options {
     enum search_algorithm algorithm;
     struct game_options game;
-    struct rl_settings rl;      /* of the DQN */
-    bool rl_set;                /* false: the preset for the game's reward and kind */
+    struct rl_settings rl; /* of the DQN */
+    bool rl_set;           /* false: the preset for the game's reward and kind */
     uint64_t seed;
-    uint32_t stable_episodes;   /* stage 1 is stable after so many episodes without a better plan; 0: 60 */
-    uint32_t anneal_steps;      /* evaluations of one cooling; 0: 20000 */
+    uint32_t
+        stable_episodes; /* stage 1 is stable after so many episodes without a better plan; 0: 60 */
+    uint32_t anneal_steps; /* evaluations of one cooling; 0: 20000 */
 };
 
 /* What one step did. */
 struct search_event {
-    uint32_t move;        /* decided; UINT32_MAX when the algorithm works on whole plans */
+    uint32_t move; /* decided; UINT32_MAX when the algorithm works on whole plans */
     bool split, explored;
-    double reward;        /* of the decision */
-    bool ended;           /* an episode ended: a whole plan was priced */
-    bool improved;        /* it is the best so far */
+    double reward; /* of the decision */
+    bool ended;    /* an episode ended: a whole plan was priced */
+    bool improved; /* it is the best so far */
     bool conflict;
-    bool fine_tuning;     /* the episode was one of stage 2 */
-    double score;         /* of the episode: game_score */
+    bool fine_tuning; /* the episode was one of stage 2 */
+    double score;     /* of the episode: game_score */
     double step_ms;
-    int updates;          /* of the network */
+    int updates; /* of the network */
     struct rl_update update;
 };
 
 struct search_best {
-    label *on;            /* [classes]; valid when score > -inf */
+    label *on; /* [classes]; valid when score > -inf */
     double score;
     struct step_cost cost;
     uint64_t episode, evaluation; /* when it was found */
@@ -80,22 +81,23 @@ uint64_t search_conflicts(const struct search *s);
 bool search_is_done(const struct search *s);
 bool search_is_proven(const struct search *s); /* exact, or enumeration run to its end */
 
-/* What SEARCH_TRWS rounds: its last relaxed plan, with its bound; NULL before it has one, and of others. */
+/* What SEARCH_TRWS rounds: its last relaxed plan, with its bound; NULL before it has one, and of
+ * others. */
 struct relaxed_plan;
 const struct relaxed_plan *search_relaxed(const struct search *s);
 
-/* Times that a search came to its natural end without being done: the DQN's stage 2 set back every group
- * several times and found nothing better. */
+/* Times that a search came to its natural end without being done: the DQN's stage 2 set back every
+ * group several times and found nothing better. */
 uint32_t search_rounds(const struct search *s);
 /* The learner's settings for a game when none are given. */
 const struct rl_settings *search_preset(const struct game_options *o);
 
-/* The person's hand. Pins are as game_set_pins; a best plan that breaks one is shelved, and is the best
- * again when pins it keeps take their place and nothing better was found. */
-int search_set_pins(struct search *s, const struct game_pin *pins, size_t count, struct strict_clash *clash,
-                    struct err *e) MUST_CHECK;
-/* The move's group is set back to open from the best plan; exploration is raised for a while and the
- * network kept. DQN only; others start over. */
+/* The person's hand. Pins are as game_set_pins; a best plan that breaks one is shelved, and is the
+ * best again when pins it keeps take their place and nothing better was found. */
+int search_set_pins(struct search *s, const struct game_pin *pins, size_t count,
+                    struct strict_clash *clash, struct err *e) MUST_CHECK;
+/* The move's group is set back to open from the best plan; exploration is raised for a while and
+ * the network kept. DQN only; others start over. */
 void search_backtrack(struct search *s, uint32_t move);
 /* Forces the next decision (DQN, at the present position). */
 bool search_force(struct search *s, bool split, struct search_event *out);

@@ -8,20 +8,21 @@ struct search {
     const struct search_ops *ops;
     struct search_options options;
     struct game game;
-    void *self;              /* of the algorithm */
+    void *self; /* of the algorithm */
     struct search_best best;
     struct search_best shelved; /* the best that pins broke: best again when they go */
     uint64_t episodes, evaluations, conflicts;
-    uint64_t since_better;   /* episodes since the best changed */
-    uint32_t rounds;         /* stage 2 went round without gain */
+    uint64_t since_better; /* episodes since the best changed */
+    uint32_t rounds;       /* stage 2 went round without gain */
     bool done, proven;
 };
 
 struct search_ops {
-    int (*start)(struct search *s, struct err *e); /* allocates self; game is at its first position */
-    void (*stop)(struct search *s);                /* frees self */
+    int (*start)(struct search *s,
+                 struct err *e);    /* allocates self; game is at its first position */
+    void (*stop)(struct search *s); /* frees self */
     bool (*step)(struct search *s, struct search_event *out);
-    void (*pins_changed)(struct search *s);        /* the game was reset under new pins */
+    void (*pins_changed)(struct search *s); /* the game was reset under new pins */
     /* Writes or reads what decides the algorithm's next steps, game->state among it; what is read
      * is checked (w->failed). NULL: such a search cannot be saved. */
     void (*walk)(struct search *s, struct rl_walk *w);

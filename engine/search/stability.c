@@ -30,8 +30,12 @@ struct answer {
 /* The best plan as `p` is priced now, within `limit`. */
 static int best_plan(struct ask *a, double limit, struct answer *out)
 {
-    struct limit_options within = {.limit = limit, .variables = a->o->variables, .inputs = a->o->inputs, .work_most = SIDE_WORK};
-    struct exact_options all = {.goal = EXACT_STEP_TIME, .variables = a->o->variables, .inputs = a->o->inputs};
+    struct limit_options within = {.limit = limit,
+                                   .variables = a->o->variables,
+                                   .inputs = a->o->inputs,
+                                   .work_most = SIDE_WORK};
+    struct exact_options all = {
+        .goal = EXACT_STEP_TIME, .variables = a->o->variables, .inputs = a->o->inputs};
     struct exact_result exact;
     struct limit_result found;
     struct strict s;
@@ -92,7 +96,8 @@ static int set_bandwidth(struct ask *a, enum stability_figure figure, double fac
 }
 
 /* Steps of the plan and of another at the base: what the lines start from. */
-static int base_steps(struct ask *a, enum stability_figure figure, const label *other, double *own, double *theirs)
+static int base_steps(struct ask *a, enum stability_figure figure, const label *other, double *own,
+                      double *theirs)
 {
     int rc = set_bandwidth(a, figure, 1);
 
@@ -102,7 +107,8 @@ static int base_steps(struct ask *a, enum stability_figure figure, const label *
 }
 
 /* From factor `far` towards 1: the crossing nearest to 1 at which another plan takes over. */
-static int find_crossing(struct ask *a, enum stability_figure figure, double far, double now, struct stability_side *out)
+static int find_crossing(struct ask *a, enum stability_figure figure, double far, double now,
+                         struct stability_side *out)
 {
     double u = 1 / far;
 
@@ -120,7 +126,8 @@ static int find_crossing(struct ask *a, enum stability_figure figure, double far
             return 0;
         }
         free(out->on);
-        *out = (struct stability_side){.end = STABILITY_BREAKS, .value = now / u, .step_ms = best.ms, .on = best.on};
+        *out = (struct stability_side){
+            .end = STABILITY_BREAKS, .value = now / u, .step_ms = best.ms, .on = best.on};
         rc = base_steps(a, figure, best.on, &own, &theirs);
         if (rc)
             return rc;
@@ -165,7 +172,8 @@ static int move_bandwidth(struct ask *a, enum stability_figure figure, struct st
 
 static int move_memory(struct ask *a, struct stability *out)
 {
-    double now = isfinite(a->o->limit) ? a->o->limit : cluster_weakest(&a->base).memory_bytes, high = 0;
+    double now = isfinite(a->o->limit) ? a->o->limit : cluster_weakest(&a->base).memory_bytes,
+           high = 0;
     struct stability_side *down = &out->down[STABILITY_MEMORY], *up = &out->up[STABILITY_MEMORY];
     double *scratch = memory_scratch(&a->p->memory), here = step_of(a, a->o->on);
     struct answer best = {0};
@@ -175,7 +183,8 @@ static int move_memory(struct ask *a, struct stability *out)
     double peak = memory_of(&a->p->memory, &a->p->labels, a->o->on, scratch).peak;
     out->now[STABILITY_MEMORY] = now;
     int rc = best_plan(a, peak * (1 - NEAR), &best);
-    *down = (struct stability_side){.end = STABILITY_NO_LONGER, .value = peak, .step_ms = best.ms, .on = best.on};
+    *down = (struct stability_side){
+        .end = STABILITY_NO_LONGER, .value = peak, .step_ms = best.ms, .on = best.on};
     if (!rc)
         rc = best_plan(a, INFINITY, &best);
     bool faster = !rc && best.ms < here * (1 - NEAR);
@@ -186,7 +195,8 @@ static int move_memory(struct ask *a, struct stability *out)
         free(best.on);
         return rc;
     }
-    *up = (struct stability_side){.end = STABILITY_BREAKS, .value = high, .step_ms = best.ms, .on = best.on};
+    *up = (struct stability_side){
+        .end = STABILITY_BREAKS, .value = high, .step_ms = best.ms, .on = best.on};
     double low = now;
     for (int k = 0; k < BISECTIONS_MOST && high > low * 1.001 && !rc; k++) {
         double middle = 0.5 * (low + high);
@@ -197,7 +207,8 @@ static int move_memory(struct ask *a, struct stability *out)
             continue;
         }
         free(up->on);
-        *up = (struct stability_side){.end = STABILITY_BREAKS, .value = middle, .step_ms = best.ms, .on = best.on};
+        *up = (struct stability_side){
+            .end = STABILITY_BREAKS, .value = middle, .step_ms = best.ms, .on = best.on};
         high = middle;
     }
     return rc;
@@ -210,13 +221,15 @@ static int try_batch(struct ask *a, int64_t size, struct stability_side *side, b
 {
     double *scratch = memory_scratch(&a->p->memory);
     struct answer best = {0};
-    int rc = scratch ? problem_set_batch_size(a->p, size, a->e) : err_set(a->e, ERR_MEMORY, "not enough memory");
+    int rc = scratch ? problem_set_batch_size(a->p, size, a->e)
+                     : err_set(a->e, ERR_MEMORY, "not enough memory");
 
     if (!rc)
         rc = best_plan(a, a->o->limit, &best);
     bool possible = !rc && is_possible(a, a->o->on);
     if (possible && isfinite(a->o->limit))
-        possible = memory_of(&a->p->memory, &a->p->labels, a->o->on, scratch).peak <= a->o->limit * (1 + NEAR);
+        possible = memory_of(&a->p->memory, &a->p->labels, a->o->on, scratch).peak <=
+                   a->o->limit * (1 + NEAR);
     *changed = !rc && (!possible || (best.on && best.ms < step_of(a, a->o->on) * (1 - NEAR)));
     free(scratch);
     if (!*changed) {
@@ -224,13 +237,16 @@ static int try_batch(struct ask *a, int64_t size, struct stability_side *side, b
         return rc;
     }
     free(side->on);
-    *side = (struct stability_side){.end = possible ? STABILITY_BREAKS : STABILITY_NO_LONGER, .value = (double)size,
-                                    .step_ms = best.ms, .on = best.on};
+    *side = (struct stability_side){.end = possible ? STABILITY_BREAKS : STABILITY_NO_LONGER,
+                                    .value = (double)size,
+                                    .step_ms = best.ms,
+                                    .on = best.on};
     return 0;
 }
 
 /* Sizes are counted in micro-batches' worth: multiples of `unit`. */
-static int search_batch(struct ask *a, int64_t from, int64_t unit, bool up, struct stability_side *side)
+static int search_batch(struct ask *a, int64_t from, int64_t unit, bool up,
+                        struct stability_side *side)
 {
     int64_t same = from / unit, other = 0, most = up ? same * BATCH_FAR : 1;
     int rc = 0;
@@ -269,7 +285,8 @@ static int move_batch(struct ask *a, struct stability *out)
     return rc ? rc : back;
 }
 
-int stability_of(struct problem *p, const struct stability_options *o, struct stability *out, struct err *e)
+int stability_of(struct problem *p, const struct stability_options *o, struct stability *out,
+                 struct err *e)
 {
     struct ask *a = mem_alloc(sizeof *a);
     struct answer best;

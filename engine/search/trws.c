@@ -54,7 +54,8 @@ static int trws_start(struct search *s, struct err *e)
 {
     const struct problem *p = s->game.problem;
     struct trws_search *t = mem_try(1, sizeof *t);
-    bool apart = s->options.game.no_folding || s->game.budget; /* within a limit equal layers may differ */
+    bool apart =
+        s->options.game.no_folding || s->game.budget; /* within a limit equal layers may differ */
     struct relaxed_options o = {.folding = apart ? RELAXED_FOLD_OFF : RELAXED_FOLD_ON};
 
     if (!t)
@@ -143,8 +144,9 @@ static bool solve_on(struct search *s)
     struct err e;
 
     if (t->solves == most || (t->has_plan && t->plan.gap <= 1e-6) ||
-        (s->game.budget ? relaxed_solve_within(t->relaxed, s->game.budget->bytes, INFINITY, &next, &how, &e)
-                        : relaxed_solve(t->relaxed, SWEEPS, &next, &e)))
+        (s->game.budget
+             ? relaxed_solve_within(t->relaxed, s->game.budget->bytes, INFINITY, &next, &how, &e)
+             : relaxed_solve(t->relaxed, SWEEPS, &next, &e)))
         return false;
     relaxed_plan_release(&t->plan);
     t->plan = next;

@@ -1,5 +1,5 @@
-/* Any bytes as a pipeline plan: an error with a sentence, or a plan that writes itself back to a form
- * that reads as the same plan. */
+/* Any bytes as a pipeline plan: an error with a sentence, or a plan that writes itself back to a
+ * form that reads as the same plan. */
 #include "engine/pipeline/pipeline_file.h"
 #include "tests/fuzz/problem.h"
 

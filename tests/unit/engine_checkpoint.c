@@ -73,7 +73,8 @@ static void expect_same(struct core *a, struct core *b)
     assert_memory_equal(a->reward.block->points, b->reward.block->points,
                         a->reward.count * sizeof *a->reward.block->points);
     assert_true(core_episodes(a) == core_episodes(b));
-    assert_true(cluster_fingerprint(&a->problem->cluster) == cluster_fingerprint(&b->problem->cluster));
+    assert_true(cluster_fingerprint(&a->problem->cluster) ==
+                cluster_fingerprint(&b->problem->cluster));
     assert_int_equal(a->problem->mesh.axes, b->problem->mesh.axes);
     assert_int_equal(!a->before, !b->before);
     assert_int_equal(a->log.count, b->log.count);

@@ -1,8 +1,9 @@
 /* Classes and strict decisions against an oracle that knows neither: plain arc consistency. Every
  * value has a domain of statuses (whole, or split on one dim), every instruction a list of
- * alternatives (not split, or one factor of hlo_factors_of); what has no support is struck out until
- * nothing changes. Slow, and written from the definition. On the shipped models and on thousands of
- * random modules: every dim alone, random decisions with undo, random independent sets. */
+ * alternatives (not split, or one factor of hlo_factors_of); what has no support is struck out
+ * until nothing changes. Slow, and written from the definition. On the shipped models and on
+ * thousands of random modules: every dim alone, random decisions with undo, random independent
+ * sets. */
 #include "random_module.h"
 
 #include "engine/decide/fold.h"
@@ -33,13 +34,13 @@ struct oracle {
     size_t rule_count, rule_room;
     uint32_t *of_value; /* [values + 1] into value_rules */
     uint32_t *value_rules;
-    uint32_t *queue;    /* rules to look at; ring of rule_count */
+    uint32_t *queue; /* rules to look at; ring of rule_count */
     bool *queued;
     size_t head, waiting;
     struct {
         hlo_value value;
         uint32_t domain;
-    } *trail;
+    } * trail;
     size_t trail_count, trail_room;
 };
 
@@ -50,7 +51,8 @@ static uint32_t *tuple_of(const struct rule *r, uint32_t n)
 
 /* ---- building ---- */
 
-static struct rule *new_rule(struct oracle *o, const hlo_value *values, uint32_t count, uint32_t tuples)
+static struct rule *new_rule(struct oracle *o, const hlo_value *values, uint32_t count,
+                             uint32_t tuples)
 {
     assert_true(mem_grow(&o->rules, &o->rule_room, o->rule_count, 1));
     struct rule *r = &o->rules[o->rule_count++];
@@ -77,7 +79,8 @@ static void add_equal(struct oracle *o, hlo_value a, hlo_value b)
 }
 
 /* The tuple of an alternative; a value that stands in two places must get one status there. */
-static void add_alternative(struct oracle *o, struct rule *r, hlo_id id, uint32_t leaves, const int8_t *dims)
+static void add_alternative(struct oracle *o, struct rule *r, hlo_id id, uint32_t leaves,
+                            const int8_t *dims)
 {
     uint32_t *t = tuple_of(r, r->tuple_count), n = 0;
 
@@ -105,7 +108,8 @@ static bool can_split(const struct problem *p, const struct hlo_factor *f, int64
     return !(p->options.exact_divisibility || f->must_divide) || f->size % parts == 0;
 }
 
-static void add_instruction(struct oracle *o, const struct problem *p, hlo_id id, struct hlo_factors *f, int64_t parts)
+static void add_instruction(struct oracle *o, const struct problem *p, hlo_id id,
+                            struct hlo_factors *f, int64_t parts)
 {
     hlo_value values[256];
     uint32_t count = 0;
@@ -317,8 +321,9 @@ static void strike_out(struct oracle *o, const struct problem *p, bool all)
             size_t mark = o->trail_count;
             bool ok = o->domain[v] >> 1 >> dim & 1 && impose(o, v, dim, true);
             if (ok != label_is_splittable(&p->labels, k))
-                fail_msg("%s dim %u: the oracle %s split it, the class %s", hlo_name(o->m, o->m->value_instruction[v]),
-                         dim, ok ? "can" : "cannot", class_reason_text[c->info[k].reason]);
+                fail_msg("%s dim %u: the oracle %s split it, the class %s",
+                         hlo_name(o->m, o->m->value_instruction[v]), dim, ok ? "can" : "cannot",
+                         class_reason_text[c->info[k].reason]);
             undo(o, mark);
             if (!ok && o->domain[v] >> 1 >> dim & 1)
                 assert_true(impose(o, v, dim, false));
@@ -400,8 +405,8 @@ static void random_decisions(struct pair *x, uint32_t count, uint32_t splits_of_
     compare(&x->o, x->p, &x->s);
 }
 
-/* Classes in random order, each split when none it meets is: all of them hold in the oracle, and with
- * the others whole no value is left undecided. */
+/* Classes in random order, each split when none it meets is: all of them hold in the oracle, and
+ * with the others whole no value is left undecided. */
 static void independent_set(struct pair *x)
 {
     const struct classes *c = &x->p->classes;
@@ -416,7 +421,8 @@ static void independent_set(struct pair *x)
         if (!ok)
             continue;
         chosen[class] = true;
-        dim_id d = c->members[c->info[class].dims + rl_rng_below(&x->rng, c->info[class].dim_count)];
+        dim_id d =
+            c->members[c->info[class].dims + rl_rng_below(&x->rng, c->info[class].dim_count)];
         assert_true(impose(&x->o, c->dim_value[d], d - c->dim_base[c->dim_value[d]], true));
         assert_true(strict_decide(&x->s, class, 0, true, NULL));
     }
@@ -456,7 +462,9 @@ static void folded(struct pair *x)
 
 static uint32_t random_module_count(void)
 {
-    return getenv("AUTOMAP_RANDOM_MODULES") ? (uint32_t)strtoul(getenv("AUTOMAP_RANDOM_MODULES"), NULL, 10) : 3000;
+    return getenv("AUTOMAP_RANDOM_MODULES")
+               ? (uint32_t)strtoul(getenv("AUTOMAP_RANDOM_MODULES"), NULL, 10)
+               : 3000;
 }
 
 static void test_random(void **state)
@@ -489,14 +497,17 @@ static void test_random(void **state)
         pair_release(&x);
         problem_release(p);
     }
-    print_message("%u modules, %lu classes, %lu can be split, %lu conflicts\n", random_module_count(),
-                  (unsigned long)classes, (unsigned long)splittable, (unsigned long)meets / 2);
-    assert_true(splittable > 2 * (uint64_t)random_module_count() && meets / 2 > random_module_count());
+    print_message("%u modules, %lu classes, %lu can be split, %lu conflicts\n",
+                  random_module_count(), (unsigned long)classes, (unsigned long)splittable,
+                  (unsigned long)meets / 2);
+    assert_true(splittable > 2 * (uint64_t)random_module_count() &&
+                meets / 2 > random_module_count());
     free(p);
     free(cluster);
 }
 
-static void check_model(const char *model, uint32_t devices, const struct problem_options *o, bool all)
+static void check_model(const char *model, uint32_t devices, const struct problem_options *o,
+                        bool all)
 {
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct problem *p = mem_alloc(sizeof *p);
@@ -523,8 +534,10 @@ static void check_model(const char *model, uint32_t devices, const struct proble
 
 static void test_models(void **state)
 {
-    static const char *const models[] = {"mlp", "t5-tiny", "decoder-scan", "moe", "resnet20", "vgg19", "t5-base6"};
-    struct problem_options pad = {0}, exact = {.exact_divisibility = true}, paper = {.classes.paper_rules = true};
+    static const char *const models[] = {"mlp",      "t5-tiny", "decoder-scan", "moe",
+                                         "resnet20", "vgg19",   "t5-base6"};
+    struct problem_options pad = {0}, exact = {.exact_divisibility = true},
+                           paper = {.classes.paper_rules = true};
 
     (void)state;
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
@@ -538,7 +551,8 @@ static void test_models(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+                                       cmocka_unit_test(test_models)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

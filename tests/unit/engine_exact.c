@@ -68,13 +68,15 @@ struct brute {
 
 static bool may_take(const struct brute *b, class_id k, label a)
 {
-    return label_is_admissible(&b->p->labels, k, a) && (a & b->s->on[k]) == b->s->on[k] && !(a & b->s->off[k]);
+    return label_is_admissible(&b->p->labels, k, a) && (a & b->s->on[k]) == b->s->on[k] &&
+           !(a & b->s->off[k]);
 }
 
 static void try_all(struct brute *b, uint32_t at)
 {
     if (at == b->count) {
-        double value = b->is_reward ? -reward_of(b->p, b->on) : cost_by_instruction(b->p, b->on).step_ms;
+        double value =
+            b->is_reward ? -reward_of(b->p, b->on) : cost_by_instruction(b->p, b->on).step_ms;
         b->best = value < b->best ? value : b->best;
         return;
     }
@@ -90,7 +92,8 @@ static void try_all(struct brute *b, uint32_t at)
 }
 
 /* False when there are too many plans. */
-static bool brute_force(const struct problem *p, const struct strict *s, bool is_reward, double *best)
+static bool brute_force(const struct problem *p, const struct strict *s, bool is_reward,
+                        double *best)
 {
     struct brute b = {.p = p, .s = s, .is_reward = is_reward, .plans = 1, .best = INFINITY};
 
@@ -122,12 +125,16 @@ static bool is_near(double a, double b)
 
 static struct exact_options options_for(bool is_reward)
 {
-    return (struct exact_options){.goal = is_reward ? EXACT_PAPER_REWARD : EXACT_STEP_TIME, .variables = true,
-                                  .inputs = !is_reward, .partitioned = 0.4, .replicated = 0.1};
+    return (struct exact_options){.goal = is_reward ? EXACT_PAPER_REWARD : EXACT_STEP_TIME,
+                                  .variables = true,
+                                  .inputs = !is_reward,
+                                  .partitioned = 0.4,
+                                  .replicated = 0.1};
 }
 
 /* The plan a result stands for keeps the pins, has no clash, and is worth what it says. */
-static void check_result(const struct problem *p, const struct strict *s, bool is_reward, const struct exact_result *r)
+static void check_result(const struct problem *p, const struct strict *s, bool is_reward,
+                         const struct exact_result *r)
 {
     double worth = is_reward ? reward_of(p, r->on) : cost_by_instruction(p, r->on).step_ms;
 
@@ -145,8 +152,8 @@ static void random_pins(const struct problem *p, struct strict *s, uint64_t seed
 
     rl_rng_seed(&rng, seed, 3);
     for (uint32_t n = rl_rng_below(&rng, 4); n > 0 && p->classes.count; n--)
-        (void)strict_decide(s, rl_rng_below(&rng, p->classes.count), rl_rng_below(&rng, p->labels.axes),
-                            rl_rng_below(&rng, 2), NULL);
+        (void)strict_decide(s, rl_rng_below(&rng, p->classes.count),
+                            rl_rng_below(&rng, p->labels.axes), rl_rng_below(&rng, 2), NULL);
 }
 
 /* ---- random modules ---- */
@@ -157,7 +164,8 @@ struct tally {
 
 /* The same question with tables of a few entries, so that classes are fixed in turn; then with one
  * case alone, so that a gap is left. */
-static void check_conditioning(const struct problem *p, const struct strict *s, bool is_reward, double best, struct tally *t)
+static void check_conditioning(const struct problem *p, const struct strict *s, bool is_reward,
+                               double best, struct tally *t)
 {
     struct exact_options o = options_for(is_reward);
     struct exact_result r;
@@ -203,8 +211,8 @@ static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct
         assert_int_equal(exact_strict(&p->terms, &s, &wanted, &r, &e), 0);
         check_result(p, &s, is_reward, &r);
         if (!is_near(r.value, best) || !r.proven || r.bound != r.value)
-            fail_msg("seed %lu mesh %s: exact %.17g, bound %.17g, brute force %.17g", (unsigned long)seed, mesh,
-                     r.value, r.bound, best);
+            fail_msg("seed %lu mesh %s: exact %.17g, bound %.17g, brute force %.17g",
+                     (unsigned long)seed, mesh, r.value, r.bound, best);
         for (class_id k = 0; k < p->classes.count; k++)
             t->split += r.on[k] && !is_reward;
         check_conditioning(p, &s, is_reward, best, t);
@@ -226,7 +234,8 @@ static void test_brute_force(void **state)
         check_seed(seed, "", (uint32_t)(2 + seed % 3), &t);
     for (uint64_t seed = 2001; seed <= 2800; seed++)
         check_seed(seed, seed % 2 ? "2x2" : "2x3", seed % 2 ? 4 : 6, &t);
-    print_message("%u optima equal enumeration, %u classes split in them, %u by conditioning, %u left open when cut short\n",
+    print_message("%u optima equal enumeration, %u classes split in them, %u by conditioning, %u "
+                  "left open when cut short\n",
                   t.compared, t.split, t.conditioned, t.open);
     assert_true(t.compared > 3000 && t.split > 1000 && t.conditioned > 100 && t.open > 10);
 }
@@ -247,7 +256,8 @@ static void random_assignment(const struct problem *p, struct rl_rng *rng, label
     }
 }
 
-/* The sum of the tables is the sum over the instructions; a change of one class shows in its terms. */
+/* The sum of the tables is the sum over the instructions; a change of one class shows in its terms.
+ */
 static void check_tables(const struct problem *p, uint64_t seed, uint32_t rounds)
 {
     label *on = mem_alloc(p->classes.count + 1);
@@ -264,9 +274,11 @@ static void check_tables(const struct problem *p, uint64_t seed, uint32_t rounds
             if (!label_is_splittable(&p->labels, k))
                 continue;
             label before = on[k];
-            double was = terms_cost(&p->terms, on).step_ms - terms_cost_of_class(&p->terms, k, on).step_ms;
+            double was =
+                terms_cost(&p->terms, on).step_ms - terms_cost_of_class(&p->terms, k, on).step_ms;
             on[k] = 0;
-            double is = cost_by_instruction(p, on).step_ms - terms_cost_of_class(&p->terms, k, on).step_ms;
+            double is =
+                cost_by_instruction(p, on).step_ms - terms_cost_of_class(&p->terms, k, on).step_ms;
             assert_true(is_near(is, was));
             on[k] = before;
         }
@@ -437,10 +449,11 @@ static struct outcome data_parallel(const struct problem *p)
     return out;
 }
 
-static void expect(struct outcome got, uint32_t partitioned, double reward, size_t collectives, double megabytes)
+static void expect(struct outcome got, uint32_t partitioned, double reward, size_t collectives,
+                   double megabytes)
 {
-    print_message("  %u partitioned, reward %.1f, %zu all-reduces of %.2f MB\n", got.counts.partitioned,
-                  got.counts.paper_reward, got.collectives, got.megabytes);
+    print_message("  %u partitioned, reward %.1f, %zu all-reduces of %.2f MB\n",
+                  got.counts.partitioned, got.counts.paper_reward, got.collectives, got.megabytes);
     assert_int_equal(got.counts.partitioned, partitioned);
     assert_true(fabs(got.counts.paper_reward - reward) < 1e-6);
     if (collectives) {
@@ -528,8 +541,9 @@ static void test_bert(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_brute_force), cmocka_unit_test(test_tables), cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_t5_base),     cmocka_unit_test(test_t5_11b), cmocka_unit_test(test_vgg),
+        cmocka_unit_test(test_brute_force), cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_by_hand),     cmocka_unit_test(test_t5_base),
+        cmocka_unit_test(test_t5_11b),      cmocka_unit_test(test_vgg),
         cmocka_unit_test(test_bert),
     };
 

@@ -162,7 +162,8 @@ static void check_exports(const struct plan *plan)
         fail_msg("%s", e.what);
     struct report_about about = {.model = "a*model", .command = "automap plan it"};
     str_clear(&text);
-    if (export_report(plan, &about, &text, &e) || export_report_check(plan, text.text, text.size, &e))
+    if (export_report(plan, &about, &text, &e) ||
+        export_report_check(plan, text.text, text.size, &e))
         fail_msg("%s", e.what);
     str_release(&text);
     str_release(&warnings);
@@ -247,7 +248,9 @@ static void test_check_sees_dot_and_report(void **state)
     assert_int_equal(export_dot_check(&plan, dot.text, dot.size, &e), ERR_INPUT);
     shape[1] = 'x';
     assert_int_equal(export_dot_check(&plan, dot.text, dot.size, &e), 0);
-    assert_int_equal(export_dot_check(&plan, dot.text, (size_t)(strchr(dot.text, '\n') - dot.text), &e), ERR_INPUT);
+    assert_int_equal(
+        export_dot_check(&plan, dot.text, (size_t)(strchr(dot.text, '\n') - dot.text), &e),
+        ERR_INPUT);
     assert_int_equal(export_report(&plan, &about, &report, &e), 0);
     assert_non_null(strstr(report.text, "--set 'layer_0/bias:0=x'"));
     char *setting = strstr(report.text, "bias:0=x");
@@ -329,9 +332,12 @@ static void test_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling), cmocka_unit_test(test_misspelling),
-        cmocka_unit_test(test_exports),  cmocka_unit_test(test_check_sees),
-        cmocka_unit_test(test_rules),    cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_misspelling),
+        cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_check_sees),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_check_sees_dot_and_report),
     };
 

@@ -40,7 +40,8 @@ struct brute {
 
 static bool may_take(const struct brute *b, class_id k, label a)
 {
-    return label_is_admissible(&b->p->labels, k, a) && (a & b->s->on[k]) == b->s->on[k] && !(a & b->s->off[k]);
+    return label_is_admissible(&b->p->labels, k, a) && (a & b->s->on[k]) == b->s->on[k] &&
+           !(a & b->s->off[k]);
 }
 
 static void try_all(struct brute *b, uint32_t at)
@@ -93,7 +94,8 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-7 * fmax(1, fabs(b));
 }
 
-static void check_answer(const struct brute *b, double limit, const struct limit_result *r, uint64_t seed)
+static void check_answer(const struct brute *b, double limit, const struct limit_result *r,
+                         uint64_t seed)
 {
     double best = INFINITY, least = INFINITY;
     struct memory_cost memory = memory_of(&b->p->memory, &b->p->labels, r->on, b->scratch);
@@ -103,8 +105,9 @@ static void check_answer(const struct brute *b, double limit, const struct limit
         best = b->peak[k] <= limit ? fmin(best, b->ms[k]) : best;
     }
     if (r->fits != isfinite(best) || !r->proven || (r->fits && !is_near(r->value, best)))
-        fail_msg("seed %lu limit %.17g: %s %.17g bound %.17g %s, by enumeration %.17g, least %.17g", (unsigned long)seed, limit,
-                 r->fits ? "fits" : "does not fit", r->value, r->bound, r->proven ? "proven" : "open", best, least);
+        fail_msg("seed %lu limit %.17g: %s %.17g bound %.17g %s, by enumeration %.17g, least %.17g",
+                 (unsigned long)seed, limit, r->fits ? "fits" : "does not fit", r->value, r->bound,
+                 r->proven ? "proven" : "open", best, least);
     assert_true(is_near(memory.peak, r->peak));
     assert_true(is_near(terms_cost(&b->p->terms, r->on).step_ms, r->value));
     assert_true(r->least_bound <= least * (1 + 1e-9));
@@ -132,12 +135,12 @@ static void check_short(const struct brute *b, double limit, struct tally *t)
     limit_release(&r);
 }
 
-/* The searches within a limit: enumeration and the exact solver end at the fastest plan that fits, or at
- * the one of least memory; whatever fits scores above whatever does not. */
+/* The searches within a limit: enumeration and the exact solver end at the fastest plan that fits,
+ * or at the one of least memory; whatever fits scores above whatever does not. */
 static void check_searches(const struct brute *b, double limit, uint64_t seed)
 {
-    static const enum search_algorithm algorithms[] = {SEARCH_ENUMERATE, SEARCH_EXACT, SEARCH_RANDOM, SEARCH_GREEDY,
-                                                       SEARCH_ANNEAL};
+    static const enum search_algorithm algorithms[] = {SEARCH_ENUMERATE, SEARCH_EXACT,
+                                                       SEARCH_RANDOM, SEARCH_GREEDY, SEARCH_ANNEAL};
     double best = INFINITY, least = INFINITY;
     struct search_event event;
     struct err e;
@@ -147,8 +150,10 @@ static void check_searches(const struct brute *b, double limit, uint64_t seed)
         best = b->peak[k] <= limit ? fmin(best, b->ms[k]) : best;
     }
     for (size_t n = 0; n < sizeof algorithms / sizeof *algorithms; n++) {
-        struct search_options o = {.algorithm = algorithms[n], .seed = seed,
-                                   .game = {.kind = GAME_ALL, .no_folding = true, .memory_limit = limit}};
+        struct search_options o = {
+            .algorithm = algorithms[n],
+            .seed = seed,
+            .game = {.kind = GAME_ALL, .no_folding = true, .memory_limit = limit}};
         double worst_fit = INFINITY, best_unfit = -INFINITY;
         struct search *s;
         assert_int_equal(search_new(b->p, &o, &s, &e), 0);
@@ -165,10 +170,11 @@ static void check_searches(const struct brute *b, double limit, uint64_t seed)
         assert_true(worst_fit >= best_unfit);
         assert_true(game_fits(g, found->on) == (peak <= limit));
         assert_true(game_score_fits(g, found->score) == (peak <= limit));
-        assert_true(peak <= limit ? found->cost.step_ms >= best * (1 - 1e-7) : peak >= least * (1 - 1e-9));
+        assert_true(peak <= limit ? found->cost.step_ms >= best * (1 - 1e-7)
+                                  : peak >= least * (1 - 1e-9));
         if (search_is_proven(s) && isfinite(best) && !is_near(found->cost.step_ms, best))
-            fail_msg("seed %lu: %s ends at %.17g, not %.17g", (unsigned long)seed, search_names[o.algorithm],
-                     found->cost.step_ms, best);
+            fail_msg("seed %lu: %s ends at %.17g, not %.17g", (unsigned long)seed,
+                     search_names[o.algorithm], found->cost.step_ms, best);
         if (algorithms[n] == SEARCH_ENUMERATE && !isfinite(best))
             assert_true(search_is_proven(s) && is_near(peak, least));
         search_free(s);
@@ -189,9 +195,11 @@ static void check_limits(struct brute *b, uint64_t seed, struct tally *t)
         }
     }
     for (int n = 0; n < 3; n++) {
-        double one = b->peak[rl_rng_below(&rng, b->plans)], other = b->peak[rl_rng_below(&rng, b->plans)];
+        double one = b->peak[rl_rng_below(&rng, b->plans)],
+               other = b->peak[rl_rng_below(&rng, b->plans)];
         double limit = n == 0 ? one : n == 1 ? 0.5 * (one + other) : 0.97 * fmin(one, other);
-        struct limit_options o = {.limit = limit, .variables = true, .inputs = true, .work_most = 20000};
+        struct limit_options o = {
+            .limit = limit, .variables = true, .inputs = true, .work_most = 20000};
         struct limit_result r;
         struct err e;
         assert_int_equal(exact_limited(&b->p->terms, &b->p->memory, b->s, &o, &r, &e), 0);
@@ -222,8 +230,8 @@ static void random_pins(const struct problem *p, struct strict *s, uint64_t seed
 
     rl_rng_seed(&rng, seed, 3);
     for (uint32_t n = rl_rng_below(&rng, 3); n > 0 && p->classes.count; n--)
-        (void)strict_decide(s, rl_rng_below(&rng, p->classes.count), rl_rng_below(&rng, p->labels.axes),
-                            rl_rng_below(&rng, 2), NULL);
+        (void)strict_decide(s, rl_rng_below(&rng, p->classes.count),
+                            rl_rng_below(&rng, p->labels.axes), rl_rng_below(&rng, 2), NULL);
 }
 
 static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct tally *t)
@@ -240,7 +248,8 @@ static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 30), cluster, &o, p, &e), 0);
     int rc = problem_set_regime(p, &r, &e);
-    assert_true(!rc || problem_regime(p).micro_batches == 1); /* the batch cannot be cut: the plain one stays */
+    assert_true(!rc || problem_regime(p).micro_batches ==
+                           1); /* the batch cannot be cut: the plain one stays */
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     if (seed % 2)
         random_pins(p, &s, seed);
@@ -268,9 +277,11 @@ static void test_brute_force(void **state)
         check_seed(seed, "", (uint32_t)(2 + seed % 3), &t);
     for (uint64_t seed = 2001; seed <= 2500; seed++)
         check_seed(seed, seed % 2 ? "2x2" : "2x3", seed % 2 ? 4 : 6, &t);
-    print_message("%u limits answered as enumeration does: %u that nothing fits, %u that cost time, %u branched, %u left open when cut short\n",
+    print_message("%u limits answered as enumeration does: %u that nothing fits, %u that cost "
+                  "time, %u branched, %u left open when cut short\n",
                   t.compared, t.infeasible, t.bound_by_it, t.branched, t.open);
-    assert_true(t.compared > 2500 && t.infeasible > 300 && t.bound_by_it > 300 && t.branched > 20 && t.open > 20);
+    assert_true(t.compared > 2500 && t.infeasible > 300 && t.bound_by_it > 300 && t.branched > 20 &&
+                t.open > 20);
 }
 
 int main(void)

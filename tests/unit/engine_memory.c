@@ -1,5 +1,5 @@
-/* Memory of a device against XLA's own compiled figures (tests/ref/memory): arguments and outputs to
- * the byte, the peak within what the documentation says. */
+/* Memory of a device against XLA's own compiled figures (tests/ref/memory): arguments and outputs
+ * to the byte, the peak within what the documentation says. */
 #include "memory_rows.h"
 
 #include "engine/plan/plan.h"
@@ -50,8 +50,9 @@ static const char *word(const cJSON *row, const char *key)
     return cJSON_GetObjectItem(row, key)->valuestring;
 }
 
-/* How far our peak may be from XLA's, percent: T5 and BERT unsplit and split, VGG (whose pooling takes
- * index arrays that we do not count, and whose activations XLA makes again), the small ones. */
+/* How far our peak may be from XLA's, percent: T5 and BERT unsplit and split, VGG (whose pooling
+ * takes index arrays that we do not count, and whose activations XLA makes again), the small ones.
+ */
 static double tolerance(const char *model, bool is_split)
 {
     if (!strncmp(model, "t5", 2) || !strncmp(model, "bert", 4))
@@ -73,13 +74,15 @@ static void check_row(const cJSON *row)
         assert_int_equal(plan_set(p, &s, setting->valuestring, &e), 0);
     double *scratch = memory_scratch(&p->memory);
     struct memory_cost cost = memory_of(&p->memory, &p->labels, s.on, scratch);
-    double xla = figure(row, "arguments") + figure(row, "outputs") - figure(row, "aliased") + figure(row, "temporaries");
+    double xla = figure(row, "arguments") + figure(row, "outputs") - figure(row, "aliased") +
+                 figure(row, "temporaries");
     double off = 100 * (cost.peak / xla - 1), kinds = 0;
-    print_message("%-13s %-20s %9.1f MB, XLA %9.1f MB, %+5.1f %%\n", word(row, "model"), word(row, "plan"), cost.peak / 1e6,
-                  xla / 1e6, off);
+    print_message("%-13s %-20s %9.1f MB, XLA %9.1f MB, %+5.1f %%\n", word(row, "model"),
+                  word(row, "plan"), cost.peak / 1e6, xla / 1e6, off);
     assert_true(cost.arguments == figure(row, "arguments"));
     assert_true(cost.outputs == figure(row, "outputs"));
-    assert_true(fabs(off) <= tolerance(word(row, "model"), cJSON_GetArraySize(cJSON_GetObjectItem(row, "settings")) > 0));
+    assert_true(fabs(off) <= tolerance(word(row, "model"), cJSON_GetArraySize(cJSON_GetObjectItem(
+                                                               row, "settings")) > 0));
     for (int n = 0; n < MEMORY_KIND_COUNT; n++)
         kinds += cost.bytes[n];
     assert_true(fabs(kinds - cost.peak) <= 1e-9 * cost.peak);
@@ -105,7 +108,8 @@ static void check_order(const struct hlo_module *m, struct schedule *s)
             assert_true(s->position[hlo_operand(m, k, a)] < s->position[k]);
     }
     for (hlo_comp c = 0; c < m->computation_count; c++)
-        assert_int_equal(s->position[m->computations[c].root], m->computations[c].first + m->computations[c].count - 1);
+        assert_int_equal(s->position[m->computations[c].root],
+                         m->computations[c].first + m->computations[c].count - 1);
     schedule_release(s);
 }
 
@@ -161,7 +165,8 @@ static void test_timeline(void **state)
     for (uint32_t n = 0; n < held; n++) { /* a value's second buffer says so */
         for (uint32_t k = 0; k < n; k++)
             assert_false(tops[k].value == tops[n].value &&
-                         !strcmp(memory_storing_words[tops[k].storing], memory_storing_words[tops[n].storing]));
+                         !strcmp(memory_storing_words[tops[k].storing],
+                                 memory_storing_words[tops[n].storing]));
     }
     free(rows);
     free(on);

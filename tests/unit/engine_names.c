@@ -22,8 +22,8 @@ static void load(const char *model, struct problem *p, struct class_names *n)
 }
 
 /* The class that holds dim `dim` of the variable called `variable` is called `name`. */
-static void expect(const struct problem *p, const struct class_names *n, const char *variable, uint32_t dim,
-                   const char *name)
+static void expect(const struct problem *p, const struct class_names *n, const char *variable,
+                   uint32_t dim, const char *name)
 {
     char text[NAME_ROOM];
 

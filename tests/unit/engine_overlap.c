@@ -1,5 +1,5 @@
-/* One overlap rule for all kinds of plan: the part of the gradient all-reduces that is hidden, and of
- * nothing else, is taken off; of a pipeline's stages as of data and operator parallelism. */
+/* One overlap rule for all kinds of plan: the part of the gradient all-reduces that is hidden, and
+ * of nothing else, is taken off; of a pipeline's stages as of data and operator parallelism. */
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
 
@@ -19,8 +19,10 @@ static struct problem *load(double overlap)
     struct hlo_module *m;
     struct err e;
 
-    assert_int_equal(cluster_load(&cluster, AUTOMAP_SOURCE_DIR "/examples/clusters/a-2x8-v100.yaml", &e), 0);
-    assert_int_equal(hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-base6.hlo.txt.gz", NULL, &m, &e), 0);
+    assert_int_equal(
+        cluster_load(&cluster, AUTOMAP_SOURCE_DIR "/examples/clusters/a-2x8-v100.yaml", &e), 0);
+    assert_int_equal(
+        hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-base6.hlo.txt.gz", NULL, &m, &e), 0);
     assert_int_equal(problem_new(m, NULL, &cluster, &o, p, &e), 0);
     return p;
 }
@@ -101,8 +103,9 @@ static void test_one_stage(void **state)
         struct step_cost cost = cost_of(p, NULL);
         double part = l.all.gradient_bytes[l.all.points] / reduced_bytes(p);
         double expected = cost.compute_ms + part * cost.communication_ms;
-        print_message("overlap %.1f: one stage %.1f ms; data parallelism %.1f ms, with %.0f %% of its bytes %.1f ms\n", overlaps[k],
-                      pipeline_step_ms(&l, &plan), cost.step_ms, 100 * part, expected);
+        print_message("overlap %.1f: one stage %.1f ms; data parallelism %.1f ms, with %.0f %% of "
+                      "its bytes %.1f ms\n",
+                      overlaps[k], pipeline_step_ms(&l, &plan), cost.step_ms, 100 * part, expected);
         assert_true(part > 0.6 && part < 0.7);
         assert_true(fabs(pipeline_step_ms(&l, &plan) / expected - 1) < 0.06);
         pipeline_release(&l);
@@ -113,7 +116,8 @@ static void test_one_stage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strict_plans), cmocka_unit_test(test_one_stage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strict_plans),
+                                       cmocka_unit_test(test_one_stage)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

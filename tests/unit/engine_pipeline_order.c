@@ -56,7 +56,8 @@ static void visit(struct walk *w, uint32_t op)
         uint32_t best = UNROLL_NONE;
         for (uint32_t k = 0; k < w->o->steps.ops[op].operand_count; k++) {
             const struct unroll_value *v = operand(w->o, op, k);
-            if (made_forward(w->o, v) && !w->seen[v->op] && (best == UNROLL_NONE || w->depth[v->op] > w->depth[best]))
+            if (made_forward(w->o, v) && !w->seen[v->op] &&
+                (best == UNROLL_NONE || w->depth[v->op] > w->depth[best]))
                 best = v->op;
         }
         if (best == UNROLL_NONE)
@@ -98,7 +99,8 @@ static void check_forward(const struct order *o)
     free(w);
 }
 
-/* All positions at which forward operand `value` may be used backward: its producer, its readers. */
+/* All positions at which forward operand `value` may be used backward: its producer, its readers.
+ */
 static bool is_candidate(const struct order *o, uint32_t value, uint32_t position)
 {
     uint32_t op = o->forward[position];
@@ -161,7 +163,8 @@ static bool is_sum(const struct order *o, uint32_t value)
 }
 
 /* Bytes of one cut: values made on one side and used on the other. */
-static void check_cut(const struct order *o, const struct order_cuts *c, const uint8_t *kind, uint32_t cut)
+static void check_cut(const struct order *o, const struct order_cuts *c, const uint8_t *kind,
+                      uint32_t cut)
 {
     double sample[2] = {0}, fixed[2] = {0}, once = 0;
 
@@ -170,7 +173,8 @@ static void check_cut(const struct order *o, const struct order_cuts *c, const u
         bool forward = false, backward = false;
         if (value->op == UNROLL_NONE)
             continue;
-        bool is_early = o->position[value->op] < cut, from_backward = o->steps.ops[value->op].is_backward;
+        bool is_early = o->position[value->op] < cut,
+             from_backward = o->steps.ops[value->op].is_backward;
         for (uint32_t n = 0; n < o->steps.op_count; n++) {
             for (uint32_t k = 0; k < o->steps.ops[n].operand_count; k++) {
                 if (o->steps.operands[o->steps.ops[n].operands + k] != v)
@@ -185,7 +189,8 @@ static void check_cut(const struct order *o, const struct order_cuts *c, const u
         if (from_backward ? is_sum(o, v) : !value->is_varying)
             once += value->bytes * (forward + backward);
         else if (value->has_batch)
-            sample[0] += value->bytes * forward / (double)o->steps.batch_size, sample[1] += value->bytes * backward / (double)o->steps.batch_size;
+            sample[0] += value->bytes * forward / (double)o->steps.batch_size,
+                sample[1] += value->bytes * backward / (double)o->steps.batch_size;
         else
             fixed[0] += value->bytes * forward, fixed[1] += value->bytes * backward;
     }
@@ -330,7 +335,8 @@ static void test_tied_embedding(void **state)
     /* the encoder's position bias, 12 heads of 512 x 512, and its gradient: once a step */
     double most = 0;
     for (uint32_t cut = 1; cut < in.points; cut++) {
-        if (in.layer[cut] != UINT32_MAX && !strcmp(p->roles.layer_names[in.layer[cut]], "encoder/layer_003") &&
+        if (in.layer[cut] != UINT32_MAX &&
+            !strcmp(p->roles.layer_names[in.layer[cut]], "encoder/layer_003") &&
             (most == 0 || in.once_bytes[cut] < most))
             most = in.once_bytes[cut];
     }
@@ -355,14 +361,15 @@ static void check_whole_model(const cJSON *row)
     load_shipped(model, NULL, p);
     label *on = mem_alloc(p->classes.count + 1);
     assert_int_equal(order_new(p, &o, &e), 0);
-    struct pipe_options options = {.micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
+    struct pipe_options options = {
+        .micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
     assert_int_equal(profile_new(&o, &options, &in, &e), 0);
     uint32_t n = in.points;
     double ms = in.forward_ms[0][n] + in.backward_ms[0][n] + in.update_ms[0][n];
     double bytes = in.state_bytes[n] + in.stash_bytes[n] + pipe_temporary_bytes(&in, 0, n);
     double step = terms_cost(&p->terms, on).step_ms;
-    print_message("%-13s memory %9.1f MB, XLA %9.1f MB: %+5.1f %%; time %+5.2f %%\n", model, bytes / 1e6, peak / 1e6,
-                  100 * (bytes / peak - 1), 100 * (ms / step - 1));
+    print_message("%-13s memory %9.1f MB, XLA %9.1f MB: %+5.1f %%; time %+5.2f %%\n", model,
+                  bytes / 1e6, peak / 1e6, 100 * (bytes / peak - 1), 100 * (ms / step - 1));
     assert_true(fabs(bytes / peak - 1) < 0.2);
     assert_true(fabs(ms / step - 1) < 0.1);
     free(on);
@@ -394,7 +401,8 @@ static void test_micro_batches(void **state)
     load_shipped("bert48", NULL, p);
     assert_int_equal(order_new(p, &o, &e), 0);
     assert_int_equal(profile_new(&o, &options, &in, &e), 0);
-    double one = in.forward_ms[pipe_row(&in, 0, 1)][in.points], two = in.forward_ms[pipe_row(&in, 0, 2)][in.points];
+    double one = in.forward_ms[pipe_row(&in, 0, 1)][in.points],
+           two = in.forward_ms[pipe_row(&in, 0, 2)][in.points];
     double launches = 0; /* 48 layers of 8 products, and the head's */
     for (uint32_t n = 0; n < o.count; n++)
         launches += hlo_at(p->m, o.steps.ops[o.forward[n]].id)->opcode == HLO_OP_DOT;

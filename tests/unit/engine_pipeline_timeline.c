@@ -1,6 +1,6 @@
-/* The memory of a stage over time against a slow reference, which follows every value of every micro-batch
- * from the moment it is there to the moment it is gone, on random modules and plans; one stage against
- * XLA; changes of single decisions against the changed plans. */
+/* The memory of a stage over time against a slow reference, which follows every value of every
+ * micro-batch from the moment it is there to the moment it is gone, on random modules and plans;
+ * one stage against XLA; changes of single decisions against the changed plans. */
 #include "memory_rows.h"
 #include "random_module.h"
 #include "shipped.h"
@@ -37,7 +37,8 @@ struct slow {
     size_t count, room;
 };
 
-static const struct pipe_task *task_of(const struct slow *s, uint32_t node, uint32_t micro_batch, enum pipe_task_kind kind)
+static const struct pipe_task *task_of(const struct slow *s, uint32_t node, uint32_t micro_batch,
+                                       enum pipe_task_kind kind)
 {
     for (uint32_t n = 0; n < s->schedule->count; n++) {
         const struct pipe_task *t = &s->schedule->task[n];
@@ -47,7 +48,8 @@ static const struct pipe_task *task_of(const struct slow *s, uint32_t node, uint
     return NULL;
 }
 
-/* Times of one operation's points: forward, and the backward pass, where recompute runs all forward again. */
+/* Times of one operation's points: forward, and the backward pass, where recompute runs all forward
+ * again. */
 static double ms_of(const struct slow *s, uint32_t point, bool backward)
 {
     double **row = backward ? s->in->backward_ms : s->in->forward_ms;
@@ -58,9 +60,11 @@ static double ms_of(const struct slow *s, uint32_t point, bool backward)
 enum pass { FIRST, AGAIN, BACK };
 
 /* When the work at `point` begins (end: false) or ends in a pass of a micro-batch. */
-static double when(const struct slow *s, uint32_t micro_batch, enum pass pass, uint32_t point, bool end)
+static double when(const struct slow *s, uint32_t micro_batch, enum pass pass, uint32_t point,
+                   bool end)
 {
-    const struct pipe_task *t = task_of(s, 2 * s->stage, micro_batch, pass == FIRST ? PIPE_FORWARD : PIPE_BACKWARD);
+    const struct pipe_task *t =
+        task_of(s, 2 * s->stage, micro_batch, pass == FIRST ? PIPE_FORWARD : PIPE_BACKWARD);
     double before = 0, all = 0;
     uint32_t n = s->j - s->i, runs = s->in->options.recompute && pass != FIRST ? 2 * n : n;
     uint32_t at = (pass == BACK ? runs - 1 - (point - s->i) : point - s->i) + end;
@@ -74,7 +78,9 @@ static double when(const struct slow *s, uint32_t micro_batch, enum pass pass, u
         before += k < at ? ms : 0;
         all += ms;
     }
-    return at == runs ? t->end_ms : at == 0 ? t->start_ms : t->start_ms + before / all * (t->end_ms - t->start_ms);
+    return at == runs ? t->end_ms
+           : at == 0  ? t->start_ms
+                      : t->start_ms + before / all * (t->end_ms - t->start_ms);
 }
 
 static bool inside(const struct slow *s, uint32_t position)
@@ -87,9 +93,10 @@ static void later(double *end, double other)
     *end = other > *end ? other : *end;
 }
 
-/* The end of the last use in this stage: what reads it, and what reads results that are not stored. */
-static void last_use(const struct slow *s, uint32_t value, uint32_t m, bool forward_again, bool of_forward, bool of_backward,
-                     double *end)
+/* The end of the last use in this stage: what reads it, and what reads results that are not stored.
+ */
+static void last_use(const struct slow *s, uint32_t value, uint32_t m, bool forward_again,
+                     bool of_forward, bool of_backward, double *end)
 {
     const struct unrolled *u = &s->o->steps;
 
@@ -113,7 +120,8 @@ static void last_use(const struct slow *s, uint32_t value, uint32_t m, bool forw
 static void hold(struct slow *s, uint32_t value, double start, double end)
 {
     const struct unroll_value *v = &s->o->steps.values[value];
-    double part = s->in->options.micro_batch / (double)s->o->steps.batch_size * s->in->share[s->replicas];
+    double part =
+        s->in->options.micro_batch / (double)s->o->steps.batch_size * s->in->share[s->replicas];
 
     assert_true(mem_grow(&s->list, &s->room, s->count, 1));
     s->list[s->count++] = (struct held){start, end, v->has_batch ? v->bytes * part : v->bytes};
@@ -144,13 +152,16 @@ static struct reach reach_of(const struct slow *s, uint32_t value)
     return r;
 }
 
-static void follow_forward(struct slow *s, uint32_t value, uint32_t m, const struct reach *r, bool once)
+static void follow_forward(struct slow *s, uint32_t value, uint32_t m, const struct reach *r,
+                           bool once)
 {
     const struct unroll_value *v = &s->o->steps.values[value];
     bool recompute = s->in->options.recompute, is_input = v->op == UNROLL_NONE;
     uint32_t made = is_input ? 0 : s->o->position[v->op];
-    bool local = !is_input && inside(s, made), arrives = !is_input && !local && !once && made < s->i && r->here_or_behind;
-    bool sent = !is_input && !once && made < s->j && r->behind, back = !is_input && !once && made >= s->i && r->backward_before;
+    bool local = !is_input && inside(s, made),
+         arrives = !is_input && !local && !once && made < s->i && r->here_or_behind;
+    bool sent = !is_input && !once && made < s->j && r->behind,
+         back = !is_input && !once && made >= s->i && r->backward_before;
     double start, end = -1;
 
     if (is_input) {
@@ -163,7 +174,8 @@ static void follow_forward(struct slow *s, uint32_t value, uint32_t m, const str
         return;
     if (local && !v->is_stored && !sent && !back)
         return;
-    start = local ? when(s, m, FIRST, made, false) : task_of(s, 2 * s->stage - 1, m, PIPE_FORWARD)->start_ms;
+    start = local ? when(s, m, FIRST, made, false)
+                  : task_of(s, 2 * s->stage - 1, m, PIPE_FORWARD)->start_ms;
     end = local ? when(s, m, FIRST, made, true) : when(s, m, FIRST, s->i, true);
     if (sent)
         later(&end, task_of(s, 2 * s->stage + 1, m, PIPE_FORWARD)->end_ms);
@@ -182,7 +194,8 @@ static void follow_forward(struct slow *s, uint32_t value, uint32_t m, const str
 }
 
 /* Gradients, and forward values that go back with them. */
-static void follow_backward(struct slow *s, uint32_t value, uint32_t m, const struct reach *r, bool once)
+static void follow_backward(struct slow *s, uint32_t value, uint32_t m, const struct reach *r,
+                            bool once)
 {
     const struct unroll_value *v = &s->o->steps.values[value];
     uint32_t made = s->o->position[v->op], last = s->j - 1;
@@ -194,9 +207,11 @@ static void follow_backward(struct slow *s, uint32_t value, uint32_t m, const st
         return;
     if (local && !s->o->steps.ops[v->op].is_backward)
         return;
-    start = local ? when(s, m, BACK, made, false) : task_of(s, 2 * s->stage + 1, m, PIPE_BACKWARD)->start_ms;
-    end = local ? when(s, m, BACK, made, true) : when(s, m, s->in->options.recompute ? AGAIN : BACK,
-                                                      s->in->options.recompute ? s->i : last, true);
+    start = local ? when(s, m, BACK, made, false)
+                  : task_of(s, 2 * s->stage + 1, m, PIPE_BACKWARD)->start_ms;
+    end = local ? when(s, m, BACK, made, true)
+                : when(s, m, s->in->options.recompute ? AGAIN : BACK,
+                       s->in->options.recompute ? s->i : last, true);
     last_use(s, value, m, false, false, true, &end);
     if (sent)
         later(&end, task_of(s, 2 * s->stage - 1, m, PIPE_BACKWARD)->end_ms);
@@ -212,13 +227,16 @@ static void follow_all(struct slow *s)
     for (uint32_t v = 0; v < u->value_count; v++) {
         const struct unroll_value *value = &u->values[v];
         bool made = value->op != UNROLL_NONE;
-        if (!made && (value->param == UNROLL_NONE || u->problem->roles.params[value->param].role != HLO_ROLE_INPUT))
+        if (!made && (value->param == UNROLL_NONE ||
+                      u->problem->roles.params[value->param].role != HLO_ROLE_INPUT))
             continue;
         if (made && kind[v] == ORDER_VARIABLE)
             continue;
         struct reach r = reach_of(s, v);
-        bool backward = made && u->ops[value->op].is_backward, once = made && (backward ? kind[v] == ORDER_SUM : !value->is_varying);
-        bool returns = made && !once && s->o->position[value->op] >= s->j && r.backward_inside_or_before;
+        bool backward = made && u->ops[value->op].is_backward,
+             once = made && (backward ? kind[v] == ORDER_SUM : !value->is_varying);
+        bool returns =
+            made && !once && s->o->position[value->op] >= s->j && r.backward_inside_or_before;
         for (uint32_t m = 0; m < s->schedule->micro_batches; m++) {
             if (backward || returns)
                 follow_backward(s, v, m, &r, once);
@@ -263,7 +281,8 @@ static void random_plan(const struct pipe_instance *in, struct rl_rng *r, struct
     for (uint32_t s = 1; s < p->stages; s++) {
         uint32_t left = p->stages - s;
         p->pivot[s] = p->pivot[s - 1] + 1 + rl_rng_below(r, in->points - p->pivot[s - 1] - left);
-        p->device[s] = p->device[s - 1] + 1 + rl_rng_below(r, in->devices - p->device[s - 1] - left);
+        p->device[s] =
+            p->device[s - 1] + 1 + rl_rng_below(r, in->devices - p->device[s - 1] - left);
     }
     p->pivot[p->stages] = in->points;
     p->device[p->stages] = in->devices;
@@ -309,7 +328,8 @@ static void check_stage(struct slow *s, bool columns)
     assert_int_equal(timeline_new(s->o, s->in, s->plan, s->stage, &t, &e), 0);
     for (int k = 0; k < TIMELINE_KINDS; k++)
         constant += t.constant[k];
-    assert_true(is_near(constant, pipe_stage_of(s->in, s->plan, s->stage).state_bytes + s->in->once_bytes[s->i]));
+    assert_true(is_near(constant, pipe_stage_of(s->in, s->plan, s->stage).state_bytes +
+                                      s->in->once_bytes[s->i]));
     assert_int_equal(timeline_find_peak(&t, s->schedule, &peak, &e), 0);
     assert_true(is_near(peak.total, most + constant));
     uint32_t count = timeline_tops(&t, &peak.at, top, TOPS);
@@ -332,7 +352,10 @@ static uint32_t check_plan(const struct order *o, struct pipe_instance *in, stru
     in->options.recompute = rl_rng_below(r, 2);
     in->options.half_duplex = rl_rng_below(r, 2);
     random_plan(in, r, &plan);
-    assert_int_equal(pipe_schedule_make(in, &plan, (enum pipe_schedule_kind)rl_rng_below(r, PIPE_SCHEDULE_COUNT), &schedule, &e), 0);
+    assert_int_equal(
+        pipe_schedule_make(in, &plan, (enum pipe_schedule_kind)rl_rng_below(r, PIPE_SCHEDULE_COUNT),
+                           &schedule, &e),
+        0);
     s.plan = &plan;
     s.schedule = &schedule;
     for (s.stage = 0; s.stage < plan.stages; s.stage++) {
@@ -348,9 +371,11 @@ static uint32_t check_plan(const struct order *o, struct pipe_instance *in, stru
 
 static void test_random_plans(void **state)
 {
-    static const char yaml[] = "devices:\n  p: {memory: 16 GB, peak: 10 TFLOP/s, bandwidth: 400 GB/s, launch: 5 us}\n"
-                               "network: {bandwidth: 1 kB/s, latency: 25 us}\n"
-                               "servers:\n  - {count: 3, devices: 2, link: {kind: ring, bandwidth: 20 kB/s, latency: 9 us}}\n";
+    static const char yaml[] =
+        "devices:\n  p: {memory: 16 GB, peak: 10 TFLOP/s, bandwidth: 400 GB/s, launch: 5 us}\n"
+        "network: {bandwidth: 1 kB/s, latency: 25 us}\n"
+        "servers:\n  - {count: 3, devices: 2, link: {kind: ring, bandwidth: 20 kB/s, latency: 9 "
+        "us}}\n";
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct problem *p = mem_alloc(sizeof *p);
     struct problem_options options = {0};
@@ -362,7 +387,8 @@ static void test_random_plans(void **state)
     rl_rng_seed(&r, 17, 0);
     assert_int_equal(cluster_read(cluster, yaml, sizeof yaml - 1, &e), 0);
     for (uint32_t seed = 0; seed < MODULES; seed++) {
-        struct pipe_options pipe = {.micro_batches = 1 + seed % 5, .micro_batch = 1 + seed % 9, .memory_share = 1};
+        struct pipe_options pipe = {
+            .micro_batches = 1 + seed % 5, .micro_batch = 1 + seed % 9, .memory_share = 1};
         struct pipe_instance in;
         struct order o;
         assert_int_equal(random_problem(seed, 8 + seed % 20, cluster, &options, p, &e), 0);
@@ -386,7 +412,8 @@ static void test_random_plans(void **state)
 
 /* ---- shipped models ---- */
 
-/* One stage on one device with one micro-batch is the model as it is: what XLA needs (tests/ref/memory). */
+/* One stage on one device with one micro-batch is the model as it is: what XLA needs
+ * (tests/ref/memory). */
 static void check_whole_model(const cJSON *row)
 {
     const char *model = cJSON_GetObjectItem(row, "model")->valuestring;
@@ -401,14 +428,16 @@ static void check_whole_model(const cJSON *row)
 
     load_shipped(model, "v100-1x4", p);
     assert_int_equal(order_new(p, &o, &e), 0);
-    struct pipe_options options = {.micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
+    struct pipe_options options = {
+        .micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
     assert_int_equal(profile_new(&o, &options, &in, &e), 0);
     struct pipe_plan plan = {.stages = 1, .pivot = {0, in.points}, .device = {0, 1}};
     assert_int_equal(pipe_schedule_make(&in, &plan, PIPE_EAGER, &schedule, &e), 0);
     assert_int_equal(timeline_new(&o, &in, &plan, 0, &t, &e), 0);
     assert_int_equal(timeline_find_peak(&t, &schedule, &peak, &e), 0);
-    print_message("%-13s %9.1f MB, XLA %9.1f MB: %+5.1f %%; counted by searches %9.1f MB\n", model, peak.total / 1e6,
-                  xla / 1e6, 100 * (peak.total / xla - 1), pipe_stage_memory(&in, 0, in.points, 0, 1, 1) / 1e6);
+    print_message("%-13s %9.1f MB, XLA %9.1f MB: %+5.1f %%; counted by searches %9.1f MB\n", model,
+                  peak.total / 1e6, xla / 1e6, 100 * (peak.total / xla - 1),
+                  pipe_stage_memory(&in, 0, in.points, 0, 1, 1) / 1e6);
     assert_true(fabs(peak.total / xla - 1) < 0.2);
     timeline_release(&t);
     pipe_schedule_free(&schedule);
@@ -479,8 +508,9 @@ static void test_changes(void **state)
         const struct pipeline_change *c = &list[n];
         uint32_t pivots = differences(c->plan.pivot, plan.pivot, plan.stages + 1);
         uint32_t devices = differences(c->plan.device, plan.device, plan.stages + 1);
-        assert_int_equal(pivots + devices + (c->schedule != l->options.schedule) + (c->micro_batches != 16) +
-                             (c->kind == CHANGE_RECOMPUTE), 1);
+        assert_int_equal(pivots + devices + (c->schedule != l->options.schedule) +
+                             (c->micro_batches != 16) + (c->kind == CHANGE_RECOMPUTE),
+                         1);
         assert_true(c->peak < peak.stage[peak.worst].total);
         assert_true(n == 0 || c->peak >= list[n - 1].peak);
         assert_true(is_near(peak_of(l, c), c->peak));

@@ -1,5 +1,5 @@
-/* Measured times: both forms read alike, replace the roofline of what they name in every copy, scale
- * with the split; what is wrong is refused at its place. */
+/* Measured times: both forms read alike, replace the roofline of what they name in every copy,
+ * scale with the split; what is wrong is refused at its place. */
 #include "engine/cost/profile.h"
 #include "engine/plan/plan.h"
 
@@ -110,7 +110,8 @@ static void test_refused(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct err e = {0};
         double *ms;
-        assert_int_equal(profile_read(p->m, cases[k].text, strlen(cases[k].text), &ms, &e), cases[k].code);
+        assert_int_equal(profile_read(p->m, cases[k].text, strlen(cases[k].text), &ms, &e),
+                         cases[k].code);
         if (e.line != cases[k].line || e.col != cases[k].col || !strstr(e.what, cases[k].what))
             fail_msg("case %zu: %u:%u: %s", k, e.line, e.col, e.what);
         assert_null(ms);

@@ -354,7 +354,8 @@ static void layers_fold(void **state)
         assert_true(b.cost.step_ms >= a.bound_ms && b.cost.step_ms >= b.bound_ms &&
                     b.cost.step_ms <= b.strict_ms);
         assert_true(a.gap < 0.02 && b.gap < 0.02);
-        assert_true(a.cost.step_ms <= b.cost.step_ms * (1 + 1e-9)); /* it starts from the tied plan */
+        assert_true(a.cost.step_ms <=
+                    b.cost.step_ms * (1 + 1e-9)); /* it starts from the tied plan */
         assert_true(fabs(energy_of(&f->model.energy, f->best) - b.cost.step_ms) <
                     1e-9 * b.cost.step_ms);
         relaxed_plan_release(&a);

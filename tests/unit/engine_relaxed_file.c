@@ -1,5 +1,5 @@
-/* Relaxed plans in files: read back they are the same plan at the same cost; what is wrong in a file
- * is named. */
+/* Relaxed plans in files: read back they are the same plan at the same cost; what is wrong in a
+ * file is named. */
 #include "random_module.h"
 
 #include "engine/plan/export_dot.h"
@@ -101,8 +101,8 @@ static void read_back(void **state)
     assert_true(reshards > SEEDS / 4);
 }
 
-/* Exported modules read back as the plan, in both forms of shardings; with a copy's sharding changed
- * they do not. */
+/* Exported modules read back as the plan, in both forms of shardings; with a copy's sharding
+ * changed they do not. */
 static void exports(void **state)
 {
     uint32_t copies = 0, warned = 0;
@@ -181,8 +181,8 @@ static bool change_status(char *text, const char *mark)
     return false;
 }
 
-/* The graph marks every reshard once, the report's rows sum up to the plan's communication; both read
- * back, and no longer when a status in them is another. */
+/* The graph marks every reshard once, the report's rows sum up to the plan's communication; both
+ * read back, and no longer when a status in them is another. */
 static void graphs_and_reports(void **state)
 {
     static const struct report_about about = {.model = "a|model", .command = "automap plan it"};
@@ -272,7 +272,8 @@ static void wrong_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(exports), cmocka_unit_test(graphs_and_reports),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(exports),
+                                       cmocka_unit_test(graphs_and_reports),
                                        cmocka_unit_test(wrong_files)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

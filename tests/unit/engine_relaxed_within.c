@@ -92,8 +92,8 @@ static void check_limit(struct problem *p, const struct point *all, uint32_t cou
     assert_int_equal(relaxed_memory(&plan, &memory, &e), 0);
     assert_true(memory.peak == how.peak && how.fits == (memory.peak <= limit));
     if (how.bound_ms > best * (1 + 1e-9))
-        fail_msg("%s: within %.0f bytes bound %.12g, optimum %.12g", p->m->name, limit, how.bound_ms,
-                 best);
+        fail_msg("%s: within %.0f bytes bound %.12g, optimum %.12g", p->m->name, limit,
+                 how.bound_ms, best);
     if (how.fits)
         assert_true(best <= plan.cost.step_ms * (1 + 1e-9) && plan.bound_ms <= plan.cost.step_ms);
     if (how.least_bound > least * (1 + 1e-9))
@@ -128,13 +128,16 @@ static void bound_fitting_optimum_plan(void **state)
             least = fmin(least, all[k].bytes);
             most = fmax(most, all[k].bytes);
         }
-        for (int n = 0; n < LIMITS && count; n++) /* the first: nothing fits; the second: the least does */
-            check_limit(p, all, count, n ? least + (most - least) * (n - 1) / LIMITS : least * 0.9, &t);
+        for (int n = 0; n < LIMITS && count;
+             n++) /* the first: nothing fits; the second: the least does */
+            check_limit(p, all, count, n ? least + (most - least) * (n - 1) / LIMITS : least * 0.9,
+                        &t);
         problem_release(p);
         free(p);
     }
     free(all);
-    print_message("%u limits: %u plans fit, %u of them the fastest, %u slower for the limit; %u missed; nothing fits %u, proven %u\n",
+    print_message("%u limits: %u plans fit, %u of them the fastest, %u slower for the limit; %u "
+                  "missed; nothing fits %u, proven %u\n",
                   t.limits, t.fit, t.optimal, t.dear, t.missed, t.unfit, t.proven);
     assert_true(t.limits > SEEDS && t.dear > 20);
     assert_true(t.proven >= t.unfit - 1 && !t.missed && t.optimal >= t.fit - 2);
@@ -153,8 +156,8 @@ static double lowest_plane(const struct cutting_planes *c, const double *x)
     return lowest;
 }
 
-/* T5-base fits only where its equal layers are treated unlike: the bound alone gives plans 0.5 % and more
- * above it. */
+/* T5-base fits only where its equal layers are treated unlike: the bound alone gives plans 0.5 %
+ * and more above it. */
 static void layers_differ_within_limit(void **state)
 {
     struct problem p;
@@ -168,7 +171,8 @@ static void layers_differ_within_limit(void **state)
     load_example("t5-base6", 4, NULL, &p);
     assert_int_equal(relaxed_new(&p, &options, &r, &e), 0);
     assert_int_equal(relaxed_solve_within(r, 4.3e9, INFINITY, &plan, &how, &e), 0);
-    print_message("t5-base6: %.3f ms, bound %.3f, %u solves\n", plan.cost.step_ms, plan.bound_ms, how.rounds);
+    print_message("t5-base6: %.3f ms, bound %.3f, %u solves\n", plan.cost.step_ms, plan.bound_ms,
+                  how.rounds);
     assert_true(how.fits && how.peak <= 4.3e9 && plan.gap < 0.001);
     relaxed_plan_release(&plan);
     relaxed_free(r);
@@ -184,9 +188,11 @@ static void cutting_planes_meet_at_top(void **state)
 
     rl_rng_seed(&g.rng, 5, 0);
     for (int seed = 0; seed < 100; seed++) {
-        double value[PLANES], slope[PLANES * PLACES], low[PLACES], high[PLACES], x[PLACES], top, spent = 0;
-        struct cutting_planes c = {1 + random_below(&g, PLANES), random_below(&g, PLACES + 1), value, slope, low,
-                                   high, seed % 2 ? INFINITY : 1.5};
+        double value[PLANES], slope[PLANES * PLACES], low[PLACES], high[PLACES], x[PLACES], top,
+            spent = 0;
+        struct cutting_planes c = {
+            1 + random_below(&g, PLANES), random_below(&g, PLACES + 1), value, slope, low, high,
+            seed % 2 ? INFINITY : 1.5};
         struct err e;
         for (uint32_t k = 0; k < PLANES * PLACES; k++)
             slope[k] = random_below(&g, 200) / 50.0 - 2;

@@ -1,4 +1,5 @@
-/* A session on a real model: it finds the proven optimum, obeys a person, and does the same again. */
+/* A session on a real model: it finds the proven optimum, obeys a person, and does the same again.
+ */
 #include "engine/live/session.h"
 #include "engine/live/thread.h"
 #include "engine/plan/plan.h"
@@ -133,7 +134,8 @@ static void test_pins_hold(void **state)
     session_free(s);
 }
 
-/* A pin against the best plan takes it away; undo brings it back, and a better one found meanwhile stays. */
+/* A pin against the best plan takes it away; undo brings it back, and a better one found meanwhile
+ * stays. */
 static void test_undo_brings_the_best_back(void **state)
 {
     (void)state;
@@ -177,7 +179,8 @@ static void test_edits(void **state)
     struct err e;
     cluster_default(cluster);
     assert_int_equal(cluster_set(cluster, "servers.*.link.bandwidth", "4 GB/s", &e), 0);
-    assert_int_equal(hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL, &m, &e), 0);
+    assert_int_equal(
+        hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL, &m, &e), 0);
     assert_int_equal(problem_new(m, NULL, cluster, &(struct problem_options){0}, made, &e), 0);
     struct session_options o = {.search = {.algorithm = SEARCH_DQN, .seed = 5}};
     struct session *reference;
@@ -229,8 +232,8 @@ static void test_edits(void **state)
     session_free(s);
 }
 
-/* Another mesh has a move per axis; an input instead of a variable is no longer decided; what is called
- * the batch is what batch split splits. */
+/* Another mesh has a move per axis; an input instead of a variable is no longer decided; what is
+ * called the batch is what batch split splits. */
 static void test_edits_of_mesh_and_roles(void **state)
 {
     (void)state;
@@ -243,7 +246,8 @@ static void test_edits_of_mesh_and_roles(void **state)
     shot = session_look(s);
     assert_int_equal(shot->problem->mesh.axes, 2);
     assert_int_equal(shot->moves->count, 2 * moves);
-    const struct snapshot *kept = shot; /* a reader may keep it beyond the edit that ends its problem */
+    const struct snapshot *kept =
+        shot; /* a reader may keep it beyond the edit that ends its problem */
     tell(s, "mesh one");
     tell(s, "role embedding=input");
     shot = session_look(s);
@@ -258,7 +262,8 @@ static void test_edits_of_mesh_and_roles(void **state)
     tell(s, "batch #32:0");
     shot = session_look(s);
     label over;
-    assert_int_equal(plan_batch_class(shot->problem, &over), problem_param_class(shot->problem, 32, 0));
+    assert_int_equal(plan_batch_class(shot->problem, &over),
+                     problem_param_class(shot->problem, 32, 0));
     snapshot_release(shot);
     tell(s, "micro-batches 2");
     tell(s, "zero 2");
@@ -271,8 +276,8 @@ static void test_edits_of_mesh_and_roles(void **state)
     session_free(s);
 }
 
-/* Within a limit the optimum and the best plan fit and cost time; without one again they are as before;
- * what nothing fits is said, and the plan of least memory shown. */
+/* Within a limit the optimum and the best plan fit and cost time; without one again they are as
+ * before; what nothing fits is said, and the plan of least memory shown. */
 static void test_memory_limit(void **state)
 {
     (void)state;
@@ -320,11 +325,26 @@ static void test_memory_limit(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"pin nobody:0=1", "pin @99999=1", "unpin x", "set colour blue",
-                                        "set learning-rate -1", "set memory-limit 16", "set memory-limit -1 GB", "redo", "undo",
-                                        "cluster network.bandwidth", "cluster network.colour=1 GB/s",
-                                        "cluster devices.*.memory=16 GB", "mesh 3x3", "mesh 2x2x", "role nobody=input",
-                                        "role embedding=king", "zero 4", "micro-batches 3", "micro-batches -1", "batch nobody:0"};
+    static const char *const wrong[] = {"pin nobody:0=1",
+                                        "pin @99999=1",
+                                        "unpin x",
+                                        "set colour blue",
+                                        "set learning-rate -1",
+                                        "set memory-limit 16",
+                                        "set memory-limit -1 GB",
+                                        "redo",
+                                        "undo",
+                                        "cluster network.bandwidth",
+                                        "cluster network.colour=1 GB/s",
+                                        "cluster devices.*.memory=16 GB",
+                                        "mesh 3x3",
+                                        "mesh 2x2x",
+                                        "role nobody=input",
+                                        "role embedding=king",
+                                        "zero 4",
+                                        "micro-batches 3",
+                                        "micro-batches -1",
+                                        "batch nobody:0"};
     struct session *s = begin(3);
     for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
         struct live_command c;
@@ -376,7 +396,8 @@ static void test_after_the_end(void **state)
     session_free(s);
 }
 
-/* A journal that leaves out the first best plan is another search's, however many steps it claims. */
+/* A journal that leaves out the first best plan is another search's, however many steps it claims.
+ */
 static void test_replay_without_bests(void **state)
 {
     (void)state;
@@ -400,9 +421,12 @@ int main(void)
         cmocka_unit_test(test_same_seed_same_search),
         cmocka_unit_test(test_pins_hold),
         cmocka_unit_test(test_undo_brings_the_best_back),
-        cmocka_unit_test(test_edits), cmocka_unit_test(test_edits_of_mesh_and_roles),
-        cmocka_unit_test(test_memory_limit), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_signals), cmocka_unit_test(test_after_the_end),
+        cmocka_unit_test(test_edits),
+        cmocka_unit_test(test_edits_of_mesh_and_roles),
+        cmocka_unit_test(test_memory_limit),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_after_the_end),
         cmocka_unit_test(test_replay_without_bests),
     };
     return cmocka_run_group_tests(tests, load, unload);

@@ -1,5 +1,5 @@
-/* Breakpoints of a plan against the exact solver on a grid of figures inside and just outside of them,
- * and single changes of the peak against plans evaluated anew. */
+/* Breakpoints of a plan against the exact solver on a grid of figures inside and just outside of
+ * them, and single changes of the peak against plans evaluated anew. */
 #include "random_module.h"
 
 #include "engine/plan/peak.h"
@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char servers[] = "name: two\ndevices:\n  slow:\n    memory: 1 MB\n    peak: {f32: 1 MFLOP/s}\n    bandwidth: 1 MB/s\n"
+static const char servers[] = "name: two\ndevices:\n  slow:\n    memory: 1 MB\n    peak: {f32: 1 "
+                              "MFLOP/s}\n    bandwidth: 1 MB/s\n"
                               "    launch: 5 us\nservers:\n  - count: 2\n    devices: 2\n"
                               "    link: {kind: ring, bandwidth: 10 MB/s, latency: 20 us}\n"
                               "network: {bandwidth: 1 MB/s, latency: 50 us}\n";
@@ -39,7 +40,8 @@ static struct exact_result optimum(const struct problem *p)
 }
 
 /* Is the plan the best with this figure `factor` times what it is? */
-static bool is_best_at(struct problem *p, const struct cluster *base, int figure, double factor, const label *on)
+static bool is_best_at(struct problem *p, const struct cluster *base, int figure, double factor,
+                       const label *on)
 {
     struct cluster c = *base;
     char mesh[64];
@@ -62,10 +64,11 @@ struct tally {
     uint32_t breaks, holds, grid;
 };
 
-static void check_side(struct problem *p, const struct cluster *base, int figure, double now, const struct stability_side *side,
-                       bool up, const label *on, struct tally *t)
+static void check_side(struct problem *p, const struct cluster *base, int figure, double now,
+                       const struct stability_side *side, bool up, const label *on, struct tally *t)
 {
-    double factor = side->end == STABILITY_HOLDS ? (up ? STABILITY_FAR : 1 / STABILITY_FAR) : side->value / now;
+    double factor =
+        side->end == STABILITY_HOLDS ? (up ? STABILITY_FAR : 1 / STABILITY_FAR) : side->value / now;
 
     for (int k = 1; k <= 6; k++) { /* within: 1 to just before the break, evenly in the logarithm */
         assert_true(is_best_at(p, base, figure, pow(factor, 0.999 * k / 6), on));
@@ -93,7 +96,8 @@ static void test_breakpoints(void **state)
         read_cluster(base);
         assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 30), base, &o, p, &e), 0);
         struct exact_result best = optimum(p);
-        struct stability_options so = {.on = best.on, .limit = INFINITY, .variables = true, .inputs = true};
+        struct stability_options so = {
+            .on = best.on, .limit = INFINITY, .variables = true, .inputs = true};
         struct stability s;
         assert_int_equal(stability_of(p, &so, &s, &e), 0);
         assert_true(s.is_best);
@@ -106,7 +110,9 @@ static void test_breakpoints(void **state)
         exact_release(&best);
         problem_release(p);
     }
-    print_message("%u breakpoints, %u sides without, %u points within them where the plan is the best\n", t.breaks, t.holds, t.grid);
+    print_message(
+        "%u breakpoints, %u sides without, %u points within them where the plan is the best\n",
+        t.breaks, t.holds, t.grid);
     assert_true(t.breaks > 50 && t.holds > 50);
     free(base);
     free(p);
@@ -154,7 +160,8 @@ static void test_batch_size(void **state)
         assert_true(fabs(one - other) <= 1e-9 * other);
     }
     assert_int_equal(problem_set_batch_size(p[0], 3, &e), 0);
-    assert_false(label_is_admissible(&p[0]->labels, p[0]->training.batch, 1)); /* 3 samples on 4 devices */
+    assert_false(
+        label_is_admissible(&p[0]->labels, p[0]->training.batch, 1)); /* 3 samples on 4 devices */
     assert_int_equal(problem_set_batch_size(p[0], -1, &e), ERR_INPUT);
     free(scratch);
     free(on);
@@ -185,7 +192,8 @@ static void test_peak_changes(void **state)
         assert_int_equal(strict_new(&p->labels, &s, &e), 0);
         assert_int_equal(plan_from_strict(p, &s, PLAN_BY_NOBODY, &plan, &e), 0);
         assert_int_equal(plan_peak_changes(&plan, &list, &count, &e), 0);
-        double *scratch = memory_scratch(&p->memory), peak = memory_of(&p->memory, &p->labels, plan.on, scratch).peak;
+        double *scratch = memory_scratch(&p->memory),
+               peak = memory_of(&p->memory, &p->labels, plan.on, scratch).peak;
         for (class_id k = 0; k < p->classes.count; k++) { /* from nothing split, any class alone */
             if (!p->classes.info[k].var_dims && !p->classes.info[k].input_dims)
                 continue;

@@ -15,24 +15,27 @@
 #include <string.h>
 
 /* The step of a model of two layers; GRADIENT makes f, the gradient of w1. */
-#define STEP(GRADIENT)                                                                                       \
-    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"              \
-    "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"          \
-    "ENTRY main {\n"                                                                                         \
-    "  w1 = f32[16,32] parameter(0)\n  w2 = f32[32,8] parameter(1)\n  x = f32[8,16] parameter(2)\n"         \
-    "  h = f32[8,32] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"                       \
-    "  y = f32[8,8] dot(h, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"                        \
-    "  g = f32[32,8] dot(h, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"                        \
-    "  w4 = f32[32,8] subtract(w2, g)\n"                                                                     \
-    "  d = f32[8,32] dot(y, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n" GRADIENT              \
-    "  w3 = f32[16,32] subtract(w1, f)\n  z = f32[] constant(0)\n"                                          \
-    "  l = f32[] reduce(y, z), dimensions={0,1}, to_apply=add.1\n"                                           \
+#define STEP(GRADIENT)                                                                             \
+    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }\n"    \
+    "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n" \
+    "ENTRY main {\n"                                                                               \
+    "  w1 = f32[16,32] parameter(0)\n  w2 = f32[32,8] parameter(1)\n  x = f32[8,16] "              \
+    "parameter(2)\n"                                                                               \
+    "  h = f32[8,32] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"             \
+    "  y = f32[8,8] dot(h, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"              \
+    "  g = f32[32,8] dot(h, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"              \
+    "  w4 = f32[32,8] subtract(w2, g)\n"                                                           \
+    "  d = f32[8,32] dot(y, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n" GRADIENT    \
+    "  w3 = f32[16,32] subtract(w1, f)\n  z = f32[] constant(0)\n"                                 \
+    "  l = f32[] reduce(y, z), dimensions={0,1}, to_apply=add.1\n"                                 \
     "  ROOT t = (f32[16,32], f32[32,8], f32[]) tuple(w3, w4, l)\n}\n"
 
-static const char model[] = STEP("  f = f32[16,32] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n");
+static const char model[] =
+    STEP("  f = f32[16,32] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n");
 /* As JAX writes it. */
-static const char transposed[] = STEP("  ft = f32[32,16] dot(d, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-                                      "  f = f32[16,32] transpose(ft), dimensions={1,0}\n");
+static const char transposed[] =
+    STEP("  ft = f32[32,16] dot(d, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+         "  f = f32[16,32] transpose(ft), dimensions={1,0}\n");
 
 static void load_text(struct problem *p, const char *text, uint32_t devices, const char *mesh)
 {
@@ -148,8 +151,8 @@ static void test_by_hand(void **state)
     free(p);
 }
 
-/* While f is made: d 256, f 2048, y 64 for the loss; accumulators of 3072 and beside them what they are
- * reduced to, or half of them in pieces. */
+/* While f is made: d 256, f 2048, y 64 for the loss; accumulators of 3072 and beside them what they
+ * are reduced to, or half of them in pieces. */
 static void check_memory_by_hand(const char *text, const char *at)
 {
     static const struct {
@@ -238,7 +241,9 @@ static double peak_by_ranges(const struct problem *p, const label *on)
         for (uint32_t k = m->first[p->m->entry]; k < m->first[p->m->entry + 1]; k++) {
             double bytes = memory_range_bytes(m, &p->labels, on, &m->ranges[k]);
             arguments += m->ranges[k].is_argument ? bytes : 0;
-            live += !m->ranges[k].is_argument && m->ranges[k].start <= n && n <= m->ranges[k].end ? bytes : 0;
+            live += !m->ranges[k].is_argument && m->ranges[k].start <= n && n <= m->ranges[k].end
+                        ? bytes
+                        : 0;
         }
         most = live > most ? live : most;
     }
@@ -280,10 +285,12 @@ static void test_random(void **state)
                 assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, &plan, &e), 0);
                 double sum = sum_by_instruction(p, plan.on);
                 assert_true(fabs(sum - plan.cost.step_ms) <= 1e-9 * fmax(1, sum));
-                assert_true(fabs(count_collectives(&plan).ms - plan.cost.communication_ms) <= 1e-9 * fmax(1, sum));
+                assert_true(fabs(count_collectives(&plan).ms - plan.cost.communication_ms) <=
+                            1e-9 * fmax(1, sum));
                 assert_int_equal(plan_memory(&plan, &memory, &e), 0);
                 if (!has_inner(p->m))
-                    assert_true(fabs(peak_by_ranges(p, plan.on) - memory.peak) <= 1e-6 * fmax(1, memory.peak));
+                    assert_true(fabs(peak_by_ranges(p, plan.on) - memory.peak) <=
+                                1e-6 * fmax(1, memory.peak));
                 regimes += k > 1 || zero > 0;
                 plan_release(&plan);
                 strict_release(&s);

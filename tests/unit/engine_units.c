@@ -1,4 +1,5 @@
-/* Figures as people read them: what is expected is written by hand, from the rules of engine/units.h. */
+/* Figures as people read them: what is expected is written by hand, from the rules of
+ * engine/units.h. */
 #include "engine/units.h"
 
 #include <setjmp.h>
@@ -16,9 +17,18 @@ static void numbers_have_commas_from_1000(void **state)
         int decimals;
         const char *text;
     } of[] = {
-        {0, 1, "0.0"},           {-0.04, 1, "0.0"},        {-0.06, 1, "-0.1"},           {999.94, 1, "999.9"},
-        {999.95001, 1, "1,000.0"}, {7205, 0, "7,205"},       {1045.1, 1, "1,045.1"},       {-166294.6, 1, "-166,294.6"},
-        {12345678.9, 2, "12,345,678.90"}, {1e15, 0, "1,000,000,000,000,000"}, {NAN, 1, "nan"}, {-INFINITY, 1, "-inf"},
+        {0, 1, "0.0"},
+        {-0.04, 1, "0.0"},
+        {-0.06, 1, "-0.1"},
+        {999.94, 1, "999.9"},
+        {999.95001, 1, "1,000.0"},
+        {7205, 0, "7,205"},
+        {1045.1, 1, "1,045.1"},
+        {-166294.6, 1, "-166,294.6"},
+        {12345678.9, 2, "12,345,678.90"},
+        {1e15, 0, "1,000,000,000,000,000"},
+        {NAN, 1, "nan"},
+        {-INFINITY, 1, "-inf"},
     };
     char out[UNITS_ROOM];
 

@@ -1,6 +1,6 @@
-/* Chains of ties: every step really binds both dims, and no chain is shorter, by relaxation over all
- * instructions; the smallest clash among wishes, by trying every subset; and what explain says, word
- * for word, on a model small enough to check by eye. */
+/* Chains of ties: every step really binds both dims, and no chain is shorter, by relaxation over
+ * all instructions; the smallest clash among wishes, by trying every subset; and what explain says,
+ * word for word, on a model small enough to check by eye. */
 #include "random_module.h"
 
 #include "engine/decide/why.h"
@@ -52,7 +52,8 @@ static void see_factors(struct groups *g, hlo_id id, struct hlo_factors *f)
         uint32_t count = 0;
         for (uint32_t leaf = 0; leaf < f->leaf_count; leaf++) {
             hlo_value v = hlo_factors_value(g->p->m, id, leaf);
-            if (f->items[k].dims[leaf] >= 0 && !g->is_free[v] && f->items[k].kind != HLO_FACTOR_PERMUTE)
+            if (f->items[k].dims[leaf] >= 0 && !g->is_free[v] &&
+                f->items[k].kind != HLO_FACTOR_PERMUTE)
                 dims[count++] = class_dim(&g->p->classes, v, (uint32_t)f->items[k].dims[leaf]);
         }
         g->see(g, dims, count, id);
@@ -165,7 +166,8 @@ static void test_chains(void **state)
                 see_all(&g);
             } while (g.changed);
             for (dim_id d = 0; d < p->classes.dim_count; d++) {
-                assert_int_equal(g.distance[d] < FAR, p->classes.class_of[d] == p->classes.class_of[from]);
+                assert_int_equal(g.distance[d] < FAR,
+                                 p->classes.class_of[d] == p->classes.class_of[from]);
                 if (g.distance[d] < FAR && rl_rng_below(&rng, 3) == 0) {
                     check_chain(&g, from, d);
                     longest = g.distance[d] > longest ? g.distance[d] : longest;
@@ -185,7 +187,8 @@ static void test_chains(void **state)
 
 /* ---- clashes ---- */
 
-static bool subset_holds(struct strict *s, const struct why_wish *wishes, uint32_t count, uint32_t subset)
+static bool subset_holds(struct strict *s, const struct why_wish *wishes, uint32_t count,
+                         uint32_t subset)
 {
     size_t mark = strict_mark(s);
     bool ok = true;
@@ -207,7 +210,8 @@ static uint32_t bits(uint32_t x)
     return n;
 }
 
-static void check_clash(struct strict *s, const struct why_wish *wishes, uint32_t count, uint32_t sizes[4])
+static void check_clash(struct strict *s, const struct why_wish *wishes, uint32_t count,
+                        uint32_t sizes[4])
 {
     struct strict_clash clash;
     bool keep[8];
@@ -287,8 +291,8 @@ static const char *const model =
     "metadata={op_name=\"mlp/down\" source_file=\"mlp.py\" source_line=14}\n"
     "  ROOT s = f32[32,64] sort(y), dimensions={1}, to_apply=less, "
     "metadata={op_name=\"mlp/rank\" source_file=\"mlp.py\" source_line=15}\n}\n";
-static const char *const less =
-    "less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, b), direction=LT\n}\n";
+static const char *const less = "less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  "
+                                "ROOT c = pred[] compare(a, b), direction=LT\n}\n";
 
 static int load_model(void **state)
 {
@@ -367,29 +371,28 @@ static void test_words(void **state)
 
     plan_of(p, "w1:1=1", &plan);
     assert_int_equal(explain_dim(&plan, dim_of(p, "t:1"), &out, &e), 0);
-    expect_text(&out,
-                "t dim 1 is split over 4.\n"
-                "its class has 4 dims, 2 of variables, 0 of inputs; decided by decision\n"
-                "\n"
-                "? t dim 1 f32[32 128/4] asked\n"
-                "1 w2 dim 0 f32[128/4 64] dot contracting mlp.py:14 mlp/down\n"
-                "\n"
-                "it costs 1 all-reduce, 8 kB, 0.0301 ms a step\n"
-                "flip to whole 0.0152 ms -0.0300 ms if the rest stays\n");
+    expect_text(&out, "t dim 1 is split over 4.\n"
+                      "its class has 4 dims, 2 of variables, 0 of inputs; decided by decision\n"
+                      "\n"
+                      "? t dim 1 f32[32 128/4] asked\n"
+                      "1 w2 dim 0 f32[128/4 64] dot contracting mlp.py:14 mlp/down\n"
+                      "\n"
+                      "it costs 1 all-reduce, 8 kB, 0.0301 ms a step\n"
+                      "flip to whole 0.0152 ms -0.0300 ms if the rest stays\n");
     assert_int_equal(explain_dim(&plan, dim_of(p, "x:0"), &out, &e), 0);
-    expect_text(&out,
-                "x dim 0 is whole: another dim of h (dot) is split mlp.py:12 mlp/up\n"
-                "its class has 5 dims, 0 of variables, 1 of inputs; decided by propagation\n"
-                "\n"
-                "? x dim 0 f32[32 64] asked\n"
-                "x h dim 0 f32[32 128/4] dot lhs mlp.py:12 mlp/up\n");
+    expect_text(&out, "x dim 0 is whole: another dim of h (dot) is split mlp.py:12 mlp/up\n"
+                      "its class has 5 dims, 0 of variables, 1 of inputs; decided by propagation\n"
+                      "\n"
+                      "? x dim 0 f32[32 64] asked\n"
+                      "x h dim 0 f32[32 128/4] dot lhs mlp.py:12 mlp/up\n");
     assert_int_equal(explain_dim(&plan, dim_of(p, "w2:1"), &out, &e), 0);
-    expect_text(&out,
-                "w2 dim 1 can never be split: its class is needed whole by s (sort) mlp.py:15 mlp/rank\n"
-                "its class has 2 dims, 1 of variables, 0 of inputs; decided by propagation\n"
-                "\n"
-                "? w2 dim 1 f32[128/4 64] asked\n"
-                "x y dim 1 f32[32 64] dot rhs mlp.py:14 mlp/down\n");
+    expect_text(
+        &out,
+        "w2 dim 1 can never be split: its class is needed whole by s (sort) mlp.py:15 mlp/rank\n"
+        "its class has 2 dims, 1 of variables, 0 of inputs; decided by propagation\n"
+        "\n"
+        "? w2 dim 1 f32[128/4 64] asked\n"
+        "x y dim 1 f32[32 64] dot rhs mlp.py:14 mlp/down\n");
     assert_int_equal(explain_pair(&plan, dim_of(p, "w1:0"), dim_of(p, "w2:0"), &out, &e), 0);
     expect_text(&out,
                 "They cannot both be split along one axis: their classes meet at w1 (parameter)\n"
@@ -401,13 +404,12 @@ static void test_words(void **state)
                 "h dim 1 f32[32 128/4] tanh dim 1\n"
                 "x w1 dim 1 f32[64 128/4] dot rhs mlp.py:12 mlp/up\n");
     assert_int_equal(explain_pair(&plan, dim_of(p, "w1:1"), dim_of(p, "w2:0"), &out, &e), 0);
-    expect_text(&out,
-                "Both are in one class: they can only be split together.\n"
-                "\n"
-                "? w1 dim 1 f32[64 128/4] asked\n"
-                "h dim 1 f32[32 128/4] dot rhs mlp.py:12 mlp/up\n"
-                "t dim 1 f32[32 128/4] tanh dim 1\n"
-                "1 w2 dim 0 f32[128/4 64] dot contracting mlp.py:14 mlp/down\n");
+    expect_text(&out, "Both are in one class: they can only be split together.\n"
+                      "\n"
+                      "? w1 dim 1 f32[64 128/4] asked\n"
+                      "h dim 1 f32[32 128/4] dot rhs mlp.py:12 mlp/up\n"
+                      "t dim 1 f32[32 128/4] tanh dim 1\n"
+                      "1 w2 dim 0 f32[128/4 64] dot contracting mlp.py:14 mlp/down\n");
     assert_int_equal(explain_instruction(&plan, hlo_find(p->m, "y"), &out, &e), 0);
     expect_text(&out,
                 "y (dot) mlp.py:14 mlp/down\n"

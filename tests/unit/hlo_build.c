@@ -40,9 +40,14 @@ static hlo_id add(struct hlo_builder *b, hlo_comp c, enum hlo_opcode op, const c
                   uint32_t n, const hlo_id *operands, uint32_t number)
 {
     int64_t dims[] = {4};
-    struct hlo_draft d = {.computation = c, .opcode = (uint16_t)op, .name = name,
-                          .name_size = (uint32_t)strlen(name), .shape = f32(b, 1, dims),
-                          .operands = operands, .operand_count = n, .number = number,
+    struct hlo_draft d = {.computation = c,
+                          .opcode = (uint16_t)op,
+                          .name = name,
+                          .name_size = (uint32_t)strlen(name),
+                          .shape = f32(b, 1, dims),
+                          .operands = operands,
+                          .operand_count = n,
+                          .number = number,
                           .at = SIZE_MAX};
     hlo_id id;
     struct err e;
@@ -95,9 +100,16 @@ static void test_order_is_made(void **state)
     hlo_build_set_operand(b, sum, 1, p);
     hlo_builder_at(b, sum)->is_root = true;
     int64_t dims[] = {4};
-    struct hlo_draft call = {.computation = main_comp, .opcode = HLO_OP_CALL, .name = "c", .name_size = 1,
-                             .shape = f32(b, 1, dims), .operands = &p, .operand_count = 1,
-                             .called = &callee, .called_count = 1, .at = SIZE_MAX};
+    struct hlo_draft call = {.computation = main_comp,
+                             .opcode = HLO_OP_CALL,
+                             .name = "c",
+                             .name_size = 1,
+                             .shape = f32(b, 1, dims),
+                             .operands = &p,
+                             .operand_count = 1,
+                             .called = &callee,
+                             .called_count = 1,
+                             .at = SIZE_MAX};
     hlo_id c;
     struct err e;
     assert_int_equal(hlo_build_instruction(b, &call, &c, &e), 0);
@@ -117,7 +129,8 @@ static void test_order_is_made(void **state)
     }
     hlo_id new_p = m->computations[1].params[0];
     assert_string_equal(hlo_name(m, new_p), "p");
-    assert_int_equal(hlo_at(m, new_p)->user_count, 2); /* sum once, though it reads p twice; the call */
+    assert_int_equal(hlo_at(m, new_p)->user_count,
+                     2); /* sum once, though it reads p twice; the call */
     assert_int_equal(m->computations[0].caller_count, 1);
     assert_string_equal(hlo_name(m, m->computations[0].callers[0]), "c");
     assert_int_equal(m->value_count, 5);
@@ -152,8 +165,14 @@ static void test_broken_graphs(void **state)
 
     b = begin();
     c = computation(b, "main");
-    struct hlo_draft d = {.computation = c, .opcode = HLO_OP_ADD, .name = "a", .name_size = 1,
-                          .shape = f32(b, 0, NULL), .operands = &none, .operand_count = 1, .at = SIZE_MAX};
+    struct hlo_draft d = {.computation = c,
+                          .opcode = HLO_OP_ADD,
+                          .name = "a",
+                          .name_size = 1,
+                          .shape = f32(b, 0, NULL),
+                          .operands = &none,
+                          .operand_count = 1,
+                          .at = SIZE_MAX};
     assert_int_equal(hlo_build_instruction(b, &d, &x, &e), ERR_INPUT);
     assert_non_null(strstr(e.what, "1 operands, expected 2"));
     add(b, c, HLO_OP_PARAMETER, "p", 0, NULL, 0);

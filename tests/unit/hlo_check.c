@@ -1,5 +1,5 @@
-/* Semantic checks: one wrong instruction each, and the sentence it gets. The right forms of the same
- * instructions are in the table below: they load. Rules are those of XLA's ShapeInference. */
+/* Semantic checks: one wrong instruction each, and the sentence it gets. The right forms of the
+ * same instructions are in the table below: they load. Rules are those of XLA's ShapeInference. */
 #include "hlo/hlo.h"
 
 #include <setjmp.h>
@@ -109,7 +109,8 @@ static const struct {
     {"f32[2,3] dynamic-update-slice(x, y, i, i)", "update of size 3 in dim 0, expected at most 2"},
     {"f32[2,3] pad(x, s), padding=-3_0x0_0", "padding makes dim 0 negative"},
     {"f32[2,3] pad(x, s), padding=0_0", "padding of 1 dims for an operand of 2"},
-    {"s32[4] iota(), iota_dimension=1", "iota_dimension is 1, expected a dim of the result below 1"},
+    {"s32[4] iota(), iota_dimension=1",
+     "iota_dimension is 1, expected a dim of the result below 1"},
     {"f32[2,4] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
      "contracting dims 0 and 0 have sizes 2 and 3"},
     {"f32[2,4] dot(x, y), lhs_contracting_dims={1}", "1 contracting dims on the left and 0"},
@@ -121,13 +122,16 @@ static const struct {
     {"f32[2] reduce(x, s), dimensions={1}", "0 computations, expected 1"},
     {"f32[2,3] sort(x), dimensions={1}, to_apply=add_f32", "does not return pred[]"},
     {"f32[5,3] gather(x, v), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
-     "index_vector_dim=1, slice_sizes={2,3}", "slice size 2 in dim 0, expected 0 to 1"},
+     "index_vector_dim=1, slice_sizes={2,3}",
+     "slice size 2 in dim 0, expected 0 to 1"},
     {"f32[5,3] gather(x, v), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0,1}, "
-     "index_vector_dim=1, slice_sizes={1,3}", "index vectors of 1 numbers for 2 dims"},
+     "index_vector_dim=1, slice_sizes={1,3}",
+     "index vectors of 1 numbers for 2 dims"},
     {"f32[2,9,9,8] convolution(im, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01oi->b01f",
      "4 input features per group and 8 in the kernel"},
     {"f32[2,9,9,8] convolution(im, k), window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01, "
-     "feature_group_count=2", "no multiple of the groups"},
+     "feature_group_count=2",
+     "no multiple of the groups"},
     {"f32[2,9,9,8] convolution(im, k), window={size=3x3}, dim_labels=b01f_01io->b01f",
      "result is f32[2,9,9,8], expected f32[2,7,7,8]"},
     {"f32[2,9,9,4] reduce-window(im, s), window={size=3x3}, to_apply=add_f32",

@@ -37,16 +37,20 @@ static struct hlo_module *inlined(const struct hlo_module *m)
 }
 
 static const char calls[] =
-    "HloModule calls, input_output_alias={ {0}: (1, {}, must-alias) }, entry_computation_layout={(f32[4]{0}, f32[4]{0})->(f32[4]{0}, f32[])}\n"
+    "HloModule calls, input_output_alias={ {0}: (1, {}, must-alias) }, "
+    "entry_computation_layout={(f32[4]{0}, f32[4]{0})->(f32[4]{0}, f32[])}\n"
     "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
-    "inner { p = f32[4]{0} parameter(0)\n ROOT twice = f32[4]{0} add(p, p), metadata={op_name=\"add\" source_file=\"m.py\" source_line=7} }\n"
-    "same { p = f32[4]{0} parameter(0)\n q = f32[4]{0} parameter(1)\n ROOT r = f32[4]{0} copy(q) }\n"
+    "inner { p = f32[4]{0} parameter(0)\n ROOT twice = f32[4]{0} add(p, p), "
+    "metadata={op_name=\"add\" source_file=\"m.py\" source_line=7} }\n"
+    "same { p = f32[4]{0} parameter(0)\n q = f32[4]{0} parameter(1)\n ROOT r = f32[4]{0} copy(q) "
+    "}\n"
     "pass { ROOT p = f32[4]{0} parameter(0) }\n"
     "outer { x = f32[4]{0} parameter(0)\n"
     "  i = f32[4]{0} call(x), to_apply=inner, metadata={op_name=\"jit(inner)\"}\n"
     "  j = f32[4]{0} call(i), to_apply=inner, metadata={op_name=\"jit(inner)\"}\n"
     "  ROOT m = f32[4]{0} multiply(i, j), metadata={op_name=\"jit(f)/jvp(layer_0)/mul\"} }\n"
-    "ENTRY main { x = f32[4]{0} parameter(0)\n twice = f32[4]{0} parameter(1)\n z = f32[] constant(0)\n"
+    "ENTRY main { x = f32[4]{0} parameter(0)\n twice = f32[4]{0} parameter(1)\n z = f32[] "
+    "constant(0)\n"
     "  o = f32[4]{0} call(twice), to_apply=outer, metadata={op_name=\"jit(f)/jvp(layer_0)\"}\n"
     "  d = f32[4]{0} call(x, o), to_apply=same\n"
     "  e = f32[4]{0} call(d), to_apply=pass\n"
@@ -77,7 +81,8 @@ static void test_calls(void **state)
     assert_true(c->source == m);
     hlo_id n = hlo_find(c, "n"), t = hlo_find(c, "t"), k = hlo_find(c, "k");
     hlo_id copy = hlo_operand(c, n, 0);
-    assert_int_equal(hlo_at(c, copy)->opcode, HLO_OP_COPY); /* through the callee that gives its argument */
+    assert_int_equal(hlo_at(c, copy)->opcode,
+                     HLO_OP_COPY); /* through the callee that gives its argument */
     assert_int_equal(hlo_operand(c, t, 0), copy);
     hlo_id mul = hlo_operand(c, copy, 0);
     assert_int_equal(hlo_at(c, mul)->opcode, HLO_OP_MULTIPLY);
@@ -102,7 +107,8 @@ static void test_scopes(void **state)
     hlo_id mul = hlo_operand(c, hlo_find(c, "k"), 0), add = hlo_operand(c, mul, 0);
 
     (void)state;
-    assert_string_equal(hlo_meta(c, mul)->op_name, "jit(f)/jvp(layer_0)/mul"); /* had the caller's */
+    assert_string_equal(hlo_meta(c, mul)->op_name,
+                        "jit(f)/jvp(layer_0)/mul"); /* had the caller's */
     assert_string_equal(hlo_meta(c, add)->op_name, "jit(f)/jvp(layer_0)/jit(inner)/add");
     assert_string_equal(hlo_meta(c, add)->source_file, "m.py");
     assert_int_equal(hlo_meta(c, add)->source_line, 7);
@@ -130,12 +136,15 @@ static void test_image(void **state)
 
 static const char loops[] =
     "HloModule loops\n"
-    "body { t = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(t), index=0\n one = s32[] constant(1)\n"
+    "body { t = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(t), index=0\n one = "
+    "s32[] constant(1)\n"
     "  n = s32[] add(i, one)\n v = f32[4] get-tuple-element(t), index=1\n w = f32[4] negate(v)\n"
     "  ROOT r = (s32[], f32[4]) tuple(n, w) }\n"
-    "cond { t = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(t), index=0\n five = s32[] constant(5)\n"
+    "cond { t = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(t), index=0\n five = "
+    "s32[] constant(5)\n"
     "  ROOT lt = pred[] compare(i, five), direction=LT }\n"
-    "ENTRY main { z = s32[] constant(0)\n f = f32[4] parameter(0)\n s = (s32[], f32[4]) tuple(z, f)\n"
+    "ENTRY main { z = s32[] constant(0)\n f = f32[4] parameter(0)\n s = (s32[], f32[4]) tuple(z, "
+    "f)\n"
     "  a = (s32[], f32[4]) while(s), condition=cond, body=body\n"
     "  ROOT b = (s32[], f32[4]) while(a), condition=cond, body=body }\n";
 
@@ -150,7 +159,8 @@ static void test_loops(void **state)
     assert_int_equal(c->computation_count, 5);
     assert_int_not_equal(hlo_called(c, a, 0), hlo_called(c, b, 0));
     assert_int_not_equal(hlo_called(c, a, 1), hlo_called(c, b, 1));
-    assert_string_not_equal(c->computations[hlo_called(c, a, 0)].name, c->computations[hlo_called(c, b, 0)].name);
+    assert_string_not_equal(c->computations[hlo_called(c, a, 0)].name,
+                            c->computations[hlo_called(c, b, 0)].name);
     assert_int_equal(count_of(c, HLO_OP_NEGATE), 2);
     for (hlo_comp k = 0; k < c->computation_count; k++)
         assert_true(c->computations[k].caller_count <= 1);
@@ -159,7 +169,8 @@ static void test_loops(void **state)
     hlo_free(m);
 }
 
-/* f0 calls f1 twice, which calls f2 twice, ...: 2^40 additions, or as many identities, are refused. */
+/* f0 calls f1 twice, which calls f2 twice, ...: 2^40 additions, or as many identities, are refused.
+ */
 static void check_refused(const char *last)
 {
     struct str text = {0};
@@ -168,7 +179,9 @@ static void check_refused(const char *last)
 
     str_format(&text, "HloModule tower\nf40 { %s }\n", last);
     for (int n = 39; n > 0; n--)
-        str_format(&text, "f%d { p = f32[] parameter(0)\n a = f32[] call(p), to_apply=f%d\n ROOT b = f32[] call(a), to_apply=f%d }\n",
+        str_format(&text,
+                   "f%d { p = f32[] parameter(0)\n a = f32[] call(p), to_apply=f%d\n ROOT b = "
+                   "f32[] call(a), to_apply=f%d }\n",
                    n, n + 1, n + 1);
     str_add(&text, "ENTRY main { p = f32[] parameter(0)\n ROOT a = f32[] call(p), to_apply=f1 }\n");
     m = read_text(text.text);
@@ -235,8 +248,9 @@ static void test_examples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls), cmocka_unit_test(test_scopes), cmocka_unit_test(test_image),
-        cmocka_unit_test(test_loops), cmocka_unit_test(test_growth), cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_calls),  cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_image),  cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

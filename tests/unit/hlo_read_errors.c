@@ -27,10 +27,10 @@ static const struct {
     {"HloModule m, entry_computation_layout={(f32[]\n", 1, 39, "without an end"},
     {"HloModule m, input_output_alias={ {0}: 3 }\nENTRY e { ROOT p = f32[] parameter(0) }", 1, 40,
      "expected ( before the parameter of an alias"},
-    {"HloModule m, input_output_alias={ {}: (7, {}) }\nENTRY e { ROOT p = f32[] parameter(0) }", 1, 43,
-     "no parameter 7 in the entry computation"},
-    {"HloModule m, input_output_alias={ {2}: (0, {}) }\nENTRY e { ROOT p = f32[] parameter(0) }", 1, 36,
-     "\"2}:\" is no element"},
+    {"HloModule m, input_output_alias={ {}: (7, {}) }\nENTRY e { ROOT p = f32[] parameter(0) }", 1,
+     43, "no parameter 7 in the entry computation"},
+    {"HloModule m, input_output_alias={ {2}: (0, {}) }\nENTRY e { ROOT p = f32[] parameter(0) }", 1,
+     36, "\"2}:\" is no element"},
     {"HloModule m\nFileNames\n2 \"a\"\n", 3, 1, "row \"2\" of a table, expected 1"},
     {"ENTRY e {", 1, 10, "end of the file inside a computation, expected }"},
     {"ENTRY e { }", 1, 7, "computation without instructions"},
@@ -60,23 +60,28 @@ static const struct {
     {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(n) }", 2, 2, "n is an operand of itself"},
     {"ENTRY e { p = f32[2] parameter(0)\n n = f32[2] negate(f32[3] p) }", 2, 20,
      "operand declared with another shape"},
-    {"ENTRY e { p = f32[] parameter(0)\n n = f32[] add(p p) }", 2, 18, "expected , between operands"},
-    {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p#0) }", 2, 20, "element of an operand that is no tuple"},
+    {"ENTRY e { p = f32[] parameter(0)\n n = f32[] add(p p) }", 2, 18,
+     "expected , between operands"},
+    {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p#0) }", 2, 20,
+     "element of an operand that is no tuple"},
     {"ENTRY e { p = (f32[]) parameter(0)\n n = f32[] negate(p#1) }", 2, 20, "a number below 1"},
-    {"ENTRY e { p = f32[] parameter(0)\n n = convert(p) }", 2, 2, "no shape, and none that follows"},
+    {"ENTRY e { p = f32[] parameter(0)\n n = convert(p) }", 2, 2,
+     "no shape, and none that follows"},
     {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p), }", 2, 23, "expected an attribute"},
-    {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p), a }", 2, 25, "expected = after the name"},
+    {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p), a }", 2, 25,
+     "expected = after the name"},
     {"ENTRY e { p = f32[] parameter(0)\n n = f32[] reverse(p), dimensions=0 }", 2, 35,
      "the value of dimensions is wrong, expected numbers such as {0,1}"},
     {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p), metadata={op_name=\"x }", 2, 32,
      "the value of metadata is not closed"},
     {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p), metadata={op_name} }", 2, 33,
      "in metadata, expected name=value"},
-    {"ENTRY e { p = f32[] parameter(0)\n n = f32[] reverse(p), dimensions={}, dimensions={} }", 2, 2,
-     "attribute dimensions stands twice"},
+    {"ENTRY e { p = f32[] parameter(0)\n n = f32[] reverse(p), dimensions={}, dimensions={} }", 2,
+     2, "attribute dimensions stands twice"},
     {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p), control-predecessors={q} }", 2, 45,
      "\"q\" is not defined"},
-    {"ENTRY e { p = f32[] parameter(0) /* never closed\n}", 1, 34, "comment is not closed, expected */"},
+    {"ENTRY e { p = f32[] parameter(0) /* never closed\n}", 1, 34,
+     "comment is not closed, expected */"},
     {"ENTRY e {\n c = f32[2] constant({1})\n}", 2, 22, "1 values in dim 0, expected 2"},
     {"ENTRY e {\n c = f32[] constant(x)\n}", 2, 21, "\"x)\" is no f32"},
     {"ENTRY e {\n c = u32[] constant(4294967296)\n}", 2, 21,
@@ -95,8 +100,8 @@ static void test_errors(void **state)
         int rc = hlo_load_memory("t.hlo", errors[n].text, strlen(errors[n].text), NULL, &m, &e);
         if (rc >= 0 || !strstr(e.what, errors[n].what) || e.line != errors[n].line ||
             e.col != errors[n].col) {
-            print_message("%s\n  gives    %u:%u: %s\n  expected %u:%u: %s\n", errors[n].text, e.line, e.col,
-                          e.what, errors[n].line, errors[n].col, errors[n].what);
+            print_message("%s\n  gives    %u:%u: %s\n  expected %u:%u: %s\n", errors[n].text,
+                          e.line, e.col, e.what, errors[n].line, errors[n].col, errors[n].what);
             hlo_free(m);
             fail();
         }
@@ -117,9 +122,10 @@ static void test_error_as_printed(void **state)
     FILE *f = fmemopen(printed, sizeof printed, "w");
     err_print(&e, f);
     fclose(f);
-    assert_string_equal(printed, "t.hlo:3:13: \"x]\" is no dim, expected a number from 0 to 2^63-1\n"
-                                 "    p = f32[2,x] parameter(0)\n"
-                                 "              ^\n");
+    assert_string_equal(printed,
+                        "t.hlo:3:13: \"x]\" is no dim, expected a number from 0 to 2^63-1\n"
+                        "    p = f32[2,x] parameter(0)\n"
+                        "              ^\n");
 }
 
 /* ---- limits ---- */
@@ -152,8 +158,9 @@ static void test_limits(void **state)
 {
     (void)state;
     check_refused(repeat("ENTRY e { p = ", "(", 100000, ""), ERR_LIMIT, "nested deeper than 200");
-    check_refused(repeat("ENTRY e { p = f32[] parameter(0) r = f32[] ", "negate(f32[] ", 100000, ""),
-                  ERR_LIMIT, "nested deeper than 200");
+    check_refused(
+        repeat("ENTRY e { p = f32[] parameter(0) r = f32[] ", "negate(f32[] ", 100000, ""),
+        ERR_LIMIT, "nested deeper than 200");
     check_refused(repeat("ENTRY e { p = f32[", "1,", 100, "1] parameter(0) }"), ERR_LIMIT,
                   "more than 64 dims");
     check_refused(repeat("ENTRY e { p = f32[", "9000000000,", 3, "1] parameter(0) }"), ERR_LIMIT,
@@ -280,8 +287,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"empty", "blank", "elf", "mlir", "prose", "zero", "ok.gz",
-                                        "cut.gz", "damaged.gz", "head.gz", "zeros.gz"};
+    static const char *const names[] = {"empty",      "blank",   "elf",     "mlir",
+                                        "prose",      "zero",    "ok.gz",   "cut.gz",
+                                        "damaged.gz", "head.gz", "zeros.gz"};
     char path[128];
 
     (void)state;

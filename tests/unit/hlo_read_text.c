@@ -63,8 +63,7 @@ static const struct {
     {"operand shapes without percent signs, layouts apart",
      "p = f32[2]{0} parameter(0) ROOT r = f32[2]{0} add(f32[2] p, f32[2]{0} p)",
      P "  ROOT r = f32[2]{0} add(p, p)\n"},
-    {"no ROOT: the last instruction",
-     "p = f32[2]{0} parameter(0) r = f32[2]{0} negate(p)",
+    {"no ROOT: the last instruction", "p = f32[2]{0} parameter(0) r = f32[2]{0} negate(p)",
      P "  ROOT r = f32[2]{0} negate(p)\n"},
     {"comments of both kinds, and of lists",
      "p = /* here */ f32[2]{0} parameter(0) // there\n ROOT r = f32[2]{0} add(p, /*index=1*/p)",
@@ -72,8 +71,7 @@ static const struct {
     {"lines mean nothing",
      "p\n=\nf32[2]{0}\nparameter(\n0)\nROOT r = f32[2]{0} negate(p),\n metadata={op_name=\"n\"}",
      P "  ROOT r = f32[2]{0} negate(p), metadata={op_name=\"n\"}\n"},
-    {"operands that are defined later",
-     "ROOT r = f32[2]{0} negate(p) p = f32[2]{0} parameter(0)",
+    {"operands that are defined later", "ROOT r = f32[2]{0} negate(p) p = f32[2]{0} parameter(0)",
      P "  ROOT r = f32[2]{0} negate(p)\n"},
     {"anonymous operands",
      "p = f32[2]{0} parameter(0) ROOT r = f32[2]{0} add(p, f32[2]{0} negate(p))",
@@ -90,8 +88,8 @@ static const struct {
     {"old opcode tuple-select",
      "c = pred[] parameter(0) t = (f32[]) parameter(1) ROOT r = (f32[]) tuple-select(c, t, t)",
      "  c = pred[] parameter(0)\n  t = (f32[]) parameter(1)\n  ROOT r = (f32[]) select(c, t, t)\n"},
-    {"scalars with an empty layout, as once printed",
-     "ROOT p = f32[]{} parameter(0)", "  ROOT p = f32[] parameter(0)\n"},
+    {"scalars with an empty layout, as once printed", "ROOT p = f32[]{} parameter(0)",
+     "  ROOT p = f32[] parameter(0)\n"},
     {"tiles, memory spaces, element sizes",
      "ROOT p = s4[2,4]{1,0:T(8,128)(2,1)E(4)S(1)} parameter(0)",
      "  ROOT p = s4[2,4]{1,0:T(8,128)(2,1)E(4)S(1)} parameter(0)\n"},
@@ -104,22 +102,28 @@ static const struct {
      "  ROOT p = ((), token[], opaque[], b(f32[2])) parameter(0)\n"},
     {"tuples mark every fifth shape",
      "ROOT p = (s1[], u4[], f8e4m3b11fnuz[], bf16[], c128[], f4e2m1fn[]) parameter(0)",
-     "  ROOT p = (s1[], u4[], f8e4m3b11fnuz[], bf16[], c128[], /*index=5*/f4e2m1fn[]) parameter(0)\n"},
-    {"floats of every kind", "ROOT c = f32[6] constant({nan, inf, -inf, 1.4013e-45, -0, nan(0x7f)})",
+     "  ROOT p = (s1[], u4[], f8e4m3b11fnuz[], bf16[], c128[], /*index=5*/f4e2m1fn[]) "
+     "parameter(0)\n"},
+    {"floats of every kind",
+     "ROOT c = f32[6] constant({nan, inf, -inf, 1.4013e-45, -0, nan(0x7f)})",
      "  ROOT c = f32[6] constant({nan, inf, -inf, 1.4013e-45, -0, nan(0x7f)})\n"},
     {"arrays of arrays", "ROOT c = s32[2,2] constant({ { 1, -2 }, /*i0=1*/{ 3, 4 } })",
      "  ROOT c = s32[2,2] constant({ { 1, -2 }, /*i0=1*/{ 3, 4 } })\n"},
-    {"arrays without elements", "a = f32[0,7] constant({  }) ROOT c = f32[2,0] constant({ {}, {} })",
+    {"arrays without elements",
+     "a = f32[0,7] constant({  }) ROOT c = f32[2,0] constant({ {}, {} })",
      "  a = f32[0,7] constant({  })\n  ROOT c = f32[2,0] constant({ {}, {} })\n"},
     {"elided values", "ROOT c = f32[100] constant({...})", "  ROOT c = f32[100] constant({...})\n"},
-    {"complex numbers and truths", "a = c64[] constant((2, -0)) ROOT c = pred[2] constant({1, false})",
+    {"complex numbers and truths",
+     "a = c64[] constant((2, -0)) ROOT c = pred[2] constant({1, false})",
      "  a = c64[] constant((2, -0))\n  ROOT c = pred[2] constant({1, false})\n"},
     {"64-bit numbers wrap", "ROOT c = u64[] constant(-1)", "  ROOT c = u64[] constant(-1)\n"},
     {"tuple values", "ROOT c = (f32[], s32[1]) constant((1.5, {2}))",
      "  ROOT c = (f32[], s32[1]) constant((1.5, {2}))\n"},
-    {"backend_config that is no JSON", "ROOT p = f32[] parameter(0), backend_config={uplo = 76 : ui8}",
+    {"backend_config that is no JSON",
+     "ROOT p = f32[] parameter(0), backend_config={uplo = 76 : ui8}",
      "  ROOT p = f32[] parameter(0), backend_config={uplo = 76 : ui8}\n"},
-    {"braces in the strings of JSON", "ROOT p = f32[] parameter(0), backend_config={\"a\":\"}\\\"{\"}",
+    {"braces in the strings of JSON",
+     "ROOT p = f32[] parameter(0), backend_config={\"a\":\"}\\\"{\"}",
      "  ROOT p = f32[] parameter(0), backend_config={\"a\":\"}\\\"{\"}\n"},
     {"shardings of three ages",
      "a = f32[4] parameter(0), sharding={devices=[2,2]0,1,2,3 last_tile_dim_replicate}\n"
@@ -135,9 +139,10 @@ static const struct {
      "ROOT c = f32[4] all-gather(p), replica_groups=mesh['a'=2,'b'=2], device_ids=(0,2,1,3) {'a'}, "
      "dimensions={0}, use_global_device_ids=true",
      P "  a = f32[4] all-gather(p), channel_id=1, replica_groups={{0,1},{2,3}}, dimensions={0}\n"
-     "  b = f32[4] all-gather(p), replica_groups=[2,2]<=[4], dimensions={0}\n"
-     "  ROOT c = f32[4] all-gather(p), replica_groups=mesh['a'=2,'b'=2], device_ids=(0,2,1,3) {'a'}, "
-     "dimensions={0}, use_global_device_ids=true\n"},
+       "  b = f32[4] all-gather(p), replica_groups=[2,2]<=[4], dimensions={0}\n"
+       "  ROOT c = f32[4] all-gather(p), replica_groups=mesh['a'=2,'b'=2], device_ids=(0,2,1,3) "
+       "{'a'}, "
+       "dimensions={0}, use_global_device_ids=true\n"},
     {"opcodes nobody knows",
      "p = f32[2]{0} parameter(0) ROOT r = f32[2]{0} frobnicate(p, p), dimensions={0}",
      P "  ROOT r = f32[2]{0} frobnicate(p, p), dimensions={0}\n"},
@@ -183,13 +188,13 @@ static void test_spelling(void **state)
 static void test_header(void **state)
 {
     (void)state;
-    struct hlo_module *m =
-        load("HloModule step, is_scheduled=true, input_output_alias={ {1}: (0, {}, must-alias), "
-             "{0}: (1, {1, 0}) }, buffer_donor={ (1, {0}) },\n"
-             "  entry_computation_layout={(f32[2]{0}, /*index=1*/(s32[], (f32[3])))->(f32[3], f32[2])}, "
-             "replica_count=2, num_partitions=4, frontend_attributes={a=\"b\"}\n"
-             "ENTRY e { a = f32[2] parameter(0) b = (s32[], (f32[3])) parameter(1)\n"
-             "  ROOT t = (f32[3], f32[2]) tuple(b#1#0, a) }");
+    struct hlo_module *m = load(
+        "HloModule step, is_scheduled=true, input_output_alias={ {1}: (0, {}, must-alias), "
+        "{0}: (1, {1, 0}) }, buffer_donor={ (1, {0}) },\n"
+        "  entry_computation_layout={(f32[2]{0}, /*index=1*/(s32[], (f32[3])))->(f32[3], f32[2])}, "
+        "replica_count=2, num_partitions=4, frontend_attributes={a=\"b\"}\n"
+        "ENTRY e { a = f32[2] parameter(0) b = (s32[], (f32[3])) parameter(1)\n"
+        "  ROOT t = (f32[3], f32[2]) tuple(b#1#0, a) }");
     assert_string_equal(m->name, "step");
     assert_true(m->is_scheduled);
     assert_int_equal(m->replica_count, 2);
@@ -232,8 +237,9 @@ static void test_single_instruction(void **state)
 static void test_computation_used_before_it_stands(void **state)
 {
     (void)state;
-    struct hlo_module *m = load("ENTRY e { x = f32[] parameter(0) ROOT c = f32[] call(x), to_apply=a }\n"
-                                "a { ROOT p = f32[] parameter(0) }, execution_thread=\"t\"");
+    struct hlo_module *m =
+        load("ENTRY e { x = f32[] parameter(0) ROOT c = f32[] call(x), to_apply=a }\n"
+             "a { ROOT p = f32[] parameter(0) }, execution_thread=\"t\"");
     assert_string_equal(m->computations[0].name, "a"); /* callees come first */
     assert_string_equal(m->computations[0].thread, "t");
     assert_int_equal(m->entry, 1);
@@ -272,10 +278,11 @@ static void test_several_modules(void **state)
 static void test_log_prefixes(void **state)
 {
     (void)state;
-    struct hlo_module *m = load("I0521 12:04:45.883123    1509 dump.cc:186] HloModule a\n"
-                                "I0521 12:04:45.883124    1509 dump.cc:186] ENTRY e {\n"
-                                "I0521 12:04:45.883125    1509 dump.cc:186]   p = f32[] parameter(0)\n"
-                                "I0521 12:04:45.883126    1509 dump.cc:186] }\n");
+    struct hlo_module *m =
+        load("I0521 12:04:45.883123    1509 dump.cc:186] HloModule a\n"
+             "I0521 12:04:45.883124    1509 dump.cc:186] ENTRY e {\n"
+             "I0521 12:04:45.883125    1509 dump.cc:186]   p = f32[] parameter(0)\n"
+             "I0521 12:04:45.883126    1509 dump.cc:186] }\n");
     assert_int_equal(m->count, 1);
     assert_int_equal(hlo_at(m, 0)->line, 3);
     assert_int_equal(hlo_at(m, 0)->col, 46);
@@ -287,10 +294,10 @@ static void test_log_prefixes(void **state)
 static void test_metadata_is_unescaped_and_cleaned(void **state)
 {
     (void)state;
-    struct hlo_module *m =
-        load("ENTRY e { ROOT p = f32[] parameter(0), metadata={op_type=\"xla__device_data\" "
-             "op_name=\"params[\\'a\\'][\\\"b\\\"] caf\\303\\251\\033[31m\", source_file=\"/x/y.py\" "
-             "source_line=12 profile_type={1} } }");
+    struct hlo_module *m = load(
+        "ENTRY e { ROOT p = f32[] parameter(0), metadata={op_type=\"xla__device_data\" "
+        "op_name=\"params[\\'a\\'][\\\"b\\\"] caf\\303\\251\\033[31m\", source_file=\"/x/y.py\" "
+        "source_line=12 profile_type={1} } }");
     assert_string_equal(hlo_meta(m, 0)->op_type, "xla__device_data");
     assert_string_equal(hlo_meta(m, 0)->op_name, "params['a'][\"b\"] caf\303\251?[31m");
     assert_string_equal(hlo_meta(m, 0)->source_file, "/x/y.py");
@@ -336,10 +343,11 @@ static void test_warnings_are_counted(void **state)
 static void test_while_names_body_then_condition(void **state)
 {
     (void)state;
-    struct hlo_module *m = load("c { p = s32[] parameter(0) ROOT r = pred[] compare(p, p), direction=LT }\n"
-                                "b { ROOT p = s32[] parameter(0) }\n"
-                                "ENTRY e { p = s32[] parameter(0)\n"
-                                "  ROOT w = s32[] while(p), condition=%c, body=%b }");
+    struct hlo_module *m =
+        load("c { p = s32[] parameter(0) ROOT r = pred[] compare(p, p), direction=LT }\n"
+             "b { ROOT p = s32[] parameter(0) }\n"
+             "ENTRY e { p = s32[] parameter(0)\n"
+             "  ROOT w = s32[] while(p), condition=%c, body=%b }");
     hlo_id w = m->computations[m->entry].root;
     assert_string_equal(m->computations[hlo_called(m, w, 0)].name, "b");
     assert_string_equal(m->computations[hlo_called(m, w, 1)].name, "c");

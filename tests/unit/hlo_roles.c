@@ -52,7 +52,8 @@ static const char *value_name(const struct hlo_module *m, hlo_value v)
     return v == HLO_NONE ? "none" : hlo_name(m, m->value_instruction[v]);
 }
 
-static enum hlo_phase phase_of(const struct hlo_module *m, const struct hlo_roles *r, const char *name)
+static enum hlo_phase phase_of(const struct hlo_module *m, const struct hlo_roles *r,
+                               const char *name)
 {
     hlo_id id = hlo_find(m, name);
 
@@ -63,20 +64,19 @@ static enum hlo_phase phase_of(const struct hlo_module *m, const struct hlo_role
 #define SUM "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
 
 /* y = x w, loss = sum(y * y), gradient = 2 x^T y. */
-#define MODEL                                                                                      \
-    "  y = f32[8,2] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"               \
-    "  yy = f32[8,2] multiply(y, y)\n"                                                             \
-    "  zero = f32[] constant(0)\n"                                                                 \
-    "  loss = f32[] reduce(yy, zero), dimensions={0,1}, to_apply=sum\n"                            \
-    "  two = f32[] constant(2)\n"                                                                  \
-    "  twos = f32[8,2] broadcast(two), dimensions={}\n"                                            \
-    "  dy = f32[8,2] multiply(y, twos)\n"                                                          \
+#define MODEL                                                                        \
+    "  y = f32[8,2] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n" \
+    "  yy = f32[8,2] multiply(y, y)\n"                                               \
+    "  zero = f32[] constant(0)\n"                                                   \
+    "  loss = f32[] reduce(yy, zero), dimensions={0,1}, to_apply=sum\n"              \
+    "  two = f32[] constant(2)\n"                                                    \
+    "  twos = f32[8,2] broadcast(two), dimensions={}\n"                              \
+    "  dy = f32[8,2] multiply(y, twos)\n"                                            \
     "  g = f32[4,2] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
 
 static const char sgd[] =
-    "HloModule sgd\n" SUM
-    "ENTRY main { x = f32[8,4] parameter(1)\n w = f32[4,2] parameter(0)\n lr = f32[] parameter(2)\n" MODEL
-    "  lrs = f32[4,2] broadcast(lr), dimensions={}\n"
+    "HloModule sgd\n" SUM "ENTRY main { x = f32[8,4] parameter(1)\n w = f32[4,2] parameter(0)\n lr "
+    "= f32[] parameter(2)\n" MODEL "  lrs = f32[4,2] broadcast(lr), dimensions={}\n"
     "  step = f32[4,2] multiply(g, lrs)\n"
     "  w2 = f32[4,2] subtract(w, step)\n"
     "  ROOT out = (f32[4,2], f32[]) tuple(w2, loss) }\n";
@@ -103,17 +103,20 @@ static void test_sgd(void **state)
     hlo_free(m);
 }
 
-/* Aliases pair by shape and order, not by role: {0} (the loss!) with a moment's scalar, w with m. */
+/* Aliases pair by shape and order, not by role: {0} (the loss!) with a moment's scalar, w with m.
+ */
 static const char adam[] =
-    "HloModule adam, input_output_alias={ {0}: (4, {}), {1}: (2, {}), {2}: (3, {}), {3}: (0, {}), {4}: (5, {}) }\n" SUM
-    "ENTRY main { p0 = f32[4,2] parameter(0)\n x = f32[8,4] parameter(1)\n w = f32[4,2] parameter(2)\n"
+    "HloModule adam, input_output_alias={ {0}: (4, {}), {1}: (2, {}), {2}: (3, {}), {3}: (0, {}), "
+    "{4}: (5, {}) }\n" SUM "ENTRY main { p0 = f32[4,2] parameter(0)\n x = f32[8,4] parameter(1)\n "
+    "w = f32[4,2] parameter(2)\n"
     "  p3 = f32[4,2] parameter(3)\n p4 = f32[] parameter(4)\n p5 = s32[] parameter(5)\n" MODEL
     "  c1 = f32[] constant(0.9)\n b1 = f32[4,2] broadcast(c1), dimensions={}\n"
     "  decay = f32[] constant(0.01)\n decays = f32[4,2] broadcast(decay), dimensions={}\n"
     "  wd = f32[4,2] multiply(w, decays)\n"
     "  gd = f32[4,2] add(g, wd)\n"
     "  mm = f32[4,2] multiply(p0, b1)\n m2 = f32[4,2] add(mm, gd)\n"
-    "  gg = f32[4,2] multiply(gd, gd)\n vv = f32[4,2] multiply(p3, b1)\n v2 = f32[4,2] add(vv, gg)\n"
+    "  gg = f32[4,2] multiply(gd, gd)\n vv = f32[4,2] multiply(p3, b1)\n v2 = f32[4,2] add(vv, "
+    "gg)\n"
     "  one = s32[] constant(1)\n n2 = s32[] add(p5, one)\n nf = f32[] convert(n2)\n"
     "  rate = f32[] multiply(p4, nf)\n"
     "  rates = f32[4,2] broadcast(rate), dimensions={}\n"
@@ -143,21 +146,25 @@ static void test_adam_with_decay(void **state)
     hlo_free(m);
 }
 
-/* Moving averages of the data, of the weights; a frozen table; clipping by the norm of the gradient. */
+/* Moving averages of the data, of the weights; a frozen table; clipping by the norm of the
+ * gradient. */
 static const char others[] =
     "HloModule others, input_output_alias={ {1}: (0, {}), {2}: (2, {}), {3}: (3, {}) }\n" SUM
-    "ENTRY main { w = f32[4,2] parameter(0)\n x0 = f32[8,4] parameter(1)\n stat = f32[4] parameter(2)\n"
+    "ENTRY main { w = f32[4,2] parameter(0)\n x0 = f32[8,4] parameter(1)\n stat = f32[4] "
+    "parameter(2)\n"
     "  ema = f32[4,2] parameter(3)\n frozen = f32[4] parameter(4)\n"
     "  fb = f32[8,4] broadcast(frozen), dimensions={1}\n x = f32[8,4] add(x0, fb)\n" MODEL
     "  xs = f32[4] reduce(x, zero), dimensions={0}, to_apply=sum\n"
     "  c1 = f32[] constant(0.9)\n c4 = f32[4] broadcast(c1), dimensions={}\n"
     "  os = f32[4] multiply(stat, c4)\n stat2 = f32[4] add(os, xs)\n"
-    "  gg = f32[4,2] multiply(g, g)\n norm2 = f32[] reduce(gg, zero), dimensions={0,1}, to_apply=sum\n"
+    "  gg = f32[4,2] multiply(g, g)\n norm2 = f32[] reduce(gg, zero), dimensions={0,1}, "
+    "to_apply=sum\n"
     "  norm = f32[] sqrt(norm2)\n norms = f32[4,2] broadcast(norm), dimensions={}\n"
     "  clipped = f32[4,2] divide(g, norms)\n w2 = f32[4,2] subtract(w, clipped)\n"
     "  c42 = f32[4,2] broadcast(c1), dimensions={}\n oe = f32[4,2] multiply(ema, c42)\n"
     "  ema2 = f32[4,2] add(oe, w2)\n"
-    "  ROOT out = (f32[], f32[4,2], f32[4], f32[4,2], f32[]) tuple(loss, w2, stat2, ema2, norm) }\n";
+    "  ROOT out = (f32[], f32[4,2], f32[4], f32[4,2], f32[]) tuple(loss, w2, stat2, ema2, norm) "
+    "}\n";
 
 static void test_other_state(void **state)
 {
@@ -166,7 +173,8 @@ static void test_other_state(void **state)
 
     (void)state;
     check_letters(&r, "VISOI");
-    assert_string_equal(value_name(m, r.loss), "loss"); /* not the norm, whose ancestors hold it all */
+    assert_string_equal(value_name(m, r.loss),
+                        "loss"); /* not the norm, whose ancestors hold it all */
     assert_int_equal(r.params[3].of, 0);
     assert_string_equal(value_name(m, r.params[0].gradient), "g");
     assert_string_equal(value_name(m, r.params[3].updated), "ema2");
@@ -181,11 +189,13 @@ static void test_other_state(void **state)
 /* Factored second moments have other dims than the variable. */
 static const char factored[] =
     "HloModule factored\n" SUM
-    "ENTRY main { w = f32[4,2] parameter(0)\n x = f32[8,4] parameter(1)\n row = f32[4] parameter(2)\n col = f32[2] parameter(3)\n" MODEL
+    "ENTRY main { w = f32[4,2] parameter(0)\n x = f32[8,4] parameter(1)\n row = f32[4] "
+    "parameter(2)\n col = f32[2] parameter(3)\n" MODEL
     "  gg = f32[4,2] multiply(g, g)\n gr = f32[4] reduce(gg, zero), dimensions={1}, to_apply=sum\n"
     "  gc = f32[2] reduce(gg, zero), dimensions={0}, to_apply=sum\n"
     "  row2 = f32[4] add(row, gr)\n col2 = f32[2] add(col, gc)\n"
-    "  rb = f32[4,2] broadcast(row2), dimensions={0}\n cb = f32[4,2] broadcast(col2), dimensions={1}\n"
+    "  rb = f32[4,2] broadcast(row2), dimensions={0}\n cb = f32[4,2] broadcast(col2), "
+    "dimensions={1}\n"
     "  v = f32[4,2] multiply(rb, cb)\n rs = f32[4,2] rsqrt(v)\n s = f32[4,2] multiply(g, rs)\n"
     "  w2 = f32[4,2] subtract(w, s)\n"
     "  ROOT out = (f32[4,2], f32[4], f32[2], f32[]) tuple(w2, row2, col2, loss) }\n";
@@ -204,15 +214,19 @@ static void test_factored(void **state)
     hlo_free(m);
 }
 
-/* Marks of differentiation win over data flow; calls hand theirs down; a name without any says nothing. */
+/* Marks of differentiation win over data flow; calls hand theirs down; a name without any says
+ * nothing. */
 static const char marked[] =
     "HloModule marked\n" SUM
     "half { p = f32[8,2] parameter(0)\n ROOT h = f32[8,2] negate(p), metadata={op_name=\"neg\"} }\n"
     "ENTRY main { x = f32[8,4] parameter(1)\n w = f32[4,2] parameter(0)\n" MODEL
     "  kept = f32[8,2] call(y), to_apply=half, metadata={op_name=\"jit(f)/jvp(layer_0)\"}\n"
-    "  back = f32[8,2] multiply(kept, dy), metadata={op_name=\"jit(f)/transpose(jvp(layer_0))/mul\"}\n"
-    "  g2 = f32[4,2] dot(x, back), lhs_contracting_dims={0}, rhs_contracting_dims={0}, metadata={op_name=\"jit(f)/transpose(jvp(layer_0))/dot_general\"}\n"
-    "  again = f32[4,2] add(g, g2), metadata={op_name=\"jit(f)/checkpoint/rematted_computation/add\"}\n"
+    "  back = f32[8,2] multiply(kept, dy), "
+    "metadata={op_name=\"jit(f)/transpose(jvp(layer_0))/mul\"}\n"
+    "  g2 = f32[4,2] dot(x, back), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+    "metadata={op_name=\"jit(f)/transpose(jvp(layer_0))/dot_general\"}\n"
+    "  again = f32[4,2] add(g, g2), "
+    "metadata={op_name=\"jit(f)/checkpoint/rematted_computation/add\"}\n"
     "  w2 = f32[4,2] subtract(w, again), metadata={op_name=\"jit(f)/sub\"}\n"
     "  ROOT out = (f32[4,2], f32[]) tuple(w2, loss) }\n";
 
@@ -256,7 +270,8 @@ static void test_correction(void **state)
     hlo_free(m);
 }
 
-static void check_path(uint32_t (*read)(const char *, struct str *), const char *name, const char *path)
+static void check_path(uint32_t (*read)(const char *, struct str *), const char *name,
+                       const char *path)
 {
     struct str s = {0};
 
@@ -271,7 +286,8 @@ static void test_paths(void **state)
     (void)state;
     check_path(hlo_path_of_op_name, "params['encoder']['q']", "params/encoder/q");
     check_path(hlo_path_of_op_name, "params[\\'encoder\\'][\\'q\\']", "params/encoder/q");
-    check_path(hlo_path_of_op_name, "state.opt_state[0].mu['a.b']['c']", "state/opt_state/0/mu/a.b/c");
+    check_path(hlo_path_of_op_name, "state.opt_state[0].mu['a.b']['c']",
+               "state/opt_state/0/mu/a.b/c");
     check_path(hlo_path_of_op_name, "params['x/y\\\\z']['w']", "params/x/y\\z/w");
     check_path(hlo_path_of_op_name, "state[0][25]", "state/0/25");
     check_path(hlo_path_of_instruction, "params__encoder____layer_000____self____q____kernel__.1",
@@ -329,7 +345,8 @@ static void check_scope(const char *op_name, const char *scope, bool derived, bo
 static void test_scopes(void **state)
 {
     (void)state;
-    check_scope("jit(step)/transpose(jvp(encoder))/layer_000/self/dot_general", "encoder/layer_000/self", true, true);
+    check_scope("jit(step)/transpose(jvp(encoder))/layer_000/self/dot_general",
+                "encoder/layer_000/self", true, true);
     check_scope("jit(step)/jit(main)/jvp(Model)/h_1/jit(relu)/max", "Model/h_1", true, false);
     check_scope("jit(step)/jvp()/while/body/closed_call/layers/mul", "layers", true, false);
     check_scope("jit(step)/jvp()/mul", "", true, false);
@@ -365,10 +382,11 @@ static void test_layer_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sgd),        cmocka_unit_test(test_adam_with_decay), cmocka_unit_test(test_other_state),
-        cmocka_unit_test(test_factored),   cmocka_unit_test(test_marks),           cmocka_unit_test(test_correction),
-        cmocka_unit_test(test_paths),      cmocka_unit_test(test_words),           cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_layer_names),
+        cmocka_unit_test(test_sgd),         cmocka_unit_test(test_adam_with_decay),
+        cmocka_unit_test(test_other_state), cmocka_unit_test(test_factored),
+        cmocka_unit_test(test_marks),       cmocka_unit_test(test_correction),
+        cmocka_unit_test(test_paths),       cmocka_unit_test(test_words),
+        cmocka_unit_test(test_scopes),      cmocka_unit_test(test_layer_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

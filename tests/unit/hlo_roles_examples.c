@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const models[] = {"mlp",       "vgg19",     "t5-tiny", "t5-base6",     "t5-base12",
-                                     "t5-3b",     "t5-11b",    "bert48",  "decoder-scan", "moe",
-                                     "resnet20"};
+static const char *const models[] = {"mlp",          "vgg19", "t5-tiny", "t5-base6",
+                                     "t5-base12",    "t5-3b", "t5-11b",  "bert48",
+                                     "decoder-scan", "moe",   "resnet20"};
 
 static cJSON *read_json(const char *name)
 {
@@ -98,9 +98,11 @@ static int check_params(const cJSON *expect, const struct hlo_roles *r, bool has
         if (got->role == HLO_ROLE_VARIABLE)
             is_ok &= got->gradient != HLO_NONE && got->updated != HLO_NONE;
         if (!is_ok && ++bad < 20)
-            print_error("parameter %u: %s %s of %d, expected %s %s of %d (gradient %d updated %d)\n", p, got->name,
-                        hlo_role_names[got->role], (int)got->of, text_of(record, "name"),
-                        text_of(record, "role"), of ? of->valueint : -1, (int)got->gradient, (int)got->updated);
+            print_error(
+                "parameter %u: %s %s of %d, expected %s %s of %d (gradient %d updated %d)\n", p,
+                got->name, hlo_role_names[got->role], (int)got->of, text_of(record, "name"),
+                text_of(record, "role"), of ? of->valueint : -1, (int)got->gradient,
+                (int)got->updated);
     }
     return bad;
 }
@@ -183,10 +185,11 @@ static void check_marked(const cJSON *expect, const struct hlo_module *m, const 
 }
 
 /* Of the entry, per layer and phase: instructions whose op_name tells. */
-static int check_layer_counts(const cJSON *expect, const struct hlo_module *m, const struct hlo_roles *r)
+static int check_layer_counts(const cJSON *expect, const struct hlo_module *m,
+                              const struct hlo_roles *r)
 {
     const struct hlo_computation *entry = &m->computations[m->entry];
-    int (*counts)[HLO_PHASE_COUNT] = mem_alloc(r->layer_count * sizeof *counts);
+    int(*counts)[HLO_PHASE_COUNT] = mem_alloc(r->layer_count * sizeof *counts);
     int bad = 0;
 
     for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
@@ -194,15 +197,18 @@ static int check_layer_counts(const cJSON *expect, const struct hlo_module *m, c
         enum hlo_phase p = marked_phase(op_name);
         size_t size = strlen(op_name);
         bool is_whole = size && op_name[size - 1] == ')' && !strchr(strstr(op_name, ")/") + 2, '/');
-        if ((p == HLO_PHASE_FORWARD || p == HLO_PHASE_BACKWARD) && !is_whole) /* jit(f)/jvp(layer) */
+        if ((p == HLO_PHASE_FORWARD || p == HLO_PHASE_BACKWARD) &&
+            !is_whole) /* jit(f)/jvp(layer) */
             counts[r->layer[id]][p]++;
     }
     for (uint32_t n = 1; n < r->layer_count; n++) {
-        const cJSON *layer = cJSON_GetObjectItem(cJSON_GetObjectItem(expect, "layers"), r->layer_names[n]);
+        const cJSON *layer =
+            cJSON_GetObjectItem(cJSON_GetObjectItem(expect, "layers"), r->layer_names[n]);
         for (int p = 0; p < 2; p++) {
             const cJSON *item = cJSON_GetObjectItem(layer, hlo_phase_names[p]);
             if (item && item->valueint != counts[n][p] && ++bad < 10)
-                print_error("%s %s: %d, expected %d\n", r->layer_names[n], hlo_phase_names[p], counts[n][p], item->valueint);
+                print_error("%s %s: %d, expected %d\n", r->layer_names[n], hlo_phase_names[p],
+                            counts[n][p], item->valueint);
         }
     }
     free(counts);
@@ -214,7 +220,8 @@ static void compare(const char *name, const struct hlo_module *with, const struc
                     const struct hlo_module *without, const struct hlo_roles *b)
 {
     const struct hlo_computation *entry = &with->computations[with->entry];
-    int count = 0, same_phase = 0, heavy = 0, in_layer = 0, same_layer = 0, same_layer_heavy = 0, heavy_layer = 0;
+    int count = 0, same_phase = 0, heavy = 0, in_layer = 0, same_layer = 0, same_layer_heavy = 0,
+        heavy_layer = 0;
 
     assert_int_equal(with->count, without->count);
     for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
@@ -235,8 +242,10 @@ static void compare(const char *name, const struct hlo_module *with, const struc
         heavy_layer += is_heavy(hlo_at(with, id));
         same_layer_heavy += is_same && is_heavy(hlo_at(with, id));
     }
-    print_message("%-13s without metadata as with: phase %5.1f %%, layer %5.1f %%, layer of products %d of %d\n", name,
-                  100.0 * same_phase / count, 100.0 * same_layer / in_layer, same_layer_heavy, heavy_layer);
+    print_message("%-13s without metadata as with: phase %5.1f %%, layer %5.1f %%, layer of "
+                  "products %d of %d\n",
+                  name, 100.0 * same_phase / count, 100.0 * same_layer / in_layer, same_layer_heavy,
+                  heavy_layer);
     assert_true(same_phase * 100 >= count * 93);
     assert_int_equal(same_layer_heavy, heavy_layer);
     assert_true(same_layer * 100 >= in_layer * 80);
@@ -249,7 +258,8 @@ static void test_examples(void **state)
     (void)state;
     for (size_t n = 0; n < sizeof models / sizeof *models; n++) {
         cJSON *expect = read_json(models[n]);
-        struct hlo_module *without = load(models[n], ".hlo.txt.gz"), *with = load(models[n], ".meta.hlo.txt.gz");
+        struct hlo_module *without = load(models[n], ".hlo.txt.gz"),
+                          *with = load(models[n], ".meta.hlo.txt.gz");
         struct hlo_roles b = find_roles(without, models[n]), a = find_roles(with, models[n]);
         bad += check_params(expect, &b, true) + check_layers(expect, &b);
         bad += check_params(expect, &a, true) + check_layers(expect, &a);
@@ -279,7 +289,8 @@ static int by_name(const void *a, const void *b)
 
 static bool is_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_.-", c);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr("_.-", c);
 }
 
 /* The module with its entry parameters called p0, p1, ... */
@@ -304,7 +315,8 @@ static struct hlo_module *without_names(const struct hlo_module *m)
             size++;
         }
         word[size] = '\0';
-        struct param_name key = {word, 0}, *found = bsearch(&key, names, entry->param_count, sizeof *names, by_name);
+        struct param_name key = {word, 0},
+                          *found = bsearch(&key, names, entry->param_count, sizeof *names, by_name);
         if (size && found)
             str_format(&out, "p%u", found->number);
         else
@@ -327,11 +339,13 @@ static int check_blocks(const char *name, const struct hlo_roles *bare)
     static const struct {
         const char *name;
         uint32_t blocks;
-    } expected[] = {{"t5-tiny", 4}, {"t5-base6", 12}, {"t5-base12", 24}, {"t5-3b", 48}, {"t5-11b", 48}, {"bert48", 48}, {"moe", 4}};
+    } expected[] = {{"t5-tiny", 4}, {"t5-base6", 12}, {"t5-base12", 24}, {"t5-3b", 48},
+                    {"t5-11b", 48}, {"bert48", 48},   {"moe", 4}};
 
     for (size_t n = 0; n < sizeof expected / sizeof *expected; n++) {
         if (!strcmp(name, expected[n].name) && bare->layer_count - 1 != expected[n].blocks) {
-            print_error("%s: %u blocks, expected %u\n", name, bare->layer_count - 1, expected[n].blocks);
+            print_error("%s: %u blocks, expected %u\n", name, bare->layer_count - 1,
+                        expected[n].blocks);
             return 1;
         }
     }
@@ -339,7 +353,8 @@ static int check_blocks(const char *name, const struct hlo_roles *bare)
 }
 
 /* Variables are in one block where they are in one layer. */
-static int check_block_members(const struct hlo_module *m, const struct hlo_roles *named, const struct hlo_roles *bare)
+static int check_block_members(const struct hlo_module *m, const struct hlo_roles *named,
+                               const struct hlo_roles *bare)
 {
     int bad = 0;
 
@@ -347,8 +362,10 @@ static int check_block_members(const struct hlo_module *m, const struct hlo_role
         hlo_id id = m->value_instruction[named->params[p].value];
         for (uint32_t q = p + 1; q < named->param_count && named->layer[id]; q++) {
             hlo_id other = m->value_instruction[named->params[q].value];
-            if (named->params[p].role == HLO_ROLE_VARIABLE && named->params[q].role == HLO_ROLE_VARIABLE &&
-                named->layer[other] && (named->layer[id] == named->layer[other]) != (bare->layer[id] == bare->layer[other]))
+            if (named->params[p].role == HLO_ROLE_VARIABLE &&
+                named->params[q].role == HLO_ROLE_VARIABLE && named->layer[other] &&
+                (named->layer[id] == named->layer[other]) !=
+                    (bare->layer[id] == bare->layer[other]))
                 bad++;
         }
     }
@@ -373,7 +390,8 @@ static void test_nameless(void **state)
         for (hlo_id id = 0; id < m->count; id++)
             same += a.phase[id] == b.phase[id];
         assert_int_equal(same, m->count);
-        print_message("%-13s without names: %u layers by %s\n", models[n], b.layer_count - 1, b.layer_source);
+        print_message("%-13s without names: %u layers by %s\n", models[n], b.layer_count - 1,
+                      b.layer_source);
         hlo_roles_release(&a);
         hlo_roles_release(&b);
         hlo_free(bare);

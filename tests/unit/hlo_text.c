@@ -25,11 +25,11 @@ static void test_clean(void **state)
     check("caf\303\251 \342\224\200", "caf\303\251 \342\224\200");
     check("\033[31mred", "?[31mred");
     check("a\nb\tc\rd", "a b c?d");
-    check("evil\342\200\256txt", "evil?txt");       /* right-to-left override */
-    check("zero\342\200\213width", "zero?width");   /* zero-width space */
-    check("\302\233c1", "?c1");                     /* CSI as one C1 character */
-    check("\300\257", "??");                        /* overlong '/' */
-    check("\355\240\200", "???");                   /* surrogate */
+    check("evil\342\200\256txt", "evil?txt");     /* right-to-left override */
+    check("zero\342\200\213width", "zero?width"); /* zero-width space */
+    check("\302\233c1", "?c1");                   /* CSI as one C1 character */
+    check("\300\257", "??");                      /* overlong '/' */
+    check("\355\240\200", "???");                 /* surrogate */
     check("cut \342\224", "cut ??");
 }
 

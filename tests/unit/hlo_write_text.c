@@ -88,9 +88,9 @@ static void test_examples_come_out_as_xla_printed_them(void **state)
     assert_true(count >= 10);
 }
 
-#define SMALL                                                                                      \
-    "HloModule m\n\nENTRY e {\n"                                                                   \
-    "  x = f32[4]{0} parameter(0)%s\n"                                                             \
+#define SMALL                          \
+    "HloModule m\n\nENTRY e {\n"       \
+    "  x = f32[4]{0} parameter(0)%s\n" \
     "  ROOT y = f32[4]{0} negate(x)%s\n}\n\n"
 
 static const char *shard_x(void *context, hlo_id id)

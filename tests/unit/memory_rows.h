@@ -12,7 +12,8 @@
 #include <cjson/cJSON.h>
 #include <cmocka.h>
 
-/* Calls `check` with every row, or with those of unsplit plans only (`whole`); there are `least` or more. */
+/* Calls `check` with every row, or with those of unsplit plans only (`whole`); there are `least` or
+ * more. */
 static inline void each_memory_row(bool whole, uint32_t least, void (*check)(const cJSON *row))
 {
     static char line[4096];
@@ -36,7 +37,8 @@ static inline void each_memory_row(bool whole, uint32_t least, void (*check)(con
 /* Bytes of a device while a whole model runs, but for its outputs. */
 static inline double memory_row_peak(const cJSON *row)
 {
-    return cJSON_GetObjectItem(row, "arguments")->valuedouble + cJSON_GetObjectItem(row, "temporaries")->valuedouble;
+    return cJSON_GetObjectItem(row, "arguments")->valuedouble +
+           cJSON_GetObjectItem(row, "temporaries")->valuedouble;
 }
 
 #endif

@@ -200,7 +200,8 @@ static inline double slow_memory(const struct random_pipe *p, const struct pipe_
     for (uint32_t x = i; x < j; x++) {
         state += p->state[x];
         stash += p->stash[x];
-        temporary = fmax(temporary - p->stash[x], p->temporary[x]); /* what x stashed is freed first */
+        temporary =
+            fmax(temporary - p->stash[x], p->temporary[x]); /* what x stashed is freed first */
     }
     for (uint32_t n = 0; n < p->ties; n++)
         if (slow_uses(p, n, i, j) && slow_uses(p, n, 0, i))

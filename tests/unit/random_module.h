@@ -1,7 +1,7 @@
 /* Small random modules: HLO text put together from a table of forms, one per group of opcodes, so
  * that propagation, costs and solvers meet shapes nobody thought of. The same seed gives the same
- * module. Values are f32 of rank 0 to 4 named v0, v1, ..; v0 .. v(variables-1) are the variables, and
- * the root holds a next value for each of them where one of its shape was made. */
+ * module. Values are f32 of rank 0 to 4 named v0, v1, ..; v0 .. v(variables-1) are the variables,
+ * and the root holds a next value for each of them where one of its shape was made. */
 #ifndef AUTOMAP_TESTS_RANDOM_MODULE_H
 #define AUTOMAP_TESTS_RANDOM_MODULE_H
 
@@ -79,7 +79,8 @@ static inline uint32_t random_like(struct random_module *g, uint32_t a)
     return a;
 }
 
-static inline void random_list(struct str *out, const char *key, const uint32_t *list, uint32_t count)
+static inline void random_list(struct str *out, const char *key, const uint32_t *list,
+                               uint32_t count)
 {
     str_format(out, ", %s={", key);
     for (uint32_t k = 0; k < count; k++)
@@ -91,7 +92,8 @@ static inline void random_list(struct str *out, const char *key, const uint32_t 
 
 static inline bool random_unary(struct random_module *g)
 {
-    static const char *const ops[] = {"negate", "exponential", "tanh", "abs", "sqrt", "copy", "logistic"};
+    static const char *const ops[] = {"negate", "exponential", "tanh",    "abs",
+                                      "sqrt",   "copy",        "logistic"};
     uint32_t a = random_pick(g);
 
     random_begin(g, &g->values[a]);
@@ -115,7 +117,8 @@ static inline bool random_select(struct random_module *g)
     struct str shape = {0};
 
     random_shape(&shape, &g->values[a]);
-    str_format(&g->entry, "  c%u = pred%s compare(v%u, v%u), direction=GT\n", g->count, shape.text + 3, a, b);
+    str_format(&g->entry, "  c%u = pred%s compare(v%u, v%u), direction=GT\n", g->count,
+               shape.text + 3, a, b);
     str_release(&shape);
     uint32_t at = g->count;
     random_begin(g, &g->values[a]);
@@ -136,7 +139,8 @@ static inline bool random_free(struct random_module *g)
 
 static inline bool random_broadcast(struct random_module *g)
 {
-    uint32_t a = random_pick(g), list[RANDOM_RANK_MOST], at = random_below(g, g->values[a].rank + 1);
+    uint32_t a = random_pick(g), list[RANDOM_RANK_MOST],
+             at = random_below(g, g->values[a].rank + 1);
     struct random_value v = g->values[a];
 
     if (v.rank >= 3)
@@ -248,8 +252,10 @@ static inline bool random_dot(struct random_module *g)
     random_begin(g, &v);
     str_format(&g->entry, "dot(v%u, v%u)", a, b);
     if (count == 2)
-        str_format(&g->entry, ", lhs_batch_dims={%u}, rhs_batch_dims={%u}", pairs[1][0], pairs[1][1]);
-    str_format(&g->entry, ", lhs_contracting_dims={%u}, rhs_contracting_dims={%u}\n", pairs[0][0], pairs[0][1]);
+        str_format(&g->entry, ", lhs_batch_dims={%u}, rhs_batch_dims={%u}", pairs[1][0],
+                   pairs[1][1]);
+    str_format(&g->entry, ", lhs_contracting_dims={%u}, rhs_contracting_dims={%u}\n", pairs[0][0],
+               pairs[0][1]);
     return true;
 }
 
@@ -264,7 +270,8 @@ static inline bool random_reduce(struct random_module *g)
     memmove(v.dims + at, v.dims + at + 1, (v.rank - at - 1) * sizeof *v.dims);
     v.rank--;
     random_begin(g, &v);
-    str_format(&g->entry, "reduce(v%u, zero), dimensions={%u}, to_apply=%s\n", a, at, random_below(g, 2) ? "sum" : "most");
+    str_format(&g->entry, "reduce(v%u, zero), dimensions={%u}, to_apply=%s\n", a, at,
+               random_below(g, 2) ? "sum" : "most");
     return true;
 }
 
@@ -350,19 +357,24 @@ static inline bool random_index(struct random_module *g)
         uint32_t at = g->count;
         v.dims[0] = some;
         random_begin(g, &v);
-        str_format(&g->entry, "gather(v%u, i%u), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
-                   "index_vector_dim=1, slice_sizes={1,%ld}\n", a, at, (long)width);
+        str_format(
+            &g->entry,
+            "gather(v%u, i%u), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+            "index_vector_dim=1, slice_sizes={1,%ld}\n",
+            a, at, (long)width);
         return true;
     }
     for (uint32_t b = 0; b < g->count; b++) {
         if (g->values[b].rank != 2 || g->values[b].dims[1] != width || b == a)
             continue;
-        str_format(&g->entry, "  w%u = s32[%ld] parameter(%u)\n", g->count, (long)g->values[b].dims[0],
-                   g->inputs++);
+        str_format(&g->entry, "  w%u = s32[%ld] parameter(%u)\n", g->count,
+                   (long)g->values[b].dims[0], g->inputs++);
         uint32_t at = g->count;
         random_begin(g, &(struct random_value){2, {rows, width}});
-        str_format(&g->entry, "scatter(v%u, w%u, v%u), update_window_dims={1}, inserted_window_dims={0}, "
-                   "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum\n", a, at, b);
+        str_format(&g->entry,
+                   "scatter(v%u, w%u, v%u), update_window_dims={1}, inserted_window_dims={0}, "
+                   "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum\n",
+                   a, at, b);
         return true;
     }
     return false;
@@ -407,7 +419,8 @@ static inline bool random_convolution(struct random_module *g)
         struct random_value v = {3, {x->dims[0], x->dims[1] - y->dims[0] + 1, y->dims[2]}};
         int64_t window = y->dims[0];
         random_begin(g, &v);
-        str_format(&g->entry, "convolution(v%u, v%u), window={size=%ld}, dim_labels=b0f_0io->b0f\n", a, k, (long)window);
+        str_format(&g->entry, "convolution(v%u, v%u), window={size=%ld}, dim_labels=b0f_0io->b0f\n",
+                   a, k, (long)window);
         return true;
     }
     return false;
@@ -421,9 +434,12 @@ static inline bool random_call(struct random_module *g)
 
     random_shape(&x, &g->values[a]);
     random_shape(&y, &g->values[b]);
-    str_format(&g->applied, "swap%u {\n  a = %s parameter(0)\n  b = %s parameter(1)\n  c = %s negate(a)\n"
-               "  ROOT t = (%s, %s) tuple(b, c)\n}\n", n, x.text, y.text, x.text, y.text, x.text);
-    str_format(&g->entry, "  t%u = (%s, %s) call(v%u, v%u), to_apply=swap%u\n", n, y.text, x.text, a, b, n);
+    str_format(&g->applied,
+               "swap%u {\n  a = %s parameter(0)\n  b = %s parameter(1)\n  c = %s negate(a)\n"
+               "  ROOT t = (%s, %s) tuple(b, c)\n}\n",
+               n, x.text, y.text, x.text, y.text, x.text);
+    str_format(&g->entry, "  t%u = (%s, %s) call(v%u, v%u), to_apply=swap%u\n", n, y.text, x.text,
+               a, b, n);
     uint32_t first = random_below(g, 2);
     random_begin(g, &g->values[first ? b : a]);
     str_format(&g->entry, "get-tuple-element(t%u), index=%u\n", n, first ? 0 : 1);
@@ -439,16 +455,20 @@ static inline bool random_loop(struct random_module *g)
     struct str x = {0};
 
     random_shape(&x, &g->values[a]);
-    str_format(&g->applied,
-               "body%u {\n  s = (s32[], %s, %s) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
-               "  x = %s get-tuple-element(s), index=1\n  y = %s get-tuple-element(s), index=2\n"
-               "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  z = %s add(x, y)\n"
-               "  ROOT t = (s32[], %s, %s) tuple(j, z, y)\n}\n"
-               "more%u {\n  s = (s32[], %s, %s) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
-               "  three = s32[] constant(3)\n  ROOT c = pred[] compare(i, three), direction=LT\n}\n",
-               n, x.text, x.text, x.text, x.text, x.text, x.text, x.text, n, x.text, x.text);
-    str_format(&g->entry, "  k%u = (s32[], %s, %s) tuple(origin, v%u, v%u)\n  l%u = (s32[], %s, %s) while(k%u), "
-               "condition=more%u, body=body%u\n", n, x.text, x.text, a, b, n, x.text, x.text, n, n, n);
+    str_format(
+        &g->applied,
+        "body%u {\n  s = (s32[], %s, %s) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+        "  x = %s get-tuple-element(s), index=1\n  y = %s get-tuple-element(s), index=2\n"
+        "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  z = %s add(x, y)\n"
+        "  ROOT t = (s32[], %s, %s) tuple(j, z, y)\n}\n"
+        "more%u {\n  s = (s32[], %s, %s) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+        "  three = s32[] constant(3)\n  ROOT c = pred[] compare(i, three), direction=LT\n}\n",
+        n, x.text, x.text, x.text, x.text, x.text, x.text, x.text, n, x.text, x.text);
+    str_format(
+        &g->entry,
+        "  k%u = (s32[], %s, %s) tuple(origin, v%u, v%u)\n  l%u = (s32[], %s, %s) while(k%u), "
+        "condition=more%u, body=body%u\n",
+        n, x.text, x.text, a, b, n, x.text, x.text, n, n, n);
     random_begin(g, &g->values[a]);
     str_format(&g->entry, "get-tuple-element(l%u), index=1\n", n);
     str_release(&x);
@@ -456,9 +476,11 @@ static inline bool random_loop(struct random_module *g)
 }
 
 static bool (*const random_forms[])(struct random_module *) = {
-    random_unary,  random_binary,    random_binary, random_select, random_free,    random_broadcast,   random_transpose,
-    random_reshape, random_dot,      random_dot,    random_dot,    random_reduce,  random_concatenate, random_slice,
-    random_pad,    random_along,     random_index,  random_update, random_convolution, random_call,    random_loop,
+    random_unary,     random_binary,    random_binary,      random_select,      random_free,
+    random_broadcast, random_transpose, random_reshape,     random_dot,         random_dot,
+    random_dot,       random_reduce,    random_concatenate, random_slice,       random_pad,
+    random_along,     random_index,     random_update,      random_convolution, random_call,
+    random_loop,
 };
 
 static inline void random_parameters(struct random_module *g)
@@ -489,29 +511,35 @@ static inline void random_root(struct random_module *g)
         str_add(&shapes, ", ");
     }
     random_shape(&shapes, &g->values[g->count - 1]);
-    str_format(&g->entry, "  ROOT root = (%s) tuple(%s, v%u)\n}\n", shapes.text, names.text, g->count - 1);
+    str_format(&g->entry, "  ROOT root = (%s) tuple(%s, v%u)\n}\n", shapes.text, names.text,
+               g->count - 1);
     str_release(&shapes);
     str_release(&names);
 }
 
-/* The text of a module of about `length` instructions, appended. Returns how many variables it has. */
+/* The text of a module of about `length` instructions, appended. Returns how many variables it has.
+ */
 static inline uint32_t random_module_text(uint64_t seed, uint32_t length, struct str *out)
 {
     struct random_module g = {0};
 
     rl_rng_seed(&g.rng, seed, 17);
     random_parameters(&g);
-    for (uint32_t tries = 0; g.count < length && g.count + 1 < RANDOM_VALUES_MOST && tries < 40 * length; tries++)
+    for (uint32_t tries = 0;
+         g.count < length && g.count + 1 < RANDOM_VALUES_MOST && tries < 40 * length; tries++)
         (void)random_forms[random_below(&g, sizeof random_forms / sizeof *random_forms)](&g);
     random_root(&g);
     str_format(out, "HloModule random_%lu, input_output_alias={", (unsigned long)seed);
     for (uint32_t k = 0; k < g.variables; k++)
         str_format(out, "%s {%u}: (%u, {}, may-alias)", k ? "," : "", k, k);
-    str_add(out, " }\n"
-                 "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
-                 "most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] maximum(a, b)\n}\n"
-                 "less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
-                 "  ROOT c = pred[] compare(a, b), direction=LT\n}\n");
+    str_add(
+        out,
+        " }\n"
+        "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
+        "most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] maximum(a, "
+        "b)\n}\n"
+        "less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+        "  ROOT c = pred[] compare(a, b), direction=LT\n}\n");
     if (g.applied.size)
         str_add(out, g.applied.text);
     str_add(out, "ENTRY main {\n");
@@ -523,7 +551,8 @@ static inline uint32_t random_module_text(uint64_t seed, uint32_t length, struct
 
 /* The problem of one random module on `cluster`; false, with `e`, when it cannot be read. */
 static inline int random_problem(uint64_t seed, uint32_t length, const struct cluster *cluster,
-                                 const struct problem_options *o, struct problem *out, struct err *e)
+                                 const struct problem_options *o, struct problem *out,
+                                 struct err *e)
 {
     static const char *names[] = {"v0", "v1", "v2"};
     struct str text = {0};
@@ -567,8 +596,10 @@ static inline void cut_in_phases(struct problem *p, uint32_t seed)
         const struct hlo_computation *comp = &p->m->computations[c];
         hlo_id caller = comp->caller_count ? comp->callers[0] : HLO_NONE;
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
-            p->roles.phase[id] = c == p->m->entry ? (id < border ? HLO_PHASE_FORWARD : HLO_PHASE_BACKWARD)
-                                                  : (caller == HLO_NONE ? HLO_PHASE_FORWARD : p->roles.phase[caller]);
+            p->roles.phase[id] =
+                c == p->m->entry
+                    ? (id < border ? HLO_PHASE_FORWARD : HLO_PHASE_BACKWARD)
+                    : (caller == HLO_NONE ? HLO_PHASE_FORWARD : p->roles.phase[caller]);
     }
     p->roles.loss = HLO_NONE;
 }

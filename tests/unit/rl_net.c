@@ -31,7 +31,7 @@ static struct rl_batch *batch_of(struct rows *r, uint32_t count, uint32_t observ
     *r = (struct rows){.rows = NULL};
     r->rows = calloc((size_t)2 * count * observation, sizeof *r->rows);
     assert_non_null(r->rows);
-    r->batch = (struct rl_batch){count,     r->rows,       r->slot,   r->action,  r->legal,
+    r->batch = (struct rl_batch){count,         r->rows,   r->slot,     r->action, r->legal,
                                  r->next_legal, r->reward, r->discount, r->weight};
     return &r->batch;
 }
@@ -78,11 +78,7 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-    {4, {8}, 2},
-    {5, {7, 9}, 3},
-    {16, {32, 24}, 16},
-    {3, {6, 5, 4, 7}, 11},
-    {9, {64}, 64},
+    {4, {8}, 2}, {5, {7, 9}, 3}, {16, {32, 24}, 16}, {3, {6, 5, 4, 7}, 11}, {9, {64}, 64},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -406,8 +402,7 @@ static void read_floats(const cJSON *object, const char *name, float *out)
 {
     const cJSON *item;
 
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(object, name))
-        *out++ = (float)item->valuedouble;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(object, name)) *out++ = (float)item->valuedouble;
 }
 
 static void read_batch(const cJSON *json, struct rl_batch *b, uint32_t observation,
@@ -422,14 +417,14 @@ static void read_batch(const cJSON *json, struct rl_batch *b, uint32_t observati
     read_floats(json, "reward", b->reward);
     read_floats(json, "discount", b->discount);
     read_floats(json, "weight", b->weight);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "action"))
-        b->action[i++] = (uint32_t)item->valueint;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "action")) b->action[i++] =
+        (uint32_t)item->valueint;
     i = 0;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "legal"))
-        b->legal[i++] = (uint64_t)item->valueint | every;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "legal")) b->legal[i++] =
+        (uint64_t)item->valueint | every;
     i = 0;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "next_legal"))
-        b->next_legal[i++] = (uint64_t)item->valueint | every;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, "next_legal")) b->next_legal[i++] =
+        (uint64_t)item->valueint | every;
     for (i = 0; i < b->count && !flag(switches, "weights", false); i++)
         b->weight[i] = 1;
 }
@@ -471,11 +466,12 @@ static void check_case(const cJSON *root, const cJSON *c)
     int k = 0;
 
     rl_rng_seed(&rng, 1, 0);
-    assert_int_equal(
-        rl_learner_init(&l, observation, (uint32_t)number(root, "actions"), &s, &rng), 0);
+    assert_int_equal(rl_learner_init(&l, observation, (uint32_t)number(root, "actions"), &s, &rng),
+                     0);
     at_parameter(&l.net, l.online, cJSON_GetObjectItem(root, "start"), true);
     at_parameter(&l.net, l.target, cJSON_GetObjectItem(root, "start"), true);
-    cJSON_ArrayForEach(json, cJSON_GetObjectItem(root, "batches")) {
+    cJSON_ArrayForEach(json, cJSON_GetObjectItem(root, "batches"))
+    {
         read_batch(json, b, observation, switches);
         assert_int_equal(rl_learner_update(&l, &s, b, &u), 0);
         const cJSON *loss = cJSON_GetArrayItem(cJSON_GetObjectItem(c, "loss"), k);
@@ -501,7 +497,8 @@ static void test_against_pytorch(void **state)
     cJSON *root = load_json(AUTOMAP_SOURCE_DIR "/tests/ref/rl/torch_update.json");
     const cJSON *c;
     int cases = 0;
-    cJSON_ArrayForEach(c, cJSON_GetObjectItem(root, "cases")) {
+    cJSON_ArrayForEach(c, cJSON_GetObjectItem(root, "cases"))
+    {
         check_case(root, c);
         cases++;
     }

@@ -25,18 +25,12 @@ struct claim {
 };
 
 static const struct claim claims[] = {
-    {"constant", {0, 0}, 7, {1, 1, 1}},
-    {"observed", {1, 0}, 7, {1, 1, 1}},
-    {"observed", {-1, 0}, 7, {-1, -1, -1}},
-    {"two-step", {0, 0}, 7, {0.6, 0.6, 0.6}},
-    {"two-step", {0, 1}, 7, {1, 1, 1}},
-    {"action", {0, 0}, 7, {-1, 1, -1}},
-    {"both", {1, 0}, 7, {-1, 1, -1}},
-    {"both", {-1, 0}, 7, {1, -1, 1}},
-    {"masked", {0, 0}, 7, {0.6, 0.6, 10.6}},
-    {"masked", {0, 1}, 3, {1, 1, NAN}},
-    {"pinned", {0, 0}, 7, {0.3, 0.3, 0.3}},
-    {"pinned", {0, 1}, 1, {0.5, NAN, NAN}},
+    {"constant", {0, 0}, 7, {1, 1, 1}},        {"observed", {1, 0}, 7, {1, 1, 1}},
+    {"observed", {-1, 0}, 7, {-1, -1, -1}},    {"two-step", {0, 0}, 7, {0.6, 0.6, 0.6}},
+    {"two-step", {0, 1}, 7, {1, 1, 1}},        {"action", {0, 0}, 7, {-1, 1, -1}},
+    {"both", {1, 0}, 7, {-1, 1, -1}},          {"both", {-1, 0}, 7, {1, -1, 1}},
+    {"masked", {0, 0}, 7, {0.6, 0.6, 10.6}},   {"masked", {0, 1}, 3, {1, 1, NAN}},
+    {"pinned", {0, 0}, 7, {0.3, 0.3, 0.3}},    {"pinned", {0, 1}, 1, {0.5, NAN, NAN}},
     {"truncated", {0, 0}, 7, {2.5, 2.5, 2.5}},
 };
 
@@ -97,11 +91,11 @@ static void check(uint32_t probe)
     }
 }
 
-#define PROBE(number, name)                                                                        \
-    static void test_##name(void **state)                                                          \
-    {                                                                                              \
-        (void)state;                                                                               \
-        check(number);                                                                             \
+#define PROBE(number, name)               \
+    static void test_##name(void **state) \
+    {                                     \
+        (void)state;                      \
+        check(number);                    \
     }
 PROBE(0, constant)
 PROBE(1, observed)
@@ -136,10 +130,10 @@ static void test_mistakes_show(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constant), cmocka_unit_test(test_observed),
-        cmocka_unit_test(test_two_step), cmocka_unit_test(test_action),
-        cmocka_unit_test(test_both),     cmocka_unit_test(test_masked),
-        cmocka_unit_test(test_pinned),   cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_constant),      cmocka_unit_test(test_observed),
+        cmocka_unit_test(test_two_step),      cmocka_unit_test(test_action),
+        cmocka_unit_test(test_both),          cmocka_unit_test(test_masked),
+        cmocka_unit_test(test_pinned),        cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_mistakes_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,8 @@ static void test_around(void **state)
             assert_true(a.node_count >= 1 && a.node_count <= AROUND_NODES && a.nodes[0].id == id);
             assert_int_equal(a.nodes[0].level, 0);
             for (int i = 0; i < a.edge_count; i++) {
-                const struct around_node *from = &a.nodes[a.edges[i].from], *to = &a.nodes[a.edges[i].to];
+                const struct around_node *from = &a.nodes[a.edges[i].from],
+                                         *to = &a.nodes[a.edges[i].to];
                 assert_true(from->level < to->level);
                 if (!from->more && !to->more)
                     assert_true(is_operand(from->far, to->id) || is_operand(from->id, to->far) ||
@@ -101,7 +102,8 @@ static void put_nodes(struct layered *l, const struct around *a)
 {
     memset(l, 0, sizeof *l);
     for (int n = 0; n < a->node_count; n++)
-        l->nodes[l->node_count++] = (struct layered_node){.level = a->nodes[n].level, .width = 3 + n % 5, .height = n ? 1 : 4};
+        l->nodes[l->node_count++] = (struct layered_node){
+            .level = a->nodes[n].level, .width = 3 + n % 5, .height = n ? 1 : 4};
     for (int i = 0; i < a->edge_count; i++)
         l->edges[l->edge_count++] = (struct layered_edge){a->edges[i].from, a->edges[i].to};
 }
@@ -134,11 +136,13 @@ static void test_layered(void **state)
         for (int n = 0; n < l.node_count; n++) {
             for (int k = 0; k < n; k++) {
                 const struct layered_node *x = &l.nodes[n], *y = &l.nodes[k];
-                assert_true(x->level != y->level || x->x + x->width <= y->x || y->x + y->width <= x->x);
+                assert_true(x->level != y->level || x->x + x->width <= y->x ||
+                            y->x + y->width <= x->x);
             }
         }
         for (int i = 0; i < l.edge_count; i++) {
-            const struct layered_node *from = &l.nodes[l.edges[i].from], *to = &l.nodes[l.edges[i].to];
+            const struct layered_node *from = &l.nodes[l.edges[i].from],
+                                      *to = &l.nodes[l.edges[i].to];
             assert_int_equal(from->level + 1, to->level);
             if (from->y < 0 || to->y < 0)
                 continue;

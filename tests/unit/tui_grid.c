@@ -100,7 +100,8 @@ static void test_cuts(void **state)
     (void)state;
     check_cut(text_cut_clauses, "6,722 instructions, 1,045.1 of 2,000.0 ms; decided otherwise", 50,
               "6,722 instructions, 1,045.1 of 2,000.0 ms");
-    check_cut(text_cut_clauses, "6,722 instructions, 1,045.1 of 2,000.0 ms; decided otherwise", 20, "6,722 instructions");
+    check_cut(text_cut_clauses, "6,722 instructions, 1,045.1 of 2,000.0 ms; decided otherwise", 20,
+              "6,722 instructions");
     check_cut(text_cut_clauses, "dot.4  used by 1, 2  a/b/c/dot", 20, "dot.4  us..a/b/c/dot");
     check_cut(text_cut_words, "exact: optimum 1,659.6 ms, 1 case", 25, "exact: optimum 1,659.6 ms");
     check_cut(text_cut_words, "exact: optimum 1,659.6 ms, 1 case", 23, "exact: optimum 1,659.6");

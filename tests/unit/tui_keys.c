@@ -137,7 +137,8 @@ static void test_wrong_maps(void **state)
     check_wrong("keys: q\n", "c.yaml:1:7: keys is a map: {pause: Space, graph.fold: [h, Left]}");
 }
 
-/* What may follow a key that begins sequences: every such action once, in order; nothing behind a whole key. */
+/* What may follow a key that begins sequences: every such action once, in order; nothing behind a
+ * whole key. */
 static void test_follows(void **state)
 {
     (void)state;
@@ -159,10 +160,8 @@ static void test_follows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_round_trip),
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_follows),
-        cmocka_unit_test(test_remap),
+        cmocka_unit_test(test_names_round_trip), cmocka_unit_test(test_find),
+        cmocka_unit_test(test_follows),          cmocka_unit_test(test_remap),
         cmocka_unit_test(test_wrong_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 /* The small parts under the explorer: the painter's bytes, the line editor, lists, recent files,
  * fuzzy matching, and the index of examples. */
 #include "tui/edit.h"
-#include "tui/match.h"
 #include "tui/examples.h"
 #include "tui/file.h"
 #include "tui/keys.h"
 #include "tui/list.h"
+#include "tui/match.h"
 #include "tui/paint.h"
 #include "tui/problem_args.h"
 #include "tui/recent.h"
@@ -263,7 +263,8 @@ static void test_sessions(void **state)
     }
     assert_non_null(strstr(path, "/sessions/a_b__2J.v100.20261121-120000"));
     assert_true(session_find(path, dir, "last"));
-    assert_true(session_glance(path, &steps, &best_ms)); /* the line that has no end does not count */
+    assert_true(
+        session_glance(path, &steps, &best_ms)); /* the line that has no end does not count */
     assert_int_equal(steps, 77);
     assert_true(best_ms > 99.9 && best_ms < 100.1);
     assert_false(session_find(path, dir, "nosuch"));
@@ -279,10 +280,24 @@ static void test_sessions(void **state)
 static void test_problem_words(void **state)
 {
     (void)state;
-    const char *const all[] = {"m.hlo",  "c.yaml", "--devices=7",    "--mesh",         "7x1",
-                     "--vars", "v",      "--profile=p",    "--rules=paper",  "--divisibility",
-                     "exact",  "--zero", "2",              "--micro-batches", "4",
-                     "--no-reductions=add,maximum", "--overlap", "0.3"};
+    const char *const all[] = {"m.hlo",
+                               "c.yaml",
+                               "--devices=7",
+                               "--mesh",
+                               "7x1",
+                               "--vars",
+                               "v",
+                               "--profile=p",
+                               "--rules=paper",
+                               "--divisibility",
+                               "exact",
+                               "--zero",
+                               "2",
+                               "--micro-batches",
+                               "4",
+                               "--no-reductions=add,maximum",
+                               "--overlap",
+                               "0.3"};
     struct problem_args a = {0}, b = {0};
     struct word_list words = {0}, given = {0};
 
@@ -352,10 +367,12 @@ static void test_match(void **state)
     static const struct {
         const char *pattern, *text;
         bool fits;
-    } cases[] = {{"kernel", "q/Kernel", true},    {"Kernel", "q/kernel", false}, {"^dot", "dot.3", true},
-                 {"^dot", "a.dot", false},        {"dot|add", "add.4", true},    {"!dot", "add.4", true},
-                 {"!dot", "dot.4", false},        {"~dcf", "decoder ffn", true}, {"~xyz", "decoder ffn", false},
-                 {"[768", "f32[768 768]", true},  {"[768", "f32[12]", false},    {"!~dcf", "decoder ffn", false}};
+    } cases[] = {{"kernel", "q/Kernel", true},   {"Kernel", "q/kernel", false},
+                 {"^dot", "dot.3", true},        {"^dot", "a.dot", false},
+                 {"dot|add", "add.4", true},     {"!dot", "add.4", true},
+                 {"!dot", "dot.4", false},       {"~dcf", "decoder ffn", true},
+                 {"~xyz", "decoder ffn", false}, {"[768", "f32[768 768]", true},
+                 {"[768", "f32[12]", false},     {"!~dcf", "decoder ffn", false}};
 
     (void)state;
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
@@ -395,18 +412,12 @@ static void test_stems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stems),
-        cmocka_unit_test(test_paint_writes_only_what_changed),
-        cmocka_unit_test(test_paint_depths),
-        cmocka_unit_test(test_edit),
-        cmocka_unit_test(test_history),
-        cmocka_unit_test(test_fuzzy),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_recent),
-        cmocka_unit_test(test_sessions),
-        cmocka_unit_test(test_problem_words),
-        cmocka_unit_test(test_match),
-        cmocka_unit_test(test_index_of_examples),
+        cmocka_unit_test(test_stems),        cmocka_unit_test(test_paint_writes_only_what_changed),
+        cmocka_unit_test(test_paint_depths), cmocka_unit_test(test_edit),
+        cmocka_unit_test(test_history),      cmocka_unit_test(test_fuzzy),
+        cmocka_unit_test(test_list),         cmocka_unit_test(test_recent),
+        cmocka_unit_test(test_sessions),     cmocka_unit_test(test_problem_words),
+        cmocka_unit_test(test_match),        cmocka_unit_test(test_index_of_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,10 +40,23 @@ static char start_dir[PATH_MAX], work_dir[] = "/tmp/automap-random-XXXXXX";
 /* ---- a model with names that mean harm ---- */
 
 static const char *const harm[] = {
-    "long", "\033[2J\033]0;title\007", "\033P$q\033\\", "%s%n%n%999999d", "a\tb\rc\bd", "\xe2\x80\xae" "desrever",
-    "zero\xe2\x80\x8bwidth\xe2\x81\xa6", "\xff\xfe\xc0\xaf", "e\xcc\x81\xcc\x81\xcc\x81\xcc\x81",
-    "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9", "\xe6\xbc\xa2\xe5\xad\x97/\xe4\xb8\xad",
-    "\x9b" "31m", "\xc2\x9b" "31m", "../../etc/passwd",
+    "long",
+    "\033[2J\033]0;title\007",
+    "\033P$q\033\\",
+    "%s%n%n%999999d",
+    "a\tb\rc\bd",
+    "\xe2\x80\xae"
+    "desrever",
+    "zero\xe2\x80\x8bwidth\xe2\x81\xa6",
+    "\xff\xfe\xc0\xaf",
+    "e\xcc\x81\xcc\x81\xcc\x81\xcc\x81",
+    "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9",
+    "\xe6\xbc\xa2\xe5\xad\x97/\xe4\xb8\xad",
+    "\x9b"
+    "31m",
+    "\xc2\x9b"
+    "31m",
+    "../../etc/passwd",
 };
 
 static void add_name(struct str *s, const char *name)
@@ -63,7 +76,8 @@ static void write_hostile(const char *path)
 
     str_add(&s, "HloModule hostile\n\nENTRY main {\n  v0 = f32[16,16] parameter(0)\n");
     for (size_t n = 0; n < count; n++) {
-        str_format(&s, "  w%zu = f32[16,16] parameter(%zu), metadata={op_name=\"params['", n, n + 1);
+        str_format(&s, "  w%zu = f32[16,16] parameter(%zu), metadata={op_name=\"params['", n,
+                   n + 1);
         add_name(&s, harm[n]);
         for (int k = 0; n == 0 && k < 10000; k++)
             str_add_char(&s, 'x');
@@ -86,9 +100,9 @@ static void write_hostile(const char *path)
 
 static bool is_harmless(uint32_t c)
 {
-    return c == '\n' || (c >= 0x20 && c != 0x7f && !(c >= 0x80 && c < 0xa0) &&
-                         !(c >= 0x200b && c <= 0x200f) && !(c >= 0x202a && c <= 0x202e) &&
-                         !(c >= 0x2066 && c <= 0x2069));
+    return c == '\n' ||
+           (c >= 0x20 && c != 0x7f && !(c >= 0x80 && c < 0xa0) && !(c >= 0x200b && c <= 0x200f) &&
+            !(c >= 0x202a && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069));
 }
 
 static void check_frame(struct player *p, const struct grid *g)
@@ -156,9 +170,20 @@ static uint32_t any_key(struct player *p)
 /* A line of the completion list, with something behind it where it takes more. */
 static void any_line(struct player *p)
 {
-    static const char *const more[] = {"",  "1", "0",        "@1=1",         "hostile.hlo",
-                                       "x", "*", "cost", "a.svg",         "999999999999999999999",
-                                       "%s", "/", "reward paper", "network.bandwidth=1 Gbit/s"};
+    static const char *const more[] = {"",
+                                       "1",
+                                       "0",
+                                       "@1=1",
+                                       "hostile.hlo",
+                                       "x",
+                                       "*",
+                                       "cost",
+                                       "a.svg",
+                                       "999999999999999999999",
+                                       "%s",
+                                       "/",
+                                       "reward paper",
+                                       "network.bandwidth=1 Gbit/s"};
     struct colon_line line;
     int i = (int)below(p, 80);
 
@@ -222,7 +247,8 @@ static void play(struct player *p, double seconds)
         if (g)
             check_frame(p, g);
         clock_gettime(CLOCK_MONOTONIC, &now);
-    } while ((double)(now.tv_sec - begun.tv_sec) + (double)(now.tv_nsec - begun.tv_nsec) / 1e9 < seconds);
+    } while ((double)(now.tv_sec - begun.tv_sec) + (double)(now.tv_nsec - begun.tv_nsec) / 1e9 <
+             seconds);
 }
 
 static void test_random(void **state)

@@ -70,7 +70,8 @@ static void test_contrast(void **state)
         struct theme t = load(theme_builtin(i));
         double least = strcmp(t.name, "high-contrast") ? 4.5 : 7;
         if (!strcmp(t.name, "16-colour"))
-            least = 2.9; /* the terminal decides; as xterm shows them they must at least be legible */
+            least =
+                2.9; /* the terminal decides; as xterm shows them they must at least be legible */
         for (unsigned role = 0; role < ROLE_COUNT; role++) {
             double plain = contrast_of(&t, role);
             double selected = contrast_of(&t, role | BACK(ROLE_SELECT));

@@ -1,5 +1,6 @@
-/* What the screens of a search are made of, against the engine's own sums. Keys and sizes by lot are
- * in tui_random.c. */
+/* What the screens of a search are made of, against the engine's own sums. Keys and sizes by lot
+ * are in tui_random.c. */
+#include "example.h"
 #include "tui/app.h"
 #include "tui/class_look.h"
 #include "tui/cost_split.h"
@@ -9,7 +10,6 @@
 #include "tui/race_run.h"
 #include "tui/relaxed_job.h"
 #include "tui/tree_rows.h"
-#include "example.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,14 +124,16 @@ static void test_cost_adds_up(void **state)
             network += groups[n].network_ms;
             struct cost_filter f = {key, groups[n].value};
             double inside = 0;
-            assert_int_equal(cost_split_group(&s, &f, 1, COST_BY_OPCODE, &parts, &part_count, &e), 0);
+            assert_int_equal(cost_split_group(&s, &f, 1, COST_BY_OPCODE, &parts, &part_count, &e),
+                             0);
             for (size_t k = 0; k < part_count; k++)
                 inside += parts[k].compute_ms + parts[k].network_ms;
             assert_true(fabs(inside - groups[n].compute_ms - groups[n].network_ms) < 1e-6);
             free(parts);
         }
         free(groups);
-        assert_true(fabs(compute - step->compute_ms) < 1e-6 && fabs(network - step->communication_ms) < 1e-6);
+        assert_true(fabs(compute - step->compute_ms) < 1e-6 &&
+                    fabs(network - step->communication_ms) < 1e-6);
     }
     struct cost_traffic t = cost_split_traffic(&s, CLASS_NONE);
     assert_true(fabs(t.inside_ms + t.across_ms - step->communication_ms) < 1e-6);
@@ -139,8 +141,8 @@ static void test_cost_adds_up(void **state)
     cost_split_release(&s);
 }
 
-/* What is listed as live is what the model counts, at every position; a group's values are its bytes; a
- * flip is what the model says of that assignment. */
+/* What is listed as live is what the model counts, at every position; a group's values are its
+ * bytes; a flip is what the model says of that assignment. */
 static void test_memory_adds_up(void **state)
 {
     (void)state;
@@ -176,15 +178,16 @@ static void test_memory_adds_up(void **state)
     memory_flips(watch, &c, 0, watch->move_count, flips);
     for (int n = 0; n < watch->move_count; n++) {
         const struct game_move *g = &watch->moves->items[n];
-        assert_int_equal(flips[n].split, !(watch->best->on[watch->moves->pool[g->classes]] >> g->axis & 1));
+        assert_int_equal(flips[n].split,
+                         !(watch->best->on[watch->moves->pool[g->classes]] >> g->axis & 1));
         assert_true(flips[n].step_ms > 0 && flips[n].peak > watch->memory.arguments / 4);
     }
     free(flips);
     memory_curve_release(&c);
 }
 
-/* Members are all dims of variables and inputs of the class, its all-reduces those of a plan that splits
- * it alone; every forbidden class is listed once. */
+/* Members are all dims of variables and inputs of the class, its all-reduces those of a plan that
+ * splits it alone; every forbidden class is listed once. */
 static void test_classes_inside(void **state)
 {
     (void)state;
@@ -213,7 +216,8 @@ static void test_classes_inside(void **state)
         on[k] = 1;
         double sum = 0, ms = terms_cost(&problem.terms, on).communication_ms;
         for (hlo_id id = 0; id < problem.m->count; id++)
-            sum += terms_instruction(&problem.terms, id, on).reduced_count * problem.costs.times[id];
+            sum +=
+                terms_instruction(&problem.terms, id, on).reduced_count * problem.costs.times[id];
         on[k] = 0;
         assert_true(fabs(sum - reduces[k].count) < 1e-6 && fabs(ms - reduces[k].ms) < 1e-6);
     }
@@ -252,7 +256,8 @@ static void test_race(void **state)
         const struct race_line *a = &looks[0].lines[n], *b = &looks[1].lines[n];
         assert_int_equal(a->step_count, b->step_count);
         for (uint32_t k = 0; k < a->step_count; k++) {
-            assert_true(a->steps[k].score == b->steps[k].score && a->steps[k].evaluation == b->steps[k].evaluation);
+            assert_true(a->steps[k].score == b->steps[k].score &&
+                        a->steps[k].evaluation == b->steps[k].evaluation);
             assert_true(k == 0 || a->steps[k].score > a->steps[k - 1].score);
         }
     }
@@ -277,7 +282,8 @@ static void test_pipeline_job(void **state)
             if (!looks[threaded].done)
                 usleep(1000);
         }
-        assert_true(looks[threaded].done && looks[threaded].version > 0 && looks[threaded].has_exact);
+        assert_true(looks[threaded].done && looks[threaded].version > 0 &&
+                    looks[threaded].has_exact);
     }
     assert_true(pipe_plan_equal(&looks[0].plan.plan, &looks[1].plan.plan));
     assert_true(looks[0].plan.makespan_ms[PIPE_EAGER] == looks[1].plan.makespan_ms[PIPE_EAGER]);
@@ -297,7 +303,8 @@ static void test_pipeline_job(void **state)
     pipeline_job_free(jobs[0]);
 }
 
-/* The relaxed plan made in a thread is the one made without, no worse than any strict plan, over its bound. */
+/* The relaxed plan made in a thread is the one made without, no worse than any strict plan, over
+ * its bound. */
 static void test_relaxed_job(void **state)
 {
     (void)state;
@@ -316,8 +323,10 @@ static void test_relaxed_job(void **state)
         assert_non_null(looks[threaded].plan);
     }
     const struct relaxed_plan *a = looks[0].plan, *b = looks[1].plan;
-    assert_true(a->cost.step_ms == b->cost.step_ms && a->reshard_count == b->reshard_count && a->bound_ms == b->bound_ms);
-    assert_true(a->bound_ms <= a->cost.step_ms * (1 + 1e-9) && a->cost.step_ms <= watch->exact->cost.step_ms * (1 + 1e-9));
+    assert_true(a->cost.step_ms == b->cost.step_ms && a->reshard_count == b->reshard_count &&
+                a->bound_ms == b->bound_ms);
+    assert_true(a->bound_ms <= a->cost.step_ms * (1 + 1e-9) &&
+                a->cost.step_ms <= watch->exact->cost.step_ms * (1 + 1e-9));
     for (int k = 0; k < RESHARD_KIND_COUNT; k++)
         sum += looks[0].sums[k].ms;
     assert_true(fabs(sum - a->cost.communication_ms) < 1e-6);
@@ -327,8 +336,8 @@ static void test_relaxed_job(void **state)
     relaxed_job_free(jobs[0]);
 }
 
-/* A wave holds all dims of its classes and no others; each step follows from the one before; played, it
- * lights up in order and ends. */
+/* A wave holds all dims of its classes and no others; each step follows from the one before;
+ * played, it lights up in order and ends. */
 static void test_wave(void **state)
 {
     (void)state;
@@ -357,7 +366,8 @@ static void test_wave(void **state)
             wave_tick(&watch->wave, now);
             assert_true(v->shown >= lit && v->shown <= v->steps);
             for (dim_id d = 0; d < c->dim_count; d += 97)
-                assert_int_equal(wave_light(v, d) != WAVE_DARK, v->step[d] && v->step[d] <= v->shown);
+                assert_int_equal(wave_light(v, d) != WAVE_DARK,
+                                 v->step[d] && v->step[d] <= v->shown);
             lit = v->shown;
             assert_true(now < 1000 + 10 * 1024);
         }
@@ -388,8 +398,9 @@ static void test_layers_fold(void **state)
     tree_free(t);
 }
 
-/* At first the rows fill a panel and no more, at every height from the one that all phases need; the next
- * height opens no fewer; what a person opened is there again after it was recalled into another tree. */
+/* At first the rows fill a panel and no more, at every height from the one that all phases need;
+ * the next height opens no fewer; what a person opened is there again after it was recalled into
+ * another tree. */
 static void test_rows_fit(void **state)
 {
     (void)state;
@@ -406,8 +417,8 @@ static void test_rows_fit(void **state)
         assert_true(r.count <= (size_t)height);
         assert_true(r.count > (size_t)height * 2 / 3); /* t5-base6 has as much to show */
         for (size_t i = 0; i < r.count; i++) {
-            assert_false(r.row[i].instruction == HLO_NONE && !r.row[i].more && t->nodes[r.row[i].node].series &&
-                         r.open[r.row[i].node]);
+            assert_false(r.row[i].instruction == HLO_NONE && !r.row[i].more &&
+                         t->nodes[r.row[i].node].series && r.open[r.row[i].node]);
         }
         before = r.count;
     }
@@ -444,7 +455,8 @@ static void test_price_of_a_pin(void **state)
     tell(line);
     assert_true(watch->move[move].pinned);
     assert_true(fabs(whole.cost.step_ms - watch->exact->cost.step_ms) < 1e-9);
-    struct price back = price_at_best(watch, move, 1); /* the pin in question is not in its own way */
+    struct price back =
+        price_at_best(watch, move, 1); /* the pin in question is not in its own way */
     assert_true(back.known && fabs(back.cost.step_ms - now.cost.step_ms) < 1e-9);
     tell("undo");
     assert_false(watch->move[move].pinned);
@@ -478,8 +490,10 @@ static void test_short_names(void **state)
     (void)state;
     char out[NAME_ROOM];
 
-    assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 20), "decoder cross 1–5");
-    assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 14), "dec cross 1–5");
+    assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 20),
+                        "decoder cross 1–5");
+    assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 14),
+                        "dec cross 1–5");
     assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 9), "dec cross");
     assert_string_equal(watch_short_name(out, sizeof out, "vocab 32128", 6), "vocab");
     assert_string_equal(watch_short_name(out, sizeof out, "conv2_1", 6), "c2_1");
@@ -512,7 +526,9 @@ static void test_click_on_a_hint(void **state)
     int at = -1;
     for (int x = 0; x + 6 < 120; x++) { /* "e export" */
         const struct cell *c = g->cells + (size_t)38 * 120 + x;
-        at = c[0].ch == 'e' && c[1].ch == ' ' && c[2].ch == 'e' && c[3].ch == 'x' && c[4].ch == 'p' ? x : at;
+        at = c[0].ch == 'e' && c[1].ch == ' ' && c[2].ch == 'e' && c[3].ch == 'x' && c[4].ch == 'p'
+                 ? x
+                 : at;
     }
     assert_true(at >= 0);
     app_click(app, at + 3, 38, false);
