@@ -1,7 +1,7 @@
 /* Bytes from a file, standard input or memory; gzip undone; form found by content; reader called.
  */
-#include "hlo/read.h"
-#include "hlo/text.h"
+#include "hlo/module/read.h"
+#include "hlo/support/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

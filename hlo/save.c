@@ -1,6 +1,6 @@
 /* hlo_save: the writers behind file names, and gzip. */
-#include "hlo/file.h"
-#include "hlo/hlo.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/file.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -3,14 +3,14 @@
  * Everything that decides what comes next is kept: settings, weights, target, Adam's moments,
  * replay, priorities, visit counts, random streams, counters. A learner that is loaded goes on bit
  * for bit as the saved one would have, on a machine with the same floating-point library.
- * Format: sealed bytes of rl/walk.h. They are not trusted: sizes, ranges and checksum are checked
- * before anything is used. */
+ * Format: sealed bytes of rl/serialize.h. They are not trusted: sizes, ranges and checksum are
+ * checked before anything is used. */
 #ifndef AUTOMAP_RL_SAVE_H
 #define AUTOMAP_RL_SAVE_H
 
 #include "rl/agent.h"
 #include "rl/run.h"
-#include "rl/walk.h"
+#include "rl/serialize.h"
 
 int rl_agent_save(const struct rl_agent *a, struct rl_bytes *out) RL_MUST_CHECK;
 

@@ -1,16 +1,16 @@
 #include "tui/command.h"
 
-#include "tui/cmd_bench.h"
-#include "tui/cmd_cluster.h"
-#include "tui/cmd_convert.h"
-#include "tui/cmd_explain.h"
-#include "tui/cmd_export.h"
-#include "tui/cmd_inspect.h"
-#include "tui/cmd_manual.h"
-#include "tui/cmd_plan.h"
-#include "tui/cmd_search.h"
-#include "tui/cmd_teach.h"
-#include "tui/explore.h"
+#include "tui/app/explore.h"
+#include "tui/commands/cmd_bench.h"
+#include "tui/commands/cmd_cluster.h"
+#include "tui/commands/cmd_convert.h"
+#include "tui/commands/cmd_explain.h"
+#include "tui/commands/cmd_export.h"
+#include "tui/commands/cmd_inspect.h"
+#include "tui/commands/cmd_manual.h"
+#include "tui/commands/cmd_plan.h"
+#include "tui/commands/cmd_search.h"
+#include "tui/commands/cmd_teach.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* automap: finds out how to distribute the training of a neural network over a cluster. */
-#include "hlo/text.h"
+#include "hlo/support/text.h"
+#include "tui/app/explore.h"
 #include "tui/command.h"
-#include "tui/examples.h"
-#include "tui/explore.h"
-#include "tui/file.h"
+#include "tui/files/examples.h"
+#include "tui/files/file.h"
 
 #include <limits.h>
 #include <signal.h>

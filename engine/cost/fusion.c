@@ -1,6 +1,6 @@
 #include "engine/cost/fusion.h"
 
-#include "hlo/factors.h"
+#include "hlo/module/flows.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #ifndef AUTOMAP_ENGINE_COST_FUSION_H
 #define AUTOMAP_ENGINE_COST_FUSION_H
 
-#include "hlo/hlo.h"
+#include "hlo/module/hlo.h"
 
 struct fusion {
     hlo_value *buffer;  /* [values] the value whose buffer this one is; itself unless an alias */

@@ -29,7 +29,7 @@
 #ifndef AUTOMAP_ENGINE_COST_MEMORY_H
 #define AUTOMAP_ENGINE_COST_MEMORY_H
 
-#include "engine/cost/schedule.h"
+#include "engine/cost/instruction_order.h"
 #include "engine/cost/training.h"
 
 enum memory_kind {

@@ -1,4 +1,5 @@
 #include "engine/cost/training.h"
+#include "hlo/module/flows.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@
 #define AUTOMAP_ENGINE_COST_TRAINING_H
 
 #include "engine/decide/labels.h"
-#include "hlo/roles.h"
+#include "hlo/meaning/roles.h"
 
 enum { ZERO_LEVEL_MOST = 3, ZERO_CLASSES_MOST = 6, MICRO_BATCHES_MOST = 1 << 16 };
 

@@ -1,4 +1,5 @@
 #include "engine/decide/classes.h"
+#include "hlo/module/flows.h"
 
 #include <string.h>
 

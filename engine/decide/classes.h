@@ -1,20 +1,20 @@
 /* engine/decide/classes.h - dims that can only be split together, and which of those groups clash.
  *
- * Two dims of values are tied when a factor binds both (hlo/factors.h), when data flows unchanged
- * between them (hlo_flow), or when one is the next step's value of the other (a variable and its
- * update). A class is all dims tied together, found by union-find in one pass. A class is forbidden
- * when it can never be split, with the one reason; two classes conflict when they meet at one
- * instruction or value, with that place. Strict plans on one mesh axis are exactly the independent
- * sets of the classes that are not forbidden.
+ * Two dims of values are tied when a factor binds both (hlo/meaning/factors.h), when data flows
+ * unchanged between them (hlo_flow), or when one is the next step's value of the other (a variable
+ * and its update). A class is all dims tied together, found by union-find in one pass. A class is
+ * forbidden when it can never be split, with the one reason; two classes conflict when they meet at
+ * one instruction or value, with that place. Strict plans on one mesh axis are exactly the
+ * independent sets of the classes that are not forbidden.
  *
  * Built once per module and options, then immutable: any thread may read. `m` is an inlined module
  * (hlo_inline) and must outlive the classes. O(instructions x factors) time and memory. */
 #ifndef AUTOMAP_ENGINE_DECIDE_CLASSES_H
 #define AUTOMAP_ENGINE_DECIDE_CLASSES_H
 
-#include "hlo/factors.h"
-#include "hlo/hlo.h"
-#include "hlo/roles.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
 
 typedef uint32_t class_id;
 typedef uint32_t dim_id; /* a dim of a value: classes->dim_base[value] + dim */

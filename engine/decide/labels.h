@@ -11,7 +11,7 @@
 #ifndef AUTOMAP_ENGINE_DECIDE_LABELS_H
 #define AUTOMAP_ENGINE_DECIDE_LABELS_H
 
-#include "engine/cost/mesh.h"
+#include "engine/cluster/mesh.h"
 #include "engine/decide/classes.h"
 
 typedef uint8_t label; /* set of axes; MESH_AXES_MOST <= 8 */

@@ -1,6 +1,6 @@
 #include "engine/decide/names.h"
 
-#include "hlo/scope.h"
+#include "hlo/meaning/scope.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "engine/live/checkpoint.h"
 
-#include "engine/live/core_internal.h"
+#include "engine/live/search_state_internal.h"
 
 #include <errno.h>
 #include <math.h>

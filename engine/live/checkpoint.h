@@ -1,14 +1,14 @@
 /* engine/live/checkpoint.h - all of a core in a file beside its journal, so that a long search goes
  * on at once instead of being done again.
  *
- * The file is the journal's with ".checkpoint" behind it: sealed bytes (rl/walk.h) that hold the
- * checksum of the last journal line they include. What the journal holds behind that line is done
- * again on top of it. It is a shortcut only: one that is damaged, of another build, another problem
- * or another journal is left aside, and the journal is replayed from its start. */
+ * The file is the journal's with ".checkpoint" behind it: sealed bytes (rl/serialize.h) that hold
+ * the checksum of the last journal line they include. What the journal holds behind that line is
+ * done again on top of it. It is a shortcut only: one that is damaged, of another build, another
+ * problem or another journal is left aside, and the journal is replayed from its start. */
 #ifndef AUTOMAP_ENGINE_LIVE_CHECKPOINT_H
 #define AUTOMAP_ENGINE_LIVE_CHECKPOINT_H
 
-#include "engine/live/core.h"
+#include "engine/live/search_state.h"
 
 /* To bytes; `place` is a number to find again the point it was made at. ERR_INPUT: this algorithm
  * cannot be saved; ERR_MEMORY. */

@@ -1,6 +1,6 @@
 #include "engine/live/command.h"
 
-#include "engine/quantity.h"
+#include "engine/text/quantity.h"
 
 #include <math.h>
 #include <stdio.h>

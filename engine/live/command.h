@@ -7,13 +7,13 @@
  * | forbid NAME:DIM | backtrack NAME:DIM | force 0|1 | undo | redo | set OPTION VALUE
  * | cluster PATH=VALUE | mesh AxB | micro-batches K | zero 0..3 | role NAME=ROLE | batch NAME:DIM
  * | quit
- * NAME:DIM is as in plan_set; it means the move that decides that dim. PATH is as in cluster_set,
- * ROLE one of hlo_role_names; "mesh one" is one axis over all devices. */
+ * NAME:DIM is as in setting_apply; it means the move that decides that dim. PATH is as in
+ * cluster_set, ROLE one of hlo_role_names; "mesh one" is one axis over all devices. */
 #ifndef AUTOMAP_ENGINE_LIVE_COMMAND_H
 #define AUTOMAP_ENGINE_LIVE_COMMAND_H
 
-#include "hlo/err.h"
-#include "hlo/mem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <stdbool.h>
 

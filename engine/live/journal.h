@@ -14,7 +14,7 @@
 
 #include "engine/live/command.h"
 #include "engine/live/snapshot.h"
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 
 enum { JOURNAL_MOST = 1 << 30 }; /* bytes of one */
 

@@ -1,6 +1,6 @@
 #include "engine/live/options.h"
 
-#include "engine/quantity.h"
+#include "engine/text/quantity.h"
 
 #include <stdio.h>
 #include <string.h>

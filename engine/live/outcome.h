@@ -12,7 +12,7 @@
 #ifndef AUTOMAP_ENGINE_LIVE_OUTCOME_H
 #define AUTOMAP_ENGINE_LIVE_OUTCOME_H
 
-#include "engine/live/core.h"
+#include "engine/live/search_state.h"
 #include "engine/plan/plan.h"
 
 #include <cjson/cJSON.h>

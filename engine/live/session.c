@@ -1,7 +1,7 @@
 #include "engine/live/session.h"
 
 #include "engine/live/checkpoint.h"
-#include "engine/live/core_internal.h"
+#include "engine/live/search_state_internal.h"
 #include "engine/live/thread.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #ifndef AUTOMAP_ENGINE_LIVE_SESSION_H
 #define AUTOMAP_ENGINE_LIVE_SESSION_H
 
-#include "engine/live/core.h"
+#include "engine/live/search_state.h"
 
 struct session;
 

@@ -1,4 +1,4 @@
-#include "engine/live/core.h"
+#include "engine/live/search_state.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_ENGINE_LIVE_THREAD_H
 #define AUTOMAP_ENGINE_LIVE_THREAD_H
 
-#include "hlo/err.h"
+#include "hlo/support/err.h"
 
 #include <pthread.h>
 

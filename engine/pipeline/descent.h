@@ -9,7 +9,7 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_DESCENT_H
 #define AUTOMAP_ENGINE_PIPELINE_DESCENT_H
 
-#include "engine/pipeline/schedule.h"
+#include "engine/pipeline/simulation.h"
 
 struct pipe_goal {
     const struct pipe_instance *in;

@@ -1,7 +1,7 @@
 #include "engine/pipeline/export.h"
 
 #include "engine/pipeline/pipeline_file.h"
-#include "engine/units.h"
+#include "engine/text/units.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "engine/pipeline/instance.h"
 
-#include "engine/cost/mesh.h"
+#include "engine/cluster/mesh.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -22,8 +22,8 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_INSTANCE_H
 #define AUTOMAP_ENGINE_PIPELINE_INSTANCE_H
 
-#include "engine/cost/cluster.h"
-#include "hlo/mem.h"
+#include "engine/cluster/cluster.h"
+#include "hlo/support/mem.h"
 
 enum {
     PIPE_POINTS_MOST = 1 << 17,
@@ -33,8 +33,8 @@ enum {
     PIPE_ENTRIES_MOST = 1 << 24 /* types x devices x points */
 };
 
-/* Who does what when (engine/pipeline/schedule.h); it decides how many micro-batches a stage has in
- * flight, so how much memory it needs. */
+/* Who does what when (engine/pipeline/simulation.h); it decides how many micro-batches a stage has
+ * in flight, so how much memory it needs. */
 #define PIPE_SCHEDULES(X)                                                           \
     X(EAGER, "eager", "1F1B with 2k - 1 forward passes first, k stages to the end") \
     X(1F1B, "1f1b", "1F1B with k forward passes first, k stages to the end")        \

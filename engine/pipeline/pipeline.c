@@ -2,7 +2,7 @@
 
 #include "engine/pipeline/descent.h"
 #include "engine/pipeline/space.h"
-#include "engine/quantity.h"
+#include "engine/text/quantity.h"
 
 #include <math.h>
 #include <stdio.h>

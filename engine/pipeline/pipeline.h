@@ -8,9 +8,9 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPELINE_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPELINE_H
 
-#include "engine/pipeline/exact.h"
-#include "engine/pipeline/profile.h"
-#include "engine/pipeline/schedule.h"
+#include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/simulation.h"
+#include "engine/pipeline/tabulate.h"
 
 enum { PIPELINE_POINTS = 128 }; /* points solvers choose from unless told otherwise */
 

@@ -1,8 +1,8 @@
 #include "engine/pipeline/pipeline_file.h"
 
-#include "engine/plan/json_check.h"
 #include "engine/plan/plan_file.h"
-#include "hlo/file.h"
+#include "engine/text/json_check.h"
+#include "hlo/support/file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_TIMELINE_H
 
 #include "engine/pipeline/lifetimes.h"
-#include "engine/pipeline/schedule.h"
+#include "engine/pipeline/simulation.h"
 
 enum timeline_kind {
     TIMELINE_PARAMETERS,

@@ -1,6 +1,6 @@
 #include "engine/pipeline/unroll.h"
 
-#include "hlo/factors.h"
+#include "hlo/module/flows.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_UNROLL_H
 #define AUTOMAP_ENGINE_PIPELINE_UNROLL_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 
 enum {
     UNROLL_LOOP_MOST = 1 << 17, /* operations of one loop */

@@ -1,7 +1,7 @@
 #include "engine/plan/explain.h"
 
 #include "engine/decide/why.h"
-#include "engine/units.h"
+#include "engine/text/units.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "engine/plan/explain_reshard.h"
 
 #include "engine/relaxed/relaxed.h"
-#include "engine/units.h"
+#include "engine/text/units.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

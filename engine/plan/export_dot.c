@@ -1,7 +1,7 @@
 #include "engine/plan/export_dot.h"
 
-#include "engine/relaxed/summary.h"
-#include "engine/units.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/text/units.h"
 
 #include <string.h>
 

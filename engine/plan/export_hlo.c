@@ -1,7 +1,7 @@
 #include "engine/plan/export_hlo.h"
 
 #include "engine/plan/export_hlo_internal.h"
-#include "engine/plan/wishes.h"
+#include "engine/plan/free_values.h"
 #include "engine/relaxed/relaxed.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "engine/plan/settings.h"
 #include "engine/relaxed/relaxed.h"
-#include "engine/units.h"
+#include "engine/text/units.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* engine/plan/export_report_relaxed.c - what a report says of a plan that reshards between uses. */
 #include "engine/plan/export_report_internal.h"
 
-#include "engine/relaxed/summary.h"
-#include "engine/units.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/text/units.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #define AUTOMAP_ENGINE_PLAN_PLAN_H
 
 #include "engine/decide/strict.h"
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 
 /* Who decided a class. */
 #define PLAN_BY(X)                \
@@ -89,27 +89,6 @@ struct plan_collective {
  */
 int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count,
                      struct err *e) MUST_CHECK;
-
-/* A decision asked for by name: "*self*q/kernel:1=1". The pattern is a parameter's name as
- * inspect prints it, a glob over it (* and ?), #17 for parameter number 17, or %dot.3 for an
- * instruction, %while.2#5 for leaf 5 of its result. The value is 0, 1
- * (the first axis), or names of axes: xy. Decides every match; a clash is ERR_INFEASIBLE with both
- * classes and the place in the sentence; a pattern that matches nothing ERR_INPUT. */
-int plan_set(const struct problem *p, struct strict *s, const char *setting,
-             struct err *e) MUST_CHECK;
-
-/* The same, taken apart: which dims it speaks of (pattern points into `setting`). */
-struct plan_setting {
-    const char *pattern;
-    size_t size;
-    uint32_t dim;
-    label over; /* 0: whole */
-};
-int plan_setting_parse(const struct problem *p, const char *setting, struct plan_setting *out,
-                       struct err *e) MUST_CHECK;
-/* Whether a pattern (as of a setting, `size` bytes) means parameter leaf `param`. */
-bool plan_param_matches(const struct problem *p, uint32_t param, const char *pattern, size_t size);
-bool plan_setting_matches(const struct problem *p, const struct plan_setting *s, uint32_t param);
 
 /* Splits the dims that the inputs share as their batch along every axis: data parallelism. The
  * class that holds most dims of inputs, or the one a person called the batch, and can be split over

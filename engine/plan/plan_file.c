@@ -1,9 +1,9 @@
 #include "engine/plan/plan_file.h"
 
-#include "engine/plan/json_check.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/relaxed_json.h"
-#include "hlo/file.h"
+#include "engine/text/json_check.h"
+#include "hlo/support/file.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef AUTOMAP_ENGINE_PLAN_RANDOM_H
 #define AUTOMAP_ENGINE_PLAN_RANDOM_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 
 struct strict;
 

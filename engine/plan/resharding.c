@@ -1,7 +1,8 @@
 #include "engine/plan/resharding.h"
 
-#include "engine/plan/wishes.h"
-#include "engine/relaxed/summary.h"
+#include "engine/plan/free_values.h"
+#include "engine/relaxed/plan_totals.h"
+#include "hlo/module/flows.h"
 
 #include <string.h>
 

@@ -1,10 +1,11 @@
 #include "engine/plan/settings.h"
+#include "engine/problem/setting.h"
 
 #include <string.h>
 
 enum { SETTING_ROOM = 1024 };
 
-/* A name that plan_set takes for something else goes by its parameter's number. */
+/* A name that setting_apply takes for something else goes by its parameter's number. */
 static bool is_plain(const char *name)
 {
     return name[0] && name[0] != '#' && !strpbrk(name, "*?\n");
@@ -50,7 +51,7 @@ static int say(const struct plan *p, struct strict *s, const char *before,
         return err_set(e, ERR_MEMORY, "not enough memory for the plan");
     str_add(out, before);
     add_quoted(out, setting->text);
-    return plan_set(p->problem, s, setting->text, e);
+    return setting_apply(p->problem, s, setting->text, e);
 }
 
 static int say_parameters(const struct plan *p, struct strict *s, const char *before,
@@ -152,7 +153,7 @@ int plan_settings_check(const struct plan *p, const char *text, struct err *e)
         return rc;
     for (const char *at = text; !rc && (at = strstr(at, mark));) {
         at = read_quoted(at + strlen(mark), word, sizeof word);
-        rc = at ? plan_set(p->problem, &s, word, e)
+        rc = at ? setting_apply(p->problem, &s, word, e)
                 : err_set(e, ERR_INPUT, "a setting of the export does not end");
     }
     if (!rc && memcmp(s.on, p->on, p->problem->classes.count * sizeof *s.on))

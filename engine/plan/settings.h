@@ -1,5 +1,5 @@
 /* engine/plan/settings.h - a plan in as few words as it takes: the decisions that make it, in the
- * form of plan_set.
+ * form of setting_apply.
  *
  * What a decision settles for others is not said again, and what stays whole is not said at all. */
 #ifndef AUTOMAP_ENGINE_PLAN_SETTINGS_H

@@ -1,6 +1,6 @@
 #include "engine/plan/sharding.h"
 
-#include "hlo/shape.h"
+#include "hlo/module/shape.h"
 
 #include <string.h>
 

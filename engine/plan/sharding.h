@@ -8,7 +8,7 @@
 #define AUTOMAP_ENGINE_PLAN_SHARDING_H
 
 #include "engine/decide/labels.h"
-#include "hlo/mem.h"
+#include "hlo/support/mem.h"
 
 enum sharding_form {
     SHARDING_V2, /* {devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate} */

@@ -1,6 +1,6 @@
 #include "engine/relaxed/cutting_plane.h"
 
-#include "hlo/mem.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 

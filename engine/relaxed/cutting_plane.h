@@ -4,7 +4,7 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_CUTTING_PLANE_H
 #define AUTOMAP_ENGINE_RELAXED_CUTTING_PLANE_H
 
-#include "hlo/err.h"
+#include "hlo/support/err.h"
 
 #include <stdint.h>
 

@@ -1,4 +1,5 @@
 #include "engine/relaxed/model_internal.h"
+#include "hlo/module/flows.h"
 
 #include <math.h>
 #include <string.h>

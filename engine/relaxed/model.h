@@ -9,7 +9,7 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_MODEL_H
 #define AUTOMAP_ENGINE_RELAXED_MODEL_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/energy.h"
 #include "engine/relaxed/status.h"
 

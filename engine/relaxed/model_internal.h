@@ -3,6 +3,7 @@
 #define AUTOMAP_ENGINE_RELAXED_MODEL_INTERNAL_H
 
 #include "engine/relaxed/model.h"
+#include "hlo/module/flows.h"
 
 enum { LABELS_MOST = 512, CHOICES_MOST = CHOICE_FACTORS_MOST + CHOICE_LEAVES_MOST + 2 };
 

@@ -1,6 +1,6 @@
 #include "engine/relaxed/relaxed_internal.h"
 
-#include "engine/search/exact.h"
+#include "engine/exact/exact.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_RELAXED_H
 #define AUTOMAP_ENGINE_RELAXED_RELAXED_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/status.h"
 
 enum relaxed_bound {
@@ -71,7 +71,7 @@ struct relaxed_plan {
     uint32_t *choice; /* [instructions] a byte per axis: 0 whole, 1 + n split along its n-th factor
                          (classes->factor_base), >= 128 passes partial results on */
     status *leaf;  /* [classes->leaf_base[id] + leaf] what the instruction asks of an operand leaf,
-                      and how it makes a result leaf; index as in hlo/factors.h */
+                      and how it makes a result leaf; index as in hlo/meaning/factors.h */
     status *made;  /* [values] as it is made or stored; values that are one array have one status;
                       of free values whole */
     status *held;  /* [values] as its uses find it: after the reshard they share, if there is one */

@@ -18,7 +18,7 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_STATUS_H
 #define AUTOMAP_ENGINE_RELAXED_STATUS_H
 
-#include "engine/cost/collectives.h"
+#include "engine/cluster/collectives.h"
 #include "engine/decide/labels.h"
 
 /* A byte per axis, axis 0 the lowest: STATUS_WHOLE, dim + 1, or STATUS_PARTIAL. */

@@ -8,8 +8,8 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_TABLES_H
 #define AUTOMAP_ENGINE_RELAXED_TABLES_H
 
-#include "hlo/err.h"
-#include "hlo/mem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 typedef uint32_t table_id;
 #define TABLE_NONE UINT32_MAX

@@ -8,7 +8,7 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_BUDGET_H
 #define AUTOMAP_ENGINE_SEARCH_BUDGET_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 
 struct budget {
     const struct problem *problem;

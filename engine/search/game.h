@@ -26,10 +26,10 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_GAME_H
 #define AUTOMAP_ENGINE_SEARCH_GAME_H
 
-#include "engine/decide/fold.h"
+#include "engine/cost/fold.h"
 #include "engine/decide/strict.h"
 #include "engine/decide/weak.h"
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 #include "engine/search/budget.h"
 
 enum game_kind { GAME_OPP, GAME_ADP, GAME_ALL };

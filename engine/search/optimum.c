@@ -1,7 +1,7 @@
 #include "engine/search/optimum.h"
 
+#include "engine/exact/limit.h"
 #include "engine/plan/plan.h"
-#include "engine/search/limit.h"
 
 #include <string.h>
 

@@ -104,8 +104,8 @@ bool search_force(struct search *s, bool split, struct search_event *out);
 /* New learner settings between decisions. False: out of range, nothing changed. */
 bool search_configure(struct search *s, const struct rl_settings *rl);
 
-/* A search in the middle of its work to bytes and back (rl/walk.h); false: this algorithm has no
- * such form. To read, `s` must be new, made for the same problem with the saved search's options
+/* A search in the middle of its work to bytes and back (rl/serialize.h); false: this algorithm has
+ * no such form. To read, `s` must be new, made for the same problem with the saved search's options
  * and its pins set; it then goes on bit for bit as the saved one would have. Wrong bytes set
  * w->failed, and leave `s` to be freed only. */
 bool search_walk(struct search *s, struct rl_walk *w);

@@ -1,6 +1,6 @@
 /* Any bytes as a cluster file: an error with a place, or a cluster whose figures hold together.
  * What follows a NUL byte is a key path, a second NUL and a value for cluster_set. */
-#include "engine/cost/collectives.h"
+#include "engine/cluster/collectives.h"
 
 #include <math.h>
 #include <stdlib.h>

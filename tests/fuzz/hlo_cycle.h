@@ -3,8 +3,8 @@
 #ifndef AUTOMAP_TESTS_FUZZ_HLO_CYCLE_H
 #define AUTOMAP_TESTS_FUZZ_HLO_CYCLE_H
 
-#include "hlo/read.h"
-#include "hlo/text.h"
+#include "hlo/module/read.h"
+#include "hlo/support/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* Whatever loads must be answerable: factors, flows, partial results, costs and trip counts of
  * every instruction, with bindings that fit the shapes. */
-#include "hlo/cost.h"
-#include "hlo/factors.h"
+#include "hlo/meaning/cost.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/flows.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The text reader never crashes, and what it reads it writes and reads again to the same text. */
-#include "hlo/read.h"
+#include "hlo/module/read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Any bytes as a journal, its checksums made right first: refused, or replayed to an end. */
-#include "engine/live/core.h"
+#include "engine/live/search_state.h"
 #include "tests/fuzz/problem.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TESTS_FUZZ_PROBLEM_H
 #define AUTOMAP_TESTS_FUZZ_PROBLEM_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

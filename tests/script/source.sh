@@ -10,8 +10,8 @@ includes() { grep -rnE "#[[:space:]]*include[[:space:]]*\"($2)/" --include='*.[c
 complain 'hlo/ includes another room:' "$(includes hlo 'rl|engine|tui')"
 complain 'rl/ includes another room:' "$(includes rl 'hlo|engine|tui')"
 complain 'engine/ includes tui/:' "$(includes engine 'tui')"
-complain 'curses outside tui/term.c:' \
-    "$(grep -rlE '#[[:space:]]*include[[:space:]]*<(n?cursesw?/)?(n?curses|term)\.h>' --include='*.[ch]' hlo rl engine tui | grep -v '^tui/term\.c$')"
+complain 'curses outside tui/screen/term.c:' \
+    "$(grep -rlE '#[[:space:]]*include[[:space:]]*<(n?cursesw?/)?(n?curses|term)\.h>' --include='*.[ch]' hlo rl engine tui | grep -v '^tui/screen/term\.c$')"
 complain 'includes that do not name their room:' \
     "$(grep -rnE '#[[:space:]]*include[[:space:]]*"[^/"]+"' --include='*.[ch]' hlo rl engine tui | grep -v '\.pb-c\.h"')"
 complain 'calls with a safer sister:' \

@@ -6,8 +6,9 @@
  * sets. */
 #include "random_module.h"
 
-#include "engine/decide/fold.h"
+#include "engine/cost/fold.h"
 #include "engine/decide/strict.h"
+#include "hlo/module/flows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Cluster files: what is read, what is refused and in which words, figures changed by path. */
-#include "engine/cost/cluster.h"
+#include "engine/cluster/cluster.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Collective times against hand arithmetic, published figures and a walk of every byte. */
-#include "engine/cost/collectives.h"
+#include "engine/cluster/collectives.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,9 @@
  * instruction, and the figures that were published or found by independent means. */
 #include "random_module.h"
 
+#include "engine/exact/exact.h"
 #include "engine/plan/plan.h"
-#include "engine/search/exact.h"
+#include "engine/problem/setting.h"
 #include "engine/search/search.h"
 #include "example.h"
 
@@ -343,7 +344,7 @@ static void test_by_hand(void **state)
     assert_int_equal(hlo_load_memory("two", two_layers, strlen(two_layers), NULL, &m, &e), 0);
     assert_int_equal(problem_new(m, &vars, cluster, &o, p, &e), 0);
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
-    assert_int_equal(plan_set(p, &s, "w1:1=1", &e), 0);
+    assert_int_equal(setting_apply(p, &s, "w1:1=1", &e), 0);
     assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, &plan, &e), 0);
     assert_int_equal(plan_collectives(&plan, &list, &count, &e), 0);
     assert_int_equal(count, 1);
@@ -419,7 +420,7 @@ static struct outcome best_reward(const struct problem *p, const char *pin)
 
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     if (pin)
-        assert_int_equal(plan_set(p, &s, pin, &e), 0);
+        assert_int_equal(setting_apply(p, &s, pin, &e), 0);
     assert_int_equal(exact_strict(&p->terms, &s, &o, &r, &e), 0);
     assert_true(r.proven);
     for (class_id k = 0; k < p->classes.count; k++) {

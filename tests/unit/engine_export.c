@@ -5,6 +5,7 @@
 #include "engine/plan/export_report.h"
 #include "engine/plan/random.h"
 #include "engine/plan/settings.h"
+#include "engine/problem/setting.h"
 #include "example.h"
 
 #include <setjmp.h>
@@ -37,7 +38,7 @@ static void make_plan(const struct problem *p, const char *const *settings, uint
 
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     for (; settings && *settings; settings++)
-        assert_int_equal(plan_set(p, &s, *settings, &e), 0);
+        assert_int_equal(setting_apply(p, &s, *settings, &e), 0);
     if (!settings)
         assert_int_equal(plan_random(p, &s, seed, &e), 0);
     assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, out, &e), 0);

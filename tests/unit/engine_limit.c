@@ -2,8 +2,8 @@
  * meshes, pins and regimes, those that nothing fits among them. */
 #include "random_module.h"
 
+#include "engine/exact/limit.h"
 #include "engine/plan/plan.h"
-#include "engine/search/limit.h"
 #include "engine/search/search.h"
 
 #include <setjmp.h>

@@ -3,6 +3,7 @@
 #include "memory_rows.h"
 
 #include "engine/plan/plan.h"
+#include "engine/problem/setting.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +72,7 @@ static void check_row(const cJSON *row)
     load(word(row, "model"), word(row, "mesh"), o);
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     cJSON_ArrayForEach(setting, cJSON_GetObjectItem(row, "settings"))
-        assert_int_equal(plan_set(p, &s, setting->valuestring, &e), 0);
+        assert_int_equal(setting_apply(p, &s, setting->valuestring, &e), 0);
     double *scratch = memory_scratch(&p->memory);
     struct memory_cost cost = memory_of(&p->memory, &p->labels, s.on, scratch);
     double xla = figure(row, "arguments") + figure(row, "outputs") - figure(row, "aliased") +

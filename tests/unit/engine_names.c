@@ -1,7 +1,7 @@
 /* Names of classes on the shipped models, beside the names of their variables (examples/models/
  * NAME.vars): what a person who wrote the model would call them. */
 #include "engine/decide/names.h"
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 #include "example.h"
 
 #include <setjmp.h>

@@ -2,6 +2,7 @@
  * of nothing else, is taken off; of a pipeline's stages as of data and operator parallelism. */
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/setting.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +37,7 @@ static struct step_cost cost_of(const struct problem *p, const char *setting)
 
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     if (setting)
-        assert_int_equal(plan_set(p, &s, setting, &e), 0);
+        assert_int_equal(setting_apply(p, &s, setting, &e), 0);
     else
         assert_true(strict_decide(&s, plan_batch_class(p, &over), 0, true, NULL));
     struct step_cost cost = terms_cost(&p->terms, s.on);

@@ -1,7 +1,7 @@
 /* The proven optimum against every plan there is, on random problems; L and memory against plain
  * sums; restrictions; the speed-up by a known plan. */
 #include "engine/pipeline/descent.h"
-#include "engine/pipeline/exact.h"
+#include "engine/pipeline/pipe_exact.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

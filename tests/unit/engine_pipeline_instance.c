@@ -1,6 +1,6 @@
 /* The tables of a pipeline problem: what the cluster decides against plain sums over all pairs of
  * devices and against the mesh's collectives, sums of points, fewer points, what is refused. */
-#include "engine/cost/collectives.h"
+#include "engine/cluster/collectives.h"
 #include "engine/pipeline/formula.h"
 #include "rl/rng.h"
 

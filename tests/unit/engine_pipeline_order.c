@@ -4,7 +4,7 @@
 #include "random_module.h"
 #include "shipped.h"
 
-#include "engine/pipeline/profile.h"
+#include "engine/pipeline/tabulate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

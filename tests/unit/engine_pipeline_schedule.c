@@ -1,6 +1,6 @@
 /* The simulated schedules against a clock that moves from event to event, on random pipelines; what
  * a schedule must satisfy; L against cases worked by hand and against the formula as written. */
-#include "engine/pipeline/schedule.h"
+#include "engine/pipeline/simulation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

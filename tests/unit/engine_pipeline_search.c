@@ -1,6 +1,6 @@
 /* The paper's candidates against their definition, descent against trying every move, the
  * algorithms against each other, the learner against the best candidate. */
-#include "engine/pipeline/search.h"
+#include "engine/pipeline/pipe_search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

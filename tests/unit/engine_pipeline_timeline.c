@@ -5,7 +5,7 @@
 #include "random_module.h"
 #include "shipped.h"
 
-#include "engine/pipeline/peak.h"
+#include "engine/pipeline/stage_peak.h"
 #include "rl/rng.h"
 
 #include <setjmp.h>

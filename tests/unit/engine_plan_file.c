@@ -2,6 +2,7 @@
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
+#include "engine/problem/setting.h"
 #include "example.h"
 
 #include <cjson/cJSON.h>
@@ -35,7 +36,7 @@ static void make_plan(const struct problem *p, const char *setting, uint64_t see
 
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     if (setting)
-        assert_int_equal(plan_set(p, &s, setting, &e), 0);
+        assert_int_equal(setting_apply(p, &s, setting, &e), 0);
     else
         assert_int_equal(plan_random(p, &s, seed, &e), 0);
     assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, out, &e), 0);

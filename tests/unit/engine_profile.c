@@ -1,6 +1,6 @@
 /* Measured times: both forms read alike, replace the roofline of what they name in every copy,
  * scale with the split; what is wrong is refused at its place. */
-#include "engine/cost/profile.h"
+#include "engine/cost/measured.h"
 #include "engine/plan/plan.h"
 
 #include <setjmp.h>

@@ -4,9 +4,9 @@
 #include "random_module.h"
 
 #include "engine/relaxed/cutting_plane.h"
+#include "engine/relaxed/limited.h"
+#include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed_internal.h"
-#include "engine/relaxed/summary.h"
-#include "engine/relaxed/within.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

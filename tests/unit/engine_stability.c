@@ -2,9 +2,9 @@
  * them, and single changes of the peak against plans evaluated anew. */
 #include "random_module.h"
 
-#include "engine/plan/peak.h"
-#include "engine/search/exact.h"
-#include "engine/search/stability.h"
+#include "engine/exact/exact.h"
+#include "engine/exact/stability.h"
+#include "engine/plan/memory_peak.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

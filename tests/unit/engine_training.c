@@ -4,6 +4,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/plan/random.h"
+#include "engine/problem/setting.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +71,7 @@ static void plan_with(const struct problem *p, const char *setting, struct plan 
 
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     if (setting)
-        assert_int_equal(plan_set(p, &s, setting, &e), 0);
+        assert_int_equal(setting_apply(p, &s, setting, &e), 0);
     assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, plan, &e), 0);
     strict_release(&s);
 }
@@ -205,7 +206,8 @@ static void test_errors(void **state)
     set_regime(p, 8, 0);
     struct strict s;
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
-    assert_int_equal(plan_set(p, &s, "x:0=1", &e), ERR_INFEASIBLE); /* one sample is not split */
+    assert_int_equal(setting_apply(p, &s, "x:0=1", &e),
+                     ERR_INFEASIBLE); /* one sample is not split */
     strict_release(&s);
     problem_release(p);
     free(p);

@@ -1,6 +1,6 @@
 /* Figures as people read them: what is expected is written by hand, from the rules of
- * engine/units.h. */
-#include "engine/units.h"
+ * engine/text/units.h. */
+#include "engine/text/units.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,8 @@
 
 #include "engine/decide/why.h"
 #include "engine/plan/explain.h"
+#include "engine/problem/setting.h"
+#include "hlo/module/flows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -330,7 +332,7 @@ static void plan_of(const struct problem *p, const char *set, struct plan *out)
     struct err e;
 
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
-    assert_int_equal(plan_set(p, &s, set, &e), 0);
+    assert_int_equal(setting_apply(p, &s, set, &e), 0);
     assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, out, &e), 0);
     strict_release(&s);
 }

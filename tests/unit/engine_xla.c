@@ -2,7 +2,8 @@
  * made by tests/script/xla_agrees.py) is what the plans say, kind, count and bytes. */
 #include "engine/plan/plan.h"
 #include "engine/plan/random.h"
-#include "hlo/file.h"
+#include "engine/problem/setting.h"
+#include "hlo/support/file.h"
 
 #include <cjson/cJSON.h>
 #include <setjmp.h>
@@ -77,7 +78,7 @@ static void make_plan(const struct problem *p, const cJSON *row, struct plan *ou
     for (int k = 0; k + 1 < cJSON_GetArraySize(options); k += 2) {
         const char *option = cJSON_GetArrayItem(options, k)->valuestring;
         const char *value = cJSON_GetArrayItem(options, k + 1)->valuestring;
-        int rc = strcmp(option, "--random") ? plan_set(p, &s, value, &e)
+        int rc = strcmp(option, "--random") ? setting_apply(p, &s, value, &e)
                                             : plan_random(p, &s, strtoull(value, NULL, 10), &e);
         assert_int_equal(rc, 0);
     }

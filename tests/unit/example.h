@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TESTS_EXAMPLE_H
 #define AUTOMAP_TESTS_EXAMPLE_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

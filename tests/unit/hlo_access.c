@@ -1,5 +1,5 @@
 /* Questions about one instruction: attributes, constants, trips of a loop, names. */
-#include "hlo/hlo.h"
+#include "hlo/module/hlo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The builder: order, users, callers, leaves; broken graphs refused. */
-#include "hlo/build.h"
+#include "hlo/module/build.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* What passes through tuples, loops, calls and asynchronous work; free values; combiners. */
-#include "hlo/factors.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/flows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

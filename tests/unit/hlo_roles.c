@@ -1,7 +1,7 @@
 /* Roles as a specification: one small training step per rule. */
-#include "hlo/roles.h"
+#include "hlo/meaning/roles.h"
 
-#include "hlo/roles_internal.h"
+#include "hlo/meaning/roles_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

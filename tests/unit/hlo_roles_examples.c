@@ -1,6 +1,6 @@
 /* Roles, phases and layers of every shipped model, with metadata and without, against what the
  * scripts that made the models wrote down (NAME.expect.json). */
-#include "hlo/roles.h"
+#include "hlo/meaning/roles.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

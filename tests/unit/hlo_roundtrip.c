@@ -1,6 +1,6 @@
 /* What XLA wrote as text and as proto is one module to us, and goes text -> proto -> JSON -> text
  * without changing a byte. */
-#include "hlo/hlo.h"
+#include "hlo/module/hlo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

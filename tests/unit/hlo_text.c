@@ -1,5 +1,5 @@
 /* What reaches a terminal from a file: controls, bidi, broken UTF-8 replaced, the rest kept. */
-#include "hlo/text.h"
+#include "hlo/support/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Text written back: what XLA printed comes out byte for byte, other spellings in XLA's. */
-#include "hlo/hlo.h"
+#include "hlo/module/hlo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TESTS_OPCODES_FILE_H
 #define AUTOMAP_TESTS_OPCODES_FILE_H
 
-#include "hlo/hlo.h"
+#include "hlo/module/hlo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #ifndef AUTOMAP_TESTS_RANDOM_MODULE_H
 #define AUTOMAP_TESTS_RANDOM_MODULE_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 #include "rl/rng.h"
 
 #include <string.h>

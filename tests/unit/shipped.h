@@ -2,7 +2,7 @@
 #ifndef AUTOMAP_TESTS_UNIT_SHIPPED_H
 #define AUTOMAP_TESTS_UNIT_SHIPPED_H
 
-#include "engine/problem.h"
+#include "engine/problem/problem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* What stands around an instruction, drawn in layers and in lanes: for every instruction of a real
  * module the drawing keeps to its rules. */
-#include "tui/lanes.h"
-#include "tui/layered.h"
+#include "tui/watch/lanes.h"
+#include "tui/watch/layered.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

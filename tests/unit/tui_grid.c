@@ -1,8 +1,8 @@
 /* The cell grid: clipping, wide characters, cuts, heads, dumps. */
-#include "tui/grid.h"
-#include "tui/svg.h"
-#include "tui/theme.h"
-#include "tui/utf8.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/svg.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

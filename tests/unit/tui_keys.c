@@ -1,5 +1,5 @@
 /* Key names, sequences, tables, remapping and its errors. */
-#include "tui/keys.h"
+#include "tui/screen/keys.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

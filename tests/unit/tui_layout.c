@@ -1,6 +1,6 @@
 /* Every window from 1x1 to 250x80 gets a layout in which nothing overlaps and nothing is too small;
  * three sizes are as drawn. */
-#include "tui/layout.h"
+#include "tui/screen/layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,15 +1,15 @@
 /* The small parts under the explorer: the painter's bytes, the line editor, lists, recent files,
  * fuzzy matching, and the index of examples. */
-#include "tui/edit.h"
-#include "tui/examples.h"
-#include "tui/file.h"
-#include "tui/keys.h"
-#include "tui/list.h"
-#include "tui/match.h"
-#include "tui/paint.h"
-#include "tui/problem_args.h"
-#include "tui/recent.h"
-#include "tui/sessions.h"
+#include "tui/files/examples.h"
+#include "tui/files/file.h"
+#include "tui/files/recent.h"
+#include "tui/files/sessions.h"
+#include "tui/options/problem_args.h"
+#include "tui/screen/edit.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+#include "tui/screen/paint.h"
 
 #include <cjson/cJSON.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Curves: where dots fall, spikes, gaps, clipping, axes, marks, ASCII. */
-#include "tui/plot.h"
+#include "tui/screen/plot.h"
 
-#include "tui/theme.h"
+#include "tui/screen/theme.h"
 
 #include <math.h>
 #include <setjmp.h>

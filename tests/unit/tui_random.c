@@ -3,12 +3,12 @@
  * turns text around. AUTOMAP_SECONDS sets how long (4; 600 under the address sanitizer for the long
  * run), AUTOMAP_SEED where the dice begin; a failure names its seed. */
 #include "rl/rng.h"
-#include "tui/app.h"
-#include "tui/colon.h"
-#include "tui/file.h"
-#include "tui/paint.h"
-#include "tui/utf8.h"
-#include "tui/view_start.h"
+#include "tui/app/app.h"
+#include "tui/app/colon.h"
+#include "tui/files/file.h"
+#include "tui/screen/paint.h"
+#include "tui/screen/utf8.h"
+#include "tui/views/view_start.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

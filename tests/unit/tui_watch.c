@@ -1,15 +1,15 @@
 /* What the screens of a search are made of, against the engine's own sums. Keys and sizes by lot
  * are in tui_random.c. */
 #include "example.h"
-#include "tui/app.h"
-#include "tui/class_look.h"
-#include "tui/cost_split.h"
-#include "tui/memory_look.h"
-#include "tui/pipeline_job.h"
-#include "tui/price.h"
-#include "tui/race_run.h"
-#include "tui/relaxed_job.h"
-#include "tui/tree_rows.h"
+#include "tui/app/app.h"
+#include "tui/watch/class_look.h"
+#include "tui/watch/cost_split.h"
+#include "tui/watch/memory_look.h"
+#include "tui/watch/pipeline_job.h"
+#include "tui/watch/price.h"
+#include "tui/watch/race_run.h"
+#include "tui/watch/relaxed_job.h"
+#include "tui/watch/tree_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

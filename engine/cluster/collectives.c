@@ -1,0 +1,77 @@
+#include "engine/cluster/collectives.h"
+
+#include "engine/text/units.h"
+
+#include <math.h>
+
+/* How often each phase's bytes and latency are paid, and which figures of a span they are. */
+static const struct rule {
+    const char *name;
+    int phases; /* gathers that make it up */
+    enum { RULE_GATHER, RULE_EXCHANGE, RULE_SHIFT } motion;
+} rules[COLLECTIVE_COUNT] = {
+    [COLLECTIVE_ALL_REDUCE] = {"all-reduce", 2, RULE_GATHER},
+    [COLLECTIVE_ALL_GATHER] = {"all-gather", 1, RULE_GATHER},
+    [COLLECTIVE_REDUCE_SCATTER] = {"reduce-scatter", 1, RULE_GATHER},
+    [COLLECTIVE_ALL_TO_ALL] = {"all-to-all", 1, RULE_EXCHANGE},
+    [COLLECTIVE_PERMUTE] = {"collective-permute", 1, RULE_SHIFT},
+};
+
+const char *collective_name(enum collective_kind kind)
+{
+    return rules[kind].name;
+}
+
+struct collective_cost collective_cost(const struct cluster_mesh *m, enum collective_kind kind,
+                                       uint32_t set, double bytes)
+{
+    const struct mesh_span *s = &m->span[set];
+    const struct rule *r = &rules[kind];
+    double inside[] = {s->gather_inside, s->exchange_inside, s->shift_inside};
+    double across[] = {s->gather_across, s->exchange_across, s->shift_across};
+    struct collective_cost cost = {
+        .inside_ms = r->phases * inside[r->motion] * bytes,
+        .across_ms = r->phases * across[r->motion] * bytes,
+        .latency_inside_ms = r->phases * s->latency_inside_ms,
+        .latency_across_ms = r->phases * s->latency_across_ms,
+    };
+    double in = cost.inside_ms + cost.latency_inside_ms;
+    double out = cost.across_ms + cost.latency_across_ms;
+
+    cost.total_ms = r->motion == RULE_SHIFT ? fmax(in, out) : in + out;
+    return cost;
+}
+
+double collective_ms(const struct cluster_mesh *m, enum collective_kind kind, uint32_t set,
+                     double bytes)
+{
+    return collective_cost(m, kind, set, bytes).total_ms;
+}
+
+static void explain_phase(struct str *out, const char *where, double moved, double latency)
+{
+    str_format(out, "  %-8s  %12.4f ms moving bytes  %10.4f ms latency\n", where, moved, latency);
+}
+
+void collective_explain(const struct cluster_mesh *m, enum collective_kind kind, uint32_t set,
+                        double bytes, struct str *out)
+{
+    const struct mesh_span *s = &m->span[set];
+    struct collective_cost cost = collective_cost(m, kind, set, bytes);
+    char axes[64], size[UNITS_ROOM];
+
+    mesh_set_format(m, set, axes, sizeof axes);
+    str_format(out, "%s of %s over %s: %.4f ms\n", rules[kind].name, units_bytes(size, bytes), axes,
+               cost.total_ms);
+    if (s->inside > 1)
+        explain_phase(out, "inside", cost.inside_ms, cost.latency_inside_ms);
+    if (s->servers > 1)
+        explain_phase(out, "across", cost.across_ms, cost.latency_across_ms);
+    str_format(out, "  %u device%s a group: %u inside a server, %u server%s", s->devices,
+               s->devices == 1 ? "" : "s", s->inside, s->servers, s->servers == 1 ? "" : "s");
+    if (s->servers > 1)
+        str_format(out, "; %u group%s share%s one network card", s->cards_shared,
+                   s->cards_shared == 1 ? "" : "s", s->cards_shared == 1 ? "s" : "");
+    str_add(out, rules[kind].motion == RULE_SHIFT ? "; the parts run side by side\n"
+                                                  : "; the parts follow each other\n");
+}

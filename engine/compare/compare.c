@@ -1,0 +1,399 @@
+#include "engine/compare/compare.h"
+
+#include "engine/compare/compare_why.h"
+#include "engine/exact/batch_and_zero.h"
+#include "engine/exact/exact.h"
+#include "engine/pipeline/descent.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const compare_names[COMPARE_KIND_COUNT] = {
+#define X(id, name, words) name,
+    COMPARE_KINDS(X)
+#undef X
+};
+const char *const compare_words[COMPARE_KIND_COUNT] = {
+#define X(id, name, words) words,
+    COMPARE_KINDS(X)
+#undef X
+};
+
+static bool is_better(bool fits, double ms, const struct contender *than)
+{
+    if (!than->exists || fits != than->fits)
+        return !than->exists || fits;
+    return ms < than->step_ms;
+}
+
+/* ---- strict kinds ---- */
+
+/* What all kinds have to keep to. */
+struct rules {
+    const struct problem *problem; /* at the global batch */
+    double limit;                  /* bytes of a device; INFINITY: none */
+    bool regime_given;             /* micro-batches and ZeRO are the problem's: not to be chosen */
+};
+
+/* A plan with the labels of a solver. */
+static int plan_of_labels(const struct problem *p, const label *on, double bound, struct plan *out,
+                          struct err *e)
+{
+    struct strict s;
+    int rc = strict_new(&p->labels, &s, e);
+
+    if (rc)
+        return rc;
+    rc = plan_from_strict(p, &s, PLAN_BY_NOBODY, out, e);
+    strict_release(&s);
+    if (rc)
+        return rc;
+    for (class_id k = 0; k < p->classes.count; k++) {
+        out->on[k] = on[k];
+        out->by[k] = on[k] ? PLAN_BY_OPTIMUM : PLAN_BY_PROPAGATION;
+        out->decided[k] = (label)(p->labels.count - 1);
+    }
+    out->cost = terms_cost(&p->terms, out->on);
+    out->bound_ms = bound;
+    snprintf(out->found_by, sizeof out->found_by, "exact");
+    return 0;
+}
+
+static int exact_plan(const struct problem *p, enum compare_kind kind, struct plan *out,
+                      bool *proven, struct err *e)
+{
+    struct exact_options o = {.goal = EXACT_STEP_TIME,
+                              .variables = kind != COMPARE_DATA,
+                              .inputs = kind != COMPARE_OPERATORS};
+    struct exact_result r;
+    int rc = exact_strict(&p->terms, NULL, &o, &r, e);
+
+    if (rc)
+        return rc;
+    rc = plan_of_labels(p, r.on, r.bound, out, e);
+    *proven = r.proven;
+    exact_release(&r);
+    return rc;
+}
+
+/* Puts the best plan within the limit, over the numbers of micro-batches and ZeRO levels allowed,
+ * in the place of `plan`; `p` is left in its regime. Where nothing fits all stays, and *least is
+ * what the plan that needs least needs. */
+static int limit_plan(struct problem *p, enum compare_kind kind, const struct rules *rules,
+                      struct plan *plan, bool *proven, double *least, struct err *e)
+{
+    struct regime before = problem_regime(p);
+    struct regimes_options o = {.limit = rules->limit,
+                                .variables = kind != COMPARE_DATA,
+                                .inputs = kind != COMPARE_OPERATORS};
+    struct regimes_result r;
+
+    if (rules->regime_given) {
+        o.micro_batches = problem_regime(p).micro_batches;
+        o.zero = problem_regime(p).zero;
+    } else {
+        o.zero = -1;
+    }
+    int rc = exact_regimes(p, &o, &r, e);
+    if (rc)
+        return rc;
+    if (r.fits) {
+        plan_release(plan);
+        rc = plan_of_labels(p, r.plan.on, r.bound, plan, e);
+        *proven = r.proven;
+    } else {
+        *least = r.plan.peak;
+        rc = problem_set_regime(p, &before, e);
+    }
+    regimes_release(&r);
+    return rc;
+}
+
+/* Takes plan and problem over when they are better; else frees the plan. */
+static int offer(const struct rules *rules, struct contender *c, struct problem *p,
+                 struct plan *plan, bool proven, struct err *e)
+{
+    struct memory_cost memory;
+    int rc = plan_memory(plan, &memory, e);
+    bool fits = !rc && memory.peak <= rules->limit * (1 + 1e-9);
+
+    if (rc || !is_better(fits, plan->cost.step_ms, c)) {
+        plan_release(plan);
+        return rc;
+    }
+    plan_release(&c->plan);
+    c->plan = *plan;
+    c->exists = true;
+    c->fits = fits;
+    c->proven = proven;
+    c->step_ms = plan->cost.step_ms;
+    c->compute_ms = plan->cost.compute_ms;
+    c->waiting_ms = plan->cost.communication_ms;
+    c->memory_bytes = memory.peak;
+    c->problem = p;
+    return 0;
+}
+
+/* The same question on another mesh or in another regime, as a problem of its own. */
+static int derive(const struct problem *from, const char *mesh, const struct regime *r,
+                  struct problem **out, struct err *e)
+{
+    struct problem_change change = {.mesh = mesh, .batch_param = BATCH_AS_FOUND, .regime = r};
+    struct problem *p = mem_try(1, sizeof *p);
+    int rc = p ? problem_derive(from, &change, p, e)
+               : err_set(e, ERR_MEMORY, "not enough memory to compare plans");
+
+    if (rc)
+        free(p);
+    else
+        *out = p;
+    return rc;
+}
+
+static void drop_problem(struct problem *p)
+{
+    if (p)
+        problem_release(p);
+    free(p);
+}
+
+/* The best of `kind` on one mesh, offered to `c`: without a limit, and where that does not fit
+ * within it. */
+static int find_on_mesh(const struct rules *rules, const char *mesh, struct contender *c,
+                        struct err *e)
+{
+    struct problem *p, *before = c->problem;
+    struct memory_cost memory;
+    struct plan plan;
+    double least = INFINITY;
+    bool proven;
+    int rc = derive(rules->problem, mesh, NULL, &p, e);
+
+    if (rc)
+        return rc;
+    rc = exact_plan(p, c->kind, &plan, &proven, e);
+    if (!rc) {
+        rc = plan_memory(&plan, &memory, e);
+        if (!rc && memory.peak > rules->limit)
+            rc = limit_plan(p, c->kind, rules, &plan, &proven, &least, e);
+        if (rc)
+            plan_release(&plan);
+    }
+    if (!rc)
+        rc = offer(rules, c, p, &plan, proven, e);
+    c->least_bytes = fmin(least, c->least_bytes);
+    drop_problem(c->problem == p ? before : p);
+    return rc;
+}
+
+/* A search's plan, priced at the batch of the comparison. */
+static int offer_found(const struct rules *rules, const struct plan *found, struct contender *c,
+                       struct err *e)
+{
+    struct problem *p, *before = c->problem;
+    struct plan copy;
+    int rc = derive(rules->problem, NULL, NULL, &p, e);
+
+    if (rc)
+        return rc;
+    rc = plan_copy(found, &copy, e);
+    if (!rc) {
+        copy.problem = p;
+        copy.cost = terms_cost(&p->terms, copy.on);
+        rc = offer(rules, c, p, &copy, false, e);
+    }
+    drop_problem(c->problem == p ? before : p);
+    return rc;
+}
+
+static int find_strict(const struct rules *rules, const struct plan *found, struct contender *c,
+                       struct err *e)
+{
+    const struct problem *from = rules->problem;
+    struct cluster_mesh by_server;
+    char mesh[64];
+    int rc = find_on_mesh(rules, NULL, c, e);
+
+    mesh_by_server(&by_server, &from->cluster);
+    mesh_format(&by_server, mesh, sizeof mesh);
+    if (!rc && !from->options.mesh[0] && by_server.axes > 1)
+        rc = find_on_mesh(rules, mesh, c, e);
+    if (!rc && c->kind == COMPARE_BOTH && found && !found->relaxed)
+        rc = offer_found(rules, found, c, e);
+    return rc;
+}
+
+/* ---- the pipeline ---- */
+
+static bool choose_pipeline(const struct pipeline *l, struct pipeline_plan *out)
+{
+    struct pipeline_start start[3];
+    struct pipe_exact_result exact;
+    struct pipe_plan plan;
+    uint32_t count = 0;
+    double ms;
+    struct err e;
+    bool has_exact = !pipeline_exact(l, &exact, &e) && exact.found;
+
+    if (has_exact)
+        start[count++] = (struct pipeline_start){pipeline_refine(l, &exact.plan), "exact"};
+    if (pipeline_best_candidate(l, &plan, &ms))
+        start[count++] = (struct pipeline_start){pipeline_refine(l, &plan), "candidates"};
+    if (pipeline_instant(l, &plan))
+        start[count++] = (struct pipeline_start){pipeline_refine(l, &plan), "closed form"};
+    if (!pipeline_choose(l, start, count, out))
+        return false;
+    out->optimum_ms = has_exact ? exact.length_ms : 0;
+    out->certified = has_exact && exact.certified;
+    return true;
+}
+
+/* What its busiest stage computes in a step. */
+static double busiest_ms(const struct pipeline *l, const struct pipeline_plan *p)
+{
+    double most = 0;
+
+    for (uint32_t s = 0; s < p->plan.stages; s++) {
+        struct pipe_stage stage = pipe_stage_of(&l->all, &p->plan, s);
+        most = fmax(most, l->options.micro_batches * (stage.forward_ms + stage.backward_ms) +
+                              stage.update_ms);
+    }
+    return most;
+}
+
+static int find_pipeline(const struct problem *p, const struct pipeline_options *options,
+                         struct contender *c, struct err *e)
+{
+    struct pipeline_options o = *options;
+    struct pipeline *l = mem_try(1, sizeof *l);
+
+    if (!l)
+        return err_set(e, ERR_MEMORY, "not enough memory to compare plans");
+    o.overlap = p->options.overlap;
+    for (int again = 0; again < 2 && !c->exists; again++) {
+        o.recompute |= again == 1;
+        int rc = pipeline_new(p, &o, l, e);
+        if (rc) {
+            free(l);
+            if (rc != ERR_INFEASIBLE && rc != ERR_LIMIT)
+                return rc;
+            snprintf(c->why, sizeof c->why, "%.300s", e->what);
+            return 0;
+        }
+        c->exists = choose_pipeline(l, &c->pipeline_plan);
+        if (!c->exists)
+            pipeline_release(l);
+    }
+    if (!c->exists) {
+        free(l);
+        snprintf(c->why, sizeof c->why,
+                 "no pipeline fits its devices, forward passes run again or not");
+        return 0;
+    }
+    c->pipeline = l;
+    c->fits = c->pipeline_plan.fits;
+    c->proven = c->pipeline_plan.certified;
+    c->step_ms = pipeline_step_ms(l, &c->pipeline_plan);
+    c->compute_ms = busiest_ms(l, &c->pipeline_plan);
+    c->waiting_ms = c->step_ms - c->compute_ms;
+    c->memory_bytes = pipeline_memory(l, &c->pipeline_plan, NULL);
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static void rank(struct comparison *c)
+{
+    for (int n = 1; n < COMPARE_KIND_COUNT; n++) {
+        struct contender moved = c->of[n];
+        int at = n;
+        for (; at > 0 && moved.exists && is_better(moved.fits, moved.step_ms, &c->of[at - 1]); at--)
+            c->of[at] = c->of[at - 1];
+        c->of[at] = moved;
+    }
+}
+
+/* The problem at the global batch asked for: itself, or one derived from it, which goes to *own. */
+static int at_batch(const struct problem *p, uint32_t batch, struct rules *rules,
+                    struct problem **own, struct err *e)
+{
+    int64_t size = p->training.batch_divisor;
+
+    rules->problem = p;
+    *own = NULL;
+    if (!batch || p->training.batch == CLASS_NONE || batch == size)
+        return 0;
+    int rc = derive(p, NULL, NULL, own, e);
+    if (!rc)
+        rc = problem_set_batch_size(*own, batch, e);
+    rules->problem = *own;
+    return rc;
+}
+
+int comparison_new(const struct problem *p, const struct plan *found,
+                   const struct pipeline_options *o, struct comparison *out, struct err *e)
+{
+    struct rules rules = {.limit =
+                              o->no_limit ? INFINITY : cluster_weakest(&p->cluster).memory_bytes,
+                          .regime_given = p->options.micro_batches > 1 || p->options.zero};
+    struct problem *own;
+
+    memset(out, 0, sizeof *out);
+    if (!o->no_limit && o->limit_bytes > 0 && o->limit_bytes < rules.limit)
+        rules.limit = o->limit_bytes;
+    int rc = at_batch(p, o->batch, &rules, &own, e);
+    out->limit_bytes = rules.limit;
+    out->batch = o->batch ? o->batch : (uint32_t)p->training.batch_divisor;
+    out->batch_given = own != NULL;
+    for (int k = 0; k < COMPARE_KIND_COUNT && !rc; k++) {
+        out->of[k].kind = (enum compare_kind)k;
+        out->of[k].least_bytes = INFINITY;
+        rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e)
+                                   : find_strict(&rules, found, &out->of[k], e);
+    }
+    if (!rc) {
+        rank(out);
+        rc = compare_explain(out, e);
+    }
+    drop_problem(own);
+    if (rc)
+        comparison_free(out);
+    return rc;
+}
+
+void comparison_free(struct comparison *c)
+{
+    for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
+        plan_release(&c->of[k].plan);
+        drop_problem(c->of[k].problem);
+        if (c->of[k].pipeline)
+            pipeline_release(c->of[k].pipeline);
+        free(c->of[k].pipeline);
+    }
+    memset(c, 0, sizeof *c);
+}
+
+void contender_setting(const struct contender *c, char *out, size_t room)
+{
+    char text[64];
+    int size;
+
+    out[0] = '\0';
+    if (!c->exists)
+        return;
+    if (c->kind == COMPARE_PIPELINE) {
+        snprintf(out, room, "%u stage%s, %u micro-batch%s%s", c->pipeline_plan.plan.stages,
+                 c->pipeline_plan.plan.stages == 1 ? "" : "s", c->pipeline->options.micro_batches,
+                 c->pipeline->options.micro_batches == 1 ? "" : "es",
+                 c->pipeline->options.recompute ? ", recomputed" : "");
+        return;
+    }
+    mesh_format(&c->problem->mesh, text, sizeof text);
+    size = snprintf(out, room, "mesh %s", text);
+    if (c->plan.regime.micro_batches > 1 && size > 0 && (size_t)size < room)
+        size += snprintf(out + size, room - (size_t)size, ", %u micro-batches",
+                         c->plan.regime.micro_batches);
+    if (c->plan.regime.zero && size > 0 && (size_t)size < room)
+        snprintf(out + size, room - (size_t)size, ", ZeRO %u", c->plan.regime.zero);
+}

@@ -1,0 +1,66 @@
+/* engine/compare/compare.h - the best plan of each kind for one question, ranked: operators
+ * (variables split), data (inputs split), both together, and a pipeline.
+ *
+ * One cost model and one overlap rule for all; the same global batch. The first three are proven
+ * optima of strict mode, on the mesh of the problem and, when none was asked for and there are
+ * several equal servers, on servers x devices; where they pass the memory limit, the best within it
+ * over all numbers of micro-batches and ZeRO levels (search/regimes.h), unless the problem says
+ * which. A pipeline is tried again with its forward pass run again. Plans that fit come first, then
+ * the shorter. */
+#ifndef AUTOMAP_ENGINE_COMPARE_COMPARE_H
+#define AUTOMAP_ENGINE_COMPARE_COMPARE_H
+
+#include "engine/pipeline/pipeline.h"
+#include "engine/plan/plan.h"
+
+#define COMPARE_KINDS(X)                           \
+    X(OPERATORS, "opp", "operators split")         \
+    X(DATA, "adp", "data parallel")                \
+    X(BOTH, "opp+adp", "operators and data split") \
+    X(PIPELINE, "pp", "pipeline")
+
+enum compare_kind {
+#define X(id, name, words) COMPARE_##id,
+    COMPARE_KINDS(X)
+#undef X
+        COMPARE_KIND_COUNT
+};
+extern const char *const compare_names[COMPARE_KIND_COUNT],
+    *const compare_words[COMPARE_KIND_COUNT];
+
+struct contender {
+    enum compare_kind kind;
+    bool exists;       /* false: `why` says why there is none */
+    bool fits, proven; /* proven: of its kind, mesh and regime; of a pipeline, L's optimum */
+    double step_ms, compute_ms,
+        waiting_ms; /* communication; of a pipeline also waiting for others */
+    double memory_bytes;
+    double least_bytes;      /* strict kinds that do not fit: of the plan found that needs least */
+    struct problem *problem; /* strict kinds: priced on this mesh, in this regime */
+    struct plan plan;
+    struct pipeline *pipeline;
+    struct pipeline_plan pipeline_plan;
+    char why[400]; /* sentences: where its time goes, what it loses against the first */
+};
+
+struct comparison {
+    struct contender of[COMPARE_KIND_COUNT]; /* ranked */
+    double limit_bytes; /* what a plan may need: memory of the smallest device, or less; INFINITY:
+                           no limit */
+    uint32_t batch;     /* samples of a step */
+    bool batch_given;   /* and not the file's */
+};
+
+/* `found`: a plan of variables and inputs that a search has found, taken for BOTH where it is
+ * shorter; NULL: none. `o`: of the pipeline, and for all kinds its batch and memory limit; its
+ * overlap is the problem's. ERR_INPUT: the batch cannot be cut as asked for. Free with
+ * comparison_free. O(some hundred evaluations of the exact solvers). */
+int comparison_new(const struct problem *p, const struct plan *found,
+                   const struct pipeline_options *o, struct comparison *out,
+                   struct err *e) MUST_CHECK;
+void comparison_free(struct comparison *c);
+
+/* "2x8, 4 micro-batches, ZeRO 1" or "5 stages, 16 micro-batches". */
+void contender_setting(const struct contender *c, char *out, size_t room);
+
+#endif

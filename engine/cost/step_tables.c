@@ -1,0 +1,688 @@
+#include "engine/cost/step_tables.h"
+
+#include <math.h>
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the costs of this module");
+}
+
+/* ---- one instruction ---- */
+
+/* How an instruction is split: by the labels of its factors' classes, or factor by factor. */
+struct split {
+    const label *on;     /* [classes], or NULL */
+    const double *share; /* [factors of the instruction] when `on` is NULL */
+};
+
+static double share_of(const struct terms *t, hlo_id id, uint32_t k, struct split split)
+{
+    const struct classes *c = t->labels->classes;
+    class_id class = c->factors[k].class;
+
+    if (!split.on)
+        return split.share[k - c->factor_base[id]];
+    return class == CLASS_NONE ? 1 : label_share(t->labels, class, split.on[class]);
+}
+
+/* Local part of leaf `leaf`: the product of the shares of the factors that bind a dim of it. */
+static double leaf_share(const struct terms *t, hlo_id id, uint32_t leaf, struct split split)
+{
+    const struct classes *c = t->labels->classes;
+    double share = 1;
+
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        if (c->leaf_dims[c->factors[k].dims + leaf] >= 0)
+            share *= share_of(t, id, k, split);
+    }
+    return share;
+}
+
+static uint32_t operand_leaf_count(const struct classes *c, hlo_id id)
+{
+    uint32_t results = c->m->leaf_base[id + 1] - c->m->leaf_base[id];
+
+    return class_leaf_count(c, id) - results;
+}
+
+/* Reducing factors, and those that reduce inside the instruction (batch-norm statistics). */
+static bool is_reducing(const struct class_factor *f)
+{
+    return (f->kind == HLO_FACTOR_REDUCE || f->kind == HLO_FACTOR_INSIDE) && f->class != CLASS_NONE;
+}
+
+/* Results that one split reducing factor leaves partial: those in which it binds no dim. */
+static struct reduction reduction_of(const struct terms *t, hlo_id id, const struct class_factor *f,
+                                     label over, struct split split)
+{
+    const struct classes *c = t->labels->classes;
+    struct reduction r = {.class = f->class, .over = over};
+    bool waits = true;
+
+    for (uint32_t leaf = operand_leaf_count(c, id); leaf < class_leaf_count(c, id); leaf++) {
+        if (c->leaf_dims[f->dims + leaf] >= 0)
+            continue;
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        r.bytes += (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, split);
+        r.count++;
+        waits &= t->training->waits[v];
+    }
+    r.times = waits ? t->costs->times[id] : terms_times(t, id);
+    r.ms = r.count ? collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, r.over, r.bytes) : 0;
+    if (waits)
+        r.ms *= 1 - t->regime.overlap;
+    return r;
+}
+
+uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
+                          struct reduction out[static TERM_CLASSES_MOST])
+{
+    const struct classes *c = t->labels->classes;
+    uint32_t count = 0;
+
+    if (class_leaf_count(c, id) == 0)
+        return 0;
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < TERM_CLASSES_MOST;
+         k++) {
+        const struct class_factor *f = &c->factors[k];
+        if (!is_reducing(f) || !on[f->class])
+            continue;
+        out[count] = reduction_of(t, id, f, on[f->class], (struct split){on, NULL});
+        count += out[count].count > 0;
+    }
+    return count;
+}
+
+/* These touch a part of their operands; XLA's count knows which. */
+static bool is_partial_reader(uint16_t opcode)
+{
+    return opcode == HLO_OP_SLICE || opcode == HLO_OP_DYNAMIC_SLICE ||
+           opcode == HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == HLO_OP_GATHER ||
+           opcode == HLO_OP_SCATTER;
+}
+
+/* Bytes one device reads and writes in one execution. */
+static double local_traffic(const struct terms *t, hlo_id id, struct split split)
+{
+    const struct classes *c = t->labels->classes;
+    uint16_t opcode = hlo_at(c->m, id)->opcode;
+    uint32_t leaves = class_leaf_count(c, id);
+    double whole = 0, local = 0, stored = 0;
+
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        double bytes = (double)hlo_value_shape(c->m, v)->bytes;
+        double here = bytes * leaf_share(t, id, leaf, split);
+        whole += bytes;
+        local += here;
+        if (t->fusion->is_stored[t->fusion->buffer[v]])
+            stored += here;
+    }
+    if (opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST)
+        return 0;
+    if (is_partial_reader(opcode) && whole > 0)
+        return fmax(t->costs->instruction[id].bytes, 0) * local / whole;
+    return stored;
+}
+
+/* Operations that start a kernel of their own; element-wise work rides along with others. */
+static bool is_heavy(uint16_t opcode)
+{
+    switch (opcode) {
+    case HLO_OP_DOT:
+    case HLO_OP_RAGGED_DOT:
+    case HLO_OP_SCALED_DOT:
+    case HLO_OP_CONVOLUTION:
+    case HLO_OP_SORT:
+    case HLO_OP_FFT:
+    case HLO_OP_CHOLESKY:
+    case HLO_OP_TRIANGULAR_SOLVE:
+    case HLO_OP_CUSTOM_CALL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static enum peak_type peak_type_of(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_instruction *i = hlo_at(m, id);
+    hlo_value v = i->operand_count ? m->leaf_base[hlo_operand(m, id, 0)] : m->leaf_base[id];
+
+    return v < m->value_count ? cluster_peak_type(hlo_value_shape(m, v)->type) : PEAK_F32;
+}
+
+static double peak_of(const struct terms *t, hlo_id id)
+{
+    return cluster_peak(&t->device, peak_type_of(t->labels->classes->m, id));
+}
+
+/* Flops, bytes and computing of one instruction. What only passes values on, and free values that
+ * every use makes for itself, cost nothing. */
+static struct instruction_cost compute_of(const struct terms *t, hlo_id id, struct split split)
+{
+    const struct classes *c = t->labels->classes;
+    struct instruction_cost out = {.times = terms_times(t, id)};
+    double shares = 1;
+
+    if (class_leaf_count(c, id) == 0)
+        return out;
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++)
+        shares *= share_of(t, id, k, split);
+    out.flops = fmax(t->costs->instruction[id].flops, 0) * shares;
+    out.bytes = local_traffic(t, id, split);
+    double ms = fmax(out.flops / peak_of(t, id), out.bytes / t->device.bandwidth) * 1e3;
+    if (is_heavy(hlo_at(c->m, id)->opcode))
+        ms += t->device.launch_ms;
+    if (t->measured_ms && t->measured_ms[id] >= 0)
+        ms = t->measured_ms[id] * shares;
+    out.compute_ms = ms * out.times;
+    return out;
+}
+
+double terms_compute_ms(const struct terms *t, hlo_id id, const double *share)
+{
+    return compute_of(t, id, (struct split){NULL, share}).compute_ms;
+}
+
+struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over,
+                                 const double *share)
+{
+    const struct class_factor *f = &t->labels->classes->factors[factor];
+
+    if (!is_reducing(f) || !over)
+        return (struct reduction){.class = f->class};
+    return reduction_of(t, id, f, over, (struct split){NULL, share});
+}
+
+struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on)
+{
+    struct instruction_cost out = compute_of(t, id, (struct split){on, NULL});
+    struct reduction list[TERM_CLASSES_MOST];
+    uint32_t count = terms_reductions(t, id, on, list);
+    for (uint32_t k = 0; k < count; k++) {
+        out.reduced_over |= list[k].over;
+        out.reduced_bytes += list[k].bytes;
+        out.reduced_count += list[k].count;
+        out.communication_ms += list[k].times * list[k].ms;
+    }
+    return out;
+}
+
+/* ---- one instruction, by the size of one class ---- */
+
+/* Splits the bytes of its leaves into those that grow with class `k` and the rest. */
+static void scale_traffic(const struct terms *t, hlo_id id, class_id k,
+                          struct instruction_scaling *s)
+{
+    const struct classes *c = t->labels->classes;
+    uint16_t opcode = hlo_at(c->m, id)->opcode;
+    double whole[2] = {0}, stored[2] = {0}; /* fixed, growing */
+
+    for (uint32_t leaf = 0; leaf < class_leaf_count(c, id); leaf++) {
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        double bytes = (double)hlo_value_shape(c->m, v)->bytes;
+        int grows = 0;
+        for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1] && !grows; n++)
+            grows = c->factors[n].class == k && c->leaf_dims[c->factors[n].dims + leaf] >= 0;
+        whole[grows] += bytes;
+        if (t->fusion->is_stored[t->fusion->buffer[v]])
+            stored[grows] += bytes;
+    }
+    if (opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST)
+        return;
+    double sum = whole[0] + whole[1], touched = fmax(t->costs->instruction[id].bytes, 0);
+    bool is_partial = is_partial_reader(opcode) && sum > 0;
+    s->bytes = is_partial ? touched * whole[0] / sum : stored[0];
+    s->bytes_per_x = is_partial ? touched * whole[1] / sum : stored[1];
+}
+
+struct instruction_scaling terms_scaling(const struct terms *t, hlo_id id, class_id k)
+{
+    const struct classes *c = t->labels->classes;
+    struct instruction_scaling s = {.measured_ms = -1};
+
+    if (class_leaf_count(c, id) == 0)
+        return s;
+    for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1]; n++)
+        s.has_class |= c->factors[n].class == k;
+    *(s.has_class ? &s.flops_per_x : &s.flops) = fmax(t->costs->instruction[id].flops, 0);
+    scale_traffic(t, id, k, &s);
+    s.is_heavy = is_heavy(hlo_at(c->m, id)->opcode);
+    s.peak = peak_type_of(c->m, id);
+    if (t->measured_ms)
+        s.measured_ms = t->measured_ms[id];
+    return s;
+}
+
+double scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d, double x)
+{
+    if (s->measured_ms >= 0)
+        return s->has_class ? s->measured_ms * x : s->measured_ms;
+    double ms = fmax((s->flops + s->flops_per_x * x) / cluster_peak(d, s->peak),
+                     (s->bytes + s->bytes_per_x * x) / d->bandwidth) *
+                1e3;
+    return s->is_heavy ? ms + d->launch_ms : ms;
+}
+
+struct storage_cost terms_storage(const struct terms *t, uint32_t param, const label *on)
+{
+    const struct classes *c = t->labels->classes;
+    hlo_value v = t->training->roles->params[param].value;
+    const struct hlo_shape *s = hlo_value_shape(c->m, v);
+    struct storage_cost out = {.over = t->regime.zero ? training_axes(t->training, param, on) : 0};
+    uint32_t k = t->regime.micro_batches;
+
+    if (training_piece(t->training, t->labels, on, v, out.over) >= 1)
+        out.over = 0;
+    if (!out.over)
+        return out;
+    out.bytes = (double)s->bytes;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        class_id class = c->class_of[class_dim(c, v, d)];
+        out.bytes *= class == CLASS_NONE ? 1 : label_part(t->labels, class, on[class], s->dims[d]);
+    }
+    out.scatters = t->regime.zero >= 2 ? k - 1 : 0;
+    out.gathers = t->regime.zero >= 3 ? 2 * k - 1 : 0;
+    out.ms = collective_ms(t->mesh, COLLECTIVE_ALL_GATHER, out.over, out.bytes);
+    return out;
+}
+
+/* ---- tables ---- */
+
+struct build {
+    struct terms *t;
+    struct err *e;
+    label *on; /* [classes] scratch: all empty between uses */
+    size_t item_room, pool_room, pool_count, table_room, communication_room, table_count;
+    uint32_t *term_slots; /* class tuple -> term + 1 */
+    size_t term_slot_count;
+    struct pattern *patterns; /* instructions that cost alike -> their table */
+    size_t pattern_count, pattern_room;
+    uint32_t *pattern_slots;
+    size_t pattern_slot_count;
+    double *rows; /* patterns' tables: compute, then communication */
+    size_t row_count, row_room;
+};
+
+struct pattern {
+    uint64_t hash[2];
+    size_t row;
+};
+
+static uint32_t power(uint32_t base, uint32_t exponent)
+{
+    uint32_t p = 1;
+
+    while (exponent--)
+        p *= base;
+    return p;
+}
+
+/* Adds a class that can be split to an ascending list without repetition. False when it is full. */
+static bool add_class(const struct terms *t, class_id class, class_id *list, uint32_t *count)
+{
+    uint32_t at = *count;
+
+    if (class == CLASS_NONE || !label_is_splittable(t->labels, class))
+        return true;
+    for (uint32_t k = 0; k < *count; k++) {
+        if (list[k] == class)
+            return true;
+    }
+    if (at == TERM_CLASSES_MOST)
+        return false;
+    for (; at && list[at - 1] > class; at--)
+        list[at] = list[at - 1];
+    list[at] = class;
+    ++*count;
+    return true;
+}
+
+/* Splittable classes of an instruction, ascending. False when there are too many. */
+static bool classes_of(const struct terms *t, hlo_id id, class_id *list, uint32_t *count)
+{
+    const struct classes *c = t->labels->classes;
+    bool ok = true;
+
+    *count = 0;
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && ok; k++)
+        ok = add_class(t, c->factors[k].class, list, count);
+    return ok;
+}
+
+/* Two independent 64-bit hashes of all an instruction's table depends on. */
+static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list, uint32_t count,
+                         uint64_t hash[2])
+{
+    const struct classes *c = t->labels->classes;
+    uint32_t leaves = class_leaf_count(c, id);
+    struct {
+        double flops, bytes, times, measured;
+        uint64_t opcode, count, is_once;
+    } head = {t->costs->instruction[id].flops,
+              t->costs->instruction[id].bytes,
+              t->costs->times[id],
+              t->measured_ms ? t->measured_ms[id] : -1,
+              hlo_at(c->m, id)->opcode,
+              count,
+              t->training->is_once[id]};
+
+    for (int h = 0; h < 2; h++) {
+        uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
+        for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+            hlo_value v = hlo_factors_value(c->m, id, leaf);
+            uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare,
+                               t->fusion->is_stored[t->fusion->buffer[v]], t->training->waits[v]};
+            x = mem_hash(key, sizeof key, x);
+        }
+        for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+            const struct class_factor *f = &c->factors[k];
+            uint32_t at = 0;
+            while (at < count && list[at] != f->class)
+                at++;
+            uint64_t key[4] = {f->kind, at, f->class == CLASS_NONE ? 0 : t->labels->kind[f->class],
+                               at < count ? t->labels->admissible[f->class] : 0};
+            x = mem_hash(key, sizeof key, x);
+            x = mem_hash(c->leaf_dims + f->dims, leaves, x);
+        }
+        hash[h] = x;
+    }
+}
+
+/* Sets b->on to entry `entry` of a table over `list`. False when a label is not admissible. */
+static bool set_entry(struct build *b, const class_id *list, uint32_t count, uint32_t entry)
+{
+    bool ok = true;
+
+    for (uint32_t n = 0; n < count; n++)
+        b->on[list[n]] = 0;
+    for (uint32_t x = 0; x < b->t->labels->axes; x++, entry /= count + 1) {
+        if (entry % (count + 1))
+            b->on[list[entry % (count + 1) - 1]] |= (label)(1u << x);
+    }
+    for (uint32_t n = 0; n < count; n++)
+        ok &= label_is_admissible(b->t->labels, list[n], b->on[list[n]]);
+    return ok;
+}
+
+/* Writes the table of instruction `id`: every way its classes can share out the axes. Entries whose
+ * labels are not admissible stay infinite; no assignment can reach them. */
+static void fill_row(struct build *b, hlo_id id, const class_id *list, uint32_t count,
+                     uint32_t entries, double *row)
+{
+    for (uint32_t entry = 0; entry < entries; entry++) {
+        struct instruction_cost cost = {.compute_ms = INFINITY};
+        if (set_entry(b, list, count, entry))
+            cost = terms_instruction(b->t, id, b->on);
+        row[entry] = cost.compute_ms;
+        row[entries + entry] = cost.communication_ms;
+    }
+    for (uint32_t n = 0; n < count; n++)
+        b->on[list[n]] = 0;
+}
+
+static bool slots_double(uint32_t **slots, size_t *count)
+{
+    size_t next = *count ? *count * 2 : 1024;
+    uint32_t *grown = mem_try(next, sizeof *grown);
+
+    if (!grown)
+        return false;
+    free(*slots);
+    *slots = grown;
+    *count = next;
+    return true;
+}
+
+/* The row of an instruction like `id`; computed when it is the first of its kind. */
+static bool find_row(struct build *b, hlo_id id, const class_id *list, uint32_t count,
+                     uint32_t entries, size_t *row)
+{
+    uint64_t hash[2];
+
+    if (b->pattern_count * 2 >= b->pattern_slot_count) {
+        if (!slots_double(&b->pattern_slots, &b->pattern_slot_count))
+            return false;
+        for (size_t k = 0; k < b->pattern_count; k++) {
+            size_t i = b->patterns[k].hash[0] & (b->pattern_slot_count - 1);
+            while (b->pattern_slots[i])
+                i = (i + 1) & (b->pattern_slot_count - 1);
+            b->pattern_slots[i] = (uint32_t)k + 1;
+        }
+    }
+    hash_pattern(b->t, id, list, count, hash);
+    size_t i = hash[0] & (b->pattern_slot_count - 1);
+    for (; b->pattern_slots[i]; i = (i + 1) & (b->pattern_slot_count - 1)) {
+        const struct pattern *p = &b->patterns[b->pattern_slots[i] - 1];
+        if (p->hash[0] == hash[0] && p->hash[1] == hash[1]) {
+            *row = p->row;
+            return true;
+        }
+    }
+    if (!mem_grow(&b->patterns, &b->pattern_room, b->pattern_count, 1) ||
+        !mem_grow(&b->rows, &b->row_room, b->row_count, (size_t)entries * 2))
+        return false;
+    *row = b->row_count;
+    fill_row(b, id, list, count, entries, b->rows + *row);
+    b->row_count += (size_t)entries * 2;
+    b->patterns[b->pattern_count++] = (struct pattern){{hash[0], hash[1]}, *row};
+    b->pattern_slots[i] = (uint32_t)b->pattern_count;
+    return true;
+}
+
+static uint64_t hash_classes(const class_id *list, uint32_t count)
+{
+    return mem_hash(list, count * sizeof *list, count);
+}
+
+static bool add_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries,
+                     uint32_t *out)
+{
+    struct terms *t = b->t;
+
+    if (!mem_grow(&t->items, &b->item_room, t->count, 1) ||
+        !mem_grow(&t->class_pool, &b->pool_room, b->pool_count, count) ||
+        !mem_grow(&t->compute_ms, &b->table_room, b->table_count, entries) ||
+        !mem_grow(&t->communication_ms, &b->communication_room, b->table_count, entries))
+        return false;
+    *out = t->count++;
+    t->items[*out] =
+        (struct term){(uint32_t)b->pool_count, count, (uint32_t)b->table_count, entries};
+    memcpy(t->class_pool + b->pool_count, list, count * sizeof *list);
+    memset(t->compute_ms + b->table_count, 0, entries * sizeof(double));
+    memset(t->communication_ms + b->table_count, 0, entries * sizeof(double));
+    b->pool_count += count;
+    b->table_count += entries;
+    return true;
+}
+
+static bool find_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries,
+                      uint32_t *out)
+{
+    struct terms *t = b->t;
+
+    if ((size_t)t->count * 2 >= b->term_slot_count) {
+        if (!slots_double(&b->term_slots, &b->term_slot_count))
+            return false;
+        for (uint32_t k = 0; k < t->count; k++) {
+            size_t i = hash_classes(t->class_pool + t->items[k].classes, t->items[k].class_count) &
+                       (b->term_slot_count - 1);
+            while (b->term_slots[i])
+                i = (i + 1) & (b->term_slot_count - 1);
+            b->term_slots[i] = k + 1;
+        }
+    }
+    size_t i = hash_classes(list, count) & (b->term_slot_count - 1);
+    for (; b->term_slots[i]; i = (i + 1) & (b->term_slot_count - 1)) {
+        *out = b->term_slots[i] - 1;
+        const struct term *term = &t->items[*out];
+        if (term->class_count == count &&
+            !memcmp(t->class_pool + term->classes, list, count * sizeof *list))
+            return true;
+    }
+    if (!add_term(b, list, count, entries, out))
+        return false;
+    b->term_slots[i] = *out + 1;
+    return true;
+}
+
+static int add_instruction(struct build *b, hlo_id id)
+{
+    struct terms *t = b->t;
+    class_id list[TERM_CLASSES_MOST];
+    uint32_t count, index;
+    size_t row;
+
+    if (t->costs->times[id] <= 0 || class_leaf_count(t->labels->classes, id) == 0)
+        return 0;
+    if (!classes_of(t, id, list, &count))
+        return err_set(b->e, ERR_LIMIT, "%.100s can be split in more than %d ways",
+                       hlo_name(t->labels->classes->m, id), TERM_CLASSES_MOST);
+    if (!count) {
+        t->fixed_ms += terms_instruction(t, id, b->on).compute_ms;
+        return 0;
+    }
+    uint32_t entries = power(count + 1, t->labels->axes);
+    if (!find_row(b, id, list, count, entries, &row) || !find_term(b, list, count, entries, &index))
+        return no_memory(b->e);
+    const struct term *term = &t->items[index];
+    for (uint32_t n = 0; n < entries; n++) {
+        t->compute_ms[term->table + n] += b->rows[row + n];
+        t->communication_ms[term->table + n] += b->rows[row + entries + n];
+    }
+    return 0;
+}
+
+/* What storing a variable in pieces costs, over the classes of its dims and of its reductions. */
+static int add_storage(struct build *b, uint32_t param)
+{
+    struct terms *t = b->t;
+    const struct classes *c = t->labels->classes;
+    const struct training_variable *v = &t->training->variables[param];
+    hlo_value value = t->training->roles->params[param].value;
+    class_id list[TERM_CLASSES_MOST];
+    uint32_t count = 0, index;
+    bool ok = true;
+
+    for (uint32_t k = 0; k < v->reduced_count && ok; k++)
+        ok = add_class(t, v->reduced[k], list, &count);
+    if (!count)
+        return 0;
+    for (dim_id d = c->dim_base[value]; d < c->dim_base[value + 1] && ok; d++)
+        ok = add_class(t, c->class_of[d], list, &count);
+    if (!ok)
+        return err_set(b->e, ERR_LIMIT, "%.100s can be stored in more than %d ways",
+                       t->training->roles->params[param].name, TERM_CLASSES_MOST);
+    uint32_t entries = power(count + 1, t->labels->axes);
+    if (!find_term(b, list, count, entries, &index))
+        return no_memory(b->e);
+    for (uint32_t n = 0; n < entries; n++) {
+        if (!set_entry(b, list, count, n))
+            continue;
+        struct storage_cost s = terms_storage(t, param, b->on);
+        t->communication_ms[t->items[index].table + n] += (s.scatters + s.gathers) * s.ms;
+    }
+    for (uint32_t n = 0; n < count; n++)
+        b->on[list[n]] = 0;
+    return 0;
+}
+
+static int index_terms(struct build *b)
+{
+    struct terms *t = b->t;
+    class_id count = t->labels->classes->count;
+
+    t->of_class = mem_try((size_t)count + 2, sizeof *t->of_class);
+    t->class_terms = mem_try(b->pool_count, sizeof *t->class_terms);
+    if (!t->of_class || !t->class_terms)
+        return no_memory(b->e);
+    for (size_t k = 0; k < b->pool_count; k++)
+        t->of_class[t->class_pool[k] + 2]++;
+    for (class_id k = 0; k < count; k++)
+        t->of_class[k + 1] += t->of_class[k];
+    for (uint32_t n = 0; n < t->count; n++) {
+        for (uint32_t k = 0; k < t->items[n].class_count; k++)
+            t->class_terms[t->of_class[t->class_pool[t->items[n].classes + k] + 1]++] = n;
+    }
+    return 0;
+}
+
+int terms_new(const struct labels *l, const struct cluster_mesh *mesh,
+              const struct cluster *cluster, const struct hlo_costs *costs,
+              const struct fusion *fusion, const double *measured_ms,
+              const struct training *training, const struct regime *regime, struct terms *out,
+              struct err *e)
+{
+    struct terms t = {.labels = l,
+                      .mesh = mesh,
+                      .costs = costs,
+                      .device = cluster_weakest(cluster),
+                      .fusion = fusion,
+                      .measured_ms = measured_ms,
+                      .training = training,
+                      .regime = *regime};
+    struct build b = {.t = &t, .e = e};
+    int rc = 0;
+
+    b.on = mem_try(l->classes->count, sizeof *b.on);
+    if (!b.on)
+        rc = no_memory(e);
+    for (hlo_id id = 0; id < l->classes->m->count && !rc; id++)
+        rc = add_instruction(&b, id);
+    for (uint32_t k = 0; k < training->roles->param_count && !rc && regime->zero > 1; k++)
+        rc = add_storage(&b, k);
+    if (!rc)
+        rc = index_terms(&b);
+    free(b.on);
+    free(b.term_slots);
+    free(b.patterns);
+    free(b.pattern_slots);
+    free(b.rows);
+    if (rc)
+        terms_release(&t);
+    else
+        *out = t;
+    return rc;
+}
+
+void terms_release(struct terms *t)
+{
+    free(t->items);
+    free(t->class_pool);
+    free(t->compute_ms);
+    free(t->communication_ms);
+    free(t->of_class);
+    free(t->class_terms);
+    memset(t, 0, sizeof *t);
+}
+
+static void add_term_cost(const struct terms *t, const struct term *term, const label *on,
+                          struct step_cost *sum)
+{
+    uint32_t at = term->table + term_entry(t, term, on);
+
+    sum->compute_ms += t->compute_ms[at];
+    sum->communication_ms += t->communication_ms[at];
+}
+
+struct step_cost terms_cost(const struct terms *t, const label *on)
+{
+    struct step_cost sum = {.compute_ms = t->fixed_ms};
+
+    for (uint32_t k = 0; k < t->count; k++)
+        add_term_cost(t, &t->items[k], on, &sum);
+    sum.step_ms = sum.compute_ms + sum.communication_ms;
+    return sum;
+}
+
+struct step_cost terms_cost_of_class(const struct terms *t, class_id k, const label *on)
+{
+    struct step_cost sum = {0};
+
+    for (uint32_t n = t->of_class[k]; n < t->of_class[k + 1]; n++)
+        add_term_cost(t, &t->items[t->class_terms[n]], on, &sum);
+    sum.step_ms = sum.compute_ms + sum.communication_ms;
+    return sum;
+}

@@ -1,0 +1,144 @@
+/* engine/cost/step_tables.h - the step time of a strict plan as a sum of small tables.
+ *
+ * An instruction's local cost depends only on the labels of the classes of its factors
+ * (propagation.md 1, mesh.md 1):
+ *     compute = times x (max(flops x shares / peak, local traffic / bandwidth) + launch)
+ *     traffic = stored operands read + stored results written (fusion.h); of instructions that
+ * touch a part of an operand only (slices, gathers, updates) what XLA counts, times its local part
+ *     one all-reduce of the partial results per split reducing factor, over its class's label:
+ * XLA's partitioner reduces dim by dim (tests/ref/xla), it does not join the axes of two dims So
+ * instructions over the same classes add up to one term: a table over who owns each axis. With k
+ * classes a term has (k + 1)^axes entries: entry = sum over axes x of owner(x) (k + 1)^x, owner 0
+ * nobody, 1 + n the term's n-th class. Classes that meet have disjoint labels, so this is all there
+ * is. With k micro-batches the passes run k times on shares 1/k as large, launches and latencies k
+ * times too; an all-reduce that may wait (training.h) runs once. ZeRO: an all-reduce is a
+ * reduce-scatter and an all-gather, so storing optimizer state in pieces along the axes of the
+ * gradient is free (level 1); level 2 scatters the gradient in every pass: k - 1 more; level 3
+ * gathers the variable in the forward and in the backward pass in place of after the update: 2k - 1
+ * more. Added to a variable's table. No overlap of communication with compute but for the part
+ * `overlap` of the all-reduces of gradients (training.h), 0 unless asked for: the rule that
+ * pipelines go by too. Built once per module, cluster and mesh; immutable. */
+#ifndef AUTOMAP_ENGINE_COST_STEP_TABLES_H
+#define AUTOMAP_ENGINE_COST_STEP_TABLES_H
+
+#include "engine/cluster/collectives.h"
+#include "engine/cost/fusion.h"
+#include "engine/cost/training.h"
+#include "engine/decide/labels.h"
+#include "hlo/meaning/cost.h"
+
+enum { TERM_CLASSES_MOST = 16 };
+
+struct term {
+    uint32_t classes, class_count; /* into terms->class_pool, ascending */
+    uint32_t table;                /* into terms->compute_ms and terms->communication_ms */
+    uint32_t entries;              /* (class_count + 1)^axes */
+};
+
+struct terms {
+    const struct labels *labels;
+    const struct cluster_mesh *mesh;
+    const struct hlo_costs *costs;
+    struct cluster_device device; /* the weakest of the cluster: all devices wait for it */
+    const struct fusion *fusion;  /* traffic counts stored values only */
+    const double *measured_ms; /* [instructions] of one run unsplit, or NULL; < 0: not measured */
+    const struct training *training;
+    struct regime regime;
+    struct term *items;
+    uint32_t count;
+    class_id *class_pool;
+    double *compute_ms, *communication_ms;
+    double fixed_ms;       /* compute of what no class can split */
+    uint32_t *of_class;    /* [classes + 1] into class_terms */
+    uint32_t *class_terms; /* terms of each class */
+};
+
+/* `measured_ms` NULL: the roofline. ERR_LIMIT when an instruction meets more classes than a term
+ * holds. */
+int terms_new(const struct labels *l, const struct cluster_mesh *mesh,
+              const struct cluster *cluster, const struct hlo_costs *costs,
+              const struct fusion *fusion, const double *measured_ms,
+              const struct training *training, const struct regime *regime, struct terms *out,
+              struct err *e) MUST_CHECK;
+void terms_release(struct terms *t);
+
+/* Cost of one instruction under labels given per factor; what a term's tables are made of. */
+struct instruction_cost {
+    double flops, bytes;                 /* local, one execution */
+    double compute_ms, communication_ms; /* times executions */
+    double times;
+    double reduced_bytes;   /* of its all-reduces together, local, one execution */
+    uint32_t reduced_count; /* results they reduce */
+    label reduced_over;     /* axes of any of them */
+};
+struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on);
+
+/* One execution of an instruction on one device as a function of the size x of one class, in parts
+ * of what it is in the module (a micro-batch: samples / the batch): work that does not depend on
+ * it, and work in proportion. */
+struct instruction_scaling {
+    double flops, bytes; /* fixed */
+    double flops_per_x, bytes_per_x;
+    double measured_ms; /* at x = 1, < 0: not measured */
+    bool has_class, is_heavy;
+    enum peak_type peak;
+};
+struct instruction_scaling terms_scaling(const struct terms *t, hlo_id id, class_id k);
+/* Its roofline on device `d`: max(flops / peak, bytes / bandwidth) + launch. Measured: x times it.
+ */
+double scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d, double x);
+
+/* The all-reduces of one instruction, one per split reducing factor. */
+struct reduction {
+    class_id class;
+    label over;
+    uint32_t count;   /* results it reduces */
+    double bytes, ms; /* local, one execution */
+    double times;     /* executions in a step */
+};
+uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
+                          struct reduction out[static TERM_CLASSES_MOST]);
+
+/* The same, factor by factor, for those who split two factors of one class differently:
+ * share[k] of the instruction's k-th factor; `factor` into classes->factors. */
+double terms_compute_ms(const struct terms *t, hlo_id id, const double *share);
+struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over,
+                                 const double *share);
+
+/* Executions of an instruction in a step. */
+static inline double terms_times(const struct terms *t, hlo_id id)
+{
+    return t->costs->times[id] * (t->training->is_once[id] ? 1 : t->regime.micro_batches);
+}
+
+/* What storing variable `param` in pieces adds to a step: collectives beyond its all-reduce. */
+struct storage_cost {
+    label over; /* 0: stored whole under this plan */
+    uint32_t scatters, gathers;
+    double bytes, ms; /* of one collective: the variable as used, local */
+};
+struct storage_cost terms_storage(const struct terms *t, uint32_t param, const label *on);
+
+static inline uint32_t term_entry(const struct terms *t, const struct term *term, const label *on)
+{
+    uint32_t entry = 0, weight = 1;
+
+    for (uint32_t x = 0; x < t->labels->axes; x++, weight *= term->class_count + 1) {
+        for (uint32_t n = 0; n < term->class_count; n++) {
+            if (on[t->class_pool[term->classes + n]] >> x & 1)
+                entry += (n + 1) * weight;
+        }
+    }
+    return entry;
+}
+
+struct step_cost {
+    double compute_ms, communication_ms, step_ms;
+};
+/* Of a whole assignment: on[class] = label. O(terms). */
+struct step_cost terms_cost(const struct terms *t, const label *on);
+/* Sum over the terms of class `k` alone: differences of it are differences of the whole when only
+ * `k` changes. O(terms of k). */
+struct step_cost terms_cost_of_class(const struct terms *t, class_id k, const label *on);
+
+#endif

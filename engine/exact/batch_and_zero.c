@@ -1,0 +1,243 @@
+#include "engine/exact/batch_and_zero.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double NEAR = 1e-9;
+
+enum { SCREEN_WORK = 120 }; /* eliminations of a first look at a pair */
+
+struct choose {
+    struct problem *p;
+    const struct regimes_options *o;
+    struct regimes_result *out;
+    struct err *e;
+};
+
+/* The plan within the limit under one pair. */
+static int solve(struct choose *c, struct regime r, uint32_t work, bool least,
+                 struct limit_result *out)
+{
+    struct limit_options o = {.limit = c->o->limit,
+                              .variables = c->o->variables,
+                              .inputs = c->o->inputs,
+                              .work_most = work,
+                              .least = least};
+    struct strict s;
+    int rc = problem_set_regime(c->p, &r, c->e);
+
+    memset(out, 0, sizeof *out);
+    if (rc)
+        return rc;
+    rc = strict_new(&c->p->labels, &s, c->e);
+    if (rc)
+        return rc;
+    if (c->o->fix)
+        rc = c->o->fix(c->o->context, c->p, &s, c->e);
+    if (!rc)
+        rc = exact_limited(&c->p->terms, &c->p->memory, &s, &o, out, c->e);
+    strict_release(&s);
+    return rc;
+}
+
+/* A step's time without a limit, which no limit lowers. */
+static int price_free(struct choose *c, struct regime r, double *ms)
+{
+    struct exact_options o = {
+        .goal = EXACT_STEP_TIME, .variables = c->o->variables, .inputs = c->o->inputs};
+    struct exact_result found;
+    struct strict s;
+    int rc = problem_set_regime(c->p, &r, c->e);
+
+    if (rc)
+        return rc;
+    rc = strict_new(&c->p->labels, &s, c->e);
+    if (rc)
+        return rc;
+    if (c->o->fix)
+        rc = c->o->fix(c->o->context, c->p, &s, c->e);
+    if (!rc)
+        rc = exact_strict(&c->p->terms, &s, &o, &found, c->e);
+    strict_release(&s);
+    if (!rc) {
+        *ms = found.bound;
+        exact_release(&found);
+    }
+    return rc;
+}
+
+static bool is_better(const struct limit_result *a, const struct regimes_result *best)
+{
+    if (a->fits != best->fits)
+        return a->fits;
+    return a->fits ? a->value < best->plan.value * (1 - NEAR)
+                   : a->peak < best->plan.peak * (1 - NEAR);
+}
+
+/* Looks at one pair; ERR_INFEASIBLE of the fixed decisions is one that does not fit. */
+static int look(struct choose *c, struct regime r)
+{
+    struct regimes_result *out = c->out;
+    struct regime_try *t = &out->tries[out->count];
+    struct limit_result found;
+    *t = (struct regime_try){.regime = r};
+    int rc = price_free(c, r, &t->bound);
+
+    if (rc == ERR_INFEASIBLE) {
+        t->proven = true;
+        t->bound = INFINITY;
+        out->count++;
+        return 0;
+    }
+    if (rc)
+        return rc;
+    out->count++;
+    if (out->fits && t->bound >= out->plan.value * (1 - NEAR)) {
+        t->is_skipped = true;
+        return 0;
+    }
+    rc = solve(c, r, SCREEN_WORK, false, &found);
+    if (rc)
+        return rc;
+    t->fits = found.fits;
+    t->proven = found.proven;
+    t->peak = found.peak;
+    t->least_bound = found.least_bound;
+    t->value = found.value;
+    t->bound = found.fits ? fmax(t->bound, found.bound) : found.proven ? INFINITY : t->bound;
+    if (!out->plan.on || is_better(&found, out)) {
+        limit_release(&out->plan);
+        out->plan = found;
+        out->fits = found.fits;
+        out->regime = r;
+    } else {
+        limit_release(&found);
+    }
+    return 0;
+}
+
+/* Levels of one number of micro-batches. A higher level is never faster: where the lowest holds the
+ * plan that is best without a limit, the others cannot win. */
+static int look_at_levels(struct choose *c, uint32_t k)
+{
+    int first = c->o->zero < 0 ? 0 : c->o->zero,
+        last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
+
+    for (int zero = first; zero <= last && !rc && c->out->count < REGIMES_MOST; zero++)
+        rc = look(c, (struct regime){k, (uint8_t)zero, c->p->options.overlap});
+    return rc;
+}
+
+uint32_t regimes_numbers(const struct problem *p, uint32_t *out, uint32_t room)
+{
+    int64_t most = p->training.batch == CLASS_NONE ? 1 : p->training.batch_divisor;
+    uint32_t count = 0;
+
+    for (int64_t k = 1; k <= most && k <= MICRO_BATCHES_MOST && count < room; k++) {
+        if (most % k == 0)
+            out[count++] = (uint32_t)k;
+    }
+    return count;
+}
+
+/* The best pair again, with all the work there is; bounds over all pairs. */
+static int finish(struct choose *c)
+{
+    struct regimes_result *out = c->out;
+    struct limit_result found;
+    int rc = 0;
+
+    if (!out->plan.proven) {
+        rc = solve(c, out->regime, 0, !out->fits, &found);
+        if (rc)
+            return rc;
+        if (out->fits ? found.fits && found.value <= out->plan.value
+                      : found.peak <= out->plan.peak) {
+            limit_release(&out->plan);
+            out->plan = found;
+        } else {
+            limit_release(&found);
+        }
+    }
+    out->bound = INFINITY;
+    out->proven = true;
+    out->least_bound = INFINITY;
+    for (uint32_t k = 0; k < out->count; k++) {
+        struct regime_try *t = &out->tries[k];
+        if (t->regime.micro_batches == out->regime.micro_batches &&
+            t->regime.zero == out->regime.zero && out->fits) {
+            t->value = out->plan.value;
+            t->bound = fmax(t->bound, out->plan.bound);
+            t->proven = out->plan.proven;
+            t->peak = out->plan.peak;
+        }
+        out->bound = fmin(out->bound, t->bound);
+        out->least_bound =
+            t->least_bound > 0 ? fmin(out->least_bound, t->least_bound) : out->least_bound;
+        out->proven &= out->fits || t->proven;
+    }
+    if (out->fits)
+        out->proven = out->bound >= out->plan.value * (1 - NEAR);
+    out->bound = fmin(out->bound, out->fits ? out->plan.value : INFINITY);
+    return problem_set_regime(c->p, &out->regime, c->e);
+}
+
+/* The least number of micro-batches with which some plan fits at the levels allowed. */
+static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count, uint32_t *out)
+{
+    int first = c->o->zero < 0 ? 0 : c->o->zero,
+        last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
+
+    *out = 0;
+    for (uint32_t n = 0; n < count && !rc && !*out; n++) {
+        for (int zero = last; zero >= first && !rc && !*out;
+             zero--) { /* the highest level needs least */
+            struct limit_result found;
+            rc = solve(c, (struct regime){numbers[n], (uint8_t)zero, c->p->options.overlap},
+                       SCREEN_WORK, false, &found);
+            if (rc == ERR_INFEASIBLE) {
+                rc = 0;
+                continue;
+            }
+            *out = !rc && found.fits ? numbers[n] : 0;
+            limit_release(&found);
+        }
+    }
+    return rc;
+}
+
+int exact_regimes(struct problem *p, const struct regimes_options *o, struct regimes_result *out,
+                  struct err *e)
+{
+    struct choose c = {.p = p, .o = o, .out = out, .e = e};
+    struct regime before = problem_regime(p);
+    uint32_t numbers[REGIMES_MOST / 4], count = regimes_numbers(p, numbers, REGIMES_MOST / 4);
+    struct err lost;
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if (o->micro_batches) {
+        rc = look_at_levels(&c, o->micro_batches);
+    } else {
+        for (uint32_t n = 0; n < count && !rc; n++)
+            rc = look_at_levels(&c, numbers[n]);
+    }
+    if (!rc && !out->plan.on)
+        rc = err_set(e, ERR_INFEASIBLE, "the fixed decisions cannot hold with %s micro-batches",
+                     o->micro_batches ? "so many" : "any number of");
+    if (!rc && !out->fits && o->micro_batches)
+        rc = find_needed(&c, numbers, count, &out->needs_micro_batches);
+    if (!rc)
+        rc = finish(&c);
+    if (rc) {
+        regimes_release(out);
+        (void)!problem_set_regime(p, &before, &lost);
+    }
+    return rc;
+}
+
+void regimes_release(struct regimes_result *r)
+{
+    limit_release(&r->plan);
+    memset(r, 0, sizeof *r);
+}

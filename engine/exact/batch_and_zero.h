@@ -1,0 +1,55 @@
+/* engine/exact/batch_and_zero.h - micro-batches and ZeRO level as choices: the best strict plan
+ * over all of them within a memory limit, or what it would take.
+ *
+ * Numbers of micro-batches: the divisors of the batch, ascending; levels 0 to 3. Each pair is
+ * priced without a limit first (a bound that skips what cannot win), then within it with little
+ * work; the best is worked on further. Ties go to fewer micro-batches, then to the lower level. */
+#ifndef AUTOMAP_ENGINE_EXACT_BATCH_AND_ZERO_H
+#define AUTOMAP_ENGINE_EXACT_BATCH_AND_ZERO_H
+
+#include "engine/exact/limit.h"
+#include "engine/problem/problem.h"
+
+enum { REGIMES_MOST = 256 };
+
+struct regimes_options {
+    double limit;           /* bytes of one device; INFINITY: none */
+    bool variables, inputs; /* as in exact_options */
+    uint32_t micro_batches; /* 0: to be chosen */
+    int zero;               /* -1: to be chosen */
+    /* Imposes the fixed decisions on an empty state of the problem as it is priced now; NULL: none.
+     * ERR_INFEASIBLE: not with this number of micro-batches. */
+    int (*fix)(void *context, const struct problem *p, struct strict *s, struct err *e);
+    void *context;
+};
+
+struct regime_try {
+    struct regime regime;
+    bool fits, proven;        /* as in limit_result */
+    bool is_skipped;          /* cannot beat the best, by its bound */
+    double value, bound;      /* ms; value only where it fits */
+    double peak, least_bound; /* bytes; of the plan, or of the one that needs least */
+};
+
+struct regimes_result {
+    bool fits, proven;        /* proven: no pair allowed holds a better plan; or none holds any */
+    struct limit_result plan; /* fits: the best; else of least memory over the pairs allowed */
+    struct regime regime;     /* its pair, under which the problem is priced on return */
+    double bound;             /* ms, over all pairs allowed */
+    double least_bound; /* not fits: no plan of any pair allowed needs less, bytes; 0: not known */
+    uint32_t needs_micro_batches; /* not fits: the least number with which some plan fits at the
+                                     levels allowed; 0: none */
+    struct regime_try tries[REGIMES_MOST];
+    uint32_t count;
+};
+
+/* `p` is priced anew for each pair. Errors other than clashes of the fixed decisions are given up
+ * on; then the regime is that of before. */
+int exact_regimes(struct problem *p, const struct regimes_options *o, struct regimes_result *out,
+                  struct err *e) MUST_CHECK;
+/* The numbers of micro-batches there are to choose from, ascending; returns how many. */
+uint32_t regimes_numbers(const struct problem *p, uint32_t *out, uint32_t room);
+
+void regimes_release(struct regimes_result *r);
+
+#endif

@@ -1,0 +1,66 @@
+/* engine/exact/eliminate.h - sums of small tables over nodes with few choices, minimised exactly.
+ *
+ * Bucket elimination (Dechter 1999), with conditioning where a joint table would be too large; what
+ * exact.h and limit.h stand on. Private to engine/search/. */
+#ifndef AUTOMAP_ENGINE_EXACT_ELIMINATE_H
+#define AUTOMAP_ENGINE_EXACT_ELIMINATE_H
+
+#include "engine/exact/exact.h"
+
+/* A function of a few nodes: value[i], i = sum over its nodes n of choice(n) x stride(n), first
+ * node fastest. Nodes ascending. */
+struct table {
+    uint32_t *nodes, count;
+    double *value;
+    size_t size;
+};
+
+/* A class that has a choice, with the labels it may take. */
+struct node {
+    class_id class;
+    label labels[MESH_SETS_MOST];
+    uint32_t domain;
+};
+
+struct solver {
+    const struct terms *t;
+    const struct exact_options *o;
+    struct err *e;
+    struct node *nodes;
+    uint32_t node_count;
+    uint32_t *node_of;    /* [classes], CLASS_NONE: fixed */
+    label *fixed;         /* [classes] label of what is not a node */
+    struct table *tables; /* those given, then joint ones while eliminating */
+    size_t table_count, table_room;
+    size_t table_most;   /* entries of a joint table */
+    uint64_t nodes_most; /* cases of conditioning */
+    double constant;
+    uint32_t width;
+};
+
+enum { NOT_FIXED = UINT32_MAX };
+
+/* Nodes and tables of a step's time (or of the reward) and of classes that clash, from a problem.
+ * `fixed` NULL: nothing is decided. */
+int solver_new(const struct terms *t, const struct strict *fixed, const struct exact_options *o,
+               struct solver *out, struct err *e) MUST_CHECK;
+void solver_release(struct solver *s);
+
+/* A table over ascending nodes, all 0. ERR_LIMIT: more entries than table_most; ERR_MEMORY. */
+int table_new(const struct solver *s, const uint32_t *nodes, uint32_t count,
+              struct table *out) MUST_CHECK;
+void table_release(struct table *f);
+int push_table(struct solver *s, struct table *f) MUST_CHECK; /* taken over, also on error */
+/* Steps `choice` (one entry per node) to the next combination; false after the last. */
+bool next_choice(const struct solver *s, const uint32_t *nodes, uint32_t count, uint32_t *choice);
+
+/* The least sum of all tables when fixed[node] (NOT_FIXED: free) stays. choice [nodes]: a minimum,
+ * or what was found; bound: no choice is below. INFINITY: none is possible. */
+struct solver_answer {
+    double value, bound;
+    uint64_t cases;
+};
+int solver_minimise(struct solver *s, const uint32_t *fixed, uint32_t *choice,
+                    struct solver_answer *out) MUST_CHECK;
+
+#endif

@@ -1,0 +1,95 @@
+#include "engine/exact/limit.h"
+
+#include "engine/exact/limit_search.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_settled(const struct limit_search *s)
+{
+    return s->bound >= s->best_ms * (1 - LIMIT_NEAR) || s->least_bound > s->limit;
+}
+
+static int run(struct limit_search *s, const struct limit_options *o)
+{
+    struct limit_point at = {0};
+    int rc = o->least ? limit_evaluate(s, 1, s->price, NULL, &at) : limit_price_memory(s);
+
+    if (!rc && !isfinite(at.value))
+        rc = err_set(s->e, ERR_INFEASIBLE, "no plan satisfies the fixed decisions");
+    if (!rc && !isfinite(s->best_ms))
+        rc = limit_weigh_memory(s);
+    if (rc || is_settled(s) || o->least)
+        return rc;
+    rc = limit_improve(s);
+    return rc ? rc : limit_branch_and_bound(s);
+}
+
+static void answer(struct limit_search *s, struct limit_result *out)
+{
+    struct solver *v = &s->l.s;
+    bool fits = isfinite(s->best_ms);
+    const uint32_t *choice = fits ? s->best : s->least;
+
+    limit_look(&s->l, choice);
+    *out = (struct limit_result){.fits = fits,
+                                 .value = limit_time(&s->l, choice),
+                                 .bound = !fits                   ? 0
+                                          : s->bound < s->best_ms ? s->bound
+                                                                  : s->best_ms,
+                                 .peak = limit_peak(&s->l, NULL),
+                                 .least_bound = s->least_bound,
+                                 .work = s->work,
+                                 .positions = s->l.moment_count};
+    out->proven = fits ? s->bound >= s->best_ms * (1 - LIMIT_NEAR)
+                       : s->least_bound > s->limit || !isfinite(s->bound);
+    if (fits && out->proven)
+        out->bound = out->value;
+    for (uint32_t n = 0; n < v->node_count; n++)
+        v->fixed[v->nodes[n].class] = v->nodes[n].labels[choice[n]];
+    out->on = v->fixed;
+    v->fixed = NULL;
+}
+
+int exact_limited(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
+                  const struct limit_options *o, struct limit_result *out, struct err *e)
+{
+    struct exact_options all = {
+        .goal = EXACT_STEP_TIME, .variables = o->variables, .inputs = o->inputs};
+    struct limit_search *s = mem_try(1, sizeof *s);
+    int rc = s ? limit_model_new(t, m, fixed, &all, &s->l, e) : limit_no_memory(e);
+
+    memset(out, 0, sizeof *out);
+    if (rc) {
+        free(s);
+        return rc;
+    }
+    s->seeks_least = o->least;
+    s->limit = o->least ? -1 : o->limit; /* nothing fits -1 bytes */
+    s->work_most = o->work_most ? o->work_most : LIMIT_WORK_MOST;
+    s->best_ms = s->least_bytes = INFINITY;
+    s->bound = -INFINITY;
+    s->e = e;
+    uint32_t **lists[] = {&s->choice, &s->trial, &s->best, &s->least};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists && !rc; k++) {
+        *lists[k] = mem_try(s->l.s.node_count, sizeof **lists[k]);
+        rc = *lists[k] ? 0 : limit_no_memory(e);
+    }
+    s->weight = mem_try(s->l.unit_count, sizeof *s->weight);
+    if (!rc)
+        rc = s->weight ? run(s, o) : limit_no_memory(e);
+    if (!rc)
+        answer(s, out);
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        free(*lists[k]);
+    free(s->weight);
+    limit_model_release(&s->l);
+    free(s);
+    return rc;
+}
+
+void limit_release(struct limit_result *r)
+{
+    free(r->on);
+    memset(r, 0, sizeof *r);
+}

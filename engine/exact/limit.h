@@ -1,0 +1,47 @@
+/* engine/exact/limit.h - the best strict plan that stays within a device's memory.
+ *
+ * Memory is a sum over live ranges at each position of the schedule (cost/memory.h), so a limit is
+ * a constraint per position, in small tables over the classes of the ranges. Solved by Lagrange
+ * multipliers on the positions that become peaks (found one by one), with elimination as the inner
+ * solver: a lower bound, and plans; plans over the limit are repaired by single changes that free
+ * most bytes per ms; then branch and bound on the same tables, best bound first, each node bounded
+ * with the multipliers of the root. Where no plan fits, multipliers on memory alone prove it: no
+ * plan needs less than `least_bound`. Classes that fold may differ here: with identical layers the
+ * best plan within a limit splits some of them.
+ *
+ * The work is counted in eliminations, not in time, so the answer is the same on every machine. */
+#ifndef AUTOMAP_ENGINE_EXACT_LIMIT_H
+#define AUTOMAP_ENGINE_EXACT_LIMIT_H
+
+#include "engine/cost/memory.h"
+#include "engine/exact/exact.h"
+
+enum { LIMIT_WORK_MOST = 1200 }; /* eliminations of the default */
+
+struct limit_options {
+    double limit;           /* bytes of one device; INFINITY: none */
+    bool variables, inputs; /* as in exact_options */
+    uint32_t work_most;     /* eliminations; 0: the default */
+    bool least;             /* the plan that needs least memory, whatever its step */
+};
+
+struct limit_result {
+    label *on; /* [classes] the best plan found within the limit; without one, that of least memory
+                  found */
+    bool fits;
+    double value,
+        bound;          /* ms of a step; no plan within the limit is faster. fits: bound <= value */
+    bool proven;        /* fits: bound = value; else: no plan fits */
+    double peak;        /* bytes of `on` */
+    double least_bound; /* no plan needs fewer bytes; 0: not worked out */
+    uint32_t work, positions; /* eliminations; peaks that got a multiplier */
+};
+
+/* `fixed` holds decisions that must stay; NULL: none. `m` under the same regime as `t`.
+ * ERR_INFEASIBLE only where the fixed decisions themselves cannot hold. */
+int exact_limited(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
+                  const struct limit_options *o, struct limit_result *out,
+                  struct err *e) MUST_CHECK;
+void limit_release(struct limit_result *r);
+
+#endif

@@ -1,0 +1,463 @@
+#include "engine/exact/limit_model.h"
+
+#include <math.h>
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the memory limit");
+}
+
+/* ---- units ---- */
+
+/* Nodes of the classes a range depends on, ascending. ERR_LIMIT: too many. */
+static int nodes_of(const struct limit_model *l, const struct memory_range *r, uint32_t *nodes,
+                    uint32_t *count)
+{
+    class_id classes[UNIT_NODES_MOST];
+    uint32_t found = memory_range_classes(l->m, r, classes, UNIT_NODES_MOST);
+
+    *count = 0;
+    if (found > UNIT_NODES_MOST)
+        return ERR_LIMIT;
+    for (uint32_t k = 0; k < found; k++) { /* nodes are numbered in the order of classes */
+        if (l->s.node_of[classes[k]] != CLASS_NONE)
+            nodes[(*count)++] = l->s.node_of[classes[k]];
+    }
+    return 0;
+}
+
+/* All that the bytes of a range depend on. */
+static uint64_t key_of(const struct limit_model *l, const struct memory_range *r, uint64_t seed)
+{
+    const struct classes *c = l->m->classes;
+    uint64_t head[] = {c->m->shapes[c->m->value_shape[r->value]].bare, r->storing,
+                       r->storing == STORED_AS_USED ? UINT32_MAX : r->variable, r->is_argument,
+                       r->storing == STORED_REDUCED ? r->value : UINT32_MAX};
+    uint64_t h = mem_hash(head, sizeof head, seed);
+
+    return mem_hash(c->class_of + c->dim_base[r->value],
+                    (c->dim_base[r->value + 1] - c->dim_base[r->value]) * sizeof *c->class_of, h);
+}
+
+static bool find_group(struct limit_model *l, const uint32_t *nodes, uint32_t count, uint32_t *out)
+{
+    for (*out = 0; *out < l->group_count; ++*out) {
+        const struct group *g = &l->groups[*out];
+        if (g->count == count && !memcmp(g->nodes, nodes, count * sizeof *nodes))
+            return true;
+    }
+    struct table f;
+    if (!mem_grow(&l->groups, &l->group_room, l->group_count, 1) ||
+        table_new(&l->s, nodes, count, &f))
+        return false;
+    struct group *g = &l->groups[l->group_count++];
+    g->count = count;
+    memcpy(g->nodes, nodes, count * sizeof *nodes);
+    g->size = f.size;
+    g->table = l->s.table_count;
+    return push_table(&l->s, &f) == 0;
+}
+
+/* Bytes of range `r` for every choice of the group's nodes. */
+static void fill_values(struct limit_model *l, const struct memory_range *r, const struct group *g,
+                        double *values)
+{
+    uint32_t choice[UNIT_NODES_MOST] = {0};
+    size_t at = 0;
+
+    do {
+        for (uint32_t k = 0; k < g->count; k++) {
+            const struct node *n = &l->s.nodes[g->nodes[k]];
+            l->on[n->class] = n->labels[choice[k]];
+        }
+        values[at++] = memory_range_bytes(l->m, l->s.t->labels, l->on, r);
+    } while (next_choice(&l->s, g->nodes, g->count, choice));
+}
+
+static bool slots_double(struct limit_model *l, const uint64_t *keys)
+{
+    size_t next = l->slot_count ? l->slot_count * 2 : 256;
+    uint32_t *grown = mem_try(next, sizeof *grown);
+
+    if (!grown)
+        return false;
+    for (uint32_t u = 0; u < l->unit_count; u++) {
+        size_t i = keys[u] & (next - 1);
+        while (grown[i])
+            i = (i + 1) & (next - 1);
+        grown[i] = u + 1;
+    }
+    free(l->slots);
+    l->slots = grown;
+    l->slot_count = next;
+    return true;
+}
+
+struct keys {
+    uint64_t *items;
+    size_t room;
+};
+
+static int add_unit(struct limit_model *l, const struct memory_range *r, struct keys *keys,
+                    uint64_t key, struct err *e)
+{
+    uint32_t nodes[UNIT_NODES_MOST], count, group;
+
+    if (nodes_of(l, r, nodes, &count))
+        return err_set(
+            e, ERR_LIMIT,
+            "a value that can be split in more than %d ways is too much for a memory limit",
+            UNIT_NODES_MOST);
+    if (!find_group(l, nodes, count, &group) ||
+        !mem_grow(&l->units, &l->unit_room, l->unit_count, 1) ||
+        !mem_grow(&keys->items, &keys->room, l->unit_count, 1) ||
+        !mem_grow(&l->values, &l->value_room, l->value_count, l->groups[group].size))
+        return no_memory(e);
+    fill_values(l, r, &l->groups[group], l->values + l->value_count);
+    l->units[l->unit_count] = (struct unit){group, l->value_count};
+    l->value_count += l->groups[group].size;
+    keys->items[l->unit_count++] = key;
+    return 0;
+}
+
+static int make_units(struct limit_model *l, struct err *e)
+{
+    struct keys keys = {0};
+    int rc = 0;
+
+    for (uint32_t k = 0; k < l->m->count && !rc; k++) {
+        const struct memory_range *r = &l->m->ranges[k];
+        uint64_t key = key_of(l, r, 1);
+        if (2 * (size_t)l->unit_count >= l->slot_count && !slots_double(l, keys.items)) {
+            rc = no_memory(e);
+            break;
+        }
+        size_t i = key & (l->slot_count - 1);
+        while (l->slots[i] && keys.items[l->slots[i] - 1] != key)
+            i = (i + 1) & (l->slot_count - 1);
+        if (!l->slots[i]) {
+            rc = add_unit(l, r, &keys, key, e);
+            l->slots[i] = l->unit_count;
+        }
+        l->unit_of[k] = l->slots[i] - 1;
+    }
+    free(keys.items);
+    return rc;
+}
+
+/* ---- the model ---- */
+
+static bool index_tables(struct limit_model *l)
+{
+    const struct solver *s = &l->s;
+
+    l->table_first = mem_try((size_t)s->node_count + 2, sizeof *l->table_first);
+    if (!l->table_first)
+        return false;
+    for (size_t k = 0; k < l->own_tables; k++) {
+        for (uint32_t n = 0; n < s->tables[k].count; n++)
+            l->table_first[s->tables[k].nodes[n] + 2]++;
+    }
+    for (uint32_t n = 0; n < s->node_count; n++)
+        l->table_first[n + 2] += l->table_first[n + 1];
+    l->table_of = mem_try(l->table_first[s->node_count + 1], sizeof *l->table_of);
+    for (size_t k = 0; k < l->own_tables && l->table_of; k++) {
+        for (uint32_t n = 0; n < s->tables[k].count; n++)
+            l->table_of[l->table_first[s->tables[k].nodes[n] + 1]++] = (uint32_t)k;
+    }
+    return l->table_of != NULL;
+}
+
+static bool index_units(struct limit_model *l)
+{
+    const struct solver *s = &l->s;
+
+    l->units_first = mem_try((size_t)s->node_count + 2, sizeof *l->units_first);
+    if (!l->units_first)
+        return false;
+    for (uint32_t u = 0; u < l->unit_count; u++) {
+        const struct group *g = &l->groups[l->units[u].group];
+        for (uint32_t n = 0; n < g->count; n++)
+            l->units_first[g->nodes[n] + 2]++;
+    }
+    for (uint32_t n = 0; n < s->node_count; n++)
+        l->units_first[n + 2] += l->units_first[n + 1];
+    l->units_of = mem_try(l->units_first[s->node_count + 1], sizeof *l->units_of);
+    for (uint32_t u = 0; u < l->unit_count && l->units_of; u++) {
+        const struct group *g = &l->groups[l->units[u].group];
+        for (uint32_t n = 0; n < g->count; n++)
+            l->units_of[l->units_first[g->nodes[n] + 1]++] = u;
+    }
+    return l->units_of != NULL;
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+
+    if (x->position != y->position)
+        return x->position < y->position ? -1 : 1;
+    if ((x->count < 0) != (y->count < 0))
+        return x->count < 0 ? -1 : 1;
+    return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+/* Ends come before the begins of the next position; at the end of the entry all ends. Events of one
+ * unit at one place are one. */
+static bool list_events(struct limit_model *l)
+{
+    const struct memory_model *m = l->m;
+    hlo_comp entry = m->m->entry;
+    uint32_t first = m->first[entry], last = m->first[entry + 1], count = 0;
+
+    if (last - first != m->count)
+        return true;
+    l->events = mem_try(2 * (size_t)m->count, sizeof *l->events);
+    if (!l->events)
+        return false;
+    for (uint32_t k = first; k < last; k++) {
+        const struct memory_range *r = &m->ranges[k];
+        if (r->is_argument || r->start > r->end)
+            continue;
+        l->events[count++] = (struct event){l->unit_of[k], r->start, 1};
+        l->events[count++] = (struct event){l->unit_of[k], r->end + 1, -1};
+    }
+    qsort(l->events, count, sizeof *l->events, by_position);
+    for (uint32_t k = 0; k < count; k++) {
+        struct event *before = l->event_count ? &l->events[l->event_count - 1] : NULL;
+        if (before && !by_position(before, &l->events[k]))
+            before->count += l->events[k].count;
+        else
+            l->events[l->event_count++] = l->events[k];
+    }
+    return true;
+}
+
+static bool keep_own(struct limit_model *l)
+{
+    l->own_tables = l->s.table_count;
+    l->constant = l->s.constant;
+    l->own = mem_try(l->own_tables, sizeof *l->own);
+    for (size_t k = 0; k < l->own_tables && l->own; k++) {
+        l->own[k] = mem_try(l->s.tables[k].size, sizeof **l->own);
+        if (!l->own[k])
+            return false;
+        memcpy(l->own[k], l->s.tables[k].value, l->s.tables[k].size * sizeof **l->own);
+    }
+    return l->own != NULL;
+}
+
+int limit_model_new(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
+                    const struct exact_options *o, struct limit_model *out, struct err *e)
+{
+    struct limit_model l = {.m = m};
+    int rc = solver_new(t, fixed, o, &l.s, e);
+
+    if (rc)
+        return rc;
+    l.unit_of = mem_try(m->count, sizeof *l.unit_of);
+    l.scratch = memory_scratch(m);
+    l.at = mem_try(m->m->computation_count, sizeof *l.at);
+    l.on = mem_try(m->classes->count, sizeof *l.on);
+    bool ok = l.unit_of && l.scratch && l.at && l.on && keep_own(&l) && index_tables(&l);
+    if (ok)
+        memcpy(l.on, l.s.fixed, m->classes->count * sizeof *l.on);
+    rc = ok ? make_units(&l, e) : no_memory(e);
+    l.unit_bytes = mem_try(l.unit_count, sizeof *l.unit_bytes);
+    l.scale = 1;
+    if (!rc && (!l.unit_bytes || !index_units(&l) || !list_events(&l)))
+        rc = no_memory(e);
+    if (rc)
+        limit_model_release(&l);
+    else
+        *out = l;
+    return rc;
+}
+
+void limit_model_release(struct limit_model *l)
+{
+    for (size_t k = 0; l->own && k < l->own_tables; k++)
+        free(l->own[k]);
+    for (uint32_t k = 0; k < l->moment_count; k++)
+        free(l->moments[k].counts);
+    free(l->own);
+    free(l->units);
+    free(l->unit_of);
+    free(l->values);
+    free(l->groups);
+    free(l->moments);
+    free(l->slots);
+    free(l->table_of);
+    free(l->table_first);
+    free(l->events);
+    free(l->unit_bytes);
+    free(l->units_of);
+    free(l->units_first);
+    free(l->scratch);
+    free(l->at);
+    free(l->on);
+    solver_release(&l->s);
+    memset(l, 0, sizeof *l);
+}
+
+/* ---- a choice ---- */
+
+static size_t entry_of(const struct limit_model *l, const uint32_t *nodes, uint32_t count,
+                       const uint32_t *choice)
+{
+    size_t at = 0, stride = 1;
+
+    for (uint32_t k = 0; k < count; k++) {
+        at += stride * choice[nodes[k]];
+        stride *= l->s.nodes[nodes[k]].domain;
+    }
+    return at;
+}
+
+double limit_time(const struct limit_model *l, const uint32_t *choice)
+{
+    double ms = l->constant;
+
+    for (size_t k = 0; k < l->own_tables; k++) {
+        const struct table *f = &l->s.tables[k];
+        ms += l->own[k][entry_of(l, f->nodes, f->count, choice)];
+    }
+    return ms;
+}
+
+double limit_time_of(const struct limit_model *l, const uint32_t *choice, uint32_t n)
+{
+    double ms = 0;
+
+    for (uint32_t k = l->table_first[n]; k < l->table_first[n + 1]; k++) {
+        const struct table *f = &l->s.tables[l->table_of[k]];
+        ms += l->own[l->table_of[k]][entry_of(l, f->nodes, f->count, choice)];
+    }
+    return ms;
+}
+
+static double unit_bytes(const struct limit_model *l, const uint32_t *choice, uint32_t u)
+{
+    const struct group *g = &l->groups[l->units[u].group];
+
+    return l->values[l->units[u].values + entry_of(l, g->nodes, g->count, choice)];
+}
+
+double limit_bytes_of(const struct limit_model *l, const uint32_t *choice, uint32_t n,
+                      const double *weight)
+{
+    double bytes = 0;
+
+    for (uint32_t k = l->units_first[n]; k < l->units_first[n + 1]; k++) {
+        if (weight[l->units_of[k]] > 0)
+            bytes += weight[l->units_of[k]] * unit_bytes(l, choice, l->units_of[k]);
+    }
+    return bytes;
+}
+
+void limit_look(struct limit_model *l, const uint32_t *choice)
+{
+    for (uint32_t u = 0; u < l->unit_count; u++)
+        l->unit_bytes[u] = unit_bytes(l, choice, u);
+}
+
+double limit_bytes_at(const struct limit_model *l, uint32_t moment)
+{
+    const double *counts = l->moments[moment].counts;
+    double bytes = 0;
+
+    for (uint32_t u = 0; u < l->unit_count; u++)
+        bytes += counts[u] * l->unit_bytes[u];
+    return bytes;
+}
+
+/* ---- moments ---- */
+
+static void count_unit(void *self, uint32_t range)
+{
+    const struct limit_model *l = self;
+
+    l->moments[l->moment_count].counts[l->unit_of[range]]++;
+}
+
+/* Where the peak is that memory_sweep has just found. */
+static bool find_moment(struct limit_model *l, uint32_t *out)
+{
+    struct moment m = {.counts = NULL};
+
+    memory_chain_find(l->m, l->scratch, l->at, &m.chain);
+    for (*out = 0; *out < l->moment_count; ++*out) {
+        if (memory_chain_equals(&l->moments[*out].chain, &m.chain))
+            return true;
+    }
+    m.counts = mem_try(l->unit_count, sizeof *m.counts);
+    if (!m.counts || !mem_grow(&l->moments, &l->moment_room, l->moment_count, 1)) {
+        free(m.counts);
+        return false;
+    }
+    l->moments[l->moment_count] = m;
+    memory_chain_each(l->m, &m.chain, count_unit, l);
+    l->moment_count++;
+    return true;
+}
+
+/* The same where nothing lives but in the entry: begins and ends alone, looking before each end
+ * that follows a begin. */
+static double event_peak(struct limit_model *l)
+{
+    double live = 0, most = 0;
+    bool grew = false;
+
+    for (uint32_t k = 0; k < l->event_count; k++) {
+        const struct event *e = &l->events[k];
+        if (e->count < 0 && grew && live > most) {
+            most = live;
+            l->at[l->m->m->entry] = l->events[k - 1].position;
+        }
+        grew = e->count > 0;
+        live += e->count * l->unit_bytes[e->unit];
+    }
+    return most;
+}
+
+double limit_peak(struct limit_model *l, uint32_t *moment)
+{
+    hlo_comp entry = l->m->m->entry;
+    double peak = 0;
+
+    for (uint32_t k = l->m->first[entry]; k < l->m->first[entry + 1]; k++)
+        peak += l->m->ranges[k].is_argument ? l->unit_bytes[l->unit_of[k]] : 0;
+    if (l->events) {
+        peak += event_peak(l);
+    } else {
+        for (uint32_t k = 0; k < l->m->count; k++)
+            l->scratch[k] = l->unit_bytes[l->unit_of[k]];
+        peak += memory_sweep(l->m, l->scratch, l->at);
+    }
+    if (moment && !find_moment(l, moment))
+        return -1;
+    return peak;
+}
+
+void limit_set_prices(struct limit_model *l, double scale, const double *price, double limit)
+{
+    for (size_t k = 0; k < l->own_tables && scale != l->scale; k++) {
+        for (size_t n = 0; n < l->s.tables[k].size; n++)
+            l->s.tables[k].value[n] = isfinite(l->own[k][n]) ? scale * l->own[k][n] : INFINITY;
+    }
+    for (uint32_t g = 0; g < l->group_count; g++)
+        memset(l->s.tables[l->groups[g].table].value, 0, l->groups[g].size * sizeof(double));
+    l->scale = scale;
+    l->s.constant = scale * l->constant;
+    for (uint32_t p = 0; p < l->moment_count; p++)
+        l->s.constant -= price[p] > 0 ? price[p] * limit : 0;
+    for (uint32_t u = 0; u < l->unit_count; u++) {
+        const struct group *g = &l->groups[l->units[u].group];
+        double weight = 0;
+        for (uint32_t p = 0; p < l->moment_count; p++)
+            weight += price[p] > 0 ? price[p] * l->moments[p].counts[u] : 0;
+        for (size_t n = 0; n < g->size && weight > 0; n++)
+            l->s.tables[g->table].value[n] += weight * l->values[l->units[u].values + n];
+    }
+}

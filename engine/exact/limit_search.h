@@ -1,0 +1,79 @@
+/* engine/exact/limit_search.h - the state that the parts of limit.c share: plans (limit_plans.c),
+ * multipliers (limit_price.c), branch and bound (limit_branch.c). Private to engine/search/. */
+#ifndef AUTOMAP_ENGINE_EXACT_LIMIT_SEARCH_H
+#define AUTOMAP_ENGINE_EXACT_LIMIT_SEARCH_H
+
+#include "engine/exact/limit.h"
+#include "engine/exact/limit_model.h"
+
+/* A relative difference that counts as none. */
+#define LIMIT_NEAR 1e-9
+
+enum { LIMIT_MOMENTS_MOST = 64 };
+
+struct limit_search {
+    struct limit_model l;
+    double limit;
+    uint32_t work, work_most;
+    uint32_t *choice, *trial; /* [nodes] scratch */
+    double *weight;           /* [units] price x how often live, while branching */
+    bool seeks_least;
+    uint32_t *best; /* [nodes] best within the limit */
+    double best_ms;
+    uint32_t *least; /* [nodes] least memory */
+    double least_bytes;
+    double price[LIMIT_MOMENTS_MOST]; /* best multipliers on time + memory: ms a byte */
+    double bound;                     /* what they prove, ms */
+    double share[LIMIT_MOMENTS_MOST]; /* best multipliers on memory alone; they sum to 1 */
+    double least_bound;               /* what they prove, bytes */
+    struct err *e;
+};
+
+static inline int limit_no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the memory limit");
+}
+
+static inline bool limit_is_out_of_work(const struct limit_search *s)
+{
+    return s->work >= s->work_most;
+}
+
+/* ---- limit_plans.c ---- */
+
+/* Looks at a whole choice: its peak over all positions; keeps it when it is the best of its kind.
+ * *moment: where the peak is. */
+int limit_consider(struct limit_search *s, const uint32_t *choice, double *peak,
+                   uint32_t *moment) MUST_CHECK;
+/* Frees memory change by change until the choice fits, or nothing frees any more. `with_time`
+ * false: as much memory as can be. */
+int limit_repair(struct limit_search *s, uint32_t *choice, bool with_time) MUST_CHECK;
+/* Changes and pairs of changes that make the best plan faster, until there is none. */
+int limit_improve(struct limit_search *s) MUST_CHECK;
+
+/* ---- limit_price.c ---- */
+
+/* One point of the dual: the least of time + price x (memory - limit), over what `fixed` leaves. */
+struct limit_point {
+    double value, bound;              /* of that sum; bound: proven */
+    double slope[LIMIT_MOMENTS_MOST]; /* memory - limit at each moment known before */
+    double peak;
+    uint32_t moment; /* of the peak */
+};
+
+/* scale x time + sum of price x (memory - limit, or memory where scale is 0) at its least, and the
+ * choice there in s->choice, which was considered. */
+int limit_evaluate(struct limit_search *s, double scale, const double *price, const uint32_t *fixed,
+                   struct limit_point *out) MUST_CHECK;
+/* Multipliers on time and memory, with repaired plans on the way: s->bound, s->price, s->best. */
+int limit_price_memory(struct limit_search *s) MUST_CHECK;
+/* Multipliers on memory alone: s->least_bound, s->share, s->least. */
+int limit_weigh_memory(struct limit_search *s) MUST_CHECK;
+
+/* ---- limit_branch.c ---- */
+
+/* Best bound first. s->bound becomes that of the whole tree; INFINITY: no plan is within the limit.
+ */
+int limit_branch_and_bound(struct limit_search *s) MUST_CHECK;
+
+#endif

@@ -1,0 +1,68 @@
+/* engine/exact/stability.h - how far one figure may move, the others staying, before another plan
+ * is better, and which plan that is.
+ *
+ * Bandwidths: at a factor f the step of a plan is a + b / f, so the best step over all plans is a
+ * lower envelope of lines in 1 / f. From the far end inwards: where the line of the plan crosses
+ * that of the best one there, the best is asked for again, until none is better: an exact
+ * breakpoint, in few steps. Memory: below its peak the plan does not fit; above, bisection to 0.1 %
+ * for where a faster one fits. Batch: whole sizes, by doubling and halving and then bisection: the
+ * first change found, as sizes that do not divide alike need not be better or worse in order. With
+ * a memory limit the best plan is that of limit.h, proven or not; a breakpoint is then that towards
+ * plans it finds. */
+#ifndef AUTOMAP_ENGINE_EXACT_STABILITY_H
+#define AUTOMAP_ENGINE_EXACT_STABILITY_H
+
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
+
+#define STABILITY_FIGURES(X)        \
+    X(LINK, "link bandwidth")       \
+    X(NETWORK, "network bandwidth") \
+    X(MEMORY, "memory")             \
+    X(BATCH, "batch")
+
+enum stability_figure {
+#define X(id, name) STABILITY_##id,
+    STABILITY_FIGURES(X)
+#undef X
+        STABILITY_COUNT
+};
+extern const char *const stability_names[STABILITY_COUNT];
+
+#define STABILITY_FAR 64.0 /* factors looked at: 1/64 to 64; batches to 1/16 and 16 times */
+
+enum stability_end {
+    STABILITY_HOLDS,     /* no other plan is better as far as was looked */
+    STABILITY_BREAKS,    /* beyond `value` another plan is better: on, step_ms */
+    STABILITY_NO_LONGER, /* beyond `value` the plan is not possible, or does not fit; on: the best
+                            then, or NULL */
+};
+
+struct stability_side {
+    uint8_t end;    /* enum stability_end */
+    double value;   /* of the figure: bytes per second, bytes, samples */
+    double step_ms; /* of the other plan there: at a bandwidth's break that of both */
+    label *on;      /* [classes] the other plan; NULL: none */
+};
+
+struct stability {
+    double now[STABILITY_COUNT]; /* 0: the figure does not matter here */
+    struct stability_side down[STABILITY_COUNT], up[STABILITY_COUNT];
+    bool is_best; /* no plan is better as things are */
+};
+
+struct stability_options {
+    const label *on;        /* the plan */
+    double limit;           /* bytes; INFINITY: none was asked for */
+    bool variables, inputs; /* as in exact_options */
+    int (*fix)(void *context, const struct problem *p, struct strict *s,
+               struct err *e); /* as in regimes.h */
+    void *context;
+};
+
+/* `p` is priced anew many times, and is as before on return. */
+int stability_of(struct problem *p, const struct stability_options *o, struct stability *out,
+                 struct err *e) MUST_CHECK;
+void stability_release(struct stability *s);
+
+#endif

@@ -1,0 +1,560 @@
+/* A person's acts: pins, options, backtracks, with undo and redo. */
+#include "engine/live/search_state_internal.h"
+
+#include "engine/live/clash.h"
+#include "engine/live/options.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/setting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ACTS_MOST = 1024, WISHES_BEFORE_COMPACTION = 1024 };
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the session");
+}
+
+void act_release(struct act *a)
+{
+    free(a->pins);
+    free(a->pin_moves);
+    free(a->pin_acts);
+    free(a->pin_wishes);
+    live_problem_release(a->edited);
+}
+
+bool act_copy(const struct act *from, uint32_t more, struct act *out)
+{
+    size_t room = (size_t)from->pin_count + more;
+
+    *out = *from;
+    live_problem_share(out->edited);
+    out->pins = mem_try(room, sizeof *out->pins);
+    out->pin_moves = mem_try(room, sizeof *out->pin_moves);
+    out->pin_acts = mem_try(room, sizeof *out->pin_acts);
+    out->pin_wishes = mem_try(room, sizeof *out->pin_wishes);
+    if (!out->pins || !out->pin_moves || !out->pin_acts || !out->pin_wishes) {
+        act_release(out);
+        return false;
+    }
+    if (from->pin_count) {
+        memcpy(out->pins, from->pins, from->pin_count * sizeof *out->pins);
+        memcpy(out->pin_moves, from->pin_moves, from->pin_count * sizeof *out->pin_moves);
+        memcpy(out->pin_acts, from->pin_acts, from->pin_count * sizeof *out->pin_acts);
+        memcpy(out->pin_wishes, from->pin_wishes, from->pin_count * sizeof *out->pin_wishes);
+    }
+    return true;
+}
+
+/* The search that act `a` asks for: a new one for another problem, game, algorithm or seed. */
+static int enforce_search(struct core *c, const struct act *a, struct err *e)
+{
+    const struct problem *before = c->problem, *wanted = a->edited ? &a->edited->problem : c->base;
+    int rc = 0;
+
+    if (wanted != before || !live_options_go_on(&c->options, &a->options)) {
+        struct live_plan *kept = live_plan_share(c->best ? c->best : c->before);
+        c->problem = wanted;
+        rc = core_renew_search(c, &a->options, e);
+        if (rc)
+            c->problem = before;
+        else if (wanted != before) {
+            core_carry_plan(c, before, kept);
+            core_split_batch(c);
+        }
+        live_plan_release(kept);
+    } else if (a->options.rl_set && memcmp(&a->options.rl, &c->options.rl, sizeof a->options.rl)) {
+        if (!search_configure(c->search, &a->options.rl))
+            return err_set(e, ERR_INPUT,
+                           "this setting is fixed while the learner lives, or out of range");
+        c->options.rl = a->options.rl;
+    }
+    return rc;
+}
+
+/* Puts act `a` in force: its problem and options (a new search where they ask for one), its pins.
+ */
+static int enforce(struct core *c, struct act *a, struct err *e)
+{
+    struct strict_clash clash;
+    int rc = enforce_search(c, a, e);
+
+    if (!rc)
+        rc = search_set_pins(c->search, a->pins, a->pin_count, &clash, e);
+    if (rc)
+        return rc;
+    const struct game *g = search_game(c->search);
+    for (uint32_t n = 0; n < a->pin_count;
+         n++) /* another game has other moves for the same classes */
+        a->pin_moves[n] =
+            g->move_of[(size_t)a->pins[n].class * c->problem->mesh.axes + a->pins[n].axis];
+    core_find_baseline(c);
+    core_follow_best(c);
+    if (c->state == LIVE_DONE || c->state == LIVE_FAILED)
+        c->state = LIVE_PAUSED;
+    return 0;
+}
+
+/* Puts an act behind the one in force; the oldest is forgotten when there are too many. */
+static void append_act(struct core *c, const struct act *next)
+{
+    while (c->act_count > c->act + 1)
+        act_release(&c->acts[--c->act_count]);
+    if (c->act_count == ACTS_MOST) {
+        act_release(&c->acts[0]);
+        memmove(c->acts, c->acts + 1, --c->act_count * sizeof *c->acts);
+        c->act--;
+    }
+    c->acts[c->act_count++] = *next;
+    c->act++;
+    c->act_number++;
+    core_say(c, LOG_PERSON, "you %s", next->text);
+}
+
+int core_push_act(struct core *c, struct act *next, struct err *e)
+{
+    if (!mem_grow(&c->acts, &c->act_room, c->act_count, 1)) {
+        act_release(next);
+        return no_memory(e);
+    }
+    int rc = enforce(c, next, e);
+    if (rc) {
+        struct err ignored;
+        if (enforce(c, &c->acts[c->act], &ignored))
+            c->state = LIVE_FAILED;
+        act_release(next); /* the search has left its problem by now */
+        return rc;
+    }
+    append_act(c, next);
+    core_solve_exactly(c);
+    return 0;
+}
+
+/* ---- pins ---- */
+
+/* One more pin of an act. False: out of memory. */
+static bool add_pin(const struct core *c, struct act *a, const struct game_pin *pin, uint32_t move)
+{
+    size_t room[4] = {a->pin_count, a->pin_count, a->pin_count, a->pin_count};
+
+    if (!mem_grow(&a->pins, &room[0], a->pin_count, 1) ||
+        !mem_grow(&a->pin_moves, &room[1], a->pin_count, 1) ||
+        !mem_grow(&a->pin_acts, &room[2], a->pin_count, 1) ||
+        !mem_grow(&a->pin_wishes, &room[3], a->pin_count, 1))
+        return false;
+    a->pins[a->pin_count] = *pin;
+    a->pin_moves[a->pin_count] = move;
+    a->pin_acts[a->pin_count] = c->act_number + 1;
+    a->pin_wishes[a->pin_count++] = c->wish_count - 1;
+    return true;
+}
+
+static void remove_pin(struct act *a, uint32_t n)
+{
+    uint32_t behind = --a->pin_count - n;
+
+    memmove(a->pins + n, a->pins + n + 1, behind * sizeof *a->pins);
+    memmove(a->pin_moves + n, a->pin_moves + n + 1, behind * sizeof *a->pin_moves);
+    memmove(a->pin_acts + n, a->pin_acts + n + 1, behind * sizeof *a->pin_acts);
+    memmove(a->pin_wishes + n, a->pin_wishes + n + 1, behind * sizeof *a->pin_wishes);
+}
+
+static void drop_pin_of(struct act *a, class_id k, uint32_t axis)
+{
+    for (uint32_t n = a->pin_count; n--;) {
+        if (a->pins[n].class == k && a->pins[n].axis == axis)
+            remove_pin(a, n);
+    }
+}
+
+static size_t name_size(const char *setting)
+{
+    return (size_t)(strrchr(setting, '=') - setting);
+}
+
+/* A wish put in the same words replaces the earlier one; in other words it must agree with it. */
+static void drop_same_wish(const struct core *c, struct act *a, const char *setting)
+{
+    size_t size = name_size(setting);
+
+    for (uint32_t n = a->pin_count; n--;) {
+        const char *text = c->wishes[a->pin_wishes[n]].text;
+        if (name_size(text) == size && !strncmp(text, setting, size))
+            remove_pin(a, n);
+    }
+}
+
+/* Pins class `k` along `axis` (split 1, whole 0) or lets it go (-1), and with it the copies that
+ * share its decision. */
+static int pin_class(struct core *c, struct act *a, const struct game_pin *pin, bool drop,
+                     struct err *e)
+{
+    const struct game *g = search_game(c->search);
+    uint32_t move = g->move_of[(size_t)pin->class * c->problem->mesh.axes + pin->axis];
+    uint32_t count = move == UINT32_MAX ? 1 : g->moves[move].class_count;
+
+    for (uint32_t n = 0; n < count; n++) {
+        struct game_pin one = *pin;
+        if (move != UINT32_MAX)
+            one.class = g->pool[g->moves[move].classes + n];
+        if (drop)
+            drop_pin_of(a, one.class, one.axis);
+        else if (!add_pin(c, a, &one, move))
+            return no_memory(e);
+    }
+    return 0;
+}
+
+/* A dim that can never be split needs no pin to stay whole, and takes none to be split. */
+static int pin_dim(struct core *c, struct act *a, uint32_t param, const struct problem_setting *s,
+                   bool drop, struct err *e)
+{
+    const struct problem *p = c->problem;
+    const struct hlo_param_role *r = &p->roles.params[param];
+    class_id k = problem_param_class(p, param, s->dim);
+    int rc = 0;
+
+    if (k == CLASS_NONE || !label_is_splittable(&p->labels, k)) {
+        const struct class_info *info = k == CLASS_NONE ? NULL : &p->classes.info[k];
+        if (!s->over || drop)
+            return 0;
+        if (info && info->reason != CLASS_ALLOWED)
+            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can never be split: it %s %.100s",
+                           r->name, s->dim, class_reason_text[info->reason],
+                           hlo_name(p->m, info->place));
+        return err_set(e, ERR_INFEASIBLE,
+                       "%.100s dim %u can never be split: its smallest part has size %lld", r->name,
+                       s->dim, (long long)(info ? info->least / label_cuts(&p->labels, k) : 0));
+    }
+    for (uint32_t x = 0; x < p->mesh.axes && !rc; x++) {
+        bool split = s->over >> x & 1;
+        if (split || !s->over || drop)
+            rc = pin_class(c, a, &(struct game_pin){k, (uint8_t)x, split}, drop, e);
+    }
+    return rc;
+}
+
+/* Past the digits of a decision's number, as in @12=1; NULL: there is no such decision. */
+static const char *move_number(const char *text, const struct game *g, uint32_t *move)
+{
+    uint64_t value = 0;
+    const char *at = text;
+
+    for (; *at >= '0' && *at <= '9' && value < g->move_count; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    *move = (uint32_t)value;
+    return at > text && value < g->move_count ? at : NULL;
+}
+
+static int pin_setting(struct core *c, struct act *a, const char *setting, bool drop, struct err *e)
+{
+    const struct problem *p = c->problem;
+    const struct game *g = search_game(c->search);
+    struct problem_setting s;
+    uint32_t matches = 0, move = 0;
+    int rc;
+
+    if (setting[0] == '@') { /* a move by number, as screens name them */
+        const char *end = move_number(setting + 1, g, &move);
+        if (!end || (strcmp(end, "=0") && strcmp(end, "=1")))
+            return err_set(e, ERR_INPUT, "no decision %.40s", setting);
+        struct game_pin pin = {g->pool[g->moves[move].classes], (uint8_t)g->moves[move].axis,
+                               end[1] == '1'};
+        return pin_class(c, a, &pin, drop, e);
+    }
+    rc = setting_parse(p, setting, &s, e);
+    for (uint32_t k = 0; k < p->roles.param_count && !rc; k++) {
+        if (!setting_matches(p, &s, k))
+            continue;
+        rc = pin_dim(c, a, k, &s, drop, e);
+        matches++;
+    }
+    if (!rc && !matches)
+        rc = err_set(e, ERR_INPUT, "no parameter matches \"%.*s\" with a dim %u", (int)s.size,
+                     setting, s.dim);
+    return rc;
+}
+
+/* Says which wishes clash. */
+static int explain_clash(struct core *c, const struct act *a, struct err *e)
+{
+    uint32_t *wish = mem_try(a->pin_count, sizeof *wish), wishes = 0;
+    uint8_t *keep = mem_try(a->pin_count, 1);
+    struct str said = {0};
+
+    if (!wish || !keep) {
+        free(wish);
+        free(keep);
+        return no_memory(e);
+    }
+    for (uint32_t n = 0; n < a->pin_count; n++) {
+        wishes += !n || a->pin_wishes[n] != a->pin_wishes[n - 1];
+        wish[n] = wishes - 1;
+    }
+    int rc = pins_clash(&c->problem->labels, a->pins, wish, a->pin_count, wishes, keep, e);
+    for (uint32_t n = 0; n < a->pin_count && !rc; n++) {
+        bool again = n && wish[n] == wish[n - 1];
+        if (keep[wish[n]] && !again && said.size < 300)
+            str_format(&said, "%s%s", said.size ? ", " : "", c->wishes[a->pin_wishes[n]].text);
+    }
+    if (!rc)
+        rc = err_set(e, ERR_INFEASIBLE, "these pins cannot hold together: %.400s",
+                     said.text ? said.text : "");
+    str_release(&said);
+    free(wish);
+    free(keep);
+    return rc;
+}
+
+/* Forgets wishes that no act holds any more. */
+static void compact_wishes(struct core *c)
+{
+    uint32_t *to = mem_try(c->wish_count, sizeof *to), kept = 0;
+
+    if (!to)
+        return;
+    for (uint32_t n = 0; n < c->act_count; n++) {
+        for (uint32_t k = 0; k < c->acts[n].pin_count; k++)
+            to[c->acts[n].pin_wishes[k]] = 1;
+    }
+    for (uint32_t n = 0; n < c->wish_count; n++) {
+        if (!to[n])
+            continue;
+        to[n] = kept;
+        c->wishes[kept++] = c->wishes[n];
+    }
+    for (uint32_t n = 0; n < c->act_count; n++) {
+        for (uint32_t k = 0; k < c->acts[n].pin_count; k++)
+            c->acts[n].pin_wishes[k] = to[c->acts[n].pin_wishes[k]];
+    }
+    c->wish_count = kept;
+    free(to);
+}
+
+static int apply_pin(struct core *c, const struct live_command *command, struct err *e)
+{
+    char text[COMMAND_TEXT_ROOM + 2];
+    bool drop = command->verb == COMMAND_UNPIN;
+    struct act next;
+
+    snprintf(text, sizeof text, "%s%s", command->text, command->verb == COMMAND_PIN ? "" : "=0");
+    if (!strchr(text, '='))
+        return err_set(e, ERR_INPUT, "pin %.100s, expected NAME:DIM=0 or NAME:DIM=1", text);
+    if (c->wish_count == c->wish_room && c->wish_room >= WISHES_BEFORE_COMPACTION)
+        compact_wishes(c);
+    if (!mem_grow(&c->wishes, &c->wish_room, c->wish_count, 1) ||
+        !act_copy(&c->acts[c->act], 0, &next))
+        return no_memory(e);
+    snprintf(c->wishes[c->wish_count++].text, sizeof c->wishes->text, "%s", text);
+    snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb],
+             command->text);
+    if (!drop)
+        drop_same_wish(c, &next, text);
+    int rc = pin_setting(c, &next, text, drop, e);
+    if (!rc && !pins_hold(&c->problem->labels, next.pins, next.pin_count))
+        rc = explain_clash(c, &next, e);
+    if (rc) {
+        act_release(&next);
+        return rc;
+    }
+    return core_push_act(c, &next, e);
+}
+
+/* NAME:DIM, or @N, as the first move that decides it. */
+static int find_move(const struct core *c, const char *text, uint32_t *move, struct err *e)
+{
+    const struct game *g = search_game(c->search);
+    const struct problem *p = c->problem;
+    char setting[COMMAND_TEXT_ROOM + 2];
+    struct problem_setting s;
+
+    if (text[0] == '@') {
+        const char *end = move_number(text + 1, g, move);
+        if (end && !*end)
+            return 0;
+        return err_set(e, ERR_INPUT, "no decision %.40s", text);
+    }
+    snprintf(setting, sizeof setting, "%s=0", text);
+    int rc = setting_parse(p, setting, &s, e);
+    if (rc)
+        return rc;
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        if (!setting_matches(p, &s, k))
+            continue;
+        class_id class = problem_param_class(p, k, s.dim);
+        for (uint32_t x = 0; class != CLASS_NONE && x < p->mesh.axes; x++) {
+            *move = g->move_of[(size_t) class * p->mesh.axes + x];
+            if (*move != UINT32_MAX)
+                return 0;
+        }
+    }
+    return err_set(e, ERR_INPUT, "\"%.100s\" is no decision of this search", text);
+}
+
+static int apply_backtrack(struct core *c, const struct live_command *command, struct err *e)
+{
+    uint32_t move = 0;
+    int rc = find_move(c, command->text, &move, e);
+    struct act next;
+
+    if (rc)
+        return rc;
+    if (!act_copy(&c->acts[c->act], 0, &next))
+        return no_memory(e);
+    if (!mem_grow(&c->acts, &c->act_room, c->act_count, 1)) {
+        act_release(&next);
+        return no_memory(e);
+    }
+    snprintf(next.text, sizeof next.text, "backtrack %.80s", command->text);
+    append_act(c, &next);
+    search_backtrack(c->search, move);
+    if (c->state == LIVE_DONE)
+        c->state = LIVE_PAUSED;
+    return 0;
+}
+
+static int step_back(struct core *c, int by, struct err *e)
+{
+    if (by < 0 ? c->act == 0 : c->act + 1 == c->act_count)
+        return err_set(e, ERR_INPUT, "nothing to %s", by < 0 ? "undo" : "redo");
+    uint32_t to = c->act + (uint32_t)by;
+    int rc = enforce(c, &c->acts[to], e);
+    if (rc)
+        return rc;
+    c->act_number++;
+    core_say(c, LOG_PERSON, "you %s %.80s", by < 0 ? "undo" : "redo",
+             c->acts[by < 0 ? c->act : to].text);
+    c->act = to;
+    core_solve_exactly(c);
+    return 0;
+}
+
+static int apply_set(struct core *c, const struct live_command *command, struct err *e)
+{
+    char name[64], value[128];
+    struct act next;
+
+    if (sscanf(command->text, "%63s %127[^\n]", name, value) != 2)
+        return err_set(e, ERR_INPUT, "set %.60s, expected an option and its value", command->text);
+    if (!act_copy(&c->acts[c->act], 0, &next))
+        return no_memory(e);
+    next.options = c->options;
+    int rc = live_option_set(&next.options, name, value, e);
+    if (rc) {
+        act_release(&next);
+        return rc;
+    }
+    snprintf(next.text, sizeof next.text, "set %s %.24s", name, value);
+    return core_push_act(c, &next, e);
+}
+
+static int go(struct core *c, uint64_t decisions, uint64_t episodes)
+{
+    c->left_decisions = decisions;
+    c->left_episodes = episodes;
+    if (c->state != LIVE_DONE && c->state != LIVE_FAILED)
+        c->state = decisions || episodes ? LIVE_RUNNING : LIVE_PAUSED;
+    return 0;
+}
+
+static uint64_t count_of(const struct live_command *command)
+{
+    return command->number < 1 ? 1 : (uint64_t)command->number;
+}
+
+static int apply(struct core *c, const struct live_command *command, struct err *e)
+{
+    switch ((enum command_verb)command->verb) {
+    case COMMAND_RUN:
+        return go(c, UINT64_MAX, UINT64_MAX);
+    case COMMAND_PAUSE:
+    case COMMAND_QUIT:
+        return go(c, 0, 0);
+    case COMMAND_DECIDE:
+        return go(c, count_of(command), UINT64_MAX);
+    case COMMAND_EPISODE:
+        return go(c, UINT64_MAX, count_of(command));
+    case COMMAND_PACE:
+        c->pace = command->number;
+        return 0;
+    case COMMAND_PIN:
+    case COMMAND_UNPIN:
+    case COMMAND_FORBID:
+        return apply_pin(c, command, e);
+    case COMMAND_BACKTRACK:
+        return apply_backtrack(c, command, e);
+    case COMMAND_FORCE: {
+        struct search_event event;
+        if (!search_force(c->search, command->number > 0, &event))
+            return err_set(e, ERR_INPUT, "this decision is not open here");
+        c->event = event;
+        core_note_step(c, 0);
+        return 0;
+    }
+    case COMMAND_UNDO:
+        return step_back(c, -1, e);
+    case COMMAND_REDO:
+        return step_back(c, 1, e);
+    case COMMAND_SET:
+        return apply_set(c, command, e);
+    case COMMAND_CLUSTER:
+    case COMMAND_MESH:
+    case COMMAND_MICRO:
+    case COMMAND_ZERO:
+    case COMMAND_ROLE:
+    case COMMAND_BATCH:
+        return core_edit_problem(c, command, e);
+    case COMMAND_VERB_COUNT:
+        break;
+    }
+    return err_set(e, ERR_INPUT, "no such command");
+}
+
+/* A refused command is kept too: it may have set the search back to the start of an episode. */
+int core_apply(struct core *c, const struct live_command *command, struct err *e)
+{
+    if (c->journal)
+        journal_command(c->journal, c->origin, c->steps, command);
+    return apply(c, command, e);
+}
+
+static bool is_same_best(const struct core *c, const struct journal_record *r)
+{
+    return c->best && !memcmp(&c->best->score, &r->score, sizeof r->score) &&
+           !memcmp(&c->best->cost.step_ms, &r->ms, sizeof r->ms) &&
+           journal_plan_hash(c->best) == r->plan;
+}
+
+/* Steps to where the record stands, past no best plan that the journal does not hold. */
+static bool step_to(struct core *c, const struct journal_record *r)
+{
+    while (c->steps < r->step && core_wants_step(c)) {
+        core_step(c);
+        if (c->steps < r->step && core_found_best(c))
+            return false;
+    }
+    return c->steps == r->step && (r->kind != 'b' || is_same_best(c, r));
+}
+
+int core_replay(struct core *c, const struct journal_log *log, size_t from, struct err *e)
+{
+    for (size_t n = from; n < log->record_count; n++) {
+        const struct journal_record *r = &log->records[n];
+        struct live_command command;
+        struct err refused;
+        if (!step_to(c, r))
+            return err_set(e, ERR_INPUT,
+                           "the replay goes another way than the journal at step %llu",
+                           (unsigned long long)r->step);
+        if (r->kind == 'b' || r->kind == 'm')
+            continue;
+        int rc = live_command_parse(log->text + r->command, &command, e);
+        if (rc)
+            return rc;
+        (void)!apply(c, &command, &refused); /* refused then, refused now */
+    }
+    return 0;
+}

@@ -1,0 +1,353 @@
+#include "engine/live/search_state_internal.h"
+
+#include "engine/live/checkpoint.h"
+#include "engine/plan/plan.h"
+#include "engine/search/optimum.h"
+#include "engine/text/units.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the session");
+}
+
+static double monotonic_s(void *context)
+{
+    struct timespec t;
+
+    (void)context;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+enum { STEPS_BETWEEN_MARKS = 16 }; /* looks at the clock */
+
+/* ---- log and plans ---- */
+
+uint64_t core_episodes(const struct core *c)
+{
+    return c->past_episodes + (c->search ? search_episodes(c->search) : 0);
+}
+
+void core_say(struct core *c, enum log_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void core_say(struct core *c, enum log_kind kind, const char *format, ...)
+{
+    struct log_line line = {.episode = core_episodes(c),
+                            .kind = (uint8_t)kind,
+                            .act = kind == LOG_PERSON ? c->act_number : 0};
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line.text, sizeof line.text, format, args);
+    va_end(args);
+    log_add(&c->log, &line);
+}
+
+struct live_plan *core_make_plan(const struct core *c, const label *on, const char *found_by)
+{
+    class_id count = c->problem->classes.count;
+    struct live_plan *p = calloc(1, sizeof *p + count * sizeof *on);
+
+    if (!p)
+        return NULL;
+    atomic_init(&p->references, 1);
+    p->count = count;
+    memcpy(p->on, on, count * sizeof *on);
+    p->score = game_score_of(search_game(c->search), on, &p->cost);
+    p->fits = game_score_fits(search_game(c->search), p->score);
+    snprintf(p->found_by, sizeof p->found_by, "%s", found_by);
+    p->seconds = c->seconds;
+    p->episode = core_episodes(c);
+    return p;
+}
+
+void core_replace_plan(struct live_plan **at, struct live_plan *with)
+{
+    live_plan_release(*at);
+    *at = with;
+}
+
+static void say_optimum(struct core *c)
+{
+    const struct live_plan *x = c->exact;
+    double limit = game_limit_bytes(c->problem, &c->options.game);
+    char bytes[UNITS_ROOM], ms[UNITS_ROOM], cases[UNITS_ROOM];
+
+    if (!x->fits)
+        core_say(c, LOG_INFO, "exact: %s within %s",
+                 x->proven ? "no plan fits" : "no plan found that fits", units_bytes(bytes, limit));
+    else
+        core_say(c, LOG_INFO, "exact: %s %s, %s %s", x->proven ? "optimum" : "best",
+                 units_ms(ms, x->cost.step_ms), units_count(cases, (int64_t)x->nodes),
+                 x->nodes == 1 ? "case" : "cases");
+}
+
+/* The proven optimum of what this search can reach, under the pins. */
+void core_solve_exactly(struct core *c)
+{
+    struct optimum r;
+    struct strict pinned;
+    struct err e;
+    const struct act *a = &c->acts[c->act];
+
+    core_replace_plan(&c->exact, NULL);
+    if (strict_new(&c->problem->labels, &pinned, &e))
+        return;
+    for (uint32_t n = 0; n < a->pin_count; n++)
+        (void)strict_decide(&pinned, a->pins[n].class, a->pins[n].axis, a->pins[n].split, NULL);
+    double start = c->clock_s(c->clock_context);
+    if (!optimum_find(c->problem, &search_game(c->search)->options, &pinned, &r, &e)) {
+        c->exact = core_make_plan(c, r.on, "exact");
+        if (c->exact) {
+            c->exact->proven = r.proven;
+            c->exact->nodes = r.nodes;
+            c->exact->seconds = c->clock_s(c->clock_context) - start;
+            say_optimum(c);
+        }
+        optimum_release(&r);
+    }
+    strict_release(&pinned);
+}
+
+/* Data parallelism, to compare with. */
+void core_split_batch(struct core *c)
+{
+    label over = 0;
+    class_id k = plan_batch_class(c->problem, &over);
+    struct strict s;
+    struct err e;
+
+    core_replace_plan(&c->batch, NULL);
+    if (k == CLASS_NONE || strict_new(&c->problem->labels, &s, &e))
+        return;
+    for (uint32_t x = 0; x < c->problem->mesh.axes; x++) {
+        if (over >> x & 1)
+            (void)strict_decide(&s, k, x, true, NULL);
+    }
+    c->batch = core_make_plan(c, s.on, "batch split");
+    strict_release(&s);
+}
+
+void core_find_baseline(struct core *c)
+{
+    const struct game *g = search_game(c->search);
+
+    c->baseline_ms = g->pinned_compute_ms + g->pinned_communication_ms;
+}
+
+int core_renew_search(struct core *c, const struct search_options *o, struct err *e)
+{
+    struct search *next;
+    int rc = search_new(c->problem, o, &next, e);
+
+    if (rc)
+        return rc;
+    int8_t *last = mem_try(search_game(next)->move_count, 1);
+    struct live_moves *moves = live_moves_new(search_game(next));
+    if (!last || !moves) {
+        search_free(next);
+        free(last);
+        live_moves_release(moves);
+        return no_memory(e);
+    }
+    memset(last, -1, search_game(next)->move_count);
+    c->past_episodes = core_episodes(c);
+    search_free(c->search);
+    free(c->last);
+    live_moves_release(c->moves);
+    c->search = next;
+    c->last = last;
+    c->moves = moves;
+    c->options = *search_options(next);
+    core_replace_plan(&c->best, NULL);
+    core_replace_plan(&c->stage_1, NULL);
+    memset(c->stage, 0, sizeof c->stage);
+    c->event = (struct search_event){.move = UINT32_MAX};
+    return 0;
+}
+
+/* ---- steps ---- */
+
+bool core_wants_step(const struct core *c)
+{
+    return c->state == LIVE_RUNNING;
+}
+
+void core_follow_best(struct core *c)
+{
+    const struct search_best *b = search_best(c->search);
+
+    if (!isfinite(b->score))
+        core_replace_plan(&c->best, NULL);
+    else if (!c->best || c->best->score != b->score ||
+             c->best->cost.step_ms != b->cost.step_ms) /* scores are of the pins' baseline */
+        core_replace_plan(&c->best, core_make_plan(c, b->on, search_names[c->options.algorithm]));
+}
+
+/* Figures of the two stages, apart. The best plan of a stage is remembered by its score. */
+static void count_in_stage(struct core *c, double seconds)
+{
+    struct live_stage *s = &c->stage[c->event.fine_tuning];
+
+    s->decisions += c->event.move != UINT32_MAX;
+    s->seconds += seconds;
+    if (!c->event.ended)
+        return;
+    s->episodes++;
+    s->conflicts += c->event.conflict;
+    if (c->event.improved) {
+        s->improved++;
+        s->score = c->event.score;
+        s->step_ms = c->event.step_ms;
+        s->seconds_to_best = c->seconds;
+    }
+}
+
+static void say_best(struct core *c, double before)
+{
+    const char *over = c->best && !c->best->fits ? ", over the memory limit" : "";
+    char ms[UNITS_ROOM], was[UNITS_ROOM];
+
+    units_ms(ms, search_best(c->search)->cost.step_ms);
+    if (before > 0)
+        core_say(c, LOG_BEST, "best %s, was %s%s", ms, units_plain_ms(was, before), over);
+    else
+        core_say(c, LOG_BEST, "best %s%s", ms, over);
+}
+
+static void end_episode(struct core *c)
+{
+    const struct game *g = search_game(c->search);
+    double episode = (double)core_episodes(c);
+    double before = c->best ? c->best->cost.step_ms : 0;
+
+    for (uint32_t n = 0; n < g->move_count; n++)
+        c->last[n] = (int8_t)game_status(g, n);
+    series_add(&c->reward, episode, c->event.score);
+    if (c->event.fine_tuning && !c->stage[1].episodes)
+        core_say(c, LOG_INFO, "stage 2: decisions are set back in turn");
+    if (c->event.improved) {
+        core_follow_best(c);
+        if (!c->event.fine_tuning)
+            core_replace_plan(&c->stage_1, live_plan_share(c->best));
+        say_best(c, before);
+    }
+    if (c->best)
+        series_add(&c->best_ms, episode, c->best->score);
+    struct rl_agent *agent = search_agent(c->search);
+    if (agent)
+        series_add(&c->epsilon_curve, episode, rl_agent_epsilon(agent));
+}
+
+static void keep_journal(struct core *c)
+{
+    const char *trouble;
+
+    if (core_found_best(c))
+        journal_best(c->journal, c->steps, c->best);
+    else if (c->steps % STEPS_BETWEEN_MARKS == 0)
+        journal_mark(c->journal, c->steps, false);
+    if (c->steps % STEPS_BETWEEN_MARKS == 0)
+        core_checkpoint(c, false);
+    if (!c->journal_ended && (trouble = journal_trouble(c->journal))) {
+        c->journal_ended = true;
+        core_say(c, LOG_TROUBLE, "%s; the search goes on", trouble);
+    }
+}
+
+void core_note_step(struct core *c, double seconds)
+{
+    c->steps++;
+    c->decisions += c->event.move != UINT32_MAX;
+    if (c->event.updates > 0) {
+        c->updates += (uint64_t)c->event.updates;
+        c->loss = c->event.update.loss;
+        series_add(&c->loss_curve, (double)c->updates, c->loss);
+    }
+    if (c->event.updates < 0) {
+        c->state = LIVE_FAILED;
+        snprintf(c->trouble, sizeof c->trouble, "the learner diverged: %s",
+                 rl_error_text(c->event.updates));
+        core_say(c, LOG_TROUBLE, "%s", c->trouble);
+    }
+    c->seconds += seconds;
+    if (c->event.ended)
+        end_episode(c);
+    count_in_stage(c, seconds);
+    if (c->left_decisions != UINT64_MAX && c->left_decisions && !--c->left_decisions)
+        c->state = LIVE_PAUSED;
+    if (c->event.ended && c->left_episodes != UINT64_MAX && c->left_episodes && !--c->left_episodes)
+        c->state = LIVE_PAUSED;
+    if (search_is_done(c->search) && c->state != LIVE_FAILED)
+        c->state = LIVE_DONE;
+    if (c->journal)
+        keep_journal(c);
+}
+
+void core_step(struct core *c)
+{
+    double start = c->clock_s(c->clock_context);
+
+    if (search_step(c->search, &c->event))
+        core_note_step(c, c->clock_s(c->clock_context) - start);
+    else
+        c->state = LIVE_DONE;
+}
+
+/* ---- begin and end ---- */
+
+int core_new(const struct problem *p, const struct search_options *o, struct core *out,
+             struct err *e)
+{
+    struct core *c = out;
+
+    *c = (struct core){
+        .base = p, .problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
+    bool ok = series_new(&c->reward) && series_new(&c->best_ms) && series_new(&c->loss_curve) &&
+              series_new(&c->epsilon_curve) && log_new(&c->log) &&
+              mem_grow(&c->acts, &c->act_room, 0, 1);
+    int rc = ok ? core_renew_search(c, o, e) : no_memory(e);
+    if (rc) {
+        core_release(c);
+        return rc;
+    }
+    c->acts[0] = (struct act){.options = c->options};
+    c->act_count = 1;
+    core_find_baseline(c);
+    char ms[UNITS_ROOM];
+    core_say(c, LOG_INFO, "%u decisions, baseline %s, seed %llu",
+             search_game(c->search)->move_count, units_ms(ms, c->baseline_ms),
+             (unsigned long long)o->seed);
+    core_solve_exactly(c);
+    core_split_batch(c);
+    return 0;
+}
+
+void core_release(struct core *c)
+{
+    search_free(c->search); /* reads the problem that an act holds */
+    for (uint32_t n = 0; n < c->act_count; n++)
+        act_release(&c->acts[n]);
+    free(c->acts);
+    free(c->wishes);
+    free(c->last);
+    live_moves_release(c->moves);
+    live_plan_release(c->best);
+    live_plan_release(c->exact);
+    live_plan_release(c->stage_1);
+    live_plan_release(c->batch);
+    live_plan_release(c->before);
+    series_release(&c->reward);
+    series_release(&c->best_ms);
+    series_release(&c->loss_curve);
+    series_release(&c->epsilon_curve);
+    log_release(&c->log);
+    memset(c, 0, sizeof *c);
+}

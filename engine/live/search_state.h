@@ -1,0 +1,93 @@
+/* engine/live/search_state.h - a search with a person's acts applied to it: all of a session but
+ * its thread.
+ *
+ * Deterministic: the same problem, options and commands at the same steps give the same state, bit
+ * for bit, whoever drives it: the session's thread, a script, a replayed journal. */
+#ifndef AUTOMAP_ENGINE_LIVE_SEARCH_STATE_H
+#define AUTOMAP_ENGINE_LIVE_SEARCH_STATE_H
+
+#include "engine/live/command.h"
+#include "engine/live/journal.h"
+#include "engine/live/snapshot.h"
+
+/* What is added to the two structs below and decides what comes next, or is shown, is walked in
+ * checkpoint.c too. */
+
+/* A person's standing wishes after one act; undo goes back to the one before. */
+struct act {
+    struct game_pin *pins;
+    uint32_t *pin_moves, *pin_acts; /* the move each pin came from, and the act that made it */
+    uint32_t *pin_wishes;           /* the wish it came from: core->wishes, as the person put it */
+    uint32_t pin_count;
+    struct search_options options;
+    struct live_problem *edited; /* holds the problem it is about; NULL: the one of core_new */
+    char text[96];
+};
+
+struct pin_wish {
+    char text[COMMAND_TEXT_ROOM + 2]; /* "NAME:DIM=1" */
+};
+
+struct core {
+    const struct problem *base, *problem; /* of core_new; in force */
+    struct search *search;
+    struct live_moves *moves; /* of its game */
+    struct search_options options;
+    struct act *acts; /* acts[0]: the start; acts[act] is in force */
+    uint32_t act, act_count;
+    size_t act_room;
+    struct pin_wish *wishes;
+    uint32_t wish_count;
+    size_t wish_room;
+    uint32_t act_number; /* acts ever made: the markers on the curves */
+
+    enum live_state state;
+    char trouble[160];
+    double pace;
+    uint64_t left_decisions, left_episodes; /* of decide N, episode N; UINT64_MAX: run */
+    uint64_t steps, decisions, updates;
+    double loss;
+    struct search_event event; /* of the last step */
+    int8_t *last;              /* [moves] */
+    struct live_plan *best, *exact, *batch;
+    struct live_plan
+        *before; /* the best before the last edit of the problem, priced on the present one */
+    uint64_t past_episodes;     /* of searches that options or edits ended */
+    struct live_plan *stage_1;  /* the best before fine-tuning */
+    struct live_stage stage[2]; /* of this search */
+    double baseline_ms;
+    struct series reward, best_ms, loss_curve, epsilon_curve;
+    struct live_log log;
+    struct journal *journal; /* borrowed; NULL: none is kept */
+    bool journal_ended;      /* its trouble was said */
+    char origin;             /* of the next command, for the journal: 'c' */
+    double checkpoint_due_s; /* of the journal (checkpoint.h) */
+    uint64_t checkpoint_step;
+    bool checkpoints_ended;
+    double (*clock_s)(void *); /* for reports only; never for decisions */
+    void *clock_context;
+    double seconds; /* of stepping */
+};
+
+int core_new(const struct problem *p, const struct search_options *o, struct core *out,
+             struct err *e) MUST_CHECK;
+void core_release(struct core *c);
+
+/* Applies a command. A wish that cannot be met changes nothing and says why in *e (and in the log).
+ */
+int core_apply(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
+/* Does again what a journal holds from record `from` on, to its last one; best plans on the way are
+ * held against it: ERR_INPUT where they differ or it has none. The core must stand at that record
+ * (0: be new), without a journal. */
+int core_replay(struct core *c, const struct journal_log *log, size_t from,
+                struct err *e) MUST_CHECK;
+/* True while there is something to do without another command. */
+bool core_wants_step(const struct core *c);
+/* One step of the search; counts, curves, log, best plan follow. */
+void core_step(struct core *c);
+/* Episodes of this and of earlier searches. */
+uint64_t core_episodes(const struct core *c);
+/* A fresh snapshot with one reference, or NULL out of memory. O(moves + wave). */
+struct snapshot *core_snapshot(struct core *c);
+
+#endif

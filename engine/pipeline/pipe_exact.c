@@ -1,0 +1,515 @@
+#include "engine/pipeline/pipe_exact.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NO_ENTRY UINT32_MAX
+#define UNKNOWN (-1.0) /* forward time of a stage not asked for yet */
+/* Bounds and lengths are sums taken in different orders. */
+#define SLACK (1 + 1e-9)
+
+/* One plan for the points from `point` on; the first of its stages begins at device cut `device`.
+ */
+struct entry {
+    double x, y, z;
+    uint32_t next; /* the entry of the stages behind the first; NO_ENTRY: there are none */
+    uint32_t point;
+    uint32_t device;
+};
+
+struct set {
+    uint32_t first, count;
+};
+
+struct list {
+    struct entry *items;
+    size_t count, room;
+};
+
+struct pipe_exact {
+    const struct pipe_instance *in;
+    struct pipe_exact_options options;
+    uint32_t
+        *position;  /* [cuts + 1] devices at which a stage may begin, 0 and `devices` included */
+    uint32_t cuts;  /* stages lie between cuts x < y of 0 .. cuts */
+    uint32_t depth; /* counts of stages told apart: 1 .. depth, the last may stand for more */
+    bool last_is_more;
+    double known;
+
+    double *least_forward, *least_both, *least_work; /* [cuts + 1][points + 1] see fill_bounds */
+    struct set *state;                               /* [cuts][cuts + 1][depth][points + 1] */
+    struct list entries;                             /* of all states */
+    struct list tail;                                /* of one device interval: what follows it */
+    struct set *tail_of;                             /* [depth + 1][points + 1] */
+    struct pipe_node *stage; /* [points + 1] of the stages that begin at one point; UNKNOWN */
+    struct list fresh;       /* candidates of one set, before the filter */
+    uint32_t *stair;         /* the filter's scratch */
+    size_t stair_room;
+
+    uint32_t done; /* steps */
+    bool failed, cut_short;
+    uint64_t transitions;
+    uint32_t set_most;
+};
+
+static struct set *state_of(const struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k,
+                            uint32_t i)
+{
+    size_t n = x->in->points + 1;
+
+    return &x->state[(((size_t)a * (x->cuts + 1) + b) * x->depth + (k - 1)) * n + i];
+}
+
+/* ---- bounds ---- */
+/* For what precedes point i on the devices before cut c, over all replica counts that fit there:
+ * per point the least forward time, forward and backward time, and work (time x replicas). */
+static void fill_bounds(struct pipe_exact *x)
+{
+    const struct pipe_instance *in = x->in;
+    size_t n = in->points + 1;
+    bool again = in->options.recompute;
+
+    for (uint32_t c = 1; c <= x->cuts; c++) {
+        double *forward = x->least_forward + c * n, *both = x->least_both + c * n;
+        double *work = x->least_work + c * n;
+        for (uint32_t i = 0; i < in->points; i++) {
+            double f = INFINITY, fb = INFINITY, w = INFINITY;
+            for (uint32_t t = 0; t < in->types; t++) {
+                for (uint32_t r = 1; r <= x->position[c]; r++) {
+                    uint32_t row = pipe_row(in, t, r);
+                    double one = in->forward_ms[row][i + 1] - in->forward_ms[row][i];
+                    double two = one + in->backward_ms[row][i + 1] - in->backward_ms[row][i] +
+                                 (again ? one : 0);
+                    f = fmin(f, one);
+                    fb = fmin(fb, two);
+                    w = fmin(w, two * r);
+                }
+            }
+            forward[i + 1] = forward[i] + f;
+            both[i + 1] = both[i] + fb;
+            work[i + 1] = work[i] + w;
+        }
+    }
+}
+
+/* No plan that ends in this entry, behind points 0 .. i-1 on the devices before cut c, is shorter:
+ * one of the stages there has at least the mean work per device. */
+static double bound(const struct pipe_exact *x, const struct entry *e, uint32_t c, uint32_t i)
+{
+    size_t at = (size_t)c * (x->in->points + 1) + i;
+    double mean = c ? x->least_work[at] / x->position[c] : 0;
+    double least = pipe_more(e->x + x->least_forward[at], e->y + x->least_both[at]);
+
+    return pipe_more(least, x->in->options.micro_batches * mean);
+}
+
+/* ---- sets ---- */
+static int compare(const void *a, const void *b)
+{
+    const struct entry *p = a, *q = b;
+
+    if (p->x != q->x)
+        return p->x < q->x ? -1 : 1;
+    if (p->y != q->y)
+        return p->y < q->y ? -1 : 1;
+    if (p->z != q->z)
+        return p->z < q->z ? -1 : 1;
+    return (p->next > q->next) - (p->next < q->next);
+}
+
+static bool grow_list(struct list *l, size_t more)
+{
+    return l->count + more < NO_ENTRY && mem_grow(&l->items, &l->room, l->count, more);
+}
+
+/* Where y would stand in the stair, which ascends in y and descends in z. */
+static uint32_t stair_place(const struct pipe_exact *x, uint32_t steps, double y)
+{
+    uint32_t low = 0, high = steps;
+
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        if (x->fresh.items[x->stair[mid]].y <= y)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Adds an entry to the stair unless a step is as good in y and z; drops the steps it beats. */
+static bool stair_add(struct pipe_exact *x, uint32_t *steps, uint32_t index)
+{
+    const struct entry *e = &x->fresh.items[index];
+    uint32_t at = stair_place(x, *steps, e->y), end = at;
+
+    if (at && x->fresh.items[x->stair[at - 1]].z <= e->z)
+        return false;
+    while (end < *steps && x->fresh.items[x->stair[end]].z >= e->z)
+        end++;
+    memmove(&x->stair[at + 1], &x->stair[end], (*steps - end) * sizeof *x->stair);
+    x->stair[at] = index;
+    *steps = *steps - (end - at) + 1;
+    return true;
+}
+
+/* The fresh entries that none other beats, appended to `to`. In order of x each is held against the
+ * stair of those before it. */
+static struct set filter(struct pipe_exact *x, struct list *to)
+{
+    struct list *f = &x->fresh;
+    struct set s = {(uint32_t)to->count, 0};
+    uint64_t most = x->options.entries_most;
+    uint32_t steps = 0;
+
+    if (!f->count)
+        return s;
+    if (!grow_list(to, f->count) || !mem_grow(&x->stair, &x->stair_room, 0, f->count + 1)) {
+        x->failed = true;
+        f->count = 0;
+        return s;
+    }
+    qsort(f->items, f->count, sizeof *f->items, compare);
+    for (uint32_t n = 0; n < f->count; n++) {
+        if (x->entries.count + s.count >= most && s.count) {
+            x->cut_short = true;
+            break;
+        }
+        if (stair_add(x, &steps, n))
+            to->items[to->count + s.count++] = f->items[n];
+    }
+    to->count += s.count;
+    x->set_most = s.count > x->set_most ? s.count : x->set_most;
+    f->count = 0;
+    return s;
+}
+
+/* Puts a node before an entry. */
+static struct entry put_before(const struct entry *e, const struct pipe_node *node, double steady)
+{
+    struct entry out = *e;
+    double f = node->forward_ms, b = node->backward_ms, r = node->reduce_ms;
+
+    out.y = pipe_more(f + b + e->y, f + steady + b);
+    out.x = pipe_more(f + e->x, pipe_more(r + out.y, f + steady + e->z));
+    out.z = pipe_more(r, e->z - b);
+    return out;
+}
+
+static void add_fresh(struct pipe_exact *x, const struct entry *e, uint32_t c, uint32_t i)
+{
+    x->transitions++;
+    if (bound(x, e, c, i) > x->known)
+        return;
+    if (grow_list(&x->fresh, 1))
+        x->fresh.items[x->fresh.count++] = *e;
+    else
+        x->failed = true;
+}
+
+/* ---- transitions ---- */
+/* What follows a stage on cuts [a, b): every state that begins at b, behind its transfer. */
+static void fill_tail(struct pipe_exact *x, uint32_t a, uint32_t b)
+{
+    const struct pipe_instance *in = x->in;
+    size_t n = in->points + 1;
+    double waits = in->options.micro_batches - 1;
+
+    x->tail.count = 0;
+    memset(x->tail_of, 0, (x->depth + 1) * n * sizeof *x->tail_of);
+    for (uint32_t k = 1; k <= x->depth; k++) {
+        for (uint32_t j = 1; j < in->points; j++) {
+            for (uint32_t c = b + 1; c <= x->cuts; c++) {
+                struct set s = *state_of(x, b, c, k, j);
+                if (!s.count)
+                    continue;
+                struct pipe_node node =
+                    pipe_link_node(in, j, x->position[a], x->position[b], x->position[c]);
+                double steady = waits * (in->options.half_duplex
+                                             ? node.forward_ms + node.backward_ms
+                                             : pipe_more(node.forward_ms, node.backward_ms));
+                for (uint32_t m = s.first; m < s.first + s.count; m++) {
+                    struct entry e = put_before(&x->entries.items[m], &node, steady);
+                    e.next = m;
+                    add_fresh(x, &e, b, j);
+                }
+            }
+            x->tail_of[k * n + j] = filter(x, &x->tail);
+        }
+    }
+}
+
+static const struct pipe_node *stage_node(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i,
+                                          uint32_t j)
+{
+    if (x->stage[j].forward_ms == UNKNOWN)
+        x->stage[j] = pipe_stage_node(x->in, i, j, x->position[a], x->position[b]);
+    return &x->stage[j];
+}
+
+static bool is_wanted(const struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i, uint32_t j)
+{
+    return pipe_pins_allow(&x->options.pins, i, j, x->position[a], x->position[b]) &&
+           !(x->options.variables && x->in->variables[i] == x->in->variables[j]);
+}
+
+/* Whether stage [i, j) can be the k-th from the end. If it takes too long or does not fit, no
+ * longer one will do. */
+static bool is_possible(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k, uint32_t i,
+                        uint32_t j)
+{
+    const struct pipe_instance *in = x->in;
+    const struct pipe_node *node = stage_node(x, a, b, i, j);
+    uint32_t first = x->position[a], end = x->position[b];
+
+    if (in->options.micro_batches * (node->forward_ms + node->backward_ms) > x->known)
+        return false;
+    return !(in->options.memory_share > 0) ||
+           pipe_stage_memory(in, i, j, first, end, pipe_in_flight(&in->options, k)) <=
+               pipe_memory_limit(in, first, end);
+}
+
+static double stage_steady(const struct pipe_exact *x, const struct pipe_node *node)
+{
+    return (x->in->options.micro_batches - 1) * (node->forward_ms + node->backward_ms);
+}
+
+/* Stage [i, j) on cuts [a, b) before everything that may follow it. */
+static void add_stage(struct pipe_exact *x, uint32_t a, uint32_t b, struct set tail, uint32_t i,
+                      uint32_t j)
+{
+    const struct pipe_node *node = stage_node(x, a, b, i, j);
+    double steady = stage_steady(x, node);
+
+    if (!is_wanted(x, a, b, i, j))
+        return;
+    for (uint32_t t = tail.first; t < tail.first + tail.count; t++) {
+        struct entry e = put_before(&x->tail.items[t], node, steady);
+        add_fresh(x, &e, a, i);
+    }
+}
+
+/* The stages [i, j) on cuts [a, b), b not the last, as k-th from the end: before k - 1 others, and
+ * before k of them where that stands for more. */
+static void add_stages(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k, uint32_t i)
+{
+    size_t row = x->in->points + 1;
+    const struct set *fewer = &x->tail_of[(k - 1) * row], *more = &x->tail_of[k * row];
+    bool is_more = x->last_is_more && k == x->depth;
+
+    for (uint32_t j = i + 1; j < x->in->points; j++) {
+        if (!fewer[j].count && !(is_more && more[j].count))
+            continue;
+        if (!is_possible(x, a, b, k, i, j))
+            break;
+        add_stage(x, a, b, fewer[j], i, j);
+        if (is_more)
+            add_stage(x, a, b, more[j], i, j);
+    }
+}
+
+/* Stage [i, points) on the last devices. */
+static void add_last(struct pipe_exact *x, uint32_t a, uint32_t i)
+{
+    uint32_t n = x->in->points;
+    struct entry nothing = {.next = NO_ENTRY};
+
+    if (!is_possible(x, a, x->cuts, 1, i, n) || !is_wanted(x, a, x->cuts, i, n))
+        return;
+    const struct pipe_node *node = stage_node(x, a, x->cuts, i, n);
+    struct entry e = put_before(&nothing, node, stage_steady(x, node));
+    add_fresh(x, &e, a, i);
+}
+
+/* The states that begin with a stage from point i on cuts [a, b). */
+static void fill_states(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i)
+{
+    for (uint32_t j = i + 1; j <= x->in->points; j++)
+        x->stage[j].forward_ms = UNKNOWN;
+    for (uint32_t k = 1; k <= x->depth; k++) {
+        if (b < x->cuts)
+            add_stages(x, a, b, k, i);
+        else if (k == 1)
+            add_last(x, a, i);
+        for (size_t f = 0; f < x->fresh.count; f++) {
+            x->fresh.items[f].point = i;
+            x->fresh.items[f].device = a;
+        }
+        *state_of(x, a, b, k, i) = filter(x, &x->entries);
+    }
+}
+
+bool pipe_exact_step(struct pipe_exact *x)
+{
+    uint32_t a = x->cuts - 1 - x->done, n = x->in->points;
+
+    if (x->done == x->cuts || x->failed)
+        return false;
+    for (uint32_t b = a + 1; b <= x->cuts; b++) {
+        if (b < x->cuts)
+            fill_tail(x, a, b);
+        for (uint32_t i = a ? 1 : 0; i < (a ? n : 1); i++)
+            fill_states(x, a, b, i);
+    }
+    x->done++;
+    return true;
+}
+
+/* ---- from start to end ---- */
+static void read_plan(const struct pipe_exact *x, uint32_t from, struct pipe_plan *p)
+{
+    memset(p, 0, sizeof *p);
+    for (uint32_t m = from; m != NO_ENTRY; m = x->entries.items[m].next) {
+        p->pivot[p->stages] = x->entries.items[m].point;
+        p->device[p->stages++] = x->position[x->entries.items[m].device];
+    }
+    p->pivot[p->stages] = x->in->points;
+    p->device[p->stages] = x->in->devices;
+}
+
+void pipe_exact_result(const struct pipe_exact *x, struct pipe_exact_result *out)
+{
+    uint32_t best = NO_ENTRY;
+
+    *out =
+        (struct pipe_exact_result){.transitions = x->transitions,
+                                   .entries = x->entries.count,
+                                   .set_most = x->set_most,
+                                   .certified = x->done == x->cuts && !x->failed && !x->cut_short};
+    if (x->done < x->cuts)
+        return;
+    for (uint32_t b = 1; b <= x->cuts; b++) {
+        for (uint32_t k = x->options.stages ? x->depth : 1; k <= x->depth; k++) {
+            struct set s = *state_of(x, 0, b, k, 0);
+            if (s.count &&
+                (best == NO_ENTRY || x->entries.items[s.first].x < x->entries.items[best].x))
+                best = s.first; /* a set begins with its smallest x */
+        }
+    }
+    if (best == NO_ENTRY)
+        return;
+    out->found = true;
+    read_plan(x, best, &out->plan);
+    out->length_ms = pipe_length(x->in, &out->plan);
+}
+
+/* How many counts of stages must be told apart. In-flight counts stop growing at M. */
+static void choose_depth(struct pipe_exact *x)
+{
+    const struct pipe_options *o = &x->in->options;
+    uint32_t k = 1;
+
+    x->depth = 1;
+    x->last_is_more = !x->options.stages;
+    if (x->options.stages) {
+        x->depth = x->options.stages;
+    } else if (o->memory_share > 0) {
+        while (k < x->cuts && pipe_in_flight(o, k) < o->micro_batches)
+            k++;
+        x->depth = k;
+    }
+}
+
+static bool allocate(struct pipe_exact *x)
+{
+    size_t n = x->in->points + 1, c = x->cuts + 1;
+
+    x->least_forward = mem_try(c * n, sizeof(double));
+    x->least_both = mem_try(c * n, sizeof(double));
+    x->least_work = mem_try(c * n, sizeof(double));
+    x->state = mem_try(x->cuts * c * x->depth * n, sizeof *x->state);
+    x->tail_of = mem_try((x->depth + 1) * n, sizeof *x->tail_of);
+    x->stage = mem_try(n, sizeof *x->stage);
+    return x->least_forward && x->least_both && x->least_work && x->state && x->tail_of && x->stage;
+}
+
+int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_options *o,
+                   struct pipe_exact **out, struct err *e)
+{
+    struct pipe_exact *x;
+
+    if (o->stages > in->devices || o->stages > in->points)
+        return err_set(e, ERR_INFEASIBLE, "%u stages of %u devices and %u points", o->stages,
+                       in->devices, in->points);
+    if (!pipe_pins_are_valid(in, &o->pins))
+        return err_set(e, ERR_INFEASIBLE, "the pinned cuts cannot all stand in one plan");
+    x = mem_try(1, sizeof *x);
+    if (x)
+        x->position = mem_try(in->devices + 1, sizeof *x->position);
+    if (!x || !x->position) {
+        pipe_exact_free(x);
+        return err_set(e, ERR_MEMORY, "not enough memory for the exact pipeline");
+    }
+    x->in = in;
+    x->options = *o;
+    x->options.device_cut = NULL;
+    x->known = o->known_ms > 0 ? o->known_ms * SLACK : INFINITY;
+    if (!o->entries_most)
+        x->options.entries_most = 1 << 24;
+    for (uint32_t d = 1; d <= in->devices; d++)
+        if (d == in->devices || !o->device_cut || o->device_cut[d])
+            x->position[++x->cuts] = d;
+    choose_depth(x);
+    if (!allocate(x)) {
+        pipe_exact_free(x);
+        return err_set(e, ERR_MEMORY, "not enough memory for the exact pipeline over %u points",
+                       in->points);
+    }
+    fill_bounds(x);
+    *out = x;
+    return 0;
+}
+
+uint32_t pipe_exact_steps(const struct pipe_exact *x)
+{
+    return x->cuts;
+}
+
+uint32_t pipe_exact_steps_done(const struct pipe_exact *x)
+{
+    return x->done;
+}
+
+void pipe_exact_free(struct pipe_exact *x)
+{
+    if (!x)
+        return;
+    free(x->position);
+    free(x->least_forward);
+    free(x->least_both);
+    free(x->least_work);
+    free(x->state);
+    free(x->entries.items);
+    free(x->tail.items);
+    free(x->tail_of);
+    free(x->stage);
+    free(x->fresh.items);
+    free(x->stair);
+    free(x);
+}
+
+int pipe_exact_solve(const struct pipe_instance *in, const struct pipe_exact_options *o,
+                     struct pipe_exact_result *out, struct err *e)
+{
+    struct pipe_exact *x;
+    int rc = pipe_exact_new(in, o, &x, e);
+
+    if (rc)
+        return rc;
+    while (pipe_exact_step(x))
+        ;
+    pipe_exact_result(x, out);
+    pipe_exact_free(x);
+    return 0;
+}
+
+void pipe_device_cuts(const struct pipe_instance *in, uint32_t radius, uint8_t *out)
+{
+    memset(out, 0, in->devices + 1);
+    out[0] = out[in->devices] = 1;
+    for (uint32_t s = 1; s < in->servers; s++) {
+        uint32_t at = in->boundary[s];
+        for (uint32_t d = at > radius ? at - radius : 1; d <= at + radius && d < in->devices; d++)
+            out[d] = 1;
+    }
+}

@@ -1,0 +1,46 @@
+/* engine/pipeline/tabulate.h - a model on a cluster as tables for the pipeline solvers
+ * (instance.h).
+ *
+ * One point per forward operation (order.h); point i is the operation at position i with the
+ * backward operations placed there.
+ *
+ * Compute: the roofline of each instruction (or its measured time) at the samples of the busiest of
+ * r replicas, one device unsplit: work with a batch dim in proportion to the samples, work without
+ * one in full, launches as often. So a micro-batch of half the size takes more than half the time.
+ * Update: parameter read and written, gradient read, state read and written, over memory bandwidth.
+ *
+ * Memory of a point (cost/fusion.h says what is stored at all):
+ *   state      parameters, their gradients, their optimizer state, as large as the file has them
+ *   stash      stored forward values that the backward pass needs, at the last place where it needs
+ *              them: what arrives over a cut is kept behind it
+ *   temporary  stored values of the backward pass that are alive there, gradients of variables
+ * apart
+ *
+ * Variables used far apart (more than PROFILE_TIE_SHARE of the forward time between first and last
+ * use) are ties; those with the same uses are one; past PIPE_TIES_MOST the largest. A cut between
+ * the uses of any other variable sends it and its gradient once a step. */
+#ifndef AUTOMAP_ENGINE_PIPELINE_TABULATE_H
+#define AUTOMAP_ENGINE_PIPELINE_TABULATE_H
+
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/order.h"
+
+#define PROFILE_TIE_SHARE 0.05
+
+/* On the cluster of the problem. `out` is finished; it keeps nothing of `o`. Errors as
+ * pipe_instance_new. O(operations x devices x types). */
+int profile_new(const struct order *o, const struct pipe_options *options,
+                struct pipe_instance *out, struct err *e) MUST_CHECK;
+
+/* Which cuts a solver may choose from. */
+enum profile_points {
+    PROFILE_CHEAPEST, /* of each of N parts of equal compute the cut with fewest bytes */
+    PROFILE_ALL,      /* between any two forward operations */
+    PROFILE_EQUAL,    /* between N parts of equal compute */
+};
+/* Fills cut[.. N + 1] for pipe_instance_coarsen (cut[.. points + 1] for PROFILE_ALL) and returns
+ * the count of points. */
+uint32_t profile_cuts(const struct pipe_instance *in, enum profile_points kind, uint32_t n,
+                      uint32_t *cut);
+
+#endif

@@ -1,0 +1,309 @@
+#include "engine/plan/free_values.h"
+
+#include "engine/relaxed/relaxed.h"
+#include "hlo/module/flows.h"
+
+#include <string.h>
+
+struct wishes {
+    const struct plan *plan;
+    const struct hlo_module *m;
+    const struct classes *c;
+    label *over;
+    bool *is_asked;  /* [values] some use was seen */
+    bool *is_shared; /* [values] uses want different splits */
+    hlo_id *same;    /* [instructions] the first one that computes the same free values; itself */
+    bool *is_whole;  /* [dims] of free values: equal ones want different splits */
+    struct hlo_factors factors;
+    struct hlo_flows flows;
+    struct err *e;
+};
+
+/* A use of free value `v` wants `want` per dim: kept where all uses agree. */
+static void ask(struct wishes *w, hlo_value v, const label *want)
+{
+    uint32_t rank = hlo_value_shape(w->m, v)->rank;
+    label *over = w->over + w->c->dim_base[v];
+
+    if (!w->is_asked[v])
+        memcpy(over, want, rank * sizeof *over);
+    for (uint32_t d = 0; d < rank; d++) {
+        w->is_shared[v] |= over[d] != want[d];
+        over[d] = over[d] == want[d] ? over[d] : 0;
+    }
+    w->is_asked[v] = true;
+}
+
+static int ask_flows(struct wishes *w, hlo_id user)
+{
+    int rc = hlo_flows_of(w->m, user, &w->flows, w->e);
+
+    for (size_t k = 0; k < w->flows.count && !rc; k++) {
+        const struct hlo_flow *f = &w->flows.items[k];
+        if (w->c->is_free[f->from] &&
+            hlo_value_shape(w->m, f->from)->rank == hlo_value_shape(w->m, f->to)->rank)
+            ask(w, f->from, w->over + w->c->dim_base[f->to]);
+    }
+    return rc;
+}
+
+/* What a free instruction's result is split over, a loop index of it is: its label, seen from the
+ * result leaves. */
+static label label_of_free(const struct wishes *w, hlo_id user, const struct hlo_factors *list,
+                           const struct hlo_factor *f)
+{
+    for (uint32_t leaf = list->operand_leaves; leaf < list->leaf_count; leaf++) {
+        if (f->dims[leaf] >= 0 && f->kind != HLO_FACTOR_PERMUTE)
+            return w->over[class_dim(w->c, hlo_factors_value(w->m, user, leaf),
+                                     (uint8_t)f->dims[leaf])];
+    }
+    return 0;
+}
+
+static int ask_of_free(struct wishes *w, hlo_id user)
+{
+    label want[HLO_RANK_MAX];
+    int rc = hlo_factors_of(w->m, user, &w->factors, w->e);
+
+    for (uint32_t leaf = 0; leaf < w->factors.operand_leaves && !rc; leaf++) {
+        memset(want, 0, sizeof want);
+        for (uint32_t k = 0; k < w->factors.count; k++) {
+            const struct hlo_factor *f = &w->factors.items[k];
+            if (f->dims[leaf] >= 0)
+                want[f->dims[leaf]] = label_of_free(w, user, &w->factors, f);
+        }
+        ask(w, hlo_factors_value(w->m, user, leaf), want);
+    }
+    return rc;
+}
+
+void wishes_of_use(const struct plan *p, hlo_id user, uint32_t leaf,
+                   label want[static HLO_RANK_MAX])
+{
+    const struct classes *c = &p->problem->classes;
+
+    memset(want, 0, HLO_RANK_MAX * sizeof *want);
+    for (uint32_t d = 0; p->relaxed && d < HLO_RANK_MAX; d++)
+        want[d] = status_dim(p->relaxed->leaf[c->leaf_base[user] + leaf], p->problem->mesh.axes, d);
+    for (uint32_t k = c->factor_base[user]; !p->relaxed && k < c->factor_base[user + 1]; k++) {
+        int8_t d = c->leaf_dims[c->factors[k].dims + leaf];
+        if (d >= 0 && c->factors[k].class != CLASS_NONE)
+            want[d] = p->on[c->factors[k].class];
+    }
+}
+
+static void ask_of_classes(struct wishes *w, hlo_id user)
+{
+    label want[HLO_RANK_MAX];
+    uint32_t results = w->m->leaf_base[user + 1] - w->m->leaf_base[user];
+
+    for (uint32_t leaf = 0; leaf + results < class_leaf_count(w->c, user); leaf++) {
+        hlo_value v = hlo_factors_value(w->m, user, leaf);
+        if (!w->c->is_free[v])
+            continue;
+        wishes_of_use(w->plan, user, leaf, want);
+        ask(w, v, want);
+    }
+}
+
+/* ---- equal free values: compilers make one of them, so they must be split alike ---- */
+
+static bool is_free_instruction(const struct wishes *w, hlo_id id)
+{
+    hlo_value first = w->m->leaf_base[id];
+
+    return first < w->m->leaf_base[id + 1] && w->c->is_free[first];
+}
+
+static bool attrs_equal(const struct hlo_module *m, hlo_id a, hlo_id b)
+{
+    const struct hlo_instruction *x = hlo_at(m, a), *y = hlo_at(m, b);
+
+    if (x->attr_count != y->attr_count)
+        return false;
+    for (uint32_t k = 0; k < x->attr_count; k++) {
+        const struct hlo_attr *p = &m->attr_pool[x->attrs + k], *q = &m->attr_pool[y->attrs + k];
+        if (p->key != q->key)
+            return false;
+        if (p->key < HLO_ATTR_SHARDING && (p->size != q->size || memcmp(p->text, q->text, p->size)))
+            return false;
+    }
+    return true;
+}
+
+static bool computes_same(const struct wishes *w, hlo_id a, hlo_id b)
+{
+    const struct hlo_module *m = w->m;
+    const struct hlo_instruction *x = hlo_at(m, a), *y = hlo_at(m, b);
+    const struct hlo_text *p = &m->literals[x->literal], *q = &m->literals[y->literal];
+
+    if (x->opcode != y->opcode || hlo_shape(m, a)->bare != hlo_shape(m, b)->bare ||
+        x->number != y->number || x->operand_count != y->operand_count || p->size != q->size ||
+        (p->size && memcmp(p->text, q->text, p->size)))
+        return false;
+    for (uint32_t k = 0; k < x->operand_count; k++) {
+        if (w->same[hlo_operand(m, a, k)] != w->same[hlo_operand(m, b, k)])
+            return false;
+    }
+    return x->computation == y->computation && x->called_count == y->called_count &&
+           !memcmp(m->called_pool + x->called, m->called_pool + y->called,
+                   x->called_count * sizeof(hlo_comp)) &&
+           attrs_equal(m, a, b);
+}
+
+static uint64_t hash_instruction(const struct wishes *w, hlo_id id)
+{
+    const struct hlo_instruction *i = hlo_at(w->m, id);
+    uint32_t key[] = {i->opcode, hlo_shape(w->m, id)->bare, i->number, i->operand_count,
+                      i->computation};
+    uint64_t h = mem_hash(key, sizeof key, 0);
+
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        h = mem_hash(&w->same[hlo_operand(w->m, id, k)], sizeof(hlo_id), h);
+    return mem_hash(w->m->literals[i->literal].text, w->m->literals[i->literal].size, h);
+}
+
+static bool find_same(struct wishes *w)
+{
+    size_t slots = 16;
+
+    while (slots < (size_t)w->m->count * 2)
+        slots *= 2;
+    hlo_id *table = mem_try(slots, sizeof *table); /* id + 1 */
+    for (hlo_id id = 0; table && id < w->m->count; id++) {
+        w->same[id] = id;
+        if (!is_free_instruction(w, id))
+            continue;
+        size_t at = hash_instruction(w, id) & (slots - 1);
+        while (table[at] && !computes_same(w, table[at] - 1, id))
+            at = (at + 1) & (slots - 1);
+        if (!table[at])
+            table[at] = id + 1;
+        w->same[id] = table[at] - 1;
+    }
+    free(table);
+    return table != NULL;
+}
+
+static uint32_t dims_of(const struct wishes *w, hlo_id id, dim_id *first)
+{
+    *first = w->c->dim_base[w->m->leaf_base[id]];
+    return w->c->dim_base[w->m->leaf_base[id + 1]] - *first;
+}
+
+/* Dims that equal values want split in different ways are whole from now on. True: some are new. */
+static bool settle_same(struct wishes *w)
+{
+    bool is_new = false;
+    dim_id mine, first;
+
+    for (hlo_id id = 0; id < w->m->count; id++) {
+        if (w->same[id] == id)
+            continue;
+        uint32_t count = dims_of(w, id, &mine);
+        dims_of(w, w->same[id], &first);
+        for (uint32_t d = 0; d < count; d++) {
+            bool differ = w->over[mine + d] != w->over[first + d];
+            is_new |= differ;
+            w->is_shared[w->m->leaf_base[id]] |= differ;
+            w->is_shared[w->m->leaf_base[w->same[id]]] |= differ;
+            w->is_whole[first + d] |= differ;
+        }
+    }
+    return is_new;
+}
+
+static void keep_whole(struct wishes *w, hlo_id id)
+{
+    dim_id mine, first;
+    uint32_t count = dims_of(w, id, &mine);
+
+    dims_of(w, w->same[id], &first);
+    for (uint32_t d = 0; d < count; d++)
+        w->over[mine + d] = w->is_whole[first + d] ? 0 : w->over[mine + d];
+}
+
+/* Users come after what they use, so their results are settled when they are reached. */
+static int ask_all(struct wishes *w)
+{
+    int rc = 0;
+
+    for (hlo_id id = w->m->count; id-- > 0 && !rc;) {
+        bool is_free = is_free_instruction(w, id);
+        if (is_free)
+            keep_whole(w, id);
+        if (hlo_op_info[hlo_at(w->m, id)->opcode].flags & HLO_OP_IS_FLOW)
+            rc = ask_flows(w, id);
+        else if (is_free)
+            rc = ask_of_free(w, id);
+        else
+            ask_of_classes(w, id);
+    }
+    return rc;
+}
+
+/* What is shared is so in all rounds and for all equal values. */
+static void spread_shared(struct wishes *w)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (hlo_id id = 0; id < w->m->count; id++) {
+            hlo_value mine = w->m->leaf_base[id], first = w->m->leaf_base[w->same[id]];
+            if (w->same[id] == id)
+                continue;
+            w->is_shared[first] |= w->is_shared[mine];
+            w->is_shared[mine] |= w->is_shared[first];
+        }
+    }
+}
+
+/* Each round makes dims whole for good, so this ends; two or three rounds are usual. */
+static int ask_until_settled(struct wishes *w)
+{
+    int rc;
+
+    do {
+        memset(w->is_asked, 0, w->m->value_count);
+        for (dim_id d = 0; d < w->c->dim_count; d++) {
+            hlo_value v = w->c->dim_value[d];
+            w->over[d] = plan_dim_label(w->plan, v, d - w->c->dim_base[v]);
+        }
+        rc = ask_all(w);
+    } while (!rc && settle_same(w));
+    return rc;
+}
+
+int wishes_new(const struct plan *p, label **over, bool **is_shared, struct err *e)
+{
+    const struct classes *c = &p->problem->classes;
+    struct wishes w = {.plan = p, .m = p->problem->m, .c = c, .e = e};
+    int rc = 0;
+
+    w.over = mem_try((size_t)c->dim_count + 1, sizeof *w.over);
+    w.is_whole = mem_try((size_t)c->dim_count + 1, sizeof *w.is_whole);
+    w.is_shared = mem_try((size_t)w.m->value_count + 1, sizeof *w.is_shared);
+    w.is_asked = mem_try((size_t)w.m->value_count + 1, sizeof *w.is_asked);
+    w.same = mem_try(w.m->count, sizeof *w.same);
+    if (!w.over || !w.is_whole || !w.is_asked || !w.is_shared || !w.same || !find_same(&w))
+        rc = err_set(e, ERR_MEMORY, "not enough memory to export the plan");
+    else
+        rc = ask_until_settled(&w);
+    if (!rc)
+        spread_shared(&w);
+    free(w.is_asked);
+    free(w.is_whole);
+    free(w.same);
+    hlo_factors_release(&w.factors);
+    hlo_flows_release(&w.flows);
+    if (rc) {
+        free(w.over);
+        w.over = NULL;
+    }
+    if (rc || !is_shared) {
+        free(w.is_shared);
+        w.is_shared = NULL;
+    }
+    *over = w.over;
+    if (is_shared)
+        *is_shared = w.is_shared;
+    return rc;
+}

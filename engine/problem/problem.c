@@ -1,0 +1,300 @@
+#include "engine/problem/problem.h"
+
+#include <string.h>
+
+static uint64_t fingerprint(const struct hlo_module *m)
+{
+    uint64_t h = mem_hash(&m->count, sizeof m->count, m->computation_count);
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        const struct hlo_instruction *i = hlo_at(m, id);
+        const struct hlo_shape *s = hlo_shape(m, id);
+        uint32_t head[] = {i->opcode, s->type, s->rank, s->leaf_count, i->number, i->computation};
+        h = mem_hash(head, sizeof head, h);
+        h = mem_hash(s->dims, s->rank * sizeof *s->dims, h);
+        const hlo_id *operands = i->operand_count ? m->operand_pool + i->operands : NULL;
+        h = mem_hash(operands, i->operand_count * sizeof *operands, h);
+        const hlo_comp *called = i->called_count ? m->called_pool + i->called : NULL; /* no pool */
+        h = mem_hash(called, i->called_count * sizeof *called, h);
+        for (uint32_t k = 0; k < i->attr_count; k++) {
+            const struct hlo_attr *a = &m->attr_pool[i->attrs + k];
+            if (a->key < HLO_ATTR_SHARDING)
+                h = mem_hash(a->text, a->size, h + a->key);
+        }
+    }
+    return h;
+}
+
+static int lay_mesh(const struct cluster *c, const char *text, struct cluster_mesh *mesh,
+                    struct err *e)
+{
+    if (text[0])
+        return mesh_parse(mesh, c, text, e);
+    mesh_one_axis(mesh, c);
+    return 0;
+}
+
+struct regime problem_regime(const struct problem *p)
+{
+    return (struct regime){p->options.micro_batches ? p->options.micro_batches : 1, p->options.zero,
+                           p->options.overlap};
+}
+
+static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, struct labels *out,
+                      struct err *e)
+{
+    int64_t of = p->training.batch_divisor;
+    struct label_cut cut = {p->training.batch, problem_regime(p).micro_batches, of, of};
+
+    if (p->options.batch_size && p->training.batch != CLASS_NONE)
+        cut.size = p->options.batch_size;
+    return labels_new(&p->classes, mesh, p->options.exact_divisibility, &cut, out, e);
+}
+
+static int new_terms(const struct problem *p, const struct cluster *cluster,
+                     const double *measured_ms, struct terms *out, struct err *e)
+{
+    struct regime r = problem_regime(p);
+
+    return terms_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, measured_ms,
+                     &p->training, &r, out, e);
+}
+
+static int price(struct problem *p, struct err *e)
+{
+    struct regime r = problem_regime(p);
+    int rc = training_check(&p->training, &r, e);
+
+    if (!rc)
+        rc = new_labels(p, &p->mesh, &p->labels, e);
+    if (!rc)
+        rc = new_terms(p, &p->cluster, p->measured_ms, &p->terms, e);
+    if (!rc)
+        rc = memory_set_regime(&p->memory, &r, e);
+    return rc;
+}
+
+/* Everything behind the roles. */
+static int build(struct problem *p, struct err *e)
+{
+    int rc = hlo_costs_new(p->m, &p->costs, e);
+
+    if (!rc)
+        rc = classes_new(p->m, &p->roles, &p->options.classes, &p->classes, e);
+    if (!rc)
+        rc = fusion_new(p->m, p->classes.is_free, &p->fusion, e);
+    if (!rc)
+        rc = training_new(&p->classes, &p->roles, &p->training, e);
+    if (!rc)
+        rc = memory_new(&p->training, &p->fusion, &p->memory, e);
+    return rc ? rc : price(p, e);
+}
+
+int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const struct cluster *cluster,
+                const struct problem_options *o, struct problem *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    out->file = file;
+    out->cluster = *cluster;
+    out->options = *o;
+    out->batch_param = BATCH_AS_FOUND;
+    int rc = lay_mesh(cluster, o->mesh, &out->mesh, e);
+    if (!rc)
+        rc = hlo_inline(file, &out->m, e);
+    if (!rc)
+        rc = hlo_roles_new(out->m, vars, &out->roles, e);
+    if (!rc)
+        rc = build(out, e);
+    if (!rc)
+        out->model_fingerprint = fingerprint(file);
+    else
+        problem_release(out);
+    return rc;
+}
+
+static int copy_measured(const struct problem *from, struct problem *out, struct err *e)
+{
+    if (!from->measured_ms)
+        return 0;
+    out->measured_ms = mem_try((size_t)out->m->count + 1, sizeof *out->measured_ms);
+    if (!out->measured_ms)
+        return err_set(e, ERR_MEMORY, "not enough memory for the problem");
+    memcpy(out->measured_ms, from->measured_ms, out->m->count * sizeof *out->measured_ms);
+    return 0;
+}
+
+static int set_roles(const struct problem *from, const uint8_t *wanted, struct problem *out,
+                     struct err *e)
+{
+    uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
+
+    if (!roles)
+        return err_set(e, ERR_MEMORY, "not enough memory for the problem");
+    for (uint32_t k = 0; k < from->roles.param_count; k++)
+        roles[k] = wanted ? wanted[k] : from->roles.params[k].role;
+    int rc = hlo_roles_set_all(out->m, &out->roles, roles, e);
+    free(roles);
+    return rc;
+}
+
+int problem_derive(const struct problem *from, const struct problem_change *change,
+                   struct problem *out, struct err *e)
+{
+    const struct cluster *cluster = change->cluster ? change->cluster : &from->cluster;
+
+    memset(out, 0, sizeof *out);
+    out->file = from->file;
+    out->file_is_borrowed = true;
+    out->cluster = *cluster;
+    out->options = from->options;
+    if (change->mesh)
+        snprintf(out->options.mesh, sizeof out->options.mesh, "%s", change->mesh);
+    if (change->regime) {
+        out->options.micro_batches = change->regime->micro_batches;
+        out->options.zero = change->regime->zero;
+        out->options.overlap = change->regime->overlap;
+    }
+    bool same_batch = change->batch_param == BATCH_AS_FOUND;
+    out->batch_param = same_batch ? from->batch_param : change->batch_param;
+    out->batch_dim = same_batch ? from->batch_dim : change->batch_dim;
+    int rc = lay_mesh(cluster, out->options.mesh, &out->mesh, e);
+    if (!rc)
+        rc = hlo_inline(out->file, &out->m, e);
+    if (!rc)
+        rc = hlo_roles_new(out->m, NULL, &out->roles, e);
+    if (!rc)
+        rc = set_roles(from, change->roles, out, e);
+    if (!rc)
+        rc = copy_measured(from, out, e);
+    if (!rc)
+        rc = build(out, e);
+    if (!rc)
+        out->model_fingerprint = from->model_fingerprint;
+    else
+        problem_release(out);
+    return rc;
+}
+
+void problem_release(struct problem *p)
+{
+    terms_release(&p->terms);
+    labels_release(&p->labels);
+    memory_release(&p->memory);
+    training_release(&p->training);
+    fusion_release(&p->fusion);
+    classes_release(&p->classes);
+    hlo_costs_release(&p->costs);
+    hlo_roles_release(&p->roles);
+    hlo_free(p->m);
+    if (!p->file_is_borrowed)
+        hlo_free(p->file);
+    free(p->measured_ms);
+    memset(p, 0, sizeof *p);
+}
+
+int problem_set_cluster(struct problem *p, const struct cluster *cluster, const char *mesh,
+                        struct err *e)
+{
+    struct problem *next = mem_alloc(sizeof *next);
+    int rc = lay_mesh(cluster, mesh, &next->mesh, e);
+
+    if (!rc)
+        rc = new_labels(p, &next->mesh, &next->labels, e);
+    if (!rc) {
+        struct cluster_mesh old_mesh = p->mesh;
+        struct labels old_labels = p->labels;
+        p->mesh = next->mesh;
+        p->labels = next->labels;
+        rc = new_terms(p, cluster, p->measured_ms, &next->terms, e);
+        if (rc) {
+            labels_release(&p->labels);
+            p->mesh = old_mesh;
+            p->labels = old_labels;
+        } else {
+            labels_release(&old_labels);
+            terms_release(&p->terms);
+            p->terms = next->terms;
+            p->cluster = *cluster;
+            snprintf(p->options.mesh, sizeof p->options.mesh, "%s", mesh);
+        }
+    }
+    free(next);
+    return rc;
+}
+
+/* Prices `p` under other options; on error it stays as it was. */
+static int reprice(struct problem *p, const struct problem_options *o, struct err *e)
+{
+    struct problem_options old = p->options;
+    struct labels labels = p->labels;
+    struct terms terms = p->terms;
+
+    p->options = *o;
+    memset(&p->labels, 0, sizeof p->labels);
+    memset(&p->terms, 0, sizeof p->terms);
+    int rc = price(p, e);
+    if (rc) {
+        labels_release(&p->labels);
+        terms_release(&p->terms);
+        p->options = old;
+        p->labels = labels;
+        p->terms = terms;
+        return rc;
+    }
+    labels_release(&labels);
+    terms_release(&terms);
+    return 0;
+}
+
+int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
+{
+    struct problem_options o = p->options;
+    struct regime before = problem_regime(p);
+
+    if (r->micro_batches == before.micro_batches && r->zero == before.zero &&
+        r->overlap == before.overlap)
+        return 0;
+    o.micro_batches = r->micro_batches;
+    o.zero = r->zero;
+    o.overlap = r->overlap;
+    return reprice(p, &o, e);
+}
+
+int problem_set_batch_size(struct problem *p, int64_t size, struct err *e)
+{
+    struct problem_options o = p->options;
+    int64_t k = problem_regime(p).micro_batches;
+
+    if (size && (p->training.batch == CLASS_NONE || size < 0 || size > 1 << 20 || size % k))
+        return err_set(e, ERR_INPUT,
+                       "a batch of %lld, expected a multiple of the %lld micro-batches",
+                       (long long)size, (long long)k);
+    o.batch_size = size;
+    return reprice(p, &o, e);
+}
+
+int problem_set_profile(struct problem *p, double *ms, struct err *e)
+{
+    struct terms next;
+    int rc = new_terms(p, &p->cluster, ms, &next, e);
+
+    if (rc) {
+        free(ms);
+        return rc;
+    }
+    terms_release(&p->terms);
+    free(p->measured_ms);
+    p->terms = next;
+    p->measured_ms = ms;
+    return 0;
+}
+
+class_id problem_param_class(const struct problem *p, uint32_t param, uint32_t dim)
+{
+    return p->classes.class_of[class_dim(&p->classes, p->roles.params[param].value, dim)];
+}
+
+double problem_device_limit(const struct problem *p)
+{
+    return (1 - DEVICE_MEMORY_MARGIN) * cluster_weakest(&p->cluster).memory_bytes;
+}

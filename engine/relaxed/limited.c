@@ -1,0 +1,357 @@
+/* engine/relaxed/limited.c - the search for prices, and for plans. */
+#include "engine/exact/limit.h"
+#include "engine/relaxed/cutting_plane.h"
+#include "engine/relaxed/limited_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WITHIN_SWEEPS = 100 };
+#define CELLS_MOST ((size_t)1 << 26) /* of new tables: half a GB */
+#define FIRST_SHARE 0.05             /* of the bound that the limit's bytes cost at first */
+#define GROWTH 4                     /* of a price in one round */
+#define PRICE_MOST 1e5               /* times the first one */
+#define LEAST_MS 1e-9                /* of a bound, to divide by */
+#define ROUNDING 1e-9                /* of sums of costs; a bound gives that much away */
+#define ENOUGH 1e-6
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for a plan within a limit");
+}
+
+static void within_release(struct within *w)
+{
+    for (uint32_t k = 0; k < w->known_count; k++) {
+        free(w->known[k].x);
+        free(w->known[k].bytes);
+    }
+    within_price_release(w);
+    relaxed_plan_release(&w->best);
+    free(w->best_x);
+}
+
+/* ---- plans ---- */
+
+static bool is_better(const struct within *w, double ms, double peak)
+{
+    bool fits = peak <= w->limit;
+
+    if (!w->best.problem || fits != w->how->fits)
+        return !w->best.problem || fits;
+    return fits ? ms < w->best.cost.step_ms : peak < w->how->peak;
+}
+
+int within_offer(struct within *w, double *ms, struct memory_cost *memory,
+                 struct memory_chain *where, double *bytes, struct err *e)
+{
+    struct relaxed_plan plan = {0};
+    int rc = relaxed_extract(w->r, &plan, e);
+
+    if (!rc)
+        rc = relaxed_memory_peak(&plan, memory, where, bytes, e);
+    *ms = plan.cost.step_ms;
+    if (rc || !is_better(w, *ms, memory->peak)) {
+        relaxed_plan_release(&plan);
+        return rc;
+    }
+    relaxed_plan_release(&w->best);
+    w->best = plan;
+    memcpy(w->best_x, w->r->best, w->r->pinned.nodes * sizeof *w->best_x);
+    w->how->fits = memory->peak <= w->limit;
+    w->how->peak = memory->peak;
+    return 0;
+}
+
+/* The strict optimum within the limit, as far as strict mode can keep the pins. */
+static int offer_strict(struct within *w, double *strict_ms, struct err *e)
+{
+    struct relaxed *r = w->r;
+    struct limit_options o = {.limit = w->limit, .variables = true, .inputs = true};
+    struct limit_result best;
+    struct memory_cost memory;
+    struct memory_chain where;
+    bool embeds = true;
+    double ms;
+
+    *strict_ms = 0;
+    if (r->is_beyond_strict || !r->has_strict)
+        return 0;
+    int rc = exact_limited(&r->p->terms, &r->p->memory, &r->fixed, &o, &best, e);
+    if (rc)
+        return rc;
+    for (uint32_t n = 0; n < r->model.energy.nodes && embeds; n++) {
+        uint32_t found = model_strict_label(&r->model, n, best.on);
+        embeds = found != UINT32_MAX;
+        r->best[n] = (uint16_t)(embeds ? found : 0);
+    }
+    if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2) {
+        rc = within_offer(w, &ms, &memory, &where, NULL, e);
+        *strict_ms = best.fits ? best.value : 0;
+    }
+    limit_release(&best);
+    return rc;
+}
+
+/* ---- prices ---- */
+
+/* A position that a price may be put on; the first of them, where there are too many. */
+static void add_peak(struct within *w, const struct memory_chain *where)
+{
+    for (uint32_t k = 0; k < w->count; k++) {
+        if (memory_chain_equals(&w->peaks[k].where, where))
+            return;
+    }
+    if (w->count < POSITIONS_MOST)
+        w->peaks[w->count++] = (struct peak){.where = *where};
+}
+
+/* The labels of r->best, kept and offered. */
+static int keep(struct within *w, struct err *e)
+{
+    struct known_plan *k = &w->known[w->known_count];
+    struct memory_cost memory;
+    struct memory_chain where;
+    size_t nodes = (size_t)w->r->pinned.nodes + 1;
+
+    *k = (struct known_plan){.x = mem_try(nodes, sizeof *k->x),
+                             .bytes = memory_scratch(&w->r->p->memory)};
+    w->known_count++;
+    if (!k->x || !k->bytes)
+        return no_memory(e);
+    memcpy(k->x, w->r->best, (nodes - 1) * sizeof *k->x);
+    int rc = within_offer(w, &k->ms, &memory, &where, k->bytes, e);
+    k->peak = memory.peak;
+    if (!rc && k->peak > w->limit)
+        add_peak(w, &where);
+    return rc;
+}
+
+/* What the solve just made proves of its energy, memory that no label changes included. */
+static double proven_energy(const struct within *w)
+{
+    double bound = w->r->whole.trws.bound;
+
+    return bound + w->constant - ROUNDING * (fabs(bound) + fabs(w->constant));
+}
+
+static bool is_known(const struct within *w, const uint16_t *x)
+{
+    for (uint32_t k = 0; k < w->known_count; k++) {
+        if (!memcmp(w->known[k].x, x, w->r->pinned.nodes * sizeof *x))
+            return true;
+    }
+    return false;
+}
+
+/* A solve with the prices as they are. *found: a plan that was not known; it is the last one now.
+ */
+static int solve(struct within *w, bool *found, struct err *e)
+{
+    int rc = within_price(w, e);
+
+    if (!rc)
+        rc = relaxed_minimise(w->r, WITHIN_SWEEPS, e);
+    *found = !rc && w->r->best_ms < TABLE_FORBIDDEN / 2 && !is_known(w, w->r->best);
+    return *found ? keep(w, e) : rc;
+}
+
+static bool has_room(const struct within *w)
+{
+    return w->known_count <= SOLVES_MOST && w->r->model.tables.used - w->tables_before < CELLS_MOST;
+}
+
+struct summed {
+    const double *bytes;
+    double sum;
+};
+
+static void add_range(void *self, uint32_t range)
+{
+    struct summed *s = self;
+
+    s->sum += s->bytes[range];
+}
+
+static double bytes_at(const struct within *w, const struct known_plan *k, const struct peak *p)
+{
+    struct summed s = {k->bytes, 0};
+
+    memory_chain_each(&w->r->p->memory, &p->where, add_range, &s);
+    return s.sum;
+}
+
+/* The prices at which the known plans would allow the highest bound: every plan is a tangent, its
+ * time and what it is over the limit at each position. In a box around the best prices, since far
+ * from the plans the tangents promise too much. Weighing: shares that add up to 1, and every plan
+ * its bytes. */
+static int raise_prices(struct within *w, struct err *e)
+{
+    size_t places = w->count, count = w->known_count;
+    double ms = w->weighs ? 0 : 1 / fmax(w->how->bound_ms, LEAST_MS),
+           unit = w->weighs ? w->weigh_unit : w->unit, off = w->weighs ? 0 : w->limit,
+           byte = w->weighs ? 1 / w->limit : w->unit * ms;
+    double low[POSITIONS_MOST], high[POSITIONS_MOST], x[POSITIONS_MOST], top;
+    double *value = mem_try(count, sizeof *value), *slope = mem_try(count * places, sizeof *slope);
+    struct cutting_planes c = {(uint32_t)count,         (uint32_t)places, value, slope, low, high,
+                               w->weighs ? 1 : INFINITY};
+    int rc = value && slope ? 0 : no_memory(e);
+
+    for (size_t n = 0; n < count && !rc; n++) {
+        value[n] = w->known[n].ms * ms;
+        for (size_t k = 0; k < places; k++)
+            slope[n * places + k] = (bytes_at(w, &w->known[n], &w->peaks[k]) - off) * byte;
+    }
+    for (size_t k = 0; k < places; k++) {
+        double now = w->peaks[k].best / unit;
+        low[k] = w->weighs || now <= 1 ? 0 : now / GROWTH;
+        high[k] = w->weighs ? 1 : fmin(PRICE_MOST, fmax(now, 1) * GROWTH);
+    }
+    if (!rc)
+        rc = cutting_plane_top(&c, x, &top, e);
+    for (size_t k = 0; k < places && !rc; k++)
+        w->peaks[k].now = x[k] * unit;
+    free(value);
+    free(slope);
+    return rc;
+}
+
+static void keep_bound(struct within *w)
+{
+    double bound = proven_energy(w);
+
+    if (bound <= w->how->bound_ms)
+        return;
+    w->how->bound_ms = bound;
+    for (uint32_t k = 0; k < w->count; k++)
+        w->peaks[k].best = w->peaks[k].now;
+}
+
+static bool is_enough(const struct within *w)
+{
+    return w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + ENOUGH);
+}
+
+/* A solve at the present prices, its bound, and what lies between its plan and the best. *is_more:
+ * the plan is new, or the bound higher. */
+static int look(struct within *w, bool *is_more, struct err *e)
+{
+    const struct known_plan *now = &w->known[w->known_count];
+    double before = w->how->bound_ms;
+    bool found;
+    int rc = solve(w, &found, e);
+
+    if (rc)
+        return rc;
+    w->how->rounds++;
+    keep_bound(w);
+    *is_more =
+        found || (w->how->least_bound <= w->limit && w->how->bound_ms > before * (1 + ENOUGH));
+    if (found && w->how->fits)
+        rc = within_cross(w, now->x, e);
+    if (found) /* where the next solve starts */
+        memcpy(w->r->best, now->x, w->r->pinned.nodes * sizeof *w->r->best);
+    return rc;
+}
+
+/* The highest bound first, in at most `most` solves; then plans at prices around those it has. */
+static int search(struct within *w, uint32_t most, struct err *e)
+{
+    static const double around[AROUND_MOST] = {0.9, 0.7, 0.5, 1.1, 1.4};
+    bool is_more = true;
+    int rc = 0;
+
+    w->weighs = false;
+    for (uint32_t k = 0; k < most && !rc && is_more && has_room(w) && !is_enough(w); k++) {
+        rc = raise_prices(w, e);
+        if (!rc)
+            rc = look(w, &is_more, e);
+    }
+    for (uint32_t n = 0; n < AROUND_MOST && !rc && w->how->fits && has_room(w) && !is_enough(w);
+         n++) {
+        for (uint32_t k = 0; k < w->count; k++)
+            w->peaks[k].now = around[n] * w->peaks[k].best;
+        rc = look(w, &is_more, e);
+    }
+    return rc;
+}
+
+/* Memory alone, until a plan fits, or it is proven that none does. */
+static int weigh_memory(struct within *w, struct err *e)
+{
+    bool is_more = true;
+    int rc = 0;
+
+    w->weighs = true;
+    w->weigh_unit = 1e3 / w->how->peak; /* energies of a usual size */
+    for (uint32_t k = 0;
+         k < WEIGH_MOST && !rc && is_more && !w->how->fits && w->how->least_bound <= w->limit;
+         k++) {
+        double before = w->how->least_bound;
+        rc = raise_prices(w, e);
+        if (!rc)
+            rc = solve(w, &is_more, e);
+        if (!rc)
+            w->how->least_bound = fmax(before, proven_energy(w) / w->weigh_unit);
+        is_more |= w->how->least_bound > before * (1 + ENOUGH);
+    }
+    return rc;
+}
+
+/* Where the plan without a limit does not fit. */
+static int find(struct within *w, double *strict_ms, struct err *e)
+{
+    int rc = within_price_new(w, e);
+
+    w->tables_before = w->r->model.tables.used;
+    if (!rc)
+        rc = keep(w, e);
+    if (!rc)
+        rc = offer_strict(w, strict_ms, e);
+    if (!rc && !w->how->fits)
+        rc = weigh_memory(w, e);
+    if (!rc) /* where nothing fits, for the smallest peak */
+        rc = search(w, w->how->least_bound <= w->limit ? SEARCH_MOST : WEIGH_MOST, e);
+    w->how->positions = w->count;
+    within_unprice(w);
+    return rc;
+}
+
+int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms,
+                         struct relaxed_plan *out, struct relaxed_within *how, struct err *e)
+{
+    struct within w = {.r = r, .limit = limit, .how = how};
+    struct memory_cost memory;
+    double strict_ms = 0;
+
+    *how = (struct relaxed_within){.limit = limit};
+    memset(out, 0, sizeof *out);
+    if (r->is_folded)
+        return err_set(e, ERR_INPUT,
+                       "within a memory limit equal layers may differ: expected no folding");
+    int rc = relaxed_solve(r, 0, &w.best, e);
+    if (rc)
+        return rc;
+    how->bound_ms = w.best.bound_ms;
+    w.unit = FIRST_SHARE * fmax(how->bound_ms, LEAST_MS) / limit;
+    rc = relaxed_memory(&w.best, &memory, e);
+    how->peak = memory.peak;
+    how->fits = !rc && memory.peak <= limit;
+    strict_ms = w.best.strict_ms;
+    how->is_skipped = how->bound_ms >= beaten_ms;
+    w.best_x = mem_try((size_t)r->pinned.nodes + 1, sizeof *w.best_x);
+    if (!rc && !w.best_x)
+        rc = no_memory(e);
+    if (!rc && !how->fits && !how->is_skipped)
+        rc = find(&w, &strict_ms, e);
+    if (!rc) {
+        *out = w.best;
+        memset(&w.best, 0, sizeof w.best);
+        how->bound_ms = how->fits ? fmin(how->bound_ms, out->cost.step_ms) : how->bound_ms;
+        out->bound_ms = how->bound_ms;
+        out->gap = out->bound_ms > 0 ? out->cost.step_ms / out->bound_ms - 1 : 0;
+        out->strict_ms = strict_ms;
+    }
+    within_release(&w);
+    return rc;
+}

@@ -1,0 +1,168 @@
+#include "engine/relaxed/limited_batches.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double NEAR = 1e-9;
+
+struct choose {
+    struct problem *p;
+    const struct relaxed_regimes_options *o;
+    struct regimes_result *out;
+    struct relaxed_plan *plan;
+    struct relaxed_within *how;
+    bool has_plan;
+    struct err *e;
+};
+
+/* The plan with k micro-batches. */
+static int solve(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_plan *plan,
+                 struct relaxed_within *how)
+{
+    struct relaxed_options options = c->o->relaxed;
+    struct relaxed *r;
+    int rc = problem_set_regime(c->p, &(struct regime){k, 0, c->p->options.overlap}, c->e);
+
+    if (rc)
+        return rc;
+    options.folding = RELAXED_FOLD_OFF;
+    rc = relaxed_new(c->p, &options, &r, c->e);
+    if (rc)
+        return rc;
+    if (c->o->fix)
+        rc = c->o->fix(c->o->context, c->p, r, c->e);
+    if (!rc)
+        rc = relaxed_solve_within(r, c->o->limit, beaten_ms, plan, how, c->e);
+    relaxed_free(r);
+    return rc;
+}
+
+static bool is_better(const struct choose *c, const struct relaxed_plan *plan,
+                      const struct relaxed_within *how)
+{
+    if (!c->has_plan || how->fits != c->how->fits)
+        return !c->has_plan || how->fits;
+    return how->fits ? plan->cost.step_ms < c->plan->cost.step_ms * (1 - NEAR)
+                     : how->peak < c->how->peak * (1 - NEAR);
+}
+
+static void keep(struct choose *c, uint32_t k, const struct relaxed_plan *plan,
+                 const struct relaxed_within *how)
+{
+    if (c->has_plan)
+        relaxed_plan_release(c->plan);
+    *c->plan = *plan;
+    *c->how = *how;
+    c->has_plan = true;
+    c->out->fits = how->fits;
+    c->out->regime = (struct regime){k, 0, c->p->options.overlap};
+}
+
+static int look(struct choose *c, uint32_t k)
+{
+    struct regime_try *t = &c->out->tries[c->out->count];
+    double beaten = c->out->fits ? c->plan->cost.step_ms * (1 - NEAR) : INFINITY;
+    struct relaxed_plan plan;
+    struct relaxed_within how;
+    int rc = solve(c, k, beaten, &plan, &how);
+
+    if (rc && rc != ERR_INFEASIBLE)
+        return rc;
+    c->out->count++;
+    *t = (struct regime_try){
+        .regime = {k, 0, c->p->options.overlap}, .proven = true, .bound = INFINITY};
+    if (rc)
+        return 0;
+    t->fits = how.fits;
+    t->is_skipped = how.is_skipped;
+    t->peak = how.peak;
+    t->least_bound = how.least_bound;
+    t->value = plan.cost.step_ms;
+    t->proven = how.fits ? plan.gap <= NEAR : how.least_bound > c->o->limit;
+    t->bound = !how.fits && t->proven ? INFINITY : how.bound_ms;
+    if (!how.is_skipped && is_better(c, &plan, &how))
+        keep(c, k, &plan, &how);
+    else
+        relaxed_plan_release(&plan);
+    return 0;
+}
+
+/* The least of `numbers` above the present one with which a plan fits; 0: none was found. */
+static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count, uint32_t *out)
+{
+    int rc = 0;
+
+    *out = 0;
+    for (uint32_t n = 0; n < count && !*out && !rc; n++) {
+        struct relaxed_plan plan;
+        struct relaxed_within how;
+        if (numbers[n] <= c->o->micro_batches)
+            continue;
+        rc = solve(c, numbers[n], INFINITY, &plan, &how);
+        if (!rc) {
+            *out = how.fits ? numbers[n] : 0;
+            relaxed_plan_release(&plan);
+        }
+        rc = rc == ERR_INFEASIBLE ? 0 : rc;
+    }
+    return rc;
+}
+
+static void sum_up(struct regimes_result *out, const struct relaxed_plan *plan,
+                   const struct relaxed_within *how)
+{
+    out->plan.peak = how->peak;
+    out->plan.value = plan->cost.step_ms;
+    out->proven = true;
+    out->bound = out->least_bound = INFINITY;
+    for (uint32_t n = 0; n < out->count; n++) {
+        const struct regime_try *t = &out->tries[n];
+        out->bound = fmin(out->bound, t->bound);
+        out->least_bound = t->peak > 0 ? fmin(out->least_bound, t->least_bound) : out->least_bound;
+        out->proven &= out->fits || t->proven;
+    }
+    if (out->fits) {
+        out->bound = fmin(out->bound, out->plan.value);
+        out->proven = out->bound >= out->plan.value * (1 - NEAR);
+    }
+    if (!isfinite(out->least_bound))
+        out->least_bound = 0;
+}
+
+int relaxed_regimes(struct problem *p, const struct relaxed_regimes_options *o,
+                    struct regimes_result *out, struct relaxed_plan *plan,
+                    struct relaxed_within *how, struct err *e)
+{
+    struct choose c = {.p = p, .o = o, .out = out, .plan = plan, .how = how, .e = e};
+    struct regime before = problem_regime(p);
+    uint32_t numbers[REGIMES_MOST / 4], count = regimes_numbers(p, numbers, REGIMES_MOST / 4);
+    struct err lost;
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if (before.zero)
+        return err_set(
+            e, ERR_INPUT,
+            "relaxed mode decides itself what is stored in pieces: expected ZeRO level 0");
+    if (o->micro_batches)
+        rc = look(&c, o->micro_batches);
+    for (uint32_t n = 0; n < count && !o->micro_batches && !rc; n++)
+        rc = look(&c, numbers[n]);
+    if (!rc && !c.has_plan)
+        rc = err_set(e, ERR_INFEASIBLE, "the fixed decisions cannot hold with %s micro-batches",
+                     o->micro_batches ? "so many" : "any number of");
+    if (!rc && !out->fits && o->micro_batches)
+        rc = find_needed(&c, numbers, count, &out->needs_micro_batches);
+    if (!rc) {
+        sum_up(out, plan, how);
+        plan->bound_ms = out->fits ? out->bound : plan->bound_ms;
+        plan->gap = plan->bound_ms > 0 ? plan->cost.step_ms / plan->bound_ms - 1 : 0;
+        rc = problem_set_regime(p, &out->regime, e);
+    }
+    if (rc) {
+        if (c.has_plan)
+            relaxed_plan_release(plan);
+        (void)!problem_set_regime(p, &before, &lost);
+    }
+    return rc;
+}

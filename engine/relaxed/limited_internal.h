@@ -1,0 +1,80 @@
+/* engine/relaxed/limited_internal.h - shared by within.c, within_price.c and within_cross.c. */
+#ifndef AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
+#define AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
+
+#include "engine/relaxed/limited.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed_internal.h"
+
+enum {
+    SEARCH_MOST = 24, /* solves for the bound; for plans around its prices; of memory alone */
+    AROUND_MOST = 5,
+    WEIGH_MOST = 12,
+    SOLVES_MOST = SEARCH_MOST + AROUND_MOST + WEIGH_MOST,
+    POSITIONS_MOST = 64
+};
+
+/* A position of the schedule that was the peak of some plan. */
+struct peak {
+    struct memory_chain where;
+    double now, best; /* ms per byte: of the present prices; of the highest bound */
+};
+
+/* A plan that was found. */
+struct known_plan {
+    uint16_t *x;   /* [nodes] labels */
+    double *bytes; /* [ranges] */
+    double ms, peak;
+};
+
+/* What a value's memory costs, ms per byte but for the last. */
+struct value_price {
+    double made;         /* as it is made, or as its uses share it, if that is more */
+    double copied;       /* a variable's copy that its uses share */
+    double second;       /* the second buffer of an all-reduce */
+    double unreduced_ms; /* while it is not all-reduced: the copy of the variable whose gradient it
+                            is */
+};
+
+struct within {
+    struct relaxed *r;
+    double limit, unit, weigh_unit; /* ms per byte: to begin with; of all shares together */
+    size_t tables_before;           /* cells used */
+    struct peak peaks[POSITIONS_MOST];
+    uint32_t count;
+    struct known_plan known[SOLVES_MOST + 1];
+    uint32_t known_count;
+    bool is_priced;  /* r->pinned is changed */
+    bool weighs;     /* memory alone: times are left out */
+    table_id *unary; /* [nodes] without prices */
+    const struct energy_edge *edges;
+    struct energy_edge *priced; /* [edges] with them */
+    uint32_t *hub_edge; /* [values] of origins: from the maker to the hub; UINT32_MAX: none */
+    uint32_t *carried;  /* [values] free ones: of how many others the buffer is named after them */
+    struct value_price *price;  /* [values] */
+    bool *is_param, *is_output; /* [values] */
+    double constant;            /* ms of bytes that no label changes */
+    struct relaxed_plan best;
+    uint16_t *best_x; /* [nodes] its labels */
+    struct relaxed_within *how;
+};
+
+/* The energy with the prices of w->peaks in it, or without any again. */
+int within_price_new(struct within *w, struct err *e) MUST_CHECK;
+int within_price(struct within *w, struct err *e) MUST_CHECK;
+void within_unprice(struct within *w);
+void within_price_release(struct within *w);
+
+/* within.c: keeps the plan of r->best when it is better: one that fits, then faster, else of a
+ * lower peak. *memory and *where: its peak. bytes[ranges] of it; NULL: never mind. */
+int within_offer(struct within *w, double *ms, struct memory_cost *memory,
+                 struct memory_chain *where, double *bytes, struct err *e) MUST_CHECK;
+
+/* within_cross.c: plans between the best, which fits, and the labels x. Where the two differ in
+ * parts that no edge joins, any of the parts may be changed alone: time and memory are sums over
+ * them. Each part has a scale of the present prices at which it turns, so the scales order the
+ * plans from the least memory to the least time; the fastest that fits is found by bisection.
+ * Offers O(log(parts)) plans; r->best is lost. */
+int within_cross(struct within *w, const uint16_t *x, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,477 @@
+/* hlo/meaning/cost.c - flops, transcendental operations and bytes, rule by rule, summed over the
+ * call graph. Source of every rule: xla/service/hlo_cost_analysis.cc; the table is in
+ * hlo/README.md. */
+#include "hlo/meaning/cost_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what rules ask ---- */
+
+double hlo_cost_elements(const struct hlo_coster *k, const struct hlo_shape *s)
+{
+    return s && s->leaf_count ? (double)k->m->shapes[s->leaves[0]].elements : 0;
+}
+
+const struct hlo_shape *hlo_cost_operand(const struct hlo_coster *k, uint32_t n)
+{
+    return n < hlo_at(k->m, k->id)->operand_count ? hlo_shape(k->m, hlo_operand(k->m, k->id, n))
+                                                  : NULL;
+}
+
+struct hlo_cost hlo_cost_called(const struct hlo_coster *k, uint32_t n)
+{
+    if (n >= hlo_at(k->m, k->id)->called_count)
+        return (struct hlo_cost){0, 0, 0};
+    return k->computations[hlo_called(k->m, k->id, n)];
+}
+
+void hlo_cost_apply(struct hlo_coster *k, struct hlo_cost of, double times)
+{
+    k->cost.flops += of.flops * times;
+    k->cost.transcendentals += of.transcendentals * times;
+}
+
+static const struct hlo_shape *result(const struct hlo_coster *k)
+{
+    return hlo_shape(k->m, k->id);
+}
+
+static double elements(const struct hlo_coster *k, uint32_t operand)
+{
+    return hlo_cost_elements(k, hlo_cost_operand(k, operand));
+}
+
+enum { POINTER_BYTES = 8, DYNAMIC_SIZE_BYTES = 4 };
+
+/* Arrays of dynamic size carry the size of each dim behind them. */
+static double leaf_bytes(const struct hlo_module *m, const struct hlo_shape *s)
+{
+    double sum = 0;
+
+    for (uint32_t leaf = 0; leaf < s->leaf_count; leaf++) {
+        const struct hlo_shape *array = &m->shapes[s->leaves[leaf]];
+        sum +=
+            (double)array->bytes + (array->dynamic ? (double)DYNAMIC_SIZE_BYTES * array->rank : 0);
+    }
+    return sum;
+}
+
+/* Of a tuple only the table of pointers is read. */
+static double bytes(const struct hlo_coster *k, uint32_t operand)
+{
+    const struct hlo_shape *s = hlo_cost_operand(k, operand);
+
+    if (!s)
+        return 0;
+    return s->type == HLO_TUPLE ? (double)POINTER_BYTES * s->part_count : leaf_bytes(k->m, s);
+}
+
+static double all_elements(const struct hlo_coster *k, const struct hlo_shape *s)
+{
+    double n = 0;
+
+    for (uint32_t leaf = 0; leaf < s->leaf_count; leaf++)
+        n += (double)k->m->shapes[s->leaves[leaf]].elements;
+    return n;
+}
+
+static void add(struct hlo_cost *sum, struct hlo_cost c, double times)
+{
+    sum->flops += c.flops * times;
+    sum->transcendentals += c.transcendentals * times;
+    sum->bytes += c.bytes * times;
+}
+
+/* ---- rules ---- */
+
+void hlo_cost_NOTHING(struct hlo_coster *k)
+{
+    k->cost.bytes = 0;
+}
+
+void hlo_cost_ZERO(struct hlo_coster *k)
+{
+    (void)k;
+}
+
+void hlo_cost_ELEMENTWISE(struct hlo_coster *k)
+{
+    k->cost.flops = hlo_cost_elements(k, result(k));
+}
+
+void hlo_cost_TRANSCENDENTAL(struct hlo_coster *k)
+{
+    k->cost.transcendentals = hlo_cost_elements(k, result(k));
+}
+
+void hlo_cost_RNG(struct hlo_coster *k)
+{
+    k->cost.transcendentals = all_elements(k, result(k));
+}
+
+/* Only the table of pointers is written. */
+void hlo_cost_TUPLE(struct hlo_coster *k)
+{
+    k->cost.bytes = (double)POINTER_BYTES * result(k)->part_count;
+}
+
+void hlo_cost_INFEED(struct hlo_coster *k)
+{
+    k->cost.bytes = leaf_bytes(k->m, result(k));
+}
+
+void hlo_cost_OUTFEED(struct hlo_coster *k)
+{
+    k->cost.bytes = leaf_bytes(k->m, hlo_cost_operand(k, 0));
+}
+
+/* Free where the layouts of both sides make it the same bytes. */
+void hlo_cost_TRANSPOSE(struct hlo_coster *k)
+{
+    const struct hlo_shape *s = hlo_cost_operand(k, 0), *r = result(k);
+    int64_t from[HLO_RANK_MAX];
+
+    if (hlo_attr_ints(k->m, k->id, HLO_ATTR_DIMENSIONS, from) != r->rank || s->rank != r->rank)
+        return;
+    for (uint8_t i = 0; i < r->rank; i++) {
+        int64_t in = s->minor_to_major ? s->minor_to_major[i] : s->rank - 1 - i;
+        uint8_t out = r->minor_to_major ? r->minor_to_major[i] : (uint8_t)(r->rank - 1 - i);
+        if (in != from[out])
+            return;
+    }
+    k->cost.bytes = 0;
+}
+
+static double contracted(const struct hlo_coster *k)
+{
+    const struct hlo_shape *l = hlo_cost_operand(k, 0);
+    int64_t dims[HLO_RANK_MAX];
+    size_t count = hlo_attr_ints(k->m, k->id, HLO_ATTR_LHS_CONTRACTING_DIMS, dims);
+    double n = 1;
+
+    for (size_t i = 0; i < count; i++)
+        n *= dims[i] >= 0 && dims[i] < l->rank ? (double)l->dims[dims[i]] : 1;
+    return n;
+}
+
+void hlo_cost_DOT(struct hlo_coster *k)
+{
+    k->cost.flops = 2 * hlo_cost_elements(k, result(k)) * contracted(k);
+}
+
+/* Each row belongs to one group: where the ragged dim is contracted, the group dim of the result,
+ * its first, does not multiply the work. */
+void hlo_cost_RAGGED_DOT(struct hlo_coster *k)
+{
+    int64_t ragged[HLO_RANK_MAX], dims[HLO_RANK_MAX];
+    size_t count = hlo_attr_ints(k->m, k->id, HLO_ATTR_LHS_CONTRACTING_DIMS, dims);
+    size_t ragged_count = hlo_attr_ints(k->m, k->id, HLO_ATTR_LHS_RAGGED_DIMS, ragged);
+
+    hlo_cost_DOT(k);
+    for (size_t i = 0; i < count && ragged_count; i++)
+        if (dims[i] == ragged[0] && result(k)->rank && result(k)->dims[0] > 0)
+            k->cost.flops /= (double)result(k)->dims[0];
+}
+
+/* The reducer runs once for each element that disappears; of several inputs it takes one of each.
+ */
+void hlo_cost_REDUCE(struct hlo_coster *k)
+{
+    hlo_cost_apply(k, hlo_cost_called(k, 0), elements(k, 0) - hlo_cost_elements(k, result(k)));
+}
+
+void hlo_cost_MAP(struct hlo_coster *k)
+{
+    hlo_cost_apply(k, hlo_cost_called(k, 0), hlo_cost_elements(k, result(k)));
+}
+
+void hlo_cost_SCAN(struct hlo_coster *k)
+{
+    hlo_cost_apply(k, hlo_cost_called(k, 0), elements(k, 1));
+}
+
+void hlo_cost_SORT(struct hlo_coster *k)
+{
+    double n = elements(k, 0);
+
+    k->cost.flops = n > 1 ? n * ceil(log2(n)) : 0;
+}
+
+void hlo_cost_GATHER(struct hlo_coster *k)
+{
+    k->cost.bytes = 2 * (double)result(k)->bytes + bytes(k, 1);
+}
+
+/* N operands, indices, N updates: the first updates count, the bytes of all. */
+void hlo_cost_SCATTER(struct hlo_coster *k)
+{
+    uint32_t inputs = hlo_at(k->m, k->id)->operand_count / 2;
+
+    k->cost.bytes = bytes(k, inputs);
+    for (uint32_t n = 0; n < inputs; n++)
+        k->cost.bytes += 3 * bytes(k, inputs + 1 + n);
+    hlo_cost_apply(k, hlo_cost_called(k, 0), elements(k, inputs + 1));
+}
+
+void hlo_cost_SLICE(struct hlo_coster *k)
+{
+    k->cost.bytes = 2 * (double)result(k)->bytes;
+}
+
+void hlo_cost_DYNAMIC_SLICE(struct hlo_coster *k)
+{
+    k->cost.bytes = 2 * (double)result(k)->bytes + bytes(k, 1);
+}
+
+void hlo_cost_DYNAMIC_UPDATE_SLICE(struct hlo_coster *k)
+{
+    k->cost.bytes = 2 * bytes(k, 1) + bytes(k, 2);
+}
+
+/* 4 multiply-adds for a complex one, log2 of each length. */
+void hlo_cost_FFT(struct hlo_coster *k)
+{
+    int64_t lengths[HLO_RANK_MAX];
+    size_t count = hlo_attr_ints(k->m, k->id, HLO_ATTR_FFT_LENGTH, lengths);
+    double n = 2 * 4 * elements(k, 0);
+
+    for (size_t i = 0; i < count; i++)
+        n *= lengths[i] > 0 ? floor(log2((double)lengths[i])) : 0;
+    k->cost.flops = n;
+}
+
+static double last_dim(const struct hlo_shape *s)
+{
+    return s && s->rank ? (double)s->dims[s->rank - 1] : 0;
+}
+
+void hlo_cost_CHOLESKY(struct hlo_coster *k)
+{
+    k->cost.flops = floor(last_dim(hlo_cost_operand(k, 0)) * elements(k, 0) / 3);
+    k->cost.bytes = bytes(k, 0);
+}
+
+void hlo_cost_TRIANGULAR_SOLVE(struct hlo_coster *k)
+{
+    k->cost.flops = 2 * last_dim(hlo_cost_operand(k, 0)) * elements(k, 1);
+    k->cost.bytes = (double)result(k)->bytes + bytes(k, 0) / 2 + bytes(k, 1);
+}
+
+/* Two replicas: one addition for each element. */
+void hlo_cost_ALL_REDUCE(struct hlo_coster *k)
+{
+    k->cost.flops = all_elements(k, result(k));
+}
+
+void hlo_cost_CALL(struct hlo_coster *k)
+{
+    k->cost = hlo_cost_called(k, 0);
+}
+
+/* One trip: body and condition. */
+void hlo_cost_WHILE(struct hlo_coster *k)
+{
+    k->cost = hlo_cost_called(k, 0);
+    add(&k->cost, hlo_cost_called(k, 1), 1);
+}
+
+/* The dearest branch, for each figure. */
+void hlo_cost_CONDITIONAL(struct hlo_coster *k)
+{
+    k->cost = (struct hlo_cost){0, 0, 0};
+    for (uint32_t n = 0; n < hlo_at(k->m, k->id)->called_count; n++) {
+        struct hlo_cost c = hlo_cost_called(k, n);
+        k->cost.flops = fmax(k->cost.flops, c.flops);
+        k->cost.transcendentals = fmax(k->cost.transcendentals, c.transcendentals);
+        k->cost.bytes = fmax(k->cost.bytes, c.bytes);
+    }
+}
+
+void hlo_cost_UNKNOWN(struct hlo_coster *k)
+{
+    k->cost = (struct hlo_cost){-1, -1, -1};
+}
+
+/* ---- fusion: the memory it touches ---- */
+
+static bool uses(const struct hlo_module *m, hlo_id user, uint32_t n, hlo_id value)
+{
+    return n < hlo_at(m, user)->operand_count && hlo_operand(m, user, n) == value;
+}
+
+/* Slices read their part; the other readers share one reading of the whole. */
+static double parameter_bytes(const struct hlo_module *m, hlo_id p)
+{
+    double whole = (double)hlo_shape(m, p)->bytes, sum = 0;
+    bool is_read = false;
+
+    for (uint32_t n = 0; n < hlo_at(m, p)->user_count; n++) {
+        hlo_id user = hlo_user(m, p, n);
+        switch (hlo_at(m, user)->opcode) {
+        case HLO_OP_SLICE:
+            sum += (double)hlo_shape(m, user)->bytes;
+            break;
+        case HLO_OP_DYNAMIC_SLICE:
+            sum += uses(m, user, 0, p) ? (double)hlo_shape(m, user)->bytes : whole;
+            break;
+        case HLO_OP_DYNAMIC_UPDATE_SLICE:
+            sum += uses(m, user, 0, p) ? 0 : whole; /* updated in place */
+            break;
+        case HLO_OP_BROADCAST:
+        case HLO_OP_RESHAPE:
+            sum += whole;
+            break;
+        default:
+            sum += is_read ? 0 : whole;
+            is_read = true;
+            break;
+        }
+    }
+    return sum;
+}
+
+/* A dynamic-update-slice writes its update in place. */
+static double written_bytes(const struct hlo_module *m, hlo_id root)
+{
+    if (hlo_at(m, root)->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE)
+        return (double)hlo_shape(m, hlo_operand(m, root, 1))->bytes;
+    if (hlo_at(m, root)->opcode != HLO_OP_TUPLE)
+        return (double)hlo_shape(m, root)->bytes;
+    double sum = 0;
+    for (uint32_t n = 0; n < hlo_at(m, root)->operand_count; n++) {
+        hlo_id part = hlo_operand(m, root, n);
+        bool is_update = hlo_at(m, part)->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE;
+        sum += (double)hlo_shape(m, is_update ? hlo_operand(m, part, 1) : part)->bytes;
+    }
+    return sum;
+}
+
+void hlo_cost_FUSION(struct hlo_coster *k)
+{
+    k->cost = hlo_cost_called(k, 0);
+    if (!hlo_at(k->m, k->id)->called_count)
+        return;
+    const struct hlo_computation *c = &k->m->computations[hlo_called(k->m, k->id, 0)];
+    k->cost.bytes = written_bytes(k->m, c->root);
+    for (uint32_t n = 0; n < c->param_count; n++)
+        k->cost.bytes += parameter_bytes(k->m, c->params[n]);
+    for (hlo_id id = c->first; id < c->first + c->count; id++)
+        if (hlo_at(k->m, id)->opcode == HLO_OP_CONSTANT && hlo_shape(k->m, id)->elements > 1)
+            k->cost.bytes += (double)hlo_shape(k->m, id)->bytes;
+}
+
+/* ---- the module ---- */
+
+typedef void (*cost_rule)(struct hlo_coster *k);
+static const cost_rule rules[HLO_COST_COUNT] = {
+#define X(rule) [HLO_COST_##rule] = hlo_cost_##rule,
+    HLO_COST_RULES(X)
+#undef X
+};
+
+static struct hlo_cost cost_of(const struct hlo_module *m, hlo_id id,
+                               const struct hlo_cost *computations)
+{
+    struct hlo_coster k = {.m = m, .computations = computations, .id = id};
+
+    k.cost.bytes = leaf_bytes(m, hlo_shape(m, id));
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++)
+        k.cost.bytes += bytes(&k, n);
+    rules[hlo_op_info[hlo_at(m, id)->opcode].cost](&k);
+    return k.cost;
+}
+
+/* Bodies as often as they run; a condition runs once more. */
+static struct hlo_cost with_trips(const struct hlo_module *m, hlo_id id,
+                                  const struct hlo_cost *computations)
+{
+    int64_t trips = hlo_at(m, id)->opcode == HLO_OP_WHILE ? hlo_trip_count(m, id) : -1;
+
+    if (trips < 0)
+        return cost_of(m, id, computations);
+    struct hlo_cost c = {0, 0, 0};
+    add(&c, computations[hlo_called(m, id, 0)], (double)trips);
+    add(&c, computations[hlo_called(m, id, 1)], (double)trips + 1);
+    return c;
+}
+
+/* Callees come before callers, so that each computation is summed once. */
+static void sum_up(const struct hlo_module *m, struct hlo_costs *out, struct hlo_cost *once,
+                   struct hlo_cost *often)
+{
+    for (hlo_comp c = 0; c < m->computation_count; c++) {
+        const struct hlo_computation *comp = &m->computations[c];
+        for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
+            out->instruction[id] = cost_of(m, id, once);
+            if (out->instruction[id].bytes < 0)
+                continue; /* unknown is not added */
+            add(&once[c], out->instruction[id], 1);
+            add(&often[c], with_trips(m, id, often), 1);
+        }
+    }
+    out->total = once[m->entry];
+    out->total_trips = often[m->entry];
+}
+
+/* Runs of computation n of `id` in one run of `id`; 0 for what is only applied to elements. */
+static double runs_of(const struct hlo_module *m, hlo_id id, uint32_t n)
+{
+    switch (hlo_at(m, id)->opcode) {
+    case HLO_OP_WHILE: {
+        int64_t trips = hlo_trip_count(m, id);
+        return trips < 0 ? 1 : (double)trips + (n == 1);
+    }
+    case HLO_OP_CALL:
+    case HLO_OP_FUSION:
+    case HLO_OP_CONDITIONAL:
+    case HLO_OP_ASYNC_START:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* From the entry down: callers come after callees. */
+static void count_runs(const struct hlo_module *m, double *times, double *runs)
+{
+    runs[m->entry] = 1;
+    for (hlo_comp c = m->computation_count; c-- > 0;) {
+        const struct hlo_computation *comp = &m->computations[c];
+        for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
+            times[id] = runs[c];
+            for (uint32_t n = 0; n < hlo_at(m, id)->called_count && runs[c] > 0; n++)
+                runs[hlo_called(m, id, n)] += runs[c] * runs_of(m, id, n);
+        }
+    }
+}
+
+int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e)
+{
+    struct hlo_cost *once = mem_try(m->computation_count, sizeof *once);
+    struct hlo_cost *often = mem_try(m->computation_count, sizeof *often);
+    double *runs = mem_try(m->computation_count, sizeof *runs);
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    out->instruction = mem_try(m->count, sizeof *out->instruction);
+    out->times = mem_try(m->count, sizeof *out->times);
+    if (once && often && runs && out->instruction && out->times) {
+        sum_up(m, out, once, often);
+        count_runs(m, out->times, runs);
+    } else {
+        hlo_costs_release(out);
+        rc = err_set(e, ERR_MEMORY, "not enough memory for the costs of %u instructions", m->count);
+    }
+    free(once);
+    free(often);
+    free(runs);
+    return rc;
+}
+
+void hlo_costs_release(struct hlo_costs *c)
+{
+    free(c->instruction);
+    free(c->times);
+    memset(c, 0, sizeof *c);
+}

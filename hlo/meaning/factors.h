@@ -1,0 +1,92 @@
+/* hlo/meaning/factors.h - how an instruction may be split: the derivation rules, as data.
+ *
+ * A factor is a loop index of an instruction that binds dims of operand leaves to dims of result
+ * leaves. Splitting the instruction along it splits every bound dim. A dim that no factor binds is
+ * blocked: the instruction can only run with it whole. Sources: Shardy's factor model and XLA's
+ * partitioner, the rules proved by execution on split operands; per opcode in hlo/README.md.
+ * Instructions that only pass values on (tuple, while, call, ...) have no factors but flows. */
+#ifndef AUTOMAP_HLO_MEANING_FACTORS_H
+#define AUTOMAP_HLO_MEANING_FACTORS_H
+
+#include "hlo/module/hlo.h"
+
+enum hlo_factor_kind {
+    HLO_FACTOR_PASS,    /* no communication when all bound dims are split alike */
+    HLO_FACTOR_REDUCE,  /* only operands bind it: splitting gives partial results to combine */
+    HLO_FACTOR_PERMUTE, /* could stay split at the price of neighbour exchange; strict: blocked */
+    HLO_FACTOR_INSIDE,  /* operands and result bind it, and the result leaves that do not are summed
+                           over the devices inside the instruction (batch-norm statistics): no
+                           partial result leaves it, that all-reduce is paid all the same */
+};
+
+enum hlo_combiner {
+    HLO_COMBINE_NONE,
+    HLO_COMBINE_ADD,
+    HLO_COMBINE_MUL,
+    HLO_COMBINE_MAX,
+    HLO_COMBINE_MIN,
+    HLO_COMBINE_AND,
+    HLO_COMBINE_OR,
+    HLO_COMBINE_COUNT
+};
+
+struct hlo_factor {
+    int64_t size;       /* trips of the loop index: no more parts than this */
+    uint8_t kind;       /* enum hlo_factor_kind */
+    uint8_t combiner;   /* enum hlo_combiner, of REDUCE */
+    bool is_masked;     /* operands that do not bind it (indices, updates) are whole on each device,
+                           which acts on its own rows only: gather (REDUCE), scatter (PASS) */
+    bool must_divide;   /* the number of parts must divide `size` (group counts) */
+    const int8_t *dims; /* [leaf_count] bound dim per leaf, -1: not bound */
+};
+
+struct hlo_factors {
+    struct hlo_factor *items;
+    uint32_t count;
+    uint32_t operand_leaves; /* leaves 0 .. operand_leaves-1 are the operands', in order */
+    uint32_t leaf_count;     /* then the result's leaves */
+    /* backing store, reused from call to call */
+    int8_t *dims;
+    size_t items_room, dims_room;
+};
+
+/* Replaces the contents of `f` (zero-initialised before the first call) by the factors of `id`.
+ * O(leaves x rank). 0, or ERR_MEMORY. */
+int hlo_factors_of(const struct hlo_module *m, hlo_id id, struct hlo_factors *f,
+                   struct err *e) MUST_CHECK;
+void hlo_factors_release(struct hlo_factors *f);
+
+/* The value that leaf `leaf` (numbered as above) stands for. */
+hlo_value hlo_factors_value(const struct hlo_module *m, hlo_id id, uint32_t leaf);
+
+/* The combiner that a reducer computation stands for: its root is one of the known binary opcodes
+ * of its two parameters (pred add = or, pred multiply = and). NONE otherwise. */
+enum hlo_combiner hlo_combiner_of(const struct hlo_module *m, hlo_comp reducer);
+
+/* ---- partial results ---- */
+
+enum hlo_partial {
+    HLO_PARTIAL_STOPS,    /* must be combined before this use */
+    HLO_PARTIAL_TOGETHER, /* result partial if all TOGETHER leaves are; a whole one becomes partial
+                             for free (one device keeps it, the others hold the neutral element) */
+    HLO_PARTIAL_ALONE,    /* result partial if this one leaf is and every other is whole */
+};
+
+/* May operand leaf `leaf` be a partial result (to be combined by `c`) and the result of `id` be one
+ * in its place? An operand that appears twice must allow both uses. Flows pass partial results as
+ * they are and are not asked. Source: linearity of the opcode, hlo/README.md. O(1). */
+enum hlo_partial hlo_passes_partial(const struct hlo_module *m, hlo_id id, uint32_t leaf,
+                                    enum hlo_combiner c);
+
+/* ---- free values ---- */
+
+/* Marks the values that any device can make in any part from nothing: constants, iota, and what is
+ * computed from such alone. They take no part in propagation: every use gets the part it wants.
+ * Not free: parameters, random numbers, what a loop carries, custom-calls. `is_free`:
+ * [m->value_count], written whole. O(operands). */
+void hlo_free_values(const struct hlo_module *m, bool *is_free);
+
+/* Rules `paper`: true when `id` is a convolution whose kernel dims the paper does not split. */
+bool hlo_is_convolution(const struct hlo_module *m, hlo_id id);
+
+#endif

@@ -1,0 +1,46 @@
+/* hlo/meaning/layers_internal.h - shared by layers.c (whose layer is what), layers_names.c and
+ * layers_repeat.c (which layers there are). Private to hlo/. */
+#ifndef AUTOMAP_HLO_MEANING_LAYERS_INTERNAL_H
+#define AUTOMAP_HLO_MEANING_LAYERS_INTERNAL_H
+
+#include "hlo/meaning/roles_internal.h"
+
+/* A place in the model: a layer, or something outside of layers (embedding, final norm). */
+struct place {
+    const char *name;
+    bool is_layer;
+    bool is_derived; /* a scope with it has a mark of differentiation */
+    bool is_shared;  /* has a weight that several places read */
+};
+enum { PLACE_UNKNOWN = 0, PLACE_OUTSIDE = 1 }; /* the first two of the list */
+
+struct places {
+    struct place *items;
+    size_t count, room;
+    uint32_t *slots; /* hash of names -> place, 0 empty */
+    size_t slot_count;
+};
+
+struct layering {
+    struct hlo_roles_work *w;
+    struct places places;
+    uint32_t *of_param; /* [param_count] place of each variable */
+    uint32_t *of;       /* [m->count] place of each instruction */
+    uint32_t *depth;    /* [m->count] longest path from a parameter, back edges of loops left out */
+    struct hlo_reach data; /* what depends on inputs */
+    bool has_paths;        /* some variable has a name */
+    const char **paths;    /* [param_count] of variables, without what is common to all; "" */
+};
+
+/* The place named so, made when new. PLACE_UNKNOWN: out of memory. */
+uint32_t hlo_place(struct layering *l, const char *name, size_t size, bool is_layer);
+
+/* Layers by the paths of variables; by loops over stacked weights; by repetition. Fill of_param,
+ * and `of` for instructions of such loops. */
+bool hlo_layers_by_path(struct layering *l);
+bool hlo_layers_by_loop(struct layering *l);
+bool hlo_layers_by_repetition(struct layering *l);
+/* By the scopes in op_name: fills `of`. */
+bool hlo_layers_by_scope(struct layering *l, bool *found);
+
+#endif

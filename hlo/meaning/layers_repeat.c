@@ -1,0 +1,241 @@
+/* Layers where there are no names at all: the weights in the order in which the forward pass needs
+ * them, and what repeats in that order. */
+#include "hlo/meaning/layers_internal.h"
+
+#include <string.h>
+
+enum {
+    PERIOD_MAX = 512,   /* variables of one layer */
+    USES_MAX = 1 << 16, /* variables looked at */
+    RUNS_MAX = 64,      /* kinds of layers */
+    NEAR = 32,          /* instructions between two readers in one layer */
+};
+
+struct use {
+    uint32_t param, join, position;
+    uint64_t like; /* equal: same shape, read by the same kind of operation */
+};
+
+static int by_order(const void *a, const void *b)
+{
+    const struct use *x = a, *y = b;
+
+    if (x->join != y->join)
+        return x->join < y->join ? -1 : 1;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* ---- order of need ---- */
+
+static bool is_forward(const struct layering *l, hlo_id id)
+{
+    return l->w->phase[id] == HLO_PHASE_FORWARD;
+}
+
+/* The deepest forward operand not yet visited. */
+static hlo_id next_operand(const struct layering *l, hlo_id id, const bool *seen)
+{
+    const struct hlo_graph *g = &l->w->g;
+    hlo_id best = HLO_NONE;
+
+    for (hlo_value v = g->m->leaf_base[id]; v < g->m->leaf_base[id + 1]; v++) {
+        for (uint32_t k = g->pred_first[v]; k < g->pred_first[v + 1]; k++) {
+            hlo_id from = g->m->value_instruction[g->preds[k]];
+            if (!seen[from] && is_forward(l, from) && l->data.has[g->preds[k]] &&
+                (best == HLO_NONE || l->depth[from] > l->depth[best]))
+                best = from;
+        }
+    }
+    return best;
+}
+
+/* Post-order from the loss, deepest operand first: one branch is finished before the next is begun,
+ * so that the layers of an encoder and a decoder do not mix. O(edges x operands). */
+static bool order_of_need(const struct layering *l, uint32_t *order)
+{
+    const struct hlo_module *m = l->w->m;
+    hlo_id *stack = mem_try(m->count, sizeof *stack);
+    bool *seen = mem_try(m->count, 1);
+    uint32_t depth = 0, count = 0;
+    bool ok = stack && seen;
+
+    for (uint32_t n = ok ? l->w->g.order_count : 0; n-- > 0;) {
+        hlo_id start = l->w->g.order[n];
+        if (seen[start] || !is_forward(l, start))
+            continue;
+        seen[start] = true;
+        stack[depth++] = start;
+        while (depth) {
+            hlo_id next = next_operand(l, stack[depth - 1], seen);
+            if (next == HLO_NONE) {
+                order[stack[--depth]] = count++;
+                continue;
+            }
+            seen[next] = true;
+            stack[depth++] = next;
+        }
+    }
+    free(stack);
+    free(seen);
+    return ok;
+}
+
+/* Where the result of `id` first meets something else: through views and the like with one reader.
+ */
+static hlo_id join_of(const struct layering *l, hlo_id id)
+{
+    const struct hlo_module *m = l->w->m;
+
+    for (int hops = 0; hops < 8; hops++) {
+        hlo_id only = HLO_NONE;
+        for (uint32_t n = 0; n < hlo_at(m, id)->user_count; n++) {
+            hlo_id u = hlo_user(m, id, n);
+            if (!is_forward(l, u))
+                continue;
+            if (only != HLO_NONE)
+                return id;
+            only = u;
+        }
+        if (only == HLO_NONE)
+            return id;
+        if (hlo_at(m, only)->operand_count > 1)
+            return only;
+        id = only;
+    }
+    return id;
+}
+
+/* The operation that first reads a variable for data, looking through views of it. False when
+ * others do far from it: a table that all layers share has no place in the order. */
+static bool first_use(const struct layering *l, uint32_t p, const uint32_t *order, struct use *out)
+{
+    const struct hlo_roles_work *w = l->w;
+    const struct hlo_shape *s = hlo_value_shape(w->m, w->params[p].value);
+    struct hlo_reach *r = &l->w->scratch;
+    hlo_id best = HLO_NONE;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, w->params[p].value);
+    for (uint32_t n = 0; n < r->count && n < 64; n++) {
+        hlo_value v = r->queue[n];
+        for (uint32_t k = w->g.succ_first[v]; k < w->g.succ_first[v + 1]; k++) {
+            hlo_value u = w->g.succs[k];
+            hlo_id id = w->m->value_instruction[u];
+            if (!is_forward(l, id))
+                continue;
+            if (!l->data.has[u])
+                hlo_reach_add(r, u);
+            else if (best != HLO_NONE && order[best] + NEAR < order[id])
+                return false;
+            else if (best != HLO_NONE && order[id] + NEAR < order[best])
+                return false;
+            else if (best == HLO_NONE || order[id] < order[best])
+                best = id;
+        }
+    }
+    if (best == HLO_NONE)
+        return false;
+    uint64_t h = mem_hash(s->dims, s->rank * sizeof *s->dims, hlo_at(w->m, best)->opcode);
+    *out = (struct use){p, order[join_of(l, best)], order[best], h};
+    return true;
+}
+
+/* ---- repetition ---- */
+
+struct run {
+    uint32_t first, period, times;
+};
+
+/* The repetition that covers most of [from, to), of the smallest period. */
+static struct run find_run(const struct use *u, uint32_t from, uint32_t to)
+{
+    struct run best = {0};
+
+    for (uint32_t period = 1; period <= PERIOD_MAX && period * 2 <= to - from; period++) {
+        uint32_t same = 0;
+        for (uint32_t i = from; i + period <= to; i++) {
+            bool is_same = i + period < to && u[i].like == u[i + period].like;
+            if (is_same) {
+                same++;
+                continue;
+            }
+            uint32_t times = (same + period) / period;
+            if (same && times > 1 && times * period > best.times * best.period)
+                best = (struct run){i - same, period, times};
+            same = 0;
+        }
+    }
+    return best;
+}
+
+static bool name_run(struct layering *l, const struct use *u, struct run r, uint32_t *count)
+{
+    char name[24];
+
+    for (uint32_t t = 0; t < r.times; t++) {
+        int size = snprintf(name, sizeof name, "block_%03u", (unsigned)(*count)++);
+        uint32_t place = hlo_place(l, name, (size_t)size, true);
+        if (!place)
+            return false;
+        for (uint32_t k = 0; k < r.period; k++)
+            l->of_param[u[r.first + t * r.period + k].param] = place;
+    }
+    return true;
+}
+
+/* The longest repetition first, then what is left and right of it; named in order. */
+static bool name_runs(struct layering *l, const struct use *u, uint32_t count)
+{
+    struct run runs[RUNS_MAX];
+    uint32_t found = 0, named = 0;
+    bool is_open[RUNS_MAX + 1] = {true}; /* the gap before run n may hold more */
+
+    for (uint32_t n = 0; n <= found;) {
+        uint32_t from = n ? runs[n - 1].first + runs[n - 1].period * runs[n - 1].times : 0;
+        uint32_t to = n < found ? runs[n].first : count;
+        struct run r = {0};
+        if (is_open[n] && found < RUNS_MAX && to > from)
+            r = find_run(u, from, to);
+        if (!r.times) {
+            is_open[n++] = false;
+            continue;
+        }
+        memmove(runs + n + 1, runs + n, (found - n) * sizeof *runs);
+        memmove(is_open + n + 1, is_open + n, (found - n + 1) * sizeof *is_open);
+        runs[n] = r;
+        is_open[n] = true;
+        found++;
+    }
+    for (uint32_t n = 0; n < found; n++) {
+        if (!name_run(l, u, runs[n], &named))
+            return false;
+    }
+    return true;
+}
+
+bool hlo_layers_by_repetition(struct layering *l)
+{
+    struct use *uses = mem_try(l->w->param_count, sizeof *uses);
+    uint32_t *order = mem_try(l->w->m->count, sizeof *order);
+    uint32_t count = 0;
+
+    if (!uses || !order || !order_of_need(l, order)) {
+        free(uses);
+        free(order);
+        return false;
+    }
+    for (uint32_t p = 0; p < l->w->param_count && count < USES_MAX; p++) {
+        if (l->w->params[p].role == HLO_ROLE_VARIABLE && !l->of_param[p])
+            count += first_use(l, p, order, &uses[count]);
+    }
+    if (count)
+        qsort(uses, count, sizeof *uses, by_order);
+    bool ok = name_runs(l, uses, count);
+    for (uint32_t p = 0; p < l->w->param_count && ok; p++) {
+        if (l->w->params[p].role == HLO_ROLE_VARIABLE && !l->of_param[p])
+            l->of_param[p] = PLACE_OUTSIDE;
+    }
+    free(uses);
+    free(order);
+    return ok;
+}

@@ -1,0 +1,640 @@
+#include "hlo/meaning/roles_internal.h"
+#include "hlo/module/inline.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const hlo_role_names[HLO_ROLE_COUNT] = {
+    [HLO_ROLE_VARIABLE] = "variable",
+    [HLO_ROLE_OPTIMIZER_STATE] = "optimizer state",
+    [HLO_ROLE_INPUT] = "input",
+    [HLO_ROLE_HYPER] = "hyper-parameter",
+    [HLO_ROLE_OTHER_STATE] = "other state",
+};
+const char *const hlo_phase_names[HLO_PHASE_COUNT] = {
+    [HLO_PHASE_FORWARD] = "forward",
+    [HLO_PHASE_BACKWARD] = "backward",
+    [HLO_PHASE_UPDATE] = "update",
+    [HLO_PHASE_OTHER] = "other",
+};
+const char *const hlo_role_source_names[HLO_ROLE_SOURCE_COUNT] = {
+    [HLO_BY_LIST] = "list", [HLO_BY_NAME] = "name",     [HLO_BY_ALIAS] = "aliasing",
+    [HLO_BY_USE] = "use",   [HLO_BY_PERSON] = "person",
+};
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "out of memory for the roles of the parameters");
+}
+
+/* ---- names of parameters ---- */
+
+/* Arg_0, param_3, p0, arg12: numbered by a compiler, not named by a person. */
+static bool is_generic(const char *name, size_t size)
+{
+    static const char *const stems[] = {"arg", "args",      "param",  "parameter",
+                                        "p",   "arg_tuple", "unnamed"};
+
+    while (size && (isdigit((unsigned char)name[size - 1]) || name[size - 1] == '_' ||
+                    name[size - 1] == '.'))
+        size--;
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
+        size_t k = 0;
+        while (k < size && tolower((unsigned char)name[k]) == stems[i][k])
+            k++;
+        if (k == size && !stems[i][k])
+            return true;
+    }
+    return false;
+}
+
+/* The path of an argument, "" when the file does not name it. */
+static bool path_of_param(const struct hlo_module *m, hlo_id id, struct str *out)
+{
+    const char *op_name = hlo_meta(m, id)->op_name, *name = hlo_name(m, id);
+
+    str_clear(out);
+    str_add(out, "");
+    if (hlo_is_argument_path(op_name) && !is_generic(op_name, strlen(op_name)))
+        hlo_path_of_op_name(op_name, out);
+    else if (!is_generic(name, strlen(name)))
+        hlo_path_of_instruction(name, out);
+    return !out->failed;
+}
+
+static int set_params(struct hlo_roles_work *w, struct err *e)
+{
+    const struct hlo_module *m = w->m;
+    const struct hlo_computation *entry = &m->computations[m->entry];
+    struct str path = {0};
+    uint32_t n = 0;
+    bool ok = true;
+
+    for (uint32_t p = 0; p < entry->param_count && ok; p++) {
+        hlo_id id = entry->params[p];
+        uint32_t leaves = hlo_shape(m, id)->leaf_count;
+        ok = path_of_param(m, id, &path);
+        size_t size = path.size;
+        for (uint32_t leaf = 0; leaf < leaves && ok; leaf++, n++) {
+            struct hlo_param_role *r = &w->params[n];
+            *r = (struct hlo_param_role){.value = hlo_value_of(m, id, leaf),
+                                         .parameter = p,
+                                         .leaf = leaf,
+                                         .of = HLO_NONE,
+                                         .gradient = HLO_NONE,
+                                         .updated = HLO_NONE};
+            if (leaves > 1 && size) {
+                path.size = size;
+                str_format(&path, "/%u", (unsigned)leaf);
+            }
+            w->param_of[r->value] = n;
+            w->paths[n] = path.failed ? NULL : arena_text(w->arena, path.text, path.size);
+            ok = w->paths[n] != NULL;
+        }
+    }
+    str_release(&path);
+    for (uint32_t k = 0; k < m->alias_count + m->donor_count; k++) {
+        const struct hlo_alias *a =
+            k < m->alias_count ? &m->aliases[k] : &m->donors[k - m->alias_count];
+        if (a->param < entry->param_count &&
+            a->param_leaf < hlo_shape(m, entry->params[a->param])->leaf_count)
+            w->is_aliased[w->param_of[hlo_value_of(m, entry->params[a->param], a->param_leaf)]] =
+                true;
+    }
+    return ok ? 0 : no_memory(e);
+}
+
+/* As a person knows it: variables without the argument's own name. */
+static int set_names(struct hlo_roles_work *w, struct err *e)
+{
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        struct hlo_param_role *r = &w->params[p];
+        hlo_id id = w->m->value_instruction[r->value];
+        const char *path = w->paths[p], *name = hlo_name(w->m, id);
+        char leaf[16] = "";
+        struct str s = {0};
+
+        if (!*path && hlo_shape(w->m, id)->leaf_count > 1)
+            snprintf(leaf, sizeof leaf, "/%u", (unsigned)r->leaf);
+        str_add(&s, !*path                         ? name
+                    : r->role == HLO_ROLE_VARIABLE ? hlo_path_without_root(path)
+                                                   : path);
+        str_add(&s, leaf);
+        r->name = s.failed ? NULL : arena_text(w->arena, s.text, s.size);
+        str_release(&s);
+        if (!r->name)
+            return no_memory(e);
+    }
+    return 0;
+}
+
+/* ---- the list of variables ---- */
+
+struct key {
+    uint64_t hash;
+    uint32_t param;
+    bool is_whole; /* a whole name, not the end of a path */
+};
+
+struct keys {
+    struct key *items;
+    size_t count, room;
+};
+
+static bool add_key(struct keys *k, const char *text, uint32_t param, bool is_whole)
+{
+    if (!mem_grow(&k->items, &k->room, k->count, 1))
+        return false;
+    k->items[k->count++] = (struct key){mem_hash(text, strlen(text), 0), param, is_whole};
+    return true;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return x->param < y->param ? -1 : x->param > y->param;
+}
+
+static bool collect_keys(const struct hlo_roles_work *w, struct keys *k)
+{
+    bool ok = true;
+
+    for (uint32_t p = 0; p < w->param_count && ok; p++) {
+        hlo_id id = w->m->value_instruction[w->params[p].value];
+        const char *path = w->paths[p], *tail = hlo_path_without_root(path);
+        ok = add_key(k, hlo_name(w->m, id), p, true) &&
+             add_key(k, hlo_meta(w->m, id)->op_name, p, true);
+        for (const char *at = path; ok && *at; at = strchr(at, '/') ? strchr(at, '/') + 1 : "")
+            ok = add_key(k, at, p, at == path || at == tail);
+    }
+    if (ok && k->count)
+        qsort(k->items, k->count, sizeof *k->items, by_hash);
+    return ok;
+}
+
+/* First of the keys with the hash of `text`. */
+static size_t find_key(const struct keys *k, const char *text)
+{
+    uint64_t hash = mem_hash(text, strlen(text), 0);
+    size_t low = 0, high = k->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (k->items[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < k->count && k->items[low].hash == hash ? low : k->count;
+}
+
+static void pin(struct hlo_roles_work *w, uint32_t p)
+{
+    w->is_fixed[p] = true;
+    w->params[p].role = HLO_ROLE_VARIABLE;
+    w->params[p].source = HLO_BY_LIST;
+}
+
+/* Whole names first; of ends of paths those that a derivative can reach (moments end alike). */
+static bool pin_by_name(struct hlo_roles_work *w, const struct keys *k, const char *name)
+{
+    size_t first = find_key(k, name), end = first;
+    bool has_whole = false, has_read = false;
+
+    for (; end < k->count && k->items[end].hash == k->items[first].hash; end++) {
+        has_whole |= k->items[end].is_whole;
+        has_read |= w->is_read[k->items[end].param];
+    }
+    for (size_t n = first; n < end; n++) {
+        if (has_whole ? k->items[n].is_whole : !has_read || w->is_read[k->items[n].param])
+            pin(w, k->items[n].param);
+    }
+    return end > first;
+}
+
+/* "12" or "12 encoder/kernel"; a parameter whose own name is digits is matched by name before. */
+static int pin_by_number(struct hlo_roles_work *w, const char *text, struct err *e)
+{
+    uint64_t number = 0;
+    size_t i = 0;
+
+    for (; text[i] >= '0' && text[i] <= '9' && number < UINT32_MAX; i++)
+        number = number * 10 + (uint64_t)(text[i] - '0');
+    const char *name = text + i + strspn(text + i, " \t");
+    const struct hlo_computation *entry = &w->m->computations[w->m->entry];
+    uint32_t leaves =
+        number < entry->param_count ? hlo_shape(w->m, entry->params[number])->leaf_count : 0;
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        uint32_t p = w->param_of[hlo_value_of(w->m, entry->params[number], leaf)];
+        size_t n = strlen(name), have = strlen(w->paths[p]);
+        if (n && have &&
+            (n > have || strcmp(w->paths[p] + have - n, name) ||
+             (n < have && w->paths[p][have - n - 1] != '/')))
+            return err_set(
+                e, ERR_INPUT,
+                "the list of variables calls parameter %u \"%.100s\", but its name is \"%.100s\"",
+                (unsigned)number, name, w->paths[p]);
+        pin(w, p);
+    }
+    if (number >= entry->param_count)
+        return err_set(e, ERR_INPUT,
+                       "the list of variables names parameter %.20s, but there are only %u", text,
+                       (unsigned)entry->param_count);
+    return 0;
+}
+
+static bool is_number_first(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    return digits && (!text[digits] || text[digits] == ' ' || text[digits] == '\t');
+}
+
+/* One name of the list; `path` is scratch. */
+static int pin_one(struct hlo_roles_work *w, const struct keys *keys, const char *name,
+                   struct str *path, struct err *e)
+{
+    if (pin_by_name(w, keys, name))
+        return 0;
+    if (is_number_first(name))
+        return pin_by_number(w, name, e);
+    str_clear(path);
+    str_add(path, "");
+    hlo_path_of_op_name(name, path);
+    if (path->failed)
+        return no_memory(e);
+    return pin_by_name(w, keys, path->text)
+               ? 0
+               : err_set(e, ERR_INPUT,
+                         "the list of variables names \"%.200s\", but no parameter has that name",
+                         name);
+}
+
+static int apply_vars(struct hlo_roles_work *w, const struct hlo_vars *vars, struct err *e)
+{
+    struct keys keys = {0};
+    struct str path = {0};
+    int code = collect_keys(w, &keys) ? 0 : no_memory(e);
+
+    for (uint32_t n = 0; n < vars->count && !code; n++) {
+        code = pin_one(w, &keys, vars->names[n] + (vars->names[n][0] == '%'), &path, e);
+        if (code == ERR_INPUT && vars->file) {
+            e->line = vars->places[n].line;
+            e->col = vars->places[n].col;
+            err_in_file(e, vars->file);
+        }
+    }
+    str_release(&path);
+    free(keys.items);
+    return code;
+}
+
+/* ---- the cascade ---- */
+
+static bool is_trained(const struct hlo_roles_work *w, uint32_t p)
+{
+    const struct hlo_param_role *r = &w->params[p];
+
+    return w->is_read[p] && r->updated != HLO_NONE && r->updated != r->value &&
+           r->gradient != HLO_NONE && !w->forward.has[r->gradient] &&
+           hlo_work_is_float(w, r->value);
+}
+
+static bool is_key(const struct hlo_roles_work *w, hlo_value v)
+{
+    const struct hlo_shape *s = hlo_value_shape(w->m, v);
+
+    return hlo_type_info[s->type].class == 'U' && s->elements <= 4;
+}
+
+/* A weight of a module that updates nothing: the right side of a product, a kernel, a table. */
+static bool is_weight_by_use(const struct hlo_roles_work *w, uint32_t p)
+{
+    hlo_value v = w->params[p].value;
+
+    for (int hops = 0; hops < 8; hops++) {
+        hlo_value next = HLO_NONE;
+        for (uint32_t k = w->g.succ_first[v]; k < w->g.succ_first[v + 1]; k++) {
+            hlo_id id = w->m->value_instruction[w->g.succs[k]];
+            const struct hlo_instruction *i = hlo_at(w->m, id);
+            hlo_id from = w->m->value_instruction[v];
+            bool is_right = i->operand_count > 1 && hlo_operand(w->m, id, 1) == from;
+            if (i->opcode == HLO_OP_DOT || i->opcode == HLO_OP_CONVOLUTION)
+                return is_right;
+            if (i->opcode == HLO_OP_GATHER)
+                return !is_right;
+            if (i->opcode == HLO_OP_BROADCAST)
+                return hlo_value_shape(w->m, v)->rank > 0;
+            if (i->operand_count == 1 || w->g.is_flow[w->g.succs[k]])
+                next = w->g.succs[k];
+        }
+        if (next == HLO_NONE)
+            return false;
+        v = next;
+    }
+    return false;
+}
+
+static void decide_by_flow(struct hlo_roles_work *w, uint32_t p, bool has_trained)
+{
+    struct hlo_param_role *r = &w->params[p];
+    bool is_state = r->updated != HLO_NONE || w->is_aliased[p];
+
+    r->source = is_state ? HLO_BY_ALIAS : HLO_BY_USE;
+    if (is_trained(w, p))
+        r->role = HLO_ROLE_VARIABLE;
+    else if (r->of != HLO_NONE)
+        r->role = HLO_ROLE_OPTIMIZER_STATE;
+    else if (hlo_work_is_scalar(w, r->value) || is_key(w, r->value))
+        r->role = HLO_ROLE_HYPER;
+    else if (has_trained &&
+             (is_state || w->g.succ_first[r->value] == w->g.succ_first[r->value + 1]))
+        r->role = HLO_ROLE_OTHER_STATE; /* unused: statistics that this step does not need */
+    else if (!has_trained && hlo_work_is_float(w, r->value) && is_weight_by_use(w, p))
+        r->role = HLO_ROLE_VARIABLE, r->source = HLO_BY_USE;
+    else
+        r->role = HLO_ROLE_INPUT, r->source = HLO_BY_USE;
+}
+
+/* Names decide, unless the data flow proves them wrong: what is trained is a variable whatever its
+ * name, and a parameter that a training step neither updates nor derives by is not trained. */
+static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_trained)
+{
+    struct hlo_param_role *r = &w->params[p];
+    enum hlo_role named = hlo_role_of_path(w->paths[p], hlo_work_is_scalar(w, r->value));
+
+    if (named == HLO_ROLE_COUNT)
+        return;
+    if (named == r->role) {
+        r->source = HLO_BY_NAME;
+        return;
+    }
+    if (is_trained(w, p) || (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE))
+        return;
+    bool is_frozen = named == HLO_ROLE_VARIABLE && has_trained && r->gradient == HLO_NONE &&
+                     (r->updated == HLO_NONE || r->updated == r->value);
+    r->role = (uint8_t)(is_frozen ? HLO_ROLE_OTHER_STATE : named);
+    r->source = is_frozen ? HLO_BY_USE : HLO_BY_NAME;
+}
+
+/* Gradients that a module gives out instead of using them: in order of the variables, by dims. */
+static void pair_bare_gradients(struct hlo_roles_work *w)
+{
+    uint32_t next = 0;
+
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        struct hlo_param_role *r = &w->params[p];
+        if (r->role != HLO_ROLE_VARIABLE || r->gradient != HLO_NONE || r->updated != HLO_NONE)
+            continue;
+        for (uint32_t o = next; o < w->output_count; o++) {
+            hlo_value v = w->outputs[o];
+            if (w->forward.has[v] || w->output_param[o] != HLO_NONE || w->is_free[v] ||
+                !hlo_work_same_dims(w, v, r->value) || !hlo_work_is_float(w, v))
+                continue;
+            r->gradient = v;
+            next = o + 1;
+            break;
+        }
+    }
+}
+
+static void decide_all(struct hlo_roles_work *w, bool has_list)
+{
+    bool has_trained = false;
+
+    for (uint32_t p = 0; p < w->param_count; p++)
+        has_trained |= is_trained(w, p);
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        struct hlo_param_role *r = &w->params[p];
+        if (w->is_fixed[p])
+            continue;
+        decide_by_flow(w, p, has_trained);
+        decide_by_name(w, p, has_trained);
+        if (has_list && r->role == HLO_ROLE_VARIABLE) {
+            r->role = HLO_ROLE_OTHER_STATE; /* not in the list: not trained */
+            r->source = HLO_BY_LIST;
+        }
+    }
+    pair_bare_gradients(w);
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        struct hlo_param_role *r = &w->params[p];
+        if (r->role != HLO_ROLE_VARIABLE)
+            r->gradient = HLO_NONE;
+        if (r->role != HLO_ROLE_OPTIMIZER_STATE ||
+            w->params[r->of == HLO_NONE ? p : r->of].role != HLO_ROLE_VARIABLE)
+            r->of = HLO_NONE;
+        if (r->role == HLO_ROLE_INPUT || r->updated == r->value)
+            r->updated = HLO_NONE;
+    }
+}
+
+/* ---- the whole ---- */
+
+static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struct arena *arena,
+                     struct err *e)
+{
+    const struct hlo_computation *entry = &m->computations[m->entry];
+
+    *w = (struct hlo_roles_work){.m = m, .loss = HLO_NONE, .arena = arena};
+    for (uint32_t p = 0; p < entry->param_count; p++)
+        w->param_count += hlo_shape(m, entry->params[p])->leaf_count;
+    w->output_count = hlo_shape(m, entry->root)->leaf_count;
+    int code = hlo_graph_new(m, &w->g, e);
+    if (code)
+        return code;
+    uint32_t n = w->param_count;
+    w->params = arena_get(arena, (size_t)n + 1, sizeof *w->params);
+    w->phase = arena_get(arena, (size_t)m->count + 1, 1);
+    w->layer = arena_get(arena, (size_t)m->count + 1, sizeof *w->layer);
+    w->paths = mem_try(n, sizeof *w->paths);
+    w->is_fixed = mem_try(n, 1);
+    w->is_aliased = mem_try(n, 1);
+    w->is_read = mem_try(n, 1);
+    w->param_of = mem_try(m->value_count, sizeof *w->param_of);
+    w->is_free = mem_try(m->value_count, 1);
+    w->single = mem_try(m->value_count, sizeof *w->single);
+    w->outputs = mem_try(w->output_count, sizeof *w->outputs);
+    w->output_param = mem_try(w->output_count, sizeof *w->output_param);
+    if (!w->params || !w->phase || !w->layer || !w->paths || !w->is_fixed || !w->is_aliased ||
+        !w->is_read || !w->param_of || !w->is_free || !w->single || !w->outputs ||
+        !w->output_param || !hlo_reach_init(&w->forward, &w->g) ||
+        !hlo_reach_init(&w->backward, &w->g) || !hlo_reach_init(&w->scratch, &w->g))
+        return no_memory(e);
+    memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
+    for (uint32_t o = 0; o < w->output_count; o++)
+        w->outputs[o] = hlo_value_of(m, entry->root, o);
+    return set_params(w, e);
+}
+
+static void work_release(struct hlo_roles_work *w)
+{
+    hlo_graph_release(&w->g);
+    free(w->paths);
+    free(w->is_fixed);
+    free(w->is_aliased);
+    free(w->is_read);
+    free(w->param_of);
+    free(w->is_free);
+    free(w->single);
+    free(w->outputs);
+    free(w->output_param);
+    hlo_reach_release(&w->forward);
+    hlo_reach_release(&w->backward);
+    hlo_reach_release(&w->scratch);
+}
+
+/* `before`: earlier roles whose given ones (list, person) are kept; NULL: none. */
+static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
+                      const struct hlo_roles *before, struct err *e)
+{
+    bool has_list = vars && vars->count;
+    int code = hlo_roles_flow(w, e);
+
+    if (!code && has_list)
+        code = apply_vars(w, vars, e);
+    for (uint32_t p = 0; !code && before && p < w->param_count; p++) {
+        if (before->params[p].source != HLO_BY_LIST && before->params[p].source != HLO_BY_PERSON)
+            continue;
+        w->is_fixed[p] = true;
+        w->params[p].role = before->params[p].role;
+        w->params[p].source = before->params[p].source;
+    }
+    if (!code)
+        code = hlo_roles_gradients(w, e);
+    if (!code) {
+        decide_all(w, has_list);
+        code = set_names(w, e);
+    }
+    if (!code)
+        code = hlo_roles_phases(w, e);
+    return code ? code : hlo_roles_layers(w, e);
+}
+
+static hlo_value value_in(const struct hlo_module *m, const struct hlo_module *inlined, hlo_value v)
+{
+    if (v == HLO_NONE || m == inlined)
+        return v;
+    hlo_id id = inlined->value_instruction[v];
+    return hlo_value_of(m, inlined->origin[id], v - inlined->leaf_base[id]);
+}
+
+/* From the inlined copy back to the module; `image` as hlo_inline_mapped gives it. */
+static int project(const struct hlo_module *m, struct hlo_roles_work *w, const hlo_id *image,
+                   struct hlo_roles *out, struct err *e)
+{
+    out->params = w->params;
+    out->param_count = w->param_count;
+    out->layer_names = w->layer_names;
+    out->layer_count = w->layer_count;
+    out->phase_source = w->phase_source;
+    out->layer_source = w->layer_source;
+    out->loss = value_in(m, w->m, w->loss);
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        struct hlo_param_role *r = &w->params[p];
+        r->value = value_in(m, w->m, r->value);
+        r->gradient = value_in(m, w->m, r->gradient);
+        r->updated = value_in(m, w->m, r->updated);
+    }
+    out->phase = w->phase;
+    out->layer = w->layer;
+    if (m == w->m)
+        return 0;
+    out->phase = arena_get(w->arena, (size_t)m->count + 1, 1);
+    out->layer = arena_get(w->arena, (size_t)m->count + 1, sizeof *out->layer);
+    if (!out->phase || !out->layer)
+        return no_memory(e);
+    for (hlo_id id = 0; id < m->count; id++) {
+        out->phase[id] = image[id] == HLO_NONE ? HLO_PHASE_OTHER : w->phase[image[id]];
+        out->layer[id] = image[id] == HLO_NONE ? 0 : w->layer[image[id]];
+    }
+    return 0;
+}
+
+static int make_roles(const struct hlo_module *m, const struct hlo_vars *vars,
+                      const struct hlo_roles *before, struct hlo_roles *out, struct err *e)
+{
+    struct hlo_module *inlined = NULL;
+    struct hlo_roles_work w = {0};
+    hlo_id *image = NULL;
+    int code = 0;
+
+    *out = (struct hlo_roles){.loss = HLO_NONE};
+    if (hlo_inline_needed(m)) {
+        image = mem_try(m->count, sizeof *image);
+        code = image ? hlo_inline_mapped(m, &inlined, image, e) : no_memory(e);
+    }
+    if (!code)
+        code = work_init(&w, inlined ? inlined : m, &out->arena, e);
+    if (!code)
+        code = understand(&w, vars, before, e);
+    if (!code)
+        code = project(m, &w, image, out, e);
+    work_release(&w);
+    hlo_free(inlined);
+    free(image);
+    if (code)
+        hlo_roles_release(out);
+    return code;
+}
+
+int hlo_roles_new(const struct hlo_module *m, const struct hlo_vars *vars, struct hlo_roles *out,
+                  struct err *e)
+{
+    return make_roles(m, vars, NULL, out, e);
+}
+
+void hlo_roles_release(struct hlo_roles *r)
+{
+    arena_release(&r->arena);
+    *r = (struct hlo_roles){.loss = HLO_NONE};
+}
+
+int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t param,
+                  enum hlo_role role, struct err *e)
+{
+    struct hlo_roles changed;
+
+    if (param >= r->param_count)
+        return err_set(e, ERR_INPUT, "no parameter %u, expected one of 0 to %u", (unsigned)param,
+                       (unsigned)(r->param_count ? r->param_count - 1 : 0));
+    struct hlo_param_role kept = r->params[param];
+    r->params[param].role = (uint8_t)role;
+    r->params[param].source = HLO_BY_PERSON;
+    int code = make_roles(m, NULL, r, &changed, e);
+    if (code) {
+        r->params[param] = kept;
+        return code;
+    }
+    hlo_roles_release(r);
+    *r = changed;
+    return 0;
+}
+
+/* A correction may change what was found of others, so once more for those. */
+int hlo_roles_set_all(const struct hlo_module *m, struct hlo_roles *r, const uint8_t *roles,
+                      struct err *e)
+{
+    for (int round = 0; round < 2; round++) {
+        struct hlo_roles changed;
+        uint32_t differ = 0;
+        for (uint32_t k = 0; k < r->param_count; k++) {
+            if (r->params[k].role == roles[k])
+                continue;
+            r->params[k].role = roles[k];
+            r->params[k].source = HLO_BY_PERSON;
+            differ++;
+        }
+        if (!differ)
+            return 0;
+        int code = make_roles(m, NULL, r, &changed, e);
+        if (code)
+            return code;
+        hlo_roles_release(r);
+        *r = changed;
+    }
+    return 0;
+}

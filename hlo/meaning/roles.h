@@ -1,0 +1,88 @@
+/* hlo/meaning/roles.h - what the parameters and instructions of a training step are for: variables,
+ * their optimizer state, inputs; forward, backward, update; layers. Found by names where the file
+ * has them, else by data flow; each answer says how. */
+#ifndef AUTOMAP_HLO_MEANING_ROLES_H
+#define AUTOMAP_HLO_MEANING_ROLES_H
+
+#include "hlo/module/hlo.h"
+
+enum hlo_role {
+    HLO_ROLE_VARIABLE,        /* trainable */
+    HLO_ROLE_OPTIMIZER_STATE, /* moments and the like; `of` is its variable where known */
+    HLO_ROLE_INPUT,           /* training data, labels: candidate input */
+    HLO_ROLE_HYPER,           /* learning rate, step count, rng key */
+    HLO_ROLE_OTHER_STATE,     /* carried over and not trained: batch-norm statistics */
+    HLO_ROLE_COUNT
+};
+enum hlo_phase {
+    HLO_PHASE_FORWARD,
+    HLO_PHASE_BACKWARD,
+    HLO_PHASE_UPDATE,
+    HLO_PHASE_OTHER,
+    HLO_PHASE_COUNT
+};
+enum hlo_role_source {
+    HLO_BY_LIST,   /* the list file */
+    HLO_BY_NAME,   /* op_name or parameter name */
+    HLO_BY_ALIAS,  /* aliasing and groups of equal shape */
+    HLO_BY_USE,    /* what reads it */
+    HLO_BY_PERSON, /* corrected by hlo_roles_set */
+    HLO_ROLE_SOURCE_COUNT
+};
+extern const char *const hlo_role_names[HLO_ROLE_COUNT];
+extern const char *const hlo_phase_names[HLO_PHASE_COUNT];
+extern const char *const hlo_role_source_names[HLO_ROLE_SOURCE_COUNT];
+
+/* Roles are per leaf of the entry parameters (a parameter may be a tuple). */
+struct hlo_param_role {
+    hlo_value value;
+    uint32_t parameter, leaf;
+    uint8_t role;       /* enum hlo_role */
+    uint8_t source;     /* enum hlo_role_source */
+    uint32_t of;        /* optimizer state: index into params of its variable; HLO_NONE */
+    hlo_value gradient; /* variables: the value that arrives at the update; HLO_NONE unknown */
+    hlo_value updated;  /* variables and state: its new value at the entry root; HLO_NONE */
+    const char *name;   /* cleaned, as a person knows it: encoder/layer_000/self/q/kernel */
+};
+
+struct hlo_roles {
+    struct hlo_param_role *params; /* in order of parameter and leaf */
+    uint32_t param_count;
+    uint8_t *phase;           /* [module->count], enum hlo_phase */
+    uint16_t *layer;          /* [module->count] into layer_names; 0: none */
+    const char **layer_names; /* [layer_count], layer_names[0] = "" */
+    uint32_t layer_count;
+    const char *phase_source, *layer_source; /* how they were found: one short phrase each */
+    hlo_value loss;                          /* HLO_NONE unknown */
+    struct arena arena;
+};
+
+/* Names or parameter numbers of trainable variables: JSON array, YAML list or plain lines ('#'
+ * comments). A name matches a parameter's name, its op_name, or the end of its path. */
+struct hlo_vars {
+    const char **names;
+    uint32_t count;
+    const char *file; /* it was read from; NULL: none */
+    struct hlo_vars_place {
+        uint32_t line, col;
+    } * places; /* [count] in `file` */
+    struct arena arena;
+};
+int hlo_vars_load(const char *path, struct hlo_vars *out, struct err *e) MUST_CHECK;
+void hlo_vars_release(struct hlo_vars *v);
+
+/* `vars` NULL: none given. A name in `vars` that matches nothing is ERR_INPUT. O(count). */
+int hlo_roles_new(const struct hlo_module *m, const struct hlo_vars *vars, struct hlo_roles *out,
+                  struct err *e) MUST_CHECK;
+void hlo_roles_release(struct hlo_roles *r);
+
+/* A person's correction; what depends on it (phases, gradients) is found again. */
+int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t param,
+                  enum hlo_role role, struct err *e) MUST_CHECK;
+
+/* Roles of all parameters at once, [r->param_count] enum hlo_role: those that differ are
+ * corrections. */
+int hlo_roles_set_all(const struct hlo_module *m, struct hlo_roles *r, const uint8_t *roles,
+                      struct err *e) MUST_CHECK;
+
+#endif

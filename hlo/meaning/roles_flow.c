@@ -1,0 +1,565 @@
+/* What the data flow says: which output is the loss, which is whose new value, which value is the
+ * gradient that arrives at the update. Uses no names. */
+#include "hlo/meaning/roles_internal.h"
+
+#include <string.h>
+
+enum {
+    LOSS_CANDIDATES_MAX = 64,
+    WALK_MAX = 4096, /* values of one update looked at */
+    WALK_ALL = 64,   /* times the values of the module, over all updates */
+};
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "out of memory for the roles of the parameters");
+}
+
+bool hlo_work_same_dims(const struct hlo_roles_work *w, hlo_value a, hlo_value b)
+{
+    const struct hlo_shape *x = hlo_value_shape(w->m, a), *y = hlo_value_shape(w->m, b);
+
+    return x->rank == y->rank && hlo_type_info[x->type].class != 'O' &&
+           hlo_type_info[y->type].class != 'O' &&
+           (!x->rank || !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims));
+}
+
+static bool is_elementwise(uint16_t opcode)
+{
+    static const bool table[HLO_OP_COUNT] = {
+        [HLO_OP_ABS] = true,
+        [HLO_OP_ADD] = true,
+        [HLO_OP_AND] = true,
+        [HLO_OP_ATAN2] = true,
+        [HLO_OP_CBRT] = true,
+        [HLO_OP_CEIL] = true,
+        [HLO_OP_CLAMP] = true,
+        [HLO_OP_COMPARE] = true,
+        [HLO_OP_CONVERT] = true,
+        [HLO_OP_COPY] = true,
+        [HLO_OP_COSINE] = true,
+        [HLO_OP_DIVIDE] = true,
+        [HLO_OP_ERF] = true,
+        [HLO_OP_EXPONENTIAL] = true,
+        [HLO_OP_EXPONENTIAL_MINUS_ONE] = true,
+        [HLO_OP_FLOOR] = true,
+        [HLO_OP_IS_FINITE] = true,
+        [HLO_OP_LOG] = true,
+        [HLO_OP_LOG_PLUS_ONE] = true,
+        [HLO_OP_LOGISTIC] = true,
+        [HLO_OP_MAXIMUM] = true,
+        [HLO_OP_MINIMUM] = true,
+        [HLO_OP_MULTIPLY] = true,
+        [HLO_OP_NEGATE] = true,
+        [HLO_OP_NOT] = true,
+        [HLO_OP_OR] = true,
+        [HLO_OP_POWER] = true,
+        [HLO_OP_REDUCE_PRECISION] = true,
+        [HLO_OP_REMAINDER] = true,
+        [HLO_OP_ROUND_NEAREST_AFZ] = true,
+        [HLO_OP_ROUND_NEAREST_EVEN] = true,
+        [HLO_OP_RSQRT] = true,
+        [HLO_OP_SELECT] = true,
+        [HLO_OP_SIGN] = true,
+        [HLO_OP_SINE] = true,
+        [HLO_OP_SQRT] = true,
+        [HLO_OP_STOCHASTIC_CONVERT] = true,
+        [HLO_OP_SUBTRACT] = true,
+        [HLO_OP_TAN] = true,
+        [HLO_OP_TANH] = true,
+        [HLO_OP_XOR] = true,
+    };
+
+    return table[opcode];
+}
+
+static uint16_t opcode_of(const struct hlo_roles_work *w, hlo_value v)
+{
+    return hlo_at(w->m, w->m->value_instruction[v])->opcode;
+}
+
+/* ---- elementwise functions of one value ---- */
+
+/* Scalars spread over an array: learning rates, bias corrections, clipping factors. */
+static bool is_spread_scalar(const struct hlo_roles_work *w, hlo_value v)
+{
+    if (w->is_free[v] || hlo_value_shape(w->m, v)->rank == 0)
+        return true;
+    v = hlo_graph_source(&w->g, v);
+    for (int hops = 0; hops < 4; hops++) {
+        uint16_t op = opcode_of(w, v);
+        if (op != HLO_OP_BROADCAST && op != HLO_OP_RESHAPE && op != HLO_OP_CONVERT)
+            return false;
+        v = hlo_graph_source(&w->g, w->g.preds[w->g.pred_first[v]]);
+        if (w->is_free[v] || hlo_value_shape(w->m, v)->elements == 1)
+            return true;
+    }
+    return false;
+}
+
+/* A scalar stays one of several things, an array's scalar operands do not count. */
+static bool counts(const struct hlo_roles_work *w, hlo_value of, hlo_value operand)
+{
+    return hlo_value_shape(w->m, of)->rank ? !is_spread_scalar(w, operand) : !w->is_free[operand];
+}
+
+/* One result element from the operand elements of the same index. Frameworks wrap arguments and
+ * results in reshapes that change nothing. */
+static bool is_pointwise(const struct hlo_roles_work *w, hlo_value v)
+{
+    uint16_t op = opcode_of(w, v);
+
+    if (op == HLO_OP_RESHAPE || op == HLO_OP_BITCAST)
+        return hlo_work_same_dims(w, v, w->g.preds[w->g.pred_first[v]]);
+    return is_elementwise(op);
+}
+
+static bool is_looked_through(const struct hlo_roles_work *w, hlo_value v)
+{
+    uint32_t preds = w->g.pred_first[v + 1] - w->g.pred_first[v];
+
+    if (w->g.is_flow[v])
+        return preds == 1;
+    return preds && is_pointwise(w, v);
+}
+
+/* Depth-first; a value on a cycle (a loop's) stands for itself. */
+static int find_single(struct hlo_roles_work *w, struct err *e)
+{
+    struct frame {
+        hlo_value v;
+        uint32_t next;
+    } *stack = NULL;
+    const struct hlo_graph *g = &w->g;
+    size_t room = 0, depth = 0;
+    uint32_t values = w->m->value_count;
+
+    memset(w->single, 0xff, values * sizeof *w->single);
+    for (hlo_value start = 0; start < values; start++) {
+        if (w->single[start] != HLO_NONE)
+            continue;
+        if (!mem_grow(&stack, &room, 0, 1))
+            return no_memory(e);
+        stack[depth++] = (struct frame){start, g->pred_first[start]};
+        w->single[start] = start; /* while open */
+        while (depth) {
+            struct frame *f = &stack[depth - 1];
+            bool is_through = is_looked_through(w, f->v);
+            if (is_through && f->next < g->pred_first[f->v + 1]) {
+                hlo_value p = g->preds[f->next++];
+                if (w->single[p] != HLO_NONE)
+                    continue;
+                if (!mem_grow(&stack, &room, depth, 1)) {
+                    free(stack);
+                    return no_memory(e);
+                }
+                stack[depth++] = (struct frame){p, g->pred_first[p]};
+                w->single[p] = p;
+                continue;
+            }
+            hlo_value one = HLO_NONE;
+            for (uint32_t k = g->pred_first[f->v]; is_through && k < g->pred_first[f->v + 1]; k++) {
+                if (!g->is_flow[f->v] && !counts(w, f->v, g->preds[k]))
+                    continue;
+                hlo_value from = w->single[g->preds[k]];
+                one = one == HLO_NONE || one == from ? from : f->v;
+                if (one == f->v)
+                    break;
+            }
+            w->single[f->v] = one == HLO_NONE ? f->v : one;
+            depth--;
+        }
+    }
+    free(stack);
+    return 0;
+}
+
+/* ---- loss ---- */
+
+struct candidate {
+    hlo_value value;
+    uint32_t ancestors; /* values it is computed from */
+    uint32_t params;    /* array parameters a derivative of it reaches */
+};
+
+static bool is_float_filter(const void *context, hlo_value v)
+{
+    return hlo_work_is_float(context, v);
+}
+
+static void measure(struct hlo_roles_work *w, struct candidate *c)
+{
+    hlo_reach_clear(&w->scratch);
+    hlo_reach_add(&w->scratch, c->value);
+    hlo_reach_back(&w->scratch, &w->g, is_float_filter, w);
+    c->params = 0;
+    for (uint32_t n = 0; n < w->scratch.count; n++)
+        c->params += w->param_of[w->scratch.queue[n]] != HLO_NONE &&
+                     !hlo_work_is_scalar(w, w->scratch.queue[n]);
+    hlo_reach_clear(&w->scratch);
+    hlo_reach_add(&w->scratch, c->value);
+    hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
+    c->ancestors = w->scratch.count;
+}
+
+/* Scalar float outputs from which derivatives reach the most parameters: the loss, its parts and
+ * sums, norms of gradients. Norms need the backward pass, so the smallest of them is the loss or
+ * its main part; a sum with a few terms more (regularisation) is the loss. */
+static void find_loss(struct hlo_roles_work *w)
+{
+    struct candidate list[LOSS_CANDIDATES_MAX];
+    uint32_t count = 0, most = 0;
+    const struct candidate *best = NULL;
+
+    for (uint32_t o = 0; o < w->output_count && count < LOSS_CANDIDATES_MAX; o++) {
+        hlo_value v = w->outputs[o];
+        if (hlo_value_shape(w->m, v)->rank || !hlo_work_is_float(w, v) || w->is_free[v] ||
+            w->param_of[v] != HLO_NONE)
+            continue;
+        list[count].value = v;
+        measure(w, &list[count]);
+        if (list[count].params > most)
+            most = list[count].params;
+        count++;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        if (list[n].params && list[n].params * 10 >= most * 9 &&
+            (!best || list[n].ancestors < best->ancestors))
+            best = &list[n];
+    }
+    w->loss = best ? best->value : HLO_NONE;
+    for (uint32_t n = 0; best && n < count; n++) {
+        if (list[n].ancestors <= best->ancestors ||
+            list[n].ancestors > best->ancestors + best->ancestors / 2)
+            continue;
+        hlo_reach_clear(&w->scratch);
+        hlo_reach_add(&w->scratch, list[n].value);
+        hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
+        if (w->scratch.has[w->loss])
+            w->loss = list[n].value;
+    }
+}
+
+/* ---- new values ---- */
+
+/* Parameters of the same dims that `from` is an elementwise function of. */
+static void collect_params(struct hlo_roles_work *w, hlo_value from)
+{
+    struct hlo_reach *r = &w->scratch;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, from);
+    for (uint32_t n = 0; n < r->count && r->count < WALK_MAX; n++) {
+        hlo_value v = r->queue[n];
+        if (!w->g.is_flow[v] && !is_pointwise(w, v))
+            continue;
+        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
+            hlo_value p = w->g.preds[k];
+            if (!w->is_free[p] && hlo_work_same_dims(w, p, from))
+                hlo_reach_add(r, p);
+        }
+    }
+}
+
+struct claim {
+    uint32_t output, first, count; /* of its parameters in `pool` */
+    hlo_value value;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct claim *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? -1 : 1;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* The one parameter of the claim not yet taken; of several one that is not read by the forward
+ * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there
+ * too). */
+static uint32_t choose(const struct hlo_roles_work *w, const struct claim *c, const uint32_t *pool,
+                       const bool *is_taken, bool has_aliases)
+{
+    uint32_t one = HLO_NONE, left = 0, preferred = HLO_NONE, preferred_count = 0;
+    bool is_scalar = hlo_value_shape(w->m, c->value)->rank == 0;
+
+    for (uint32_t n = 0; n < c->count; n++) {
+        uint32_t p = pool[c->first + n];
+        if (is_taken[p] || (has_aliases && !w->is_aliased[p]))
+            continue;
+        one = p;
+        left++;
+        if (w->is_read[p] == is_scalar) {
+            preferred = p;
+            preferred_count++;
+        }
+    }
+    if (left <= 1)
+        return one;
+    return preferred_count == 1 ? preferred : HLO_NONE;
+}
+
+static int pair_outputs(struct hlo_roles_work *w, struct err *e)
+{
+    struct claim *claims = mem_try(w->output_count, sizeof *claims);
+    bool *is_taken = mem_try(w->param_count, 1);
+    uint32_t *pool = NULL, claim_count = 0;
+    size_t pooled = 0, room = 0;
+    uint64_t budget = (uint64_t)WALK_ALL * w->m->value_count + WALK_MAX;
+    bool has_aliases = false, ok = claims && is_taken;
+
+    for (uint32_t p = 0; p < w->param_count; p++)
+        has_aliases |= w->is_aliased[p];
+    for (uint32_t o = 0; ok && o < w->output_count; o++) {
+        struct claim c = {.output = o, .first = (uint32_t)pooled, .value = w->outputs[o]};
+        w->output_param[o] = HLO_NONE;
+        if (w->is_free[c.value] || budget < WALK_MAX)
+            continue;
+        collect_params(w, c.value);
+        budget -= w->scratch.count;
+        for (uint32_t n = 0; n < w->scratch.count && ok; n++) {
+            uint32_t p = w->param_of[w->scratch.queue[n]];
+            if (p == HLO_NONE)
+                continue;
+            ok = mem_grow(&pool, &room, pooled, 1);
+            if (ok)
+                pool[pooled++] = p;
+            c.count++;
+        }
+        if (c.count)
+            claims[claim_count++] = c;
+    }
+    if (ok && claim_count)
+        qsort(claims, claim_count, sizeof *claims, by_size);
+    for (int pass = 0; ok && pass < 2; pass++) { /* what was ambiguous may be the last one left */
+        for (uint32_t n = 0; n < claim_count; n++) {
+            if (w->output_param[claims[n].output] != HLO_NONE)
+                continue;
+            uint32_t p = choose(w, &claims[n], pool, is_taken, has_aliases);
+            if (p == HLO_NONE)
+                continue;
+            is_taken[p] = true;
+            w->output_param[claims[n].output] = p;
+            w->params[p].updated = claims[n].value;
+        }
+    }
+    free(claims);
+    free(is_taken);
+    free(pool);
+    return ok ? 0 : no_memory(e);
+}
+
+/* ---- the forward pass ---- */
+
+/* The parameter that `v` is a view of, HLO_NONE. */
+static uint32_t viewed_param(const struct hlo_roles_work *w, hlo_value v)
+{
+    for (int hops = 0; hops < 16; hops++) {
+        v = hlo_graph_source(&w->g, v);
+        if (w->param_of[v] != HLO_NONE || w->g.is_flow[v])
+            break;
+        switch (opcode_of(w, v)) {
+        case HLO_OP_RESHAPE:
+        case HLO_OP_TRANSPOSE:
+        case HLO_OP_CONVERT:
+        case HLO_OP_COPY:
+        case HLO_OP_BITCAST:
+        case HLO_OP_SLICE:
+        case HLO_OP_BROADCAST:
+            v = w->g.preds[w->g.pred_first[v]];
+            continue;
+        default:
+            return HLO_NONE;
+        }
+    }
+    return w->param_of[v];
+}
+
+static bool is_heavy(uint16_t opcode)
+{
+    return opcode == HLO_OP_DOT || opcode == HLO_OP_CONVOLUTION || opcode == HLO_OP_GATHER ||
+           opcode == HLO_OP_RAGGED_DOT || opcode == HLO_OP_SCALED_DOT ||
+           opcode == HLO_OP_DYNAMIC_SLICE;
+}
+
+/* Whoever reads a weight first, reads it for the forward pass: backward uses need its result. So
+ * the forward pass is what the loss and these first uses are computed from. */
+static int find_forward(struct hlo_roles_work *w, struct err *e)
+{
+    bool *is_used = mem_try(w->param_count, 1);
+
+    if (!is_used)
+        return no_memory(e);
+    hlo_reach_clear(&w->forward);
+    if (w->loss != HLO_NONE)
+        hlo_reach_add(&w->forward, w->loss);
+    for (uint32_t n = 0; n < w->g.order_count; n++) {
+        hlo_id id = w->g.order[n];
+        if (!is_heavy(hlo_at(w->m, id)->opcode) || w->m->leaf_base[id] == w->m->leaf_base[id + 1])
+            continue;
+        for (uint32_t k = 0; k < hlo_at(w->m, id)->operand_count; k++) {
+            hlo_id o = hlo_operand(w->m, id, k);
+            uint32_t p = w->m->leaf_base[o] == w->m->leaf_base[o + 1]
+                             ? HLO_NONE
+                             : viewed_param(w, w->m->leaf_base[o]);
+            if (p == HLO_NONE || is_used[p] || !hlo_work_is_float(w, w->params[p].value))
+                continue;
+            is_used[p] = true;
+            hlo_reach_add(&w->forward, w->m->leaf_base[id]);
+        }
+    }
+    free(is_used);
+    hlo_reach_back(&w->forward, &w->g, NULL, NULL);
+    for (uint32_t p = 0; p < w->param_count; p++)
+        w->is_read[p] = w->forward.has[w->params[p].value];
+    return 0;
+}
+
+int hlo_roles_flow(struct hlo_roles_work *w, struct err *e)
+{
+    hlo_reach_clear(&w->scratch);
+    for (uint32_t p = 0; p < w->param_count; p++)
+        hlo_reach_add(&w->scratch, w->params[p].value);
+    hlo_reach_ahead(&w->scratch, &w->g, NULL, NULL);
+    for (hlo_value v = 0; v < w->m->value_count; v++)
+        w->is_free[v] = !w->scratch.has[v];
+    for (uint32_t o = 0; o < w->output_count; o++)
+        w->outputs[o] = hlo_graph_source(&w->g, w->outputs[o]);
+    int code = find_single(w, e);
+    if (code)
+        return code;
+    find_loss(w);
+    code = find_forward(w, e);
+    return code ? code : pair_outputs(w, e);
+}
+
+/* ---- gradients ---- */
+
+struct in_set {
+    const struct hlo_roles_work *w;
+    const struct hlo_reach *set;
+};
+
+static bool in_set_elementwise(const void *context, hlo_value v)
+{
+    const struct in_set *c = context;
+
+    return c->set->has[v] && (c->w->g.is_flow[v] || is_pointwise(c->w, v));
+}
+
+/* What comes before: gradients never depend on moments, other factors of the update do. */
+static bool is_better(const struct hlo_roles_work *w, const struct hlo_reach *stateful, hlo_value a,
+                      hlo_value b)
+{
+    if (b == HLO_NONE || stateful->has[a] != stateful->has[b])
+        return b == HLO_NONE || stateful->has[b];
+    if (w->forward.has[a] != w->forward.has[b])
+        return w->forward.has[b];
+    return hlo_value_shape(w->m, a)->elements > hlo_value_shape(w->m, b)->elements;
+}
+
+/* The update region of one new value: elementwise functions of state of its dims. What enters it
+ * from outside is the gradient. Ties the other state in it to parameter `p`. */
+static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach *inner,
+                          const struct hlo_reach *stateful)
+{
+    struct hlo_param_role *role = &w->params[p];
+    hlo_value best = HLO_NONE;
+
+    collect_params(w, role->updated);
+    hlo_reach_clear(inner);
+    for (uint32_t n = 0; n < w->scratch.count; n++) {
+        uint32_t q = w->param_of[w->scratch.queue[n]];
+        if (q == HLO_NONE)
+            continue;
+        hlo_reach_add(inner, w->scratch.queue[n]);
+        if (q != p && w->is_read[p] && !w->is_read[q] && w->params[q].of == HLO_NONE)
+            w->params[q].of = p;
+        if (q != p && !w->is_read[p] && w->is_read[q] && w->params[p].of == HLO_NONE)
+            w->params[p].of = q; /* an average of the weights */
+    }
+    struct in_set filter = {w, &w->scratch};
+    hlo_reach_ahead(inner, &w->g, in_set_elementwise, &filter);
+    for (uint32_t n = 0; n < inner->count; n++) {
+        hlo_value v = inner->queue[n];
+        if (w->param_of[v] != HLO_NONE)
+            continue;
+        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
+            hlo_value u = w->g.preds[k], from = w->single[u];
+            if (inner->has[u] || w->is_free[u] || !counts(w, role->updated, u))
+                continue;
+            if (stateful->has[u] && hlo_work_same_dims(w, u, role->updated) &&
+                (w->g.is_flow[u] || is_pointwise(w, u))) {
+                hlo_reach_add(inner, u); /* a scaled gradient: go on to the gradient */
+                continue;
+            }
+            if (!hlo_work_is_float(w, from) || w->param_of[from] != HLO_NONE)
+                continue;
+            if (is_better(w, stateful, from, best))
+                best = from;
+        }
+    }
+    if (best != HLO_NONE && !stateful->has[best])
+        role->gradient = best;
+}
+
+/* State of other dims than its variable's (factored second moments): the variable whose new value
+ * it goes into. */
+static void tie_by_flow(struct hlo_roles_work *w, uint32_t *owner)
+{
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        if (w->params[p].updated != HLO_NONE && w->is_read[p])
+            owner[w->params[p].updated] = p + 1;
+    }
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        struct hlo_param_role *r = &w->params[p];
+        if (r->of != HLO_NONE || w->is_read[p] || hlo_work_is_scalar(w, r->value) ||
+            !hlo_work_is_float(w, r->value) || r->updated == HLO_NONE)
+            continue;
+        hlo_reach_clear(&w->scratch);
+        hlo_reach_add(&w->scratch, r->value);
+        for (uint32_t n = 0; n < w->scratch.count && r->of == HLO_NONE && n < WALK_MAX; n++) {
+            hlo_value v = w->scratch.queue[n];
+            if (owner[v])
+                r->of = owner[v] - 1;
+            for (uint32_t k = w->g.succ_first[v]; k < w->g.succ_first[v + 1]; k++) {
+                if (!hlo_work_is_scalar(w, w->g.succs[k]))
+                    hlo_reach_add(&w->scratch, w->g.succs[k]);
+            }
+        }
+    }
+}
+
+int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e)
+{
+    struct hlo_reach inner = {0}, stateful = {0};
+    uint32_t *owner = mem_try(w->m->value_count, sizeof *owner);
+    bool ok = owner && hlo_reach_init(&inner, &w->g) && hlo_reach_init(&stateful, &w->g);
+
+    for (uint32_t p = 0; ok && p < w->param_count; p++) {
+        hlo_value v = w->params[p].value;
+        if (!w->is_read[p] && w->params[p].updated != HLO_NONE && hlo_work_is_float(w, v))
+            hlo_reach_add(&stateful, v);
+    }
+    if (ok)
+        hlo_reach_ahead(&stateful, &w->g, NULL, NULL);
+    for (uint32_t p = 0; ok && p < w->param_count; p++) {
+        if (w->params[p].updated != HLO_NONE && hlo_work_is_float(w, w->params[p].value))
+            find_gradient(w, p, &inner, &stateful);
+    }
+    if (ok) {
+        tie_by_flow(w, owner);
+        /* Where the step is no elementwise function of the gradient (orthogonalised momentum), the
+         * moment's update still is. */
+        for (uint32_t p = 0; p < w->param_count; p++) {
+            uint32_t of = w->params[p].of;
+            if (of != HLO_NONE && w->params[of].gradient == HLO_NONE)
+                w->params[of].gradient = w->params[p].gradient;
+        }
+    }
+    free(owner);
+    hlo_reach_release(&inner);
+    hlo_reach_release(&stateful);
+    return ok ? 0 : no_memory(e);
+}

@@ -1,0 +1,77 @@
+/* hlo/meaning/roles_internal.h - the parts of hlo/meaning/roles.h: names, data flow, phases,
+ * layers. Private to hlo/. */
+#ifndef AUTOMAP_HLO_MEANING_ROLES_INTERNAL_H
+#define AUTOMAP_HLO_MEANING_ROLES_INTERNAL_H
+
+#include "hlo/meaning/roles.h"
+#include "hlo/meaning/scope.h"
+#include "hlo/module/graph.h"
+
+/* ---- roles_name.c: names as frameworks write them ---- */
+
+/* A path's parts joined by '/': params['encoder']['q'] and params__encoder____q__.1 both become
+ * params/encoder/q. `out` is appended to. Returns the number of parts. */
+uint32_t hlo_path_of_op_name(const char *op_name, struct str *out);
+uint32_t hlo_path_of_instruction(const char *name, struct str *out);
+/* True when op_name is the path of an argument, not that of an operation. */
+bool hlo_is_argument_path(const char *op_name);
+/* What a path alone says about an argument; HLO_ROLE_COUNT: nothing. */
+enum hlo_role hlo_role_of_path(const char *path, bool is_scalar);
+/* `path` without the part that only says what kind of argument it is (params/, state/params/). */
+const char *hlo_path_without_root(const char *path);
+
+/* ---- what is known of a module while it is being understood ---- */
+struct hlo_roles_work {
+    const struct hlo_module *m; /* inlined */
+    struct hlo_graph g;
+    struct hlo_param_role *params;
+    uint32_t param_count;
+    const char **paths; /* [param_count] full path of each parameter leaf, "" when nameless */
+    bool *is_fixed;     /* [param_count] role was given by a list or a person */
+    bool *is_aliased;   /* [param_count] takes part in an aliasing or donation */
+    uint32_t *param_of; /* [value_count] index into params, HLO_NONE */
+    bool *is_read;      /* [param_count] the forward pass is computed from it */
+    bool *is_free;      /* [value_count] computed from no entry parameter */
+    hlo_value *single;  /* [value_count] the one value it is an elementwise function of; itself when
+                           several */
+    hlo_value *outputs; /* [output_count] leaves of the entry root, looked through flows */
+    uint32_t *output_param; /* [output_count] parameter it is the new value of, HLO_NONE */
+    uint32_t output_count;
+    hlo_value loss;
+    struct hlo_reach forward;  /* what the loss is computed from */
+    struct hlo_reach backward; /* what gradients are computed from */
+    struct hlo_reach scratch;
+    uint8_t *phase; /* [m->count] */
+    const char *phase_source, *layer_source;
+    uint16_t *layer; /* [m->count] */
+    const char **layer_names;
+    uint32_t layer_count;
+    struct arena *arena; /* of the result: names */
+};
+
+static inline bool hlo_work_is_scalar(const struct hlo_roles_work *w, hlo_value v)
+{
+    return hlo_value_shape(w->m, v)->elements == 1;
+}
+static inline char hlo_work_class(const struct hlo_roles_work *w, hlo_value v)
+{
+    return hlo_type_info[hlo_value_shape(w->m, v)->type].class;
+}
+static inline bool hlo_work_is_float(const struct hlo_roles_work *w, hlo_value v)
+{
+    return hlo_work_class(w, v) == 'F' || hlo_work_class(w, v) == 'C';
+}
+/* Equal dims; types may differ. */
+bool hlo_work_same_dims(const struct hlo_roles_work *w, hlo_value a, hlo_value b);
+
+/* roles_flow.c: outputs, loss, new values, gradients. */
+int hlo_roles_flow(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+
+/* roles_phase.c */
+int hlo_roles_phases(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+
+/* layers.c */
+int hlo_roles_layers(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+
+#endif

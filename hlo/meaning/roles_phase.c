@@ -1,0 +1,195 @@
+/* Forward, backward, update: by the marks of automatic differentiation in op_name where there are
+ * any, else by data flow. */
+#include "hlo/meaning/roles_internal.h"
+
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "out of memory for the phases of the instructions");
+}
+
+struct phases {
+    struct hlo_roles_work *w;
+    struct hlo_reach after; /* computed from gradients, moments, rates */
+    struct hlo_reach data;  /* computed from inputs and carried statistics */
+    bool *is_forward_comp;  /* bodies of loops over the layers of the forward pass */
+};
+
+/* ---- by data flow ---- */
+
+static void close_sets(struct phases *s)
+{
+    struct hlo_roles_work *w = s->w;
+
+    hlo_reach_clear(&w->backward);
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        const struct hlo_param_role *r = &w->params[p];
+        if (r->gradient != HLO_NONE) {
+            hlo_reach_add(&w->backward, r->gradient);
+            hlo_reach_add(&s->after, r->gradient);
+        }
+        if (r->role == HLO_ROLE_OPTIMIZER_STATE || (r->role == HLO_ROLE_HYPER && !w->is_read[p]))
+            hlo_reach_add(&s->after, r->value);
+        if (r->role == HLO_ROLE_INPUT || r->role == HLO_ROLE_OTHER_STATE)
+            hlo_reach_add(&s->data, r->value);
+    }
+    hlo_reach_back(&w->backward, &w->g, NULL, NULL);
+    hlo_reach_ahead(&s->after, &w->g, NULL, NULL);
+    hlo_reach_ahead(&s->data, &w->g, NULL, NULL);
+}
+
+static enum hlo_phase phase_of_value(const struct phases *s, hlo_value v)
+{
+    const struct hlo_roles_work *w = s->w;
+
+    if (w->is_free[v])
+        return HLO_PHASE_OTHER;
+    if (w->forward.has[v])
+        return HLO_PHASE_FORWARD;
+    if (w->backward.has[v])
+        return HLO_PHASE_BACKWARD;
+    if (s->after.has[v])
+        return HLO_PHASE_UPDATE;
+    if (s->data.has[v])
+        return HLO_PHASE_FORWARD; /* metrics, moving statistics */
+    return w->g.succ_first[v] < w->g.succ_first[v + 1] ? HLO_PHASE_UPDATE : HLO_PHASE_OTHER;
+}
+
+/* A loop whose carried arrays the loss is computed from runs over layers: all of it is forward,
+ * also what it keeps for the backward pass. A loop that only adds up scalar losses is none. */
+static bool is_forward_loop(const struct hlo_roles_work *w, hlo_id id)
+{
+    const struct hlo_module *m = w->m;
+
+    if (hlo_at(m, id)->opcode != HLO_OP_WHILE || !hlo_at(m, id)->called_count)
+        return false;
+    const struct hlo_computation *body = &m->computations[hlo_called(m, id, 0)];
+    if (body->param_count != 1)
+        return false;
+    for (uint32_t leaf = 0; leaf < hlo_shape(m, id)->leaf_count; leaf++) {
+        hlo_value v = hlo_value_of(m, id, leaf), in = hlo_value_of(m, body->params[0], leaf);
+        if (w->forward.has[v] && hlo_value_shape(m, v)->rank && hlo_work_is_float(w, v) &&
+            hlo_graph_source(&w->g, hlo_value_of(m, body->root, leaf)) != in)
+            return true;
+    }
+    return false;
+}
+
+static void find_forward_loops(struct phases *s)
+{
+    const struct hlo_module *m = s->w->m;
+
+    for (hlo_comp c = m->computation_count; c-- > 0;) {
+        for (hlo_id id = m->computations[c].first;
+             id < m->computations[c].first + m->computations[c].count; id++) {
+            bool is_inside = s->is_forward_comp[c] || is_forward_loop(s->w, id);
+            for (uint32_t n = 0; is_inside && n < hlo_at(m, id)->called_count; n++)
+                s->is_forward_comp[hlo_called(m, id, n)] = true;
+        }
+    }
+}
+
+/* Of several results the earliest phase that needs one (batch norm: its moments are for the
+ * backward pass); of values only passed on the latest: a tuple of everything is made at the end. */
+static enum hlo_phase phase_by_flow(const struct phases *s, hlo_id id)
+{
+    const struct hlo_module *m = s->w->m;
+    enum hlo_phase phase = HLO_PHASE_OTHER;
+
+    if (is_forward_loop(s->w, id))
+        return HLO_PHASE_FORWARD;
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
+        enum hlo_phase one = phase_of_value(s, v);
+        bool is_later = one > phase;
+        if (one != HLO_PHASE_OTHER && (phase == HLO_PHASE_OTHER || is_later == s->w->g.is_flow[v]))
+            phase = one;
+    }
+    if (phase == HLO_PHASE_BACKWARD && s->is_forward_comp[hlo_at(m, id)->computation])
+        phase = HLO_PHASE_FORWARD;
+    return phase;
+}
+
+/* ---- by marks ---- */
+
+/* Phases by meta; HLO_PHASE_OTHER: no mark. Returns false when out of memory. */
+static bool read_marks(const struct hlo_module *m, uint8_t *by_meta, bool *has_backward)
+{
+    struct str scope = {0};
+
+    *has_backward = false;
+    for (uint32_t n = 0; n < m->meta_count; n++) {
+        struct hlo_scope_marks marks;
+        str_clear(&scope);
+        hlo_scope_of_op_name(m->metas[n].op_name, &scope, &marks);
+        by_meta[n] = HLO_PHASE_OTHER;
+        if (marks.is_transposed || marks.is_recomputed || marks.is_gradient)
+            by_meta[n] = HLO_PHASE_BACKWARD;
+        else if (marks.is_derived)
+            by_meta[n] = HLO_PHASE_FORWARD;
+        *has_backward |= marks.is_transposed || marks.is_gradient;
+    }
+    bool ok = !scope.failed;
+    str_release(&scope);
+    return ok;
+}
+
+/* ---- the rest ---- */
+
+static enum hlo_phase earlier(enum hlo_phase a, enum hlo_phase b)
+{
+    return a < b ? a : b; /* HLO_PHASE_OTHER is last */
+}
+
+/* Constants and what is computed from them belong to their first user; reducers, conditions and the
+ * like to their caller. Callers have larger computation numbers, users larger ids. */
+static void inherit(struct hlo_roles_work *w)
+{
+    const struct hlo_module *m = w->m;
+
+    for (hlo_comp c = m->computation_count; c-- > 0;) {
+        const struct hlo_computation *comp = &m->computations[c];
+        enum hlo_phase outer = HLO_PHASE_OTHER;
+        for (uint32_t n = 0; n < comp->caller_count; n++)
+            outer = earlier(outer, (enum hlo_phase)w->phase[comp->callers[n]]);
+        for (hlo_id id = comp->first + comp->count; id-- > comp->first;) {
+            enum hlo_phase phase = (enum hlo_phase)w->phase[id];
+            for (uint32_t n = 0; phase == HLO_PHASE_OTHER && n < hlo_at(m, id)->user_count; n++)
+                w->phase[id] = (uint8_t)earlier((enum hlo_phase)w->phase[id],
+                                                (enum hlo_phase)w->phase[hlo_user(m, id, n)]);
+            if (w->phase[id] == HLO_PHASE_OTHER)
+                w->phase[id] = (uint8_t)outer;
+        }
+    }
+}
+
+int hlo_roles_phases(struct hlo_roles_work *w, struct err *e)
+{
+    const struct hlo_module *m = w->m;
+    struct phases s = {.w = w};
+    uint8_t *by_meta = mem_try(m->meta_count, 1);
+    bool has_marks = false;
+
+    s.is_forward_comp = mem_try(m->computation_count, 1);
+    bool ok = by_meta && s.is_forward_comp && hlo_reach_init(&s.after, &w->g) &&
+              hlo_reach_init(&s.data, &w->g) && read_marks(m, by_meta, &has_marks);
+    if (ok) {
+        close_sets(&s);
+        find_forward_loops(&s);
+        for (hlo_id id = 0; id < m->count; id++) {
+            enum hlo_phase mark = (enum hlo_phase)by_meta[hlo_at(m, id)->meta];
+            w->phase[id] =
+                (uint8_t)(has_marks && mark != HLO_PHASE_OTHER ? mark : phase_by_flow(&s, id));
+        }
+        inherit(w);
+        w->phase_source = has_marks ? "marks of differentiation in op_name, else data flow"
+                          : w->loss != HLO_NONE
+                              ? "data flow from the loss"
+                              : "data flow from the weights' first uses; no loss found";
+    }
+    free(by_meta);
+    free(s.is_forward_comp);
+    hlo_reach_release(&s.after);
+    hlo_reach_release(&s.data);
+    return ok ? 0 : no_memory(e);
+}

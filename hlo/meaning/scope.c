@@ -1,0 +1,145 @@
+/* Layers and scopes in the names that frameworks give to operations and arguments. */
+#include "hlo/meaning/scope.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* What JAX puts around a scope. All else, like jit(f), is a function's name and no scope. */
+static const char *const transparent[] = {"jvp",   "transpose",  "vmap",      "pmap", "xmap",
+                                          "remat", "checkpoint", "linearize", "vjp"};
+/* Parts that name no module. */
+static const char *const structural[] = {"while",
+                                         "body",
+                                         "cond",
+                                         "scan",
+                                         "closed_call",
+                                         "checkpoint",
+                                         "remat",
+                                         "remat2",
+                                         "rematted_computation",
+                                         "core_call",
+                                         "custom_jvp_call",
+                                         "custom_vjp_call",
+                                         "custom_vjp_call_jaxpr",
+                                         "pjit",
+                                         "shard_map",
+                                         "xla_call",
+                                         "fori_loop",
+                                         "gradients",
+                                         "gradient_tape",
+                                         "main"};
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+static bool is_one_of(const char *const *table, size_t count, const char *text, size_t size)
+{
+    for (size_t i = 0; size && i < count; i++) { /* the first letter settles nearly all */
+        if (table[i][0] == text[0] && !strncmp(table[i], text, size) && !table[i][size])
+            return true;
+    }
+    return false;
+}
+
+bool hlo_scope_is_structural(const char *part, size_t size)
+{
+    return is_one_of(structural, COUNT(structural), part, size) ||
+           (size > 7 && !strncmp(part, "branch_", 7)) ||
+           (size > 6 &&
+            (!strncmp(part, "aten__", 6) || !strncmp(part, "xla__", 5))); /* PyTorch's operations */
+}
+
+/* Skips to behind the ')' that closes what was opened before `at`. */
+static size_t skip_group(const char *text, size_t at)
+{
+    for (size_t depth = 1; text[at] && depth; at++) {
+        depth += text[at] == '(';
+        depth -= text[at] == ')';
+    }
+    return at;
+}
+
+static bool is_word(const char *part, size_t size, const char *word)
+{
+    return is_one_of(&word, 1, part, size);
+}
+
+void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope_marks *marks)
+{
+    const char *end = strrchr(op_name, '/'); /* behind it: the operation's own name */
+    size_t begin = out->size;
+
+    *marks = (struct hlo_scope_marks){0};
+    for (size_t i = 0; op_name[i];) {
+        const char *part = op_name + i;
+        size_t size = strcspn(part, "/()");
+        i += size;
+        if (op_name[i] == '(') { /* a wrapper: go on inside, or behind it */
+            i++;
+            marks->is_derived |= is_word(part, size, "jvp");
+            marks->is_transposed |= is_word(part, size, "transpose");
+            if (!is_one_of(transparent, COUNT(transparent), part, size))
+                i = skip_group(op_name, i);
+            continue;
+        }
+        marks->is_recomputed |= is_word(part, size, "rematted_computation");
+        marks->is_gradient |=
+            is_word(part, size, "gradients") || is_word(part, size, "gradient_tape");
+        if (size && end && part < end && !hlo_scope_is_structural(part, size)) {
+            if (out->size > begin)
+                str_add_char(out, '/');
+            str_add_bytes(out, part, size);
+        }
+        i += op_name[i] != '\0';
+    }
+}
+
+/* Numbered containers that nest: stage1/block_2, layers_0/blocks/3. All else inside a layer, like
+ * the conv1 of a feed-forward part, is a part of it. */
+static bool is_container(const char *part, size_t size)
+{
+    static const char *const stems[] = {"layer",  "layers", "block", "blocks", "stage",
+                                        "stages", "unit",   "cell",  "h"};
+
+    while (size && (isdigit((unsigned char)part[size - 1]) || part[size - 1] == '_'))
+        size--;
+    for (size_t i = 0; i < COUNT(stems); i++) {
+        size_t n = strlen(stems[i]), k = 0;
+        if (size != n)
+            continue;
+        while (k < n && tolower((unsigned char)part[k]) == stems[i][k])
+            k++;
+        if (k == n)
+            return true;
+    }
+    return size == 0;
+}
+
+static bool is_numbered(const char *part, size_t size)
+{
+    bool is_name = size && isdigit((unsigned char)part[size - 1]);
+
+    for (size_t i = 0; i < size && is_name; i++)
+        is_name =
+            isalnum((unsigned char)part[i]) || part[i] == '_' || part[i] == '-' || part[i] == '.';
+    return is_name;
+}
+
+size_t hlo_layer_of_path(const char *path, size_t size)
+{
+    size_t end = 0;
+
+    for (size_t i = 0; i < size;) {
+        size_t n = 0;
+        while (i + n < size && path[i + n] != '/')
+            n++;
+        if (is_numbered(path + i, n)) {
+            if (end && !is_container(path + i, n))
+                break;
+            end = i + n;
+        } else if (end) {
+            break;
+        }
+        i += n + 1;
+    }
+    return end;
+}

@@ -1,0 +1,13 @@
+/* hlo/module/attr_kind.h - does a value look like its key's kind? Private to hlo/: readers ask
+ * before they hand an attribute to the builder. */
+#ifndef AUTOMAP_HLO_MODULE_ATTR_KIND_H
+#define AUTOMAP_HLO_MODULE_ATTR_KIND_H
+
+#include "hlo/module/attr.h"
+
+/* O(size). HLO_ATTR_UNKNOWN always fits. */
+bool hlo_attr_fits(enum hlo_attr_key key, const char *text, size_t size);
+/* For messages: what a value of this key looks like. */
+const char *hlo_attr_example(enum hlo_attr_key key);
+
+#endif

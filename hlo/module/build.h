@@ -1,0 +1,107 @@
+/* hlo/module/build.h - how readers and transforms make a module. Private to hlo/.
+ *
+ * Order: begin; shapes, computations and instructions in the order of the source (an operand not
+ * yet added is given as HLO_NONE and filled in by hlo_build_set_operand); finish. finish sorts
+ * instructions and computations so that id order is a post-order, builds users, callers, leaves and
+ * parameter lists, runs the checks of check.h, and hands out the module; on error everything is
+ * released. Errors carry the place of the draft. */
+#ifndef AUTOMAP_HLO_MODULE_BUILD_H
+#define AUTOMAP_HLO_MODULE_BUILD_H
+
+#include "hlo/module/hlo.h"
+
+struct hlo_builder;
+
+enum {
+    HLO_INSTRUCTIONS_MAX = 1 << 26,
+    HLO_COMPUTATIONS_MAX = 1 << 22,
+    HLO_NAME_MAX = 1 << 16, /* bytes of a name; longer is refused */
+};
+
+/* `input` (may be NULL) is taken over: spans of drafts may point into it, error places are computed
+ * from offsets in it. `memory_limit` bounds the arena. NULL when out of memory. */
+struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit);
+void hlo_builder_free(struct hlo_builder *b); /* not after finish */
+
+/* The module under construction: name, format, header fields, aliases, tables are written here
+ * directly, with memory from its arena. */
+struct hlo_module *hlo_builder_module(struct hlo_builder *b);
+
+/* A shape as a reader found it; pointers are copied. layout_rest NULL = "". */
+struct hlo_shape_draft {
+    enum hlo_type type;
+    uint8_t rank;
+    bool has_layout;
+    const int64_t *dims;
+    const bool *dynamic;
+    const uint8_t *minor_to_major;
+    const char *layout_rest;
+    size_t layout_rest_size;
+    const hlo_shape_id *parts;
+    uint32_t part_count;
+};
+/* Interns. Checks sizes and products (ERR_LIMIT). O(1) expected. */
+int hlo_build_shape(struct hlo_builder *b, const struct hlo_shape_draft *d, hlo_shape_id *out,
+                    struct err *e) MUST_CHECK;
+const struct hlo_shape *hlo_builder_shape(const struct hlo_builder *b, hlo_shape_id id);
+
+/* Name is copied and must be unique in the module. */
+int hlo_build_computation(struct hlo_builder *b, const char *name, size_t size, hlo_comp *out,
+                          struct err *e) MUST_CHECK;
+/* HLO_NONE when absent. Hash lookup. */
+hlo_comp hlo_builder_find_computation(const struct hlo_builder *b, const char *name, size_t size);
+struct hlo_computation *hlo_builder_computation(struct hlo_builder *b,
+                                                hlo_comp c); /* thread, root */
+
+/* Instruction as a reader found it. Arrays are copied; attr texts must point into `input` or the
+ * module's arena. */
+struct hlo_draft {
+    hlo_comp computation;
+    uint16_t opcode;
+    bool is_root, is_synthetic;
+    bool is_unique;   /* the caller knows its name to be valid and new in the computation, and keeps
+                         its own index: hlo_builder_find need not know it */
+    const char *name; /* may be NULL for a fresh one */
+    uint32_t name_size;
+    hlo_shape_id shape;
+    const hlo_id *operands;
+    uint32_t operand_count;
+    const hlo_comp *called;
+    uint32_t called_count;
+    const hlo_id *controls;
+    uint32_t control_count;
+    const struct hlo_attr *attrs; /* any order; a key twice is refused except UNKNOWN */
+    uint32_t attr_count;
+    uint32_t number;
+    uint32_t meta;       /* from hlo_build_meta */
+    const char *literal; /* constants: its text, spans as attrs do */
+    uint32_t literal_size;
+    size_t at; /* offset in input: place for errors and line/col; SIZE_MAX none */
+};
+/* Names: characters XLA does not allow become '_'. A name twice in one computation, operands of a
+ * wrong count (against the op table) are refused. Ids count up from 0 in order of adding; finish
+ * may renumber. */
+int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_id *out,
+                          struct err *e) MUST_CHECK;
+/* For operands named before they are defined: replaces operand n. */
+void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id operand);
+uint32_t hlo_builder_count(const struct hlo_builder *b);
+struct hlo_instruction *hlo_builder_at(struct hlo_builder *b, hlo_id id); /* until the next add */
+
+/* Interned; strings are cleaned here. source from a stack frame is resolved by the reader. */
+int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const size_t sizes[3],
+                   uint32_t *out,
+                   struct err *e) MUST_CHECK; /* sizes of op_type, op_name, source_file */
+
+/* Counted by sentence: the same sentence again only counts. `at` as in drafts. */
+void hlo_build_warning(struct hlo_builder *b, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module **out,
+                       struct err *e) MUST_CHECK;
+
+/* hlo/module/check.c: shapes of operands against attributes, index ranges, called computations'
+ * signatures. Called by finish on the finished arrays. Errors name the instruction. */
+int hlo_check(const struct hlo_module *m, hlo_id *bad, struct err *e) MUST_CHECK;
+
+#endif

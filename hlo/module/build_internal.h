@@ -1,0 +1,56 @@
+/* hlo/module/build_internal.h - the builder's insides, shared by build.c, build_shape.c, finish.c.
+ */
+#ifndef AUTOMAP_HLO_MODULE_BUILD_INTERNAL_H
+#define AUTOMAP_HLO_MODULE_BUILD_INTERNAL_H
+
+#include "hlo/module/build.h"
+
+/* Open addressing over items kept elsewhere: slot = item index + 1, 0 free. */
+struct hlo_index {
+    uint32_t *slots;
+    uint64_t *hashes;
+    size_t room, count; /* room is a power of two */
+};
+
+struct hlo_builder {
+    struct hlo_module *m; /* arrays below move into it at finish */
+    char *input;
+    size_t input_size;
+    struct hlo_instruction *instructions;
+    struct hlo_computation *computations;
+    hlo_id *operands;
+    hlo_comp *called;
+    struct hlo_attr *attrs;
+    char *names;
+    struct hlo_meta *metas;
+    struct hlo_text *literals;
+    struct hlo_shape *shapes;
+    struct hlo_warning *warnings;
+    size_t instruction_count, instruction_room;
+    size_t computation_count, computation_room;
+    size_t operand_count, operand_room;
+    size_t called_count, called_room;
+    size_t attr_count, attr_room;
+    size_t name_count, name_room;
+    size_t meta_count, meta_room;
+    size_t literal_count, literal_room;
+    size_t shape_count, shape_room;
+    size_t warning_count, warning_room;
+    struct hlo_index computation_index, instruction_index, shape_index, meta_index;
+    size_t line_at; /* line/col of the last place asked for */
+    size_t line_begin;
+    uint32_t line;
+};
+
+/* The slot of the first entry with this hash that `same` accepts, or of a free one. */
+typedef bool (*hlo_index_same)(const struct hlo_builder *b, uint32_t item, const void *key);
+uint32_t hlo_index_find(const struct hlo_builder *b, const struct hlo_index *index, uint64_t hash,
+                        hlo_index_same same, const void *key);
+bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item);
+
+int hlo_build_memory(struct err *e); /* ERR_MEMORY with its sentence */
+
+/* Error about instruction `id`, at its place in the input. */
+int hlo_build_error_at(const struct hlo_builder *b, hlo_id id, struct err *e);
+
+#endif

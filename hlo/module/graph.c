@@ -1,0 +1,251 @@
+#include "hlo/module/graph.h"
+
+#include "hlo/module/flows.h"
+
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "out of memory for the data flow of the module");
+}
+
+struct edges {
+    struct hlo_flow *items; /* from, to */
+    size_t count, room;
+};
+
+static bool add_edge(struct edges *list, hlo_value from, hlo_value to)
+{
+    if (!mem_grow(&list->items, &list->room, list->count, 1))
+        return false;
+    list->items[list->count++] = (struct hlo_flow){.from = from, .to = to};
+    return true;
+}
+
+static bool add_computing(const struct hlo_module *m, hlo_id id, struct edges *list)
+{
+    hlo_value first = m->leaf_base[id], end = m->leaf_base[id + 1];
+
+    if (first == end)
+        return true;
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+        hlo_id o = hlo_operand(m, id, n);
+        for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
+            if (!add_edge(list, v, first))
+                return false;
+        }
+    }
+    for (hlo_value v = first + 1; v < end; v++) {
+        if (!add_edge(list, first, v))
+            return false;
+    }
+    return true;
+}
+
+static int collect(const struct hlo_module *m, struct hlo_graph *g, struct edges *list,
+                   struct err *e)
+{
+    struct hlo_flows flows = {0};
+    int code = 0;
+
+    for (hlo_id id = 0; id < m->count && !code; id++) {
+        code = hlo_flows_of(m, id, &flows, e);
+        if (code)
+            break;
+        if (!flows.count) {
+            if (!add_computing(m, id, list))
+                code = no_memory(e);
+            continue;
+        }
+        for (size_t n = 0; n < flows.count && !code; n++) {
+            g->is_flow[flows.items[n].to] = true;
+            if (!add_edge(list, flows.items[n].from, flows.items[n].to))
+                code = no_memory(e);
+        }
+    }
+    hlo_flows_release(&flows);
+    return code;
+}
+
+/* Edges by counting sort, once by their end and once by their beginning. */
+static bool sort_edges(const struct edges *list, uint32_t values, bool by_to, uint32_t **first,
+                       hlo_value **out)
+{
+    *first = mem_try((size_t)values + 2, sizeof **first);
+    *out = mem_try(list->count, sizeof **out);
+    if (!*first || !*out)
+        return false;
+    for (size_t n = 0; n < list->count; n++)
+        (*first)[(by_to ? list->items[n].to : list->items[n].from) + 2]++;
+    for (uint32_t v = 0; v < values; v++)
+        (*first)[v + 1] += (*first)[v];
+    for (size_t n = 0; n < list->count; n++) {
+        const struct hlo_flow *f = &list->items[n];
+        (*out)[(*first)[(by_to ? f->to : f->from) + 1]++] = by_to ? f->from : f->to;
+    }
+    return true;
+}
+
+/* Computations whose instructions are executed as part of `id`, in order of execution. */
+static bool is_executed(const struct hlo_module *m, hlo_id id)
+{
+    switch (hlo_at(m, id)->opcode) {
+    case HLO_OP_WHILE:
+    case HLO_OP_CONDITIONAL:
+    case HLO_OP_FUSION:
+    case HLO_OP_CALL:
+    case HLO_OP_SCAN:
+    case HLO_OP_ASYNC_START:
+        return true;
+    default:
+        return false;
+    }
+}
+
+struct walk {
+    hlo_comp computation;
+    uint32_t at;     /* next instruction */
+    uint32_t called; /* next called computation of that instruction */
+};
+
+static int set_order(struct hlo_graph *g, struct err *e)
+{
+    const struct hlo_module *m = g->m;
+    struct walk *stack = mem_try((size_t)m->computation_count + 1, sizeof *stack);
+    bool *seen = mem_try(m->computation_count, 1);
+    size_t depth = 1;
+
+    if (!stack || !seen) {
+        free(stack);
+        free(seen);
+        return no_memory(e);
+    }
+    memset(g->position, 0xff, m->count * sizeof *g->position);
+    stack[0] = (struct walk){.computation = m->entry};
+    seen[m->entry] = true;
+    while (depth) {
+        struct walk *w = &stack[depth - 1];
+        const struct hlo_computation *c = &m->computations[w->computation];
+        if (w->at == c->count) {
+            depth--;
+            continue;
+        }
+        hlo_id id = c->first + w->at;
+        if (is_executed(m, id) && w->called < hlo_at(m, id)->called_count) {
+            hlo_comp callee = hlo_called(m, id, w->called++);
+            if (!seen[callee]) {
+                seen[callee] = true;
+                stack[depth++] = (struct walk){.computation = callee};
+            }
+            continue;
+        }
+        g->position[id] = g->order_count;
+        g->order[g->order_count++] = id;
+        w->at++;
+        w->called = 0;
+    }
+    free(stack);
+    free(seen);
+    return 0;
+}
+
+int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out, struct err *e)
+{
+    struct edges list = {0};
+    int code;
+
+    *out = (struct hlo_graph){.m = m};
+    out->is_flow = mem_try(m->value_count, 1);
+    out->order = mem_try(m->count, sizeof *out->order);
+    out->position = mem_try(m->count, sizeof *out->position);
+    code = out->is_flow && out->order && out->position ? 0 : no_memory(e);
+    if (!code)
+        code = set_order(out, e);
+    if (!code)
+        code = collect(m, out, &list, e);
+    if (!code && list.count > UINT32_MAX / 2)
+        code = err_set(e, ERR_LIMIT, "more than %u uses of values", (unsigned)(UINT32_MAX / 2));
+    if (!code && (!sort_edges(&list, m->value_count, true, &out->pred_first, &out->preds) ||
+                  !sort_edges(&list, m->value_count, false, &out->succ_first, &out->succs)))
+        code = no_memory(e);
+    free(list.items);
+    if (code)
+        hlo_graph_release(out);
+    return code;
+}
+
+void hlo_graph_release(struct hlo_graph *g)
+{
+    free(g->pred_first);
+    free(g->succ_first);
+    free(g->preds);
+    free(g->succs);
+    free(g->is_flow);
+    free(g->order);
+    free(g->position);
+    *g = (struct hlo_graph){0};
+}
+
+bool hlo_reach_init(struct hlo_reach *r, const struct hlo_graph *g)
+{
+    r->has = mem_try(g->m->value_count, 1);
+    r->queue = mem_try(g->m->value_count, sizeof *r->queue);
+    r->count = 0;
+    return r->has && r->queue;
+}
+
+void hlo_reach_release(struct hlo_reach *r)
+{
+    free(r->has);
+    free(r->queue);
+    *r = (struct hlo_reach){0};
+}
+
+void hlo_reach_clear(struct hlo_reach *r)
+{
+    for (uint32_t n = 0; n < r->count; n++)
+        r->has[r->queue[n]] = false;
+    r->count = 0;
+}
+
+void hlo_reach_add(struct hlo_reach *r, hlo_value v)
+{
+    if (!r->has[v]) {
+        r->has[v] = true;
+        r->queue[r->count++] = v;
+    }
+}
+
+static void close_over(struct hlo_reach *r, const uint32_t *first, const hlo_value *next,
+                       hlo_reach_filter filter, const void *context)
+{
+    for (uint32_t n = 0; n < r->count; n++) {
+        hlo_value v = r->queue[n];
+        for (uint32_t k = first[v]; k < first[v + 1]; k++) {
+            if (!r->has[next[k]] && (!filter || filter(context, next[k])))
+                hlo_reach_add(r, next[k]);
+        }
+    }
+}
+
+void hlo_reach_back(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter,
+                    const void *context)
+{
+    close_over(r, g->pred_first, g->preds, filter, context);
+}
+
+void hlo_reach_ahead(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter,
+                     const void *context)
+{
+    close_over(r, g->succ_first, g->succs, filter, context);
+}
+
+hlo_value hlo_graph_source(const struct hlo_graph *g, hlo_value v)
+{
+    for (uint32_t steps = 0; steps < g->m->value_count; steps++) {
+        if (!g->is_flow[v] || g->pred_first[v + 1] - g->pred_first[v] != 1)
+            break;
+        v = g->preds[g->pred_first[v]];
+    }
+    return v;
+}

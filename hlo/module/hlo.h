@@ -1,0 +1,238 @@
+/* hlo/module/hlo.h - an XLA HLO module in memory: arrays, ids, immutable after load.
+ *
+ * Ownership: hlo_load and hlo_inline give a module the caller frees with hlo_free. Everything
+ * reached from it lives as long as it does. After load nothing changes: any thread may read.
+ * Ids: instructions are numbered 0..count-1 over the whole module so that operands come before
+ * their users and called computations before their callers: id order is a post-order.
+ * Size: `automap bench read` prints bytes per instruction (target <= 400, input text not counted).
+ */
+#ifndef AUTOMAP_HLO_MODULE_HLO_H
+#define AUTOMAP_HLO_MODULE_HLO_H
+
+#include "hlo/module/attr.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+typedef uint32_t hlo_id;    /* an instruction */
+typedef uint32_t hlo_value; /* one array (or token) leaf of an instruction's result */
+typedef uint32_t hlo_comp;  /* a computation */
+#define HLO_NONE UINT32_MAX
+
+struct hlo_instruction {
+    uint16_t opcode; /* enum hlo_opcode */
+    bool is_root;
+    bool is_synthetic; /* not in the file: a get-tuple-element of the compact form */
+    hlo_shape_id shape;
+    hlo_comp computation;
+    uint32_t name;                    /* offset into module->names; use hlo_name() */
+    uint32_t operands, operand_count; /* into module->operand_pool */
+    uint32_t users, user_count;       /* into module->user_pool; each user once, ascending */
+    uint32_t called, called_count;    /* into module->called_pool: while = body, condition;
+                                         select-and-scatter = select, scatter; else as printed */
+    uint32_t controls, control_count; /* control predecessors, into module->operand_pool */
+    uint32_t attrs, attr_count;       /* into module->attr_pool, ascending keys */
+    uint32_t number;                  /* parameter number, get-tuple-element index; else 0 */
+    uint32_t meta;                    /* into module->metas; 0: none */
+    uint32_t literal;                 /* into module->literals: constant's text; 0: none */
+    uint32_t line, col;               /* of its name in a text file; 0 elsewhere */
+};
+
+struct hlo_computation {
+    const char *name;
+    const char *thread; /* execution_thread, or NULL */
+    hlo_id first;
+    uint32_t count;
+    hlo_id root;
+    const hlo_id *params; /* by parameter number */
+    uint32_t param_count;
+    const hlo_id *callers; /* instructions that name it */
+    uint32_t caller_count;
+};
+
+/* op metadata, cleaned for display; "" when absent. */
+struct hlo_meta {
+    const char *op_type, *op_name, *source_file;
+    uint32_t source_line; /* stack frames resolved */
+};
+
+struct hlo_text {
+    const char *text;
+    uint32_t size;
+};
+
+/* One entry of input_output_alias: leaf `out` of the entry root takes the memory of leaf
+ * `param_leaf` of parameter `param`. */
+struct hlo_alias {
+    uint32_t out, param, param_leaf;
+    bool must;
+};
+
+struct hlo_warning {
+    const char *what;          /* cleaned sentence */
+    uint32_t line, col, count; /* first place; how often */
+};
+
+enum hlo_format { HLO_FORMAT_TEXT, HLO_FORMAT_JSON, HLO_FORMAT_PROTO, HLO_FORMAT_PROTO_TEXT };
+
+struct hlo_module {
+    const char *name;
+    const char *file; /* as given by the caller, "-" for standard input */
+    enum hlo_format format;
+    bool is_gzipped;
+    uint64_t input_bytes; /* after decompression */
+
+    struct hlo_instruction *instructions;
+    uint32_t count;
+    struct hlo_computation *computations;
+    uint32_t computation_count;
+    hlo_comp entry;
+
+    const hlo_id *operand_pool;
+    const hlo_id *user_pool;
+    const hlo_comp *called_pool;
+    const struct hlo_attr *attr_pool;
+    const char *names;
+    const struct hlo_meta *metas;
+    uint32_t meta_count;
+    const struct hlo_text *literals;
+
+    const struct hlo_shape *shapes;
+    uint32_t shape_count;
+
+    const uint32_t *leaf_base;       /* [count + 1]: values of instruction i are leaf_base[i].. */
+    const hlo_id *value_instruction; /* [value_count] */
+    const hlo_shape_id *value_shape; /* [value_count] */
+    uint32_t value_count;
+
+    const struct hlo_alias *aliases;
+    uint32_t alias_count;
+    const struct hlo_alias *donors; /* buffer_donor: out unused */
+    uint32_t donor_count;
+    int64_t replica_count, num_partitions;
+    bool is_scheduled;
+    const struct hlo_text *header; /* other header attributes, "name=value", in file order */
+    uint32_t header_count;
+    struct hlo_text tables; /* FileNames .. StackFrames as printed, or empty */
+
+    const struct hlo_warning *warnings;
+    uint32_t warning_count;
+
+    /* hlo_inline: which instruction of which module each one was made from. NULL otherwise. */
+    const struct hlo_module *source;
+    const hlo_id *origin;
+
+    struct arena arena;
+    char *input; /* text that spans point into; owned */
+};
+
+struct hlo_load_options {
+    int64_t max_bytes; /* after decompression; 0: HLO_BYTES_MAX */
+    int32_t module;    /* of a file with several: 0-based; -1: the largest */
+};
+#define HLO_BYTES_MAX ((int64_t)1 << 30)
+
+/* Reads a file ("-": standard input), plain or gzipped; format found by content. O(bytes).
+ * `o` NULL: { 0, -1 }. Errors: ERR_IO, ERR_INPUT with place, ERR_LIMIT, ERR_MEMORY. */
+int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
+             struct err *e) MUST_CHECK;
+/* The same from memory; `name` stands in messages. Copies what it keeps. */
+int hlo_load_memory(const char *name, const void *data, size_t size,
+                    const struct hlo_load_options *o, struct hlo_module **out,
+                    struct err *e) MUST_CHECK;
+void hlo_free(struct hlo_module *m); /* NULL ok */
+
+/* A copy in which every call is replaced by its callee's instructions and every computation with
+ * several callers (loop bodies, branches, fusions) by one copy per caller, so that each value has
+ * one meaning. Computations that are only applied (reducers, comparators) stay shared. `m` must
+ * outlive the copy. Refuses growth past 64 times the module and 2^26 instructions. */
+int hlo_inline(const struct hlo_module *m, struct hlo_module **out, struct err *e) MUST_CHECK;
+
+static inline const struct hlo_instruction *hlo_at(const struct hlo_module *m, hlo_id id)
+{
+    return &m->instructions[id];
+}
+static inline const char *hlo_name(const struct hlo_module *m, hlo_id id)
+{
+    return m->names + m->instructions[id].name;
+}
+static inline hlo_id hlo_operand(const struct hlo_module *m, hlo_id id, uint32_t n)
+{
+    return m->operand_pool[m->instructions[id].operands + n];
+}
+static inline hlo_id hlo_user(const struct hlo_module *m, hlo_id id, uint32_t n)
+{
+    return m->user_pool[m->instructions[id].users + n];
+}
+static inline hlo_comp hlo_called(const struct hlo_module *m, hlo_id id, uint32_t n)
+{
+    return m->called_pool[m->instructions[id].called + n];
+}
+static inline const struct hlo_shape *hlo_shape(const struct hlo_module *m, hlo_id id)
+{
+    return &m->shapes[m->instructions[id].shape];
+}
+static inline const struct hlo_meta *hlo_meta(const struct hlo_module *m, hlo_id id)
+{
+    return &m->metas[m->instructions[id].meta];
+}
+/* Leaf `leaf` of instruction `id`. */
+static inline hlo_value hlo_value_of(const struct hlo_module *m, hlo_id id, uint32_t leaf)
+{
+    return m->leaf_base[id] + leaf;
+}
+static inline uint32_t hlo_value_leaf(const struct hlo_module *m, hlo_value v)
+{
+    return v - m->leaf_base[m->value_instruction[v]];
+}
+static inline const struct hlo_shape *hlo_value_shape(const struct hlo_module *m, hlo_value v)
+{
+    return &m->shapes[m->value_shape[v]];
+}
+/* Leaves of element `part` of the tuple-shaped instruction `id`: first value and count. */
+hlo_value hlo_part_values(const struct hlo_module *m, hlo_id id, uint32_t part, uint32_t *count);
+
+/* Attributes of an instruction. Absent: NULL, `absent`, 0 items. */
+const struct hlo_attr *hlo_attr(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key);
+int64_t hlo_attr_int(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, int64_t absent);
+bool hlo_attr_bool(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, bool absent);
+/* At most HLO_RANK_MAX items are written; lists of dims were checked to be no longer. */
+size_t hlo_attr_ints(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key,
+                     int64_t out[static HLO_RANK_MAX]);
+bool hlo_attr_is(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, const char *word);
+
+/* A constant's value when it is a scalar number (true = 1); false otherwise. */
+bool hlo_constant_number(const struct hlo_module *m, hlo_id id, double *out);
+
+/* Trips of a while loop: known_trip_count of its backend_config, else a counter compared with a
+ * constant; -1 when unknown. */
+int64_t hlo_trip_count(const struct hlo_module *m, hlo_id loop);
+
+/* Instruction by name ('%' optional), in the entry computation first. O(count). HLO_NONE: none. */
+hlo_id hlo_find(const struct hlo_module *m, const char *name);
+
+/* ---- writing ---- */
+struct hlo_write_options {
+    bool no_metadata;
+    /* Replaces the sharding attribute of instruction `id`: text to print, or NULL for none.
+     * NULL: the module's own are kept. */
+    const char *(*sharding)(void *context, hlo_id id);
+    /* NULL, or: whole lines to stand before instruction `id`, and the name to print for its operand
+     * `n` in place of its own; NULL for neither. */
+    const char *(*before)(void *context, hlo_id id);
+    const char *(*operand)(void *context, hlo_id id, uint32_t n);
+    void *context;
+};
+/* Appends the whole module. `o` may be NULL. Text is what XLA's printer writes and parses. */
+int hlo_write_text(const struct hlo_module *m, const struct hlo_write_options *o, struct str *out,
+                   struct err *e) MUST_CHECK;
+int hlo_write_json(const struct hlo_module *m, struct str *out, struct err *e) MUST_CHECK;
+int hlo_write_proto(const struct hlo_module *m, struct str *out, struct err *e) MUST_CHECK;
+/* By ending: .txt .hlo .json .pb, each also .gz. Atomic: a temporary file beside it, renamed. */
+int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_write_options *o,
+             struct err *e) MUST_CHECK;
+void hlo_write_shape(const struct hlo_module *m, hlo_shape_id id, bool with_layout,
+                     struct str *out);
+
+#endif

@@ -1,0 +1,39 @@
+/* hlo/module/read.h - the readers behind hlo_load, one per form. Private to hlo/.
+ *
+ * hlo_load brings the bytes into memory, unpacks gzip, looks at their beginning and calls one of
+ * these. Contract of all four:
+ * - `input` was got from malloc, holds `size` bytes followed by HLO_INPUT_PAD zero bytes (so a
+ *   scanner may look ahead without asking), and belongs to the reader from the call on, on failure
+ *   too. It is usually handed on to hlo_builder_new.
+ * - `o` is never NULL; only o->module matters here (-1: the largest of a file with several).
+ * - The reader fills name, format, header fields, aliases, tables of the module; hlo_load fills
+ *   file, is_gzipped and input_bytes afterwards.
+ * - Errors carry line and column (text, JSON, proto text) or byte (proto); hlo_load adds the file.
+ */
+#ifndef AUTOMAP_HLO_MODULE_READ_H
+#define AUTOMAP_HLO_MODULE_READ_H
+
+#include "hlo/module/hlo.h"
+
+enum { HLO_INPUT_PAD = 64 };
+
+/* How deep anything may nest: operands inside operands, tuples, braces, messages. */
+enum { HLO_NESTING_MAX = 200 };
+
+int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
+                  struct hlo_module **out, struct err *e) MUST_CHECK;
+int hlo_read_json(char *input, size_t size, const struct hlo_load_options *o,
+                  struct hlo_module **out, struct err *e) MUST_CHECK;
+int hlo_read_proto(char *input, size_t size, const struct hlo_load_options *o,
+                   struct hlo_module **out, struct err *e) MUST_CHECK;
+int hlo_read_proto_text(char *input, size_t size, const struct hlo_load_options *o,
+                        struct hlo_module **out, struct err *e) MUST_CHECK;
+
+/* Bound of the module's arena for an input of this size, to hand to hlo_builder_new. A line of text
+ * of 20 bytes can make an instruction of some 200, a tuple shape of 1 MB is interned once. */
+static inline size_t hlo_memory_limit(size_t input_size)
+{
+    return ((size_t)64 << 20) + input_size * 48;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* Protobuf text of HloModuleProto, HloProto or HloSnapshot. */
+#include "hlo/proto/read_message.h"
+
+int hlo_read_proto_text(char *input, size_t size, const struct hlo_load_options *o,
+                        struct hlo_module **out, struct err *e)
+{
+    struct arena scratch = {.limit = hlo_memory_limit(size)};
+    ProtobufCMessage *root = NULL;
+
+    (void)o;
+    int rc = hlo_reflect_from_text(hlo_read_message_roots, input, size, &scratch, &root, e);
+    if (!rc)
+        rc = hlo_read_message(root, HLO_FORMAT_PROTO_TEXT, &scratch, size, out, e);
+    arena_release(&scratch);
+    free(input);
+    return rc;
+}

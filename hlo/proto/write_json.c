@@ -1,0 +1,16 @@
+/* The module as the protobuf-JSON of HloModuleProto, lowerCamelCase keys. */
+#include "hlo/proto/convert.h"
+
+int hlo_write_json(const struct hlo_module *m, struct str *out, struct err *e)
+{
+    struct arena scratch = {0};
+    Xla__HloModuleProto *root = NULL;
+    int rc = hlo_convert_write(m, &scratch, &root, e);
+
+    if (!rc)
+        hlo_reflect_to_json(&root->base, out);
+    arena_release(&scratch);
+    if (!rc && out->failed)
+        rc = err_set(e, ERR_MEMORY, "not enough memory to write the module");
+    return rc;
+}

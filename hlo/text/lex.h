@@ -1,0 +1,80 @@
+/* hlo/text/lex.h - scanning HLO text. Private to hlo/.
+ *
+ * Everything works on pointers into input that ends with HLO_INPUT_PAD zero bytes: a zero byte is
+ * no letter, digit, blank or bracket, so every loop below stops there without a bound. Nothing is
+ * copied or allocated. Grammar: comments are slash-star ... star-slash (not nested) and // to the
+ * end of the line. */
+#ifndef AUTOMAP_HLO_TEXT_LEX_H
+#define AUTOMAP_HLO_TEXT_LEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    LEX_START = 1, /* may begin a name: A-Z a-z _ */
+    LEX_NAME = 2,  /* may stand in one: also 0-9 . - */
+    LEX_DIGIT = 4,
+    LEX_BLANK = 8,    /* space, tab, newline, carriage return */
+    LEX_QUOTED = 16,  /* to be looked at in a string: quotes, backslash, the end */
+    LEX_BRACKET = 32, /* to be looked at in brackets: brackets, quote, slash, the end */
+};
+extern const uint8_t hlo_lex_class[256];
+
+static inline bool lex_is(char c, unsigned classes)
+{
+    return (hlo_lex_class[(unsigned char)c] & classes) != 0;
+}
+
+/* Past blanks and comments; stops at the slash of a comment that is never closed. */
+const char *hlo_lex_skip_far(const char *p);
+static inline const char *lex_skip(const char *p)
+{
+    if (*p == ' ')
+        p++;
+    return lex_is(*p, LEX_BLANK) || *p == '/' ? hlo_lex_skip_far(p) : p;
+}
+
+static inline const char *lex_name_end(const char *p)
+{
+    while (lex_is(*p, LEX_NAME))
+        p++;
+    return p;
+}
+
+/* The word `word` stands at p and ends there. */
+bool hlo_lex_is_word(const char *p, const char *word);
+
+/* p at a quote (" or '): past its partner, or NULL. A backslash protects the next byte. */
+const char *hlo_lex_string_end(const char *p);
+
+/* p at an opening bracket: past its partner, or NULL. Counts brackets of that kind only; strings in
+ * double quotes and comments are passed over. */
+const char *hlo_lex_group_end(const char *p);
+
+/* Decimal integer with an optional minus. Past it, or NULL when there is none or it does not fit;
+ * 2^63..2^64-1 wrap, as XLA reads them. */
+const char *hlo_lex_int(const char *p, int64_t *out);
+
+/* Hash of a short text, of 8 bytes at a time: reads up to 7 bytes past its end. */
+static inline uint32_t lex_hash(const char *text, size_t size)
+{
+    uint64_t h = size, word;
+
+    for (; size >= 8; text += 8, size -= 8) {
+        memcpy(&word, text, 8);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    memcpy(&word, text, 8);
+    h = (h ^ (size ? word << (64 - 8 * size) : 0)) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u; /* twice: names differ in their last bytes only */
+    return (uint32_t)(h >> 32);
+}
+
+/* Undoes C escapes (\n \t \\ \' \" octal hex) of the bytes between quotes. `out` needs `size` bytes
+ * at most. Returns the bytes written. */
+size_t hlo_lex_unescape(char *out, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,208 @@
+/* HLO text to a module: log prefixes blanked, one of several modules picked, then parsed. */
+#include "hlo/text/parse.h"
+
+#include <string.h>
+
+/* ---- log prefixes: `I0521 12:04:45.883123    1509 file.cc:186] ` ---- */
+
+/* Past the prefix of a line, or the line itself. */
+static char *log_prefix_end(char *line)
+{
+    char *p = line;
+
+    if (!strchr("IWEF", *p) || !*p++)
+        return line;
+    for (int n = 0; n < 4; n++) {
+        if (!lex_is(*p++, LEX_DIGIT))
+            return line;
+    }
+    if (*p != ' ')
+        return line;
+    char *end = p + strcspn(p, "]\n");
+    if (*end != ']' || !memchr(p, ':', (size_t)(end - p)))
+        return line;
+    return end + 1;
+}
+
+/* ---- several modules in one file ---- */
+
+struct segment {
+    char *begin, *end;
+};
+
+struct segments {
+    struct segment *list;
+    size_t count, room;
+    bool is_open;    /* the last of the list goes on */
+    bool has_header; /* it has its HloModule line */
+    bool has_graphs; /* ## BEGIN_GRAPH was seen: what stands outside does not count */
+};
+
+static bool open_segment(struct segments *s, char *line)
+{
+    if (!mem_grow(&s->list, &s->room, s->count, 1))
+        return false;
+    s->list[s->count++] = (struct segment){line, line};
+    s->is_open = true;
+    s->has_header = false;
+    return true;
+}
+
+static bool starts(const char *line, const char *with)
+{
+    return !strncmp(line, with, strlen(with));
+}
+
+/* Takes note of one line; false when out of memory. `next` is the begin of the one after it. */
+static bool add_line(struct segments *s, char *line, char *next)
+{
+    if (*line == ' ' && s->is_open) { /* nearly always: an instruction */
+        s->list[s->count - 1].end = next;
+        return true;
+    }
+    if (starts(line, "## BEGIN_GRAPH")) {
+        if (!s->has_graphs)
+            s->count = 0;
+        s->has_graphs = true;
+        return open_segment(s, next);
+    }
+    if (starts(line, "## END_GRAPH") || (s->has_graphs && starts(line, "Graph Hash: ")) ||
+        (*line == '/' && starts(line, "// -----"))) {
+        s->is_open = false;
+        return true;
+    }
+    bool is_header = *line == 'H' && starts(line, "HloModule ");
+    if (is_header && s->is_open && s->has_header)
+        s->is_open = false;
+    if (!s->is_open &&
+        (s->has_graphs || starts(line, "//") || line[strspn(line, " \t\r")] == '\n') && !is_header)
+        return true;
+    if (!s->is_open && !open_segment(s, line))
+        return false;
+    s->has_header |= is_header;
+    s->list[s->count - 1].end = next;
+    return true;
+}
+
+/* Blanks log prefixes and finds the modules. */
+static bool find_segments(char *input, size_t size, struct segments *s)
+{
+    char *end = input + size;
+    bool is_log = false;
+
+    for (char *line = input; line < end;) {
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        char *next = newline ? newline + 1 : end;
+        char *text = *line >= 'E' && *line <= 'W' ? log_prefix_end(line) : line;
+        if (text > line) {
+            is_log = true;
+            memset(line, ' ', (size_t)(text - line));
+        }
+        if (is_log)
+            text += strspn(text, " ");
+        if (!add_line(s, text < next ? text : line, next))
+            return false;
+        line = next;
+    }
+    return true;
+}
+
+static int pick_segment(const struct segments *s, int32_t wanted, struct err *e, size_t *out)
+{
+    *out = 0;
+    if (wanted >= 0) {
+        *out = (size_t)wanted;
+        if (*out >= s->count)
+            return err_set(e, ERR_INPUT,
+                           "no module %d in a file of %zu, expected a number below %zu", wanted,
+                           s->count, s->count);
+        return 0;
+    }
+    for (size_t n = 1; n < s->count; n++) {
+        if (s->list[n].end - s->list[n].begin > s->list[*out].end - s->list[*out].begin)
+            *out = n;
+    }
+    return 0;
+}
+
+/* ---- reading ---- */
+
+static void parser_release(struct parser *p)
+{
+    free(p->ids);
+    free(p->parts);
+    free(p->attrs);
+    free(p->called);
+    free(p->controls);
+    free(p->waiting);
+    free(p->elements.slots);
+    free(p->names.slots);
+    free(p->computations);
+    free(p->aliases);
+    free(p->header);
+    free(p->frames.files);
+    free(p->frames.locations);
+    free(p->frames.frames);
+    free(p->scratch);
+    free(p);
+}
+
+static int read_segment(struct parser *p, const struct segments *s, size_t picked,
+                        struct hlo_module **out)
+{
+    int rc = 0;
+
+    if (s->count) {
+        p->at = s->list[picked].begin;
+        *s->list[picked].end = '\0';
+    }
+    if (s->count > 1)
+        hlo_build_warning(p->b, (size_t)(p->at - p->input),
+                          "the file holds %zu modules: this is number %zu, counted from 0",
+                          s->count, picked);
+    p->m->format = HLO_FORMAT_TEXT;
+    /* The stacks are never NULL: an empty list is a place on them, too. */
+    if (!mem_grow(&p->ids, &p->id_room, 0, 16) || !mem_grow(&p->parts, &p->part_room, 0, 16) ||
+        !mem_grow(&p->attrs, &p->attr_room, 0, 16))
+        rc = hlo_parse_memory(p);
+    if (!rc)
+        rc = hlo_parse_module(p);
+    if (rc) {
+        hlo_builder_free(p->b);
+        return rc;
+    }
+    return hlo_builder_finish(p->b, p->entry, out, p->e);
+}
+
+int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
+                  struct hlo_module **out, struct err *e)
+{
+    struct segments segments = {0};
+    struct parser *p = mem_try(1, sizeof *p);
+    size_t picked = 0;
+    int rc = 0;
+    const char *zero = memchr(input, 0, size);
+
+    if (!p || !find_segments(input, size, &segments)) {
+        rc = err_set(e, ERR_MEMORY, "not enough memory for this module");
+    } else if (zero) {
+        err_set(e, ERR_INPUT, "a zero byte in text, expected HLO");
+        rc = err_at(e, input, size, (size_t)(zero - input));
+    } else {
+        rc = pick_segment(&segments, o->module, e, &picked);
+    }
+    if (rc) {
+        free(input);
+    } else {
+        *p = (struct parser){
+            .at = input, .input = input, .size = size, .e = e, .entry = HLO_NONE, .last = HLO_NONE};
+        hlo_parse_attr_init(p);
+        p->b = hlo_builder_new(input, size, hlo_memory_limit(size));
+        p->m = p->b ? hlo_builder_module(p->b) : NULL;
+        rc = p->b ? read_segment(p, &segments, picked, out) : hlo_parse_memory(p);
+    }
+    free(segments.list);
+    if (p)
+        parser_release(p);
+    return rc;
+}

@@ -1,0 +1,402 @@
+/* The application: which views there are, what they are told, when a frame is due. */
+#include "hlo/support/mem.h"
+#include "tui/app/app_internal.h"
+#include "tui/watch/watch.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static int build_keymap(struct app *a, struct err *e)
+{
+    int views = 0, count = 1;
+
+    while (panel_list[views])
+        views++;
+    a->tables = mem_alloc(((size_t)views + 1) * sizeof *a->tables);
+    a->tables[0] = &common_keys;
+    for (int i = 0; i < views; i++) {
+        if (panel_list[i]->keys)
+            a->tables[count++] = panel_list[i]->keys;
+    }
+    a->keymap = keymap_new(a->tables, count, a->setup.mode);
+    const struct yaml_doc *d = a->setup.config;
+    const struct yaml *keys = d ? yaml_get(d->root, "keys") : NULL;
+    return keys ? keymap_configure(a->keymap, d, keys, e) : 0;
+}
+
+int app_new(struct app **out, const struct app_setup *s, struct err *e)
+{
+    struct app *a = mem_alloc(sizeof *a);
+
+    a->setup = *s;
+    a->theme = s->theme;
+    a->focus = PANEL_GRAPH;
+    a->mouse = true;
+    a->scene = (struct scene){.app = a, .ascii = s->ascii, .model_name = ""};
+    a->dirty = true;
+    if (build_keymap(a, e)) {
+        app_free(a);
+        return e->code;
+    }
+    *out = a;
+    return 0;
+}
+
+void app_free_panel(struct panel *p)
+{
+    if (!p)
+        return;
+    if (p->ops->close)
+        p->ops->close(p);
+    match_free(p->filter);
+    free(p->state);
+    free(p);
+}
+
+void app_free(struct app *a)
+{
+    if (!a)
+        return;
+    while (a->depth > 0)
+        app_free_panel(a->stack[--a->depth]);
+    for (int i = 0; i < PANEL_COUNT; i++)
+        app_free_panel(a->placed[i]);
+    tour_free(a->tour.script);
+    keymap_free(a->keymap);
+    free(a->tables);
+    history_release(&a->history[0]);
+    history_release(&a->history[1]);
+    history_release(&a->history[2]);
+    grid_release(&a->grid);
+    app_drop_problem(a);
+    str_release(&a->wish_text);
+    free(a);
+}
+
+struct panel *app_top(const struct app *a)
+{
+    return a->depth > 0 ? a->stack[a->depth - 1] : a->placed[a->focus];
+}
+
+int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct err *e)
+{
+    if (a->depth == APP_DEPTH && ops->place != PLACE_LAYOUT)
+        return err_set(e, ERR_LIMIT, "%d views are open; q closes one", APP_DEPTH);
+    struct panel *p = mem_alloc(sizeof *p);
+    p->ops = ops;
+    p->scene = &a->scene;
+    p->state = mem_alloc(ops->size);
+    if (ops->open && ops->open(p, arg, e)) {
+        free(p->state);
+        free(p);
+        return e->code;
+    }
+    if (ops->place == PLACE_LAYOUT) {
+        app_free_panel(a->placed[ops->id]);
+        a->placed[ops->id] = p;
+    } else {
+        a->stack[a->depth++] = p;
+    }
+    app_touch(a);
+    return 0;
+}
+
+void app_drop_top(struct app *a)
+{
+    app_free_panel(a->stack[--a->depth]);
+    app_touch(a);
+}
+
+void app_drop_placed(struct app *a, enum panel_id id)
+{
+    app_free_panel(a->placed[id]);
+    a->placed[id] = NULL;
+}
+
+void app_close_top(struct app *a)
+{
+    if (a->depth == 0)
+        return;
+    app_drop_top(a);
+    bool empty = a->depth == 0;
+    for (int i = 0; i < PANEL_COUNT; i++)
+        empty = empty && !a->placed[i];
+    if (empty)
+        a->done = true;
+}
+
+void app_go_to(struct app *a, hlo_id id)
+{
+    struct panel *graph = a->placed[PANEL_GRAPH];
+
+    if (!graph || !graph->ops->go_to)
+        return;
+    while (a->depth > 0)
+        app_drop_top(a);
+    a->focus = PANEL_GRAPH;
+    graph->ops->go_to(graph, id);
+    app_touch(a);
+}
+
+void app_resize(struct app *a, int width, int height)
+{
+    a->width = width;
+    a->height = height;
+    app_touch(a);
+}
+
+void app_touch(struct app *a)
+{
+    a->dirty = true;
+}
+
+void app_time(struct app *a, double now_ms)
+{
+    a->scene.now_ms = now_ms;
+}
+
+void app_say(struct app *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(a->message, sizeof a->message, format, args);
+    va_end(args);
+    a->message_style = ROLE_TEXT;
+    app_touch(a);
+}
+
+void app_say_err(struct app *a, const struct err *e)
+{
+    err_format(e, a->message, sizeof a->message);
+    a->message_style = ROLE_ERR;
+    app_touch(a);
+}
+
+void app_quit(struct app *a)
+{
+    a->done = true;
+}
+
+bool app_wants_mouse(const struct app *a)
+{
+    return a->mouse;
+}
+
+void app_ask(struct app *a, const char *text)
+{
+    app_prompt_open(a, PROMPT_COMMAND);
+    edit_set(&a->line, text);
+    app_touch(a);
+}
+
+bool app_is_done(const struct app *a)
+{
+    return a->done;
+}
+
+const struct keymap *app_keymap(const struct app *a)
+{
+    return a->keymap;
+}
+
+const struct theme *app_theme(const struct app *a)
+{
+    return &a->theme;
+}
+
+const struct app_setup *app_get_setup(const struct app *a)
+{
+    return &a->setup;
+}
+
+int app_set_theme(struct app *a, const char *name, struct err *e)
+{
+    if (theme_load(&a->theme, name, e))
+        return e->code;
+    a->theme_changed = true;
+    app_touch(a);
+    return 0;
+}
+
+bool app_theme_changed(struct app *a)
+{
+    bool changed = a->theme_changed;
+    a->theme_changed = false;
+    return changed;
+}
+
+enum app_wish app_take_wish(struct app *a, const char **text)
+{
+    enum app_wish wish = a->wish;
+    a->wish = APP_NOTHING;
+    *text = a->wish_text.text ? a->wish_text.text : "";
+    return wish;
+}
+
+void app_note_saved(struct app *a)
+{
+    a->saved_acts = a->watch ? a->watch->shot->acts : 0;
+}
+
+void app_set_filter(struct app *a, struct panel *p, const char *pattern)
+{
+    struct match *before = p->filter;
+
+    p->filter = match_new(pattern);
+    p->ops->filter(p);
+    match_free(before);
+    app_touch(a);
+}
+
+int app_unsaved_pins(const struct app *a)
+{
+    const struct snapshot *s = a->watch ? a->watch->shot : NULL;
+
+    if (!s || a->is_journaled || s->acts == a->saved_acts)
+        return 0;
+    int count = 0;
+    for (int n = 0; n < a->watch->move_count; n++)
+        count += a->watch->move[n].pinned;
+    return count;
+}
+
+static bool any_live(const struct app *a)
+{
+    struct panel *top = app_top(a);
+    if (top && top->ops->is_live && top->ops->is_live(top))
+        return true;
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        struct panel *p = a->placed[i];
+        if (p && p->ops->is_live && p->ops->is_live(p))
+            return true;
+    }
+    return false;
+}
+
+/* How long a snapshot may wait to be looked at. */
+static double look_ms(const struct app *a)
+{
+    double pace = a->watch->shot->pace;
+    if (pace > 0 && pace <= CALM_PER_SECOND)
+        return 1000 / pace < LIVE_MS ? 1000 / pace / 2 : 33;
+    return a->watch->shot->state == LIVE_RUNNING ? LIVE_MS : 33;
+}
+
+static double first_of(double x, double y)
+{
+    return x < 0 || (y >= 0 && y < x) ? y : x;
+}
+
+double app_next_ms(const struct app *a)
+{
+    double next = any_live(a) ? a->drawn_ms + LIVE_MS : -1;
+
+    if (a->dirty)
+        return a->scene.now_ms;
+    if (a->woken && !a->frozen)
+        next = first_of(next, a->looked_ms + look_ms(a));
+    if (app_tour_is_busy(a))
+        next = first_of(next, a->scene.now_ms + 33);
+    if (a->watch)
+        next = first_of(next, wave_next_ms(&a->watch->wave));
+    return next;
+}
+
+/* Lit in the order it happened, before the next decision comes. A screen without a clock shows its
+ * end. */
+static void play_wave(struct app *a)
+{
+    const struct snapshot *s = a->watch->shot;
+    double ms =
+        s->state == LIVE_RUNNING && s->pace > 0 ? 800 / s->pace / (a->watch->wave.steps + 1) : 0;
+
+    wave_play(&a->watch->wave, a->scene.now_ms, ms > 0 && ms < 60 ? ms : 0);
+}
+
+void app_look(struct app *a)
+{
+    struct err e = {0};
+
+    a->woken = false;
+    a->looked_ms = a->scene.now_ms;
+    a->asked_pace = -1;
+    uint64_t decision = a->watch->wave.decision;
+    watch_read(a->watch);
+    if (a->watch->is_stale)
+        app_follow_edit(a);
+    else if (a->scene.now_ms > 0 && a->watch->wave.decision != decision)
+        play_wave(a);
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        if (a->placed[i] && a->placed[i]->ops->read)
+            a->placed[i]->ops->read(a->placed[i]);
+    }
+    for (int i = 0; i < a->depth; i++) {
+        if (a->stack[i]->ops->read)
+            a->stack[i]->ops->read(a->stack[i]);
+    }
+    uint64_t refused = session_refused(a->session, &e);
+    if (refused != a->refused) {
+        a->refused = refused;
+        app_say_err(a, &e);
+    }
+    app_touch(a);
+}
+
+int app_wake_fd(const struct app *a)
+{
+    return a->session ? session_fd(a->session) : -1;
+}
+
+void app_woken(struct app *a)
+{
+    a->woken = a->session != NULL;
+}
+
+struct watch *app_watch(const struct app *a)
+{
+    return a->watch;
+}
+
+void app_settle(struct app *a, double seconds)
+{
+    struct panel *top = app_top(a);
+
+    if (top && top->ops->settle)
+        top->ops->settle(top);
+    if (!a->session)
+        return;
+    (void)session_wait_idle(a->session, seconds);
+    app_look(a);
+}
+
+int app_tell(struct app *a, const char *line, struct err *e)
+{
+    struct live_command c;
+
+    if (!a->session)
+        return err_set(e, ERR_INPUT, "no model is open");
+    if (live_command_parse(line, &c, e) ||
+        session_wait(a->session, session_send(a->session, &c), 60, e))
+        return e->code;
+    if (c.verb == COMMAND_DECIDE || c.verb == COMMAND_EPISODE)
+        (void)session_wait_idle(a->session, 600);
+    app_look(a);
+    return 0;
+}
+
+const struct grid *app_frame(struct app *a)
+{
+    if (a->woken && !a->frozen && (a->looked_ms + look_ms(a) <= a->scene.now_ms))
+        app_look(a);
+    app_tour_tick(a);
+    if (a->watch && wave_tick(&a->watch->wave, a->scene.now_ms))
+        app_touch(a);
+    double next = app_next_ms(a);
+    if (next < 0 || next > a->scene.now_ms || a->width < 1)
+        return NULL;
+    a->dirty = false;
+    a->drawn_ms = a->scene.now_ms;
+    app_draw(a);
+    return &a->grid;
+}

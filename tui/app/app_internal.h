@@ -1,0 +1,130 @@
+/* tui/app/app_internal.h - the application's state, shared by tui/app*.c only. */
+#ifndef AUTOMAP_TUI_APP_APP_INTERNAL_H
+#define AUTOMAP_TUI_APP_APP_INTERNAL_H
+
+#include "tui/app/actions.h"
+#include "tui/app/app.h"
+#include "tui/files/recent.h"
+#include "tui/watch/tour.h"
+
+#include <limits.h>
+
+enum { APP_DEPTH = 8, MESSAGE_ROOM = 512, LIVE_MS = 250 };
+
+enum prompt { PROMPT_NONE, PROMPT_COMMAND, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_QUIT };
+
+/* A tour that plays; script NULL: none. */
+struct tour_state {
+    struct tour *script;
+    int step, item;   /* item: of the step's, done next */
+    int until;        /* steps before this one are done on the way */
+    bool taken, acts; /* by a person; a key comes from the tour itself */
+};
+
+/* Where a hint stands in the hint row, for clicks on it. */
+struct hint_spot {
+    int x, y, width;
+    const struct key_table *table;
+    int action;
+};
+enum { HINTS_MOST = 24 };
+
+struct app {
+    struct app_setup setup;
+    struct theme theme;
+    struct scene scene;
+    struct keymap *keymap;
+    const struct key_table **tables;
+
+    struct panel *placed[PANEL_COUNT]; /* NULL: not there */
+    struct panel *stack[APP_DEPTH];    /* views over the main screen, the last on top */
+    int depth;
+    enum panel_id focus;
+    bool zoom, mouse, jumping; /* jumping: rows show letters, the next key goes to one */
+    int split;
+    struct layout layout;
+    struct rect top_area; /* of the view on top, as drawn last */
+
+    uint32_t typed[KEYS_IN_A_ROW]; /* the beginning of a sequence */
+    int typed_count;
+    enum prompt prompt;
+    struct edit line;
+    struct history history[3]; /* commands, searches, filters */
+    char pattern[EDIT_ROOM];
+
+    char message[MESSAGE_ROOM];
+    unsigned message_style;
+    struct grid grid;
+    int width, height;
+    bool dirty, done, theme_changed;
+    double drawn_ms;
+    enum app_wish wish;
+    struct str wish_text;
+
+    struct problem *problem; /* owned, as the two below */
+    struct session *session;
+    struct watch *watch;
+    bool frozen; /* the view only */
+    bool woken;  /* the session has a newer snapshot */
+    double looked_ms;
+    double asked_pace; /* since the last snapshot; < 0: none */
+    uint64_t refused;  /* the last refusal said */
+    struct tour_state tour;
+    struct hint_spot hints[HINTS_MOST];
+    int hint_count;
+    char model_name[128];
+    struct recent recent;       /* its row on the start screen; path "": none */
+    struct problem_args opened; /* options of the problem; its files are those below */
+    char model_path[PATH_MAX], cluster_path[PATH_MAX]; /* as opened; cluster "": the default */
+    bool is_journaled;                                 /* the session keeps all acts by itself */
+    uint32_t saved_acts; /* of the session, when its pins were last saved */
+};
+
+/* The panel that gets keys; NULL: none. */
+struct panel *app_top(const struct app *a);
+
+void app_free_panel(struct panel *p); /* NULL allowed */
+void app_drop_top(struct app *a);     /* closes the view on top, even the last */
+void app_drop_placed(struct app *a, enum panel_id id);
+
+int app_unsaved_pins(const struct app *a);
+void app_set_filter(struct app *a, struct panel *p, const char *pattern); /* "": none */
+
+/* tui/app/app_prompt.c */
+void app_prompt_open(struct app *a, enum prompt kind);
+void app_prompt_key(struct app *a, uint32_t key);
+
+/* tui/app/app_jump.c: where rows may stand, and the letter of row y of it (0: blank, or no letters
+ * left). */
+struct rect app_jump_area(const struct app *a);
+char app_jump_letter(const struct app *a, const struct rect *r, int y);
+void app_jump_begin(struct app *a);
+void app_jump_key(struct app *a, uint32_t key); /* goes to its row; ends jumping */
+
+/* tui/app/app_copy.c: each says what it copied, or why nothing. The command is the best plan's. */
+void app_copy_name(struct app *a);
+void app_copy_line(struct app *a);
+void app_copy_command(struct app *a);
+
+/* tui/app/open.c */
+void app_drop_problem(struct app *a);
+void app_follow_edit(
+    struct app *a); /* the session has another problem: everything is shown of that */
+
+/* tui/app/steer.c: acts on the search, ACT_RUN to ACT_REDO. */
+void app_steer(struct app *a, int action);
+
+/* tui/app/app_tour.c */
+int app_tour_rows(const struct app *a); /* the caption's, at the lower edge; 0: none */
+void app_tour_draw(struct app *a, const struct pane *p);
+bool app_tour_key(struct app *a, uint32_t key); /* true: it was for the tour */
+void app_tour_tick(struct app *a);              /* does what can be done by now */
+bool app_tour_is_busy(const struct app *a);
+void app_tour_end(struct app *a);
+void app_tours(struct app *a); /* back to the tour that was left, else the list of tours */
+void app_look(struct app *a);  /* takes the newest snapshot */
+
+/* tui/app/app_draw.c */
+void app_draw(struct app *a);
+
+#endif

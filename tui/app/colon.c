@@ -1,0 +1,244 @@
+#include "tui/app/colon.h"
+
+#include "engine/live/options.h"
+#include "tui/app/app_internal.h"
+#include "tui/app/colon_live.h"
+#include "tui/files/file.h"
+#include "tui/screen/svg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void run_theme(struct app *a, const char *args)
+{
+    struct err e = {0};
+    if (!*args)
+        app_say(a, "theme %s: %s", a->theme.name, a->theme.summary);
+    else if (app_set_theme(a, args, &e))
+        app_say_err(a, &e);
+    else
+        app_say(a, "theme %s: %s", a->theme.name, a->theme.summary);
+}
+
+static const char *theme_values(struct app *a, size_t i)
+{
+    (void)a;
+    return theme_builtin(i);
+}
+
+static void run_open(struct app *a, const char *args)
+{
+    char model[EDIT_ROOM];
+    struct err e = {0};
+    size_t size = strcspn(args, " ");
+
+    if (!size) {
+        app_say(a, ":open FILE [CLUSTER]");
+        return;
+    }
+    memcpy(model, args, size);
+    model[size] = 0;
+    args += size + strspn(args + size, " ");
+    if (app_load(a, model, *args ? args : NULL, &e))
+        app_say_err(a, &e);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), last = strlen(end);
+    return size >= last && !strcmp(text + size - last, end);
+}
+
+static void save_screen(struct app *a, const char *path, bool overwrite)
+{
+    struct str out = {0};
+    struct err e = {0};
+    char name[EDIT_ROOM];
+
+    if (!*path) {
+        const char *base = a->scene.model_name[0] ? a->scene.model_name : "automap";
+        snprintf(name, sizeof name, "%s.screen.txt", base);
+        path = name;
+    }
+    app_draw(a);
+    if (ends_with(path, ".svg"))
+        grid_svg(&a->grid, &a->theme, &out);
+    else
+        grid_text(&a->grid, &out);
+    if (file_write(path, out.text, out.size, overwrite, &e))
+        app_say_err(a, &e);
+    else
+        app_say(a, "wrote %s, %dx%d", path, a->grid.width, a->grid.height);
+    str_release(&out);
+}
+
+static void run_save_screen(struct app *a, const char *args)
+{
+    save_screen(a, args, false);
+}
+
+static void run_save_screen_over(struct app *a, const char *args)
+{
+    save_screen(a, args, true);
+}
+
+static void run_quit(struct app *a, const char *args)
+{
+    (void)args;
+    app_quit(a);
+}
+
+const struct colon_command colon_commands[] = {
+    {"open", "FILE [CLUSTER]", "open a model: HLO text, JSON or .pb, also gzipped", run_open, NULL},
+    {"save-screen", "[FILE]", "the screen as text, or as a picture in FILE.svg", run_save_screen,
+     NULL},
+    {"save-screen!", "[FILE]", "the same, over a file that is there", run_save_screen_over, NULL},
+    {"quit", "", "leave the program", run_quit, NULL},
+    {"theme", "[NAME]", "change the colours", run_theme, theme_values},
+    {0},
+};
+
+static const struct colon_command *find(const char *name, size_t size)
+{
+    for (const struct colon_command *c = colon_commands; c->name; c++) {
+        if (strlen(c->name) == size && !memcmp(c->name, name, size))
+            return c;
+    }
+    return NULL;
+}
+
+/* The view that commands act on: dialogs, the palette among them, only ask. */
+static struct panel *view_of(const struct app *a)
+{
+    for (int i = a->depth - 1; i >= 0; i--) {
+        if (a->stack[i]->ops->place != PLACE_DIALOG)
+            return a->stack[i];
+    }
+    return a->placed[a->focus];
+}
+
+/* Actions of the common table and of the view on top, by plain or by full name. */
+static bool run_action(struct app *a, const char *name)
+{
+    struct panel *p = view_of(a);
+    const struct key_table *tables[2] = {p ? p->ops->keys : NULL, &common_keys};
+
+    for (int t = 0; t < 2; t++) {
+        if (!tables[t])
+            continue;
+        size_t prefix = strlen(tables[t]->name);
+        const char *own = name;
+        if (prefix && !strncmp(name, tables[t]->name, prefix) && name[prefix] == '.')
+            own += prefix + 1;
+        for (int i = 0; i < tables[t]->count; i++) {
+            if (!strcmp(tables[t]->actions[i].name, own)) {
+                app_act(a, tables[t], i);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_option(const char *word, size_t size)
+{
+    struct live_option o;
+
+    for (size_t i = 0; live_option_at(i, &o); i++) {
+        if (strlen(o.name) == size && !strncmp(o.name, word, size))
+            return true;
+    }
+    return false;
+}
+
+bool app_command(struct app *a, const char *line)
+{
+    line += strspn(line, " ");
+    size_t size = strcspn(line, " ");
+    const struct colon_command *c = find(line, size);
+
+    if (c) {
+        char args[EDIT_ROOM];
+        snprintf(args, sizeof args, "%s", line + size + strspn(line + size, " "));
+        for (size_t end = strlen(args); end && args[end - 1] == ' ';)
+            args[--end] = 0;
+        c->run(a, args);
+        return true;
+    }
+    if (run_action(a, line) || colon_live(a, line))
+        return true;
+    if (is_option(line, size))
+        app_say(a, "%.*s is an option: :set %.60s", (int)size, line, line);
+    else
+        app_say(a, "no command %.60s. C-p lists all.", line);
+    return false;
+}
+
+static bool command_line(struct app *a, int *i, struct colon_line *line)
+{
+    for (const struct colon_command *c = colon_commands; c->name; c++) {
+        const char *value = NULL;
+        for (size_t v = 0; c->values && (value = c->values(a, v)); v++) {
+            if ((*i)-- == 0) {
+                *line = (struct colon_line){.words = c->words, .keys = ""};
+                snprintf(line->text, sizeof line->text, "%s %s", c->name, value);
+                return true;
+            }
+        }
+        if (!c->values && (*i)-- == 0) {
+            *line = (struct colon_line){.words = c->words, .keys = "", .takes = c->args[0] != 0};
+            snprintf(line->text, sizeof line->text, "%s%s", c->name, line->takes ? " " : "");
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool action_line(struct app *a, int *i, struct colon_line *line)
+{
+    struct panel *p = view_of(a);
+    const struct key_table *tables[2] = {p ? p->ops->keys : NULL, &common_keys};
+
+    for (int t = 0; t < 2; t++) {
+        const char *words = "";
+        for (int k = 0; tables[t] && k < tables[t]->count; k++) {
+            const struct action *action = &tables[t]->actions[k];
+            words = action->words ? action->words : words;
+            if (find(action->name, strlen(action->name)) || (*i)-- != 0)
+                continue;
+            const char *keys = keymap_keys(a->keymap, tables[t], k, 0);
+            *line = (struct colon_line){.words = words, .keys = keys ? keys : ""};
+            snprintf(line->text, sizeof line->text, "%s", action->name);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool colon_line(struct app *a, int i, struct colon_line *line)
+{
+    return colon_live_line(a, &i, line) || command_line(a, &i, line) || action_line(a, &i, line);
+}
+
+int colon_complete(struct app *a, const char *text, char *most, size_t most_room)
+{
+    struct colon_line line;
+    size_t size = strlen(text), shared = 0;
+    int count = 0;
+
+    most[0] = 0;
+    for (int i = 0; colon_line(a, i, &line); i++) {
+        if (strncmp(line.text, text, size) != 0)
+            continue;
+        if (count++ == 0) {
+            snprintf(most, most_room, "%s", line.text);
+            shared = strlen(most);
+        }
+        size_t same = 0;
+        while (same < shared && line.text[same] == most[same])
+            same++;
+        shared = same;
+    }
+    most[shared] = 0;
+    return count;
+}

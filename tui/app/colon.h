@@ -1,0 +1,35 @@
+/* tui/app/colon.h - the commands typed after ':'. Every action of the key tables is one as well, by
+ * its name: ":panel-2", ":start.cluster". */
+#ifndef AUTOMAP_TUI_APP_COLON_H
+#define AUTOMAP_TUI_APP_COLON_H
+
+#include "tui/app/app.h"
+
+struct colon_command {
+    const char *name;
+    const char *args;  /* "" or what it takes: "NAME", "[PATH]" */
+    const char *words; /* one line */
+    void (*run)(struct app *a, const char *args);
+    const char *(*values)(struct app *a,
+                          size_t i); /* i-th value its argument may have; NULL: done */
+};
+
+extern const struct colon_command colon_commands[]; /* ends with name NULL */
+
+/* Every line that begins as `text`: their count, and the longest beginning they share. */
+int colon_complete(struct app *a, const char *text, char *most, size_t most_room);
+
+/* The i-th line that may be typed, what is used most first: for the search, the decision under the
+ * cursor before others, then for the program (those with values once per value), then actions;
+ * false: no i-th. keys: of an action, or "". */
+struct colon_line {
+    char text[128];
+    const char *words, *keys;
+    bool takes; /* more has to be typed */
+    bool pins;  /* it pins `move` */
+    bool split;
+    int move;
+};
+bool colon_line(struct app *a, int i, struct colon_line *line);
+
+#endif

@@ -1,0 +1,185 @@
+#include "tui/app/colon_live.h"
+
+#include "engine/live/options.h"
+#include "tui/app/app_internal.h"
+#include "tui/watch/figures.h"
+#include "tui/watch/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A name as typed: blanks at its ends off, "–" as "-". */
+static void plain_name(char *out, size_t room, const char *name, size_t size)
+{
+    size_t used = 0;
+
+    while (size && name[size - 1] == ' ')
+        size--;
+    for (size_t i = 0; i < size && used + 1 < room; i++) {
+        if (!strncmp(name + i, "–", strlen("–"))) {
+            out[used++] = '-';
+            i += strlen("–") - 1;
+        } else {
+            out[used++] = name[i];
+        }
+    }
+    out[used] = 0;
+}
+
+static int move_by_name(const struct watch *w, const char *name)
+{
+    char plain[NAME_ROOM];
+
+    for (int n = 0; n < w->move_count; n++) {
+        plain_name(plain, sizeof plain, w->move[n].name, strlen(w->move[n].name));
+        if (!strcmp(plain, name))
+            return n;
+    }
+    return MOVE_NONE;
+}
+
+static bool speaks_of_a_move(int verb)
+{
+    return verb == COMMAND_PIN || verb == COMMAND_UNPIN || verb == COMMAND_FORBID ||
+           verb == COMMAND_BACKTRACK;
+}
+
+/* "pin decoder cross 1-5 = 0" -> "pin @3=0"; other lines as they are. */
+static void with_number(const struct watch *w, int verb, const char *line, char *out, size_t room)
+{
+    char name[NAME_ROOM];
+    const char *rest = line + strcspn(line, " "), *equals = strrchr(rest, '=');
+
+    snprintf(out, room, "%s", line);
+    if (!speaks_of_a_move(verb))
+        return;
+    rest += strspn(rest, " ");
+    size_t size = equals && equals > rest ? (size_t)(equals - rest) : strlen(rest);
+    plain_name(name, sizeof name, rest, size);
+    int move = move_by_name(w, name);
+    if (move == MOVE_NONE)
+        return;
+    int used = snprintf(out, room, "%s @%d", live_command_names[verb], move);
+    if (equals)
+        snprintf(out + used, room - (size_t)used, "=%s", equals + 1 + strspn(equals + 1, " "));
+}
+
+bool colon_live(struct app *a, const char *line)
+{
+    size_t size = strcspn(line, " ");
+    char text[COMMAND_TEXT_ROOM];
+    struct live_command c;
+    struct err e;
+    int verb = 0;
+
+    while (verb < COMMAND_VERB_COUNT && (strlen(live_command_names[verb]) != size ||
+                                         memcmp(live_command_names[verb], line, size) != 0))
+        verb++;
+    if (verb == COMMAND_VERB_COUNT || verb == COMMAND_QUIT)
+        return false;
+    if (!a->watch) {
+        app_say(a, "no search is open");
+        return true;
+    }
+    with_number(a->watch, verb, line, text, sizeof text);
+    if (live_command_parse(text, &c, &e))
+        app_say_err(a, &e);
+    else
+        session_send(a->session, &c);
+    return true;
+}
+
+/* "set reward paper": a line for each value, or one that wants a number. */
+static bool option_line(int *i, struct colon_line *line)
+{
+    struct live_option o;
+
+    for (size_t n = 0; live_option_at(n, &o); n++) {
+        const char *value = o.values ? o.values : "";
+        do {
+            size_t size = strcspn(value, " ");
+            if ((*i)-- == 0) {
+                *line = (struct colon_line){.words = o.summary, .keys = "", .takes = !o.values};
+                snprintf(line->text, sizeof line->text, "set %s %.*s", o.name, (int)size, value);
+                return true;
+            }
+            value += size + (value[size] == ' ');
+        } while (*value);
+    }
+    return false;
+}
+
+static bool figure_line(const struct problem *p, int *i, struct colon_line *line)
+{
+    struct figure f;
+
+    for (size_t n = 0; figure_at(p, n, &f); n++) {
+        if ((*i)-- != 0)
+            continue;
+        *line = (struct colon_line){.words = f.summary, .keys = "", .takes = true};
+        snprintf(line->text, sizeof line->text, "%s", f.command);
+        return true;
+    }
+    return false;
+}
+
+struct plain_line {
+    const char *text, *words;
+};
+
+static bool plain_line(const struct plain_line *lines, int count, int *i, struct colon_line *line)
+{
+    if (*i >= count) {
+        *i -= count;
+        return false;
+    }
+    *line = (struct colon_line){.words = lines[*i].words, .keys = "", .takes = true};
+    snprintf(line->text, sizeof line->text, "%s", lines[*i].text);
+    return true;
+}
+
+/* "pin decoder self = 1": of every decision, from the one under the cursor on. */
+static bool move_line(const struct watch *w, int *i, struct colon_line *line)
+{
+    static const struct {
+        const char *verb, *end, *words;
+        bool pins, split;
+    } of_move[] = {{"pin", " = 1", "split, and keep it so", true, true},
+                   {"pin", " = 0", "whole, and keep it so", true, false},
+                   {"backtrack", "", "set back, then fine-tune", false, false}};
+    enum { OF_MOVE = sizeof of_move / sizeof *of_move };
+    char name[NAME_ROOM];
+
+    if (*i >= w->move_count * OF_MOVE) {
+        *i -= w->move_count * OF_MOVE;
+        return false;
+    }
+    int k = *i % OF_MOVE;
+    int move = (w->cursor + *i / OF_MOVE) % w->move_count;
+    plain_name(name, sizeof name, w->move[move].name, strlen(w->move[move].name));
+    *line = (struct colon_line){.words = of_move[k].words,
+                                .keys = "",
+                                .pins = of_move[k].pins,
+                                .split = of_move[k].split,
+                                .move = move};
+    snprintf(line->text, sizeof line->text, "%s %.60s%s", of_move[k].verb, name, of_move[k].end);
+    return true;
+}
+
+bool colon_live_line(struct app *a, int *i, struct colon_line *line)
+{
+    static const struct plain_line often[] = {{"episode ", "so many episodes, then pause"},
+                                              {"decide ", "so many decisions, then pause"},
+                                              {"pace ", "decisions a second; 0 full speed"}};
+    static const struct plain_line seldom[] = {
+        {"set epsilon ", "share of random decisions"},
+        {"role ", "NAME=variable, input, optimizer state, hyper-parameter or other state"},
+        {"batch ", "NAME:DIM is the batch"}};
+
+    if (!a->watch)
+        return false;
+    return plain_line(often, sizeof often / sizeof *often, i, line) ||
+           move_line(a->watch, i, line) || option_line(i, line) ||
+           figure_line(a->watch->problem, i, line) ||
+           plain_line(seldom, sizeof seldom / sizeof *seldom, i, line);
+}

@@ -1,0 +1,22 @@
+/* tui/app/header.h - what stays on every screen: row 1 (what is looked at, what is running), row 2
+ * (the best plan and its distance to the proven optimum), the strip of decisions, the tabs. */
+#ifndef AUTOMAP_TUI_APP_HEADER_H
+#define AUTOMAP_TUI_APP_HEADER_H
+
+#include "tui/app/panel.h"
+#include "tui/screen/layout.h"
+
+void header_title(const struct scene *s, const struct pane *p);
+void header_headline(const struct scene *s, const struct pane *p);
+void header_line(const struct scene *s,
+                 const struct pane *p); /* all in one row, for tiny windows */
+
+/* The strip, in a pane of 1 row (statuses), 2 (labels above) or 4 (the rows best and exact below).
+ */
+void strip_draw(const struct scene *s, const struct pane *p);
+
+/* Panels by number, where not all have a place. */
+void header_tabs(const struct scene *s, const struct pane *p, struct panel *const *placed,
+                 enum panel_id focus);
+
+#endif

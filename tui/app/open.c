@@ -1,0 +1,350 @@
+/* Opening a model on a cluster: what the start screen, `:open` and the command line do. */
+#include "engine/live/session.h"
+#include "tui/app/app_internal.h"
+#include "tui/files/examples.h"
+#include "tui/files/file.h"
+#include "tui/files/recent.h"
+#include "tui/files/sessions.h"
+#include "tui/options/search_args.h"
+#include "tui/watch/watch.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Paths of what was asked for: a file, or the name of a shipped one. */
+struct found {
+    char model[PATH_MAX], cluster[PATH_MAX];
+};
+
+static int find_files(struct app *a, const char *model, const char *cluster, struct found *f,
+                      struct err *e)
+{
+    if (!examples_model_path(f->model, sizeof f->model, a->setup.data_dir, model))
+        return err_set(e, ERR_IO, "no model %.200s: neither a file nor shipped", model);
+    f->cluster[0] = 0;
+    if (cluster && *cluster &&
+        !examples_cluster_path(f->cluster, sizeof f->cluster, a->setup.data_dir, cluster))
+        return err_set(e, ERR_IO, "no cluster %.200s: neither a file nor shipped", cluster);
+    return 0;
+}
+
+/* What is open, to be put in place of what was. */
+struct opened {
+    struct problem *problem;
+    struct session *session;
+    struct watch *watch;
+};
+
+/* What is to be opened, and the journal of its search. */
+struct opening {
+    struct found f;
+    struct problem_args args;
+    struct search_options search;
+    char journal[PATH_MAX];        /* "": none */
+    const struct journal_log *log; /* what it holds already; NULL: it is new */
+};
+
+/* Where nothing can be written, a search goes without a journal: said, and no reason to stay. */
+static void begin_journal(struct app *a, const struct opened *o, struct opening *g,
+                          struct journal **out)
+{
+    struct word_list words = {0};
+    char seed[32];
+    struct err e = {0};
+
+    g->journal[0] = 0;
+    if (!a->setup.keep_journal || !strcmp(g->args.model, "-") ||
+        !session_new_path(g->journal, a->setup.state_dir, g->args.model, o->problem->cluster.name,
+                          (int64_t)time(NULL)))
+        return;
+    words_add(&words, "explore");
+    problem_args_words(&g->args, &words);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)g->search.seed);
+    words_add(&words, "--seed");
+    words_add(&words, seed);
+    if (words.failed || journal_create(g->journal, o->problem, words.items, words.count, out, &e)) {
+        g->journal[0] = 0;
+        app_say_err(a, &e);
+    }
+    words_release(&words);
+}
+
+static int start_session(struct app *a, struct opened *o, struct opening *g, struct err *e)
+{
+    struct session_options options = {.search = g->search, .resume = g->log};
+
+    if (g->log && (journal_fits(g->log, o->problem, e) ||
+                   journal_reopen(g->journal, g->log, &options.journal, e)))
+        return e->code;
+    if (!g->log)
+        begin_journal(a, o, g, &options.journal);
+    int rc = session_new(o->problem, &options, &o->session, e);
+    return rc ? rc : watch_new(o->session, &o->watch, e);
+}
+
+static void drop(struct opened *o)
+{
+    watch_free(o->watch);
+    session_free(o->session);
+    if (o->problem)
+        problem_release(o->problem);
+    free(o->problem);
+}
+
+static int open_all(struct app *a, struct opening *g, struct opened *o, struct err *e)
+{
+    g->args.model = g->f.model;
+    g->args.cluster = g->f.cluster[0] ? g->f.cluster : NULL;
+    struct problem *p = mem_alloc(sizeof *p);
+    if (problem_args_read(&g->args, p, e)) {
+        free(p);
+        return e->code;
+    }
+    o->problem = p;
+    return start_session(a, o, g, e);
+}
+
+/* The row on the start screen learns how far the search came. */
+static void note_result(struct app *a)
+{
+    struct recent *r = &a->recent;
+
+    if (!a->session || !r->path[0])
+        return;
+    watch_read(a->watch);
+    double gap = watch_gap(a->watch);
+    r->best_ms = a->watch->best ? a->watch->best->cost.step_ms : 0;
+    r->gap = isfinite(gap) ? gap : -1;
+    recent_add(a->setup.state_dir, r);
+    r->path[0] = 0;
+}
+
+void app_drop_problem(struct app *a)
+{
+    struct opened o = {a->problem, a->session, a->watch};
+
+    note_result(a);
+    a->problem = NULL;
+    a->session = NULL;
+    a->watch = NULL;
+    a->scene.problem = NULL;
+    a->scene.module = NULL;
+    a->scene.cluster = NULL;
+    a->scene.watch = NULL;
+    drop(&o);
+}
+
+static int open_panels(struct app *a, struct err *e)
+{
+    for (int i = 0; panel_list[i]; i++) {
+        if (panel_list[i]->place == PLACE_LAYOUT && app_open(a, panel_list[i], NULL, e))
+            return e->code;
+    }
+    return 0;
+}
+
+static void show(struct app *a, struct watch *w)
+{
+    a->watch = w;
+    a->scene.problem = w->problem;
+    a->scene.module = w->problem->m;
+    a->scene.cluster = &w->problem->cluster;
+    a->scene.watch = w;
+}
+
+/* A view over the main screen, while the problem below it changes. */
+struct stacked {
+    struct panel *panel;         /* it stays; NULL: it was closed */
+    const struct panel_ops *ops; /* to be opened anew; NULL: not */
+};
+
+static int leave_views(struct app *a, struct stacked over[static APP_DEPTH])
+{
+    int depth = a->depth;
+
+    for (int i = 0; i < depth; i++) {
+        const struct panel_ops *ops = a->stack[i]->ops;
+        over[i] = (struct stacked){ops->stays ? a->stack[i] : NULL, ops->anew ? ops : NULL};
+        if (!ops->stays)
+            app_free_panel(a->stack[i]);
+    }
+    a->depth = 0;
+    return depth;
+}
+
+static void return_to_views(struct app *a, const struct stacked *over, int depth)
+{
+    struct err e = {0};
+
+    for (int i = 0; i < depth; i++) {
+        if (over[i].panel)
+            a->stack[a->depth++] = over[i].panel;
+        else if (over[i].ops && app_open(a, over[i].ops, NULL, &e))
+            app_say_err(a, &e);
+    }
+}
+
+/* Views hold what is the old problem's, so they are opened anew, and may remember what they showed;
+ * ids of instructions stay the same. */
+void app_follow_edit(struct app *a)
+{
+    struct panel *graph = a->placed[PANEL_GRAPH];
+    hlo_id row =
+        graph && graph->ops->instruction_here ? graph->ops->instruction_here(graph) : HLO_NONE;
+    struct watch *next, *old = a->watch;
+    hlo_id here = old->here;
+    int cursor = old->cursor;
+    void *memory[PANEL_COUNT] = {NULL};
+    struct err e = {0};
+
+    if (watch_new(a->session, &next, &e)) {
+        app_say_err(a, &e);
+        return;
+    }
+    struct stacked over[APP_DEPTH];
+    int depth = leave_views(a, over);
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        struct panel *p = a->placed[i];
+        memory[i] = p && p->ops->remember ? p->ops->remember(p) : NULL;
+        app_drop_placed(a, (enum panel_id)i);
+    }
+    show(a, next);
+    next->cursor = cursor < next->move_count ? cursor : 0;
+    watch_free(old);
+    if (open_panels(a, &e))
+        app_say_err(a, &e);
+    for (int i = 0; i < PANEL_COUNT; i++) {
+        struct panel *p = a->placed[i];
+        if (p && memory[i] && p->ops->recall)
+            p->ops->recall(p, memory[i]);
+        free(memory[i]);
+    }
+    graph = a->placed[PANEL_GRAPH];
+    if (graph && row != HLO_NONE)
+        graph->ops->go_to(graph, row);
+    next->here = here;
+    return_to_views(a, over, depth);
+}
+
+/* A journal tells the cluster's path; its row, what it was asked for. */
+static void name_as_asked(struct app *a, const struct opening *g, char *cluster, size_t room)
+{
+    struct recent *all = mem_alloc(RECENT_MOST * sizeof *all);
+    int count = recent_load(all, a->setup.state_dir);
+
+    for (int n = 0; n < count; n++) {
+        if (g->log && !strcmp(all[n].session, g->journal))
+            snprintf(cluster, room, "%s", all[n].cluster);
+    }
+    free(all);
+}
+
+static void remember(struct app *a, const struct opening *g, const char *cluster)
+{
+    char absolute[PATH_MAX];
+    struct recent *r = &a->recent;
+
+    *r = (struct recent){.time = a->setup.today, .gap = -1};
+    snprintf(r->cluster, sizeof r->cluster, "%s", cluster);
+    name_as_asked(a, g, r->cluster, sizeof r->cluster);
+    if (strlen(g->journal) < sizeof r->session)
+        memcpy(r->session, g->journal, strlen(g->journal) + 1);
+    if (a->setup.state_dir && realpath(g->f.model, absolute) && strlen(absolute) < sizeof r->path) {
+        memcpy(r->path, absolute, strlen(absolute) + 1);
+        recent_add(a->setup.state_dir, r);
+    }
+}
+
+/* Opens it in place of what is open; `cluster` as it was asked for. */
+static int replace(struct app *a, struct opening *g, const char *cluster, struct err *e)
+{
+    struct opened o = {0};
+    char asked[256]; /* the view that gave it goes */
+
+    snprintf(asked, sizeof asked, "%s", cluster ? cluster : "");
+    if (open_all(a, g, &o, e)) {
+        drop(&o);
+        return e->code;
+    }
+    while (a->depth > 0)
+        app_drop_top(a);
+    for (int i = 0; i < PANEL_COUNT; i++)
+        app_drop_placed(a, (enum panel_id)i);
+    app_drop_problem(a);
+    a->problem = o.problem;
+    a->session = o.session;
+    show(a, o.watch);
+    a->refused = 0;
+    a->asked_pace = -1;
+    a->saved_acts = 0;
+    a->is_journaled = g->journal[0] != 0;
+    a->opened = g->args;
+    if (g->log)
+        a->opened.vars = a->opened.profile = NULL; /* names within the journal */
+    snprintf(a->model_path, sizeof a->model_path, "%s", g->f.model);
+    snprintf(a->cluster_path, sizeof a->cluster_path, "%s", g->f.cluster);
+    a->scene.model_name = file_stem(a->model_name, sizeof a->model_name, g->f.model);
+    a->focus = PANEL_GRAPH;
+    remember(a, g, asked);
+    return open_panels(a, e);
+}
+
+int app_load(struct app *a, const char *model, const char *cluster, struct err *e)
+{
+    struct opening *g = mem_alloc(sizeof *g);
+
+    g->args = a->setup.problem;
+    g->search = (struct search_options){.algorithm = SEARCH_DQN, .seed = a->setup.seed};
+    int rc = find_files(a, model, cluster, &g->f, e);
+    if (!rc)
+        rc = replace(a, g, cluster, e);
+    free(g);
+    return rc;
+}
+
+/* What a headless search would do beyond its journal. */
+static void say_resumed(struct app *a, const struct search_args *s, const struct journal_log *log)
+{
+    size_t scripted = 0;
+
+    for (size_t n = 0; n < log->record_count; n++)
+        scripted += log->records[n].kind == 's' || log->records[n].kind == 'e';
+    if (log->good < log->size)
+        app_say(a, "the journal's last %zu bytes are damaged and left out", log->size - log->good);
+    else if (s->by_step.count + s->by_episode.count > scripted)
+        app_say(a, "the rest of its script is not carried out here");
+    else
+        app_say(a, "resumed at episode %llu", (unsigned long long)a->watch->shot->episodes);
+}
+
+int app_resume(struct app *a, const char *journal, struct err *e)
+{
+    struct opening *g = mem_alloc(sizeof *g);
+    struct search_args *s = mem_alloc(sizeof *s);
+    struct journal_log log = {0};
+    int rc = journal_read(journal, &log, e);
+
+    if (!rc && (!log.arg_count || search_args_parse(log.arg_count, log.args, s)))
+        rc = err_set(e, ERR_INPUT, "%.200s was made by another version", journal);
+    if (!rc && (s->race || s->seeds > 1))
+        rc = err_set(e, ERR_INPUT, "%.200s is of several searches", journal);
+    g->args = s->problem;
+    g->args.is_mesh_given = false; /* the journal's */
+    g->search = s->search;
+    g->log = &log;
+    snprintf(g->journal, sizeof g->journal, "%s", journal);
+    if (!rc)
+        rc = find_files(a, s->problem.model, s->problem.cluster, &g->f, e);
+    if (!rc)
+        rc = replace(a, g, s->problem.cluster, e);
+    if (!rc)
+        say_resumed(a, s, &log);
+    search_args_release(s);
+    journal_log_release(&log);
+    free(s);
+    free(g);
+    return rc;
+}

@@ -1,0 +1,108 @@
+/* tui/app/panel.h - what a view is to the application: a table of functions. The core never knows
+ * what a view shows; a view never knows where it stands.
+ *
+ * A view is opened once, told of every new snapshot (read), drawn into whatever room it gets, and
+ * handed actions of its own key table and the movements of the common one. All on one thread.
+ * Only `draw` is required. Nothing here may take longer than a frame. */
+#ifndef AUTOMAP_TUI_APP_PANEL_H
+#define AUTOMAP_TUI_APP_PANEL_H
+
+#include "hlo/module/hlo.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+
+struct app;
+struct hlo_module;
+struct live_plan;
+struct relaxed_plan;
+struct cluster;
+struct problem;
+struct watch;
+
+/* What all views look at. Pointers are borrowed and stay valid until the next `read`. */
+struct scene {
+    struct app *app;
+    const struct hlo_module *module; /* NULL: none is open */
+    const struct cluster *cluster;   /* NULL: none */
+    const struct problem *problem;   /* NULL: none */
+    struct watch *watch;             /* the running search (tui/watch/watch.h); NULL: none */
+    const char *model_name;          /* "" without module */
+    bool ascii;                      /* signs are exchanged later; plots are drawn anew */
+    double now_ms;                   /* monotonic */
+};
+
+enum panel_place {
+    PLACE_LAYOUT, /* beside others, where tui/screen/layout.h says; the core draws its head */
+    PLACE_FULL,   /* the whole screen below the title row; draws its own head */
+    PLACE_BARE,   /* the whole screen */
+    PLACE_START,  /* the whole screen, indented; hints in the last row, message above them */
+    PLACE_DIALOG, /* over the lower half of what is there */
+};
+
+struct panel {
+    const struct panel_ops *ops;
+    struct scene *scene;
+    void *state;          /* ops->size bytes, zeroed before open */
+    bool focus;           /* keys go here */
+    struct match *filter; /* NULL: none; owned by the application */
+    int width, height;    /* of the room drawn last, head not counted */
+};
+
+struct panel_ops {
+    const char *name;  /* in commands and as prefix of actions: "graph" */
+    const char *title; /* "Graph" */
+    enum panel_place place;
+    enum panel_id id; /* PLACE_LAYOUT: its number */
+    const struct key_table *keys;
+    const char *hints; /* actions in the hint row, "down=choose fold why": own, then common
+                          ones; "=word" replaces the hint's word */
+    bool types;        /* letters are text: hints show other keys */
+    bool stays;        /* its state holds nothing of the problem: it stays open when that changes */
+    bool anew;   /* needs nothing to be opened with: it is opened anew when the problem changes */
+    size_t size; /* of its state */
+
+    int (*open)(struct panel *p, const void *arg, struct err *e);
+    void (*close)(struct panel *p);
+    void (*read)(struct panel *p); /* a new snapshot or module */
+    void *(*remember)(
+        const struct panel *p); /* what it wants to know when it is opened anew for an edited
+                                   problem; the caller's to free; NULL: nothing */
+    void (*recall)(struct panel *p, const void *memory);
+    void (*draw)(struct panel *p, const struct pane *pane); /* below the head */
+    void (*head)(const struct panel *p, struct head *h, char *note, size_t room); /* title, note */
+    const struct list *(*list)(
+        const struct panel *p); /* its rows: the head says where, when not all are in sight */
+    int (*rows)(const struct panel *p, int width); /* rows it could fill; 0: any */
+
+    bool (*key)(struct panel *p, uint32_t key); /* before the key table: typed text */
+    bool (*act)(struct panel *p, int action);   /* an action of its own table */
+    bool (*move)(struct panel *p, enum list_move move);
+    bool (*works)(const struct panel *p, int action);         /* false: not now, no hint for it */
+    void (*click)(struct panel *p, int x, int y, bool twice); /* in the pane's coordinates */
+    bool (*find)(struct panel *p, const struct match *m,
+                 int step); /* the next match from the cursor;
+                               step 0: here or after */
+    void (*filter)(
+        struct panel *p); /* p->filter has changed: rows that do not match are left out */
+    int (*move_here)(const struct panel *p); /* the decision that p, b and w speak of; MOVE_NONE */
+    hlo_id (*instruction_here)(
+        const struct panel *p); /* what w speaks of before the decision; HLO_NONE */
+    const struct live_plan *(*plan_here)(
+        const struct panel *p); /* what e takes away; NULL: the best */
+    const struct relaxed_plan *(*relaxed_here)(
+        const struct panel *p);                      /* the same, before that; NULL: plan_here */
+    void (*go_to)(struct panel *p, hlo_id id);       /* shows that instruction */
+    const char *(*name_here)(const struct panel *p); /* what Y copies; NULL: nothing */
+    void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
+    int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */
+    bool (*is_live)(const struct panel *p); /* wants frames while nothing is typed */
+    void (*settle)(struct panel *p); /* waits for what it works on: for scripts and pictures */
+};
+
+/* All views, in the order of help; ends with NULL. */
+extern const struct panel_ops *const panel_list[];
+
+#endif

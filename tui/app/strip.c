@@ -1,0 +1,272 @@
+/* The strip of decisions: one cell of two columns each, choice and mark, in order of decision. */
+#include "tui/app/header.h"
+
+#include "engine/text/units.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+#include "tui/watch/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CELL = 2, LEVELS = 8, LABEL_ROOM = 64, LEFT = 16, LEGEND = 28 };
+
+/* How much labels and gaps are shortened; label 0: no labels. */
+static const struct {
+    int label, gap;
+} levels[LEVELS] = {{40, 3}, {16, 3}, {13, 2}, {9, 2}, {9, 1}, {6, 1}, {0, 2}, {0, 0}};
+
+struct strip {
+    const struct watch *w;
+    const struct pane *p;
+    int left; /* where cells begin */
+    int room; /* columns for cells */
+    int level;
+    int first; /* the first decision in sight */
+};
+
+/* Decisions that share a label end before `end`. */
+static int series_end(const struct watch *w, int first)
+{
+    int end = first + 1;
+    while (end < w->move_count && !strcmp(w->move[end].stem, w->move[first].stem))
+        end++;
+    return end;
+}
+
+/* "d cross": for the narrowest labels. */
+static void initials(char out[static LABEL_ROOM], const char *name)
+{
+    size_t first = strcspn(name, " ");
+    const char *second = name + first + (name[first] == ' ');
+    size_t size = strcspn(second, " ");
+
+    size_t letters = strcspn(name, "0123456789");
+    if (!*second && first > 4 && letters > 0 && letters < first) /* "conv1_2" */
+        snprintf(out, LABEL_ROOM, "%.1s%.*s", name, (int)(first - letters), name + letters);
+    else if (*second && !(*second >= '0' && *second <= '9'))
+        snprintf(out, LABEL_ROOM, "%.1s %.*s", name, (int)(size > 4 ? 3 : size), second);
+    else
+        snprintf(out, LABEL_ROOM, "%.*s", (int)(first > 6 ? 3 : first), name);
+}
+
+static void label_of(const struct watch *w, int first, int end, int level,
+                     char out[static LABEL_ROOM])
+{
+    const char *name = end - first > 1 ? w->move[first].stem : w->move[first].name;
+
+    out[0] = 0;
+    if (levels[level].label == 6)
+        initials(out, name);
+    else if (levels[level].label)
+        watch_short_name(out, LABEL_ROOM, name, levels[level].label);
+}
+
+static int series_width(const struct watch *w, int first, int end, int level)
+{
+    char words[LABEL_ROOM];
+    label_of(w, first, end, level, words);
+    int cells = CELL * (end - first), text = utf8_text_columns(words);
+    return cells > text ? cells : text;
+}
+
+static int width_from(const struct watch *w, int first, int level)
+{
+    int width = 0;
+    for (int n = first, end; n < w->move_count; n = end) {
+        end = series_end(w, n);
+        width += series_width(w, n, end, level) + (end < w->move_count ? levels[level].gap : 0);
+    }
+    return width;
+}
+
+/* One cell of a row: 0 now, 1 best, 2 exact. */
+static void draw_cell(const struct strip *s, int x, int y, int n, int row)
+{
+    const struct watch_move *m = &s->w->move[n];
+    uint32_t split = row == 1 ? m->best : m->exact;
+    int now = row == 0 ? m->now : split == m->classes ? 1 : split ? 2 : 0;
+    static const char *const signs[] = {"·", "0", "1", "/"};
+    static const unsigned styles[] = {ROLE_DIM, ROLE_CHOICE_0, ROLE_CHOICE_1 | BOLD, ROLE_CHOICE_1};
+
+    if (row == 0 && n == s->w->position) {
+        pane_text(s->p, x, y, ROLE_NEXT | REVERSE, "▸");
+        return;
+    }
+    unsigned style = m->pinned && row < 2 ? ROLE_PIN | BOLD : styles[now + 1];
+    pane_text(s->p, x, y, style, signs[now + 1]);
+    if (m->pinned && row < 2)
+        pane_text(s->p, x + 1, y, ROLE_PIN | BOLD, "P");
+    else if (row == 0 && m->changed)
+        pane_text(s->p, x + 1, y, ROLE_CHANGED | BOLD, "~");
+    else if (row == 1 && s->w->exact && m->best != m->exact)
+        pane_text(s->p, x + 1, y, ROLE_WARN | BOLD, "^");
+}
+
+static void draw_names(const struct strip *s, const char *const *names)
+{
+    for (int row = 0; s->left && row < 3; row++)
+        pane_text(s->p, 0, row + 1, row ? ROLE_DIM : ROLE_TEXT, names[row]);
+}
+
+static void draw_cells(const struct strip *s, int labels, int rows)
+{
+    const struct watch *w = s->w;
+    int x = s->left, limit = s->left + s->room;
+    char words[LABEL_ROOM];
+
+    for (int n = s->first, end; n < w->move_count; n = end) {
+        end = series_end(w, n);
+        int width = series_width(w, n, end, s->level);
+        label_of(w, n, end, s->level, words);
+        if (labels && x + utf8_text_columns(words) <= limit)
+            pane_text(s->p, x, 0, ROLE_DIM, words);
+        for (int i = n; i < end && x + CELL * (i - n) + CELL <= limit; i++) {
+            for (int row = 0; row < rows; row++)
+                draw_cell(s, x + CELL * (i - n), labels + row, i, row);
+        }
+        x += width + levels[s->level].gap;
+        if (x >= limit)
+            break;
+    }
+}
+
+/* Cells too close for their names: that of the decision looked at, then as many as have room. */
+static void draw_some_labels(const struct strip *s)
+{
+    const struct watch *w = s->w;
+    int step = CELL + levels[s->level].gap,
+        here = w->position != MOVE_NONE ? w->position : w->cursor, end = 0;
+    int limit = s->left + s->room, at = -1, at_end = -1;
+    char words[LABEL_ROOM];
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int n = pass ? s->first : here; n < (pass ? w->move_count : here + 1); n++) {
+            int x = s->left + step * (n - s->first);
+            watch_short_name(words, sizeof words, w->move[n].name, 9);
+            int size = utf8_text_columns(words);
+            if (n < s->first || x + size > limit || x < end ||
+                (pass && x + size >= at && x <= at_end))
+                continue;
+            pane_text(s->p, x, 0, pass ? ROLE_DIM : ROLE_TEXT, words);
+            if (!pass) {
+                at = x;
+                at_end = x + size;
+            } else {
+                end = x + size + 1;
+            }
+        }
+    }
+}
+
+/* Too many for the row even without labels: a window with the position in its middle third. */
+static void scroll(struct strip *s)
+{
+    int fit = (s->room - 10) / CELL,
+        at = s->w->position != MOVE_NONE ? s->w->position : s->w->cursor;
+
+    if (s->w->move_count * CELL <= s->room || fit < 1)
+        return;
+    s->first = at - fit / 2;
+    if (s->first > s->w->move_count - fit)
+        s->first = s->w->move_count - fit;
+    if (s->first < 0)
+        s->first = 0;
+    s->left += 5;
+    s->room = fit * CELL;
+}
+
+static void draw_ends(const struct strip *s, int y)
+{
+    int after = s->w->move_count - s->first - s->room / CELL;
+    if (s->first > 0)
+        pane_format(s->p, s->left - 5, y, ROLE_DIM, "‹ %d", s->first);
+    if (after > 0)
+        pane_format(s->p, s->left + s->room, y, ROLE_DIM, "%d ›", after);
+}
+
+static bool best_differs(const struct watch *w)
+{
+    for (int n = 0; w->exact && n < w->move_count; n++) {
+        if (w->move[n].best != w->move[n].exact)
+            return true;
+    }
+    return false;
+}
+
+/* What the signs mean, at the right edge where there is room. */
+static void draw_legend(const struct pane *p, int rows, const struct watch *w)
+{
+    struct legend {
+        const char *sign, *word;
+        unsigned style;
+        int y;
+    };
+    static const struct legend items[] = {{"1", "split", ROLE_CHOICE_1 | BOLD, 0},
+                                          {"0", "repl.", ROLE_CHOICE_0, 0},
+                                          {"·", "open", ROLE_DIM, 0},
+                                          {"▸", "next", ROLE_NEXT | REVERSE, 1},
+                                          {"~", "wave", ROLE_CHANGED | BOLD, 1},
+                                          {"P", "pin", ROLE_PIN | BOLD, 1},
+                                          {"^", "best and exact differ", ROLE_WARN | BOLD, 2}};
+    int ends[3] = {p->width, p->width, p->width};
+
+    for (int i = sizeof items / sizeof *items - 1; i >= 0; i--) {
+        const struct legend *l = &items[i];
+        if (l->y >= rows || (l->y == 2 && !best_differs(w)))
+            continue;
+        int x = pane_right(p, ends[l->y], l->y, ROLE_DIM, l->word);
+        pane_text(p, x - 2, l->y, l->style, l->sign);
+        ends[l->y] = x - 4;
+    }
+}
+
+static bool is_each_alone(const struct watch *w)
+{
+    for (int n = 0; n < w->move_count; n = series_end(w, n)) {
+        if (series_end(w, n) > n + 1)
+            return false;
+    }
+    return true;
+}
+
+void strip_draw(const struct scene *scene, const struct pane *p)
+{
+    const struct watch *w = scene->watch;
+    int labels = p->height >= 2, rows = p->height >= 4 ? 3 : 1;
+
+    if (!w || !w->move_count || p->height < 1)
+        return;
+    struct strip s = {.w = w, .p = p, .left = rows == 3 ? LEFT : 0};
+    bool legend = p->width >= 110 && labels;
+    char counter[32] = "";
+    if (!labels && w->position != MOVE_NONE)
+        snprintf(counter, sizeof counter, "%d/%d", w->position + 1, w->move_count);
+    int right = legend ? LEGEND : counter[0] ? utf8_text_columns(counter) + 1 : 0;
+    s.room = p->width - s.left - right;
+    s.level = labels ? 0 : LEVELS - 2;
+    while (s.level < LEVELS - 1 && width_from(w, 0, s.level) > s.room)
+        s.level++;
+    if (s.level == LEVELS - 1)
+        scroll(&s);
+    char now[32], best[64] = "best", count[UNITS_ROOM];
+    snprintf(now, sizeof now,
+             w->position != MOVE_NONE ? "now, %d of %d"
+             : w->is_slow             ? "now"
+                                      : "last episode",
+             w->position + 1, w->move_count);
+    if (w->best)
+        snprintf(best, sizeof best, "best, ep %s", units_count(count, (int64_t)w->best->episode));
+    const char *names[3] = {now, best, w->exact ? "exact" : ""};
+    if (rows == 3)
+        draw_names(&s, names);
+    draw_cells(&s, labels, rows == 3 && !w->exact ? 2 : rows);
+    if (labels && !levels[s.level].label && is_each_alone(w))
+        draw_some_labels(&s);
+    if (s.first || s.left > (rows == 3 ? LEFT : 0))
+        draw_ends(&s, labels);
+    if (legend)
+        draw_legend(p, p->height, w);
+    if (counter[0])
+        pane_right(p, p->width, 0, ROLE_DIM, counter);
+}

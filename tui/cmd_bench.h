@@ -1,7 +1,0 @@
-/* tui/cmd_bench.h - `automap bench`: how fast the parts are (tui/bench.h has the table). */
-#ifndef AUTOMAP_TUI_CMD_BENCH_H
-#define AUTOMAP_TUI_CMD_BENCH_H
-
-int cmd_bench(int argc, char **argv);
-
-#endif

@@ -1,0 +1,57 @@
+#include "tui/commands/bench_models.h"
+
+#include "tui/command.h"
+#include "tui/files/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int list_shipped(struct bench_models *out, const char *bench, const char *data)
+{
+    struct example_model list[EXAMPLES_MOST];
+    _Static_assert(sizeof list[0].name == sizeof out->name[0], "names of one size");
+    struct err e;
+
+    if (!data[0]) {
+        fprintf(stderr, "automap bench %s: no shipped models, expected MODEL\n", bench);
+        return EXIT_INPUT;
+    }
+    if (examples_models(list, &out->count, data, &e)) {
+        err_print(&e, stderr);
+        return EXIT_INPUT;
+    }
+    for (int k = 0; k < out->count; k++)
+        memcpy(out->name[k], list[k].name, sizeof out->name[k]);
+    return EXIT_OK;
+}
+
+int bench_models_find(struct bench_models *out, const char *bench, int count, char *const *asked)
+{
+    char data[512] = "";
+    int code = EXIT_OK;
+
+    if (count > EXAMPLES_MOST) {
+        fprintf(stderr, "automap bench %s: %d models, expected at most %d\n", bench, count,
+                EXAMPLES_MOST);
+        return EXIT_USAGE;
+    }
+    if (!file_data_dir(data, sizeof data))
+        data[0] = '\0';
+    out->count = count;
+    if (!count)
+        code = list_shipped(out, bench, data);
+    for (int k = 0; k < out->count && code == EXIT_OK; k++) {
+        const char *name = count ? asked[k] : out->name[k];
+        if (name[0] == '-') {
+            fprintf(stderr, "automap bench %s: no option \"%s\", expected models\n", bench, name);
+            return EXIT_USAGE;
+        }
+        if (!examples_model_path(out->path[k], sizeof out->path[k], data, name)) {
+            fprintf(stderr, "automap bench %s: no model \"%s\"\n", bench, name);
+            return EXIT_INPUT;
+        }
+        if (count)
+            file_stem(out->name[k], sizeof out->name[k], name);
+    }
+    return code;
+}

@@ -1,0 +1,228 @@
+/* automap bench read: how fast HLO text becomes a module, held against XLA's own parser, if there
+ * is a Python that has jaxlib; how large a module is in memory. gzip and the disk are left out.
+ * Times are on a processor: both readers are of one thread, and others may be at work. */
+#include "tui/commands/bench.h"
+
+#include "engine/text/quantity.h"
+#include "hlo/module/hlo.h"
+#include "tui/command.h"
+#include "tui/files/file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BYTES_PER_INSTRUCTION = 400, SYNTHETIC_BYTES = 30 * 1000 * 1000 };
+static const double target_mb_s = 300, target_synthetic_s = 0.2;
+
+struct options {
+    const char *file, *python; /* python NULL: no XLA */
+    double seconds;
+};
+
+/* Text on standard input; prints the seconds of the best of some parses. */
+static const char xla_script[] =
+    "import sys, time\n"
+    "try:\n"
+    "    import jaxlib\n"
+    "    from jaxlib import _jax\n"
+    "except ImportError:\n"
+    "    sys.exit(7)\n"
+    "hlo = getattr(jaxlib, '_hlo', None)\n"
+    "parse = getattr(_jax, 'hlo_module_from_text', None) or hlo.hlo_module_from_text\n"
+    "text, best, end = sys.stdin.read(), 1e9, time.time() + float(sys.argv[1])\n"
+    "while best == 1e9 or time.time() < end:\n"
+    "    start = time.process_time()\n"
+    "    parse(text)\n"
+    "    best = min(best, time.process_time() - start)\n"
+    "print(best)\n";
+
+/* ---- ours ---- */
+
+/* Processor time of the best of the loads that fit into `seconds`; *m is the last one's. Negative:
+ * it does not load. */
+static double time_load(const struct str *text, double seconds, struct hlo_module **m,
+                        struct err *e)
+{
+    double best = -1, end = bench_now() + seconds;
+
+    *m = NULL;
+    do {
+        hlo_free(*m);
+        double start = bench_own();
+        if (hlo_load_memory("text", text->text, text->size, NULL, m, e))
+            return -1;
+        double took = bench_own() - start;
+        if (best < 0 || took < best)
+            best = took;
+    } while (bench_now() < end);
+    return best;
+}
+
+/* One long computation in the manner of a real step: dots, adds, reshapes. */
+static bool make_synthetic(struct str *out)
+{
+    str_add(out, "HloModule synthetic\n\nENTRY main {\n"
+                 "  parameter.0 = f32[512,512]{1,0} parameter(0)\n"
+                 "  value.0 = f32[512,512]{1,0} negate(parameter.0)\n");
+    for (int n = 1; out->size < SYNTHETIC_BYTES && !out->failed; n++)
+        str_format(out,
+                   "  dot_general.%d = f32[512,512]{1,0} dot(value.%d, parameter.0), "
+                   "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                   "  reshape.%d = f32[2,256,512]{2,1,0} reshape(dot_general.%d)\n"
+                   "  back.%d = f32[512,512]{1,0} reshape(reshape.%d)\n"
+                   "  value.%d = f32[512,512]{1,0} add(back.%d, value.%d)\n",
+                   n, n - 1, n, n, n, n, n, n, n - 1);
+    str_add(out, "}\n");
+    return !out->failed;
+}
+
+/* ---- XLA's ---- */
+
+static FILE *start_python(const struct options *o, const char *input, pid_t *child)
+{
+    char seconds[32];
+
+    snprintf(seconds, sizeof seconds, "%g", o->seconds);
+    const char *const argv[] = {o->python, "-c", xla_script, seconds, NULL};
+    return bench_start(argv, input, child);
+}
+
+/* Seconds of XLA's parser, or negative when there is none. */
+static double time_xla(const struct options *o, const struct str *text)
+{
+    char input[] = "/tmp/automap_bench_XXXXXX", line[64] = "";
+    int file = mkstemp(input), status = 0;
+    double seconds = -1;
+    pid_t child;
+
+    if (file < 0)
+        return -1;
+    bool is_written = write(file, text->text, text->size) == (ssize_t)text->size;
+    close(file);
+    FILE *in = is_written ? start_python(o, input, &child) : NULL;
+    if (in) {
+        if (fgets(line, sizeof line, in))
+            seconds = strtod(line, NULL);
+        fclose(in);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    unlink(input);
+    return in && WIFEXITED(status) && !WEXITSTATUS(status) && seconds > 0 ? seconds : -1;
+}
+
+/* ---- the page ---- */
+
+static void print_module(const struct str *text, const struct hlo_module *m, double seconds)
+{
+    double mb_s = (double)text->size / seconds / 1e6;
+
+    printf(
+        "  automap   %7.1f MB/s   %.2f ms for %.1f MB, %u instructions   (target %.0f MB/s: %s)\n",
+        mb_s, seconds * 1e3, (double)text->size / 1e6, m->count, target_mb_s,
+        mb_s >= target_mb_s ? "met" : "missed");
+}
+
+static void print_memory(const struct hlo_module *m)
+{
+    double bytes = (double)m->arena.held / m->count;
+
+    printf("  memory    %7.0f bytes an instruction, the text not counted   (target %d: %s)\n",
+           bytes, BYTES_PER_INSTRUCTION, bytes <= BYTES_PER_INSTRUCTION ? "met" : "missed");
+}
+
+static int bench_file(const struct options *o, const char *path, struct err *e)
+{
+    struct hlo_module *m = NULL;
+    struct str text = {0};
+    int rc = hlo_load(path, NULL, &m, e);
+
+    if (!rc)
+        rc = hlo_write_text(m, NULL, &text, e);
+    hlo_free(m);
+    m = NULL;
+    double ours = rc ? -1 : time_load(&text, o->seconds, &m, e);
+    if (ours > 0) {
+        printf("%s\n", path);
+        print_module(&text, m, ours);
+        double xla = o->python ? time_xla(o, &text) : -1;
+        if (xla > 0)
+            printf("  XLA       %7.1f MB/s   %.1f times slower\n", (double)text.size / xla / 1e6,
+                   xla / ours);
+        else if (o->python)
+            printf("  XLA       no jaxlib with %s: pip install jax, or --python PATH\n", o->python);
+        print_memory(m);
+    }
+    hlo_free(m);
+    str_release(&text);
+    return rc ? rc : ours > 0 ? 0 : e->code;
+}
+
+static int bench_synthetic(const struct options *o, struct err *e)
+{
+    struct hlo_module *m = NULL;
+    struct str text = {0};
+
+    if (!make_synthetic(&text)) {
+        str_release(&text);
+        return err_set(e, ERR_MEMORY, "not enough memory for the synthetic module");
+    }
+    double seconds = time_load(&text, o->seconds, &m, e);
+    if (seconds > 0)
+        printf("synthetic module\n  automap   %7.1f MB/s   %.3f s for %.0f MB, %u instructions   "
+               "(target %.1f s: %s)\n",
+               (double)text.size / seconds / 1e6, seconds, (double)text.size / 1e6, m->count,
+               target_synthetic_s, seconds <= target_synthetic_s ? "met" : "missed");
+    hlo_free(m);
+    str_release(&text);
+    return seconds > 0 ? 0 : e->code;
+}
+
+static bool parse_options(int argc, char **argv, struct options *o)
+{
+    bool is_fine = true;
+
+    *o = (struct options){.seconds = 1, .python = "python3"};
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--no-xla"))
+            o->python = NULL;
+        else if (!strcmp(argv[i], "--python") && i + 1 < argc)
+            o->python = argv[++i];
+        else if (!strcmp(argv[i], "--seconds") && i + 1 < argc)
+            is_fine &= quantity_real(argv[++i], 0.001, 600, &o->seconds);
+        else if (argv[i][0] != '-' && !o->file)
+            o->file = argv[i];
+        else
+            return false;
+    }
+    return is_fine;
+}
+
+int bench_read(int argc, char **argv)
+{
+    struct options o;
+    struct err e = {0};
+    char data[PATH_MAX - 64], path[PATH_MAX];
+
+    if (!parse_options(argc, argv, &o)) {
+        fputs("usage: automap bench read [FILE] [--seconds S] [--python PATH | --no-xla]\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    if (!o.file && file_data_dir(data, sizeof data)) {
+        snprintf(path, sizeof path, "%s/examples/models/t5-11b.hlo.txt.gz", data);
+        o.file = path;
+    }
+    int rc =
+        o.file ? bench_file(&o, o.file, &e) : err_set(&e, ERR_IO, "no examples found: name a file");
+    if (!rc)
+        rc = bench_synthetic(&o, &e);
+    if (rc)
+        err_print(&e, stderr);
+    return rc ? EXIT_INPUT : EXIT_OK;
+}

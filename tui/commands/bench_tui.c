@@ -1,0 +1,252 @@
+/* automap bench tui: key press to the bytes of a frame, with the search running; what the screen
+ * costs the search; what is written when nothing happens. */
+#include "engine/text/quantity.h"
+#include "tui/app/app.h"
+#include "tui/command.h"
+#include "tui/commands/bench.h"
+#include "tui/files/file.h"
+#include "tui/screen/paint.h"
+#include "tui/watch/watch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEYS = 2000, ROUNDS = 8, INSTRUCTIONS_MOST = 1000000 };
+static const double FRAME_TARGET_MS = 33, SLOWER_TARGET = 0.03, FRAME_SECONDS = 0.25;
+
+struct bench {
+    struct app *app;
+    struct paint paint;
+    struct str bytes;
+    double start; /* of the clock that the application sees */
+    size_t written;
+};
+
+static const struct grid *frame(struct bench *b)
+{
+    app_time(b->app, (bench_now() - b->start) * 1e3);
+    const struct grid *g = app_frame(b->app);
+    if (g) {
+        str_clear(&b->bytes);
+        paint_frame(&b->paint, g, &b->bytes);
+        b->written += b->bytes.size;
+    }
+    return g;
+}
+
+static void nap(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Processor seconds of all threads but the calling one: the search's. */
+static double other_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9 - bench_own();
+}
+
+/* Keys a person types in the tree and the other panels, each with its frame. */
+static void time_keys(struct bench *b)
+{
+    static const uint32_t keys[] = {'j', 'j', 'j', 'l',      'j', KEYC_PAGE_DOWN, 'k', 'x',
+                                    't', 'G', 'g', KEYC_TAB, '1'};
+    static double ms[KEYS], own[KEYS];
+
+    for (int n = 0; n < KEYS; n++) {
+        double start = bench_now(), start_own = bench_own();
+        app_key(b->app, keys[(size_t)n % (sizeof keys / sizeof *keys)]);
+        app_woken(b->app);
+        frame(b);
+        ms[n] = (bench_now() - start) * 1e3;
+        own[n] = (bench_own() - start_own) * 1e3;
+    }
+    qsort(ms, KEYS, sizeof *ms, by_value);
+    qsort(own, KEYS, sizeof *own, by_value);
+    printf("key to frame     %6.2f ms p50   %6.2f ms p99   %6.2f ms most   target p99 <= %.0f ms: "
+           "%s\n",
+           ms[KEYS / 2], ms[KEYS * 99 / 100], ms[KEYS - 1], FRAME_TARGET_MS,
+           ms[KEYS * 99 / 100] <= FRAME_TARGET_MS ? "met" : "missed");
+    printf("  on a processor %6.2f ms p50   %6.2f ms p99   %6.2f ms most\n", own[KEYS / 2],
+           own[KEYS * 99 / 100], own[KEYS - 1]);
+}
+
+static uint64_t decisions(struct bench *b, const struct watch *w)
+{
+    struct err e;
+    /* a command makes the search say where it is */
+    if (app_tell(b->app, "pace 0", &e))
+        return 0;
+    return w->shot->decisions;
+}
+
+/* Decisions a second of the search's own time on a processor, over a while, with frames four times
+ * a second or with none: what else runs on the machine does not count. */
+static double rate(struct bench *b, const struct watch *w, double seconds, bool watched)
+{
+    uint64_t before = decisions(b, w);
+    double start = bench_now(), spent = other_seconds();
+
+    while (bench_now() - start < seconds) {
+        nap(FRAME_SECONDS);
+        if (watched) {
+            app_woken(b->app);
+            frame(b);
+        }
+    }
+    spent = other_seconds() - spent;
+    return (double)(decisions(b, w) - before) / spent;
+}
+
+static void time_search(struct bench *b, const struct watch *w, double seconds)
+{
+    double best[2] = {0, 0};
+
+    b->written = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int watched = 0; watched < 2; watched++) {
+            double r = rate(b, w, seconds / ROUNDS + FRAME_SECONDS, watched);
+            best[watched] = r > best[watched] ? r : best[watched];
+        }
+    }
+    double slower = 1 - best[1] / best[0];
+    printf("search           %6.0f decisions a processor second alone, %.0f watched: %.1f %% "
+           "slower, target <= %.0f %%: %s\n",
+           best[0], best[1], slower * 100, SLOWER_TARGET * 100,
+           slower <= SLOWER_TARGET ? "met" : "missed");
+    printf("bytes written    %6.1f kB/s while it learns\n",
+           (double)b->written / 1e3 / (ROUNDS * (seconds / ROUNDS + FRAME_SECONDS)));
+}
+
+static void time_idle(struct bench *b)
+{
+    struct err e;
+
+    if (app_tell(b->app, "pause", &e))
+        return;
+    for (int calm = 0, n = 0; calm < 50 && n < 500; n++) { /* what still moves comes to rest */
+        b->written = 0;
+        nap(0.01);
+        frame(b);
+        calm = b->written ? 0 : calm + 1;
+    }
+    b->written = 0;
+    for (int n = 0; n < 100; n++) {
+        nap(0.01);
+        frame(b);
+    }
+    printf("bytes written    %6zu when nothing happens, target 0: %s\n", b->written,
+           b->written ? "missed" : "met");
+}
+
+static int run(struct bench *b, const char *model, double seconds, struct err *e)
+{
+    double start = bench_now(), start_own = bench_own();
+
+    if (app_load(b->app, model, NULL, e))
+        return e->code;
+    app_resize(b->app, 200, 60);
+    frame(b);
+    double first = bench_now() - start, own = bench_own() - start_own;
+    printf(
+        "%s, %u instructions\nfirst screen     %6.2f s, %.2f on a processor   target <= 1 s: %s\n",
+        model, app_watch(b->app)->problem->m->count, first, own, first <= 1 ? "met" : "missed");
+    if (app_tell(b->app, "run", e))
+        return e->code;
+    const struct watch *w = app_watch(b->app);
+    time_keys(b);
+    time_search(b, w, seconds);
+    time_idle(b);
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    printf("memory           %6.0f MB at most\n", (double)use.ru_maxrss / 1e3);
+    return 0;
+}
+
+/* The generated module lies in a file while it is opened. */
+static int run_generated(struct bench *b, uint32_t instructions, double seconds, struct err *e)
+{
+    char path[] = "/tmp/automap-bench-XXXXXX.hlo.txt";
+    struct str text = {0};
+    int fd = mkstemps(path, 8);
+
+    if (fd < 0)
+        return err_set(e, ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    close(fd);
+    int rc =
+        bench_write_module(&text, instructions) ? 0 : err_set(e, ERR_MEMORY, "not enough memory");
+    if (!rc)
+        rc = file_write(path, text.text, text.size, true, e);
+    str_release(&text);
+    if (!rc)
+        rc = run(b, path, seconds, e);
+    unlink(path);
+    return rc;
+}
+
+static bool parse(int argc, char **argv, const char **model, double *seconds,
+                  uint64_t *instructions)
+{
+    bool is_fine = true;
+
+    for (int n = 1; n < argc && is_fine; n++) {
+        const char *value = n + 1 < argc ? argv[n + 1] : "";
+        if (!strcmp(argv[n], "--seconds"))
+            is_fine = quantity_real(value, FRAME_SECONDS, 600, seconds) && ++n;
+        else if (!strcmp(argv[n], "--instructions"))
+            is_fine =
+                quantity_whole(value, INSTRUCTIONS_MOST, instructions) && *instructions && ++n;
+        else if (argv[n][0] != '-')
+            *model = argv[n];
+        else
+            is_fine = false;
+    }
+    return is_fine;
+}
+
+int bench_tui(int argc, char **argv)
+{
+    struct bench b = {.start = bench_now()};
+    struct app_setup setup = {.mode = KEYS_VI};
+    char data[PATH_MAX];
+    const char *model = "t5-11b";
+    double seconds = 2;
+    uint64_t instructions = 0; /* 0: not given */
+    struct err e;
+
+    if (!parse(argc, argv, &model, &seconds, &instructions)) {
+        fputs(
+            "usage: automap bench tui [MODEL | --instructions 1..1000000] [--seconds 0.25..600]\n",
+            stderr);
+        return EXIT_USAGE;
+    }
+    setup.data_dir = file_data_dir(data, sizeof data) ? data : NULL;
+    int rc = theme_load(&setup.theme, "default", &e);
+    if (!rc)
+        rc = app_new(&b.app, &setup, &e);
+    if (!rc) {
+        paint_init(&b.paint, &setup.theme, DEPTH_TRUE, false);
+        rc = instructions ? run_generated(&b, (uint32_t)instructions, seconds, &e)
+                          : run(&b, model, seconds, &e);
+        paint_release(&b.paint);
+    }
+    if (rc)
+        err_print(&e, stderr);
+    app_free(b.app);
+    str_release(&b.bytes);
+    return rc ? EXIT_INPUT : EXIT_OK;
+}

@@ -1,0 +1,240 @@
+/* automap explain: why a dim is split or not, where a collective comes from, under a plan. */
+#include "tui/commands/cmd_explain.h"
+
+#include "engine/exact/exact.h"
+#include "engine/pipeline/export.h"
+#include "engine/pipeline/pipeline_file.h"
+#include "engine/plan/explain.h"
+#include "engine/plan/explain_reshard.h"
+#include "engine/plan/plan_file.h"
+#include "tui/command.h"
+#include "tui/commands/pipeline_print.h"
+#include "tui/options/args.h"
+#include "tui/options/problem_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: automap explain MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]\n\n"
+    "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two of them "
+    "to\n"
+    "ask whether both can be split, or the NAME of an instruction for its cost and collective.\n"
+    "Without a plan, nothing is decided; --optimum asks about the proven best plan. Of a pipeline "
+    "plan\n"
+    "WHAT is an instruction: the stage it runs on.\n\n"
+    "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.\n\n"
+    "  --plan FILE                the plan to explain\n"
+    "  --reshard N                why reshard N of a relaxed plan stands where it stands, and "
+    "what\n"
+    "                             the plan would cost without it\n"
+    "  --json                     that answer as JSON\n"
+    "  --optimum                  the proven best plan\n" PROBLEM_ARGS_HELP;
+
+struct explain_args {
+    struct problem_args problem;
+    const char *plan, *what[2];
+    uint32_t what_count;
+    int64_t reshard; /* from 1; 0: none asked */
+    bool optimum, json;
+};
+
+/* Arguments that are no files: with a colon and digits behind it, or not existing. */
+static bool is_what(const char *text, bool have_model)
+{
+    FILE *f;
+
+    if (!have_model)
+        return false;
+    f = fopen(text, "r");
+    if (f)
+        fclose(f);
+    return !f;
+}
+
+static int wrong(const char *what)
+{
+    args_complain("explain", "%s", what);
+    return -1;
+}
+
+static int parse(int argc, char **argv, struct explain_args *a)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return 1;
+        }
+        if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
+            a->plan = argv[++i];
+        } else if (!strcmp(argv[i], "--optimum")) {
+            a->optimum = true;
+        } else if (!strcmp(argv[i], "--json")) {
+            a->json = true;
+        } else if (!strcmp(argv[i], "--reshard") && i + 1 < argc) {
+            const char *number = argv[++i];
+            if (!hlo_parse_int(number, strlen(number), &a->reshard) || a->reshard < 1 ||
+                a->reshard > UINT32_MAX)
+                return wrong("--reshard is a number from 1 on");
+        } else if (argv[i][0] != '-' && is_what(argv[i], a->problem.model)) {
+            if (a->what_count == 2)
+                return wrong("more than two things to explain");
+            a->what[a->what_count++] = argv[i];
+        } else {
+            int taken = problem_args_take(&a->problem, argc, argv, &i);
+            if (taken < 0)
+                return -1;
+            if (!taken)
+                return wrong("unknown option");
+        }
+    }
+    if (!a->problem.model)
+        return wrong("no model given");
+    if (a->plan && a->optimum)
+        return wrong("--plan and --optimum are two plans");
+    if (a->json && !a->reshard)
+        return wrong("--json goes with --reshard");
+    return a->what_count || a->plan ? 0 : wrong("nothing to explain");
+}
+
+static int empty_plan(const struct problem *p, struct plan *out, struct err *e)
+{
+    struct strict s;
+    int rc = strict_new(&p->labels, &s, e);
+
+    if (rc)
+        return rc;
+    rc = plan_from_strict(p, &s, PLAN_BY_NOBODY, out, e);
+    strict_release(&s);
+    return rc;
+}
+
+static int make_plan(const struct explain_args *a, const struct problem *p, struct plan *out,
+                     struct err *e)
+{
+    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
+    struct exact_result r;
+
+    if (a->plan)
+        return plan_file_load(p, a->plan, out, e);
+    int rc = empty_plan(p, out, e);
+    if (rc || !a->optimum)
+        return rc;
+    rc = exact_strict(&p->terms, NULL, &o, &r, e);
+    if (rc) {
+        plan_release(out);
+        return rc;
+    }
+    for (class_id k = 0; k < p->classes.count; k++) {
+        out->on[k] = r.on[k];
+        out->by[k] = r.on[k] ? PLAN_BY_OPTIMUM : PLAN_BY_PROPAGATION;
+    }
+    out->cost = terms_cost(&p->terms, out->on);
+    exact_release(&r);
+    return 0;
+}
+
+enum { RESHARDS_LISTED = 40 };
+
+static int explain_relaxed(const struct explain_args *a, const struct plan *plan, struct str *out,
+                           struct err *e)
+{
+    struct reshard_removal removal;
+    uint32_t number = (uint32_t)(a->reshard - 1);
+
+    if (a->what_count)
+        return err_set(e, ERR_INPUT,
+                       "of a relaxed plan reshards are explained: --reshard N, not %.100s",
+                       a->what[0]);
+    if (!a->reshard)
+        return reshard_list(plan, RESHARDS_LISTED, out, e);
+    int rc = reshard_remove(plan, number, &removal, e);
+    if (!rc && a->json)
+        rc = reshard_explain_json(plan, number, &removal, out, e);
+    else if (!rc)
+        reshard_explain(plan, number, &removal, out);
+    reshard_removal_release(&removal);
+    return rc;
+}
+
+static int explain(const struct explain_args *a, const struct plan *plan, struct str *out,
+                   struct err *e)
+{
+    dim_id d[2] = {0};
+    int rc = 0;
+
+    if (plan->relaxed)
+        return explain_relaxed(a, plan, out, e);
+    if (a->reshard)
+        return err_set(e, ERR_INPUT, "a strict plan has no reshards");
+    if (!a->what_count)
+        return err_set(e, ERR_INPUT, "nothing to explain: expected NAME:DIM or NAME");
+
+    if (a->what_count == 1 && !strchr(a->what[0], ':')) {
+        hlo_id id = hlo_find(plan->problem->m, a->what[0]);
+        if (id == HLO_NONE)
+            return err_set(e, ERR_INPUT, "no instruction named \"%.100s\"", a->what[0]);
+        return explain_instruction(plan, id, out, e);
+    }
+    for (uint32_t k = 0; k < a->what_count && !rc; k++)
+        rc = explain_find(plan->problem, a->what[k], &d[k], e);
+    if (rc)
+        return rc;
+    return a->what_count == 2 ? explain_pair(plan, d[0], d[1], out, e)
+                              : explain_dim(plan, d[0], out, e);
+}
+
+/* Of a pipeline plan: where an instruction runs. */
+static int explain_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context,
+                            struct err *e)
+{
+    const struct explain_args *a = context;
+    struct str out = {0};
+    int rc = 0;
+
+    if (a->reshard)
+        return err_set(e, ERR_INPUT, "a pipeline plan has no reshards");
+    if (!a->what_count)
+        return err_set(e, ERR_INPUT, "nothing to explain: expected NAME of an instruction");
+    for (uint32_t k = 0; k < a->what_count && !rc; k++) {
+        hlo_id id = hlo_find(l->problem->m, a->what[k]);
+        rc = id == HLO_NONE ? err_set(e, ERR_INPUT, "no instruction named \"%.100s\"", a->what[k])
+                            : pipeline_explain(l, p, id, &out, e);
+    }
+    if (!rc && out.text)
+        fputs(out.text, stdout);
+    str_release(&out);
+    return rc;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    struct explain_args a = {0};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct plan plan = {0};
+    struct str out = {0};
+    struct err e;
+    int parsed = parse(argc, argv, &a), code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+
+    bool is_pipeline = !parsed && a.plan && pipeline_file_is(a.plan);
+    if (is_pipeline)
+        code = pipeline_with_file(&a.problem, a.plan, explain_pipeline, &a);
+    else if (!parsed)
+        code = problem_args_load(&a.problem, p);
+    if (!parsed && !is_pipeline && code == EXIT_OK) {
+        int rc = make_plan(&a, p, &plan, &e);
+        if (!rc)
+            rc = explain(&a, &plan, &out, &e);
+        if (rc) {
+            err_print(&e, stderr);
+            code = exit_code_of(&e);
+        } else if (out.text) {
+            fputs(out.text, stdout);
+        }
+        plan_release(&plan);
+        problem_release(p);
+    }
+    str_release(&out);
+    free(p);
+    return code;
+}

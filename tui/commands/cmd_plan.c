@@ -1,0 +1,550 @@
+/* automap plan: one plan, from given decisions or the proven optimum, with its costs. */
+#include "tui/commands/cmd_plan.h"
+
+#include "engine/exact/exact.h"
+#include "engine/pipeline/pipeline_file.h"
+#include "engine/pipeline/stage_peak.h"
+#include "engine/plan/memory_peak.h"
+#include "engine/plan/plan_file.h"
+#include "engine/plan/plan_json.h"
+#include "engine/plan/random.h"
+#include "engine/problem/setting.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/text/quantity.h"
+#include "engine/text/units.h"
+#include "tui/command.h"
+#include "tui/commands/pipeline_print.h"
+#include "tui/commands/plan_limit.h"
+#include "tui/commands/plan_relaxed.h"
+#include "tui/commands/plan_stability.h"
+#include "tui/files/file.h"
+#include "tui/options/args.h"
+#include "tui/options/problem_args.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PLAN_SETTINGS_MOST = 4096 };
+
+struct plan_args {
+    struct problem_args problem;
+    const char *settings[PLAN_SETTINGS_MOST];
+    uint32_t setting_count;
+    bool optimum, paper_reward, json, random, stability, memory;
+    uint64_t seed;
+    const char *start, *out;
+    bool is_pipeline; /* what `start` holds */
+    struct plan_relaxed_args relaxed;
+    struct plan_limit_args limit;
+};
+
+static const char help[] =
+    "usage: automap plan MODEL [CLUSTER] [OPTION ...]\n\n"
+    "One plan from given decisions, completed by propagation, or the proven best one.\n\n"
+    "  --set 'NAME:DIM=0|1'       decide a dim of a parameter; NAME as inspect prints it, a glob,\n"
+    "                             or #17; on several axes the value may name them: =xy; "
+    "repeatable\n"
+    "  --plan FILE                start from the decisions of a plan written before\n"
+    "  --random SEED              decide the rest at random; the same seed gives the same plan\n"
+    "  --optimum                  the best plan that keeps those decisions, with proof\n"
+    "  --reward cost|paper        what best means: step time (default), or the paper's "
+    "reward\n" PLAN_LIMIT_HELP "  --memory                   the peak: its parts, the largest "
+    "values live at it with their source\n"
+    "                             lines, and the change of one decision that lowers it most; of a "
+    "pipeline\n"
+    "                             over its schedule, for every stage\n"
+    "  --stability                how far a bandwidth, the memory, the batch may move, each alone, "
+    "before\n"
+    "                             another plan is better than this one, and "
+    "which\n" PLAN_RELAXED_HELP PROBLEM_ARGS_HELP
+    "  -o FILE                    write the plan to FILE\n"
+    "  --json                     print the plan as JSON\n";
+
+static int usage(const char *what)
+{
+    args_complain("plan", "%s", what);
+    return -1;
+}
+
+/* Asks for anything that only plans of statuses have. */
+static bool decides(const struct plan_args *a)
+{
+    const struct problem_options *o = &a->problem.options;
+
+    return a->setting_count || a->optimum || a->random || a->paper_reward || a->stability ||
+           a->relaxed.on || plan_relaxed_is_set(&a->relaxed) || a->limit.on ||
+           o->micro_batches > 1 || o->zero;
+}
+
+static int take_setting(struct plan_args *a, const char *setting)
+{
+    if (a->setting_count == PLAN_SETTINGS_MOST)
+        return usage("too many --set");
+    a->settings[a->setting_count++] = setting;
+    return 1;
+}
+
+/* The options of this command alone: 1 taken, 0 not one of them, -1 wrong. */
+static int take_own(struct plan_args *a, int argc, char **argv, int *at)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+        const char **text; /* takes the next argument */
+    } plain[] = {
+        {"--optimum", &a->optimum, NULL},
+        {"--json", &a->json, NULL},
+        {"--stability", &a->stability, NULL},
+        {"--memory", &a->memory, NULL},
+        {"-o", NULL, &a->out},
+        {"--plan", NULL, &a->start},
+    };
+    const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;
+
+    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
+        if (strcmp(option, plain[k].name) || (plain[k].text && !value))
+            continue;
+        if (plain[k].flag)
+            *plain[k].flag = true;
+        else
+            *plain[k].text = argv[++*at];
+        return 1;
+    }
+    if (!value)
+        return 0;
+    ++*at;
+    if (!strcmp(option, "--set"))
+        return take_setting(a, value);
+    if (!strcmp(option, "--reward")) {
+        a->paper_reward = !strcmp(value, "paper");
+        return a->paper_reward || !strcmp(value, "cost") ? 1 : usage("--reward is cost or paper");
+    }
+    if (!strcmp(option, "--random")) {
+        a->random = quantity_whole(value, UINT64_MAX, &a->seed);
+        return a->random ? 1 : usage("--random is a seed, a whole number");
+    }
+    --*at;
+    return 0;
+}
+
+/* What does not go together. */
+static int check_args(const struct plan_args *a)
+{
+    bool other_relaxed = plan_relaxed_is_set(&a->relaxed), limited = a->limit.on && !a->limit.none;
+    const struct {
+        bool wrong;
+        const char *why;
+    } rules[] = {
+        {a->is_pipeline && decides(a),
+         "a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone"},
+        {!a->relaxed.on && other_relaxed,
+         "--reduce-at-once, --store, --folding and --sweeps are of --mode relaxed"},
+        {a->random && a->optimum, "--random decides everything: no --optimum"},
+        {a->paper_reward && !a->optimum, "--reward says what --optimum means"},
+        {a->relaxed.on && (a->random || a->paper_reward),
+         "--random and --reward paper are of strict mode"},
+        {a->limit.on && (a->random || a->paper_reward),
+         "--memory-limit and auto are of the best plan: no --random, --reward paper"},
+        {a->relaxed.on && limited && a->relaxed.options.folding == RELAXED_FOLD_ON,
+         "within a memory limit equal layers may differ: no --folding on"},
+        {(a->stability || a->memory) && (a->relaxed.on || a->paper_reward),
+         "--stability and --memory are of strict plans"},
+        {a->start && (a->limit.choose_micro_batches || a->limit.choose_zero),
+         "--plan goes with the --micro-batches and --zero it was made with, not with auto"},
+        {a->memory && a->json,
+         "--memory is for reading; the JSON of a plan has the peak and its parts"},
+        {!a->problem.model, "no model given"},
+    };
+
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
+        if (rules[k].wrong)
+            return usage(rules[k].why);
+    }
+    return 0;
+}
+
+/* 0 go on, 1 help was printed, -1 wrong. */
+static int parse(int argc, char **argv, struct plan_args *a)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return 1;
+        }
+        int taken = take_own(a, argc, argv, &i);
+        if (!taken)
+            taken = plan_limit_take(&a->limit, argc, argv, &i);
+        if (!taken)
+            taken = plan_relaxed_take(&a->relaxed, argc, argv, &i);
+        if (!taken)
+            taken = problem_args_take(&a->problem, argc, argv, &i);
+        if (taken < 0)
+            return -1;
+        if (!taken) {
+            args_complain("plan", "unknown option %s", argv[i]);
+            return -1;
+        }
+    }
+    a->is_pipeline = a->start && pipeline_file_is(a->start);
+    a->limit.relaxed = a->relaxed.on;
+    return check_args(a);
+}
+
+/* Decides again what another plan's author decided; what followed from it follows again. */
+static int start_from(const char *path, const struct problem *p, struct strict *s, struct err *e)
+{
+    struct plan from;
+    int rc = plan_file_load(p, path, &from, e);
+
+    for (class_id k = 0; !rc && k < p->classes.count; k++) {
+        bool chosen = from.by[k] != PLAN_BY_NOBODY && from.by[k] != PLAN_BY_PROPAGATION;
+        for (uint32_t x = 0; x < p->mesh.axes; x++) {
+            if (from.on[k] >> x & 1 || (chosen && from.decided[k] >> x & 1))
+                BUG_ON(!strict_decide(s, k, x, from.on[k] >> x & 1, NULL));
+        }
+    }
+    if (!rc && from.relaxed)
+        rc = err_set(e, ERR_INPUT, "%.200s: a relaxed plan; --mode relaxed reads it", path);
+    if (from.problem)
+        plan_release(&from);
+    return rc;
+}
+
+/* Makes a solver's labels those of the plan. */
+static void take_labels(struct plan *plan, const struct strict *s, const label *on)
+{
+    const struct problem *p = plan->problem;
+
+    for (class_id k = 0; k < p->classes.count; k++) {
+        if (plan->on[k] != on[k]) {
+            plan->on[k] = on[k];
+            plan->by[k] = PLAN_BY_OPTIMUM;
+        }
+        plan->decided[k] = s->all;
+    }
+    plan->cost = terms_cost(&p->terms, plan->on);
+    snprintf(plan->found_by, sizeof plan->found_by, "exact");
+}
+
+static int optimise(const struct plan_args *a, const struct problem *p, const struct strict *s,
+                    struct plan *plan, struct err *e)
+{
+    struct exact_options o = {
+        .goal = a->paper_reward ? EXACT_PAPER_REWARD : EXACT_STEP_TIME,
+        .variables = true,
+        .inputs = !a->paper_reward,
+        .partitioned = PAPER_REWARD_PARTITIONED,
+        .replicated = PAPER_REWARD_REPLICATED,
+    };
+    struct exact_result r;
+    int rc = exact_strict(&p->terms, s, &o, &r, e);
+
+    if (rc)
+        return rc;
+    take_labels(plan, s, r.on);
+    if (!a->paper_reward)
+        plan->bound_ms = r.bound;
+    exact_release(&r);
+    return 0;
+}
+
+/* From decisions, those of a strict plan among them, or read whole from a file of a relaxed plan.
+ */
+static int make_relaxed(struct plan_args *a, struct problem *p, struct regimes_result *r,
+                        struct plan *plan, struct err *e)
+{
+    struct plan from = {0};
+    int rc = a->start ? plan_file_load(p, a->start, &from, e) : 0;
+
+    if (rc)
+        return rc;
+    bool limited = a->limit.on && (!a->limit.none || a->limit.choose_micro_batches);
+    a->relaxed.limit = limited ? plan_limit_bytes(&a->limit, p) : 0;
+    r->fits = true;
+    if (!from.relaxed && limited)
+        rc = plan_relaxed_choose(
+            &a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL,
+            a->limit.choose_micro_batches ? 0 : problem_regime(p).micro_batches, r, plan, e);
+    else if (!from.relaxed)
+        rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count,
+                                a->start ? &from : NULL, plan, e);
+    else if (a->setting_count || plan_relaxed_is_set(&a->relaxed) || a->relaxed.limit > 0)
+        rc = err_set(e, ERR_INPUT,
+                     "--set, --store, --memory-limit, --folding and --sweeps go with a relaxed "
+                     "plan that is made, not read");
+    else
+        rc = plan_copy(&from, plan, e);
+    plan_release(&from);
+    return rc;
+}
+
+/* ---- strict mode ---- */
+
+static int fix_decisions(void *context, const struct problem *p, struct strict *s, struct err *e)
+{
+    const struct plan_args *a = context;
+    int rc = a->start ? start_from(a->start, p, s, e) : 0;
+
+    for (uint32_t k = 0; k < a->setting_count && !rc; k++)
+        rc = setting_apply(p, s, a->settings[k], e);
+    return rc;
+}
+
+/* The best plan within the limit, when one fits; `p` is left under the regime it was found for. */
+static int make_limited(struct plan_args *a, struct problem *p, struct regimes_result *r,
+                        struct plan *plan, struct err *e)
+{
+    struct strict s;
+    int rc = plan_limit_solve(&a->limit, p, fix_decisions, a, r, e);
+
+    if (rc || !r->fits)
+        return rc;
+    rc = strict_new(&p->labels, &s, e);
+    if (rc)
+        return rc;
+    rc = fix_decisions(a, p, &s, e);
+    if (!rc)
+        rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
+    if (!rc) {
+        take_labels(plan, &s, r->plan.on);
+        plan->bound_ms = r->bound;
+        plan->memory_limit = a->limit.none ? 0 : plan_limit_bytes(&a->limit, p);
+    }
+    strict_release(&s);
+    return rc;
+}
+
+static int make_plan(struct plan_args *a, const struct problem *p, struct plan *plan, struct err *e)
+{
+    struct strict s;
+    int rc = strict_new(&p->labels, &s, e);
+
+    if (rc)
+        return rc;
+    rc = fix_decisions(a, p, &s, e);
+    if (!rc && a->random)
+        rc = plan_random(p, &s, a->seed, e);
+    if (!rc)
+        rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
+    if (!rc) {
+        snprintf(plan->found_by, sizeof plan->found_by, a->random ? "random" : "set");
+        plan->seed = a->seed;
+        if (a->optimum)
+            rc = optimise(a, p, &s, plan, e);
+    }
+    strict_release(&s);
+    return rc;
+}
+
+static void print_head(const struct plan *plan)
+{
+    char mesh[64], model[128];
+
+    mesh_format(&plan->problem->mesh, mesh, sizeof mesh);
+    printf("%s  on %s, mesh %s%s\n\n", file_stem(model, sizeof model, plan->problem->m->file),
+           plan->problem->cluster.name, mesh, plan->relaxed ? ", relaxed" : "");
+}
+
+/* What a proof is about: `given` decisions hold in every plan it compares with. */
+static void print_proof(const struct plan *plan, bool given)
+{
+    const char *within = plan->memory_limit > 0 ? " within the memory limit" : "",
+               *keeping = given ? " with the given decisions" : "";
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    if (plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
+        printf("  proven optimal  no strict plan%s%s is faster\n", keeping, within);
+    else
+        printf("  bound           %12s  no strict plan%s%s is faster; gap %s\n",
+               units_ms(a, plan->bound_ms), keeping, within,
+               units_percent(b, plan->cost.step_ms / plan->bound_ms - 1));
+}
+
+static void print_plan(const struct plan *plan, bool given)
+{
+    const struct problem *p = plan->problem;
+    struct plan_counts n = plan_count(plan);
+    struct plan_collective *list;
+    size_t count;
+    struct err e;
+    double bytes = 0;
+    uint64_t reduced = 0;
+    char mesh[64], a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    struct memory_cost memory;
+
+    if (plan_memory(plan, &memory, &e) || plan_collectives(plan, &list, &count, &e))
+        return;
+    for (size_t k = 0; k < count; k++) {
+        bytes += list[k].bytes;
+        reduced += list[k].count;
+    }
+    free(list);
+    print_head(plan);
+    printf("  step            %12s  compute %s, communication %s\n",
+           units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
+           units_ms(c, plan->cost.communication_ms));
+    if (plan->relaxed)
+        plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, given);
+    else if (plan->bound_ms > 0)
+        print_proof(plan, given);
+    if (plan->regime.micro_batches > 1 || plan->regime.zero)
+        printf("  micro-batches   %12u  ZeRO level %u\n", plan->regime.micro_batches,
+               plan->regime.zero);
+    if (!plan->relaxed)
+        printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced),
+               units_bytes(b, bytes));
+    double limit =
+        plan->memory_limit > 0 ? plan->memory_limit : cluster_weakest(&p->cluster).memory_bytes;
+    bool fits = memory.peak <= limit * (1 + 1e-9);
+    printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n",
+           units_bytes(a, memory.peak), units_bytes(b, limit), fits ? "fits" : "does not fit",
+           units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
+    if (!fits && plan->bound_ms > 0 && !plan->relaxed)
+        printf("                                the best plan without a limit; with one: "
+               "--memory-limit device\n");
+    printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n",
+           units_count(a, n.dims), units_count(b, n.partitioned), units_count(c, n.replicated),
+           n.undecided);
+    printf("  paper reward    %12s\n\n", units_number(a, n.paper_reward, 1));
+    if (plan->relaxed && plan->relaxed->reshard_count)
+        plan_relaxed_print_reshards(plan->relaxed);
+    struct str shape = {0};
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        if (r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT)
+            continue;
+        str_clear(&shape);
+        if (plan->relaxed)
+            relaxed_write_shape(plan->relaxed, r->value, &shape);
+        else
+            plan_write_shape(plan, r->value, &shape);
+        printf("  %-8s %-48s %s\n", hlo_role_names[r->role], r->name, shape.text);
+    }
+    str_release(&shape);
+}
+
+/* A pipeline plan is shown, and with other figures of the cluster priced again; it takes no
+ * decisions. */
+static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context,
+                         struct err *e)
+{
+    const struct plan_args *a = context;
+    cJSON *json = a->json ? pipeline_json(l, p) : NULL;
+    char *text = json ? cJSON_Print(json) : NULL, model[128];
+    struct str memory = {0};
+    int rc = a->memory ? pipeline_peak_write(l, &p->plan, 12, &memory, e) : 0;
+
+    if (text)
+        puts(text);
+    else
+        printf("%s  pipeline on %s\n\n", file_stem(model, sizeof model, l->problem->m->file),
+               l->problem->cluster.name);
+    if (a->memory && !rc)
+        fputs(memory.text, stdout);
+    else if (!text)
+        pipeline_print(l, p);
+    str_release(&memory);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return rc ? rc : a->out ? pipeline_file_save(l, p, a->out, e) : 0;
+}
+
+/* Decisions that stay while figures move: those given, when the rest was left to the solver. A plan
+ * of given decisions alone is held against all others. */
+static int write_stability(struct plan_args *a, struct problem *p, const struct plan *plan,
+                           struct str *json, struct err *e)
+{
+    bool solved = a->optimum || a->limit.on;
+    struct stability_options o = {.on = plan->on,
+                                  .limit = plan->memory_limit > 0 ? plan->memory_limit : INFINITY,
+                                  .variables = true,
+                                  .inputs = true,
+                                  .fix = solved ? fix_decisions : NULL,
+                                  .context = a};
+    struct stability s;
+    int rc = stability_of(p, &o, &s, e);
+
+    if (rc)
+        return rc;
+    if (a->json)
+        rc = plan_stability_json(plan, &s, json, e);
+    else
+        plan_stability_print(plan, &s);
+    stability_release(&s);
+    return rc;
+}
+
+/* What was asked for of a plan, as text or JSON. */
+static int tell(struct plan_args *a, struct problem *p, const struct plan *plan, struct str *text,
+                struct err *e)
+{
+    int rc = 0;
+
+    if (a->json)
+        return a->stability ? write_stability(a, p, plan, text, e) : plan_write_json(plan, text, e);
+    if (a->stability || a->memory)
+        print_head(plan);
+    else
+        print_plan(plan, a->start || a->setting_count || a->relaxed.store_count);
+    if (a->memory)
+        rc = plan_peak_write(plan, 12, text, e);
+    if (!rc && a->memory)
+        fputs(text->text, stdout);
+    str_clear(text);
+    if (!rc && a->stability)
+        rc = write_stability(a, p, plan, text, e);
+    return rc;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    struct plan_args *a = mem_alloc(sizeof *a);
+    struct problem *p = mem_alloc(sizeof *p);
+    struct regimes_result *regimes = mem_alloc(sizeof *regimes);
+    struct plan plan = {0};
+    struct str text = {0};
+    struct err e;
+    int parsed = parse(argc, argv, a);
+    int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+
+    if (!parsed && a->is_pipeline)
+        code = pipeline_with_file(&a->problem, a->start, show_pipeline, a);
+    else if (!parsed)
+        code = problem_args_load(&a->problem, p);
+    if (!parsed && !a->is_pipeline && code == EXIT_OK) {
+        int rc = a->relaxed.on ? make_relaxed(a, p, regimes, &plan, &e)
+                 : a->limit.on ? make_limited(a, p, regimes, &plan, &e)
+                               : make_plan(a, p, &plan, &e);
+        bool none = !rc && a->limit.on && !regimes->fits;
+        if (!rc && a->out && !none)
+            rc = plan_file_save(&plan, a->out, &e);
+        if (!rc && !a->json && a->limit.on) {
+            if (none)
+                plan_limit_print(&a->limit, p, regimes);
+            plan_limit_print_tries(&a->limit, regimes);
+        }
+        if (!rc && none) {
+            code = EXIT_INFEASIBLE;
+            rc = a->json ? plan_limit_json(&a->limit, p, regimes, &text, &e) : 0;
+        } else if (!rc) {
+            rc = tell(a, p, &plan, &text, &e);
+        }
+        if (rc) {
+            err_print(&e, stderr);
+            code = exit_code_of(&e);
+        } else if (text.text) {
+            fputs(text.text, stdout);
+        }
+        regimes_release(regimes);
+        plan_release(&plan);
+        problem_release(p);
+    }
+    str_release(&text);
+    free(a->relaxed.stores);
+    free(regimes);
+    free(p);
+    free(a);
+    return code;
+}

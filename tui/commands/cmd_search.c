@@ -1,0 +1,604 @@
+/* automap search: a search without a screen. */
+#include "tui/commands/cmd_search.h"
+
+#include "engine/live/outcome.h"
+#include "engine/plan/plan_file.h"
+#include "engine/text/units.h"
+#include "tui/command.h"
+#include "tui/commands/plan_relaxed.h"
+#include "tui/commands/search_compare.h"
+#include "tui/commands/search_pipeline.h"
+#include "tui/commands/search_race.h"
+#include "tui/commands/search_run.h"
+#include "tui/files/file.h"
+#include "tui/files/sessions.h"
+#include "tui/options/args.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- progress ---- */
+
+struct watch {
+    bool terminal, shown;
+    uint32_t ticks;
+    double last_best;
+};
+
+/* The run to show: the first that is not finished is as good as any. */
+static struct search_run *run_to_show(struct search_pool *pool)
+{
+    uint32_t next = atomic_load(&pool->next), finished = atomic_load(&pool->finished);
+
+    if (next > pool->args->seeds)
+        next = pool->args->seeds;
+    return &pool->runs[finished < next ? finished : next ? next - 1 : 0];
+}
+
+static void show_progress(struct search_pool *pool, void *self)
+{
+    struct watch *w = self;
+    const struct search_args *a = pool->args;
+    struct search_progress *p = &run_to_show(pool)->progress;
+    double seconds = atomic_load(&p->seconds), best = atomic_load(&p->best_ms);
+    unsigned long long episodes = atomic_load(&p->episodes);
+    char ms[UNITS_ROOM], count[UNITS_ROOM], speed[UNITS_ROOM], left[48] = "";
+
+    w->ticks++;
+    /* elsewhere than on a terminal: a line a second, and only when something is new */
+    if (a->quiet || (!w->terminal && (w->ticks % 10 || best == w->last_best)))
+        return;
+    w->last_best = best;
+    if (a->seconds > 0)
+        snprintf(left, sizeof left, "  %.0f s left", fmax(0, a->seconds - seconds));
+    else if (a->episodes && episodes)
+        snprintf(left, sizeof left, "  %.0f s left",
+                 seconds * ((double)a->episodes / (double)episodes - 1));
+    fprintf(stderr, "%sbest %s  %s episodes, %s/s  epsilon %.2f", w->terminal ? "\r\033[K" : "",
+            best > 0 ? units_ms(ms, best) : "-", units_count(count, (int64_t)episodes),
+            units_number(speed, seconds > 0 ? (double)episodes / seconds : 0, 0),
+            atomic_load(&p->epsilon));
+    if (a->seeds > 1)
+        fprintf(stderr, "  %u of %u seeds", atomic_load(&pool->finished), a->seeds);
+    fprintf(stderr, "%s%s", left, w->terminal ? "" : "\n");
+    fflush(stderr);
+    w->shown = true;
+}
+
+/* ---- results ---- */
+
+/* By game_kind. */
+static const char *const decided[] = {"variables", "inputs", "variables and inputs"};
+
+/* Of a search within a memory limit. */
+static void print_memory(const struct core *c, const struct plan *plan)
+{
+    struct memory_cost memory = {0};
+    struct err e;
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    if (plan_memory(plan, &memory, &e))
+        return;
+    printf("  memory          %12s  of %s: %s", units_bytes(a, memory.peak),
+           units_bytes(b, plan->memory_limit), c->best->fits ? "fits" : "does not fit");
+    if (c->exact && !c->exact->fits && c->exact->proven)
+        printf("; no plan does, proven; automap plan --memory-limit says what it takes");
+    printf("\n");
+}
+
+/* How far below the best plan it is, where that is one the optimum can be compared with; and of
+ * what it is the optimum, for automap plan --optimum decides variables and inputs. */
+static void print_optimum(const struct core *c, const struct plan *plan)
+{
+    enum game_kind kind = c->options.game.kind;
+    double ms = c->exact->cost.step_ms;
+    const char *between = "";
+    char a[UNITS_ROOM];
+
+    printf("  %-15s %12s  ", c->exact->proven ? "proven optimum" : "best known", units_ms(a, ms));
+    if (c->best->fits) {
+        printf("%.2f %% below", 100 * (1 - ms / plan->cost.step_ms));
+        between = ", ";
+    }
+    if (plan->memory_limit > 0) {
+        printf("%swithin the memory limit", between);
+        between = ", ";
+    }
+    if (kind != GAME_ALL)
+        printf("%sdeciding %s alone", between, decided[kind]);
+    printf("\n");
+}
+
+static void print_head(const struct core *c)
+{
+    const struct problem *p = c->problem;
+    char mesh[64], model[128];
+
+    mesh_format(&p->mesh, mesh, sizeof mesh);
+    printf("%s  on %s, mesh %s; %s decides %s, seed %llu\n\n",
+           file_stem(model, sizeof model, p->m->file), p->cluster.name, mesh,
+           search_names[c->options.algorithm], decided[c->options.game.kind],
+           (unsigned long long)c->options.seed);
+}
+
+static void print_run(const struct core *c, const struct plan *plan)
+{
+    struct plan_counts n = plan_count(plan);
+    const struct live_stage *s = c->stage;
+    char a[UNITS_ROOM], b[UNITS_ROOM], d[UNITS_ROOM];
+
+    print_head(c);
+    printf("  step            %12s  compute %s, communication %s\n",
+           units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
+           units_ms(d, plan->cost.communication_ms));
+    printf("  baseline        %12s  everything whole but the pins\n", units_ms(a, c->baseline_ms));
+    if (c->exact && c->exact->fits && c->options.game.reward == GAME_REWARD_COST)
+        print_optimum(c, plan);
+    if (plan->memory_limit > 0)
+        print_memory(c, plan);
+    printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n",
+           units_count(a, n.dims), units_count(b, n.partitioned), units_count(d, n.replicated),
+           n.undecided);
+    printf("  paper reward    %12s", units_number(a, n.paper_reward, 1));
+    if (c->exact && c->options.game.reward == GAME_REWARD_PAPER)
+        printf("  %s %s", c->exact->proven ? "proven optimum" : "best known",
+               units_number(a, c->exact->score, 1));
+    printf("\n  search          %12.2f s  %s episodes, %s decisions, %s conflicts; best after %.2f "
+           "s\n",
+           c->seconds, units_count(a, (int64_t)search_episodes(c->search)),
+           units_count(b, (int64_t)c->decisions),
+           units_count(d, (int64_t)search_conflicts(c->search)), c->best->seconds);
+    if (s[1].episodes)
+        printf("  fine-tuning     %12.2f s  %s episodes, %s better plans\n", s[1].seconds,
+               units_count(a, (int64_t)s[1].episodes), units_count(b, (int64_t)s[1].improved));
+    printf("\n");
+}
+
+/* Mean and spread over the seeds, in one place for print and JSON. */
+struct figure {
+    double mean, spread, least, most;
+};
+
+static struct figure figure_of(const struct search_pool *pool, double (*get)(const struct core *c))
+{
+    struct figure f = {.least = INFINITY, .most = -INFINITY};
+    uint32_t count = 0;
+    double squares = 0;
+
+    for (uint32_t n = 0; n < pool->args->seeds; n++) {
+        if (!pool->runs[n].began || !pool->runs[n].core.best)
+            continue;
+        double x = get(&pool->runs[n].core);
+        count++;
+        f.mean += x;
+        squares += x * x;
+        f.least = fmin(f.least, x);
+        f.most = fmax(f.most, x);
+    }
+    if (count) {
+        f.mean /= count;
+        f.spread = sqrt(fmax(0, squares / count - f.mean * f.mean));
+    }
+    return f;
+}
+
+static double get_step(const struct core *c)
+{
+    return c->best->cost.step_ms;
+}
+
+static double get_score(const struct core *c)
+{
+    return c->best->score;
+}
+
+static double get_seconds(const struct core *c)
+{
+    return c->seconds;
+}
+
+static double get_to_best(const struct core *c)
+{
+    return c->best->seconds;
+}
+
+static double get_episodes(const struct core *c)
+{
+    return (double)search_episodes(c->search);
+}
+
+static double get_conflicts(const struct core *c)
+{
+    return (double)search_conflicts(c->search) / fmax(1, get_episodes(c));
+}
+
+static double get_stage_1(const struct core *c)
+{
+    return c->stage[0].improved ? c->stage[0].score : NAN;
+}
+
+static const struct {
+    const char *name, *key;
+    double (*get)(const struct core *c);
+} figures[] = {
+    {"step time, ms", "step_time_ms", get_step},         {"score", "score", get_score},
+    {"score, stage 1", "score_stage_1", get_stage_1},    {"seconds", "seconds", get_seconds},
+    {"seconds to best", "seconds_to_best", get_to_best}, {"episodes", "episodes", get_episodes},
+    {"conflict rate", "conflict_rate", get_conflicts},
+};
+
+static uint32_t optima(const struct search_pool *pool)
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = 0; n < pool->args->seeds; n++) {
+        const struct core *c = &pool->runs[n].core;
+        count += pool->runs[n].began && c->best && c->exact && c->exact->proven && c->exact->fits &&
+                 c->best->score >= c->exact->score - 1e-9 * (1 + fabs(c->exact->score));
+    }
+    return count;
+}
+
+static void print_statistics(const struct search_pool *pool)
+{
+    printf("%u seeds from %llu: %u at the proven optimum\n\n  %-16s %14s %14s %14s %14s\n",
+           pool->args->seeds, (unsigned long long)pool->args->search.seed, optima(pool), "", "mean",
+           "spread", "least", "most");
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+        struct figure f = figure_of(pool, figures[k].get);
+        printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", figures[k].name, f.mean, f.spread, f.least,
+               f.most);
+    }
+    printf("\n");
+}
+
+/* `relaxed`: of the best plan completed, `kinds`: the best plan of each kind; or NULL. Both are
+ * taken over. */
+static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed,
+                       const struct comparison *kinds)
+{
+    cJSON *all = runs;
+
+    if (pool->args->seeds == 1) {
+        all = cJSON_DetachItemFromArray(runs, 0);
+        cJSON_Delete(runs);
+    } else {
+        all = cJSON_CreateObject();
+        cJSON_AddStringToObject(all, "schema", "automap.seeds/1");
+        cJSON_AddNumberToObject(all, "seeds", pool->args->seeds);
+        cJSON_AddNumberToObject(all, "at_optimum", optima(pool));
+        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+            struct figure f = figure_of(pool, figures[k].get);
+            cJSON *o = cJSON_AddObjectToObject(all, figures[k].key);
+            cJSON_AddNumberToObject(o, "mean", f.mean);
+            cJSON_AddNumberToObject(o, "spread", f.spread);
+            cJSON_AddNumberToObject(o, "least", f.least);
+            cJSON_AddNumberToObject(o, "most", f.most);
+        }
+        cJSON_AddItemToObject(all, "runs", runs);
+    }
+    if (relaxed)
+        cJSON_AddItemToObject(all, "relaxed", relaxed);
+    if (kinds)
+        comparison_json(kinds, all);
+    char *text = cJSON_Print(all);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(all);
+}
+
+/* --mode relaxed: the best relaxed plan that keeps what the search decided, in place of its own. */
+static int complete(struct plan *best, struct err *e)
+{
+    struct plan_relaxed_args a = {.on = true, .limit = best->memory_limit};
+    struct plan done;
+    int rc = plan_relaxed_solve(&a, best->problem, NULL, 0, best, &done, e);
+
+    if (rc)
+        return rc;
+    done.seed = best->seed;
+    plan_release(best);
+    *best = done;
+    return 0;
+}
+
+static void print_completed(const struct plan *plan)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    printf("its decisions, completed by a relaxed plan\n\n");
+    printf("  step            %12s  compute %s, communication %s\n",
+           units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
+           units_ms(c, plan->cost.communication_ms));
+    plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, true);
+    printf("\n");
+}
+
+static cJSON *completed_json(const struct plan *plan)
+{
+    const struct relaxed_plan *r = plan->relaxed;
+    cJSON *o = cJSON_CreateObject();
+
+    cJSON_AddNumberToObject(o, "step_time_ms", r->cost.step_ms);
+    cJSON_AddNumberToObject(o, "bound_ms", r->bound_ms);
+    cJSON_AddStringToObject(o, "bound_kind", relaxed_bound_names[r->bound_kind]);
+    cJSON_AddNumberToObject(o, "gap", r->gap);
+    cJSON_AddNumberToObject(o, "reshards", r->reshard_count);
+    return o;
+}
+
+static bool is_within_limit(const struct plan *plan)
+{
+    struct memory_cost memory;
+    struct err e;
+
+    return plan_memory(plan, &memory, &e) || memory.peak <= plan->memory_limit * (1 + 1e-9);
+}
+
+/* Says what came of it, with the best plan completed or beside the best of each kind where that was
+ * asked for and can be, and writes the best. Takes `runs` over. */
+static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
+{
+    const struct search_args *a = pool->args;
+    struct comparison *kinds = NULL;
+    struct err e;
+    int rc = a->relaxed ? complete(best, &e) : 0;
+
+    if (!rc && search_compares(a) && !atomic_load(&pool->stop)) {
+        kinds = mem_alloc(sizeof *kinds);
+        rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL,
+                            &a->pipeline.options, kinds, &e);
+    }
+    if (!rc && a->json)
+        print_json(pool, runs, a->relaxed ? completed_json(best) : NULL, kinds);
+    else
+        cJSON_Delete(runs);
+    if (!rc && !a->json && a->seeds > 1)
+        print_statistics(pool);
+    if (!rc && !a->json && a->relaxed)
+        print_completed(best);
+    if (!rc && !a->json && kinds)
+        comparison_print(kinds);
+    if (!rc && a->plan)
+        rc = kinds ? comparison_save(kinds, a->plan, &e) : plan_file_save(best, a->plan, &e);
+    bool fits = best->memory_limit <= 0 || (kinds ? kinds->of[0].fits : is_within_limit(best));
+    if (kinds)
+        comparison_free(kinds);
+    free(kinds);
+    if (rc)
+        err_print(&e, stderr);
+    else if (!fits)
+        fprintf(stderr, "automap search: no plan found is within the memory limit\n");
+    return rc ? exit_code_of(&e) : fits ? EXIT_OK : EXIT_INFEASIBLE;
+}
+
+/* Prints every run that found a plan; the best of them is the plan to write. */
+static int report(struct search_pool *pool)
+{
+    const struct search_args *a = pool->args;
+    cJSON *runs = cJSON_CreateArray();
+    struct plan best = {0};
+    double best_score = -INFINITY;
+    int code = EXIT_OK;
+
+    for (uint32_t n = 0; n < a->seeds; n++) {
+        const struct core *c = &pool->runs[n].core;
+        struct plan plan;
+        struct err e;
+        if (pool->runs[n].rc || !pool->runs[n].began || outcome_plan(c, &plan, &e))
+            continue;
+        if (a->json)
+            cJSON_AddItemToArray(runs, outcome_json(c, &plan));
+        else if (a->seeds == 1)
+            print_run(c, &plan);
+        bool better = c->best->score > best_score;
+        if (better) {
+            plan_release(&best);
+            best = plan;
+            best_score = c->best->score;
+        } else {
+            plan_release(&plan);
+        }
+    }
+    bool any = best.on;
+    if (any) {
+        code = conclude(pool, &best, runs);
+        plan_release(&best);
+    } else {
+        cJSON_Delete(runs);
+        fprintf(stderr, "automap search: stopped before the first plan\n");
+    }
+    return code;
+}
+
+static int run_all(const struct search_args *a, const struct problem *p)
+{
+    struct search_pool pool = {
+        .args = a, .problem = p, .runs = mem_alloc(a->seeds * sizeof *pool.runs)};
+    struct watch watch = {.terminal = isatty(STDERR_FILENO) == 1};
+    bool stopped = search_pool_run(&pool, show_progress, &watch);
+    int code = EXIT_OK;
+
+    if (watch.shown && watch.terminal)
+        fputs("\r\033[K", stderr);
+    for (uint32_t n = 0; n < a->seeds && code == EXIT_OK; n++) {
+        if (pool.runs[n].rc) {
+            err_print(&pool.runs[n].error, stderr);
+            code = exit_code_of(&pool.runs[n].error);
+        }
+    }
+    if (code == EXIT_OK)
+        code = report(&pool);
+    for (uint32_t n = 0; n < a->seeds; n++) {
+        if (pool.runs[n].began)
+            core_release(&pool.runs[n].core);
+    }
+    if (stopped && code == EXIT_OK && !a->quiet && pool.runs[0].journal[0])
+        fprintf(stderr, "automap search --resume %s goes on\n", pool.runs[0].journal);
+    free(pool.runs);
+    return stopped && code == EXIT_OK ? EXIT_STOPPED : code;
+}
+
+/* The pins of the command line, as a session takes them, for the race. */
+static int race(const struct search_args *a, const struct problem *p)
+{
+    struct core *c = mem_alloc(sizeof *c);
+    struct err e;
+    int code = EXIT_OK, rc = core_new(p, &a->search, c, &e);
+
+    for (size_t n = 0; n < a->pin_count && !rc; n++)
+        rc = search_obey(c, &a->pins[n], &e);
+    if (rc) {
+        err_print(&e, stderr);
+        code = exit_code_of(&e);
+    } else {
+        code = search_race(a, p, c->acts[c->act].pins, c->acts[c->act].pin_count);
+    }
+    core_release(c);
+    free(c);
+    return code;
+}
+
+/* Limits and outputs of this command line, all else of the journal's. */
+static int from_journal(const struct search_args *now, const struct journal_log *log,
+                        struct search_args *a)
+{
+    int parsed = log->arg_count ? search_args_parse(log->arg_count, log->args, a) : -1;
+
+    if (parsed || a->resume || a->seeds > 1 || a->race)
+        return ERR_INPUT;
+    a->problem.is_mesh_given = false; /* the file's mistake, if it is one */
+    a->episodes = now->episodes ? now->episodes : a->episodes;
+    a->seconds = now->seconds > 0 ? now->seconds : a->seconds;
+    a->json = now->json;
+    a->quiet = now->quiet;
+    a->plan = now->plan;
+    a->resume = now->resume;
+    a->replay = now->replay;
+    a->explored = !strcmp(log->args[0], "explore");
+    a->journal = NULL;
+    a->log = log;
+    return 0;
+}
+
+static int search_problem(struct search_args *a)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct err e;
+    int code = problem_args_load(&a->problem, p);
+
+    if (code == EXIT_OK) {
+        if (a->log && journal_fits(a->log, p, &e)) {
+            err_print(&e, stderr);
+            code = EXIT_INPUT;
+        } else {
+            if (a->search.game.memory_limit != 0) /* the same for every kind */
+                a->pipeline.options.limit_bytes = game_limit_bytes(p, &a->search.game);
+            code = a->pipeline.wanted ? search_pipeline(a, p)
+                   : a->race          ? race(a, p)
+                                      : run_all(a, p);
+        }
+        problem_release(p);
+    }
+    free(p);
+    return code;
+}
+
+static int exit_code_of_parse(int parsed)
+{
+    return parsed == -1 ? EXIT_USAGE : parsed == -2 ? EXIT_INPUT : EXIT_OK;
+}
+
+static int go_on(const struct search_args *now, const char *path)
+{
+    struct search_args *a = mem_alloc(sizeof *a);
+    struct journal_log log;
+    struct err e;
+    int code;
+
+    if (journal_read(path, &log, &e)) {
+        err_print(&e, stderr);
+        free(a);
+        return EXIT_INPUT;
+    }
+    if (log.good < log.size)
+        fprintf(stderr, "automap: %s: the last %zu bytes are damaged and left out\n", path,
+                log.size - log.good);
+    if (from_journal(now, &log, a)) {
+        err_set(&e, ERR_INPUT, "the command line in it is not that of one search");
+        err_in_file(&e, path);
+        err_print(&e, stderr);
+        code = EXIT_INPUT;
+    } else {
+        code = search_problem(a);
+    }
+    search_args_release(a);
+    journal_log_release(&log);
+    free(a);
+    return code;
+}
+
+static int resume(struct search_args *a)
+{
+    char dir[PATH_MAX], path[PATH_MAX];
+    bool home = file_state_dir(dir, sizeof dir, false);
+
+    if (!session_find(path, home ? dir : NULL, a->resume)) {
+        args_complain("search", "no journal %s", a->resume);
+        return EXIT_INPUT;
+    }
+    a->resume = path;
+    return go_on(a, path);
+}
+
+int cmd_search(int argc, char **argv)
+{
+    struct search_args *a = mem_alloc(sizeof *a);
+    int parsed = search_args_parse(argc, argv, a);
+    int code = exit_code_of_parse(parsed);
+
+    if (!parsed)
+        code = a->resume ? resume(a) : search_problem(a);
+    search_args_release(a);
+    free(a);
+    return code;
+}
+
+static const char replay_help[] =
+    "usage: automap replay JOURNAL [--json] [--plan FILE]\n\n"
+    "Does again what a journal holds, bit for bit, and prints what came of it.\n"
+    "JOURNAL: a file, the name of one in sessions/ of the state directory, or \"last\".\n";
+
+int cmd_replay(int argc, char **argv)
+{
+    struct search_args now = {.replay = true};
+    const char *path = NULL;
+
+    for (int n = 1; n < argc; n++) {
+        if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h")) {
+            fputs(replay_help, stdout);
+            return EXIT_OK;
+        }
+        if (!strcmp(argv[n], "--json")) {
+            now.json = true;
+        } else if (!strcmp(argv[n], "--plan") && n + 1 < argc) {
+            now.plan = argv[++n];
+        } else if (!path && argv[n][0] != '-') {
+            path = argv[n];
+        } else {
+            path = NULL;
+            break;
+        }
+    }
+    if (!path) {
+        fputs(replay_help, stderr);
+        return EXIT_USAGE;
+    }
+    char dir[PATH_MAX], found[PATH_MAX];
+    bool home = file_state_dir(dir, sizeof dir, false);
+    return go_on(&now, session_find(found, home ? dir : NULL, path) ? found : path);
+}

@@ -1,0 +1,140 @@
+/* automap inspect --json: one object, keys as documented in tui/README.md. */
+#include "tui/commands/inspect.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_string(struct str *out, const char *text)
+{
+    str_add_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            str_add_char(out, '\\');
+        str_add_char(out, *text); /* control characters were cleaned away at load */
+    }
+    str_add_char(out, '"');
+}
+
+static void add_key(struct str *out, const char *key)
+{
+    str_add(out, "  ");
+    add_string(out, key);
+    str_add(out, ": ");
+}
+
+static void add_count(struct str *out, const char *key, uint64_t value)
+{
+    add_key(out, key);
+    str_format(out, "%llu,\n", (unsigned long long)value);
+}
+
+/* Whole numbers in full up to 2^53. */
+static void add_figure(struct str *out, const char *key, double value)
+{
+    add_key(out, key);
+    str_format(out, fabs(value) < 9e15 ? "%.0f,\n" : "%.17g,\n", value);
+}
+
+static void add_params(const struct inspection *in, enum hlo_role role, const char *key,
+                       struct str *out)
+{
+    const char *comma = "";
+
+    add_key(out, key);
+    str_add(out, "[");
+    for (uint32_t p = 0; p < in->roles.param_count; p++) {
+        const struct hlo_param_role *r = &in->roles.params[p];
+        if (r->role != role)
+            continue;
+        str_format(out, "%s\n    {\"parameter\": %u, \"name\": ", comma, (unsigned)r->parameter);
+        add_string(out, r->name);
+        str_add(out, ", \"shape\": \"");
+        hlo_write_shape(in->m, in->m->value_shape[r->value], false, out);
+        str_format(out, "\", \"source\": \"%s\"}", hlo_role_source_names[r->source]);
+        comma = ",";
+    }
+    str_add(out, *comma ? "\n  ],\n" : "],\n");
+}
+
+static void add_opcodes(const struct inspection *in, struct str *out)
+{
+    const char *comma = "";
+
+    add_key(out, "opcodes");
+    str_add(out, "{");
+    for (int op = 0; op < HLO_OP_COUNT; op++) {
+        if (!in->opcodes[op])
+            continue;
+        str_add(out, comma);
+        add_string(out, op == HLO_OP_UNKNOWN ? "unknown" : hlo_op_info[op].name);
+        str_format(out, ": %u", (unsigned)in->opcodes[op]);
+        comma = ", ";
+    }
+    str_add(out, "},\n");
+}
+
+static void add_phases(const struct inspection *in, struct str *out)
+{
+    add_key(out, "phases");
+    for (int p = 0; p < HLO_PHASE_COUNT; p++)
+        str_format(out, "%s\"%s\": %u", p ? ", " : "{", hlo_phase_names[p],
+                   (unsigned)in->phases[p]);
+    str_add(out, "},\n");
+}
+
+static void add_layers(const struct inspection *in, struct str *out)
+{
+    add_key(out, "layers");
+    str_add(out, "[");
+    for (uint32_t n = 1; n < in->roles.layer_count; n++) {
+        str_add(out, n > 1 ? ",\n    {\"name\": " : "\n    {\"name\": ");
+        add_string(out, in->roles.layer_names[n]);
+        str_format(out, ", \"instructions\": %u}", (unsigned)in->layers[n]);
+    }
+    str_add(out, in->roles.layer_count > 1 ? "\n  ],\n" : "],\n");
+}
+
+static void add_warnings(const struct inspection *in, struct str *out)
+{
+    add_key(out, "warnings");
+    str_add(out, "[");
+    for (uint32_t n = 0; n < in->m->warning_count; n++) {
+        const struct hlo_warning *w = &in->m->warnings[n];
+        str_add(out, n ? ",\n    {\"what\": " : "\n    {\"what\": ");
+        add_string(out, w->what);
+        str_format(out, ", \"line\": %u, \"col\": %u, \"count\": %u}", (unsigned)w->line,
+                   (unsigned)w->col, (unsigned)w->count);
+    }
+    str_add(out, in->m->warning_count ? "\n  ]\n" : "]\n");
+}
+
+void inspect_json(const struct inspection *in, struct str *out)
+{
+    static const char *const formats[] = {[HLO_FORMAT_TEXT] = "text",
+                                          [HLO_FORMAT_JSON] = "json",
+                                          [HLO_FORMAT_PROTO] = "proto",
+                                          [HLO_FORMAT_PROTO_TEXT] = "proto text"};
+    const struct hlo_module *m = in->m;
+
+    str_add(out, "{\n");
+    add_key(out, "schema");
+    str_add(out, "\"automap.inspect/1\",\n");
+    add_key(out, "format");
+    str_format(out, "\"%s\",\n", formats[m->format]);
+    add_key(out, "module");
+    add_string(out, m->name);
+    str_add(out, ",\n");
+    add_count(out, "computations", m->computation_count);
+    add_count(out, "instructions", m->count);
+    add_count(out, "parameters", m->computations[m->entry].param_count);
+    add_opcodes(in, out);
+    add_figure(out, "flops", in->costs.total.flops);
+    add_figure(out, "transcendentals", in->costs.total.transcendentals);
+    add_figure(out, "bytes", in->costs.total.bytes);
+    add_params(in, HLO_ROLE_VARIABLE, "variables", out);
+    add_params(in, HLO_ROLE_INPUT, "inputs", out);
+    add_phases(in, out);
+    add_layers(in, out);
+    add_warnings(in, out);
+    str_add(out, "}\n");
+}

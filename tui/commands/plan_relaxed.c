@@ -1,0 +1,227 @@
+/* automap plan --mode relaxed: the best plan whose splits may change between uses, with its bound.
+ */
+#include "tui/commands/plan_relaxed.h"
+
+#include "engine/relaxed/plan_totals.h"
+#include "engine/text/units.h"
+#include "hlo/module/attr.h"
+#include "tui/options/args.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_RESHARDS = 10 };
+
+static int usage(const char *what)
+{
+    args_complain("plan", "%s", what);
+    return -1;
+}
+
+static int take_folding(struct plan_relaxed_args *a, const char *word)
+{
+    static const char *const words[] = {"auto", "off", "on"};
+
+    for (int k = 0; k < 3; k++) {
+        if (!strcmp(word, words[k])) {
+            a->options.folding = (enum relaxed_folding)k;
+            return 1;
+        }
+    }
+    return usage("--folding is auto, on or off");
+}
+
+bool plan_relaxed_is_set(const struct plan_relaxed_args *a)
+{
+    return a->options.reduce_at_once || a->options.folding != RELAXED_FOLD_AUTO ||
+           a->options.sweeps || a->store_count;
+}
+
+int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at)
+{
+    const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;
+    int64_t sweeps;
+
+    if (!strcmp(option, "--reduce-at-once")) {
+        a->options.reduce_at_once = true;
+        return 1;
+    }
+    if (strcmp(option, "--mode") && strcmp(option, "--store") && strcmp(option, "--folding") &&
+        strcmp(option, "--sweeps"))
+        return 0;
+    if (!value)
+        return usage("a value is missing behind the last option");
+    ++*at;
+    if (!strcmp(option, "--mode")) {
+        a->on = !strcmp(value, "relaxed");
+        return a->on || !strcmp(value, "strict") ? 1 : usage("--mode is strict or relaxed");
+    }
+    if (!strcmp(option, "--folding"))
+        return take_folding(a, value);
+    if (!strcmp(option, "--sweeps")) {
+        if (!hlo_parse_int(value, strlen(value), &sweeps) || sweeps < 1 || sweeps > 1000000)
+            return usage("--sweeps is a number from 1 to 1,000,000");
+        a->options.sweeps = (uint32_t)sweeps;
+        return 1;
+    }
+    if (!mem_grow(&a->stores, &a->store_room, a->store_count, 1))
+        return usage("not enough memory");
+    a->stores[a->store_count++] = value;
+    return 1;
+}
+
+/* ---- text ---- */
+
+static void print_sums(const struct relaxed_plan *plan)
+{
+    struct relaxed_sum sums[RESHARD_KIND_COUNT];
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    relaxed_sums(plan, sums);
+    for (int k = 0; k < RESHARD_KIND_COUNT; k++) {
+        if (sums[k].count > 0)
+            printf("  %-15s %12s  %s, %s a step\n", reshard_kind_names[k],
+                   units_count(a, (int64_t)sums[k].count), units_bytes(b, sums[k].bytes),
+                   units_ms(c, sums[k].ms));
+    }
+}
+
+static int compare_ms(const void *x, const void *y)
+{
+    const struct relaxed_reshard *const *a = x, *const *b = y;
+
+    if ((*a)->ms != (*b)->ms)
+        return ((*a)->ms < (*b)->ms) - ((*a)->ms > (*b)->ms);
+    return (*a > *b) - (*a < *b);
+}
+
+void plan_relaxed_print_reshards(const struct relaxed_plan *plan)
+{
+    const struct problem *p = plan->problem;
+    const struct relaxed_reshard **list =
+        mem_alloc((plan->reshard_count + 1u) * sizeof(void *)); /* for qsort */
+    struct str from = {0}, to = {0};
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    for (uint32_t k = 0; k < plan->reshard_count; k++)
+        list[k] = &plan->reshards[k];
+    if (plan->reshard_count)
+        qsort(list, plan->reshard_count, sizeof *list, compare_ms);
+    printf("  the longest reshards of %u\n", plan->reshard_count);
+    for (uint32_t k = 0; k < plan->reshard_count && k < SHOWN_RESHARDS; k++) {
+        const struct relaxed_reshard *r = list[k];
+        str_clear(&from);
+        str_clear(&to);
+        status_write(hlo_value_shape(p->m, r->value), &p->mesh, r->from, &from);
+        status_write(hlo_value_shape(p->m, r->value), &p->mesh, r->to, &to);
+        printf("  %10s %9s  %-14s %-28s %s -> %s\n", units_ms(a, r->ms), units_bytes(b, r->bytes),
+               reshard_kind_names[r->kind], hlo_name(p->m, p->m->value_instruction[r->value]),
+               from.text, to.text);
+    }
+    printf("\n");
+    str_release(&from);
+    str_release(&to);
+    free(list);
+}
+
+void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited, bool given)
+{
+    char a[UNITS_ROOM];
+
+    if (plan->bound_ms > 0)
+        printf("  bound           %12s  %s: no plan%s%s is faster; the plan is %.2f %% above it\n",
+               units_ms(a, plan->bound_ms),
+               is_limited ? relaxed_bound_names[RELAXED_GLOBAL]
+                          : relaxed_bound_names[plan->bound_kind],
+               given ? " with the given decisions" : "",
+               is_limited                         ? " within the memory limit"
+               : plan->bound_kind == RELAXED_TIED ? " that treats equal layers alike"
+                                                  : "",
+               100 * plan->gap);
+    if (plan->strict_ms > 0)
+        printf("  strict          %12s  the best plan that reshards nothing%s\n",
+               units_ms(a, plan->strict_ms), is_limited ? " found within the limit" : "");
+    print_sums(plan);
+}
+
+/* ---- solving ---- */
+
+static int set_pins(const struct plan_relaxed_args *a, const struct problem *p,
+                    const char *const *settings, uint32_t setting_count, const struct plan *from,
+                    struct relaxed *r, struct err *e)
+{
+    struct relaxed_pins pins = {0};
+    int rc = from ? relaxed_pins_of_plan(from, &pins, e) : 0;
+
+    for (uint32_t k = 0; k < setting_count && !rc; k++)
+        rc = relaxed_pins_set(p, settings[k], false, &pins, e);
+    for (uint32_t k = 0; k < a->store_count && !rc; k++)
+        rc = relaxed_pins_set(p, a->stores[k], true, &pins, e);
+    if (!rc)
+        rc = relaxed_set_pins(r, pins.items, pins.count, e);
+    relaxed_pins_release(&pins);
+    return rc;
+}
+
+int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
+                       const char *const *settings, uint32_t setting_count, const struct plan *from,
+                       struct plan *out, struct err *e)
+{
+    struct relaxed_plan plan;
+    struct relaxed *r;
+    struct relaxed_options options = a->options;
+
+    if (a->limit > 0)
+        options.folding = RELAXED_FOLD_OFF;
+    int rc = relaxed_new(p, &options, &r, e);
+    if (rc)
+        return rc;
+    rc = set_pins(a, p, settings, setting_count, from, r, e);
+    if (!rc)
+        rc = a->limit > 0 ? relaxed_solve_within(r, a->limit, INFINITY, &plan, &a->within, e)
+                          : relaxed_solve(r, 0, &plan, e);
+    if (!rc)
+        rc = plan_from_relaxed(&plan, out, e);
+    if (!rc)
+        out->memory_limit = a->limit;
+    relaxed_free(r);
+    return rc;
+}
+
+/* ---- within a limit ---- */
+
+struct decisions {
+    const struct plan_relaxed_args *args;
+    const char *const *settings;
+    uint32_t setting_count;
+    const struct plan *from;
+};
+
+static int fix_decisions(void *context, const struct problem *p, struct relaxed *r, struct err *e)
+{
+    const struct decisions *d = context;
+
+    return set_pins(d->args, p, d->settings, d->setting_count, d->from, r, e);
+}
+
+int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const char *const *settings,
+                        uint32_t setting_count, const struct plan *from, uint32_t micro_batches,
+                        struct regimes_result *out, struct plan *plan, struct err *e)
+{
+    struct decisions d = {a, settings, setting_count, from};
+    struct relaxed_regimes_options o = {.relaxed = a->options,
+                                        .limit = a->limit,
+                                        .micro_batches = micro_batches,
+                                        .fix = fix_decisions,
+                                        .context = &d};
+    struct relaxed_plan best;
+    int rc = relaxed_regimes(p, &o, out, &best, &a->within, e);
+
+    if (!rc)
+        rc = plan_from_relaxed(&best, plan, e);
+    if (!rc)
+        plan->memory_limit = isfinite(a->limit) ? a->limit : 0;
+    return rc;
+}

@@ -1,0 +1,101 @@
+#include "tui/commands/search_compare.h"
+
+#include "engine/pipeline/pipeline_file.h"
+#include "engine/plan/plan_file.h"
+#include "engine/text/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool search_compares(const struct search_args *a)
+{
+    return a->search.game.kind == GAME_ALL && a->search.game.reward == GAME_REWARD_COST &&
+           !a->search.game.weak && !a->relaxed && !a->pin_count && !a->by_step.count &&
+           !a->by_episode.count;
+}
+
+/* Lines of at most `width` bytes, broken at blanks, behind an indent. */
+static void print_folded(const char *text, size_t width, const char *indent)
+{
+    while (*text) {
+        size_t size = strlen(text) <= width ? strlen(text) : width;
+        while (text[size] && size && text[size] != ' ')
+            size--;
+        size = size ? size : width;
+        printf("%s%.*s\n", indent, (int)size, text);
+        text += size;
+        text += *text == ' ';
+    }
+}
+
+void comparison_print(const struct comparison *c)
+{
+    char step[UNITS_ROOM], memory[UNITS_ROOM], limit[UNITS_ROOM], setting[120];
+
+    printf("the best of each kind, batch %u, of memory %s a device\n\n", c->batch,
+           isfinite(c->limit_bytes) ? units_bytes(limit, c->limit_bytes) : "any");
+    for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
+        const struct contender *o = &c->of[k];
+        contender_setting(o, setting, sizeof setting);
+        if (o->exists)
+            printf("  %d  %-8s %-28s %12s %9s%s  %s%s\n", k + 1, compare_names[o->kind],
+                   compare_words[o->kind], units_ms(step, o->step_ms),
+                   units_bytes(memory, o->memory_bytes), o->fits ? "" : " does not fit", setting,
+                   !o->proven || o->kind == COMPARE_PIPELINE ? ""
+                   : o->fits                                 ? ", proven"
+                                                             : ", proven without a limit");
+        else
+            printf("  -  %-8s %-28s %12s\n", compare_names[o->kind], compare_words[o->kind],
+                   "none");
+        print_folded(o->why, 96, "       ");
+    }
+    printf("\n");
+}
+
+void comparison_json(const struct comparison *c, cJSON *out)
+{
+    cJSON *all = cJSON_CreateArray();
+    char setting[120];
+
+    for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
+        const struct contender *o = &c->of[k];
+        cJSON *j = cJSON_CreateObject();
+        contender_setting(o, setting, sizeof setting);
+        cJSON_AddStringToObject(j, "kind", compare_names[o->kind]);
+        cJSON_AddBoolToObject(j, "exists", o->exists);
+        if (o->exists) {
+            cJSON_AddNumberToObject(j, "step_time_ms", o->step_ms);
+            cJSON_AddNumberToObject(j, "compute_ms", o->compute_ms);
+            cJSON_AddNumberToObject(j, "waiting_ms", o->waiting_ms);
+            cJSON_AddNumberToObject(j, "memory_bytes", o->memory_bytes);
+            cJSON_AddBoolToObject(j, "fits", o->fits);
+            cJSON_AddBoolToObject(j, "proven", o->proven);
+            cJSON_AddStringToObject(j, "setting", setting);
+        }
+        cJSON_AddStringToObject(j, "why", o->why);
+        cJSON_AddItemToArray(all, j);
+    }
+    cJSON *at = cJSON_AddObjectToObject(out, "compared_at");
+    cJSON_AddNumberToObject(at, "batch", c->batch);
+    cJSON_AddItemToObject(at, "memory_limit_bytes",
+                          isfinite(c->limit_bytes) ? cJSON_CreateNumber(c->limit_bytes)
+                                                   : cJSON_CreateNull());
+    cJSON_AddItemToObject(out, "kinds", all);
+}
+
+int comparison_save(const struct comparison *c, const char *path, struct err *e)
+{
+    const struct contender *o = &c->of[0];
+
+    if (!o->exists)
+        return err_set(e, ERR_INFEASIBLE, "there is no plan to write");
+    if (o->kind != COMPARE_PIPELINE && c->batch_given)
+        return err_set(
+            e, ERR_INPUT,
+            "%.200s: a plan of operators runs the file's batch; the best one for %u samples, %s, "
+            "is not written",
+            path, c->batch, compare_names[o->kind]);
+    return o->kind == COMPARE_PIPELINE ? pipeline_file_save(o->pipeline, &o->pipeline_plan, path, e)
+                                       : plan_file_save(&o->plan, path, e);
+}

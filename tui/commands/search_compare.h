@@ -1,0 +1,22 @@
+/* tui/commands/search_compare.h - automap search --kind all: what it found against the best of each
+ * kind. */
+#ifndef AUTOMAP_TUI_COMMANDS_SEARCH_COMPARE_H
+#define AUTOMAP_TUI_COMMANDS_SEARCH_COMPARE_H
+
+#include "engine/compare/compare.h"
+#include "tui/options/search_args.h"
+
+#include <cjson/cJSON.h>
+
+/* Step time is the reward, nothing is pinned: the kinds can be compared. */
+bool search_compares(const struct search_args *a);
+
+void comparison_print(const struct comparison *c);
+/* Adds "compared_at" {"batch", "memory_limit_bytes" (null: none)} and "kinds", a list whose first
+ * is the best. */
+void comparison_json(const struct comparison *c, cJSON *out);
+
+/* The plan of the first, as a plan file of its kind. */
+int comparison_save(const struct comparison *c, const char *path, struct err *e) MUST_CHECK;
+
+#endif

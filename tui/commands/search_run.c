@@ -1,0 +1,297 @@
+#include "tui/commands/search_run.h"
+
+#include "engine/live/checkpoint.h"
+#include "tui/files/file.h"
+#include "tui/files/sessions.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PLANS_WITHOUT_LIMIT = 10000, STEPS_BETWEEN_LOOKS = 32, THREADS_MOST = 64 };
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Seconds of this thread on a processor: what the search takes where a core is free for it, however
+ * many others run beside it. */
+static double thread_s(void *context)
+{
+    struct timespec t;
+
+    (void)context;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void tell(struct search_run *r)
+{
+    const struct core *c = &r->core;
+    struct rl_agent *agent = search_agent(c->search);
+
+    atomic_store(&r->progress.episodes, search_episodes(c->search));
+    atomic_store(&r->progress.best_ms, c->best ? c->best->cost.step_ms : 0);
+    atomic_store(&r->progress.best_score, c->best ? c->best->score : -INFINITY);
+    atomic_store(&r->progress.epsilon, agent ? rl_agent_epsilon(agent) : 0);
+    atomic_store(&r->progress.seconds, c->seconds);
+}
+
+/* Where a script stands. */
+struct script {
+    const struct timed_list *by_step, *by_episode;
+    size_t step, episode;
+    char origin; /* of the last command: 's' by step, 'e' by episode */
+    bool quit;
+};
+
+/* The next command that is due; `idle`: the search waits, so the next one is due whatever its time.
+ */
+static const struct timed_command *next_command(struct script *s, const struct core *c, bool idle)
+{
+    const struct timed_list *a = s->by_step, *b = s->by_episode;
+    bool step = s->step < a->count, episode = s->episode < b->count;
+    bool step_due = step && a->items[s->step].at <= c->steps;
+    bool episode_due = episode && b->items[s->episode].at <= search_episodes(c->search);
+
+    if (step_due || (step && idle && !episode_due)) {
+        s->origin = 's';
+        return &a->items[s->step++];
+    }
+    if (episode_due || (episode && idle)) {
+        s->origin = 'e';
+        return &b->items[s->episode++];
+    }
+    return NULL;
+}
+
+int search_obey(struct core *c, const struct timed_command *t, struct err *e)
+{
+    int rc = core_apply(c, &t->command, e);
+
+    if (rc && t->file) {
+        e->line = t->line;
+        e->col = 1;
+        err_in_file(e, t->file);
+    }
+    return rc;
+}
+
+static int follow_script(struct script *s, struct core *c, struct err *e)
+{
+    const struct timed_command *t;
+
+    while (!s->quit && (t = next_command(s, c, !core_wants_step(c)))) {
+        c->origin = s->origin;
+        int rc = search_obey(c, t, e);
+        c->origin = 'c';
+        if (rc)
+            return rc;
+        s->quit = t->command.verb == COMMAND_QUIT;
+    }
+    return 0;
+}
+
+static bool is_enough(const struct search_args *a, const struct core *c, double start)
+{
+    bool unlimited = !a->episodes && a->seconds <= 0;
+
+    if (a->episodes && search_episodes(c->search) >= a->episodes)
+        return true;
+    if (a->seconds > 0 && now_s() - start >= a->seconds)
+        return true;
+    if (!unlimited)
+        return false;
+    return c->options.algorithm == SEARCH_DQN
+               ? search_rounds(c->search) > 0
+               : search_evaluations(c->search) >= PLANS_WITHOUT_LIMIT;
+}
+
+/* Does again what the journal holds; the script stands where it stood. */
+static int resume(const struct search_args *a, struct search_run *r, struct script *script)
+{
+    const struct live_command run = {.verb = COMMAND_RUN};
+    char note[RESUME_NOTE_ROOM] = "";
+    int rc = a->resume ? core_resume(&r->core, a->resume, a->log, note, &r->error)
+                       : core_replay(&r->core, a->log, 0, &r->error);
+
+    if (note[0])
+        fprintf(stderr, "automap search: %s\n", note);
+    for (size_t k = 0; k < a->log->record_count; k++) {
+        script->step += a->log->records[k].kind == 's';
+        script->episode += a->log->records[k].kind == 'e';
+    }
+    if (!rc && a->resume)
+        rc = journal_reopen(a->resume, a->log, &r->core.journal, &r->error);
+    if (!rc && a->resume && a->explored && !core_wants_step(&r->core))
+        rc = core_apply(&r->core, &run, &r->error); /* it was left paused, by its person */
+    return rc;
+}
+
+/* A journal that was cut short before "run" begins as it would have. */
+static bool has_begun(const struct search_args *a)
+{
+    size_t commands = 0;
+
+    for (size_t k = 0; k < a->log->record_count; k++)
+        commands += a->log->records[k].kind == 'c';
+    return commands > a->pin_count || a->explored;
+}
+
+/* Where nobody named one it is a convenience, and not worth an error. */
+static void keep_own_journal(const struct search_args *a, struct search_run *r)
+{
+    char dir[PATH_MAX], path[PATH_MAX];
+    const struct problem *p = r->core.problem;
+    struct word_list words = {0};
+    struct err e;
+
+    if (a->seeds > 1 || a->no_journal || !strcmp(a->problem.model, "-") ||
+        !file_state_dir(dir, sizeof dir, true) ||
+        !session_new_path(path, dir, a->problem.model, p->cluster.name, (int64_t)time(NULL)))
+        return;
+    search_args_words(a, &words);
+    if (!words.failed && journal_create(path, p, words.items, words.count, &r->core.journal, &e) &&
+        !a->quiet)
+        fprintf(stderr, "automap search: %s\n", e.what);
+    words_release(&words);
+}
+
+static int keep_journal(const struct search_args *a, struct search_run *r)
+{
+    struct word_list words = {0};
+
+    if (!a->journal) {
+        keep_own_journal(a, r);
+        return 0;
+    }
+    search_args_words(a, &words);
+    int rc = words.failed ? err_set(&r->error, ERR_MEMORY, "not enough memory for the journal")
+                          : journal_create(a->journal, r->core.problem, words.items, words.count,
+                                           &r->core.journal, &r->error);
+    words_release(&words);
+    return rc;
+}
+
+static int begin(struct search_pool *pool, uint32_t n, struct script *script)
+{
+    struct search_run *r = &pool->runs[n];
+    struct search_options o = pool->args->search;
+    struct live_command run = {.verb = COMMAND_RUN};
+
+    o.seed += n;
+    int rc = core_new(pool->problem, &o, &r->core, &r->error);
+    r->began = !rc;
+    if (r->began)
+        r->core.clock_s = thread_s;
+    const struct search_args *a = pool->args;
+    if (!rc && a->log && has_begun(a))
+        return resume(a, r, script);
+    if (!rc && a->resume)
+        rc = err_set(&r->error, ERR_INPUT,
+                     "the journal ends before the search began; start it again");
+    if (!rc && !a->replay)
+        rc = keep_journal(a, r);
+    for (size_t k = 0; k < a->pin_count && !rc; k++)
+        rc = search_obey(&r->core, &a->pins[k], &r->error);
+    return rc ? rc : core_apply(&r->core, &run, &r->error);
+}
+
+static void carry_out(struct search_pool *pool, uint32_t n)
+{
+    struct search_run *r = &pool->runs[n];
+    struct script script = {.by_step = &pool->args->by_step, .by_episode = &pool->args->by_episode};
+    double start = now_s();
+
+    r->rc = begin(pool, n, &script);
+    for (uint64_t k = 0; !r->rc && !script.quit; k++) {
+        if (k % STEPS_BETWEEN_LOOKS == 0) {
+            tell(r);
+            if (atomic_load(&pool->stop))
+                break;
+        }
+        if (pool->args->replay)
+            break;
+        r->rc = follow_script(&script, &r->core, &r->error);
+        if (r->rc || script.quit || !core_wants_step(&r->core) ||
+            is_enough(pool->args, &r->core, start))
+            break;
+        core_step(&r->core);
+    }
+    if (!r->rc)
+        tell(r);
+    if (r->core.journal) {
+        if (journal_trouble(r->core.journal))
+            fprintf(stderr, "automap search: %s\n", journal_trouble(r->core.journal));
+        snprintf(r->journal, sizeof r->journal, "%s", journal_path(r->core.journal));
+        core_end_journal(&r->core);
+    }
+}
+
+static void *work(void *argument)
+{
+    struct search_pool *pool = argument;
+    uint32_t n;
+
+    while ((n = atomic_fetch_add(&pool->next, 1)) < pool->args->seeds) {
+        carry_out(pool, n);
+        atomic_fetch_add(&pool->finished, 1);
+        pthread_kill(pool->watcher, SIGUSR1);
+    }
+    return NULL;
+}
+
+static uint32_t start_threads(struct search_pool *pool, pthread_t *threads)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t most = cores < 1 ? 1 : cores > THREADS_MOST ? THREADS_MOST : (uint32_t)cores, n = 0;
+
+    while (n < most && n < pool->args->seeds && !pthread_create(&threads[n], NULL, work, pool))
+        n++;
+    if (!n)
+        work(pool); /* no thread to be had: one after the other, here */
+    return n;
+}
+
+bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self),
+                     void *self)
+{
+    pthread_t threads[THREADS_MOST];
+    sigset_t asked, before;
+    bool stopped = false;
+
+    sigemptyset(&asked);
+    sigaddset(&asked, SIGINT);
+    sigaddset(&asked, SIGTERM);
+    sigaddset(&asked, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &asked, &before); /* threads inherit it */
+    pool->watcher = pthread_self();
+    uint32_t count = start_threads(pool, threads);
+    while (atomic_load(&pool->finished) < pool->args->seeds) {
+        struct timespec tenth = {.tv_nsec = 100000000};
+        int signal = sigtimedwait(&asked, NULL, &tenth);
+        if (signal == SIGINT || signal == SIGTERM) {
+            stopped = true;
+            atomic_store(&pool->stop, true);
+        }
+        if (signal < 0)
+            tick(pool, self);
+    }
+    for (uint32_t n = 0; n < count; n++)
+        pthread_join(threads[n], NULL);
+    struct timespec none = {0};
+    while (sigtimedwait(&asked, NULL, &none) >
+           0) { /* none may be left when they are let through again */
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return stopped;
+}

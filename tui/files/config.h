@@ -1,0 +1,28 @@
+/* tui/files/config.h - the person's settings: $XDG_CONFIG_HOME/automap/config.yaml.
+ *
+ *     theme: light               # a name or a path
+ *     mode: plain                # keys without vi's letters; default vi
+ *     mouse: false
+ *     keys: {pause: Space}       # see tui/screen/keys.h
+ *
+ * Options of the command line go over it and are never written back. */
+#ifndef AUTOMAP_TUI_FILES_CONFIG_H
+#define AUTOMAP_TUI_FILES_CONFIG_H
+
+#include "engine/text/yaml.h"
+#include "tui/screen/keys.h"
+
+struct config {
+    struct yaml_doc doc; /* for the keys; root NULL: none. Released by config_release, as text */
+    char *text;
+    char path[1024]; /* "": there is no file */
+    char theme[256]; /* "": none is named */
+    enum key_mode mode;
+    bool mouse;
+};
+
+/* `path` NULL: the person's own file, which need not be there. */
+int config_load(struct config *c, const char *path, struct err *e) MUST_CHECK;
+void config_release(struct config *c);
+
+#endif

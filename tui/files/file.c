@@ -1,0 +1,185 @@
+#include "tui/files/file.h"
+
+#include "hlo/support/mem.h"
+#include "hlo/support/text.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fail(struct err *e, const char *path, const char *what)
+{
+    err_set(e, ERR_IO, "%s: %s", what, strerror(errno));
+    return err_in_file(e, path);
+}
+
+static int write_bytes(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        if (n > 0) {
+            text += n;
+            size -= (size_t)n;
+        }
+    }
+    return fsync(fd);
+}
+
+/* A temporary file beside the target, renamed over it: readers see the old or the new. */
+static int replace(const char *target, const char *text, size_t size, struct err *e)
+{
+    char temporary[PATH_MAX + 16];
+    struct stat old;
+
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", target);
+    int fd = mkstemp(temporary);
+    if (fd < 0)
+        return fail(e, target, "cannot write here");
+    mode_t mask = umask(0);
+    umask(mask);
+    mode_t mode = stat(target, &old) ? (mode_t)(0666 & ~mask) : old.st_mode & 07777;
+    if (write_bytes(fd, text, size) || fchmod(fd, mode) || close(fd) || rename(temporary, target)) {
+        fail(e, target, "cannot write");
+        unlink(temporary);
+    }
+    return e->code;
+}
+
+int file_write(const char *path, const char *text, size_t size, bool overwrite, struct err *e)
+{
+    char target[PATH_MAX];
+
+    if (!overwrite && file_is_there(path)) {
+        err_set(e, ERR_IO, "is there already; with ! it is overwritten");
+        return err_in_file(e, path);
+    }
+    if (!realpath(path, target)) {
+        if (strlen(path) >= sizeof target) {
+            errno = ENAMETOOLONG;
+            return fail(e, path, "cannot write");
+        }
+        memcpy(target, path, strlen(path) + 1);
+    }
+    e->code = ERR_NONE;
+    return replace(target, text, size, e);
+}
+
+int file_read(char **text, size_t *size, const char *path, size_t most, struct err *e)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return fail(e, path, "cannot open");
+    char *bytes = mem_try(most + 2, 1);
+    size_t count = bytes ? fread(bytes, 1, most + 1, f) : 0;
+    int failed = !bytes || ferror(f);
+    fclose(f);
+    if (failed || count > most) {
+        free(bytes);
+        err_set(e, failed ? ERR_IO : ERR_LIMIT, failed ? "cannot read" : "larger than %zu bytes",
+                most);
+        return err_in_file(e, path);
+    }
+    bytes[count] = 0;
+    *text = bytes;
+    *size = count;
+    return 0;
+}
+
+static bool join(char *out, size_t room, const char *a, const char *b)
+{
+    int size = snprintf(out, room, "%s/%s", a, b);
+    return size > 0 && (size_t)size < room;
+}
+
+static bool xdg(char *out, size_t room, const char *variable, const char *fallback)
+{
+    const char *dir = getenv(variable), *home = getenv("HOME");
+    char base[PATH_MAX];
+
+    if (dir && dir[0] == '/')
+        return join(out, room, dir, "automap");
+    if (!home || home[0] != '/' || !join(base, sizeof base, home, fallback))
+        return false;
+    return join(out, room, base, "automap");
+}
+
+bool file_config_dir(char *out, size_t room)
+{
+    return xdg(out, room, "XDG_CONFIG_HOME", ".config");
+}
+
+static bool make_all(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    return !mkdir(path, 0700) || errno == EEXIST;
+}
+
+bool file_state_dir(char *out, size_t room, bool make)
+{
+    return xdg(out, room, "XDG_STATE_HOME", ".local/state") && (!make || make_all(out));
+}
+
+bool file_is_there(const char *path)
+{
+    struct stat s;
+    return !stat(path, &s);
+}
+
+static bool has_examples(const char *dir)
+{
+    char path[PATH_MAX];
+    return join(path, sizeof path, dir, "examples/models") && file_is_there(path);
+}
+
+bool file_data_dir(char *out, size_t room)
+{
+    const char *named = getenv("AUTOMAP_DATA_DIR");
+    char self[PATH_MAX] = "", beside[PATH_MAX + 32] = "";
+
+    ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[size > 0 ? size : 0] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) {
+        *slash = 0;
+        snprintf(beside, sizeof beside, "%s/../share/automap", self);
+    }
+    const char *const places[] = {named ? named : "", beside, AUTOMAP_DATADIR, AUTOMAP_SOURCEDIR};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (places[i][0] && has_examples(places[i])) {
+            int length = snprintf(out, room, "%s", places[i]);
+            return length > 0 && (size_t)length < room;
+        }
+    }
+    return false;
+}
+
+/* Endings that only say what is in a file, the last first. */
+static const char *const endings[] = {
+    ".gz",    ".txt", ".json", ".pb",         ".yaml",
+    ".jsonl", ".hlo", ".meta", ".before_opt", ".before_optimizations",
+    NULL};
+
+char *file_stem(char *out, size_t room, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t size = strlen(base);
+
+    if (strcmp(path, "-") == 0)
+        base = "standard input", size = strlen(base);
+    for (size_t i = 0; endings[i]; i++) { /* each once: "a.meta.hlo.txt.gz" */
+        size_t end = strlen(endings[i]);
+        if (size > end && !memcmp(base + size - end, endings[i], end))
+            size -= end;
+    }
+    text_clean(out, room, base, size);
+    return out;
+}

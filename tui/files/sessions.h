@@ -1,0 +1,28 @@
+/* tui/files/sessions.h - journals that are kept without being asked for: where they are, and which.
+ *
+ * They lie in sessions/ of the state directory, named after model, cluster and time, with their
+ * checkpoints; the newest SESSIONS_MOST stay. What cannot be read or written there is left out. */
+#ifndef AUTOMAP_TUI_FILES_SESSIONS_H
+#define AUTOMAP_TUI_FILES_SESSIONS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SESSIONS_MOST = 24, SESSION_NAME_ROOM = 256 };
+
+/* A path for a new journal: sessions/MODEL.CLUSTER.YYYYMMDD-hhmmss, made unlike those that are
+ * there. Removes the oldest that are too many and that nobody writes. False: no state directory. */
+bool session_new_path(char out[static PATH_MAX], const char *state_dir, const char *model,
+                      const char *cluster, int64_t now);
+
+/* The path of `name`: a path itself (it holds a '/', or is a file here), a name in sessions/, or
+ * "last", the newest there. False: there is none. */
+bool session_find(char out[static PATH_MAX], const char *state_dir, const char *name);
+
+/* What the end of a journal says: the last step that is known, the last best in ms (0: none).
+ * False: it cannot be read, or its search has not begun. O(1): reads the last bytes only. */
+bool session_glance(const char *path, uint64_t *steps, double *best_ms);
+
+#endif

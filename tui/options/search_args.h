@@ -1,0 +1,66 @@
+/* tui/options/search_args.h - the command line of `automap search`. */
+#ifndef AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
+#define AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
+
+#include "engine/live/journal.h"
+#include "engine/search/search.h"
+#include "tui/options/pipeline_args.h"
+#include "tui/options/problem_args.h"
+
+enum { SEARCH_SEEDS_MOST = 1000 };
+
+/* A command at a moment: after `at` steps, or after `at` episodes. */
+struct timed_command {
+    uint64_t at;
+    const char *file; /* it stands in; NULL: the command line */
+    uint32_t line;    /* there, from 1 */
+    struct live_command command;
+};
+
+struct timed_list {
+    struct timed_command *items;
+    size_t count, room;
+};
+
+/* Sorts of options that not every search has a use for. */
+enum search_given {
+    GIVEN_PROBLEM,
+    GIVEN_CLASSES, /* --rules, --divisibility, --mesh: how operators are split */
+    GIVEN_PIPELINE,
+    GIVEN_RADIUS, /* as --batch: a pipeline search, not the pipeline that kinds are compared with */
+    GIVEN_SEARCH, /* --reward, --propagation, --no-folding */
+    GIVEN_LEARNER,
+    GIVEN_COUNT
+};
+
+struct search_args {
+    struct problem_args problem;
+    struct search_options search;
+    struct pipeline_args pipeline;  /* --kind pp, and what --kind all compares with */
+    const char *algorithm;          /* as given; NULL: not given */
+    const char *given[GIVEN_COUNT]; /* the last option of each sort, as given; NULL: none */
+    bool race, json, quiet;
+    bool relaxed;      /* the decisions found are completed by a relaxed plan */
+    uint64_t episodes; /* 0: no limit */
+    double seconds;    /* 0: no limit */
+    uint32_t seeds;
+    struct timed_command *pins; /* at the beginning */
+    size_t pin_count, pin_room;
+    struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
+    const char *plan;
+    const char *journal; /* path of one to make; NULL: one of its own, below */
+    bool no_journal;
+    const char *resume;            /* path of one to go on with */
+    bool explored;                 /* the journal is one of the explorer */
+    bool replay;                   /* stop where the journal ends, write nothing to it */
+    const struct journal_log *log; /* what it holds */
+    struct word_list options;      /* those that a resume needs again, but for the problem's */
+};
+
+/* 0 go on, 1 help was printed, -1 wrong command line, -2 a file is wrong (both said on stderr). */
+int search_args_parse(int argc, char **argv, struct search_args *a);
+/* The whole command line as a journal keeps it: "search", the problem, the options. */
+void search_args_words(const struct search_args *a, struct word_list *out);
+void search_args_release(struct search_args *a);
+
+#endif

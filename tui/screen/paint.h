@@ -1,0 +1,30 @@
+/* tui/screen/paint.h - from a grid to the bytes that make a terminal show it: only cells that
+ * changed since the last frame, nothing when none did. Escape sequences are those of ECMA-48, which
+ * every terminal that tui/screen/term.c accepts knows. No terminal is touched here. */
+#ifndef AUTOMAP_TUI_SCREEN_PAINT_H
+#define AUTOMAP_TUI_SCREEN_PAINT_H
+
+#include "tui/screen/theme.h"
+
+enum colour_depth { DEPTH_MONO, DEPTH_16, DEPTH_256, DEPTH_TRUE };
+
+struct paint {
+    struct grid shown; /* what the terminal shows */
+    bool fresh;        /* false: nothing is known of the terminal, all is written */
+    enum colour_depth depth;
+    struct theme theme;
+    struct grid work;
+    bool ascii;
+};
+
+void paint_init(struct paint *p, const struct theme *t, enum colour_depth depth, bool ascii);
+void paint_release(struct paint *p);
+void paint_forget(struct paint *p); /* after a resize, a stop, foreign output: write all anew */
+
+/* Appends to `out` what turns the last frame into `next`. */
+void paint_frame(struct paint *p, const struct grid *next, struct str *out);
+
+/* The index of the nearest of 256 colours (16..255). */
+int colour_to_256(struct colour c);
+
+#endif

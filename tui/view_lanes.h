@@ -1,9 +1,0 @@
-/* tui/view_lanes.h - the module in its own order, with a lane from each value to its uses. */
-#ifndef AUTOMAP_TUI_VIEW_LANES_H
-#define AUTOMAP_TUI_VIEW_LANES_H
-
-#include "tui/panel.h"
-
-extern const struct panel_ops view_lanes;
-
-#endif

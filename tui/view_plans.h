@@ -1,9 +1,0 @@
-/* tui/view_plans.h - all plans of the search, ranked by step time, and two of them side by side. */
-#ifndef AUTOMAP_TUI_VIEW_PLANS_H
-#define AUTOMAP_TUI_VIEW_PLANS_H
-
-#include "tui/panel.h"
-
-extern const struct panel_ops view_plans;
-
-#endif

@@ -1,0 +1,38 @@
+/* tui/views/memory_draw.h - the state of view_memory.c and how its parts are drawn; shared by
+ * view_memory.c and memory_draw.c only. */
+#ifndef AUTOMAP_TUI_VIEWS_MEMORY_DRAW_H
+#define AUTOMAP_TUI_VIEWS_MEMORY_DRAW_H
+
+#include "tui/app/panel.h"
+#include "tui/watch/memory_look.h"
+
+enum { MEMORY_VALUES = 512 };
+
+enum memory_list { MEMORY_LIST_GROUPS, MEMORY_LIST_FLIPS, MEMORY_LIST_VALUES };
+
+struct memory_view {
+    struct memory_curve curve, other; /* other.total NULL: none */
+    uint32_t cursor;                  /* position looked at */
+    struct memory_group *groups;
+    size_t group_count;
+    double inner;              /* of a loop's or branch's own values there */
+    struct memory_flip *flips; /* [flips_done] the lowest peak first, when all are done */
+    int flips_done, flip_count;
+    const struct live_moves *moves; /* the flips are of these; only compared */
+    struct memory_value values[MEMORY_VALUES];
+    uint32_t value_count;
+    int opened;             /* group that `values` are of */
+    enum memory_list shown; /* that has the cursor */
+    struct list list[3];    /* enum memory_list */
+};
+
+/* Curves, and below them phases and the position looked at. Rows used. */
+int memory_draw_curves(const struct scene *s, const struct memory_curve *curve,
+                       const struct memory_curve *other, const uint32_t *cursor,
+                       const struct pane *p, int rows);
+void memory_draw_groups(const struct panel *p, const struct pane *pane);
+void memory_draw_flips(const struct panel *p, const struct pane *pane);
+void memory_draw_values(const struct panel *p, const struct pane *pane);
+double memory_limit(const struct scene *s); /* bytes */
+
+#endif

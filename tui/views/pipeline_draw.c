@@ -1,0 +1,337 @@
+#include "tui/views/pipeline_draw.h"
+
+#include "engine/text/units.h"
+#include "tui/screen/plot.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "encoder/layer_014" as "enc 14", "layers[17]" as "17". */
+void pipeline_layer_text(const struct pipeline *l, uint32_t point, char *out, size_t room)
+{
+    char layer[128];
+
+    pipeline_layer(l, point, layer, sizeof layer);
+    const char *digits = layer + strcspn(layer, "0123456789"), *slash = strchr(layer, '/');
+    long number = strtol(digits, NULL, 10);
+    if (*digits && slash && slash < digits)
+        snprintf(out, room, "%.3s %ld", layer, number);
+    else if (*digits)
+        snprintf(out, room, "%ld", number);
+    else
+        text_cut_middle(out, room, layer[0] ? layer : "start", (int)room - 1);
+}
+
+/* ---- stages ---- */
+
+/* Where columns end; 0: left out. */
+struct columns {
+    int layers, devices, forward, backward, reduce, gradient, memory, bar;
+};
+
+static struct columns columns_for(int width)
+{
+    struct columns c = {.layers = 18, .devices = 29};
+    int x = 29;
+
+    c.forward = x += width >= 70 ? 13 : 10;
+    c.backward = x += width >= 70 ? 14 : 10;
+    if (width >= 78)
+        c.reduce = x += 15;
+    if (width >= 100)
+        c.gradient = x += 14;
+    c.memory = x += 12;
+    c.bar = width - x - 2 > 24 ? 24 : width - x - 2;
+    return c;
+}
+
+static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int y, uint32_t stage,
+                       const struct columns *c)
+{
+    struct pipe_stage st = pipe_stage_of(&s->pipeline->all, &s->plan, stage);
+    char from[64], to[64], layers[140], count[UNITS_ROOM];
+    double share =
+        st.limit_bytes > 0 && isfinite(st.limit_bytes) ? st.memory_bytes / st.limit_bytes : 0;
+
+    pane_format(p, 0, y, ROLE_TITLE | BOLD, "%u", stage);
+    pipeline_layer_text(s->pipeline, st.first_point, from, sizeof from);
+    pipeline_layer_text(s->pipeline, st.end_point - 1, to, sizeof to);
+    snprintf(layers, sizeof layers, strcmp(from, to) ? "%s–%s" : "%s", from, to);
+    char cut[160];
+    pane_right(p, c->layers, y, ROLE_TEXT, text_cut_middle(cut, sizeof cut, layers, 14));
+    pane_right_format(p, c->devices, y, ROLE_TEXT,
+                      st.end_device - st.first_device > 1 ? "%u–%u" : "%u", st.first_device,
+                      st.end_device - 1);
+    pane_right_format(p, c->forward, y, ROLE_TEXT, "%.1f", st.forward_ms);
+    pane_right_format(p, c->backward, y, ROLE_TEXT, "%.1f", st.backward_ms);
+    if (c->reduce)
+        pane_right_format(p, c->reduce, y, ROLE_TEXT, "%.1f", st.all_reduce_ms + st.sync_ms);
+    if (c->gradient)
+        pane_right(p, c->gradient, y, ROLE_TEXT,
+                   units_count(count, (int64_t)(st.gradient_bytes / 1e6 + 0.5)));
+    unsigned style = share > 1 ? ROLE_ERR : share > 0.8 ? ROLE_WARN : ROLE_PLOT_0;
+    pane_right_format(p, c->memory, y, share > 1 ? ROLE_ERR : ROLE_TEXT, "%.1f",
+                      st.memory_bytes / 1e9);
+    if (c->bar >= 4) {
+        pane_repeat(p, c->memory + 1, y, c->bar, (struct cell){U'░', ROLE_BORDER});
+        pane_bar(p, c->memory + 1, y, c->bar, share, style);
+    }
+}
+
+static void draw_cut(const struct pipeline_shown *s, const struct pane *p, int y)
+{
+    char there[UNITS_ROOM], back[UNITS_ROOM], once[UNITS_ROOM];
+
+    if (s->plan.stages < 2) {
+        pane_text(p, 0, y, ROLE_DIM, "one stage: every device holds the whole model");
+        return;
+    }
+    uint32_t cut = s->stage + 1 < s->plan.stages ? s->stage : s->plan.stages - 2;
+    struct pipe_transfer t = pipe_transfer_of(&s->pipeline->all, &s->plan, cut);
+    int x = pane_format(p, 0, y, ROLE_DIM,
+                        "cut %u–%u: a micro-batch %s there in %.1f ms, %s back in %.1f ms", cut,
+                        cut + 1, units_bytes(there, t.forward_bytes), t.forward_ms,
+                        units_bytes(back, t.backward_bytes), t.backward_ms);
+    if (t.once_bytes > 0)
+        pane_format(p, x, y, ROLE_DIM, " · once a step %s", units_bytes(once, t.once_bytes));
+}
+
+void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
+                          const struct head *h)
+{
+    struct columns c = columns_for(p->width);
+    int room = p->height - 3;
+    uint32_t top = 0;
+    double limit = pipe_memory_limit(&s->pipeline->all, 0, s->pipeline->all.devices);
+    char memory[48];
+
+    pane_head(p, 0, h);
+    pane_right(p, c.layers, 1, ROLE_DIM, "layers");
+    pane_right(p, c.devices, 1, ROLE_DIM, "devices");
+    pane_right(p, c.forward, 1, ROLE_DIM, "forward ms");
+    pane_right(p, c.backward, 1, ROLE_DIM, "backward ms");
+    if (c.reduce)
+        pane_right(p, c.reduce, 1, ROLE_DIM, "all-reduce ms");
+    if (c.gradient)
+        pane_right(p, c.gradient, 1, ROLE_DIM, "gradient MB");
+    if (isfinite(limit) && c.bar >= 8)
+        snprintf(memory, sizeof memory, "GB of %.0f", limit / 1e9);
+    else
+        snprintf(memory, sizeof memory, "GB");
+    pane_right(p, c.bar >= 8 ? c.memory + 6 : c.memory, 1, ROLE_DIM, memory);
+    if (s->stage >= (uint32_t)room && room > 0)
+        top = s->stage - (uint32_t)room + 1;
+    for (int y = 0; y < room && top + (uint32_t)y < s->plan.stages; y++) {
+        draw_stage(s, p, y + 2, top + (uint32_t)y, &c);
+        if (top + (uint32_t)y == s->stage) {
+            pane_select(p, y + 2, ROLE_SELECT);
+            p->grid->cursor_x = p->x;
+            p->grid->cursor_y = p->y + y + 2;
+        }
+    }
+    int last = 2 + (room < (int)s->plan.stages ? room : (int)s->plan.stages);
+    if (last < p->height)
+        draw_cut(s, p, last);
+}
+
+/* ---- schedule ---- */
+
+enum { NUMBER_ROOM = 3, BUSY_ROOM = 11 };
+
+static const uint32_t block_sign[] = {
+    [PIPE_FORWARD] = U'░', [PIPE_BACKWARD] = U'▓', [PIPE_REDUCE] = U'='};
+static const unsigned block_role[] = {
+    [PIPE_FORWARD] = ROLE_BLOCK_0, [PIPE_BACKWARD] = ROLE_BLOCK_1, [PIPE_REDUCE] = ROLE_BLOCK_2};
+
+static void draw_task(const struct pipeline_shown *s, const struct pane *p, int y,
+                      const struct pipe_task *t, double ms_column)
+{
+    int from = (int)(t->start_ms / ms_column + 0.5), end = (int)(t->end_ms / ms_column + 0.5);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t sign = s->signs || t->kind == PIPE_REDUCE ? block_sign[t->kind] : U' ';
+
+    if (t->end_ms <= t->start_ms)
+        return;
+    end = end > from ? end : from + 1; /* narrower than a column: one column */
+    end = end < p->width ? end : p->width;
+    pane_repeat(p, from, y, end - from, (struct cell){sign, block_role[t->kind]});
+    bool numbered = s->schedule.micro_batches <= 36 || t->micro_batch % 10 == 0;
+    if (t->kind != PIPE_REDUCE && numbered)
+        pane_put(p, from, y, block_role[t->kind] | BOLD, (uint32_t)digits[t->micro_batch % 36]);
+}
+
+static void draw_axis(const struct pipeline_shown *s, const struct pane *p, int y)
+{
+    double all = s->schedule.makespan_ms,
+           step = plot_step(all, p->width / 14 > 1 ? p->width / 14 : 1);
+    char text[UNITS_ROOM];
+    int last = -1, end = p->width;
+
+    units_count(text, (int64_t)(all + 0.5));
+    pane_right(p, end, y, ROLE_DIM, text);
+    end -= utf8_text_columns(text) + 2;
+    for (double at = 0; at < all; at += step) {
+        int x = (int)(at / all * p->width);
+        units_count(text, (int64_t)(at + 0.5));
+        if (x > last && x + utf8_text_columns(text) <= end)
+            last = pane_text(p, x, y, ROLE_DIM, text) + 1;
+    }
+}
+
+static void draw_legend(const struct pipeline_shown *s, const struct pane *p, int y)
+{
+    static const char *const words[] = {"forward", "backward", "all-reduce"};
+    int x = 0;
+
+    for (int k = 0; k < 3; k++) {
+        uint32_t sign = s->signs || k == PIPE_REDUCE ? block_sign[k] : U' ';
+        x = pane_put(p, x, y, block_role[k], sign) + 1;
+        x = pane_text(p, x, y, ROLE_DIM, words[k]) + 3;
+    }
+    pane_text(p, x, y, ROLE_DIM, "blank: waiting");
+}
+
+void pipeline_draw_schedule(const struct pipeline_shown *s, const struct pane *p, bool spaced)
+{
+    char note[96], last[UNITS_ROOM] = "0";
+    int rows = p->height - 3, step = spaced ? 2 : 1;
+    uint32_t top = 0;
+
+    units_count(last, s->schedule.micro_batches ? s->schedule.micro_batches - 1 : 0);
+    snprintf(note, sizeof note, "%s · micro-batches 0–%.12s · ms", pipe_schedule_names[s->kind],
+             last);
+    pane_head(p, 0, &(struct head){0, "Schedule", note, false});
+    struct pane gantt = pane_part(p, NUMBER_ROOM, 1, p->width - NUMBER_ROOM - BUSY_ROOM, rows);
+    if (rows < 1 || gantt.width < 10 || s->schedule.makespan_ms <= 0)
+        return;
+    if ((int)s->stage * step >= rows)
+        top = s->stage - (uint32_t)((rows - 1) / step);
+    double ms_column = s->schedule.makespan_ms / gantt.width;
+    for (uint32_t n = 0; n < s->schedule.count; n++) {
+        const struct pipe_task *t = &s->schedule.task[n];
+        int y = ((int)(t->node / 2) - (int)top) * step;
+        if (t->node % 2 == 0 && y >= 0 && y < rows)
+            draw_task(s, &gantt, y, t, ms_column);
+    }
+    uint32_t stage = top;
+    int y = 0;
+    for (; stage < s->plan.stages && y < rows; stage++, y += step) {
+        double busy =
+            pipe_schedule_busy_ms(&s->schedule, 2 * stage) / s->schedule.makespan_ms * 100;
+        pane_format(p, 0, 1 + y, stage == s->stage ? ROLE_TITLE | BOLD : ROLE_TEXT, "%u", stage);
+        int x = pane_text(p, p->width - BUSY_ROOM + 1, 1 + y, ROLE_DIM, "busy ");
+        pane_right_format(p, x + 5, 1 + y, ROLE_TEXT, "%.0f %%", busy);
+    }
+    struct pane below = pane_part(p, NUMBER_ROOM, 0, p->width - NUMBER_ROOM - BUSY_ROOM, p->height);
+    y = y < rows ? y : rows;
+    draw_axis(s, &below, 1 + y);
+    draw_legend(s, &below, 2 + y);
+}
+
+/* ---- C, A, W ---- */
+
+enum { COURSE_POINTS = 128 };
+
+struct course {
+    double c[COURSE_POINTS], w[COURSE_POINTS]; /* ms, MB of each part */
+    double *a;                                 /* [points - 1] MB at each cut */
+};
+
+/* Prefix sums cut into equal parts of the forward order. */
+static void sum_course(const struct pipe_instance *in, struct course *out)
+{
+    const double *ms = in->forward_ms[pipe_row(in, 0, 1)];
+
+    for (uint32_t n = 0; n < COURSE_POINTS; n++) {
+        uint32_t from = (uint32_t)((uint64_t)in->points * n / COURSE_POINTS);
+        uint32_t end = (uint32_t)((uint64_t)in->points * (n + 1) / COURSE_POINTS);
+        out->c[n] = ms[end] - ms[from];
+        out->w[n] = (in->gradient_bytes[end] - in->gradient_bytes[from]) / 1e6;
+    }
+    double most = 0;
+    for (uint32_t cut = 1; cut < in->points; cut++)
+        most = fmax(most, in->forward_bytes[cut] / 1e6);
+    for (uint32_t cut = 1; cut < in->points;
+         cut++) /* three decades: what is below is as good as nothing */
+        out->a[cut - 1] = fmax(in->forward_bytes[cut] / 1e6, most / 1e3);
+}
+
+/* One curve, without the row of its x axis. */
+static struct plot_drawn draw_curve(const struct pipeline_shown *s, const struct pane *p, int y,
+                                    int rows, const double *values, size_t count, bool log,
+                                    unsigned role, char letter, const char *unit)
+{
+    struct plot_series series = {
+        .y = values, .count = count, .kind = PLOT_LINE, .role = role, .sign = letter};
+    struct plot plot = {.series = &series,
+                        .series_count = 1,
+                        .first_x = 0,
+                        .last_x = 1,
+                        .low = NAN,
+                        .high = NAN,
+                        .limit = NAN,
+                        .log_y = log,
+                        .ascii = s->ascii};
+    struct pane area = pane_part(p, 3, y, p->width - 3, rows + 1);
+    struct plot_drawn d = plot_draw(&area, &plot);
+    struct pane axis = pane_part(p, 0, y + rows, p->width, 1);
+
+    pane_clear(&axis);
+    pane_format(p, 0, y, role | BOLD, "%c", letter);
+    pane_text(p, 0, y + 1, ROLE_DIM, unit);
+    d.first_column += 3;
+    return d;
+}
+
+static void draw_cuts(const struct pipeline_shown *s, const struct pane *p, int rows,
+                      const struct plot_drawn *d)
+{
+    int last = -1;
+
+    for (uint32_t k = 1; k < s->plan.stages; k++) {
+        int x = d->first_column +
+                (int)((double)s->plan.pivot[k] / s->pipeline->all.points * (d->columns - 1));
+        for (int y = 1; y <= rows; y++) {
+            const struct cell *cell =
+                p->grid->cells + (size_t)(p->y + y) * (size_t)p->grid->width + (size_t)(p->x + x);
+            if (cell->ch == ' ' || cell->ch == 0x2800)
+                pane_put(p, x, y, ROLE_PLOT_2, U'┊');
+        }
+        char layer[64], text[96];
+        pipeline_layer_text(s->pipeline, s->plan.pivot[k], layer, sizeof layer);
+        snprintf(text, sizeof text, " %s  %.1f %% of C", layer,
+                 pipeline_share(s->pipeline, s->plan.pivot[k]) * 100);
+        if (x <= last)
+            continue;
+        bool own = k == s->stage + 1;
+        last = pane_text(p, x, rows + 1, own ? ROLE_PIN | BOLD : ROLE_PLOT_2, "▲");
+        if (x + 1 + utf8_text_columns(text) <= p->width)
+            last = pane_text(p, last, rows + 1, own ? ROLE_TEXT : ROLE_DIM, text) + 1;
+    }
+}
+
+void pipeline_draw_course(const struct pipeline_shown *s, const struct pane *p)
+{
+    const struct pipe_instance *in = &s->pipeline->all;
+    int rows = p->height - 2, c = rows / 4 > 1 ? rows / 4 : 2, w = c, a = rows - c - w;
+    char note[96], points[UNITS_ROOM];
+
+    snprintf(note, sizeof note, "along the forward order, %s operations · cuts ▲",
+             units_count(points, in->points));
+    pane_head(p, 0, &(struct head){0, "C  A  W", note, false});
+    if (a < 2 || in->points < 2)
+        return;
+    struct course *k = mem_alloc(sizeof *k);
+    k->a = mem_alloc(in->points * sizeof *k->a);
+    sum_course(in, k);
+    draw_curve(s, p, 1, c, k->c, COURSE_POINTS, false, ROLE_PLOT_0, 'C', "ms");
+    struct plot_drawn d =
+        draw_curve(s, p, 1 + c, a, k->a, in->points - 1, true, ROLE_PLOT_1, 'A', "MB");
+    draw_curve(s, p, 1 + c + a, w, k->w, COURSE_POINTS, false, ROLE_PLOT_2, 'W', "MB");
+    draw_cuts(s, p, rows, &d);
+    free(k->a);
+    free(k);
+}

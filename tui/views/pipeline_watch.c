@@ -1,0 +1,237 @@
+/* Two parts of view_pipeline.c that take the place of C, A, W: the learner, and a stage's memory.
+ */
+#include "tui/views/pipeline_draw.h"
+
+#include "engine/text/units.h"
+#include "tui/screen/plot.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the learner ---- */
+
+static void draw_rewards(const struct pipeline_shown *s, const struct learn_look *k,
+                         const struct pane *p)
+{
+    struct plot_series series[] = {
+        {.y = k->reward,
+         .count = k->count,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_0,
+         .sign = '*',
+         .name = "L_ref / L"},
+        {.y = k->best_reward,
+         .count = k->count,
+         .kind = PLOT_STEPS,
+         .role = ROLE_PLOT_1,
+         .sign = '+',
+         .name = "best"},
+    };
+    struct plot plot = {.series = series,
+                        .series_count = 2,
+                        .first_x = 0,
+                        .last_x = (double)k->episodes,
+                        .unit_x = "ep",
+                        .low = NAN,
+                        .high = NAN,
+                        .limit = NAN,
+                        .ascii = s->ascii};
+
+    plot_draw(p, &plot);
+}
+
+/* Q of every device the cut may take; the highest is what the learner would do. */
+static void draw_q(const struct learn_look *k, const struct pane *p, int y)
+{
+    int x = pane_format(p, 0, y, ROLE_DIM, "%-10s", "Q"), best = -1;
+
+    for (uint32_t a = 0; a < k->width; a++) {
+        if (k->legal >> a & 1 && (best < 0 || k->q[a] > k->q[best]))
+            best = (int)a;
+    }
+    for (uint32_t a = 0; a < k->width && x + 12 < p->width; a++) {
+        if (k->legal >> a & 1)
+            x = pane_format(p, x, y, (int)a == best ? ROLE_TITLE | BOLD : ROLE_TEXT, "%u: %.3f  ",
+                            k->anchor + a - k->radius, (double)k->q[a]);
+    }
+    if (best < 0)
+        pane_text(p, x, y, ROLE_DIM, "no cut to decide: the episode is over");
+}
+
+static void draw_cuts_so_far(const struct learn_look *k, const struct pane *p, int y)
+{
+    int x = pane_format(p, 0, y, ROLE_DIM, "%-10s", "now");
+
+    for (uint32_t cut = 1; cut < k->stages && x + 6 < p->width; cut++) {
+        if (cut < k->cut)
+            x = pane_format(p, x, y, ROLE_TEXT, "%u ", k->now.device[cut]);
+        else
+            x = pane_text(p, x, y, cut == k->cut ? ROLE_TITLE | BOLD : ROLE_DIM,
+                          cut == k->cut ? "? " : "· ");
+    }
+    if (k->tried.stages && x + 40 < p->width) {
+        char cuts[160];
+        struct pipe_plan devices = k->tried;
+        pipe_plan_format(&devices, cuts, sizeof cuts);
+        cuts[strcspn(cuts, "|")] = '\0';
+        pane_format(p, x + 2, y, ROLE_DIM,
+                    isfinite(k->tried_ms) ? "last %sL %.1f" : "last %sdoes not fit", cuts,
+                    k->tried_ms);
+    }
+}
+
+static void draw_best(const struct learn_look *k, const struct pane *p, int y)
+{
+    char cuts[160];
+    int x = pane_format(p, 0, y, ROLE_DIM, "%-10s", "best");
+
+    if (!isfinite(k->best.length_ms)) {
+        pane_text(p, x, y, ROLE_DIM, "none yet");
+        return;
+    }
+    pipe_plan_format(&k->best.plan, cuts, sizeof cuts);
+    cuts[strcspn(cuts, "|")] = '\0';
+    x = pane_format(p, x, y, ROLE_TEXT, "%sL %.1f", cuts, k->best.length_ms);
+    x = pane_format(p, x, y, ROLE_DIM, "  at episode %llu", (unsigned long long)k->best.evaluation);
+    if (k->least_ms > 0 && x + 44 < p->width)
+        x = pane_format(p, x, y, ROLE_DIM, "  best of all %llu candidates %.1f, %u tried",
+                        (unsigned long long)k->candidates, k->least_ms, k->seen);
+}
+
+void pipeline_draw_learner(const struct pipeline_shown *s, const struct learn_look *k,
+                           const struct pane *p)
+{
+    char note[128], episodes[UNITS_ROOM];
+
+    snprintf(note, sizeof note, "DQN · seed %llu · episode %s · %s", (unsigned long long)k->seed,
+             units_count(episodes, (int64_t)k->episodes),
+             k->done      ? "done"
+             : k->running ? "runs"
+                          : "paused");
+    pane_head(p, 0, &(struct head){0, "Learner", note, false});
+    if (p->height < 5)
+        return;
+    struct pane curve = pane_part(p, 0, 1, p->width, p->height - 4);
+    draw_rewards(s, k, &curve);
+    draw_cuts_so_far(k, p, p->height - 3);
+    draw_q(k, p, p->height - 2);
+    draw_best(k, p, p->height - 1);
+}
+
+/* ---- memory ---- */
+
+int pipeline_memory_make(const struct pipeline_shown *s, struct pipeline_memory *out, struct err *e)
+{
+    struct timeline t;
+    int rc = timeline_new(&s->pipeline->order, &s->pipeline->all, &s->plan, s->stage, &t, e);
+
+    memset(out, 0, sizeof *out);
+    if (rc)
+        return rc;
+    rc = timeline_find_peak(&t, &s->schedule, &out->peak, e);
+    if (!rc)
+        rc = timeline_columns(&t, &s->schedule, STAGE_COLUMNS, out->rows, e);
+    if (!rc)
+        out->tops = timeline_tops(&t, &out->peak.at, out->top, STAGE_TOPS);
+    out->stage = s->stage;
+    out->made = !rc;
+    timeline_release(&t);
+    return rc;
+}
+
+static void draw_course_of_memory(const struct pipeline_shown *s, const struct pipeline_memory *m,
+                                  const struct pane *p)
+{
+    double state[STAGE_COLUMNS], kept[STAGE_COLUMNS], total[STAGE_COLUMNS];
+    struct plot_series series[] = {
+        {.y = state,
+         .count = STAGE_COLUMNS,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_2,
+         .sign = '.',
+         .name = "states"},
+        {.y = kept,
+         .count = STAGE_COLUMNS,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_1,
+         .sign = '+',
+         .name = "and kept"},
+        {.y = total,
+         .count = STAGE_COLUMNS,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_0,
+         .sign = '*',
+         .name = "all"},
+    };
+    struct plot plot = {.series = series,
+                        .series_count = 3,
+                        .first_x = 0,
+                        .last_x = s->schedule.makespan_ms,
+                        .unit_x = "ms",
+                        .low = 0,
+                        .high = NAN,
+                        .limit = NAN,
+                        .ascii = s->ascii};
+
+    for (int c = 0; c < STAGE_COLUMNS; c++) {
+        const double *row = m->rows[c];
+        state[c] =
+            (row[TIMELINE_PARAMETERS] + row[TIMELINE_GRADIENTS] + row[TIMELINE_OPTIMIZER]) / 1e9;
+        kept[c] = state[c] + row[TIMELINE_KEPT] / 1e9;
+        total[c] = kept[c] + (row[TIMELINE_WORKING] + row[TIMELINE_BUFFERS]) / 1e9;
+    }
+    plot_draw(p, &plot);
+}
+
+static void draw_parts(const struct pipeline_memory *m, const struct pane *p, int y)
+{
+    char bytes[UNITS_ROOM];
+    int x = pane_text(p, 0, y, ROLE_DIM, "at the peak");
+
+    for (int k = 0; k < TIMELINE_KINDS; k++) {
+        units_bytes(bytes, m->peak.bytes[k]);
+        if (m->peak.bytes[k] < 1e6 ||
+            x + 4 + utf8_text_columns(bytes) + utf8_text_columns(timeline_kind_names[k]) > p->width)
+            continue;
+        x = pane_format(p, x + 2, y, ROLE_TEXT, "%s ", bytes);
+        x = pane_text(p, x, y, ROLE_DIM, timeline_kind_names[k]);
+    }
+}
+
+static void draw_top(const struct pipeline_shown *s, const struct timeline_top *t,
+                     const struct pane *p, int y)
+{
+    const struct hlo_module *m = s->pipeline->problem->m;
+    hlo_id id = m->value_instruction[s->pipeline->order.steps.values[t->value].value];
+    const struct hlo_meta *meta = hlo_meta(m, id);
+    char bytes[UNITS_ROOM];
+
+    pane_right(p, 9, y, ROLE_TEXT, units_bytes(bytes, t->bytes));
+    int x = pane_format(p, 11, y, ROLE_DIM, "%u × %u %-8s", t->alike, t->copies,
+                        t->kept ? "kept" : "working");
+    x = pane_cut(p, x < 30 ? 30 : x + 1, y, 26, ROLE_TEXT, hlo_name(m, id));
+    if (meta->source_file && meta->source_file[0])
+        pane_format(p, x + 2, y, ROLE_DIM, "%.60s:%u", meta->source_file, meta->source_line);
+}
+
+void pipeline_draw_memory(const struct pipeline_shown *s, const struct pipeline_memory *m,
+                          const struct pane *p)
+{
+    char title[48], note[128], peak[UNITS_ROOM], at[UNITS_ROOM];
+    int tops = (int)m->tops < p->height / 3 ? (int)m->tops : p->height / 3;
+
+    snprintf(title, sizeof title, "Memory of stage %u", m->stage);
+    snprintf(note, sizeof note, "GB over the step · peak %s at %s",
+             units_bytes(peak, m->peak.total), units_ms(at, m->peak.at.start_ms));
+    pane_head(p, 0, &(struct head){0, title, note, false});
+    if (!m->made || p->height < 5)
+        return;
+    struct pane course = pane_part(p, 0, 1, p->width, p->height - 2 - tops);
+    draw_course_of_memory(s, m, &course);
+    draw_parts(m, p, p->height - 1 - tops);
+    for (int n = 0; n < tops; n++)
+        draw_top(s, &m->top[n], p, p->height - tops + n);
+}

@@ -1,0 +1,41 @@
+/* tui/views/plans_draw.h - the plans of V p as its drawing sees them: rows ranked, two of them
+ * compared. UI thread; private to the view. */
+#ifndef AUTOMAP_TUI_VIEWS_PLANS_DRAW_H
+#define AUTOMAP_TUI_VIEWS_PLANS_DRAW_H
+
+#include "tui/app/app.h"
+#include "tui/watch/plan_diff.h"
+#include "tui/watch/relaxed_job.h"
+
+enum { PLAN_ROWS_MOST = PLANS_MOST + 2 };
+
+struct plan_row {
+    struct live_plan *plan; /* kept; NULL: everything whole, or the relaxed plan */
+    struct plan_figures figures;
+    bool marked, relaxed;
+    double bound_ms; /* of the relaxed plan; 0: none */
+    uint32_t reshards;
+};
+
+struct plans {
+    struct plan_row rows[PLAN_ROWS_MOST];
+    int count;
+    label *whole;
+    struct list list, below; /* plans; differences */
+    bool comparing;
+    int a, b;
+    struct plan_difference *differences;
+    size_t difference_count;
+    const struct live_moves *moves; /* the differences are of these; only compared */
+};
+
+label *plans_labels(const struct plans *v, int row); /* not of the relaxed plan */
+double plans_memory_limit(const struct panel *p);    /* bytes */
+bool plans_compare_relaxed(const struct plans *v); /* one of the two compared is the relaxed plan */
+/* NULL: not solved. */
+const struct relaxed_plan *plans_relaxed(const struct watch *w, struct relaxed_look *look);
+
+void plans_draw_list(struct panel *p, const struct pane *pane);
+void plans_draw_compare(struct panel *p, const struct pane *pane);
+
+#endif

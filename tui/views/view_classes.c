@@ -1,0 +1,506 @@
+/* Panel 2. A row is a decision, or a series of decisions that differ in the layer only. */
+#include "tui/views/view_classes.h"
+
+#include "engine/text/units.h"
+#include "tui/app/app.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+#include "tui/views/view_members.h"
+#include "tui/watch/class_look.h"
+#include "tui/watch/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    int first, count; /* decisions first .. first + count - 1 */
+    double key;       /* that rows are sorted by, the greatest first */
+};
+
+enum sort { SORT_ORDER, SORT_SAVES, SORT_REDUCES, SORT_DIMS, SORTS };
+
+struct classes_view {
+    struct list list;
+    const struct live_moves *moves; /* the rows are of these; only compared */
+    struct row *rows;
+    int row_count;
+    bool unfolded; /* every decision a row of its own */
+    enum sort sort;
+    const struct problem *priced;  /* that `reduces` is of; only compared */
+    struct class_reduces *reduces; /* [classes]; NULL: out of memory */
+    char title[32];
+};
+
+enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
+static const struct action classes_actions[] = {
+    [CLASSES_OPEN] = {"open", "in this panel", "members and conflicts", "members",
+                      "Enter or l or Right", NULL},
+    [CLASSES_FOLD] = {"fold", "in this panel", "fold series", NULL, "x", NULL},
+    [CLASSES_SORT] = {"sort", "in this panel", "sort by the next column", "sort", "s", NULL},
+};
+static const struct key_table classes_keys = {"classes", classes_actions, 3};
+
+/* Sums over a row. */
+struct figures {
+    uint32_t dims, count, split, open, best, classes;
+    bool pinned, changed, clash;
+    double saves_ms, reduces; /* all-reduces, each class split alone */
+};
+
+static struct figures sum(const struct classes_view *v, const struct watch *w, struct row r)
+{
+    struct figures f = {.count = (uint32_t)r.count};
+
+    for (int n = r.first; n < r.first + r.count; n++) {
+        const struct watch_move *m = &w->move[n];
+        f.dims += m->dims;
+        f.saves_ms += m->saves_ms;
+        f.split += m->now == 1;
+        f.open += m->now < 0;
+        f.best += m->best;
+        f.classes += m->classes;
+        f.pinned |= m->pinned;
+        f.changed |= m->changed;
+        const struct game_move *g = &w->moves->items[n];
+        for (uint32_t i = 0; v->reduces && i < g->class_count; i++)
+            f.reduces += v->reduces[w->moves->pool[g->classes + i]].count;
+    }
+    return f;
+}
+
+static double key_of(const struct classes_view *v, const struct watch *w, struct row r)
+{
+    struct figures f = sum(v, w, r);
+    const double keys[SORTS] = {[SORT_ORDER] = 0,
+                                [SORT_SAVES] = f.saves_ms,
+                                [SORT_REDUCES] = f.reduces,
+                                [SORT_DIMS] = f.dims};
+    return keys[v->sort];
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key ? -1 : 1) : x->first - y->first;
+}
+
+/* Figures they are sorted by are of the problem, not of the plan: rows stand still while it
+ * searches. */
+static void make_rows(struct classes_view *v, const struct watch *w, const struct match *filter)
+{
+    free(v->rows);
+    v->rows = mem_alloc(((size_t)w->move_count + 1) * sizeof *v->rows);
+    v->row_count = 0;
+    v->moves = w->moves;
+    for (int n = 0, end; n < w->move_count; n = end) {
+        for (end = n + 1;
+             !v->unfolded && end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem);)
+            end++;
+        struct row r = {.first = n, .count = end - n};
+        r.key = key_of(v, w, r);
+        if (match_text(filter, w->move[n].name))
+            v->rows[v->row_count++] = r;
+    }
+    qsort(v->rows, (size_t)v->row_count, sizeof *v->rows, by_key);
+}
+
+static int row_of(const struct classes_view *v, int move)
+{
+    for (int n = 0; n < v->row_count; n++) {
+        if (move >= v->rows[n].first && move < v->rows[n].first + v->rows[n].count)
+            return n;
+    }
+    return 0;
+}
+
+/* Rows anew, the cursor on the row of a decision. */
+static void show_rows(struct panel *p, int move)
+{
+    struct classes_view *v = p->state;
+
+    make_rows(v, p->scene->watch, p->filter);
+    list_fit(&v->list, v->row_count, v->list.rows);
+    if (move != MOVE_NONE)
+        list_go(&v->list, row_of(v, move));
+}
+
+static void read_classes(struct panel *p)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+
+    if (w && v->priced != w->problem) {
+        struct err e;
+        free(v->reduces);
+        v->priced = w->problem;
+        if (class_reduces_all(w, &v->reduces, &e))
+            v->reduces = NULL;
+    }
+    if (w && v->moves != w->moves)
+        show_rows(p, MOVE_NONE);
+}
+
+static int open_classes(struct panel *p, const void *arg, struct err *e)
+{
+    (void)arg;
+    (void)e;
+    read_classes(p);
+    return 0;
+}
+
+static void close_classes(struct panel *p)
+{
+    struct classes_view *v = p->state;
+    free(v->rows);
+    free(v->reduces);
+}
+
+/* "1", "0", "·", or "3/6" of a series. */
+static int draw_share(const struct pane *p, int x, int y, uint32_t part, uint32_t of,
+                      unsigned style)
+{
+    if (part == of || part == 0)
+        return pane_text(p, x, y,
+                         style  ? style
+                         : part ? ROLE_CHOICE_1 | BOLD
+                                : ROLE_CHOICE_0,
+                         part ? "1" : "0");
+    x = pane_format(p, x, y, style ? style : ROLE_CHOICE_1 | BOLD, "%u", part);
+    return pane_format(p, x, y, ROLE_DIM, "/%u", of);
+}
+
+static void draw_now(const struct pane *p, int y, const struct figures *f)
+{
+    unsigned style = f->pinned ? ROLE_PIN | BOLD : 0;
+    int x = 0;
+
+    if (f->open == f->count)
+        x = pane_text(p, 0, y, ROLE_DIM, "·");
+    else
+        x = draw_share(p, 0, y, f->split, f->count, style);
+    if (f->changed)
+        x = pane_text(p, x, y, ROLE_CHANGED | BOLD, "~");
+    if (f->pinned)
+        pane_text(p, x < 2 ? 2 : x, y, ROLE_PIN | BOLD, "P");
+}
+
+/* Where columns end, by the width; 0: left out. */
+struct columns {
+    int best, name, name_end, dims, saves, reduces;
+};
+
+static struct columns columns_for(int width, int widest)
+{
+    struct columns c = {.best = width < 30 ? 0 : 5};
+
+    if (width >= 56) {
+        c.reduces = width;
+        width -= 10;
+    }
+    c.saves = width;
+    c.name = c.best ? width >= 50 ? 12 : 10 : 5;
+    c.name_end = width - 9;
+    if (c.name_end - c.name < widest && c.best) {
+        c.best = 4;
+        c.name = 8;
+    }
+    if (c.name + 20 + 6 < width - 10) {
+        c.dims = width - 10;
+        c.name_end = c.dims - 6;
+    }
+    return c;
+}
+
+static void draw_row(const struct classes_view *v, const struct watch *w, const struct pane *p,
+                     int y, struct row r, const struct columns *c)
+{
+    struct figures f = sum(v, w, r);
+    char name[NAME_ROOM], text[UNITS_ROOM];
+    const struct watch_move *m = &w->move[r.first];
+
+    if (r.count == 1)
+        snprintf(name, sizeof name, "%s", m->name);
+    else
+        snprintf(name, sizeof name, "%.130s ×%d", m->stem, r.count);
+    draw_now(p, y, &f);
+    if (c->best && w->best)
+        draw_share(p, c->best, y, f.best, f.classes, f.pinned ? ROLE_PIN | BOLD : 0);
+    char brief[NAME_ROOM];
+    pane_text(p, c->name, y, ROLE_TEXT,
+              watch_short_name(brief, sizeof brief, name, c->name_end - c->name));
+    if (c->dims)
+        pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
+    pane_right_ms(p, c->saves, y, ROLE_TEXT, f.saves_ms);
+    if (c->reduces)
+        pane_right(p, c->reduces, y, ROLE_TEXT, units_count(text, (int64_t)(f.reduces + 0.5)));
+}
+
+static void draw_title(const struct pane *p, int end, const char *title, bool is_sorted)
+{
+    if (end)
+        pane_right_format(p, end, 0, is_sorted ? ROLE_TITLE | BOLD : ROLE_DIM, "%s%s",
+                          is_sorted ? "▾" : "", title);
+}
+
+static void draw_titles(const struct pane *p, const struct columns *c, enum sort sort)
+{
+    pane_text(p, 0, 0, ROLE_DIM, "now");
+    if (c->best)
+        pane_text(p, c->best, 0, ROLE_DIM, "best");
+    pane_text(p, c->name, 0, ROLE_DIM, "class");
+    draw_title(p, c->dims, "dims", sort == SORT_DIMS);
+    draw_title(p, c->saves, "saves ms", sort == SORT_SAVES);
+    draw_title(p, c->reduces, "reduces", sort == SORT_REDUCES);
+}
+
+static bool has_titles(int width, int height, int rows)
+{
+    return width >= 48 && (rows < height || height >= 8);
+}
+
+static void draw_classes(struct panel *p, const struct pane *pane)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    int widest = 0, titles = w && has_titles(pane->width, pane->height, v->row_count);
+
+    if (!w)
+        return;
+    for (int n = 0; n < v->row_count; n++) {
+        int width = utf8_text_columns(w->move[v->rows[n].first].name);
+        widest = width > widest ? width : widest;
+    }
+    struct columns c = columns_for(pane->width, widest);
+    if (titles)
+        draw_titles(pane, &c, v->sort);
+    list_fit(&v->list, v->row_count, pane->height - titles);
+    if (!p->focus && v->row_count)
+        list_go(&v->list, row_of(v, w->cursor));
+    for (int y = 0; y < pane->height - titles && v->list.top + y < v->row_count; y++) {
+        draw_row(v, w, pane, y + titles, v->rows[v->list.top + y], &c);
+        if (v->list.top + y != v->list.cursor)
+            continue;
+        pane_select(pane, y + titles, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);
+        if (p->focus) {
+            pane->grid->cursor_x = pane->x;
+            pane->grid->cursor_y = pane->y + y + titles;
+        }
+    }
+}
+
+static void head_classes(const struct panel *p, struct head *h, char *note, size_t room)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    static const char *const sorts[SORTS] = {"by group size", "by saves ms", "by reduces",
+                                             "by dims"};
+    uint32_t dims = 0, classes = 0;
+
+    for (int n = 0; w && n < w->move_count; n++) {
+        dims += w->move[n].dims;
+        classes += w->move[n].classes;
+    }
+    snprintf(v->title, sizeof v->title, "Classes %u", classes);
+    if (p->width < 48)
+        h->title = v->title;
+    if (p->width >= 48)
+        snprintf(note, room, "%u · %u dims · %s", classes, dims, sorts[v->sort]);
+    else if (v->sort != SORT_ORDER)
+        snprintf(note, room, "%s", sorts[v->sort]);
+    else if (p->width >= 40)
+        snprintf(note, room, "now best · dims · saves ms");
+    else
+        snprintf(note, room, "saves ms");
+    h->note = note;
+}
+
+static int rows_classes(const struct panel *p, int width)
+{
+    const struct classes_view *v = p->state;
+    (void)width;
+    return v->row_count + 2;
+}
+
+static int move_of_row(const struct panel *p)
+{
+    const struct classes_view *v = p->state;
+    return v->list.cursor < v->row_count ? v->rows[v->list.cursor].first : MOVE_NONE;
+}
+
+static void follow(struct panel *p)
+{
+    struct watch *w = p->scene->watch;
+    int move = move_of_row(p);
+    if (w && move != MOVE_NONE)
+        w->cursor = move;
+}
+
+static bool move_classes(struct panel *p, enum list_move move)
+{
+    struct classes_view *v = p->state;
+    bool moved = list_move(&v->list, move);
+    follow(p);
+    return moved;
+}
+
+static void click_classes(struct panel *p, int x, int y, bool twice)
+{
+    struct classes_view *v = p->state;
+    int titles = has_titles(p->width, p->height, v->row_count);
+    (void)x;
+    (void)twice;
+    if (y < titles)
+        return;
+    list_go(&v->list, v->list.top + y - titles);
+    follow(p);
+}
+
+/* A series is unfolded first: its classes are opened one by one. */
+static void open_class(struct panel *p, int move)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    struct err e = {0};
+
+    if (move == MOVE_NONE)
+        return;
+    if (v->rows[v->list.cursor].count > 1) {
+        v->unfolded = true;
+        show_rows(p, move);
+        return;
+    }
+    class_id k = w->moves->pool[w->moves->items[move].classes];
+    if (app_open(p->scene->app, &view_members, &k, &e))
+        app_say_err(p->scene->app, &e);
+}
+
+static bool act_classes(struct panel *p, int action)
+{
+    struct classes_view *v = p->state;
+    int move = move_of_row(p);
+
+    if (!p->scene->watch)
+        return false;
+    if (action == CLASSES_OPEN) {
+        open_class(p, move);
+        return true;
+    }
+    if (action == CLASSES_SORT)
+        v->sort = (v->sort + 1) % SORTS;
+    else
+        v->unfolded = !v->unfolded;
+    show_rows(p, move);
+    return true;
+}
+
+static void filter_classes(struct panel *p)
+{
+    if (!p->scene->watch)
+        return;
+    show_rows(p, move_of_row(p));
+    follow(p);
+}
+
+/* What is sorted and unfolded, for an edited problem. */
+struct classes_memory {
+    bool unfolded;
+    enum sort sort;
+};
+
+static void *remember_classes(const struct panel *p)
+{
+    const struct classes_view *v = p->state;
+    struct classes_memory *m = mem_try(1, sizeof *m);
+
+    if (m)
+        *m = (struct classes_memory){v->unfolded, v->sort};
+    return m;
+}
+
+static void recall_classes(struct panel *p, const void *memory)
+{
+    const struct classes_memory *m = memory;
+    struct classes_view *v = p->state;
+
+    v->unfolded = m->unfolded;
+    v->sort = m->sort;
+    if (p->scene->watch)
+        show_rows(p, p->scene->watch->cursor);
+}
+
+static bool find_classes(struct panel *p, const struct match *pattern, int step)
+{
+    struct classes_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+
+    for (int i = step ? 1 : 0; w && i <= v->row_count; i++) {
+        int64_t at = (v->list.cursor + (step < 0 ? -i : i) + v->row_count) % v->row_count;
+        if (match_text(pattern, w->move[v->rows[at].first].name)) {
+            list_go(&v->list, at);
+            follow(p);
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *name_of_row(const struct panel *p)
+{
+    int move = move_of_row(p);
+    return move == MOVE_NONE || !p->scene->watch ? NULL : p->scene->watch->move[move].name;
+}
+
+static void message_classes(const struct panel *p, char *out, size_t room)
+{
+    const struct watch *w = p->scene->watch;
+    int move = move_of_row(p);
+
+    if (!w || move == MOVE_NONE)
+        return;
+    char values[UNITS_ROOM], size[UNITS_ROOM];
+    const struct watch_move *m = &w->move[move];
+    const struct game_move *g = &w->moves->items[move];
+    const struct class_info *info = &w->problem->classes.info[w->moves->pool[g->classes]];
+    if (m->classes > 1)
+        snprintf(out, room, "%s: %u classes of %u dims of variables each, decided alike", m->name,
+                 m->classes, info->var_dims);
+    else
+        snprintf(out, room, "%s: %u dims of variables, %s of values, size %s", m->name,
+                 info->var_dims, units_count(values, info->dim_count),
+                 units_count(size, info->least));
+}
+
+static const struct list *list_here(const struct panel *p)
+{
+    const struct classes_view *v = p->state;
+    return &v->list;
+}
+
+const struct panel_ops view_classes = {
+    .name = "classes",
+    .title = "Classes",
+    .place = PLACE_LAYOUT,
+    .id = PANEL_CLASSES,
+    .keys = &classes_keys,
+    .hints = "run decide pin backtrack undo why +plans=views command export search sort down=row "
+             "zoom help",
+    .size = sizeof(struct classes_view),
+    .open = open_classes,
+    .close = close_classes,
+    .read = read_classes,
+    .list = list_here,
+    .draw = draw_classes,
+    .head = head_classes,
+    .rows = rows_classes,
+    .act = act_classes,
+    .move = move_classes,
+    .click = click_classes,
+    .find = find_classes,
+    .filter = filter_classes,
+    .remember = remember_classes,
+    .recall = recall_classes,
+    .move_here = move_of_row,
+    .name_here = name_of_row,
+    .message = message_classes,
+};

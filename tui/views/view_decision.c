@@ -1,0 +1,351 @@
+/* Panel 6. In slow motion it follows the search; at speed, the person's cursor. */
+#include "tui/views/view_decision.h"
+
+#include "engine/text/units.h"
+#include "tui/app/app.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+#include "tui/watch/relaxed_job.h"
+#include "tui/watch/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DECISION_BACK, DECISION_FORWARD, DECISION_PLAY };
+static const struct action decision_actions[] = {
+    [DECISION_BACK] = {"wave-back", "in this panel", "last wave, one step back, on", "wave",
+                       "h or Left", "Left"},
+    [DECISION_FORWARD] = {"wave-on", "in this panel", NULL, NULL, "l or Right", "Right"},
+    [DECISION_PLAY] = {"wave-play", "in this panel", "last wave in slow motion", "play", "Enter",
+                       NULL},
+};
+static const struct key_table decision_keys = {"decision", decision_actions, 3};
+
+struct decision {
+    char title[48];
+};
+
+/* The decision shown. */
+static int shown(const struct watch *w)
+{
+    if (w->position != MOVE_NONE)
+        return w->position;
+    return w->cursor < w->move_count ? w->cursor : MOVE_NONE;
+}
+
+static bool at_position(const struct watch *w)
+{
+    return w->position != MOVE_NONE;
+}
+
+/* Ends of the columns of figures. */
+struct columns {
+    int q, visits, step;
+};
+
+static struct columns columns_for(int width)
+{
+    int gap = width >= 48 ? 11 : 9;
+    int step = width >= 60 ? 12 + 3 * gap : width;
+    return (struct columns){.step = step, .visits = step - gap, .q = step - 2 * gap};
+}
+
+static void draw_titles(const struct pane *p, const struct columns *c)
+{
+    pane_right(p, c->q, 0, ROLE_DIM, "Q");
+    pane_right(p, c->visits, 0, ROLE_DIM, "visits");
+    pane_right(p, c->step, 0, ROLE_DIM, "step ms");
+}
+
+static void draw_answer(const struct watch *w, const struct pane *p, int y, int split,
+                        const struct columns *c)
+{
+    const struct snapshot *s = w->shot;
+    char text[UNITS_ROOM];
+
+    int x = pane_text(p, 0, y, split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, split ? "1" : "0");
+    pane_text(p, x + 1, y, ROLE_TEXT, split ? "split" : p->width >= 60 ? "replicated" : "repl.");
+    if (s->has_q)
+        pane_right_number(p, c->q, y, ROLE_TEXT, (double)s->q[split], 3);
+    else
+        pane_right(p, c->q, y, ROLE_DIM, "-");
+    pane_right(p, c->visits, y, ROLE_TEXT, units_count(text, s->visits[split]));
+    double change = s->price[split] - s->step_ms;
+    if (s->price[split] < 0) {
+        pane_right(p, c->step, y, ROLE_DIM, "masked");
+        return;
+    }
+    pane_right(p, c->step, y, ROLE_TEXT, units_change(text, change, pane_ms_decimals(p)));
+}
+
+/* "dim label   text", cut in the middle of the text where it must be. */
+static void draw_fact(const struct pane *p, int y, const char *what, const char *text)
+{
+    if (y >= p->height)
+        return;
+    pane_text(p, 0, y, ROLE_DIM, what);
+    int x = p->width >= 44 ? 11 : utf8_text_columns(what) + 1;
+    pane_cut(p, x, y, p->width - x, ROLE_TEXT, text);
+}
+
+static void draw_margin(const struct watch *w, const struct pane *p, int y)
+{
+    const struct snapshot *s = w->shot;
+    char text[160];
+
+    if (y >= p->height)
+        return;
+    if (!s->has_q) {
+        pane_text(p, 0, y, ROLE_DIM, "no Q: this search does not learn");
+        return;
+    }
+    double margin = fabs((double)s->q[1] - (double)s->q[0]);
+    int size =
+        snprintf(text, sizeof text, "margin %.3f%s", margin, margin < 0.005 ? ", not settled" : "");
+    if (p->width >= 50 && s->epsilon > 0)
+        snprintf(text + size, sizeof text - (size_t)size, "; ε %.2f explores %.0f in 100",
+                 s->epsilon, s->epsilon * 100);
+    pane_text(p, 0, y, ROLE_DIM, text);
+}
+
+/* "last wave  decoder cross 2 = 1 ~ 131 values, 9 steps"; while it is lit up, "step 3 of 9". */
+static void draw_wave(const struct watch *w, const struct pane *p, int y)
+{
+    const struct wave *v = &w->wave;
+    bool wide = p->width >= 44;
+    char count[UNITS_ROOM], tail[96], name[NAME_ROOM];
+
+    if (y >= p->height)
+        return;
+    int x = pane_text(p, 0, y, ROLE_DIM, wide ? "last wave" : "wave");
+    x = wide ? 11 : x + 1;
+    if (!v->steps) {
+        pane_text(p, x, y, ROLE_DIM, "none yet");
+        return;
+    }
+    units_count(count, v->values);
+    if (v->shown < v->steps)
+        snprintf(tail, sizeof tail, " step %u of %u", v->shown, v->steps);
+    else
+        snprintf(tail, sizeof tail, wide ? " %s dims, %u steps" : " %s dims", count, v->steps);
+    const struct watch_move *m = &w->move[v->move];
+    int room = p->width - x - utf8_text_columns(tail) - 6;
+    x = pane_text(p, x, y, ROLE_TEXT, watch_short_name(name, sizeof name, m->name, room));
+    x = pane_text(p, x, y, ROLE_DIM, " = ");
+    x = pane_text(p, x, y, m->now == 1 ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0,
+                  m->now == 1 ? "1" : "0");
+    x = pane_text(p, x, y, ROLE_CHANGED | BOLD, " ~");
+    pane_text(p, x, y, ROLE_TEXT, tail);
+}
+
+/* The classes of the wave in order, as many as there is room for: what each became, where it met
+ * the one decided. */
+static void draw_wave_classes(const struct watch *w, const struct pane *p, int y)
+{
+    const struct snapshot *s = w->shot;
+    const struct classes *c = &w->problem->classes;
+    char name[NAME_ROOM], count[UNITS_ROOM];
+    uint32_t rows = 0, room = p->height > y + 1 ? (uint32_t)(p->height - y - 1) : 0;
+
+    if (!w->wave.steps || room < 2 || p->width < 44)
+        return;
+    uint32_t shown = s->wave_count <= room ? s->wave_count : room - 1;
+    for (; rows < shown; rows++) {
+        const struct live_change *change = &s->wave[rows];
+        bool split = change->on & w->wave.axes;
+        int at = ++y, end = p->width - 12;
+        class_name(&w->names, change->class, name);
+        int x =
+            pane_text(p, 11, at, split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, split ? "1" : "0");
+        char brief[NAME_ROOM];
+        pane_text(p, x + 1, at, ROLE_TEXT,
+                  watch_short_name(brief, sizeof brief, name, end - x - 2));
+        pane_right_format(p, p->width, at, ROLE_DIM, "%s dims",
+                          units_count(count, c->info[change->class].dim_count));
+    }
+    if (shown < s->wave_count)
+        pane_format(p, 11, y + 1, ROLE_DIM, "%u more", s->wave_count - shown);
+}
+
+static void draw_open(const struct watch *w, const struct pane *p, int y)
+{
+    char text[96], ms[UNITS_ROOM];
+    int open = 0;
+
+    for (int n = 0; n < w->move_count; n++)
+        open += w->move[n].now < 0;
+    snprintf(text, sizeof text, "%s, %d of %d decisions open", units_ms(ms, w->shot->step_ms), open,
+             w->move_count);
+    draw_fact(p, y, "so far", text);
+}
+
+/* Better or well-known plans this search does not hold. */
+static void draw_elsewhere(const struct watch *w, const struct pane *p, int y)
+{
+    char text[160] = "", ms[UNITS_ROOM], bound[UNITS_ROOM];
+    size_t size = 0;
+
+    for (uint32_t n = 0; n < w->shot->plan_count && size < 100; n++) {
+        const struct live_plan *plan = w->shot->plans[n];
+        if (plan == w->shot->best || plan == w->shot->exact)
+            continue;
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s %s", size ? " · " : "",
+                                 units_plain_ms(ms, plan->cost.step_ms), plan->found_by);
+    }
+    struct relaxed_look relaxed = {0};
+    if (w->relaxed)
+        relaxed_job_look(w->relaxed, &relaxed);
+    if (relaxed.plan && size < 100)
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s relaxed (bound %s)",
+                                 size ? " · " : "", units_plain_ms(ms, relaxed.plan->cost.step_ms),
+                                 units_plain_ms(bound, relaxed.plan->bound_ms));
+    if (size)
+        draw_fact(p, y, "elsewhere", text);
+}
+
+static void draw_position(const struct watch *w, const struct pane *p)
+{
+    struct columns c = columns_for(p->width);
+    int y = p->height >= 4;
+
+    if (y)
+        draw_titles(p, &c);
+    draw_answer(w, p, y++, 1, &c);
+    draw_answer(w, p, y++, 0, &c);
+    draw_margin(w, p, y++);
+    draw_wave(w, p, y++);
+    draw_open(w, p, y++);
+    draw_elsewhere(w, p, y++);
+    draw_wave_classes(w, p, y);
+}
+
+static const char *answer(uint32_t split, uint32_t of, char out[static 32])
+{
+    if (split == 0 || split == of)
+        snprintf(out, 32, "%s", split ? "1 split" : "0 replicated");
+    else
+        snprintf(out, 32, "%u of %u split", split, of);
+    return out;
+}
+
+/* At speed, and between episodes: what is known of the class under the cursor. */
+static void draw_cursor(const struct watch *w, const struct pane *p, int move)
+{
+    const struct watch_move *m = &w->move[move];
+    char text[160], a[32], change[UNITS_ROOM];
+    int y = 0;
+
+    snprintf(text, sizeof text, "%s", m->now < 0 ? "open" : m->now ? "1 split" : "0 replicated");
+    draw_fact(p, y++, m->pinned ? "pinned" : w->is_slow ? "now" : "last", text);
+    if (w->best)
+        draw_fact(p, y++, "best", answer(m->best, m->classes, a));
+    if (w->exact)
+        draw_fact(p, y++, w->exact->proven ? "optimum" : "exact", answer(m->exact, m->classes, a));
+    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms alone",
+             units_change(change, -m->saves_ms, pane_ms_decimals(p)));
+    draw_fact(p, y++, "price", text);
+    if (w->shot->state == LIVE_RUNNING && w->shot->epsilon > 0) {
+        snprintf(text, sizeof text, "%.2f", w->shot->epsilon);
+        draw_fact(p, y++, "ε", text);
+    }
+    draw_elsewhere(w, p, y++);
+    if (!w->is_slow || !w->wave.steps)
+        return;
+    draw_wave(w, p, y++);
+    draw_wave_classes(w, p, y);
+}
+
+static void draw_decision(struct panel *p, const struct pane *pane)
+{
+    const struct watch *w = p->scene->watch;
+    int move = w ? shown(w) : MOVE_NONE;
+
+    if (move == MOVE_NONE)
+        pane_text(pane, 0, 0, ROLE_DIM, w ? "nothing to decide: no class can be split" : "");
+    else if (at_position(w))
+        draw_position(w, pane);
+    else
+        draw_cursor(w, pane, move);
+}
+
+static void head_decision(const struct panel *p, struct head *h, char *note, size_t room)
+{
+    const struct watch *w = p->scene->watch;
+    int move = w ? shown(w) : MOVE_NONE;
+
+    if (move == MOVE_NONE)
+        return;
+    struct decision *v = p->state;
+    if (at_position(w)) {
+        snprintf(v->title, sizeof v->title, "Decision %d of %d", move + 1, w->move_count);
+        h->title = v->title;
+    }
+    watch_short_name(note, room, w->move[move].name, p->width - (int)strlen(h->title) - 6);
+    h->note = note;
+}
+
+static int move_here(const struct panel *p)
+{
+    return p->scene->watch ? shown(p->scene->watch) : MOVE_NONE;
+}
+
+static const char *name_here(const struct panel *p)
+{
+    int move = move_here(p);
+    return move == MOVE_NONE ? NULL : p->scene->watch->move[move].name;
+}
+
+static bool move_decision(struct panel *p, enum list_move move)
+{
+    struct watch *w = p->scene->watch;
+    struct list l = {0};
+
+    if (!w || !w->move_count)
+        return false;
+    list_fit(&l, w->move_count, p->height);
+    l.cursor = w->cursor;
+    bool moved = list_move(&l, move);
+    w->cursor = (int)l.cursor;
+    return moved;
+}
+
+static bool act_decision(struct panel *p, int action)
+{
+    enum { SLOW_STEP_MS = 400 };
+    struct watch *w = p->scene->watch;
+
+    if (!w || !w->wave.steps) {
+        app_say(p->scene->app, "no wave: { slows the search down, , makes one decision");
+        return true;
+    }
+    if (action == DECISION_PLAY)
+        wave_play(&w->wave, p->scene->now_ms, SLOW_STEP_MS);
+    else
+        wave_step_by(&w->wave, action == DECISION_FORWARD ? 1 : -1);
+    return true;
+}
+
+static bool works_decision(const struct panel *p, int action)
+{
+    (void)action;
+    return p->scene->watch && p->scene->watch->wave.steps > 0;
+}
+
+const struct panel_ops view_decision = {
+    .name = "decision",
+    .title = "Decision",
+    .place = PLACE_LAYOUT,
+    .id = PANEL_DECISION,
+    .keys = &decision_keys,
+    .hints = "run decide episode slower wave-back wave-play pin backtrack undo why +plans=views "
+             "zoom command help",
+    .size = sizeof(struct decision),
+    .draw = draw_decision,
+    .head = head_decision,
+    .act = act_decision,
+    .works = works_decision,
+    .move = move_decision,
+    .move_here = move_here,
+    .name_here = name_here,
+};

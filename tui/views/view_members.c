@@ -1,0 +1,489 @@
+/* A class from inside: members with what ties them, classes it never goes with and where they meet;
+ * and the list of classes that can never be split, each with its one reason. */
+#include "tui/views/view_members.h"
+
+#include "engine/decide/why.h"
+#include "engine/text/units.h"
+#include "tui/app/app.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+#include "tui/watch/class_look.h"
+#include "tui/watch/shape.h"
+#include "tui/watch/tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum members_page { PAGE_MEMBERS, PAGE_CONFLICTS, PAGE_FORBIDDEN, PAGE_COUNT };
+
+struct members {
+    class_id class; /* CLASS_NONE: only the forbidden ones */
+    struct class_member *items;
+    size_t count;
+    struct class_reduces reduces;
+    class_id *forbidden, forbidden_count;
+    enum members_page page;
+    struct list list[PAGE_COUNT];
+};
+
+enum { MEMBERS_PAGE, MEMBERS_GO, MEMBERS_BACK };
+static const struct action members_actions[] = {
+    [MEMBERS_PAGE] = {"page", "in this view", "members, conflicts, forbidden",
+                      "members, conflicts, forbidden", "Tab", NULL},
+    [MEMBERS_GO] = {"go", "in this view", "go to that instruction", "go there", "Enter", NULL},
+    [MEMBERS_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
+};
+static const struct key_table members_keys = {"members", members_actions, 3};
+
+static void close_members(struct panel *p)
+{
+    struct members *v = p->state;
+    free(v->items);
+    free(v->forbidden);
+}
+
+static int open_members(struct panel *p, const void *arg, struct err *e)
+{
+    struct members *v = p->state;
+    const struct watch *w = p->scene->watch;
+    struct class_reduces *all;
+
+    if (!w)
+        return err_set(e, ERR_INPUT, "no model is open");
+    const struct classes *c = &w->problem->classes;
+    v->class = arg ? *(const class_id *)arg : CLASS_NONE;
+    v->page = arg ? PAGE_MEMBERS : PAGE_FORBIDDEN;
+    v->forbidden = mem_try((size_t)c->count + 1, sizeof *v->forbidden);
+    if (!v->forbidden)
+        return err_set(e, ERR_MEMORY, "not enough memory for the list");
+    v->forbidden_count = class_forbidden(w->problem, v->forbidden);
+    if (!arg)
+        return 0;
+    if (class_members(w, v->class, &v->items, &v->count, e) || class_reduces_all(w, &all, e)) {
+        close_members(p);
+        return e->code;
+    }
+    v->reduces = all[v->class];
+    free(all);
+    return 0;
+}
+
+/* ---- rows ---- */
+
+/* "dot_general.495  rhs  models.py:8  attn", from column x to the right edge. */
+static void draw_use(const struct watch *w, const struct pane *p, int x, int y, hlo_id id,
+                     uint32_t factor)
+{
+    char text[128], name[128], source[64];
+
+    if (id == HLO_NONE || x + 10 > p->width)
+        return;
+    int end = p->width;
+    if (end - x >= 52) {
+        instruction_scope(w->tree, id, text, sizeof text);
+        pane_cut(p, end - 10, y, 10, ROLE_DIM, text);
+        end -= 12;
+    }
+    if (end - x >= 36) {
+        pane_cut(p, end - 14, y, 14, ROLE_DIM,
+                 instruction_source(w->problem->m, id, source, sizeof source));
+        end -= 16;
+    }
+    if (end - x >= 26) {
+        if (factor != UINT32_MAX)
+            why_factor_name(&w->problem->classes, id, factor, text, sizeof text);
+        else
+            snprintf(text, sizeof text, "%s", hlo_op_info[hlo_at(w->problem->m, id)->opcode].name);
+        pane_cut(p, end - 11, y, 11, ROLE_TEXT, text);
+        end -= 13;
+    }
+    pane_text(p, x, y, ROLE_TEXT,
+              text_cut_middle(name, sizeof name, tree_instruction_name(w->tree, id), end - x));
+}
+
+static void draw_member(const struct watch *w, const struct pane *p, int y,
+                        const struct class_member *m)
+{
+    static const struct {
+        const char *sign;
+        unsigned style;
+    } marks[] = {{"·", ROLE_DIM}, {"0", ROLE_CHOICE_0}, {"1", ROLE_CHOICE_1 | BOLD}};
+    int status = watch_on(w, m->dim)     ? 2
+                 : watch_open(w, m->dim) ? 0
+                                         : 1,
+        shape = p->width >= 100 ? 22 : 0;
+    int name = p->width >= 60 ? p->width * 2 / 5 - shape / 2 : p->width - 10;
+    char text[256];
+
+    pane_text(p, 0, y, marks[status].style, marks[status].sign);
+    snprintf(text, sizeof text, "%.200s:%u", m->name, m->number);
+    char cut[256];
+    int x = pane_text(p, 2, y, ROLE_TEXT, text_cut_left(cut, sizeof cut, text, name - 2));
+    if (m->role != HLO_ROLE_VARIABLE && x + 9 < name)
+        pane_text(p, x + 2, y, ROLE_DIM, m->role == HLO_ROLE_INPUT ? "input" : "state");
+    if (shape)
+        shape_draw(w, w->problem->classes.dim_value[m->dim], p, name + 2, y, shape);
+    x = name + 2 + (shape ? shape + 2 : 0);
+    if (p->width >= 84) {
+        pane_right_format(p, x + 4, y, ROLE_DIM, "%u", m->steps ? m->steps - 1u : 0u);
+        x += 6;
+    }
+    if (p->width >= 60)
+        draw_use(w, p, x, y, m->through, m->factor);
+}
+
+static void draw_member_titles(const struct pane *p, int y)
+{
+    int shape = p->width >= 100 ? 22 : 0,
+        name = p->width >= 60 ? p->width * 2 / 5 - shape / 2 : p->width - 10;
+
+    pane_text(p, 2, y, ROLE_DIM, "variable and dim");
+    if (shape)
+        pane_text(p, name + 2, y, ROLE_DIM, "shape");
+    if (p->width >= 84)
+        pane_right(p, name + 2 + (shape ? shape + 2 : 0) + 4, y, ROLE_DIM, "ties");
+    if (p->width >= 60)
+        pane_text(p, name + 2 + (shape ? shape + 2 : 0) + (p->width >= 84 ? 6 : 0), y, ROLE_DIM,
+                  "used by, as");
+}
+
+static void draw_conflict(const struct watch *w, const struct pane *p, int y,
+                          const struct class_meet *meet)
+{
+    char name[NAME_ROOM], cut[NAME_ROOM];
+    int move = watch_move_of(w, meet->other),
+        width = p->width >= 60 ? p->width * 2 / 5 : p->width - 12;
+
+    class_name(&w->names, meet->other, name);
+    pane_text(p, 2, y, ROLE_TEXT, watch_short_name(cut, sizeof cut, name, width - 4));
+    if (move != MOVE_NONE && p->width >= 40)
+        pane_right_ms(p, width + 8, y, ROLE_TEXT, w->move[move].saves_ms);
+    if (p->width >= 60)
+        draw_use(w, p, width + 10, y, meet->place, UINT32_MAX);
+}
+
+static void draw_forbidden(const struct watch *w, const struct pane *p, int y, class_id k)
+{
+    const struct class_info *info = &w->problem->classes.info[k];
+    char name[NAME_ROOM], cut[NAME_ROOM], count[UNITS_ROOM];
+    int width = p->width >= 70 ? p->width / 4 : p->width / 2;
+
+    class_name(&w->names, k, name);
+    pane_text(p, 0, y, ROLE_ERR | BOLD, "x");
+    pane_text(p, 2, y, info->var_dims || info->input_dims ? ROLE_TEXT : ROLE_DIM,
+              watch_short_name(cut, sizeof cut, name, width - 3));
+    int x = width;
+    if (p->width >= 70) {
+        pane_right(p, width + 8, y, ROLE_TEXT, units_count(count, info->dim_count));
+        x = width + 10;
+    }
+    if (p->width >= 110)
+        pane_right(p, x + 4, y, ROLE_TEXT,
+                   info->var_dims ? units_count(count, info->var_dims) : "");
+    x += p->width >= 110 ? 6 : 0;
+    x = pane_cut(p, x, y, p->width - x, ROLE_TEXT, class_reason_text[info->reason]);
+    if (info->place != HLO_NONE && x + 6 < p->width)
+        pane_cut(p, x + 1, y, p->width - x - 1, ROLE_TITLE,
+                 tree_instruction_name(w->tree, info->place));
+}
+
+/* ---- pages ---- */
+
+static int64_t rows_of(const struct members *v, const struct watch *w)
+{
+    if (v->page == PAGE_MEMBERS)
+        return (int64_t)v->count;
+    if (v->page == PAGE_CONFLICTS)
+        return w->problem->classes.info[v->class].meet_count;
+    return v->forbidden_count;
+}
+
+static void draw_row(const struct members *v, const struct watch *w, const struct pane *p, int y,
+                     int64_t row)
+{
+    const struct classes *c = &w->problem->classes;
+
+    if (v->page == PAGE_MEMBERS)
+        draw_member(w, p, y, &v->items[row]);
+    else if (v->page == PAGE_CONFLICTS)
+        draw_conflict(w, p, y, &c->meets[c->info[v->class].meets + row]);
+    else
+        draw_forbidden(w, p, y, v->forbidden[row]);
+}
+
+static void draw_titles(const struct members *v, const struct pane *p, int y)
+{
+    int width = p->width >= 70 ? p->width / 4 : p->width / 2;
+
+    if (v->page == PAGE_MEMBERS) {
+        draw_member_titles(p, y);
+    } else if (v->page == PAGE_CONFLICTS) {
+        width = p->width >= 60 ? p->width * 2 / 5 : p->width - 12;
+        pane_text(p, 2, y, ROLE_DIM, "never together with");
+        pane_right(p, width + 8, y, ROLE_DIM, "saves ms");
+        if (p->width >= 60)
+            pane_text(p, width + 10, y, ROLE_DIM, "both at");
+    } else {
+        pane_text(p, 2, y, ROLE_DIM, "class");
+        if (p->width >= 70)
+            pane_right(p, width + 8, y, ROLE_DIM, "dims");
+        if (p->width >= 110)
+            pane_right(p, width + 14, y, ROLE_DIM, "vars");
+        pane_text(p,
+                  width + (p->width >= 110  ? 16
+                           : p->width >= 70 ? 10
+                                            : 0),
+                  y, ROLE_DIM, "reason");
+    }
+}
+
+static void draw_sentence(const struct members *v, const struct watch *w, const struct pane *p)
+{
+    const struct class_info *info =
+        v->class == CLASS_NONE ? NULL : &w->problem->classes.info[v->class];
+    char name[NAME_ROOM], dims[UNITS_ROOM], all[UNITS_ROOM], bytes[UNITS_ROOM], ms[UNITS_ROOM];
+    uint32_t holding = 0;
+
+    if (v->page == PAGE_FORBIDDEN) {
+        for (class_id n = 0; n < v->forbidden_count; n++)
+            holding += w->problem->classes.info[v->forbidden[n]].var_dims > 0;
+        int x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, "%s of %s classes",
+                            units_count(dims, v->forbidden_count),
+                            units_count(all, w->problem->classes.count));
+        pane_format(p, x + 1, 0, ROLE_TEXT, "can never be split; %u of them hold variables",
+                    holding);
+        return;
+    }
+    int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, class_name(&w->names, v->class, name));
+    x = pane_format(p, x + 2, 0, ROLE_TEXT, "%s dims, %u of variables",
+                    units_count(all, info->dim_count), info->var_dims);
+    if (x + 44 < p->width && v->reduces.count > 0)
+        pane_format(p, x + 3, 0, ROLE_TEXT, "alone: %s all-reduce%s, %s, %s",
+                    units_count(dims, (int64_t)v->reduces.count), v->reduces.count < 1.5 ? "" : "s",
+                    units_bytes(bytes, v->reduces.bytes), units_ms(ms, v->reduces.ms));
+}
+
+static void draw_members(struct panel *p, const struct pane *pane)
+{
+    static const char *const titles[PAGE_COUNT] = {"Members", "Conflicts", "Never split"};
+    struct members *v = p->state;
+    const struct watch *w = p->scene->watch;
+    struct list *l = &v->list[v->page];
+    char note[64], count[UNITS_ROOM];
+    int gap = pane->height >= 20;
+
+    if (!w)
+        return;
+    draw_sentence(v, w, pane);
+    snprintf(note, sizeof note, "%s", units_count(count, rows_of(v, w)));
+    pane_head(pane, 1 + gap, &(struct head){0, titles[v->page], note, true});
+    draw_titles(v, pane, 2 + gap);
+    int top = 3 + gap;
+    list_fit(l, rows_of(v, w), pane->height - top);
+    for (int y = 0; y < pane->height - top && l->top + y < l->count; y++) {
+        draw_row(v, w, pane, top + y, l->top + y);
+        if (l->top + y != l->cursor)
+            continue;
+        pane_select(pane, top + y, ROLE_SELECT);
+        pane->grid->cursor_x = pane->x;
+        pane->grid->cursor_y = pane->y + top + y;
+    }
+    if (!l->count)
+        pane_text(pane, 2, top, ROLE_DIM, "none");
+}
+
+/* ---- acts ---- */
+
+static hlo_id instruction_here(const struct panel *p)
+{
+    const struct members *v = p->state;
+    const struct classes *c = &p->scene->problem->classes;
+    int64_t at = v->list[v->page].cursor;
+
+    if (at >= rows_of(v, p->scene->watch))
+        return HLO_NONE;
+    if (v->page == PAGE_MEMBERS)
+        return c->m->value_instruction[c->dim_value[v->items[at].dim]];
+    if (v->page == PAGE_CONFLICTS)
+        return c->meets[c->info[v->class].meets + at].place;
+    return c->info[v->forbidden[at]].place;
+}
+
+static bool act_members(struct panel *p, int action)
+{
+    struct members *v = p->state;
+    hlo_id id = instruction_here(p);
+
+    if (action == MEMBERS_BACK) {
+        app_close_top(p->scene->app);
+    } else if (action == MEMBERS_GO) {
+        if (id != HLO_NONE)
+            app_go_to(p->scene->app, id);
+    } else {
+        v->page = (enum members_page)((v->page + 1) % PAGE_COUNT);
+        if (v->class == CLASS_NONE)
+            v->page = PAGE_FORBIDDEN;
+    }
+    return true;
+}
+
+static bool move_members(struct panel *p, enum list_move move)
+{
+    struct members *v = p->state;
+    return list_move(&v->list[v->page], move);
+}
+
+static int move_here(const struct panel *p)
+{
+    const struct members *v = p->state;
+    const struct classes *c = &p->scene->problem->classes;
+    int64_t at = v->list[v->page].cursor;
+
+    if (v->page == PAGE_CONFLICTS && at < rows_of(v, p->scene->watch))
+        return watch_move_of(p->scene->watch, c->meets[c->info[v->class].meets + at].other);
+    return v->class == CLASS_NONE ? MOVE_NONE : watch_move_of(p->scene->watch, v->class);
+}
+
+static void message_members(const struct panel *p, char *out, size_t room)
+{
+    const struct members *v = p->state;
+    const struct watch *w = p->scene->watch;
+    hlo_id id = instruction_here(p);
+
+    if (id == HLO_NONE)
+        return;
+    if (v->page == PAGE_MEMBERS) {
+        const struct class_member *m = &v->items[v->list[PAGE_MEMBERS].cursor];
+        snprintf(out, room, "%s dim %u: %u ties from %s", m->name, m->number,
+                 m->steps ? m->steps - 1u : 0u, v->items[0].name);
+    } else {
+        char source[64];
+        snprintf(out, room, "%s  %s  %s", tree_instruction_name(w->tree, id),
+                 instruction_source(w->problem->m, id, source, sizeof source),
+                 hlo_meta(w->problem->m, id)->op_name);
+    }
+}
+
+const struct panel_ops view_members = {
+    .name = "members",
+    .title = "Members",
+    .place = PLACE_FULL,
+    .keys = &members_keys,
+    .hints = "down=choose page go why back",
+    .size = sizeof(struct members),
+    .open = open_members,
+    .close = close_members,
+    .draw = draw_members,
+    .act = act_members,
+    .move = move_members,
+    .move_here = move_here,
+    .instruction_here = instruction_here,
+    .message = message_members,
+};
+
+/* ---- beside other panels ---- */
+
+struct ties {
+    const struct watch *watch;
+    class_id class;
+    struct class_member *items;
+    size_t count;
+    struct class_reduces *reduces; /* [classes] */
+};
+
+static void close_ties(struct panel *p)
+{
+    struct ties *v = p->state;
+    free(v->items);
+    free(v->reduces);
+}
+
+/* The class of the decision looked at, taken apart when it becomes another one. */
+static class_id look(struct ties *v, const struct watch *w)
+{
+    int move = w->position != MOVE_NONE ? w->position : w->cursor;
+    class_id k = move < w->move_count ? w->moves->pool[w->moves->items[move].classes] : CLASS_NONE;
+    struct err e;
+
+    if (v->watch == w && v->class == k)
+        return k;
+    if (v->watch != w) {
+        free(v->reduces);
+        v->reduces = NULL;
+        if (class_reduces_all(w, &v->reduces, &e))
+            return CLASS_NONE;
+    }
+    free(v->items);
+    v->items = NULL;
+    v->count = 0;
+    v->watch = w;
+    v->class = k;
+    return k == CLASS_NONE || class_members(w, k, &v->items, &v->count, &e) ? CLASS_NONE : k;
+}
+
+static void draw_ties(struct panel *p, const struct pane *pane)
+{
+    struct ties *v = p->state;
+    const struct watch *w = p->scene->watch;
+    class_id k = w ? look(v, w) : CLASS_NONE;
+    char name[NAME_ROOM], bytes[UNITS_ROOM], count[UNITS_ROOM], ms[UNITS_ROOM], cut[160];
+
+    if (k == CLASS_NONE)
+        return;
+    const struct classes *c = &w->problem->classes;
+    const struct class_info *info = &c->info[k];
+    int tail = (info->meet_count > 0) + 1, rows = pane->height - 1 - tail, y = 1;
+    size_t told = 0; /* optimizer state follows its variable */
+    while (told < v->count &&
+           (v->items[told].role == HLO_ROLE_VARIABLE || v->items[told].role == HLO_ROLE_INPUT))
+        told++;
+    pane_format(pane, 0, 0, ROLE_DIM, "%u dim%s of variables, tied through", info->var_dims,
+                info->var_dims == 1 ? "" : "s");
+    for (size_t n = 0; n < told && y <= rows; n++, y++) {
+        int width = pane->width / 3;
+        if ((size_t)rows < told && y == rows) {
+            pane_format(pane, 2, y++, ROLE_DIM, "%zu more", told - n);
+            break;
+        }
+        snprintf(name, sizeof name, "%.120s:%u", v->items[n].name, v->items[n].number);
+        pane_text(pane, 2, y, ROLE_TEXT, text_cut_left(cut, sizeof cut, name, width - 3));
+        draw_use(w, pane, width, y, v->items[n].through, v->items[n].factor);
+    }
+    const struct class_reduces *r = &v->reduces[k];
+    int x = pane_text(pane, 0, y, ROLE_DIM, "split costs ");
+    pane_format(pane, x, y++, ROLE_TEXT, "%s all-reduce%s, %s, %s",
+                units_count(count, (int64_t)(r->count + 0.5)), r->count < 1.5 ? "" : "s",
+                units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
+    if (!info->meet_count || y >= pane->height)
+        return;
+    const struct class_meet *meet = &c->meets[info->meets];
+    x = pane_text(pane, 0, y, ROLE_DIM, "never with ");
+    x = pane_text(pane, x, y, ROLE_TEXT,
+                  watch_short_name(cut, sizeof cut, class_name(&w->names, meet->other, name), 24));
+    x = pane_text(pane, x, y, ROLE_DIM, ", both at ");
+    x = pane_cut(pane, x, y, 24, ROLE_TEXT, tree_instruction_name(w->tree, meet->place));
+    if (info->meet_count > 1 && x + 10 < pane->width)
+        pane_format(pane, x, y, ROLE_DIM, ", %u more", info->meet_count - 1);
+}
+
+static void head_ties(const struct panel *p, struct head *h, char *note, size_t room)
+{
+    const struct watch *w = p->scene->watch;
+    int move = !w ? MOVE_NONE : w->position != MOVE_NONE ? w->position : w->cursor;
+
+    if (w && move < w->move_count)
+        watch_short_name(note, room, w->move[move].name, p->width - 24);
+    h->note = note;
+}
+
+const struct panel_ops view_ties = {
+    .name = "ties",
+    .title = "Why it is one class",
+    .place = PLACE_LAYOUT,
+    .id = PANEL_WHY,
+    .hints = "run decide why zoom command help",
+    .size = sizeof(struct ties),
+    .close = close_ties,
+    .draw = draw_ties,
+    .head = head_ties,
+};

@@ -1,0 +1,494 @@
+/* Memory of one device. V m: the course of it under one plan, what is live at a position, and what
+ * single decisions would do to the peak, priced a few a frame. The view keeps the plan it was
+ * opened on. */
+#include "tui/views/view_memory.h"
+
+#include "engine/text/units.h"
+#include "tui/app/app.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+#include "tui/views/memory_draw.h"
+#include "tui/views/view_pin.h"
+#include "tui/watch/tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MEMORY_LEFT,
+    MEMORY_RIGHT,
+    MEMORY_LEFT_FAR,
+    MEMORY_RIGHT_FAR,
+    MEMORY_PEAK,
+    MEMORY_OPEN,
+    MEMORY_BACK,
+    MEMORY_LIST,
+    MEMORY_FLIP,
+    MEMORY_OTHER
+};
+static const struct action memory_actions[] = {
+    [MEMORY_LEFT] = {"left", "in this view", "step along the schedule", "step", "h or Left",
+                     "Left"},
+    [MEMORY_RIGHT] = {"right", "in this view", NULL, NULL, "l or Right", "Right"},
+    [MEMORY_LEFT_FAR] = {"left-far", "in this view", "in larger steps", NULL, "H", NULL},
+    [MEMORY_RIGHT_FAR] = {"right-far", "in this view", NULL, NULL, "L", NULL},
+    [MEMORY_PEAK] = {"peak", "in this view", "to the peak", "peak", "g", NULL},
+    [MEMORY_OPEN] = {"values", "in this view", "values of a shape", "values", "Enter", NULL},
+    [MEMORY_BACK] = {"back", "in this view", "back", "back", "Esc or Backspace", NULL},
+    [MEMORY_LIST] = {"list", "in this view", "the other list", "list", "Tab", NULL},
+    [MEMORY_FLIP] = {"flip", "in this view", "pin that decision so", "flip", "f", NULL},
+    [MEMORY_OTHER] = {"other", "in this view", "another plan beside it", "other plan", "c", NULL},
+};
+static const struct key_table memory_keys = {"memory", memory_actions,
+                                             sizeof memory_actions / sizeof *memory_actions};
+
+/* ---- figures ---- */
+
+static void look_at(struct panel *p, uint32_t position)
+{
+    struct memory_view *v = p->state;
+    struct err e;
+
+    v->cursor = position;
+    free(v->groups);
+    v->groups = NULL;
+    v->group_count = 0;
+    v->list[MEMORY_LIST_GROUPS] = (struct list){.rows = v->list[MEMORY_LIST_GROUPS].rows};
+    if (v->shown == MEMORY_LIST_VALUES)
+        v->shown = MEMORY_LIST_GROUPS;
+    if (memory_groups(p->scene->watch, &v->curve, position, &v->groups, &v->group_count, &v->inner,
+                      &e))
+        app_say_err(p->scene->app, &e);
+}
+
+static void start_flips(struct memory_view *v, const struct watch *w)
+{
+    free(v->flips);
+    v->moves = w->moves;
+    v->flip_count = w->move_count;
+    v->flips_done = 0;
+    v->flips = mem_alloc(((size_t)v->flip_count + 1) * sizeof *v->flips);
+}
+
+static int lowest_first(const void *a, const void *b)
+{
+    const struct memory_flip *x = a, *y = b;
+    return x->peak != y->peak ? (x->peak < y->peak ? -1 : 1) : x->move - y->move;
+}
+
+/* A few a frame; without a clock, for a picture, all. */
+static void price_flips(struct panel *p)
+{
+    enum { RANGES_A_FRAME = 200000 };
+    struct memory_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    int few = RANGES_A_FRAME / (int)(w->problem->memory.count + 1) + 1, end = v->flips_done + few;
+
+    if (v->moves != w->moves)
+        start_flips(v, w);
+    if (v->flips_done == v->flip_count)
+        return;
+    end = end > v->flip_count || p->scene->now_ms <= 0 ? v->flip_count : end;
+    memory_flips(w, &v->curve, v->flips_done, end, v->flips);
+    v->flips_done = end;
+    if (v->flips_done == v->flip_count)
+        qsort(v->flips, (size_t)v->flip_count, sizeof *v->flips, lowest_first);
+}
+
+static void close_memory(struct panel *p)
+{
+    struct memory_view *v = p->state;
+    memory_curve_release(&v->curve);
+    memory_curve_release(&v->other);
+    free(v->groups);
+    free(v->flips);
+}
+
+static int open_memory(struct panel *p, const void *arg, struct err *e)
+{
+    struct memory_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const struct live_plan *asked = arg;
+
+    if (!w)
+        return err_set(e, ERR_INPUT, "no model is open");
+    if (memory_curve_make(w, asked ? (struct live_plan *)(uintptr_t)asked : w->best, &v->curve, e))
+        return e->code;
+    start_flips(v, w);
+    look_at(p, v->curve.peak);
+    return 0;
+}
+
+static bool is_live(const struct panel *p)
+{
+    const struct memory_view *v = p->state;
+    return v->flips_done < v->flip_count;
+}
+
+/* ---- drawing ---- */
+
+static void write_plan(const struct live_plan *plan, char *out, size_t room)
+{
+    char count[UNITS_ROOM];
+
+    if (!plan)
+        snprintf(out, room, "everything whole");
+    else if (plan->episode && !plan->nodes)
+        snprintf(out, room, "%s, episode %s", plan->found_by,
+                 units_count(count, (int64_t)plan->episode));
+    else
+        snprintf(out, room, "%s", plan->found_by);
+}
+
+static void draw_sentence(const struct panel *p, const struct pane *pane)
+{
+    const struct memory_view *v = p->state;
+    double peak = v->curve.total[v->curve.peak], limit = memory_limit(p->scene) / 1e9;
+    char plan[64], other[64], gb[UNITS_ROOM];
+
+    int x = pane_format(pane, 0, 0, ROLE_TITLE | BOLD, "%s GB", units_number(gb, peak, 1));
+    x = pane_text(pane, x, 0, ROLE_TEXT, " at the peak");
+    if (peak > limit) {
+        x = pane_format(pane, x + 3, 0, ROLE_ERR, "%s over", units_number(gb, peak - limit, 1));
+        x = pane_format(pane, x, 0, ROLE_TEXT, " the limit of %.0f", limit);
+    } else {
+        x = pane_format(pane, x + 3, 0, ROLE_OK, "fits");
+        x = pane_format(pane, x, 0, ROLE_TEXT, " in %.0f", limit);
+    }
+    write_plan(v->curve.plan, plan, sizeof plan);
+    if (x + 8 + utf8_text_columns(plan) > pane->width)
+        return;
+    x = pane_text(pane, x + 3, 0, ROLE_DIM, "plan ");
+    x = pane_text(pane, x, 0, ROLE_TEXT, plan);
+    write_plan(v->other.plan, other, sizeof other);
+    if (v->other.total && x + 20 + utf8_text_columns(other) <= pane->width)
+        pane_format(pane, x + 3, 0, ROLE_PLOT_3, "beside %s, %s GB", other,
+                    units_number(gb, v->other.total[v->other.peak], 1));
+}
+
+/* What the peak waits for, and what the model leaves out. */
+static void draw_notes(const struct panel *p, const struct pane *pane, int y)
+{
+    const struct memory_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const double *k = v->curve.kinds[v->cursor];
+    hlo_id id = memory_at(w, v->cursor);
+    char gb[UNITS_ROOM];
+
+    int x = pane_text(pane, 0, y, ROLE_DIM, "there ");
+    x = pane_cut(pane, x, y, 40, ROLE_TEXT, tree_instruction_name(w->tree, id));
+    static const char *const names[MEMORY_KIND_COUNT] = {"parameters", "gradients", "moments",
+                                                         "inputs", "activations"};
+    for (int n = 0; n < MEMORY_KIND_COUNT; n++) {
+        if (k[n] < 5e6 || x + 24 > pane->width)
+            continue;
+        x = pane_format(pane, x + 3, y, ROLE_TEXT, "%s ", units_number(gb, k[n] / 1e9, 2));
+        x = pane_text(pane, x, y, ROLE_DIM, names[n]);
+    }
+    const uint32_t *position = w->problem->memory.schedule.position;
+    bool own = true;
+    for (uint32_t n = 0; n < v->curve.count && own; n++)
+        own = position[memory_at(w, n)] == memory_at(w, n);
+    const char *order = own                            ? "the module's order"
+                        : w->problem->memory.is_listed ? "a list scheduler's"
+                                                       : "depth first, as XLA on CPU";
+    if (y + 1 < pane->height)
+        pane_format(
+            pane, 0, y + 1, ROLE_DIM,
+            "schedule %s; fused results and layout copies are not counted; of a pipeline plan: V i",
+            order);
+}
+
+static void draw_lists(struct panel *p, const struct pane *pane)
+{
+    const struct memory_view *v = p->state;
+    bool beside = pane->width >= 96;
+    int right = beside ? pane->width * 2 / 5 : 0,
+        left = beside ? pane->width - right - 3 : pane->width;
+    struct pane one = pane_part(pane, 0, 0, left, pane->height),
+                two = pane_part(pane, left + 3, 0, right, pane->height);
+
+    if (pane->height < 3)
+        return;
+    if (v->shown == MEMORY_LIST_VALUES && v->group_count)
+        memory_draw_values(p, &one);
+    else if (beside || v->shown != MEMORY_LIST_FLIPS)
+        memory_draw_groups(p, &one);
+    else
+        memory_draw_flips(p, &one);
+    if (!beside)
+        return;
+    for (int y = 1; y < pane->height; y++)
+        pane_text(pane, left + 1, y, ROLE_BORDER, "│");
+    memory_draw_flips(p, &two);
+}
+
+static void draw_memory(struct panel *p, const struct pane *pane)
+{
+    struct memory_view *v = p->state;
+    char note[96], count[UNITS_ROOM];
+    int gap = pane->height >= 24, notes = pane->height >= 26 ? 2 + gap : 0;
+    int plot = (pane->height - 2 - 2 * gap - notes) * 9 / 20;
+
+    if (!p->scene->watch)
+        return;
+    price_flips(p);
+    draw_sentence(p, pane);
+    snprintf(note, sizeof note, "one device, GB, along %s instructions",
+             units_count(count, v->curve.count));
+    pane_head(pane, 1 + gap, &(struct head){0, "Memory", note, false});
+    plot = plot > 18 ? 18 : plot;
+    struct pane course = pane_part(pane, 0, 2 + gap, pane->width, plot > 2 ? plot : 2);
+    memory_draw_curves(p->scene, &v->curve, v->other.total ? &v->other : NULL, &v->cursor, &course,
+                       course.height);
+    int y = 2 + gap + course.height + gap;
+    struct pane lists = pane_part(pane, 0, y, pane->width, pane->height - y - notes);
+    draw_lists(p, &lists);
+    if (notes)
+        draw_notes(p, pane, pane->height - 2);
+}
+
+/* ---- acts ---- */
+
+static void step_by(struct panel *p, int64_t steps)
+{
+    const struct memory_view *v = p->state;
+    int64_t to = v->cursor + steps;
+
+    look_at(p, (uint32_t)(to < 0 ? 0 : to >= v->curve.count ? v->curve.count - 1 : to));
+}
+
+static void open_values(struct panel *p)
+{
+    struct memory_view *v = p->state;
+
+    if (v->shown == MEMORY_LIST_VALUES) {
+        hlo_value value = v->values[v->list[MEMORY_LIST_VALUES].cursor].value;
+        app_go_to(p->scene->app, p->scene->problem->m->value_instruction[value]);
+        return;
+    }
+    if (v->shown != MEMORY_LIST_GROUPS || !v->group_count)
+        return;
+    v->opened = (int)v->list[MEMORY_LIST_GROUPS].cursor;
+    v->value_count = memory_group_values(p->scene->watch, &v->curve, v->cursor,
+                                         &v->groups[v->opened], v->values, MEMORY_VALUES);
+    v->list[MEMORY_LIST_VALUES] = (struct list){0};
+    v->shown = v->value_count ? MEMORY_LIST_VALUES : MEMORY_LIST_GROUPS;
+}
+
+static void pin_flip(struct panel *p)
+{
+    const struct memory_view *v = p->state;
+    struct err e = {0};
+
+    if (!v->flips_done || v->moves != p->scene->watch->moves)
+        return;
+    int move = v->flips[v->list[MEMORY_LIST_FLIPS].cursor].move;
+    if (app_open(p->scene->app, &view_pin, &move, &e))
+        app_say_err(p->scene->app, &e);
+}
+
+/* The next plan that is not the one shown; after the last, none. */
+static void next_other(struct panel *p)
+{
+    struct memory_view *v = p->state;
+    const struct snapshot *s = p->scene->watch->shot;
+    uint32_t from = 0;
+    struct err e;
+
+    for (uint32_t n = 0; v->other.total && n < s->plan_count; n++) {
+        if (s->plans[n] == v->other.plan)
+            from = n + 1;
+    }
+    bool was_whole = v->other.total && !v->other.plan;
+    memory_curve_release(&v->other);
+    if (was_whole)
+        return;
+    while (from < s->plan_count && s->plans[from] == v->curve.plan)
+        from++;
+    if (from == s->plan_count && !v->curve.plan)
+        return;
+    if (memory_curve_make(p->scene->watch, from < s->plan_count ? s->plans[from] : NULL, &v->other,
+                          &e))
+        app_say_err(p->scene->app, &e);
+}
+
+static bool act_memory(struct panel *p, int action)
+{
+    struct memory_view *v = p->state;
+    int64_t far = v->curve.count / 20 + 1;
+
+    switch (action) {
+    case MEMORY_LEFT:
+    case MEMORY_RIGHT:
+        step_by(p, action == MEMORY_RIGHT ? 1 : -1);
+        return true;
+    case MEMORY_LEFT_FAR:
+    case MEMORY_RIGHT_FAR:
+        step_by(p, action == MEMORY_RIGHT_FAR ? far : -far);
+        return true;
+    case MEMORY_PEAK:
+        look_at(p, v->curve.peak);
+        return true;
+    case MEMORY_OPEN:
+        open_values(p);
+        return true;
+    case MEMORY_LIST:
+        v->shown = v->shown == MEMORY_LIST_FLIPS ? MEMORY_LIST_GROUPS : MEMORY_LIST_FLIPS;
+        return true;
+    case MEMORY_FLIP:
+        pin_flip(p);
+        return true;
+    case MEMORY_OTHER:
+        next_other(p);
+        return true;
+    default:
+        if (v->shown == MEMORY_LIST_VALUES)
+            v->shown = MEMORY_LIST_GROUPS;
+        else
+            app_close_top(p->scene->app);
+        return true;
+    }
+}
+
+static bool move_memory(struct panel *p, enum list_move move)
+{
+    struct memory_view *v = p->state;
+    return list_move(&v->list[v->shown], move);
+}
+
+static hlo_value value_here(const struct memory_view *v)
+{
+    if (v->shown == MEMORY_LIST_VALUES)
+        return v->values[v->list[MEMORY_LIST_VALUES].cursor].value;
+    const struct list *l = &v->list[MEMORY_LIST_GROUPS];
+    return v->shown == MEMORY_LIST_GROUPS && (size_t)l->cursor < v->group_count
+               ? v->groups[l->cursor].value
+               : HLO_NONE;
+}
+
+static hlo_id instruction_here(const struct panel *p)
+{
+    hlo_value v = value_here(p->state);
+    return v == HLO_NONE ? HLO_NONE : p->scene->problem->m->value_instruction[v];
+}
+
+static int move_here(const struct panel *p)
+{
+    const struct memory_view *v = p->state;
+    hlo_id id = instruction_here(p);
+
+    if (v->shown == MEMORY_LIST_FLIPS && v->flips_done && v->moves == p->scene->watch->moves)
+        return v->flips[v->list[MEMORY_LIST_FLIPS].cursor].move;
+    return id == HLO_NONE ? MOVE_NONE : watch_move_of_instruction(p->scene->watch, id);
+}
+
+static const struct live_plan *plan_here(const struct panel *p)
+{
+    const struct memory_view *v = p->state;
+    return v->curve.plan;
+}
+
+/* "encoder self = 1 makes it fit: 12.3 of 16 GB", else the line that makes the value under the
+ * cursor. */
+static void message_memory(const struct panel *p, char *out, size_t room)
+{
+    const struct memory_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    hlo_id id = instruction_here(p);
+    double limit = memory_limit(p->scene);
+
+    if (v->shown == MEMORY_LIST_FLIPS ||
+        (v->shown == MEMORY_LIST_GROUPS && v->list[MEMORY_LIST_GROUPS].cursor == 0)) {
+        if (v->flips_done < v->flip_count || !v->flip_count || v->moves != w->moves)
+            return;
+        const struct memory_flip *f =
+            &v->flips[v->shown == MEMORY_LIST_FLIPS ? v->list[MEMORY_LIST_FLIPS].cursor : 0];
+        double peak = v->curve.total[v->curve.peak] * 1e9;
+        char gb[UNITS_ROOM], ms[UNITS_ROOM];
+        const char *does = f->peak >= peak                    ? "does not lower the peak"
+                           : peak > limit && f->peak <= limit ? "makes it fit"
+                           : f->peak > limit                  ? "lowers the peak, but not enough"
+                                                              : "lowers the peak";
+        snprintf(out, room, "%s = %d %s: %s of %.0f GB, step %s", w->move[f->move].name, f->split,
+                 does, units_number(gb, f->peak / 1e9, 1), limit / 1e9, units_ms(ms, f->step_ms));
+    } else if (id != HLO_NONE) {
+        const struct hlo_meta *meta = hlo_meta(w->problem->m, id);
+        snprintf(out, room, "%s%s%.200s%s%.0u  %s", hlo_name(w->problem->m, id),
+                 meta->source_file[0] ? "  " : "", meta->source_file,
+                 meta->source_file[0] ? ":" : "", meta->source_file[0] ? meta->source_line : 0,
+                 meta->op_name);
+    }
+}
+
+const struct panel_ops view_memory = {
+    .name = "memory",
+    .title = "Memory",
+    .place = PLACE_FULL,
+    .anew = true,
+    .keys = &memory_keys,
+    .hints = "left peak values list flip other why back",
+    .size = sizeof(struct memory_view),
+    .open = open_memory,
+    .close = close_memory,
+    .draw = draw_memory,
+    .act = act_memory,
+    .move = move_memory,
+    .move_here = move_here,
+    .instruction_here = instruction_here,
+    .plan_here = plan_here,
+    .message = message_memory,
+    .is_live = is_live,
+};
+
+/* ---- beside other panels ---- */
+
+struct course {
+    const struct watch *watch;
+    struct memory_curve curve; /* of the best plan, as far as it was looked at */
+    uint64_t version;
+};
+
+static void close_course(struct panel *p)
+{
+    struct course *v = p->state;
+    memory_curve_release(&v->curve);
+}
+
+static void draw_course(struct panel *p, const struct pane *pane)
+{
+    struct course *v = p->state;
+    const struct watch *w = p->scene->watch;
+    struct err e;
+
+    if (!w)
+        return;
+    if (v->watch != w || v->version != w->ms_version) {
+        memory_curve_release(&v->curve);
+        if (memory_curve_make(w, w->best, &v->curve, &e))
+            return;
+        v->watch = w;
+        v->version = w->ms_version;
+    }
+    memory_draw_curves(p->scene, &v->curve, NULL, NULL, pane, pane->height);
+}
+
+static void head_course(const struct panel *p, struct head *h, char *note, size_t room)
+{
+    if (p->scene->watch)
+        snprintf(note, room, p->width >= 28 ? "GB, limit %.4g" : "of %.4g GB",
+                 memory_limit(p->scene) / 1e9);
+    h->note = note;
+}
+
+const struct panel_ops view_memory_panel = {
+    .name = "course",
+    .title = "Memory",
+    .place = PLACE_LAYOUT,
+    .id = PANEL_MEMORY,
+    .hints = "run decide memory zoom command help",
+    .size = sizeof(struct course),
+    .close = close_course,
+    .draw = draw_course,
+    .head = head_course,
+};

@@ -1,0 +1,267 @@
+/* Options: one list of names, values, what they are. A value out of few goes to the next one,
+ * others are typed. What is changed is an act: in the log, undone by u. */
+#include "tui/views/view_options.h"
+
+#include "engine/live/options.h"
+#include "tui/app/app.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+#include "tui/watch/figures.h"
+#include "tui/watch/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS_MOST = 96, NAME_COLUMNS = 20, VALUE_COLUMNS = 14, FIRST_OF_LEARNER = 8, WIDE = 110 };
+
+struct options_view {
+    struct list list;
+    struct edit value;
+    bool typing;
+};
+
+enum { OPTIONS_CHANGE, OPTIONS_NEXT, OPTIONS_LAST };
+static const struct action options_actions[] = {
+    [OPTIONS_CHANGE] = {"change", "in this dialog", "change it", "change", "Enter", NULL},
+    [OPTIONS_NEXT] = {"next", "in this dialog", "next value, last", "value", "l or Right", "Right"},
+    [OPTIONS_LAST] = {"last-value", "in this dialog", NULL, NULL, "h or Left", "Left"},
+};
+static const struct key_table options_keys = {"options", options_actions, 3};
+
+/* A row is an option of the search, or a figure of the problem. */
+struct row {
+    const char *group, *name, *summary, *values, *command;
+    char value[48];
+};
+
+static bool row_at(const struct panel *p, size_t i, struct row *r)
+{
+    const struct watch *w = p->scene->watch;
+    struct live_option o;
+    struct figure f;
+    size_t figures = 0;
+
+    for (; figure_at(w->problem, figures, &f); figures++) {
+        if (i != figures)
+            continue;
+        *r = (struct row){"cluster, mesh and training", f.name, f.summary, NULL, f.command, ""};
+        figure_print(w->problem, i, r->value, sizeof r->value);
+        return true;
+    }
+    if (!live_option_at(i - figures, &o))
+        return false;
+    *r = (struct row){i - figures < FIRST_OF_LEARNER ? "search" : "learner",
+                      o.name,
+                      o.summary,
+                      o.values,
+                      NULL,
+                      ""};
+    live_option_print(&w->shot->options, i - figures, r->value, sizeof r->value);
+    return true;
+}
+
+static int count_rows(const struct panel *p)
+{
+    struct row r;
+    int count = 0;
+
+    while (count < ROWS_MOST && row_at(p, (size_t)count, &r))
+        count++;
+    return count;
+}
+
+static int open_options(struct panel *p, const void *arg, struct err *e)
+{
+    (void)arg;
+    return p->scene->watch ? 0 : err_set(e, ERR_INPUT, "no search is open");
+}
+
+static void draw_row(const struct panel *p, const struct pane *pane, int y, const struct row *r,
+                     bool here)
+{
+    struct options_view *v = p->state;
+    struct pane row = pane_part(pane, 0, y, pane->width, 1);
+    char cut[64];
+
+    if (!row.height || !row.width)
+        return;
+    pane_text(&row, 2, 0, here ? ROLE_TITLE | BOLD : ROLE_TEXT, r->name);
+    struct pane field = pane_part(&row, NAME_COLUMNS + 2, 0, VALUE_COLUMNS + 8, 1);
+    if (here && v->typing && field.width) {
+        int x = edit_draw(&v->value, &field, 0, 0, ROLE_TITLE | BOLD | REVERSE);
+        pane->grid->cursor_x = field.x + (x < field.width ? x : field.width - 1);
+        pane->grid->cursor_y = field.y;
+        return;
+    }
+    pane_text(&field, 0, 0, here ? ROLE_TITLE | BOLD : ROLE_TEXT,
+              text_cut_middle(cut, sizeof cut, r->value, VALUE_COLUMNS));
+    if (pane->width >= 60)
+        pane_cut(&row, NAME_COLUMNS + VALUE_COLUMNS + 4, 0,
+                 pane->width - NAME_COLUMNS - VALUE_COLUMNS - 4, ROLE_DIM, r->summary);
+    if (!here)
+        return;
+    pane_select(&row, 0, ROLE_SELECT);
+    pane->grid->cursor_x = row.x;
+    pane->grid->cursor_y = row.y;
+}
+
+static void draw_options(struct panel *p, const struct pane *pane)
+{
+    struct options_view *v = p->state;
+    struct row r, top;
+    char note[64] = "o";
+    int count = p->scene->watch ? count_rows(p) : 0, head = 1 + (pane->height >= 16);
+
+    if (!count)
+        return;
+    list_fit(&v->list, count, pane->height - head);
+    if (row_at(p, (size_t)v->list.cursor, &top))
+        snprintf(note, sizeof note, "%s · %lld of %d", top.group, (long long)v->list.cursor + 1,
+                 count);
+    pane_head(pane, 0, &(struct head){0, "Options", note, true});
+    const char *group = "";
+    for (int y = 0;
+         y < v->list.rows && row_at(p, (size_t)(v->list.top + y), &r) && v->list.top + y < count;
+         y++) {
+        draw_row(p, pane, head + y, &r, v->list.top + y == v->list.cursor);
+        if (pane->width >= WIDE && strcmp(group, r.group) != 0)
+            pane_right(pane, pane->width, head + y, ROLE_DIM, r.group);
+        group = r.group;
+    }
+}
+
+static int rows_options(const struct panel *p, int width)
+{
+    (void)p;
+    (void)width;
+    return 20;
+}
+
+/* The word behind (step 1) or before the present one. */
+static bool next_word(const struct row *r, int step, char *out, size_t room)
+{
+    char words[8][24];
+    int count = 0, at = 0;
+
+    for (const char *s = r->values; s && *s && count < 8; s += strcspn(s, " "), s += *s == ' ') {
+        snprintf(words[count], sizeof *words, "%.*s", (int)strcspn(s, " "), s);
+        at = !strcmp(words[count], r->value) ? count : at;
+        count++;
+    }
+    if (count)
+        snprintf(out, room, "%s", words[(at + step + count) % count]);
+    return count > 0;
+}
+
+static void send(struct panel *p, const struct row *r, const char *value)
+{
+    char line[COMMAND_TEXT_ROOM];
+
+    if (r->command)
+        snprintf(line, sizeof line, "%.60s%.400s", r->command, value);
+    else
+        snprintf(line, sizeof line, "set %.60s %.400s", r->name, value);
+    (void)app_command(p->scene->app, line);
+}
+
+static bool act_options(struct panel *p, int action)
+{
+    struct options_view *v = p->state;
+    struct row r;
+    char word[24];
+
+    if (!row_at(p, (size_t)v->list.cursor, &r))
+        return false;
+    if (r.values && next_word(&r, action == OPTIONS_LAST ? -1 : 1, word, sizeof word)) {
+        send(p, &r, word);
+    } else {
+        v->typing = true;
+        edit_set(&v->value, r.value);
+    }
+    return true;
+}
+
+static bool key_options(struct panel *p, uint32_t key)
+{
+    struct options_view *v = p->state;
+    struct row r;
+
+    if (!v->typing)
+        return false;
+    if (key == KEYC_ENTER || key == KEYC_ESC) {
+        v->typing = false;
+        if (key == KEYC_ENTER && v->value.size && row_at(p, (size_t)v->list.cursor, &r) &&
+            strcmp(v->value.text, r.value) != 0)
+            send(p, &r, v->value.text);
+        return true;
+    }
+    return edit_key(&v->value, key) || key >= ' ';
+}
+
+static bool move_options(struct panel *p, enum list_move move)
+{
+    struct options_view *v = p->state;
+    return list_move(&v->list, move);
+}
+
+static bool find_options(struct panel *p, const struct match *pattern, int step)
+{
+    struct options_view *v = p->state;
+    int count = count_rows(p);
+    struct row r;
+
+    for (int i = step ? 1 : 0; i <= count && count; i++) {
+        int64_t at = (v->list.cursor + (step < 0 ? -i : i) + count) % count;
+        if (row_at(p, (size_t)at, &r) &&
+            (match_text(pattern, r.name) || match_text(pattern, r.summary))) {
+            list_go(&v->list, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void click_options(struct panel *p, int x, int y, bool twice)
+{
+    struct options_view *v = p->state;
+    int row = y - 1 - (p->height >= 16);
+
+    (void)x;
+    if (row < 0 || v->list.top + row >= v->list.count || v->typing)
+        return;
+    list_go(&v->list, v->list.top + row);
+    if (twice)
+        act_options(p, OPTIONS_CHANGE);
+}
+
+static void message_options(const struct panel *p, char *out, size_t room)
+{
+    const struct options_view *v = p->state;
+    struct row r;
+
+    if (!row_at(p, (size_t)v->list.cursor, &r))
+        return;
+    if (v->typing)
+        snprintf(out, room, "Enter changes it  Esc leaves it");
+    else
+        snprintf(out, room, "%s%s%s", r.summary, r.values ? ": " : "", r.values ? r.values : "");
+}
+
+const struct panel_ops view_options = {
+    .name = "options",
+    .title = "Options",
+    .place = PLACE_DIALOG,
+    .keys = &options_keys,
+    .hints = "change down=choose next undo search escape=leave",
+    .stays = true,
+    .size = sizeof(struct options_view),
+    .open = open_options,
+    .draw = draw_options,
+    .key = key_options,
+    .act = act_options,
+    .move = move_options,
+    .find = find_options,
+    .click = click_options,
+    .dialog_rows = rows_options,
+    .message = message_options,
+};

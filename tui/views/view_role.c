@@ -1,0 +1,176 @@
+/* Role: five answers, then the dims that may be the batch. */
+#include "tui/views/view_role.h"
+
+#include "engine/plan/plan.h"
+#include "tui/app/app.h"
+#include "tui/screen/theme.h"
+#include "tui/watch/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct asked {
+    uint32_t param; /* into roles.params */
+    struct list list;
+};
+
+enum { ROLE_DO };
+static const struct action role_actions[] = {
+    [ROLE_DO] = {"do", "in this dialog", "make it so", "do it", "Enter", NULL},
+};
+static const struct key_table role_keys = {"role", role_actions, 1};
+
+static const char *const meanings[HLO_ROLE_COUNT] = {
+    [HLO_ROLE_VARIABLE] = "trained: its dims are decided",
+    [HLO_ROLE_OPTIMIZER_STATE] = "moments and the like, split as its variable",
+    [HLO_ROLE_INPUT] = "training data, labels",
+    [HLO_ROLE_HYPER] = "learning rate, step count, key",
+    [HLO_ROLE_OTHER_STATE] = "carried over and not trained",
+};
+
+static const struct hlo_param_role *role_of(const struct panel *p)
+{
+    const struct asked *a = p->state;
+    return &p->scene->problem->roles.params[a->param];
+}
+
+static uint32_t rank_of(const struct panel *p)
+{
+    return hlo_value_shape(p->scene->problem->m, role_of(p)->value)->rank;
+}
+
+static int open_role(struct panel *p, const void *arg, struct err *e)
+{
+    struct asked *a = p->state;
+    const struct problem *q = p->scene->problem;
+    hlo_id id = *(const hlo_id *)arg;
+
+    for (a->param = 0; q && id != HLO_NONE && a->param < q->roles.param_count; a->param++) {
+        if (q->m->value_instruction[q->roles.params[a->param].value] == id) {
+            list_fit(&a->list, HLO_ROLE_COUNT + (int64_t)rank_of(p),
+                     HLO_ROLE_COUNT + (int)rank_of(p));
+            list_go(&a->list, role_of(p)->role);
+            return 0;
+        }
+    }
+    return err_set(e, ERR_INPUT, "roles are of parameters: variables, inputs, state");
+}
+
+static void draw_one(const struct panel *p, const struct pane *pane, int y, int64_t n)
+{
+    const struct asked *a = p->state;
+    const struct problem *q = p->scene->problem;
+    struct pane row = pane_part(pane, 0, y, pane->width, 1);
+
+    if (!row.height)
+        return;
+    if (n < HLO_ROLE_COUNT) {
+        pane_text(&row, 2, 0, ROLE_TEXT, hlo_role_names[n]);
+        pane_text(&row, 20, 0, ROLE_DIM, meanings[n]);
+        if (n == role_of(p)->role)
+            pane_right_format(&row, row.width, 0, ROLE_PIN | BOLD, "by %s",
+                              hlo_role_source_names[role_of(p)->source]);
+    } else {
+        uint32_t dim = (uint32_t)(n - HLO_ROLE_COUNT);
+        label over;
+        class_id k = problem_param_class(q, a->param, dim);
+        pane_format(&row, 2, 0, ROLE_TEXT, "batch: dim %u", dim);
+        pane_format(&row, 20, 0, ROLE_DIM, "of size %lld",
+                    (long long)hlo_value_shape(q->m, role_of(p)->value)->dims[dim]);
+        if (k != CLASS_NONE && k == plan_batch_class(q, &over))
+            pane_right(&row, row.width, 0, ROLE_PIN | BOLD, "is the batch");
+        else if (k == CLASS_NONE || !label_is_splittable(&q->labels, k))
+            pane_right(&row, row.width, 0, ROLE_DIM, "can never be split");
+    }
+    if (n != a->list.cursor)
+        return;
+    pane_select(&row, 0, ROLE_SELECT);
+    pane->grid->cursor_x = row.x;
+    pane->grid->cursor_y = row.y;
+}
+
+static void draw_role(struct panel *p, const struct pane *pane)
+{
+    struct asked *a = p->state;
+    struct str shape = {0};
+    int y = pane->height >= 12 ? 2 : 1;
+
+    pane_head(pane, 0, &(struct head){0, "Role", "r", true});
+    hlo_write_shape(p->scene->problem->m, p->scene->problem->m->value_shape[role_of(p)->value],
+                    false, &shape);
+    int x = pane_cut(pane, 0, y, pane->width - 24, ROLE_TITLE | BOLD, role_of(p)->name);
+    pane_text(pane, x + 2, y, ROLE_DIM, shape.text ? shape.text : "");
+    str_release(&shape);
+    y += pane->height >= 12 ? 2 : 1;
+    list_fit(&a->list, a->list.count, pane->height - y);
+    for (int n = 0; n < a->list.rows && a->list.top + n < a->list.count; n++)
+        draw_one(p, pane, y + n, a->list.top + n);
+}
+
+static bool act_role(struct panel *p, int action)
+{
+    const struct asked *a = p->state;
+    const struct hlo_param_role *r = role_of(p);
+    char line[COMMAND_TEXT_ROOM], name[COMMAND_TEXT_ROOM / 2];
+    struct app *app = p->scene->app;
+
+    (void)action;
+    if (r->name[0] != '#' && !strpbrk(r->name, "*?") && strlen(r->name) < sizeof name)
+        snprintf(name, sizeof name, "%s", r->name);
+    else
+        snprintf(name, sizeof name, "#%u", r->parameter);
+    if (a->list.cursor < HLO_ROLE_COUNT)
+        snprintf(line, sizeof line, "role %s=%s", name, hlo_role_names[a->list.cursor]);
+    else
+        snprintf(line, sizeof line, "batch %s:%d", name, (int)(a->list.cursor - HLO_ROLE_COUNT));
+    app_close_top(app);
+    (void)app_command(app, line);
+    return true;
+}
+
+static bool move_role(struct panel *p, enum list_move move)
+{
+    struct asked *a = p->state;
+    return list_move(&a->list, move);
+}
+
+static void click_role(struct panel *p, int x, int y, bool twice)
+{
+    struct asked *a = p->state;
+    int row = y - (p->height >= 12 ? 4 : 2);
+
+    (void)x;
+    if (row < 0 || a->list.top + row >= a->list.count)
+        return;
+    list_go(&a->list, a->list.top + row);
+    if (twice)
+        act_role(p, ROLE_DO);
+}
+
+static int rows_role(const struct panel *p, int width)
+{
+    (void)width;
+    return 5 + HLO_ROLE_COUNT + (int)rank_of(p);
+}
+
+static void say_what(const struct panel *p, char *out, size_t room)
+{
+    (void)p;
+    snprintf(out, room, "the search starts over with it; u undoes it at any time");
+}
+
+const struct panel_ops view_role = {
+    .name = "role",
+    .title = "Role",
+    .place = PLACE_DIALOG,
+    .keys = &role_keys,
+    .hints = "do down=choose escape=leave",
+    .size = sizeof(struct asked),
+    .open = open_role,
+    .draw = draw_role,
+    .act = act_role,
+    .move = move_role,
+    .click = click_role,
+    .dialog_rows = rows_role,
+    .message = say_what,
+};

@@ -1,0 +1,287 @@
+/* Why: the first sentence is the answer, the chain below it is the proof. */
+#include "tui/views/view_why.h"
+
+#include "tui/app/app.h"
+#include "tui/screen/theme.h"
+#include "tui/views/why_draw.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WHY_GO, WHY_SIDE, WHY_DIM, WHY_KEEP_1, WHY_KEEP_2 };
+static const struct action why_actions[] = {
+    [WHY_GO] = {"go", "in this view", "go to that instruction", "go there", "Enter", NULL},
+    [WHY_SIDE] = {"side", "in this view", "other chain", "other chain", "Tab", NULL},
+    [WHY_DIM] = {"next-dim", "in this view", "next dim of the value", "next dim", "d", NULL},
+    [WHY_KEEP_1] = {"keep-1", "in this view", "keep the first, the second", "keep", "1", NULL},
+    [WHY_KEEP_2] = {"keep-2", "in this view", NULL, NULL, "2", NULL},
+};
+static const struct key_table why_keys = {"why", why_actions, 5};
+
+/* ---- asking ---- */
+
+static void look_ahead(struct why *v, const struct watch *w)
+{
+    const struct why_answer *a = &v->answer;
+    int own = watch_move_of(w, a->class), other = watch_move_of(w, a->other);
+
+    memset(v->keep, 0, sizeof v->keep);
+    if (a->kind == WHY_EXCLUDED) {
+        for (int i = 0; i < 2; i++) {
+            int move = i ? other : own;
+            if (move != MOVE_NONE)
+                v->keep[i] = price_at_best(w, move, 1);
+        }
+    } else if (a->kind != WHY_NEVER && own != MOVE_NONE) {
+        v->keep[0] = price_at_best(w, own, a->kind != WHY_SPLIT);
+    }
+}
+
+/* Asks about a dim under the statuses of now. */
+static int ask(struct panel *p, dim_id d, struct err *e)
+{
+    struct why *v = p->state;
+    const struct watch *w = p->scene->watch;
+    size_t classes = w->problem->classes.count;
+    struct why_answer answer;
+
+    memcpy(v->seen.on, w->on, classes * sizeof *w->on);
+    memcpy(v->seen.open, w->open, classes * sizeof *w->open);
+    v->seen.moves = w->moves;
+    if (why_find(&v->seen, d, &answer, e))
+        return e->code;
+    why_answer_release(&v->answer);
+    v->answer = answer;
+    v->dim = d;
+    v->stale = false;
+    v->episode = w->shot->episodes + (w->position != MOVE_NONE);
+    v->cursor =
+        answer.kind == WHY_SPLIT && answer.side[0].count ? (int)answer.side[0].count - 1 : 0;
+    look_ahead(v, w);
+    return 0;
+}
+
+static dim_id subject(const struct panel *from, const struct watch *w)
+{
+    hlo_id id = from && from->ops->instruction_here ? from->ops->instruction_here(from) : HLO_NONE;
+    dim_id d = id != HLO_NONE ? why_dim_of_instruction(w, id) : DIM_NONE;
+
+    if (d != DIM_NONE)
+        return d;
+    int move = from && from->ops->move_here ? from->ops->move_here(from) : w->cursor;
+    if (move == MOVE_NONE || move >= w->move_count)
+        return DIM_NONE;
+    return why_dim_of_class(w->problem, w->moves->pool[w->moves->items[move].classes]);
+}
+
+static void close_why(struct panel *p)
+{
+    struct why *v = p->state;
+    why_answer_release(&v->answer);
+    free(v->seen.on);
+    free(v->seen.open);
+}
+
+static int open_why(struct panel *p, const void *arg, struct err *e)
+{
+    struct why *v = p->state;
+    const struct watch *w = p->scene->watch;
+    dim_id d = w ? subject(arg, w) : DIM_NONE;
+
+    if (d == DIM_NONE)
+        return err_set(e, ERR_INPUT, "nothing is decided about this row");
+    v->seen = *w;
+    v->seen.on = mem_try((size_t)w->problem->classes.count + 1, sizeof *v->seen.on);
+    v->seen.open = mem_try((size_t)w->problem->classes.count + 1, sizeof *v->seen.open);
+    int rc = v->seen.on && v->seen.open ? ask(p, d, e)
+                                        : err_set(e, ERR_MEMORY, "not enough memory to ask why");
+    if (rc)
+        close_why(p);
+    return rc;
+}
+
+static void read_why(struct panel *p)
+{
+    struct why *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const class_id of[] = {v->answer.class, v->answer.other};
+
+    v->stale = false;
+    for (int i = 0; w && i < 2; i++) {
+        if (of[i] != CLASS_NONE)
+            v->stale |= w->on[of[i]] != v->seen.on[of[i]] || w->open[of[i]] != v->seen.open[of[i]];
+    }
+}
+
+/* ---- drawing ---- */
+
+static void draw_why(struct panel *p, const struct pane *pane)
+{
+    struct why *v = p->state;
+    const struct problem *q = v->seen.problem;
+    const char *title = v->answer.kind == WHY_NEVER      ? "Never split"
+                        : v->answer.kind == WHY_EXCLUDED ? "Conflict"
+                                                         : "Why";
+    char note[96], name[64];
+
+    text_cut_left(name, sizeof name, why_dim_name(q, v->dim), 40);
+    snprintf(note, sizeof note, "w on %s dim %u", name, why_dim_number(q, v->dim));
+    pane_head(pane, 0, &(struct head){0, title, note, true});
+    int gap = pane->height >= 16, y = 1 + gap;
+    y = why_draw_answer(p, pane, y) + gap;
+    int placed = why_draw_place(p, pane, y);
+    y = placed > y ? placed + gap : y;
+    int facts = why_fact_rows(v), rows = why_chain_rows(p, pane->width),
+        room = pane->height - y - facts - gap;
+    rows = rows < room ? rows : room;
+    struct pane body = pane_part(pane, 0, y, pane->width, rows > 0 ? rows : 0);
+    if (rows > 1)
+        why_draw_chains(p, &body);
+    if (facts)
+        why_draw_facts(p, pane, y + (rows > 0 ? rows : 0) + gap);
+}
+
+/* ---- acts ---- */
+
+static int row_count(const struct why *v)
+{
+    return (int)(v->answer.side[0].count + v->answer.side[1].count);
+}
+
+static const struct why_step *step_here(const struct why *v)
+{
+    int row, side = why_side_of(v, &row);
+    return v->cursor < row_count(v) ? &v->answer.side[side].steps[row] : NULL;
+}
+
+static bool move_why(struct panel *p, enum list_move move)
+{
+    struct why *v = p->state;
+    struct list l = {0};
+
+    list_fit(&l, row_count(v), p->height > 10 ? p->height - 10 : 1);
+    l.cursor = v->cursor;
+    bool moved = list_move(&l, move);
+    v->cursor = (int)l.cursor;
+    return moved;
+}
+
+static bool next_dim(struct panel *p)
+{
+    struct why *v = p->state;
+    const struct classes *c = &v->seen.problem->classes;
+    hlo_value value = c->dim_value[v->dim];
+    dim_id d = v->dim + 1 < c->dim_base[value + 1] ? v->dim + 1 : c->dim_base[value];
+    struct err e = {0};
+
+    if (ask(p, d, &e))
+        app_say_err(p->scene->app, &e);
+    return true;
+}
+
+static bool keep_split(struct panel *p, int which)
+{
+    struct why *v = p->state;
+    struct watch *w = p->scene->watch;
+    int move = watch_move_of(w, which ? v->answer.other : v->answer.class);
+
+    if (v->answer.kind != WHY_EXCLUDED || move == MOVE_NONE)
+        return false;
+    watch_send(w, "pin @%d=1", move);
+    app_close_top(p->scene->app);
+    return true;
+}
+
+static bool act_why(struct panel *p, int action)
+{
+    struct why *v = p->state;
+    const struct why_step *s = step_here(v);
+    int row;
+
+    if (action == WHY_GO) {
+        hlo_id place =
+            s ? v->seen.problem->m->value_instruction[v->seen.problem->classes.dim_value[s->dim]]
+              : HLO_NONE;
+        if (place != HLO_NONE)
+            app_go_to(p->scene->app, place);
+        return place != HLO_NONE;
+    }
+    if (action == WHY_DIM)
+        return next_dim(p);
+    if (action == WHY_SIDE) {
+        if (v->answer.side[1].count)
+            v->cursor = why_side_of(v, &row) ? 0 : (int)v->answer.side[0].count;
+        return true;
+    }
+    return keep_split(p, action == WHY_KEEP_2);
+}
+
+static bool works_why(const struct panel *p, int action)
+{
+    const struct why *v = p->state;
+
+    if (action == WHY_SIDE)
+        return v->answer.side[1].count > 0;
+    if (action == WHY_KEEP_1 || action == WHY_KEEP_2)
+        return v->answer.kind == WHY_EXCLUDED;
+    return true;
+}
+
+static int move_here(const struct panel *p)
+{
+    const struct why *v = p->state;
+    return p->scene->watch ? watch_move_of(p->scene->watch, v->answer.class) : MOVE_NONE;
+}
+
+static const char *name_here(const struct panel *p)
+{
+    struct why *v = p->state;
+    const struct why_step *s = step_here(v);
+
+    if (!s)
+        return NULL;
+    snprintf(v->name, sizeof v->name, "%s:%u", why_dim_name(v->seen.problem, s->dim),
+             why_dim_number(v->seen.problem, s->dim));
+    return v->name;
+}
+
+static void message_why(const struct panel *p, char *out, size_t room)
+{
+    const struct why *v = p->state;
+    const struct why_step *s = step_here(v);
+
+    if (v->stale) {
+        snprintf(out, room, "it is decided otherwise now. Esc, then w again shows it.");
+        return;
+    }
+    if (!s)
+        return;
+    const struct hlo_module *m = v->seen.problem->m;
+    hlo_id id = s->through != HLO_NONE
+                    ? s->through
+                    : m->value_instruction[v->seen.problem->classes.dim_value[s->dim]];
+    const struct hlo_meta *meta = hlo_meta(m, id);
+    if (meta->op_name[0])
+        snprintf(out, room, "op_name  %s", meta->op_name);
+    else
+        snprintf(out, room, "%s  line %u of the file", hlo_name(m, id), hlo_at(m, id)->line);
+}
+
+const struct panel_ops view_why = {
+    .name = "why",
+    .title = "Why",
+    .place = PLACE_FULL,
+    .keys = &why_keys,
+    .hints = "down=step go side next-dim keep-1 pin copy=copy escape",
+    .size = sizeof(struct why),
+    .open = open_why,
+    .close = close_why,
+    .read = read_why,
+    .draw = draw_why,
+    .act = act_why,
+    .move = move_why,
+    .works = works_why,
+    .move_here = move_here,
+    .name_here = name_here,
+    .message = message_why,
+};

@@ -1,0 +1,42 @@
+/* tui/views/why_draw.h - the state of view_why.c and how its parts are drawn; shared by view_why.c
+ * and why_draw_*.c only. */
+#ifndef AUTOMAP_TUI_VIEWS_WHY_DRAW_H
+#define AUTOMAP_TUI_VIEWS_WHY_DRAW_H
+
+#include "tui/app/panel.h"
+#include "tui/watch/price.h"
+#include "tui/watch/why_find.h"
+
+enum { WHY_SENTENCE_ROOM = 512 };
+
+struct why {
+    dim_id dim;
+    struct watch seen; /* problem and statuses as they were when asked; the rest is not read */
+    struct why_answer answer;
+    struct price
+        keep[2]; /* at best: SPLIT and others: with the class flipped; EXCLUDED: either split */
+    uint64_t episode;
+    bool stale;
+    int cursor; /* over the rows of side 0, then of side 1 */
+    char name[NAME_ROOM];
+};
+
+const char *why_value_name(const struct problem *p, hlo_value v);
+const char *why_dim_name(const struct problem *p, dim_id d);
+uint32_t why_dim_number(const struct problem *p, dim_id d);
+
+/* The side the cursor is in, and its row there. */
+int why_side_of(const struct why *v, int *row);
+
+/* tui/views/why_draw_chain.c: the one or two chains; how many rows they would fill. */
+void why_draw_chains(struct panel *p, const struct pane *pane);
+int why_chain_rows(const struct panel *p, int width);
+
+/* tui/views/why_draw_facts.c */
+int why_draw_answer(const struct panel *p, const struct pane *pane,
+                    int y); /* returns the row behind */
+int why_draw_place(const struct panel *p, const struct pane *pane, int y);
+int why_fact_rows(const struct why *v);
+void why_draw_facts(const struct panel *p, const struct pane *pane, int y);
+
+#endif

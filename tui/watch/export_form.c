@@ -1,0 +1,137 @@
+#include "tui/watch/export_form.h"
+
+#include "engine/plan/export_dot.h"
+#include "engine/plan/export_hlo.h"
+#include "engine/plan/export_jax.h"
+#include "engine/plan/plan_file.h"
+#include "engine/plan/plan_json.h"
+#include "engine/plan/settings.h"
+
+#include <string.h>
+
+static int write_json(const struct plan *p, const struct report_about *about, struct str *text,
+                      struct str *warnings, struct err *e)
+{
+    struct plan again;
+    int rc = plan_write_json(p, text, e);
+
+    (void)about;
+    (void)warnings;
+    if (!rc)
+        rc = plan_file_parse(p->problem, text->text, text->size, &again, e);
+    if (!rc)
+        plan_release(&again);
+    return rc;
+}
+
+static int write_hlo(const struct plan *p, enum sharding_form form, struct str *text,
+                     struct str *warnings, struct err *e)
+{
+    int rc = export_hlo(p, form, text, warnings, e);
+
+    return rc ? rc : export_hlo_check(p, text->text, text->size, e);
+}
+
+static int write_hlo_v2(const struct plan *p, const struct report_about *about, struct str *text,
+                        struct str *warnings, struct err *e)
+{
+    (void)about;
+    return write_hlo(p, SHARDING_V2, text, warnings, e);
+}
+
+static int write_hlo_v1(const struct plan *p, const struct report_about *about, struct str *text,
+                        struct str *warnings, struct err *e)
+{
+    (void)about;
+    return write_hlo(p, SHARDING_V1, text, warnings, e);
+}
+
+static int write_jax(const struct plan *p, const struct report_about *about, struct str *text,
+                     struct str *warnings, struct err *e)
+{
+    int rc = export_jax(p, text, warnings, e);
+
+    (void)about;
+    return rc ? rc : export_jax_check(p, text->text, text->size, e);
+}
+
+static int write_dot(const struct plan *p, const struct report_about *about, struct str *text,
+                     struct str *warnings, struct err *e)
+{
+    int rc = export_dot(p, text, e);
+
+    (void)about;
+    (void)warnings;
+    return rc ? rc : export_dot_check(p, text->text, text->size, e);
+}
+
+static int write_report(const struct plan *p, const struct report_about *about, struct str *text,
+                        struct str *warnings, struct err *e)
+{
+    int rc = export_report(p, about, text, e);
+
+    (void)warnings;
+    return rc ? rc : export_report_check(p, text->text, text->size, e);
+}
+
+static int write_command(const struct plan *p, const struct report_about *about, struct str *text,
+                         struct str *warnings, struct err *e)
+{
+    (void)warnings;
+    str_add(text, about->command);
+    int rc = plan_settings_write(p, " --set ", text, e);
+    str_add_char(text, '\n');
+    return rc ? rc : plan_settings_check(p, text->text, e);
+}
+
+static int write_cluster(const struct plan *p, const struct report_about *about, struct str *text,
+                         struct str *warnings, struct err *e)
+{
+    const struct cluster *c = &p->problem->cluster;
+    struct cluster *again = mem_alloc(sizeof *again);
+
+    (void)about;
+    (void)warnings;
+    cluster_write(c, text);
+    int rc = cluster_read(again, text->text, text->size, e);
+    if (!rc && cluster_fingerprint(again) != cluster_fingerprint(c))
+        rc = err_set(e, ERR_INPUT, "the cluster does not read back as it is");
+    free(again);
+    return rc;
+}
+
+const struct export_form export_forms[] = {
+    {"json", "the plan, for automap and for scripts", ".plan.json", write_json, NULL},
+    {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2,
+     NULL},
+    {"hlo-v1", "the same, devices listed one by one", ".sharded-v1.hlo.txt", write_hlo_v1, NULL},
+    {"jax", "mesh and PartitionSpecs for training code", ".plan.py", write_jax,
+     "its reshards are inside the step, and from PartitionSpecs of arguments XLA makes far dearer "
+     "ones; hlo says them all"},
+    {"report", "what it costs and why, as Markdown with plots", ".plan.md", write_report, NULL},
+    {"dot", "the graph with its shapes, for Graphviz", ".plan.dot", write_dot, NULL},
+    {"command", "the command line that makes it again", ".plan.sh", write_command,
+     "settings do not say where it reshards; json does"},
+    {"cluster", "the cluster as it is now, edits and all", ".cluster.yaml", write_cluster, NULL},
+    {0},
+};
+
+const struct export_form *export_form_by_name(const char *name)
+{
+    for (const struct export_form *f = export_forms; f->name; f++) {
+        if (!strcmp(f->name, name))
+            return f;
+    }
+    return NULL;
+}
+
+int export_form_write(const struct export_form *f, const struct plan *p,
+                      const struct report_about *about, struct str *text, struct str *warnings,
+                      struct err *e)
+{
+    if (p->relaxed && f->not_relaxed)
+        return err_set(e, ERR_INPUT, "a relaxed plan has no form %s: %s", f->name, f->not_relaxed);
+    int rc = f->write(p, about, text, warnings, e);
+
+    return !rc && text->failed ? err_set(e, ERR_MEMORY, "not enough memory for the export") : rc;
+}

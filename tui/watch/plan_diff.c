@@ -1,0 +1,161 @@
+#include "tui/watch/plan_diff.h"
+
+#include "engine/plan/plan.h"
+
+#include <string.h>
+
+int plan_figures(const struct watch *w, label *on, struct plan_figures *out, struct err *e)
+{
+    const struct problem *p = w->problem;
+    struct plan plan = {.problem = p, .on = on};
+    struct plan_collective *items;
+    size_t count;
+
+    *out = (struct plan_figures){.cost = terms_cost(&p->terms, on)};
+    int rc = plan_collectives(&plan, &items, &count, e);
+    if (rc)
+        return rc;
+    for (size_t n = 0; n < count; n++) {
+        out->reduces += items[n].count;
+        out->reduced_bytes += items[n].bytes;
+    }
+    free(items);
+    for (hlo_id id = 0; id < p->m->count; id++) {
+        struct instruction_cost c = terms_instruction(&p->terms, id, on);
+        out->compute_ms[p->roles.phase[id]] += c.compute_ms;
+        out->network_ms[p->roles.phase[id]] += c.communication_ms;
+    }
+    out->memory = memory_of(&p->memory, &p->labels, on, w->scratch).peak;
+    return 0;
+}
+
+uint32_t plan_splits(const struct watch *w, const label *on, int move)
+{
+    const struct game_move *m = &w->moves->items[move];
+    const class_id *k = w->moves->pool + m->classes;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < m->class_count; i++)
+        count += on[k[i]] >> m->axis & 1;
+    return count;
+}
+
+/* Gives class `k` its label of B in `on`. False: another split is in the way. */
+static bool take(const struct watch *w, label *on, class_id k, label to)
+{
+    const struct classes *c = &w->problem->classes;
+
+    for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
+        if (on[c->meets[c->info[k].meets + n].other] & to)
+            return false;
+    }
+    on[k] = to;
+    return true;
+}
+
+static label on_axis(label from, label with, uint32_t axis)
+{
+    label bit = (label)(1u << axis);
+    return (label)((from & ~bit) | (with & bit));
+}
+
+/* Sets the price; `on` is A's labels before and after. */
+static void price(const struct watch *w, const label *b, label *on, struct plan_difference *d)
+{
+    const struct game_move *m = d->move == MOVE_NONE ? NULL : &w->moves->items[d->move];
+    const class_id *k = m ? w->moves->pool + m->classes : &d->class;
+    double before = terms_cost(&w->problem->terms, on).step_ms;
+    label was[64];
+    uint32_t done = 0;
+
+    if (d->classes > sizeof was)
+        return;
+    d->priced = true;
+    for (; done < d->classes && d->priced; done++) {
+        was[done] = on[k[done]];
+        d->priced =
+            take(w, on, k[done], m ? on_axis(on[k[done]], b[k[done]], m->axis) : b[k[done]]);
+    }
+    if (d->priced)
+        d->price_ms = terms_cost(&w->problem->terms, on).step_ms - before;
+    for (uint32_t n = 0; n < done; n++)
+        on[k[n]] = was[n];
+}
+
+static bool differs(const struct watch *w, const label *a, const label *b, int n,
+                    struct plan_difference *out)
+{
+    const struct game_move *m = &w->moves->items[n];
+    const class_id *k = w->moves->pool + m->classes;
+    bool differ = false;
+
+    *out = (struct plan_difference){
+        .move = n, .class = k[0], .classes = m->class_count, .dims = w->move[n].dims};
+    for (uint32_t i = 0; i < m->class_count; i++) {
+        out->a += a[k[i]] >> m->axis & 1;
+        out->b += b[k[i]] >> m->axis & 1;
+        differ |= (a[k[i]] ^ b[k[i]]) >> m->axis & 1;
+    }
+    return differ;
+}
+
+/* First uses of the arguments in its first class: from which source line to which. */
+static void find_where(const struct watch *w, struct plan_difference *d)
+{
+    const struct problem *p = w->problem;
+    const struct classes *c = &p->classes;
+
+    d->where = d->where_last = HLO_NONE;
+    for (uint32_t n = 0; n < p->roles.param_count; n++) {
+        const struct hlo_param_role *r = &p->roles.params[n];
+        hlo_id id = p->m->value_instruction[r->value];
+        bool counts = r->role == HLO_ROLE_VARIABLE || r->role == HLO_ROLE_INPUT, held = false;
+        for (uint32_t k = 0; counts && k < hlo_value_shape(p->m, r->value)->rank; k++)
+            held |= c->class_of[class_dim(c, r->value, k)] == d->class;
+        if (!held || !hlo_at(p->m, id)->user_count)
+            continue;
+        id = hlo_user(p->m, id, 0);
+        uint32_t line = hlo_meta(p->m, id)->source_line;
+        if (d->where == HLO_NONE || line < hlo_meta(p->m, d->where)->source_line)
+            d->where = id;
+        if (d->where_last == HLO_NONE || line > hlo_meta(p->m, d->where_last)->source_line)
+            d->where_last = id;
+    }
+}
+
+int plan_differences(const struct watch *w, const label *a, const label *b,
+                     struct plan_difference **items, size_t *count, struct err *e)
+{
+    const struct classes *c = &w->problem->classes;
+    struct plan_difference *list = mem_try((size_t)w->move_count + c->count + 1, sizeof *list);
+    label *on = mem_try((size_t)c->count + 1, sizeof *on);
+    size_t found = 0;
+
+    if (!list || !on) {
+        free(list);
+        free(on);
+        return err_set(e, ERR_MEMORY, "not enough memory to compare");
+    }
+    memcpy(on, a, c->count * sizeof *on);
+    for (int n = 0; n < w->move_count; n++) {
+        if (differs(w, a, b, n, &list[found]))
+            price(w, b, on, &list[found++]);
+    }
+    for (class_id k = 0; k < c->count; k++) {
+        if (a[k] == b[k] || watch_move_of(w, k) != MOVE_NONE)
+            continue;
+        list[found] = (struct plan_difference){.move = MOVE_NONE,
+                                               .class = k,
+                                               .classes = 1,
+                                               .dims = c->info[k].var_dims + c->info[k].input_dims,
+                                               .a = a[k] != 0,
+                                               .b = b[k] != 0};
+        price(w, b, on, &list[found++]);
+    }
+    for (size_t n = 0; n < found; n++)
+        find_where(w, &list[n]);
+    free(on);
+    *items = list;
+    *count = found;
+    return 0;
+}

@@ -1,0 +1,88 @@
+#include "tui/watch/price.h"
+
+#include "engine/plan/plan.h"
+#include "engine/search/optimum.h"
+
+#include <string.h>
+
+static const double SLOW_SECONDS = 0.03;
+
+static bool pin_move(const struct watch *w, struct strict *s, int move, bool split)
+{
+    const struct game_move *m = &w->moves->items[move];
+
+    for (uint32_t n = 0; n < m->class_count; n++) {
+        if (!strict_decide(s, w->moves->pool[m->classes + n], m->axis, split, NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool pin_all(const struct watch *w, struct strict *s, int move, int split)
+{
+    if (split >= 0 && !pin_move(w, s, move, split == 1))
+        return false;
+    for (uint32_t n = 0; n < w->shot->pin_count; n++) {
+        const struct live_pin *pin = &w->shot->pins[n];
+        bool asked = split >= 0 &&
+                     pin->move == (uint32_t)move; /* a pin may be of no decision of this search */
+        if (!asked && !strict_decide(s, pin->class, pin->axis, pin->split, NULL))
+            return false;
+    }
+    return true;
+}
+
+static void count_reduces(const struct watch *w, label *on, struct price *p)
+{
+    struct plan plan = {.problem = w->problem, .on = on};
+    struct plan_collective *items = NULL;
+    size_t count = 0;
+    struct err e;
+
+    if (plan_collectives(&plan, &items, &count, &e))
+        return;
+    for (size_t n = 0; n < count; n++) {
+        p->reduces += items[n].count;
+        p->reduced_bytes += items[n].bytes;
+    }
+    free(items);
+}
+
+static uint32_t count_changes(const struct watch *w, const label *on)
+{
+    uint32_t changes = 0;
+
+    for (int n = 0; n < w->move_count && w->exact; n++) {
+        const struct game_move *m = &w->moves->items[n];
+        bool same = true;
+        for (uint32_t i = 0; i < m->class_count; i++) {
+            class_id k = w->moves->pool[m->classes + i];
+            same = same && !((on[k] ^ w->exact->on[k]) >> m->axis & 1);
+        }
+        changes += !same;
+    }
+    return changes;
+}
+
+struct price price_at_best(const struct watch *w, int move, int split)
+{
+    struct game_options game = w->shot->options.game;
+    struct price p = {.known = false};
+    struct optimum r;
+    struct strict s;
+    struct err e;
+
+    game.reward = GAME_REWARD_COST; /* prices are times */
+    if ((w->exact && w->exact->seconds > SLOW_SECONDS) || strict_new(&w->problem->labels, &s, &e))
+        return p;
+    if (pin_all(w, &s, move, split) && !optimum_find(w->problem, &game, &s, &r, &e)) {
+        p.known = r.fits;
+        p.proven = r.proven;
+        p.cost = terms_cost(&w->problem->terms, r.on);
+        p.changes = count_changes(w, r.on);
+        count_reduces(w, r.on, &p);
+        optimum_release(&r);
+    }
+    strict_release(&s);
+    return p;
+}

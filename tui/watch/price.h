@@ -1,0 +1,21 @@
+/* tui/watch/price.h - what a decision costs at best: the proven optimum when it is pinned. */
+#ifndef AUTOMAP_TUI_WATCH_PRICE_H
+#define AUTOMAP_TUI_WATCH_PRICE_H
+
+#include "tui/watch/watch.h"
+
+struct price {
+    bool known; /* false: not possible with the other pins, or too slow to work out here */
+    bool proven;
+    struct step_cost cost;
+    uint32_t reduces;     /* all-reduces of a step */
+    double reduced_bytes; /* local, of a step */
+    uint32_t changes;     /* decisions that differ from the present optimum */
+};
+
+/* The pins of the search, with `move` pinned split (1), whole (0) or as it is (-1; MOVE_NONE
+ * allowed). Milliseconds: left unknown where the search's own optimum took longer than a frame may.
+ */
+struct price price_at_best(const struct watch *w, int move, int split);
+
+#endif

@@ -1,0 +1,571 @@
+#include "tui/watch/tree.h"
+
+#include "hlo/meaning/scope.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- nodes by path ---- */
+
+struct slots {
+    int *node; /* TREE_NONE: empty */
+    size_t count;
+};
+
+struct building {
+    struct tree *t;
+    struct slots slots;
+    struct str scope;
+};
+
+/* "layer_000" -> "layer 0", 0; "fc_norm" -> "fc norm", -1; "conv1_2" as it is. */
+static int read_part(const char *part, size_t size, char out[static TREE_NAME_ROOM])
+{
+    size_t digits = 0;
+    int number = -1;
+
+    if (size > TREE_NAME_ROOM - 12)
+        size = TREE_NAME_ROOM - 12;
+    while (digits < size && isdigit((unsigned char)part[size - 1 - digits]))
+        digits++;
+    size_t word = size - digits;
+    bool apart =
+        word > 0 && (part[word - 1] == '_' || part[word - 1] == '.' || part[word - 1] == '-');
+    for (size_t i = 0; i + 1 < word; i++)
+        apart = apart && !isdigit((unsigned char)part[i]);
+    if (digits && digits < 7 && apart) {
+        number = (int)strtol(part + word, NULL, 10);
+        snprintf(out, TREE_NAME_ROOM, "%.*s %d", (int)(word - 1), part, number);
+    } else {
+        snprintf(out, TREE_NAME_ROOM, "%.*s", (int)size, part);
+    }
+    for (char *c = out; *c; c++) {
+        if (*c == '_' && !isdigit((unsigned char)c[1]))
+            *c = ' ';
+    }
+    return number;
+}
+
+static uint64_t slot_hash(int parent, const char *name)
+{
+    return mem_hash(name, strlen(name), (uint64_t)(parent + 2));
+}
+
+static bool grow_slots(struct building *b)
+{
+    size_t count = b->slots.count ? b->slots.count * 2 : 256;
+    int *node = mem_try(count, sizeof *node);
+
+    if (!node)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        node[i] = TREE_NONE;
+    for (int n = 0; n < b->t->count; n++) {
+        size_t at = slot_hash(b->t->nodes[n].parent, b->t->nodes[n].name) & (count - 1);
+        while (node[at] != TREE_NONE)
+            at = (at + 1) & (count - 1);
+        node[at] = n;
+    }
+    free(b->slots.node);
+    b->slots = (struct slots){node, count};
+    return true;
+}
+
+/* TREE_NONE: out of memory. */
+static int new_node(struct tree *t, int parent, const char *name, int number)
+{
+    if (!mem_grow(&t->nodes, &t->room, (size_t)t->count, 1))
+        return TREE_NONE;
+    struct tree_node *n = &t->nodes[t->count];
+    *n = (struct tree_node){.parent = parent,
+                            .depth = parent == TREE_NONE ? 0 : t->nodes[parent].depth + 1,
+                            .first_child = TREE_NONE,
+                            .next = TREE_NONE,
+                            .number = number};
+    snprintf(n->name, sizeof n->name, "%s", name);
+    return t->count++;
+}
+
+static int child(struct building *b, int parent, const char *part, size_t size)
+{
+    char name[TREE_NAME_ROOM];
+    int number = read_part(part, size, name);
+
+    if ((size_t)b->t->count * 2 >= b->slots.count && !grow_slots(b))
+        return TREE_NONE;
+    size_t at = slot_hash(parent, name) & (b->slots.count - 1);
+    for (; b->slots.node[at] != TREE_NONE; at = (at + 1) & (b->slots.count - 1)) {
+        const struct tree_node *n = &b->t->nodes[b->slots.node[at]];
+        if (n->parent == parent && !strcmp(n->name, name))
+            return b->slots.node[at];
+    }
+    b->slots.node[at] = new_node(b->t, parent, name, number);
+    return b->slots.node[at];
+}
+
+/* Down a path below `node`, at most DEPTH parts; parts that are formulas name no module. */
+static int descend(struct building *b, int node, const char *path, size_t size)
+{
+    enum { DEPTH = 6 };
+
+    for (size_t at = 0, depth = 0; at < size && depth < DEPTH && node != TREE_NONE; depth++) {
+        size_t part = 0;
+        while (at + part < size && path[at + part] != '/')
+            part++;
+        if (part && !memchr(path + at, '>', part) && !hlo_scope_is_structural(path + at, part))
+            node = child(b, node, path + at, part);
+        at += part + 1;
+    }
+    return node;
+}
+
+/* ---- which instruction where ---- */
+
+bool tree_is_telling(const struct tree *t, hlo_id id)
+{
+    switch (hlo_at(t->problem->m, id)->opcode) {
+    case HLO_OP_DOT:
+    case HLO_OP_CONVOLUTION:
+    case HLO_OP_GATHER:
+    case HLO_OP_SCATTER:
+    case HLO_OP_REDUCE:
+    case HLO_OP_REDUCE_WINDOW:
+    case HLO_OP_SELECT_AND_SCATTER:
+    case HLO_OP_SORT:
+    case HLO_OP_CUSTOM_CALL:
+    case HLO_OP_FUSION:
+    case HLO_OP_DYNAMIC_UPDATE_SLICE:
+    case HLO_OP_ALL_REDUCE:
+    case HLO_OP_ALL_GATHER:
+    case HLO_OP_REDUCE_SCATTER:
+    case HLO_OP_ALL_TO_ALL:
+        return true;
+    default:
+        return t->names[id] != NULL;
+    }
+}
+
+/* Parameters stand where they are used first and are called by the end of their path. */
+static int place_parameter(struct building *b, const struct hlo_param_role *r)
+{
+    static const char *const roots[HLO_ROLE_COUNT] = {[HLO_ROLE_VARIABLE] = "forward",
+                                                      [HLO_ROLE_INPUT] = "inputs",
+                                                      [HLO_ROLE_OPTIMIZER_STATE] = "update",
+                                                      [HLO_ROLE_HYPER] = "inputs",
+                                                      [HLO_ROLE_OTHER_STATE] = "inputs"};
+    struct tree *t = b->t;
+    hlo_id id = t->problem->m->value_instruction[r->value];
+    const char *root = roots[r->role];
+    int node = child(b, TREE_NONE, root, strlen(root));
+
+    if (r->role != HLO_ROLE_VARIABLE) {
+        if (r->role == HLO_ROLE_INPUT)
+            t->names[id] = r->name;
+        return node;
+    }
+    size_t size = strlen(r->name), parts = 1;
+    for (const char *c = r->name; *c; c++)
+        parts += *c == '/';
+    size_t end = size, own = parts > 2 ? 2 : 1; /* ".../q/kernel": the module is what is before */
+    while (end > 0 && parts > 1 && own > 0) {
+        end--;
+        own -= r->name[end] == '/';
+    }
+    if (parts < 2)
+        end = 0;
+    t->names[id] = r->name + (end ? end + 1 : 0);
+    return descend(b, node, r->name, end);
+}
+
+static int place_instruction(struct building *b, hlo_id id)
+{
+    const struct problem *p = b->t->problem;
+    const char *phase = hlo_phase_names[p->roles.phase[id]];
+    int node = child(b, TREE_NONE, phase, strlen(phase));
+    struct hlo_scope_marks marks = {0};
+
+    str_clear(&b->scope);
+    hlo_scope_of_op_name(hlo_meta(p->m, id)->op_name, &b->scope, &marks);
+    if (b->scope.size)
+        return descend(b, node, b->scope.text, b->scope.size);
+    const char *layer = p->roles.layer_names[p->roles.layer[id]];
+    return descend(b, node, layer, strlen(layer));
+}
+
+static bool place_all(struct building *b)
+{
+    const struct problem *p = b->t->problem;
+    static const char *const phases[] = {"forward", "backward", "update"};
+
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
+        if (child(b, TREE_NONE, phases[i], strlen(phases[i])) == TREE_NONE)
+            return false;
+    }
+    for (hlo_id id = 0; id < p->m->count; id++)
+        b->t->node_of[id] = TREE_NONE;
+    for (hlo_id id = 0; id < p->m->count; id++) { /* modules in the order they are computed in */
+        if (hlo_at(p->m, id)->opcode == HLO_OP_PARAMETER &&
+            hlo_at(p->m, id)->computation == p->m->entry)
+            continue;
+        b->t->node_of[id] = place_instruction(b, id);
+        if (b->t->node_of[id] == TREE_NONE)
+            return false;
+    }
+    for (uint32_t n = 0; n < p->roles.param_count; n++) {
+        const struct hlo_param_role *r = &p->roles.params[n];
+        b->t->node_of[p->m->value_instruction[r->value]] = place_parameter(b, r);
+    }
+    for (hlo_id id = 0; id < p->m->count; id++) { /* parameters without leaves */
+        if (b->t->node_of[id] == TREE_NONE)
+            b->t->node_of[id] = place_instruction(b, id);
+        if (b->t->node_of[id] == TREE_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* By node, in each the telling ones first. */
+static void sort_instructions(struct tree *t)
+{
+    uint32_t count = t->problem->m->count, at = 0;
+
+    for (hlo_id id = 0; id < count; id++) {
+        t->nodes[t->node_of[id]].count++;
+        t->nodes[t->node_of[id]].telling += tree_is_telling(t, id);
+    }
+    for (int n = 0; n < t->count; n++) {
+        t->nodes[n].first = at;
+        at += t->nodes[n].count;
+    }
+    uint32_t *next = mem_alloc(((size_t)t->count * 2 + 1) * sizeof *next);
+    for (int n = 0; n < t->count; n++) {
+        next[2 * n] = t->nodes[n].first;
+        next[2 * n + 1] = t->nodes[n].first + t->nodes[n].telling;
+    }
+    for (hlo_id id = 0; id < count; id++)
+        t->order[next[2 * t->node_of[id] + !tree_is_telling(t, id)]++] = id;
+    free(next);
+}
+
+/* Order does not count, so that layers whose instructions were moved about stay alike. */
+static uint64_t instruction_hash(const struct tree *t, hlo_id id)
+{
+    const struct hlo_module *m = t->problem->m;
+    uint64_t hash = mem_hash(&hlo_at(m, id)->opcode, sizeof(uint16_t), 1);
+
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
+        const struct hlo_shape *s = hlo_value_shape(m, v);
+        hash = mem_hash(s->dims, s->rank * sizeof *s->dims, hash ^ s->type);
+    }
+    return hash;
+}
+
+static hlo_id first_telling(const struct tree *t, const struct tree_node *node)
+{
+    for (uint32_t i = 0; i < node->telling; i++) { /* ids ascend; parameters come before all */
+        if (hlo_at(t->problem->m, t->order[node->first + i])->opcode != HLO_OP_PARAMETER)
+            return t->order[node->first + i];
+    }
+    return HLO_NONE;
+}
+
+static void hash_nodes(struct tree *t)
+{
+    for (int n = 0; n < t->count; n++) {
+        struct tree_node *node = &t->nodes[n];
+        node->begins = first_telling(t, node);
+        for (uint32_t i = 0; i < node->count; i++)
+            node->hash += instruction_hash(t, t->order[node->first + i]);
+        node->below = node->count;
+    }
+    for (int n = t->count - 1; n >= 0; n--) {
+        const struct tree_node *node = &t->nodes[n];
+        if (node->parent == TREE_NONE)
+            continue;
+        t->nodes[node->parent].below += node->below;
+        if (node->begins < t->nodes[node->parent].begins)
+            t->nodes[node->parent].begins = node->begins;
+        t->nodes[node->parent].hash +=
+            mem_hash(&node->hash, sizeof node->hash,
+                     node->number < 0 ? mem_hash(node->name, strlen(node->name), 0) : 0);
+    }
+}
+
+/* ---- order and series ---- */
+
+struct placed {
+    int node, number;
+    hlo_id begins; /* 0 for phases: they stand in the order they were made in */
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    if ((x->number < 0) != (y->number < 0))
+        return x->number < 0 ? -1 : 1; /* what is not a layer first */
+    if (x->number != y->number)
+        return x->number - y->number;
+    return x->begins != y->begins ? (x->begins < y->begins ? -1 : 1) : x->node - y->node;
+}
+
+/* "layer 3" without its number, "layers 0–2, 5" of several. */
+static void name_series(char out[static TREE_NAME_ROOM], const char *layer, const int *numbers,
+                        int count)
+{
+    size_t size = strcspn(layer, " ");
+    bool plural = !strncmp(layer, "layer ", 6) || !strncmp(layer, "block ", 6);
+
+    size = (size_t)snprintf(out, TREE_NAME_ROOM, "%.*s%s", (int)(size < 24 ? size : 24), layer,
+                            plural ? "s" : "");
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && numbers[end] == numbers[end - 1] + 1;)
+            end++;
+        if (size + 24 > TREE_NAME_ROOM) {
+            snprintf(out + size, TREE_NAME_ROOM - size, " ..");
+            return;
+        }
+        size +=
+            (size_t)snprintf(out + size, TREE_NAME_ROOM - size, "%s%d", i ? ", " : " ", numbers[i]);
+        if (end - i > 1)
+            size += (size_t)snprintf(out + size, TREE_NAME_ROOM - size, "–%d", numbers[end - 1]);
+    }
+}
+
+/* Children of `parent` that are alike in operations and shapes get a node over them. */
+static bool make_series(struct tree *t, int parent, struct placed *kids, int count)
+{
+    int *numbers = mem_alloc(((size_t)count + 1) * sizeof *numbers);
+    bool ok = true;
+
+    for (int i = 0; i < count && ok; i++) {
+        int alike = 0, first = kids[i].node;
+        if (kids[i].number < 0 || t->nodes[first].parent != parent)
+            continue;
+        for (int k = i; k < count; k++) {
+            if (kids[k].number >= 0 && t->nodes[kids[k].node].hash == t->nodes[first].hash)
+                numbers[alike++] = kids[k].number;
+        }
+        if (alike < 2)
+            continue;
+        char name[TREE_NAME_ROOM];
+        name_series(name, t->nodes[first].name, numbers, alike);
+        int series = new_node(t, parent, name, kids[i].number);
+        ok = series != TREE_NONE;
+        if (ok)
+            t->nodes[series].begins = t->nodes[first].begins;
+        for (int k = i; k < count && ok; k++) {
+            if (kids[k].number < 0 || t->nodes[kids[k].node].hash != t->nodes[first].hash)
+                continue;
+            t->nodes[kids[k].node].parent = series;
+            t->nodes[series].below += t->nodes[kids[k].node].below;
+            t->nodes[series].series++;
+        }
+    }
+    free(numbers);
+    return ok;
+}
+
+/* Children of each node into a list: first what is not numbered, then layers in order. */
+static bool link_children(struct tree *t)
+{
+    int *first = mem_try((size_t)t->count + 2, sizeof *first);
+    struct placed *kids = mem_try((size_t)t->count + 1, sizeof *kids);
+
+    if (first && kids) {
+        for (int n = 0; n < t->count; n++)
+            first[t->nodes[n].parent + 2]++;
+        for (int n = 1; n < t->count + 2; n++)
+            first[n] += first[n - 1];
+        for (int n = 0; n < t->count; n++)
+            kids[first[t->nodes[n].parent + 1]++] = (struct placed){
+                n, t->nodes[n].number, t->nodes[n].parent == TREE_NONE ? 0 : t->nodes[n].begins};
+        for (int n = -1, at = 0; n < t->count; n++) {
+            int end = first[n + 1], *link = n < 0 ? &t->first_root : &t->nodes[n].first_child;
+            qsort(kids + at, (size_t)(end - at), sizeof *kids, by_number);
+            for (int i = at; i < end; i++) {
+                *link = kids[i].node;
+                link = &t->nodes[kids[i].node].next;
+            }
+            *link = TREE_NONE;
+            at = end;
+        }
+    }
+    bool ok = first && kids;
+    free(first);
+    free(kids);
+    return ok;
+}
+
+static bool fold_layers(struct tree *t)
+{
+    int before = t->count;
+    struct placed *kids = mem_try((size_t)t->count + 1, sizeof *kids);
+    bool ok = kids && link_children(t);
+
+    for (int n = 0; n < before && ok; n++) {
+        int count = 0;
+        for (int k = t->nodes[n].first_child; k != TREE_NONE; k = t->nodes[k].next)
+            kids[count++] = (struct placed){.node = k, .number = t->nodes[k].number};
+        ok = make_series(t, n, kids, count);
+    }
+    free(kids);
+    return ok && link_children(t);
+}
+
+/* Series were added behind their members: depths anew from the top. */
+static void set_depths(struct tree *t, int node, int depth)
+{
+    for (; node != TREE_NONE; node = t->nodes[node].next) {
+        t->nodes[node].depth = depth;
+        if (depth < 32)
+            set_depths(t, t->nodes[node].first_child, depth + 1);
+    }
+}
+
+int tree_new(const struct problem *p, struct tree **out, struct err *e)
+{
+    struct tree *t = mem_alloc(sizeof *t);
+    struct building b = {.t = t};
+    size_t count = (size_t)p->m->count + 1;
+
+    t->problem = p;
+    t->first_root = TREE_NONE;
+    t->order = mem_try(count, sizeof *t->order);
+    t->names = mem_try(count, sizeof *t->names);
+    t->node_of = mem_try(count, sizeof *t->node_of);
+    bool ok = t->order && t->names && t->node_of && place_all(&b);
+    if (ok) {
+        sort_instructions(t);
+        hash_nodes(t);
+        ok = fold_layers(t);
+    }
+    free(b.slots.node);
+    str_release(&b.scope);
+    if (!ok) {
+        tree_free(t);
+        return err_set(e, ERR_MEMORY, "not enough memory for the tree of %u instructions",
+                       p->m->count);
+    }
+    set_depths(t, t->first_root, 0);
+    *out = t;
+    return 0;
+}
+
+void tree_free(struct tree *t)
+{
+    if (!t)
+        return;
+    free(t->nodes);
+    free(t->order);
+    free(t->names);
+    free(t->node_of);
+    free(t);
+}
+
+const char *tree_instruction_name(const struct tree *t, hlo_id id)
+{
+    return t->names[id] ? t->names[id] : hlo_name(t->problem->m, id);
+}
+
+/* ---- figures ---- */
+
+static double sum_ms(struct tree *t, const struct watch *w, int n)
+{
+    struct tree_node *node = &t->nodes[n];
+
+    node->ms = 0;
+    for (uint32_t i = 0; i < node->count; i++)
+        node->ms += w->ms[t->order[node->first + i]];
+    for (int k = node->first_child; k != TREE_NONE; k = t->nodes[k].next)
+        node->ms += sum_ms(t, w, k);
+    return node->ms;
+}
+
+static void read_times(struct tree *t, const struct watch *w)
+{
+    if (t->ms_version == w->ms_version)
+        return;
+    t->ms_version = w->ms_version;
+    t->total_ms = t->most_ms = 0;
+    for (int n = t->first_root; n != TREE_NONE; n = t->nodes[n].next) {
+        double ms = sum_ms(t, w, n);
+        t->total_ms += ms;
+        t->most_ms = ms > t->most_ms ? ms : t->most_ms;
+    }
+}
+
+/* Of its own telling instructions: open when one is, split when one is, else whole. */
+static void mark_node(struct tree *t, const struct watch *w, struct tree_node *node)
+{
+    bool open = false, split = false, next = false, any = false;
+
+    node->differs = false;
+    for (uint32_t i = 0; i < node->telling; i++) {
+        hlo_id id = t->order[node->first + i];
+        int status = watch_status(w, id), move = watch_move_of_instruction(w, id);
+        any |= status != -2;
+        open |= status == -1;
+        split |= status == 1;
+        next |= w->position != MOVE_NONE && move == w->position;
+        node->differs |=
+            move != MOVE_NONE && w->best && w->exact && w->move[move].best != w->move[move].exact;
+    }
+    node->mark = (uint8_t)(!any || node->first_child != TREE_NONE ? TREE_MIXED
+                           : next                                 ? TREE_NEXT
+                           : open                                 ? TREE_OPEN
+                           : split                                ? TREE_SPLIT
+                                                                  : TREE_WHOLE);
+}
+
+static void take_steps(struct tree_node *n, uint16_t first, uint16_t last)
+{
+    if (!first)
+        return;
+    n->wave_first = n->wave_first && n->wave_first < first ? n->wave_first : first;
+    n->wave_last = n->wave_last > last ? n->wave_last : last;
+}
+
+static void sum_wave(struct tree *t, const struct watch *w, int n)
+{
+    const struct classes *c = &w->problem->classes;
+    const uint32_t *leaf = c->m->leaf_base;
+    struct tree_node *node = &t->nodes[n];
+
+    node->wave_first = node->wave_last = 0;
+    for (uint32_t i = 0; w->wave.steps && i < node->count; i++) {
+        hlo_id id = t->order[node->first + i];
+        for (dim_id d = c->dim_base[leaf[id]]; d < c->dim_base[leaf[id + 1]]; d++)
+            take_steps(node, w->wave.step[d], w->wave.step[d]);
+    }
+    for (int k = node->first_child; k != TREE_NONE; k = t->nodes[k].next) {
+        sum_wave(t, w, k);
+        take_steps(&t->nodes[n], t->nodes[k].wave_first, t->nodes[k].wave_last);
+    }
+}
+
+static void read_wave(struct tree *t, const struct watch *w)
+{
+    if (t->has_wave == (w->wave.steps > 0) &&
+        (!t->has_wave || t->wave_decision == w->wave.decision))
+        return;
+    t->has_wave = w->wave.steps > 0;
+    t->wave_decision = w->wave.decision;
+    for (int n = t->first_root; n != TREE_NONE; n = t->nodes[n].next)
+        sum_wave(t, w, n);
+}
+
+enum wave_light tree_light(const struct tree_node *n, const struct wave *v)
+{
+    if (!v->steps || !n->wave_first || n->wave_first > v->shown)
+        return WAVE_DARK;
+    return n->wave_last >= v->shown && v->shown < v->steps ? WAVE_FRONT : WAVE_LIT;
+}
+
+void tree_read(struct tree *t, const struct watch *w)
+{
+    read_times(t, w);
+    read_wave(t, w);
+    for (int n = 0; n < t->count; n++)
+        mark_node(t, w, &t->nodes[n]);
+}

@@ -1,0 +1,388 @@
+#include "tui/watch/watch.h"
+
+#include "tui/screen/grid.h"
+#include "tui/screen/utf8.h"
+#include "tui/watch/relaxed_job.h"
+#include "tui/watch/tree.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* Words of more than `most` letters to three, `words` of them at most; numbers only if wanted. */
+static void abbreviate(char *out, size_t room, const char *name, size_t most, int words,
+                       bool numbers)
+{
+    size_t size = 0;
+
+    for (const char *s = name; *s && size + 8 < room; s += *s == ' ') {
+        size_t word = strcspn(s, " ");
+        bool number = isdigit((unsigned char)*s);
+        size_t take = !number && word > most ? 3 : word;
+        if ((number ? numbers : words-- > 0) && size + take + 2 < room) {
+            if (size)
+                out[size++] = ' ';
+            memcpy(out + size, s, take);
+            size += take;
+        }
+        s += word;
+    }
+    while (size && out[size - 1] == ',')
+        size--;
+    out[size] = 0;
+}
+
+char *watch_short_name(char *out, size_t room, const char *name, int columns)
+{
+    char text[NAME_ROOM];
+
+    if (utf8_text_columns(name) <= columns) {
+        snprintf(out, room, "%s", name);
+        return out;
+    }
+    size_t letters = strcspn(name, "0123456789");
+    if (!strchr(name, ' ') && letters > 1 &&
+        name[letters]) /* "conv1_2": the number tells it from the others */
+        snprintf(text, sizeof text, "%.1s%s", name, name + letters);
+    else
+        abbreviate(text, sizeof text, name, 5, 3, true);
+    if (utf8_text_columns(text) > columns)
+        abbreviate(text, sizeof text, name, 5, 2, false);
+    return text_cut_middle(out, room, text, columns);
+}
+
+/* ---- moves ---- */
+
+/* "0-5" as a person writes a range. */
+static void write_ranges(char *out, size_t room, const char *text)
+{
+    size_t size = 0;
+
+    for (const char *c = text; *c && size + 4 < room; c++) {
+        bool range =
+            *c == '-' && c > text && isdigit((unsigned char)c[-1]) && isdigit((unsigned char)c[1]);
+        if (range)
+            size += (size_t)snprintf(out + size, room - size, "–");
+        else
+            out[size++] = *c;
+    }
+    out[size] = 0;
+}
+
+static void name_move(struct watch *w, const struct game_move *m, struct watch_move *to)
+{
+    const class_id *k = w->moves->pool + m->classes;
+    char text[NAME_ROOM];
+
+    class_names_joined(&w->names, k, m->class_count, text);
+    write_ranges(to->name, sizeof to->name - MESH_NAME_ROOM - 4, text);
+    snprintf(to->stem, sizeof to->stem, "%.120s", w->names.items[k[0]].base);
+    if (w->problem->mesh.axes < 2)
+        return;
+    const char *axis = w->problem->mesh.axis[m->axis].name; /* several decisions on one class */
+    snprintf(to->name + strlen(to->name), MESH_NAME_ROOM + 2, " %s", axis);
+    snprintf(to->stem + strlen(to->stem), MESH_NAME_ROOM + 2, " %s", axis);
+}
+
+static double price_alone(const struct watch *w, const struct game_move *m, label *scratch,
+                          double whole_ms)
+{
+    const class_id *k = w->moves->pool + m->classes;
+
+    for (uint32_t n = 0; n < m->class_count; n++)
+        scratch[k[n]] = (label)(1u << m->axis);
+    double ms = terms_cost(&w->problem->terms, scratch).step_ms;
+    for (uint32_t n = 0; n < m->class_count; n++)
+        scratch[k[n]] = 0;
+    return whole_ms - ms;
+}
+
+static void read_moves(struct watch *w)
+{
+    class_id classes = w->problem->classes.count;
+    label *scratch = mem_alloc((classes + 1) * sizeof *scratch);
+    double whole_ms = terms_cost(&w->problem->terms, scratch).step_ms;
+
+    live_moves_release(w->moves);
+    w->moves = live_moves_share(w->shot->moves);
+    free(w->move);
+    w->move_count = (int)w->moves->count;
+    w->move = mem_alloc(((size_t)w->move_count + 1) * sizeof *w->move);
+    for (int n = 0; n < w->move_count; n++) {
+        const struct game_move *m = &w->moves->items[n];
+        struct watch_move *to = &w->move[n];
+        name_move(w, m, to);
+        to->dims = m->var_dims + m->input_dims;
+        to->classes = m->class_count;
+        to->saves_ms = price_alone(w, m, scratch, whole_ms);
+        to->now = -1;
+    }
+    if (w->cursor >= w->move_count)
+        w->cursor = 0;
+    free(scratch);
+}
+
+static uint32_t count_split(const struct watch *w, const struct live_plan *plan, int move)
+{
+    const struct game_move *m = &w->moves->items[move];
+    uint32_t split = 0;
+
+    for (uint32_t n = 0; n < m->class_count; n++)
+        split += plan->on[w->moves->pool[m->classes + n]] >> m->axis & 1;
+    return split;
+}
+
+int watch_move_of(const struct watch *w, class_id k)
+{
+    uint32_t axes = w->moves->axes;
+
+    for (uint32_t x = 0; x < axes && k != CLASS_NONE; x++) {
+        uint32_t move = w->moves->of[(size_t)k * axes + x];
+        if (move != UINT32_MAX)
+            return (int)move;
+    }
+    return MOVE_NONE;
+}
+
+int watch_move_of_instruction(const struct watch *w, hlo_id id)
+{
+    const struct classes *c = &w->problem->classes;
+    hlo_value first = c->m->leaf_base[id], end = c->m->leaf_base[id + 1];
+
+    for (dim_id d = c->dim_base[first]; d < c->dim_base[end]; d++) {
+        int move = watch_move_of(w, c->class_of[d]);
+        if (move != MOVE_NONE)
+            return move;
+    }
+    return MOVE_NONE;
+}
+
+label watch_on(const struct watch *w, dim_id d)
+{
+    class_id k = w->problem->classes.class_of[d];
+    if (k == CLASS_NONE)
+        return 0;
+    return wave_is_ahead(&w->wave, d) ? (label)(w->on[k] & ~w->wave.axes) : w->on[k];
+}
+
+label watch_open(const struct watch *w, dim_id d)
+{
+    class_id k = w->problem->classes.class_of[d];
+    if (k == CLASS_NONE)
+        return 0;
+    return wave_is_ahead(&w->wave, d) ? (label)(w->open[k] | w->wave.axes) : w->open[k];
+}
+
+int watch_status(const struct watch *w, hlo_id id)
+{
+    const struct classes *c = &w->problem->classes;
+    hlo_value first = c->m->leaf_base[id], end = c->m->leaf_base[id + 1];
+    int found = -2;
+
+    for (dim_id d = c->dim_base[first]; d < c->dim_base[end]; d++) {
+        class_id k = c->class_of[d];
+        if (k == CLASS_NONE)
+            continue;
+        if (watch_on(w, d))
+            return 1;
+        if (watch_open(w, d))
+            found = -1;
+        else if (found == -2)
+            found = 0;
+    }
+    return found;
+}
+
+/* ---- what changes ---- */
+
+static void read_statuses(struct watch *w)
+{
+    const struct snapshot *s = w->shot;
+    const int8_t *now = w->is_slow ? s->status : s->last;
+    class_id classes = w->problem->classes.count;
+
+    for (int n = 0; n < w->move_count; n++) {
+        w->move[n].changed = !w->is_slow && w->move[n].now != now[n] && w->move[n].now >= 0;
+        w->move[n].now = now[n];
+        w->move[n].pinned = false;
+    }
+    for (uint32_t n = 0; w->is_slow && n < s->wave_count; n++) {
+        int move = watch_move_of(w, s->wave[n].class);
+        if (move != MOVE_NONE)
+            w->move[move].changed = true;
+    }
+    for (uint32_t n = 0; n < s->pin_count; n++) {
+        if (s->pins[n].move < (uint32_t)w->move_count)
+            w->move[s->pins[n].move].pinned = true;
+    }
+    memset(w->open, 0, classes * sizeof *w->open);
+    if (w->best)
+        memcpy(w->on, w->best->on, classes * sizeof *w->on); /* of classes that nobody decides */
+    else
+        memset(w->on, 0, classes * sizeof *w->on);
+    for (int n = 0; n < w->move_count; n++) {
+        const struct game_move *m = &w->moves->items[n];
+        label bit = (label)(1u << m->axis);
+        for (uint32_t i = 0; i < m->class_count; i++) {
+            class_id k = w->moves->pool[m->classes + i];
+            w->on[k] = (label)(now[n] == 1 ? w->on[k] | bit : w->on[k] & ~bit);
+            w->open[k] = (label)(now[n] < 0 ? w->open[k] | bit : w->open[k]);
+        }
+    }
+}
+
+static void time_instructions(struct watch *w)
+{
+    const struct problem *p = w->problem;
+    label *whole = w->best ? NULL : mem_alloc((p->classes.count + 1) * sizeof *whole);
+
+    for (hlo_id id = 0; id < p->m->count; id++) {
+        struct instruction_cost c = terms_instruction(&p->terms, id, w->best ? w->best->on : whole);
+        w->ms[id] = c.compute_ms + c.communication_ms;
+    }
+    if (w->scratch)
+        w->memory = memory_of(&p->memory, &p->labels, w->best ? w->best->on : whole, w->scratch);
+    w->ms_version++;
+    free(whole);
+}
+
+static bool take_plan(struct live_plan **mine, struct live_plan *next)
+{
+    if (*mine == next)
+        return false;
+    live_plan_release(*mine);
+    *mine = next ? live_plan_share(next) : NULL;
+    return true;
+}
+
+static void read_plans(struct watch *w, bool moved)
+{
+    bool best = take_plan(&w->best, w->shot->best), exact = take_plan(&w->exact, w->shot->exact);
+
+    if (best || !w->ms_version)
+        time_instructions(w);
+    if (!best && !exact && !moved)
+        return;
+    for (int n = 0; n < w->move_count; n++) {
+        w->move[n].best = w->best ? count_split(w, w->best, n) : 0;
+        w->move[n].exact = w->exact ? count_split(w, w->exact, n) : 0;
+    }
+}
+
+static bool shows_present(const struct snapshot *s)
+{
+    return s->state == LIVE_READY || s->state == LIVE_PAUSED ||
+           (s->pace > 0 && s->pace <= CALM_PER_SECOND);
+}
+
+static void take(struct watch *w, const struct snapshot *next)
+{
+    snapshot_release(w->shot);
+    w->shot = next;
+    bool moved = w->moves != next->moves;
+    if (moved)
+        read_moves(w);
+    w->is_slow = shows_present(next);
+    w->position =
+        w->is_slow && next->position < (uint32_t)w->move_count ? (int)next->position : MOVE_NONE;
+    read_plans(w, moved);
+    read_statuses(w);
+    wave_read(&w->wave, w);
+    tree_read(w->tree, w);
+}
+
+void watch_read(struct watch *w)
+{
+    const struct snapshot *next = session_look(w->session);
+
+    w->is_stale = next->problem != w->problem;
+    if (w->is_stale || next->number == w->shot->number)
+        snapshot_release(next);
+    else
+        take(w, next);
+}
+
+int watch_new(struct session *s, struct watch **out, struct err *e)
+{
+    struct watch *w = mem_alloc(sizeof *w);
+    const struct snapshot *first = session_look(s);
+    const struct problem *p = first->problem;
+
+    w->problem = p;
+    w->session = s;
+    w->on = mem_try(p->classes.count, sizeof *w->on);
+    w->open = mem_try(p->classes.count, sizeof *w->open);
+    w->ms = mem_try((size_t)p->m->count + 1, sizeof *w->ms);
+    w->scratch = memory_scratch(&p->memory);
+    w->here = HLO_NONE;
+    int rc = w->on && w->open && w->ms && w->scratch
+                 ? class_names_new(&p->classes, &p->roles, &w->names, e)
+                 : err_set(e, ERR_MEMORY, "not enough memory for the screen");
+    if (rc || (rc = tree_new(p, &w->tree, e)) != 0) {
+        snapshot_release(first);
+        watch_free(w);
+        return rc;
+    }
+    take(w, first);
+    *out = w;
+    return 0;
+}
+
+void watch_free(struct watch *w)
+{
+    if (!w)
+        return;
+    snapshot_release(w->shot);
+    live_moves_release(w->moves);
+    live_plan_release(w->best);
+    live_plan_release(w->exact);
+    class_names_release(&w->names);
+    tree_free(w->tree);
+    relaxed_job_free(w->relaxed);
+    free(w->move);
+    free(w->on);
+    free(w->open);
+    free(w->ms);
+    free(w->scratch);
+    wave_release(&w->wave);
+    free(w);
+}
+
+void watch_send(struct watch *w, const char *format, ...)
+{
+    char line[COMMAND_TEXT_ROOM];
+    struct live_command c;
+    struct err e;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    BUG_ON(live_command_parse(line, &c, &e));
+    session_send(w->session, &c);
+}
+
+double watch_gap(const struct watch *w)
+{
+    if (!w->best || !w->exact || !w->best->fits || !w->exact->fits)
+        return NAN;
+    if (w->shot->options.game.reward == GAME_REWARD_PAPER)
+        return 1 - w->best->score / w->exact->score;
+    double gap = w->best->cost.step_ms / w->exact->cost.step_ms - 1;
+    return gap < 1e-9 ? 0 : gap;
+}
+
+bool watch_is_limited(const struct watch *w)
+{
+    return w->shot->options.game.memory_limit != 0;
+}
+
+double watch_memory_limit(const struct watch *w)
+{
+    return watch_is_limited(w) ? game_limit_bytes(w->problem, &w->shot->options.game)
+                               : w->problem->terms.device.memory_bytes;
+}

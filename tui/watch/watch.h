@@ -1,0 +1,88 @@
+/* tui/watch/watch.h - what the panels show of a search, worked out once per snapshot: names,
+ * statuses as a screen shows them, prices, times under the best plan.
+ *
+ * A `move` is what one decision decides: a class, or several alike of a series of layers, along one
+ * mesh axis. All arrays belong to the watch and change only in watch_read. UI thread only. */
+#ifndef AUTOMAP_TUI_WATCH_WATCH_H
+#define AUTOMAP_TUI_WATCH_WATCH_H
+
+#include "engine/decide/names.h"
+#include "engine/live/session.h"
+#include "tui/watch/wave.h"
+
+enum { MOVE_NONE = -1, CALM_PER_SECOND = 15 };
+
+struct watch_move {
+    char name[NAME_ROOM]; /* "decoder cross 0–5" */
+    char stem[NAME_ROOM]; /* without layers: alike in a series */
+    uint32_t dims;        /* of variables and inputs, all its classes */
+    double saves_ms;      /* split alone against everything whole */
+    int8_t now;           /* -1 open, 0 whole, 1 split: in the episode shown */
+    bool changed;         /* by the wave, or since the frame before */
+    bool pinned;
+    uint32_t classes;     /* how many */
+    uint32_t best, exact; /* of them split in the best plan, in the optimum */
+};
+
+struct tree;
+struct relaxed_job;
+
+struct watch {
+    const struct problem *problem; /* of the snapshot, which holds it */
+    struct session *session;       /* borrowed */
+    struct class_names names;
+    const struct snapshot *shot; /* kept until the next read */
+    bool is_stale; /* the session has gone on to another problem: a new watch is needed */
+
+    struct live_moves *moves; /* kept */
+    struct watch_move *move;  /* [move_count] */
+    int move_count;
+    bool is_slow; /* the present episode is shown, with its position; else the last finished one */
+    int position; /* the move decided next; MOVE_NONE: none, or not shown */
+    int cursor;   /* the move a person looks at */
+    hlo_id here;  /* the instruction a person looks at; HLO_NONE: none yet */
+    struct relaxed_job *relaxed; /* NULL: nobody asked (tui/watch/relaxed_job.h) */
+    struct tree *tree;           /* the module as a person thinks of it (tui/watch/tree.h) */
+
+    struct wave wave;               /* of the last decision, in slow motion */
+    label *on, *open;               /* [classes] axes split, axes undecided, in the episode shown */
+    struct live_plan *best, *exact; /* kept; NULL none */
+    double *ms; /* [instructions] under the best plan; before there is one, with all whole */
+    uint64_t ms_version;       /* changes with ms */
+    struct memory_cost memory; /* of one device, under the same plan */
+    double *scratch;           /* of the memory model */
+};
+
+/* The session outlives the watch. */
+int watch_new(struct session *s, struct watch **out, struct err *e) MUST_CHECK;
+void watch_free(struct watch *w);
+void watch_read(struct watch *w); /* takes the newest snapshot */
+
+/* Sends a command, such as "pin @3=1"; what is wrong with it comes back later (session_refused). */
+void watch_send(struct watch *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A name in at most `columns`: whole, else long words cut to three letters ("dec cross 0–5"), else
+ * without its size or layers ("dec cross"), else cut in the middle. Returns out. */
+char *watch_short_name(char *out, size_t room, const char *name, int columns);
+
+/* The move that decides class `k`; MOVE_NONE: none does. */
+int watch_move_of(const struct watch *w, class_id k);
+/* Of an instruction: its first value with a dim that a move decides. */
+int watch_move_of_instruction(const struct watch *w, hlo_id id);
+
+/* -1 open, 0 whole, 1 split, -2: nothing to decide. */
+int watch_status(const struct watch *w, hlo_id id);
+
+/* Axes that dim `d` of a value is split over, and is undecided for, as far as the wave has come. */
+label watch_on(const struct watch *w, dim_id d);
+label watch_open(const struct watch *w, dim_id d);
+
+/* Distance of the best plan from the optimum: step time or, under the paper's reward, the reward.
+ * 0: it is one. NAN: not known, or one of the two is over the memory limit. */
+double watch_gap(const struct watch *w);
+
+/* Bytes of a device that plans are held against: the search's memory limit, or all a device has. */
+double watch_memory_limit(const struct watch *w);
+bool watch_is_limited(const struct watch *w); /* it is the search's */
+
+#endif
