@@ -96,7 +96,7 @@ int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_writ
     if (!rc && gzipped)
         rc = compress_text(&text, e);
     if (!rc)
-        rc = hlo_file_write(path, text.text, text.size, e);
+        rc = hlo_file_write(path, text.text, text.size, FILE_REPLACE, e);
     str_release(&text);
     return rc ? err_in_file(e, path) : 0;
 }

@@ -149,42 +149,6 @@ int rl_bytes_check(const void *data, size_t size, uint32_t kind, struct rl_walk 
     return RL_OK;
 }
 
-static int write_all(const char *path, const struct rl_bytes *b, bool lasting)
-{
-    FILE *f = fopen(path, "wb");
-
-    if (!f)
-        return RL_E_IO;
-    bool ok =
-        fwrite(b->data, 1, b->size, f) == b->size && !fflush(f) && (!lasting || !fsync(fileno(f)));
-    int why = errno;
-    if (fclose(f) && ok) {
-        ok = false;
-        why = errno;
-    }
-    errno = why;
-    return ok ? RL_OK : RL_E_IO;
-}
-
-int rl_bytes_write(const struct rl_bytes *b, const char *path, bool lasting)
-{
-    size_t size = strlen(path) + 8;
-    char *beside = rl_alloc(size, 1);
-
-    if (!beside)
-        return RL_E_MEMORY;
-    snprintf(beside, size, "%s.new", path);
-    int code = write_all(beside, b, lasting);
-    if (!code && rename(beside, path))
-        code = RL_E_IO;
-    int why = errno;
-    if (code)
-        remove(beside);
-    free(beside);
-    errno = why;
-    return code;
-}
-
 static int read_all(FILE *f, struct rl_bytes *b)
 {
     if (fseeko(f, 0, SEEK_END))

@@ -48,9 +48,6 @@ void rl_bytes_seal(struct rl_bytes *b, uint32_t kind);
 /* Checks the head and the checksum; the walk that reads the body. RL_E_FORMAT, RL_E_VERSION. */
 int rl_bytes_check(const void *data, size_t size, uint32_t kind, struct rl_walk *w) RL_MUST_CHECK;
 
-/* The same bytes in a file, written beside it first and then put in its place; `lasting`: on the
- * disk, so that they outlive the machine, before this returns. */
-int rl_bytes_write(const struct rl_bytes *b, const char *path, bool lasting) RL_MUST_CHECK;
 int rl_bytes_read(struct rl_bytes *b, const char *path) RL_MUST_CHECK; /* at most 4 GiB */
 
 #endif

@@ -1,6 +1,7 @@
 #include "engine/live/checkpoint.h"
 
 #include "engine/live/search_state_internal.h"
+#include "hlo/support/file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -345,8 +346,10 @@ static int write_checkpoint(struct core *c, size_t *size, struct err *e)
     if (rc)
         return rc;
     *size = bytes.size;
-    if (rl_bytes_write(&bytes, path, false))
-        rc = err_set(e, ERR_IO, "no more checkpoints: %s", strerror(errno));
+    struct err why;
+    if (hlo_file_write(path, bytes.data, bytes.size, FILE_REPLACE | FILE_PRIVATE | FILE_QUICK,
+                       &why))
+        rc = err_set(e, ERR_IO, "no more checkpoints: %s", why.what);
     rl_bytes_release(&bytes);
     return rc;
 }

@@ -636,7 +636,7 @@ int plan_file_save(const struct plan *p, const char *path, struct err *e)
     struct str text = {0};
     int rc = plan_write_json(p, &text, e);
 
-    if (!rc && hlo_file_write(path, text.text, text.size, e))
+    if (!rc && hlo_file_write(path, text.text, text.size, FILE_REPLACE, e))
         rc = err_in_file(e, path);
     str_release(&text);
     return rc;

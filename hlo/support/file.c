@@ -1,4 +1,5 @@
 /* Files written whole or not at all: a rename, so that no half file is ever seen. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "hlo/support/file.h"
 
 #include <errno.h>
@@ -7,8 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static int not_written(struct err *e)
+{
+    return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
+}
 
 static int write_all(int file, const char *text, size_t size, struct err *e)
 {
@@ -17,7 +24,7 @@ static int write_all(int file, const char *text, size_t size, struct err *e)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
+            return not_written(e);
         at += (size_t)n;
     }
     return 0;
@@ -32,47 +39,139 @@ static int write_through(const char *path, const char *text, size_t size, struct
         return err_set(e, ERR_IO, "cannot be opened: %.200s", strerror(errno));
     int rc = write_all(file, text, size, e);
     if (close(file) && !rc)
-        rc = err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
+        rc = not_written(e);
     return rc;
 }
 
-static int write_beside(const char *path, const char *text, size_t size, struct err *e)
-{
-    char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid());
+/* A file on its way: in the directory of its target, without a name where the file system can do
+ * that, so that a crash leaves nothing behind; else under one that nobody can guess or plant. */
+struct draft {
+    int dir, file;
+    bool named;
+    char name[40];
+};
 
-    if (length < 0 || length >= (int)sizeof temporary)
-        return err_set(e, ERR_IO, "the name is longer than %d bytes", PATH_MAX);
-    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
-        return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    int rc = write_all(file, text, size, e);
-    if (!rc && fsync(file))
-        rc = err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    if (close(file) && !rc)
-        rc = err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    if (!rc && rename(temporary, path))
-        rc = err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
+static void draft_name(struct draft *d)
+{
+    unsigned char lot[8];
+
+    if (getrandom(lot, sizeof lot, 0) != (ssize_t)sizeof lot)
+        memset(lot, 0, sizeof lot); /* O_EXCL and link still refuse a planted name */
+    snprintf(d->name, sizeof d->name, ".automap-%02x%02x%02x%02x%02x%02x%02x%02x.part", lot[0],
+             lot[1], lot[2], lot[3], lot[4], lot[5], lot[6], lot[7]);
+}
+
+static int draft_open(struct draft *d, const char *dir, mode_t mode, struct err *e)
+{
+    d->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (d->dir < 0)
+        return not_written(e);
+    d->file = openat(d->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+    for (int tries = 0; d->file < 0 && tries < 4; tries++) {
+        draft_name(d);
+        d->file =
+            openat(d->dir, d->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        d->named = d->file >= 0;
+        if (d->file < 0 && errno != EEXIST)
+            break;
+    }
+    if (d->file < 0)
+        return not_written(e);
+    return 0;
+}
+
+/* Gives the nameless file `name`. A name that is taken is an error, EEXIST. */
+static int draft_link(const struct draft *d, const char *name)
+{
+    char self[64];
+
+    if (d->named)
+        return linkat(d->dir, d->name, d->dir, name, 0);
+    snprintf(self, sizeof self, "/proc/self/fd/%d", d->file);
+    return linkat(AT_FDCWD, self, d->dir, name, AT_SYMLINK_FOLLOW);
+}
+
+static int draft_place(struct draft *d, const char *base, bool replace, struct err *e)
+{
+    if (!replace) {
+        if (!draft_link(d, base))
+            return 0;
+        return errno == EEXIST ? err_set(e, ERR_IO, "is there already") : not_written(e);
+    }
+    if (!d->named) {
+        draft_name(d);
+        if (draft_link(d, d->name))
+            return not_written(e);
+        d->named = true;
+    }
+    if (renameat(d->dir, d->name, d->dir, base))
+        return not_written(e);
+    d->named = false;
+    return 0;
+}
+
+static int draft_write(struct draft *d, const char *text, size_t size, const struct stat *old,
+                       unsigned how, struct err *e)
+{
+    int rc = write_all(d->file, text, size, e);
+
     if (rc)
-        unlink(temporary);
+        return rc;
+    if (old && fchmod(d->file, old->st_mode & 0777))
+        return not_written(e);
+    return !(how & FILE_QUICK) && fsync(d->file) ? not_written(e) : 0;
+}
+
+static int draft_close(struct draft *d, int rc, unsigned how, struct err *e)
+{
+    if (d->file >= 0 && close(d->file) && !rc)
+        rc = not_written(e);
+    if (d->named)
+        unlinkat(d->dir, d->name, 0);
+    if (!rc && !(how & FILE_QUICK))
+        (void)fsync(d->dir); /* some file systems cannot; the file itself is safe */
+    if (d->dir >= 0)
+        close(d->dir);
     return rc;
+}
+
+/* `old`: the file that is replaced; NULL: none. */
+static int write_beside(const char *path, const char *text, size_t size, const struct stat *old,
+                        unsigned how, struct err *e)
+{
+    struct draft d = {.dir = -1, .file = -1};
+    const char *slash = strrchr(path, '/');
+    char dir[PATH_MAX];
+
+    int length = slash ? snprintf(dir, sizeof dir, "%.*s", (int)(slash - path) + 1, path)
+                       : snprintf(dir, sizeof dir, ".");
+    if (length < 0 || length >= (int)sizeof dir)
+        return err_set(e, ERR_IO, "the name is longer than %d bytes", PATH_MAX);
+    int rc = draft_open(&d, dir, old || how & FILE_PRIVATE ? 0600 : 0666, e);
+    if (!rc)
+        rc = draft_write(&d, text, size, how & FILE_PRIVATE ? NULL : old, how, e);
+    if (!rc)
+        rc = draft_place(&d, slash ? slash + 1 : path, how & FILE_REPLACE, e);
+    return draft_close(&d, rc, how, e);
 }
 
 /* A link is followed: the file behind it is the one replaced. */
-int hlo_file_write(const char *path, const char *text, size_t size, struct err *e)
+int hlo_file_write(const char *path, const char *text, size_t size, unsigned how, struct err *e)
 {
-    struct stat status;
+    struct stat old;
     char real[PATH_MAX];
 
-    if (stat(path, &status))
-        return write_beside(path, text, size, e);
-    if (S_ISDIR(status.st_mode))
+    if (stat(path, &old))
+        return write_beside(path, text, size, NULL, how, e);
+    if (S_ISDIR(old.st_mode))
         return err_set(e, ERR_IO, "this is a directory, expected a file");
-    if (!S_ISREG(status.st_mode))
+    if (!S_ISREG(old.st_mode))
         return write_through(path, text, size, e);
+    if (!(how & FILE_REPLACE))
+        return err_set(e, ERR_IO, "is there already");
     if (!realpath(path, real))
-        return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
-    return write_beside(real, text, size, e);
+        return not_written(e);
+    return write_beside(real, text, size, &old, how, e);
 }
 
 int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e)

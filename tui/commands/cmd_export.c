@@ -136,8 +136,9 @@ static int deliver(const struct export_args *a, const struct export_text *text, 
 {
     print_warnings(text->warnings.text);
     if (a->out && strcmp(a->out, "-"))
-        return hlo_file_write(a->out, text->text.text, text->text.size, e) ? err_in_file(e, a->out)
-                                                                           : 0;
+        return hlo_file_write(a->out, text->text.text, text->text.size, FILE_REPLACE, e)
+                   ? err_in_file(e, a->out)
+                   : 0;
     if (fwrite(text->text.text, 1, text->text.size, stdout) == text->text.size && !fflush(stdout))
         return 0;
     return err_set(e, ERR_IO, "standard output cannot be written");

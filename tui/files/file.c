@@ -1,5 +1,6 @@
 #include "tui/files/file.h"
 
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
@@ -16,57 +17,14 @@ static int fail(struct err *e, const char *path, const char *what)
     return err_in_file(e, path);
 }
 
-static int write_bytes(int fd, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, text, size);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        if (n > 0) {
-            text += n;
-            size -= (size_t)n;
-        }
-    }
-    return fsync(fd);
-}
-
-/* A temporary file beside the target, renamed over it: readers see the old or the new. */
-static int replace(const char *target, const char *text, size_t size, struct err *e)
-{
-    char temporary[PATH_MAX + 16];
-    struct stat old;
-
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", target);
-    int fd = mkstemp(temporary);
-    if (fd < 0)
-        return fail(e, target, "cannot write here");
-    mode_t mask = umask(0);
-    umask(mask);
-    mode_t mode = stat(target, &old) ? (mode_t)(0666 & ~mask) : old.st_mode & 07777;
-    if (write_bytes(fd, text, size) || fchmod(fd, mode) || close(fd) || rename(temporary, target)) {
-        fail(e, target, "cannot write");
-        unlink(temporary);
-    }
-    return e->code;
-}
-
 int file_write(const char *path, const char *text, size_t size, bool overwrite, struct err *e)
 {
-    char target[PATH_MAX];
-
     if (!overwrite && file_is_there(path)) {
         err_set(e, ERR_IO, "is there already; with ! it is overwritten");
         return err_in_file(e, path);
     }
-    if (!realpath(path, target)) {
-        if (strlen(path) >= sizeof target) {
-            errno = ENAMETOOLONG;
-            return fail(e, path, "cannot write");
-        }
-        memcpy(target, path, strlen(path) + 1);
-    }
-    e->code = ERR_NONE;
-    return replace(target, text, size, e);
+    return hlo_file_write(path, text, size, overwrite ? FILE_REPLACE : 0, e) ? err_in_file(e, path)
+                                                                             : 0;
 }
 
 int file_read(char **text, size_t *size, const char *path, size_t most, struct err *e)
