@@ -29,7 +29,7 @@ static int reserve(struct bytes *b, size_t room, struct err *e)
         return 0;
     char *grown = room > SIZE_MAX - HLO_INPUT_PAD ? NULL : realloc(b->data, room + HLO_INPUT_PAD);
     if (!grown)
-        return err_set(e, ERR_MEMORY, "not enough memory for %zu bytes of input", room);
+        return err_no_memory(e, "for %zu bytes of input", room);
     b->data = grown;
     b->room = room;
     return 0;
@@ -159,7 +159,7 @@ static int inflate_step(z_stream *z, struct bytes *out, size_t most, bool *done,
         return *done || inflateReset(z) == Z_OK ? 0 : err_set(e, ERR_MEMORY, "zlib cannot go on");
     }
     if (rc == Z_MEM_ERROR)
-        return err_set(e, ERR_MEMORY, "not enough memory to unpack gzip");
+        return err_no_memory(e, "to unpack gzip");
     if (rc == Z_BUF_ERROR || (rc == Z_OK && !z->avail_in && z->avail_out))
         return err_set(e, ERR_INPUT, "gzip data ends early, expected more: the file is cut off");
     return rc == Z_OK ? 0
@@ -177,7 +177,7 @@ static int unpack(const struct bytes *in, size_t most, struct bytes *out, struct
     if (in->size > UINT32_MAX)
         return too_large(UINT32_MAX, e);
     if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-        return err_set(e, ERR_MEMORY, "not enough memory to unpack gzip");
+        return err_no_memory(e, "to unpack gzip");
     size_t guess = in->size < most / 8 ? in->size * 8 : most;
     rc = reserve(out, guess < HEAD_BYTES ? HEAD_BYTES : guess, e);
     while (!rc && !done) {
@@ -266,7 +266,7 @@ static int read_module(const struct origin *from, struct bytes *b, bool gzipped,
     char *name = arena_get(&m->arena, strlen(from->name) + 1, 1);
     if (!name) {
         hlo_free(m);
-        return err_set(e, ERR_MEMORY, "not enough memory for this module");
+        return err_no_memory(e, "for this module");
     }
     text_clean(name, strlen(from->name) + 1, from->name, strlen(from->name));
     m->file = name;

@@ -57,7 +57,7 @@ static int compress_text(struct str *text, struct err *e)
     int rc = Z_OK;
 
     if (deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return err_set(e, ERR_MEMORY, "not enough memory to pack gzip");
+        return err_no_memory(e, "to pack gzip");
     while (rc == Z_OK && !packed.failed) {
         unsigned char chunk[16384];
         if (!z.avail_in) {
@@ -73,7 +73,7 @@ static int compress_text(struct str *text, struct err *e)
     bool failed = packed.failed || rc != Z_STREAM_END;
     str_release(failed ? &packed : text);
     if (failed)
-        return err_set(e, ERR_MEMORY, "not enough memory to pack gzip");
+        return err_no_memory(e, "to pack gzip");
     *text = packed;
     return 0;
 }

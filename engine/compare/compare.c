@@ -141,8 +141,7 @@ static int derive(const struct problem *from, const char *mesh, const struct reg
 {
     struct problem_change change = {.mesh = mesh, .batch_param = BATCH_AS_FOUND, .regime = r};
     struct problem *p = mem_try(1, sizeof *p);
-    int rc = p ? problem_derive(from, &change, p, e)
-               : err_set(e, ERR_MEMORY, "not enough memory to compare plans");
+    int rc = p ? problem_derive(from, &change, p, e) : err_no_memory(e, "to compare plans");
 
     if (rc)
         free(p);
@@ -269,7 +268,7 @@ static int find_pipeline(const struct problem *p, const struct pipeline_options 
     struct pipeline *l = mem_try(1, sizeof *l);
 
     if (!l)
-        return err_set(e, ERR_MEMORY, "not enough memory to compare plans");
+        return err_no_memory(e, "to compare plans");
     o.overlap = p->options.overlap;
     for (int again = 0; again < 2 && !c->exists; again++) {
         o.recompute |= again == 1;

@@ -107,7 +107,7 @@ int fold_new(const struct terms *t, bool on, struct fold *out, struct err *e)
     int rc = 0;
 
     if (!colour || !next || !table_hash || !scratch || !sorted || !f.colour) {
-        rc = err_set(e, ERR_MEMORY, "not enough memory to fold repeated layers");
+        rc = err_no_memory(e, "to fold repeated layers");
         goto out;
     }
     for (uint32_t n = 0; n < t->count; n++) {

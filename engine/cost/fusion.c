@@ -89,7 +89,7 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
 {
     struct hlo_flows flows = {0};
     uint32_t *depth = call_depths(m);
-    int rc = depth ? 0 : err_set(e, ERR_MEMORY, "not enough memory for fusion");
+    int rc = depth ? 0 : err_no_memory(e, "for fusion");
 
     for (hlo_value v = 0; v < m->value_count; v++)
         f->buffer[v] = v;
@@ -189,9 +189,8 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
     struct fusion f = {.buffer = mem_try(m->value_count, sizeof *f.buffer),
                        .is_stored = mem_try(m->value_count, 1)};
     uint8_t *reads = mem_try(m->count, 1);
-    int rc = f.buffer && f.is_stored && reads
-                 ? find_aliases(m, is_free, &f, e)
-                 : err_set(e, ERR_MEMORY, "not enough memory for fusion");
+    int rc = f.buffer && f.is_stored && reads ? find_aliases(m, is_free, &f, e)
+                                              : err_no_memory(e, "for fusion");
 
     for (hlo_id id = 0; id < m->count && !rc; id++) {
         reads[id] = count_reads(m, &f, id, reads);

@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for a schedule");
-}
+static const char MEMORY_FOR[] = "for a schedule";
 
 static int alloc(const struct hlo_module *m, struct schedule *out, struct err *e)
 {
@@ -14,7 +11,7 @@ static int alloc(const struct hlo_module *m, struct schedule *out, struct err *e
     if (out->order && out->position)
         return 0;
     schedule_release(out);
-    return no_memory(e);
+    return err_no_memory(e, MEMORY_FOR);
 }
 
 void schedule_release(struct schedule *s)
@@ -352,7 +349,7 @@ int schedule_list(const struct hlo_module *m, const struct fusion *f, const bool
     int rc = alloc(m, out, e);
 
     if (!rc && !scheduler_alloc(&s))
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     for (hlo_comp c = 0; c < m->computation_count && !rc; c++)
         schedule_computation(&s, &m->computations[c]);
     free(s.holds.first);
@@ -552,9 +549,9 @@ int schedule_depth_first(const struct hlo_module *m, const struct fusion *f, con
     s.reads = mem_try(m->count, sizeof *s.reads);
     s.state = mem_try(m->count, 1);
     if (!rc && !(s.readers && s.weight && s.seen_by && s.stack && s.reads && s.state))
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     for (hlo_comp c = 0; c < m->computation_count && !rc; c++)
-        rc = visit_computation(&s, &m->computations[c]) ? 0 : no_memory(e);
+        rc = visit_computation(&s, &m->computations[c]) ? 0 : err_no_memory(e, MEMORY_FOR);
     free(s.readers);
     free(s.weight);
     free(s.seen_by);

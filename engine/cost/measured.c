@@ -53,7 +53,7 @@ static int make_index(struct reader *r)
     r->index = mem_try(count, sizeof *r->index);
     r->ms = mem_try(count, sizeof *r->ms);
     if (!r->index || !r->ms)
-        return err_set(r->e, ERR_MEMORY, "not enough memory for the profile");
+        return err_no_memory(r->e, "for the profile");
     for (hlo_id id = 0; id < count; id++) {
         r->ms[id] = -1;
         r->index[id] = (struct named){hlo_name(r->names, id), id,
@@ -155,7 +155,7 @@ static int read_pair(struct reader *r, struct str *name)
     skip_space(r);
     rc = read_time(r, &ms);
     if (!rc && name->failed)
-        rc = err_set(r->e, ERR_MEMORY, "not enough memory for the profile");
+        rc = err_no_memory(r->e, "for the profile");
     return rc ? rc : keep(r, name->text ? name->text : "", place, ms);
 }
 
@@ -201,7 +201,7 @@ static int read_line(struct reader *r, struct str *name)
     str_clear(name);
     str_add_bytes(name, r->at, length);
     if (name->failed)
-        return err_set(r->e, ERR_MEMORY, "not enough memory for the profile");
+        return err_no_memory(r->e, "for the profile");
     r->at += length + 1;
     while (*r->at == ' ')
         r->at++;
@@ -245,7 +245,7 @@ static int spread(const struct reader *r, const struct hlo_module *m, double **o
     double *ms = mem_try(m->count, sizeof *ms);
 
     if (!ms)
-        return err_set(r->e, ERR_MEMORY, "not enough memory for the profile");
+        return err_no_memory(r->e, "for the profile");
     for (hlo_id id = 0; id < m->count; id++) {
         hlo_id origin = m->source ? m->origin[id] : id;
         ms[id] = origin == HLO_NONE ? -1 : r->ms[origin];

@@ -22,10 +22,7 @@ struct build {
     size_t room;
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the memory model");
-}
+static const char MEMORY_FOR[] = "for the memory model";
 
 /* Where something reads: first and last position. */
 static void use(struct build *b, hlo_value v, struct span at)
@@ -609,14 +606,14 @@ static int build_best(struct build *b, struct err *e)
         rc = schedule_list(first->m, first->fusion, first->classes->is_free, b->is_placed,
                            &other.schedule, e);
     if (!rc && !build_ranges(b))
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     b->model = &other;
     other.is_listed = true;
     if (!rc && !build_ranges(b))
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     double ours = rc ? -1 : unsplit_peak(first), list = rc ? -1 : unsplit_peak(&other);
     if (!rc && (ours < 0 || list < 0))
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     if (!rc && list < LIST_MOST * ours) {
         struct memory_model swap = *first;
         *first = other;
@@ -636,7 +633,7 @@ int memory_new(const struct training *t, const struct fusion *f, struct memory_m
                                  .fusion = f,
                                  .regime = {.micro_batches = 1}};
     struct build b = {.model = &model};
-    int rc = build_init(&b) ? build_best(&b, e) : no_memory(e);
+    int rc = build_init(&b) ? build_best(&b, e) : err_no_memory(e, MEMORY_FOR);
 
     build_release(&b);
     if (rc)
@@ -665,5 +662,5 @@ int memory_set_regime(struct memory_model *m, const struct regime *r, struct err
     free(old->by_end);
     if (ok)
         *m = next;
-    return ok ? 0 : no_memory(e);
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }

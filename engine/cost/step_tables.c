@@ -3,10 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the costs of this module");
-}
+static const char MEMORY_FOR[] = "for the costs of this module";
 
 /* ---- one instruction ---- */
 
@@ -546,7 +543,7 @@ static int add_instruction(struct build *b, hlo_id id)
     }
     uint32_t entries = power(count + 1, t->labels->axes);
     if (!find_row(b, id, list, count, entries, &row) || !find_term(b, list, count, entries, &index))
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     const struct term *term = &t->items[index];
     for (uint32_t n = 0; n < entries; n++) {
         t->compute_ms[term->table + n] += b->rows[row + n];
@@ -577,7 +574,7 @@ static int add_storage(struct build *b, uint32_t param)
                        t->training->roles->params[param].name, TERM_CLASSES_MOST);
     uint32_t entries = power(count + 1, t->labels->axes);
     if (!find_term(b, list, count, entries, &index))
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     for (uint32_t n = 0; n < entries; n++) {
         if (!set_entry(b, list, count, n))
             continue;
@@ -597,7 +594,7 @@ static int index_terms(struct build *b)
     t->of_class = mem_try((size_t)count + 2, sizeof *t->of_class);
     t->class_terms = mem_try(b->pool_count, sizeof *t->class_terms);
     if (!t->of_class || !t->class_terms)
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     for (size_t k = 0; k < b->pool_count; k++)
         t->of_class[t->class_pool[k] + 2]++;
     for (class_id k = 0; k < count; k++)
@@ -628,7 +625,7 @@ int terms_new(const struct labels *l, const struct cluster_mesh *mesh,
 
     b.on = mem_try(l->classes->count, sizeof *b.on);
     if (!b.on)
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     for (hlo_id id = 0; id < l->classes->m->count && !rc; id++)
         rc = add_instruction(&b, id);
     for (uint32_t k = 0; k < training->roles->param_count && !rc && regime->zero > 1; k++)

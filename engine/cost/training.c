@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the parts of a training step");
-}
-
 /* ---- the batch ---- */
 
 /* The class that most dims of inputs belong to; of those the one whose dims stand first. */
@@ -174,7 +169,7 @@ static int find_waiting(struct training *t, struct err *e)
     const struct hlo_module *m = t->classes->m;
     struct hlo_flows flows = {0};
     uint8_t *stops = mem_try(m->value_count, 1), *is_used = mem_try(m->value_count, 1);
-    int rc = stops && is_used ? 0 : no_memory(e);
+    int rc = stops && is_used ? 0 : err_no_memory(e, "for the parts of a training step");
 
     for (hlo_id id = m->count; id-- && !rc;) {
         for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
@@ -358,7 +353,7 @@ static void keep_meeting(const struct classes *c, hlo_value v, struct training_v
 static int find_reduced(struct training *t, struct err *e)
 {
     struct trace *s = mem_try(1, sizeof *s);
-    int rc = s ? 0 : no_memory(e);
+    int rc = s ? 0 : err_no_memory(e, "for the parts of a training step");
 
     for (uint32_t k = 0; k < t->roles->param_count && !rc; k++) {
         const struct hlo_param_role *p = &t->roles->params[k];
@@ -419,7 +414,7 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
     t.waits = mem_try(c->m->value_count, 1);
     t.variables = mem_try(r->param_count, sizeof *t.variables);
     if (!places || !t.is_once || !t.is_summed || !t.waits || !t.variables)
-        rc = no_memory(e);
+        rc = err_no_memory(e, "for the parts of a training step");
     if (!rc) {
         t.batch = find_batch(c, r, places);
         if (t.batch != CLASS_NONE)

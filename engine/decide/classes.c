@@ -22,10 +22,7 @@ struct build {
     size_t factor_count, leaf_dims_count;
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the classes of this module");
-}
+static const char MEMORY_FOR[] = "for the classes of this module";
 
 static dim_id root_of(struct build *b, dim_id d)
 {
@@ -64,7 +61,7 @@ static int number_dims(struct build *b)
     c->dim_base = mem_try((size_t)c->m->value_count + 1, sizeof *c->dim_base);
     c->is_free = mem_try(c->m->value_count, sizeof *c->is_free);
     if (!c->dim_base || !c->is_free)
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     hlo_free_values(c->m, c->is_free);
     for (hlo_value v = 0; v < c->m->value_count; v++) {
         c->dim_base[v] = (uint32_t)total;
@@ -79,7 +76,7 @@ static int number_dims(struct build *b)
     b->reason = mem_try(total, 1);
     b->place = mem_try(total, sizeof *b->place);
     if (!c->dim_value || !c->class_of || !b->parent || !b->reason || !b->place)
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     for (hlo_value v = 0; v < c->m->value_count; v++) {
         for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
             c->dim_value[d] = v;
@@ -102,7 +99,7 @@ static int keep_factor(struct build *b, const struct hlo_factor *f, uint32_t lea
 
     if (!mem_grow(&c->factors, &b->factor_room, b->factor_count, 1) ||
         !mem_grow(&c->leaf_dims, &b->leaf_dims_room, b->leaf_dims_count, leaves))
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     c->factors[b->factor_count++] = (struct class_factor){
         .class = CLASS_NONE,
         .size = f->size,
@@ -186,7 +183,7 @@ static int tie_instruction(struct build *b, hlo_id id, struct hlo_factors *list,
     if (rc)
         return rc;
     if (!mem_grow(bound, room, 0, need))
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     memset(*bound, 0, need);
     for (uint32_t k = 0; k < list->count; k++) {
         const struct hlo_factor *f = &list->items[k];
@@ -207,7 +204,7 @@ static int add_tie(struct build *b, dim_id x, dim_id y, hlo_id place)
 
     if (!mem_grow(&c->ties, &b->tie_room, c->tie_count, 2) ||
         !mem_grow(&c->tie_place, &b->place_room, c->tie_count, 2))
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     c->ties[c->tie_count][0] = x;
     c->ties[c->tie_count][1] = y;
     c->tie_place[c->tie_count++] = place;
@@ -265,7 +262,7 @@ static int tie_all(struct build *b)
     c->factor_base = mem_try((size_t)c->m->count + 1, sizeof *c->factor_base);
     c->leaf_base = mem_try((size_t)c->m->count + 1, sizeof *c->leaf_base);
     if (!c->factor_base || !c->leaf_base)
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     for (hlo_id id = 0; id < c->m->count && !rc; id++) {
         uint32_t leaves = 0;
         c->factor_base[id] = (uint32_t)b->factor_count;
@@ -321,7 +318,7 @@ static int number_classes(struct build *b)
     c->info = mem_try(c->count, sizeof *c->info);
     c->members = mem_try(c->dim_count, sizeof *c->members);
     if (!c->info || !c->members)
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     for (class_id k = 0; k < c->count; k++)
         c->info[k] = (struct class_info){.place = HLO_NONE, .least = INT64_MAX};
     for (dim_id d = 0; d < c->dim_count; d++) {
@@ -575,7 +572,7 @@ static int find_meets(struct build *b)
     ok = ok && store_meets(c, &pairs);
     free(pairs.items);
     free(pairs.slots);
-    return ok ? 0 : no_memory(b->e);
+    return ok ? 0 : err_no_memory(b->e, MEMORY_FOR);
 }
 
 /* ---- whole ---- */
@@ -594,7 +591,7 @@ static int sort_ties(struct build *b)
     dim_id(*triples)[3] = mem_try(c->tie_count, sizeof *triples);
 
     if (!triples)
-        return no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     for (uint32_t k = 0; k < c->tie_count; k++) {
         triples[k][0] = c->ties[k][0];
         triples[k][1] = c->ties[k][1];

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the labels of this module");
-}
-
 static bool is_admissible(const struct labels *l, class_id id, int64_t parts, bool exact)
 {
     const struct class_info *k = &l->classes->info[id];
@@ -96,7 +91,7 @@ static int number_kinds(struct labels *l, struct err *e)
         fill_shares(l, k, shares);
         ok = find_kind(l, &room, shares, &l->kind[k]);
     }
-    return ok ? 0 : no_memory(e);
+    return ok ? 0 : err_no_memory(e, "for the labels of this module");
 }
 
 int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool exact,
@@ -117,7 +112,7 @@ int labels_new(const struct classes *c, const struct cluster_mesh *mesh, bool ex
     l.kind = mem_try(c->count, sizeof *l.kind);
     if (!l.admissible || !l.kind) {
         labels_release(&l);
-        return no_memory(e);
+        return err_no_memory(e, "for the labels of this module");
     }
     for (uint32_t x = 0; x < mesh->axes; x++)
         idle |= mesh->axis[x].size < 2 ? 1u << x : 0;

@@ -403,7 +403,7 @@ int class_names_new(const struct classes *c, const struct hlo_roles *roles, stru
     if (ok)
         return 0;
     class_names_release(out);
-    return err_set(e, ERR_MEMORY, "not enough memory for the names of %u classes", c->count);
+    return err_no_memory(e, "for the names of %u classes", c->count);
 }
 
 void class_names_release(struct class_names *n)

@@ -23,7 +23,7 @@ int strict_new(const struct labels *l, struct strict *out, struct err *e)
     s.off = mem_try(count, sizeof *s.off);
     if (!s.on || !s.off || !mem_grow(&s.trail, &s.trail_room, 0, (size_t)count * l->axes + 1)) {
         strict_release(&s);
-        return err_set(e, ERR_MEMORY, "not enough memory for the decisions of this module");
+        return err_no_memory(e, "for the decisions of this module");
     }
     for (class_id k = 0; k < count; k++)
         s.off[k] = closed_axes(l, k, 0, 0);

@@ -4,11 +4,6 @@
 
 enum { LEAVES_MOST = 64 }; /* an instruction with more settles nothing */
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the propagation");
-}
-
 static void mark_never(struct weak *w)
 {
     const struct classes *c = w->labels->classes;
@@ -38,7 +33,7 @@ int weak_new(const struct labels *l, struct weak *out, struct err *e)
     bool ok = mem_grow(&w.trail, &w.trail_room, 0, (size_t)c->m->value_count + c->dim_count + 1);
     if (!w.status || !w.off || !w.never || !w.tie_first || !ok) {
         weak_release(&w);
-        return no_memory(e);
+        return err_no_memory(e, "for the propagation");
     }
     memset(w.status, WEAK_OPEN, c->m->value_count);
     for (uint32_t n = 0; n < c->tie_count; n++)

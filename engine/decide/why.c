@@ -110,7 +110,7 @@ static int read_chain(const struct walk *w, uint32_t place, struct why_step **st
         length++;
     *steps = mem_try(length, sizeof **steps);
     if (!*steps)
-        return err_set(e, ERR_MEMORY, "not enough memory for the chain");
+        return err_no_memory(e, "for the chain");
     *count = length;
     for (uint32_t p = place;; p = w->before[p] - 1) {
         (*steps)[--length] = (struct why_step){w->members[p], w->through[p], w->factor[p]};
@@ -128,7 +128,7 @@ static int walk_new(struct walk *w, const struct classes *c, class_id k, struct 
     w->through = mem_try(w->count, sizeof *w->through);
     w->factor = mem_try(w->count, sizeof *w->factor);
     if (!w->queue || !w->before || !w->through || !w->factor)
-        return err_set(e, ERR_MEMORY, "not enough memory for the chain");
+        return err_no_memory(e, "for the chain");
     return 0;
 }
 

@@ -3,10 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the exact solver");
-}
+static const char MEMORY_FOR[] = "for the exact solver";
 
 void table_release(struct table *f)
 {
@@ -50,7 +47,7 @@ int push_table(struct solver *s, struct table *f)
 {
     if (!mem_grow(&s->tables, &s->table_room, s->table_count, 1)) {
         table_release(f);
-        return no_memory(s->e);
+        return err_no_memory(s->e, MEMORY_FOR);
     }
     s->tables[s->table_count++] = *f;
     return 0;
@@ -293,7 +290,7 @@ static int eliminate(struct run *r, uint32_t n)
         table_new(s, scope->items, (uint32_t)scope->count, best)) {
         free(readers);
         table_release(&joint);
-        return no_memory(s->e);
+        return err_no_memory(s->e, MEMORY_FOR);
     }
     for (size_t k = 0; k < r->buckets[n].count; k++) {
         uint32_t t = r->buckets[n].items[k];
@@ -318,9 +315,9 @@ static int eliminate(struct run *r, uint32_t n)
     if (rc)
         return rc;
     if (!mem_grow(&r->used, &r->used_room, s->table_count, 1))
-        return no_memory(s->e);
+        return err_no_memory(s->e, MEMORY_FOR);
     r->used[s->table_count - 1] = 0;
-    return place_table(r, s->table_count - 1) ? 0 : no_memory(s->e);
+    return place_table(r, s->table_count - 1) ? 0 : err_no_memory(s->e, MEMORY_FOR);
 }
 
 /* Choices of the eliminated nodes, last first: each best given those found before it. */
@@ -345,7 +342,7 @@ static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *ch
     struct run r = {.s = s, .fixed = fixed};
     size_t given = s->table_count;
     uint8_t *gone = mem_try(s->node_count, 1);
-    int rc = gone && run_init(&r) ? 0 : no_memory(s->e);
+    int rc = gone && run_init(&r) ? 0 : err_no_memory(s->e, MEMORY_FOR);
     uint32_t left = 0;
 
     for (uint32_t n = 0; n < s->node_count && !rc; n++) {
@@ -475,7 +472,7 @@ int solver_minimise(struct solver *s, const uint32_t *fixed, uint32_t *choice,
     c.choice = mem_try(s->node_count, sizeof *c.choice);
     c.best_choice = choice;
     if (!c.fixed || !c.choice)
-        rc = no_memory(s->e);
+        rc = err_no_memory(s->e, MEMORY_FOR);
     for (uint32_t n = 0; n < s->node_count && !rc; n++) {
         c.fixed[n] = fixed ? fixed[n] : NOT_FIXED;
         choice[n] = fixed && fixed[n] != NOT_FIXED ? fixed[n] : 0;

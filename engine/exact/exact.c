@@ -3,10 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the exact solver");
-}
+static const char MEMORY_FOR[] = "for the exact solver";
 
 /* ---- tables from the problem ---- */
 
@@ -36,7 +33,7 @@ static int make_nodes(struct solver *s, const struct strict *fixed)
     s->node_of = mem_try(c->count, sizeof *s->node_of);
     s->fixed = mem_try(c->count, sizeof *s->fixed);
     if (!s->nodes || !s->node_of || !s->fixed)
-        return no_memory(s->e);
+        return err_no_memory(s->e, MEMORY_FOR);
     for (class_id k = 0; k < c->count; k++) {
         struct node *n = &s->nodes[s->node_count];
         n->class = k;
@@ -76,7 +73,7 @@ static int table_of_term(struct solver *s, const struct term *term, label *on)
                                          "an instruction that can be split in %u ways on this mesh "
                                          "is too much for the exact solver",
                                          count)
-                               : no_memory(s->e);
+                               : err_no_memory(s->e, MEMORY_FOR);
     size_t at = 0;
     do {
         label taken = 0;
@@ -97,7 +94,7 @@ static int table_of_term(struct solver *s, const struct term *term, label *on)
 static int step_time_tables(struct solver *s)
 {
     label *on = mem_try(s->t->labels->classes->count, sizeof *on);
-    int rc = on ? 0 : no_memory(s->e);
+    int rc = on ? 0 : err_no_memory(s->e, MEMORY_FOR);
 
     s->constant = s->t->fixed_ms;
     for (uint32_t k = 0; k < s->t->count && !rc; k++)
@@ -123,7 +120,7 @@ static int reward_tables(struct solver *s)
         struct table f;
         uint32_t n = s->node_of[k];
         if (table_new(s, &n, 1, &f))
-            return no_memory(s->e);
+            return err_no_memory(s->e, MEMORY_FOR);
         for (uint32_t a = 0; a < s->nodes[n].domain; a++)
             f.value[a] = s->nodes[n].labels[a] ? split : whole;
         int rc = push_table(s, &f);
@@ -147,7 +144,7 @@ static int meet_tables(struct solver *s)
             struct table f;
             uint32_t pair[2] = {n, other}, choice[2] = {0}, at = 0;
             if (table_new(s, pair, 2, &f))
-                return no_memory(s->e);
+                return err_no_memory(s->e, MEMORY_FOR);
             do {
                 bool clash = s->nodes[n].labels[choice[0]] & s->nodes[other].labels[choice[1]];
                 f.value[at++] = clash ? INFINITY : 0;
@@ -266,7 +263,7 @@ static int merge_tables(struct solver *s)
     free(kept.next);
     if (!ok) {
         free(kept.items);
-        return no_memory(s->e);
+        return err_no_memory(s->e, MEMORY_FOR);
     }
     free(s->tables);
     s->tables = kept.items;
@@ -320,7 +317,7 @@ int exact_strict(const struct terms *t, const struct strict *fixed, const struct
     if (rc)
         return rc;
     uint32_t *choice = mem_try(s.node_count, sizeof *choice);
-    rc = choice ? solver_minimise(&s, NULL, choice, &answer) : no_memory(e);
+    rc = choice ? solver_minimise(&s, NULL, choice, &answer) : err_no_memory(e, MEMORY_FOR);
     if (!rc && !isfinite(answer.value))
         rc = err_set(e, ERR_INFEASIBLE, "no plan satisfies the fixed decisions");
     if (!rc) {

@@ -57,7 +57,8 @@ int exact_limited(const struct terms *t, const struct memory_model *m, const str
     struct exact_options all = {
         .goal = EXACT_STEP_TIME, .variables = o->variables, .inputs = o->inputs};
     struct limit_search *s = mem_try(1, sizeof *s);
-    int rc = s ? limit_model_new(t, m, fixed, &all, &s->l, e) : limit_no_memory(e);
+    int rc =
+        s ? limit_model_new(t, m, fixed, &all, &s->l, e) : err_no_memory(e, "for the memory limit");
 
     memset(out, 0, sizeof *out);
     if (rc) {
@@ -73,11 +74,11 @@ int exact_limited(const struct terms *t, const struct memory_model *m, const str
     uint32_t **lists[] = {&s->choice, &s->trial, &s->best, &s->least};
     for (size_t k = 0; k < sizeof lists / sizeof *lists && !rc; k++) {
         *lists[k] = mem_try(s->l.s.node_count, sizeof **lists[k]);
-        rc = *lists[k] ? 0 : limit_no_memory(e);
+        rc = *lists[k] ? 0 : err_no_memory(e, "for the memory limit");
     }
     s->weight = mem_try(s->l.unit_count, sizeof *s->weight);
     if (!rc)
-        rc = s->weight ? run(s, o) : limit_no_memory(e);
+        rc = s->weight ? run(s, o) : err_no_memory(e, "for the memory limit");
     if (!rc)
         answer(s, out);
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)

@@ -135,14 +135,14 @@ static int add_branch(struct limit_search *s, struct heap *h, const struct branc
     bool open;
 
     if (!b.fixed)
-        return limit_no_memory(s->e);
+        return err_no_memory(s->e, "for the memory limit");
     memcpy(b.fixed, from->fixed, size);
     b.fixed[from->next] = choice;
     int rc = bound_branch(s, &b, &open);
     if (!rc && open) {
         if (heap_add(h, b))
             return 0;
-        rc = limit_no_memory(s->e);
+        rc = err_no_memory(s->e, "for the memory limit");
     }
     free(b.fixed);
     return rc;
@@ -159,14 +159,14 @@ int limit_branch_and_bound(struct limit_search *s)
     bool open = false;
 
     weigh_units(s);
-    int rc = root.fixed ? 0 : limit_no_memory(s->e);
+    int rc = root.fixed ? 0 : err_no_memory(s->e, "for the memory limit");
 
     for (uint32_t n = 0; n < s->l.s.node_count && !rc; n++)
         root.fixed[n] = NOT_FIXED;
     if (!rc)
         rc = bound_branch(s, &root, &open);
     if (!rc && open)
-        rc = heap_add(&h, root) ? 0 : limit_no_memory(s->e);
+        rc = heap_add(&h, root) ? 0 : err_no_memory(s->e, "for the memory limit");
     if (rc || !open)
         free(root.fixed);
     while (!rc && h.count && h.items[0].bound < s->best_ms * (1 - LIMIT_NEAR) &&

@@ -3,10 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the memory limit");
-}
+static const char MEMORY_FOR[] = "for the memory limit";
 
 /* ---- units ---- */
 
@@ -113,7 +110,7 @@ static int add_unit(struct limit_model *l, const struct memory_range *r, struct 
         !mem_grow(&l->units, &l->unit_room, l->unit_count, 1) ||
         !mem_grow(&keys->items, &keys->room, l->unit_count, 1) ||
         !mem_grow(&l->values, &l->value_room, l->value_count, l->groups[group].size))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     fill_values(l, r, &l->groups[group], l->values + l->value_count);
     l->units[l->unit_count] = (struct unit){group, l->value_count};
     l->value_count += l->groups[group].size;
@@ -130,7 +127,7 @@ static int make_units(struct limit_model *l, struct err *e)
         const struct memory_range *r = &l->m->ranges[k];
         uint64_t key = key_of(l, r, 1);
         if (2 * (size_t)l->unit_count >= l->slot_count && !slots_double(l, keys.items)) {
-            rc = no_memory(e);
+            rc = err_no_memory(e, MEMORY_FOR);
             break;
         }
         size_t i = key & (l->slot_count - 1);
@@ -263,11 +260,11 @@ int limit_model_new(const struct terms *t, const struct memory_model *m, const s
     bool ok = l.unit_of && l.scratch && l.at && l.on && keep_own(&l) && index_tables(&l);
     if (ok)
         memcpy(l.on, l.s.fixed, m->classes->count * sizeof *l.on);
-    rc = ok ? make_units(&l, e) : no_memory(e);
+    rc = ok ? make_units(&l, e) : err_no_memory(e, MEMORY_FOR);
     l.unit_bytes = mem_try(l.unit_count, sizeof *l.unit_bytes);
     l.scale = 1;
     if (!rc && (!l.unit_bytes || !index_units(&l) || !list_events(&l)))
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     if (rc)
         limit_model_release(&l);
     else

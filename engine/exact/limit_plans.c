@@ -18,7 +18,7 @@ int limit_consider(struct limit_search *s, const uint32_t *choice, double *peak,
     limit_look(&s->l, choice);
     *peak = limit_peak(&s->l, room ? moment : NULL);
     if (*peak < 0)
-        return limit_no_memory(s->e);
+        return err_no_memory(s->e, "for the memory limit");
     if (*peak <= s->limit && ms < s->best_ms) {
         s->best_ms = ms;
         memcpy(s->best, choice, size);
@@ -213,12 +213,12 @@ int limit_improve(struct limit_search *s)
         most += s->l.s.nodes[n].domain;
     struct move *moves = mem_try(most, sizeof *moves);
     if (!moves)
-        return limit_no_memory(s->e);
+        return err_no_memory(s->e, "for the memory limit");
     int rc = 0;
     for (uint32_t k = 0; k < REPAIR_MOST; k++) {
         limit_look(&s->l, s->best);
         if (limit_peak(&s->l, s->l.moment_count < LIMIT_MOMENTS_MOST ? &moment : NULL) < 0) {
-            rc = limit_no_memory(s->e);
+            rc = err_no_memory(s->e, "for the memory limit");
             break;
         }
         uint32_t count = list_moves(s, moment, moves);

@@ -29,11 +29,6 @@ struct limit_search {
     struct err *e;
 };
 
-static inline int limit_no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the memory limit");
-}
-
 static inline bool limit_is_out_of_work(const struct limit_search *s)
 {
     return s->work >= s->work_most;

@@ -179,7 +179,7 @@ static int move_memory(struct ask *a, struct stability *out)
     struct answer best = {0};
 
     if (!scratch)
-        return err_set(a->e, ERR_MEMORY, "not enough memory for the stability of a plan");
+        return err_no_memory(a->e, "for the stability of a plan");
     double peak = memory_of(&a->p->memory, &a->p->labels, a->o->on, scratch).peak;
     out->now[STABILITY_MEMORY] = now;
     int rc = best_plan(a, peak * (1 - NEAR), &best);
@@ -222,7 +222,7 @@ static int try_batch(struct ask *a, int64_t size, struct stability_side *side, b
     double *scratch = memory_scratch(&a->p->memory);
     struct answer best = {0};
     int rc = scratch ? problem_set_batch_size(a->p, size, a->e)
-                     : err_set(a->e, ERR_MEMORY, "not enough memory");
+                     : err_no_memory(a->e, "for the stability of a plan");
 
     if (!rc)
         rc = best_plan(a, a->o->limit, &best);

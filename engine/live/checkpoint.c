@@ -1,13 +1,13 @@
 #include "engine/live/checkpoint.h"
 
 #include "engine/live/search_state_internal.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/file.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     KIND_CORE = 3,
@@ -304,7 +304,7 @@ int core_save(struct core *c, uint64_t place, struct rl_bytes *out, struct err *
     if (measure.failed || measure.at > BYTES_MOST)
         return err_set(e, ERR_INPUT, "no checkpoints of this search");
     if (rl_bytes_open(out, measure.at, &w))
-        return err_set(e, ERR_MEMORY, "not enough memory for a checkpoint");
+        return err_no_memory(e, "for a checkpoint");
     walk_core(&w, c, &place);
     rl_bytes_seal(out, KIND_CORE);
     return 0;
@@ -324,14 +324,6 @@ int core_load(struct core *c, const struct rl_bytes *bytes, uint64_t *place, str
 }
 
 /* ---- beside the journal ---- */
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 enum { PATH_ROOM = 4096 };
 
@@ -356,7 +348,7 @@ static int write_checkpoint(struct core *c, size_t *size, struct err *e)
 
 void core_checkpoint(struct core *c, bool now)
 {
-    double at = now_s();
+    double at = clock_seconds();
     size_t size = 0;
     struct err e;
 

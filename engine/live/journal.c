@@ -1,4 +1,5 @@
 #include "engine/live/journal.h"
+#include "hlo/support/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SUM_DIGITS = 16 };
@@ -23,14 +23,6 @@ struct journal {
     struct str line;
     char path[];
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- writing ---- */
 
@@ -77,9 +69,9 @@ static int new_journal(int fd, const char *path, uint64_t sum, struct journal **
 
     if (!j) {
         close(fd);
-        return err_set(e, ERR_MEMORY, "not enough memory for the journal");
+        return err_no_memory(e, "for the journal");
     }
-    *j = (struct journal){.fd = fd, .sum = sum, .marked_s = now_s()};
+    *j = (struct journal){.fd = fd, .sum = sum, .marked_s = clock_seconds()};
     memcpy(j->path, path, size);
     *out = j;
     return 0;
@@ -169,10 +161,10 @@ void journal_best(struct journal *j, uint64_t step, const struct live_plan *plan
 
 void journal_mark(struct journal *j, uint64_t step, bool now)
 {
-    if (step == j->marked_step || (!now && now_s() - j->marked_s < 1))
+    if (step == j->marked_step || (!now && clock_seconds() - j->marked_s < 1))
         return;
     put(j, "m %" PRIu64, step);
-    j->marked_s = now_s();
+    j->marked_s = clock_seconds();
     j->marked_step = step;
 }
 
@@ -204,7 +196,7 @@ static int read_all(const char *path, struct journal_log *out, struct err *e)
     if (fstat(fileno(f), &about) || !S_ISREG(about.st_mode) || about.st_size > JOURNAL_MOST)
         rc = err_set(e, ERR_INPUT, "%.200s is no journal", path);
     if (!rc && !(out->text = mem_try((size_t)about.st_size + 1, 1)))
-        rc = err_set(e, ERR_MEMORY, "not enough memory for the journal");
+        rc = err_no_memory(e, "for the journal");
     if (!rc)
         out->size = fread(out->text, 1, (size_t)about.st_size, f);
     fclose(f);

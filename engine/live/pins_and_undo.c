@@ -12,10 +12,7 @@
 
 enum { ACTS_MOST = 1024, WISHES_BEFORE_COMPACTION = 1024 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the session");
-}
+static const char MEMORY_FOR[] = "for the session";
 
 void act_release(struct act *a)
 {
@@ -118,7 +115,7 @@ int core_push_act(struct core *c, struct act *next, struct err *e)
 {
     if (!mem_grow(&c->acts, &c->act_room, c->act_count, 1)) {
         act_release(next);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     int rc = enforce(c, next, e);
     if (rc) {
@@ -203,7 +200,7 @@ static int pin_class(struct core *c, struct act *a, const struct game_pin *pin, 
         if (drop)
             drop_pin_of(a, one.class, one.axis);
         else if (!add_pin(c, a, &one, move))
-            return no_memory(e);
+            return err_no_memory(e, MEMORY_FOR);
     }
     return 0;
 }
@@ -288,7 +285,7 @@ static int explain_clash(struct core *c, const struct act *a, struct err *e)
     if (!wish || !keep) {
         free(wish);
         free(keep);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     for (uint32_t n = 0; n < a->pin_count; n++) {
         wishes += !n || a->pin_wishes[n] != a->pin_wishes[n - 1];
@@ -347,7 +344,7 @@ static int apply_pin(struct core *c, const struct live_command *command, struct 
         compact_wishes(c);
     if (!mem_grow(&c->wishes, &c->wish_room, c->wish_count, 1) ||
         !act_copy(&c->acts[c->act], 0, &next))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     snprintf(c->wishes[c->wish_count++].text, sizeof c->wishes->text, "%s", text);
     snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb],
              command->text);
@@ -403,10 +400,10 @@ static int apply_backtrack(struct core *c, const struct live_command *command, s
     if (rc)
         return rc;
     if (!act_copy(&c->acts[c->act], 0, &next))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     if (!mem_grow(&c->acts, &c->act_room, c->act_count, 1)) {
         act_release(&next);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     snprintf(next.text, sizeof next.text, "backtrack %.80s", command->text);
     append_act(c, &next);
@@ -440,7 +437,7 @@ static int apply_set(struct core *c, const struct live_command *command, struct 
     if (sscanf(command->text, "%63s %127[^\n]", name, value) != 2)
         return err_set(e, ERR_INPUT, "set %.60s, expected an option and its value", command->text);
     if (!act_copy(&c->acts[c->act], 0, &next))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     next.options = c->options;
     int rc = live_option_set(&next.options, name, value, e);
     if (rc) {

@@ -12,10 +12,7 @@
 
 enum { EDITS_MOST = 64 * 1024 }; /* bytes of their lines */
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the edit");
-}
+static const char MEMORY_FOR[] = "for the edit";
 
 /* ---- what is asked for ---- */
 
@@ -162,7 +159,7 @@ static int derive(const struct problem *from, const struct live_command *command
     struct cluster *cluster = mem_try(1, sizeof *cluster);
     struct regime regime;
     uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
-    int rc = cluster && roles ? 0 : no_memory(e);
+    int rc = cluster && roles ? 0 : err_no_memory(e, MEMORY_FOR);
 
     if (!rc && command->verb == COMMAND_CLUSTER) {
         rc = read_cluster(from, command->text, cluster, e);
@@ -195,7 +192,7 @@ static int make_edited(const struct problem *from, const char *before,
     struct str edits = {0};
 
     if (!edited)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     int rc = derive(from, command, &edited->problem, e);
     if (rc) {
         free(edited);
@@ -208,7 +205,7 @@ static int make_edited(const struct problem *from, const char *before,
     edited->edits = edits.text;
     if (edits.failed || edits.size > EDITS_MOST) {
         live_problem_release(edited);
-        return edits.failed ? no_memory(e)
+        return edits.failed ? err_no_memory(e, MEMORY_FOR)
                             : err_set(e, ERR_LIMIT, "too many edits; undo some first");
     }
     *out = edited;
@@ -226,7 +223,7 @@ int core_edit_problem(struct core *c, const struct live_command *command, struct
         return rc;
     if (!act_copy(&c->acts[c->act], 0, &next)) {
         live_problem_release(edited);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     next.options = c->options;
     live_problem_release(next.edited);

@@ -4,25 +4,17 @@
 #include "engine/plan/plan.h"
 #include "engine/search/optimum.h"
 #include "engine/text/units.h"
+#include "hlo/support/clock.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the session");
-}
 
 static double monotonic_s(void *context)
 {
-    struct timespec t;
-
     (void)context;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return clock_seconds();
 }
 
 enum { STEPS_BETWEEN_MARKS = 16 }; /* looks at the clock */
@@ -155,7 +147,7 @@ int core_renew_search(struct core *c, const struct search_options *o, struct err
         search_free(next);
         free(last);
         live_moves_release(moves);
-        return no_memory(e);
+        return err_no_memory(e, "for the session");
     }
     memset(last, -1, search_game(next)->move_count);
     c->past_episodes = core_episodes(c);
@@ -313,7 +305,7 @@ int core_new(const struct problem *p, const struct search_options *o, struct cor
     bool ok = series_new(&c->reward) && series_new(&c->best_ms) && series_new(&c->loss_curve) &&
               series_new(&c->epsilon_curve) && log_new(&c->log) &&
               mem_grow(&c->acts, &c->act_room, 0, 1);
-    int rc = ok ? core_renew_search(c, o, e) : no_memory(e);
+    int rc = ok ? core_renew_search(c, o, e) : err_no_memory(e, "for the session");
     if (rc) {
         core_release(c);
         return rc;

@@ -173,11 +173,6 @@ static void *search_thread(void *argument)
 
 /* ---- the others ---- */
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the session");
-}
-
 static int init_sync(struct session *s, struct err *e)
 {
     pthread_condattr_t monotonic;
@@ -210,7 +205,7 @@ static int begin(struct session *s, struct err *e)
 {
     s->newest = core_snapshot(&s->core);
     if (!s->newest)
-        return no_memory(e);
+        return err_no_memory(e, "for the session");
     s->newest->number = ++s->numbered;
     s->idle = !core_wants_step(&s->core); /* a replayed one may be in the middle of a run */
     return thread_start(&s->thread, search_thread, s, "the search", e);
@@ -240,7 +235,7 @@ int session_new(const struct problem *p, const struct session_options *o, struct
 
     if (!s) {
         journal_close(o->journal);
-        return no_memory(e);
+        return err_no_memory(e, "for the session");
     }
     rc = begin_core(s, p, o, e);
     if (rc) {

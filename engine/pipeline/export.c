@@ -8,7 +8,7 @@
 
 static int finish(const struct str *out, struct err *e)
 {
-    return out->failed ? err_set(e, ERR_MEMORY, "not enough memory for the text of a plan") : 0;
+    return out->failed ? err_no_memory(e, "for the text of a plan") : 0;
 }
 
 /* ---- a trace ---- */
@@ -169,7 +169,7 @@ int pipeline_export_json(const struct pipeline *l, const struct pipeline_plan *p
     struct pipeline_plan same;
     cJSON *json = pipeline_json(l, p);
     char *text = cJSON_Print(json);
-    int rc = text ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the text of a plan");
+    int rc = text ? 0 : err_no_memory(e, "for the text of a plan");
 
     cJSON_Delete(json);
     if (!rc)

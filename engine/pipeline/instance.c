@@ -254,8 +254,7 @@ int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct c
         return rc;
     if (!new_devices(&in)) {
         arena_release(&in.arena);
-        return err_set(e, ERR_MEMORY, "not enough memory for a pipeline over %u devices",
-                       c->devices);
+        return err_no_memory(e, "for a pipeline over %u devices", c->devices);
     }
     number_types(&in, c);
     if ((uint64_t)in.types * in.devices * points > PIPE_ENTRIES_MOST)
@@ -264,7 +263,7 @@ int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct c
             "a pipeline of %u points, %u devices and %u device types: more than %d table entries",
             points, in.devices, in.types, PIPE_ENTRIES_MOST);
     else if (!new_tables(&in))
-        rc = err_set(e, ERR_MEMORY, "not enough memory for a pipeline of %u points", points);
+        rc = err_no_memory(e, "for a pipeline of %u points", points);
     if (rc) {
         arena_release(&in.arena);
         return rc;
@@ -331,7 +330,7 @@ int pipe_instance_tie(struct pipe_instance *in, const struct pipe_tie *tie, stru
     uint32_t *uses = arena_get(&in->arena, tie->use_count, sizeof *uses);
     uint32_t *next = arena_get(&in->arena, in->points + 1, sizeof *next);
     if (!uses || !next)
-        return err_set(e, ERR_MEMORY, "not enough memory for a tied variable");
+        return err_no_memory(e, "for a tied variable");
     memcpy(uses, tie->uses, tie->use_count * sizeof *uses);
     *t = *tie;
     t->uses = uses;
@@ -516,7 +515,7 @@ int pipe_instance_coarsen(const struct pipe_instance *from, const uint32_t *cut,
     BUG_ON(!from->finished || !count || cut[0] || cut[count] != from->points);
     memcpy(in.cluster_type, from->cluster_type, sizeof in.cluster_type);
     if (!uses || !same_rows(&in, from) || !new_tables(&in))
-        rc = err_set(e, ERR_MEMORY, "not enough memory for a pipeline of %u points", count);
+        rc = err_no_memory(e, "for a pipeline of %u points", count);
     if (!rc)
         pick_points(&in, from, cut);
     for (uint32_t i = 0; i < from->ties && !rc; i++)

@@ -230,7 +230,7 @@ int lifetimes_new(const struct order *o, const struct pipe_instance *in, uint32_
     if (ok)
         return 0;
     lifetimes_release(out);
-    return err_set(e, ERR_MEMORY, "not enough memory for the lifetimes of a stage");
+    return err_no_memory(e, "for the lifetimes of a stage");
 }
 
 void lifetimes_release(struct lifetimes *l)

@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the forward order");
-}
+static const char MEMORY_FOR[] = "for the forward order";
 
 /* ---- the forward order ---- */
 
@@ -167,7 +164,7 @@ static int order_forward(struct order *o, struct err *e)
                        .state = mem_try(ops, 1),
                        .anchor = mem_try(ops, sizeof *s.anchor)};
     uint32_t *stack = mem_try(ops, sizeof *stack);
-    int rc = s.depth && s.state && s.anchor && stack ? 0 : no_memory(e);
+    int rc = s.depth && s.state && s.anchor && stack ? 0 : err_no_memory(e, MEMORY_FOR);
 
     if (!rc) {
         find_depths(&s);
@@ -179,7 +176,7 @@ static int order_forward(struct order *o, struct err *e)
             rc = err_set(e, ERR_INFEASIBLE, "a forward pass of %u operations cannot be cut",
                          o->count);
         else if (!lay_out(&s))
-            rc = no_memory(e);
+            rc = err_no_memory(e, MEMORY_FOR);
     }
     free(s.depth);
     free(s.state);
@@ -271,7 +268,7 @@ static void place_backward(struct order *o, const struct readers *r, uint32_t n)
 static int order_backward(struct order *o, struct err *e)
 {
     struct readers r = {0};
-    int rc = find_readers(o, &r) ? 0 : no_memory(e);
+    int rc = find_readers(o, &r) ? 0 : err_no_memory(e, MEMORY_FOR);
 
     for (uint32_t n = 0; n < o->steps.op_count && !rc; n++) {
         if (op_at(o, n)->is_backward)
@@ -320,7 +317,7 @@ int order_new(const struct problem *p, struct order *out, struct err *e)
     out->position = mem_try(out->steps.op_count, sizeof *out->position);
     out->forward = mem_try(out->count, sizeof *out->forward);
     if (!out->position || !out->forward || !find_users(out))
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     if (!rc)
         rc = order_forward(out, e);
     if (!rc)
@@ -486,7 +483,7 @@ int order_cuts_new(const struct order *o, struct order_cuts *out, struct err *e)
     if (ok)
         return 0;
     order_cuts_release(out);
-    return no_memory(e);
+    return err_no_memory(e, MEMORY_FOR);
 }
 
 void order_cuts_release(struct order_cuts *c)

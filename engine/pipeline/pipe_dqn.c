@@ -24,7 +24,7 @@ static int dqn_start(struct pipe_search *s, struct err *e)
 
     s->self = d;
     if (!d)
-        return err_set(e, ERR_MEMORY, "not enough memory for the learner");
+        return err_no_memory(e, "for the learner");
     if (!s->options.rl_set)
         s->options.rl = *rl_preset("paper-pp");
     if (is_decided(s))

@@ -438,7 +438,7 @@ int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_optio
         x->position = mem_try(in->devices + 1, sizeof *x->position);
     if (!x || !x->position) {
         pipe_exact_free(x);
-        return err_set(e, ERR_MEMORY, "not enough memory for the exact pipeline");
+        return err_no_memory(e, "for the exact pipeline");
     }
     x->in = in;
     x->options = *o;
@@ -452,8 +452,7 @@ int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_optio
     choose_depth(x);
     if (!allocate(x)) {
         pipe_exact_free(x);
-        return err_set(e, ERR_MEMORY, "not enough memory for the exact pipeline over %u points",
-                       in->points);
+        return err_no_memory(e, "for the exact pipeline over %u points", in->points);
     }
     fill_bounds(x);
     *out = x;

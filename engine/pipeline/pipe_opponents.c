@@ -21,7 +21,7 @@ static void free_self(struct pipe_search *s)
 static int plain_self(struct pipe_search *s, size_t size, struct err *e)
 {
     s->self = mem_try(1, size);
-    return s->self ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the search");
+    return s->self ? 0 : err_no_memory(e, "for the search");
 }
 
 /* ---- random ---- */

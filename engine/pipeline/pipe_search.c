@@ -33,7 +33,7 @@ static int start(struct pipe_search *s, struct err *e)
     if (s->options.cuts != PIPE_CUTS_ANYWHERE) {
         s->device_cut = mem_try(in->devices + 1, 1);
         if (!s->device_cut)
-            return err_set(e, ERR_MEMORY, "not enough memory for the search");
+            return err_no_memory(e, "for the search");
         pipe_device_cuts(in, s->options.cuts == PIPE_CUTS_NEAR ? s->options.space.radius : 0,
                          s->device_cut);
         s->goal.device_cut = s->device_cut;
@@ -54,7 +54,7 @@ int pipe_search_new(const struct pipe_instance *in, const struct pipe_search_opt
     int rc;
 
     if (!s)
-        return err_set(e, ERR_MEMORY, "not enough memory for the search");
+        return err_no_memory(e, "for the search");
     s->in = in;
     s->options = *o;
     s->ops = ops_of[o->algorithm];

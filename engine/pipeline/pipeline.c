@@ -94,7 +94,7 @@ static int make_few(struct pipeline *l, struct err *e)
 
     l->cut = mem_try((size_t)l->all.points + 1, sizeof *l->cut);
     if (!l->cut)
-        return err_set(e, ERR_MEMORY, "not enough memory for the cuts of a pipeline");
+        return err_no_memory(e, "for the cuts of a pipeline");
     uint32_t count = add_pinned(l, profile_cuts(&l->all, o->points, o->point_count, l->cut));
     return pipe_instance_coarsen(&l->all, l->cut, count, &l->few, e);
 }

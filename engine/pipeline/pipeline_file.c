@@ -148,7 +148,7 @@ int pipeline_file_save(const struct pipeline *l, const struct pipeline_plan *p, 
 {
     cJSON *o = pipeline_json(l, p);
     char *text = cJSON_Print(o);
-    int rc = text ? 0 : err_set(e, ERR_MEMORY, "not enough memory to write a plan");
+    int rc = text ? 0 : err_no_memory(e, "to write a plan");
 
     if (!rc && hlo_file_write(path, text, strlen(text), FILE_REPLACE, e))
         rc = err_in_file(e, path);

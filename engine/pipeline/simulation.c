@@ -230,7 +230,7 @@ int pipe_schedule_make(const struct pipe_instance *in, const struct pipe_plan *p
     if (!ends || !y.task) {
         free(ends);
         free(y.task);
-        return err_set(e, ERR_MEMORY, "not enough memory for a schedule");
+        return err_no_memory(e, "for a schedule");
     }
     play(&y, kind, ends);
     free(ends);

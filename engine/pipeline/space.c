@@ -150,7 +150,7 @@ static int find_reaching(struct pipe_space *s, struct err *e)
     double *plans = mem_try((size_t)s->stages * w, sizeof *plans), all = 0;
 
     if (!plans)
-        return err_set(e, ERR_MEMORY, "not enough memory for %u stages", s->stages);
+        return err_no_memory(e, "for %u stages", s->stages);
     if (s->stages == 1)
         all = is_stage(s, 0, s->in->devices);
     for (uint32_t c = s->stages - 1; c > 0; c--) {
@@ -209,7 +209,7 @@ int pipe_space_new(const struct pipe_instance *in, const struct pipe_space_optio
     s.reaches = mem_try((size_t)s.stages * s.width, 1);
     if (!s.anchor || !s.pivot || !s.reaches) {
         pipe_space_free(&s);
-        return err_set(e, ERR_MEMORY, "not enough memory for %u stages", s.stages);
+        return err_no_memory(e, "for %u stages", s.stages);
     }
     set_anchors(&s);
     move_anchors_to_pins(&s);

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory to look at the peak of a pipeline");
-}
-
 /* ---- peaks ---- */
 
 /* Bytes at the peak as a part of what the stage's devices have. */
@@ -43,7 +38,7 @@ int pipeline_peak_new(const struct pipeline *l, const struct pipe_plan *p,
     out->timeline = mem_try(p->stages, sizeof *out->timeline);
     out->stage = mem_try(p->stages, sizeof *out->stage);
     if (!rc && (!out->timeline || !out->stage))
-        rc = no_memory(e);
+        rc = err_no_memory(e, "to look at the peak of a pipeline");
     for (uint32_t s = 0; s < p->stages && !rc; s++)
         rc = fill_stage(l, p, s, out, e);
     if (rc)
@@ -106,7 +101,7 @@ static int try_change(struct look *k, const struct pipeline *l, struct pipeline_
     if (c.filled >= k->before * (1 - 1e-9))
         return 0;
     if (!mem_grow(&k->list, &k->room, k->count, 1))
-        return no_memory(k->e);
+        return err_no_memory(k->e, "to look at the peak of a pipeline");
     k->list[k->count++] = c;
     return 0;
 }
@@ -392,7 +387,7 @@ int pipeline_peak_write(const struct pipeline *l, const struct pipe_plan *p, uin
     write_tops(l, &r.peak, tops, out);
     write_changes(l, p, r.list, r.count, out);
     report_release(&r);
-    return out->failed ? no_memory(e) : 0;
+    return out->failed ? err_no_memory(e, "to look at the peak of a pipeline") : 0;
 }
 
 /* ---- JSON ---- */

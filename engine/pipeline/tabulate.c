@@ -25,10 +25,7 @@ struct tied {
     double parameter, gradient, state, update;
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the profile of a pipeline");
-}
+static const char MEMORY_FOR[] = "for the profile of a pipeline";
 
 /* ---- compute ---- */
 
@@ -68,7 +65,7 @@ static int find_state(struct maker *k)
 
     k->state = mem_try((size_t)roles->param_count + 1, sizeof *k->state);
     if (!k->state)
-        return no_memory(k->e);
+        return err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t n = 0; n < roles->param_count; n++) {
         const struct hlo_param_role *r = &roles->params[n];
         double bytes = (double)hlo_value_shape(k->p->m, r->value)->bytes;
@@ -95,7 +92,7 @@ static int find_uses(struct maker *k, uint32_t value, uint32_t *count)
 
     *count = 0;
     if (!mem_grow(&k->spot, &k->spot_room, 0, uses))
-        return no_memory(k->e);
+        return err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t n = 0; n < uses; n++) {
         uint32_t at = o->position[o->users[o->user_base[value] + n]], place = *count;
         while (place && k->spot[place - 1] > at)
@@ -124,7 +121,7 @@ static int add_tied(struct maker *k, uint32_t count, const struct tied *t)
     }
     if (!mem_grow(&k->tied, &k->tied_room, k->tied_count, 1) ||
         !mem_grow(&k->use_pool, &k->use_room, k->use_count, count))
-        return no_memory(k->e);
+        return err_no_memory(k->e, MEMORY_FOR);
     k->tied[k->tied_count] = *t;
     k->tied[k->tied_count].uses = (uint32_t)k->use_count;
     k->tied[k->tied_count++].use_count = count;
@@ -232,7 +229,7 @@ static int add_variables(struct maker *k)
 
     k->once = mem_try((size_t)k->o->count + 2, sizeof *k->once);
     if (!k->once)
-        return no_memory(k->e);
+        return err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t v = 0; v < k->u->value_count && !rc; v++) {
         const struct unroll_value *value = &k->u->values[v];
         if (value->op != UNROLL_NONE || value->param == UNROLL_NONE)
@@ -283,7 +280,7 @@ static int add_stash(struct maker *k)
     uint32_t *need = find_needs(k);
 
     if (!need)
-        return no_memory(k->e);
+        return err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t v = 0; v < k->u->value_count; v++) {
         const struct unroll_value *value = &k->u->values[v];
         bool made_forward =
@@ -322,7 +319,7 @@ static int add_temporaries(struct maker *k)
     bool ok = gradient && live;
     free(gradient);
     free(live);
-    return ok ? 0 : no_memory(k->e);
+    return ok ? 0 : err_no_memory(k->e, MEMORY_FOR);
 }
 
 /* ---- the whole ---- */

@@ -43,7 +43,7 @@ int timeline_new(const struct order *o, const struct pipe_instance *in, const st
     out->share = mem_try(out->lifetimes.steps, sizeof *out->share);
     if (!out->share) {
         timeline_release(out);
-        return err_set(e, ERR_MEMORY, "not enough memory for the timeline of a stage");
+        return err_no_memory(e, "for the timeline of a stage");
     }
     fill_shares(out, in, s.first_point, s.end_point, s.first_device, s.end_device);
     out->constant[TIMELINE_PARAMETERS] = s.parameter_bytes;
@@ -178,7 +178,7 @@ static int timeline_play(const struct timeline *t, const struct pipe_schedule *s
 
     y.edge = mem_try((size_t)10 * s->micro_batches + 1, sizeof *y.edge);
     if (!y.edge)
-        return err_set(e, ERR_MEMORY, "not enough memory to play a stage");
+        return err_no_memory(e, "to play a stage");
     for (uint32_t n = 0; n < s->count; n++)
         add_edges(&y, &s->task[n]);
     qsort(y.edge, y.edges, sizeof *y.edge, compare_edges);
@@ -275,7 +275,7 @@ int timeline_columns(const struct timeline *t, const struct pipe_schedule *s, ui
 
     fill.total = mem_try(columns, sizeof *fill.total);
     if (!fill.total)
-        return err_set(e, ERR_MEMORY, "not enough memory for the timeline of a stage");
+        return err_no_memory(e, "for the timeline of a stage");
     if (!(fill.ms > 0))
         fill.ms = 1;
     int rc = timeline_play(t, s, see_columns, &fill, e);

@@ -43,10 +43,7 @@ struct unroller {
     uint32_t depth, trip;
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory to unroll this module");
-}
+static const char MEMORY_FOR[] = "to unroll this module";
 
 /* ---- values ---- */
 
@@ -66,7 +63,7 @@ static int add_value(struct unroller *w, hlo_value v, const struct memo *memo, u
 
     if (!mem_grow(&u->values, &w->value_room, u->value_count, 1) ||
         !mem_grow(&w->memo, &w->memo_room, u->value_count, 1))
-        return no_memory(w->e);
+        return err_no_memory(w->e, MEMORY_FOR);
     char type = hlo_type_info[s->type].class;
     const struct fusion *f = &u->problem->fusion;
     *out = u->value_count++;
@@ -108,7 +105,7 @@ static int add_operand(struct unroller *w, uint32_t value)
     if (is_free(w, value))
         return 0;
     if (!mem_grow(&u->operands, &w->operand_room, w->operand_count, 1))
-        return no_memory(w->e);
+        return err_no_memory(w->e, MEMORY_FOR);
     u->operands[w->operand_count++] = value;
     return 0;
 }
@@ -157,7 +154,7 @@ static int add_op(struct unroller *w, hlo_id id)
         op.value_count++;
     }
     if (!rc && !mem_grow(&u->ops, &w->op_room, u->op_count, 1))
-        rc = no_memory(w->e);
+        rc = err_no_memory(w->e, MEMORY_FOR);
     if (!rc)
         u->ops[u->op_count++] = op;
     return rc;
@@ -292,7 +289,7 @@ static int part_of_param(struct unroller *w, uint32_t whole, hlo_value v, uint32
                             .count = (uint32_t)count,
                             .dim = dim};
         if (!p->value)
-            return no_memory(w->e);
+            return err_no_memory(w->e, MEMORY_FOR);
         memset(p->value, 0xff, (size_t)count * sizeof *p->value);
     }
     if (p->value[index] == UNROLL_NONE) {
@@ -389,7 +386,7 @@ static int run_while(struct unroller *w, hlo_id id)
 
     uint32_t *carried = mem_try((size_t)leaves + 1, sizeof *carried);
     if (!carried)
-        return no_memory(w->e);
+        return err_no_memory(w->e, MEMORY_FOR);
     if (trips < 0 || (double)trips * w->weight[hlo_called(w->m, id, 0)] > UNROLL_LOOP_MOST) {
         w->u->rolled++;
         w->times *= trips < 0 ? 1 : (double)trips;
@@ -605,7 +602,7 @@ static int prepare(struct unroller *w)
     w->parts = mem_try((size_t)roles->param_count + 1, sizeof *w->parts);
     if (!w->source || !w->param_of || !w->parts || !weigh(w) ||
         !mem_grow(&w->u->values, &w->value_room, 0, 1) || !mem_grow(&w->memo, &w->memo_room, 0, 1))
-        return no_memory(w->e);
+        return err_no_memory(w->e, MEMORY_FOR);
     memset(w->param_of, 0xff, w->m->value_count * sizeof *w->param_of);
     for (uint32_t k = 0; k < roles->param_count; k++)
         w->param_of[roles->params[k].value] = k;
@@ -622,7 +619,7 @@ static int keep_gradients(struct unroller *w)
 
     w->u->gradient = mem_try((size_t)roles->param_count + 1, sizeof *w->u->gradient);
     if (!w->u->gradient)
-        return no_memory(w->e);
+        return err_no_memory(w->e, MEMORY_FOR);
     for (uint32_t k = 0; k < roles->param_count; k++) {
         hlo_value v = roles->params[k].gradient;
         w->u->gradient[k] = UNROLL_NONE;

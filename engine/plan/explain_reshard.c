@@ -9,10 +9,7 @@
 
 enum { USES_SHOWN = 16, NEW_SHOWN = 6 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory to explain a reshard");
-}
+static const char MEMORY_FOR[] = "to explain a reshard";
 
 /* ---- uses ---- */
 
@@ -51,7 +48,7 @@ static int forbid(const struct plan *p, struct relaxed *r, const struct relaxed_
     bool is_shared = reshard->user == HLO_NONE && reshard->becomes == HLO_NONE;
     uint32_t count = is_shared && !reshard->is_inside ? find_uses(p, reshard->value, NULL, 0) : 0;
     struct use *uses = mem_try((size_t)count + 1, sizeof *uses);
-    int rc = uses ? relaxed_forbid(r, reshard, e) : no_memory(e);
+    int rc = uses ? relaxed_forbid(r, reshard, e) : err_no_memory(e, MEMORY_FOR);
 
     if (!rc)
         find_uses(p, reshard->value, uses, count);
@@ -402,11 +399,11 @@ int reshard_explain_json(const struct plan *p, uint32_t number,
     char *text = cJSON_Print(o);
     cJSON_Delete(o);
     if (!text)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     str_add(out, text);
     str_add_char(out, '\n');
     cJSON_free(text);
-    return out->failed ? no_memory(e) : 0;
+    return out->failed ? err_no_memory(e, MEMORY_FOR) : 0;
 }
 
 /* ---- the list ---- */
@@ -426,7 +423,7 @@ int reshard_list(const struct plan *p, uint32_t most, struct str *out, struct er
         mem_try((size_t)x->reshard_count + 1, sizeof(const struct relaxed_reshard *));
 
     if (!list)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t k = 0; k < x->reshard_count; k++)
         list[k] = &x->reshards[k];
     if (x->reshard_count)
@@ -440,5 +437,5 @@ int reshard_list(const struct plan *p, uint32_t most, struct str *out, struct er
     if (x->reshard_count > most)
         str_format(out, "and %u shorter ones\n", x->reshard_count - most);
     free(list);
-    return out->failed ? no_memory(e) : 0;
+    return out->failed ? err_no_memory(e, MEMORY_FOR) : 0;
 }

@@ -105,7 +105,7 @@ static int find_notes(struct dot *g, struct err *e)
         g->notes[n] = place_of(g->plan, (uint32_t)n, &list[n]);
     free(list);
     if (!g->notes)
-        return err_set(e, ERR_MEMORY, "not enough memory for the graph");
+        return err_no_memory(e, "for the graph");
     qsort(g->notes, g->note_count, sizeof *g->notes, by_place);
     return 0;
 }
@@ -346,7 +346,7 @@ static int sort_by_box(struct dot *g, struct err *e)
     g->first = mem_try((size_t)g->boxes + 2, sizeof *g->first);
     g->order = mem_try((size_t)m->count + 1, sizeof *g->order);
     if (!g->first || !g->order)
-        return err_set(e, ERR_MEMORY, "not enough memory for the graph");
+        return err_no_memory(e, "for the graph");
     for (hlo_id id = 0; id < m->count; id++)
         g->first[box_of(p, id) + 2] += is_drawn(p, id);
     for (uint32_t b = 2; b < g->boxes + 2; b++)
@@ -391,7 +391,7 @@ int export_dot(const struct plan *p, struct str *out, struct err *e)
     if (!rc) {
         write_all(&g);
         if (out->failed)
-            rc = err_set(e, ERR_MEMORY, "not enough memory for the graph");
+            rc = err_no_memory(e, "for the graph");
     }
     free(g.notes);
     free(g.order);

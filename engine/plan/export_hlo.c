@@ -15,11 +15,6 @@ struct writer {
     struct str text; /* of one instruction */
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory to export the plan");
-}
-
 /* ---- what is annotated ---- */
 
 static bool holds_values(uint16_t opcode)
@@ -251,7 +246,7 @@ int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, st
     out->is_meant = mem_try(m->computation_count, sizeof *out->is_meant);
     out->is_left = mem_try(m->count, sizeof *out->is_left);
     int rc = out->is_meant && out->is_left ? wishes_new(plan, &out->over, &out->is_shared, e)
-                                           : no_memory(e);
+                                           : err_no_memory(e, "to export the plan");
     if (rc)
         return rc;
     mark_computations(m, out->is_meant);
@@ -284,7 +279,7 @@ int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out
     int rc = hlo_annotations_new(plan, &of, e);
 
     if (!rc && !kept)
-        rc = no_memory(e);
+        rc = err_no_memory(e, "to export the plan");
     if (!rc) {
         m.alias_count = keep_aliases(&w, &m, kept);
         m.aliases = kept;
@@ -294,7 +289,7 @@ int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out
     if (!rc)
         add_warnings(plan, p->m->alias_count - m.alias_count, warnings);
     if (!rc && (w.text.failed || warnings->failed))
-        rc = no_memory(e);
+        rc = err_no_memory(e, "to export the plan");
     str_release(&w.text);
     hlo_annotations_release(&of);
     free(kept);

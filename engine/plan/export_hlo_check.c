@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory to check the export");
-}
-
 struct checker {
     const struct plan *plan;
     const struct hlo_module *m; /* read again */
@@ -159,7 +154,7 @@ int export_hlo_check(const struct plan *plan, const char *text, size_t size, str
     c.on = mem_try(p->classes.count, sizeof *c.on);
     c.is_found = mem_try(p->classes.count, sizeof *c.is_found);
     if (!c.on || !c.is_found)
-        rc = no_memory(e);
+        rc = err_no_memory(e, "to check the export");
     if (!rc && plan->relaxed)
         rc = hlo_annotations_new(plan, &c.of, e);
     hlo_id id = 0;

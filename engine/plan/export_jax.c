@@ -204,9 +204,7 @@ int export_jax(const struct plan *p, struct str *out, struct str *warnings, stru
             "%u dims of arguments and results are split unevenly, which JAX refuses: left whole; "
             "--divisibility exact makes plans without\n",
             uneven);
-    return out->failed || warnings->failed
-               ? err_set(e, ERR_MEMORY, "not enough memory to export the plan")
-               : 0;
+    return out->failed || warnings->failed ? err_no_memory(e, "to export the plan") : 0;
 }
 
 /* ---- checking ---- */

@@ -9,11 +9,6 @@
 
 enum { PLOT_WIDTH = 72, PLOT_HEIGHT = 8, BAR_WIDTH = 24, TOPS = 8 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the report");
-}
-
 /* ---- text ---- */
 
 void report_add_plain(struct str *out, const char *text)
@@ -168,7 +163,7 @@ static int write_collectives(const struct report *r, struct err *e)
     char name[NAME_ROOM], text[UNITS_ROOM], bytes[UNITS_ROOM];
 
     if (!causes)
-        return no_memory(e);
+        return err_no_memory(e, "for the report");
     for (class_id k = 0; k <= p->classes.count; k++)
         causes[k].class = k;
     for (size_t n = 0; n < r->count; n++) {
@@ -237,7 +232,7 @@ static int write_memory(const struct report *r, struct err *e)
     uint32_t count = p->m->computations[p->m->entry].count;
     double columns[PLOT_WIDTH] = {0}, *scratch = memory_scratch(&p->memory);
     double(*rows)[MEMORY_KIND_COUNT] = mem_try((size_t)count + 1, sizeof *rows);
-    int rc = scratch && rows ? 0 : no_memory(e);
+    int rc = scratch && rows ? 0 : err_no_memory(e, "for the report");
 
     if (!rc) {
         memory_timeline(&p->memory, &p->labels, r->plan->on, scratch, rows);
@@ -326,7 +321,7 @@ int export_report(const struct plan *p, const struct report_about *about, struct
         class_names_release(&r.names);
     }
     if (!rc && out->failed)
-        rc = no_memory(e);
+        rc = err_no_memory(e, "for the report");
     free(r.list);
     return rc;
 }

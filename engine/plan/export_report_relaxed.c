@@ -9,11 +9,6 @@
 #define STORED_HEAD "\n## What is stored and used\n"
 #define RESHARDS_HEAD "\n## Reshards\n"
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the report");
-}
-
 void report_write_bound(const struct report *r)
 {
     const struct relaxed_plan *x = r->plan->relaxed;
@@ -225,7 +220,7 @@ static int write_reshards(const struct report *r, struct err *e)
     const struct relaxed_reshard **list = sorted(r->plan->relaxed);
 
     if (!list)
-        return no_memory(e);
+        return err_no_memory(e, "for the report");
     str_add(r->out, RESHARDS_HEAD);
     str_add(r->out, "\nThe longest first. `/x` is split over axis x, `+x` are partial sums along "
                     "it; bytes and ms are of a step.\n\n"
@@ -260,7 +255,7 @@ static void write_peak(const struct report *r)
 int report_write_relaxed(const struct report *r, struct err *e)
 {
     uint8_t *kinds = reads_of(r->plan->relaxed);
-    int rc = kinds ? 0 : no_memory(e);
+    int rc = kinds ? 0 : err_no_memory(e, "for the report");
 
     if (!rc) {
         write_parameters(r, kinds);
@@ -323,7 +318,7 @@ int report_check_relaxed(const struct plan *p, const char *text, struct err *e)
     }
     const struct relaxed_reshard **list = sorted(x);
     if (!list)
-        return no_memory(e);
+        return err_no_memory(e, "for the report");
     at = fits ? rows_behind(at, RESHARDS_HEAD, "| value | from |") : NULL;
     fits = at != NULL;
     for (uint32_t k = 0; k < x->reshard_count && fits; k++)

@@ -284,7 +284,7 @@ int wishes_new(const struct plan *p, label **over, bool **is_shared, struct err 
     w.is_asked = mem_try((size_t)w.m->value_count + 1, sizeof *w.is_asked);
     w.same = mem_try(w.m->count, sizeof *w.same);
     if (!w.over || !w.is_whole || !w.is_asked || !w.is_shared || !w.same || !find_same(&w))
-        rc = err_set(e, ERR_MEMORY, "not enough memory to export the plan");
+        rc = err_no_memory(e, "to export the plan");
     else
         rc = ask_until_settled(&w);
     if (!rc)

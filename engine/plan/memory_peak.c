@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory to look at the peak");
-}
-
 struct look {
     const struct plan *plan;
     struct fold fold;
@@ -112,7 +107,7 @@ int plan_peak_changes(const struct plan *p, struct peak_change **out, uint32_t *
     free(l.scratch);
     if (!ok) {
         free(l.list);
-        return no_memory(e);
+        return err_no_memory(e, "to look at the peak");
     }
     if (l.count)
         qsort(l.list, l.count, sizeof *l.list, lowest_first);
@@ -231,5 +226,5 @@ int plan_peak_write(const struct plan *p, uint32_t tops, struct str *out, struct
         str_add(out, "\n  no change of a single decision lowers it\n");
     str_add_char(out, '\n');
     free(list);
-    return out->failed ? no_memory(e) : 0;
+    return out->failed ? err_no_memory(e, "to look at the peak") : 0;
 }

@@ -11,10 +11,7 @@ const char *const plan_by_names[PLAN_BY_COUNT] = {
 #undef X
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for a plan");
-}
+static const char MEMORY_FOR[] = "for a plan";
 
 static int plan_alloc(const struct problem *p, struct plan *out, struct err *e)
 {
@@ -27,7 +24,7 @@ static int plan_alloc(const struct problem *p, struct plan *out, struct err *e)
     if (out->on && out->decided && out->by)
         return 0;
     plan_release(out);
-    return no_memory(e);
+    return err_no_memory(e, MEMORY_FOR);
 }
 
 int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_by by,
@@ -55,7 +52,7 @@ int plan_from_relaxed(struct relaxed_plan *from, struct plan *out, struct err *e
 
     if (!rc && !(out->relaxed = mem_try(1, sizeof *out->relaxed))) {
         plan_release(out);
-        rc = no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     }
     if (rc) {
         relaxed_plan_release(from);
@@ -81,7 +78,7 @@ int plan_copy(const struct plan *from, struct plan *out, struct err *e)
         return rc;
     if (from->relaxed) {
         relaxed = mem_try(1, sizeof *relaxed);
-        rc = relaxed ? relaxed_plan_copy(from->relaxed, relaxed, e) : no_memory(e);
+        rc = relaxed ? relaxed_plan_copy(from->relaxed, relaxed, e) : err_no_memory(e, MEMORY_FOR);
     }
     if (rc) {
         free(relaxed);
@@ -199,7 +196,7 @@ int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
     double *scratch = memory_scratch(&p->problem->memory);
 
     if (!scratch)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     *out = memory_of(&p->problem->memory, &p->problem->labels, p->on, scratch);
     free(scratch);
     return 0;
@@ -221,7 +218,7 @@ static int add_storage(const struct plan *p, struct plan_collective **out, size_
                 continue;
             if (!mem_grow(out, room, *count, 1)) {
                 free(*out);
-                return no_memory(e);
+                return err_no_memory(e, MEMORY_FOR);
             }
             (*out)[(*count)++] = (struct plan_collective){
                 .instruction = p->problem->m->value_instruction[r->params[k].value],
@@ -250,7 +247,7 @@ static int relaxed_collectives(const struct plan *p, struct plan_collective **ou
 
     *out = mem_try((size_t)p->relaxed->reshard_count + 1, sizeof **out);
     if (!*out)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t k = 0; k < p->relaxed->reshard_count; k++) {
         const struct relaxed_reshard *r = &p->relaxed->reshards[k];
         (*out)[(*count)++] = (struct plan_collective){
@@ -281,7 +278,7 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
         uint32_t found = terms_reductions(t, id, p->on, list);
         if (!mem_grow(out, &room, *count, (size_t)found + 1)) {
             free(*out);
-            return no_memory(e);
+            return err_no_memory(e, MEMORY_FOR);
         }
         for (uint32_t k = 0; k < found; k++) {
             (*out)[(*count)++] = (struct plan_collective){

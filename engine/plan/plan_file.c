@@ -348,7 +348,7 @@ static int mesh_text(const cJSON *root, struct plan_setup *out, struct err *e)
     cJSON_ArrayForEach(axis, json_get(root, "axes"))
         str_format(&text, "%s%.40s=%.0f", text.size ? "," : "", json_text(axis, "name"),
                    json_number(axis, "size"));
-    int rc = text.failed ? err_set(e, ERR_MEMORY, "not enough memory to read the plan") : 0;
+    int rc = text.failed ? err_no_memory(e, "to read the plan") : 0;
     if (!rc && (!text.size || text.size >= sizeof out->options.mesh))
         rc = err_set(e, ERR_INPUT, "axes: expected 1 to %d with short names", MESH_AXES_MOST);
     if (!rc)
@@ -517,8 +517,7 @@ static int read_decisions(const struct problem *p, const cJSON *root, struct pla
     int count = cJSON_GetArraySize(all), at = 0;
     struct decision *list = mem_try((size_t)count + 1, sizeof *list);
     struct strict s = {0};
-    int rc = list ? strict_new(&p->labels, &s, e)
-                  : err_set(e, ERR_MEMORY, "not enough memory to read the plan");
+    int rc = list ? strict_new(&p->labels, &s, e) : err_no_memory(e, "to read the plan");
 
     cJSON_ArrayForEach(o, all)
     {

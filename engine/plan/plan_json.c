@@ -267,7 +267,7 @@ static int add_decisions(const struct plan *p, cJSON *o, struct err *e)
     }
     free(a.param);
     free(a.dim);
-    return ok ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the decisions of a plan");
+    return ok ? 0 : err_no_memory(e, "for the decisions of a plan");
 }
 
 /* What plan it is, of what, and what it counts on. */
@@ -320,7 +320,7 @@ static int print(const cJSON *o, struct str *out, struct err *e)
     str_add_char(out, '\n');
     bool failed = !text || out->failed;
     cJSON_free(text);
-    return failed ? err_set(e, ERR_MEMORY, "not enough memory to print the plan") : 0;
+    return failed ? err_no_memory(e, "to print the plan") : 0;
 }
 
 int plan_write_json(const struct plan *p, struct str *out, struct err *e)

@@ -22,7 +22,7 @@ int plan_random(const struct problem *p, struct strict *s, uint64_t seed, struct
     struct rl_rng rng;
 
     if (!order)
-        return err_set(e, ERR_MEMORY, "not enough memory for a random plan");
+        return err_no_memory(e, "for a random plan");
     for (class_id k = 0; k < p->classes.count; k++) {
         if (label_is_splittable(&p->labels, k))
             order[count++] = k;

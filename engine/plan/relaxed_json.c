@@ -342,7 +342,7 @@ int relaxed_read_json(const struct problem *p, const cJSON *root, struct plan *o
     bool at_once = false;
     int rc = r.choice && r.made && r.held && r.ended && r.is_listed
                  ? read_partial(root, &at_once, e)
-                 : err_set(e, ERR_MEMORY, "not enough memory to read the plan");
+                 : err_no_memory(e, "to read the plan");
 
     if (!rc)
         rc = read_lists(&r, root);

@@ -8,7 +8,7 @@ static int add(struct relaxed_pins *list, uint32_t param, uint32_t dim, uint32_t
                struct err *e)
 {
     if (!mem_grow(&list->items, &list->room, list->count, 1))
-        return err_set(e, ERR_MEMORY, "not enough memory for the decisions");
+        return err_no_memory(e, "for the decisions");
     list->items[list->count++] = (struct relaxed_pin){param, dim, axis, kind};
     return 0;
 }

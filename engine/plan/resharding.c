@@ -220,9 +220,8 @@ int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_sh
         return e->code;
     out->first_user = mem_try((size_t)m->count + 1, sizeof *out->first_user);
     out->goal = mem_try((size_t)m->value_count + 1, sizeof *out->goal);
-    int rc = out->first_user && out->goal
-                 ? set_goals(out, e)
-                 : err_set(e, ERR_MEMORY, "not enough memory to export the plan");
+    int rc =
+        out->first_user && out->goal ? set_goals(out, e) : err_no_memory(e, "to export the plan");
     if (!rc)
         find_held(out);
     return rc;

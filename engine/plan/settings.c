@@ -48,7 +48,7 @@ static int say(const struct plan *p, struct strict *s, const char *before,
                const struct str *setting, struct str *out, struct err *e)
 {
     if (setting->failed)
-        return err_set(e, ERR_MEMORY, "not enough memory for the plan");
+        return err_no_memory(e, "for the plan");
     str_add(out, before);
     add_quoted(out, setting->text);
     return setting_apply(p->problem, s, setting->text, e);

@@ -118,7 +118,7 @@ static int copy_measured(const struct problem *from, struct problem *out, struct
         return 0;
     out->measured_ms = mem_try((size_t)out->m->count + 1, sizeof *out->measured_ms);
     if (!out->measured_ms)
-        return err_set(e, ERR_MEMORY, "not enough memory for the problem");
+        return err_no_memory(e, "for the problem");
     memcpy(out->measured_ms, from->measured_ms, out->m->count * sizeof *out->measured_ms);
     return 0;
 }
@@ -129,7 +129,7 @@ static int set_roles(const struct problem *from, const uint8_t *wanted, struct p
     uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
 
     if (!roles)
-        return err_set(e, ERR_MEMORY, "not enough memory for the problem");
+        return err_no_memory(e, "for the problem");
     for (uint32_t k = 0; k < from->roles.param_count; k++)
         roles[k] = wanted ? wanted[k] : from->roles.params[k].role;
     int rc = hlo_roles_set_all(out->m, &out->roles, roles, e);

@@ -132,5 +132,5 @@ int cutting_plane_top(const struct cutting_planes *c, double *x, double *top, st
     free(t.cells);
     free(t.basic);
     free(t.other);
-    return ok ? 0 : err_set(e, ERR_MEMORY, "not enough memory for a linear program");
+    return ok ? 0 : err_no_memory(e, "for a linear program");
 }

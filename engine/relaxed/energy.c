@@ -283,7 +283,7 @@ int energy_reduce(const struct energy *g, struct reduction_of_energy *out, struc
     if (ok)
         return 0;
     energy_reduced_release(out);
-    return err_set(e, ERR_MEMORY, "not enough memory for relaxed mode");
+    return err_no_memory(e, "for relaxed mode");
 }
 
 void energy_reduced_release(struct reduction_of_energy *r)

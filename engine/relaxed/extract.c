@@ -187,7 +187,7 @@ static int add_inside(struct writer *w, uint32_t node, struct err *e)
         x.ms = cost.apart_ms;
         ok = add_reshard(w, &x);
     }
-    return ok ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the plan");
+    return ok ? 0 : err_no_memory(e, "for the plan");
 }
 
 static int price(struct writer *w, struct err *e)
@@ -211,7 +211,7 @@ static int price(struct writer *w, struct err *e)
         const double *row = tables_at(&m->tables, i->table.table, i->table.turned) +
                             (size_t)w->r->best[i->a] * energy_labels(&m->energy, i->b);
         if (row[w->r->best[i->b]] > 0 && !add_walk(w, edge))
-            rc = err_set(e, ERR_MEMORY, "not enough memory for the plan");
+            rc = err_no_memory(e, "for the plan");
     }
     return rc;
 }
@@ -219,8 +219,7 @@ static int price(struct writer *w, struct err *e)
 int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e)
 {
     struct writer w = {.r = r, .out = out};
-    int rc =
-        allocate_plan(r->p, out) ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the plan");
+    int rc = allocate_plan(r->p, out) ? 0 : err_no_memory(e, "for the plan");
 
     out->reduce_at_once = r->options.reduce_at_once;
     for (uint32_t node = 0; node < r->model.energy.nodes && !rc; node++) {

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory to fold repeated layers");
-}
-
 /* As mem_hash ends, for two words: this runs for every end of every edge. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -97,7 +92,7 @@ static int find_colours(const struct energy *g, const uint32_t *kind, uint32_t r
     numbers_release(&n);
     free(colour);
     free(next);
-    return ok ? 0 : no_memory(e);
+    return ok ? 0 : err_no_memory(e, "to fold repeated layers");
 }
 
 /* ---- edges ---- */
@@ -154,13 +149,14 @@ int fold_energy_new(const struct energy *g, const uint32_t *kind, uint32_t round
     f->constant = g->constant;
     bool ok = out->colour && out->member && size && bundles && f->unary && f->edges &&
               numbers_new(&n, g->edge_count);
-    int rc = ok ? find_colours(g, kind, rounds, out, size, e) : no_memory(e);
+    int rc = ok ? find_colours(g, kind, rounds, out, size, e)
+                : err_no_memory(e, "to fold repeated layers");
     for (uint32_t c = 0; !rc && c < f->nodes; c++)
         f->unary[c] = tables_scaled(g->tables, g->unary[out->member[c]], size[c]);
     if (!rc)
         add_bundles(f, bundles, bundle_edges(g, out->colour, bundles, &n));
     if (!rc && g->tables->failed)
-        rc = no_memory(e);
+        rc = err_no_memory(e, "to fold repeated layers");
     numbers_release(&n);
     free(size);
     free(bundles);

@@ -115,12 +115,12 @@ static int cut(const struct relaxed *r, const struct stage *stage, uint32_t axis
     out->energy.unary = mem_try((size_t)g->nodes + 1, sizeof *out->energy.unary);
     out->energy.edges = mem_try((size_t)g->edge_count + 1, sizeof *out->energy.edges);
     if (!out->energy.unary || !out->energy.edges || !list_kept(r, stage, axis, out))
-        return err_set(e, ERR_MEMORY, "not enough memory to polish a plan");
+        return err_no_memory(e, "to polish a plan");
     for (uint32_t n = 0; n < g->nodes; n++)
         cut_unary(g, out, n);
     for (uint32_t k = 0; k < g->edge_count; k++)
         cut_edge(g, out, k);
-    return out->tables.failed ? err_set(e, ERR_MEMORY, "not enough memory to polish a plan") : 0;
+    return out->tables.failed ? err_no_memory(e, "to polish a plan") : 0;
 }
 
 /* Improves slice->x as far as it can. */

@@ -15,11 +15,6 @@ enum { WITHIN_SWEEPS = 100 };
 #define ROUNDING 1e-9                /* of sums of costs; a bound gives that much away */
 #define ENOUGH 1e-6
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for a plan within a limit");
-}
-
 static void within_release(struct within *w)
 {
     for (uint32_t k = 0; k < w->known_count; k++) {
@@ -118,7 +113,7 @@ static int keep(struct within *w, struct err *e)
                              .bytes = memory_scratch(&w->r->p->memory)};
     w->known_count++;
     if (!k->x || !k->bytes)
-        return no_memory(e);
+        return err_no_memory(e, "for a plan within a limit");
     memcpy(k->x, w->r->best, (nodes - 1) * sizeof *k->x);
     int rc = within_offer(w, &k->ms, &memory, &where, k->bytes, e);
     k->peak = memory.peak;
@@ -195,7 +190,7 @@ static int raise_prices(struct within *w, struct err *e)
     double *value = mem_try(count, sizeof *value), *slope = mem_try(count * places, sizeof *slope);
     struct cutting_planes c = {(uint32_t)count,         (uint32_t)places, value, slope, low, high,
                                w->weighs ? 1 : INFINITY};
-    int rc = value && slope ? 0 : no_memory(e);
+    int rc = value && slope ? 0 : err_no_memory(e, "for a plan within a limit");
 
     for (size_t n = 0; n < count && !rc; n++) {
         value[n] = w->known[n].ms * ms;
@@ -341,7 +336,7 @@ int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms,
     how->is_skipped = how->bound_ms >= beaten_ms;
     w.best_x = mem_try((size_t)r->pinned.nodes + 1, sizeof *w.best_x);
     if (!rc && !w.best_x)
-        rc = no_memory(e);
+        rc = err_no_memory(e, "for a plan within a limit");
     if (!rc && !how->fits && !how->is_skipped)
         rc = find(&w, &strict_ms, e);
     if (!rc) {

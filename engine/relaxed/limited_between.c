@@ -156,7 +156,7 @@ int within_cross(struct within *w, const uint16_t *x, struct err *e)
     c.part_of = mem_try(nodes, sizeof *c.part_of);
     c.parts = mem_try(nodes, sizeof *c.parts);
     if (!from || !c.root || !c.part_of || !c.parts)
-        rc = err_set(e, ERR_MEMORY, "not enough memory for a plan within a limit");
+        rc = err_no_memory(e, "for a plan within a limit");
     if (!rc) {
         memcpy(from, w->best_x, (nodes - 1) * sizeof *from);
         find_parts(&c);

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for a plan within a limit");
-}
-
 /* A value that has a status, in the buffer of one that has none: as a loop carries it from
  * constants on. */
 static bool is_carried(const struct within *w, hlo_value v)
@@ -46,7 +41,7 @@ int within_price_new(struct within *w, struct err *e)
     w->is_output = mem_try(values, sizeof *w->is_output);
     if (!w->unary || !w->priced || !w->hub_edge || !w->carried || !w->price || !w->is_param ||
         !w->is_output)
-        return no_memory(e);
+        return err_no_memory(e, "for a plan within a limit");
     memcpy(w->unary, w->r->pinned.unary, m->energy.nodes * sizeof *w->unary);
     w->edges = w->r->pinned.edges;
     for (hlo_value v = 0; v < p->m->value_count; v++)
@@ -299,7 +294,7 @@ int within_price(struct within *w, struct err *e)
     }
     if (!w->weighs)
         w->constant -= all * w->limit;
-    return r->model.tables.failed ? no_memory(e) : 0;
+    return r->model.tables.failed ? err_no_memory(e, "for a plan within a limit") : 0;
 }
 
 void within_unprice(struct within *w)

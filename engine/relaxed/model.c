@@ -4,10 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-int model_no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for relaxed mode");
-}
+static const char MEMORY_FOR[] = "for relaxed mode";
 
 /* ---- which values are the same array ---- */
 
@@ -55,7 +52,7 @@ static int find_flows(struct build *b, struct hlo_flow **list, size_t *count, ui
             if (!is_same_array(m, f))
                 continue;
             if (!mem_grow(list, &room, *count, 1))
-                rc = model_no_memory(b->e);
+                rc = err_no_memory(b->e, MEMORY_FOR);
             else
                 (*list)[(*count)++] = *f;
             arrivals[f->to] = f->from > f->to || arrivals[f->to] ? 2 : 1;
@@ -74,7 +71,8 @@ static int find_origins(struct build *b)
     hlo_value *from = mem_try(values, sizeof *from);
     struct hlo_flow *list = NULL;
     size_t count = 0;
-    int rc = arrivals && from ? find_flows(b, &list, &count, arrivals) : model_no_memory(b->e);
+    int rc =
+        arrivals && from ? find_flows(b, &list, &count, arrivals) : err_no_memory(b->e, MEMORY_FOR);
 
     for (size_t k = 0; k < count && !rc; k++)
         from[list[k].to] = list[k].from;
@@ -195,7 +193,7 @@ static int add_node(struct build *b, const struct model_node *node, table_id una
 
     if (!mem_grow(&m->nodes, &m->node_room, m->energy.nodes, 1) ||
         !mem_grow(&m->energy.unary, &m->unary_room, m->energy.nodes, 1))
-        return model_no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     *number = m->energy.nodes;
     m->nodes[m->energy.nodes] = *node;
     m->energy.unary[m->energy.nodes++] = unary;
@@ -289,7 +287,7 @@ static int map_between(struct build *b, uint32_t from, uint32_t to, uint32_t *ma
     }
     if (!mem_grow(&m->places, &m->place_room, m->place_count, i->count) ||
         !mem_grow(&b->maps, &b->map_room, b->map_count, 1))
-        return model_no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     *map = (uint32_t)m->place_count;
     b->maps[b->map_count].from = from;
     b->maps[b->map_count].to = to;
@@ -332,7 +330,7 @@ static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_
 
     if (!mem_grow(&m->edges, &m->edge_room, k, 1) ||
         !mem_grow(&m->energy.edges, &m->energy_edge_room, k, 1))
-        return model_no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     m->edges[k] = *edge;
     if (m->p->training.waits[edge->value]) /* for the sum over the micro-batches */
         m->edges[k].times = fmin(edge->times, once) * (1 - m->p->terms.regime.overlap);
@@ -437,7 +435,7 @@ static int allocate(struct build *b)
     if (!m->origin || !m->space_of || !m->maker || !m->hub || !m->combiner || !m->node_of ||
         !m->leaf_space || !b->uses || !b->is_updated || !b->is_junction ||
         !mem_grow(&m->places, &m->place_room, 0, STATUS_COUNT_MOST))
-        return model_no_memory(b->e);
+        return err_no_memory(b->e, MEMORY_FOR);
     for (size_t v = 0; v < values; v++)
         m->maker[v] = m->hub[v] = UINT32_MAX;
     for (hlo_id id = 0; id < m->p->m->count; id++)
@@ -473,7 +471,7 @@ int model_new(const struct problem *p, const struct model_options *o, struct mod
     if (!rc)
         rc = each_use(&b, connect_use);
     if (!rc && out->tables.failed)
-        rc = model_no_memory(e);
+        rc = err_no_memory(e, MEMORY_FOR);
     out->energy.constant = 0;
     free(b.uses);
     free(b.junctions);

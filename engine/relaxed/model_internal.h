@@ -39,8 +39,6 @@ struct build {
     bool *is_updated; /* [values] of origins: next step's value of some parameter */
 };
 
-int model_no_memory(struct err *e);
-
 /* What instruction `id` may do and what results it has: sets spaces and combiners of its results
  * and the pattern. Operands have been looked at. */
 int model_pattern_of(struct build *b, hlo_id id, uint32_t *pattern);

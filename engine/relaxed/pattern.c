@@ -347,7 +347,7 @@ static int fill_pattern(struct build *b, struct model_pattern *out)
         memcpy(tables_at(&m->tables, out->unary, false), ms, out->labels * sizeof *ms);
     free(places);
     free(ms);
-    return ok && is_new ? 0 : model_no_memory(b->e);
+    return ok && is_new ? 0 : err_no_memory(b->e, "for relaxed mode");
 }
 
 /* ---- equal instructions ---- */
@@ -417,7 +417,7 @@ static int find_pattern(struct build *b, uint32_t *pattern)
     struct model_pattern key = {0};
 
     if ((size_t)m->pattern_count * 2 >= m->slot_count && !grow_slots(m))
-        return model_no_memory(b->e);
+        return err_no_memory(b->e, "for relaxed mode");
     hash_pattern(b, key.hash);
     size_t at = key.hash[0] & (m->slot_count - 1);
     for (; m->slots[at]; at = (at + 1) & (m->slot_count - 1)) {
@@ -427,7 +427,7 @@ static int find_pattern(struct build *b, uint32_t *pattern)
             return 0;
     }
     if (!mem_grow(&m->patterns, &m->pattern_room, m->pattern_count, 1))
-        return model_no_memory(b->e);
+        return err_no_memory(b->e, "for relaxed mode");
     int rc = fill_pattern(b, &key);
     if (rc)
         return rc;
@@ -452,7 +452,7 @@ static int look(struct build *b, hlo_id id)
     if (!mem_grow(&k->space, &k->space_room, 0, k->leaves) ||
         !mem_grow(&k->pass, &k->pass_room, 0, k->leaves) ||
         !mem_grow(&k->share, &k->share_room, 0, (size_t)k->factors + 1))
-        return model_no_memory(b->e);
+        return err_no_memory(b->e, "for relaxed mode");
     return 0;
 }
 

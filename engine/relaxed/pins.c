@@ -13,7 +13,7 @@ int relaxed_index_edges(struct relaxed *r, struct err *e)
     r->out_first = mem_try((size_t)g->nodes + 2, sizeof *r->out_first);
     r->out_edges = mem_try((size_t)g->edge_count + 1, sizeof *r->out_edges);
     if (!r->out_first || !r->out_edges)
-        return err_set(e, ERR_MEMORY, "not enough memory for relaxed mode");
+        return err_no_memory(e, "for relaxed mode");
     for (uint32_t k = 0; k < g->edge_count; k++)
         r->out_first[g->edges[k].a + 2]++;
     for (uint32_t n = 0; n < g->nodes; n++)
@@ -97,8 +97,7 @@ int relaxed_set_pins(struct relaxed *r, const struct relaxed_pin *pins, uint32_t
     r->is_ready = false;
     for (uint32_t k = 0; k < count; k++)
         pin_one(r, &pins[k]);
-    return r->model.tables.failed ? err_set(e, ERR_MEMORY, "not enough memory for the decisions")
-                                  : 0;
+    return r->model.tables.failed ? err_no_memory(e, "for the decisions") : 0;
 }
 
 /* ---- ways without collectives ---- */
@@ -156,7 +155,7 @@ int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct 
     if (!r->own_edges) {
         r->own_edges = mem_try((size_t)g->edge_count + 1, sizeof *r->own_edges);
         if (!r->own_edges)
-            return err_set(e, ERR_MEMORY, "not enough memory for the decisions");
+            return err_no_memory(e, "for the decisions");
         memcpy(r->own_edges, g->edges, g->edge_count * sizeof *r->own_edges);
         r->pinned.edges = r->own_edges;
     }
@@ -168,6 +167,5 @@ int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct 
     }
     if (!found)
         return err_set(e, ERR_INPUT, "no value of this problem goes that way");
-    return r->model.tables.failed ? err_set(e, ERR_MEMORY, "not enough memory for the decisions")
-                                  : 0;
+    return r->model.tables.failed ? err_no_memory(e, "for the decisions") : 0;
 }

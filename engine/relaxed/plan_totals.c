@@ -127,7 +127,7 @@ int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out
         free(scratch);
     free(bytes);
     free(second);
-    return ok ? 0 : err_set(e, ERR_MEMORY, "not enough memory for the memory of a plan");
+    return ok ? 0 : err_no_memory(e, "for the memory of a plan");
 }
 
 void relaxed_sums(const struct relaxed_plan *plan,

@@ -12,10 +12,7 @@ enum { SWEEPS_LEAST = 100, SWEEPS_MOST = 1000, FOLD_ROUNDS = 4, DECODE_EVERY = 5
 
 const char *const relaxed_bound_names[2] = {"global", "tied"};
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for relaxed mode");
-}
+static const char MEMORY_FOR[] = "for relaxed mode";
 
 static int allocate(struct relaxed *r, struct err *e)
 {
@@ -28,7 +25,7 @@ static int allocate(struct relaxed *r, struct err *e)
     r->pinned = *g; /* its edges are the model's */
     r->pinned.unary = mem_try(nodes, sizeof *g->unary);
     if (!r->best || !r->trial || !r->strict_x || !r->pinned.unary)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     memcpy(r->pinned.unary, g->unary, g->nodes * sizeof *g->unary);
     int rc = relaxed_index_edges(r, e);
     return rc ? rc : strict_new(&r->p->labels, &r->fixed, e);
@@ -167,7 +164,7 @@ static int stage_make(struct stage *last, const struct energy *g, struct err *e)
     free(last->left);
     last->left = mem_try((size_t)last->reduced.left.nodes + 1, sizeof *last->left);
     free(next);
-    return rc ? rc : last->left ? 0 : no_memory(e);
+    return rc ? rc : last->left ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 /* Folds so that the strict optimum treats every colour alike. */
@@ -176,7 +173,7 @@ static int fold(struct relaxed *r, struct stage *s, struct err *e)
     uint32_t *kind = mem_try((size_t)r->pinned.nodes + 1, sizeof *kind);
 
     if (!kind)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t n = 0; n < r->pinned.nodes; n++)
         kind[n] = r->model.nodes[n].kind | (r->has_strict ? (uint32_t)r->strict_x[n] << 8 : 0);
     fold_energy_release(&s->folded);
@@ -188,7 +185,7 @@ static int fold(struct relaxed *r, struct stage *s, struct err *e)
         return rc;
     free(s->coloured);
     s->coloured = mem_try((size_t)s->folded.energy.nodes + 1, sizeof *s->coloured);
-    return s->coloured ? 0 : no_memory(e);
+    return s->coloured ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 static int get_ready(struct relaxed *r, struct err *e)

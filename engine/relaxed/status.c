@@ -8,11 +8,6 @@ const char *const reshard_kind_names[RESHARD_KIND_COUNT] = {
     "slice", "all-gather", "all-to-all", "reduce-scatter", "all-reduce", "collective-permute",
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the statuses of values");
-}
-
 label status_dim(status s, uint32_t axes, uint32_t dim)
 {
     label over = 0;
@@ -233,7 +228,7 @@ static int list_statuses(struct status_spaces *s, struct status_space *i, struct
         if (splits_idle_axis(s, x) || local_bytes(s, i, x) < 0)
             continue;
         if (!mem_grow(&s->statuses, &s->status_room, s->status_count, 1))
-            return no_memory(e);
+            return err_no_memory(e, "for the statuses of values");
         s->statuses[s->status_count++] = x;
         i->count++;
     }
@@ -241,7 +236,7 @@ static int list_statuses(struct status_spaces *s, struct status_space *i, struct
     i->walks = s->walk_count;
     if (!mem_grow(&s->ms, &s->ms_room, s->walk_count, cells) ||
         !mem_grow(&s->next, &s->next_room, s->walk_count, cells))
-        return no_memory(e);
+        return err_no_memory(e, "for the statuses of values");
     s->walk_count += cells;
     find_walks(s, i);
     return 0;
@@ -296,7 +291,7 @@ int status_space_of(struct status_spaces *s, hlo_value v, bool can_be_partial, u
     if (!mem_grow(&s->shares, &s->share_room, s->share_count, (size_t)shape->rank * labels + 1) ||
         (s->count * 2 >= s->slot_count && !grow_slots(s)) ||
         !mem_grow(&s->items, &s->room, s->count, 1))
-        return no_memory(e);
+        return err_no_memory(e, "for the statuses of values");
     for (uint32_t d = 0; d < shape->rank; d++) {
         class_id k = c->class_of[class_dim(c, v, d)];
         for (uint32_t a = 0; a < labels; a++)

@@ -84,7 +84,7 @@ int tables_new(struct tables *out, struct err *e)
     if (add_table(out, 1, 1))
         return 0;
     tables_release(out);
-    return err_set(e, ERR_MEMORY, "not enough memory for tables of costs");
+    return err_no_memory(e, "for tables of costs");
 }
 
 void tables_release(struct tables *t)

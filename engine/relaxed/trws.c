@@ -67,7 +67,7 @@ int trws_new(const struct energy *g, struct trws *out, struct err *e)
     *out = (struct trws){.g = g, .bound = -INFINITY};
     if (!allocate(out, g, messages, most)) {
         trws_release(out);
-        return err_set(e, ERR_MEMORY, "not enough memory for message passing");
+        return err_no_memory(e, "for message passing");
     }
     list_ends(out);
     for (uint32_t n = 0; n < g->nodes; n++) {

@@ -77,5 +77,5 @@ int relaxed_plan_copy(const struct relaxed_plan *from, struct relaxed_plan *out,
     if (ok)
         return 0;
     relaxed_plan_release(out);
-    return err_set(e, ERR_MEMORY, "not enough memory for the plan");
+    return err_no_memory(e, "for the plan");
 }

@@ -34,7 +34,7 @@ int budget_new(const struct problem *p, double bytes, struct budget **out, struc
     }
     if (!b || !b->scratch || !b->on) {
         budget_free(b);
-        return err_set(e, ERR_MEMORY, "not enough memory for the memory limit");
+        return err_no_memory(e, "for the memory limit");
     }
     *out = b;
     return 0;

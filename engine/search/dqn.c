@@ -46,7 +46,7 @@ static int dqn_start(struct search *s, struct err *e)
 
     s->self = d;
     if (!d)
-        return err_set(e, ERR_MEMORY, "not enough memory for the learner");
+        return err_no_memory(e, "for the learner");
     if (!s->options.rl_set)
         s->options.rl = *search_preset(&s->options.game);
     d->now = mem_try(shape.observation_size, sizeof *d->now);
@@ -55,7 +55,7 @@ static int dqn_start(struct search *s, struct err *e)
     d->played = mem_try(s->game.move_count, sizeof *d->played);
     d->from_move = UINT32_MAX;
     if (!d->now || !d->next || !d->from_on || !d->played)
-        return err_set(e, ERR_MEMORY, "not enough memory for the learner");
+        return err_no_memory(e, "for the learner");
     int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
     if (rc)
         return err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,

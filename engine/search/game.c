@@ -20,10 +20,7 @@ double game_limit_bytes(const struct problem *p, const struct game_options *o)
     return o->memory_limit > 0 ? o->memory_limit : INFINITY;
 }
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the search");
-}
+static const char MEMORY_FOR[] = "for the search";
 
 /* ---- moves ---- */
 
@@ -78,7 +75,7 @@ static int add_moves(struct game *g, struct err *e)
     g->moves = mem_try((size_t)g->fold.count * axes, sizeof *g->moves);
     if (!first || !g->pool || !g->moves) {
         free(first);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     for (class_id k = 0; k < c->count; k++) {
         if (in_scope(g, k))
@@ -128,7 +125,7 @@ static int add_weak_moves(struct game *g, struct err *e)
     g->moves = mem_try(room, sizeof *g->moves);
     g->counted = mem_try(p->m->value_count, 1);
     if (!g->pool || !g->moves || !g->counted)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
         uint32_t rank = (uint32_t)hlo_value_shape(p->m, r->value)->rank;
@@ -172,7 +169,7 @@ static int order_moves(struct game *g, struct err *e)
     g->move_of = mem_try(cells, sizeof *g->move_of);
     if (!seen || !g->move_of) {
         free(seen);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     for (uint32_t n = 0; n < g->move_count; n++)
         g->moves[n].group = group_size(g, &g->moves[n], seen);
@@ -606,7 +603,7 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
                        "a memory limit is of the cost reward: the paper's knows no step");
     out->group = mem_try(p->classes.count, sizeof *out->group);
     if (!out->group)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     int rc = o->weak ? weak_new(&p->labels, &out->weak, e)
                      : fold_new(&p->terms, !o->no_folding, &out->fold, e);
     if (!rc)

@@ -33,11 +33,6 @@ struct trws_search {
     label *on;
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the search");
-}
-
 static void trws_stop(struct search *s)
 {
     struct trws_search *t = s->self;
@@ -59,11 +54,12 @@ static int trws_start(struct search *s, struct err *e)
     struct relaxed_options o = {.folding = apart ? RELAXED_FOLD_OFF : RELAXED_FOLD_ON};
 
     if (!t)
-        return no_memory(e);
+        return err_no_memory(e, "for the search");
     s->self = t;
     t->list = mem_try((size_t)p->classes.count * p->mesh.axes + 1, sizeof *t->list);
     t->on = mem_try(p->classes.count, sizeof *t->on);
-    return t->list && t->on ? relaxed_new(p, &o, &t->relaxed, e) : no_memory(e);
+    return t->list && t->on ? relaxed_new(p, &o, &t->relaxed, e)
+                            : err_no_memory(e, "for the search");
 }
 
 /* ---- rounding ---- */

@@ -7,10 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the search");
-}
+static const char MEMORY_FOR[] = "for the search";
 
 /* ---- random and greedy: the same walk, another way to choose ---- */
 
@@ -25,7 +22,7 @@ static int walk_start(struct search *s, struct err *e)
 
     s->self = w;
     if (!w)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     rl_rng_seed(&w->rng, s->options.seed, 1);
     return 0;
 }
@@ -128,9 +125,9 @@ static int enumerate_start(struct search *s, struct err *e)
 
     s->self = n;
     if (!n)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     n->stack = mem_try((size_t)s->game.move_count + 1, sizeof *n->stack);
-    return n->stack ? 0 : no_memory(e);
+    return n->stack ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 static void enumerate_stop(struct search *s)
@@ -291,11 +288,11 @@ static int anneal_start(struct search *s, struct err *e)
 
     s->self = a;
     if (!a)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     a->on = mem_try(count, sizeof *a->on);
     a->trial = mem_try(count, sizeof *a->trial);
     rl_rng_seed(&a->rng, s->options.seed, 1);
-    return a->on && a->trial ? 0 : no_memory(e);
+    return a->on && a->trial ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 static void anneal_stop(struct search *s)
@@ -409,7 +406,7 @@ const struct search_ops search_anneal = {anneal_start, anneal_stop, anneal_step,
 static int exact_start(struct search *s, struct err *e)
 {
     s->self = mem_try(1, 1);
-    return s->self ? 0 : no_memory(e);
+    return s->self ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 static void exact_stop(struct search *s)

@@ -1,16 +1,8 @@
 #include "engine/search/race.h"
+#include "hlo/support/clock.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 int race_new(const struct problem *p, const struct search_options *o, const struct game_pin *pins,
              size_t pin_count, struct race *out, struct err *e)
@@ -68,12 +60,12 @@ static bool beats(double a, double b)
 static void drive(struct race_runner *r, uint64_t level)
 {
     struct search_event event;
-    double start = now_s(), before = search_best(r->search)->score;
+    double start = clock_seconds(), before = search_best(r->search)->score;
 
     while (!r->finished && search_evaluations(r->search) < level)
         r->finished = !search_step(r->search, &event) || event.updates < 0;
     r->finished |= search_is_done(r->search);
-    r->seconds += now_s() - start;
+    r->seconds += clock_seconds() - start;
     if (search_best(r->search)->score > before)
         r->seconds_to_best = r->seconds;
 }

@@ -23,7 +23,7 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
     int rc;
 
     if (!s)
-        return err_set(e, ERR_MEMORY, "not enough memory for the search");
+        return err_no_memory(e, "for the search");
     s->options = *o;
     s->ops = ops_of[o->algorithm];
     s->best.score = s->shelved.score = -INFINITY;
@@ -35,9 +35,7 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
     if (!rc) {
         s->best.on = mem_try(p->classes.count, sizeof *s->best.on);
         s->shelved.on = mem_try(p->classes.count, sizeof *s->shelved.on);
-        rc = s->best.on && s->shelved.on
-                 ? s->ops->start(s, e)
-                 : err_set(e, ERR_MEMORY, "not enough memory for the search");
+        rc = s->best.on && s->shelved.on ? s->ops->start(s, e) : err_no_memory(e, "for the search");
     }
     if (rc)
         search_free(s);

@@ -49,7 +49,7 @@ static int next(struct reader *r, yaml_event_t *event)
         return 0;
     memset(event, 0, sizeof *event);
     if (p->error == YAML_MEMORY_ERROR)
-        return err_set(r->e, ERR_MEMORY, "out of memory while reading YAML");
+        return err_no_memory(r->e, "while reading YAML");
     err_set(r->e, ERR_INPUT, "not valid YAML: %s%s%s", p->problem ? p->problem : "unknown problem",
             p->context ? " " : "", p->context ? p->context : "");
     if (p->error == YAML_READER_ERROR)
@@ -67,7 +67,7 @@ static struct yaml *new_node(struct reader *r, const yaml_event_t *event)
     }
     n = arena_get(&r->doc->arena, 1, sizeof *n);
     if (!n)
-        err_set(r->e, ERR_MEMORY, "out of memory while reading YAML");
+        err_no_memory(r->e, "while reading YAML");
     else
         n->mark = event->start_mark.index;
     return n;
@@ -86,7 +86,7 @@ static const char *scalar_text(struct reader *r, const yaml_event_t *event)
     }
     copy = arena_text(&r->doc->arena, value, length);
     if (!copy)
-        err_set(r->e, ERR_MEMORY, "out of memory while reading YAML");
+        err_no_memory(r->e, "while reading YAML");
     return copy;
 }
 
@@ -254,7 +254,7 @@ int yaml_read(struct yaml_doc *out, const char *text, size_t size, struct err *e
     if (size > SIZE_MOST)
         return err_set(e, ERR_LIMIT, "a YAML file of more than 1 MB");
     if (!yaml_parser_initialize(&r.parser))
-        return err_set(e, ERR_MEMORY, "out of memory while reading YAML");
+        return err_no_memory(e, "while reading YAML");
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, size);
     code = read_document(&r);

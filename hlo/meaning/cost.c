@@ -461,7 +461,7 @@ int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err 
         count_runs(m, out->times, runs);
     } else {
         hlo_costs_release(out);
-        rc = err_set(e, ERR_MEMORY, "not enough memory for the costs of %u instructions", m->count);
+        rc = err_no_memory(e, "for the costs of %u instructions", m->count);
     }
     free(once);
     free(often);

@@ -130,7 +130,7 @@ int hlo_factors_of(const struct hlo_module *m, hlo_id id, struct hlo_factors *f,
         return 0;
     rules[rule](&k);
     if (k.failed)
-        return err_set(e, ERR_MEMORY, "not enough memory for the factors of an instruction");
+        return err_no_memory(e, "for the factors of an instruction");
     for (uint32_t n = 0; n < f->count; n++)
         f->items[n].dims = f->dims + (size_t)n * f->leaf_count;
     return 0;

@@ -499,5 +499,5 @@ int hlo_roles_layers(struct hlo_roles_work *w, struct err *e)
     free(l.places.items);
     free(l.places.slots);
     hlo_reach_release(&l.data);
-    return ok ? 0 : err_set(e, ERR_MEMORY, "out of memory for the layers of the module");
+    return ok ? 0 : err_no_memory(e, "for the layers of the module");
 }

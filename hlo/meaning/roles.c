@@ -23,10 +23,7 @@ const char *const hlo_role_source_names[HLO_ROLE_SOURCE_COUNT] = {
     [HLO_BY_USE] = "use",   [HLO_BY_PERSON] = "person",
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "out of memory for the roles of the parameters");
-}
+static const char MEMORY_FOR[] = "for the roles of the parameters";
 
 /* ---- names of parameters ---- */
 
@@ -102,7 +99,7 @@ static int set_params(struct hlo_roles_work *w, struct err *e)
             w->is_aliased[w->param_of[hlo_value_of(m, entry->params[a->param], a->param_leaf)]] =
                 true;
     }
-    return ok ? 0 : no_memory(e);
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 /* As a person knows it: variables without the argument's own name. */
@@ -124,7 +121,7 @@ static int set_names(struct hlo_roles_work *w, struct err *e)
         r->name = s.failed ? NULL : arena_text(w->arena, s.text, s.size);
         str_release(&s);
         if (!r->name)
-            return no_memory(e);
+            return err_no_memory(e, MEMORY_FOR);
     }
     return 0;
 }
@@ -266,7 +263,7 @@ static int pin_one(struct hlo_roles_work *w, const struct keys *keys, const char
     str_add(path, "");
     hlo_path_of_op_name(name, path);
     if (path->failed)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     return pin_by_name(w, keys, path->text)
                ? 0
                : err_set(e, ERR_INPUT,
@@ -278,7 +275,7 @@ static int apply_vars(struct hlo_roles_work *w, const struct hlo_vars *vars, str
 {
     struct keys keys = {0};
     struct str path = {0};
-    int code = collect_keys(w, &keys) ? 0 : no_memory(e);
+    int code = collect_keys(w, &keys) ? 0 : err_no_memory(e, MEMORY_FOR);
 
     for (uint32_t n = 0; n < vars->count && !code; n++) {
         code = pin_one(w, &keys, vars->names[n] + (vars->names[n][0] == '%'), &path, e);
@@ -463,7 +460,7 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
         !w->is_read || !w->param_of || !w->is_free || !w->single || !w->outputs ||
         !w->output_param || !hlo_reach_init(&w->forward, &w->g) ||
         !hlo_reach_init(&w->backward, &w->g) || !hlo_reach_init(&w->scratch, &w->g))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
     for (uint32_t o = 0; o < w->output_count; o++)
         w->outputs[o] = hlo_value_of(m, entry->root, o);
@@ -546,7 +543,7 @@ static int project(const struct hlo_module *m, struct hlo_roles_work *w, const h
     out->phase = arena_get(w->arena, (size_t)m->count + 1, 1);
     out->layer = arena_get(w->arena, (size_t)m->count + 1, sizeof *out->layer);
     if (!out->phase || !out->layer)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     for (hlo_id id = 0; id < m->count; id++) {
         out->phase[id] = image[id] == HLO_NONE ? HLO_PHASE_OTHER : w->phase[image[id]];
         out->layer[id] = image[id] == HLO_NONE ? 0 : w->layer[image[id]];
@@ -565,7 +562,7 @@ static int make_roles(const struct hlo_module *m, const struct hlo_vars *vars,
     *out = (struct hlo_roles){.loss = HLO_NONE};
     if (hlo_inline_needed(m)) {
         image = mem_try(m->count, sizeof *image);
-        code = image ? hlo_inline_mapped(m, &inlined, image, e) : no_memory(e);
+        code = image ? hlo_inline_mapped(m, &inlined, image, e) : err_no_memory(e, MEMORY_FOR);
     }
     if (!code)
         code = work_init(&w, inlined ? inlined : m, &out->arena, e);

@@ -10,10 +10,7 @@ enum {
     WALK_ALL = 64,   /* times the values of the module, over all updates */
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "out of memory for the roles of the parameters");
-}
+static const char MEMORY_FOR[] = "for the roles of the parameters";
 
 bool hlo_work_same_dims(const struct hlo_roles_work *w, hlo_value a, hlo_value b)
 {
@@ -139,7 +136,7 @@ static int find_single(struct hlo_roles_work *w, struct err *e)
         if (w->single[start] != HLO_NONE)
             continue;
         if (!mem_grow(&stack, &room, 0, 1))
-            return no_memory(e);
+            return err_no_memory(e, MEMORY_FOR);
         stack[depth++] = (struct frame){start, g->pred_first[start]};
         w->single[start] = start; /* while open */
         while (depth) {
@@ -151,7 +148,7 @@ static int find_single(struct hlo_roles_work *w, struct err *e)
                     continue;
                 if (!mem_grow(&stack, &room, depth, 1)) {
                     free(stack);
-                    return no_memory(e);
+                    return err_no_memory(e, MEMORY_FOR);
                 }
                 stack[depth++] = (struct frame){p, g->pred_first[p]};
                 w->single[p] = p;
@@ -347,7 +344,7 @@ static int pair_outputs(struct hlo_roles_work *w, struct err *e)
     free(claims);
     free(is_taken);
     free(pool);
-    return ok ? 0 : no_memory(e);
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 /* ---- the forward pass ---- */
@@ -390,7 +387,7 @@ static int find_forward(struct hlo_roles_work *w, struct err *e)
     bool *is_used = mem_try(w->param_count, 1);
 
     if (!is_used)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     hlo_reach_clear(&w->forward);
     if (w->loss != HLO_NONE)
         hlo_reach_add(&w->forward, w->loss);
@@ -561,5 +558,5 @@ int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e)
     free(owner);
     hlo_reach_release(&inner);
     hlo_reach_release(&stateful);
-    return ok ? 0 : no_memory(e);
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "out of memory for the phases of the instructions");
-}
-
 struct phases {
     struct hlo_roles_work *w;
     struct hlo_reach after; /* computed from gradients, moments, rates */
@@ -191,5 +186,5 @@ int hlo_roles_phases(struct hlo_roles_work *w, struct err *e)
     free(s.is_forward_comp);
     hlo_reach_release(&s.after);
     hlo_reach_release(&s.data);
-    return ok ? 0 : no_memory(e);
+    return ok ? 0 : err_no_memory(e, "for the phases of the instructions");
 }

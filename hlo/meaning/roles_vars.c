@@ -71,7 +71,7 @@ static int add_name(struct reader *r, const char *name, size_t size, size_t at)
                        (int)LIST_NAMES_MAX);
     char *copy = grow(r) ? arena_text(&r->out->arena, name, size) : NULL;
     if (!copy)
-        return err_set(r->e, ERR_MEMORY, "out of memory for the list of variables");
+        return err_no_memory(r->e, "for the list of variables");
     r->out->places[r->out->count] = place_of(r, at);
     r->out->names[r->out->count++] = copy;
     return 0;
@@ -170,7 +170,7 @@ static int read_quoted(struct reader *r)
         str_add_char(&s, c);
     }
     if (!code && s.failed)
-        code = err_set(r->e, ERR_MEMORY, "out of memory for the list of variables");
+        code = err_no_memory(r->e, "for the list of variables");
     if (!code)
         code = add_name(r, s.text, s.size, begin);
     str_release(&s);
@@ -322,7 +322,7 @@ int hlo_vars_load(const char *path, struct hlo_vars *out, struct err *e)
         code = read_list(&r);
         out->file = arena_text(&out->arena, path, strlen(path));
         if (!code && !out->file)
-            code = err_set(e, ERR_MEMORY, "out of memory for the list of variables");
+            code = err_no_memory(e, "for the list of variables");
     }
     str_release(&text);
     if (code)

@@ -7,7 +7,7 @@
 
 int hlo_build_memory(struct err *e)
 {
-    return err_set(e, ERR_MEMORY, "not enough memory for this module");
+    return err_no_memory(e, "for this module");
 }
 
 /* ---- index ---- */

@@ -335,7 +335,7 @@ static int check_instruction(struct check *c)
     if (is_plain_elementwise(c))
         return 0;
     if (!mem_grow(&c->shapes, &c->room, 0, i->operand_count))
-        return err_set(c->e, ERR_MEMORY, "not enough memory for this module");
+        return err_no_memory(c->e, "for this module");
     for (uint32_t n = 0; n < i->operand_count; n++)
         c->shapes[n] = hlo_shape(c->m, hlo_operand(c->m, c->id, n));
     int rc = check_result(c);

@@ -249,8 +249,7 @@ int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f, str
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].opcode == opcode)
             rules[i].rule(&k, id);
-    return k.failed ? err_set(e, ERR_MEMORY, "not enough memory for the flows of an instruction")
-                    : 0;
+    return k.failed ? err_no_memory(e, "for the flows of an instruction") : 0;
 }
 
 void hlo_flows_release(struct hlo_flows *f)

@@ -4,10 +4,7 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "out of memory for the data flow of the module");
-}
+static const char MEMORY_FOR[] = "for the data flow of the module";
 
 struct edges {
     struct hlo_flow *items; /* from, to */
@@ -54,13 +51,13 @@ static int collect(const struct hlo_module *m, struct hlo_graph *g, struct edges
             break;
         if (!flows.count) {
             if (!add_computing(m, id, list))
-                code = no_memory(e);
+                code = err_no_memory(e, MEMORY_FOR);
             continue;
         }
         for (size_t n = 0; n < flows.count && !code; n++) {
             g->is_flow[flows.items[n].to] = true;
             if (!add_edge(list, flows.items[n].from, flows.items[n].to))
-                code = no_memory(e);
+                code = err_no_memory(e, MEMORY_FOR);
         }
     }
     hlo_flows_release(&flows);
@@ -118,7 +115,7 @@ static int set_order(struct hlo_graph *g, struct err *e)
     if (!stack || !seen) {
         free(stack);
         free(seen);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     memset(g->position, 0xff, m->count * sizeof *g->position);
     stack[0] = (struct walk){.computation = m->entry};
@@ -158,7 +155,7 @@ int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out, struct err 
     out->is_flow = mem_try(m->value_count, 1);
     out->order = mem_try(m->count, sizeof *out->order);
     out->position = mem_try(m->count, sizeof *out->position);
-    code = out->is_flow && out->order && out->position ? 0 : no_memory(e);
+    code = out->is_flow && out->order && out->position ? 0 : err_no_memory(e, MEMORY_FOR);
     if (!code)
         code = set_order(out, e);
     if (!code)
@@ -167,7 +164,7 @@ int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out, struct err 
         code = err_set(e, ERR_LIMIT, "more than %u uses of values", (unsigned)(UINT32_MAX / 2));
     if (!code && (!sort_edges(&list, m->value_count, true, &out->pred_first, &out->preds) ||
                   !sort_edges(&list, m->value_count, false, &out->succ_first, &out->succs)))
-        code = no_memory(e);
+        code = err_no_memory(e, MEMORY_FOR);
     free(list.items);
     if (code)
         hlo_graph_release(out);

@@ -83,10 +83,7 @@ struct inliner {
     size_t comps_room;
 };
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "out of memory while inlining the calls");
-}
+static const char MEMORY_FOR[] = "while inlining the calls";
 
 /* ---- names ---- */
 
@@ -192,7 +189,7 @@ static int meta_of(struct inliner *in, uint32_t meta, uint32_t prefix, uint32_t 
     int code = 0;
     *out = 0;
     if (joined.failed)
-        code = no_memory(e);
+        code = err_no_memory(e, MEMORY_FOR);
     else if (meta || joined.size)
         code = hlo_build_meta(in->b, &to, sizes, out, e);
     str_release(&joined);
@@ -237,7 +234,7 @@ static int copy_shapes(struct inliner *in, struct err *e)
     for (uint32_t i = 0; i < m->shape_count && !code; i++) {
         const struct hlo_shape *s = &m->shapes[i];
         if (!mem_grow(&parts, &room, 0, (size_t)s->part_count + 1)) {
-            code = no_memory(e);
+            code = err_no_memory(e, MEMORY_FOR);
             break;
         }
         for (uint32_t p = 0; p < s->part_count; p++) {
@@ -276,8 +273,8 @@ static int new_computation(struct inliner *in, hlo_comp from, hlo_comp *to, stru
         if (name.failed)
             break;
     }
-    int code =
-        name.failed ? no_memory(e) : hlo_build_computation(in->b, name.text, name.size, to, e);
+    int code = name.failed ? err_no_memory(e, MEMORY_FOR)
+                           : hlo_build_computation(in->b, name.text, name.size, to, e);
     str_release(&name);
     in->is_named[from] = true;
     if (!code)
@@ -288,7 +285,7 @@ static int new_computation(struct inliner *in, hlo_comp from, hlo_comp *to, stru
 static int enqueue(struct inliner *in, hlo_comp from, uint32_t prefix, hlo_comp *to, struct err *e)
 {
     if (!mem_grow(&in->queue, &in->queue_room, in->queued, 1))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     int code = new_computation(in, from, to, e);
     if (!code)
         in->queue[in->queued++] = (struct instance){.from = from, .to = *to, .prefix = prefix};
@@ -302,9 +299,9 @@ static int copy_called(struct inliner *in, hlo_id id, uint32_t prefix, struct er
     uint32_t inner = prefix;
 
     if (!mem_grow(&in->comps, &in->comps_room, 0, (size_t)i->called_count + 1))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     if (is_copied && !prefix_of(in, id, prefix, &inner))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t n = 0; n < i->called_count; n++) {
         hlo_comp from = hlo_called(in->m, id, n), to = HLO_NONE;
         if (!is_copied && in->shared[from] != HLO_NONE) {
@@ -336,7 +333,7 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
         return e->code;
     if (!mem_grow(&in->ids, &in->ids_room, 0, (size_t)count + i->control_count + 1) ||
         !mem_grow(&in->origin, &in->origin_room, in->origin_count, 1))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t n = 0; n < count; n++)
         in->ids[n] = map[hlo_operand(in->m, id, n) - first];
     for (uint32_t n = 0; n < i->control_count; n++)
@@ -344,7 +341,7 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
     bool is_kept = f->from == in->m->entry && f->call == HLO_NONE;
     if (!is_kept && !name_fresh(in, hlo_name(in->m, id), &name)) {
         str_release(&name);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     const struct hlo_text *literal = &in->m->literals[i->literal];
     struct hlo_draft d = {.computation = to,
@@ -385,7 +382,7 @@ static int push_frame(struct inliner *in, hlo_comp from, hlo_id call, uint32_t p
 
     if (!mem_grow(&in->frames, &in->frame_room, in->frame_count, 1) ||
         !mem_grow(&in->maps, &in->map_room, in->map_count, count))
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     in->frames[in->frame_count++] = (struct frame){
         .from = from, .map = (uint32_t)in->map_count, .prefix = prefix, .call = call};
     in->map_count += count;
@@ -411,7 +408,7 @@ static int step(struct inliner *in, hlo_comp to, struct err *e)
     if (use_of(in->m, id) == USE_INLINED) {
         uint32_t inner;
         if (!prefix_of(in, id, f->prefix, &inner))
-            return no_memory(e);
+            return err_no_memory(e, MEMORY_FOR);
         return push_frame(in, hlo_called(in->m, id, 0), id, inner, e);
     }
     if (i->opcode == HLO_OP_PARAMETER && f->call != HLO_NONE) {
@@ -460,7 +457,7 @@ static int check_growth(const struct hlo_module *m, struct err *e)
     const uint64_t most = HLO_INSTRUCTIONS_MAX;
 
     if (!size)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t c = 0; c < m->computation_count; c++) {
         const struct hlo_computation *comp = &m->computations[c];
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
@@ -492,7 +489,7 @@ static int copy_header(struct inliner *in, struct err *e)
     to->name = arena_text(&to->arena, m->name ? m->name : "", n);
     to->file = arena_text(&to->arena, m->file ? m->file : "", f);
     if (!to->name || !to->file)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     to->format = m->format;
     to->is_gzipped = m->is_gzipped;
     to->input_bytes = m->input_bytes;
@@ -522,13 +519,13 @@ static int prepare(struct inliner *in, struct err *e)
     str_add_bytes(&in->prefixes, "", 1);
     if (!in->b || !in->shapes || !in->metas || !in->shared || !in->is_named || !in->first ||
         in->prefixes.failed)
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     memset(in->shared, 0xff, m->computation_count * sizeof *in->shared);
     memset(in->first, 0xff, m->count * sizeof *in->first);
     in->fresh = m->count;
     for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
         if (name_take(in, hlo_name(m, id), strlen(hlo_name(m, id))) < 0)
-            return no_memory(e);
+            return err_no_memory(e, MEMORY_FOR);
     }
     int code = copy_header(in, e);
     return code ? code : copy_shapes(in, e);
@@ -561,7 +558,7 @@ static int set_origin(struct inliner *in, struct hlo_module *to, hlo_id *image, 
 
     if (!origin || !final) {
         free(final);
-        return no_memory(e);
+        return err_no_memory(e, MEMORY_FOR);
     }
     for (hlo_id id = 0; id < to->count; id++) {
         struct hlo_instruction *i = &to->instructions[id];

@@ -6,7 +6,7 @@
 
 int hlo_reading_memory(struct reading *r)
 {
-    return err_set(r->e, ERR_MEMORY, "not enough memory for this module");
+    return err_no_memory(r->e, "for this module");
 }
 
 char *hlo_reading_clean(struct reading *r, const char *text)

@@ -384,7 +384,7 @@ static int add_parts(struct hlo_builder *b, const Xla__ShapeProto *p, struct hlo
         return err_set(e, ERR_LIMIT, "a tuple of more than %d elements", HLO_LEAVES_MAX);
     hlo_shape_id few[16], *parts = few;
     if (p->n_tuple_shapes > 16 && !(parts = mem_try(p->n_tuple_shapes, sizeof *parts)))
-        return err_set(e, ERR_MEMORY, "out of memory");
+        return err_no_memory(e, "to read the module");
     int rc = 0;
     for (size_t i = 0; i < p->n_tuple_shapes && !rc; i++)
         rc = hlo_convert_shape(b, p->tuple_shapes[i], &parts[i], e);
@@ -413,7 +413,7 @@ static int add_layout(const Xla__ShapeProto *p, struct hlo_shape_draft *d, uint8
     }
     print_layout_rest(l, rest);
     if (rest->failed)
-        return err_set(e, ERR_MEMORY, "out of memory");
+        return err_no_memory(e, "to read the module");
     d->has_layout = p->n_dimensions > 0 || rest->size > 0;
     d->minor_to_major = l->n_minor_to_major ? order : NULL;
     d->layout_rest = rest->text ? rest->text : "";

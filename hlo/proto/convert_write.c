@@ -6,6 +6,8 @@
 
 enum { DEVICES_MAX = 1 << 20 };
 
+static const char MEMORY_FOR[] = "to write the module";
+
 struct writing {
     const struct hlo_module *m;
     struct arena *a;
@@ -14,11 +16,6 @@ struct writing {
     Xla__ShapeProto **shapes; /* made when first needed, shared */
     struct str text;
 };
-
-static int no_memory(struct writing *w)
-{
-    return err_set(w->e, ERR_MEMORY, "not enough memory to write the module");
-}
 
 #define NEW(w, name) ((void *)hlo_reflect_new((w)->a, &name##__descriptor))
 
@@ -112,7 +109,7 @@ static int write_instruction(struct writing *w, hlo_id id, Xla__HloInstructionPr
         !fill_ids(w->a, m->called_pool, (uint32_t[]){i->called, i->called_count},
                   &p->called_computation_ids, &p->n_called_computation_ids) ||
         !write_attrs(w, id, p))
-        return no_memory(w);
+        return err_no_memory(w->e, MEMORY_FOR);
     if (i->opcode == HLO_OP_PARAMETER)
         p->parameter_number = i->number;
     if (i->opcode == HLO_OP_GET_TUPLE_ELEMENT)
@@ -154,7 +151,7 @@ static int write_computation(struct writing *w, hlo_comp index)
     Xla__HloComputationProto *p = NEW(w, xla__hlo_computation_proto);
 
     if (!p || !hlo_convert_append(w->a, (void ***)&w->p->computations, &w->p->n_computations, p))
-        return no_memory(w);
+        return err_no_memory(w->e, MEMORY_FOR);
     p->name = (char *)(uintptr_t)c->name;
     p->id = index + 1LL;
     p->root_id = c->root + 1LL;
@@ -163,11 +160,11 @@ static int write_computation(struct writing *w, hlo_comp index)
         p->execution_thread = (char *)(uintptr_t)c->thread;
     p->program_shape = signature(w, c);
     if (!p->program_shape)
-        return no_memory(w);
+        return err_no_memory(w->e, MEMORY_FOR);
     for (uint32_t n = 0; n < c->count; n++) {
         Xla__HloInstructionProto *i = NEW(w, xla__hlo_instruction_proto);
         if (!i || !hlo_convert_append(w->a, (void ***)&p->instructions, &p->n_instructions, i))
-            return no_memory(w);
+            return err_no_memory(w->e, MEMORY_FOR);
         int rc = write_instruction(w, c->first + n, i);
         if (rc)
             return rc;
@@ -262,7 +259,7 @@ static int write_devices(struct writing *w)
                        DEVICES_MAX);
     Xla__DeviceAssignmentProto *p = w->p->device_assignment = NEW(w, xla__device_assignment_proto);
     if (!p)
-        return no_memory(w);
+        return err_no_memory(w->e, MEMORY_FOR);
     p->replica_count = (int32_t)replicas;
     p->computation_count = (int32_t)partitions;
     for (int64_t partition = 0; partition < partitions; partition++) {
@@ -270,10 +267,10 @@ static int write_devices(struct writing *w)
             NEW(w, xla__device_assignment_proto__computation_device);
         if (!d || !hlo_convert_append(w->a, (void ***)&p->computation_devices,
                                       &p->n_computation_devices, d))
-            return no_memory(w);
+            return err_no_memory(w->e, MEMORY_FOR);
         d->replica_device_ids = arena_get(w->a, (size_t)replicas, sizeof *d->replica_device_ids);
         if (!d->replica_device_ids)
-            return no_memory(w);
+            return err_no_memory(w->e, MEMORY_FOR);
         d->n_replica_device_ids = (size_t)replicas;
         for (int64_t replica = 0; replica < replicas; replica++)
             d->replica_device_ids[replica] = replica * partitions + partition;
@@ -359,7 +356,7 @@ static int write_module(struct writing *w)
     w->p->host_program_shape = signature(w, entry);
     if (!w->p->host_program_shape || (m->is_scheduled && !write_schedule(w)) || !write_aliases(w) ||
         !write_header(w))
-        return no_memory(w);
+        return err_no_memory(w->e, MEMORY_FOR);
     return write_devices(w);
 }
 
@@ -370,7 +367,7 @@ int hlo_convert_write(const struct hlo_module *m, struct arena *a, Xla__HloModul
 
     w.p = NEW(&w, xla__hlo_module_proto);
     w.shapes = arena_get(a, m->shape_count + 1u, sizeof *w.shapes);
-    int rc = w.p && w.shapes ? write_module(&w) : no_memory(&w);
+    int rc = w.p && w.shapes ? write_module(&w) : err_no_memory(w.e, MEMORY_FOR);
     str_release(&w.text);
     if (!rc)
         *out = w.p;

@@ -254,7 +254,7 @@ int hlo_reflect_from_json(const ProtobufCMessageDescriptor *const *choices, cons
         return err_at(e, text, size, end ? (size_t)(end - text) : 0);
     }
     ProtobufCMessage *m = hlo_reflect_new(a, choose(choices, root));
-    int rc = m ? read_object(&j, NULL, root, m) : err_set(e, ERR_MEMORY, "out of memory");
+    int rc = m ? read_object(&j, NULL, root, m) : err_no_memory(e, "to read the module");
     cJSON_Delete(root);
     if (!rc)
         *out = m;

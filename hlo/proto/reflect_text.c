@@ -352,7 +352,7 @@ int hlo_reflect_from_text(const ProtobufCMessageDescriptor *const *choices, cons
     ProtobufCMessage *m = hlo_reflect_new(a, choices[choose(t, choices)]);
 
     if (!m)
-        return err_set(e, ERR_MEMORY, "out of memory");
+        return err_no_memory(e, "to read the module");
     int rc = take_fields(&t, NULL, m, 0);
     if (!rc)
         *out = m;

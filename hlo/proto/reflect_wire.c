@@ -118,7 +118,7 @@ static int read_number(struct wire *w, const struct reflect_step *s, const uint8
     return 0;
 }
 
-static int no_memory(struct wire *w, const struct reflect_step *s)
+static int past_limit(struct wire *w, const struct reflect_step *s)
 {
     fail(w, s, w->at, "the file needs more memory than the limit for its size");
     return w->e->code = ERR_LIMIT;
@@ -130,7 +130,7 @@ static int read_packed(struct wire *w, const struct reflect_step *s, ProtobufCMe
     while (w->at < end) {
         void *slot = hlo_reflect_slot(w->arena, m, f);
         if (!slot)
-            return no_memory(w, s);
+            return past_limit(w, s);
         if (read_number(w, s, end, f->type, slot))
             return ERR_INPUT;
     }
@@ -143,7 +143,7 @@ static int read_bytes(struct wire *w, const struct reflect_step *s, ProtobufCMes
     struct reflect_value v = {.kind = REFLECT_TEXT, .text = (const char *)w->at, .size = size};
 
     if (f->type == PROTOBUF_C_TYPE_STRING && !(v.text = arena_text(w->arena, v.text, size)))
-        return no_memory(w, s);
+        return past_limit(w, s);
     const char *wrong = hlo_reflect_store(w->arena, m, f, &v);
     if (wrong)
         return fail(w, s, w->at, wrong);
@@ -161,13 +161,13 @@ static int read_field(struct wire *w, const struct reflect_step *s, const uint8_
 
     if (type != WIRE_BYTES) {
         void *slot = hlo_reflect_slot(w->arena, m, f);
-        return slot ? read_number(w, s, end, f->type, slot) : no_memory(w, s);
+        return slot ? read_number(w, s, end, f->type, slot) : past_limit(w, s);
     }
     if (read_size(w, s, end, &size))
         return ERR_INPUT;
     if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
         ProtobufCMessage *child = hlo_reflect_child(w->arena, m, f);
-        return child ? hlo_read_message(w, s, w->at + size, child) : no_memory(w, s);
+        return child ? hlo_read_message(w, s, w->at + size, child) : past_limit(w, s);
     }
     if (type_on_wire(f->type) == WIRE_BYTES)
         return read_bytes(w, s, m, f, size);
@@ -213,7 +213,7 @@ int hlo_reflect_from_wire(const ProtobufCMessageDescriptor *d, const void *data,
     ProtobufCMessage *m = hlo_reflect_new(a, d);
 
     if (!m)
-        return err_set(e, ERR_MEMORY, "out of memory");
+        return err_no_memory(e, "to read the module");
     int rc = hlo_read_message(&w, NULL, w.begin + size, m);
     if (!rc)
         *out = m;

@@ -11,6 +11,6 @@ int hlo_write_json(const struct hlo_module *m, struct str *out, struct err *e)
         hlo_reflect_to_json(&root->base, out);
     arena_release(&scratch);
     if (!rc && out->failed)
-        rc = err_set(e, ERR_MEMORY, "not enough memory to write the module");
+        rc = err_no_memory(e, "to write the module");
     return rc;
 }

@@ -6,18 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-int err_set(struct err *e, enum err_code code, const char *format, ...)
+static int set(struct err *e, enum err_code code, const char *format, va_list args)
 {
     char raw[sizeof e->what];
-    va_list args;
 
     memset(e, 0, sizeof *e);
     e->code = code;
-    va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
-    va_end(args);
     text_clean(e->what, sizeof e->what, raw, strlen(raw));
     return code;
+}
+
+int err_set(struct err *e, enum err_code code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    set(e, code, format, args);
+    va_end(args);
+    return code;
+}
+
+int err_no_memory(struct err *e, const char *format, ...)
+{
+    char purpose[sizeof e->what];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(purpose, sizeof purpose, format, args);
+    va_end(args);
+    return err_set(e, ERR_MEMORY, "not enough memory %s", purpose);
 }
 
 int err_in_file(struct err *e, const char *file)

@@ -38,6 +38,9 @@ struct err {
 int err_set(struct err *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* As err_set with ERR_MEMORY: "not enough memory " and what it was for, as "for the report". */
+int err_no_memory(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Fills file; keeps the rest. Returns e->code. */
 int err_in_file(struct err *e, const char *file);
 

@@ -195,7 +195,7 @@ int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e)
     if (!rc && ferror(f))
         rc = err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno));
     if (!rc && out->failed)
-        rc = err_set(e, ERR_MEMORY, "not enough memory to read it");
+        rc = err_no_memory(e, "to read it");
     if (!is_stdin)
         fclose(f);
     return rc ? err_in_file(e, path) : 0;

@@ -31,7 +31,7 @@ int hlo_parse_place(struct parser *p, const char *at, int code)
 
 int hlo_parse_memory(struct parser *p)
 {
-    return err_set(p->e, ERR_MEMORY, "not enough memory for this module");
+    return err_no_memory(p->e, "for this module");
 }
 
 int hlo_parse_word_size(const char *at)

@@ -184,7 +184,7 @@ int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
     const char *zero = memchr(input, 0, size);
 
     if (!p || !find_segments(input, size, &segments)) {
-        rc = err_set(e, ERR_MEMORY, "not enough memory for this module");
+        rc = err_no_memory(e, "for this module");
     } else if (zero) {
         err_set(e, ERR_INPUT, "a zero byte in text, expected HLO");
         rc = err_at(e, input, size, (size_t)(zero - input));

@@ -504,5 +504,5 @@ int hlo_write_text(const struct hlo_module *m, const struct hlo_write_options *o
     for (hlo_comp c = 0; c < m->computation_count; c++)
         add_body(&w, c);
     add(&w, "\n");
-    return out->failed ? err_set(e, ERR_MEMORY, "not enough memory to write the module") : 0;
+    return out->failed ? err_no_memory(e, "to write the module") : 0;
 }
