@@ -7,7 +7,7 @@
 
 enum { KIND_AGENT = 1, KIND_RUN = 2 };
 
-static void walk_settings(struct rl_walk *w, struct rl_settings *s)
+static void serialize_settings(struct rl_serializer *w, struct rl_settings *s)
 {
     static const size_t sizes[] = {
         [RL_KIND_WIDTHS] = sizeof s->hidden,
@@ -18,21 +18,21 @@ static void walk_settings(struct rl_walk *w, struct rl_settings *s)
     for (const struct rl_setting *row = rl_setting_table; row->name; row++) {
         unsigned char *at = (unsigned char *)s + row->offset;
         if (row->kind == RL_KIND_SWITCH)
-            rl_walk_flag(w, (bool *)at);
+            rl_serialize_flag(w, (bool *)at);
         else
-            rl_walk_block(w, at, sizes[row->kind]);
+            rl_serialize_block(w, at, sizes[row->kind]);
     }
 }
 
-static void walk_plan(struct rl_walk *w, struct rl_agent *a)
+static void serialize_plan(struct rl_serializer *w, struct rl_agent *a)
 {
     RL_ONE(w, a->shape.observation_size);
     RL_ONE(w, a->shape.action_count);
     RL_ONE(w, a->shape.context_count);
-    walk_settings(w, &a->settings);
+    serialize_settings(w, &a->settings);
 }
 
-static void walk_learner(struct rl_walk *w, struct rl_learner *l)
+static void serialize_learner(struct rl_serializer *w, struct rl_learner *l)
 {
     RL_MANY(w, l->online, l->net.parameters);
     RL_MANY(w, l->target, l->net.parameters);
@@ -43,12 +43,12 @@ static void walk_learner(struct rl_walk *w, struct rl_learner *l)
 }
 
 /* count and head come first, so that the reader knows how much follows. */
-static void walk_replay(struct rl_walk *w, struct rl_replay *r)
+static void serialize_replay(struct rl_serializer *w, struct rl_replay *r)
 {
     size_t floats = (size_t)r->count * r->observation_size;
 
-    rl_walk_sparse(w, r->observation, floats, r->observation_size);
-    rl_walk_sparse(w, r->next, floats, r->observation_size);
+    rl_serialize_sparse(w, r->observation, floats, r->observation_size);
+    rl_serialize_sparse(w, r->next, floats, r->observation_size);
     RL_MANY(w, r->legal, r->count);
     RL_MANY(w, r->next_legal, r->count);
     RL_MANY(w, r->action, r->count);
@@ -59,7 +59,7 @@ static void walk_replay(struct rl_walk *w, struct rl_replay *r)
     RL_ONE(w, r->largest);
 }
 
-static void walk_rest(struct rl_walk *w, struct rl_agent *a)
+static void serialize_rest(struct rl_serializer *w, struct rl_agent *a)
 {
     RL_ONE(w, a->act.s);
     RL_ONE(w, a->draw.s);
@@ -72,14 +72,14 @@ static void walk_rest(struct rl_walk *w, struct rl_agent *a)
     RL_MANY(w, a->visits, (size_t)a->shape.context_count * a->shape.action_count);
 }
 
-static void walk_agent(struct rl_walk *w, struct rl_agent *a)
+static void serialize_agent(struct rl_serializer *w, struct rl_agent *a)
 {
-    walk_plan(w, a);
+    serialize_plan(w, a);
     RL_ONE(w, a->replay.count);
     RL_ONE(w, a->replay.head);
-    walk_learner(w, &a->learner);
-    walk_replay(w, &a->replay);
-    walk_rest(w, a);
+    serialize_learner(w, &a->learner);
+    serialize_replay(w, &a->replay);
+    serialize_rest(w, a);
 }
 
 /* The walk takes pointers it may write through; measuring and writing it does not. */
@@ -90,13 +90,13 @@ static struct rl_agent *unlocked(const struct rl_agent *a)
 
 int rl_agent_save(const struct rl_agent *a, struct rl_bytes *out)
 {
-    struct rl_walk measure = {.pass = RL_MEASURE}, w;
+    struct rl_serializer measure = {.pass = RL_MEASURE}, w;
 
-    walk_agent(&measure, unlocked(a));
+    serialize_agent(&measure, unlocked(a));
     int code = rl_bytes_open(out, measure.at, &w);
     if (code)
         return code;
-    walk_agent(&w, unlocked(a));
+    serialize_agent(&w, unlocked(a));
     rl_bytes_seal(out, KIND_AGENT);
     return RL_OK;
 }
@@ -128,7 +128,7 @@ static bool is_sound(const struct rl_agent *a)
 }
 
 /* Whether the rest of the walk can hold what the plan promises, before memory is taken for it. */
-static bool may_hold(const struct rl_walk *w, const struct rl_agent *plan)
+static bool may_hold(const struct rl_serializer *w, const struct rl_agent *plan)
 {
     struct rl_net net;
 
@@ -143,9 +143,9 @@ static bool may_hold(const struct rl_walk *w, const struct rl_agent *plan)
 }
 
 /* What the file says of shapes and sizes, checked; then an agent to match. */
-static int build_from(struct rl_walk *w, struct rl_agent **out, struct rl_agent *plan)
+static int build_from(struct rl_serializer *w, struct rl_agent **out, struct rl_agent *plan)
 {
-    walk_plan(w, plan);
+    serialize_plan(w, plan);
     RL_ONE(w, plan->replay.count);
     RL_ONE(w, plan->replay.head);
     uint32_t capacity = plan->settings.replay_capacity, count = plan->replay.count;
@@ -157,7 +157,7 @@ static int build_from(struct rl_walk *w, struct rl_agent **out, struct rl_agent 
 }
 
 /* RL_E_FORMAT, RL_E_MEMORY. */
-static int read_agent(struct rl_walk *w, struct rl_agent **out)
+static int read_agent(struct rl_serializer *w, struct rl_agent **out)
 {
     struct rl_agent plan = {0}, *a;
     int code = build_from(w, &a, &plan);
@@ -167,9 +167,9 @@ static int read_agent(struct rl_walk *w, struct rl_agent **out)
         return code;
     a->replay.count = plan.replay.count;
     a->replay.head = plan.replay.head % a->replay.capacity;
-    walk_learner(w, &a->learner);
-    walk_replay(w, &a->replay);
-    walk_rest(w, a);
+    serialize_learner(w, &a->learner);
+    serialize_replay(w, &a->replay);
+    serialize_rest(w, a);
     if (w->failed || !is_sound(a)) {
         rl_agent_free(a);
         return RL_E_FORMAT;
@@ -180,17 +180,17 @@ static int read_agent(struct rl_walk *w, struct rl_agent **out)
     return RL_OK;
 }
 
-void rl_agent_walk(struct rl_walk *w, struct rl_agent **a)
+void rl_agent_serialize(struct rl_serializer *w, struct rl_agent **a)
 {
     if (w->pass != RL_READ)
-        walk_agent(w, *a);
+        serialize_agent(w, *a);
     else if (w->failed || read_agent(w, a))
         w->failed = true;
 }
 
 int rl_agent_load(struct rl_agent **out, const void *data, size_t size)
 {
-    struct rl_walk w;
+    struct rl_serializer w;
     int code = rl_bytes_check(data, size, KIND_AGENT, &w);
 
     *out = NULL;
@@ -204,7 +204,7 @@ int rl_agent_load(struct rl_agent **out, const void *data, size_t size)
     return code;
 }
 
-static void walk_run(struct rl_walk *w, struct rl_run *r)
+static void serialize_run(struct rl_serializer *w, struct rl_run *r)
 {
     uint64_t state = r->env.state_size;
 
@@ -220,12 +220,12 @@ static void walk_run(struct rl_walk *w, struct rl_run *r)
     RL_ONE(w, r->context);
     RL_ONE(w, r->length);
     RL_ONE(w, r->reward_sum);
-    rl_walk_block(w, r->env.state, r->env.state_size);
+    rl_serialize_block(w, r->env.state, r->env.state_size);
 }
 
 int rl_run_save(const struct rl_run *r, struct rl_bytes *out)
 {
-    struct rl_walk measure = {.pass = RL_MEASURE}, w;
+    struct rl_serializer measure = {.pass = RL_MEASURE}, w;
     struct rl_bytes agent;
     struct rl_run copy = *r;
 
@@ -234,10 +234,10 @@ int rl_run_save(const struct rl_run *r, struct rl_bytes *out)
     int code = rl_agent_save(r->agent, &agent);
     if (code)
         return code;
-    walk_run(&measure, &copy);
+    serialize_run(&measure, &copy);
     code = rl_bytes_open(out, measure.at + agent.size, &w);
     if (!code) {
-        walk_run(&w, &copy);
+        serialize_run(&w, &copy);
         memcpy(w.data + w.at, agent.data, agent.size);
         rl_bytes_seal(out, KIND_RUN);
     }
@@ -247,14 +247,14 @@ int rl_run_save(const struct rl_run *r, struct rl_bytes *out)
 
 int rl_run_load(struct rl_run *r, const void *data, size_t size)
 {
-    struct rl_walk measure = {.pass = RL_MEASURE}, w;
+    struct rl_serializer measure = {.pass = RL_MEASURE}, w;
     struct rl_agent *a;
     struct rl_run trial = *r;
     int code = rl_bytes_check(data, size, KIND_RUN, &w);
 
     if (code)
         return code;
-    walk_run(&measure, &trial);
+    serialize_run(&measure, &trial);
     if (measure.at > w.size)
         return RL_E_FORMAT;
     code = rl_agent_load(&a, w.data + measure.at, w.size - measure.at);
@@ -268,7 +268,7 @@ int rl_run_load(struct rl_run *r, const void *data, size_t size)
         rl_agent_free(a);
         return RL_E_SHAPE;
     }
-    walk_run(&w, r);
+    serialize_run(&w, r);
     r->agent = a;
     return RL_OK;
 }

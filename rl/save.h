@@ -19,7 +19,7 @@ int rl_agent_load(struct rl_agent **out, const void *data, size_t size) RL_MUST_
 
 /* As a part of something larger. Reading makes a new agent, owned by the caller; *a is NULL where
  * w->failed. */
-void rl_agent_walk(struct rl_walk *w, struct rl_agent **a);
+void rl_agent_serialize(struct rl_serializer *w, struct rl_agent **a);
 
 /* A run with its agent. RL_E_SHAPE: in mid-episode of an environment without `state`. */
 int rl_run_save(const struct rl_run *r, struct rl_bytes *out) RL_MUST_CHECK;

@@ -15,7 +15,7 @@ struct head {
     uint64_t size, checksum;
 };
 
-void rl_walk_block(struct rl_walk *w, void *p, size_t size)
+void rl_serialize_block(struct rl_serializer *w, void *p, size_t size)
 {
     if (w->pass != RL_MEASURE && size > w->size - w->at)
         w->failed = true;
@@ -39,7 +39,8 @@ static uint32_t changed(const float *rows, size_t at, size_t stride)
 }
 
 /* A run: how many words are equal, how many then differ, and what those differ by. */
-static size_t put_run(struct rl_walk *w, const float *rows, size_t at, size_t count, size_t stride)
+static size_t put_run(struct rl_serializer *w, const float *rows, size_t at, size_t count,
+                      size_t stride)
 {
     uint32_t words[RL_SPARSE_MOST];
     uint16_t run[2] = {0};
@@ -53,7 +54,7 @@ static size_t put_run(struct rl_walk *w, const float *rows, size_t at, size_t co
     return at;
 }
 
-static size_t take_run(struct rl_walk *w, float *rows, size_t at, size_t count, size_t stride)
+static size_t take_run(struct rl_serializer *w, float *rows, size_t at, size_t count, size_t stride)
 {
     uint32_t words[RL_SPARSE_MOST], before;
     uint16_t run[2] = {0};
@@ -74,14 +75,14 @@ static size_t take_run(struct rl_walk *w, float *rows, size_t at, size_t count, 
     return w->failed ? count : at;
 }
 
-void rl_walk_sparse(struct rl_walk *w, float *rows, size_t count, size_t stride)
+void rl_serialize_sparse(struct rl_serializer *w, float *rows, size_t count, size_t stride)
 {
     for (size_t at = 0; at < count && !w->failed;)
         at = w->pass == RL_READ ? take_run(w, rows, at, count, stride)
                                 : put_run(w, rows, at, count, stride);
 }
 
-void rl_walk_flag(struct rl_walk *w, bool *flag)
+void rl_serialize_flag(struct rl_serializer *w, bool *flag)
 {
     unsigned char on = w->pass == RL_WRITE && *flag;
 
@@ -105,7 +106,7 @@ void rl_bytes_release(struct rl_bytes *b)
     *b = (struct rl_bytes){0};
 }
 
-int rl_bytes_open(struct rl_bytes *out, size_t size, struct rl_walk *w)
+int rl_bytes_open(struct rl_bytes *out, size_t size, struct rl_serializer *w)
 {
     *out = (struct rl_bytes){.size = sizeof(struct head) + size};
     out->data = rl_alloc_raw(out->size, 1);
@@ -113,7 +114,7 @@ int rl_bytes_open(struct rl_bytes *out, size_t size, struct rl_walk *w)
         *out = (struct rl_bytes){0};
         return RL_E_MEMORY;
     }
-    *w = (struct rl_walk){
+    *w = (struct rl_serializer){
         .pass = RL_WRITE, .data = (unsigned char *)out->data + sizeof(struct head), .size = size};
     return RL_OK;
 }
@@ -129,7 +130,7 @@ void rl_bytes_seal(struct rl_bytes *b, uint32_t kind)
     memcpy(b->data, &h, sizeof h);
 }
 
-int rl_bytes_check(const void *data, size_t size, uint32_t kind, struct rl_walk *w)
+int rl_bytes_check(const void *data, size_t size, uint32_t kind, struct rl_serializer *w)
 {
     struct head h;
 
@@ -143,9 +144,9 @@ int rl_bytes_check(const void *data, size_t size, uint32_t kind, struct rl_walk 
     if (h.kind != kind || h.size != size - sizeof h ||
         h.checksum != checksum((const unsigned char *)data + sizeof h, h.size))
         return RL_E_FORMAT;
-    *w = (struct rl_walk){.pass = RL_READ,
-                          .data = (unsigned char *)(uintptr_t)data + sizeof h,
-                          .size = size - sizeof h};
+    *w = (struct rl_serializer){.pass = RL_READ,
+                                .data = (unsigned char *)(uintptr_t)data + sizeof h,
+                                .size = size - sizeof h};
     return RL_OK;
 }
 

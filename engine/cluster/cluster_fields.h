@@ -44,8 +44,8 @@ extern const struct cluster_section cluster_section_top, cluster_section_device,
 const struct cluster_field *cluster_field_find(const struct cluster_section *s, const char *key,
                                                struct err *e);
 
-/* Sets a field other than the last three kinds from text. `base` is the section's struct within
- * `c`, whose device types are known. */
+/* Sets a field other than the last three kinds from text. `base` is the section's struct
+ * limited_search `c`, whose device types are known. */
 int cluster_field_set(const struct cluster *c, const struct cluster_field *f, void *base,
                       const char *text, struct err *e);
 

@@ -33,7 +33,7 @@ static bool is_better(bool fits, double ms, const struct contender *than)
 struct rules {
     const struct problem *problem; /* at the global batch */
     double limit;                  /* bytes of a device; INFINITY: none */
-    bool regime_given;             /* micro-batches and ZeRO are the problem's: not to be chosen */
+    bool batching_given;           /* micro-batches and ZeRO are the problem's: not to be chosen */
 };
 
 /* A plan with the labels of a solver. */
@@ -54,7 +54,7 @@ static int plan_of_labels(const struct problem *p, const label *on, double bound
         out->by[k] = on[k] ? PLAN_BY_OPTIMUM : PLAN_BY_PROPAGATION;
         out->decided[k] = (label)(p->labels.count - 1);
     }
-    out->cost = terms_cost(&p->terms, out->on);
+    out->cost = step_tables_cost(&p->step_tables, out->on);
     out->bound_ms = bound;
     snprintf(out->found_by, sizeof out->found_by, "exact");
     return 0;
@@ -67,7 +67,7 @@ static int exact_plan(const struct problem *p, enum compare_kind kind, struct pl
                               .variables = kind != COMPARE_DATA,
                               .inputs = kind != COMPARE_OPERATORS};
     struct exact_result r;
-    int rc = exact_strict(&p->terms, NULL, &o, &r, e);
+    int rc = exact_strict(&p->step_tables, NULL, &o, &r, e);
 
     if (rc)
         return rc;
@@ -78,24 +78,24 @@ static int exact_plan(const struct problem *p, enum compare_kind kind, struct pl
 }
 
 /* Puts the best plan within the limit, over the numbers of micro-batches and ZeRO levels allowed,
- * in the place of `plan`; `p` is left in its regime. Where nothing fits all stays, and *least is
+ * in the place of `plan`; `p` is left in its batching. Where nothing fits all stays, and *least is
  * what the plan that needs least needs. */
 static int limit_plan(struct problem *p, enum compare_kind kind, const struct rules *rules,
                       struct plan *plan, bool *proven, double *least, struct err *e)
 {
-    struct regime before = problem_regime(p);
-    struct regimes_options o = {.limit = rules->limit,
-                                .variables = kind != COMPARE_DATA,
-                                .inputs = kind != COMPARE_OPERATORS};
-    struct regimes_result r;
+    struct batch_and_zero before = problem_batch_and_zero(p);
+    struct batch_and_zero_options o = {.limit = rules->limit,
+                                       .variables = kind != COMPARE_DATA,
+                                       .inputs = kind != COMPARE_OPERATORS};
+    struct batch_and_zero_result r;
 
-    if (rules->regime_given) {
-        o.micro_batches = problem_regime(p).micro_batches;
-        o.zero = problem_regime(p).zero;
+    if (rules->batching_given) {
+        o.micro_batches = problem_batch_and_zero(p).micro_batches;
+        o.zero = problem_batch_and_zero(p).zero;
     } else {
         o.zero = -1;
     }
-    int rc = exact_regimes(p, &o, &r, e);
+    int rc = exact_batch_and_zero(p, &o, &r, e);
     if (rc)
         return rc;
     if (r.fits) {
@@ -104,9 +104,9 @@ static int limit_plan(struct problem *p, enum compare_kind kind, const struct ru
         *proven = r.proven;
     } else {
         *least = r.plan.peak;
-        rc = problem_set_regime(p, &before, e);
+        rc = problem_set_batch_and_zero(p, &before, e);
     }
-    regimes_release(&r);
+    batch_and_zero_release(&r);
     return rc;
 }
 
@@ -135,11 +135,11 @@ static int offer(const struct rules *rules, struct contender *c, struct problem 
     return 0;
 }
 
-/* The same question on another mesh or in another regime, as a problem of its own. */
-static int derive(const struct problem *from, const char *mesh, const struct regime *r,
+/* The same question on another mesh or in another batching, as a problem of its own. */
+static int derive(const struct problem *from, const char *mesh, const struct batch_and_zero *r,
                   struct problem **out, struct err *e)
 {
-    struct problem_change change = {.mesh = mesh, .batch_param = BATCH_AS_FOUND, .regime = r};
+    struct problem_change change = {.mesh = mesh, .batch_param = BATCH_AS_FOUND, .batching = r};
     struct problem *p = mem_try(1, sizeof *p);
     int rc = p ? problem_derive(from, &change, p, e) : err_no_memory(e, "to compare plans");
 
@@ -199,7 +199,7 @@ static int offer_found(const struct rules *rules, const struct plan *found, stru
     rc = plan_copy(found, &copy, e);
     if (!rc) {
         copy.problem = p;
-        copy.cost = terms_cost(&p->terms, copy.on);
+        copy.cost = step_tables_cost(&p->step_tables, copy.on);
         rc = offer(rules, c, p, &copy, false, e);
     }
     drop_problem(c->problem == p ? before : p);
@@ -335,7 +335,7 @@ int comparison_new(const struct problem *p, const struct plan *found,
 {
     struct rules rules = {.limit =
                               o->no_limit ? INFINITY : cluster_weakest(&p->cluster).memory_bytes,
-                          .regime_given = p->options.micro_batches > 1 || p->options.zero};
+                          .batching_given = p->options.micro_batches > 1 || p->options.zero};
     struct problem *own;
 
     memset(out, 0, sizeof *out);
@@ -390,9 +390,9 @@ void contender_setting(const struct contender *c, char *out, size_t room)
     }
     mesh_format(&c->problem->mesh, text, sizeof text);
     size = snprintf(out, room, "mesh %s", text);
-    if (c->plan.regime.micro_batches > 1 && size > 0 && (size_t)size < room)
+    if (c->plan.batching.micro_batches > 1 && size > 0 && (size_t)size < room)
         size += snprintf(out + size, room - (size_t)size, ", %u micro-batches",
-                         c->plan.regime.micro_batches);
-    if (c->plan.regime.zero && size > 0 && (size_t)size < room)
-        snprintf(out + size, room - (size_t)size, ", ZeRO %u", c->plan.regime.zero);
+                         c->plan.batching.micro_batches);
+    if (c->plan.batching.zero && size > 0 && (size_t)size < room)
+        snprintf(out + size, room - (size_t)size, ", ZeRO %u", c->plan.batching.zero);
 }

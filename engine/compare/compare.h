@@ -4,9 +4,9 @@
  * One cost model and one overlap rule for all; the same global batch. The first three are proven
  * optima of strict mode, on the mesh of the problem and, when none was asked for and there are
  * several equal servers, on servers x devices; where they pass the memory limit, the best within it
- * over all numbers of micro-batches and ZeRO levels (search/regimes.h), unless the problem says
- * which. A pipeline is tried again with its forward pass run again. Plans that fit come first, then
- * the shorter. */
+ * over all numbers of micro-batches and ZeRO levels (exact/batch_and_zero.h), unless the problem
+ * says which. A pipeline is tried again with its forward pass run again. Plans that fit come first,
+ * then the shorter. */
 #ifndef AUTOMAP_ENGINE_COMPARE_COMPARE_H
 #define AUTOMAP_ENGINE_COMPARE_COMPARE_H
 
@@ -31,12 +31,12 @@ extern const char *const compare_names[COMPARE_KIND_COUNT],
 struct contender {
     enum compare_kind kind;
     bool exists;       /* false: `why` says why there is none */
-    bool fits, proven; /* proven: of its kind, mesh and regime; of a pipeline, L's optimum */
+    bool fits, proven; /* proven: of its kind, mesh and batching; of a pipeline, L's optimum */
     double step_ms, compute_ms,
         waiting_ms; /* communication; of a pipeline also waiting for others */
     double memory_bytes;
     double least_bytes;      /* strict kinds that do not fit: of the plan found that needs least */
-    struct problem *problem; /* strict kinds: priced on this mesh, in this regime */
+    struct problem *problem; /* strict kinds: priced on this mesh, in this batching */
     struct plan plan;
     struct pipeline *pipeline;
     struct pipeline_plan pipeline_plan;

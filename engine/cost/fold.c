@@ -11,7 +11,7 @@ static int compare_hashes(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
-static uint64_t first_colour(const struct terms *t, class_id k)
+static uint64_t first_colour(const struct step_tables *t, class_id k)
 {
     const struct class_info *i = &t->labels->classes->info[k];
     struct {
@@ -24,7 +24,7 @@ static uint64_t first_colour(const struct terms *t, class_id k)
 }
 
 /* A term as class `k` sees it: the tables, k's place in it, the colours of the others. */
-static uint64_t term_seen_from(const struct terms *t, const uint64_t *colour,
+static uint64_t term_seen_from(const struct step_tables *t, const uint64_t *colour,
                                const uint64_t *table_hash, uint32_t term, class_id k)
 {
     const struct term *i = &t->items[term];
@@ -38,7 +38,7 @@ static uint64_t term_seen_from(const struct terms *t, const uint64_t *colour,
     return h;
 }
 
-static uint64_t refined_colour(const struct terms *t, const uint64_t *colour,
+static uint64_t refined_colour(const struct step_tables *t, const uint64_t *colour,
                                const uint64_t *table_hash, class_id k, uint64_t *scratch)
 {
     uint32_t count = t->of_class[k + 1] - t->of_class[k];
@@ -79,7 +79,7 @@ static uint32_t number_colours(const uint64_t *colour, uint32_t classes, uint64_
 }
 
 /* Classes of one colour that meet get colours of their own. */
-static bool break_clashes(const struct terms *t, uint64_t *colour)
+static bool break_clashes(const struct step_tables *t, uint64_t *colour)
 {
     const struct classes *c = t->labels->classes;
     bool broken = false;
@@ -96,7 +96,7 @@ static bool break_clashes(const struct terms *t, uint64_t *colour)
     return broken;
 }
 
-int fold_new(const struct terms *t, bool on, struct fold *out, struct err *e)
+int fold_new(const struct step_tables *t, bool on, struct fold *out, struct err *e)
 {
     uint32_t classes = t->labels->classes->count, before = 0;
     uint64_t *colour = mem_try(classes, sizeof *colour), *next = mem_try(classes, sizeof *next);

@@ -16,7 +16,7 @@ struct fold {
 };
 
 /* `on` false: every class its own colour. O(rounds x terms log terms). */
-int fold_new(const struct terms *t, bool on, struct fold *out, struct err *e) MUST_CHECK;
+int fold_new(const struct step_tables *t, bool on, struct fold *out, struct err *e) MUST_CHECK;
 void fold_release(struct fold *f);
 
 #endif

@@ -4,17 +4,17 @@
 
 static const char MEMORY_FOR[] = "for a schedule";
 
-static int alloc(const struct hlo_module *m, struct schedule *out, struct err *e)
+static int alloc(const struct hlo_module *m, struct instruction_order *out, struct err *e)
 {
     out->order = mem_try(m->count, sizeof *out->order);
     out->position = mem_try(m->count, sizeof *out->position);
     if (out->order && out->position)
         return 0;
-    schedule_release(out);
+    instruction_order_release(out);
     return err_no_memory(e, MEMORY_FOR);
 }
 
-void schedule_release(struct schedule *s)
+void instruction_order_release(struct instruction_order *s)
 {
     free(s->order);
     free(s->position);
@@ -23,7 +23,7 @@ void schedule_release(struct schedule *s)
 
 /* Computations whose order is said keep it. */
 static bool keep_order(const struct hlo_module *m, const struct hlo_computation *c,
-                       struct schedule *out)
+                       struct instruction_order *out)
 {
     bool is_said = m->is_scheduled;
 
@@ -54,7 +54,7 @@ struct scheduler {
     const struct fusion *f;
     const bool *is_free;
     const uint8_t *is_placed;
-    struct schedule *out;
+    struct instruction_order *out;
     struct lists holds;   /* [instructions] buffers of its own computation that it reads */
     struct lists holders; /* [values] of buffers: the instructions that read it */
     uint32_t *held;       /* [values] reads still to come */
@@ -342,8 +342,8 @@ static bool scheduler_alloc(struct scheduler *s)
            s->heap_at && list_all_holds(s);
 }
 
-int schedule_list(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
-                  const uint8_t *is_placed, struct schedule *out, struct err *e)
+int instruction_order_list(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
+                           const uint8_t *is_placed, struct instruction_order *out, struct err *e)
 {
     struct scheduler s = {.m = m, .f = f, .is_free = is_free, .is_placed = is_placed, .out = out};
     int rc = alloc(m, out, e);
@@ -365,7 +365,7 @@ int schedule_list(const struct hlo_module *m, const struct fusion *f, const bool
     free(s.heap);
     free(s.heap_at);
     if (rc)
-        schedule_release(out);
+        instruction_order_release(out);
     return rc;
 }
 
@@ -382,7 +382,7 @@ struct depth_first {
     const struct hlo_module *m;
     const struct fusion *f;
     const bool *is_free;
-    struct schedule *out;
+    struct instruction_order *out;
     uint32_t *readers;      /* [instructions] kernels that read it */
     struct weight *weight;  /* [instructions] */
     hlo_id *seen_by;        /* [instructions] whose reads were listed when it was seen last, + 1 */
@@ -536,8 +536,8 @@ static bool visit_computation(struct depth_first *s, const struct hlo_computatio
     return ok && visit(s, c->root);
 }
 
-int schedule_depth_first(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
-                         struct schedule *out, struct err *e)
+int instruction_order_depth_first(const struct hlo_module *m, const struct fusion *f,
+                                  const bool *is_free, struct instruction_order *out, struct err *e)
 {
     struct depth_first s = {.m = m, .f = f, .is_free = is_free, .out = out};
     int rc = alloc(m, out, e);
@@ -560,6 +560,6 @@ int schedule_depth_first(const struct hlo_module *m, const struct fusion *f, con
     free(s.state);
     free(s.pending);
     if (rc)
-        schedule_release(out);
+        instruction_order_release(out);
     return rc;
 }

@@ -21,17 +21,19 @@
 
 #include "engine/cost/fusion.h"
 
-struct schedule {
+struct instruction_order {
     hlo_id
         *order; /* [instructions] permuted within each computation: at position n runs order[n] */
     uint32_t *position; /* [instructions] the inverse */
 };
 
-int schedule_depth_first(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
-                         struct schedule *out, struct err *e) MUST_CHECK;
+int instruction_order_depth_first(const struct hlo_module *m, const struct fusion *f,
+                                  const bool *is_free, struct instruction_order *out,
+                                  struct err *e) MUST_CHECK;
 /* `is_placed` [values] of buffers: they take an argument's place and no memory of their own. */
-int schedule_list(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
-                  const uint8_t *is_placed, struct schedule *out, struct err *e) MUST_CHECK;
-void schedule_release(struct schedule *s);
+int instruction_order_list(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
+                           const uint8_t *is_placed, struct instruction_order *out,
+                           struct err *e) MUST_CHECK;
+void instruction_order_release(struct instruction_order *s);
 
 #endif

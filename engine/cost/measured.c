@@ -254,8 +254,8 @@ static int spread(const struct reader *r, const struct hlo_module *m, double **o
     return 0;
 }
 
-int profile_read(const struct hlo_module *m, const char *text, size_t size, double **out,
-                 struct err *e)
+int measured_read(const struct hlo_module *m, const char *text, size_t size, double **out,
+                  struct err *e)
 {
     struct reader r = {
         .names = m->source ? m->source : m, .text = text, .at = text, .size = size, .e = e};
@@ -277,14 +277,14 @@ int profile_read(const struct hlo_module *m, const char *text, size_t size, doub
     return rc;
 }
 
-int profile_load(const struct hlo_module *m, const char *path, double **out, struct err *e)
+int measured_load(const struct hlo_module *m, const char *path, double **out, struct err *e)
 {
     struct str text = {0};
 
     *out = NULL;
-    int rc = hlo_file_read(path, PROFILE_FILE_MOST, &text, e);
+    int rc = hlo_file_read(path, MEASURED_FILE_MOST, &text, e);
     if (!rc) {
-        rc = profile_read(m, text.text ? text.text : "", text.size, out, e);
+        rc = measured_read(m, text.text ? text.text : "", text.size, out, e);
         if (rc)
             err_in_file(e, path);
     }

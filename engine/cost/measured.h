@@ -11,16 +11,16 @@
 
 #include "hlo/module/hlo.h"
 
-enum { PROFILE_FILE_MOST = 64 * 1024 * 1024 };
+enum { MEASURED_FILE_MOST = 64 * 1024 * 1024 };
 
 /* `m` is an inlined module; every copy of an instruction gets its time. *out: [m->count], -1 where
  * nothing was measured; the caller frees it. On error *out is NULL. `text` ends with a NUL at
  * text[size] and may hold others (an error). O((instructions + lines) log instructions). */
-int profile_read(const struct hlo_module *m, const char *text, size_t size, double **out,
-                 struct err *e) MUST_CHECK;
+int measured_read(const struct hlo_module *m, const char *text, size_t size, double **out,
+                  struct err *e) MUST_CHECK;
 
-/* As profile_read, from a file ("-": standard input). */
-int profile_load(const struct hlo_module *m, const char *path, double **out,
-                 struct err *e) MUST_CHECK;
+/* As measured_read, from a file ("-": standard input). */
+int measured_load(const struct hlo_module *m, const char *path, double **out,
+                  struct err *e) MUST_CHECK;
 
 #endif

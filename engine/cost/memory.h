@@ -72,8 +72,8 @@ struct memory_model {
     const struct classes *classes;
     const struct training *training;
     const struct fusion *fusion;
-    struct regime regime;
-    struct schedule schedule;
+    struct batch_and_zero batching;
+    struct instruction_order schedule;
     bool is_listed;              /* that of the list scheduler; else depth first */
     struct memory_range *ranges; /* by computation, then start */
     uint32_t count;
@@ -84,8 +84,9 @@ struct memory_model {
 /* For the batch at once and everything stored whole. `t` and `f` must outlive it. */
 int memory_new(const struct training *t, const struct fusion *f, struct memory_model *out,
                struct err *e) MUST_CHECK;
-/* The same schedule under another regime; on error nothing changes. */
-int memory_set_regime(struct memory_model *m, const struct regime *r, struct err *e) MUST_CHECK;
+/* The same schedule under another batching; on error nothing changes. */
+int memory_set_batch_and_zero(struct memory_model *m, const struct batch_and_zero *r,
+                              struct err *e) MUST_CHECK;
 void memory_release(struct memory_model *m);
 
 struct memory_cost {

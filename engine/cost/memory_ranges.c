@@ -75,7 +75,7 @@ static bool reads_a_sum(const struct build *b, hlo_id id, hlo_value v)
 {
     const struct training *t = b->model->training;
 
-    return b->model->regime.micro_batches > 1 && t->is_once[id] &&
+    return b->model->batching.micro_batches > 1 && t->is_once[id] &&
            t->is_summed[b->model->fusion->buffer[v]];
 }
 
@@ -225,7 +225,8 @@ static bool push(struct build *b, const struct memory_range *r)
 /* Whether the all-reduce of gradient buffer `v` leaves a piece only. */
 static bool ends_in_pieces(const struct build *b, hlo_value v)
 {
-    return b->model->regime.zero >= 2 && b->model->training->variables[b->of[v] - 1].reduced_count;
+    return b->model->batching.zero >= 2 &&
+           b->model->training->variables[b->of[v] - 1].reduced_count;
 }
 
 /* The second buffer of a value that may be all-reduced: while its result is read first. Gradients
@@ -256,7 +257,7 @@ static bool add_reduced(struct build *b, const struct memory_range *r)
     second.start = r->end + 1;
     hlo_value gradient = model->training->roles->params[r->variable].gradient;
     bool is_sum =
-        model->regime.micro_batches > 1 &&
+        model->batching.micro_batches > 1 &&
         model->training->is_summed[model->fusion->buffer[gradient]]; /* lives all the time */
     return is_sum || second.start > second.end || push(b, &second);
 }
@@ -287,7 +288,7 @@ static bool add_range(struct build *b, hlo_id id, hlo_value v)
                              .variable = b->of[v] - 1};
     static const uint8_t from_level[MEMORY_KIND_COUNT] = {
         [MEMORY_PARAMETERS] = 3, [MEMORY_GRADIENTS] = 2, [MEMORY_OPTIMIZER] = 1};
-    bool pieces = b->of[v] && from_level[r.kind] && model->regime.zero >= from_level[r.kind];
+    bool pieces = b->of[v] && from_level[r.kind] && model->batching.zero >= from_level[r.kind];
     if (pieces && !parameter) {
         struct memory_range whole = r;
         whole.end = position;
@@ -417,7 +418,7 @@ static bool add_copies(struct build *b)
 }
 
 /* Accumulators, and whole copies of variables that are stored in pieces. */
-static bool add_regime(struct build *b)
+static bool add_batching(struct build *b)
 {
     struct memory_model *model = b->model;
     const struct hlo_module *m = model->m;
@@ -425,7 +426,7 @@ static bool add_regime(struct build *b)
     uint32_t last = entry->first + entry->count - 1;
 
     for (hlo_value v = m->leaf_base[entry->first];
-         v < m->leaf_base[last + 1] && model->regime.micro_batches > 1; v++) {
+         v < m->leaf_base[last + 1] && model->batching.micro_batches > 1; v++) {
         if (!model->training->is_summed[v])
             continue;
         uint32_t of = b->of[gradient_buffer(b, v)]; /* the sum may be of its transpose */
@@ -433,13 +434,14 @@ static bool add_regime(struct build *b)
                                  .start = entry->first,
                                  .end = last,
                                  .kind = MEMORY_GRADIENTS,
-                                 .storing = of && model->regime.zero >= 2 ? STORED_IN_PIECES
-                                                                          : STORED_AS_USED,
+                                 .storing = of && model->batching.zero >= 2 ? STORED_IN_PIECES
+                                                                            : STORED_AS_USED,
                                  .variable = of - 1};
         if (!push(b, &r))
             return false;
     }
-    for (uint32_t k = 0; k < model->training->roles->param_count && model->regime.zero >= 3; k++) {
+    for (uint32_t k = 0; k < model->training->roles->param_count && model->batching.zero >= 3;
+         k++) {
         for (int pass = 0; pass < 2; pass++) {
             struct memory_range r = {.value = model->training->roles->params[k].value,
                                      .start = b->uses[k][pass].first,
@@ -517,13 +519,13 @@ static bool make_ranges(struct build *b)
                 return false;
         }
     }
-    return add_regime(b) && add_copies(b) &&
-           (b->model->regime.micro_batches > 1 || add_updated(b)) && sort_ranges(b->model);
+    return add_batching(b) && add_copies(b) &&
+           (b->model->batching.micro_batches > 1 || add_updated(b)) && sort_ranges(b->model);
 }
 
 void memory_release(struct memory_model *m)
 {
-    schedule_release(&m->schedule);
+    instruction_order_release(&m->schedule);
     free(m->ranges);
     free(m->first);
     free(m->by_end);
@@ -562,7 +564,7 @@ static bool build_init(struct build *b)
     return true;
 }
 
-/* The ranges of b->model under its schedule and regime. */
+/* The ranges of b->model under its schedule and batching. */
 static bool build_ranges(struct build *b)
 {
     b->room = 0;
@@ -599,12 +601,12 @@ static const double LIST_MOST = 2.0 / 3;
 static int build_best(struct build *b, struct err *e)
 {
     struct memory_model *first = b->model, other = *first;
-    int rc =
-        schedule_depth_first(first->m, first->fusion, first->classes->is_free, &first->schedule, e);
+    int rc = instruction_order_depth_first(first->m, first->fusion, first->classes->is_free,
+                                           &first->schedule, e);
 
     if (!rc)
-        rc = schedule_list(first->m, first->fusion, first->classes->is_free, b->is_placed,
-                           &other.schedule, e);
+        rc = instruction_order_list(first->m, first->fusion, first->classes->is_free, b->is_placed,
+                                    &other.schedule, e);
     if (!rc && !build_ranges(b))
         rc = err_no_memory(e, MEMORY_FOR);
     b->model = &other;
@@ -631,7 +633,7 @@ int memory_new(const struct training *t, const struct fusion *f, struct memory_m
                                  .classes = t->classes,
                                  .training = t,
                                  .fusion = f,
-                                 .regime = {.micro_batches = 1}};
+                                 .batching = {.micro_batches = 1}};
     struct build b = {.model = &model};
     int rc = build_init(&b) ? build_best(&b, e) : err_no_memory(e, MEMORY_FOR);
 
@@ -643,17 +645,17 @@ int memory_new(const struct training *t, const struct fusion *f, struct memory_m
     return rc;
 }
 
-int memory_set_regime(struct memory_model *m, const struct regime *r, struct err *e)
+int memory_set_batch_and_zero(struct memory_model *m, const struct batch_and_zero *r, struct err *e)
 {
     struct memory_model next = *m;
     struct build b = {.model = &next};
 
-    if (r->micro_batches == m->regime.micro_batches && r->zero == m->regime.zero)
+    if (r->micro_batches == m->batching.micro_batches && r->zero == m->batching.zero)
         return 0;
     next.ranges = NULL;
     next.first = next.by_end = NULL;
     next.count = 0;
-    next.regime = *r;
+    next.batching = *r;
     bool ok = build_init(&b) && build_ranges(&b);
     build_release(&b);
     struct memory_model *old = ok ? m : &next;

@@ -13,7 +13,7 @@ struct split {
     const double *share; /* [factors of the instruction] when `on` is NULL */
 };
 
-static double share_of(const struct terms *t, hlo_id id, uint32_t k, struct split split)
+static double share_of(const struct step_tables *t, hlo_id id, uint32_t k, struct split split)
 {
     const struct classes *c = t->labels->classes;
     class_id class = c->factors[k].class;
@@ -24,7 +24,7 @@ static double share_of(const struct terms *t, hlo_id id, uint32_t k, struct spli
 }
 
 /* Local part of leaf `leaf`: the product of the shares of the factors that bind a dim of it. */
-static double leaf_share(const struct terms *t, hlo_id id, uint32_t leaf, struct split split)
+static double leaf_share(const struct step_tables *t, hlo_id id, uint32_t leaf, struct split split)
 {
     const struct classes *c = t->labels->classes;
     double share = 1;
@@ -50,8 +50,8 @@ static bool is_reducing(const struct class_factor *f)
 }
 
 /* Results that one split reducing factor leaves partial: those in which it binds no dim. */
-static struct reduction reduction_of(const struct terms *t, hlo_id id, const struct class_factor *f,
-                                     label over, struct split split)
+static struct reduction reduction_of(const struct step_tables *t, hlo_id id,
+                                     const struct class_factor *f, label over, struct split split)
 {
     const struct classes *c = t->labels->classes;
     struct reduction r = {.class = f->class, .over = over};
@@ -65,15 +65,15 @@ static struct reduction reduction_of(const struct terms *t, hlo_id id, const str
         r.count++;
         waits &= t->training->waits[v];
     }
-    r.times = waits ? t->costs->times[id] : terms_times(t, id);
+    r.times = waits ? t->costs->times[id] : step_tables_times(t, id);
     r.ms = r.count ? collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, r.over, r.bytes) : 0;
     if (waits)
-        r.ms *= 1 - t->regime.overlap;
+        r.ms *= 1 - t->batching.overlap;
     return r;
 }
 
-uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
-                          struct reduction out[static TERM_CLASSES_MOST])
+uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const label *on,
+                                struct reduction out[static TERM_CLASSES_MOST])
 {
     const struct classes *c = t->labels->classes;
     uint32_t count = 0;
@@ -100,7 +100,7 @@ static bool is_partial_reader(uint16_t opcode)
 }
 
 /* Bytes one device reads and writes in one execution. */
-static double local_traffic(const struct terms *t, hlo_id id, struct split split)
+static double local_traffic(const struct step_tables *t, hlo_id id, struct split split)
 {
     const struct classes *c = t->labels->classes;
     uint16_t opcode = hlo_at(c->m, id)->opcode;
@@ -150,17 +150,18 @@ static enum peak_type peak_type_of(const struct hlo_module *m, hlo_id id)
     return v < m->value_count ? cluster_peak_type(hlo_value_shape(m, v)->type) : PEAK_F32;
 }
 
-static double peak_of(const struct terms *t, hlo_id id)
+static double peak_of(const struct step_tables *t, hlo_id id)
 {
     return cluster_peak(&t->device, peak_type_of(t->labels->classes->m, id));
 }
 
 /* Flops, bytes and computing of one instruction. What only passes values on, and free values that
  * every use makes for itself, cost nothing. */
-static struct instruction_cost compute_of(const struct terms *t, hlo_id id, struct split split)
+static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id,
+                                          struct split split)
 {
     const struct classes *c = t->labels->classes;
-    struct instruction_cost out = {.times = terms_times(t, id)};
+    struct instruction_cost out = {.times = step_tables_times(t, id)};
     double shares = 1;
 
     if (class_leaf_count(c, id) == 0)
@@ -178,13 +179,13 @@ static struct instruction_cost compute_of(const struct terms *t, hlo_id id, stru
     return out;
 }
 
-double terms_compute_ms(const struct terms *t, hlo_id id, const double *share)
+double step_tables_compute_ms(const struct step_tables *t, hlo_id id, const double *share)
 {
     return compute_of(t, id, (struct split){NULL, share}).compute_ms;
 }
 
-struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over,
-                                 const double *share)
+struct reduction step_tables_reduction(const struct step_tables *t, hlo_id id, uint32_t factor,
+                                       label over, const double *share)
 {
     const struct class_factor *f = &t->labels->classes->factors[factor];
 
@@ -193,11 +194,12 @@ struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t fact
     return reduction_of(t, id, f, over, (struct split){NULL, share});
 }
 
-struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on)
+struct instruction_cost step_tables_instruction(const struct step_tables *t, hlo_id id,
+                                                const label *on)
 {
     struct instruction_cost out = compute_of(t, id, (struct split){on, NULL});
     struct reduction list[TERM_CLASSES_MOST];
-    uint32_t count = terms_reductions(t, id, on, list);
+    uint32_t count = step_tables_reductions(t, id, on, list);
     for (uint32_t k = 0; k < count; k++) {
         out.reduced_over |= list[k].over;
         out.reduced_bytes += list[k].bytes;
@@ -210,7 +212,7 @@ struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, cons
 /* ---- one instruction, by the size of one class ---- */
 
 /* Splits the bytes of its leaves into those that grow with class `k` and the rest. */
-static void scale_traffic(const struct terms *t, hlo_id id, class_id k,
+static void scale_traffic(const struct step_tables *t, hlo_id id, class_id k,
                           struct instruction_scaling *s)
 {
     const struct classes *c = t->labels->classes;
@@ -235,7 +237,7 @@ static void scale_traffic(const struct terms *t, hlo_id id, class_id k,
     s->bytes_per_x = is_partial ? touched * whole[1] / sum : stored[1];
 }
 
-struct instruction_scaling terms_scaling(const struct terms *t, hlo_id id, class_id k)
+struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_id id, class_id k)
 {
     const struct classes *c = t->labels->classes;
     struct instruction_scaling s = {.measured_ms = -1};
@@ -253,7 +255,8 @@ struct instruction_scaling terms_scaling(const struct terms *t, hlo_id id, class
     return s;
 }
 
-double scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d, double x)
+double instruction_scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d,
+                              double x)
 {
     if (s->measured_ms >= 0)
         return s->has_class ? s->measured_ms * x : s->measured_ms;
@@ -263,13 +266,15 @@ double scaling_ms(const struct instruction_scaling *s, const struct cluster_devi
     return s->is_heavy ? ms + d->launch_ms : ms;
 }
 
-struct storage_cost terms_storage(const struct terms *t, uint32_t param, const label *on)
+struct storage_cost step_tables_storage(const struct step_tables *t, uint32_t param,
+                                        const label *on)
 {
     const struct classes *c = t->labels->classes;
     hlo_value v = t->training->roles->params[param].value;
     const struct hlo_shape *s = hlo_value_shape(c->m, v);
-    struct storage_cost out = {.over = t->regime.zero ? training_axes(t->training, param, on) : 0};
-    uint32_t k = t->regime.micro_batches;
+    struct storage_cost out = {.over =
+                                   t->batching.zero ? training_axes(t->training, param, on) : 0};
+    uint32_t k = t->batching.micro_batches;
 
     if (training_piece(t->training, t->labels, on, v, out.over) >= 1)
         out.over = 0;
@@ -280,8 +285,8 @@ struct storage_cost terms_storage(const struct terms *t, uint32_t param, const l
         class_id class = c->class_of[class_dim(c, v, d)];
         out.bytes *= class == CLASS_NONE ? 1 : label_part(t->labels, class, on[class], s->dims[d]);
     }
-    out.scatters = t->regime.zero >= 2 ? k - 1 : 0;
-    out.gathers = t->regime.zero >= 3 ? 2 * k - 1 : 0;
+    out.scatters = t->batching.zero >= 2 ? k - 1 : 0;
+    out.gathers = t->batching.zero >= 3 ? 2 * k - 1 : 0;
     out.ms = collective_ms(t->mesh, COLLECTIVE_ALL_GATHER, out.over, out.bytes);
     return out;
 }
@@ -289,7 +294,7 @@ struct storage_cost terms_storage(const struct terms *t, uint32_t param, const l
 /* ---- tables ---- */
 
 struct build {
-    struct terms *t;
+    struct step_tables *t;
     struct err *e;
     label *on; /* [classes] scratch: all empty between uses */
     size_t item_room, pool_room, pool_count, table_room, communication_room, table_count;
@@ -318,7 +323,7 @@ static uint32_t power(uint32_t base, uint32_t exponent)
 }
 
 /* Adds a class that can be split to an ascending list without repetition. False when it is full. */
-static bool add_class(const struct terms *t, class_id class, class_id *list, uint32_t *count)
+static bool add_class(const struct step_tables *t, class_id class, class_id *list, uint32_t *count)
 {
     uint32_t at = *count;
 
@@ -338,7 +343,7 @@ static bool add_class(const struct terms *t, class_id class, class_id *list, uin
 }
 
 /* Splittable classes of an instruction, ascending. False when there are too many. */
-static bool classes_of(const struct terms *t, hlo_id id, class_id *list, uint32_t *count)
+static bool classes_of(const struct step_tables *t, hlo_id id, class_id *list, uint32_t *count)
 {
     const struct classes *c = t->labels->classes;
     bool ok = true;
@@ -350,8 +355,8 @@ static bool classes_of(const struct terms *t, hlo_id id, class_id *list, uint32_
 }
 
 /* Two independent 64-bit hashes of all an instruction's table depends on. */
-static void hash_pattern(const struct terms *t, hlo_id id, const class_id *list, uint32_t count,
-                         uint64_t hash[2])
+static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id *list,
+                         uint32_t count, uint64_t hash[2])
 {
     const struct classes *c = t->labels->classes;
     uint32_t leaves = class_leaf_count(c, id);
@@ -412,7 +417,7 @@ static void fill_row(struct build *b, hlo_id id, const class_id *list, uint32_t 
     for (uint32_t entry = 0; entry < entries; entry++) {
         struct instruction_cost cost = {.compute_ms = INFINITY};
         if (set_entry(b, list, count, entry))
-            cost = terms_instruction(b->t, id, b->on);
+            cost = step_tables_instruction(b->t, id, b->on);
         row[entry] = cost.compute_ms;
         row[entries + entry] = cost.communication_ms;
     }
@@ -477,7 +482,7 @@ static uint64_t hash_classes(const class_id *list, uint32_t count)
 static bool add_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries,
                      uint32_t *out)
 {
-    struct terms *t = b->t;
+    struct step_tables *t = b->t;
 
     if (!mem_grow(&t->items, &b->item_room, t->count, 1) ||
         !mem_grow(&t->class_pool, &b->pool_room, b->pool_count, count) ||
@@ -498,7 +503,7 @@ static bool add_term(struct build *b, const class_id *list, uint32_t count, uint
 static bool find_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries,
                       uint32_t *out)
 {
-    struct terms *t = b->t;
+    struct step_tables *t = b->t;
 
     if ((size_t)t->count * 2 >= b->term_slot_count) {
         if (!slots_double(&b->term_slots, &b->term_slot_count))
@@ -527,7 +532,7 @@ static bool find_term(struct build *b, const class_id *list, uint32_t count, uin
 
 static int add_instruction(struct build *b, hlo_id id)
 {
-    struct terms *t = b->t;
+    struct step_tables *t = b->t;
     class_id list[TERM_CLASSES_MOST];
     uint32_t count, index;
     size_t row;
@@ -538,7 +543,7 @@ static int add_instruction(struct build *b, hlo_id id)
         return err_set(b->e, ERR_LIMIT, "%.100s can be split in more than %d ways",
                        hlo_name(t->labels->classes->m, id), TERM_CLASSES_MOST);
     if (!count) {
-        t->fixed_ms += terms_instruction(t, id, b->on).compute_ms;
+        t->fixed_ms += step_tables_instruction(t, id, b->on).compute_ms;
         return 0;
     }
     uint32_t entries = power(count + 1, t->labels->axes);
@@ -555,7 +560,7 @@ static int add_instruction(struct build *b, hlo_id id)
 /* What storing a variable in pieces costs, over the classes of its dims and of its reductions. */
 static int add_storage(struct build *b, uint32_t param)
 {
-    struct terms *t = b->t;
+    struct step_tables *t = b->t;
     const struct classes *c = t->labels->classes;
     const struct training_variable *v = &t->training->variables[param];
     hlo_value value = t->training->roles->params[param].value;
@@ -578,7 +583,7 @@ static int add_storage(struct build *b, uint32_t param)
     for (uint32_t n = 0; n < entries; n++) {
         if (!set_entry(b, list, count, n))
             continue;
-        struct storage_cost s = terms_storage(t, param, b->on);
+        struct storage_cost s = step_tables_storage(t, param, b->on);
         t->communication_ms[t->items[index].table + n] += (s.scatters + s.gathers) * s.ms;
     }
     for (uint32_t n = 0; n < count; n++)
@@ -588,7 +593,7 @@ static int add_storage(struct build *b, uint32_t param)
 
 static int index_terms(struct build *b)
 {
-    struct terms *t = b->t;
+    struct step_tables *t = b->t;
     class_id count = t->labels->classes->count;
 
     t->of_class = mem_try((size_t)count + 2, sizeof *t->of_class);
@@ -606,20 +611,20 @@ static int index_terms(struct build *b)
     return 0;
 }
 
-int terms_new(const struct labels *l, const struct cluster_mesh *mesh,
-              const struct cluster *cluster, const struct hlo_costs *costs,
-              const struct fusion *fusion, const double *measured_ms,
-              const struct training *training, const struct regime *regime, struct terms *out,
-              struct err *e)
+int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
+                    const struct cluster *cluster, const struct hlo_costs *costs,
+                    const struct fusion *fusion, const double *measured_ms,
+                    const struct training *training, const struct batch_and_zero *batching,
+                    struct step_tables *out, struct err *e)
 {
-    struct terms t = {.labels = l,
-                      .mesh = mesh,
-                      .costs = costs,
-                      .device = cluster_weakest(cluster),
-                      .fusion = fusion,
-                      .measured_ms = measured_ms,
-                      .training = training,
-                      .regime = *regime};
+    struct step_tables t = {.labels = l,
+                            .mesh = mesh,
+                            .costs = costs,
+                            .device = cluster_weakest(cluster),
+                            .fusion = fusion,
+                            .measured_ms = measured_ms,
+                            .training = training,
+                            .batching = *batching};
     struct build b = {.t = &t, .e = e};
     int rc = 0;
 
@@ -628,7 +633,7 @@ int terms_new(const struct labels *l, const struct cluster_mesh *mesh,
         rc = err_no_memory(e, MEMORY_FOR);
     for (hlo_id id = 0; id < l->classes->m->count && !rc; id++)
         rc = add_instruction(&b, id);
-    for (uint32_t k = 0; k < training->roles->param_count && !rc && regime->zero > 1; k++)
+    for (uint32_t k = 0; k < training->roles->param_count && !rc && batching->zero > 1; k++)
         rc = add_storage(&b, k);
     if (!rc)
         rc = index_terms(&b);
@@ -638,13 +643,13 @@ int terms_new(const struct labels *l, const struct cluster_mesh *mesh,
     free(b.pattern_slots);
     free(b.rows);
     if (rc)
-        terms_release(&t);
+        step_tables_release(&t);
     else
         *out = t;
     return rc;
 }
 
-void terms_release(struct terms *t)
+void step_tables_release(struct step_tables *t)
 {
     free(t->items);
     free(t->class_pool);
@@ -655,7 +660,7 @@ void terms_release(struct terms *t)
     memset(t, 0, sizeof *t);
 }
 
-static void add_term_cost(const struct terms *t, const struct term *term, const label *on,
+static void add_term_cost(const struct step_tables *t, const struct term *term, const label *on,
                           struct step_cost *sum)
 {
     uint32_t at = term->table + term_entry(t, term, on);
@@ -664,7 +669,7 @@ static void add_term_cost(const struct terms *t, const struct term *term, const 
     sum->communication_ms += t->communication_ms[at];
 }
 
-struct step_cost terms_cost(const struct terms *t, const label *on)
+struct step_cost step_tables_cost(const struct step_tables *t, const label *on)
 {
     struct step_cost sum = {.compute_ms = t->fixed_ms};
 
@@ -674,7 +679,7 @@ struct step_cost terms_cost(const struct terms *t, const label *on)
     return sum;
 }
 
-struct step_cost terms_cost_of_class(const struct terms *t, class_id k, const label *on)
+struct step_cost step_tables_cost_of_class(const struct step_tables *t, class_id k, const label *on)
 {
     struct step_cost sum = {0};
 

@@ -35,7 +35,7 @@ struct term {
     uint32_t entries;              /* (class_count + 1)^axes */
 };
 
-struct terms {
+struct step_tables {
     const struct labels *labels;
     const struct cluster_mesh *mesh;
     const struct hlo_costs *costs;
@@ -43,7 +43,7 @@ struct terms {
     const struct fusion *fusion;  /* traffic counts stored values only */
     const double *measured_ms; /* [instructions] of one run unsplit, or NULL; < 0: not measured */
     const struct training *training;
-    struct regime regime;
+    struct batch_and_zero batching;
     struct term *items;
     uint32_t count;
     class_id *class_pool;
@@ -55,12 +55,12 @@ struct terms {
 
 /* `measured_ms` NULL: the roofline. ERR_LIMIT when an instruction meets more classes than a term
  * holds. */
-int terms_new(const struct labels *l, const struct cluster_mesh *mesh,
-              const struct cluster *cluster, const struct hlo_costs *costs,
-              const struct fusion *fusion, const double *measured_ms,
-              const struct training *training, const struct regime *regime, struct terms *out,
-              struct err *e) MUST_CHECK;
-void terms_release(struct terms *t);
+int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
+                    const struct cluster *cluster, const struct hlo_costs *costs,
+                    const struct fusion *fusion, const double *measured_ms,
+                    const struct training *training, const struct batch_and_zero *batching,
+                    struct step_tables *out, struct err *e) MUST_CHECK;
+void step_tables_release(struct step_tables *t);
 
 /* Cost of one instruction under labels given per factor; what a term's tables are made of. */
 struct instruction_cost {
@@ -71,7 +71,8 @@ struct instruction_cost {
     uint32_t reduced_count; /* results they reduce */
     label reduced_over;     /* axes of any of them */
 };
-struct instruction_cost terms_instruction(const struct terms *t, hlo_id id, const label *on);
+struct instruction_cost step_tables_instruction(const struct step_tables *t, hlo_id id,
+                                                const label *on);
 
 /* One execution of an instruction on one device as a function of the size x of one class, in parts
  * of what it is in the module (a micro-batch: samples / the batch): work that does not depend on
@@ -83,10 +84,11 @@ struct instruction_scaling {
     bool has_class, is_heavy;
     enum peak_type peak;
 };
-struct instruction_scaling terms_scaling(const struct terms *t, hlo_id id, class_id k);
+struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_id id, class_id k);
 /* Its roofline on device `d`: max(flops / peak, bytes / bandwidth) + launch. Measured: x times it.
  */
-double scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d, double x);
+double instruction_scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d,
+                              double x);
 
 /* The all-reduces of one instruction, one per split reducing factor. */
 struct reduction {
@@ -96,19 +98,19 @@ struct reduction {
     double bytes, ms; /* local, one execution */
     double times;     /* executions in a step */
 };
-uint32_t terms_reductions(const struct terms *t, hlo_id id, const label *on,
-                          struct reduction out[static TERM_CLASSES_MOST]);
+uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const label *on,
+                                struct reduction out[static TERM_CLASSES_MOST]);
 
 /* The same, factor by factor, for those who split two factors of one class differently:
  * share[k] of the instruction's k-th factor; `factor` into classes->factors. */
-double terms_compute_ms(const struct terms *t, hlo_id id, const double *share);
-struct reduction terms_reduction(const struct terms *t, hlo_id id, uint32_t factor, label over,
-                                 const double *share);
+double step_tables_compute_ms(const struct step_tables *t, hlo_id id, const double *share);
+struct reduction step_tables_reduction(const struct step_tables *t, hlo_id id, uint32_t factor,
+                                       label over, const double *share);
 
 /* Executions of an instruction in a step. */
-static inline double terms_times(const struct terms *t, hlo_id id)
+static inline double step_tables_times(const struct step_tables *t, hlo_id id)
 {
-    return t->costs->times[id] * (t->training->is_once[id] ? 1 : t->regime.micro_batches);
+    return t->costs->times[id] * (t->training->is_once[id] ? 1 : t->batching.micro_batches);
 }
 
 /* What storing variable `param` in pieces adds to a step: collectives beyond its all-reduce. */
@@ -117,9 +119,11 @@ struct storage_cost {
     uint32_t scatters, gathers;
     double bytes, ms; /* of one collective: the variable as used, local */
 };
-struct storage_cost terms_storage(const struct terms *t, uint32_t param, const label *on);
+struct storage_cost step_tables_storage(const struct step_tables *t, uint32_t param,
+                                        const label *on);
 
-static inline uint32_t term_entry(const struct terms *t, const struct term *term, const label *on)
+static inline uint32_t term_entry(const struct step_tables *t, const struct term *term,
+                                  const label *on)
 {
     uint32_t entry = 0, weight = 1;
 
@@ -136,9 +140,10 @@ struct step_cost {
     double compute_ms, communication_ms, step_ms;
 };
 /* Of a whole assignment: on[class] = label. O(terms). */
-struct step_cost terms_cost(const struct terms *t, const label *on);
+struct step_cost step_tables_cost(const struct step_tables *t, const label *on);
 /* Sum over the terms of class `k` alone: differences of it are differences of the whole when only
  * `k` changes. O(terms of k). */
-struct step_cost terms_cost_of_class(const struct terms *t, class_id k, const label *on);
+struct step_cost step_tables_cost_of_class(const struct step_tables *t, class_id k,
+                                           const label *on);
 
 #endif

@@ -30,7 +30,7 @@ static class_id find_batch(const struct classes *c, const struct hlo_roles *r, u
     return best;
 }
 
-int training_check(const struct training *t, const struct regime *r, struct err *e)
+int training_check(const struct training *t, const struct batch_and_zero *r, struct err *e)
 {
     if (r->zero > ZERO_LEVEL_MOST)
         return err_set(e, ERR_INPUT, "ZeRO level %u, expected 0 to %d", r->zero, ZERO_LEVEL_MOST);

@@ -47,14 +47,15 @@ void training_release(struct training *t);
 uint32_t training_sums(const struct classes *c, hlo_id id, class_id out[static ZERO_CLASSES_MOST]);
 
 /* How a problem is priced: k and the level, both part of a plan. */
-struct regime {
+struct batch_and_zero {
     uint32_t micro_batches; /* 1: the batch at once */
     uint8_t zero;           /* 0 .. ZERO_LEVEL_MOST */
     double overlap; /* 0 .. 1: part of the time of all-reduces that nothing in the passes waits
                        for, those of gradients, that is hidden behind computation */
 };
 /* ERR_INPUT with what would do when k does not divide the batch or there is none. */
-int training_check(const struct training *t, const struct regime *r, struct err *e) MUST_CHECK;
+int training_check(const struct training *t, const struct batch_and_zero *r,
+                   struct err *e) MUST_CHECK;
 
 /* Axes along which variable `param` may be stored in pieces under a plan: where its gradient is
  * reduced and no dim of it is split. */

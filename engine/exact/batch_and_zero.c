@@ -9,13 +9,13 @@ enum { SCREEN_WORK = 120 }; /* eliminations of a first look at a pair */
 
 struct choose {
     struct problem *p;
-    const struct regimes_options *o;
-    struct regimes_result *out;
+    const struct batch_and_zero_options *o;
+    struct batch_and_zero_result *out;
     struct err *e;
 };
 
 /* The plan within the limit under one pair. */
-static int solve(struct choose *c, struct regime r, uint32_t work, bool least,
+static int solve(struct choose *c, struct batch_and_zero r, uint32_t work, bool least,
                  struct limit_result *out)
 {
     struct limit_options o = {.limit = c->o->limit,
@@ -24,7 +24,7 @@ static int solve(struct choose *c, struct regime r, uint32_t work, bool least,
                               .work_most = work,
                               .least = least};
     struct strict s;
-    int rc = problem_set_regime(c->p, &r, c->e);
+    int rc = problem_set_batch_and_zero(c->p, &r, c->e);
 
     memset(out, 0, sizeof *out);
     if (rc)
@@ -35,19 +35,19 @@ static int solve(struct choose *c, struct regime r, uint32_t work, bool least,
     if (c->o->fix)
         rc = c->o->fix(c->o->context, c->p, &s, c->e);
     if (!rc)
-        rc = exact_limited(&c->p->terms, &c->p->memory, &s, &o, out, c->e);
+        rc = exact_limited(&c->p->step_tables, &c->p->memory, &s, &o, out, c->e);
     strict_release(&s);
     return rc;
 }
 
 /* A step's time without a limit, which no limit lowers. */
-static int price_free(struct choose *c, struct regime r, double *ms)
+static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
 {
     struct exact_options o = {
         .goal = EXACT_STEP_TIME, .variables = c->o->variables, .inputs = c->o->inputs};
     struct exact_result found;
     struct strict s;
-    int rc = problem_set_regime(c->p, &r, c->e);
+    int rc = problem_set_batch_and_zero(c->p, &r, c->e);
 
     if (rc)
         return rc;
@@ -57,7 +57,7 @@ static int price_free(struct choose *c, struct regime r, double *ms)
     if (c->o->fix)
         rc = c->o->fix(c->o->context, c->p, &s, c->e);
     if (!rc)
-        rc = exact_strict(&c->p->terms, &s, &o, &found, c->e);
+        rc = exact_strict(&c->p->step_tables, &s, &o, &found, c->e);
     strict_release(&s);
     if (!rc) {
         *ms = found.bound;
@@ -66,7 +66,7 @@ static int price_free(struct choose *c, struct regime r, double *ms)
     return rc;
 }
 
-static bool is_better(const struct limit_result *a, const struct regimes_result *best)
+static bool is_better(const struct limit_result *a, const struct batch_and_zero_result *best)
 {
     if (a->fits != best->fits)
         return a->fits;
@@ -75,12 +75,12 @@ static bool is_better(const struct limit_result *a, const struct regimes_result 
 }
 
 /* Looks at one pair; ERR_INFEASIBLE of the fixed decisions is one that does not fit. */
-static int look(struct choose *c, struct regime r)
+static int look(struct choose *c, struct batch_and_zero r)
 {
-    struct regimes_result *out = c->out;
-    struct regime_try *t = &out->tries[out->count];
+    struct batch_and_zero_result *out = c->out;
+    struct batch_and_zero_try *t = &out->tries[out->count];
     struct limit_result found;
-    *t = (struct regime_try){.regime = r};
+    *t = (struct batch_and_zero_try){.batching = r};
     int rc = price_free(c, r, &t->bound);
 
     if (rc == ERR_INFEASIBLE) {
@@ -109,7 +109,7 @@ static int look(struct choose *c, struct regime r)
         limit_release(&out->plan);
         out->plan = found;
         out->fits = found.fits;
-        out->regime = r;
+        out->batching = r;
     } else {
         limit_release(&found);
     }
@@ -123,12 +123,12 @@ static int look_at_levels(struct choose *c, uint32_t k)
     int first = c->o->zero < 0 ? 0 : c->o->zero,
         last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
 
-    for (int zero = first; zero <= last && !rc && c->out->count < REGIMES_MOST; zero++)
-        rc = look(c, (struct regime){k, (uint8_t)zero, c->p->options.overlap});
+    for (int zero = first; zero <= last && !rc && c->out->count < BATCH_AND_ZERO_MOST; zero++)
+        rc = look(c, (struct batch_and_zero){k, (uint8_t)zero, c->p->options.overlap});
     return rc;
 }
 
-uint32_t regimes_numbers(const struct problem *p, uint32_t *out, uint32_t room)
+uint32_t batch_and_zero_numbers(const struct problem *p, uint32_t *out, uint32_t room)
 {
     int64_t most = p->training.batch == CLASS_NONE ? 1 : p->training.batch_divisor;
     uint32_t count = 0;
@@ -143,12 +143,12 @@ uint32_t regimes_numbers(const struct problem *p, uint32_t *out, uint32_t room)
 /* The best pair again, with all the work there is; bounds over all pairs. */
 static int finish(struct choose *c)
 {
-    struct regimes_result *out = c->out;
+    struct batch_and_zero_result *out = c->out;
     struct limit_result found;
     int rc = 0;
 
     if (!out->plan.proven) {
-        rc = solve(c, out->regime, 0, !out->fits, &found);
+        rc = solve(c, out->batching, 0, !out->fits, &found);
         if (rc)
             return rc;
         if (out->fits ? found.fits && found.value <= out->plan.value
@@ -163,9 +163,9 @@ static int finish(struct choose *c)
     out->proven = true;
     out->least_bound = INFINITY;
     for (uint32_t k = 0; k < out->count; k++) {
-        struct regime_try *t = &out->tries[k];
-        if (t->regime.micro_batches == out->regime.micro_batches &&
-            t->regime.zero == out->regime.zero && out->fits) {
+        struct batch_and_zero_try *t = &out->tries[k];
+        if (t->batching.micro_batches == out->batching.micro_batches &&
+            t->batching.zero == out->batching.zero && out->fits) {
             t->value = out->plan.value;
             t->bound = fmax(t->bound, out->plan.bound);
             t->proven = out->plan.proven;
@@ -179,7 +179,7 @@ static int finish(struct choose *c)
     if (out->fits)
         out->proven = out->bound >= out->plan.value * (1 - NEAR);
     out->bound = fmin(out->bound, out->fits ? out->plan.value : INFINITY);
-    return problem_set_regime(c->p, &out->regime, c->e);
+    return problem_set_batch_and_zero(c->p, &out->batching, c->e);
 }
 
 /* The least number of micro-batches with which some plan fits at the levels allowed. */
@@ -193,7 +193,7 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
         for (int zero = last; zero >= first && !rc && !*out;
              zero--) { /* the highest level needs least */
             struct limit_result found;
-            rc = solve(c, (struct regime){numbers[n], (uint8_t)zero, c->p->options.overlap},
+            rc = solve(c, (struct batch_and_zero){numbers[n], (uint8_t)zero, c->p->options.overlap},
                        SCREEN_WORK, false, &found);
             if (rc == ERR_INFEASIBLE) {
                 rc = 0;
@@ -206,12 +206,13 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
     return rc;
 }
 
-int exact_regimes(struct problem *p, const struct regimes_options *o, struct regimes_result *out,
-                  struct err *e)
+int exact_batch_and_zero(struct problem *p, const struct batch_and_zero_options *o,
+                         struct batch_and_zero_result *out, struct err *e)
 {
     struct choose c = {.p = p, .o = o, .out = out, .e = e};
-    struct regime before = problem_regime(p);
-    uint32_t numbers[REGIMES_MOST / 4], count = regimes_numbers(p, numbers, REGIMES_MOST / 4);
+    struct batch_and_zero before = problem_batch_and_zero(p);
+    uint32_t numbers[BATCH_AND_ZERO_MOST / 4],
+        count = batch_and_zero_numbers(p, numbers, BATCH_AND_ZERO_MOST / 4);
     struct err lost;
     int rc = 0;
 
@@ -230,13 +231,13 @@ int exact_regimes(struct problem *p, const struct regimes_options *o, struct reg
     if (!rc)
         rc = finish(&c);
     if (rc) {
-        regimes_release(out);
-        (void)!problem_set_regime(p, &before, &lost);
+        batch_and_zero_release(out);
+        (void)!problem_set_batch_and_zero(p, &before, &lost);
     }
     return rc;
 }
 
-void regimes_release(struct regimes_result *r)
+void batch_and_zero_release(struct batch_and_zero_result *r)
 {
     limit_release(&r->plan);
     memset(r, 0, sizeof *r);

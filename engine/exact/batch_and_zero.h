@@ -10,9 +10,9 @@
 #include "engine/exact/limit.h"
 #include "engine/problem/problem.h"
 
-enum { REGIMES_MOST = 256 };
+enum { BATCH_AND_ZERO_MOST = 256 };
 
-struct regimes_options {
+struct batch_and_zero_options {
     double limit;           /* bytes of one device; INFINITY: none */
     bool variables, inputs; /* as in exact_options */
     uint32_t micro_batches; /* 0: to be chosen */
@@ -23,33 +23,33 @@ struct regimes_options {
     void *context;
 };
 
-struct regime_try {
-    struct regime regime;
+struct batch_and_zero_try {
+    struct batch_and_zero batching;
     bool fits, proven;        /* as in limit_result */
     bool is_skipped;          /* cannot beat the best, by its bound */
     double value, bound;      /* ms; value only where it fits */
     double peak, least_bound; /* bytes; of the plan, or of the one that needs least */
 };
 
-struct regimes_result {
+struct batch_and_zero_result {
     bool fits, proven;        /* proven: no pair allowed holds a better plan; or none holds any */
     struct limit_result plan; /* fits: the best; else of least memory over the pairs allowed */
-    struct regime regime;     /* its pair, under which the problem is priced on return */
-    double bound;             /* ms, over all pairs allowed */
+    struct batch_and_zero batching; /* its pair, under which the problem is priced on return */
+    double bound;                   /* ms, over all pairs allowed */
     double least_bound; /* not fits: no plan of any pair allowed needs less, bytes; 0: not known */
     uint32_t needs_micro_batches; /* not fits: the least number with which some plan fits at the
                                      levels allowed; 0: none */
-    struct regime_try tries[REGIMES_MOST];
+    struct batch_and_zero_try tries[BATCH_AND_ZERO_MOST];
     uint32_t count;
 };
 
 /* `p` is priced anew for each pair. Errors other than clashes of the fixed decisions are given up
- * on; then the regime is that of before. */
-int exact_regimes(struct problem *p, const struct regimes_options *o, struct regimes_result *out,
-                  struct err *e) MUST_CHECK;
+ * on; then the batching is that of before. */
+int exact_batch_and_zero(struct problem *p, const struct batch_and_zero_options *o,
+                         struct batch_and_zero_result *out, struct err *e) MUST_CHECK;
 /* The numbers of micro-batches there are to choose from, ascending; returns how many. */
-uint32_t regimes_numbers(const struct problem *p, uint32_t *out, uint32_t room);
+uint32_t batch_and_zero_numbers(const struct problem *p, uint32_t *out, uint32_t room);
 
-void regimes_release(struct regimes_result *r);
+void batch_and_zero_release(struct batch_and_zero_result *r);
 
 #endif

@@ -5,7 +5,7 @@
 
 static const char MEMORY_FOR[] = "for the exact solver";
 
-void table_release(struct table *f)
+void solver_table_release(struct table *f)
 {
     free(f->nodes);
     free(f->value);
@@ -25,7 +25,8 @@ static size_t joint_size(const struct solver *s, const uint32_t *nodes, uint32_t
     return size;
 }
 
-int table_new(const struct solver *s, const uint32_t *nodes, uint32_t count, struct table *out)
+int solver_table_new(const struct solver *s, const uint32_t *nodes, uint32_t count,
+                     struct table *out)
 {
     struct table f = {.count = count, .size = joint_size(s, nodes, count)};
 
@@ -34,7 +35,7 @@ int table_new(const struct solver *s, const uint32_t *nodes, uint32_t count, str
     f.nodes = mem_try(count, sizeof *f.nodes);
     f.value = mem_try(f.size, sizeof *f.value);
     if (!f.nodes || !f.value) {
-        table_release(&f);
+        solver_table_release(&f);
         return ERR_MEMORY;
     }
     if (count)
@@ -43,17 +44,18 @@ int table_new(const struct solver *s, const uint32_t *nodes, uint32_t count, str
     return 0;
 }
 
-int push_table(struct solver *s, struct table *f)
+int solver_push_table(struct solver *s, struct table *f)
 {
     if (!mem_grow(&s->tables, &s->table_room, s->table_count, 1)) {
-        table_release(f);
+        solver_table_release(f);
         return err_no_memory(s->e, MEMORY_FOR);
     }
     s->tables[s->table_count++] = *f;
     return 0;
 }
 
-bool next_choice(const struct solver *s, const uint32_t *nodes, uint32_t count, uint32_t *choice)
+bool solver_next_choice(const struct solver *s, const uint32_t *nodes, uint32_t count,
+                        uint32_t *choice)
 {
     for (uint32_t k = 0; k < count; k++) {
         if (++choice[k] < s->nodes[nodes[k]].domain)
@@ -166,7 +168,7 @@ static void run_release(struct run *r)
         if (r->buckets)
             free(r->buckets[n].items);
         if (r->best)
-            table_release(&r->best[n]);
+            solver_table_release(&r->best[n]);
     }
     free(r->near);
     free(r->buckets);
@@ -275,7 +277,7 @@ static void minimise(const struct run *r, uint32_t n, const struct reader *reade
         }
         joint->value[at] = least;
         best->value[at++] = arg;
-    } while (next_choice(r->s, joint->nodes, joint->count, choice));
+    } while (solver_next_choice(r->s, joint->nodes, joint->count, choice));
 }
 
 static int eliminate(struct run *r, uint32_t n)
@@ -286,10 +288,10 @@ static int eliminate(struct run *r, uint32_t n)
     struct reader *readers = mem_try(r->buckets[n].count, sizeof *readers);
     size_t count = 0;
 
-    if (!readers || table_new(s, scope->items, (uint32_t)scope->count, &joint) ||
-        table_new(s, scope->items, (uint32_t)scope->count, best)) {
+    if (!readers || solver_table_new(s, scope->items, (uint32_t)scope->count, &joint) ||
+        solver_table_new(s, scope->items, (uint32_t)scope->count, best)) {
         free(readers);
-        table_release(&joint);
+        solver_table_release(&joint);
         return err_no_memory(s->e, MEMORY_FOR);
     }
     for (size_t k = 0; k < r->buckets[n].count; k++) {
@@ -308,10 +310,10 @@ static int eliminate(struct run *r, uint32_t n)
         list_remove(&r->near[scope->items[k]], n);
     if (!joint.count) {
         r->value += joint.value[0];
-        table_release(&joint);
+        solver_table_release(&joint);
         return 0;
     }
-    int rc = push_table(s, &joint);
+    int rc = solver_push_table(s, &joint);
     if (rc)
         return rc;
     if (!mem_grow(&r->used, &r->used_room, s->table_count, 1))
@@ -368,7 +370,7 @@ static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *ch
     run_release(&r);
     free(gone);
     while (s->table_count > given)
-        table_release(&s->tables[--s->table_count]);
+        solver_table_release(&s->tables[--s->table_count]);
     return rc;
 }
 
@@ -399,7 +401,7 @@ static double case_bound(const struct cases *c)
             if (agrees && f->value[at] < least)
                 least = f->value[at];
             at++;
-        } while (next_choice(s, f->nodes, f->count, choice));
+        } while (solver_next_choice(s, f->nodes, f->count, choice));
         bound += least;
     }
     return bound;

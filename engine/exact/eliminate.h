@@ -23,7 +23,7 @@ struct node {
 };
 
 struct solver {
-    const struct terms *t;
+    const struct step_tables *t;
     const struct exact_options *o;
     struct err *e;
     struct node *nodes;
@@ -42,17 +42,18 @@ enum { NOT_FIXED = UINT32_MAX };
 
 /* Nodes and tables of a step's time (or of the reward) and of classes that clash, from a problem.
  * `fixed` NULL: nothing is decided. */
-int solver_new(const struct terms *t, const struct strict *fixed, const struct exact_options *o,
-               struct solver *out, struct err *e) MUST_CHECK;
+int solver_new(const struct step_tables *t, const struct strict *fixed,
+               const struct exact_options *o, struct solver *out, struct err *e) MUST_CHECK;
 void solver_release(struct solver *s);
 
 /* A table over ascending nodes, all 0. ERR_LIMIT: more entries than table_most; ERR_MEMORY. */
-int table_new(const struct solver *s, const uint32_t *nodes, uint32_t count,
-              struct table *out) MUST_CHECK;
-void table_release(struct table *f);
-int push_table(struct solver *s, struct table *f) MUST_CHECK; /* taken over, also on error */
+int solver_table_new(const struct solver *s, const uint32_t *nodes, uint32_t count,
+                     struct table *out) MUST_CHECK;
+void solver_table_release(struct table *f);
+int solver_push_table(struct solver *s, struct table *f) MUST_CHECK; /* taken over, also on error */
 /* Steps `choice` (one entry per node) to the next combination; false after the last. */
-bool next_choice(const struct solver *s, const uint32_t *nodes, uint32_t count, uint32_t *choice);
+bool solver_next_choice(const struct solver *s, const uint32_t *nodes, uint32_t count,
+                        uint32_t *choice);
 
 /* The least sum of all tables when fixed[node] (NOT_FIXED: free) stays. choice [nodes]: a minimum,
  * or what was found; bound: no choice is below. INFINITY: none is possible. */

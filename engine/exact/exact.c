@@ -67,7 +67,7 @@ static int table_of_term(struct solver *s, const struct term *term, label *on)
         s->constant += s->t->compute_ms[at] + s->t->communication_ms[at];
         return 0;
     }
-    int rc = table_new(s, nodes, count, &f);
+    int rc = solver_table_new(s, nodes, count, &f);
     if (rc)
         return rc == ERR_LIMIT ? err_set(s->e, ERR_LIMIT,
                                          "an instruction that can be split in %u ways on this mesh "
@@ -87,8 +87,8 @@ static int table_of_term(struct solver *s, const struct term *term, label *on)
         }
         uint32_t entry = term->table + term_entry(s->t, term, on);
         f.value[at++] = clash ? INFINITY : s->t->compute_ms[entry] + s->t->communication_ms[entry];
-    } while (next_choice(s, nodes, count, choice));
-    return push_table(s, &f);
+    } while (solver_next_choice(s, nodes, count, choice));
+    return solver_push_table(s, &f);
 }
 
 static int step_time_tables(struct solver *s)
@@ -119,11 +119,11 @@ static int reward_tables(struct solver *s)
         }
         struct table f;
         uint32_t n = s->node_of[k];
-        if (table_new(s, &n, 1, &f))
+        if (solver_table_new(s, &n, 1, &f))
             return err_no_memory(s->e, MEMORY_FOR);
         for (uint32_t a = 0; a < s->nodes[n].domain; a++)
             f.value[a] = s->nodes[n].labels[a] ? split : whole;
-        int rc = push_table(s, &f);
+        int rc = solver_push_table(s, &f);
         if (rc)
             return rc;
     }
@@ -143,13 +143,13 @@ static int meet_tables(struct solver *s)
                 continue;
             struct table f;
             uint32_t pair[2] = {n, other}, choice[2] = {0}, at = 0;
-            if (table_new(s, pair, 2, &f))
+            if (solver_table_new(s, pair, 2, &f))
                 return err_no_memory(s->e, MEMORY_FOR);
             do {
                 bool clash = s->nodes[n].labels[choice[0]] & s->nodes[other].labels[choice[1]];
                 f.value[at++] = clash ? INFINITY : 0;
-            } while (next_choice(s, pair, 2, choice));
-            int rc = push_table(s, &f);
+            } while (solver_next_choice(s, pair, 2, choice));
+            int rc = solver_push_table(s, &f);
             if (rc)
                 return rc;
         }
@@ -187,7 +187,7 @@ static void add_into(const struct solver *s, struct table *large, const struct t
             stride *= s->nodes[small->nodes[k]].domain;
         }
         large->value[at++] += small->value[from];
-    } while (next_choice(s, large->nodes, large->count, choice));
+    } while (solver_next_choice(s, large->nodes, large->count, choice));
 }
 
 /* Tables kept so far, found by any of their nodes. */
@@ -251,7 +251,7 @@ static int merge_tables(struct solver *s)
             holder = find_holder(&kept, f, place);
             if (holder) {
                 add_into(s, holder, f, place);
-                table_release(f);
+                solver_table_release(f);
             } else {
                 keep_table(&kept, f);
             }
@@ -271,8 +271,8 @@ static int merge_tables(struct solver *s)
     return 0;
 }
 
-int solver_new(const struct terms *t, const struct strict *fixed, const struct exact_options *o,
-               struct solver *out, struct err *e)
+int solver_new(const struct step_tables *t, const struct strict *fixed,
+               const struct exact_options *o, struct solver *out, struct err *e)
 {
     struct solver s = {
         .t = t, .o = o, .e = e, .table_most = EXACT_TABLE_MOST, .nodes_most = EXACT_NODES_MOST};
@@ -298,7 +298,7 @@ int solver_new(const struct terms *t, const struct strict *fixed, const struct e
 void solver_release(struct solver *s)
 {
     for (size_t k = 0; k < s->table_count; k++)
-        table_release(&s->tables[k]);
+        solver_table_release(&s->tables[k]);
     free(s->tables);
     free(s->nodes);
     free(s->node_of);
@@ -306,8 +306,8 @@ void solver_release(struct solver *s)
     memset(s, 0, sizeof *s);
 }
 
-int exact_strict(const struct terms *t, const struct strict *fixed, const struct exact_options *o,
-                 struct exact_result *out, struct err *e)
+int exact_strict(const struct step_tables *t, const struct strict *fixed,
+                 const struct exact_options *o, struct exact_result *out, struct err *e)
 {
     struct solver_answer answer;
     struct solver s;

@@ -40,8 +40,8 @@ struct exact_result {
 };
 
 /* `fixed` holds decisions that must stay (pins); NULL: none. O(sum of joint tables). */
-int exact_strict(const struct terms *t, const struct strict *fixed, const struct exact_options *o,
-                 struct exact_result *out, struct err *e) MUST_CHECK;
+int exact_strict(const struct step_tables *t, const struct strict *fixed,
+                 const struct exact_options *o, struct exact_result *out, struct err *e) MUST_CHECK;
 void exact_release(struct exact_result *r);
 
 #endif

@@ -51,8 +51,9 @@ static void answer(struct limit_search *s, struct limit_result *out)
     v->fixed = NULL;
 }
 
-int exact_limited(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
-                  const struct limit_options *o, struct limit_result *out, struct err *e)
+int exact_limited(const struct step_tables *t, const struct memory_model *m,
+                  const struct strict *fixed, const struct limit_options *o,
+                  struct limit_result *out, struct err *e)
 {
     struct exact_options all = {
         .goal = EXACT_STEP_TIME, .variables = o->variables, .inputs = o->inputs};

@@ -37,11 +37,11 @@ struct limit_result {
     uint32_t work, positions; /* eliminations; peaks that got a multiplier */
 };
 
-/* `fixed` holds decisions that must stay; NULL: none. `m` under the same regime as `t`.
+/* `fixed` holds decisions that must stay; NULL: none. `m` under the same batching as `t`.
  * ERR_INFEASIBLE only where the fixed decisions themselves cannot hold. */
-int exact_limited(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
-                  const struct limit_options *o, struct limit_result *out,
-                  struct err *e) MUST_CHECK;
+int exact_limited(const struct step_tables *t, const struct memory_model *m,
+                  const struct strict *fixed, const struct limit_options *o,
+                  struct limit_result *out, struct err *e) MUST_CHECK;
 void limit_release(struct limit_result *r);
 
 #endif

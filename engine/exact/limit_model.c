@@ -46,14 +46,14 @@ static bool find_group(struct limit_model *l, const uint32_t *nodes, uint32_t co
     }
     struct table f;
     if (!mem_grow(&l->groups, &l->group_room, l->group_count, 1) ||
-        table_new(&l->s, nodes, count, &f))
+        solver_table_new(&l->s, nodes, count, &f))
         return false;
     struct group *g = &l->groups[l->group_count++];
     g->count = count;
     memcpy(g->nodes, nodes, count * sizeof *nodes);
     g->size = f.size;
     g->table = l->s.table_count;
-    return push_table(&l->s, &f) == 0;
+    return solver_push_table(&l->s, &f) == 0;
 }
 
 /* Bytes of range `r` for every choice of the group's nodes. */
@@ -69,7 +69,7 @@ static void fill_values(struct limit_model *l, const struct memory_range *r, con
             l->on[n->class] = n->labels[choice[k]];
         }
         values[at++] = memory_range_bytes(l->m, l->s.t->labels, l->on, r);
-    } while (next_choice(&l->s, g->nodes, g->count, choice));
+    } while (solver_next_choice(&l->s, g->nodes, g->count, choice));
 }
 
 static bool slots_double(struct limit_model *l, const uint64_t *keys)
@@ -245,8 +245,9 @@ static bool keep_own(struct limit_model *l)
     return l->own != NULL;
 }
 
-int limit_model_new(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
-                    const struct exact_options *o, struct limit_model *out, struct err *e)
+int limit_model_new(const struct step_tables *t, const struct memory_model *m,
+                    const struct strict *fixed, const struct exact_options *o,
+                    struct limit_model *out, struct err *e)
 {
     struct limit_model l = {.m = m};
     int rc = solver_new(t, fixed, o, &l.s, e);

@@ -63,9 +63,9 @@ struct limit_model {
     label *on;          /* [classes] */
 };
 
-int limit_model_new(const struct terms *t, const struct memory_model *m, const struct strict *fixed,
-                    const struct exact_options *o, struct limit_model *out,
-                    struct err *e) MUST_CHECK;
+int limit_model_new(const struct step_tables *t, const struct memory_model *m,
+                    const struct strict *fixed, const struct exact_options *o,
+                    struct limit_model *out, struct err *e) MUST_CHECK;
 void limit_model_release(struct limit_model *l);
 
 /* Step of a whole choice; INFINITY when labels clash. */

@@ -47,13 +47,13 @@ static int best_plan(struct ask *a, double limit, struct answer *out)
     if (a->o->fix)
         rc = a->o->fix(a->o->context, a->p, &s, a->e);
     if (!rc && isfinite(limit)) {
-        rc = exact_limited(&a->p->terms, &a->p->memory, &s, &within, &found, a->e);
+        rc = exact_limited(&a->p->step_tables, &a->p->memory, &s, &within, &found, a->e);
         if (!rc && found.fits)
             *out = (struct answer){found.on, found.value};
         else if (!rc)
             limit_release(&found);
     } else if (!rc) {
-        rc = exact_strict(&a->p->terms, &s, &all, &exact, a->e);
+        rc = exact_strict(&a->p->step_tables, &s, &all, &exact, a->e);
         if (!rc)
             *out = (struct answer){exact.on, exact.value};
     }
@@ -63,7 +63,7 @@ static int best_plan(struct ask *a, double limit, struct answer *out)
 
 static double step_of(const struct ask *a, const label *on)
 {
-    return terms_cost(&a->p->terms, on).step_ms;
+    return step_tables_cost(&a->p->step_tables, on).step_ms;
 }
 
 /* Is the plan possible as `p` is priced now? Another batch admits other labels. */
@@ -272,7 +272,7 @@ static int search_batch(struct ask *a, int64_t from, int64_t unit, bool up,
 static int move_batch(struct ask *a, struct stability *out)
 {
     const struct training *t = &a->p->training;
-    int64_t size = t->batch_divisor, unit = problem_regime(a->p).micro_batches;
+    int64_t size = t->batch_divisor, unit = problem_batch_and_zero(a->p).micro_batches;
     struct err lost;
 
     if (t->batch == CLASS_NONE)

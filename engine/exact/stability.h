@@ -56,7 +56,7 @@ struct stability_options {
     double limit;           /* bytes; INFINITY: none was asked for */
     bool variables, inputs; /* as in exact_options */
     int (*fix)(void *context, const struct problem *p, struct strict *s,
-               struct err *e); /* as in regimes.h */
+               struct err *e); /* as in batch_and_zero.h */
     void *context;
 };
 

@@ -29,14 +29,14 @@ static bool is_text(const char *text, size_t room)
     return size < room;
 }
 
-static void walk_text(struct rl_walk *w, char *text, size_t room)
+static void serialize_text(struct rl_serializer *w, char *text, size_t room)
 {
-    rl_walk_block(w, text, room);
+    rl_serialize_block(w, text, room);
     w->failed |= w->pass == RL_READ && !is_text(text, room);
 }
 
 /* What the bytes were made for and by. */
-static void walk_fit(struct rl_walk *w, const struct core *c)
+static void serialize_fit(struct rl_serializer *w, const struct core *c)
 {
     const struct problem *p = c->base;
     uint64_t cluster = cluster_fingerprint(&p->cluster);
@@ -56,14 +56,14 @@ static void walk_fit(struct rl_walk *w, const struct core *c)
     w->failed |= memcmp(there, mine, sizeof mine) != 0;
 }
 
-static void walk_options(struct rl_walk *w, struct search_options *o)
+static void serialize_options(struct rl_serializer *w, struct search_options *o)
 {
     RL_ONE(w, *o);
     w->failed |= w->pass == RL_READ && !search_options_are_sound(o);
 }
 
 /* Room for what is read next: `count` items. */
-static void *room_for(struct rl_walk *w, size_t count, size_t size)
+static void *room_for(struct rl_serializer *w, size_t count, size_t size)
 {
     void *p = NULL;
 
@@ -88,7 +88,7 @@ static bool pins_are_sound(const struct core *c, const struct act *a)
 }
 
 /* Edits as their commands; made again when read, once for acts in a row that share them. */
-static void walk_edits(struct rl_walk *w, struct core *c, struct act *a)
+static void serialize_edits(struct rl_serializer *w, struct core *c, struct act *a)
 {
     struct live_problem *before = a > c->acts ? a[-1].edited : NULL;
     uint32_t size = a->edited ? (uint32_t)strlen(a->edited->edits) : 0;
@@ -108,9 +108,9 @@ static void walk_edits(struct rl_walk *w, struct core *c, struct act *a)
     free(lines);
 }
 
-static void walk_act(struct rl_walk *w, struct core *c, struct act *a)
+static void serialize_act(struct rl_serializer *w, struct core *c, struct act *a)
 {
-    walk_edits(w, c, a);
+    serialize_edits(w, c, a);
     if (w->failed)
         return;
     RL_ONE(w, a->pin_count);
@@ -126,12 +126,12 @@ static void walk_act(struct rl_walk *w, struct core *c, struct act *a)
     RL_MANY(w, a->pin_moves, a->pin_count);
     RL_MANY(w, a->pin_acts, a->pin_count);
     RL_MANY(w, a->pin_wishes, a->pin_count);
-    walk_options(w, &a->options);
-    walk_text(w, a->text, sizeof a->text);
+    serialize_options(w, &a->options);
+    serialize_text(w, a->text, sizeof a->text);
     w->failed |= w->pass == RL_READ && !pins_are_sound(c, a);
 }
 
-static void walk_acts(struct rl_walk *w, struct core *c)
+static void serialize_acts(struct rl_serializer *w, struct core *c)
 {
     uint32_t count = c->act_count;
 
@@ -139,7 +139,7 @@ static void walk_acts(struct rl_walk *w, struct core *c)
     if (w->pass == RL_READ && (c->wishes = room_for(w, c->wish_count, sizeof *c->wishes)))
         c->wish_room = c->wish_count;
     for (uint32_t n = 0; n < c->wish_count && !w->failed; n++) {
-        walk_text(w, c->wishes[n].text, sizeof c->wishes->text);
+        serialize_text(w, c->wishes[n].text, sizeof c->wishes->text);
         w->failed |= w->pass == RL_READ && !strchr(c->wishes[n].text, '=');
     }
     RL_ONE(w, c->act);
@@ -157,16 +157,16 @@ static void walk_acts(struct rl_walk *w, struct core *c)
             c->acts[n] = (struct act){.options = c->options};
             c->act_count = n + 1;
         }
-        walk_act(w, c, &c->acts[n]);
+        serialize_act(w, c, &c->acts[n]);
     }
 }
 
-static void walk_plan(struct rl_walk *w, const struct core *c, struct live_plan **at)
+static void serialize_plan(struct rl_serializer *w, const struct core *c, struct live_plan **at)
 {
     class_id count = c->problem->classes.count;
     bool there = *at;
 
-    rl_walk_flag(w, &there);
+    rl_serialize_flag(w, &there);
     if (w->pass == RL_READ) {
         core_replace_plan(at, NULL);
         if (there && !w->failed && (*at = mem_try(1, sizeof **at + count * sizeof(label)))) {
@@ -178,12 +178,12 @@ static void walk_plan(struct rl_walk *w, const struct core *c, struct live_plan 
     if (!there || w->failed)
         return;
     struct live_plan *p = *at;
-    walk_text(w, p->found_by, sizeof p->found_by);
+    serialize_text(w, p->found_by, sizeof p->found_by);
     RL_ONE(w, p->cost);
     RL_ONE(w, p->score);
     RL_ONE(w, p->episode);
-    rl_walk_flag(w, &p->proven);
-    rl_walk_flag(w, &p->fits);
+    rl_serialize_flag(w, &p->proven);
+    rl_serialize_flag(w, &p->fits);
     RL_ONE(w, p->seconds);
     RL_ONE(w, p->nodes);
     RL_MANY(w, p->on, count);
@@ -191,7 +191,7 @@ static void walk_plan(struct rl_walk *w, const struct core *c, struct live_plan 
         w->failed |= p->on[k] >= c->problem->labels.count;
 }
 
-static void walk_series(struct rl_walk *w, struct series *s)
+static void serialize_series(struct rl_serializer *w, struct series *s)
 {
     RL_ONE(w, s->count);
     RL_ONE(w, s->stride);
@@ -202,7 +202,7 @@ static void walk_series(struct rl_walk *w, struct series *s)
         w->failed |= !s->block->points[n].merged;
 }
 
-static void walk_log(struct rl_walk *w, struct live_log *l)
+static void serialize_log(struct rl_serializer *w, struct live_log *l)
 {
     RL_ONE(w, l->count);
     RL_ONE(w, l->dropped);
@@ -212,12 +212,12 @@ static void walk_log(struct rl_walk *w, struct live_log *l)
         RL_ONE(w, line->episode);
         RL_ONE(w, line->act);
         RL_ONE(w, line->kind);
-        walk_text(w, line->text, sizeof line->text);
+        serialize_text(w, line->text, sizeof line->text);
         w->failed |= line->kind > LOG_TROUBLE;
     }
 }
 
-static void walk_last(struct rl_walk *w, struct core *c)
+static void serialize_last(struct rl_serializer *w, struct core *c)
 {
     uint32_t moves = search_game(c->search)->move_count;
 
@@ -226,10 +226,10 @@ static void walk_last(struct rl_walk *w, struct core *c)
         w->failed |= c->last[n] < -1 || c->last[n] > 1;
     RL_ONE(w, c->event.move);
     w->failed |= c->event.move >= moves && c->event.move != UINT32_MAX;
-    rl_walk_flag(w, &c->event.fine_tuning);
+    rl_serialize_flag(w, &c->event.fine_tuning);
 }
 
-static void walk_counts(struct rl_walk *w, struct core *c)
+static void serialize_counts(struct rl_serializer *w, struct core *c)
 {
     uint8_t state = (uint8_t)c->state;
 
@@ -237,7 +237,7 @@ static void walk_counts(struct rl_walk *w, struct core *c)
     w->failed |= state >= LIVE_STATE_COUNT;
     if (!w->failed)
         c->state = (enum live_state)state;
-    walk_text(w, c->trouble, sizeof c->trouble);
+    serialize_text(w, c->trouble, sizeof c->trouble);
     RL_ONE(w, c->pace);
     w->failed |= !(c->pace >= 0) || !isfinite(c->pace);
     RL_ONE(w, c->left_decisions);
@@ -252,15 +252,15 @@ static void walk_counts(struct rl_walk *w, struct core *c)
 }
 
 /* The search anew, under the options and pins that were in force. */
-static void begin_search(struct rl_walk *w, struct core *c)
+static void begin_search(struct rl_serializer *w, struct core *c)
 {
     struct search_options o = *search_options(c->search), mine = c->options;
     const struct act *a = &c->acts[c->act];
     struct strict_clash clash;
     struct err e;
 
-    walk_options(w, &o);
-    walk_options(w, &mine);
+    serialize_options(w, &o);
+    serialize_options(w, &mine);
     if (w->failed || w->pass != RL_READ)
         return;
     c->problem = a->edited ? &a->edited->problem : c->base;
@@ -271,53 +271,53 @@ static void begin_search(struct rl_walk *w, struct core *c)
     core_find_baseline(c);
 }
 
-static void walk_core(struct rl_walk *w, struct core *c, uint64_t *place)
+static void serialize_core(struct rl_serializer *w, struct core *c, uint64_t *place)
 {
-    walk_fit(w, c);
+    serialize_fit(w, c);
     RL_ONE(w, *place);
     if (!w->failed)
-        walk_acts(w, c);
+        serialize_acts(w, c);
     if (!w->failed)
         begin_search(w, c);
-    if (!w->failed && !search_walk(c->search, w))
+    if (!w->failed && !search_serialize(c->search, w))
         w->failed = true;
     if (!w->failed)
-        walk_last(w, c);
-    walk_counts(w, c);
-    walk_plan(w, c, &c->best);
-    walk_plan(w, c, &c->exact);
-    walk_plan(w, c, &c->batch);
-    walk_plan(w, c, &c->stage_1);
-    walk_plan(w, c, &c->before);
-    walk_series(w, &c->reward);
-    walk_series(w, &c->best_ms);
-    walk_series(w, &c->loss_curve);
-    walk_series(w, &c->epsilon_curve);
-    walk_log(w, &c->log);
+        serialize_last(w, c);
+    serialize_counts(w, c);
+    serialize_plan(w, c, &c->best);
+    serialize_plan(w, c, &c->exact);
+    serialize_plan(w, c, &c->batch);
+    serialize_plan(w, c, &c->stage_1);
+    serialize_plan(w, c, &c->before);
+    serialize_series(w, &c->reward);
+    serialize_series(w, &c->best_ms);
+    serialize_series(w, &c->loss_curve);
+    serialize_series(w, &c->epsilon_curve);
+    serialize_log(w, &c->log);
 }
 
 int core_save(struct core *c, uint64_t place, struct rl_bytes *out, struct err *e)
 {
-    struct rl_walk measure = {.pass = RL_MEASURE}, w;
+    struct rl_serializer measure = {.pass = RL_MEASURE}, w;
 
-    walk_core(&measure, c, &place);
+    serialize_core(&measure, c, &place);
     if (measure.failed || measure.at > BYTES_MOST)
         return err_set(e, ERR_INPUT, "no checkpoints of this search");
     if (rl_bytes_open(out, measure.at, &w))
         return err_no_memory(e, "for a checkpoint");
-    walk_core(&w, c, &place);
+    serialize_core(&w, c, &place);
     rl_bytes_seal(out, KIND_CORE);
     return 0;
 }
 
 int core_load(struct core *c, const struct rl_bytes *bytes, uint64_t *place, struct err *e)
 {
-    struct rl_walk w;
+    struct rl_serializer w;
     int rc = rl_bytes_check(bytes->data, bytes->size, KIND_CORE, &w);
 
     if (rc)
         return err_set(e, ERR_INPUT, "%s", rl_error_text(rc));
-    walk_core(&w, c, place);
+    serialize_core(&w, c, place);
     if (w.failed || w.at != w.size)
         return err_set(e, ERR_INPUT, "of another build or another problem");
     return 0;

@@ -78,7 +78,7 @@ int outcome_plan_shown(const struct snapshot *shot, const struct live_plan *show
         memcpy(out->on, shown->on, shown->count * sizeof *out->on);
         for (class_id k = 0; k < shown->count; k++)
             out->decided[k] = (label)(s.on[k] | s.off[k]);
-        out->cost = terms_cost(&p->terms, out->on);
+        out->cost = step_tables_cost(&p->step_tables, out->on);
         out->seed = shot->options.seed;
         out->memory_limit = limit_of(p, &shot->options.game);
         snprintf(out->found_by, sizeof out->found_by, "%s", shown->found_by);
@@ -115,7 +115,7 @@ int outcome_plan(const struct core *c, struct plan *out, struct err *e)
             if (c->stage_1 && c->stage_1->on[k] != best->on[k])
                 out->by[k] = PLAN_BY_FINE_TUNING;
         }
-        out->cost = terms_cost(&p->terms, out->on);
+        out->cost = step_tables_cost(&p->step_tables, out->on);
         out->seed = c->options.seed;
         out->memory_limit = limit_of(p, &c->options.game);
         snprintf(out->found_by, sizeof out->found_by, "%s", best->found_by);

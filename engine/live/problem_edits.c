@@ -98,13 +98,13 @@ static int read_batch(const struct problem *p, const char *text, struct problem_
     return rc ? rc : err_set(e, ERR_INPUT, "no parameter matches \"%.100s\"", text);
 }
 
-static int read_regime(const struct problem *p, const struct live_command *c, struct regime *out,
-                       struct err *e)
+static int read_batching(const struct problem *p, const struct live_command *c,
+                         struct batch_and_zero *out, struct err *e)
 {
     bool micro = c->verb == COMMAND_MICRO;
     int64_t n, least = micro, most = micro ? UINT16_MAX : 3;
 
-    *out = problem_regime(p);
+    *out = problem_batch_and_zero(p);
     if (!hlo_parse_int(c->text, strlen(c->text), &n) || n < least || n > most)
         return err_set(e, ERR_INPUT, "%s %.40s, expected a number from %lld to %lld",
                        live_command_names[c->verb], c->text, (long long)least, (long long)most);
@@ -157,7 +157,7 @@ static int derive(const struct problem *from, const struct live_command *command
 {
     struct problem_change change = {.batch_param = BATCH_AS_FOUND};
     struct cluster *cluster = mem_try(1, sizeof *cluster);
-    struct regime regime;
+    struct batch_and_zero batching;
     uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
     int rc = cluster && roles ? 0 : err_no_memory(e, MEMORY_FOR);
 
@@ -168,8 +168,8 @@ static int derive(const struct problem *from, const struct live_command *command
         rc = read_roles(from, command->text, roles, e);
         change.roles = roles;
     } else if (!rc && (command->verb == COMMAND_MICRO || command->verb == COMMAND_ZERO)) {
-        rc = read_regime(from, command, &regime, e);
-        change.regime = &regime;
+        rc = read_batching(from, command, &batching, e);
+        change.batching = &batching;
     } else if (!rc && command->verb == COMMAND_BATCH) {
         rc = read_batch(from, command->text, &change, e);
     } else if (!rc) {

@@ -211,7 +211,8 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
                      struct str *out, struct err *e)
 {
     const struct order *o = &l->order;
-    const struct instruction_scaling s = terms_scaling(&l->problem->terms, id, o->steps.batch);
+    const struct instruction_scaling s =
+        step_tables_scaling(&l->problem->step_tables, id, o->steps.batch);
     char ms[UNITS_ROOM];
     bool any = false;
 
@@ -233,7 +234,7 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
             "%s for a micro-batch\n",
             stage, p->plan.device[stage], p->plan.device[stage + 1] - 1,
             op->is_backward ? "backward" : "forward", at, o->count, 100 * pipeline_share(l, at),
-            units_ms(ms, scaling_ms(
+            units_ms(ms, instruction_scaling_ms(
                              &s, cluster_type_of(&l->problem->cluster, p->plan.device[stage]), x)));
         any = true;
     }

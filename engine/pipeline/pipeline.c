@@ -95,7 +95,7 @@ static int make_few(struct pipeline *l, struct err *e)
     l->cut = mem_try((size_t)l->all.points + 1, sizeof *l->cut);
     if (!l->cut)
         return err_no_memory(e, "for the cuts of a pipeline");
-    uint32_t count = add_pinned(l, profile_cuts(&l->all, o->points, o->point_count, l->cut));
+    uint32_t count = add_pinned(l, pipe_cut_points(&l->all, o->points, o->point_count, l->cut));
     return pipe_instance_coarsen(&l->all, l->cut, count, &l->few, e);
 }
 
@@ -138,7 +138,7 @@ static int make_tables(struct pipeline *l, uint32_t micro_batches, struct err *e
                                    .schedule = o->schedule,
                                    .half_duplex = o->half_duplex,
                                    .recompute = o->recompute};
-    int rc = profile_new(&l->order, &options, &l->all, e);
+    int rc = pipe_tabulate(&l->order, &options, &l->all, e);
 
     rc = rc ? rc : find_pins(l, e);
     rc = rc ? rc : make_few(l, e);

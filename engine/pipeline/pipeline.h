@@ -32,7 +32,7 @@ struct pipeline_options {
     double overlap;                        /* 0 .. 1; that of the problem unless read from a file */
     bool recompute, half_duplex, no_limit; /* no_limit: device memory does not matter */
     double limit_bytes;                    /* less than a device has; 0: what it has */
-    enum profile_points points;
+    enum pipe_cut_kind points;
     uint32_t point_count;                        /* 0: PIPELINE_POINTS */
     struct pipeline_pin pin[PIPELINE_PINS_MOST]; /* they hold in every plan found here */
     uint32_t pins;
@@ -50,7 +50,7 @@ struct pipeline {
 
 /* `p` must outlive it. ERR_INPUT when the batch cannot be cut so, or a pin's place is none;
  * ERR_INFEASIBLE when pins contradict each other, or there are fewer devices or parts with a
- * trainable variable than stages; else as order_new, profile_new. */
+ * trainable variable than stages; else as order_new, pipe_tabulate. */
 int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out,
                  struct err *e) MUST_CHECK;
 void pipeline_release(struct pipeline *l);

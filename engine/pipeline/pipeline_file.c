@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const points_names[] = {
-    [PROFILE_CHEAPEST] = "cheapest", [PROFILE_ALL] = "all", [PROFILE_EQUAL] = "equal"};
+    [PIPE_CUTS_CHEAPEST] = "cheapest", [PIPE_CUTS_ALL] = "all", [PIPE_CUTS_EQUAL] = "equal"};
 
 /* ---- writing ---- */
 
@@ -285,7 +285,7 @@ static int read_options(const cJSON *root, struct pipeline_options *out, struct 
     if (rc)
         return rc;
     out->schedule = (enum pipe_schedule_kind)schedule;
-    out->points = (enum profile_points)points;
+    out->points = (enum pipe_cut_kind)points;
     out->overlap = json_number(o, "overlap");
     out->recompute = cJSON_IsTrue(json_get(o, "recompute"));
     out->half_duplex = cJSON_IsTrue(json_get(o, "half_duplex"));

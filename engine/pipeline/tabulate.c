@@ -39,7 +39,7 @@ static double *row_of(const struct maker *k, uint32_t type, uint32_t replicas, b
 static void add_compute(const struct maker *k, uint32_t n)
 {
     const struct unroll_op *op = &k->u->ops[n];
-    struct instruction_scaling s = terms_scaling(&k->p->terms, op->id, k->u->batch);
+    struct instruction_scaling s = step_tables_scaling(&k->p->step_tables, op->id, k->u->batch);
     uint32_t at = k->o->position[n] + 1;
 
     for (uint32_t t = 0; t < k->in->types; t++) {
@@ -48,7 +48,7 @@ static void add_compute(const struct maker *k, uint32_t n)
         for (uint32_t r = 1; r <= k->in->devices; r++) {
             double x = k->samples * k->in->share[r];
             if (x != before)
-                ms = op->times * scaling_ms(&s, d, x);
+                ms = op->times * instruction_scaling_ms(&s, d, x);
             before = x;
             row_of(k, t, r, op->is_backward)[at] += ms;
         }
@@ -182,7 +182,7 @@ static int add_variable(struct maker *k, uint32_t value, double forward_ms)
         t.update = fmax(t.update, ms);
     }
     bool far = trained && uses > 1 &&
-               time_between(k, k->spot[0], k->spot[uses - 1]) > PROFILE_TIE_SHARE * forward_ms;
+               time_between(k, k->spot[0], k->spot[uses - 1]) > PIPE_TIE_SHARE * forward_ms;
     if (far)
         return add_tied(k, uses, &t);
     send_once(k, &t, k->spot, uses);
@@ -360,8 +360,8 @@ static int fill(struct maker *k)
     return rc ? rc : add_cuts(k);
 }
 
-int profile_new(const struct order *o, const struct pipe_options *options,
-                struct pipe_instance *out, struct err *e)
+int pipe_tabulate(const struct order *o, const struct pipe_options *options,
+                  struct pipe_instance *out, struct err *e)
 {
     struct maker k = {.o = o, .u = &o->steps, .p = o->steps.problem, .in = out, .e = e};
     int rc = pipe_instance_new(out, o->count, &k.p->cluster, options, e);
@@ -416,12 +416,12 @@ static uint32_t drop_slivers(const struct pipe_instance *in, uint32_t parts, uin
     return kept;
 }
 
-uint32_t profile_cuts(const struct pipe_instance *in, enum profile_points kind, uint32_t n,
-                      uint32_t *cut)
+uint32_t pipe_cut_points(const struct pipe_instance *in, enum pipe_cut_kind kind, uint32_t n,
+                         uint32_t *cut)
 {
-    if (kind == PROFILE_CHEAPEST && n < in->points)
+    if (kind == PIPE_CUTS_CHEAPEST && n < in->points)
         return drop_slivers(in, n, cut, pipe_instance_cheapest(in, n, cut));
-    if (kind == PROFILE_EQUAL && n < in->points)
+    if (kind == PIPE_CUTS_EQUAL && n < in->points)
         return equal_parts(in, n, cut);
     for (uint32_t p = 0; p <= in->points; p++)
         cut[p] = p;

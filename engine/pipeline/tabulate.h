@@ -16,7 +16,7 @@
  *   temporary  stored values of the backward pass that are alive there, gradients of variables
  * apart
  *
- * Variables used far apart (more than PROFILE_TIE_SHARE of the forward time between first and last
+ * Variables used far apart (more than PIPE_TIE_SHARE of the forward time between first and last
  * use) are ties; those with the same uses are one; past PIPE_TIES_MOST the largest. A cut between
  * the uses of any other variable sends it and its gradient once a step. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_TABULATE_H
@@ -25,22 +25,22 @@
 #include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
 
-#define PROFILE_TIE_SHARE 0.05
+#define PIPE_TIE_SHARE 0.05
 
 /* On the cluster of the problem. `out` is finished; it keeps nothing of `o`. Errors as
  * pipe_instance_new. O(operations x devices x types). */
-int profile_new(const struct order *o, const struct pipe_options *options,
-                struct pipe_instance *out, struct err *e) MUST_CHECK;
+int pipe_tabulate(const struct order *o, const struct pipe_options *options,
+                  struct pipe_instance *out, struct err *e) MUST_CHECK;
 
 /* Which cuts a solver may choose from. */
-enum profile_points {
-    PROFILE_CHEAPEST, /* of each of N parts of equal compute the cut with fewest bytes */
-    PROFILE_ALL,      /* between any two forward operations */
-    PROFILE_EQUAL,    /* between N parts of equal compute */
+enum pipe_cut_kind {
+    PIPE_CUTS_CHEAPEST, /* of each of N parts of equal compute the cut with fewest bytes */
+    PIPE_CUTS_ALL,      /* between any two forward operations */
+    PIPE_CUTS_EQUAL,    /* between N parts of equal compute */
 };
-/* Fills cut[.. N + 1] for pipe_instance_coarsen (cut[.. points + 1] for PROFILE_ALL) and returns
+/* Fills cut[.. N + 1] for pipe_instance_coarsen (cut[.. points + 1] for PIPE_CUTS_ALL) and returns
  * the count of points. */
-uint32_t profile_cuts(const struct pipe_instance *in, enum profile_points kind, uint32_t n,
-                      uint32_t *cut);
+uint32_t pipe_cut_points(const struct pipe_instance *in, enum pipe_cut_kind kind, uint32_t n,
+                         uint32_t *cut);
 
 #endif

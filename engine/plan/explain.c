@@ -161,9 +161,9 @@ double explain_flip_ms(const struct plan *p, class_id k, label to)
         if (p->on[c->meets[c->info[k].meets + n].other] & to)
             return -1;
     }
-    double was = terms_cost_of_class(&p->problem->terms, k, p->on).step_ms;
+    double was = step_tables_cost_of_class(&p->problem->step_tables, k, p->on).step_ms;
     p->on[k] = to;
-    double is = terms_cost_of_class(&p->problem->terms, k, p->on).step_ms;
+    double is = step_tables_cost_of_class(&p->problem->step_tables, k, p->on).step_ms;
     p->on[k] = before;
     return p->cost.step_ms + is - was;
 }
@@ -339,21 +339,21 @@ static void add_storage(const struct plan *p, dim_id d, struct str *out)
     const struct problem *q = p->problem;
     char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1], ms[UNITS_ROOM];
 
-    for (uint32_t k = 0; k < q->roles.param_count && p->regime.zero; k++) {
+    for (uint32_t k = 0; k < q->roles.param_count && p->batching.zero; k++) {
         const struct hlo_param_role *r = &q->roles.params[k];
         if (r->value != q->classes.dim_value[d] || r->role != HLO_ROLE_VARIABLE)
             continue;
-        struct storage_cost s = terms_storage(&q->terms, k, p->on);
+        struct storage_cost s = step_tables_storage(&q->step_tables, k, p->on);
         if (!s.over) {
             str_format(out,
                        "ZeRO level %u: stored as it is used, for its gradient is reduced over no "
                        "axis that could cut it.\n",
-                       p->regime.zero);
+                       p->batching.zero);
             return;
         }
         mesh_set_format(&q->mesh, s.over, axes, sizeof axes);
         str_format(out, "ZeRO level %u: %s in pieces over %s, where its gradient is reduced",
-                   p->regime.zero, stored[p->regime.zero], axes);
+                   p->batching.zero, stored[p->batching.zero], axes);
         if (s.scatters + s.gathers)
             str_format(out,
                        "; %u reduce-scatters and %u all-gathers a step beyond its all-reduce, %s",
@@ -434,7 +434,7 @@ int explain_pair(const struct plan *p, dim_id a, dim_id b, struct str *out, stru
 int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct err *e)
 {
     const struct problem *q = p->problem;
-    struct instruction_cost cost = terms_instruction(&q->terms, id, p->on);
+    struct instruction_cost cost = step_tables_instruction(&q->step_tables, id, p->on);
     struct plan_collective *list;
     size_t count;
     char a[UNITS_ROOM], b[UNITS_ROOM];
@@ -453,7 +453,7 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
         return 0;
     }
     struct reduction reduced[TERM_CLASSES_MOST];
-    uint32_t reductions = terms_reductions(&q->terms, id, p->on, reduced);
+    uint32_t reductions = step_tables_reductions(&q->step_tables, id, p->on, reduced);
     for (uint32_t k = 0; k < reductions; k++) {
         str_format(out, "  all-reduce %11s  ", units_ms(a, reduced[k].ms * cost.times));
         collective_explain(&q->mesh, COLLECTIVE_ALL_REDUCE, reduced[k].over, reduced[k].bytes, out);

@@ -69,7 +69,7 @@ static int solve_without(const struct plan *p, struct relaxed *r,
     const struct relaxed_plan *x = p->relaxed;
     struct relaxed_decisions d = {x->choice, x->made, x->held, x->ended};
     struct relaxed_plan same, found;
-    int rc = relaxed_impose(r, &d, &same, e);
+    int rc = relaxed_price_decisions(r, &d, &same, e);
 
     if (rc)
         return rc;

@@ -222,7 +222,7 @@ static void add_warnings(const struct plan *plan, uint32_t dropped, struct str *
                    "inserts collectives the plan does not have; --divisibility exact makes plans "
                    "without\n",
                    padded);
-    plan_write_regime(plan, out);
+    plan_write_batching(plan, out);
     if (dropped)
         str_format(
             out, "%u of the input-output aliases were left out: both sides are split differently\n",
@@ -245,7 +245,7 @@ int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, st
     memset(out, 0, sizeof *out);
     out->is_meant = mem_try(m->computation_count, sizeof *out->is_meant);
     out->is_left = mem_try(m->count, sizeof *out->is_left);
-    int rc = out->is_meant && out->is_left ? wishes_new(plan, &out->over, &out->is_shared, e)
+    int rc = out->is_meant && out->is_left ? free_values_new(plan, &out->over, &out->is_shared, e)
                                            : err_no_memory(e, "to export the plan");
     if (rc)
         return rc;

@@ -135,7 +135,7 @@ static int check_labels(struct checker *c)
                 return wrong(c, meet->place, "is split twice along one axis");
         }
     }
-    if (terms_cost(&p->terms, c->on).step_ms != c->plan->cost.step_ms)
+    if (step_tables_cost(&p->step_tables, c->on).step_ms != c->plan->cost.step_ms)
         return err_set(c->e, ERR_INPUT,
                        "the export does not read back: its step takes another time");
     return 0;

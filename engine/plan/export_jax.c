@@ -189,12 +189,12 @@ int export_jax(const struct plan *p, struct str *out, struct str *warnings, stru
             "#     params, opt_state, loss = step(*place(params, opt_state, batch))\n"
             "import jax\n"
             "from jax.sharding import AxisType, NamedSharding, PartitionSpec as P\n\n");
-    if (p->regime.micro_batches > 1 || p->regime.zero)
+    if (p->batching.micro_batches > 1 || p->batching.zero)
         str_format(out,
                    "# The plan counts on micro_batches = %u and ZeRO level %u, which the training "
                    "loop has to do.\n",
-                   p->regime.micro_batches, p->regime.zero);
-    plan_write_regime(p, warnings);
+                   p->batching.micro_batches, p->batching.zero);
+    plan_write_batching(p, warnings);
     add_mesh(p, out);
     uint32_t uneven = add_arguments(p, out) + add_results(p, out);
     str_add(out, code);

@@ -59,7 +59,7 @@ static void add_plot(struct str *out, const double *values, double top, const ch
 static double whole_ms(const struct problem *p)
 {
     label *none = mem_try((size_t)p->classes.count + 1, sizeof *none);
-    double ms = none ? terms_cost(&p->terms, none).step_ms : 0;
+    double ms = none ? step_tables_cost(&p->step_tables, none).step_ms : 0;
 
     free(none);
     return ms;
@@ -91,11 +91,11 @@ static void write_head(const struct report *r)
         str_format(r->out, "; %s over the proven optimum, %s",
                    units_percent(text, plan->cost.step_ms / plan->bound_ms - 1),
                    units_ms(ms, plan->bound_ms));
-    if (plan->regime.micro_batches > 1)
+    if (plan->batching.micro_batches > 1)
         str_format(r->out, ". The batch runs in %u micro-batches, whose gradients are summed",
-                   plan->regime.micro_batches);
-    if (plan->regime.zero)
-        str_format(r->out, ". ZeRO level %u", plan->regime.zero);
+                   plan->batching.micro_batches);
+    if (plan->batching.zero)
+        str_format(r->out, ". ZeRO level %u", plan->batching.zero);
     str_format(r->out, ". A device needs %s", units_bytes(text, r->memory.peak));
     str_format(r->out, " of %s: %s. Found by %s, seed %llu.\n", units_bytes(text, limit),
                r->memory.peak <= limit ? "fits" : "**does not fit**", plan->found_by,

@@ -77,8 +77,8 @@ static int ask_of_free(struct wishes *w, hlo_id user)
     return rc;
 }
 
-void wishes_of_use(const struct plan *p, hlo_id user, uint32_t leaf,
-                   label want[static HLO_RANK_MAX])
+void free_values_wanted(const struct plan *p, hlo_id user, uint32_t leaf,
+                        label want[static HLO_RANK_MAX])
 {
     const struct classes *c = &p->problem->classes;
 
@@ -101,7 +101,7 @@ static void ask_of_classes(struct wishes *w, hlo_id user)
         hlo_value v = hlo_factors_value(w->m, user, leaf);
         if (!w->c->is_free[v])
             continue;
-        wishes_of_use(w->plan, user, leaf, want);
+        free_values_wanted(w->plan, user, leaf, want);
         ask(w, v, want);
     }
 }
@@ -272,7 +272,7 @@ static int ask_until_settled(struct wishes *w)
     return rc;
 }
 
-int wishes_new(const struct plan *p, label **over, bool **is_shared, struct err *e)
+int free_values_new(const struct plan *p, label **over, bool **is_shared, struct err *e)
 {
     const struct classes *c = &p->problem->classes;
     struct wishes w = {.plan = p, .m = p->problem->m, .c = c, .e = e};

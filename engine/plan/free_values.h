@@ -13,10 +13,10 @@
 /* `is_shared` (may be NULL) gets per value whether uses of it, or of an equal free value, want
  * different splits. `over` gets [classes->dim_count] labels, freed by the caller. O(instructions).
  */
-int wishes_new(const struct plan *p, label **over, bool **is_shared, struct err *e) MUST_CHECK;
+int free_values_new(const struct plan *p, label **over, bool **is_shared, struct err *e) MUST_CHECK;
 
 /* What use `user` wants of operand leaf `leaf`: per dim of that value. */
-void wishes_of_use(const struct plan *p, hlo_id user, uint32_t leaf,
-                   label want[static HLO_RANK_MAX]);
+void free_values_wanted(const struct plan *p, hlo_id user, uint32_t leaf,
+                        label want[static HLO_RANK_MAX]);
 
 #endif

@@ -49,7 +49,7 @@ static bool try_change(struct look *l, class_id first, label to, double peak)
     if (!ok)
         return true;
     c.peak = memory_of(&p->memory, &p->labels, l->on, l->scratch).peak;
-    c.step_ms = terms_cost(&p->terms, l->on).step_ms;
+    c.step_ms = step_tables_cost(&p->step_tables, l->on).step_ms;
     if (c.peak >= peak * (1 - 1e-9))
         return true;
     if (!mem_grow(&l->list, &l->room, l->count, 1))
@@ -88,7 +88,7 @@ int plan_peak_changes(const struct plan *p, struct peak_change **out, uint32_t *
     *count = 0;
     if (p->relaxed)
         return err_set(e, ERR_INPUT, "single changes of the peak are worked out for strict plans");
-    int rc = fold_new(&q->terms, true, &l.fold, e);
+    int rc = fold_new(&q->step_tables, true, &l.fold, e);
     if (rc)
         return rc;
     l.on = mem_try(q->classes.count, sizeof *l.on);

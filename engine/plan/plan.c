@@ -17,7 +17,7 @@ static int plan_alloc(const struct problem *p, struct plan *out, struct err *e)
 {
     size_t count = p->classes.count;
 
-    *out = (struct plan){.problem = p, .regime = problem_regime(p)};
+    *out = (struct plan){.problem = p, .batching = problem_batch_and_zero(p)};
     out->on = mem_try(count, sizeof *out->on);
     out->decided = mem_try(count, sizeof *out->decided);
     out->by = mem_try(count, sizeof *out->by);
@@ -41,7 +41,7 @@ int plan_from_strict(const struct problem *p, const struct strict *s, enum plan_
                                : out->decided[k] ? PLAN_BY_PROPAGATION
                                                  : PLAN_BY_NOBODY);
     }
-    out->cost = terms_cost(&p->terms, out->on);
+    out->cost = step_tables_cost(&p->step_tables, out->on);
     return 0;
 }
 
@@ -169,24 +169,24 @@ void plan_write_shape(const struct plan *p, hlo_value v, struct str *out)
     str_add_char(out, ']');
 }
 
-void plan_write_regime(const struct plan *p, struct str *out)
+void plan_write_batching(const struct plan *p, struct str *out)
 {
     static const char *const stored[ZERO_LEVEL_MOST + 1] = {
         "", "optimizer state", "optimizer state and gradients",
         "optimizer state, gradients and variables"};
 
-    if (p->regime.micro_batches > 1)
+    if (p->batching.micro_batches > 1)
         str_format(out,
                    "the plan runs the batch in %u micro-batches and sums their gradients: "
                    "shardings do not say so, "
                    "the training loop has to\n",
-                   p->regime.micro_batches);
-    if (p->regime.zero)
+                   p->batching.micro_batches);
+    if (p->batching.zero)
         str_format(out,
                    "the plan stores %s in pieces along the axes of the gradients (ZeRO level %u): "
                    "shardings here are "
                    "those of use\n",
-                   stored[p->regime.zero], p->regime.zero);
+                   stored[p->batching.zero], p->batching.zero);
 }
 
 int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e)
@@ -210,7 +210,7 @@ static int add_storage(const struct plan *p, struct plan_collective **out, size_
     const struct hlo_roles *r = &p->problem->roles;
 
     for (uint32_t k = 0; k < r->param_count; k++) {
-        struct storage_cost s = terms_storage(&p->problem->terms, k, p->on);
+        struct storage_cost s = step_tables_storage(&p->problem->step_tables, k, p->on);
         const uint32_t times[2] = {s.scatters, s.gathers};
         static const uint8_t kinds[2] = {COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER};
         for (int n = 0; n < 2; n++) {
@@ -266,7 +266,7 @@ static int relaxed_collectives(const struct plan *p, struct plan_collective **ou
 int plan_collectives(const struct plan *p, struct plan_collective **out, size_t *count,
                      struct err *e)
 {
-    const struct terms *t = &p->problem->terms;
+    const struct step_tables *t = &p->problem->step_tables;
     struct reduction list[TERM_CLASSES_MOST];
     size_t room = 0;
 
@@ -275,7 +275,7 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
     if (p->relaxed)
         return relaxed_collectives(p, out, count, e);
     for (hlo_id id = 0; id < p->problem->m->count; id++) {
-        uint32_t found = terms_reductions(t, id, p->on, list);
+        uint32_t found = step_tables_reductions(t, id, p->on, list);
         if (!mem_grow(out, &room, *count, (size_t)found + 1)) {
             free(*out);
             return err_no_memory(e, MEMORY_FOR);

@@ -40,10 +40,11 @@ struct plan {
     uint8_t *by;                  /* [classes] enum plan_by */
     struct relaxed_plan *relaxed; /* owned; NULL: strict */
     struct step_cost cost;
-    double bound_ms;      /* no plan of its mode in reach is faster; 0: no bound known */
-    struct regime regime; /* micro-batches and ZeRO level it is priced with: the problem's */
-    double memory_limit;  /* bytes of a device that it was asked to stay within; 0: none asked */
-    char found_by[32];    /* algorithm: "set", "exact", "dqn", ... */
+    double bound_ms; /* no plan of its mode in reach is faster; 0: no bound known */
+    struct batch_and_zero
+        batching;        /* micro-batches and ZeRO level it is priced with: the problem's */
+    double memory_limit; /* bytes of a device that it was asked to stay within; 0: none asked */
+    char found_by[32];   /* algorithm: "set", "exact", "dqn", ... */
     uint64_t seed;
 };
 
@@ -71,7 +72,7 @@ void plan_write_shape(const struct plan *p, hlo_value v, struct str *out);
 
 /* One line that says what the plan counts on and shardings cannot express; nothing for the batch at
  * once and everything stored as it is used. Appended. */
-void plan_write_regime(const struct plan *p, struct str *out);
+void plan_write_batching(const struct plan *p, struct str *out);
 
 /* Memory of one device under the plan. O(stored values). */
 int plan_memory(const struct plan *p, struct memory_cost *out, struct err *e) MUST_CHECK;

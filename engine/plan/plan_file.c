@@ -267,7 +267,7 @@ static int parse_options(const cJSON *root, struct problem_options *out, struct 
 }
 
 /* Plans written before there were any ran the batch at once and stored everything whole. */
-static int parse_regime(const cJSON *root, struct problem_options *out, struct err *e)
+static int parse_batching(const cJSON *root, struct problem_options *out, struct err *e)
 {
     const cJSON *k = json_get(root, "micro_batches"), *zero = json_get(root, "zero"),
                 *overlap = json_get(root, "overlap");
@@ -290,11 +290,11 @@ static int parse_regime(const cJSON *root, struct problem_options *out, struct e
     return 0;
 }
 
-static int check_regime(const struct problem *p, const cJSON *root, struct err *e)
+static int check_batching(const struct problem *p, const cJSON *root, struct err *e)
 {
     struct problem_options there;
-    struct regime here = problem_regime(p);
-    int rc = parse_regime(root, &there, e);
+    struct batch_and_zero here = problem_batch_and_zero(p);
+    int rc = parse_batching(root, &there, e);
 
     if (rc)
         return rc;
@@ -367,7 +367,7 @@ int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out,
         return rc;
     rc = parse_options(root, &out->options, e);
     if (!rc)
-        rc = parse_regime(root, &out->options, e);
+        rc = parse_batching(root, &out->options, e);
     if (!rc)
         rc = mesh_text(root, out, e);
     if (!rc)
@@ -602,7 +602,7 @@ int plan_file_parse(const struct problem *p, const char *text, size_t size, stru
     if (!rc)
         rc = check_options(p, root, e);
     if (!rc)
-        rc = check_regime(p, root, e);
+        rc = check_batching(p, root, e);
     if (!rc)
         rc = strcmp(json_text(root, "mode"), "strict") ? relaxed_read_json(p, root, out, e)
                                                        : read_decisions(p, root, out, e);

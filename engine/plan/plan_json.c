@@ -284,9 +284,9 @@ static void add_setup(const struct plan *p, cJSON *o)
     add_options(p, o);
     cJSON_AddNumberToObject(o, "devices", p->problem->mesh.devices);
     add_axes(p, o);
-    cJSON_AddNumberToObject(o, "micro_batches", p->regime.micro_batches);
-    cJSON_AddNumberToObject(o, "zero", p->regime.zero);
-    cJSON_AddNumberToObject(o, "overlap", p->regime.overlap);
+    cJSON_AddNumberToObject(o, "micro_batches", p->batching.micro_batches);
+    cJSON_AddNumberToObject(o, "zero", p->batching.zero);
+    cJSON_AddNumberToObject(o, "overlap", p->batching.overlap);
     if (p->memory_limit > 0)
         cJSON_AddNumberToObject(o, "memory_limit_bytes", p->memory_limit);
 }

@@ -294,7 +294,7 @@ static int impose(struct reading *r, const cJSON *root, bool at_once, struct rel
 
     if (rc)
         return rc;
-    rc = relaxed_impose(solver, &d, plan, r->e);
+    rc = relaxed_price_decisions(solver, &d, plan, r->e);
     relaxed_free(solver);
     if (!rc)
         rc = check_values(r, plan, json_get(root, "values"));

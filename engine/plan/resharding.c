@@ -65,7 +65,7 @@ static bool free_want(const struct resharding *r, hlo_id id, uint32_t n, hlo_val
     if (!follows(i, n) || i->operand_count < 2 || !class_leaf_count(&p->classes, id) ||
         !r->is_shared[v])
         return false;
-    wishes_of_use(r->plan, id, leaf_of_operand(p->m, id, n), want);
+    free_values_wanted(r->plan, id, leaf_of_operand(p->m, id, n), want);
     return true;
 }
 

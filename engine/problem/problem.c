@@ -34,17 +34,17 @@ static int lay_mesh(const struct cluster *c, const char *text, struct cluster_me
     return 0;
 }
 
-struct regime problem_regime(const struct problem *p)
+struct batch_and_zero problem_batch_and_zero(const struct problem *p)
 {
-    return (struct regime){p->options.micro_batches ? p->options.micro_batches : 1, p->options.zero,
-                           p->options.overlap};
+    return (struct batch_and_zero){p->options.micro_batches ? p->options.micro_batches : 1,
+                                   p->options.zero, p->options.overlap};
 }
 
 static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, struct labels *out,
                       struct err *e)
 {
     int64_t of = p->training.batch_divisor;
-    struct label_cut cut = {p->training.batch, problem_regime(p).micro_batches, of, of};
+    struct label_cut cut = {p->training.batch, problem_batch_and_zero(p).micro_batches, of, of};
 
     if (p->options.batch_size && p->training.batch != CLASS_NONE)
         cut.size = p->options.batch_size;
@@ -52,25 +52,25 @@ static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, 
 }
 
 static int new_terms(const struct problem *p, const struct cluster *cluster,
-                     const double *measured_ms, struct terms *out, struct err *e)
+                     const double *measured_ms, struct step_tables *out, struct err *e)
 {
-    struct regime r = problem_regime(p);
+    struct batch_and_zero r = problem_batch_and_zero(p);
 
-    return terms_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, measured_ms,
-                     &p->training, &r, out, e);
+    return step_tables_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, measured_ms,
+                           &p->training, &r, out, e);
 }
 
 static int price(struct problem *p, struct err *e)
 {
-    struct regime r = problem_regime(p);
+    struct batch_and_zero r = problem_batch_and_zero(p);
     int rc = training_check(&p->training, &r, e);
 
     if (!rc)
         rc = new_labels(p, &p->mesh, &p->labels, e);
     if (!rc)
-        rc = new_terms(p, &p->cluster, p->measured_ms, &p->terms, e);
+        rc = new_terms(p, &p->cluster, p->measured_ms, &p->step_tables, e);
     if (!rc)
-        rc = memory_set_regime(&p->memory, &r, e);
+        rc = memory_set_batch_and_zero(&p->memory, &r, e);
     return rc;
 }
 
@@ -149,10 +149,10 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     out->options = from->options;
     if (change->mesh)
         snprintf(out->options.mesh, sizeof out->options.mesh, "%s", change->mesh);
-    if (change->regime) {
-        out->options.micro_batches = change->regime->micro_batches;
-        out->options.zero = change->regime->zero;
-        out->options.overlap = change->regime->overlap;
+    if (change->batching) {
+        out->options.micro_batches = change->batching->micro_batches;
+        out->options.zero = change->batching->zero;
+        out->options.overlap = change->batching->overlap;
     }
     bool same_batch = change->batch_param == BATCH_AS_FOUND;
     out->batch_param = same_batch ? from->batch_param : change->batch_param;
@@ -177,7 +177,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
 
 void problem_release(struct problem *p)
 {
-    terms_release(&p->terms);
+    step_tables_release(&p->step_tables);
     labels_release(&p->labels);
     memory_release(&p->memory);
     training_release(&p->training);
@@ -205,15 +205,15 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
         struct labels old_labels = p->labels;
         p->mesh = next->mesh;
         p->labels = next->labels;
-        rc = new_terms(p, cluster, p->measured_ms, &next->terms, e);
+        rc = new_terms(p, cluster, p->measured_ms, &next->step_tables, e);
         if (rc) {
             labels_release(&p->labels);
             p->mesh = old_mesh;
             p->labels = old_labels;
         } else {
             labels_release(&old_labels);
-            terms_release(&p->terms);
-            p->terms = next->terms;
+            step_tables_release(&p->step_tables);
+            p->step_tables = next->step_tables;
             p->cluster = *cluster;
             snprintf(p->options.mesh, sizeof p->options.mesh, "%s", mesh);
         }
@@ -227,29 +227,29 @@ static int reprice(struct problem *p, const struct problem_options *o, struct er
 {
     struct problem_options old = p->options;
     struct labels labels = p->labels;
-    struct terms terms = p->terms;
+    struct step_tables terms = p->step_tables;
 
     p->options = *o;
     memset(&p->labels, 0, sizeof p->labels);
-    memset(&p->terms, 0, sizeof p->terms);
+    memset(&p->step_tables, 0, sizeof p->step_tables);
     int rc = price(p, e);
     if (rc) {
         labels_release(&p->labels);
-        terms_release(&p->terms);
+        step_tables_release(&p->step_tables);
         p->options = old;
         p->labels = labels;
-        p->terms = terms;
+        p->step_tables = terms;
         return rc;
     }
     labels_release(&labels);
-    terms_release(&terms);
+    step_tables_release(&terms);
     return 0;
 }
 
-int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
+int problem_set_batch_and_zero(struct problem *p, const struct batch_and_zero *r, struct err *e)
 {
     struct problem_options o = p->options;
-    struct regime before = problem_regime(p);
+    struct batch_and_zero before = problem_batch_and_zero(p);
 
     if (r->micro_batches == before.micro_batches && r->zero == before.zero &&
         r->overlap == before.overlap)
@@ -263,7 +263,7 @@ int problem_set_regime(struct problem *p, const struct regime *r, struct err *e)
 int problem_set_batch_size(struct problem *p, int64_t size, struct err *e)
 {
     struct problem_options o = p->options;
-    int64_t k = problem_regime(p).micro_batches;
+    int64_t k = problem_batch_and_zero(p).micro_batches;
 
     if (size && (p->training.batch == CLASS_NONE || size < 0 || size > 1 << 20 || size % k))
         return err_set(e, ERR_INPUT,
@@ -275,16 +275,16 @@ int problem_set_batch_size(struct problem *p, int64_t size, struct err *e)
 
 int problem_set_profile(struct problem *p, double *ms, struct err *e)
 {
-    struct terms next;
+    struct step_tables next;
     int rc = new_terms(p, &p->cluster, ms, &next, e);
 
     if (rc) {
         free(ms);
         return rc;
     }
-    terms_release(&p->terms);
+    step_tables_release(&p->step_tables);
     free(p->measured_ms);
-    p->terms = next;
+    p->step_tables = next;
     p->measured_ms = ms;
     return 0;
 }

@@ -42,7 +42,7 @@ struct problem {
     struct training training;
     struct memory_model memory;
     struct labels labels;
-    struct terms terms;
+    struct step_tables step_tables;
     double *measured_ms; /* [m->count] or NULL */
     uint64_t
         model_fingerprint; /* of computations, shapes, opcodes, attributes: names do not count */
@@ -61,8 +61,9 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
 
 /* Another number of micro-batches, ZeRO level or overlap: labels, terms and memory are made anew;
  * on error (ERR_INPUT: it does not divide the batch) the old ones stay. */
-int problem_set_regime(struct problem *p, const struct regime *r, struct err *e) MUST_CHECK;
-struct regime problem_regime(const struct problem *p);
+int problem_set_batch_and_zero(struct problem *p, const struct batch_and_zero *r,
+                               struct err *e) MUST_CHECK;
+struct batch_and_zero problem_batch_and_zero(const struct problem *p);
 
 /* The step as it would be with another batch, 1 .. 2^20 (a multiple of the micro-batches; 0: the
  * module's): every dim tied to the batch grows with it, all else stays. ERR_INPUT as above. */
@@ -74,7 +75,7 @@ struct problem_change {
     const char *mesh;                /* NULL: as it is; "": one axis */
     const uint8_t *roles;            /* [roles.param_count] enum hlo_role; NULL: as they are */
     uint32_t batch_param, batch_dim; /* param BATCH_AS_FOUND: as it is */
-    const struct regime *regime;     /* micro-batches and ZeRO level; NULL: as they are */
+    const struct batch_and_zero *batching; /* micro-batches and ZeRO level; NULL: as they are */
 };
 
 /* The same question with something changed, as a problem of its own: ids of instructions, values

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { POLISH_SWEEPS = 20, POLISH_ROUNDS = 4, KEY_SUB = TABLE_KEYS };
+enum { IMPROVE_SWEEPS = 20, IMPROVE_ROUNDS = 4, KEY_SUB = TABLE_KEYS };
 
 /* The energy of what is left when each node may change along one axis only. */
 struct slice {
@@ -135,12 +135,12 @@ static int improve(struct slice *s, struct err *e)
     rc = trws_new(&reduced.left, &t, e);
     uint16_t *left = mem_try((size_t)reduced.left.nodes + 1, sizeof *left);
     double best = energy_of(&s->energy, s->x);
-    for (uint32_t n = 0; !rc && left && n <= POLISH_SWEEPS && t.bound < best * (1 - 1e-9); n++) {
+    for (uint32_t n = 0; !rc && left && n <= IMPROVE_SWEEPS && t.bound < best * (1 - 1e-9); n++) {
         if (n)
             trws_sweep(&t, true);
         n ? (void)memcpy(left, t.x, reduced.left.nodes * sizeof *left)
           : energy_restrict(&reduced, s->x, left);
-        icm(&t, left, POLISH_SWEEPS);
+        trws_icm(&t, left, IMPROVE_SWEEPS);
         double ms = energy_of(&reduced.left, left);
         if (ms < best) {
             best = ms;
@@ -154,12 +154,12 @@ static int improve(struct slice *s, struct err *e)
     return rc;
 }
 
-int relaxed_polish(struct relaxed *r, struct stage *stage, struct err *e)
+int relaxed_improve_by_axis(struct relaxed *r, struct stage *stage, struct err *e)
 {
     uint32_t axes = r->p->mesh.axes, since = 0;
     int rc = 0;
 
-    for (uint32_t n = 0; axes > 1 && n < POLISH_ROUNDS * axes && since < axes && !rc; n++) {
+    for (uint32_t n = 0; axes > 1 && n < IMPROVE_ROUNDS * axes && since < axes && !rc; n++) {
         struct slice s = {0};
         double before = energy_of(&stage->reduced.left, stage->left);
         rc = cut(r, stage, n % axes, &s, e);

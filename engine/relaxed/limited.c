@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WITHIN_SWEEPS = 100 };
+enum { LIMITED_SWEEPS = 100 };
 #define CELLS_MOST ((size_t)1 << 26) /* of new tables: half a GB */
 #define FIRST_SHARE 0.05             /* of the bound that the limit's bytes cost at first */
 #define GROWTH 4                     /* of a price in one round */
@@ -15,20 +15,20 @@ enum { WITHIN_SWEEPS = 100 };
 #define ROUNDING 1e-9                /* of sums of costs; a bound gives that much away */
 #define ENOUGH 1e-6
 
-static void within_release(struct within *w)
+static void limited_search_release(struct limited_search *w)
 {
     for (uint32_t k = 0; k < w->known_count; k++) {
         free(w->known[k].x);
         free(w->known[k].bytes);
     }
-    within_price_release(w);
+    limited_price_release(w);
     relaxed_plan_release(&w->best);
     free(w->best_x);
 }
 
 /* ---- plans ---- */
 
-static bool is_better(const struct within *w, double ms, double peak)
+static bool is_better(const struct limited_search *w, double ms, double peak)
 {
     bool fits = peak <= w->limit;
 
@@ -37,8 +37,8 @@ static bool is_better(const struct within *w, double ms, double peak)
     return fits ? ms < w->best.cost.step_ms : peak < w->how->peak;
 }
 
-int within_offer(struct within *w, double *ms, struct memory_cost *memory,
-                 struct memory_chain *where, double *bytes, struct err *e)
+int limited_offer(struct limited_search *w, double *ms, struct memory_cost *memory,
+                  struct memory_chain *where, double *bytes, struct err *e)
 {
     struct relaxed_plan plan = {0};
     int rc = relaxed_extract(w->r, &plan, e);
@@ -59,7 +59,7 @@ int within_offer(struct within *w, double *ms, struct memory_cost *memory,
 }
 
 /* The strict optimum within the limit, as far as strict mode can keep the pins. */
-static int offer_strict(struct within *w, double *strict_ms, struct err *e)
+static int offer_strict(struct limited_search *w, double *strict_ms, struct err *e)
 {
     struct relaxed *r = w->r;
     struct limit_options o = {.limit = w->limit, .variables = true, .inputs = true};
@@ -72,7 +72,7 @@ static int offer_strict(struct within *w, double *strict_ms, struct err *e)
     *strict_ms = 0;
     if (r->is_beyond_strict || !r->has_strict)
         return 0;
-    int rc = exact_limited(&r->p->terms, &r->p->memory, &r->fixed, &o, &best, e);
+    int rc = exact_limited(&r->p->step_tables, &r->p->memory, &r->fixed, &o, &best, e);
     if (rc)
         return rc;
     for (uint32_t n = 0; n < r->model.energy.nodes && embeds; n++) {
@@ -81,7 +81,7 @@ static int offer_strict(struct within *w, double *strict_ms, struct err *e)
         r->best[n] = (uint16_t)(embeds ? found : 0);
     }
     if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2) {
-        rc = within_offer(w, &ms, &memory, &where, NULL, e);
+        rc = limited_offer(w, &ms, &memory, &where, NULL, e);
         *strict_ms = best.fits ? best.value : 0;
     }
     limit_release(&best);
@@ -91,7 +91,7 @@ static int offer_strict(struct within *w, double *strict_ms, struct err *e)
 /* ---- prices ---- */
 
 /* A position that a price may be put on; the first of them, where there are too many. */
-static void add_peak(struct within *w, const struct memory_chain *where)
+static void add_peak(struct limited_search *w, const struct memory_chain *where)
 {
     for (uint32_t k = 0; k < w->count; k++) {
         if (memory_chain_equals(&w->peaks[k].where, where))
@@ -102,7 +102,7 @@ static void add_peak(struct within *w, const struct memory_chain *where)
 }
 
 /* The labels of r->best, kept and offered. */
-static int keep(struct within *w, struct err *e)
+static int keep(struct limited_search *w, struct err *e)
 {
     struct known_plan *k = &w->known[w->known_count];
     struct memory_cost memory;
@@ -115,7 +115,7 @@ static int keep(struct within *w, struct err *e)
     if (!k->x || !k->bytes)
         return err_no_memory(e, "for a plan within a limit");
     memcpy(k->x, w->r->best, (nodes - 1) * sizeof *k->x);
-    int rc = within_offer(w, &k->ms, &memory, &where, k->bytes, e);
+    int rc = limited_offer(w, &k->ms, &memory, &where, k->bytes, e);
     k->peak = memory.peak;
     if (!rc && k->peak > w->limit)
         add_peak(w, &where);
@@ -123,14 +123,14 @@ static int keep(struct within *w, struct err *e)
 }
 
 /* What the solve just made proves of its energy, memory that no label changes included. */
-static double proven_energy(const struct within *w)
+static double proven_energy(const struct limited_search *w)
 {
     double bound = w->r->whole.trws.bound;
 
     return bound + w->constant - ROUNDING * (fabs(bound) + fabs(w->constant));
 }
 
-static bool is_known(const struct within *w, const uint16_t *x)
+static bool is_known(const struct limited_search *w, const uint16_t *x)
 {
     for (uint32_t k = 0; k < w->known_count; k++) {
         if (!memcmp(w->known[k].x, x, w->r->pinned.nodes * sizeof *x))
@@ -141,17 +141,17 @@ static bool is_known(const struct within *w, const uint16_t *x)
 
 /* A solve with the prices as they are. *found: a plan that was not known; it is the last one now.
  */
-static int solve(struct within *w, bool *found, struct err *e)
+static int solve(struct limited_search *w, bool *found, struct err *e)
 {
-    int rc = within_price(w, e);
+    int rc = limited_price(w, e);
 
     if (!rc)
-        rc = relaxed_minimise(w->r, WITHIN_SWEEPS, e);
+        rc = relaxed_minimise(w->r, LIMITED_SWEEPS, e);
     *found = !rc && w->r->best_ms < TABLE_FORBIDDEN / 2 && !is_known(w, w->r->best);
     return *found ? keep(w, e) : rc;
 }
 
-static bool has_room(const struct within *w)
+static bool has_room(const struct limited_search *w)
 {
     return w->known_count <= SOLVES_MOST && w->r->model.tables.used - w->tables_before < CELLS_MOST;
 }
@@ -168,7 +168,8 @@ static void add_range(void *self, uint32_t range)
     s->sum += s->bytes[range];
 }
 
-static double bytes_at(const struct within *w, const struct known_plan *k, const struct peak *p)
+static double bytes_at(const struct limited_search *w, const struct known_plan *k,
+                       const struct peak *p)
 {
     struct summed s = {k->bytes, 0};
 
@@ -180,7 +181,7 @@ static double bytes_at(const struct within *w, const struct known_plan *k, const
  * time and what it is over the limit at each position. In a box around the best prices, since far
  * from the plans the tangents promise too much. Weighing: shares that add up to 1, and every plan
  * its bytes. */
-static int raise_prices(struct within *w, struct err *e)
+static int raise_prices(struct limited_search *w, struct err *e)
 {
     size_t places = w->count, count = w->known_count;
     double ms = w->weighs ? 0 : 1 / fmax(w->how->bound_ms, LEAST_MS),
@@ -211,7 +212,7 @@ static int raise_prices(struct within *w, struct err *e)
     return rc;
 }
 
-static void keep_bound(struct within *w)
+static void keep_bound(struct limited_search *w)
 {
     double bound = proven_energy(w);
 
@@ -222,14 +223,14 @@ static void keep_bound(struct within *w)
         w->peaks[k].best = w->peaks[k].now;
 }
 
-static bool is_enough(const struct within *w)
+static bool is_enough(const struct limited_search *w)
 {
     return w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + ENOUGH);
 }
 
 /* A solve at the present prices, its bound, and what lies between its plan and the best. *is_more:
  * the plan is new, or the bound higher. */
-static int look(struct within *w, bool *is_more, struct err *e)
+static int look(struct limited_search *w, bool *is_more, struct err *e)
 {
     const struct known_plan *now = &w->known[w->known_count];
     double before = w->how->bound_ms;
@@ -243,14 +244,14 @@ static int look(struct within *w, bool *is_more, struct err *e)
     *is_more =
         found || (w->how->least_bound <= w->limit && w->how->bound_ms > before * (1 + ENOUGH));
     if (found && w->how->fits)
-        rc = within_cross(w, now->x, e);
+        rc = limited_try_between(w, now->x, e);
     if (found) /* where the next solve starts */
         memcpy(w->r->best, now->x, w->r->pinned.nodes * sizeof *w->r->best);
     return rc;
 }
 
 /* The highest bound first, in at most `most` solves; then plans at prices around those it has. */
-static int search(struct within *w, uint32_t most, struct err *e)
+static int search(struct limited_search *w, uint32_t most, struct err *e)
 {
     static const double around[AROUND_MOST] = {0.9, 0.7, 0.5, 1.1, 1.4};
     bool is_more = true;
@@ -272,7 +273,7 @@ static int search(struct within *w, uint32_t most, struct err *e)
 }
 
 /* Memory alone, until a plan fits, or it is proven that none does. */
-static int weigh_memory(struct within *w, struct err *e)
+static int weigh_memory(struct limited_search *w, struct err *e)
 {
     bool is_more = true;
     int rc = 0;
@@ -294,9 +295,9 @@ static int weigh_memory(struct within *w, struct err *e)
 }
 
 /* Where the plan without a limit does not fit. */
-static int find(struct within *w, double *strict_ms, struct err *e)
+static int find(struct limited_search *w, double *strict_ms, struct err *e)
 {
-    int rc = within_price_new(w, e);
+    int rc = limited_price_new(w, e);
 
     w->tables_before = w->r->model.tables.used;
     if (!rc)
@@ -308,18 +309,18 @@ static int find(struct within *w, double *strict_ms, struct err *e)
     if (!rc) /* where nothing fits, for the smallest peak */
         rc = search(w, w->how->least_bound <= w->limit ? SEARCH_MOST : WEIGH_MOST, e);
     w->how->positions = w->count;
-    within_unprice(w);
+    limited_unprice(w);
     return rc;
 }
 
-int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms,
-                         struct relaxed_plan *out, struct relaxed_within *how, struct err *e)
+int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
+                          struct relaxed_plan *out, struct relaxed_limited *how, struct err *e)
 {
-    struct within w = {.r = r, .limit = limit, .how = how};
+    struct limited_search w = {.r = r, .limit = limit, .how = how};
     struct memory_cost memory;
     double strict_ms = 0;
 
-    *how = (struct relaxed_within){.limit = limit};
+    *how = (struct relaxed_limited){.limit = limit};
     memset(out, 0, sizeof *out);
     if (r->is_folded)
         return err_set(e, ERR_INPUT,
@@ -347,6 +348,6 @@ int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms,
         out->gap = out->bound_ms > 0 ? out->cost.step_ms / out->bound_ms - 1 : 0;
         out->strict_ms = strict_ms;
     }
-    within_release(&w);
+    limited_search_release(&w);
     return rc;
 }

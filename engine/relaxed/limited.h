@@ -11,8 +11,8 @@
  * limit is a candidate.
  *
  * Between the best plan that fits and each new one lie others: parts in which they differ and that
- * no edge joins are changed one by one (within_cross.c). Equal layers have equal prices and change
- * all at once; so they do not have to.
+ * no edge joins are changed one by one (limited_between.c). Equal layers have equal prices and
+ * change all at once; so they do not have to.
  *
  * Where no plan that fits is known memory alone is made small first: with shares of the peaks that
  * add up to 1 the least of sum share_t bytes_t is what every plan needs, wherever its own peak is;
@@ -28,7 +28,7 @@
 
 #include "engine/relaxed/relaxed.h"
 
-struct relaxed_within {
+struct relaxed_limited {
     double limit;       /* bytes of one device */
     bool fits;          /* else the plan is that of the smallest peak found */
     double peak;        /* bytes of the plan */
@@ -44,8 +44,8 @@ struct relaxed_within {
  * the strict plan within it (0: none found). At most 24 solves for the bound, 5 for plans and 12 of
  * memory alone; 12 and 12 where nothing fits. `beaten_ms`: of a plan that is known from elsewhere;
  * INFINITY: none. */
-int relaxed_solve_within(struct relaxed *r, double limit, double beaten_ms,
-                         struct relaxed_plan *out, struct relaxed_within *how,
-                         struct err *e) MUST_CHECK;
+int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
+                          struct relaxed_plan *out, struct relaxed_limited *how,
+                          struct err *e) MUST_CHECK;
 
 #endif

@@ -7,21 +7,22 @@ static const double NEAR = 1e-9;
 
 struct choose {
     struct problem *p;
-    const struct relaxed_regimes_options *o;
-    struct regimes_result *out;
+    const struct relaxed_batches_options *o;
+    struct batch_and_zero_result *out;
     struct relaxed_plan *plan;
-    struct relaxed_within *how;
+    struct relaxed_limited *how;
     bool has_plan;
     struct err *e;
 };
 
 /* The plan with k micro-batches. */
 static int solve(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_plan *plan,
-                 struct relaxed_within *how)
+                 struct relaxed_limited *how)
 {
     struct relaxed_options options = c->o->relaxed;
     struct relaxed *r;
-    int rc = problem_set_regime(c->p, &(struct regime){k, 0, c->p->options.overlap}, c->e);
+    int rc = problem_set_batch_and_zero(c->p, &(struct batch_and_zero){k, 0, c->p->options.overlap},
+                                        c->e);
 
     if (rc)
         return rc;
@@ -32,13 +33,13 @@ static int solve(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_
     if (c->o->fix)
         rc = c->o->fix(c->o->context, c->p, r, c->e);
     if (!rc)
-        rc = relaxed_solve_within(r, c->o->limit, beaten_ms, plan, how, c->e);
+        rc = relaxed_solve_limited(r, c->o->limit, beaten_ms, plan, how, c->e);
     relaxed_free(r);
     return rc;
 }
 
 static bool is_better(const struct choose *c, const struct relaxed_plan *plan,
-                      const struct relaxed_within *how)
+                      const struct relaxed_limited *how)
 {
     if (!c->has_plan || how->fits != c->how->fits)
         return !c->has_plan || how->fits;
@@ -47,7 +48,7 @@ static bool is_better(const struct choose *c, const struct relaxed_plan *plan,
 }
 
 static void keep(struct choose *c, uint32_t k, const struct relaxed_plan *plan,
-                 const struct relaxed_within *how)
+                 const struct relaxed_limited *how)
 {
     if (c->has_plan)
         relaxed_plan_release(c->plan);
@@ -55,22 +56,22 @@ static void keep(struct choose *c, uint32_t k, const struct relaxed_plan *plan,
     *c->how = *how;
     c->has_plan = true;
     c->out->fits = how->fits;
-    c->out->regime = (struct regime){k, 0, c->p->options.overlap};
+    c->out->batching = (struct batch_and_zero){k, 0, c->p->options.overlap};
 }
 
 static int look(struct choose *c, uint32_t k)
 {
-    struct regime_try *t = &c->out->tries[c->out->count];
+    struct batch_and_zero_try *t = &c->out->tries[c->out->count];
     double beaten = c->out->fits ? c->plan->cost.step_ms * (1 - NEAR) : INFINITY;
     struct relaxed_plan plan;
-    struct relaxed_within how;
+    struct relaxed_limited how;
     int rc = solve(c, k, beaten, &plan, &how);
 
     if (rc && rc != ERR_INFEASIBLE)
         return rc;
     c->out->count++;
-    *t = (struct regime_try){
-        .regime = {k, 0, c->p->options.overlap}, .proven = true, .bound = INFINITY};
+    *t = (struct batch_and_zero_try){
+        .batching = {k, 0, c->p->options.overlap}, .proven = true, .bound = INFINITY};
     if (rc)
         return 0;
     t->fits = how.fits;
@@ -95,7 +96,7 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
     *out = 0;
     for (uint32_t n = 0; n < count && !*out && !rc; n++) {
         struct relaxed_plan plan;
-        struct relaxed_within how;
+        struct relaxed_limited how;
         if (numbers[n] <= c->o->micro_batches)
             continue;
         rc = solve(c, numbers[n], INFINITY, &plan, &how);
@@ -108,15 +109,15 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
     return rc;
 }
 
-static void sum_up(struct regimes_result *out, const struct relaxed_plan *plan,
-                   const struct relaxed_within *how)
+static void sum_up(struct batch_and_zero_result *out, const struct relaxed_plan *plan,
+                   const struct relaxed_limited *how)
 {
     out->plan.peak = how->peak;
     out->plan.value = plan->cost.step_ms;
     out->proven = true;
     out->bound = out->least_bound = INFINITY;
     for (uint32_t n = 0; n < out->count; n++) {
-        const struct regime_try *t = &out->tries[n];
+        const struct batch_and_zero_try *t = &out->tries[n];
         out->bound = fmin(out->bound, t->bound);
         out->least_bound = t->peak > 0 ? fmin(out->least_bound, t->least_bound) : out->least_bound;
         out->proven &= out->fits || t->proven;
@@ -129,13 +130,14 @@ static void sum_up(struct regimes_result *out, const struct relaxed_plan *plan,
         out->least_bound = 0;
 }
 
-int relaxed_regimes(struct problem *p, const struct relaxed_regimes_options *o,
-                    struct regimes_result *out, struct relaxed_plan *plan,
-                    struct relaxed_within *how, struct err *e)
+int relaxed_choose_batches(struct problem *p, const struct relaxed_batches_options *o,
+                           struct batch_and_zero_result *out, struct relaxed_plan *plan,
+                           struct relaxed_limited *how, struct err *e)
 {
     struct choose c = {.p = p, .o = o, .out = out, .plan = plan, .how = how, .e = e};
-    struct regime before = problem_regime(p);
-    uint32_t numbers[REGIMES_MOST / 4], count = regimes_numbers(p, numbers, REGIMES_MOST / 4);
+    struct batch_and_zero before = problem_batch_and_zero(p);
+    uint32_t numbers[BATCH_AND_ZERO_MOST / 4],
+        count = batch_and_zero_numbers(p, numbers, BATCH_AND_ZERO_MOST / 4);
     struct err lost;
     int rc = 0;
 
@@ -157,12 +159,12 @@ int relaxed_regimes(struct problem *p, const struct relaxed_regimes_options *o,
         sum_up(out, plan, how);
         plan->bound_ms = out->fits ? out->bound : plan->bound_ms;
         plan->gap = plan->bound_ms > 0 ? plan->cost.step_ms / plan->bound_ms - 1 : 0;
-        rc = problem_set_regime(p, &out->regime, e);
+        rc = problem_set_batch_and_zero(p, &out->batching, e);
     }
     if (rc) {
         if (c.has_plan)
             relaxed_plan_release(plan);
-        (void)!problem_set_regime(p, &before, &lost);
+        (void)!problem_set_batch_and_zero(p, &before, &lost);
     }
     return rc;
 }

@@ -10,7 +10,7 @@
 #include "engine/exact/batch_and_zero.h"
 #include "engine/relaxed/limited.h"
 
-struct relaxed_regimes_options {
+struct relaxed_batches_options {
     struct relaxed_options relaxed; /* folding is off, whatever it says */
     double limit;                   /* bytes of one device; INFINITY: none */
     uint32_t micro_batches;         /* 0: to be chosen */
@@ -21,10 +21,10 @@ struct relaxed_regimes_options {
 };
 
 /* `p` is priced anew for each number and left under that of the plan; ZeRO level 0 is expected.
- * *out as of exact_regimes, but plan.on is NULL; *plan and *how: the best that fits, else that of
- * least memory. On error nothing is to be released and the regime is that of before. */
-int relaxed_regimes(struct problem *p, const struct relaxed_regimes_options *o,
-                    struct regimes_result *out, struct relaxed_plan *plan,
-                    struct relaxed_within *how, struct err *e) MUST_CHECK;
+ * *out as of exact_batch_and_zero, but plan.on is NULL; *plan and *how: the best that fits, else
+ * that of least memory. On error nothing is to be released and the batching is that of before. */
+int relaxed_choose_batches(struct problem *p, const struct relaxed_batches_options *o,
+                           struct batch_and_zero_result *out, struct relaxed_plan *plan,
+                           struct relaxed_limited *how, struct err *e) MUST_CHECK;
 
 #endif

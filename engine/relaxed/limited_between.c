@@ -13,7 +13,7 @@ struct part {
 enum side { NEVER, ALWAYS, WHEN_CHEAP, WHEN_DEAR };
 
 struct cross {
-    struct within *w;
+    struct limited_search *w;
     const uint16_t *from, *to;
     uint32_t *root; /* [nodes] */
     struct part *parts;
@@ -83,7 +83,7 @@ static double edge_change(const struct cross *c, const struct energy_edge *k)
 
 static void weigh_parts(struct cross *c)
 {
-    const struct within *w = c->w;
+    const struct limited_search *w = c->w;
     const struct energy *g = &w->r->pinned;
 
     for (uint32_t n = 0; n < g->nodes; n++) {
@@ -136,7 +136,7 @@ static int bisect(struct cross *c, struct err *e)
         struct memory_chain where;
         double ms;
         take(c, middle);
-        rc = within_offer(c->w, &ms, &memory, &where, NULL, e);
+        rc = limited_offer(c->w, &ms, &memory, &where, NULL, e);
         if (!rc && memory.peak <= c->w->limit)
             low = middle;
         else
@@ -145,7 +145,7 @@ static int bisect(struct cross *c, struct err *e)
     return rc;
 }
 
-int within_cross(struct within *w, const uint16_t *x, struct err *e)
+int limited_try_between(struct limited_search *w, const uint16_t *x, struct err *e)
 {
     size_t nodes = (size_t)w->r->pinned.nodes + 1;
     uint16_t *from = mem_try(nodes, sizeof *from);

@@ -1,4 +1,5 @@
-/* engine/relaxed/limited_internal.h - shared by within.c, within_price.c and within_cross.c. */
+/* engine/relaxed/limited_internal.h - shared by limited.c, limited_price.c and limited_between.c.
+ */
 #ifndef AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
 #define AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
 
@@ -36,7 +37,7 @@ struct value_price {
                             is */
 };
 
-struct within {
+struct limited_search {
     struct relaxed *r;
     double limit, unit, weigh_unit; /* ms per byte: to begin with; of all shares together */
     size_t tables_before;           /* cells used */
@@ -56,25 +57,25 @@ struct within {
     double constant;            /* ms of bytes that no label changes */
     struct relaxed_plan best;
     uint16_t *best_x; /* [nodes] its labels */
-    struct relaxed_within *how;
+    struct relaxed_limited *how;
 };
 
 /* The energy with the prices of w->peaks in it, or without any again. */
-int within_price_new(struct within *w, struct err *e) MUST_CHECK;
-int within_price(struct within *w, struct err *e) MUST_CHECK;
-void within_unprice(struct within *w);
-void within_price_release(struct within *w);
+int limited_price_new(struct limited_search *w, struct err *e) MUST_CHECK;
+int limited_price(struct limited_search *w, struct err *e) MUST_CHECK;
+void limited_unprice(struct limited_search *w);
+void limited_price_release(struct limited_search *w);
 
-/* within.c: keeps the plan of r->best when it is better: one that fits, then faster, else of a
+/* limited.c: keeps the plan of r->best when it is better: one that fits, then faster, else of a
  * lower peak. *memory and *where: its peak. bytes[ranges] of it; NULL: never mind. */
-int within_offer(struct within *w, double *ms, struct memory_cost *memory,
-                 struct memory_chain *where, double *bytes, struct err *e) MUST_CHECK;
+int limited_offer(struct limited_search *w, double *ms, struct memory_cost *memory,
+                  struct memory_chain *where, double *bytes, struct err *e) MUST_CHECK;
 
-/* within_cross.c: plans between the best, which fits, and the labels x. Where the two differ in
+/* limited_between.c: plans between the best, which fits, and the labels x. Where the two differ in
  * parts that no edge joins, any of the parts may be changed alone: time and memory are sums over
  * them. Each part has a scale of the present prices at which it turns, so the scales order the
  * plans from the least memory to the least time; the fastest that fits is found by bisection.
  * Offers O(log(parts)) plans; r->best is lost. */
-int within_cross(struct within *w, const uint16_t *x, struct err *e) MUST_CHECK;
+int limited_try_between(struct limited_search *w, const uint16_t *x, struct err *e) MUST_CHECK;
 
 #endif

@@ -6,14 +6,14 @@
 
 /* A value that has a status, in the buffer of one that has none: as a loop carries it from
  * constants on. */
-static bool is_carried(const struct within *w, hlo_value v)
+static bool is_carried(const struct limited_search *w, hlo_value v)
 {
     const struct problem *p = w->r->p;
 
     return p->classes.is_free[p->fusion.buffer[v]] && !p->classes.is_free[v];
 }
 
-static void find_hub_edges(struct within *w)
+static void find_hub_edges(struct limited_search *w)
 {
     const struct model *m = &w->r->model;
 
@@ -25,7 +25,7 @@ static void find_hub_edges(struct within *w)
     }
 }
 
-int within_price_new(struct within *w, struct err *e)
+int limited_price_new(struct limited_search *w, struct err *e)
 {
     const struct model *m = &w->r->model;
     const struct problem *p = w->r->p;
@@ -54,7 +54,7 @@ int within_price_new(struct within *w, struct err *e)
     return 0;
 }
 
-void within_price_release(struct within *w)
+void limited_price_release(struct limited_search *w)
 {
     free(w->unary);
     free(w->priced);
@@ -121,7 +121,7 @@ static table_id allowed_of(struct tables *t, table_id id)
 /* ---- values ---- */
 
 /* What a value's bytes are multiplied with: inputs hold all micro-batches. */
-static double batches(const struct within *w, hlo_value v)
+static double batches(const struct limited_search *w, hlo_value v)
 {
     const struct problem *p = w->r->p;
     double cuts = 1;
@@ -132,7 +132,7 @@ static double batches(const struct within *w, hlo_value v)
 }
 
 /* What depends on how a value is made and how its uses share it, as relaxed_memory has it. */
-static double shared_ms(const struct within *w, hlo_value v, status made, status held)
+static double shared_ms(const struct limited_search *w, hlo_value v, status made, status held)
 {
     const struct value_price *price = &w->price[v];
     double made_bytes = relaxed_local_bytes(w->r->p, v, made),
@@ -146,7 +146,7 @@ static double shared_ms(const struct within *w, hlo_value v, status made, status
     return price->made * more + (is_reduced ? price->second * less : price->unreduced_ms);
 }
 
-static void price_shared(struct within *w, hlo_value v, uint32_t edge)
+static void price_shared(struct limited_search *w, hlo_value v, uint32_t edge)
 {
     struct relaxed *r = w->r;
     const struct model *m = &r->model;
@@ -164,7 +164,7 @@ static void price_shared(struct within *w, hlo_value v, uint32_t edge)
     free(costs);
 }
 
-static void price_made(struct within *w, hlo_value v)
+static void price_made(struct limited_search *w, hlo_value v)
 {
     struct relaxed *r = w->r;
     const struct model *m = &r->model;
@@ -178,7 +178,7 @@ static void price_made(struct within *w, hlo_value v)
         add_costs(&r->model.tables, (struct sight){r->pinned.unary[node], false}, costs).table;
 }
 
-static void price_value(struct within *w, hlo_value v)
+static void price_value(struct limited_search *w, hlo_value v)
 {
     const struct model *m = &w->r->model;
     const struct value_price *price = &w->price[v];
@@ -200,13 +200,13 @@ static void price_value(struct within *w, hlo_value v)
 
 /* A range is live at a peak. */
 struct pricing {
-    struct within *w;
+    struct limited_search *w;
     double ms; /* per byte */
 };
 
 /* The copy of a variable before its update, which is not there where its gradient is all-reduced:
  * whatever the variable's status, at least its smallest. */
-static void price_twice(struct within *w, const struct memory_range *i, double ms)
+static void price_twice(struct limited_search *w, const struct memory_range *i, double ms)
 {
     const struct model *m = &w->r->model;
     hlo_value g = i->gradient == HLO_NONE ? HLO_NONE : m->origin[i->gradient],
@@ -229,7 +229,7 @@ static void price_twice(struct within *w, const struct memory_range *i, double m
 static void price_range(void *self, uint32_t range)
 {
     const struct pricing *one = self;
-    struct within *w = one->w;
+    struct limited_search *w = one->w;
     const struct memory_range *i = &w->r->p->memory.ranges[range];
 
     if (i->storing == STORED_AS_USED)
@@ -243,7 +243,7 @@ static void price_range(void *self, uint32_t range)
 }
 
 /* A buffer is as large as the largest that it carries; that is at least the mean of them. */
-static void share_carried(struct within *w)
+static void share_carried(struct limited_search *w)
 {
     for (hlo_value v = 0; v < w->r->p->m->value_count; v++) {
         hlo_value b = w->r->p->fusion.buffer[v];
@@ -257,7 +257,7 @@ static void share_carried(struct within *w)
 }
 
 /* The energy without memory; weighing, without time too. */
-static void begin_price(struct within *w)
+static void begin_price(struct limited_search *w)
 {
     struct relaxed *r = w->r;
 
@@ -273,7 +273,7 @@ static void begin_price(struct within *w)
         w->priced[k].table.table = allowed_of(&r->model.tables, w->edges[k].table.table);
 }
 
-int within_price(struct within *w, struct err *e)
+int limited_price(struct limited_search *w, struct err *e)
 {
     struct relaxed *r = w->r;
     double all = 0;
@@ -297,7 +297,7 @@ int within_price(struct within *w, struct err *e)
     return r->model.tables.failed ? err_no_memory(e, "for a plan within a limit") : 0;
 }
 
-void within_unprice(struct within *w)
+void limited_unprice(struct limited_search *w)
 {
     if (w->is_priced) {
         memcpy(w->r->pinned.unary, w->unary, w->r->pinned.nodes * sizeof *w->unary);

@@ -178,7 +178,7 @@ static double times_of(const struct model *m, hlo_value v, bool is_source)
     double times = m->p->costs.times[id];
 
     if (!is_source)
-        return terms_times(&m->p->terms, id);
+        return step_tables_times(&m->p->step_tables, id);
     for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
         if (label_cuts(&m->p->labels, c->class_of[d]) > 1)
             return times * m->p->labels.cuts;
@@ -228,7 +228,7 @@ static int add_instruction(struct build *b, hlo_id id)
 {
     struct model *m = b->m;
     struct model_node node = {
-        MODEL_INSTRUCTION, id, HLO_NONE, 0, UINT32_MAX, terms_times(&m->p->terms, id)};
+        MODEL_INSTRUCTION, id, HLO_NONE, 0, UINT32_MAX, step_tables_times(&m->p->step_tables, id)};
 
     if (class_leaf_count(&m->p->classes, id) == 0)
         return 0;
@@ -333,7 +333,7 @@ static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_
         return err_no_memory(b->e, MEMORY_FOR);
     m->edges[k] = *edge;
     if (m->p->training.waits[edge->value]) /* for the sum over the micro-batches */
-        m->edges[k].times = fmin(edge->times, once) * (1 - m->p->terms.regime.overlap);
+        m->edges[k].times = fmin(edge->times, once) * (1 - m->p->step_tables.batching.overlap);
     m->energy.edges[k] = (struct energy_edge){a, z, {reshard_table(m, &m->edges[k], a, z), false}};
     m->energy.edge_count++;
     return 0;

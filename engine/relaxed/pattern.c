@@ -244,15 +244,15 @@ static double walk_to_whole(const struct build *b, uint32_t way, uint32_t leaf)
 static struct model_label_cost label_cost(const struct build *b, uint32_t way)
 {
     const struct looked_at *k = &b->look;
-    const struct terms *t = &b->m->p->terms;
-    double times = terms_times(t, k->id), apart = 0, walks = 0, most = 0;
-    struct model_label_cost out = {.compute_ms = terms_compute_ms(t, k->id, k->share)};
+    const struct step_tables *t = &b->m->p->step_tables;
+    double times = step_tables_times(t, k->id), apart = 0, walks = 0, most = 0;
+    struct model_label_cost out = {.compute_ms = step_tables_compute_ms(t, k->id, k->share)};
 
     for (uint32_t n = 0; n < k->factors; n++) {
         label over = n < CHOICE_FACTORS_MOST ? factor_axes(b, way, n) : 0;
         if (!over)
             continue;
-        struct reduction r = terms_reduction(t, k->id, k->first + n, over, k->share);
+        struct reduction r = step_tables_reduction(t, k->id, k->first + n, over, k->share);
         if (factor(b, n)->kind == HLO_FACTOR_INSIDE) {
             out.inside_ms += r.times * r.ms;
             out.inside_bytes += r.times * r.bytes;
@@ -356,17 +356,14 @@ static int fill_pattern(struct build *b, struct model_pattern *out)
 static void hash_pattern(const struct build *b, uint64_t hash[2])
 {
     const struct classes *c = classes_of(b);
-    const struct terms *t = &b->m->p->terms;
+    const struct step_tables *t = &b->m->p->step_tables;
     const struct looked_at *k = &b->look;
     struct {
         double flops, bytes, times, measured;
         uint64_t opcode, combiner;
-    } head = {t->costs->instruction[k->id].flops,
-              t->costs->instruction[k->id].bytes,
-              terms_times(t, k->id),
-              t->measured_ms ? t->measured_ms[k->id] : -1,
-              hlo_at(c->m, k->id)->opcode,
-              k->combiner};
+    } head = {t->costs->instruction[k->id].flops, t->costs->instruction[k->id].bytes,
+              step_tables_times(t, k->id),        t->measured_ms ? t->measured_ms[k->id] : -1,
+              hlo_at(c->m, k->id)->opcode,        k->combiner};
 
     for (int h = 0; h < 2; h++) {
         uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);

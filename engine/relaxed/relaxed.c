@@ -38,7 +38,7 @@ int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct
     struct model_options mo = {.pass_partial = !o->reduce_at_once};
 
     *out = NULL;
-    if (p->terms.regime.zero) {
+    if (p->step_tables.batching.zero) {
         free(r);
         return err_set(
             e, ERR_INPUT,
@@ -113,7 +113,7 @@ static int find_strict_best(struct relaxed *r, struct err *e)
 {
     struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
     struct exact_result best;
-    int rc = exact_strict(&r->p->terms, &r->fixed, &o, &best, e);
+    int rc = exact_strict(&r->p->step_tables, &r->fixed, &o, &best, e);
 
     if (rc)
         return rc;
@@ -215,7 +215,7 @@ static void offer_left(struct relaxed *r, struct stage *s)
 {
     if (energy_of(&s->reduced.left, s->left) > FAR_OFF * r->best_ms)
         return; /* local search does not come so far */
-    icm(&s->trws, s->left, ICM_ROUNDS);
+    trws_icm(&s->trws, s->left, ICM_ROUNDS);
     double ms = energy_of(&s->reduced.left, s->left);
     if (ms >= r->best_ms)
         return;
@@ -278,7 +278,7 @@ static int polish(struct relaxed *r, struct stage *s, struct err *e)
     if (r->best_ms - s->trws.bound <= enough * s->trws.bound)
         return 0;
     set_left(s, r->best);
-    int rc = relaxed_polish(r, s, e);
+    int rc = relaxed_improve_by_axis(r, s, e);
     if (!rc)
         offer_left(r, s);
     return rc;

@@ -124,8 +124,8 @@ struct relaxed_decisions {
 };
 /* That plan, priced, with no bound; pins are not asked. The next solve starts from it. ERR_INPUT
  * names what cannot be so. O(instructions x labels). */
-int relaxed_impose(struct relaxed *r, const struct relaxed_decisions *d, struct relaxed_plan *out,
-                   struct err *e) MUST_CHECK;
+int relaxed_price_decisions(struct relaxed *r, const struct relaxed_decisions *d,
+                            struct relaxed_plan *out, struct err *e) MUST_CHECK;
 
 /* Step time of a strict plan, on[class], in the relaxed model; < 0: it has labels the model left
  * out. */

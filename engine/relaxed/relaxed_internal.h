@@ -52,8 +52,8 @@ int relaxed_index_edges(struct relaxed *r, struct err *e) MUST_CHECK;
  * r->pinned than then. r->whole.trws.bound is a bound of that energy. */
 int relaxed_minimise(struct relaxed *r, uint32_t sweeps, struct err *e) MUST_CHECK;
 
-/* polish.c: lowers the energy of stage->left; at once when there is one axis. */
-int relaxed_polish(struct relaxed *r, struct stage *stage, struct err *e) MUST_CHECK;
+/* improve_by_axis.c: lowers the energy of stage->left; at once when there is one axis. */
+int relaxed_improve_by_axis(struct relaxed *r, struct stage *stage, struct err *e) MUST_CHECK;
 
 /* Fills the plan from the best labels; `out` holds the figures of the search already. */
 int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e) MUST_CHECK;

@@ -248,7 +248,7 @@ static bool improve(const struct trws *s, uint16_t *x, uint32_t n)
     return true;
 }
 
-void icm(const struct trws *s, uint16_t *x, uint32_t rounds)
+void trws_icm(const struct trws *s, uint16_t *x, uint32_t rounds)
 {
     bool changed = true;
 

@@ -18,7 +18,7 @@ struct trws {
     double *message;       /* one arena: per edge the vector to its a, then to its b */
     size_t message_size;
     double *scratch;
-    uint8_t *is_stale; /* [nodes] icm: a neighbour changed since it was looked at */
+    uint8_t *is_stale; /* [nodes] trws_icm: a neighbour changed since it was looked at */
     uint16_t *x;       /* [nodes] labels of the last forward pass */
     double bound;      /* the best so far, constant included */
 };
@@ -40,6 +40,6 @@ void trws_release(struct trws *s);
 void trws_sweep(struct trws *s, bool with_labels);
 
 /* Changes one label at a time while that lowers the energy; at most `rounds` times through. */
-void icm(const struct trws *s, uint16_t *x, uint32_t rounds);
+void trws_icm(const struct trws *s, uint16_t *x, uint32_t rounds);
 
 #endif

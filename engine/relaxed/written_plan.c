@@ -30,8 +30,8 @@ static uint32_t label_of_node(const struct model *m, const struct model_node *n,
     }
 }
 
-int relaxed_impose(struct relaxed *r, const struct relaxed_decisions *d, struct relaxed_plan *out,
-                   struct err *e)
+int relaxed_price_decisions(struct relaxed *r, const struct relaxed_decisions *d,
+                            struct relaxed_plan *out, struct err *e)
 {
     const struct model *m = &r->model;
 

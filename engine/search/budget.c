@@ -6,7 +6,7 @@
 /* Sums of the same entries in another order may differ by so much. */
 static const double ROUNDING = 1e-9;
 
-static double slowest_step(const struct terms *t)
+static double slowest_step(const struct step_tables *t)
 {
     double ms = t->fixed_ms;
 
@@ -28,7 +28,7 @@ int budget_new(const struct problem *p, double bytes, struct budget **out, struc
 
     if (b) {
         *b = (struct budget){
-            .problem = p, .bytes = bytes, .slowest_ms = slowest_step(&p->terms), .peak = -1};
+            .problem = p, .bytes = bytes, .slowest_ms = slowest_step(&p->step_tables), .peak = -1};
         b->scratch = memory_scratch(&p->memory);
         b->on = mem_try(p->classes.count, sizeof *b->on);
     }

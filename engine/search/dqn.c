@@ -21,7 +21,7 @@ struct dqn {
     bool tuning;           /* stage 2: episodes start from the best plan, one group set back */
     uint32_t tuned_move;   /* whose group this episode set back */
     uint32_t without_gain; /* fine-tuning episodes in a row that found nothing */
-    /* The episode so far, for search_walk: how it began and what was played. */
+    /* The episode so far, for search_serialize: how it began and what was played. */
     uint32_t from_move; /* set back from from_on; UINT32_MAX: it began with all open */
     label *from_on;     /* [classes] */
     uint8_t *played;    /* [moves]; played_count */
@@ -239,7 +239,7 @@ bool search_dqn_q(struct search *s, float q[2])
 }
 
 /* The game again as it stands, by playing the episode again. */
-static void play_again(struct search *s, struct dqn *d, struct rl_walk *w)
+static void play_again(struct search *s, struct dqn *d, struct rl_serializer *w)
 {
     const struct game *g = &s->game;
     uint32_t count = d->played_count;
@@ -263,11 +263,11 @@ static bool is_agent_for(const struct rl_agent *a, const struct game *g)
            shape->context_count == (g->move_count ? g->move_count : 1);
 }
 
-static void walk_agent(struct dqn *d, const struct search *s, struct rl_walk *w)
+static void serialize_agent(struct dqn *d, const struct search *s, struct rl_serializer *w)
 {
     struct rl_agent *a = d->agent;
 
-    rl_agent_walk(w, &a);
+    rl_agent_serialize(w, &a);
     if (w->failed || w->pass != RL_READ)
         return;
     rl_agent_free(d->agent);
@@ -275,11 +275,11 @@ static void walk_agent(struct dqn *d, const struct search *s, struct rl_walk *w)
     w->failed = !is_agent_for(a, &s->game);
 }
 
-static void dqn_walk(struct search *s, struct rl_walk *w)
+static void dqn_serialize(struct search *s, struct rl_serializer *w)
 {
     struct dqn *d = s->self;
 
-    rl_walk_flag(w, &d->tuning);
+    rl_serialize_flag(w, &d->tuning);
     RL_ONE(w, d->tuned_move);
     RL_ONE(w, d->without_gain);
     RL_ONE(w, d->from_move);
@@ -288,10 +288,10 @@ static void dqn_walk(struct search *s, struct rl_walk *w)
                  (d->tuned_move < s->game.move_count || !d->tuned_move) &&
                  (d->from_move < s->game.move_count || d->from_move == UINT32_MAX);
     w->failed |= !sound;
-    if (w->failed || !search_walk_labels(s, w, d->from_on))
+    if (w->failed || !search_serialize_labels(s, w, d->from_on))
         return;
     RL_MANY(w, d->played, d->played_count);
-    walk_agent(d, s, w);
+    serialize_agent(d, s, w);
     if (w->pass == RL_READ && !w->failed)
         play_again(s, d, w);
 }
@@ -301,5 +301,5 @@ const struct search_ops search_dqn = {
     .stop = dqn_stop,
     .step = dqn_step,
     .pins_changed = dqn_pins_changed,
-    .walk = dqn_walk,
+    .serialize = dqn_serialize,
 };

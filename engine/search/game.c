@@ -189,7 +189,7 @@ static int order_moves(struct game *g, struct err *e)
 
 static void price_afresh(struct game *g)
 {
-    struct step_cost cost = terms_cost(&g->problem->terms, g->state.on);
+    struct step_cost cost = step_tables_cost(&g->problem->step_tables, g->state.on);
 
     g->compute_ms = cost.compute_ms;
     g->communication_ms = cost.communication_ms;
@@ -200,10 +200,10 @@ static void price_afresh(struct game *g)
 static void reprice(struct game *g, class_id k, label before)
 {
     label now = g->state.on[k];
-    struct step_cost new_cost = terms_cost_of_class(&g->problem->terms, k, g->state.on);
+    struct step_cost new_cost = step_tables_cost_of_class(&g->problem->step_tables, k, g->state.on);
 
     g->state.on[k] = before;
-    struct step_cost old_cost = terms_cost_of_class(&g->problem->terms, k, g->state.on);
+    struct step_cost old_cost = step_tables_cost_of_class(&g->problem->step_tables, k, g->state.on);
     g->state.on[k] = now;
     g->compute_ms += new_cost.compute_ms - old_cost.compute_ms;
     g->communication_ms += new_cost.communication_ms - old_cost.communication_ms;
@@ -526,7 +526,7 @@ static double paper_score(const struct game *g, const label *on)
 
 double game_score_of(const struct game *g, const label *on, struct step_cost *cost)
 {
-    *cost = terms_cost(&g->problem->terms, on);
+    *cost = step_tables_cost(&g->problem->step_tables, on);
     if (g->options.reward == GAME_REWARD_PAPER)
         return paper_score(g, on);
     return worth_of(g, on, cost->step_ms);
@@ -605,7 +605,7 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
     if (!out->group)
         return err_no_memory(e, MEMORY_FOR);
     int rc = o->weak ? weak_new(&p->labels, &out->weak, e)
-                     : fold_new(&p->terms, !o->no_folding, &out->fold, e);
+                     : fold_new(&p->step_tables, !o->no_folding, &out->fold, e);
     if (!rc)
         rc = o->weak ? add_weak_moves(out, e) : add_moves(out, e);
     if (!rc)

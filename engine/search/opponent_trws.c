@@ -135,13 +135,13 @@ static bool solve_on(struct search *s)
 {
     struct trws_search *t = s->self;
     uint32_t most = s->game.budget ? 1 : SOLVES_MOST;
-    struct relaxed_within how;
+    struct relaxed_limited how;
     struct relaxed_plan next;
     struct err e;
 
     if (t->solves == most || (t->has_plan && t->plan.gap <= 1e-6) ||
         (s->game.budget
-             ? relaxed_solve_within(t->relaxed, s->game.budget->bytes, INFINITY, &next, &how, &e)
+             ? relaxed_solve_limited(t->relaxed, s->game.budget->bytes, INFINITY, &next, &how, &e)
              : relaxed_solve(t->relaxed, SWEEPS, &next, &e)))
         return false;
     relaxed_plan_release(&t->plan);

@@ -38,7 +38,7 @@ static void walk_pins_changed(struct search *s)
     ((struct walk *)s->self)->walks = 0;
 }
 
-static void walk_walk(struct search *s, struct rl_walk *w)
+static void plain_serialize(struct search *s, struct rl_serializer *w)
 {
     struct walk *own = s->self;
 
@@ -102,9 +102,9 @@ static bool greedy_step(struct search *s, struct search_event *out)
 }
 
 const struct search_ops search_random = {walk_start, walk_stop, random_step, walk_pins_changed,
-                                         walk_walk};
+                                         plain_serialize};
 const struct search_ops search_greedy = {walk_start, walk_stop, greedy_step, walk_pins_changed,
-                                         walk_walk};
+                                         plain_serialize};
 
 /* ---- enumeration: depth first, split before whole ---- */
 
@@ -149,7 +149,7 @@ static void enumerate_pins_changed(struct search *s)
  * whole along it, and must go to one that is split. */
 static double term_bound(const struct game *g, const struct term *t)
 {
-    const struct terms *terms = &g->problem->terms;
+    const struct step_tables *terms = &g->problem->step_tables;
     double least = INFINITY;
 
     for (uint32_t entry = 0; entry < t->entries; entry++) {
@@ -185,9 +185,9 @@ static double optimistic_score(const struct game *g)
         }
         return score;
     }
-    double ms = p->terms.fixed_ms;
-    for (uint32_t n = 0; n < p->terms.count; n++)
-        ms += term_bound(g, &p->terms.items[n]);
+    double ms = p->step_tables.fixed_ms;
+    for (uint32_t n = 0; n < p->step_tables.count; n++)
+        ms += term_bound(g, &p->step_tables.items[n]);
     return log((g->pinned_compute_ms + g->pinned_communication_ms) / ms);
 }
 
@@ -236,7 +236,7 @@ static bool enumerate_step(struct search *s, struct search_event *out)
 }
 
 /* The branches again as they stand: below each but the last lies its last action tried. */
-static void branch_again(struct search *s, struct rl_walk *w)
+static void branch_again(struct search *s, struct rl_serializer *w)
 {
     struct enumeration *n = s->self;
     struct game *g = &s->game;
@@ -256,11 +256,11 @@ static void branch_again(struct search *s, struct rl_walk *w)
     }
 }
 
-static void enumerate_walk(struct search *s, struct rl_walk *w)
+static void enumerate_serialize(struct search *s, struct rl_serializer *w)
 {
     struct enumeration *n = s->self;
 
-    rl_walk_flag(w, &n->begun);
+    rl_serialize_flag(w, &n->begun);
     RL_ONE(w, n->depth);
     w->failed |= n->depth > s->game.move_count + 1;
     for (uint32_t k = 0; k < n->depth && !w->failed; k++)
@@ -270,7 +270,7 @@ static void enumerate_walk(struct search *s, struct rl_walk *w)
 }
 
 const struct search_ops search_enumerate = {enumerate_start, enumerate_stop, enumerate_step,
-                                            enumerate_pins_changed, enumerate_walk};
+                                            enumerate_pins_changed, enumerate_serialize};
 
 /* ---- annealing: flips of one move of a whole plan ---- */
 
@@ -388,18 +388,18 @@ static bool anneal_step(struct search *s, struct search_event *out)
     return true;
 }
 
-static void anneal_walk(struct search *s, struct rl_walk *w)
+static void anneal_serialize(struct search *s, struct rl_serializer *w)
 {
     struct annealing *a = s->self;
 
     RL_ONE(w, a->rng.s);
     RL_ONE(w, a->score);
     RL_ONE(w, a->steps);
-    search_walk_labels(s, w, a->on);
+    search_serialize_labels(s, w, a->on);
 }
 
 const struct search_ops search_anneal = {anneal_start, anneal_stop, anneal_step,
-                                         anneal_pins_changed, anneal_walk};
+                                         anneal_pins_changed, anneal_serialize};
 
 /* ---- exact ---- */
 
@@ -436,10 +436,10 @@ static void exact_pins_changed(struct search *s)
     (void)s;
 }
 
-static void exact_walk(struct search *s, struct rl_walk *w)
+static void exact_serialize(struct search *s, struct rl_serializer *w)
 {
     (void)s, (void)w; /* one step, and nothing to remember */
 }
 
 const struct search_ops search_exact = {exact_start, exact_stop, exact_step, exact_pins_changed,
-                                        exact_walk};
+                                        exact_serialize};

@@ -12,7 +12,7 @@ static int find_within(const struct problem *p, const struct game_options *g,
                               .variables = g->kind != GAME_ADP,
                               .inputs = g->kind != GAME_OPP};
     struct limit_result r;
-    int rc = exact_limited(&p->terms, &p->memory, fixed, &o, &r, e);
+    int rc = exact_limited(&p->step_tables, &p->memory, fixed, &o, &r, e);
 
     if (!rc)
         *out = (struct optimum){.on = r.on, .fits = r.fits, .proven = r.proven, .nodes = r.work};
@@ -33,7 +33,7 @@ int optimum_find(const struct problem *p, const struct game_options *g, const st
 
     if (g->memory_limit != 0)
         return find_within(p, g, fixed, out, e);
-    int rc = exact_strict(&p->terms, fixed, &o, &r, e);
+    int rc = exact_strict(&p->step_tables, fixed, &o, &r, e);
     if (!rc)
         *out = (struct optimum){.on = r.on, .fits = true, .proven = r.proven, .nodes = r.nodes};
     return rc;

@@ -227,7 +227,7 @@ bool search_q(struct search *s, float q[2])
 }
 
 /* Labels that a walk read: none beyond the mesh's axes. */
-bool search_walk_labels(const struct search *s, struct rl_walk *w, label *on)
+bool search_serialize_labels(const struct search *s, struct rl_serializer *w, label *on)
 {
     const struct problem *p = s->game.problem;
 
@@ -265,7 +265,7 @@ bool search_options_are_sound(const struct search_options *o)
 }
 
 /* Those of the learner may have changed since the search was made; the rest is as it was. */
-static void walk_options(struct search *s, struct rl_walk *w)
+static void serialize_options(struct search *s, struct rl_serializer *w)
 {
     struct search_options o = s->options;
 
@@ -276,32 +276,32 @@ static void walk_options(struct search *s, struct rl_walk *w)
         s->options = o;
 }
 
-static void walk_best(struct search *s, struct rl_walk *w, struct search_best *b)
+static void serialize_best(struct search *s, struct rl_serializer *w, struct search_best *b)
 {
-    search_walk_labels(s, w, b->on);
+    search_serialize_labels(s, w, b->on);
     RL_ONE(w, b->score);
     RL_ONE(w, b->cost);
     RL_ONE(w, b->episode);
     RL_ONE(w, b->evaluation);
-    rl_walk_flag(w, &b->fine_tuning);
+    rl_serialize_flag(w, &b->fine_tuning);
 }
 
-bool search_walk(struct search *s, struct rl_walk *w)
+bool search_serialize(struct search *s, struct rl_serializer *w)
 {
-    if (!s->ops->walk)
+    if (!s->ops->serialize)
         return false;
-    walk_options(s, w);
-    walk_best(s, w, &s->best);
-    walk_best(s, w, &s->shelved);
+    serialize_options(s, w);
+    serialize_best(s, w, &s->best);
+    serialize_best(s, w, &s->shelved);
     RL_ONE(w, s->episodes);
     RL_ONE(w, s->evaluations);
     RL_ONE(w, s->conflicts);
     RL_ONE(w, s->since_better);
     RL_ONE(w, s->rounds);
-    rl_walk_flag(w, &s->done);
-    rl_walk_flag(w, &s->proven);
+    rl_serialize_flag(w, &s->done);
+    rl_serialize_flag(w, &s->proven);
     if (!w->failed)
-        s->ops->walk(s, w);
+        s->ops->serialize(s, w);
     RL_ONE(w, s->game.decisions);
     return true;
 }

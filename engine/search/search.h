@@ -108,7 +108,7 @@ bool search_configure(struct search *s, const struct rl_settings *rl);
  * no such form. To read, `s` must be new, made for the same problem with the saved search's options
  * and its pins set; it then goes on bit for bit as the saved one would have. Wrong bytes set
  * w->failed, and leave `s` to be freed only. */
-bool search_walk(struct search *s, struct rl_walk *w);
+bool search_serialize(struct search *s, struct rl_serializer *w);
 /* Whether options that came from bytes are such: no enum or bool out of its range. */
 bool search_options_are_sound(const struct search_options *o);
 

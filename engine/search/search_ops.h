@@ -25,7 +25,7 @@ struct search_ops {
     void (*pins_changed)(struct search *s); /* the game was reset under new pins */
     /* Writes or reads what decides the algorithm's next steps, game->state among it; what is read
      * is checked (w->failed). NULL: such a search cannot be saved. */
-    void (*walk)(struct search *s, struct rl_walk *w);
+    void (*serialize)(struct search *s, struct rl_serializer *w);
 };
 
 extern const struct search_ops search_dqn, search_random, search_greedy, search_enumerate,
@@ -35,7 +35,7 @@ extern const struct search_ops search_dqn, search_random, search_greedy, search_
 void search_ended(struct search *s, const label *on, bool conflict, struct search_event *out);
 
 /* An assignment, for walks: false when what was read is none. */
-bool search_walk_labels(const struct search *s, struct rl_walk *w, label *on);
+bool search_serialize_labels(const struct search *s, struct rl_serializer *w, label *on);
 
 void search_dqn_backtrack(struct search *s, uint32_t move);
 bool search_dqn_force(struct search *s, bool split, struct search_event *out);

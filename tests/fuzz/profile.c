@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(text && !hlo_load_memory("m", model, sizeof model - 1, NULL, &m, &e));
     memcpy(text, data, size);
     text[size] = '\0';
-    if (profile_read(m, text, size, &ms, &e)) {
+    if (measured_read(m, text, size, &ms, &e)) {
         require(!ms && e.code < 0 && e.what[0] && e.line <= size + 1);
     } else {
         bool any = false;

@@ -447,7 +447,7 @@ static void folded(struct pair *x)
     struct fold f;
     struct err e;
 
-    assert_int_equal(fold_new(&x->p->terms, true, &f, &e), 0);
+    assert_int_equal(fold_new(&x->p->step_tables, true, &f, &e), 0);
     for (uint32_t colour = 0; colour < f.count; colour++) {
         size_t mark = strict_mark(&x->s);
         for (class_id k = 0; k < c->count; k++) {

@@ -26,7 +26,7 @@ static struct step_cost cost_by_instruction(const struct problem *p, const label
     struct step_cost sum = {0};
 
     for (hlo_id id = 0; id < p->m->count; id++) {
-        struct instruction_cost i = terms_instruction(&p->terms, id, on);
+        struct instruction_cost i = step_tables_instruction(&p->step_tables, id, on);
         sum.compute_ms += i.compute_ms;
         sum.communication_ms += i.communication_ms;
     }
@@ -174,13 +174,13 @@ static void check_conditioning(const struct problem *p, const struct strict *s, 
     double sign = is_reward ? -1 : 1;
 
     o.table_most = p->labels.count;
-    assert_int_equal(exact_strict(&p->terms, s, &o, &r, &e), 0);
+    assert_int_equal(exact_strict(&p->step_tables, s, &o, &r, &e), 0);
     check_result(p, s, is_reward, &r);
     assert_true(r.proven && is_near(r.value, best) && is_near(r.bound, best));
     t->conditioned += r.nodes > 1;
     exact_release(&r);
     o.nodes_most = 2;
-    assert_int_equal(exact_strict(&p->terms, s, &o, &r, &e), 0);
+    assert_int_equal(exact_strict(&p->step_tables, s, &o, &r, &e), 0);
     check_result(p, s, is_reward, &r);
     assert_true(sign * r.bound <= sign * best + 1e-9 * fabs(best));
     assert_true(sign * best <= sign * r.value + 1e-9 * fabs(best));
@@ -209,7 +209,7 @@ static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct
         double best;
         if (!brute_force(p, &s, is_reward, &best))
             continue;
-        assert_int_equal(exact_strict(&p->terms, &s, &wanted, &r, &e), 0);
+        assert_int_equal(exact_strict(&p->step_tables, &s, &wanted, &r, &e), 0);
         check_result(p, &s, is_reward, &r);
         if (!is_near(r.value, best) || !r.proven || r.bound != r.value)
             fail_msg("seed %lu mesh %s: exact %.17g, bound %.17g, brute force %.17g",
@@ -267,7 +267,8 @@ static void check_tables(const struct problem *p, uint64_t seed, uint32_t rounds
     rl_rng_seed(&rng, seed, 8);
     for (uint32_t round = 0; round < rounds && p->classes.count; round++) {
         random_assignment(p, &rng, on);
-        struct step_cost tables = terms_cost(&p->terms, on), slow = cost_by_instruction(p, on);
+        struct step_cost tables = step_tables_cost(&p->step_tables, on),
+                         slow = cost_by_instruction(p, on);
         assert_true(is_near(tables.compute_ms, slow.compute_ms));
         assert_true(is_near(tables.communication_ms, slow.communication_ms));
         for (uint32_t n = 0; n < 8; n++) {
@@ -275,11 +276,11 @@ static void check_tables(const struct problem *p, uint64_t seed, uint32_t rounds
             if (!label_is_splittable(&p->labels, k))
                 continue;
             label before = on[k];
-            double was =
-                terms_cost(&p->terms, on).step_ms - terms_cost_of_class(&p->terms, k, on).step_ms;
+            double was = step_tables_cost(&p->step_tables, on).step_ms -
+                         step_tables_cost_of_class(&p->step_tables, k, on).step_ms;
             on[k] = 0;
-            double is =
-                cost_by_instruction(p, on).step_ms - terms_cost_of_class(&p->terms, k, on).step_ms;
+            double is = cost_by_instruction(p, on).step_ms -
+                        step_tables_cost_of_class(&p->step_tables, k, on).step_ms;
             assert_true(is_near(is, was));
             on[k] = before;
         }
@@ -351,7 +352,8 @@ static void test_by_hand(void **state)
     assert_string_equal(hlo_name(p->m, list[0].instruction), "y");
     assert_true(list[0].bytes == 32 * 64 * 4);
     assert_true(is_near(list[0].ms, 2 * (0.015 + 0.75 * 8192 / 130e9 * 1e3)));
-    struct instruction_cost h = terms_instruction(&p->terms, hlo_find(p->m, "h"), plan.on);
+    struct instruction_cost h =
+        step_tables_instruction(&p->step_tables, hlo_find(p->m, "h"), plan.on);
     assert_true(h.flops == 2.0 * 32 * 64 * 128 / 4);
     /* x whole, a quarter of w1; h is fused into tanh's only reader or stored: its bytes are counted
      * when the fusion rule stores it. 131,072 flops are 11 ns, the bytes more. */
@@ -421,7 +423,7 @@ static struct outcome best_reward(const struct problem *p, const char *pin)
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     if (pin)
         assert_int_equal(setting_apply(p, &s, pin, &e), 0);
-    assert_int_equal(exact_strict(&p->terms, &s, &o, &r, &e), 0);
+    assert_int_equal(exact_strict(&p->step_tables, &s, &o, &r, &e), 0);
     assert_true(r.proven);
     for (class_id k = 0; k < p->classes.count; k++) {
         if (r.on[k])

@@ -1,5 +1,5 @@
 /* The best plan within a memory limit against enumeration of every plan: random modules, limits,
- * meshes, pins and regimes, those that nothing fits among them. */
+ * meshes, pins and batchings, those that nothing fits among them. */
 #include "random_module.h"
 
 #include "engine/exact/limit.h"
@@ -47,7 +47,7 @@ static bool may_take(const struct brute *b, class_id k, label a)
 static void try_all(struct brute *b, uint32_t at)
 {
     if (at == b->count) {
-        b->ms[b->plans] = terms_cost(&b->p->terms, b->on).step_ms;
+        b->ms[b->plans] = step_tables_cost(&b->p->step_tables, b->on).step_ms;
         b->peak[b->plans++] = memory_of(&b->p->memory, &b->p->labels, b->on, b->scratch).peak;
         return;
     }
@@ -109,7 +109,7 @@ static void check_answer(const struct brute *b, double limit, const struct limit
                  (unsigned long)seed, limit, r->fits ? "fits" : "does not fit", r->value, r->bound,
                  r->proven ? "proven" : "open", best, least);
     assert_true(is_near(memory.peak, r->peak));
-    assert_true(is_near(terms_cost(&b->p->terms, r->on).step_ms, r->value));
+    assert_true(is_near(step_tables_cost(&b->p->step_tables, r->on).step_ms, r->value));
     assert_true(r->least_bound <= least * (1 + 1e-9));
     if (r->fits)
         assert_true(memory.peak <= limit * (1 + 1e-12) && r->bound <= r->value);
@@ -127,7 +127,7 @@ static void check_short(const struct brute *b, double limit, struct tally *t)
 
     for (uint32_t k = 0; k < b->plans; k++)
         best = b->peak[k] <= limit ? fmin(best, b->ms[k]) : best;
-    assert_int_equal(exact_limited(&b->p->terms, &b->p->memory, b->s, &o, &r, &e), 0);
+    assert_int_equal(exact_limited(&b->p->step_tables, &b->p->memory, b->s, &o, &r, &e), 0);
     assert_true(!r.fits || (r.bound <= best * (1 + 1e-9) && best <= r.value * (1 + 1e-9)));
     assert_true(!r.proven || r.fits == isfinite(best));
     assert_true(!r.proven || !r.fits || is_near(r.value, best));
@@ -202,7 +202,7 @@ static void check_limits(struct brute *b, uint64_t seed, struct tally *t)
             .limit = limit, .variables = true, .inputs = true, .work_most = 20000};
         struct limit_result r;
         struct err e;
-        assert_int_equal(exact_limited(&b->p->terms, &b->p->memory, b->s, &o, &r, &e), 0);
+        assert_int_equal(exact_limited(&b->p->step_tables, &b->p->memory, b->s, &o, &r, &e), 0);
         check_answer(b, limit, &r, seed);
         t->compared++;
         t->infeasible += !r.fits;
@@ -219,7 +219,7 @@ static void check_limits(struct brute *b, uint64_t seed, struct tally *t)
     double least = INFINITY;
     for (uint32_t k = 0; k < b->plans; k++)
         least = fmin(least, b->peak[k]);
-    assert_int_equal(exact_limited(&b->p->terms, &b->p->memory, b->s, &o, &r, &e), 0);
+    assert_int_equal(exact_limited(&b->p->step_tables, &b->p->memory, b->s, &o, &r, &e), 0);
     assert_true(!r.fits && r.least_bound <= least * (1 + 1e-9) && least <= r.peak * (1 + 1e-9));
     limit_release(&r);
 }
@@ -240,15 +240,15 @@ static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct
     struct problem *p = mem_alloc(sizeof *p);
     struct brute *b = mem_alloc(sizeof *b);
     struct problem_options o = {.exact_divisibility = seed % 7 == 0};
-    struct regime r = {seed % 5 == 0 ? 2 : 1, (uint8_t)(seed % 4), 0};
+    struct batch_and_zero r = {seed % 5 == 0 ? 2 : 1, (uint8_t)(seed % 4), 0};
     struct strict s;
     struct err e;
 
     assert_int_equal(slow_cluster(cluster, devices, seed, &e), 0);
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 30), cluster, &o, p, &e), 0);
-    int rc = problem_set_regime(p, &r, &e);
-    assert_true(!rc || problem_regime(p).micro_batches ==
+    int rc = problem_set_batch_and_zero(p, &r, &e);
+    assert_true(!rc || problem_batch_and_zero(p).micro_batches ==
                            1); /* the batch cannot be cut: the plain one stays */
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     if (seed % 2)

@@ -100,7 +100,7 @@ static void test_against_xla(void **state)
 }
 
 /* An order is a permutation of each computation in which operands come first and the root last. */
-static void check_order(const struct hlo_module *m, struct schedule *s)
+static void check_order(const struct hlo_module *m, struct instruction_order *s)
 {
     for (uint32_t k = 0; k < m->count; k++) {
         assert_int_equal(s->position[s->order[k]], k);
@@ -111,7 +111,7 @@ static void check_order(const struct hlo_module *m, struct schedule *s)
     for (hlo_comp c = 0; c < m->computation_count; c++)
         assert_int_equal(s->position[m->computations[c].root],
                          m->computations[c].first + m->computations[c].count - 1);
-    schedule_release(s);
+    instruction_order_release(s);
 }
 
 static void test_schedule(void **state)
@@ -124,11 +124,13 @@ static void test_schedule(void **state)
     for (size_t n = 0; n < sizeof models / sizeof *models; n++) {
         load(models[n], "1", o);
         const struct hlo_module *m = o->p.m;
-        struct schedule s;
+        struct instruction_order s;
         uint8_t *placed = mem_alloc(m->value_count);
-        assert_int_equal(schedule_list(m, &o->p.fusion, o->p.classes.is_free, placed, &s, &e), 0);
+        assert_int_equal(
+            instruction_order_list(m, &o->p.fusion, o->p.classes.is_free, placed, &s, &e), 0);
         check_order(m, &s);
-        assert_int_equal(schedule_depth_first(m, &o->p.fusion, o->p.classes.is_free, &s, &e), 0);
+        assert_int_equal(
+            instruction_order_depth_first(m, &o->p.fusion, o->p.classes.is_free, &s, &e), 0);
         check_order(m, &s);
         free(placed);
         problem_release(&o->p);

@@ -40,7 +40,7 @@ static struct step_cost cost_of(const struct problem *p, const char *setting)
         assert_int_equal(setting_apply(p, &s, setting, &e), 0);
     else
         assert_true(strict_decide(&s, plan_batch_class(p, &over), 0, true, NULL));
-    struct step_cost cost = terms_cost(&p->terms, s.on);
+    struct step_cost cost = step_tables_cost(&p->step_tables, s.on);
     strict_release(&s);
     return cost;
 }
@@ -76,7 +76,7 @@ static double reduced_bytes(const struct problem *p)
     on[plan_batch_class(p, &over)] = 1;
     for (hlo_id id = 0; id < p->m->count; id++) {
         struct reduction list[TERM_CLASSES_MOST];
-        uint32_t count = terms_reductions(&p->terms, id, on, list);
+        uint32_t count = step_tables_reductions(&p->step_tables, id, on, list);
         for (uint32_t k = 0; k < count; k++)
             bytes += list[k].bytes * list[k].times;
     }

@@ -295,7 +295,7 @@ static void test_unrolled_loop(void **state)
     load_shipped("decoder-scan", NULL, p);
     assert_int_equal(order_new(p, &o, &e), 0);
     assert_int_equal(o.steps.rolled, 0);
-    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    assert_int_equal(pipe_tabulate(&o, &options, &in, &e), 0);
     assert_int_equal(in.variables[in.points], 9 * 24 + 3);
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         if (p->roles.params[k].role == HLO_ROLE_VARIABLE)
@@ -327,7 +327,7 @@ static void test_tied_embedding(void **state)
     (void)state;
     load_shipped("t5-base6", "c-4x8-v100", p);
     assert_int_equal(order_new(p, &o, &e), 0);
-    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    assert_int_equal(pipe_tabulate(&o, &options, &in, &e), 0);
     assert_int_equal(in.ties, 1);
     assert_true(in.tie[0].gradient_bytes == 32128 * 768 * 4.0);
     assert_true(in.tie[0].state_bytes == 4 * 32128 * 768 * 4.0);
@@ -363,11 +363,11 @@ static void check_whole_model(const cJSON *row)
     assert_int_equal(order_new(p, &o, &e), 0);
     struct pipe_options options = {
         .micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
-    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    assert_int_equal(pipe_tabulate(&o, &options, &in, &e), 0);
     uint32_t n = in.points;
     double ms = in.forward_ms[0][n] + in.backward_ms[0][n] + in.update_ms[0][n];
     double bytes = in.state_bytes[n] + in.stash_bytes[n] + pipe_temporary_bytes(&in, 0, n);
-    double step = terms_cost(&p->terms, on).step_ms;
+    double step = step_tables_cost(&p->step_tables, on).step_ms;
     print_message("%-13s memory %9.1f MB, XLA %9.1f MB: %+5.1f %%; time %+5.2f %%\n", model,
                   bytes / 1e6, peak / 1e6, 100 * (bytes / peak - 1), 100 * (ms / step - 1));
     assert_true(fabs(bytes / peak - 1) < 0.2);
@@ -400,7 +400,7 @@ static void test_micro_batches(void **state)
     (void)state;
     load_shipped("bert48", NULL, p);
     assert_int_equal(order_new(p, &o, &e), 0);
-    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    assert_int_equal(pipe_tabulate(&o, &options, &in, &e), 0);
     double one = in.forward_ms[pipe_row(&in, 0, 1)][in.points],
            two = in.forward_ms[pipe_row(&in, 0, 2)][in.points];
     double launches = 0; /* 48 layers of 8 products, and the head's */
@@ -413,7 +413,7 @@ static void test_micro_batches(void **state)
     for (hlo_id id = 0; id < p->m->count; id++)
         ms[id] = 1;
     assert_int_equal(problem_set_profile(p, ms, &e), 0);
-    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    assert_int_equal(pipe_tabulate(&o, &options, &in, &e), 0);
     one = in.forward_ms[pipe_row(&in, 0, 1)][in.points];
     assert_true(one > 0.9 * o.count && one <= o.count);
     pipe_instance_free(&in);

@@ -394,7 +394,7 @@ static void test_random_plans(void **state)
         assert_int_equal(random_problem(seed, 8 + seed % 20, cluster, &options, p, &e), 0);
         cut_in_phases(p, seed);
         int rc = order_new(p, &o, &e);
-        if (!rc && o.steps.op_count < 80 && !profile_new(&o, &pipe, &in, &e)) {
+        if (!rc && o.steps.op_count < 80 && !pipe_tabulate(&o, &pipe, &in, &e)) {
             random_times(&in, &r);
             stages += check_plan(&o, &in, &r);
             plans++;
@@ -430,7 +430,7 @@ static void check_whole_model(const cJSON *row)
     assert_int_equal(order_new(p, &o, &e), 0);
     struct pipe_options options = {
         .micro_batches = 1, .micro_batch = (uint32_t)o.steps.batch_size, .memory_share = 1};
-    assert_int_equal(profile_new(&o, &options, &in, &e), 0);
+    assert_int_equal(pipe_tabulate(&o, &options, &in, &e), 0);
     struct pipe_plan plan = {.stages = 1, .pivot = {0, in.points}, .device = {0, 1}};
     assert_int_equal(pipe_schedule_make(&in, &plan, PIPE_EAGER, &schedule, &e), 0);
     assert_int_equal(timeline_new(&o, &in, &plan, 0, &t, &e), 0);

@@ -48,7 +48,7 @@ static double *read_good(const struct problem *p, const char *text)
     struct err e;
     double *ms;
 
-    if (profile_read(p->m, text, strlen(text), &ms, &e))
+    if (measured_read(p->m, text, strlen(text), &ms, &e))
         fail_msg("%u:%u: %s", e.line, e.col, e.what);
     return ms;
 }
@@ -110,7 +110,7 @@ static void test_refused(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct err e = {0};
         double *ms;
-        assert_int_equal(profile_read(p->m, cases[k].text, strlen(cases[k].text), &ms, &e),
+        assert_int_equal(measured_read(p->m, cases[k].text, strlen(cases[k].text), &ms, &e),
                          cases[k].code);
         if (e.line != cases[k].line || e.col != cases[k].col || !strstr(e.what, cases[k].what))
             fail_msg("case %zu: %u:%u: %s", k, e.line, e.col, e.what);
@@ -118,9 +118,9 @@ static void test_refused(void **state)
     }
     struct err e;
     double *ms;
-    assert_int_equal(profile_read(p->m, "d,1\n\0t,2\n", 9, &ms, &e), ERR_INPUT);
+    assert_int_equal(measured_read(p->m, "d,1\n\0t,2\n", 9, &ms, &e), ERR_INPUT);
     assert_int_equal(e.line, 2);
-    assert_int_equal(profile_load(p->m, "/no/such/file", &ms, &e), ERR_IO);
+    assert_int_equal(measured_load(p->m, "/no/such/file", &ms, &e), ERR_IO);
 }
 
 /* Two dots of 2.5 ms and nothing else is heavy: with the batch over 4 devices a quarter of that. */
@@ -129,15 +129,15 @@ static void test_costs(void **state)
     struct problem *p = *state;
     label *on = mem_alloc(p->classes.count + 1);
     struct err e;
-    double before = terms_cost(&p->terms, on).compute_ms;
+    double before = step_tables_cost(&p->step_tables, on).compute_ms;
 
     assert_int_equal(problem_set_profile(p, read_good(p, "d,2.5\nt,0.5\n"), &e), 0);
-    assert_true(fabs(terms_cost(&p->terms, on).compute_ms - 5.5) < 1e-12);
+    assert_true(fabs(step_tables_cost(&p->step_tables, on).compute_ms - 5.5) < 1e-12);
     on[p->classes.class_of[class_dim(&p->classes, p->m->leaf_base[hlo_find(p->m, "x")], 0)]] = 1;
-    assert_true(fabs(terms_cost(&p->terms, on).compute_ms - 5.5 / 4) < 1e-12);
+    assert_true(fabs(step_tables_cost(&p->step_tables, on).compute_ms - 5.5 / 4) < 1e-12);
     memset(on, 0, p->classes.count);
     assert_int_equal(problem_set_profile(p, NULL, &e), 0);
-    assert_true(terms_cost(&p->terms, on).compute_ms == before);
+    assert_true(step_tables_cost(&p->step_tables, on).compute_ms == before);
     free(on);
 }
 

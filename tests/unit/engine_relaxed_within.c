@@ -75,7 +75,7 @@ static void check_limit(struct problem *p, const struct point *all, uint32_t cou
 {
     struct relaxed_options o = {.folding = RELAXED_FOLD_OFF};
     struct relaxed_plan plan;
-    struct relaxed_within how;
+    struct relaxed_limited how;
     struct memory_cost memory;
     struct relaxed *r;
     struct err e;
@@ -88,7 +88,7 @@ static void check_limit(struct problem *p, const struct point *all, uint32_t cou
             best = fmin(best, all[k].ms);
     }
     assert_int_equal(relaxed_new(p, &o, &r, &e), 0);
-    assert_int_equal(relaxed_solve_within(r, limit, INFINITY, &plan, &how, &e), 0);
+    assert_int_equal(relaxed_solve_limited(r, limit, INFINITY, &plan, &how, &e), 0);
     assert_int_equal(relaxed_memory(&plan, &memory, &e), 0);
     assert_true(memory.peak == how.peak && how.fits == (memory.peak <= limit));
     if (how.bound_ms > best * (1 + 1e-9))
@@ -163,14 +163,14 @@ static void layers_differ_within_limit(void **state)
     struct problem p;
     struct relaxed_options options = {.folding = RELAXED_FOLD_OFF};
     struct relaxed_plan plan;
-    struct relaxed_within how;
+    struct relaxed_limited how;
     struct relaxed *r;
     struct err e;
     (void)state;
 
     load_example("t5-base6", 4, NULL, &p);
     assert_int_equal(relaxed_new(&p, &options, &r, &e), 0);
-    assert_int_equal(relaxed_solve_within(r, 4.3e9, INFINITY, &plan, &how, &e), 0);
+    assert_int_equal(relaxed_solve_limited(r, 4.3e9, INFINITY, &plan, &how, &e), 0);
     print_message("t5-base6: %.3f ms, bound %.3f, %u solves\n", plan.cost.step_ms, plan.bound_ms,
                   how.rounds);
     assert_true(how.fits && how.peak <= 4.3e9 && plan.gap < 0.001);

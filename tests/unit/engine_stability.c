@@ -35,7 +35,7 @@ static struct exact_result optimum(const struct problem *p)
     struct exact_result r;
     struct err e;
 
-    assert_int_equal(exact_strict(&p->terms, NULL, &o, &r, &e), 0);
+    assert_int_equal(exact_strict(&p->step_tables, NULL, &o, &r, &e), 0);
     return r;
 }
 
@@ -54,7 +54,7 @@ static bool is_best_at(struct problem *p, const struct cluster *base, int figure
         c.network *= factor;
     assert_int_equal(problem_set_cluster(p, &c, mesh, &e), 0);
     struct exact_result r = optimum(p);
-    bool best = terms_cost(&p->terms, on).step_ms <= r.value * (1 + 1e-7);
+    bool best = step_tables_cost(&p->step_tables, on).step_ms <= r.value * (1 + 1e-7);
     exact_release(&r);
     assert_int_equal(problem_set_cluster(p, base, mesh, &e), 0);
     return best;
@@ -105,7 +105,8 @@ static void test_breakpoints(void **state)
             check_side(p, base, figure, s.now[figure], &s.down[figure], false, best.on, &t);
             check_side(p, base, figure, s.now[figure], &s.up[figure], true, best.on, &t);
         }
-        assert_true(fabs(terms_cost(&p->terms, best.on).step_ms - best.value) <= 1e-9 * best.value);
+        assert_true(fabs(step_tables_cost(&p->step_tables, best.on).step_ms - best.value) <=
+                    1e-9 * best.value);
         stability_release(&s);
         exact_release(&best);
         problem_release(p);
@@ -153,7 +154,8 @@ static void test_batch_size(void **state)
     for (int split = 0; split < 2; split++) {
         on[p[0]->training.batch] = (label)split;
         assert_true(label_is_admissible(&p[0]->labels, p[0]->training.batch, (label)split));
-        struct step_cost a = terms_cost(&p[0]->terms, on), b = terms_cost(&p[1]->terms, on);
+        struct step_cost a = step_tables_cost(&p[0]->step_tables, on),
+                         b = step_tables_cost(&p[1]->step_tables, on);
         assert_true(fabs(a.step_ms - b.step_ms) <= 1e-12 * b.step_ms);
         double one = memory_of(&p[0]->memory, &p[0]->labels, on, scratch).peak;
         double other = memory_of(&p[1]->memory, &p[1]->labels, on, scratch).peak;

@@ -1,5 +1,5 @@
 /* Micro-batches and ZeRO: a step worked out by hand, tables against sums over instructions and
- * collectives in every regime, and memory against a plain sum over live ranges. */
+ * collectives in every batching, and memory against a plain sum over live ranges. */
 #include "random_module.h"
 
 #include "engine/plan/plan.h"
@@ -56,12 +56,12 @@ static void load(struct problem *p, uint32_t devices, const char *mesh)
     load_text(p, model, devices, mesh);
 }
 
-static void set_regime(struct problem *p, uint32_t k, uint8_t zero)
+static void set_batching(struct problem *p, uint32_t k, uint8_t zero)
 {
-    struct regime r = {k, zero, 0};
+    struct batch_and_zero r = {k, zero, 0};
     struct err e;
 
-    assert_int_equal(problem_set_regime(p, &r, &e), 0);
+    assert_int_equal(problem_set_batch_and_zero(p, &r, &e), 0);
 }
 
 static void plan_with(const struct problem *p, const char *setting, struct plan *plan)
@@ -135,7 +135,7 @@ static void test_by_hand(void **state)
         struct memory_cost memory;
         struct plan plan;
         struct err e;
-        set_regime(p, cases[n].k, cases[n].zero);
+        set_batching(p, cases[n].k, cases[n].zero);
         plan_with(p, "x:0=1", &plan);
         struct tally t = count_collectives(&plan);
         assert_int_equal(t.reduces, cases[n].reduces);
@@ -173,7 +173,7 @@ static void check_memory_by_hand(const char *text, const char *at)
         struct memory_cost memory;
         struct plan plan;
         struct err e;
-        set_regime(p, cases[n].k, cases[n].zero);
+        set_batching(p, cases[n].k, cases[n].zero);
         plan_with(p, "x:0=1", &plan);
         assert_int_equal(plan_memory(&plan, &memory, &e), 0);
         assert_string_equal(hlo_name(p->m, memory.at), at);
@@ -194,16 +194,16 @@ static void test_memory_by_hand(void **state)
 static void test_errors(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
-    struct regime five = {5, 0, 0}, high = {1, 4, 0};
+    struct batch_and_zero five = {5, 0, 0}, high = {1, 4, 0};
     struct err e;
 
     (void)state;
     load(p, 2, "");
-    assert_int_equal(problem_set_regime(p, &five, &e), ERR_INPUT);
+    assert_int_equal(problem_set_batch_and_zero(p, &five, &e), ERR_INPUT);
     assert_non_null(strstr(e.what, "divisor of the batch, 8"));
-    assert_int_equal(problem_set_regime(p, &high, &e), ERR_INPUT);
-    assert_int_equal(problem_regime(p).micro_batches, 1);
-    set_regime(p, 8, 0);
+    assert_int_equal(problem_set_batch_and_zero(p, &high, &e), ERR_INPUT);
+    assert_int_equal(problem_batch_and_zero(p).micro_batches, 1);
+    set_batching(p, 8, 0);
     struct strict s;
     assert_int_equal(strict_new(&p->labels, &s, &e), 0);
     assert_int_equal(setting_apply(p, &s, "x:0=1", &e),
@@ -220,11 +220,11 @@ static double sum_by_instruction(const struct problem *p, const label *on)
     double sum = 0;
 
     for (hlo_id id = 0; id < p->m->count; id++) {
-        struct instruction_cost i = terms_instruction(&p->terms, id, on);
+        struct instruction_cost i = step_tables_instruction(&p->step_tables, id, on);
         sum += i.compute_ms + i.communication_ms;
     }
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
-        struct storage_cost s = terms_storage(&p->terms, k, on);
+        struct storage_cost s = step_tables_storage(&p->step_tables, k, on);
         sum += (s.scatters + s.gathers) * s.ms;
     }
     return sum;
@@ -266,7 +266,7 @@ static void test_random(void **state)
     struct problem *p = mem_alloc(sizeof *p);
     struct cluster *c = mem_alloc(sizeof *c);
     struct problem_options o = {0};
-    uint32_t regimes = 0;
+    uint32_t batchings = 0;
     struct err e;
 
     (void)state;
@@ -276,11 +276,11 @@ static void test_random(void **state)
         assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 40), c, &o, p, &e), 0);
         for (uint32_t k = 1; k <= 4; k *= 2) {
             for (uint8_t zero = 0; zero <= 3; zero++) {
-                struct regime r = {k, zero, 0};
+                struct batch_and_zero r = {k, zero, 0};
                 struct memory_cost memory;
                 struct strict s;
                 struct plan plan;
-                if (problem_set_regime(p, &r, &e))
+                if (problem_set_batch_and_zero(p, &r, &e))
                     continue;
                 assert_int_equal(strict_new(&p->labels, &s, &e), 0);
                 assert_int_equal(plan_random(p, &s, seed * 31 + k, &e), 0);
@@ -293,15 +293,15 @@ static void test_random(void **state)
                 if (!has_inner(p->m))
                     assert_true(fabs(peak_by_ranges(p, plan.on) - memory.peak) <=
                                 1e-6 * fmax(1, memory.peak));
-                regimes += k > 1 || zero > 0;
+                batchings += k > 1 || zero > 0;
                 plan_release(&plan);
                 strict_release(&s);
             }
         }
         problem_release(p);
     }
-    print_message("%u plans in regimes beyond the plain one\n", regimes);
-    assert_true(regimes > 2000);
+    print_message("%u plans in batchings beyond the plain one\n", batchings);
+    assert_true(batchings > 2000);
     free(c);
     free(p);
 }

@@ -214,10 +214,10 @@ static void test_classes_inside(void **state)
         assert_int_equal(variables, c->info[k].var_dims);
         assert_int_equal(inputs, c->info[k].input_dims);
         on[k] = 1;
-        double sum = 0, ms = terms_cost(&problem.terms, on).communication_ms;
+        double sum = 0, ms = step_tables_cost(&problem.step_tables, on).communication_ms;
         for (hlo_id id = 0; id < problem.m->count; id++)
-            sum +=
-                terms_instruction(&problem.terms, id, on).reduced_count * problem.costs.times[id];
+            sum += step_tables_instruction(&problem.step_tables, id, on).reduced_count *
+                   problem.costs.times[id];
         on[k] = 0;
         assert_true(fabs(sum - reduces[k].count) < 1e-6 && fabs(ms - reduces[k].ms) < 1e-6);
     }

@@ -115,10 +115,10 @@ static void check_answer(dim_id d, const struct why_answer *a)
         assert_int_equal(c->dim_value[one], c->dim_value[two]);
     }
     if (a->kind == WHY_SPLIT) {
-        double whole = terms_cost(&problem.terms, watch->on).step_ms;
+        double whole = step_tables_cost(&problem.step_tables, watch->on).step_ms;
         label was = watch->on[k];
         watch->on[k] = 0;
-        assert_true(fabs(a->flip_ms - terms_cost(&problem.terms, watch->on).step_ms) <
+        assert_true(fabs(a->flip_ms - step_tables_cost(&problem.step_tables, watch->on).step_ms) <
                     1e-9 * whole);
         watch->on[k] = was;
     }

@@ -107,7 +107,7 @@ static int time_exact(struct problem *p, int at, struct figures *f, struct err *
         keep_least(&f->terms, start);
     for (int k = 0; k < ROUNDS && !rc; k++) {
         start = bench_now();
-        rc = exact_strict(&p->terms, NULL, &o, &r, e);
+        rc = exact_strict(&p->step_tables, NULL, &o, &r, e);
         keep_least(&f->exact[at], start);
         if (!rc)
             exact_release(&r);
@@ -179,7 +179,7 @@ static int time_limited(struct problem *p, struct figures *f, struct err *e)
 {
     struct limit_options o = {.limit = 16e9, .variables = true, .inputs = true};
     struct cluster *cluster = mem_alloc(sizeof *cluster);
-    struct regime sixteen = {16, 0, 0};
+    struct batch_and_zero sixteen = {16, 0, 0};
     struct limit_result r;
     char data[512], path[640];
     int rc = file_data_dir(data, sizeof data) ? 0 : err_set(e, ERR_IO, "no shipped clusters");
@@ -191,10 +191,10 @@ static int time_limited(struct problem *p, struct figures *f, struct err *e)
     if (!rc)
         rc = problem_set_cluster(p, cluster, "2x8", e);
     if (!rc)
-        rc = problem_set_regime(p, &sixteen, e);
+        rc = problem_set_batch_and_zero(p, &sixteen, e);
     for (int k = 0; k < ROUNDS && !rc; k++) {
         double start = bench_now();
-        rc = exact_limited(&p->terms, &p->memory, NULL, &o, &r, e);
+        rc = exact_limited(&p->step_tables, &p->memory, NULL, &o, &r, e);
         keep_least(&f->limited, start);
         f->limited_gap = !rc && r.fits ? r.value / r.bound - 1 : 0;
         if (!rc)

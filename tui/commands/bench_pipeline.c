@@ -250,7 +250,7 @@ static int measure(struct problem *p, const char *model, struct err *e)
         rc = order_new(p, &order, e);
         if (rc)
             return rc;
-        rc = profile_new(&order, &o, &all, e);
+        rc = pipe_tabulate(&order, &o, &all, e);
         keep_least(&f.profile_ms, ms_since(start));
         order_release(&order);
     }

@@ -56,7 +56,7 @@ static char *data_parallel_ms(char out[static 32], const struct problem *p)
     snprintf(out, 32, "-");
     if (batch != CLASS_NONE) {
         on[batch] = over;
-        snprintf(out, 32, "%.2f", terms_cost(&p->terms, on).step_ms);
+        snprintf(out, 32, "%.2f", step_tables_cost(&p->step_tables, on).step_ms);
     }
     free(on);
     return out;

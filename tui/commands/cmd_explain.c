@@ -120,7 +120,7 @@ static int make_plan(const struct explain_args *a, const struct problem *p, stru
     int rc = empty_plan(p, out, e);
     if (rc || !a->optimum)
         return rc;
-    rc = exact_strict(&p->terms, NULL, &o, &r, e);
+    rc = exact_strict(&p->step_tables, NULL, &o, &r, e);
     if (rc) {
         plan_release(out);
         return rc;
@@ -129,7 +129,7 @@ static int make_plan(const struct explain_args *a, const struct problem *p, stru
         out->on[k] = r.on[k];
         out->by[k] = r.on[k] ? PLAN_BY_OPTIMUM : PLAN_BY_PROPAGATION;
     }
-    out->cost = terms_cost(&p->terms, out->on);
+    out->cost = step_tables_cost(&p->step_tables, out->on);
     exact_release(&r);
     return 0;
 }

@@ -223,7 +223,7 @@ static void take_labels(struct plan *plan, const struct strict *s, const label *
         }
         plan->decided[k] = s->all;
     }
-    plan->cost = terms_cost(&p->terms, plan->on);
+    plan->cost = step_tables_cost(&p->step_tables, plan->on);
     snprintf(plan->found_by, sizeof plan->found_by, "exact");
 }
 
@@ -238,7 +238,7 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
         .replicated = PAPER_REWARD_REPLICATED,
     };
     struct exact_result r;
-    int rc = exact_strict(&p->terms, s, &o, &r, e);
+    int rc = exact_strict(&p->step_tables, s, &o, &r, e);
 
     if (rc)
         return rc;
@@ -251,7 +251,7 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
 
 /* From decisions, those of a strict plan among them, or read whole from a file of a relaxed plan.
  */
-static int make_relaxed(struct plan_args *a, struct problem *p, struct regimes_result *r,
+static int make_relaxed(struct plan_args *a, struct problem *p, struct batch_and_zero_result *r,
                         struct plan *plan, struct err *e)
 {
     struct plan from = {0};
@@ -265,7 +265,8 @@ static int make_relaxed(struct plan_args *a, struct problem *p, struct regimes_r
     if (!from.relaxed && limited)
         rc = plan_relaxed_choose(
             &a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL,
-            a->limit.choose_micro_batches ? 0 : problem_regime(p).micro_batches, r, plan, e);
+            a->limit.choose_micro_batches ? 0 : problem_batch_and_zero(p).micro_batches, r, plan,
+            e);
     else if (!from.relaxed)
         rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count,
                                 a->start ? &from : NULL, plan, e);
@@ -291,8 +292,9 @@ static int fix_decisions(void *context, const struct problem *p, struct strict *
     return rc;
 }
 
-/* The best plan within the limit, when one fits; `p` is left under the regime it was found for. */
-static int make_limited(struct plan_args *a, struct problem *p, struct regimes_result *r,
+/* The best plan within the limit, when one fits; `p` is left under the batching it was found for.
+ */
+static int make_limited(struct plan_args *a, struct problem *p, struct batch_and_zero_result *r,
                         struct plan *plan, struct err *e)
 {
     struct strict s;
@@ -389,9 +391,9 @@ static void print_plan(const struct plan *plan, bool given)
         plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, given);
     else if (plan->bound_ms > 0)
         print_proof(plan, given);
-    if (plan->regime.micro_batches > 1 || plan->regime.zero)
-        printf("  micro-batches   %12u  ZeRO level %u\n", plan->regime.micro_batches,
-               plan->regime.zero);
+    if (plan->batching.micro_batches > 1 || plan->batching.zero)
+        printf("  micro-batches   %12u  ZeRO level %u\n", plan->batching.micro_batches,
+               plan->batching.zero);
     if (!plan->relaxed)
         printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced),
                units_bytes(b, bytes));
@@ -502,7 +504,7 @@ int cmd_plan(int argc, char **argv)
 {
     struct plan_args *a = mem_alloc(sizeof *a);
     struct problem *p = mem_alloc(sizeof *p);
-    struct regimes_result *regimes = mem_alloc(sizeof *regimes);
+    struct batch_and_zero_result *batchings = mem_alloc(sizeof *batchings);
     struct plan plan = {0};
     struct str text = {0};
     struct err e;
@@ -514,20 +516,20 @@ int cmd_plan(int argc, char **argv)
     else if (!parsed)
         code = problem_args_load(&a->problem, p);
     if (!parsed && !a->is_pipeline && code == EXIT_OK) {
-        int rc = a->relaxed.on ? make_relaxed(a, p, regimes, &plan, &e)
-                 : a->limit.on ? make_limited(a, p, regimes, &plan, &e)
+        int rc = a->relaxed.on ? make_relaxed(a, p, batchings, &plan, &e)
+                 : a->limit.on ? make_limited(a, p, batchings, &plan, &e)
                                : make_plan(a, p, &plan, &e);
-        bool none = !rc && a->limit.on && !regimes->fits;
+        bool none = !rc && a->limit.on && !batchings->fits;
         if (!rc && a->out && !none)
             rc = plan_file_save(&plan, a->out, &e);
         if (!rc && !a->json && a->limit.on) {
             if (none)
-                plan_limit_print(&a->limit, p, regimes);
-            plan_limit_print_tries(&a->limit, regimes);
+                plan_limit_print(&a->limit, p, batchings);
+            plan_limit_print_tries(&a->limit, batchings);
         }
         if (!rc && none) {
             code = EXIT_INFEASIBLE;
-            rc = a->json ? plan_limit_json(&a->limit, p, regimes, &text, &e) : 0;
+            rc = a->json ? plan_limit_json(&a->limit, p, batchings, &text, &e) : 0;
         } else if (!rc) {
             rc = tell(a, p, &plan, &text, &e);
         }
@@ -537,13 +539,13 @@ int cmd_plan(int argc, char **argv)
         } else if (text.text) {
             fputs(text.text, stdout);
         }
-        regimes_release(regimes);
+        batch_and_zero_release(batchings);
         plan_release(&plan);
         problem_release(p);
     }
     str_release(&text);
     free(a->relaxed.stores);
-    free(regimes);
+    free(batchings);
     free(p);
     free(a);
     return code;

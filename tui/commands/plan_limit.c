@@ -66,23 +66,24 @@ double plan_limit_bytes(const struct plan_limit_args *a, const struct problem *p
 int plan_limit_solve(const struct plan_limit_args *a, struct problem *p,
                      int (*fix)(void *context, const struct problem *p, struct strict *s,
                                 struct err *e),
-                     void *context, struct regimes_result *out, struct err *e)
+                     void *context, struct batch_and_zero_result *out, struct err *e)
 {
-    struct regime r = problem_regime(p);
-    struct regimes_options o = {.limit = plan_limit_bytes(a, p),
-                                .variables = true,
-                                .inputs = true,
-                                .micro_batches = a->choose_micro_batches ? 0 : r.micro_batches,
-                                .zero = a->choose_zero ? -1 : r.zero,
-                                .fix = fix,
-                                .context = context};
+    struct batch_and_zero r = problem_batch_and_zero(p);
+    struct batch_and_zero_options o = {.limit = plan_limit_bytes(a, p),
+                                       .variables = true,
+                                       .inputs = true,
+                                       .micro_batches =
+                                           a->choose_micro_batches ? 0 : r.micro_batches,
+                                       .zero = a->choose_zero ? -1 : r.zero,
+                                       .fix = fix,
+                                       .context = context};
 
-    return exact_regimes(p, &o, out, e);
+    return exact_batch_and_zero(p, &o, out, e);
 }
 
 /* ---- words ---- */
 
-void plan_limit_print_tries(const struct plan_limit_args *a, const struct regimes_result *r)
+void plan_limit_print_tries(const struct plan_limit_args *a, const struct batch_and_zero_result *r)
 {
     char ms[UNITS_ROOM], bytes[UNITS_ROOM], zero[8];
 
@@ -90,11 +91,11 @@ void plan_limit_print_tries(const struct plan_limit_args *a, const struct regime
         return;
     printf("  micro-batches  %4s          step       memory\n", a->relaxed ? "" : "ZeRO");
     for (uint32_t k = 0; k < r->count; k++) {
-        const struct regime_try *t = &r->tries[k];
+        const struct batch_and_zero_try *t = &r->tries[k];
         if (t->is_skipped)
             continue;
-        snprintf(zero, sizeof zero, "%u", t->regime.zero);
-        printf("  %13u  %4s  %12s  %11s  %s\n", t->regime.micro_batches, a->relaxed ? "" : zero,
+        snprintf(zero, sizeof zero, "%u", t->batching.zero);
+        printf("  %13u  %4s  %12s  %11s  %s\n", t->batching.micro_batches, a->relaxed ? "" : zero,
                t->fits ? units_ms(ms, t->value) : "-",
                t->peak > 0 ? units_bytes(bytes, t->peak) : "-",
                t->fits     ? ""
@@ -104,7 +105,7 @@ void plan_limit_print_tries(const struct plan_limit_args *a, const struct regime
     printf("\n");
 }
 
-static void print_pair(const struct plan_limit_args *a, const struct regime *r)
+static void print_pair(const struct plan_limit_args *a, const struct batch_and_zero *r)
 {
     if (a->choose_micro_batches)
         printf("any number of micro-batches");
@@ -123,18 +124,18 @@ static double device_for(const struct plan_limit_args *a, double bytes)
 }
 
 void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
-                      const struct regimes_result *r)
+                      const struct batch_and_zero_result *r)
 {
     char limit[UNITS_ROOM], least[UNITS_ROOM], device[UNITS_ROOM];
 
     printf("%s: no %splan with ", r->proven ? "does not fit" : "none found that fits",
            a->relaxed ? "relaxed " : "");
-    print_pair(a, &r->regime);
+    print_pair(a, &r->batching);
     printf(" stays within %s on %s\n", units_bytes(limit, plan_limit_bytes(a, p)), p->cluster.name);
     printf("  least           %12s  with %u micro-batch%s", units_bytes(least, r->plan.peak),
-           r->regime.micro_batches, r->regime.micro_batches == 1 ? "" : "es");
+           r->batching.micro_batches, r->batching.micro_batches == 1 ? "" : "es");
     if (!a->relaxed)
-        printf(" and ZeRO level %u", r->regime.zero);
+        printf(" and ZeRO level %u", r->batching.zero);
     if (r->least_bound >= r->plan.peak * (1 - 1e-9))
         printf(", proven\n");
     else
@@ -153,7 +154,7 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
 }
 
 int plan_limit_json(const struct plan_limit_args *a, const struct problem *p,
-                    const struct regimes_result *r, struct str *out, struct err *e)
+                    const struct batch_and_zero_result *r, struct str *out, struct err *e)
 {
     cJSON *o = cJSON_CreateObject(), *tries;
 
@@ -166,8 +167,8 @@ int plan_limit_json(const struct plan_limit_args *a, const struct problem *p,
     cJSON_AddNumberToObject(o, "memory_limit_bytes", plan_limit_bytes(a, p));
     cJSON_AddNumberToObject(o, "least_bytes", r->plan.peak);
     cJSON_AddNumberToObject(o, "least_bound_bytes", r->least_bound);
-    cJSON_AddNumberToObject(o, "micro_batches", r->regime.micro_batches);
-    cJSON_AddNumberToObject(o, "zero", r->regime.zero);
+    cJSON_AddNumberToObject(o, "micro_batches", r->batching.micro_batches);
+    cJSON_AddNumberToObject(o, "zero", r->batching.zero);
     if (r->needs_micro_batches)
         cJSON_AddNumberToObject(o, "needs_micro_batches", r->needs_micro_batches);
     else
@@ -175,10 +176,10 @@ int plan_limit_json(const struct plan_limit_args *a, const struct problem *p,
     cJSON_AddNumberToObject(o, "needs_device_bytes", device_for(a, r->plan.peak));
     tries = cJSON_AddArrayToObject(o, "tries");
     for (uint32_t k = 0; k < r->count; k++) {
-        const struct regime_try *t = &r->tries[k];
+        const struct batch_and_zero_try *t = &r->tries[k];
         cJSON *one = cJSON_CreateObject();
-        cJSON_AddNumberToObject(one, "micro_batches", t->regime.micro_batches);
-        cJSON_AddNumberToObject(one, "zero", t->regime.zero);
+        cJSON_AddNumberToObject(one, "micro_batches", t->batching.micro_batches);
+        cJSON_AddNumberToObject(one, "zero", t->batching.zero);
         cJSON_AddBoolToObject(one, "fits", t->fits);
         cJSON_AddBoolToObject(one, "proven", t->proven);
         cJSON_AddNumberToObject(one, "memory_bytes", t->peak);

@@ -29,18 +29,19 @@ int plan_limit_take(struct plan_limit_args *a, int argc, char **argv, int *at);
 /* Bytes that a plan for `p` has to stay within. */
 double plan_limit_bytes(const struct plan_limit_args *a, const struct problem *p);
 
-/* The best plan, under the regime it leaves `p` in; `fix` as in regimes_options. */
+/* The best plan, under the batching it leaves `p` in; `fix` as in batch_and_zero_options. */
 int plan_limit_solve(const struct plan_limit_args *a, struct problem *p,
                      int (*fix)(void *context, const struct problem *p, struct strict *s,
                                 struct err *e),
-                     void *context, struct regimes_result *out, struct err *e) MUST_CHECK;
+                     void *context, struct batch_and_zero_result *out, struct err *e) MUST_CHECK;
 
 /* What was looked at, one line per pair, when something was to be chosen. */
-void plan_limit_print_tries(const struct plan_limit_args *a, const struct regimes_result *r);
+void plan_limit_print_tries(const struct plan_limit_args *a, const struct batch_and_zero_result *r);
 /* The answer when nothing fits. */
 void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
-                      const struct regimes_result *r);
+                      const struct batch_and_zero_result *r);
 int plan_limit_json(const struct plan_limit_args *a, const struct problem *p,
-                    const struct regimes_result *r, struct str *out, struct err *e) MUST_CHECK;
+                    const struct batch_and_zero_result *r, struct str *out,
+                    struct err *e) MUST_CHECK;
 
 #endif

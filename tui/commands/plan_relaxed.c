@@ -180,7 +180,7 @@ int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
         return rc;
     rc = set_pins(a, p, settings, setting_count, from, r, e);
     if (!rc)
-        rc = a->limit > 0 ? relaxed_solve_within(r, a->limit, INFINITY, &plan, &a->within, e)
+        rc = a->limit > 0 ? relaxed_solve_limited(r, a->limit, INFINITY, &plan, &a->within, e)
                           : relaxed_solve(r, 0, &plan, e);
     if (!rc)
         rc = plan_from_relaxed(&plan, out, e);
@@ -208,16 +208,16 @@ static int fix_decisions(void *context, const struct problem *p, struct relaxed 
 
 int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const char *const *settings,
                         uint32_t setting_count, const struct plan *from, uint32_t micro_batches,
-                        struct regimes_result *out, struct plan *plan, struct err *e)
+                        struct batch_and_zero_result *out, struct plan *plan, struct err *e)
 {
     struct decisions d = {a, settings, setting_count, from};
-    struct relaxed_regimes_options o = {.relaxed = a->options,
+    struct relaxed_batches_options o = {.relaxed = a->options,
                                         .limit = a->limit,
                                         .micro_batches = micro_batches,
                                         .fix = fix_decisions,
                                         .context = &d};
     struct relaxed_plan best;
-    int rc = relaxed_regimes(p, &o, out, &best, &a->within, e);
+    int rc = relaxed_choose_batches(p, &o, out, &best, &a->within, e);
 
     if (!rc)
         rc = plan_from_relaxed(&best, plan, e);

@@ -20,8 +20,8 @@ struct plan_relaxed_args {
     const char **stores; /* settings, not owned */
     uint32_t store_count;
     size_t store_room;
-    double limit;                 /* bytes of a device; 0: none */
-    struct relaxed_within within; /* of the plan, when there is a limit */
+    double limit;                  /* bytes of a device; 0: none */
+    struct relaxed_limited within; /* of the plan, when there is a limit */
 };
 
 /* Takes the option at argv[*at]: 1 taken, 0 not one of these, -1 wrong (said on stderr). */
@@ -36,10 +36,11 @@ int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
                        struct plan *out, struct err *e) MUST_CHECK;
 
 /* The same within a->limit (INFINITY: none), with `micro_batches`, or the best number of them (0).
- * Where nothing fits the plan is that of least memory. `p` is left under the plan's regime. */
+ * Where nothing fits the plan is that of least memory. `p` is left under the plan's batching. */
 int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const char *const *settings,
                         uint32_t setting_count, const struct plan *from, uint32_t micro_batches,
-                        struct regimes_result *out, struct plan *plan, struct err *e) MUST_CHECK;
+                        struct batch_and_zero_result *out, struct plan *plan,
+                        struct err *e) MUST_CHECK;
 
 /* What is told of a relaxed plan alone: bound, strict optimum, reshards. `given`: the bound is of
  * plans that keep decisions given before. */

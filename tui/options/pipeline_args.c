@@ -22,10 +22,10 @@ static int take_points(struct pipeline_args *a, const char *value)
     int64_t n;
 
     if (!strcmp(value, "all")) {
-        a->options.points = PROFILE_ALL;
+        a->options.points = PIPE_CUTS_ALL;
         return 1;
     }
-    a->options.points = is_equal ? PROFILE_EQUAL : PROFILE_CHEAPEST;
+    a->options.points = is_equal ? PIPE_CUTS_EQUAL : PIPE_CUTS_CHEAPEST;
     if (!hlo_parse_int(value + is_equal, strlen(value) - is_equal, &n) || n < 2 ||
         n > PIPE_POINTS_MOST)
         return args_wrong("--points", value, "all, a number, or = and a number");

@@ -292,7 +292,7 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
         rc = problem_new(module, a->vars ? &vars : NULL, cluster, &a->options, out, e);
     if (!rc && a->profile) {
         double *ms;
-        rc = profile_load(out->m, a->profile, &ms, e);
+        rc = measured_load(out->m, a->profile, &ms, e);
         if (!rc)
             rc = problem_set_profile(out, ms, e);
         if (rc)

@@ -12,7 +12,7 @@
 
 double memory_limit(const struct scene *s)
 {
-    return s->watch ? watch_memory_limit(s->watch) : s->problem->terms.device.memory_bytes;
+    return s->watch ? watch_memory_limit(s->watch) : s->problem->step_tables.device.memory_bytes;
 }
 
 /* ---- curves ---- */

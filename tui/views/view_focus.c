@@ -197,7 +197,8 @@ static void write_note(const struct watch *w, const struct around *a, int n,
                        char out[static LABEL_ROOM])
 {
     const struct around_node *node = &a->nodes[n];
-    struct instruction_cost cost = terms_instruction(&w->problem->terms, node->id, w->on);
+    struct instruction_cost cost =
+        step_tables_instruction(&w->problem->step_tables, node->id, w->on);
     hlo_id centre = a->nodes[0].id;
     uint32_t factor = UINT32_MAX;
     char bytes[UNITS_ROOM];

@@ -131,7 +131,7 @@ static void draw_sentence(const struct relaxed_view *v, const struct pane *p)
 static void draw_parts(const struct panel *p, const struct pane *pane, int y)
 {
     const struct relaxed_view *v = p->state;
-    double limit = p->scene->problem->terms.device.memory_bytes;
+    double limit = p->scene->problem->step_tables.device.memory_bytes;
     char a[UNITS_ROOM], b[UNITS_ROOM];
 
     pane_right(pane, 40, y, ROLE_DIM, "ms");

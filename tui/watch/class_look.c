@@ -119,7 +119,7 @@ int class_reduces_all(const struct watch *w, struct class_reduces **out, struct 
                 c->factors[f].kind == HLO_FACTOR_REDUCE || c->factors[f].kind == HLO_FACTOR_INSIDE;
             if (!sums || k == CLASS_NONE || !(on[k] = first_fit(&p->labels, k)))
                 continue;
-            uint32_t count = terms_reductions(&p->terms, id, on, r);
+            uint32_t count = step_tables_reductions(&p->step_tables, id, on, r);
             for (uint32_t n = 0; n < count; n++) {
                 all[k].count += r[n].count * p->costs.times[id];
                 all[k].bytes += r[n].bytes * p->costs.times[id];

@@ -18,10 +18,10 @@ void cost_split_release(struct cost_split *s)
 /* One item for computing, one for each all-reduce. */
 static bool add_items(struct cost_split *s, size_t *room, hlo_id id, const label *on)
 {
-    const struct terms *t = &s->watch->problem->terms;
-    struct instruction_cost c = terms_instruction(t, id, on);
+    const struct step_tables *t = &s->watch->problem->step_tables;
+    struct instruction_cost c = step_tables_instruction(t, id, on);
     struct reduction r[TERM_CLASSES_MOST];
-    uint32_t reductions = c.reduced_count ? terms_reductions(t, id, on, r) : 0;
+    uint32_t reductions = c.reduced_count ? step_tables_reductions(t, id, on, r) : 0;
 
     if (!mem_grow(&s->items, room, s->count, 1 + reductions))
         return false;
@@ -188,15 +188,16 @@ void cost_explain(const struct watch *w, hlo_id id, char *out, size_t room)
     out[0] = 0;
     if (!w->best && !whole)
         return;
-    struct instruction_cost c = terms_instruction(&p->terms, id, w->best ? w->best->on : whole);
+    struct instruction_cost c =
+        step_tables_instruction(&p->step_tables, id, w->best ? w->best->on : whole);
     free(whole);
     if (p->measured_ms && p->measured_ms[id] >= 0) {
         snprintf(out, room, "measured: %.3f ms unsplit, %.3f ms now", p->measured_ms[id],
                  c.compute_ms);
         return;
     }
-    const struct cluster_device *d = &p->terms.device;
-    struct instruction_scaling s = terms_scaling(&p->terms, id, CLASS_NONE);
+    const struct cluster_device *d = &p->step_tables.device;
+    struct instruction_scaling s = step_tables_scaling(&p->step_tables, id, CLASS_NONE);
     double rate = cluster_peak(d, s.peak);
     if (c.times > 1)
         snprintf(times, sizeof times, ", %.0f times", c.times);

@@ -206,7 +206,7 @@ void memory_flips(const struct watch *w, const struct memory_curve *c, int from,
         out[n] = (struct memory_flip){.move = n, .split = split < g->class_count};
         flip(w, g, out[n].split, on);
         out[n].peak = memory_of(&w->problem->memory, &w->problem->labels, on, w->scratch).peak;
-        out[n].step_ms = terms_cost(&w->problem->terms, on).step_ms;
+        out[n].step_ms = step_tables_cost(&w->problem->step_tables, on).step_ms;
     }
     free(on);
     free(whole);

@@ -11,7 +11,7 @@ int plan_figures(const struct watch *w, label *on, struct plan_figures *out, str
     struct plan_collective *items;
     size_t count;
 
-    *out = (struct plan_figures){.cost = terms_cost(&p->terms, on)};
+    *out = (struct plan_figures){.cost = step_tables_cost(&p->step_tables, on)};
     int rc = plan_collectives(&plan, &items, &count, e);
     if (rc)
         return rc;
@@ -21,7 +21,7 @@ int plan_figures(const struct watch *w, label *on, struct plan_figures *out, str
     }
     free(items);
     for (hlo_id id = 0; id < p->m->count; id++) {
-        struct instruction_cost c = terms_instruction(&p->terms, id, on);
+        struct instruction_cost c = step_tables_instruction(&p->step_tables, id, on);
         out->compute_ms[p->roles.phase[id]] += c.compute_ms;
         out->network_ms[p->roles.phase[id]] += c.communication_ms;
     }
@@ -64,7 +64,7 @@ static void price(const struct watch *w, const label *b, label *on, struct plan_
 {
     const struct game_move *m = d->move == MOVE_NONE ? NULL : &w->moves->items[d->move];
     const class_id *k = m ? w->moves->pool + m->classes : &d->class;
-    double before = terms_cost(&w->problem->terms, on).step_ms;
+    double before = step_tables_cost(&w->problem->step_tables, on).step_ms;
     label was[64];
     uint32_t done = 0;
 
@@ -77,7 +77,7 @@ static void price(const struct watch *w, const label *b, label *on, struct plan_
             take(w, on, k[done], m ? on_axis(on[k[done]], b[k[done]], m->axis) : b[k[done]]);
     }
     if (d->priced)
-        d->price_ms = terms_cost(&w->problem->terms, on).step_ms - before;
+        d->price_ms = step_tables_cost(&w->problem->step_tables, on).step_ms - before;
     for (uint32_t n = 0; n < done; n++)
         on[k[n]] = was[n];
 }

@@ -78,7 +78,7 @@ struct price price_at_best(const struct watch *w, int move, int split)
     if (pin_all(w, &s, move, split) && !optimum_find(w->problem, &game, &s, &r, &e)) {
         p.known = r.fits;
         p.proven = r.proven;
-        p.cost = terms_cost(&w->problem->terms, r.on);
+        p.cost = step_tables_cost(&w->problem->step_tables, r.on);
         p.changes = count_changes(w, r.on);
         count_reduces(w, r.on, &p);
         optimum_release(&r);

@@ -95,7 +95,7 @@ static double price_alone(const struct watch *w, const struct game_move *m, labe
 
     for (uint32_t n = 0; n < m->class_count; n++)
         scratch[k[n]] = (label)(1u << m->axis);
-    double ms = terms_cost(&w->problem->terms, scratch).step_ms;
+    double ms = step_tables_cost(&w->problem->step_tables, scratch).step_ms;
     for (uint32_t n = 0; n < m->class_count; n++)
         scratch[k[n]] = 0;
     return whole_ms - ms;
@@ -105,7 +105,7 @@ static void read_moves(struct watch *w)
 {
     class_id classes = w->problem->classes.count;
     label *scratch = mem_alloc((classes + 1) * sizeof *scratch);
-    double whole_ms = terms_cost(&w->problem->terms, scratch).step_ms;
+    double whole_ms = step_tables_cost(&w->problem->step_tables, scratch).step_ms;
 
     live_moves_release(w->moves);
     w->moves = live_moves_share(w->shot->moves);
@@ -241,7 +241,8 @@ static void time_instructions(struct watch *w)
     label *whole = w->best ? NULL : mem_alloc((p->classes.count + 1) * sizeof *whole);
 
     for (hlo_id id = 0; id < p->m->count; id++) {
-        struct instruction_cost c = terms_instruction(&p->terms, id, w->best ? w->best->on : whole);
+        struct instruction_cost c =
+            step_tables_instruction(&p->step_tables, id, w->best ? w->best->on : whole);
         w->ms[id] = c.compute_ms + c.communication_ms;
     }
     if (w->scratch)
@@ -384,5 +385,5 @@ bool watch_is_limited(const struct watch *w)
 double watch_memory_limit(const struct watch *w)
 {
     return watch_is_limited(w) ? game_limit_bytes(w->problem, &w->shot->options.game)
-                               : w->problem->terms.device.memory_bytes;
+                               : w->problem->step_tables.device.memory_bytes;
 }

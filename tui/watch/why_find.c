@@ -247,15 +247,15 @@ static int find_figures(const struct watch *w, struct why_answer *a, struct err 
     int move = watch_move_of(w, a->class);
     label to = (label)(was ? 0 : 1u << (move == MOVE_NONE ? 0 : w->moves->items[move].axis));
 
-    plan.cost = terms_cost(&w->problem->terms, w->on);
+    plan.cost = step_tables_cost(&w->problem->step_tables, w->on);
     a->step_ms = plan.cost.step_ms;
     a->flip_ms = explain_flip_ms(&plan, a->class, to);
     if (!was)
         return 0;
-    double split = terms_cost_of_class(&w->problem->terms, a->class, w->on).compute_ms;
+    double split = step_tables_cost_of_class(&w->problem->step_tables, a->class, w->on).compute_ms;
     w->on[a->class] = 0;
     a->compute_saved_ms =
-        terms_cost_of_class(&w->problem->terms, a->class, w->on).compute_ms - split;
+        step_tables_cost_of_class(&w->problem->step_tables, a->class, w->on).compute_ms - split;
     w->on[a->class] = was;
     int rc = plan_collectives(&plan, &items, &count, e);
     if (rc)
