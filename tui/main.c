@@ -1,7 +1,6 @@
 /* automap: finds out how to distribute the training of a neural network over a cluster. */
 #include "hlo/support/text.h"
-#include "tui/app/explore.h"
-#include "tui/command.h"
+#include "tui/commands/commands.h"
 #include "tui/files/examples.h"
 #include "tui/files/file.h"
 

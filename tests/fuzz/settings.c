@@ -1,8 +1,8 @@
 /* Any bytes as a theme ('t' first) or as settings with keys: an error with its place, or taken. */
-#include "tui/app/actions.h"
-#include "tui/app/panel.h"
 #include "tui/files/config.h"
-#include "tui/screen/theme.h"
+#include "tui/files/theme_file.h"
+#include "tui/views/actions.h"
+#include "tui/views/panel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The cell grid: clipping, wide characters, cuts, heads, dumps. */
+#include "tui/files/theme_file.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/svg.h"
-#include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 
 #include <setjmp.h>

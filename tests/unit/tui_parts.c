@@ -4,6 +4,7 @@
 #include "tui/files/file.h"
 #include "tui/files/recent.h"
 #include "tui/files/sessions.h"
+#include "tui/files/theme_file.h"
 #include "tui/options/problem_args.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/keys.h"

@@ -3,12 +3,13 @@
  * turns text around. AUTOMAP_SECONDS sets how long (4; 600 under the address sanitizer for the long
  * run), AUTOMAP_SEED where the dice begin; a failure names its seed. */
 #include "rl/rng.h"
-#include "tui/app/app.h"
 #include "tui/app/colon.h"
+#include "tui/app/script.h"
 #include "tui/files/file.h"
+#include "tui/files/theme_file.h"
 #include "tui/screen/paint.h"
 #include "tui/screen/utf8.h"
-#include "tui/views/view_start.h"
+#include "tui/views/views.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Themes: every shipped one complete, readable (WCAG 2.1), and told apart by eyes that lack a cone;
  * wrong files named with their place. */
-#include "tui/screen/theme.h"
+#include "tui/files/theme_file.h"
 
 #include <math.h>
 #include <setjmp.h>

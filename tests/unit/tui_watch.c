@@ -1,7 +1,8 @@
 /* What the screens of a search are made of, against the engine's own sums. Keys and sizes by lot
  * are in tui_random.c. */
 #include "example.h"
-#include "tui/app/app.h"
+#include "tui/app/script.h"
+#include "tui/files/theme_file.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/cost_split.h"
 #include "tui/watch/memory_look.h"

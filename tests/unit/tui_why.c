@@ -1,7 +1,8 @@
 /* Why and plans on a small model: every chain is checked step by step against the classes it speaks
  * of, figures and prices against the cost model of whole assignments. */
 #include "example.h"
-#include "tui/app/app.h"
+#include "tui/app/script.h"
+#include "tui/files/theme_file.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/why_find.h"
 

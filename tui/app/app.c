@@ -1,6 +1,8 @@
 /* The application: which views there are, what they are told, when a frame is due. */
 #include "hlo/support/mem.h"
 #include "tui/app/app_internal.h"
+#include "tui/files/theme_file.h"
+#include "tui/views/views.h"
 #include "tui/watch/watch.h"
 
 #include <stdarg.h>
@@ -20,6 +22,7 @@ static int build_keymap(struct app *a, struct err *e)
             a->tables[count++] = panel_list[i]->keys;
     }
     a->keymap = keymap_new(a->tables, count, a->setup.mode);
+    a->scene.keymap = a->keymap;
     const struct yaml_doc *d = a->setup.config;
     const struct yaml *keys = d ? yaml_get(d->root, "keys") : NULL;
     return keys ? keymap_configure(a->keymap, d, keys, e) : 0;
@@ -33,7 +36,14 @@ int app_new(struct app **out, const struct app_setup *s, struct err *e)
     a->theme = s->theme;
     a->focus = PANEL_GRAPH;
     a->mouse = true;
-    a->scene = (struct scene){.app = a, .ascii = s->ascii, .model_name = ""};
+    a->scene = (struct scene){.host = &app_host,
+                              .app = a,
+                              .ascii = s->ascii,
+                              .model_name = "",
+                              .theme = &a->theme,
+                              .data_dir = s->data_dir,
+                              .state_dir = s->state_dir,
+                              .today = s->today};
     a->dirty = true;
     if (build_keymap(a, e)) {
         app_free(a);
@@ -173,11 +183,6 @@ void app_say_err(struct app *a, const struct err *e)
     app_touch(a);
 }
 
-void app_quit(struct app *a)
-{
-    a->done = true;
-}
-
 bool app_wants_mouse(const struct app *a)
 {
     return a->mouse;
@@ -195,19 +200,9 @@ bool app_is_done(const struct app *a)
     return a->done;
 }
 
-const struct keymap *app_keymap(const struct app *a)
-{
-    return a->keymap;
-}
-
 const struct theme *app_theme(const struct app *a)
 {
     return &a->theme;
-}
-
-const struct app_setup *app_get_setup(const struct app *a)
-{
-    return &a->setup;
 }
 
 int app_set_theme(struct app *a, const char *name, struct err *e)

@@ -1,15 +1,6 @@
 /* The actions that mean the same everywhere: what each of them does, one row of a table. */
 #include "tui/app/app_internal.h"
-#include "tui/views/view_export.h"
-#include "tui/views/view_help.h"
-#include "tui/views/view_members.h"
-#include "tui/views/view_memory.h"
-#include "tui/views/view_palette.h"
-#include "tui/views/view_pipeline.h"
-#include "tui/views/view_plans.h"
-#include "tui/views/view_race.h"
-#include "tui/views/view_relaxed.h"
-#include "tui/views/view_why.h"
+#include "tui/views/views.h"
 #include "tui/watch/watch.h"
 
 /* ---- the focus ---- */
@@ -133,7 +124,7 @@ static void ask_to_quit(struct app *a)
     if (app_unsaved_pins(a))
         app_prompt_open(a, PROMPT_QUIT);
     else
-        app_quit(a);
+        a->done = true;
 }
 
 static void close_view(struct app *a)

@@ -2,10 +2,11 @@
 #ifndef AUTOMAP_TUI_APP_APP_INTERNAL_H
 #define AUTOMAP_TUI_APP_APP_INTERNAL_H
 
-#include "tui/app/actions.h"
-#include "tui/app/app.h"
+#include "tui/app/script.h"
 #include "tui/files/recent.h"
-#include "tui/watch/tour.h"
+#include "tui/files/tour.h"
+#include "tui/screen/edit.h"
+#include "tui/views/actions.h"
 
 #include <limits.h>
 
@@ -80,6 +81,18 @@ struct app {
     uint32_t saved_acts; /* of the session, when its pins were last saved */
 };
 
+extern const struct host app_host; /* tui/app/host.c */
+
+void app_say(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void app_say_err(struct app *a, const struct err *e);
+void app_act(struct app *a, const struct key_table *t, int action); /* as if its key was typed */
+void app_close_top(struct app *a);
+void app_go_to(struct app *a,
+               hlo_id id); /* closes all over the main screen; the graph goes there */
+void app_ask(struct app *a, const char *text); /* the command line, with this typed already */
+void app_note_saved(struct app *a);            /* the pins of now are in a file */
+int app_set_theme(struct app *a, const char *name, struct err *e) MUST_CHECK;
+
 /* The panel that gets keys; NULL: none. */
 struct panel *app_top(const struct app *a);
 
@@ -101,7 +114,11 @@ char app_jump_letter(const struct app *a, const struct rect *r, int y);
 void app_jump_begin(struct app *a);
 void app_jump_key(struct app *a, uint32_t key); /* goes to its row; ends jumping */
 
-/* tui/app/app_copy.c: each says what it copied, or why nothing. The command is the best plan's. */
+/* tui/app/app_copy.c. The first: to the terminal's clipboard. The second: the problem that is open,
+ * as "automap plan MODEL CLUSTER ..." for a shell, appended. The others: each says what it copied,
+ * or why nothing. The command is the best plan's. */
+void app_copy(struct app *a, const char *text, size_t size, const char *what);
+void app_write_command(const struct app *a, struct str *out);
 void app_copy_name(struct app *a);
 void app_copy_line(struct app *a);
 void app_copy_command(struct app *a);

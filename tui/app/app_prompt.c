@@ -20,7 +20,7 @@ static void answer_quit(struct app *a, uint32_t key)
         return;
     a->prompt = PROMPT_NONE;
     if (key == 'q' || key == 3)
-        app_quit(a);
+        a->done = true;
     else if (key == 's')
         app_act(a, &common_keys, ACT_EXPORT);
 }

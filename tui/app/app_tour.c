@@ -3,7 +3,7 @@
  * done again, so that a tour always says what is there. */
 #include "tui/app/app_internal.h"
 #include "tui/screen/utf8.h"
-#include "tui/views/view_tours.h"
+#include "tui/views/views.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "tui/app/colon.h"
+#include "tui/files/theme_file.h"
 
 #include "engine/live/options.h"
 #include "tui/app/app_internal.h"
@@ -85,7 +86,7 @@ static void run_save_screen_over(struct app *a, const char *args)
 static void run_quit(struct app *a, const char *args)
 {
     (void)args;
-    app_quit(a);
+    a->done = true;
 }
 
 const struct colon_command colon_commands[] = {

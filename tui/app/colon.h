@@ -4,6 +4,7 @@
 #define AUTOMAP_TUI_APP_COLON_H
 
 #include "tui/app/app.h"
+#include "tui/views/host.h"
 
 struct colon_command {
     const char *name;
@@ -22,14 +23,6 @@ int colon_complete(struct app *a, const char *text, char *most, size_t most_room
 /* The i-th line that may be typed, what is used most first: for the search, the decision under the
  * cursor before others, then for the program (those with values once per value), then actions;
  * false: no i-th. keys: of an action, or "". */
-struct colon_line {
-    char text[128];
-    const char *words, *keys;
-    bool takes; /* more has to be typed */
-    bool pins;  /* it pins `move` */
-    bool split;
-    int move;
-};
 bool colon_line(struct app *a, int i, struct colon_line *line);
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef AUTOMAP_TUI_APP_HEADER_H
 #define AUTOMAP_TUI_APP_HEADER_H
 
-#include "tui/app/panel.h"
 #include "tui/screen/layout.h"
+#include "tui/views/panel.h"
 
 void header_title(const struct scene *s, const struct pane *p);
 void header_headline(const struct scene *s, const struct pane *p);

@@ -6,6 +6,7 @@
 #include "tui/files/recent.h"
 #include "tui/files/sessions.h"
 #include "tui/options/search_args.h"
+#include "tui/views/views.h"
 #include "tui/watch/watch.h"
 
 #include <limits.h>

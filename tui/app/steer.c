@@ -1,9 +1,7 @@
 /* A person's acts on the search: each is one line to the session, which answers by doing it or by
  * saying why not. */
 #include "tui/app/app_internal.h"
-#include "tui/views/view_options.h"
-#include "tui/views/view_pin.h"
-#include "tui/views/view_role.h"
+#include "tui/views/views.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>

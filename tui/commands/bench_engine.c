@@ -7,8 +7,8 @@
 #include "engine/exact/limit.h"
 #include "engine/plan/plan.h"
 #include "rl/rng.h"
-#include "tui/command.h"
 #include "tui/files/file.h"
+#include "tui/options/exit_code.h"
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,7 +1,7 @@
 #include "tui/commands/bench_models.h"
 
-#include "tui/command.h"
 #include "tui/files/file.h"
+#include "tui/options/exit_code.h"
 
 #include <stdio.h>
 #include <string.h>

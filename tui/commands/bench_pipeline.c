@@ -2,10 +2,10 @@
  * optimum on 64 points, the learner; and the algorithms at the same count of priced plans. */
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/tabulate.h"
-#include "tui/command.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
 #include "tui/files/file.h"
+#include "tui/options/exit_code.h"
 #include "tui/options/problem_args.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
 
 #include "engine/text/quantity.h"
 #include "hlo/module/hlo.h"
-#include "tui/command.h"
 #include "tui/files/file.h"
+#include "tui/options/exit_code.h"
 
 #include <errno.h>
 #include <limits.h>

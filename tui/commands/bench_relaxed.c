@@ -5,8 +5,8 @@
 
 #include "engine/plan/plan.h"
 #include "engine/relaxed/relaxed.h"
-#include "tui/command.h"
 #include "tui/files/file.h"
+#include "tui/options/exit_code.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "rl/games.h"
 #include "rl/limit.h"
 #include "rl/run.h"
-#include "tui/command.h"
+#include "tui/options/exit_code.h"
 
 #include <errno.h>
 #include <stdbool.h>

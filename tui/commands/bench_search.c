@@ -1,8 +1,8 @@
 /* automap bench search: how fast the game is played, apart from learning and with it. */
 #include "engine/search/search.h"
-#include "tui/command.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
+#include "tui/options/exit_code.h"
 #include "tui/options/problem_args.h"
 
 #include <stdio.h>

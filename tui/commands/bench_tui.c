@@ -1,10 +1,11 @@
 /* automap bench tui: key press to the bytes of a frame, with the search running; what the screen
  * costs the search; what is written when nothing happens. */
 #include "engine/text/quantity.h"
-#include "tui/app/app.h"
-#include "tui/command.h"
+#include "tui/app/script.h"
 #include "tui/commands/bench.h"
 #include "tui/files/file.h"
+#include "tui/files/theme_file.h"
+#include "tui/options/exit_code.h"
 #include "tui/screen/paint.h"
 #include "tui/watch/watch.h"
 

@@ -1,8 +1,8 @@
-#include "tui/commands/cmd_bench.h"
+#include "tui/commands/commands.h"
 
-#include "tui/command.h"
 #include "tui/commands/bench.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* automap cluster: a cluster as a person wants to see it, and what its links cost. */
-#include "tui/commands/cmd_cluster.h"
+#include "tui/commands/commands.h"
 
 #include "engine/cluster/collectives.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
-#include "tui/command.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 #include "tui/options/problem_args.h"
 
 #include <cjson/cJSON.h>

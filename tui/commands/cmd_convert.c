@@ -1,9 +1,9 @@
 /* automap convert: reads any form, writes the one the name of the output asks for. */
-#include "tui/commands/cmd_convert.h"
+#include "tui/commands/commands.h"
 
 #include "hlo/module/hlo.h"
-#include "tui/command.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* automap explain: why a dim is split or not, where a collective comes from, under a plan. */
-#include "tui/commands/cmd_explain.h"
+#include "tui/commands/commands.h"
 
 #include "engine/exact/exact.h"
 #include "engine/pipeline/export.h"
@@ -7,9 +7,9 @@
 #include "engine/plan/explain.h"
 #include "engine/plan/explain_reshard.h"
 #include "engine/plan/plan_file.h"
-#include "tui/command.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 #include "tui/options/problem_args.h"
 
 #include <stdio.h>

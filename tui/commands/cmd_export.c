@@ -1,14 +1,14 @@
 /* automap export: a plan in one of the forms of export_form.h. What is written was read back
  * and found to be the same plan. */
-#include "tui/commands/cmd_export.h"
+#include "tui/commands/commands.h"
 
 #include "engine/pipeline/export.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/plan_file.h"
 #include "hlo/support/file.h"
-#include "tui/command.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 #include "tui/options/problem_args.h"
 #include "tui/watch/export_form.h"
 

@@ -1,9 +1,9 @@
 /* automap inspect: what a model file holds. */
-#include "tui/commands/cmd_inspect.h"
+#include "tui/commands/commands.h"
 
-#include "tui/command.h"
 #include "tui/commands/inspect.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 
 #include <stdio.h>
 #include <string.h>

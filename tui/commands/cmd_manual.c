@@ -1,7 +1,6 @@
-#include "tui/commands/cmd_manual.h"
+#include "tui/commands/commands.h"
 
 #include "hlo/support/mem.h"
-#include "tui/command.h"
 #include "tui/options/args.h"
 
 #include <stdio.h>

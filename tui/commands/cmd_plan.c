@@ -1,5 +1,5 @@
 /* automap plan: one plan, from given decisions or the proven optimum, with its costs. */
-#include "tui/commands/cmd_plan.h"
+#include "tui/commands/commands.h"
 
 #include "engine/exact/exact.h"
 #include "engine/pipeline/pipeline_file.h"
@@ -12,13 +12,13 @@
 #include "engine/relaxed/plan_totals.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
-#include "tui/command.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/commands/plan_limit.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/plan_stability.h"
 #include "tui/files/file.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 #include "tui/options/problem_args.h"
 
 #include <math.h>

@@ -1,10 +1,9 @@
 /* automap search: a search without a screen. */
-#include "tui/commands/cmd_search.h"
+#include "tui/commands/commands.h"
 
 #include "engine/live/outcome.h"
 #include "engine/plan/plan_file.h"
 #include "engine/text/units.h"
-#include "tui/command.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/search_compare.h"
 #include "tui/commands/search_pipeline.h"
@@ -13,6 +12,7 @@
 #include "tui/files/file.h"
 #include "tui/files/sessions.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 
 #include <limits.h>
 #include <math.h>
@@ -348,7 +348,7 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
     struct err e;
     int rc = a->relaxed ? complete(best, &e) : 0;
 
-    if (!rc && search_compares(a) && !atomic_load(&pool->stop)) {
+    if (!rc && search_args_compare(a) && !atomic_load(&pool->stop)) {
         kinds = mem_alloc(sizeof *kinds);
         rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL,
                             &a->pipeline.options, kinds, &e);

@@ -1,10 +1,10 @@
-#include "tui/commands/cmd_teach.h"
+#include "tui/commands/commands.h"
 
 #include "engine/text/quantity.h"
 #include "rl/games.h"
 #include "rl/run.h"
-#include "tui/command.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/text/units.h"
-#include "tui/command.h"
+#include "tui/options/exit_code.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,13 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool search_compares(const struct search_args *a)
-{
-    return a->search.game.kind == GAME_ALL && a->search.game.reward == GAME_REWARD_COST &&
-           !a->search.game.weak && !a->relaxed && !a->pin_count && !a->by_step.count &&
-           !a->by_episode.count;
-}
-
 /* Lines of at most `width` bytes, broken at blanks, behind an indent. */
 static void print_folded(const char *text, size_t width, const char *indent)
 {

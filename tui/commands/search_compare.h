@@ -8,9 +8,6 @@
 
 #include <cjson/cJSON.h>
 
-/* Step time is the reward, nothing is pinned: the kinds can be compared. */
-bool search_compares(const struct search_args *a);
-
 void comparison_print(const struct comparison *c);
 /* Adds "compared_at" {"batch", "memory_limit_bytes" (null: none)} and "kinds", a list whose first
  * is the best. */

@@ -4,9 +4,9 @@
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/pipeline/stage_peak.h"
 #include "engine/text/units.h"
-#include "tui/command.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/files/file.h"
+#include "tui/options/exit_code.h"
 
 #include <math.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* automap search --kind pp --algo race: every algorithm on equally many plans priced by L. */
 #include "engine/pipeline/pipeline_file.h"
-#include "tui/command.h"
 #include "tui/commands/search_pipeline.h"
+#include "tui/options/exit_code.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "engine/relaxed/relaxed.h"
 #include "engine/search/race.h"
 #include "engine/text/units.h"
-#include "tui/command.h"
+#include "tui/options/exit_code.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "engine/cost/measured.h"
 #include "engine/plan/plan_json.h"
 #include "engine/text/quantity.h"
-#include "tui/command.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 
 #include "engine/live/options.h"
 #include "engine/text/quantity.h"
-#include "tui/commands/search_compare.h"
 #include "tui/files/file.h"
 #include "tui/options/args.h"
 
@@ -377,7 +376,7 @@ static int check_operators(struct search_args *a)
 {
     if (a->given[GIVEN_RADIUS])
         return usage("only --kind pp has a use for ", a->given[GIVEN_RADIUS]);
-    if (a->given[GIVEN_PIPELINE] && (a->race || !search_compares(a)))
+    if (a->given[GIVEN_PIPELINE] && (a->race || !search_args_compare(a)))
         return usage("only --kind pp, and --kind all where it compares kinds, have a use for ",
                      a->given[GIVEN_PIPELINE]);
     if (!a->race && a->algorithm && set(a, "algorithm", a->algorithm))
@@ -462,6 +461,13 @@ int search_args_parse(int argc, char **argv, struct search_args *a)
     sort_timed(&a->by_step);
     sort_timed(&a->by_episode);
     return check_kind(a);
+}
+
+bool search_args_compare(const struct search_args *a)
+{
+    return a->search.game.kind == GAME_ALL && a->search.game.reward == GAME_REWARD_COST &&
+           !a->search.game.weak && !a->relaxed && !a->pin_count && !a->by_step.count &&
+           !a->by_episode.count;
 }
 
 void search_args_release(struct search_args *a)

@@ -61,6 +61,8 @@ struct search_args {
 int search_args_parse(int argc, char **argv, struct search_args *a);
 /* The whole command line as a journal keeps it: "search", the problem, the options. */
 void search_args_words(const struct search_args *a, struct word_list *out);
+/* --kind all with step time as the reward and nothing pinned: the kinds can be compared. */
+bool search_args_compare(const struct search_args *a);
 void search_args_release(struct search_args *a);
 
 #endif

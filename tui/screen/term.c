@@ -286,9 +286,8 @@ int term_open(struct term **out, const struct term_options *o, struct err *e)
     struct term *t = mem_alloc(sizeof *t);
     int depth = o->depth >= 0 ? o->depth : (int)term_best_depth();
     bool ascii = o->ascii || !term_shows_utf8();
-    struct theme theme;
 
-    if (theme_load(&theme, "default", e) || start_curses(t, e)) {
+    if (start_curses(t, e)) {
         free(t);
         return e->code;
     }
@@ -298,7 +297,7 @@ int term_open(struct term **out, const struct term_options *o, struct err *e)
         free(t);
         return err_set(e, ERR_IO, "cannot make a pipe: %s", strerror(errno));
     }
-    paint_init(&t->paint, &theme, (enum colour_depth)depth, ascii);
+    paint_init(&t->paint, o->theme, (enum colour_depth)depth, ascii);
     prepare_input(t, o->mouse);
     build_reset();
     read_size(t);

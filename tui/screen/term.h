@@ -18,6 +18,7 @@
 struct term;
 
 struct term_options {
+    const struct theme *theme;
     int depth;  /* enum colour_depth, or -1: what the terminal says */
     bool ascii; /* also taken where the locale is not UTF-8 or gives a line sign two columns */
     bool mouse;

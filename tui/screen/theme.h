@@ -1,21 +1,8 @@
-/* tui/screen/theme.h - colours by role, read from YAML.
- *
- *     name: default
- *     summary: dark background, colours of even weight
- *     background: "#0d1117"        # what contrast is measured against; pictures are painted on it
- *     paint: false                 # true: the terminal's own background is painted over as well
- *     colours: {blue: "#79b8ff"}   # names for use below
- *     roles:
- *       title: {fg: "#e6edf3", bg: default, attr: bold}
- *
- * A colour is "#rrggbb", one of the 16 names of a terminal (red, bright-red ...), a name from
- * `colours`, or default. attr: bold, reverse, both, or none. Every role must be given, `masked`
- * as every other. Wrong keys, colours and missing roles are errors with line and column.
- * The files of themes/ are compiled in; a path reads another. */
+/* tui/screen/theme.h - colours by role: what a cell's style looks like. tui/files/theme_file.h
+ * reads them. */
 #ifndef AUTOMAP_TUI_SCREEN_THEME_H
 #define AUTOMAP_TUI_SCREEN_THEME_H
 
-#include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 
 #include <stdbool.h>
@@ -82,15 +69,6 @@ struct theme {
 };
 
 const char *role_name(enum role role);
-
-/* `text` is YAML of `size` bytes. On an error `t` is untouched. */
-int theme_parse(struct theme *t, const char *text, size_t size, struct err *e) MUST_CHECK;
-
-/* A theme that is compiled in, by name, else a file, by path (with a '/' or ending in .yaml). */
-int theme_load(struct theme *t, const char *name, struct err *e) MUST_CHECK;
-
-/* Names of the compiled-in themes in alphabetical order; NULL behind the last. */
-const char *theme_builtin(size_t index);
 
 /* What a cell of this style looks like: roles resolved, MARK applied. Where the style has no
  * background role, bg is the theme's painted background or COLOUR_DEFAULT. */

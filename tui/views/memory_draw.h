@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TUI_VIEWS_MEMORY_DRAW_H
 #define AUTOMAP_TUI_VIEWS_MEMORY_DRAW_H
 
-#include "tui/app/panel.h"
+#include "tui/views/panel.h"
 #include "tui/watch/memory_look.h"
 
 enum { MEMORY_VALUES = 512 };

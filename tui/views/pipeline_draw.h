@@ -4,7 +4,7 @@
 #define AUTOMAP_TUI_VIEWS_PIPELINE_DRAW_H
 
 #include "engine/pipeline/timeline.h"
-#include "tui/app/panel.h"
+#include "tui/views/panel.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/pipeline_learn.h"
 

@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TUI_VIEWS_PLANS_DRAW_H
 #define AUTOMAP_TUI_VIEWS_PLANS_DRAW_H
 
-#include "tui/app/app.h"
+#include "tui/views/panel.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/relaxed_job.h"
 

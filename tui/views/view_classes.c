@@ -1,11 +1,10 @@
 /* Panel 2. A row is a decision, or a series of decisions that differ in the layer only. */
-#include "tui/views/view_classes.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
-#include "tui/views/view_members.h"
+#include "tui/views/host.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/watch.h"
 
@@ -371,8 +370,8 @@ static void open_class(struct panel *p, int move)
         return;
     }
     class_id k = w->moves->pool[w->moves->items[move].classes];
-    if (app_open(p->scene->app, &view_members, &k, &e))
-        app_say_err(p->scene->app, &e);
+    if (host_open(p->scene, &view_members, &k, &e))
+        host_say_err(p->scene, &e);
 }
 
 static bool act_classes(struct panel *p, int action)

@@ -1,11 +1,11 @@
 /* Panel 8: the step time of the plan on screen by phase; Enter opens a part into its own: layers,
  * then operations, then instructions, and of all-reduces the classes that make them. */
-#include "tui/views/view_cost.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/cost_split.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void group(struct panel *p)
     v->sum = (struct cost_group){0};
     if (cost_split_group(&v->split, v->filters, v->depth, v->key, &v->groups, &v->group_count,
                          &e)) {
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
         return;
     }
     add_up(v);
@@ -96,7 +96,7 @@ static void make(struct panel *p)
     if (!v->stale)
         return;
     if (cost_split_read(&v->split, p->scene->watch, &e))
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
     else
         group(p);
 }
@@ -436,7 +436,7 @@ static void open_part(struct panel *p)
     if (!g)
         return;
     if (v->key == COST_BY_INSTRUCTION) {
-        app_go_to(p->scene->app, g->value);
+        host_go_to(p->scene, g->value);
         return;
     }
     if (v->depth == DEPTH)

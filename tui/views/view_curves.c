@@ -1,8 +1,7 @@
 /* Panels 4 and 5: curves of the snapshot, drawn whole each time: 16,384 points at most. */
-#include "tui/views/view_curves.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
 #include "tui/watch/watch.h"

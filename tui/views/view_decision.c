@@ -1,10 +1,10 @@
 /* Panel 6. In slow motion it follows the search; at speed, the person's cursor. */
-#include "tui/views/view_decision.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/watch.h"
 
@@ -316,7 +316,7 @@ static bool act_decision(struct panel *p, int action)
     struct watch *w = p->scene->watch;
 
     if (!w || !w->wave.steps) {
-        app_say(p->scene->app, "no wave: { slows the search down, , makes one decision");
+        host_say(p->scene, "no wave: { slows the search down, , makes one decision");
         return true;
     }
     if (action == DECISION_PLAY)

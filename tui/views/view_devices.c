@@ -1,11 +1,11 @@
 /* Panel 9: the network as a line down the left edge, servers hanging on it, their devices with the
  * memory the plan fills, and what the plan's all-reduces send over each kind of link in a step. */
-#include "tui/views/view_devices.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/cost_split.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void make(struct panel *p)
         return;
     v->stale = false;
     if (cost_split_read(&v->split, p->scene->watch, &e))
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
     v->traffic = cost_split_traffic(&v->split, CLASS_NONE);
     tell_classes(v, p->scene->watch);
     if (v->cursor >= (int)p->scene->problem->cluster.devices)

@@ -1,15 +1,16 @@
 /* Export: forms, the plan, the file's name, and the text as it will be. */
-#include "tui/views/view_export.h"
+#include "tui/views/views.h"
 
 #include "engine/live/outcome.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
 #include "hlo/support/text.h"
-#include "tui/app/app.h"
 #include "tui/files/complete_path.h"
 #include "tui/files/file.h"
+#include "tui/screen/edit.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/export_job.h"
 
 #include <stdio.h>
@@ -146,7 +147,7 @@ static int open_export(struct panel *p, const void *arg, struct err *e)
         return e->code;
     if (!relaxed)
         v->plan = live_plan_share((struct live_plan *)(uintptr_t)plan);
-    app_write_command(p->scene->app, &v->command);
+    host_write_command(p->scene, &v->command);
     list_fit(&v->forms, form_count(), form_count());
     begin(p);
     return 0;
@@ -323,7 +324,7 @@ static int rows_export(const struct panel *p, int width)
 static void write_file(struct panel *p)
 {
     struct export_view *v = p->state;
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
     char size[UNITS_ROOM], clean[EDIT_ROOM * 4];
     struct err e = {0};
 
@@ -331,28 +332,28 @@ static void write_file(struct panel *p)
         (void)export_job_wait(v->job, 1); /* who presses Enter waits gladly */
     take_result(v);
     if (!v->ready || !v->text) {
-        app_say(app, "%s", v->trouble[0] ? v->trouble : "still being written");
+        host_say(scene, "%s", v->trouble[0] ? v->trouble : "still being written");
         return;
     }
     if (!v->file.size) {
-        app_say(app, "a file needs a name");
+        host_say(scene, "a file needs a name");
         return;
     }
     text_clean(clean, sizeof clean, v->file.text, v->file.size);
     if (!v->over && file_is_there(v->file.text)) {
         v->over = true;
-        app_say(app, "%.300s is there already.  Enter overwrites it  f another name  Esc leaves",
-                clean);
+        host_say(scene, "%.300s is there already.  Enter overwrites it  f another name  Esc leaves",
+                 clean);
         return;
     }
     if (file_write(v->file.text, v->text->text, v->text->size, v->over, &e)) {
-        app_say_err(app, &e);
+        host_say_err(scene, &e);
         return;
     }
-    app_note_saved(app);
-    app_say(app, "wrote %.300s, %s, read again and equal", clean,
-            units_bytes(size, (double)v->text->size));
-    app_close_top(app);
+    host_note_saved(scene);
+    host_say(scene, "wrote %.300s, %s, read again and equal", clean,
+             units_bytes(size, (double)v->text->size));
+    host_close(scene);
 }
 
 static void copy_text(struct panel *p)
@@ -364,10 +365,10 @@ static void copy_text(struct panel *p)
     if (!v->ready || !v->text)
         return;
     if (v->text->size > COPY_MOST)
-        app_say(p->scene->app, "%s are more than a terminal takes; Enter writes a file",
-                units_bytes(size, (double)v->text->size));
+        host_say(p->scene, "%s are more than a terminal takes; Enter writes a file",
+                 units_bytes(size, (double)v->text->size));
     else
-        app_copy(p->scene->app, v->text->text, v->text->size, chosen(v)->name);
+        host_copy(p->scene, v->text->text, v->text->size, chosen(v)->name);
 }
 
 /* The snapshot's plans in turn, and the relaxed one where there is one. */
@@ -417,11 +418,11 @@ static void complete(struct panel *p)
     int count = complete_path(v->file.text, most, sizeof most, &names);
 
     if (!count)
-        app_say(p->scene->app, "no file begins so");
+        host_say(p->scene, "no file begins so");
     else if (strcmp(most, v->file.text) != 0)
         edit_set(&v->file, most);
     else if (count > 1)
-        app_say(p->scene->app, "%s", names.text);
+        host_say(p->scene, "%s", names.text);
     str_release(&names);
 }
 

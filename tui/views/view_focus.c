@@ -2,13 +2,13 @@
  * (tui/watch/layered.h). While other panels have the keys it follows what a person looks at there;
  * with the keys, its cursor goes from value to value, Enter makes one the centre, and the way back
  * is kept. */
-#include "tui/views/view_focus.h"
+#include "tui/views/views.h"
 
 #include "engine/decide/why.h"
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/around.h"
 #include "tui/watch/layered.h"
 #include "tui/watch/shape.h"
@@ -518,7 +518,7 @@ static void step_to(struct panel *p, bool up)
     if (count)
         go(p, next);
     else
-        app_say(p->scene->app, up ? "it has no operands" : "nothing uses it");
+        host_say(p->scene, up ? "it has no operands" : "nothing uses it");
 }
 
 static void travel(struct panel *p, int step)
@@ -526,7 +526,7 @@ static void travel(struct panel *p, int step)
     struct focus *f = p->state;
 
     if (f->at + step < 0 || f->at + step >= f->trail_count) {
-        app_say(p->scene->app, step < 0 ? "nowhere to go back to" : "nowhere to go forward to");
+        host_say(p->scene, step < 0 ? "nowhere to go back to" : "nowhere to go forward to");
         return;
     }
     f->at += step;
@@ -546,7 +546,7 @@ static void centre_on(struct panel *p)
     } else if (node->id == f->centre && f->skip) {
         show(f, f->centre);
     } else if (node->id == f->centre) {
-        app_go_to(p->scene->app, f->centre);
+        host_go_to(p->scene, f->centre);
     } else {
         go(p, node->folded > 1 ? node->far : node->id);
     }
@@ -570,7 +570,7 @@ static bool act_focus(struct panel *p, int action)
     else if (action == FOCUS_TRIVIAL)
         f->all = !f->all;
     else if (radius < 1 || radius > AROUND_RADIUS)
-        app_say(p->scene->app, "the radius is 1 to %d", AROUND_RADIUS);
+        host_say(p->scene, "the radius is 1 to %d", AROUND_RADIUS);
     else
         f->radius = radius;
     f->stale = true;

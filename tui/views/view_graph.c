@@ -1,9 +1,8 @@
 /* Panel 1: the module as a tree. What is open, and the rows in sight, are in tui/watch/tree_rows.h.
  */
-#include "tui/views/view_graph.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/watch/shape.h"

@@ -1,9 +1,10 @@
-#include "tui/views/view_help.h"
+#include "tui/views/views.h"
 
-#include "tui/app/actions.h"
-#include "tui/app/app.h"
+#include "tui/screen/edit.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/actions.h"
+#include "tui/views/host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static int open_help(struct panel *p, const void *arg, struct err *e)
 {
     struct help *h = p->state;
     const struct panel *below = arg;
-    const struct keymap *m = app_keymap(p->scene->app);
+    const struct keymap *m = p->scene->keymap;
 
     (void)e;
     h->below = below ? below->ops : NULL;
@@ -248,15 +249,15 @@ static const struct row *nth_shown(const struct help *h, int n)
 static void do_chosen(struct panel *p)
 {
     struct help *h = p->state;
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
     const struct row *r = nth_shown(h, h->chosen >= 0 ? h->chosen : h->shown == 1 ? 0 : -1);
 
     if (!r)
         return;
     const struct key_table *table = r->table;
     int action = r->action;
-    app_close_top(app); /* frees h and r */
-    app_act(app, table, action);
+    host_close(scene); /* frees h and r */
+    host_act(scene, table, action);
 }
 
 static void choose(struct help *h, int step)
@@ -286,7 +287,7 @@ static bool key_help(struct panel *p, uint32_t key)
         edit_set(&h->filter, "");
         h->by_key = false;
     } else if (key == KEYC_ESC || (key == '?' && !h->filter.size && !h->by_key)) {
-        app_close_top(p->scene->app);
+        host_close(p->scene);
     } else if (key == KEYC_ENTER) {
         do_chosen(p);
     } else if (key == KEYC_TAB) {
@@ -309,7 +310,7 @@ static bool key_help(struct panel *p, uint32_t key)
 
 static void message_help(const struct panel *p, char *out, size_t room)
 {
-    int changed = keymap_changed(app_keymap(p->scene->app));
+    int changed = keymap_changed(p->scene->keymap);
     if (changed)
         snprintf(out, room,
                  "all keys are from the live table; %d of yours differ%s from the default", changed,

@@ -1,12 +1,12 @@
 /* Lanes: telling instructions in the order of the module, one a row; values as lines down to their
  * uses. Lanes are made for a block of rows around the window, so that they stand still while it
  * moves within the block. */
-#include "tui/views/view_lanes.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/lanes.h"
 #include "tui/watch/shape.h"
 
@@ -226,7 +226,7 @@ static void click_lanes(struct panel *p, int x, int y, bool twice)
     list_go(&v->list, v->list.top + y);
     follow(p);
     if (twice)
-        app_go_to(p->scene->app, v->rows[v->list.cursor]);
+        host_go_to(p->scene, v->rows[v->list.cursor]);
 }
 
 static bool act_lanes(struct panel *p, int action)
@@ -239,7 +239,7 @@ static bool act_lanes(struct panel *p, int action)
         v->all = !v->all;
         make_rows(v);
     } else {
-        app_go_to(p->scene->app, v->rows[v->list.cursor]);
+        host_go_to(p->scene, v->rows[v->list.cursor]);
     }
     return true;
 }

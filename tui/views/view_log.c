@@ -1,8 +1,7 @@
 /* Panel 7. The log lives in the snapshot; nothing is copied. */
-#include "tui/views/view_log.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/watch/watch.h"

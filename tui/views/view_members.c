@@ -1,12 +1,12 @@
 /* A class from inside: members with what ties them, classes it never goes with and where they meet;
  * and the list of classes that can never be split, each with its one reason. */
-#include "tui/views/view_members.h"
+#include "tui/views/views.h"
 
 #include "engine/decide/why.h"
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/shape.h"
 #include "tui/watch/tree.h"
@@ -315,10 +315,10 @@ static bool act_members(struct panel *p, int action)
     hlo_id id = instruction_here(p);
 
     if (action == MEMBERS_BACK) {
-        app_close_top(p->scene->app);
+        host_close(p->scene);
     } else if (action == MEMBERS_GO) {
         if (id != HLO_NONE)
-            app_go_to(p->scene->app, id);
+            host_go_to(p->scene, id);
     } else {
         v->page = (enum members_page)((v->page + 1) % PAGE_COUNT);
         if (v->class == CLASS_NONE)

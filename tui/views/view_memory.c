@@ -1,14 +1,13 @@
 /* Memory of one device. V m: the course of it under one plan, what is live at a position, and what
  * single decisions would do to the peak, priced a few a frame. The view keeps the plan it was
  * opened on. */
-#include "tui/views/view_memory.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/views/memory_draw.h"
-#include "tui/views/view_pin.h"
 #include "tui/watch/tree.h"
 
 #include <stdio.h>
@@ -58,7 +57,7 @@ static void look_at(struct panel *p, uint32_t position)
         v->shown = MEMORY_LIST_GROUPS;
     if (memory_groups(p->scene->watch, &v->curve, position, &v->groups, &v->group_count, &v->inner,
                       &e))
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
 }
 
 static void start_flips(struct memory_view *v, const struct watch *w)
@@ -264,7 +263,7 @@ static void open_values(struct panel *p)
 
     if (v->shown == MEMORY_LIST_VALUES) {
         hlo_value value = v->values[v->list[MEMORY_LIST_VALUES].cursor].value;
-        app_go_to(p->scene->app, p->scene->problem->m->value_instruction[value]);
+        host_go_to(p->scene, p->scene->problem->m->value_instruction[value]);
         return;
     }
     if (v->shown != MEMORY_LIST_GROUPS || !v->group_count)
@@ -284,8 +283,8 @@ static void pin_flip(struct panel *p)
     if (!v->flips_done || v->moves != p->scene->watch->moves)
         return;
     int move = v->flips[v->list[MEMORY_LIST_FLIPS].cursor].move;
-    if (app_open(p->scene->app, &view_pin, &move, &e))
-        app_say_err(p->scene->app, &e);
+    if (host_open(p->scene, &view_pin, &move, &e))
+        host_say_err(p->scene, &e);
 }
 
 /* The next plan that is not the one shown; after the last, none. */
@@ -310,7 +309,7 @@ static void next_other(struct panel *p)
         return;
     if (memory_curve_make(p->scene->watch, from < s->plan_count ? s->plans[from] : NULL, &v->other,
                           &e))
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
 }
 
 static bool act_memory(struct panel *p, int action)
@@ -346,7 +345,7 @@ static bool act_memory(struct panel *p, int action)
         if (v->shown == MEMORY_LIST_VALUES)
             v->shown = MEMORY_LIST_GROUPS;
         else
-            app_close_top(p->scene->app);
+            host_close(p->scene);
         return true;
     }
 }

@@ -1,11 +1,12 @@
 /* Options: one list of names, values, what they are. A value out of few goes to the next one,
  * others are typed. What is changed is an act: in the log, undone by u. */
-#include "tui/views/view_options.h"
+#include "tui/views/views.h"
 
 #include "engine/live/options.h"
-#include "tui/app/app.h"
+#include "tui/screen/edit.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/figures.h"
 #include "tui/watch/watch.h"
 
@@ -161,7 +162,7 @@ static void send(struct panel *p, const struct row *r, const char *value)
         snprintf(line, sizeof line, "%.60s%.400s", r->command, value);
     else
         snprintf(line, sizeof line, "set %.60s %.400s", r->name, value);
-    (void)app_command(p->scene->app, line);
+    (void)host_command(p->scene, line);
 }
 
 static bool act_options(struct panel *p, int action)

@@ -1,10 +1,11 @@
-#include "tui/views/view_palette.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
-#include "tui/app/colon.h"
+#include "tui/screen/edit.h"
+#include "tui/screen/match.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/price.h"
 
 #include <stdio.h>
@@ -46,7 +47,7 @@ static int better(const void *a, const void *b)
 /* The lines are those of the view below: the palette itself has none. */
 static bool line_at(const struct panel *p, int i, struct colon_line *line)
 {
-    return colon_line(p->scene->app, i, line);
+    return host_line(p->scene, i, line);
 }
 
 static void search(struct panel *p)
@@ -181,7 +182,7 @@ static void draw_palette(struct panel *p, const struct pane *pane)
     if (!s->count)
         pane_text(pane, 2, 3, ROLE_DIM, "nothing has these letters in this order");
     if (p->scene->now_ms > 0 && find_price(p))
-        app_touch(p->scene->app); /* the next one in the next frame */
+        host_touch(p->scene); /* the next one in the next frame */
     int words = words_column(p);
     for (int i = 0; i < s->list.rows && s->list.top + i < s->count; i++) {
         draw_found(p, pane, 3 + i, &s->found[s->list.top + i], words);
@@ -196,7 +197,7 @@ static void draw_palette(struct panel *p, const struct pane *pane)
 static void run(struct panel *p)
 {
     struct palette *s = p->state;
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
     struct colon_line line;
 
     if (!s->count || !line_at(p, s->found[s->list.cursor].index, &line))
@@ -208,8 +209,8 @@ static void run(struct panel *p)
     }
     char text[EDIT_ROOM];
     snprintf(text, sizeof text, "%s", line.takes ? s->line.text : line.text);
-    app_close_top(app);
-    app_command(app, text);
+    host_close(scene);
+    host_command(scene, text);
 }
 
 static bool key_palette(struct panel *p, uint32_t key)
@@ -217,7 +218,7 @@ static bool key_palette(struct panel *p, uint32_t key)
     struct palette *s = p->state;
 
     if (key == KEYC_ESC || key == 3) {
-        app_close_top(p->scene->app);
+        host_close(p->scene);
     } else if (key == KEYC_ENTER) {
         run(p);
     } else if (key == KEYC_DOWN || key == KEYC_UP) {

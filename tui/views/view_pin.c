@@ -1,11 +1,11 @@
 /* Pin: three answers and the price of the chosen one. Backtrack: what is set back, what it can end
  * in. */
-#include "tui/views/view_pin.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/price.h"
 
 #include <math.h>
@@ -197,7 +197,7 @@ static void draw_pin(struct panel *p, const struct pane *pane)
 static bool act_pin(struct panel *p, int action)
 {
     struct asking *a = p->state;
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
     const struct watch_move *m = asked(p);
 
     if (!m)
@@ -207,12 +207,12 @@ static bool act_pin(struct panel *p, int action)
         return true;
     }
     if (a->answer == ANSWER_OPEN && !m->pinned)
-        app_say(app, "%.100s was not pinned", m->name);
+        host_say(scene, "%.100s was not pinned", m->name);
     else if (a->answer == ANSWER_OPEN)
         watch_send(p->scene->watch, "unpin @%d", a->move);
     else
         watch_send(p->scene->watch, "pin @%d=%d", a->move, a->answer == ANSWER_SPLIT);
-    app_close_top(app);
+    host_close(scene);
     return true;
 }
 
@@ -328,8 +328,8 @@ static bool act_backtrack(struct panel *p, int action)
     (void)action;
     watch_send(p->scene->watch, "backtrack @%d", a->move);
     if (p->scene->watch->shot->state != LIVE_RUNNING)
-        app_say(p->scene->app, "set back; Space goes on from there");
-    app_close_top(p->scene->app);
+        host_say(p->scene, "set back; Space goes on from there");
+    host_close(p->scene);
     return true;
 }
 

@@ -1,11 +1,11 @@
 /* The pipeline: a plan of stages that is made while one looks (tui/watch/pipeline_job.h), and what
  * a person makes of it: cuts moved, another schedule, other micro-batches. */
-#include "tui/views/view_pipeline.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/views/pipeline_draw.h"
 #include "tui/watch/watch.h"
 
@@ -153,7 +153,7 @@ static bool has_learner(struct panel *p)
         return false;
     if (!pipeline_learn_new(v->look.pipeline, v->seed + 1, p->scene->now_ms > 0, &v->learn, &e))
         return true;
-    app_say_err(p->scene->app, &e);
+    host_say_err(p->scene, &e);
     v->part = PART_COURSE;
     return false;
 }
@@ -189,7 +189,7 @@ static void draw_part(struct panel *p, const struct pane *pane)
     } else if (v->part == PART_MEMORY) {
         if ((!v->memory.made || v->memory.stage != v->shown.stage) &&
             pipeline_memory_make(&v->shown, &v->memory, &e))
-            app_say_err(p->scene->app, &e);
+            host_say_err(p->scene, &e);
         pipeline_draw_memory(&v->shown, &v->memory, pane);
     } else {
         pipeline_draw_course(&v->shown, pane);
@@ -205,7 +205,7 @@ static bool refresh(struct panel *p)
     struct err e;
 
     if (begin(p, &e))
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
     if (!v->job || v->starts)
         return false;
     pipeline_job_look(v->job, &v->look);
@@ -224,7 +224,7 @@ static bool refresh(struct panel *p)
     pipe_schedule_free(&s->schedule);
     s->schedule = (struct pipe_schedule){0};
     if (pipe_schedule_make(&s->pipeline->all, &s->plan, s->kind, &s->schedule, &e))
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
     v->drawn_version = v->version;
     v->memory.made = false;
     return true;
@@ -354,7 +354,7 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
         return;
     }
     s->ascii = p->scene->ascii;
-    s->signs = s->ascii || app_theme(p->scene->app)->roles[ROLE_BLOCK_0].bg.kind == COLOUR_DEFAULT;
+    s->signs = s->ascii || p->scene->theme->roles[ROLE_BLOCK_0].bg.kind == COLOUR_DEFAULT;
     int gap = pane->height >= 24, stages = (int)s->plan.stages;
     draw_sentence(p, pane);
     snprintf(note, sizeof note, "%s · %u %s on %u devices",
@@ -413,12 +413,12 @@ static void move_cut(struct panel *p, int step)
     struct pipeline_view *v = p->state;
 
     if (v->shown.stage + 1 >= v->shown.plan.stages) {
-        app_say(p->scene->app, "the last stage has no cut behind it");
+        host_say(p->scene, "the last stage has no cut behind it");
         return;
     }
     uint32_t to = next_floor(v, v->shown.stage, step);
     if (to == HLO_NONE) {
-        app_say(p->scene->app, "no cheaper place before the next cut");
+        host_say(p->scene, "no cheaper place before the next cut");
         return;
     }
     double before = v->plan.makespan_ms[v->shown.kind];
@@ -426,9 +426,9 @@ static void move_cut(struct panel *p, int step)
     pipeline_price(v->look.pipeline, &v->shown.plan, &v->plan);
     v->moved = true;
     v->drawn_version = UINT32_MAX;
-    app_say(p->scene->app, "%+.1f ms: %.1f simulated, L %.1f%s",
-            v->plan.makespan_ms[v->shown.kind] - before, v->plan.makespan_ms[v->shown.kind],
-            v->plan.length_ms, v->plan.fits ? "" : ", does not fit");
+    host_say(p->scene, "%+.1f ms: %.1f simulated, L %.1f%s",
+             v->plan.makespan_ms[v->shown.kind] - before, v->plan.makespan_ms[v->shown.kind],
+             v->plan.length_ms, v->plan.fits ? "" : ", does not fit");
 }
 
 /* The next larger number of micro-batches that divides the batch; then 1 again. */
@@ -468,20 +468,19 @@ static bool toggle_pin(struct panel *p)
     uint32_t cut = v->shown.stage + 1, n = pin_here(v);
 
     if (cut >= plan->stages || (n == v->options.pins && n == PIPELINE_PINS_MOST)) {
-        app_say(p->scene->app,
-                cut >= plan->stages ? "the last stage has no cut behind it" : "no more pins");
+        host_say(p->scene,
+                 cut >= plan->stages ? "the last stage has no cut behind it" : "no more pins");
         return true;
     }
     if (n < v->options.pins) {
         v->options.pin[n] = v->options.pin[--v->options.pins];
-        app_say(p->scene->app, "cut %u may move again", cut);
+        host_say(p->scene, "cut %u may move again", cut);
     } else {
         const char *place = hlo_name(v->look.pipeline->problem->m,
                                      v->look.pipeline->all.instruction[plan->pivot[cut]]);
         v->options.pin[v->options.pins++] =
             (struct pipeline_pin){plan->device[cut], NULL, plan->pivot[cut]};
-        app_say(p->scene->app, "pinned: a stage begins at device %u with %s", plan->device[cut],
-                place);
+        host_say(p->scene, "pinned: a stage begins at device %u with %s", plan->device[cut], place);
     }
     return again(p);
 }
@@ -491,7 +490,7 @@ static bool act_pipeline(struct panel *p, int action)
     struct pipeline_view *v = p->state;
 
     if (action == PIPE_VIEW_BACK) {
-        app_close_top(p->scene->app);
+        host_close(p->scene);
         return true;
     }
     if (action == PIPE_VIEW_RECOMPUTE) {
@@ -535,7 +534,7 @@ static bool act_pipeline(struct panel *p, int action)
                           ? v->look.pipeline->all.instruction[point]
                           : UINT32_MAX;
         if (id != UINT32_MAX)
-            app_go_to(p->scene->app, id);
+            host_go_to(p->scene, id);
         return true;
     }
     default:

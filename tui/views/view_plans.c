@@ -1,11 +1,11 @@
 /* Plans: ranked by step time, those that do not fit in memory last. Compare: parts first, decisions
  * second. */
-#include "tui/views/view_plans.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/views/plans_draw.h"
 
 #include <math.h>
@@ -232,7 +232,7 @@ static bool find_differences(struct panel *p)
         return true;
     if (plan_differences(p->scene->watch, plans_labels(v, v->a), plans_labels(v, v->b), &items,
                          &v->difference_count, &e)) {
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
         return false;
     }
     free(v->differences);
@@ -264,34 +264,34 @@ static const struct plan_difference *difference_here(const struct plans *v)
 static void take(struct panel *p, bool of_a)
 {
     const struct plan_difference *d = difference_here(p->state);
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
     struct watch *w = p->scene->watch;
 
     if (!d) {
-        app_say(app, "there is no decision to take over");
+        host_say(scene, "there is no decision to take over");
         return;
     }
     uint32_t split = of_a ? d->a : d->b;
     if (d->move == MOVE_NONE)
-        app_say(app, "this search does not decide it, so it can not be pinned");
+        host_say(scene, "this search does not decide it, so it can not be pinned");
     else if (split && split < d->classes)
-        app_say(app, "%c splits %u of its %u classes; a pin is for all of them", of_a ? 'A' : 'B',
-                split, d->classes);
+        host_say(scene, "%c splits %u of its %u classes; a pin is for all of them",
+                 of_a ? 'A' : 'B', split, d->classes);
     else {
         watch_send(w, "pin @%d=%d", d->move, split > 0);
-        app_say(app, "%s = %d is pinned, as in %c; u takes it back", w->move[d->move].name,
-                split > 0, of_a ? 'A' : 'B');
+        host_say(scene, "%s = %d is pinned, as in %c; u takes it back", w->move[d->move].name,
+                 split > 0, of_a ? 'A' : 'B');
     }
 }
 
 static bool act_plans(struct panel *p, int action)
 {
     struct plans *v = p->state;
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
 
     if (action == PLANS_BACK) {
         if (!v->comparing) {
-            app_close_top(app);
+            host_close(scene);
             return true;
         }
         v->comparing = false;
@@ -299,11 +299,11 @@ static bool act_plans(struct panel *p, int action)
         return true;
     }
     if (action == PLANS_SWAP && !v->comparing) {
-        app_say(app, "x swaps two plans that are compared; c compares them");
+        host_say(scene, "x swaps two plans that are compared; c compares them");
         return true;
     }
     if (v->comparing && (action == PLANS_MARK || action == PLANS_COMPARE)) {
-        app_say(app, "two are compared already; Esc goes back to the list");
+        host_say(scene, "two are compared already; Esc goes back to the list");
         return true;
     }
     if (action == PLANS_SWAP) {
@@ -318,7 +318,7 @@ static bool act_plans(struct panel *p, int action)
     }
     if (action == PLANS_MARK && v->count) {
         if (!mark(v))
-            app_say(app, "two are marked; * on one of them unmarks it");
+            host_say(scene, "two are marked; * on one of them unmarks it");
         return true;
     }
     if (action != PLANS_COMPARE || v->count < 2)

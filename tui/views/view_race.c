@@ -1,12 +1,12 @@
 /* The race: who found what after how many priced plans, who led when. If the DQN did not win, the
  * first line says so. */
-#include "tui/views/view_race.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/race_run.h"
 
 #include <math.h>
@@ -146,7 +146,7 @@ static void go_on(struct panel *p)
             return;
         v->seed++;
         if (start(p, &e)) {
-            app_say_err(p->scene->app, &e);
+            host_say_err(p->scene, &e);
             v->seeds_wanted = v->seeds_done;
             return;
         }
@@ -568,7 +568,7 @@ static bool act_race(struct panel *p, int action)
     else if (action == RACE_LOG)
         v->linear = !v->linear;
     else if (action == RACE_BACK)
-        app_close_top(p->scene->app);
+        host_close(p->scene);
     else if (action == RACE_SEEDS)
         v->seeds_wanted = SEEDS;
     else {
@@ -576,8 +576,8 @@ static bool act_race(struct panel *p, int action)
         v->seeds_done = 0;
         v->seeds_wanted = 1;
         if (start(p, &e)) {
-            app_say_err(p->scene->app, &e);
-            app_close_top(p->scene->app);
+            host_say_err(p->scene, &e);
+            host_close(p->scene);
         }
     }
     return true;

@@ -1,11 +1,11 @@
 /* Relaxed mode: how much faster a plan is whose values may change their split between uses, how far
  * it is from its bound, and every collective it pays for that. */
-#include "tui/views/view_relaxed.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/host.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/tree.h"
@@ -316,16 +316,16 @@ static bool act_relaxed(struct panel *p, int action)
     struct err e = {0};
 
     if (action == RELAXED_BACK) {
-        app_close_top(p->scene->app);
+        host_close(p->scene);
     } else if (action == RELAXED_GO) {
         if (here(p))
-            app_go_to(p->scene->app, instruction_here(p));
+            host_go_to(p->scene, instruction_here(p));
     } else {
         v->plan = NULL;
         v->look = (struct relaxed_look){.done = false};
         if (ask(p, true, &e)) {
-            app_say_err(p->scene->app, &e);
-            app_close_top(p->scene->app);
+            host_say_err(p->scene, &e);
+            host_close(p->scene);
         }
     }
     return true;

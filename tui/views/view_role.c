@@ -1,9 +1,9 @@
 /* Role: five answers, then the dims that may be the batch. */
-#include "tui/views/view_role.h"
+#include "tui/views/views.h"
 
 #include "engine/plan/plan.h"
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
+#include "tui/views/host.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>
@@ -112,7 +112,7 @@ static bool act_role(struct panel *p, int action)
     const struct asked *a = p->state;
     const struct hlo_param_role *r = role_of(p);
     char line[COMMAND_TEXT_ROOM], name[COMMAND_TEXT_ROOM / 2];
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
 
     (void)action;
     if (r->name[0] != '#' && !strpbrk(r->name, "*?") && strlen(r->name) < sizeof name)
@@ -123,8 +123,8 @@ static bool act_role(struct panel *p, int action)
         snprintf(line, sizeof line, "role %s=%s", name, hlo_role_names[a->list.cursor]);
     else
         snprintf(line, sizeof line, "batch %s:%d", name, (int)(a->list.cursor - HLO_ROLE_COUNT));
-    app_close_top(app);
-    (void)app_command(app, line);
+    host_close(scene);
+    (void)host_command(scene, line);
     return true;
 }
 

@@ -1,15 +1,15 @@
-#include "tui/views/view_start.h"
+#include "tui/views/views.h"
 
 #include "engine/text/units.h"
 #include "hlo/support/text.h"
-#include "tui/app/actions.h"
-#include "tui/app/app.h"
 #include "tui/files/examples.h"
 #include "tui/files/file.h"
 #include "tui/files/recent.h"
 #include "tui/files/sessions.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/actions.h"
+#include "tui/views/host.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>
@@ -72,18 +72,18 @@ static void look_at_sessions(struct start *s)
 static int open_start(struct panel *p, const void *arg, struct err *e)
 {
     struct start *s = p->state;
-    const struct app_setup *setup = app_get_setup(p->scene->app);
+    const struct scene *scene = p->scene;
 
     (void)arg;
     s->recent = -1;
-    if (setup->data_dir) {
-        if (examples_models(s->models, &s->model_count, setup->data_dir, e))
+    if (scene->data_dir) {
+        if (examples_models(s->models, &s->model_count, scene->data_dir, e))
             return e->code;
-        s->cluster_count = examples_clusters(s->clusters, setup->data_dir);
+        s->cluster_count = examples_clusters(s->clusters, scene->data_dir);
     }
-    s->recent_count = recent_load(s->recents, setup->state_dir);
+    s->recent_count = recent_load(s->recents, scene->state_dir);
     look_at_sessions(s);
-    give_letters(s, app_keymap(p->scene->app));
+    give_letters(s, p->scene->keymap);
     return 0;
 }
 
@@ -110,23 +110,23 @@ static bool is_resumed(const struct start *s)
 /* A search that was left goes on where it was, unless it is wanted anew. */
 static void open_chosen(struct panel *p, bool anew)
 {
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
     struct start *s = p->state;
     struct err e = {0};
     int rc;
 
     if (!chosen_model(s)) {
-        app_say(app, "no examples here; o opens a file");
+        host_say(scene, "no examples here; o opens a file");
         return;
     }
     if (is_resumed(s) && !anew)
-        rc = app_resume(app, s->recents[s->recent].session, &e);
+        rc = host_resume(scene, s->recents[s->recent].session, &e);
     else
-        rc = app_load(app, chosen_model(s), chosen_cluster(s), &e);
+        rc = host_load(scene, chosen_model(s), chosen_cluster(s), &e);
     if (rc)
-        app_say_err(app, &e);
-    else if (app_watch(app)->shot->state != LIVE_RUNNING)
-        app_act(app, &common_keys, ACT_RUN);
+        host_say_err(scene, &e);
+    else if (scene->watch->shot->state != LIVE_RUNNING)
+        host_act(scene, &common_keys, ACT_RUN);
 }
 
 enum { CLUSTER_WIDTH = 19, PAGE_WIDTH = 116 }; /* wider, the eye loses the row */
@@ -250,8 +250,8 @@ static int draw_recents(const struct panel *p, const struct pane *pane, int y, i
         pane_head(pane, y++,
                   &(struct head){0, "Recent", pane->width >= 50 ? "best · gap" : "", false});
     for (int i = 0; i < rows; i++)
-        draw_recent(s, pane, y++, i, app_get_setup(p->scene->app)->today);
-    const char *key = keymap_keys(app_keymap(p->scene->app), &start_keys, START_FILE, 0);
+        draw_recent(s, pane, y++, i, p->scene->today);
+    const char *key = keymap_keys(p->scene->keymap, &start_keys, START_FILE, 0);
     pane_text(pane, 0, y, ROLE_KEY, key ? key : ":open");
     pane_text(pane, 3, y, ROLE_DIM, "open a file: HLO text, JSON or .pb, also gzipped");
     return y + 1;
@@ -363,10 +363,10 @@ static bool act_start(struct panel *p, int action)
         open_chosen(p, action == START_ANEW);
         return true;
     case START_FILE:
-        app_ask(p->scene->app, "open ");
+        host_ask(p->scene, "open ");
         return true;
     default:
-        app_quit(p->scene->app);
+        (void)host_command(p->scene, "quit");
         return true;
     }
 }

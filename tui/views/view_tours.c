@@ -1,8 +1,8 @@
-#include "tui/views/view_tours.h"
+#include "tui/views/views.h"
 
-#include "tui/app/app.h"
+#include "tui/files/tour.h"
 #include "tui/screen/theme.h"
-#include "tui/watch/tour.h"
+#include "tui/views/host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const struct key_table tours_keys = {"tours", tours_actions, 1};
 static int open_tours(struct panel *p, const void *arg, struct err *e)
 {
     struct tours_view *v = p->state;
-    const char *data = app_get_setup(p->scene->app)->data_dir;
+    const char *data = p->scene->data_dir;
     struct tour_name names[TOURS_MOST];
     int count = tour_names(names, data);
 
@@ -75,13 +75,13 @@ static void draw_tours(struct panel *p, const struct pane *pane)
 static bool act_tours(struct panel *p, int action)
 {
     struct tours_view *v = p->state;
-    struct app *app = p->scene->app;
+    const struct scene *scene = p->scene;
     struct tour_name name = v->rows[v->list.cursor].name; /* the view goes */
     struct err e = {0};
 
     (void)action;
-    if (app_tour_begin(app, name.name, &e))
-        app_say_err(app, &e);
+    if (host_tour(scene, name.name, &e))
+        host_say_err(scene, &e);
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* Why: the first sentence is the answer, the chain below it is the proof. */
-#include "tui/views/view_why.h"
+#include "tui/views/views.h"
 
-#include "tui/app/app.h"
 #include "tui/screen/theme.h"
+#include "tui/views/host.h"
 #include "tui/views/why_draw.h"
 
 #include <stdio.h>
@@ -175,7 +175,7 @@ static bool next_dim(struct panel *p)
     struct err e = {0};
 
     if (ask(p, d, &e))
-        app_say_err(p->scene->app, &e);
+        host_say_err(p->scene, &e);
     return true;
 }
 
@@ -188,7 +188,7 @@ static bool keep_split(struct panel *p, int which)
     if (v->answer.kind != WHY_EXCLUDED || move == MOVE_NONE)
         return false;
     watch_send(w, "pin @%d=1", move);
-    app_close_top(p->scene->app);
+    host_close(p->scene);
     return true;
 }
 
@@ -203,7 +203,7 @@ static bool act_why(struct panel *p, int action)
             s ? v->seen.problem->m->value_instruction[v->seen.problem->classes.dim_value[s->dim]]
               : HLO_NONE;
         if (place != HLO_NONE)
-            app_go_to(p->scene->app, place);
+            host_go_to(p->scene, place);
         return place != HLO_NONE;
     }
     if (action == WHY_DIM)

@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TUI_VIEWS_WHY_DRAW_H
 #define AUTOMAP_TUI_VIEWS_WHY_DRAW_H
 
-#include "tui/app/panel.h"
+#include "tui/views/panel.h"
 #include "tui/watch/price.h"
 #include "tui/watch/why_find.h"
 

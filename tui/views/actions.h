@@ -1,6 +1,6 @@
-/* tui/app/actions.h - the actions that mean the same everywhere. */
-#ifndef AUTOMAP_TUI_APP_ACTIONS_H
-#define AUTOMAP_TUI_APP_ACTIONS_H
+/* tui/views/actions.h - the actions that mean the same everywhere. */
+#ifndef AUTOMAP_TUI_VIEWS_ACTIONS_H
+#define AUTOMAP_TUI_VIEWS_ACTIONS_H
 
 #include "tui/screen/keys.h"
 

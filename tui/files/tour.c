@@ -1,4 +1,4 @@
-#include "tui/watch/tour.h"
+#include "tui/files/tour.h"
 
 #include "engine/text/yaml.h"
 #include "hlo/support/text.h"

@@ -1,11 +1,11 @@
-/* tui/app/panel.h - what a view is to the application: a table of functions. The core never knows
+/* tui/views/panel.h - what a view is to the application: a table of functions. The core never knows
  * what a view shows; a view never knows where it stands.
  *
  * A view is opened once, told of every new snapshot (read), drawn into whatever room it gets, and
  * handed actions of its own key table and the movements of the common one. All on one thread.
  * Only `draw` is required. Nothing here may take longer than a frame. */
-#ifndef AUTOMAP_TUI_APP_PANEL_H
-#define AUTOMAP_TUI_APP_PANEL_H
+#ifndef AUTOMAP_TUI_VIEWS_PANEL_H
+#define AUTOMAP_TUI_VIEWS_PANEL_H
 
 #include "hlo/module/hlo.h"
 #include "tui/screen/grid.h"
@@ -15,6 +15,8 @@
 #include "tui/screen/match.h"
 
 struct app;
+struct host;
+struct theme;
 struct hlo_module;
 struct live_plan;
 struct relaxed_plan;
@@ -24,14 +26,19 @@ struct watch;
 
 /* What all views look at. Pointers are borrowed and stay valid until the next `read`. */
 struct scene {
+    const struct host *host; /* what the application does for a view: tui/views/host.h */
     struct app *app;
     const struct hlo_module *module; /* NULL: none is open */
     const struct cluster *cluster;   /* NULL: none */
     const struct problem *problem;   /* NULL: none */
     struct watch *watch;             /* the running search (tui/watch/watch.h); NULL: none */
     const char *model_name;          /* "" without module */
-    bool ascii;                      /* signs are exchanged later; plots are drawn anew */
-    double now_ms;                   /* monotonic */
+    const struct keymap *keymap;
+    const struct theme *theme;
+    const char *data_dir, *state_dir; /* examples; recent files and sessions; NULL: none */
+    int64_t today;                    /* seconds since 1970 */
+    bool ascii;                       /* signs are exchanged later; plots are drawn anew */
+    double now_ms;                    /* monotonic */
 };
 
 enum panel_place {
@@ -101,8 +108,5 @@ struct panel_ops {
     bool (*is_live)(const struct panel *p); /* wants frames while nothing is typed */
     void (*settle)(struct panel *p); /* waits for what it works on: for scripts and pictures */
 };
-
-/* All views, in the order of help; ends with NULL. */
-extern const struct panel_ops *const panel_list[];
 
 #endif

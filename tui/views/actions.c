@@ -1,4 +1,4 @@
-#include "tui/app/actions.h"
+#include "tui/views/actions.h"
 
 static const struct action actions[ACT_COUNT] = {
     [ACT_RUN] = {"run", "watch", "run, pause", "run", "Space", NULL},

@@ -1,20 +1,21 @@
 /* automap [MODEL [CLUSTER]]: the loop between the application and the terminal; and
  * automap screen: keys in, one screen out, without a terminal. */
-#include "tui/app/explore.h"
+#include "tui/commands/commands.h"
+#include "tui/files/theme_file.h"
 
 #include "engine/live/command.h"
 #include "engine/text/quantity.h"
 #include "hlo/support/mem.h"
-#include "tui/app/app.h"
-#include "tui/command.h"
+#include "tui/app/script.h"
 #include "tui/files/config.h"
 #include "tui/files/file.h"
 #include "tui/files/sessions.h"
+#include "tui/files/tour.h"
 #include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 #include "tui/screen/svg.h"
 #include "tui/screen/term.h"
-#include "tui/views/view_start.h"
-#include "tui/watch/tour.h"
+#include "tui/views/views.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -279,92 +280,17 @@ static void strike_stage(struct stage *s)
     config_release(&s->config);
 }
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static void grant(struct app *a, struct term *t, const char *text, enum app_wish wish)
-{
-    if (wish == APP_COPY)
-        term_copy(t, text);
-    else if (wish == APP_STOP)
-        term_stop(t);
-    else if (wish == APP_REDRAW)
-        term_set_theme(t, app_theme(a));
-    else if (wish == APP_MOUSE)
-        term_set_mouse(t, app_wants_mouse(a));
-}
-
-/* Hands over what was typed. Returns the signal that ends the program, or 0. */
-static int take_events(struct app *a, struct term *t)
-{
-    struct term_event event;
-    const char *text;
-
-    while (term_next(t, &event)) {
-        int width, height;
-        switch (event.kind) {
-        case TERM_KEY:
-            app_key(a, event.key);
-            break;
-        case TERM_PASTED:
-            app_pasted(a, event.key);
-            break;
-        case TERM_MOUSE:
-            if (event.button == TERM_WHEEL_UP || event.button == TERM_WHEEL_DOWN)
-                app_wheel(a, event.x, event.y, event.button == TERM_WHEEL_UP ? -1 : 1);
-            else
-                app_click(a, event.x, event.y, event.button == TERM_DOUBLE);
-            break;
-        case TERM_RESIZE:
-            term_size(t, &width, &height);
-            app_resize(a, width, height);
-            break;
-        case TERM_END:
-            return event.signal;
-        }
-        grant(a, t, text, app_take_wish(a, &text));
-        if (app_is_done(a))
-            return 0;
-    }
-    return 0;
-}
-
-static int loop(struct app *a, struct term *t)
-{
-    int width, height, ended = 0;
-
-    term_size(t, &width, &height);
-    app_resize(a, width, height);
-    while (!ended && !app_is_done(a)) {
-        app_time(a, now_ms());
-        if (app_theme_changed(a))
-            term_set_theme(t, app_theme(a));
-        const struct grid *g = term_is_ready(t) ? app_frame(a) : NULL;
-        if (g && term_show(t, g) < 0)
-            return SIGHUP;
-        double next = app_next_ms(a), now = now_ms();
-        int wait = next < 0 ? -1 : next <= now ? 10 : (int)(next - now) + 1;
-        if (term_wait(t, app_wake_fd(a), wait))
-            app_woken(a);
-        ended = take_events(a, t);
-    }
-    return ended;
-}
-
 static int run_in_terminal(struct stage *s, const struct request *r, struct err *e)
 {
-    struct term_options o = {
-        .depth = r->depth, .ascii = r->ascii, .mouse = s->config.mouse && !r->no_mouse};
+    struct term_options o = {.theme = app_theme(s->app),
+                             .depth = r->depth,
+                             .ascii = r->ascii,
+                             .mouse = s->config.mouse && !r->no_mouse};
     struct term *t = NULL;
 
     if (term_open(&t, &o, e))
         return -1;
-    term_set_theme(t, app_theme(s->app));
-    int ended = loop(s->app, t);
+    int ended = app_loop(s->app, t);
     term_close(t);
     return ended;
 }

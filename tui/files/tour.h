@@ -1,4 +1,4 @@
-/* tui/watch/tour.h - a tour: a script that plays in the real explorer and says what is seen. A YAML
+/* tui/files/tour.h - a tour: a script that plays in the real explorer and says what is seen. A YAML
  * file in examples/tours, listed by its name:
  *
  *     title: What propagation does
@@ -14,8 +14,8 @@
  *         see: ["width 32", "1~"]                         must be on the screen then, at 120x40
  *
  * What `do` lists is done one after the other, each when the search is at rest. */
-#ifndef AUTOMAP_TUI_WATCH_TOUR_H
-#define AUTOMAP_TUI_WATCH_TOUR_H
+#ifndef AUTOMAP_TUI_FILES_TOUR_H
+#define AUTOMAP_TUI_FILES_TOUR_H
 
 #include "hlo/support/err.h"
 

@@ -1,16 +1,4 @@
-#include "tui/command.h"
-
-#include "tui/app/explore.h"
-#include "tui/commands/cmd_bench.h"
-#include "tui/commands/cmd_cluster.h"
-#include "tui/commands/cmd_convert.h"
-#include "tui/commands/cmd_explain.h"
-#include "tui/commands/cmd_export.h"
-#include "tui/commands/cmd_inspect.h"
-#include "tui/commands/cmd_manual.h"
-#include "tui/commands/cmd_plan.h"
-#include "tui/commands/cmd_search.h"
-#include "tui/commands/cmd_teach.h"
+#include "tui/commands/commands.h"
 
 #include <string.h>
 

@@ -1,0 +1,13 @@
+/* tui/options/exit_code.h - what a command returns. */
+#ifndef AUTOMAP_TUI_OPTIONS_EXIT_CODE_H
+#define AUTOMAP_TUI_OPTIONS_EXIT_CODE_H
+
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_USAGE = 1,      /* the command line is wrong */
+    EXIT_INPUT = 2,      /* a file is wrong or cannot be read or written */
+    EXIT_STOPPED = 3,    /* stopped by the user */
+    EXIT_INFEASIBLE = 4, /* no feasible plan */
+};
+
+#endif
