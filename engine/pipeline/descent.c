@@ -131,11 +131,17 @@ bool pipe_descent_step(struct pipe_descent *d, struct pipe_goal *g, struct pipe_
     return false;
 }
 
+static bool is_stopped(const struct pipe_goal *g)
+{
+    return g->stop && atomic_load_explicit(g->stop, memory_order_relaxed);
+}
+
 void pipe_descend(struct pipe_descent *d, struct pipe_goal *g, uint64_t most)
 {
     double value;
 
-    while ((!most || g->evaluations < most) && pipe_descent_step(d, g, NULL, &value))
+    while ((!most || g->evaluations < most) && !is_stopped(g) &&
+           pipe_descent_step(d, g, NULL, &value))
         ;
 }
 

@@ -11,14 +11,17 @@
 
 #include "engine/pipeline/simulation.h"
 
+#include <stdatomic.h>
+
 struct pipe_goal {
     const struct pipe_instance *in;
     bool simulate;             /* makespan in place of L */
     const uint8_t *device_cut; /* [devices + 1] borrowed; NULL: anywhere */
     struct pipe_pins pins;
-    uint32_t stages;      /* exactly; 0: any */
-    bool variables;       /* every stage holds a variable */
-    uint64_t evaluations; /* plans priced */
+    uint32_t stages;         /* exactly; 0: any */
+    bool variables;          /* every stage holds a variable */
+    const atomic_bool *stop; /* set elsewhere: descent ends where it is; NULL: never */
+    uint64_t evaluations;    /* plans priced */
 };
 #define PIPE_UNFIT_MS 1e15
 double pipe_goal_price(struct pipe_goal *g, const struct pipe_plan *p);
@@ -34,7 +37,8 @@ void pipe_descent_start(struct pipe_descent *d, const struct pipe_plan *p, doubl
  * *tried (may be NULL) is the plan, *value its price. */
 bool pipe_descent_step(struct pipe_descent *d, struct pipe_goal *g, struct pipe_plan *tried,
                        double *value);
-/* To the end, or until the goal has priced `most` plans in all (0: no limit). */
+/* To the end, until it is stopped, or until the goal has priced `most` plans in all (0: no limit).
+ */
 void pipe_descend(struct pipe_descent *d, struct pipe_goal *g, uint64_t most);
 
 /* ---- the instant answer ---- */

@@ -47,8 +47,9 @@ struct pipe_exact {
     size_t stair_room;
 
     uint32_t done; /* steps */
-    bool failed, cut_short;
-    uint64_t transitions;
+    bool ended;    /* before its end: no memory, stopped, too many transitions */
+    bool cut_short;
+    uint64_t transitions, looks;
     uint32_t set_most;
 };
 
@@ -165,7 +166,7 @@ static struct set filter(struct pipe_exact *x, struct list *to)
     if (!f->count)
         return s;
     if (!grow_list(to, f->count) || !mem_grow(&x->stair, &x->stair_room, 0, f->count + 1)) {
-        x->failed = true;
+        x->ended = true;
         f->count = 0;
         return s;
     }
@@ -196,6 +197,17 @@ static struct entry put_before(const struct entry *e, const struct pipe_node *no
     return out;
 }
 
+/* Asked in the inner loops, so that a step ends at once. */
+static bool goes_on(struct pipe_exact *x)
+{
+    if (++x->looks % 1024 == 0 && x->options.stop &&
+        atomic_load_explicit(x->options.stop, memory_order_relaxed))
+        x->ended = true;
+    if (x->transitions > x->options.transitions_most)
+        x->ended = true;
+    return !x->ended;
+}
+
 static void add_fresh(struct pipe_exact *x, const struct entry *e, uint32_t c, uint32_t i)
 {
     x->transitions++;
@@ -204,7 +216,7 @@ static void add_fresh(struct pipe_exact *x, const struct entry *e, uint32_t c, u
     if (grow_list(&x->fresh, 1))
         x->fresh.items[x->fresh.count++] = *e;
     else
-        x->failed = true;
+        x->ended = true;
 }
 
 /* ---- transitions ---- */
@@ -219,7 +231,7 @@ static void fill_tail(struct pipe_exact *x, uint32_t a, uint32_t b)
     memset(x->tail_of, 0, (x->depth + 1) * n * sizeof *x->tail_of);
     for (uint32_t k = 1; k <= x->depth; k++) {
         for (uint32_t j = 1; j < in->points; j++) {
-            for (uint32_t c = b + 1; c <= x->cuts; c++) {
+            for (uint32_t c = b + 1; c <= x->cuts && goes_on(x); c++) {
                 struct set s = *state_of(x, b, c, k, j);
                 if (!s.count)
                     continue;
@@ -297,7 +309,7 @@ static void add_stages(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k,
     const struct set *fewer = &x->tail_of[(k - 1) * row], *more = &x->tail_of[k * row];
     bool is_more = x->last_is_more && k == x->depth;
 
-    for (uint32_t j = i + 1; j < x->in->points; j++) {
+    for (uint32_t j = i + 1; j < x->in->points && goes_on(x); j++) {
         if (!fewer[j].count && !(is_more && more[j].count))
             continue;
         if (!is_possible(x, a, b, k, i, j))
@@ -343,13 +355,15 @@ bool pipe_exact_step(struct pipe_exact *x)
 {
     uint32_t a = x->cuts - 1 - x->done, n = x->in->points;
 
-    if (x->done == x->cuts || x->failed)
+    if (x->done == x->cuts || x->ended)
         return false;
     for (uint32_t b = a + 1; b <= x->cuts; b++) {
         if (b < x->cuts)
             fill_tail(x, a, b);
         for (uint32_t i = a ? 1 : 0; i < (a ? n : 1); i++)
             fill_states(x, a, b, i);
+        if (x->ended)
+            return false;
     }
     x->done++;
     return true;
@@ -371,11 +385,11 @@ void pipe_exact_result(const struct pipe_exact *x, struct pipe_exact_result *out
 {
     uint32_t best = NO_ENTRY;
 
-    *out =
-        (struct pipe_exact_result){.transitions = x->transitions,
-                                   .entries = x->entries.count,
-                                   .set_most = x->set_most,
-                                   .certified = x->done == x->cuts && !x->failed && !x->cut_short};
+    *out = (struct pipe_exact_result){.transitions = x->transitions,
+                                      .entries = x->entries.count,
+                                      .set_most = x->set_most,
+                                      .ended = x->ended,
+                                      .certified = x->done == x->cuts && !x->cut_short};
     if (x->done < x->cuts)
         return;
     for (uint32_t b = 1; b <= x->cuts; b++) {
@@ -446,6 +460,8 @@ int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_optio
     x->known = o->known_ms > 0 ? o->known_ms * SLACK : INFINITY;
     if (!o->entries_most)
         x->options.entries_most = 1 << 24;
+    if (!o->transitions_most)
+        x->options.transitions_most = PIPE_EXACT_TRANSITIONS_MOST;
     for (uint32_t d = 1; d <= in->devices; d++)
         if (d == in->devices || !o->device_cut || o->device_cut[d])
             x->position[++x->cuts] = d;

@@ -20,17 +20,25 @@
 
 #include "engine/pipeline/formula.h"
 
+#include <stdatomic.h>
+
+/* Transitions after which the search gives up: some seconds. */
+enum { PIPE_EXACT_TRANSITIONS_MOST = 40000000 };
+
 struct pipe_exact_options {
     const uint8_t *device_cut; /* [devices + 1] 1: a stage may begin there; NULL: anywhere */
     uint32_t stages;           /* exactly so many; 0: any number */
     struct pipe_pins pins;
     bool variables;  /* every stage holds a trainable variable */
     double known_ms; /* L of a plan that is known; 0: none. What cannot be as good is dropped */
-    uint64_t entries_most; /* kept at one time; 0: 2^24, 0.8 GB */
+    uint64_t entries_most;     /* kept at one time; 0: 2^24, 0.8 GB */
+    uint64_t transitions_most; /* 0: PIPE_EXACT_TRANSITIONS_MOST */
+    const atomic_bool *stop;   /* set by another thread or a signal: end now; NULL: never */
 };
 
 struct pipe_exact_result {
     bool found;     /* false: no plan, or none as good as known_ms */
+    bool ended;     /* before all was looked at: stopped, out of memory, too many transitions */
     bool certified; /* the plan is optimal; when none was found, there is none (as good) */
     struct pipe_plan plan;
     double length_ms;
@@ -43,7 +51,8 @@ struct pipe_exact_result {
 struct pipe_exact;
 int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_options *o,
                    struct pipe_exact **out, struct err *e) MUST_CHECK;
-/* False: it is finished. ERR_MEMORY counts as finished, not certified. */
+/* False: it is finished. Out of memory, past `transitions_most` and stopped count as finished, not
+ * certified; a stop is seen within a millisecond. */
 bool pipe_exact_step(struct pipe_exact *x);
 uint32_t pipe_exact_steps(const struct pipe_exact *x); /* in all */
 uint32_t pipe_exact_steps_done(const struct pipe_exact *x);

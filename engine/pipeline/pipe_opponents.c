@@ -257,7 +257,8 @@ static int exact_start(struct pipe_search *s, struct err *e)
     struct pipe_exact_options o = {.device_cut = s->device_cut,
                                    .pins = s->goal.pins,
                                    .stages = s->goal.stages,
-                                   .variables = s->goal.variables};
+                                   .variables = s->goal.variables,
+                                   .stop = s->options.stop};
     int rc = plain_self(s, sizeof(struct exact), e);
     struct exact *x = s->self;
 

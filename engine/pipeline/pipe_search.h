@@ -40,6 +40,7 @@ struct pipe_search_options {
     struct rl_settings rl;           /* of the DQN */
     bool rl_set;                     /* false: preset paper-pp */
     uint64_t seed;
+    const atomic_bool *stop; /* set elsewhere: the step under way ends at once; NULL: never */
 };
 
 struct pipe_event {

@@ -316,7 +316,8 @@ static struct pipe_descent descend(const struct pipeline *l, const struct pipe_i
                              .simulate = true,
                              .stages = l->options.stages,
                              .variables = true,
-                             .pins = pipeline_pins(l, in)};
+                             .pins = pipeline_pins(l, in),
+                             .stop = l->options.stop};
     struct pipe_descent d;
 
     pipe_descent_start(&d, from, pipe_goal_price(&goal, from));
@@ -348,33 +349,32 @@ bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *star
 int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e)
 {
     struct pipe_pins pins = pipeline_pins(l, &l->few);
-    struct pipe_exact_options o = {.stages = l->options.stages, .variables = true, .pins = pins};
-    struct pipe_goal goal = {
-        .in = &l->few, .stages = l->options.stages, .variables = true, .pins = pins};
+    struct pipe_exact_options o = {
+        .stages = l->options.stages, .variables = true, .pins = pins, .stop = l->options.stop};
+    struct pipe_goal goal = {.in = &l->few,
+                             .stages = l->options.stages,
+                             .variables = true,
+                             .pins = pins,
+                             .stop = l->options.stop};
     struct pipe_descent instant;
-    struct pipe_exact *x;
-    bool done = false;
 
     bool is_known = pipe_instant(&goal, INSTANT_TRIES, &instant);
     if (is_known)
         o.known_ms = instant.value; /* what cannot be as good is left out from the start */
-    int rc = pipe_exact_new(&l->few, &o, &x, e);
+    int rc = pipe_exact_solve(&l->few, &o, out, e);
     if (rc)
         return rc;
-    do {
-        done = !pipe_exact_step(x);
-        pipe_exact_result(x, out);
-    } while (!done && out->transitions < PIPELINE_TRANSITIONS_MOST);
-    pipe_exact_free(x);
-    if (is_known && (!done || !out->found)) {
-        out->certified = done && out->certified;
+    if (is_known && !out->found) {
         out->found = true;
         out->plan = instant.plan;
         out->length_ms = instant.value;
-    } else if (!done) {
-        out->found = out->certified = false;
     }
     return 0;
+}
+
+static bool is_stopped(const struct pipeline *l)
+{
+    return l->options.stop && atomic_load_explicit(l->options.stop, memory_order_relaxed);
 }
 
 bool pipeline_best_candidate(const struct pipeline *l, struct pipe_plan *out, double *length_ms)
@@ -389,7 +389,8 @@ bool pipeline_best_candidate(const struct pipeline *l, struct pipe_plan *out, do
     *length_ms = INFINITY;
     if (pipe_space_new(&l->few, &o, &space, &e))
         return false; /* the paper has no candidate here: one device, too few variables */
-    for (uint32_t n = 0; n < PIPELINE_CANDIDATES_MOST && pipe_space_next(&space, &plan); n++) {
+    for (uint32_t n = 0;
+         n < PIPELINE_CANDIDATES_MOST && !is_stopped(l) && pipe_space_next(&space, &plan); n++) {
         double length = pipe_score(&l->few, &plan);
         if (length >= *length_ms)
             continue;

@@ -36,6 +36,7 @@ struct pipeline_options {
     uint32_t point_count;                        /* 0: PIPELINE_POINTS */
     struct pipeline_pin pin[PIPELINE_PINS_MOST]; /* they hold in every plan found here */
     uint32_t pins;
+    const atomic_bool *stop; /* set elsewhere: searches here end with what they have; NULL: never */
 };
 
 struct pipeline {
@@ -89,16 +90,12 @@ struct pipeline_start {
     struct pipe_plan plan;
     const char *name;
 };
-enum {
-    PIPELINE_DESCENT_MOST = 2000,
-    PIPELINE_CANDIDATES_MOST = 100000,
-    PIPELINE_TRANSITIONS_MOST = 40000000
-};
+enum { PIPELINE_DESCENT_MOST = 2000, PIPELINE_CANDIDATES_MOST = 100000 };
 bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *start, uint32_t count,
                      struct pipeline_plan *out);
 
 /* The smallest L over `few`, by dynamic programming, over all device cuts; past
- * PIPELINE_TRANSITIONS_MOST it is given up, and what is known by then is not certified; and the
+ * PIPE_EXACT_TRANSITIONS_MOST it is given up, and what is known by then is not certified; and the
  * best of the paper's candidates, by trying all, up to PIPELINE_CANDIDATES_MOST. Both over points
  * of `few`. */
 int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out,

@@ -7,21 +7,21 @@
 #include "tui/commands/pipeline_print.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/stopping.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-enum { PLANS_WITHOUT_LIMIT = 2000, STEPS_BETWEEN_LOOKS = 256 };
+enum { PLANS_WITHOUT_LIMIT = 2000 };
 
 /* One search by L, and the plan chosen from it. */
 struct run {
     struct pipe_best found; /* over the points solvers choose from */
     uint64_t evaluations;
     double seconds, seconds_to_best;
-    bool is_proven, stopped;
+    bool is_proven;
     struct pipeline_plan plan;
 };
 
@@ -39,13 +39,6 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool interrupted(const sigset_t *asked)
-{
-    struct timespec none = {0};
-
-    return sigtimedwait(asked, NULL, &none) > 0;
-}
-
 static bool is_enough(const struct search_args *a, const struct pipe_search *s, double seconds)
 {
     if (a->seconds > 0 && seconds >= a->seconds)
@@ -58,7 +51,7 @@ static bool is_enough(const struct search_args *a, const struct pipe_search *s, 
 }
 
 static int carry_out(const struct search_args *a, const struct pipeline *l, uint64_t seed,
-                     const sigset_t *asked, struct run *out, struct err *e)
+                     struct run *out, struct err *e)
 {
     struct pipe_search_options o = a->pipeline.search;
     struct pipe_search *s;
@@ -68,14 +61,14 @@ static int carry_out(const struct search_args *a, const struct pipeline *l, uint
     o.space.stages = l->options.stages;
     o.space.pins = pipeline_pins(l, &l->few);
     o.seed = seed;
+    o.stop = l->options.stop;
     int rc = pipe_search_new(&l->few, &o, &s, e);
     if (rc)
         return rc;
-    for (uint64_t k = 1; pipe_search_step(s, &event); k++) {
+    while (pipe_search_step(s, &event)) {
         if (event.improved)
             out->seconds_to_best = now_s() - start;
-        out->stopped = k % STEPS_BETWEEN_LOOKS == 0 && interrupted(asked);
-        if (out->stopped || is_enough(a, s, now_s() - start))
+        if (atomic_load(o.stop) || is_enough(a, s, now_s() - start))
             break;
     }
     out->found = *pipe_search_best(s);
@@ -113,6 +106,8 @@ static int choose(const struct search_args *a, const struct pipeline *l, const s
         start[count++] = (struct pipeline_start){pipeline_refine(l, &r->candidate), "candidates"};
     if (pipeline_instant(l, &instant))
         start[count++] = (struct pipeline_start){pipeline_refine(l, &instant), "closed form"};
+    if (!count && atomic_load(l->options.stop))
+        return err_set(e, ERR_INFEASIBLE, "stopped before a pipeline was found");
     if (!pipeline_choose(l, start, count, &run->plan))
         return err_set(e, ERR_INFEASIBLE,
                        "no pipeline fits: %u micro-batches of %u samples, schedule %s; more "
@@ -223,15 +218,15 @@ static void print_seeds(const struct search_args *a, const struct reference *r,
     printf("  %u of %u seeds at or below the best candidate\n", at_best, a->seeds);
 }
 
-static int search_seeds(const struct search_args *a, const struct pipeline *l,
-                        const sigset_t *asked, struct run *runs, struct err *e)
+static int search_seeds(const struct search_args *a, const struct pipeline *l, struct run *runs,
+                        struct err *e)
 {
     struct reference r = {0};
     const struct run *best = &runs[0];
     int rc = find_reference(l, &r, e);
 
     for (uint32_t n = 0; n < a->seeds && !rc; n++) {
-        rc = carry_out(a, l, a->search.seed + n, asked, &runs[n], e);
+        rc = carry_out(a, l, a->search.seed + n, &runs[n], e);
         if (!rc)
             rc = choose(a, l, &r, &runs[n], e);
         runs[n].plan.seed = a->search.seed + n;
@@ -269,29 +264,25 @@ int search_pipeline(const struct search_args *a, const struct problem *p)
 {
     struct run *runs = mem_alloc(a->seeds * sizeof *runs);
     struct pipeline *l = mem_alloc(sizeof *l);
-    sigset_t asked, before;
+    struct pipeline_options o = a->pipeline.options;
     int code = EXIT_OK;
     struct err e;
 
-    sigemptyset(&asked);
-    sigaddset(&asked, SIGINT);
-    sigaddset(&asked, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &asked, &before);
-    int rc = pipeline_new(p, &a->pipeline.options, l, &e);
+    o.stop = stopping_begin();
+    int rc = pipeline_new(p, &o, l, &e);
     if (!rc) {
         if (a->race)
             code = search_pipeline_race(a, l);
         else
-            rc = search_seeds(a, l, &asked, runs, &e);
+            rc = search_seeds(a, l, runs, &e);
         pipeline_release(l);
     }
     if (rc) {
         err_print(&e, stderr);
         code = exit_code_of(&e);
     }
-    for (uint32_t n = 0; n < a->seeds && code == EXIT_OK; n++)
-        code = runs[n].stopped ? EXIT_STOPPED : EXIT_OK;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))
+        code = EXIT_STOPPED;
     free(runs);
     free(l);
     return code;

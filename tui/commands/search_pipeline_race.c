@@ -41,6 +41,7 @@ static int run_one(const struct search_args *a, const struct pipeline *l,
     o.space.stages = l->options.stages;
     o.space.pins = pipeline_pins(l, &l->few);
     o.seed = a->search.seed;
+    o.stop = l->options.stop;
     int rc = pipe_search_new(&l->few, &o, &s, e);
     if (rc)
         return rc;
@@ -48,7 +49,7 @@ static int run_one(const struct search_args *a, const struct pipeline *l,
         for (; !is_exact && level < LEVELS && pipe_search_evaluations(s) >= levels[level]; level++)
             r->curve[level] = pipe_search_best(s)->length_ms;
         if ((!is_exact && pipe_search_evaluations(s) >= most) ||
-            (a->seconds > 0 && now_s() - start > a->seconds))
+            (a->seconds > 0 && now_s() - start > a->seconds) || atomic_load(o.stop))
             break;
     }
     r->best = *pipe_search_best(s);

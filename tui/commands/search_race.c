@@ -4,10 +4,10 @@
 #include "engine/search/race.h"
 #include "engine/text/units.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/stopping.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -200,20 +200,12 @@ static void print_json(const struct search_args *a, const struct race *r, const 
     cJSON_Delete(o);
 }
 
-static bool interrupted(const sigset_t *asked)
-{
-    struct timespec none = {0};
-
-    return sigtimedwait(asked, NULL, &none) > 0;
-}
-
 int search_race(const struct search_args *a, const struct problem *p, const struct game_pin *pins,
                 size_t pin_count)
 {
     uint64_t most = a->episodes ? a->episodes : a->seconds > 0 ? UINT64_MAX : PLANS_WITHOUT_LIMIT;
     double start = now_s();
     char conclusion[200];
-    sigset_t asked, before;
     struct race r;
     struct err e;
     int code = EXIT_OK;
@@ -222,19 +214,15 @@ int search_race(const struct search_args *a, const struct problem *p, const stru
         err_print(&e, stderr);
         return exit_code_of(&e);
     }
-    sigemptyset(&asked);
-    sigaddset(&asked, SIGINT);
-    sigaddset(&asked, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &asked, &before);
+    const atomic_bool *stop = stopping_begin();
     while (r.level < most && race_step(&r)) {
         if (a->seconds > 0 && now_s() - start >= a->seconds)
             break;
-        if (r.level % 64 == 0 && interrupted(&asked)) {
-            code = EXIT_STOPPED;
+        if (atomic_load(stop))
             break;
-        }
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (stopping_end())
+        code = EXIT_STOPPED;
     conclude(a, &r, conclusion, sizeof conclusion);
     if (a->json)
         print_json(a, &r, conclusion);

@@ -65,7 +65,8 @@ static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has
 {
     struct pipe_exact_options o = {.stages = j->options.stages,
                                    .variables = true,
-                                   .pins = pipeline_pins(&j->pipeline, &j->pipeline.few)};
+                                   .pins = pipeline_pins(&j->pipeline, &j->pipeline.few),
+                                   .stop = &j->stop};
     struct pipe_exact_result result;
     struct pipe_exact *x;
     double known = has_first ? pipe_score(&j->pipeline.few, first) : INFINITY;
@@ -196,6 +197,7 @@ int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, 
         return err_set(e, ERR_MEMORY, "not enough memory for a pipeline");
     j->problem = p;
     j->options = *o;
+    j->options.stop = &j->stop;
     pthread_mutex_init(&j->lock, NULL);
     if (!in_thread)
         run(j);
