@@ -1,5 +1,6 @@
 /* Bytes from a file, standard input or memory; gzip undone; form found by content; reader called.
  */
+#include "hlo/load.h"
 #include "hlo/module/read.h"
 #include "hlo/support/text.h"
 

@@ -1,6 +1,9 @@
 /* hlo_save: the writers behind file names, and gzip. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
+#include "hlo/proto/write.h"
 #include "hlo/support/file.h"
+#include "hlo/text/write_text.h"
 
 #include <limits.h>
 #include <stdlib.h>

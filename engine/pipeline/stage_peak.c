@@ -1,6 +1,7 @@
 #include "engine/pipeline/stage_peak.h"
 
 #include "engine/text/units.h"
+#include "hlo/text/write_text.h"
 
 #include <math.h>
 #include <string.h>

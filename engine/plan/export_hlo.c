@@ -3,6 +3,7 @@
 #include "engine/plan/export_hlo_internal.h"
 #include "engine/plan/free_values.h"
 #include "engine/relaxed/relaxed.h"
+#include "hlo/text/write_text.h"
 
 #include <string.h>
 

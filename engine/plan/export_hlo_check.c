@@ -1,5 +1,6 @@
 /* engine/plan/export_hlo_check.c - reads an exported module again and finds the plan in it. */
 #include "engine/plan/export_hlo_internal.h"
+#include "hlo/load.h"
 
 #include <string.h>
 

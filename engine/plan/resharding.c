@@ -3,6 +3,7 @@
 #include "engine/plan/free_values.h"
 #include "engine/relaxed/plan_totals.h"
 #include "hlo/module/flows.h"
+#include "hlo/text/write_text.h"
 
 #include <string.h>
 

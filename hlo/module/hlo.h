@@ -127,20 +127,6 @@ struct hlo_module {
     char *input; /* text that spans point into; owned */
 };
 
-struct hlo_load_options {
-    int64_t max_bytes; /* after decompression; 0: HLO_BYTES_MAX */
-    int32_t module;    /* of a file with several: 0-based; -1: the largest */
-};
-#define HLO_BYTES_MAX ((int64_t)1 << 30)
-
-/* Reads a file ("-": standard input), plain or gzipped; format found by content. O(bytes).
- * `o` NULL: { 0, -1 }. Errors: ERR_IO, ERR_INPUT with place, ERR_LIMIT, ERR_MEMORY. */
-int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
-             struct err *e) MUST_CHECK;
-/* The same from memory; `name` stands in messages. Copies what it keeps. */
-int hlo_load_memory(const char *name, const void *data, size_t size,
-                    const struct hlo_load_options *o, struct hlo_module **out,
-                    struct err *e) MUST_CHECK;
 void hlo_free(struct hlo_module *m); /* NULL ok */
 
 /* A copy in which every call is replaced by its callee's instructions and every computation with
@@ -211,28 +197,5 @@ int64_t hlo_trip_count(const struct hlo_module *m, hlo_id loop);
 
 /* Instruction by name ('%' optional), in the entry computation first. O(count). HLO_NONE: none. */
 hlo_id hlo_find(const struct hlo_module *m, const char *name);
-
-/* ---- writing ---- */
-struct hlo_write_options {
-    bool no_metadata;
-    /* Replaces the sharding attribute of instruction `id`: text to print, or NULL for none.
-     * NULL: the module's own are kept. */
-    const char *(*sharding)(void *context, hlo_id id);
-    /* NULL, or: whole lines to stand before instruction `id`, and the name to print for its operand
-     * `n` in place of its own; NULL for neither. */
-    const char *(*before)(void *context, hlo_id id);
-    const char *(*operand)(void *context, hlo_id id, uint32_t n);
-    void *context;
-};
-/* Appends the whole module. `o` may be NULL. Text is what XLA's printer writes and parses. */
-int hlo_write_text(const struct hlo_module *m, const struct hlo_write_options *o, struct str *out,
-                   struct err *e) MUST_CHECK;
-int hlo_write_json(const struct hlo_module *m, struct str *out, struct err *e) MUST_CHECK;
-int hlo_write_proto(const struct hlo_module *m, struct str *out, struct err *e) MUST_CHECK;
-/* By ending: .txt .hlo .json .pb, each also .gz. Atomic: a temporary file beside it, renamed. */
-int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_write_options *o,
-             struct err *e) MUST_CHECK;
-void hlo_write_shape(const struct hlo_module *m, hlo_shape_id id, bool with_layout,
-                     struct str *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* hlo/module/read.h - the readers behind hlo_load, one per form. Private to hlo/.
+/* hlo/module/read.h - the readers behind hlo_load, one per form.
  *
  * hlo_load brings the bytes into memory, unpacks gzip, looks at their beginning and calls one of
  * these. Contract of all four:
@@ -14,6 +14,12 @@
 #define AUTOMAP_HLO_MODULE_READ_H
 
 #include "hlo/module/hlo.h"
+
+struct hlo_load_options {
+    int64_t max_bytes; /* after decompression; 0: HLO_BYTES_MAX */
+    int32_t module;    /* of a file with several: 0-based; -1: the largest */
+};
+#define HLO_BYTES_MAX ((int64_t)1 << 30)
 
 enum { HLO_INPUT_PAD = 64 };
 

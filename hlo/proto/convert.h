@@ -11,7 +11,7 @@
 #include "hlo/module/build.h"
 #include "hlo/proto/reflect.h"
 
-#include "hlo.pb-c.h"
+#include "hlo/proto/hlo.pb-c.h"
 
 /* ---- convert_scan.c: taking texts apart. Blanks and comments are skipped before each item. ----
  */

@@ -1,6 +1,7 @@
 /* Module to HloModuleProto. Ids count from 1, over the whole module: every version of XLA reads
  * them. */
 #include "hlo/proto/convert.h"
+#include "hlo/text/write_text.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* The module as the protobuf-JSON of HloModuleProto, lowerCamelCase keys. */
 #include "hlo/proto/convert.h"
+#include "hlo/proto/write.h"
 
 int hlo_write_json(const struct hlo_module *m, struct str *out, struct err *e)
 {

@@ -1,5 +1,6 @@
 /* The module as HloProto, what XLA's tools write with --xla_dump_hlo_as_proto. */
 #include "hlo/proto/convert.h"
+#include "hlo/proto/write.h"
 
 int hlo_write_proto(const struct hlo_module *m, struct str *out, struct err *e)
 {

@@ -3,8 +3,11 @@
 #ifndef AUTOMAP_TESTS_FUZZ_HLO_CYCLE_H
 #define AUTOMAP_TESTS_FUZZ_HLO_CYCLE_H
 
+#include "hlo/load.h"
 #include "hlo/module/read.h"
+#include "hlo/proto/write.h"
 #include "hlo/support/text.h"
+#include "hlo/text/write_text.h"
 
 #include <stdlib.h>
 #include <string.h>

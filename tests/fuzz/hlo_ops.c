@@ -1,5 +1,6 @@
 /* Whatever loads must be answerable: factors, flows, partial results, costs and trip counts of
  * every instruction, with bindings that fit the shapes. */
+#include "hlo/load.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"

@@ -1,5 +1,7 @@
 /* The text reader never crashes, and what it reads it writes and reads again to the same text. */
+#include "hlo/load.h"
 #include "hlo/module/read.h"
+#include "hlo/text/write_text.h"
 
 #include <stdlib.h>
 #include <string.h>

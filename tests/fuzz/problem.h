@@ -4,6 +4,7 @@
 #define AUTOMAP_TESTS_FUZZ_PROBLEM_H
 
 #include "engine/problem/problem.h"
+#include "hlo/load.h"
 
 #include <stdio.h>
 #include <stdlib.h>

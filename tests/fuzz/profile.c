@@ -1,6 +1,7 @@
 /* Any bytes as a profile: an error with a sentence, or a time from 0 to 10^9 ms for at least one
  * instruction and -1 for the others. */
 #include "engine/cost/measured.h"
+#include "hlo/load.h"
 #include "tests/fuzz/problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,6 +4,7 @@
  * until nothing changes. Slow, and written from the definition. On the shipped models and on
  * thousands of random modules: every dim alone, random decisions with undo, random independent
  * sets. */
+#include "hlo/load.h"
 #include "random_module.h"
 
 #include "engine/cost/fold.h"

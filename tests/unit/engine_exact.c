@@ -1,5 +1,6 @@
 /* The exact solver against enumeration of every plan, costs as tables against costs instruction by
  * instruction, and the figures that were published or found by independent means. */
+#include "hlo/load.h"
 #include "random_module.h"
 
 #include "engine/exact/exact.h"

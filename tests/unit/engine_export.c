@@ -7,6 +7,7 @@
 #include "engine/plan/settings.h"
 #include "engine/problem/setting.h"
 #include "example.h"
+#include "hlo/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* Memory of a device against XLA's own compiled figures (tests/ref/memory): arguments and outputs
  * to the byte, the peak within what the documentation says. */
+#include "hlo/load.h"
 #include "memory_rows.h"
 
 #include "engine/plan/plan.h"

@@ -3,6 +3,7 @@
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/setting.h"
+#include "hlo/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

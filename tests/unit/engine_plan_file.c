@@ -4,6 +4,7 @@
 #include "engine/plan/random.h"
 #include "engine/problem/setting.h"
 #include "example.h"
+#include "hlo/load.h"
 
 #include <cjson/cJSON.h>
 #include <setjmp.h>

@@ -2,6 +2,7 @@
  * scale with the split; what is wrong is refused at its place. */
 #include "engine/cost/measured.h"
 #include "engine/plan/plan.h"
+#include "hlo/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

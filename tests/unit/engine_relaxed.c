@@ -1,5 +1,6 @@
 /* Relaxed mode: strict plans cost there what they cost in strict mode; bound <= optimum <= plan
  * against enumeration on random modules; the plan adds up to its parts. */
+#include "hlo/load.h"
 #include "random_module.h"
 
 #include "engine/plan/plan.h"

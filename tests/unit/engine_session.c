@@ -4,6 +4,7 @@
 #include "engine/live/thread.h"
 #include "engine/plan/plan.h"
 #include "example.h"
+#include "hlo/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

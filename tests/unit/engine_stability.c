@@ -1,5 +1,6 @@
 /* Breakpoints of a plan against the exact solver on a grid of figures inside and just outside of
  * them, and single changes of the peak against plans evaluated anew. */
+#include "hlo/load.h"
 #include "random_module.h"
 
 #include "engine/exact/exact.h"

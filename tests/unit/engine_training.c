@@ -1,5 +1,6 @@
 /* Micro-batches and ZeRO: a step worked out by hand, tables against sums over instructions and
  * collectives in every batching, and memory against a plain sum over live ranges. */
+#include "hlo/load.h"
 #include "random_module.h"
 
 #include "engine/plan/plan.h"

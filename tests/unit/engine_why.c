@@ -1,6 +1,7 @@
 /* Chains of ties: every step really binds both dims, and no chain is shorter, by relaxation over
  * all instructions; the smallest clash among wishes, by trying every subset; and what explain says,
  * word for word, on a model small enough to check by eye. */
+#include "hlo/load.h"
 #include "random_module.h"
 
 #include "engine/decide/why.h"

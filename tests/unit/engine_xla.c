@@ -3,6 +3,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/random.h"
 #include "engine/problem/setting.h"
+#include "hlo/load.h"
 #include "hlo/support/file.h"
 
 #include <cjson/cJSON.h>

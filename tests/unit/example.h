@@ -4,6 +4,7 @@
 #define AUTOMAP_TESTS_EXAMPLE_H
 
 #include "engine/problem/problem.h"
+#include "hlo/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* Questions about one instruction: attributes, constants, trips of a loop, names. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* Semantic checks: one wrong instruction each, and the sentence it gets. The right forms of the
  * same instructions are in the table below: they load. Rules are those of XLA's ShapeInference. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
 
 #include <setjmp.h>

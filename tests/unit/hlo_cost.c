@@ -1,5 +1,6 @@
 /* Costs of every shipped model, opcode by opcode, as XLA's HloCostAnalysis counts them: the figures
  * of tests/ref/hlo/cost.json were written by XLA. */
+#include "hlo/load.h"
 #include "hlo/meaning/cost.h"
 
 #include "opcodes_file.h"

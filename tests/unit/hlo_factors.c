@@ -3,6 +3,7 @@
  * parts on XLA (tests/ref/hlo/split.py).
  * `hlo_factors FILE [PART]` prints the factors of all instructions of a file: what split.py reads.
  */
+#include "hlo/load.h"
 #include "hlo/meaning/factors.h"
 
 #include "opcodes_file.h"

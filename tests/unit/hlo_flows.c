@@ -1,4 +1,5 @@
 /* What passes through tuples, loops, calls and asynchronous work; free values; combiners. */
+#include "hlo/load.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"
 

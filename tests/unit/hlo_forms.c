@@ -1,5 +1,6 @@
 /* Files that others made: every shipped model and the dumps of other frameworks load with the
  * counts their scripts wrote down (expect.json), and so does each other spelling of a model. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
 
 #include <setjmp.h>

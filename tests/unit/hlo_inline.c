@@ -1,7 +1,9 @@
 /* Inlining: calls become their callee's instructions, bodies with several callers one copy each,
  * reducers stay shared; names, origins, aliases and scopes are kept. */
+#include "hlo/load.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/module/inline.h"
+#include "hlo/text/write_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,10 @@
 /* HLO JSON and protobuf text: every spelling protobuf allows for a value, and errors with their
  * place. The modules are written here by hand; what protobuf's own printers write is read in
  * hlo_roundtrip.c. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
+#include "hlo/proto/write.h"
+#include "hlo/text/write_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

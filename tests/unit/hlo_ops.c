@@ -1,5 +1,6 @@
 /* The op table: every opcode of XLA's list is found by its name, and nothing else is; real files
  * have the attributes that the rows promise; the docs leave no opcode out. */
+#include "hlo/load.h"
 #include "hlo/module/ops.h"
 
 #include "opcodes_file.h"

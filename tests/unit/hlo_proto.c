@@ -1,5 +1,6 @@
 /* The binary form: what a hand-made file says is read, and what is wrong with one is said with the
  * byte and the path of the field. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
 
 #include <setjmp.h>

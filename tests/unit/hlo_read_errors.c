@@ -1,5 +1,6 @@
 /* What broken input is told: place and sentence, one row per error of the grammar; then files that
  * are no HLO at all. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
 
 #include <setjmp.h>

@@ -1,6 +1,8 @@
 /* HLO text as a specification: one small module per feature of the grammar, and what it means,
  * told by the text it is written back as (see hlo_write_text for the form) or by the module. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
+#include "hlo/text/write_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

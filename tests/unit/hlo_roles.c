@@ -1,4 +1,5 @@
 /* Roles as a specification: one small training step per rule. */
+#include "hlo/load.h"
 #include "hlo/meaning/roles.h"
 
 #include "hlo/meaning/roles_internal.h"

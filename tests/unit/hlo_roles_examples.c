@@ -1,6 +1,8 @@
 /* Roles, phases and layers of every shipped model, with metadata and without, against what the
  * scripts that made the models wrote down (NAME.expect.json). */
+#include "hlo/load.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/text/write_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,9 @@
 /* What XLA wrote as text and as proto is one module to us, and goes text -> proto -> JSON -> text
  * without changing a byte. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
+#include "hlo/proto/write.h"
+#include "hlo/text/write_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* Text written back: what XLA printed comes out byte for byte, other spellings in XLA's. */
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
+#include "hlo/text/write_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

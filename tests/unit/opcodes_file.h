@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_TESTS_OPCODES_FILE_H
 #define AUTOMAP_TESTS_OPCODES_FILE_H
 
+#include "hlo/load.h"
 #include "hlo/module/hlo.h"
 
 #include <setjmp.h>

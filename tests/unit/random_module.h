@@ -6,6 +6,7 @@
 #define AUTOMAP_TESTS_RANDOM_MODULE_H
 
 #include "engine/problem/problem.h"
+#include "hlo/load.h"
 #include "rl/rng.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #define AUTOMAP_TESTS_UNIT_SHIPPED_H
 
 #include "engine/problem/problem.h"
+#include "hlo/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* What stands around an instruction, drawn in layers and in lanes: for every instruction of a real
  * module the drawing keeps to its rules. */
+#include "hlo/load.h"
 #include "tui/watch/lanes.h"
 #include "tui/watch/layered.h"
 

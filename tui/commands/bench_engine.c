@@ -1,6 +1,7 @@
 /* automap bench engine: from a file to the proven best strict plan, step by step, for the shipped
  * models; one decision with undo, one evaluation of memory; and the whole as a process of its own.
  */
+#include "hlo/load.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
 

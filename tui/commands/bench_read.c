@@ -1,6 +1,8 @@
 /* automap bench read: how fast HLO text becomes a module, held against XLA's own parser, if there
  * is a Python that has jaxlib; how large a module is in memory. gzip and the disk are left out.
  * Times are on a processor: both readers are of one thread, and others may be at work. */
+#include "hlo/load.h"
+#include "hlo/text/write_text.h"
 #include "tui/commands/bench.h"
 
 #include "engine/text/quantity.h"

@@ -1,5 +1,6 @@
 /* automap bench relaxed: relaxed plans and their bounds beside the strict optimum and data
  * parallelism, for the shipped models on three clusters, and how long T5-11B takes. */
+#include "hlo/load.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
 

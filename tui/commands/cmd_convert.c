@@ -1,4 +1,6 @@
 /* automap convert: reads any form, writes the one the name of the output asks for. */
+#include "hlo/load.h"
+#include "hlo/text/write_text.h"
 #include "tui/commands/commands.h"
 
 #include "hlo/module/hlo.h"

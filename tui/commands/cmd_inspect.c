@@ -1,4 +1,5 @@
 /* automap inspect: what a model file holds. */
+#include "hlo/load.h"
 #include "tui/commands/commands.h"
 
 #include "tui/commands/inspect.h"

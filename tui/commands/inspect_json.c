@@ -1,4 +1,5 @@
 /* automap inspect --json: one object, keys as documented in tui/README.md. */
+#include "hlo/text/write_text.h"
 #include "tui/commands/inspect.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* automap inspect for a person: the same page for a perceptron and for eleven billion parameters.
  */
+#include "hlo/text/write_text.h"
 #include "tui/commands/inspect.h"
 
 #include "engine/text/units.h"

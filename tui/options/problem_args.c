@@ -3,6 +3,7 @@
 #include "engine/cost/measured.h"
 #include "engine/plan/plan_json.h"
 #include "engine/text/quantity.h"
+#include "hlo/load.h"
 #include "tui/options/args.h"
 #include "tui/options/exit_code.h"
 

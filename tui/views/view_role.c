@@ -1,4 +1,5 @@
 /* Role: five answers, then the dims that may be the batch. */
+#include "hlo/text/write_text.h"
 #include "tui/views/views.h"
 
 #include "engine/plan/plan.h"
