@@ -3,6 +3,7 @@
 #include "engine/plan/settings.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
+#include "hlo/support/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,11 +70,12 @@ static void write_head(const struct report *r)
 {
     const struct plan *plan = r->plan;
     const struct problem *p = plan->problem;
-    char ms[UNITS_ROOM], text[UNITS_ROOM], mesh[64];
+    char ms[UNITS_ROOM], text[UNITS_ROOM], mesh[64], model[512];
     double limit = cluster_weakest(&p->cluster).memory_bytes;
 
+    text_clean(model, sizeof model, r->about->model, strlen(r->about->model));
     str_add(r->out, "# ");
-    report_add_plain(r->out, r->about->model);
+    report_add_plain(r->out, model);
     str_add(r->out, " on ");
     report_add_plain(r->out, p->cluster.name);
     mesh_format(&p->mesh, mesh, sizeof mesh);

@@ -4,6 +4,7 @@
 #include "engine/plan/relaxed_json.h"
 #include "engine/text/json_check.h"
 #include "hlo/support/file.h"
+#include "hlo/support/text.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -340,6 +341,11 @@ static int check_options(const struct problem *p, const cJSON *root, struct err 
     return 0;
 }
 
+static void copy_clean(char *out, size_t room, const char *text)
+{
+    text_clean(out, room, text, strlen(text));
+}
+
 static int mesh_text(const cJSON *root, struct plan_setup *out, struct err *e)
 {
     struct str text = {0};
@@ -378,9 +384,8 @@ int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out,
             err_set(e, ERR_INPUT, "devices: %.0f, expected 1 to %d", devices, CLUSTER_DEVICES_MOST);
     if (!rc) {
         out->devices = (uint32_t)devices;
-        snprintf(out->cluster, sizeof out->cluster, "%s",
-                 json_text(json_get(root, "cluster"), "name"));
-        snprintf(out->model, sizeof out->model, "%s", json_text(json_get(root, "model"), "name"));
+        copy_clean(out->cluster, sizeof out->cluster, json_text(json_get(root, "cluster"), "name"));
+        copy_clean(out->model, sizeof out->model, json_text(json_get(root, "model"), "name"));
     }
     cJSON_Delete(root);
     return rc;

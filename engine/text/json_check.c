@@ -1,5 +1,7 @@
 #include "engine/text/json_check.h"
 
+#include "hlo/support/text.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -213,7 +215,7 @@ int json_copy_text(const cJSON *o, const char *key, char *out, size_t room, stru
 
     if (strlen(text) >= room)
         return err_set(e, ERR_INPUT, "%s: expected less than %zu bytes", key, room);
-    snprintf(out, room, "%s", text);
+    text_clean(out, room, text, strlen(text));
     return 0;
 }
 

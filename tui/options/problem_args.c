@@ -4,6 +4,7 @@
 #include "engine/plan/plan_json.h"
 #include "engine/text/quantity.h"
 #include "hlo/load.h"
+#include "hlo/support/text.h"
 #include "tui/options/args.h"
 #include "tui/options/exit_code.h"
 
@@ -102,6 +103,21 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
     return 0;
 }
 
+/* Bytes a terminal might obey, as $'...' of bash, zsh and ksh has them. */
+static void add_escaped(struct str *out, const char *word)
+{
+    str_add(out, "$'");
+    for (const unsigned char *c = (const unsigned char *)word; *c; c++) {
+        if (*c == '\'' || *c == '\\')
+            str_format(out, "\\%c", *c);
+        else if (*c < 0x20 || *c >= 0x7f)
+            str_format(out, "\\x%02x", *c);
+        else
+            str_add_char(out, (char)*c);
+    }
+    str_add_char(out, '\'');
+}
+
 /* A word as a shell takes it; quoted only where it must be. */
 static void add_word(struct str *out, const char *word)
 {
@@ -111,6 +127,10 @@ static void add_word(struct str *out, const char *word)
     str_add_char(out, ' ');
     if (*word && strspn(word, fine) == strlen(word)) {
         str_add(out, word);
+        return;
+    }
+    if (!text_is_clean(word, strlen(word))) {
+        add_escaped(out, word);
         return;
     }
     str_add_char(out, '\'');
