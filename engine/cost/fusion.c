@@ -97,7 +97,7 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
         const struct hlo_instruction *i = hlo_at(m, id);
         if (is_alias_op(i->opcode) && i->operand_count == 1 && !is_free[m->leaf_base[id]])
             join(m, f, depth, m->leaf_base[id], m->leaf_base[hlo_operand(m, id, 0)]);
-        if (!(hlo_op_info[i->opcode].flags & HLO_OP_IS_FLOW))
+        if (!hlo_is_flow(m, id))
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
         for (size_t k = 0; k < flows.count && !rc; k++) {

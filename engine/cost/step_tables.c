@@ -1,5 +1,7 @@
 #include "engine/cost/step_tables.h"
 
+#include "engine/cost/free_cost.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -165,7 +167,7 @@ static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id
     double shares = 1;
 
     if (class_leaf_count(c, id) == 0)
-        return out;
+        return free_cost(t, id);
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++)
         shares *= share_of(t, id, k, split);
     out.flops = fmax(t->costs->instruction[id].flops, 0) * shares;
@@ -537,8 +539,12 @@ static int add_instruction(struct build *b, hlo_id id)
     uint32_t count, index;
     size_t row;
 
-    if (t->costs->times[id] <= 0 || class_leaf_count(t->labels->classes, id) == 0)
+    if (t->costs->times[id] <= 0)
         return 0;
+    if (class_leaf_count(t->labels->classes, id) == 0) {
+        t->free_ms += free_cost(t, id).compute_ms;
+        return 0;
+    }
     if (!classes_of(t, id, list, &count))
         return err_set(b->e, ERR_LIMIT, "%.100s can be split in more than %d ways",
                        hlo_name(t->labels->classes->m, id), TERM_CLASSES_MOST);
@@ -637,6 +643,7 @@ int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
         rc = add_storage(&b, k);
     if (!rc)
         rc = index_terms(&b);
+    t.fixed_ms += t.free_ms;
     free(b.on);
     free(b.term_slots);
     free(b.patterns);

@@ -48,7 +48,8 @@ struct step_tables {
     uint32_t count;
     class_id *class_pool;
     double *compute_ms, *communication_ms;
-    double fixed_ms;       /* compute of what no class can split */
+    double fixed_ms;       /* compute of what no class can split, free_ms in it */
+    double free_ms;        /* of free values that every device makes whole (free_cost.h) */
     uint32_t *of_class;    /* [classes + 1] into class_terms */
     uint32_t *class_terms; /* terms of each class */
 };

@@ -132,11 +132,6 @@ static void find_once(struct training *t)
 
 /* ---- which partial results may wait ---- */
 
-static bool is_flow(const struct hlo_module *m, hlo_id id)
-{
-    return (hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_FLOW) != 0;
-}
-
 /* Whether every use of `v` that computes lets a partial sum pass, into results that wait
  * themselves. Users come later in the module, so they are known. */
 static bool uses_wait(const struct training *t, hlo_value v)
@@ -147,7 +142,7 @@ static bool uses_wait(const struct training *t, hlo_value v)
     for (uint32_t n = 0; n < hlo_at(m, id)->user_count; n++) {
         hlo_id user = hlo_user(m, id, n);
         uint32_t leaf = 0;
-        if (t->is_once[user] || is_flow(m, user))
+        if (t->is_once[user] || hlo_is_flow(m, user))
             continue;
         if (m->leaf_base[user + 1] == m->leaf_base[user] || !t->waits[m->leaf_base[user]])
             return false;
@@ -176,7 +171,7 @@ static int find_waiting(struct training *t, struct err *e)
             bool used = hlo_at(m, id)->user_count > 0 || is_used[v];
             t->waits[v] = used && !stops[v] && !carries_batch(t, v) && uses_wait(t, v);
         }
-        if (!is_flow(m, id) || t->is_once[id])
+        if (!hlo_is_flow(m, id) || t->is_once[id])
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
         for (size_t k = 0; k < 2 * flows.count && !rc;
@@ -287,7 +282,7 @@ static int trace_value(struct trace *s, hlo_value v, struct training_variable *o
             rc = trace_flows(s, own->callers[k], v, e);
         return rc;
     }
-    if (is_flow(m, id))
+    if (hlo_is_flow(m, id))
         return trace_flows(s, id, v, e);
     uint32_t count = training_sums(c, id, list);
     if (count) {

@@ -60,9 +60,14 @@ static int number_dims(struct build *b)
 
     c->dim_base = mem_try((size_t)c->m->value_count + 1, sizeof *c->dim_base);
     c->is_free = mem_try(c->m->value_count, sizeof *c->is_free);
-    if (!c->dim_base || !c->is_free)
+    c->is_made_whole = mem_try(c->m->value_count, sizeof *c->is_made_whole);
+    if (!c->dim_base || !c->is_free || !c->is_made_whole)
         return err_no_memory(b->e, MEMORY_FOR);
-    hlo_free_values(c->m, c->is_free);
+    int rc = hlo_free_values(c->m, c->is_free, b->e);
+    if (!rc)
+        rc = hlo_whole_values(c->m, c->is_free, c->is_made_whole, b->e);
+    if (rc)
+        return rc;
     for (hlo_value v = 0; v < c->m->value_count; v++) {
         c->dim_base[v] = (uint32_t)total;
         total += hlo_value_shape(c->m, v)->rank;
@@ -84,11 +89,6 @@ static int number_dims(struct build *b)
         }
     }
     return 0;
-}
-
-static unsigned flags_of(const struct hlo_instruction *i)
-{
-    return hlo_op_info[i->opcode].flags;
 }
 
 /* ---- factors and ties ---- */
@@ -266,7 +266,7 @@ static int tie_all(struct build *b)
     for (hlo_id id = 0; id < c->m->count && !rc; id++) {
         uint32_t leaves = 0;
         c->factor_base[id] = (uint32_t)b->factor_count;
-        if (flags_of(hlo_at(c->m, id)) & HLO_OP_IS_FLOW) {
+        if (hlo_is_flow(c->m, id)) {
             rc = tie_flows(b, id, &flows);
         } else if (!results_are_free(c, id)) {
             rc = tie_instruction(b, id, &list, &bound, &room);
@@ -647,6 +647,7 @@ void classes_release(struct classes *c)
     free(c->dim_value);
     free(c->class_of);
     free(c->is_free);
+    free(c->is_made_whole);
     free(c->factor_base);
     free(c->factors);
     free(c->leaf_base);

@@ -77,7 +77,8 @@ struct classes {
     hlo_value *dim_value; /* [dim_count] */
     class_id *class_of;   /* [dim_count]; CLASS_NONE: dims of free values */
     uint32_t dim_count;
-    bool *is_free; /* [value_count]: hlo_free_values */
+    bool *is_free;       /* [value_count]: hlo_free_values */
+    bool *is_made_whole; /* [value_count]: hlo_whole_values, those of free values */
 
     uint32_t *factor_base; /* [instructions + 1] into factors */
     struct class_factor *factors;

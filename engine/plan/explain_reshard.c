@@ -2,6 +2,7 @@
 
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
+#include "hlo/module/flows.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static uint32_t find_uses(const struct plan *p, hlo_value v, struct use *out, ui
 
     for (hlo_id id = 0; id < q->m->count; id++) {
         uint32_t results = q->m->leaf_base[id + 1] - q->m->leaf_base[id];
-        if (hlo_op_info[hlo_at(q->m, id)->opcode].flags & HLO_OP_IS_FLOW || q->costs.times[id] == 0)
+        if (hlo_is_flow(q->m, id) || q->costs.times[id] == 0)
             continue;
         for (uint32_t leaf = 0; leaf + results < class_leaf_count(c, id); leaf++) {
             if (p->relaxed->origin[hlo_factors_value(q->m, id, leaf)] != v)
@@ -286,7 +287,7 @@ void reshard_explain(const struct plan *p, uint32_t number, const struct reshard
     add_reshard(p, r, out);
     str_format(out, "\n\nmade as ");
     add_status(p, r->value, p->relaxed->made[r->value], out);
-    if (hlo_op_info[hlo_at(p->problem->m, maker)->opcode].flags & HLO_OP_IS_FLOW) {
+    if (hlo_is_flow(p->problem->m, maker)) {
         str_add(out, ": stored or carried so");
     } else {
         str_format(out, ": %s runs ", hlo_name(p->problem->m, maker));

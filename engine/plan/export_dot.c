@@ -2,6 +2,7 @@
 
 #include "engine/relaxed/plan_totals.h"
 #include "engine/text/units.h"
+#include "hlo/module/flows.h"
 
 #include <string.h>
 
@@ -259,8 +260,7 @@ static hlo_value held_for(const struct dot *g, hlo_id from, hlo_id user)
 {
     const struct problem *p = g->plan->problem;
     uint32_t results = p->m->leaf_base[user + 1] - p->m->leaf_base[user];
-    bool reads = !(hlo_op_info[hlo_at(p->m, user)->opcode].flags & HLO_OP_IS_FLOW) &&
-                 class_leaf_count(&p->classes, user) > results;
+    bool reads = !hlo_is_flow(p->m, user) && class_leaf_count(&p->classes, user) > results;
 
     if (!g->plan->relaxed || !reads || p->m->leaf_base[from + 1] - p->m->leaf_base[from] != 1)
         return HLO_NONE;

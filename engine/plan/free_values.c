@@ -213,6 +213,41 @@ static bool settle_same(struct wishes *w)
     return is_new;
 }
 
+/* Loops carry free values whole. */
+static void keep_carried_whole(struct wishes *w, hlo_id loop)
+{
+    for (hlo_value v = w->m->leaf_base[loop]; v < w->m->leaf_base[loop + 1]; v++) {
+        label *over = w->over + w->c->dim_base[v];
+        for (uint32_t d = 0; w->c->is_free[v] && d < hlo_value_shape(w->m, v)->rank; d++) {
+            w->is_shared[v] |= over[d] != 0;
+            over[d] = 0;
+        }
+    }
+}
+
+/* A dim along which the instruction does not split is whole; so wishes for parts of it are cut off
+ * behind. */
+static int keep_blocked_whole(struct wishes *w, hlo_id id)
+{
+    int rc = hlo_op_info[hlo_at(w->m, id)->opcode].flags & HLO_OP_IS_FREE
+                 ? 1
+                 : hlo_factors_of(w->m, id, &w->factors, w->e);
+
+    for (uint32_t leaf = w->factors.operand_leaves; leaf < w->factors.leaf_count && !rc; leaf++) {
+        hlo_value v = hlo_factors_value(w->m, id, leaf);
+        label *over = w->over + w->c->dim_base[v];
+        for (uint32_t d = 0; d < hlo_value_shape(w->m, v)->rank; d++) {
+            bool bound = false;
+            for (uint32_t k = 0; k < w->factors.count && !bound; k++)
+                bound = w->factors.items[k].kind != HLO_FACTOR_PERMUTE &&
+                        w->factors.items[k].dims[leaf] == (int8_t)d;
+            w->is_shared[v] |= !bound && over[d];
+            over[d] = bound ? over[d] : 0;
+        }
+    }
+    return rc < 0 ? rc : 0;
+}
+
 static void keep_whole(struct wishes *w, hlo_id id)
 {
     dim_id mine, first;
@@ -229,10 +264,16 @@ static int ask_all(struct wishes *w)
     int rc = 0;
 
     for (hlo_id id = w->m->count; id-- > 0 && !rc;) {
-        bool is_free = is_free_instruction(w, id);
+        bool is_free = is_free_instruction(w, id), is_flow = hlo_is_flow(w->m, id);
         if (is_free)
             keep_whole(w, id);
-        if (hlo_op_info[hlo_at(w->m, id)->opcode].flags & HLO_OP_IS_FLOW)
+        if (hlo_at(w->m, id)->opcode == HLO_OP_WHILE)
+            keep_carried_whole(w, id);
+        if (is_free && !is_flow)
+            rc = keep_blocked_whole(w, id);
+        if (rc)
+            break;
+        if (is_flow)
             rc = ask_flows(w, id);
         else if (is_free)
             rc = ask_of_free(w, id);

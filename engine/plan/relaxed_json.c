@@ -1,6 +1,7 @@
 #include "engine/plan/relaxed_json.h"
 
 #include "engine/relaxed/relaxed.h"
+#include "hlo/module/flows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +145,7 @@ static void add_values(const struct plan *p, cJSON *o)
 
     for (hlo_value v = 0; v < m->value_count; v++) {
         hlo_id id = m->value_instruction[v];
-        bool is_flow = hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_FLOW;
+        bool is_flow = hlo_is_flow(m, id);
         if (r->origin[v] != v || !((is_flow && r->made[v]) || r->held[v] || r->ended[v]))
             continue;
         cJSON *i = cJSON_CreateObject();

@@ -16,11 +16,6 @@ static bool is_array(const struct hlo_shape *s)
     return s->type != HLO_TUPLE && hlo_type_info[s->type].bits > 0;
 }
 
-static bool is_flow(const struct hlo_module *m, hlo_id id)
-{
-    return hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_FLOW;
-}
-
 /* A status without what is partial: combined it is whole along those axes. */
 static void set_labels(const struct problem *p, status s, label over[static HLO_RANK_MAX])
 {
@@ -96,7 +91,7 @@ bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
         return false;
     if (hlo_at(p->m, id)->opcode == HLO_OP_TUPLE)
         return resharding_goal(r, p->m->leaf_base[id] + leaf_of_operand(p->m, id, n), want);
-    if (is_flow(p->m, id) || !class_leaf_count(&p->classes, id))
+    if (hlo_is_flow(p->m, id) || !class_leaf_count(&p->classes, id))
         return false;
     set_labels(p, x->leaf[p->classes.leaf_base[id] + leaf_of_operand(p->m, id, n)], want);
     return true;
@@ -194,7 +189,7 @@ static int set_goals(struct resharding *r, struct err *e)
     for (hlo_value v = 0; v < p->m->value_count; v++)
         r->goal[v] = HLO_NONE;
     for (hlo_id id = 0; id < p->m->count && !rc; id++) {
-        if (!is_flow(p->m, id))
+        if (!hlo_is_flow(p->m, id))
             continue;
         rc = hlo_flows_of(p->m, id, &flows, e);
         for (size_t k = 0; k < flows.count && !rc; k++) {

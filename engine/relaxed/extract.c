@@ -196,6 +196,7 @@ static int price(struct writer *w, struct err *e)
     struct step_cost *cost = &w->out->cost;
     int rc = 0;
 
+    cost->compute_ms = m->p->step_tables.free_ms;
     for (uint32_t node = 0; node < m->energy.nodes && !rc; node++) {
         const struct model_node *n = &m->nodes[node];
         if (n->kind != MODEL_INSTRUCTION)

@@ -267,6 +267,7 @@ static void begin_price(struct limited_search *w)
     w->is_priced = true;
     r->pinned.edges = w->priced;
     w->constant = 0;
+    r->pinned.constant = w->weighs ? 0 : r->model.energy.constant;
     for (uint32_t n = 0; w->weighs && n < r->pinned.nodes; n++)
         r->pinned.unary[n] = allowed_of(&r->model.tables, w->unary[n]);
     for (uint32_t k = 0; w->weighs && k < r->pinned.edge_count; k++)
@@ -302,6 +303,7 @@ void limited_unprice(struct limited_search *w)
     if (w->is_priced) {
         memcpy(w->r->pinned.unary, w->unary, w->r->pinned.nodes * sizeof *w->unary);
         w->r->pinned.edges = (struct energy_edge *)w->edges;
+        w->r->pinned.constant = w->r->model.energy.constant;
     }
     w->r->is_ready = false;
 }

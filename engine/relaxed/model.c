@@ -15,7 +15,7 @@ static bool runs(const struct model *m, hlo_id id)
 
 static bool is_flow(const struct model *m, hlo_id id)
 {
-    return hlo_op_info[hlo_at(m->p->m, id)->opcode].flags & HLO_OP_IS_FLOW;
+    return hlo_is_flow(m->p->m, id);
 }
 
 static bool takes_part(const struct model *m, hlo_value v)
@@ -472,7 +472,7 @@ int model_new(const struct problem *p, const struct model_options *o, struct mod
         rc = each_use(&b, connect_use);
     if (!rc && out->tables.failed)
         rc = err_no_memory(e, MEMORY_FOR);
-    out->energy.constant = 0;
+    out->energy.constant = p->step_tables.free_ms;
     free(b.uses);
     free(b.junctions);
     free(b.maps);

@@ -80,11 +80,24 @@ enum hlo_partial hlo_passes_partial(const struct hlo_module *m, hlo_id id, uint3
 
 /* ---- free values ---- */
 
-/* Marks the values that any device can make in any part from nothing: constants, iota, and what is
- * computed from such alone. They take no part in propagation: every use gets the part it wants.
- * Not free: parameters, random numbers, what a loop carries, custom-calls. `is_free`:
- * [m->value_count], written whole. O(operands). */
-void hlo_free_values(const struct hlo_module *m, bool *is_free);
+/* Marks the values that any device can make from nothing: constants, iota, keys of random numbers,
+ * and what is computed from such alone, in loops and branches too. They take no part in
+ * propagation: every use gets the part it wants, cut off locally where only the whole can be made.
+ * Not free: other parameters, rng, custom-calls that are no identity. `is_free`: [m->value_count],
+ * written whole. The greatest fixed point over the flows, O(operands x depth of loops). 0, or
+ * ERR_MEMORY. */
+int hlo_free_values(const struct hlo_module *m, bool *is_free, struct err *e) MUST_CHECK;
+
+/* Marks the free values that a device can only make whole, and those these are made of: what a loop
+ * carries, and results of which the instruction splits no dim (the concatenate of threefry's
+ * halves). A use that wants a part cuts it off. `is_whole`: [m->value_count], written
+ * whole. O(operands x factors). 0, or ERR_MEMORY. */
+int hlo_whole_values(const struct hlo_module *m, const bool *is_free, bool *is_whole,
+                     struct err *e) MUST_CHECK;
+
+/* True for a parameter of the entry that looks like the key or seed of random numbers, by type and
+ * size: never split, and what is drawn from it is free. */
+bool hlo_is_key(const struct hlo_module *m, hlo_value v);
 
 /* Rules `paper`: true when `id` is a convolution whose kernel dims the paper does not split. */
 bool hlo_is_convolution(const struct hlo_module *m, hlo_id id);

@@ -1,4 +1,4 @@
-/* hlo/meaning/partial.c - combiners, the way of partial results, and free values. */
+/* hlo/meaning/partial.c - combiners, and the way of partial results. */
 #include "hlo/meaning/factors.h"
 
 /* ---- combiners ---- */
@@ -134,74 +134,5 @@ enum hlo_partial hlo_passes_partial(const struct hlo_module *m, hlo_id id, uint3
         return together_if(leaf > 0 && reducer_is(m, id, c));
     default:
         return of_arithmetic(rule, leaf, hlo_type_info[from].class, hlo_type_info[to].class, c);
-    }
-}
-
-/* ---- free values ---- */
-
-static bool all_free(const struct hlo_module *m, hlo_id id, const bool *is_free)
-{
-    const struct hlo_instruction *i = hlo_at(m, id);
-
-    for (uint32_t n = 0; n < i->operand_count; n++) {
-        hlo_id operand = hlo_operand(m, id, n);
-        const struct hlo_shape *s = hlo_shape(m, operand);
-        for (uint32_t leaf = 0; leaf < s->leaf_count; leaf++) {
-            bool is_scalar = !m->shapes[s->leaves[leaf]].rank; /* whole on every device */
-            if (!is_scalar && !is_free[hlo_value_of(m, operand, leaf)])
-                return false;
-        }
-    }
-    return i->operand_count > 0;
-}
-
-/* Values in their order: those of a tuple are its operands', side by side. */
-static void free_flow(const struct hlo_module *m, hlo_id id, bool *is_free)
-{
-    const struct hlo_instruction *i = hlo_at(m, id);
-    hlo_value to = hlo_value_of(m, id, 0), end = to + hlo_shape(m, id)->leaf_count;
-    uint32_t count = 0;
-
-    switch (i->opcode) {
-    case HLO_OP_TUPLE:
-        for (uint32_t n = 0; n < i->operand_count; n++) {
-            hlo_id operand = hlo_operand(m, id, n);
-            for (uint32_t leaf = 0; leaf < hlo_shape(m, operand)->leaf_count; leaf++)
-                is_free[to++] = is_free[hlo_value_of(m, operand, leaf)];
-        }
-        break;
-    case HLO_OP_GET_TUPLE_ELEMENT: {
-        hlo_value from = hlo_part_values(m, hlo_operand(m, id, 0), i->number, &count);
-        while (to < end && count--)
-            is_free[to++] = is_free[from++];
-        break;
-    }
-    case HLO_OP_OPT_BARRIER:
-    case HLO_OP_DOMAIN:
-    case HLO_OP_ADD_DEPENDENCY:
-        for (hlo_value from = hlo_value_of(m, hlo_operand(m, id, 0), 0); to < end;)
-            is_free[to++] = is_free[from++];
-        break;
-    default: /* loops, calls, asynchronous work: what they carry is not made from nothing */
-        break;
-    }
-}
-
-void hlo_free_values(const struct hlo_module *m, bool *is_free)
-{
-    for (hlo_value v = 0; v < m->value_count; v++)
-        is_free[v] = false;
-    for (hlo_id id = 0; id < m->count; id++) {
-        unsigned flags = hlo_op_info[hlo_at(m, id)->opcode].flags;
-        if (flags & HLO_OP_IS_FLOW) {
-            free_flow(m, id, is_free);
-            continue;
-        }
-        if (flags & (HLO_OP_IS_OPAQUE | HLO_OP_IS_SIDE_EFFECT | HLO_OP_IS_COLLECTIVE))
-            continue;
-        if (!(flags & HLO_OP_IS_FREE) && !all_free(m, id, is_free))
-            continue;
-        for (uint32_t leaf = 0; leaf < hlo_shape(m, id)->leaf_count; leaf++)
-            is_free[hlo_value_of(m, id, leaf)] = true;
     }
 }

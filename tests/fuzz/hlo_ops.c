@@ -44,8 +44,8 @@ static void check_module(const struct hlo_module *m)
                 BUG_ON(flows.items[i].from >= m->value_count ||
                        flows.items[i].to >= m->value_count);
     }
-    if (is_free)
-        hlo_free_values(m, is_free);
+    if (is_free && hlo_free_values(m, is_free, &e))
+        is_free[0] = false;
     if (!hlo_costs_new(m, &costs, &e))
         hlo_costs_release(&costs);
     free(is_free);

@@ -112,8 +112,8 @@ def trips(line, bodies):
     return int(m[1]) if m else 1
 
 
-def collectives(text, n):
-    """{(kind, groups): [count, bytes]} of one step; bytes of the result on one device."""
+def collectives_with_causes(text, n):
+    """(kind, groups, count, bytes, op_name) of every collective of one step; bytes of the result on one device."""
     bodies, entry = {}, None
     for m in re.finditer(r"^(ENTRY )?%?([\w.\-]+) .*\{$((?:\n.*)*?)\n\}", text, re.M):
         bodies[m[2]] = m[3].split("\n")
@@ -124,14 +124,21 @@ def collectives(text, n):
             factor = times.get(name, 0) * (trips(line, bodies) if " while(" in line else 1)
             for callee in re.findall(r"(?:body|calls|to_apply|\w+_computation)=%?([\w.\-]+)", line) if factor else ():
                 times[callee] = times.get(callee, 0) + factor
-    found = {}
     for name, lines in bodies.items():
         for line in lines:
             if m := re.match(rf"\s+(?:ROOT )?%?[\w.\-]+ = (\(.*?\)|\S+) ({KINDS})(?:-start)?\(", line):
                 size = sum((int(bits or 8) + 7) // 8 * prod(int(d) for d in dims.split(",") if d)
                            for bits, dims in re.findall(r"\b[a-z]+(\d*)\w*\[([\d,]*)\]", m[1]))
                 groups = () if m[2] == "collective-permute" else groups_of(line, n)  # that has pairs
-                add(found, (m[2], groups), times.get(name, 1), size * times.get(name, 1))
+                cause = re.search(r'op_name="([^"]*)"', line)
+                yield m[2], groups, times.get(name, 1), size * times.get(name, 1), cause[1] if cause else ""
+
+
+def collectives(text, n):
+    """{(kind, groups): [count, bytes]} of one step."""
+    found = {}
+    for kind, groups, count, size, _ in collectives_with_causes(text, n):
+        add(found, (kind, groups), count, size)
     return found
 
 

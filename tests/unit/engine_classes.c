@@ -190,7 +190,7 @@ static void oracle_new(struct oracle *o, const struct problem *p, int64_t parts)
     o->m = p->m;
     o->is_free = mem_alloc(p->m->value_count + 1);
     o->domain = mem_alloc((p->m->value_count + 1) * sizeof *o->domain);
-    hlo_free_values(p->m, o->is_free);
+    assert_int_equal(hlo_free_values(p->m, o->is_free, &e), 0);
     for (hlo_id id = 0; id < p->m->count; id++) {
         if (hlo_is_flow(p->m, id)) {
             assert_int_equal(hlo_flows_of(p->m, id, &flows, &e), 0);

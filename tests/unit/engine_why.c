@@ -156,7 +156,7 @@ static void test_chains(void **state)
         struct groups g = {.p = p};
         g.is_free = mem_alloc(p->m->value_count + 1);
         g.distance = mem_alloc((p->classes.dim_count + 1) * sizeof *g.distance);
-        hlo_free_values(p->m, g.is_free);
+        assert_int_equal(hlo_free_values(p->m, g.is_free, &e), 0);
         for (uint32_t n = 0; n < 4 && p->classes.dim_count; n++) {
             dim_id from = rl_rng_below(&rng, p->classes.dim_count);
             if (p->classes.class_of[from] == CLASS_NONE)

@@ -167,7 +167,7 @@ static void test_free_values(void **state)
              "  ROOT r = f32[4] add(chosen, p)\n}\n");
     bool *is_free = mem_alloc(m->value_count);
 
-    hlo_free_values(m, is_free);
+    assert_int_equal(hlo_free_values(m, is_free, &(struct err){0}), 0);
     for (hlo_value v = 0; v < m->value_count; v++) {
         char name[64];
         hlo_id id = m->value_instruction[v];
@@ -178,6 +178,61 @@ static void test_free_values(void **state)
             fail_msg("%s free: %d", name, is_free[v]);
     }
     free(is_free);
+    hlo_free(m);
+}
+
+/* Bits drawn from a key in a loop, glued together and cut to shape: free, and whole up to there. */
+static const char DRAWN[] =
+    "body {\n  b = (s32[], u32[8], f32[4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(b), index=0\n  x = u32[8] get-tuple-element(b), index=1\n"
+    "  w = f32[4] get-tuple-element(b), index=2\n  one = s32[] constant(1)\n"
+    "  j = s32[] add(i, one)\n  y = u32[8] xor(x, x)\n"
+    "  ROOT bt = (s32[], u32[8], f32[4]) tuple(j, y, w)\n}\n"
+    "cond {\n  c = (s32[], u32[8], f32[4]) parameter(0)\n"
+    "  k = s32[] get-tuple-element(c), index=0\n  n = s32[] constant(5)\n"
+    "  ROOT lt = pred[] compare(k, n), direction=LT\n}\n"
+    "ENTRY e {\n  key = u32[2] parameter(0)\n  p = f32[4] parameter(1)\n"
+    "  ids = s32[4] parameter(2)\n  zero = s32[] constant(0)\n"
+    "  word = u32[1] slice(key), slice={[0:1]}\n  bit = u32[] reshape(word)\n"
+    "  spread = u32[8] broadcast(bit), dimensions={}\n"
+    "  init = (s32[], u32[8], f32[4]) tuple(zero, spread, p)\n"
+    "  loop = (s32[], u32[8], f32[4]) while(init), condition=cond, body=body\n"
+    "  half = u32[8] get-tuple-element(loop), index=1\n"
+    "  rest = f32[4] get-tuple-element(loop), index=2\n"
+    "  bits = u32[16] concatenate(half, half), dimensions={0}\n"
+    "  mask = u32[4,4] reshape(bits)\n  noise = f32[4,4] convert(mask)\n"
+    "  wide = f32[4,4] broadcast(rest), dimensions={1}\n"
+    "  ROOT r = f32[4,4] multiply(wide, noise)\n}\n";
+
+static bool is_named(const char *list, const char *name)
+{
+    char word[64];
+
+    snprintf(word, sizeof word, " %s ", name);
+    return strstr(list, word) != NULL;
+}
+
+static void test_random_bits_are_free(void **state)
+{
+    (void)state;
+    struct hlo_module *m = load(DRAWN);
+    bool *is_free = mem_alloc(m->value_count), *is_whole = mem_alloc(m->value_count);
+    struct err e;
+
+    assert_int_equal(hlo_free_values(m, is_free, &e), 0);
+    assert_int_equal(hlo_whole_values(m, is_free, is_whole, &e), 0);
+    for (hlo_id id = 0; id < m->count; id++) {
+        const char *name = hlo_name(m, id);
+        if (hlo_shape(m, id)->type == HLO_TUPLE || !hlo_shape(m, id)->rank)
+            continue;
+        bool free_one = is_free[m->leaf_base[id]], whole = is_whole[m->leaf_base[id]];
+        if (free_one != is_named(" key word spread x y half bits mask noise ", name))
+            fail_msg("%s free: %d", name, free_one);
+        if (whole != is_named(" key spread x y half bits ", name))
+            fail_msg("%s whole: %d", name, whole);
+    }
+    free(is_free);
+    free(is_whole);
     hlo_free(m);
 }
 
@@ -214,8 +269,11 @@ static void test_combiners(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tuples),       cmocka_unit_test(test_computations),
-        cmocka_unit_test(test_asynchronous), cmocka_unit_test(test_free_values),
+        cmocka_unit_test(test_tuples),
+        cmocka_unit_test(test_computations),
+        cmocka_unit_test(test_asynchronous),
+        cmocka_unit_test(test_free_values),
+        cmocka_unit_test(test_random_bits_are_free),
         cmocka_unit_test(test_combiners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

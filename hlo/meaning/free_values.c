@@ -1,0 +1,206 @@
+/* hlo/meaning/free_values.c - what every device can make for itself: constants, random bits from a
+ * key, and all that is computed from such alone, through loops and branches too. */
+#include "hlo/meaning/factors.h"
+#include "hlo/module/flows.h"
+
+enum { KEY_ELEMENTS_MOST = 1024 };
+
+/* Keys are few unsigned words in groups: u32[2] (threefry), u32[4] (RBG), a batch of them; seeds
+ * may be signed, and then only one (stateless random of TensorFlow). */
+bool hlo_is_key(const struct hlo_module *m, hlo_value v)
+{
+    hlo_id id = m->value_instruction[v];
+    const struct hlo_shape *s = hlo_value_shape(m, v);
+
+    if (hlo_at(m, id)->opcode != HLO_OP_PARAMETER || hlo_at(m, id)->computation != m->entry ||
+        !s->rank)
+        return false;
+    int64_t words = s->dims[s->rank - 1];
+    bool is_unsigned = s->type == HLO_U32 || s->type == HLO_U64;
+    bool is_signed = s->type == HLO_S32 || s->type == HLO_S64;
+    return s->elements <= KEY_ELEMENTS_MOST && words >= 2 && words <= 4 &&
+           (is_unsigned || (is_signed && s->rank == 1 && words == 2));
+}
+
+static bool is_scalar(const struct hlo_module *m, hlo_value v)
+{
+    return !hlo_value_shape(m, v)->rank; /* whole on every device */
+}
+
+static bool all_free(const struct hlo_module *m, hlo_id id, const bool *is_free)
+{
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+        hlo_id operand = hlo_operand(m, id, n);
+        for (hlo_value v = m->leaf_base[operand]; v < m->leaf_base[operand + 1]; v++) {
+            if (!is_scalar(m, v) && !is_free[v])
+                return false;
+        }
+    }
+    return hlo_at(m, id)->operand_count > 0;
+}
+
+static void set_results(const struct hlo_module *m, hlo_id id, bool free, bool *is_free)
+{
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
+        is_free[v] = free;
+}
+
+static bool can_be_free(const struct hlo_module *m, hlo_id id, const bool *is_free)
+{
+    unsigned flags = hlo_op_info[hlo_at(m, id)->opcode].flags;
+
+    if (flags & (HLO_OP_IS_OPAQUE | HLO_OP_IS_SIDE_EFFECT | HLO_OP_IS_COLLECTIVE))
+        return false;
+    return flags & HLO_OP_IS_FREE || all_free(m, id, is_free);
+}
+
+/* What flows pass on to is free until something that is not flows there; what else flows or
+ * parameters bring in is not. */
+static int begin(const struct hlo_module *m, bool *is_free, struct hlo_flows *flows, struct err *e)
+{
+    int rc = 0;
+
+    for (hlo_value v = 0; v < m->value_count; v++)
+        is_free[v] = hlo_is_key(m, v);
+    for (hlo_id id = 0; id < m->count && !rc; id++) {
+        if (!hlo_is_flow(m, id))
+            continue;
+        rc = hlo_flows_of(m, id, flows, e);
+        for (size_t k = 0; k < flows->count && !rc; k++)
+            is_free[flows->items[k].to] = true;
+    }
+    return rc;
+}
+
+/* Takes away what turns out not to be free. `again`: something behind that was read already. */
+static int sweep(const struct hlo_module *m, bool *is_free, struct hlo_flows *flows, bool *again,
+                 struct err *e)
+{
+    int rc = 0;
+
+    *again = false;
+    for (hlo_id id = 0; id < m->count && !rc; id++) {
+        if (!hlo_is_flow(m, id)) {
+            set_results(m, id, can_be_free(m, id, is_free), is_free);
+            continue;
+        }
+        rc = hlo_flows_of(m, id, flows, e);
+        for (size_t k = 0; k < flows->count && !rc; k++) {
+            const struct hlo_flow *f = &flows->items[k];
+            if (is_free[f->from] || !is_free[f->to])
+                continue;
+            is_free[f->to] = false;
+            *again |= m->value_instruction[f->to] < id;
+        }
+    }
+    return rc;
+}
+
+int hlo_free_values(const struct hlo_module *m, bool *is_free, struct err *e)
+{
+    struct hlo_flows flows = {0};
+    bool again = true;
+    int rc = begin(m, is_free, &flows, e);
+
+    while (again && !rc)
+        rc = sweep(m, is_free, &flows, &again, e);
+    hlo_flows_release(&flows);
+    return rc;
+}
+
+/* ---- what can only be made whole ---- */
+
+struct whole {
+    const struct hlo_module *m;
+    const bool *is_free;
+    bool *is_whole;
+    struct hlo_factors factors;
+    struct hlo_flows flows;
+    struct err *e;
+};
+
+static bool any_whole(const struct whole *w, hlo_id id)
+{
+    for (hlo_value v = w->m->leaf_base[id]; v < w->m->leaf_base[id + 1]; v++) {
+        if (w->is_whole[v])
+            return true;
+    }
+    return false;
+}
+
+static void need_whole(struct whole *w, hlo_value v)
+{
+    if (w->is_free[v] && !is_scalar(w->m, v))
+        w->is_whole[v] = true;
+}
+
+/* No dim of the leaf has a loop index that a dim of a result shares. */
+static bool is_needed_whole(const struct whole *w, hlo_id id, uint32_t leaf)
+{
+    const struct hlo_shape *s = hlo_value_shape(w->m, hlo_factors_value(w->m, id, leaf));
+
+    for (uint32_t k = 0; k < w->factors.count; k++) {
+        const struct hlo_factor *f = &w->factors.items[k];
+        for (uint32_t r = w->factors.operand_leaves; r < w->factors.leaf_count; r++) {
+            if (f->kind != HLO_FACTOR_PERMUTE && f->dims[leaf] >= 0 && f->dims[r] >= 0)
+                return false;
+        }
+    }
+    return s->elements > 1;
+}
+
+static int whole_flows(struct whole *w, hlo_id id)
+{
+    bool is_loop = hlo_at(w->m, id)->opcode == HLO_OP_WHILE;
+    int rc = hlo_flows_of(w->m, id, &w->flows, w->e);
+
+    for (size_t k = 0; k < w->flows.count && !rc; k++) {
+        const struct hlo_flow *f = &w->flows.items[k];
+        if (!w->is_free[f->to])
+            continue;
+        if (is_loop)
+            need_whole(w, f->to);
+        if (w->is_whole[f->to])
+            need_whole(w, f->from);
+    }
+    return rc;
+}
+
+static int whole_instruction(struct whole *w, hlo_id id)
+{
+    const struct hlo_module *m = w->m;
+
+    if (!w->is_free[m->leaf_base[id]] || hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_FREE)
+        return 0;
+    int rc = hlo_factors_of(m, id, &w->factors, w->e);
+    if (rc)
+        return rc;
+    for (uint32_t leaf = w->factors.operand_leaves; leaf < w->factors.leaf_count; leaf++) {
+        if (is_needed_whole(w, id, leaf))
+            need_whole(w, hlo_factors_value(m, id, leaf));
+    }
+    bool all = any_whole(w, id);
+    for (uint32_t leaf = 0; leaf < w->factors.operand_leaves; leaf++) {
+        if (all || is_needed_whole(w, id, leaf))
+            need_whole(w, hlo_factors_value(m, id, leaf));
+    }
+    return 0;
+}
+
+int hlo_whole_values(const struct hlo_module *m, const bool *is_free, bool *is_whole, struct err *e)
+{
+    struct whole w = {.m = m, .is_free = is_free, .is_whole = is_whole, .e = e};
+    int rc = 0;
+
+    for (hlo_value v = 0; v < m->value_count; v++)
+        is_whole[v] = false;
+    for (hlo_id id = m->count; id-- > 0 && !rc;) {
+        if (hlo_is_flow(m, id))
+            rc = whole_flows(&w, id);
+        else if (m->leaf_base[id] < m->leaf_base[id + 1])
+            rc = whole_instruction(&w, id);
+    }
+    hlo_factors_release(&w.factors);
+    hlo_flows_release(&w.flows);
+    return rc;
+}
