@@ -141,6 +141,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
                    struct problem *out, struct err *e)
 {
     const struct cluster *cluster = change->cluster ? change->cluster : &from->cluster;
+    const struct hlo_vars said = {.loss = from->roles.loss_by_person};
 
     memset(out, 0, sizeof *out);
     out->file = from->file;
@@ -161,7 +162,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     if (!rc)
         rc = hlo_inline(out->file, &out->m, e);
     if (!rc)
-        rc = hlo_roles_new(out->m, NULL, &out->roles, e);
+        rc = hlo_roles_new(out->m, &said, &out->roles, e);
     if (!rc)
         rc = set_roles(from, change->roles, out, e);
     if (!rc)

@@ -21,6 +21,14 @@ struct hlo_costs {
                                     once more */
 };
 
+/* Calls, loops, branches, fusions: their cost is that of what they call, which `instruction` has
+ * too. */
+static inline bool hlo_cost_is_of_callees(uint16_t opcode)
+{
+    return opcode == HLO_OP_WHILE || opcode == HLO_OP_CONDITIONAL || opcode == HLO_OP_CALL ||
+           opcode == HLO_OP_FUSION || opcode == HLO_OP_ASYNC_START;
+}
+
 /* O(count), walks of conditions and windows aside. 0 or ERR_MEMORY. */
 int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e) MUST_CHECK;
 void hlo_costs_release(struct hlo_costs *c);

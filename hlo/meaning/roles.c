@@ -23,6 +23,9 @@ const char *const hlo_role_source_names[HLO_ROLE_SOURCE_COUNT] = {
     [HLO_BY_USE] = "use",   [HLO_BY_PERSON] = "person",
 };
 
+const char *const hlo_confidence_names[HLO_CONFIDENCE_COUNT] = {
+    [HLO_CERTAIN] = "certain", [HLO_LIKELY] = "likely", [HLO_DOUBTFUL] = "doubtful"};
+
 static const char MEMORY_FOR[] = "for the roles of the parameters";
 
 /* ---- names of parameters ---- */
@@ -194,6 +197,7 @@ static void pin(struct hlo_roles_work *w, uint32_t p)
     w->is_fixed[p] = true;
     w->params[p].role = HLO_ROLE_VARIABLE;
     w->params[p].source = HLO_BY_LIST;
+    w->params[p].evidence = "in the list of variables";
 }
 
 /* Whole names first; of ends of paths those that a derivative can reach (moments end alike). */
@@ -290,145 +294,6 @@ static int apply_vars(struct hlo_roles_work *w, const struct hlo_vars *vars, str
     return code;
 }
 
-/* ---- the cascade ---- */
-
-static bool is_trained(const struct hlo_roles_work *w, uint32_t p)
-{
-    const struct hlo_param_role *r = &w->params[p];
-
-    return w->is_read[p] && r->updated != HLO_NONE && r->updated != r->value &&
-           r->gradient != HLO_NONE && !w->forward.has[r->gradient] &&
-           hlo_work_is_float(w, r->value);
-}
-
-static bool is_key(const struct hlo_roles_work *w, hlo_value v)
-{
-    const struct hlo_shape *s = hlo_value_shape(w->m, v);
-
-    return hlo_type_info[s->type].class == 'U' && s->elements <= 4;
-}
-
-/* A weight of a module that updates nothing: the right side of a product, a kernel, a table. */
-static bool is_weight_by_use(const struct hlo_roles_work *w, uint32_t p)
-{
-    hlo_value v = w->params[p].value;
-
-    for (int hops = 0; hops < 8; hops++) {
-        hlo_value next = HLO_NONE;
-        for (uint32_t k = w->g.succ_first[v]; k < w->g.succ_first[v + 1]; k++) {
-            hlo_id id = w->m->value_instruction[w->g.succs[k]];
-            const struct hlo_instruction *i = hlo_at(w->m, id);
-            hlo_id from = w->m->value_instruction[v];
-            bool is_right = i->operand_count > 1 && hlo_operand(w->m, id, 1) == from;
-            if (i->opcode == HLO_OP_DOT || i->opcode == HLO_OP_CONVOLUTION)
-                return is_right;
-            if (i->opcode == HLO_OP_GATHER)
-                return !is_right;
-            if (i->opcode == HLO_OP_BROADCAST)
-                return hlo_value_shape(w->m, v)->rank > 0;
-            if (i->operand_count == 1 || w->g.is_flow[w->g.succs[k]])
-                next = w->g.succs[k];
-        }
-        if (next == HLO_NONE)
-            return false;
-        v = next;
-    }
-    return false;
-}
-
-static void decide_by_flow(struct hlo_roles_work *w, uint32_t p, bool has_trained)
-{
-    struct hlo_param_role *r = &w->params[p];
-    bool is_state = r->updated != HLO_NONE || w->is_aliased[p];
-
-    r->source = is_state ? HLO_BY_ALIAS : HLO_BY_USE;
-    if (is_trained(w, p))
-        r->role = HLO_ROLE_VARIABLE;
-    else if (r->of != HLO_NONE)
-        r->role = HLO_ROLE_OPTIMIZER_STATE;
-    else if (hlo_work_is_scalar(w, r->value) || is_key(w, r->value))
-        r->role = HLO_ROLE_HYPER;
-    else if (has_trained &&
-             (is_state || w->g.succ_first[r->value] == w->g.succ_first[r->value + 1]))
-        r->role = HLO_ROLE_OTHER_STATE; /* unused: statistics that this step does not need */
-    else if (!has_trained && hlo_work_is_float(w, r->value) && is_weight_by_use(w, p))
-        r->role = HLO_ROLE_VARIABLE, r->source = HLO_BY_USE;
-    else
-        r->role = HLO_ROLE_INPUT, r->source = HLO_BY_USE;
-}
-
-/* Names decide, unless the data flow proves them wrong: what is trained is a variable whatever its
- * name, and a parameter that a training step neither updates nor derives by is not trained. */
-static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_trained)
-{
-    struct hlo_param_role *r = &w->params[p];
-    enum hlo_role named = hlo_role_of_path(w->paths[p], hlo_work_is_scalar(w, r->value));
-
-    if (named == HLO_ROLE_COUNT)
-        return;
-    if (named == r->role) {
-        r->source = HLO_BY_NAME;
-        return;
-    }
-    if (is_trained(w, p) || (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE))
-        return;
-    bool is_frozen = named == HLO_ROLE_VARIABLE && has_trained && r->gradient == HLO_NONE &&
-                     (r->updated == HLO_NONE || r->updated == r->value);
-    r->role = (uint8_t)(is_frozen ? HLO_ROLE_OTHER_STATE : named);
-    r->source = is_frozen ? HLO_BY_USE : HLO_BY_NAME;
-}
-
-/* Gradients that a module gives out instead of using them: in order of the variables, by dims. */
-static void pair_bare_gradients(struct hlo_roles_work *w)
-{
-    uint32_t next = 0;
-
-    for (uint32_t p = 0; p < w->param_count; p++) {
-        struct hlo_param_role *r = &w->params[p];
-        if (r->role != HLO_ROLE_VARIABLE || r->gradient != HLO_NONE || r->updated != HLO_NONE)
-            continue;
-        for (uint32_t o = next; o < w->output_count; o++) {
-            hlo_value v = w->outputs[o];
-            if (w->forward.has[v] || w->output_param[o] != HLO_NONE || w->is_free[v] ||
-                !hlo_work_same_dims(w, v, r->value) || !hlo_work_is_float(w, v))
-                continue;
-            r->gradient = v;
-            next = o + 1;
-            break;
-        }
-    }
-}
-
-static void decide_all(struct hlo_roles_work *w, bool has_list)
-{
-    bool has_trained = false;
-
-    for (uint32_t p = 0; p < w->param_count; p++)
-        has_trained |= is_trained(w, p);
-    for (uint32_t p = 0; p < w->param_count; p++) {
-        struct hlo_param_role *r = &w->params[p];
-        if (w->is_fixed[p])
-            continue;
-        decide_by_flow(w, p, has_trained);
-        decide_by_name(w, p, has_trained);
-        if (has_list && r->role == HLO_ROLE_VARIABLE) {
-            r->role = HLO_ROLE_OTHER_STATE; /* not in the list: not trained */
-            r->source = HLO_BY_LIST;
-        }
-    }
-    pair_bare_gradients(w);
-    for (uint32_t p = 0; p < w->param_count; p++) {
-        struct hlo_param_role *r = &w->params[p];
-        if (r->role != HLO_ROLE_VARIABLE)
-            r->gradient = HLO_NONE;
-        if (r->role != HLO_ROLE_OPTIMIZER_STATE ||
-            w->params[r->of == HLO_NONE ? p : r->of].role != HLO_ROLE_VARIABLE)
-            r->of = HLO_NONE;
-        if (r->role == HLO_ROLE_INPUT || r->updated == r->value)
-            r->updated = HLO_NONE;
-    }
-}
-
 /* ---- the whole ---- */
 
 static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struct arena *arena,
@@ -450,16 +315,20 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->paths = mem_try(n, sizeof *w->paths);
     w->is_fixed = mem_try(n, 1);
     w->is_aliased = mem_try(n, 1);
+    w->has_moments = mem_try(n, 1);
     w->is_read = mem_try(n, 1);
     w->param_of = mem_try(m->value_count, sizeof *w->param_of);
     w->is_free = mem_try(m->value_count, 1);
     w->single = mem_try(m->value_count, sizeof *w->single);
     w->outputs = mem_try(w->output_count, sizeof *w->outputs);
     w->output_param = mem_try(w->output_count, sizeof *w->output_param);
+    w->claims = mem_try(w->output_count, sizeof *w->claims);
+    w->claim_of = mem_try(m->value_count, sizeof *w->claim_of);
     if (!w->params || !w->phase || !w->layer || !w->paths || !w->is_fixed || !w->is_aliased ||
-        !w->is_read || !w->param_of || !w->is_free || !w->single || !w->outputs ||
-        !w->output_param || !hlo_reach_init(&w->forward, &w->g) ||
-        !hlo_reach_init(&w->backward, &w->g) || !hlo_reach_init(&w->scratch, &w->g))
+        !w->is_read || !w->has_moments || !w->param_of || !w->is_free || !w->single ||
+        !w->outputs || !w->output_param || !w->claims || !w->claim_of ||
+        !hlo_reach_init(&w->forward, &w->g) || !hlo_reach_init(&w->backward, &w->g) ||
+        !hlo_reach_init(&w->scratch, &w->g))
         return err_no_memory(e, MEMORY_FOR);
     memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
     for (uint32_t o = 0; o < w->output_count; o++)
@@ -473,15 +342,79 @@ static void work_release(struct hlo_roles_work *w)
     free(w->paths);
     free(w->is_fixed);
     free(w->is_aliased);
+    free(w->has_moments);
     free(w->is_read);
     free(w->param_of);
     free(w->is_free);
     free(w->single);
     free(w->outputs);
     free(w->output_param);
+    free(w->claims);
+    free(w->claim_pool);
+    free(w->claim_of);
     hlo_reach_release(&w->forward);
     hlo_reach_release(&w->backward);
     hlo_reach_release(&w->scratch);
+}
+
+/* The instruction of the file's name, also when calls were inlined. */
+static hlo_id find_named(const struct hlo_module *m, const char *name)
+{
+    hlo_id id = hlo_find(m, name);
+
+    name += *name == '%';
+    for (hlo_id k = 0; id == HLO_NONE && m->origin && k < m->count; k++) {
+        if (!strcmp(hlo_name(m->source, m->origin[k]), name))
+            id = k;
+    }
+    return id;
+}
+
+/* The one leaf of [first, end) that may be a loss. */
+static hlo_value scalar_of(const struct hlo_roles_work *w, hlo_value first, hlo_value end)
+{
+    hlo_value one = HLO_NONE;
+
+    for (hlo_value v = first; v < end; v++) {
+        if (!hlo_work_is_scalar(w, v) || !hlo_work_is_float(w, v))
+            continue;
+        if (one != HLO_NONE)
+            return HLO_NONE;
+        one = v;
+    }
+    return one;
+}
+
+/* The loss a person named: %add.7, or #3 for leaf 3 of the result. */
+static int give_loss(struct hlo_roles_work *w, const char *name, struct err *e)
+{
+    const struct hlo_module *m = w->m;
+    char *end = NULL;
+    unsigned long leaf = name[0] == '#' ? strtoul(name + 1, &end, 10) : 0;
+    hlo_value v = HLO_NONE;
+
+    if (end && end > name + 1 && !*end) {
+        if (leaf >= w->output_count)
+            return err_set(e, ERR_INPUT,
+                           "the loss is said to be leaf %.20s of the result, which has %u", name,
+                           (unsigned)w->output_count);
+        v = hlo_value_of(m, m->computations[m->entry].root, (uint32_t)leaf);
+        v = scalar_of(w, v, v + 1);
+    } else {
+        hlo_id id = find_named(m, name);
+        if (id == HLO_NONE)
+            return err_set(e, ERR_INPUT,
+                           "the loss is said to be %.100s, but no instruction has that name", name);
+        v = scalar_of(w, m->leaf_base[id], m->leaf_base[id + 1]);
+    }
+    if (v == HLO_NONE)
+        return err_set(
+            e, ERR_INPUT,
+            "the loss is said to be %.100s, expected an instruction that makes one number", name);
+    w->loss = hlo_graph_source(&w->g, v);
+    w->loss_by_person = arena_text(w->arena, name, strlen(name));
+    w->loss_source = "a person said so";
+    return w->loss_by_person ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 /* `before`: earlier roles whose given ones (list, person) are kept; NULL: none. */
@@ -489,7 +422,11 @@ static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
                       const struct hlo_roles *before, struct err *e)
 {
     bool has_list = vars && vars->count;
-    int code = hlo_roles_flow(w, e);
+    const char *loss = vars && vars->loss ? vars->loss : before ? before->loss_by_person : NULL;
+    int code = loss ? give_loss(w, loss, e) : 0;
+
+    if (!code)
+        code = hlo_roles_flow(w, e);
 
     if (!code && has_list)
         code = apply_vars(w, vars, e);
@@ -499,11 +436,13 @@ static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
         w->is_fixed[p] = true;
         w->params[p].role = before->params[p].role;
         w->params[p].source = before->params[p].source;
+        w->params[p].evidence = before->params[p].source == HLO_BY_LIST ? "in the list of variables"
+                                                                        : "a person said so";
     }
     if (!code)
         code = hlo_roles_gradients(w, e);
     if (!code) {
-        decide_all(w, has_list);
+        hlo_roles_decide(w, has_list);
         code = set_names(w, e);
     }
     if (!code)
@@ -530,6 +469,9 @@ static int project(const struct hlo_module *m, struct hlo_roles_work *w, const h
     out->phase_source = w->phase_source;
     out->layer_source = w->layer_source;
     out->loss = value_in(m, w->m, w->loss);
+    out->loss_source = w->loss_source;
+    out->loss_confidence = w->loss_confidence;
+    out->loss_by_person = w->loss_by_person;
     for (uint32_t p = 0; p < w->param_count; p++) {
         struct hlo_param_role *r = &w->params[p];
         r->value = value_in(m, w->m, r->value);

@@ -29,6 +29,9 @@ enum hlo_role_source {
     HLO_BY_PERSON, /* corrected by hlo_roles_set */
     HLO_ROLE_SOURCE_COUNT
 };
+/* How much the evidence says. Doubtful: another reading is as good, and a person should look. */
+enum hlo_confidence { HLO_CERTAIN, HLO_LIKELY, HLO_DOUBTFUL, HLO_CONFIDENCE_COUNT };
+extern const char *const hlo_confidence_names[HLO_CONFIDENCE_COUNT];
 extern const char *const hlo_role_names[HLO_ROLE_COUNT];
 extern const char *const hlo_phase_names[HLO_PHASE_COUNT];
 extern const char *const hlo_role_source_names[HLO_ROLE_SOURCE_COUNT];
@@ -37,12 +40,14 @@ extern const char *const hlo_role_source_names[HLO_ROLE_SOURCE_COUNT];
 struct hlo_param_role {
     hlo_value value;
     uint32_t parameter, leaf;
-    uint8_t role;       /* enum hlo_role */
-    uint8_t source;     /* enum hlo_role_source */
-    uint32_t of;        /* optimizer state: index into params of its variable; HLO_NONE */
-    hlo_value gradient; /* variables: the value that arrives at the update; HLO_NONE unknown */
-    hlo_value updated;  /* variables and state: its new value at the entry root; HLO_NONE */
-    const char *name;   /* cleaned, as a person knows it: encoder/layer_000/self/q/kernel */
+    uint8_t role;         /* enum hlo_role */
+    uint8_t source;       /* enum hlo_role_source */
+    uint8_t confidence;   /* enum hlo_confidence */
+    const char *evidence; /* a clause: "the step makes its new value from a gradient" */
+    uint32_t of;          /* optimizer state: index into params of its variable; HLO_NONE */
+    hlo_value gradient;   /* variables: the value that arrives at the update; HLO_NONE unknown */
+    hlo_value updated;    /* variables and state: its new value at the entry root; HLO_NONE */
+    const char *name;     /* cleaned, as a person knows it: encoder/layer_000/self/q/kernel */
 };
 
 struct hlo_roles {
@@ -54,14 +59,19 @@ struct hlo_roles {
     uint32_t layer_count;
     const char *phase_source, *layer_source; /* how they were found: one short phrase each */
     hlo_value loss;                          /* HLO_NONE unknown */
+    const char *loss_source;                 /* how it was found, or why not: a clause */
+    uint8_t loss_confidence;                 /* enum hlo_confidence */
+    const char *loss_by_person;              /* what hlo_vars.loss said; NULL: found */
     struct arena arena;
 };
 
-/* Names or parameter numbers of trainable variables: JSON array, YAML list or plain lines ('#'
- * comments). A name matches a parameter's name, its op_name, or the end of its path. */
+/* What a person says of a step. Names or parameter numbers of trainable variables: JSON array, YAML
+ * list or plain lines ('#' comments). A name matches a parameter's name, its op_name, or the end of
+ * its path. The loss: name of the instruction that makes it, or #3 for leaf 3 of the result. */
 struct hlo_vars {
+    const char *loss; /* borrowed; NULL: to be found */
     const char **names;
-    uint32_t count;
+    uint32_t count;   /* 0: no list */
     const char *file; /* it was read from; NULL: none */
     struct hlo_vars_place {
         uint32_t line, col;
@@ -71,7 +81,8 @@ struct hlo_vars {
 int hlo_vars_load(const char *path, struct hlo_vars *out, struct err *e) MUST_CHECK;
 void hlo_vars_release(struct hlo_vars *v);
 
-/* `vars` NULL: none given. A name in `vars` that matches nothing is ERR_INPUT. O(count). */
+/* `vars` NULL: nothing said. A name in `vars` that matches nothing, and a loss that is no scalar
+ * computed from parameters, is ERR_INPUT. O(count). */
 int hlo_roles_new(const struct hlo_module *m, const struct hlo_vars *vars, struct hlo_roles *out,
                   struct err *e) MUST_CHECK;
 void hlo_roles_release(struct hlo_roles *r);

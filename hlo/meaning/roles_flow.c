@@ -1,14 +1,10 @@
-/* What the data flow says: which output is the loss, which is whose new value, which value is the
- * gradient that arrives at the update. Uses no names. */
+/* What the data flow says: what the forward pass is, which value is the gradient that arrives at an
+ * update. Uses no names. */
 #include "hlo/meaning/roles_internal.h"
 
 #include <string.h>
 
-enum {
-    LOSS_CANDIDATES_MAX = 64,
-    WALK_MAX = 4096, /* values of one update looked at */
-    WALK_ALL = 64,   /* times the values of the module, over all updates */
-};
+enum { WALK_MAX = 4096 }; /* values looked at from one piece of state */
 
 static const char MEMORY_FOR[] = "for the roles of the parameters";
 
@@ -102,7 +98,7 @@ static bool counts(const struct hlo_roles_work *w, hlo_value of, hlo_value opera
 
 /* One result element from the operand elements of the same index. Frameworks wrap arguments and
  * results in reshapes that change nothing. */
-static bool is_pointwise(const struct hlo_roles_work *w, hlo_value v)
+bool hlo_work_is_pointwise(const struct hlo_roles_work *w, hlo_value v)
 {
     uint16_t op = opcode_of(w, v);
 
@@ -117,7 +113,7 @@ static bool is_looked_through(const struct hlo_roles_work *w, hlo_value v)
 
     if (w->g.is_flow[v])
         return preds == 1;
-    return preds && is_pointwise(w, v);
+    return preds && hlo_work_is_pointwise(w, v);
 }
 
 /* Depth-first; a value on a cycle (a loop's) stands for itself. */
@@ -171,182 +167,6 @@ static int find_single(struct hlo_roles_work *w, struct err *e)
     return 0;
 }
 
-/* ---- loss ---- */
-
-struct candidate {
-    hlo_value value;
-    uint32_t ancestors; /* values it is computed from */
-    uint32_t params;    /* array parameters a derivative of it reaches */
-};
-
-static bool is_float_filter(const void *context, hlo_value v)
-{
-    return hlo_work_is_float(context, v);
-}
-
-static void measure(struct hlo_roles_work *w, struct candidate *c)
-{
-    hlo_reach_clear(&w->scratch);
-    hlo_reach_add(&w->scratch, c->value);
-    hlo_reach_back(&w->scratch, &w->g, is_float_filter, w);
-    c->params = 0;
-    for (uint32_t n = 0; n < w->scratch.count; n++)
-        c->params += w->param_of[w->scratch.queue[n]] != HLO_NONE &&
-                     !hlo_work_is_scalar(w, w->scratch.queue[n]);
-    hlo_reach_clear(&w->scratch);
-    hlo_reach_add(&w->scratch, c->value);
-    hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
-    c->ancestors = w->scratch.count;
-}
-
-/* Scalar float outputs from which derivatives reach the most parameters: the loss, its parts and
- * sums, norms of gradients. Norms need the backward pass, so the smallest of them is the loss or
- * its main part; a sum with a few terms more (regularisation) is the loss. */
-static void find_loss(struct hlo_roles_work *w)
-{
-    struct candidate list[LOSS_CANDIDATES_MAX];
-    uint32_t count = 0, most = 0;
-    const struct candidate *best = NULL;
-
-    for (uint32_t o = 0; o < w->output_count && count < LOSS_CANDIDATES_MAX; o++) {
-        hlo_value v = w->outputs[o];
-        if (hlo_value_shape(w->m, v)->rank || !hlo_work_is_float(w, v) || w->is_free[v] ||
-            w->param_of[v] != HLO_NONE)
-            continue;
-        list[count].value = v;
-        measure(w, &list[count]);
-        if (list[count].params > most)
-            most = list[count].params;
-        count++;
-    }
-    for (uint32_t n = 0; n < count; n++) {
-        if (list[n].params && list[n].params * 10 >= most * 9 &&
-            (!best || list[n].ancestors < best->ancestors))
-            best = &list[n];
-    }
-    w->loss = best ? best->value : HLO_NONE;
-    for (uint32_t n = 0; best && n < count; n++) {
-        if (list[n].ancestors <= best->ancestors ||
-            list[n].ancestors > best->ancestors + best->ancestors / 2)
-            continue;
-        hlo_reach_clear(&w->scratch);
-        hlo_reach_add(&w->scratch, list[n].value);
-        hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
-        if (w->scratch.has[w->loss])
-            w->loss = list[n].value;
-    }
-}
-
-/* ---- new values ---- */
-
-/* Parameters of the same dims that `from` is an elementwise function of. */
-static void collect_params(struct hlo_roles_work *w, hlo_value from)
-{
-    struct hlo_reach *r = &w->scratch;
-
-    hlo_reach_clear(r);
-    hlo_reach_add(r, from);
-    for (uint32_t n = 0; n < r->count && r->count < WALK_MAX; n++) {
-        hlo_value v = r->queue[n];
-        if (!w->g.is_flow[v] && !is_pointwise(w, v))
-            continue;
-        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
-            hlo_value p = w->g.preds[k];
-            if (!w->is_free[p] && hlo_work_same_dims(w, p, from))
-                hlo_reach_add(r, p);
-        }
-    }
-}
-
-struct claim {
-    uint32_t output, first, count; /* of its parameters in `pool` */
-    hlo_value value;
-};
-
-static int by_size(const void *a, const void *b)
-{
-    const struct claim *x = a, *y = b;
-
-    if (x->count != y->count)
-        return x->count < y->count ? -1 : 1;
-    return x->value < y->value ? -1 : x->value > y->value;
-}
-
-/* The one parameter of the claim not yet taken; of several one that is not read by the forward
- * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there
- * too). */
-static uint32_t choose(const struct hlo_roles_work *w, const struct claim *c, const uint32_t *pool,
-                       const bool *is_taken, bool has_aliases)
-{
-    uint32_t one = HLO_NONE, left = 0, preferred = HLO_NONE, preferred_count = 0;
-    bool is_scalar = hlo_value_shape(w->m, c->value)->rank == 0;
-
-    for (uint32_t n = 0; n < c->count; n++) {
-        uint32_t p = pool[c->first + n];
-        if (is_taken[p] || (has_aliases && !w->is_aliased[p]))
-            continue;
-        one = p;
-        left++;
-        if (w->is_read[p] == is_scalar) {
-            preferred = p;
-            preferred_count++;
-        }
-    }
-    if (left <= 1)
-        return one;
-    return preferred_count == 1 ? preferred : HLO_NONE;
-}
-
-static int pair_outputs(struct hlo_roles_work *w, struct err *e)
-{
-    struct claim *claims = mem_try(w->output_count, sizeof *claims);
-    bool *is_taken = mem_try(w->param_count, 1);
-    uint32_t *pool = NULL, claim_count = 0;
-    size_t pooled = 0, room = 0;
-    uint64_t budget = (uint64_t)WALK_ALL * w->m->value_count + WALK_MAX;
-    bool has_aliases = false, ok = claims && is_taken;
-
-    for (uint32_t p = 0; p < w->param_count; p++)
-        has_aliases |= w->is_aliased[p];
-    for (uint32_t o = 0; ok && o < w->output_count; o++) {
-        struct claim c = {.output = o, .first = (uint32_t)pooled, .value = w->outputs[o]};
-        w->output_param[o] = HLO_NONE;
-        if (w->is_free[c.value] || budget < WALK_MAX)
-            continue;
-        collect_params(w, c.value);
-        budget -= w->scratch.count;
-        for (uint32_t n = 0; n < w->scratch.count && ok; n++) {
-            uint32_t p = w->param_of[w->scratch.queue[n]];
-            if (p == HLO_NONE)
-                continue;
-            ok = mem_grow(&pool, &room, pooled, 1);
-            if (ok)
-                pool[pooled++] = p;
-            c.count++;
-        }
-        if (c.count)
-            claims[claim_count++] = c;
-    }
-    if (ok && claim_count)
-        qsort(claims, claim_count, sizeof *claims, by_size);
-    for (int pass = 0; ok && pass < 2; pass++) { /* what was ambiguous may be the last one left */
-        for (uint32_t n = 0; n < claim_count; n++) {
-            if (w->output_param[claims[n].output] != HLO_NONE)
-                continue;
-            uint32_t p = choose(w, &claims[n], pool, is_taken, has_aliases);
-            if (p == HLO_NONE)
-                continue;
-            is_taken[p] = true;
-            w->output_param[claims[n].output] = p;
-            w->params[p].updated = claims[n].value;
-        }
-    }
-    free(claims);
-    free(is_taken);
-    free(pool);
-    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
-}
-
 /* ---- the forward pass ---- */
 
 /* The parameter that `v` is a view of, HLO_NONE. */
@@ -373,13 +193,6 @@ static uint32_t viewed_param(const struct hlo_roles_work *w, hlo_value v)
     return w->param_of[v];
 }
 
-static bool is_heavy(uint16_t opcode)
-{
-    return opcode == HLO_OP_DOT || opcode == HLO_OP_CONVOLUTION || opcode == HLO_OP_GATHER ||
-           opcode == HLO_OP_RAGGED_DOT || opcode == HLO_OP_SCALED_DOT ||
-           opcode == HLO_OP_DYNAMIC_SLICE;
-}
-
 /* Whoever reads a weight first, reads it for the forward pass: backward uses need its result. So
  * the forward pass is what the loss and these first uses are computed from. */
 static int find_forward(struct hlo_roles_work *w, struct err *e)
@@ -393,7 +206,8 @@ static int find_forward(struct hlo_roles_work *w, struct err *e)
         hlo_reach_add(&w->forward, w->loss);
     for (uint32_t n = 0; n < w->g.order_count; n++) {
         hlo_id id = w->g.order[n];
-        if (!is_heavy(hlo_at(w->m, id)->opcode) || w->m->leaf_base[id] == w->m->leaf_base[id + 1])
+        if (!hlo_work_is_heavy(hlo_at(w->m, id)->opcode) ||
+            w->m->leaf_base[id] == w->m->leaf_base[id + 1])
             continue;
         for (uint32_t k = 0; k < hlo_at(w->m, id)->operand_count; k++) {
             hlo_id o = hlo_operand(w->m, id, k);
@@ -426,9 +240,12 @@ int hlo_roles_flow(struct hlo_roles_work *w, struct err *e)
     int code = find_single(w, e);
     if (code)
         return code;
-    find_loss(w);
-    code = find_forward(w, e);
-    return code ? code : pair_outputs(w, e);
+    code = hlo_roles_updates(w, e);
+    if (!code)
+        code = hlo_roles_loss(w, e);
+    if (!code)
+        code = find_forward(w, e);
+    return code ? code : hlo_roles_pair(w, e);
 }
 
 /* ---- gradients ---- */
@@ -442,7 +259,7 @@ static bool in_set_elementwise(const void *context, hlo_value v)
 {
     const struct in_set *c = context;
 
-    return c->set->has[v] && (c->w->g.is_flow[v] || is_pointwise(c->w, v));
+    return c->set->has[v] && (c->w->g.is_flow[v] || hlo_work_is_pointwise(c->w, v));
 }
 
 /* What comes before: gradients never depend on moments, other factors of the update do. */
@@ -464,7 +281,7 @@ static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach
     struct hlo_param_role *role = &w->params[p];
     hlo_value best = HLO_NONE;
 
-    collect_params(w, role->updated);
+    hlo_work_update_region(w, role->updated);
     hlo_reach_clear(inner);
     for (uint32_t n = 0; n < w->scratch.count; n++) {
         uint32_t q = w->param_of[w->scratch.queue[n]];
@@ -487,7 +304,7 @@ static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach
             if (inner->has[u] || w->is_free[u] || !counts(w, role->updated, u))
                 continue;
             if (stateful->has[u] && hlo_work_same_dims(w, u, role->updated) &&
-                (w->g.is_flow[u] || is_pointwise(w, u))) {
+                (w->g.is_flow[u] || hlo_work_is_pointwise(w, u))) {
                 hlo_reach_add(inner, u); /* a scaled gradient: go on to the gradient */
                 continue;
             }

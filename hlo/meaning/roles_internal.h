@@ -21,6 +21,14 @@ enum hlo_role hlo_role_of_path(const char *path, bool is_scalar);
 const char *hlo_path_without_root(const char *path);
 
 /* ---- what is known of a module while it is being understood ---- */
+
+/* A result that is an elementwise function of parameters of its dims: perhaps a new value. */
+struct hlo_claim {
+    uint32_t output, first, count; /* of its parameters in claim_pool */
+    hlo_value value;
+    uint32_t update; /* another claim that shares values with it, itself: none */
+};
+
 struct hlo_roles_work {
     const struct hlo_module *m; /* inlined */
     struct hlo_graph g;
@@ -30,6 +38,7 @@ struct hlo_roles_work {
     bool *is_fixed;     /* [param_count] role was given by a list or a person */
     bool *is_aliased;   /* [param_count] takes part in an aliasing or donation */
     uint32_t *param_of; /* [value_count] index into params, HLO_NONE */
+    bool *has_moments;  /* [param_count] some optimizer state is its */
     bool *is_read;      /* [param_count] the forward pass is computed from it */
     bool *is_free;      /* [value_count] computed from no entry parameter */
     hlo_value *single;  /* [value_count] the one value it is an elementwise function of; itself when
@@ -37,7 +46,13 @@ struct hlo_roles_work {
     hlo_value *outputs; /* [output_count] leaves of the entry root, looked through flows */
     uint32_t *output_param; /* [output_count] parameter it is the new value of, HLO_NONE */
     uint32_t output_count;
+    struct hlo_claim *claims; /* [claim_count] */
+    uint32_t claim_count;
+    uint32_t *claim_pool; /* indices into params */
+    uint32_t *claim_of;   /* [value_count] claim + 1 in whose making the value takes part */
     hlo_value loss;
+    const char *loss_source, *loss_by_person;
+    uint8_t loss_confidence;
     struct hlo_reach forward;  /* what the loss is computed from */
     struct hlo_reach backward; /* what gradients are computed from */
     struct hlo_reach scratch;
@@ -64,7 +79,20 @@ static inline bool hlo_work_is_float(const struct hlo_roles_work *w, hlo_value v
 /* Equal dims; types may differ. */
 bool hlo_work_same_dims(const struct hlo_roles_work *w, hlo_value a, hlo_value b);
 
-/* roles_flow.c: outputs, loss, new values, gradients. */
+bool hlo_work_is_pointwise(const struct hlo_roles_work *w, hlo_value v);
+bool hlo_work_is_heavy(uint16_t opcode);
+
+/* roles_update.c: results that are new values, in two steps with the forward pass between; the
+ * loss, unless w->loss is given. */
+void hlo_work_update_region(struct hlo_roles_work *w, hlo_value from);
+int hlo_roles_updates(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+int hlo_roles_loss(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+int hlo_roles_pair(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+
+/* roles_decide.c: the role of each parameter, with its evidence. */
+void hlo_roles_decide(struct hlo_roles_work *w, bool has_list);
+
+/* roles_flow.c: outputs, forward pass, gradients. */
 int hlo_roles_flow(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 

@@ -147,6 +147,85 @@ static void test_adam_with_decay(void **state)
     hlo_free(m);
 }
 
+/* Norms of the old weights, of the gradient and of the new weights among the results, before and
+ * after the loss: none of them is the loss. Counters and keys under the word params are no
+ * variables. */
+#define SQUARES(of, name)                                                              \
+    "  sq" name " = f32[4,2] multiply(" of ", " of ")\n"                               \
+    "  sum" name " = f32[] reduce(sq" name ", zero), dimensions={0,1}, to_apply=sum\n" \
+    "  norm" name " = f32[] sqrt(sum" name ")\n"
+static const char logged[] =
+    "HloModule logged\n" SUM "ENTRY main { w = f32[4,2] parameter(0), metadata={op_name=\"w\"}\n"
+    "  mom = f32[4,2] parameter(1)\n x = f32[8,4] parameter(2)\n"
+    "  key = u32[2] parameter(3), metadata={op_name=\"state.params['rngs']['key']\"}\n"
+    "  n = u32[] parameter(4), metadata={op_name=\"state.params['rngs']['count']\"}\n" MODEL
+    "  c1 = f32[] constant(0.9)\n b1 = f32[4,2] broadcast(c1), dimensions={}\n"
+    "  mm = f32[4,2] multiply(mom, b1)\n m2 = f32[4,2] add(mm, g)\n"
+    "  step = f32[4,2] multiply(m2, b1)\n w2 = f32[4,2] subtract(w, step)\n"
+    "  one = u32[] constant(1)\n n2 = u32[] add(n, one)\n"
+    "  ones = u32[2] broadcast(one), dimensions={}\n key2 = u32[2] xor(key, ones)\n" SQUARES("w",
+                                                                                             "_old")
+        SQUARES("g", "_grad") SQUARES(
+            "w2",
+            "_new") "  ROOT out = (f32[], f32[], f32[], f32[], f32[4,2], f32[4,2], u32[2], u32[]) "
+                    "tuple(norm_new, norm_old, loss, norm_grad, w2, m2, key2, n2) }\n";
+
+static void test_norms_are_no_loss(void **state)
+{
+    struct hlo_module *m = read_text(logged);
+    struct hlo_roles r = roles_of(m), named;
+    struct err e = {0};
+
+    (void)state;
+    assert_string_equal(value_name(m, r.loss), "loss");
+    assert_int_equal(r.loss_confidence, HLO_CERTAIN);
+    check_letters(&r, "VOIHH");
+    assert_int_equal(r.params[0].confidence, HLO_CERTAIN);
+    assert_int_equal(r.params[1].of, 0);
+    assert_int_equal(phase_of(m, &r, "sum_grad"), HLO_PHASE_UPDATE);
+    hlo_roles_release(&r);
+
+    struct hlo_vars said = {.loss = "#1"};
+    assert_int_equal(hlo_roles_new(m, &said, &named, &e), 0);
+    assert_string_equal(value_name(m, named.loss), "norm_old");
+    assert_string_equal(named.loss_by_person, "#1");
+    hlo_roles_release(&named);
+    said.loss = "%sum_old";
+    assert_int_equal(hlo_roles_new(m, &said, &named, &e), 0);
+    assert_string_equal(value_name(m, named.loss), "sum_old");
+    assert_int_equal(hlo_roles_set(m, &named, 2, HLO_ROLE_OTHER_STATE, &e), 0);
+    assert_string_equal(value_name(m, named.loss), "sum_old"); /* outlives a correction */
+    hlo_roles_release(&named);
+    static const char *const wrong[] = {"#8", "#4", "nothing", "w2", ""};
+    for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
+        said.loss = wrong[n];
+        assert_int_equal(hlo_roles_new(m, &said, &named, &e), ERR_INPUT);
+    }
+    hlo_free(m);
+}
+
+/* Where only norms come out there is no loss, and that is said. */
+static void test_no_loss(void **state)
+{
+    char text[sizeof logged + 16];
+    char *at;
+
+    (void)state;
+    memcpy(text, logged, sizeof logged);
+    at = strstr(text, "tuple(norm_new, norm_old, loss");
+    assert_non_null(at);
+    memcpy(at, "tuple(norm_new, norm_new, sum_new", strlen("tuple(norm_new, norm_new, sum_new"));
+    memmove(at + strlen("tuple(norm_new, norm_new, sum_new"), ", norm_grad, w2, m2, key2, n2) }\n",
+            sizeof ", norm_grad, w2, m2, key2, n2) }\n");
+    struct hlo_module *m = read_text(text);
+    struct hlo_roles r = roles_of(m);
+    assert_int_equal(r.loss, HLO_NONE);
+    assert_non_null(strstr(r.loss_source, "norms"));
+    check_letters(&r, "VOIHH");
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 /* Moving averages of the data, of the weights; a frozen table; clipping by the norm of the
  * gradient. */
 static const char others[] =
@@ -383,11 +462,18 @@ static void test_layer_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sgd),         cmocka_unit_test(test_adam_with_decay),
-        cmocka_unit_test(test_other_state), cmocka_unit_test(test_factored),
-        cmocka_unit_test(test_marks),       cmocka_unit_test(test_correction),
-        cmocka_unit_test(test_paths),       cmocka_unit_test(test_words),
-        cmocka_unit_test(test_scopes),      cmocka_unit_test(test_layer_names),
+        cmocka_unit_test(test_sgd),
+        cmocka_unit_test(test_adam_with_decay),
+        cmocka_unit_test(test_norms_are_no_loss),
+        cmocka_unit_test(test_no_loss),
+        cmocka_unit_test(test_other_state),
+        cmocka_unit_test(test_factored),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_correction),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_layer_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -288,6 +288,8 @@ static void test_problem_words(void **state)
                                "7x1",
                                "--vars",
                                "v",
+                               "--loss",
+                               "add.3",
                                "--profile=p",
                                "--rules=paper",
                                "--divisibility",

@@ -2,6 +2,7 @@
 #ifndef AUTOMAP_TUI_COMMANDS_INSPECT_H
 #define AUTOMAP_TUI_COMMANDS_INSPECT_H
 
+#include "engine/decide/names.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles.h"
 
@@ -11,8 +12,14 @@ struct inspection {
     struct hlo_costs costs;
     uint32_t opcodes[HLO_OP_COUNT];
     uint32_t phases[HLO_PHASE_COUNT];
-    uint32_t *layers; /* [roles.layer_count] instructions */
-    bool show_all;    /* every parameter and opcode, not only the groups and the most frequent */
+    uint32_t *layers;    /* [roles.layer_count] instructions */
+    double *layer_flops; /* [roles.layer_count] of a step; [0]: outside of layers */
+    double coverage;     /* share of the FLOP of forward and backward pass that layers hold */
+    bool show_groups;    /* what can only be split together: */
+    struct hlo_module *inlined;
+    struct classes classes; /* of `inlined` */
+    struct class_names names;
+    bool show_all; /* every parameter and opcode, not only the groups and the most frequent */
 };
 
 /* Append to `out`; out->failed when out of memory. */

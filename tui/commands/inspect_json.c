@@ -36,6 +36,27 @@ static void add_figure(struct str *out, const char *key, double value)
     str_format(out, fabs(value) < 9e15 ? "%.0f,\n" : "%.17g,\n", value);
 }
 
+static void add_value(const struct inspection *in, hlo_value v, struct str *out)
+{
+    hlo_id id = in->m->value_instruction[v];
+
+    str_add(out, "{\"name\": ");
+    add_string(out, hlo_name(in->m, id));
+    str_format(out, ", \"leaf\": %u", (unsigned)(v - in->m->leaf_base[id]));
+}
+
+static void add_loss(const struct inspection *in, struct str *out)
+{
+    add_key(out, "loss");
+    if (in->roles.loss == HLO_NONE) {
+        str_add(out, "null,\n");
+        return;
+    }
+    add_value(in, in->roles.loss, out);
+    str_format(out, ", \"evidence\": \"%s\", \"confidence\": \"%s\"},\n", in->roles.loss_source,
+               hlo_confidence_names[in->roles.loss_confidence]);
+}
+
 static void add_params(const struct inspection *in, enum hlo_role role, const char *key,
                        struct str *out)
 {
@@ -51,7 +72,9 @@ static void add_params(const struct inspection *in, enum hlo_role role, const ch
         add_string(out, r->name);
         str_add(out, ", \"shape\": \"");
         hlo_write_shape(in->m, in->m->value_shape[r->value], false, out);
-        str_format(out, "\", \"source\": \"%s\"}", hlo_role_source_names[r->source]);
+        str_format(out, "\", \"source\": \"%s\", \"confidence\": \"%s\", \"evidence\": \"%s\"}",
+                   hlo_role_source_names[r->source], hlo_confidence_names[r->confidence],
+                   r->evidence);
         comma = ",";
     }
     str_add(out, *comma ? "\n  ],\n" : "],\n");
@@ -90,9 +113,32 @@ static void add_layers(const struct inspection *in, struct str *out)
     for (uint32_t n = 1; n < in->roles.layer_count; n++) {
         str_add(out, n > 1 ? ",\n    {\"name\": " : "\n    {\"name\": ");
         add_string(out, in->roles.layer_names[n]);
-        str_format(out, ", \"instructions\": %u}", (unsigned)in->layers[n]);
+        str_format(out, ", \"instructions\": %u, \"flops\": %.0f}", (unsigned)in->layers[n],
+                   in->layer_flops[n]);
     }
     str_add(out, in->roles.layer_count > 1 ? "\n  ],\n" : "],\n");
+    add_key(out, "layer_coverage");
+    str_format(out, "%.4f,\n", in->coverage);
+}
+
+static void add_groups(const struct inspection *in, struct str *out)
+{
+    char name[NAME_ROOM];
+    const char *comma = "";
+
+    if (!in->show_groups)
+        return;
+    add_key(out, "groups");
+    str_add(out, "[");
+    for (class_id k = 0; k < in->classes.count; k++) {
+        const struct class_info *info = &in->classes.info[k];
+        if (!info->var_dims && !info->input_dims)
+            continue;
+        str_format(out, "%s\n    ", comma);
+        add_string(out, class_name(&in->names, k, name));
+        comma = ",";
+    }
+    str_add(out, *comma ? "\n  ],\n" : "],\n");
 }
 
 static void add_warnings(const struct inspection *in, struct str *out)
@@ -129,13 +175,19 @@ void inspect_json(const struct inspection *in, struct str *out)
     add_count(out, "instructions", m->count);
     add_count(out, "parameters", m->computations[m->entry].param_count);
     add_opcodes(in, out);
-    add_figure(out, "flops", in->costs.total.flops);
-    add_figure(out, "transcendentals", in->costs.total.transcendentals);
-    add_figure(out, "bytes", in->costs.total.bytes);
+    add_figure(out, "flops", in->costs.total_trips.flops);
+    add_figure(out, "transcendentals", in->costs.total_trips.transcendentals);
+    add_figure(out, "bytes", in->costs.total_trips.bytes);
+    add_figure(out, "flops_loops_once", in->costs.total.flops);
+    add_loss(in, out);
     add_params(in, HLO_ROLE_VARIABLE, "variables", out);
     add_params(in, HLO_ROLE_INPUT, "inputs", out);
+    add_params(in, HLO_ROLE_OPTIMIZER_STATE, "optimizer_state", out);
+    add_params(in, HLO_ROLE_HYPER, "hyper_parameters", out);
+    add_params(in, HLO_ROLE_OTHER_STATE, "other_state", out);
     add_phases(in, out);
     add_layers(in, out);
+    add_groups(in, out);
     add_warnings(in, out);
     str_add(out, "}\n");
 }

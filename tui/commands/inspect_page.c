@@ -142,7 +142,7 @@ static void add_phases(const struct inspection *in, struct str *out)
 
     for (hlo_id id = 0; id < in->m->count; id++) {
         double f = in->costs.instruction[id].flops * in->costs.times[id];
-        if (f > 0) {
+        if (f > 0 && !hlo_cost_is_of_callees(hlo_at(in->m, id)->opcode)) {
             flops[in->roles.phase[id]] += f;
             all += f;
         }
@@ -157,9 +157,11 @@ static void add_phases(const struct inspection *in, struct str *out)
     }
     add_label(out, "loss");
     if (in->roles.loss == HLO_NONE)
-        str_add(out, "not found\n");
+        str_format(out, "not found: %s; --loss NAME says which it is\n", in->roles.loss_source);
     else
-        str_format(out, "%s\n", hlo_name(in->m, in->m->value_instruction[in->roles.loss]));
+        str_format(out, "%s  %s%s\n", hlo_name(in->m, in->m->value_instruction[in->roles.loss]),
+                   in->roles.loss_confidence == HLO_DOUBTFUL ? "doubtful: " : "",
+                   in->roles.loss_source);
 }
 
 /* ---- lists, folded ---- */
@@ -171,7 +173,7 @@ struct group {
     hlo_shape_id shape;
     uint32_t first, count; /* first: parameter, or layer */
     uint32_t low, high;    /* layers: instructions, least and most */
-    uint8_t source, run_count;
+    uint8_t source, confidence, run_count;
     struct {
         const char *low, *high;
         uint8_t low_size, high_size;
@@ -305,7 +307,8 @@ static uint32_t collect_params(const struct inspection *in, enum hlo_role role, 
             continue;
         struct group *g = &list[count++];
         *g = (struct group){.shape = bare, .first = p, .count = 1, .source = r->source};
-        read_name(g, r->name, (uint64_t)bare << 8 | r->source);
+        g->confidence = r->confidence;
+        read_name(g, r->name, (uint64_t)bare << 8 | (uint64_t)r->confidence << 4 | r->source);
         if (in->show_all)
             g->hash = p;
     }
@@ -334,7 +337,8 @@ static void add_params(const struct inspection *in, enum hlo_role role, const ch
         hlo_write_shape(in->m, list[n].shape, false, out);
         for (size_t width = out->size - begin; width < 20; width++)
             str_add_char(out, ' ');
-        str_format(out, "  by %s\n", hlo_role_source_names[list[n].source]);
+        str_format(out, "  by %s%s\n", hlo_role_source_names[list[n].source],
+                   list[n].confidence == HLO_DOUBTFUL ? ", doubtful" : "");
     }
     free(list);
 }
@@ -367,6 +371,26 @@ static void add_layers(const struct inspection *in, struct str *out)
         str_add(out, list[n].count > 1 ? " instructions each\n" : " instructions\n");
     }
     free(list);
+}
+
+/* ---- what to look at again ---- */
+
+static void add_doubts(const struct inspection *in, struct str *out)
+{
+    uint32_t doubtful = 0, first = HLO_NONE;
+
+    for (uint32_t p = 0; p < in->roles.param_count; p++) {
+        if (in->roles.params[p].confidence != HLO_DOUBTFUL)
+            continue;
+        first = doubtful++ ? first : p;
+    }
+    if (!doubtful)
+        return;
+    add_label(out, "doubtful");
+    str_format(out, "%u %s, such as %s: %s\n", (unsigned)doubtful, doubtful == 1 ? "role" : "roles",
+               in->roles.params[first].name, in->roles.params[first].evidence);
+    add_label(out, "");
+    str_add(out, "--vars FILE says which parameters are trained\n");
 }
 
 /* ---- opcodes and warnings ---- */
@@ -431,6 +455,7 @@ void inspect_page(const struct inspection *in, struct str *out)
     add_cost(in, out);
     add_phases(in, out);
     add_layers(in, out);
+    add_doubts(in, out);
     add_opcodes(in, out);
     add_params(in, HLO_ROLE_VARIABLE, "variables", out);
     add_params(in, HLO_ROLE_INPUT, "candidate inputs", out);

@@ -73,6 +73,10 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
         a->vars = value;
         return value[0] ? 1 : args_wrong("--vars", value, "a file");
     }
+    if ((value = args_value("--loss", argc, argv, at))) {
+        a->loss = value;
+        return value[0] ? 1 : args_wrong("--loss", value, "an instruction, or #3");
+    }
     if ((value = args_value("--profile", argc, argv, at))) {
         a->profile = value;
         return value[0] ? 1 : args_wrong("--profile", value, "a file");
@@ -164,6 +168,7 @@ void problem_args_write(const struct problem_args *a, struct str *out)
         str_format(out, " --devices %u", a->devices);
     add_option(out, "--mesh", a->options.mesh);
     add_option(out, "--vars", a->vars);
+    add_option(out, "--loss", a->loss);
     add_option(out, "--profile", a->profile);
     add_option(out, "--rules", a->options.classes.paper_rules ? "paper" : "");
     add_option(out, "--divisibility", a->options.exact_divisibility ? "exact" : "");
@@ -247,6 +252,10 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
         words_add(out, a->options.mesh);
     }
     add_path_option(out, "--vars", a->vars);
+    if (a->loss) {
+        words_add(out, "--loss");
+        words_add(out, a->loss);
+    }
     add_path_option(out, "--profile", a->profile);
     for (uint32_t n = 0; n < a->figure_count; n++) {
         words_add(out, "--set");
@@ -309,8 +318,9 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
         rc = hlo_vars_load(a->vars, &vars, e);
     if (!rc)
         rc = hlo_load(a->model, NULL, &module, e);
+    vars.loss = a->loss;
     if (!rc)
-        rc = problem_new(module, a->vars ? &vars : NULL, cluster, &a->options, out, e);
+        rc = problem_new(module, &vars, cluster, &a->options, out, e);
     if (!rc && a->profile) {
         double *ms;
         rc = measured_load(out->m, a->profile, &ms, e);

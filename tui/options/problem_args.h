@@ -1,5 +1,6 @@
 /* tui/options/problem_args.h - the options that name a problem, the same in every command:
- *     MODEL [CLUSTER] --devices N --mesh 2x8 --vars FILE --profile FILE --rules full|paper
+ *     MODEL [CLUSTER] --devices N --mesh 2x8 --vars FILE --loss NAME --profile FILE --rules
+ * full|paper
  *     --divisibility pad|exact --no-reductions LIST --micro-batches K --zero 0..3
  *     --overlap 0..1 */
 #ifndef AUTOMAP_TUI_OPTIONS_PROBLEM_ARGS_H
@@ -11,7 +12,7 @@ enum { PROBLEM_FIGURES_MOST = 32 };
 
 struct problem_args {
     const char *model, *cluster; /* cluster NULL: --devices, else the default */
-    const char *vars, *profile;
+    const char *vars, *loss, *profile;
     uint32_t devices; /* 0: not given */
     struct problem_options options;
     bool is_mesh_given; /* on the command line: else a file's, where one is */
@@ -25,6 +26,8 @@ struct problem_args {
     "  --devices N                N default devices on one link, in place of a cluster file\n"     \
     "  --mesh AxB                 mesh of the devices, such as 2x8; default one axis\n"            \
     "  --vars FILE                trainable variables: names or parameter numbers\n"               \
+    "  --loss NAME                the instruction that makes the loss, or #3: leaf 3 of the "      \
+    "result\n"                                                                                     \
     "  --profile FILE             measured times: {\"instruction\": ms} or lines instruction,ms\n" \
     "  --rules full|paper         paper: kernels of convolutions are not split\n"                  \
     "  --divisibility pad|exact   pad: uneven pieces are padded; exact: refused\n"                 \

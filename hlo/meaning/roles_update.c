@@ -1,0 +1,328 @@
+/* Which result is whose new value, which results one update makes; which result is the loss. Uses
+ * no names. */
+#include "hlo/meaning/roles_internal.h"
+
+#include <string.h>
+
+enum {
+    LOSS_CANDIDATES_MAX = 256,
+    WALK_MAX = 4096, /* values of one update looked at */
+    WALK_ALL = 64,   /* times the values of the module, over all updates */
+};
+
+static const char MEMORY_FOR[] = "for the roles of the parameters";
+
+/* ---- new values ---- */
+
+/* Fills w->scratch with what `from` is an elementwise function of: values of its dims, down to
+ * parameters and to what is made in another way, a gradient. */
+void hlo_work_update_region(struct hlo_roles_work *w, hlo_value from)
+{
+    struct hlo_reach *r = &w->scratch;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, from);
+    for (uint32_t n = 0; n < r->count && r->count < WALK_MAX; n++) {
+        hlo_value v = r->queue[n];
+        if (!w->g.is_flow[v] && !hlo_work_is_pointwise(w, v))
+            continue;
+        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
+            hlo_value p = w->g.preds[k];
+            if (!w->is_free[p] && hlo_work_same_dims(w, p, from))
+                hlo_reach_add(r, p);
+        }
+    }
+}
+
+/* The update that a claim is part of: claims that share values, a weight's and its moments', are
+ * one. */
+static uint32_t update_of(struct hlo_claim *claims, uint32_t c)
+{
+    while (claims[c].update != c) {
+        claims[c].update = claims[claims[c].update].update;
+        c = claims[c].update;
+    }
+    return c;
+}
+
+/* Notes that the claim `c` is made in w->scratch, and joins it to the updates met there. */
+static void mark_region(struct hlo_roles_work *w, uint32_t c)
+{
+    for (uint32_t n = 0; n < w->scratch.count; n++) {
+        hlo_value v = w->scratch.queue[n];
+        if (w->param_of[v] != HLO_NONE || w->param_of[w->single[v]] != HLO_NONE)
+            continue; /* a weight or a copy of it is read by all the step */
+        if (w->claim_of[v])
+            w->claims[update_of(w->claims, w->claim_of[v] - 1)].update = update_of(w->claims, c);
+        w->claim_of[v] = c + 1;
+    }
+}
+
+static bool add_claim(struct hlo_roles_work *w, uint32_t output, size_t *pooled, size_t *room)
+{
+    struct hlo_claim *c = &w->claims[w->claim_count];
+
+    *c = (struct hlo_claim){.output = output,
+                            .first = (uint32_t)*pooled,
+                            .value = w->outputs[output],
+                            .update = w->claim_count};
+    for (uint32_t n = 0; n < w->scratch.count; n++) {
+        uint32_t p = w->param_of[w->scratch.queue[n]];
+        if (p == HLO_NONE)
+            continue;
+        if (!mem_grow(&w->claim_pool, room, *pooled, 1))
+            return false;
+        w->claim_pool[(*pooled)++] = p;
+        c->count++;
+    }
+    if (!c->count)
+        return true;
+    w->claim_count++;
+    if (hlo_value_shape(w->m, c->value)->rank && hlo_work_is_float(w, c->value))
+        mark_region(w, w->claim_count - 1);
+    return true;
+}
+
+int hlo_roles_updates(struct hlo_roles_work *w, struct err *e)
+{
+    uint64_t budget = (uint64_t)WALK_ALL * w->m->value_count + WALK_MAX;
+    size_t pooled = 0, room = 0;
+    bool ok = true;
+
+    for (uint32_t o = 0; ok && o < w->output_count; o++) {
+        w->output_param[o] = HLO_NONE;
+        if (w->is_free[w->outputs[o]] || budget < WALK_MAX)
+            continue;
+        hlo_work_update_region(w, w->outputs[o]);
+        budget -= w->scratch.count;
+        ok = add_claim(w, o, &pooled, &room);
+    }
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct hlo_claim *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? -1 : 1;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* The one parameter of the claim not yet taken; of several one that is not read by the forward
+ * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there
+ * too). */
+static uint32_t choose(const struct hlo_roles_work *w, const struct hlo_claim *c,
+                       const bool *is_taken, bool has_aliases)
+{
+    uint32_t one = HLO_NONE, left = 0, preferred = HLO_NONE, preferred_count = 0;
+    bool is_scalar = hlo_value_shape(w->m, c->value)->rank == 0;
+
+    for (uint32_t n = 0; n < c->count; n++) {
+        uint32_t p = w->claim_pool[c->first + n];
+        if (is_taken[p] || (has_aliases && !w->is_aliased[p]))
+            continue;
+        one = p;
+        left++;
+        if (w->is_read[p] == is_scalar) {
+            preferred = p;
+            preferred_count++;
+        }
+    }
+    if (left <= 1)
+        return one;
+    return preferred_count == 1 ? preferred : HLO_NONE;
+}
+
+int hlo_roles_pair(struct hlo_roles_work *w, struct err *e)
+{
+    bool *is_taken = mem_try(w->param_count, 1);
+    bool has_aliases = false;
+
+    if (!is_taken)
+        return err_no_memory(e, MEMORY_FOR);
+    for (uint32_t p = 0; p < w->param_count; p++)
+        has_aliases |= w->is_aliased[p];
+    if (w->claim_count)
+        qsort(w->claims, w->claim_count, sizeof *w->claims, by_size);
+    for (int pass = 0; pass < 2; pass++) { /* what was ambiguous may be the last one left */
+        for (uint32_t n = 0; n < w->claim_count; n++) {
+            const struct hlo_claim *c = &w->claims[n];
+            if (w->output_param[c->output] != HLO_NONE)
+                continue;
+            uint32_t p = choose(w, c, is_taken, has_aliases);
+            if (p == HLO_NONE)
+                continue;
+            is_taken[p] = true;
+            w->output_param[c->output] = p;
+            w->params[p].updated = c->value;
+        }
+    }
+    free(is_taken);
+    return 0;
+}
+
+/* ---- loss ---- */
+
+struct candidate {
+    hlo_value value;
+    uint32_t ancestors; /* values it is computed from */
+    uint32_t params;    /* array parameters a derivative of it reaches */
+    uint32_t worth;     /* sum of enum worth */
+};
+
+/* What a loss is and a norm is not, most telling first. */
+enum worth {
+    WORTH_HEAVY = 1, /* products, convolutions or tables are among its ancestors */
+    WORTH_DATA = 2,  /* it depends on an array that no result is the new value of */
+    WORTH_BEFORE = 4 /* not computed from what updates are made of: gradients, new weights */
+};
+
+struct loss_search {
+    struct hlo_roles_work *w;
+    bool *is_carried; /* [param_count] some result may be its new value */
+    uint32_t *seen;   /* [claim_count] candidate + 1 that met this update */
+    uint32_t updates; /* that change an array of floats */
+    struct candidate *list;
+    uint32_t count;
+};
+
+static bool is_float_filter(const void *context, hlo_value v)
+{
+    return hlo_work_is_float(context, v);
+}
+
+bool hlo_work_is_heavy(uint16_t opcode)
+{
+    return opcode == HLO_OP_DOT || opcode == HLO_OP_CONVOLUTION || opcode == HLO_OP_GATHER ||
+           opcode == HLO_OP_RAGGED_DOT || opcode == HLO_OP_SCALED_DOT ||
+           opcode == HLO_OP_DYNAMIC_SLICE;
+}
+
+static void measure(struct loss_search *s, uint32_t n)
+{
+    struct hlo_roles_work *w = s->w;
+    struct candidate *c = &s->list[n];
+    uint32_t met = 0;
+
+    hlo_reach_clear(&w->scratch);
+    hlo_reach_add(&w->scratch, c->value);
+    hlo_reach_back(&w->scratch, &w->g, is_float_filter, w);
+    c->params = 0;
+    for (uint32_t k = 0; k < w->scratch.count; k++)
+        c->params += w->param_of[w->scratch.queue[k]] != HLO_NONE &&
+                     !hlo_work_is_scalar(w, w->scratch.queue[k]);
+    hlo_reach_clear(&w->scratch);
+    hlo_reach_add(&w->scratch, c->value);
+    hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
+    c->ancestors = w->scratch.count;
+    c->worth = 0;
+    for (uint32_t k = 0; k < w->scratch.count; k++) {
+        hlo_value v = w->scratch.queue[k];
+        uint32_t p = w->param_of[v];
+        if (p != HLO_NONE && !s->is_carried[p] && !hlo_work_is_scalar(w, v))
+            c->worth |= WORTH_DATA;
+        if (hlo_work_is_heavy(hlo_at(w->m, w->m->value_instruction[v])->opcode))
+            c->worth |= WORTH_HEAVY;
+        uint32_t u = w->claim_of[v] ? update_of(w->claims, w->claim_of[v] - 1) : HLO_NONE;
+        if (u != HLO_NONE && s->seen[u] != n + 1) {
+            s->seen[u] = n + 1;
+            met++;
+        }
+    }
+    /* Moving statistics are made from what the forward pass has: some updates are met by a loss. */
+    if (!s->updates || met * 10 < s->updates * 9)
+        c->worth |= WORTH_BEFORE;
+}
+
+static bool is_candidate(const struct hlo_roles_work *w, hlo_value v)
+{
+    return hlo_work_is_scalar(w, v) && hlo_work_is_float(w, v) && !w->is_free[v] &&
+           w->param_of[v] == HLO_NONE;
+}
+
+static void collect_candidates(struct loss_search *s)
+{
+    struct hlo_roles_work *w = s->w;
+
+    for (uint32_t c = 0; c < w->claim_count; c++) {
+        bool is_array = hlo_value_shape(w->m, w->claims[c].value)->rank > 0;
+        s->updates += is_array && w->claim_of[w->claims[c].value] && update_of(w->claims, c) == c;
+        for (uint32_t k = 0; k < w->claims[c].count && is_array; k++)
+            s->is_carried[w->claim_pool[w->claims[c].first + k]] = true;
+    }
+    for (uint32_t o = 0; o < w->output_count && s->count < LOSS_CANDIDATES_MAX; o++) {
+        if (!is_candidate(w, w->outputs[o]))
+            continue;
+        s->list[s->count].value = w->outputs[o];
+        measure(s, s->count++);
+    }
+}
+
+/* Of the scalar float results of most worth those from which derivatives reach the most parameters;
+ * of these the smallest: the loss or its main part. A sum with a few terms more (regularisation)
+ * is the loss. */
+static void choose_loss(struct loss_search *s)
+{
+    struct hlo_roles_work *w = s->w;
+    const struct candidate *best = NULL;
+    uint32_t most = 0, worth = 0, rivals = 0;
+
+    for (uint32_t n = 0; n < s->count; n++) {
+        if (s->list[n].params && s->list[n].worth > worth)
+            worth = s->list[n].worth;
+    }
+    if (!(worth & WORTH_BEFORE)) {
+        w->loss_source = s->count ? "every scalar result is computed from gradients: norms, no loss"
+                                  : "no result is a scalar";
+        return;
+    }
+    for (uint32_t n = 0; n < s->count; n++) {
+        if (s->list[n].worth == worth && s->list[n].params > most)
+            most = s->list[n].params;
+    }
+    for (uint32_t n = 0; n < s->count; n++) {
+        const struct candidate *c = &s->list[n];
+        if (c->worth != worth || !c->params || c->params * 10 < most * 9)
+            continue;
+        rivals++;
+        if (!best || c->ancestors < best->ancestors)
+            best = c;
+    }
+    w->loss = best->value;
+    for (uint32_t n = 0; n < s->count; n++) {
+        const struct candidate *c = &s->list[n];
+        if (c->worth != worth || c->ancestors <= best->ancestors ||
+            c->ancestors > best->ancestors + best->ancestors / 2)
+            continue;
+        hlo_reach_clear(&w->scratch);
+        hlo_reach_add(&w->scratch, c->value);
+        hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
+        if (w->scratch.has[w->loss])
+            w->loss = c->value;
+    }
+    w->loss_confidence = worth != (WORTH_BEFORE | WORTH_DATA | WORTH_HEAVY) ? HLO_DOUBTFUL
+                         : rivals > 1                                       ? HLO_LIKELY
+                                                                            : HLO_CERTAIN;
+    w->loss_source = rivals > 1
+                         ? "of the scalar results whose derivatives reach the weights the smallest"
+                         : "the one scalar result whose derivatives reach the weights";
+}
+
+int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
+{
+    struct loss_search s = {.w = w,
+                            .is_carried = mem_try(w->param_count, 1),
+                            .seen = mem_try(w->claim_count, sizeof *s.seen),
+                            .list = mem_try(LOSS_CANDIDATES_MAX, sizeof *s.list)};
+    bool ok = s.is_carried && s.seen && s.list;
+
+    if (ok && w->loss == HLO_NONE) {
+        collect_candidates(&s);
+        choose_loss(&s);
+    }
+    free(s.is_carried);
+    free(s.seen);
+    free(s.list);
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
+}
