@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static int not_written(struct err *e)
 {
@@ -199,4 +200,51 @@ int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e)
     if (!is_stdin)
         fclose(f);
     return rc ? err_in_file(e, path) : 0;
+}
+
+/* Appends what the gzip stream `in` holds, members after another as gzip does. */
+static int unpack(const struct str *in, size_t most, struct str *out, struct err *e)
+{
+    z_stream z = {.next_in = (Bytef *)in->text, .avail_in = (uInt)in->size};
+    char chunk[16384];
+    int rc = 0, status = Z_OK;
+
+    if (in->size > UINT32_MAX || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+        return err_set(e, ERR_MEMORY, "not enough memory to unpack gzip");
+    while (!rc && status != Z_STREAM_END) {
+        z.next_out = (Bytef *)chunk;
+        z.avail_out = sizeof chunk;
+        status = inflate(&z, Z_NO_FLUSH);
+        size_t n = sizeof chunk - z.avail_out;
+        if (n > most - out->size)
+            rc = err_set(e, ERR_LIMIT, "is larger than %zu bytes", most);
+        else
+            str_add_bytes(out, chunk, n);
+        if (status == Z_STREAM_END && z.avail_in >= 2 && z.next_in[0] == 0x1f)
+            status = inflateReset(&z);
+        else if (status != Z_OK && status != Z_STREAM_END)
+            rc = err_set(e, ERR_INPUT, "gzip data is damaged or ends early");
+    }
+    inflateEnd(&z);
+    return rc;
+}
+
+int hlo_file_read_plain(const char *path, size_t most, struct str *out, struct err *e)
+{
+    struct str raw = {0};
+    int rc = hlo_file_read(path, most, &raw, e);
+
+    if (!rc && raw.size >= 2 && !memcmp(raw.text, "\x1f\x8b", 2)) {
+        rc = unpack(&raw, most, out, e);
+        if (!rc && out->failed)
+            rc = err_set(e, ERR_MEMORY, "not enough memory to read it");
+        if (rc)
+            err_in_file(e, path);
+    } else if (!rc) {
+        str_release(out);
+        *out = raw;
+        return 0;
+    }
+    str_release(&raw);
+    return rc;
 }

@@ -24,4 +24,7 @@ int hlo_file_write(const char *path, const char *text, size_t size, unsigned how
  * the file: ERR_IO, ERR_LIMIT, ERR_MEMORY. */
 int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e) MUST_CHECK;
 
+/* The same, unpacked where the bytes are gzip; `most` bounds both forms. ERR_INPUT: damaged. */
+int hlo_file_read_plain(const char *path, size_t most, struct str *out, struct err *e) MUST_CHECK;
+
 #endif

@@ -1,0 +1,18 @@
+/* engine/place/coarsen.h - graphs too large to be decided whole: neighbours in an order, joined.
+ *
+ * Along a topological order, stretches of about equal work become one position each; a stretch ends
+ * where the fewest bytes cross, within its slot. What is left is exact in cost for the plans it
+ * still allows (nets.h). Around the cuts of a plan at hand the stretches are kept short, so that a
+ * second round places the cuts where the first could not. */
+#ifndef AUTOMAP_ENGINE_PLACE_COARSEN_H
+#define AUTOMAP_ENGINE_PLACE_COARSEN_H
+
+#include "engine/place/prepare.h"
+
+/* At most about `target` positions. `stage_of` by position of p, or NULL: of the plan whose cuts
+ * are refined. *group_of, by position of p, is freed by the caller. O(pins + positions log). */
+int place_coarsen(const struct place_prepared *p, const uint32_t *order, uint32_t target,
+                  const uint32_t *stage_of, struct place_prepared **out, uint32_t **group_of,
+                  struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,364 @@
+#include "engine/place/contiguous.h"
+
+#include "engine/place/coarsen.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A search for one graph, fine or coarsened: the best chain so far. */
+struct seeking {
+    const struct place_asking *a;
+    const struct place_prepared *p;
+    struct place_chain *best;
+    double value_ms; /* of best, INFINITY without one */
+    struct place_effort effort;
+    uint64_t pairs;
+    bool exact;   /* best is the optimum of p, or there is none */
+    bool limited; /* something was given up */
+};
+
+/* Devices a chain needs, for a target. */
+static uint32_t accelerators_of(const struct place_graph *g, const struct place_chain *c)
+{
+    uint32_t all = 0;
+
+    for (uint32_t s = 0; s < c->stages; s++)
+        all += g->type[c->stage[s].type].is_host ? 0 : c->stage[s].copies;
+    return all;
+}
+
+/* ---- one family, one rule ---- */
+
+static struct place_question question_of(const struct seeking *s)
+{
+    return (struct place_question){.rules = &s->a->rules,
+                                   .below_ms = s->value_ms,
+                                   .other_ms = INFINITY,
+                                   .pairs = s->a->looks ? s->a->looks : 2000000000,
+                                   .stop = s->a->stop};
+}
+
+static int ask(struct seeking *s, const struct place_family *f, const struct place_question *q,
+               struct place_chain **out, struct err *e)
+{
+    int rc = place_program(s->p, f, q, out, &s->effort, e);
+
+    s->pairs += s->effort.pairs;
+    s->limited |= !rc && !s->effort.complete;
+    return rc;
+}
+
+static int tell(struct seeking *s, struct place_chain *c, double value, struct err *e)
+{
+    struct placement *plan;
+
+    place_chain_free(s->best);
+    s->best = c;
+    s->value_ms = value;
+    if (!s->a->better)
+        return 0;
+    if (placement_of_chain(s->p, c, &plan, e))
+        return e->code;
+    plan->value_ms = value;
+    s->a->better(s->a->context, plan);
+    placement_free(plan);
+    return 0;
+}
+
+/* Passes together: one question. */
+static int improve_together(struct seeking *s, const struct place_family *f, struct err *e)
+{
+    struct place_question q = question_of(s);
+    struct place_chain *c;
+
+    if (ask(s, f, &q, &c, e))
+        return e->code;
+    return c ? tell(s, c, c->value_ms, e) : 0;
+}
+
+/* The least load of one pass while the other stays within a bound; INFINITY: there is none. */
+static int least_of(struct seeking *s, const struct place_family *f, uint32_t pass, double below,
+                    double other, struct place_chain **c, double *value, struct err *e)
+{
+    struct place_question q = question_of(s);
+
+    q.pass = pass;
+    q.below_ms = below;
+    q.other_ms = other;
+    if (ask(s, f, &q, c, e))
+        return e->code;
+    *value = *c ? (*c)->value_ms : INFINITY;
+    return 0;
+}
+
+/* Passes apart: along the front of (forward, backward) maxima, from the least backward load on.
+ * Forward loads fall, backward loads rise; it ends where even the least forward load cannot win. */
+static int improve_apart(struct seeking *s, const struct place_family *f, struct err *e)
+{
+    struct place_chain *c;
+    double forward = 0, backward = 0, least = 0, limit = INFINITY;
+
+    if (least_of(s, f, 0, s->value_ms, INFINITY, &c, &least, e))
+        return e->code;
+    place_chain_free(c);
+    while (isfinite(least) && !s->limited) {
+        double room = s->value_ms - least;
+        if (least_of(s, f, 1, room, limit, &c, &backward, e))
+            return e->code;
+        place_chain_free(c);
+        if (!isfinite(backward))
+            break;
+        if (least_of(s, f, 0, INFINITY, backward, &c, &forward, e))
+            return e->code;
+        if (!c)
+            break;
+        if (forward + backward < s->value_ms && tell(s, c, forward + backward, e))
+            return e->code;
+        if (c != s->best)
+            place_chain_free(c);
+        limit = nextafter(fmin(forward, s->value_ms - backward), 0);
+    }
+    return 0;
+}
+
+/* A target: the fewest accelerators, then no fewer can be told. */
+static int improve_fewest(struct seeking *s, const struct place_family *f, struct err *e)
+{
+    const struct place_graph *g = s->p->nets->graph;
+    struct place_question q = question_of(s);
+    struct place_chain *c;
+
+    q.below_ms = s->a->target_ms * (1 + 1e-12);
+    q.fewest = true;
+    if (ask(s, f, &q, &c, e))
+        return e->code;
+    if (!c || (s->best && accelerators_of(g, c) >= accelerators_of(g, s->best))) {
+        place_chain_free(c);
+        return 0;
+    }
+    return tell(s, c, c->value_ms, e);
+}
+
+static int improve(struct seeking *s, const struct place_family *f, struct err *e)
+{
+    if (s->a->target_ms > 0)
+        return improve_fewest(s, f, e);
+    return s->a->rules.apart ? improve_apart(s, f, e) : improve_together(s, f, e);
+}
+
+/* ---- orders, all ideals, a beam ---- */
+
+static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
+{
+    uint32_t orders = s->a->orders ? s->a->orders : 5;
+    uint32_t *one = mem_try((size_t)s->p->nets->positions + 1, sizeof *one);
+    int rc = one ? 0 : err_set(e, ERR_MEMORY, "not enough memory for an order");
+
+    for (uint32_t i = 0; i < orders && !rc; i++) {
+        struct place_family *f;
+        const struct place_chain *before = s->best;
+        rc = place_depth_first(s->p, i ? s->a->seed * 1000 + i : 0, one, e);
+        if (!rc)
+            rc = place_family_prefixes(s->p, one, &f, e);
+        if (rc)
+            break;
+        rc = improve(s, f, e);
+        if (s->best != before || !i)
+            memcpy(order, one, s->p->nets->positions * sizeof *one);
+        place_family_free(f);
+    }
+    free(one);
+    return rc;
+}
+
+/* True in `exact` when all ideals were seen. */
+static int try_all(struct seeking *s, struct err *e)
+{
+    struct place_limits limits = s->a->limits;
+    struct place_family *f;
+    struct err why = {0};
+
+    limits.stop = s->a->stop;
+    int rc = place_family_all(s->p, &limits, &f, &why);
+    if (rc == ERR_LIMIT) {
+        s->limited = true;
+        return 0;
+    }
+    if (rc) {
+        *e = why;
+        return rc;
+    }
+    s->limited = false;
+    rc = improve(s, f, e);
+    s->exact = !rc && !s->limited;
+    place_family_free(f);
+    return rc;
+}
+
+static int try_beam(struct seeking *s, const uint32_t *order, struct err *e)
+{
+    uint32_t m = s->p->nets->positions;
+    struct place_limits limits = s->a->limits;
+    struct place_family *f;
+
+    limits.stop = s->a->stop;
+    if (!limits.width)
+        limits.width = 1 + 20000 / (m + 1);
+    limits.ideals = UINT32_MAX;
+    int rc = place_family_beam(s->p, order, &limits, &f, e);
+    if (rc)
+        return rc == ERR_LIMIT ? 0 : rc; /* stopped: what is known stands */
+    rc = improve(s, f, e);
+    place_family_free(f);
+    return rc;
+}
+
+static bool is_stopped(const struct place_asking *a)
+{
+    return a->stop && atomic_load_explicit(a->stop, memory_order_relaxed);
+}
+
+static int seek(struct seeking *s, uint32_t *order, struct err *e)
+{
+    int rc = try_orders(s, order, e);
+
+    if (rc || s->a->dpl_only || is_stopped(s->a))
+        return rc;
+    rc = try_all(s, e);
+    if (!rc && !s->exact && !is_stopped(s->a))
+        rc = try_beam(s, order, e);
+    return rc;
+}
+
+/* ---- large graphs ---- */
+
+/* The chain of a coarsened graph, for the positions it was made from. Takes c over. */
+static int refine_chain(struct place_chain *c, const uint32_t *group_of, uint32_t positions,
+                        struct err *e)
+{
+    uint32_t *stage_of = mem_try((size_t)positions + 1, sizeof *stage_of);
+
+    if (!stage_of)
+        return err_set(e, ERR_MEMORY, "not enough memory for a plan");
+    for (uint32_t p = 0; p < positions; p++)
+        stage_of[p] = c->stage_of[group_of[p]];
+    free(c->stage_of);
+    c->stage_of = stage_of;
+    c->positions = positions;
+    return 0;
+}
+
+/* One round on stretches of `order`: s->best, of s->p's own positions, may get better. */
+static int seek_coarse(struct seeking *s, const uint32_t *order, struct err *e)
+{
+    struct place_prepared *coarse = NULL;
+    uint32_t *group_of = NULL, *inner = NULL;
+    struct seeking t = {.a = s->a, .value_ms = s->value_ms};
+    const uint32_t *stage_of = s->best ? s->best->stage_of : NULL;
+    int rc = place_coarsen(s->p, order, PLACE_POSITIONS_MAX / 2, stage_of, &coarse, &group_of, e);
+
+    if (rc)
+        return rc;
+    t.p = coarse;
+    inner = mem_try((size_t)coarse->nets->positions + 1, sizeof *inner);
+    rc = inner ? seek(&t, inner, e) : err_set(e, ERR_MEMORY, "not enough memory for an order");
+    if (!rc && t.best && !(rc = refine_chain(t.best, group_of, s->p->nets->positions, e))) {
+        place_chain_free(s->best);
+        s->best = t.best;
+        t.best = NULL;
+        s->value_ms = t.value_ms;
+    }
+    s->effort = t.effort;
+    s->pairs += t.pairs;
+    s->limited = true;
+    place_chain_free(t.best);
+    place_prepared_free(coarse);
+    free(group_of);
+    free(inner);
+    return rc;
+}
+
+static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
+{
+    int rc = 0;
+
+    for (uint32_t round = 0; round < 3 && !rc && !is_stopped(s->a); round++) {
+        rc = place_depth_first(s->p, round ? s->a->seed * 1000 + round : 0, order, e);
+        if (!rc)
+            rc = seek_coarse(s, order, e);
+        if (!rc && s->best && !is_stopped(s->a))
+            rc = seek_coarse(s, order, e); /* finer around the cuts */
+    }
+    return rc;
+}
+
+/* ---- the answer ---- */
+
+static int nothing_fits(const struct seeking *s, struct err *e)
+{
+    if (s->a->target_ms > 0)
+        return err_set(e, ERR_INFEASIBLE, "no contiguous plan %s %g ms per sample",
+                       s->exact ? "reaches" : "was found that reaches", s->a->target_ms);
+    return err_set(e, ERR_INFEASIBLE, "no contiguous plan %s memory, kinds of devices and pins",
+                   s->exact ? "keeps" : "was found that keeps");
+}
+
+static void fill_bound(const struct place_graph *g, const struct seeking *s, struct placement *p)
+{
+    p->proven = s->exact;
+    p->bound_ms =
+        s->exact && !(s->a->target_ms > 0) ? p->value_ms : place_work_bound(g, &s->a->rules);
+    p->bound_by = s->exact ? "all ideals" : "work shared out";
+    p->algo = s->a->dpl_only ? "dpl" : "exact";
+    p->positions = s->p->nets->positions;
+    p->ideals = s->exact ? s->effort.ideals : 0;
+    p->pairs = s->pairs;
+    if (!p->proven && p->bound_ms >= p->value_ms * (1 - 1e-12))
+        p->proven = true;
+}
+
+static int finish(const struct place_graph *g, struct seeking *s, struct placement **out,
+                  struct err *e)
+{
+    struct place_load *load;
+    int rc;
+
+    if (!s->best)
+        return nothing_fits(s, e);
+    rc = placement_of_chain(s->p, s->best, out, e);
+    if (rc)
+        return rc;
+    load = mem_try((size_t)place_devices(g) + 1, sizeof *load);
+    if (!load) {
+        placement_free(*out);
+        return err_set(e, ERR_MEMORY, "not enough memory for a plan");
+    }
+    placement_price(*out, s->p->nets, &s->a->rules, load);
+    free(load);
+    fill_bound(g, s, *out);
+    return 0;
+}
+
+int place_contiguous(const struct place_graph *g, const struct place_asking *a,
+                     struct placement **out, struct err *e)
+{
+    struct place_prepared *p;
+    struct seeking s = {.a = a, .value_ms = INFINITY};
+    int rc = place_prepare(g, &p, e);
+
+    if (rc)
+        return rc;
+    uint32_t *order = mem_try((size_t)p->nets->positions + 1, sizeof *order);
+    s.p = p;
+    if (!order)
+        rc = err_set(e, ERR_MEMORY, "not enough memory for an order");
+    else
+        rc = p->nets->positions > PLACE_POSITIONS_MAX ? seek_large(&s, order, e)
+                                                      : seek(&s, order, e);
+    if (!rc)
+        rc = finish(g, &s, out, e);
+    place_chain_free(s.best);
+    place_prepared_free(p);
+    free(order);
+    return rc;
+}

@@ -1,0 +1,433 @@
+#include "engine/place/family.h"
+
+#include "rl/rng.h"
+
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for the ideals of this graph");
+}
+
+void place_family_free(struct place_family *f)
+{
+    if (!f)
+        return;
+    free(f->set);
+    free(f);
+}
+
+static struct place_family *new_family(const struct place_prepared *p)
+{
+    struct place_family *f = mem_try(1, sizeof *f);
+
+    if (!f)
+        return NULL;
+    f->positions = p->nets->positions;
+    f->words = f->positions / 64 + 1;
+    return f;
+}
+
+static void add_position(uint64_t *set, uint32_t p)
+{
+    set[p / 64] |= (uint64_t)1 << (p % 64);
+}
+
+int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,
+                          struct place_family **out, struct err *e)
+{
+    struct place_family *f = new_family(p);
+
+    if (!f)
+        return no_memory(e);
+    f->count = f->positions + 1;
+    f->set = mem_try((size_t)f->count * f->words, sizeof *f->set);
+    if (!f->set) {
+        place_family_free(f);
+        return no_memory(e);
+    }
+    for (uint32_t i = 0; i < f->positions; i++) {
+        uint64_t *next = f->set + (size_t)(i + 1) * f->words;
+        memcpy(next, next - f->words, f->words * sizeof *next);
+        add_position(next, order[i]);
+    }
+    *out = f;
+    return 0;
+}
+
+/* ---- level by level ---- */
+
+/* The ideals of one size. Beside each its minimal missing positions, which may come next. */
+struct level {
+    uint64_t *set, *next;
+    uint32_t count;
+    size_t set_room, next_room;
+};
+
+struct growing {
+    const struct place_prepared *p;
+    const struct place_limits *limits;
+    struct place_family *f;
+    size_t room;
+    struct level now, then;
+    uint32_t *slot; /* of `then`: index + 1 */
+    size_t slots;
+    /* of a beam */
+    uint64_t *chain; /* words of the prefix of the present size, NULL: no beam */
+    double *score;
+    uint32_t *rank;
+    bool dropped;
+};
+
+static void free_growing(struct growing *w)
+{
+    free(w->now.set);
+    free(w->now.next);
+    free(w->then.set);
+    free(w->then.next);
+    free(w->slot);
+    free(w->score);
+    free(w->rank);
+    free(w->chain);
+}
+
+static bool grow_level(struct level *l, uint32_t words)
+{
+    size_t used = (size_t)l->count * words;
+
+    return mem_grow(&l->set, &l->set_room, used, words) &&
+           mem_grow(&l->next, &l->next_room, used, words);
+}
+
+static bool grow_slots(struct growing *w)
+{
+    uint32_t words = w->f->words;
+
+    if (2 * ((size_t)w->then.count + 1) <= w->slots)
+        return true;
+    size_t slots = w->slots ? 2 * w->slots : 64;
+    uint32_t *slot = mem_try(slots, sizeof *slot);
+    if (!slot)
+        return false;
+    for (uint32_t i = 0; i < w->then.count; i++) {
+        size_t at = mem_hash(w->then.set + (size_t)i * words, words * 8, 0) & (slots - 1);
+        while (slot[at])
+            at = (at + 1) & (slots - 1);
+        slot[at] = i + 1;
+    }
+    free(w->slot);
+    w->slot = slot;
+    w->slots = slots;
+    return true;
+}
+
+/* `next` of set + p: p leaves, users of p whose predecessors are all in come. */
+static void fill_next(const struct growing *w, const uint64_t *set, uint64_t *next, uint32_t p)
+{
+    const struct place_prepared *g = w->p;
+
+    next[p / 64] &= ~((uint64_t)1 << (p % 64));
+    for (uint32_t i = g->after_at[p]; i < g->after_at[p + 1]; i++) {
+        uint32_t v = g->after[i], open = 0;
+        for (uint32_t j = g->before_at[v]; j < g->before_at[v + 1] && !open; j++)
+            open = !place_has(set, g->before[j]);
+        if (!open)
+            add_position(next, v);
+    }
+}
+
+/* Set i of `now` with position p: new in `then`, or there already. */
+static bool extend(struct growing *w, uint32_t i, uint32_t p)
+{
+    uint32_t words = w->f->words;
+    struct level *then = &w->then;
+
+    if (!grow_level(then, words) || !grow_slots(w))
+        return false;
+    uint64_t *set = then->set + (size_t)then->count * words;
+    memcpy(set, w->now.set + (size_t)i * words, words * sizeof *set);
+    add_position(set, p);
+    size_t at = mem_hash(set, words * 8, 0) & (w->slots - 1);
+    for (; w->slot[at]; at = (at + 1) & (w->slots - 1)) {
+        if (!memcmp(then->set + (size_t)(w->slot[at] - 1) * words, set, words * sizeof *set))
+            return true;
+    }
+    uint64_t *next = then->next + (size_t)then->count * words;
+    memcpy(next, w->now.next + (size_t)i * words, words * sizeof *next);
+    fill_next(w, set, next, p);
+    w->slot[at] = ++then->count;
+    return true;
+}
+
+static bool extend_all(struct growing *w)
+{
+    uint32_t words = w->f->words;
+
+    w->then.count = 0;
+    if (w->slots)
+        memset(w->slot, 0, w->slots * sizeof *w->slot);
+    for (uint32_t i = 0; i < w->now.count; i++) {
+        for (uint32_t k = 0; k < words; k++) {
+            uint64_t bits = w->now.next[(size_t)i * words + k];
+            for (; bits; bits &= bits - 1) {
+                if (!extend(w, i, k * 64 + (uint32_t)__builtin_ctzll(bits)))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The level becomes part of the family. */
+static int keep_level(struct growing *w, struct err *e)
+{
+    struct place_family *f = w->f;
+    uint32_t most = w->limits->ideals ? w->limits->ideals : 2000000;
+    uint64_t bytes = w->limits->bytes ? w->limits->bytes : (uint64_t)256 << 20;
+    size_t used = (size_t)f->count * f->words, more = (size_t)w->now.count * f->words;
+
+    if (w->now.count > most - f->count || (used + more) * 8 > bytes)
+        return err_set(e, ERR_LIMIT, "the graph has more than %u ideals of %u positions", f->count,
+                       f->positions);
+    if (w->limits->stop && atomic_load_explicit(w->limits->stop, memory_order_relaxed))
+        return err_set(e, ERR_LIMIT, "stopped while the ideals were counted");
+    if (!mem_grow(&f->set, &w->room, used, more))
+        return no_memory(e);
+    memcpy(f->set + used, w->now.set, more * sizeof *f->set);
+    f->count += w->now.count;
+    return 0;
+}
+
+/* ---- a beam ---- */
+
+/* Weight of the nets a set cuts. */
+static double cut_weight(const struct place_nets *n, const uint64_t *set)
+{
+    double cut = 0;
+
+    for (uint32_t h = 0; h < n->nets; h++) {
+        uint32_t in = 0, begin = n->pin_at[h], size = n->pin_at[h + 1] - begin;
+        for (uint32_t i = 0; i < size; i++)
+            in += place_has(set, n->pin[begin + i]);
+        cut += in && in < size ? n->near_ms[h] : 0;
+    }
+    return cut;
+}
+
+static bool comes_first(const struct growing *w, uint32_t a, uint32_t b)
+{
+    return w->score[a] != w->score[b] ? w->score[a] < w->score[b] : a < b;
+}
+
+static void sift_down(struct growing *w, uint32_t at, uint32_t count)
+{
+    uint32_t *rank = w->rank;
+
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count)
+            return;
+        if (child + 1 < count && comes_first(w, rank[child], rank[child + 1]))
+            child++;
+        if (!comes_first(w, rank[at], rank[child]))
+            return;
+        uint32_t swap = rank[at];
+        rank[at] = rank[child];
+        rank[child] = swap;
+        at = child;
+    }
+}
+
+static void sort_ranks(struct growing *w, uint32_t count)
+{
+    for (uint32_t i = count / 2; i-- > 0;)
+        sift_down(w, i, count);
+    for (uint32_t end = count; end-- > 1;) {
+        uint32_t swap = w->rank[0];
+        w->rank[0] = w->rank[end];
+        w->rank[end] = swap;
+        sift_down(w, 0, end);
+    }
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Keeps the limits' width of `now`, the prefix among them, in their order. */
+static bool thin_level(struct growing *w)
+{
+    uint32_t words = w->f->words, width = w->limits->width, count = w->now.count;
+
+    if (count <= width)
+        return true;
+    w->dropped = true;
+    free(w->score);
+    free(w->rank);
+    w->score = mem_try(count, sizeof *w->score);
+    w->rank = mem_try(count, sizeof *w->rank);
+    if (!w->score || !w->rank)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t *set = w->now.set + (size_t)i * words;
+        w->rank[i] = i;
+        w->score[i] =
+            memcmp(set, w->chain, words * sizeof *set) != 0 ? cut_weight(w->p->nets, set) : -1;
+    }
+    sort_ranks(w, count);
+    qsort(w->rank, width, sizeof *w->rank, compare_u32);
+    for (uint32_t i = 0; i < width; i++) {
+        size_t to = (size_t)i * words, from = (size_t)w->rank[i] * words;
+        memmove(w->now.set + to, w->now.set + from, words * sizeof(uint64_t));
+        memmove(w->now.next + to, w->now.next + from, words * sizeof(uint64_t));
+    }
+    w->now.count = width;
+    return true;
+}
+
+/* ---- both ---- */
+
+static int begin_growing(struct growing *w, struct err *e)
+{
+    if (!w->f || !grow_level(&w->now, w->f->words))
+        return no_memory(e);
+    memset(w->now.set, 0, w->f->words * sizeof(uint64_t));
+    memset(w->now.next, 0, w->f->words * sizeof(uint64_t));
+    for (uint32_t v = 0; v < w->f->positions; v++) {
+        if (w->p->before_at[v] == w->p->before_at[v + 1])
+            add_position(w->now.next, v);
+    }
+    w->now.count = 1;
+    return keep_level(w, e);
+}
+
+static int grow_family(struct growing *w, const uint32_t *order, struct place_family **out,
+                       struct err *e)
+{
+    int rc = begin_growing(w, e);
+
+    for (uint32_t size = 0; size < (w->f ? w->f->positions : 0) && !rc; size++) {
+        if (!extend_all(w))
+            rc = no_memory(e);
+        struct level swap = w->now;
+        w->now = w->then;
+        w->then = swap;
+        if (order)
+            add_position(w->chain, order[size]);
+        if (!rc && order && !thin_level(w))
+            rc = no_memory(e);
+        if (!rc)
+            rc = keep_level(w, e);
+    }
+    if (rc) {
+        place_family_free(w->f);
+    } else {
+        w->f->complete = !w->dropped;
+        *out = w->f;
+    }
+    free_growing(w);
+    return rc;
+}
+
+int place_family_all(const struct place_prepared *p, const struct place_limits *l,
+                     struct place_family **out, struct err *e)
+{
+    struct growing w = {.p = p, .limits = l, .f = new_family(p)};
+
+    return grow_family(&w, NULL, out, e);
+}
+
+int place_family_beam(const struct place_prepared *p, const uint32_t *order,
+                      const struct place_limits *l, struct place_family **out, struct err *e)
+{
+    struct growing w = {.p = p, .limits = l, .f = new_family(p)};
+
+    w.chain = mem_try((size_t)p->nets->positions / 64 + 1, sizeof *w.chain);
+    if (!w.chain) {
+        place_family_free(w.f);
+        return no_memory(e);
+    }
+    return grow_family(&w, order, out, e);
+}
+
+/* ---- orders ---- */
+
+struct walking {
+    const struct place_prepared *p;
+    struct rl_rng rng;
+    bool shuffled;
+    uint32_t *neighbour; /* a copy of the rows, shuffled */
+    uint32_t *cursor, *stack;
+    bool *seen;
+};
+
+static void shuffle(struct rl_rng *r, uint32_t *items, uint32_t count)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t j = rl_rng_below(r, i), swap = items[i - 1];
+        items[i - 1] = items[j];
+        items[j] = swap;
+    }
+}
+
+/* Positions are finished after all their users, so they are put down from the end. */
+static void walk_from(struct walking *w, uint32_t root, uint32_t *order, uint32_t *left)
+{
+    uint32_t depth = 0;
+
+    if (w->seen[root])
+        return;
+    w->seen[root] = true;
+    w->stack[depth++] = root;
+    while (depth) {
+        uint32_t v = w->stack[depth - 1];
+        if (w->cursor[v] < w->p->after_at[v + 1]) {
+            uint32_t next = w->neighbour[w->cursor[v]++];
+            if (!w->seen[next]) {
+                w->seen[next] = true;
+                w->stack[depth++] = next;
+            }
+            continue;
+        }
+        order[--*left] = v;
+        depth--;
+    }
+}
+
+int place_depth_first(const struct place_prepared *p, uint64_t seed, uint32_t *order, struct err *e)
+{
+    uint32_t m = p->nets->positions, edges = p->after_at[m], left = m;
+    uint32_t *all = mem_try(3 * (size_t)m + edges + 1, sizeof *all), *roots = all;
+    bool *seen = mem_try((size_t)m + 1, 1);
+    struct walking w = {.p = p, .shuffled = seed != 0, .seen = seen};
+
+    if (!all || !seen) {
+        free(all);
+        free(seen);
+        return no_memory(e);
+    }
+    w.cursor = all + m;
+    w.stack = all + 2 * (size_t)m;
+    w.neighbour = all + 3 * (size_t)m;
+    rl_rng_seed(&w.rng, seed, 0);
+    for (uint32_t i = 0; i < edges; i++) /* the last one walked comes first in the order */
+        w.neighbour[i] = p->after[i];
+    for (uint32_t v = 0; v < m; v++) {
+        roots[v] = m - 1 - v;
+        w.cursor[v] = p->after_at[v];
+        if (w.shuffled)
+            shuffle(&w.rng, w.neighbour + p->after_at[v], p->after_at[v + 1] - p->after_at[v]);
+    }
+    if (w.shuffled)
+        shuffle(&w.rng, roots, m);
+    for (uint32_t i = 0; i < m; i++) {
+        if (p->before_at[roots[i]] == p->before_at[roots[i] + 1])
+            walk_from(&w, roots[i], order, &left);
+    }
+    free(all);
+    free(seen);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* engine/place/family.h - ideals: the sets of positions a growing chain of devices can cover.
+ *
+ * An ideal holds all predecessors of its members. A contiguous plan is a chain of ideals from the
+ * empty to the full one, a device taking each difference (Tarnawski et al., section 5). Over a
+ * family of ideals, the program of program.h finds the best chain in it:
+ *   all ideals                 the optimum, proven
+ *   prefixes of one order      DPL: n + 1 of them, a plan at once
+ *   the best few of each size  a beam: for graphs whose ideals explode
+ *
+ * Sets are rows of 64-bit words, bit p for position p. */
+#ifndef AUTOMAP_ENGINE_PLACE_FAMILY_H
+#define AUTOMAP_ENGINE_PLACE_FAMILY_H
+
+#include "engine/place/prepare.h"
+
+#include <stdatomic.h>
+
+struct place_family {
+    uint32_t positions, words;
+    uint32_t count;
+    uint64_t *set; /* [count * words]; the empty set is the first, the full one the last */
+    bool complete; /* all ideals are in it */
+};
+
+struct place_limits {
+    uint32_t ideals;         /* more than that, and the family is given up; 0: 2,000,000 */
+    uint64_t bytes;          /* of sets; 0: 256 MiB */
+    uint32_t width;          /* of a beam: kept of each size */
+    const atomic_bool *stop; /* NULL: cannot be stopped */
+};
+
+/* All ideals, by size. ERR_LIMIT when there are more than the limits allow or it was stopped; then
+ * *out is not set. O(ideals x width of the graph). */
+int place_family_all(const struct place_prepared *p, const struct place_limits *l,
+                     struct place_family **out, struct err *e) MUST_CHECK;
+
+/* Prefixes of `order`, a topological order of the positions. */
+int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,
+                          struct place_family **out, struct err *e) MUST_CHECK;
+
+/* Of each size the `width` ideals that cut the least weight, and the prefixes of `order`. Complete
+ * when nothing was dropped. */
+int place_family_beam(const struct place_prepared *p, const uint32_t *order,
+                      const struct place_limits *l, struct place_family **out,
+                      struct err *e) MUST_CHECK;
+
+void place_family_free(struct place_family *f);
+
+/* A depth-first topological order of the positions. `seed` 0: neighbours as they are numbered,
+ * others: shuffled. Fills order[positions]. O(positions + edges). */
+int place_depth_first(const struct place_prepared *p, uint64_t seed, uint32_t *order,
+                      struct err *e) MUST_CHECK;
+
+static inline bool place_has(const uint64_t *set, uint32_t p)
+{
+    return set[p / 64] >> (p % 64) & 1;
+}
+
+#endif

@@ -1,0 +1,220 @@
+#include "engine/place/placement.h"
+
+#include <math.h>
+#include <string.h>
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ERR_MEMORY, "not enough memory for a placement");
+}
+
+int placement_new(const struct place_graph *g, struct placement **out, struct err *e)
+{
+    struct placement *p = mem_try(1, sizeof *p);
+
+    if (!p)
+        return no_memory(e);
+    p->nodes = g->nodes;
+    p->devices = place_devices(g);
+    p->device = mem_try((size_t)p->nodes + 1, sizeof(uint32_t));
+    p->copies = mem_try((size_t)p->devices + 1, sizeof(uint32_t));
+    p->stage = mem_try((size_t)p->devices + 1, sizeof(uint32_t));
+    if (!p->device || !p->copies || !p->stage) {
+        placement_free(p);
+        return no_memory(e);
+    }
+    memset(p->stage, 0xff, p->devices * sizeof *p->stage);
+    *out = p;
+    return 0;
+}
+
+void placement_free(struct placement *p)
+{
+    if (!p)
+        return;
+    free(p->device);
+    free(p->copies);
+    free(p->stage);
+    free(p->piece);
+    free(p);
+}
+
+static uint32_t *copy_row(const uint32_t *row, size_t count)
+{
+    uint32_t *out = mem_try(count + 1, sizeof *out);
+
+    if (out)
+        memcpy(out, row, count * sizeof *out);
+    return out;
+}
+
+int placement_copy(const struct placement *p, struct placement **out, struct err *e)
+{
+    struct placement *q = mem_try(1, sizeof *q);
+
+    if (!q)
+        return no_memory(e);
+    *q = *p;
+    q->device = copy_row(p->device, p->nodes);
+    q->copies = copy_row(p->copies, p->devices);
+    q->stage = copy_row(p->stage, p->devices);
+    q->piece = p->piece ? copy_row(p->piece, p->nodes) : NULL;
+    if (!q->device || !q->copies || !q->stage || (p->piece && !q->piece)) {
+        placement_free(q);
+        return no_memory(e);
+    }
+    *out = q;
+    return 0;
+}
+
+void placement_price(struct placement *p, const struct place_nets *n, const struct place_rules *r,
+                     struct place_load *load)
+{
+    uint32_t *device = mem_alloc(((size_t)n->positions + 1) * sizeof *device);
+
+    for (uint32_t v = 0; v < p->nodes; v++)
+        device[n->position_of[v]] = p->device[v];
+    place_loads(n, device, load);
+    p->value_ms = place_value(n, r, load, p->copies);
+    p->faults = place_faults(n, device, load);
+    free(device);
+}
+
+int placement_value(struct placement *p, const struct place_graph *g, const struct place_rules *r,
+                    struct place_load *load, struct err *e)
+{
+    struct place_nets *n;
+
+    if (place_prepare_classes(g, &n, e))
+        return e->code;
+    placement_price(p, n, r, load);
+    place_nets_free(n);
+    return 0;
+}
+
+/* ---- chains ---- */
+
+/* The device a stage must begin at for a pinned position, or PLACE_NONE. */
+static uint32_t pinned_device(const struct place_nets *n, const struct place_chain *c, uint32_t s)
+{
+    for (uint32_t v = 0; v < n->positions; v++) {
+        if (c->stage_of[v] == s && n->fixed[v] != PLACE_NONE)
+            return n->fixed[v];
+    }
+    return PLACE_NONE;
+}
+
+static uint32_t first_free(const struct place_graph *g, const bool *taken, uint32_t type)
+{
+    uint32_t d = 0;
+
+    for (uint32_t t = 0; t < type; t++)
+        d += g->type[t].count;
+    while (taken[d])
+        d++;
+    return d;
+}
+
+/* Devices of a stage: its first is written down, the others are only taken. */
+static void give_devices(const struct place_graph *g, const struct place_chain *c,
+                         const uint32_t *pinned, struct placement *p, uint32_t *first)
+{
+    bool taken[PLACE_DEVICES_MAX + 1] = {false};
+
+    for (uint32_t s = 0; s < c->stages; s++) {
+        if (pinned[s] != PLACE_NONE)
+            taken[pinned[s]] = true;
+    }
+    for (uint32_t s = 0; s < c->stages; s++) {
+        first[s] = pinned[s];
+        for (uint32_t k = pinned[s] != PLACE_NONE; k < c->stage[s].copies; k++) {
+            uint32_t d = first_free(g, taken, c->stage[s].type);
+            taken[d] = true;
+            p->stage[d] = s;
+            if (first[s] == PLACE_NONE)
+                first[s] = d;
+        }
+        p->stage[first[s]] = s;
+        p->copies[first[s]] = c->stage[s].copies;
+    }
+}
+
+int placement_of_chain(const struct place_prepared *prepared, const struct place_chain *c,
+                       struct placement **out, struct err *e)
+{
+    const struct place_nets *n = prepared->nets;
+    struct placement *p;
+    uint32_t *pinned = mem_try(2 * (size_t)c->stages + 1, sizeof *pinned);
+
+    if (!pinned || placement_new(n->graph, &p, e)) {
+        free(pinned);
+        return no_memory(e);
+    }
+    for (uint32_t s = 0; s < c->stages; s++)
+        pinned[s] = pinned_device(n, c, s);
+    give_devices(n->graph, c, pinned, p, pinned + c->stages);
+    for (uint32_t v = 0; v < n->graph->nodes; v++)
+        p->device[v] = pinned[c->stages + c->stage_of[n->position_of[v]]];
+    p->contiguous = true;
+    p->value_ms = c->value_ms;
+    free(pinned);
+    *out = p;
+    return 0;
+}
+
+/* ---- bounds ---- */
+
+/* Least total of one pass mask when all devices share the work: type `base` is the yardstick. */
+static double share_bound(const struct place_graph *g, uint32_t base, int pass)
+{
+    double work = 0, rate[PLACE_TYPES_MAX] = {0}, nothing[PLACE_TYPES_MAX] = {0}, devices = 0;
+
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        if (pass >= 0 && g->backward[v] != pass)
+            continue;
+        double w = place_time(g, base, v);
+        work += w;
+        for (uint32_t t = 0; t < g->types; t++) {
+            double time = place_time(g, t, v);
+            if (!g->type[t].count || !(g->allowed[v] >> t & 1))
+                continue;
+            if (time > 0)
+                rate[t] = fmax(rate[t], w / time);
+            else
+                nothing[t] += w;
+        }
+    }
+    work -= 1e-13 * work; /* rounding must not lift the bound over a plan without any work */
+    for (uint32_t t = 0; t < g->types; t++) {
+        if (g->type[t].count)
+            work -= nothing[t];
+        devices += g->type[t].count * rate[t];
+    }
+    return work > 1e-12 && devices > 0 ? work / devices : 0;
+}
+
+static double node_bound(const struct place_graph *g)
+{
+    double most = 0;
+
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        double least = INFINITY;
+        for (uint32_t t = 0; t < g->types; t++) {
+            if (g->type[t].count && (g->allowed[v] >> t & 1))
+                least = fmin(least, place_time(g, t, v));
+        }
+        most = isfinite(least) ? fmax(most, least) : most;
+    }
+    return most;
+}
+
+double place_work_bound(const struct place_graph *g, const struct place_rules *r)
+{
+    double bound = 0;
+
+    for (uint32_t t = 0; t < g->types; t++) { /* every yardstick gives a bound */
+        double b = r->apart ? share_bound(g, t, 0) + share_bound(g, t, 1) : share_bound(g, t, -1);
+        bound = fmax(bound, b);
+    }
+    return r->replicate ? bound : fmax(bound, node_bound(g));
+}

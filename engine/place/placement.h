@@ -1,0 +1,46 @@
+/* engine/place/placement.h - an answer: a device for every node, what it costs, and what is known
+ * about how good that is. */
+#ifndef AUTOMAP_ENGINE_PLACE_PLACEMENT_H
+#define AUTOMAP_ENGINE_PLACE_PLACEMENT_H
+
+#include "engine/place/program.h"
+
+struct placement {
+    uint32_t nodes, devices;
+    uint32_t *device;           /* by node */
+    uint32_t *copies;           /* by device: of its stage, on the stage's first device; else 0 */
+    uint32_t *stage;            /* by device: its place in the chain, PLACE_NONE when it has none */
+    uint32_t *piece;            /* latency: by node, its piece on its device; else NULL */
+    double value_ms;            /* time per sample, or of one sample */
+    double bound_ms;            /* no plan of the asked kind is below */
+    bool proven;                /* bound_ms is value_ms, but for rounding */
+    bool contiguous;            /* devices take differences of a chain of ideals */
+    uint32_t faults;            /* enum place_fault; 0 for every plan a solver gives */
+    const char *algo;           /* who found it; static */
+    const char *bound_by;       /* what the bound counts; static */
+    uint32_t positions, ideals; /* decided; 0 ideals: not counted */
+    uint64_t pairs, moves;
+    double seconds;
+};
+
+int placement_new(const struct place_graph *g, struct placement **out, struct err *e) MUST_CHECK;
+void placement_free(struct placement *p); /* NULL is fine */
+int placement_copy(const struct placement *p, struct placement **out, struct err *e) MUST_CHECK;
+
+/* Loads of all devices (place_devices of them) of a plan of whole classes, and its value and
+ * faults set from them. `n` holds any positions the plan does not split. O(pins). */
+void placement_price(struct placement *p, const struct place_nets *n, const struct place_rules *r,
+                     struct place_load *load);
+/* The same with positions of its own: for any plan. */
+int placement_value(struct placement *p, const struct place_graph *g, const struct place_rules *r,
+                    struct place_load *load, struct err *e) MUST_CHECK;
+
+/* A chain as a plan: stages get devices of their type in order, those of pinned nodes first. */
+int placement_of_chain(const struct place_prepared *p, const struct place_chain *c,
+                       struct placement **out, struct err *e) MUST_CHECK;
+
+/* Work alone, shared out without loss: no plan of any kind is below (placement.md, section 5:
+ * (sum acc - z) / (k + l rho)), and no single node's least time either. O(nodes x types). */
+double place_work_bound(const struct place_graph *g, const struct place_rules *r);
+
+#endif

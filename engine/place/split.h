@@ -1,0 +1,28 @@
+/* engine/place/split.h - a split as JSON, the form of the published plans:
+ *
+ *     {"maxLoad": ms, "fpgas": [{"load": ms, "nodes": [ids]}], "cpus": [{"load": ms, "nodes":
+ * [ids]}]}
+ *
+ * totalLatency stands in place of maxLoad for one sample's latency. Loads are not read. Fewer
+ * devices than there are may be listed, and of a training graph forward nodes alone: the others
+ * follow by color. Ours: "copies" of a replicated stage, "piece" lists of a latency plan are left
+ * out, for they are found again. */
+#ifndef AUTOMAP_ENGINE_PLACE_SPLIT_H
+#define AUTOMAP_ENGINE_PLACE_SPLIT_H
+
+#include "engine/place/placement.h"
+
+/* Errors carry line and column: an id unknown or twice, more devices than the graph has, a class of
+ * colors on two devices, a node on none. Value and faults are those of `rules`. */
+int place_split_parse(const char *text, size_t size, const struct place_graph *g,
+                      const struct place_rules *rules, struct placement **out,
+                      struct err *e) MUST_CHECK;
+int place_split_read(const char *path, const struct place_graph *g, const struct place_rules *rules,
+                     struct placement **out, struct err *e) MUST_CHECK;
+
+/* `load` of all devices, as place_loads fills it. Devices without nodes are left out at the end. */
+void place_split_write(const struct placement *p, const struct place_graph *g,
+                       const struct place_rules *rules, const struct place_load *load,
+                       bool is_latency, struct str *out);
+
+#endif
