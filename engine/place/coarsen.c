@@ -83,7 +83,7 @@ int place_coarsen(const struct place_prepared *p, const uint32_t *order, uint32_
 
     *group_of = mem_try((size_t)m + 1, sizeof **group_of);
     if (!cut || !fine || !*group_of || !prefix_cuts(n, order, cut)) {
-        rc = err_set(e, ERR_MEMORY, "not enough memory to coarsen this graph");
+        rc = err_no_memory(e, "to coarsen this graph");
     } else {
         for (uint32_t v = 0; v < m; v++)
             work += weight_of(n, v, 0);

@@ -152,7 +152,7 @@ static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
 {
     uint32_t orders = s->a->orders ? s->a->orders : 5;
     uint32_t *one = mem_try((size_t)s->p->nets->positions + 1, sizeof *one);
-    int rc = one ? 0 : err_set(e, ERR_MEMORY, "not enough memory for an order");
+    int rc = one ? 0 : err_no_memory(e, "for an order");
 
     for (uint32_t i = 0; i < orders && !rc; i++) {
         struct place_family *f;
@@ -239,7 +239,7 @@ static int refine_chain(struct place_chain *c, const uint32_t *group_of, uint32_
     uint32_t *stage_of = mem_try((size_t)positions + 1, sizeof *stage_of);
 
     if (!stage_of)
-        return err_set(e, ERR_MEMORY, "not enough memory for a plan");
+        return err_no_memory(e, "for a plan");
     for (uint32_t p = 0; p < positions; p++)
         stage_of[p] = c->stage_of[group_of[p]];
     free(c->stage_of);
@@ -261,7 +261,7 @@ static int seek_coarse(struct seeking *s, const uint32_t *order, struct err *e)
         return rc;
     t.p = coarse;
     inner = mem_try((size_t)coarse->nets->positions + 1, sizeof *inner);
-    rc = inner ? seek(&t, inner, e) : err_set(e, ERR_MEMORY, "not enough memory for an order");
+    rc = inner ? seek(&t, inner, e) : err_no_memory(e, "for an order");
     if (!rc && t.best && !(rc = refine_chain(t.best, group_of, s->p->nets->positions, e))) {
         place_chain_free(s->best);
         s->best = t.best;
@@ -331,7 +331,7 @@ static int finish(const struct place_graph *g, struct seeking *s, struct placeme
     load = mem_try((size_t)place_devices(g) + 1, sizeof *load);
     if (!load) {
         placement_free(*out);
-        return err_set(e, ERR_MEMORY, "not enough memory for a plan");
+        return err_no_memory(e, "for a plan");
     }
     placement_price(*out, s->p->nets, &s->a->rules, load);
     free(load);
@@ -351,7 +351,7 @@ int place_contiguous(const struct place_graph *g, const struct place_asking *a,
     uint32_t *order = mem_try((size_t)p->nets->positions + 1, sizeof *order);
     s.p = p;
     if (!order)
-        rc = err_set(e, ERR_MEMORY, "not enough memory for an order");
+        rc = err_no_memory(e, "for an order");
     else
         rc = p->nets->positions > PLACE_POSITIONS_MAX ? seek_large(&s, order, e)
                                                       : seek(&s, order, e);

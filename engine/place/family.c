@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the ideals of this graph");
-}
-
 void place_family_free(struct place_family *f)
 {
     if (!f)
@@ -39,12 +34,12 @@ int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,
     struct place_family *f = new_family(p);
 
     if (!f)
-        return no_memory(e);
+        return err_no_memory(e, "for the ideals of this graph");
     f->count = f->positions + 1;
     f->set = mem_try((size_t)f->count * f->words, sizeof *f->set);
     if (!f->set) {
         place_family_free(f);
-        return no_memory(e);
+        return err_no_memory(e, "for the ideals of this graph");
     }
     for (uint32_t i = 0; i < f->positions; i++) {
         uint64_t *next = f->set + (size_t)(i + 1) * f->words;
@@ -192,7 +187,7 @@ static int keep_level(struct growing *w, struct err *e)
     if (w->limits->stop && atomic_load_explicit(w->limits->stop, memory_order_relaxed))
         return err_set(e, ERR_LIMIT, "stopped while the ideals were counted");
     if (!mem_grow(&f->set, &w->room, used, more))
-        return no_memory(e);
+        return err_no_memory(e, "for the ideals of this graph");
     memcpy(f->set + used, w->now.set, more * sizeof *f->set);
     f->count += w->now.count;
     return 0;
@@ -293,7 +288,7 @@ static bool thin_level(struct growing *w)
 static int begin_growing(struct growing *w, struct err *e)
 {
     if (!w->f || !grow_level(&w->now, w->f->words))
-        return no_memory(e);
+        return err_no_memory(e, "for the ideals of this graph");
     memset(w->now.set, 0, w->f->words * sizeof(uint64_t));
     memset(w->now.next, 0, w->f->words * sizeof(uint64_t));
     for (uint32_t v = 0; v < w->f->positions; v++) {
@@ -311,14 +306,14 @@ static int grow_family(struct growing *w, const uint32_t *order, struct place_fa
 
     for (uint32_t size = 0; size < (w->f ? w->f->positions : 0) && !rc; size++) {
         if (!extend_all(w))
-            rc = no_memory(e);
+            rc = err_no_memory(e, "for the ideals of this graph");
         struct level swap = w->now;
         w->now = w->then;
         w->then = swap;
         if (order)
             add_position(w->chain, order[size]);
         if (!rc && order && !thin_level(w))
-            rc = no_memory(e);
+            rc = err_no_memory(e, "for the ideals of this graph");
         if (!rc)
             rc = keep_level(w, e);
     }
@@ -348,7 +343,7 @@ int place_family_beam(const struct place_prepared *p, const uint32_t *order,
     w.chain = mem_try((size_t)p->nets->positions / 64 + 1, sizeof *w.chain);
     if (!w.chain) {
         place_family_free(w.f);
-        return no_memory(e);
+        return err_no_memory(e, "for the ideals of this graph");
     }
     return grow_family(&w, order, out, e);
 }
@@ -407,7 +402,7 @@ int place_depth_first(const struct place_prepared *p, uint64_t seed, uint32_t *o
     if (!all || !seen) {
         free(all);
         free(seen);
-        return no_memory(e);
+        return err_no_memory(e, "for the ideals of this graph");
     }
     w.cursor = all + m;
     w.stack = all + 2 * (size_t)m;

@@ -4,17 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for this graph");
-}
-
 int place_graph_new(uint32_t nodes, uint32_t types, struct place_graph **out, struct err *e)
 {
     struct place_graph *g = mem_try(1, sizeof *g);
 
     if (!g)
-        return no_memory(e);
+        return err_no_memory(e, "for this graph");
     struct arena *a = &g->arena;
     size_t n = nodes ? nodes : 1;
     g->nodes = nodes;
@@ -36,7 +31,7 @@ int place_graph_new(uint32_t nodes, uint32_t types, struct place_graph **out, st
         !g->supported || !g->backward || !g->allowed || !g->fixed || !g->apart || !g->user_at ||
         !g->order) {
         place_graph_free(g);
-        return no_memory(e);
+        return err_no_memory(e, "for this graph");
     }
     memset(g->color, 0xff, n * sizeof *g->color);
     memset(g->fixed, 0xff, n * sizeof *g->fixed);
@@ -97,7 +92,7 @@ static int sort_nodes(struct place_graph *g, struct err *e)
     uint32_t *open = mem_try((size_t)g->nodes + 1, sizeof *open), head = 0, tail = 0;
 
     if (!open)
-        return no_memory(e);
+        return err_no_memory(e, "for this graph");
     for (uint32_t i = 0; i < g->edges; i++)
         open[g->user[i]]++;
     for (uint32_t v = 0; v < g->nodes; v++) {
@@ -173,7 +168,7 @@ int place_graph_connect(struct place_graph *g, const uint32_t *from, const uint3
         }
     }
     if (!fill_users(g, from, to, edges) || !densify_colors(g))
-        return no_memory(e);
+        return err_no_memory(e, "for this graph");
     for (uint32_t v = 0; v < g->nodes; v++) {
         g->training |= g->backward[v];
         for (uint32_t t = 0; t < g->types; t++)

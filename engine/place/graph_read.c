@@ -70,7 +70,7 @@ static void require(struct json_pull *j, size_t at, uint32_t seen, uint32_t need
 static void no_room(struct json_pull *j)
 {
     if (!j->failed)
-        err_set(j->e, ERR_MEMORY, "not enough memory for this graph");
+        err_no_memory(j->e, "for this graph");
     j->failed = true;
 }
 
@@ -516,7 +516,7 @@ int place_graph_parse(const char *text, size_t size, struct place_graph **out, s
         rc = build(&r, out);
     if (!rc && !take_names(*out)) {
         place_graph_free(*out);
-        rc = err_set(e, ERR_MEMORY, "not enough memory for this graph");
+        rc = err_no_memory(e, "for this graph");
     }
     free(r.node);
     free(r.edge);

@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for this graph");
-}
-
 void place_nets_free(struct place_nets *n)
 {
     if (!n)
@@ -206,10 +201,10 @@ int place_nets_new(const struct place_graph *g, const uint32_t *position_of, uin
     struct place_nets *n = mem_try(1, sizeof *n);
 
     if (!n)
-        return no_memory(e);
+        return err_no_memory(e, "for this graph");
     n->graph = g;
     if (!make_positions(n, position_of, positions) || !make_all_nets(n))
-        no_memory(e);
+        err_no_memory(e, "for this graph");
     else if (!check_positions(n, e)) {
         *out = n;
         return 0;

@@ -3,17 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for a placement");
-}
-
 int placement_new(const struct place_graph *g, struct placement **out, struct err *e)
 {
     struct placement *p = mem_try(1, sizeof *p);
 
     if (!p)
-        return no_memory(e);
+        return err_no_memory(e, "for a placement");
     p->nodes = g->nodes;
     p->devices = place_devices(g);
     p->device = mem_try((size_t)p->nodes + 1, sizeof(uint32_t));
@@ -21,7 +16,7 @@ int placement_new(const struct place_graph *g, struct placement **out, struct er
     p->stage = mem_try((size_t)p->devices + 1, sizeof(uint32_t));
     if (!p->device || !p->copies || !p->stage) {
         placement_free(p);
-        return no_memory(e);
+        return err_no_memory(e, "for a placement");
     }
     memset(p->stage, 0xff, p->devices * sizeof *p->stage);
     *out = p;
@@ -53,7 +48,7 @@ int placement_copy(const struct placement *p, struct placement **out, struct err
     struct placement *q = mem_try(1, sizeof *q);
 
     if (!q)
-        return no_memory(e);
+        return err_no_memory(e, "for a placement");
     *q = *p;
     q->device = copy_row(p->device, p->nodes);
     q->copies = copy_row(p->copies, p->devices);
@@ -61,7 +56,7 @@ int placement_copy(const struct placement *p, struct placement **out, struct err
     q->piece = p->piece ? copy_row(p->piece, p->nodes) : NULL;
     if (!q->device || !q->copies || !q->stage || (p->piece && !q->piece)) {
         placement_free(q);
-        return no_memory(e);
+        return err_no_memory(e, "for a placement");
     }
     *out = q;
     return 0;
@@ -148,7 +143,7 @@ int placement_of_chain(const struct place_prepared *prepared, const struct place
 
     if (!pinned || placement_new(n->graph, &p, e)) {
         free(pinned);
-        return no_memory(e);
+        return err_no_memory(e, "for a placement");
     }
     for (uint32_t s = 0; s < c->stages; s++)
         pinned[s] = pinned_device(n, c, s);

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for this graph");
-}
-
 int place_prepare_classes(const struct place_graph *g, struct place_nets **out, struct err *e)
 {
     return place_nets_new(g, g->color, g->colors, out, e);
@@ -206,14 +201,14 @@ static int make_prepared(const struct place_graph *g, const struct arrows *a,
 {
     struct place_prepared *p = mem_try(1, sizeof *p);
     uint32_t *of = mem_try((size_t)g->nodes + 1, sizeof *of);
-    int rc = p && of ? 0 : no_memory(e);
+    int rc = p && of ? 0 : err_no_memory(e, "for this graph");
 
     for (uint32_t v = 0; v < g->nodes && !rc; v++)
         of[v] = position_of_class[g->color[v]];
     if (!rc)
         rc = place_nets_new(g, of, positions, &p->nets, e);
     if (!rc && !make_precedence(p, a, position_of_class))
-        rc = no_memory(e);
+        rc = err_no_memory(e, "for this graph");
     free(of);
     if (rc)
         place_prepared_free(p);
@@ -333,12 +328,12 @@ static int join_all_leaves(const struct place_graph *g, const struct arrows *a,
         uint32_t m = (*p)->nets->positions, positions = 0;
         uint32_t *parent = mem_try((size_t)m + 1, sizeof *parent);
         if (!parent)
-            return no_memory(e);
+            return err_no_memory(e, "for this graph");
         for (uint32_t v = 0; v < m; v++)
             parent[v] = v;
         any = join_leaves(*p, parent, sizes_matter);
         if (any && !renumber(*p, parent, position_of_class, g->colors, &positions))
-            rc = no_memory(e);
+            rc = err_no_memory(e, "for this graph");
         free(parent);
         if (any && !rc) {
             place_prepared_free(*p);
@@ -360,7 +355,7 @@ int place_prepare(const struct place_graph *g, struct place_prepared **out, stru
     if (!of || !gather_arrows(g, &a) ||
         !make_rows(&arena, a.from, a.to, a.count, g->colors, &at, &row) ||
         !find_components(at, row, g->colors, of, &positions))
-        rc = no_memory(e);
+        rc = err_no_memory(e, "for this graph");
     if (!rc)
         rc = make_prepared(g, &a, of, positions, &p, e);
     if (!rc)
@@ -382,7 +377,7 @@ int place_prepare_groups(const struct place_prepared *p, const uint32_t *group, 
     struct place_prepared *q = mem_try(1, sizeof *q);
     uint32_t *of = mem_try((size_t)g->nodes + 1, sizeof *of);
     struct arrows a = {0};
-    int rc = q && of ? 0 : no_memory(e);
+    int rc = q && of ? 0 : err_no_memory(e, "for this graph");
 
     for (uint32_t v = 0; v < g->nodes && !rc; v++)
         of[v] = group[p->nets->position_of[v]];
@@ -395,7 +390,7 @@ int place_prepare_groups(const struct place_prepared *p, const uint32_t *group, 
     if (!rc && (a.failed ||
                 !make_rows(&q->arena, a.from, a.to, a.count, groups, &q->after_at, &q->after) ||
                 !make_rows(&q->arena, a.to, a.from, a.count, groups, &q->before_at, &q->before)))
-        rc = no_memory(e);
+        rc = err_no_memory(e, "for this graph");
     free(of);
     arrows_free(&a);
     if (rc)

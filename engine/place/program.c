@@ -134,11 +134,6 @@ static void fill_bounds(struct run *r)
 
 /* ---- set-up ---- */
 
-static int no_memory(struct err *e)
-{
-    return err_set(e, ERR_MEMORY, "not enough memory for the program over ideals");
-}
-
 static int count_states(struct run *r, struct err *e)
 {
     const struct place_graph *g = r->n->graph;
@@ -649,14 +644,14 @@ static int walk(struct run *r, struct err *e)
         if (!find_usable(r, ideal))
             continue;
         if (!new_row(r, ideal, r->ranked[rank].work))
-            return no_memory(e);
+            return err_no_memory(e, "for the program over ideals");
         if (!ideal)
             r->best[0] = 0;
         else
             try_pairs(r, rank);
         leave_devices_empty(r);
         if (!keep_row(r, set))
-            return no_memory(e);
+            return err_no_memory(e, "for the program over ideals");
     }
     r->effort->complete = true;
     return 0;
@@ -742,13 +737,13 @@ static int answer(const struct run *r, struct place_chain **out, struct err *e)
         most += r->count[t];
     struct place_chain *c = mem_try(1, sizeof *c);
     if (!c)
-        return no_memory(e);
+        return err_no_memory(e, "for the program over ideals");
     c->positions = r->n->positions;
     c->stage = mem_try(most, sizeof *c->stage);
     c->stage_of = mem_try((size_t)c->positions + 1, sizeof *c->stage_of);
     if (!c->stage || !c->stage_of) {
         place_chain_free(c);
-        return no_memory(e);
+        return err_no_memory(e, "for the program over ideals");
     }
     fill_chain(r, d, c);
     *out = c;
@@ -769,7 +764,7 @@ int place_program(const struct place_prepared *p, const struct place_family *f,
     r.cap[1] = q->other_ms;
     rc = count_states(&r, e);
     if (!rc && !allocate(&r))
-        rc = no_memory(e);
+        rc = err_no_memory(e, "for the program over ideals");
     if (!rc) {
         restrict_types(&r);
         fill_sums(&r);

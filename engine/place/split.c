@@ -122,8 +122,7 @@ static void complete_by_color(struct splitting *s)
 static int price(struct splitting *s, const struct place_rules *rules, struct err *e)
 {
     struct place_load *load = mem_try((size_t)place_devices(s->g) + 1, sizeof *load);
-    int rc = load ? placement_value(s->p, s->g, rules, load, e)
-                  : err_set(e, ERR_MEMORY, "not enough memory for a split");
+    int rc = load ? placement_value(s->p, s->g, rules, load, e) : err_no_memory(e, "for a split");
 
     free(load);
     s->p->algo = "split";
@@ -141,7 +140,7 @@ int place_split_parse(const char *text, size_t size, const struct place_graph *g
     s.ids = mem_try((size_t)g->nodes + 1, sizeof *s.ids);
     s.of_color = mem_try((size_t)g->colors + 1, sizeof *s.of_color);
     if (!s.ids || !s.of_color) {
-        rc = err_set(e, ERR_MEMORY, "not enough memory for a split");
+        rc = err_no_memory(e, "for a split");
         goto out;
     }
     for (uint32_t v = 0; v < g->nodes; v++)
