@@ -194,47 +194,49 @@ static int price(struct writer *w, struct err *e)
 {
     const struct model *m = &w->r->model;
     struct step_cost *cost = &w->out->cost;
-    int rc = 0;
 
     cost->compute_ms = m->p->step_tables.free_ms;
-    for (uint32_t node = 0; node < m->energy.nodes && !rc; node++) {
+    for (uint32_t node = 0; node < m->energy.nodes; node++) {
         const struct model_node *n = &m->nodes[node];
         if (n->kind != MODEL_INSTRUCTION)
             continue;
         uint32_t x = w->r->best[node];
         double compute = m->compute_ms[m->patterns[n->pattern].choices + x];
         cost->compute_ms += compute;
-        if (tables_at(&m->tables, m->energy.unary[node], false)[x] > compute)
-            rc = add_inside(w, node, e);
+        if (tables_at(&m->tables, m->energy.unary[node], false)[x] <= compute)
+            continue;
+        int rc = add_inside(w, node, e);
+        if (rc)
+            return rc;
     }
-    for (uint32_t edge = 0; edge < m->energy.edge_count && !rc; edge++) {
+    for (uint32_t edge = 0; edge < m->energy.edge_count; edge++) {
         const struct energy_edge *i = &m->energy.edges[edge];
         const double *row = tables_at(&m->tables, i->table.table, i->table.turned) +
                             (size_t)w->r->best[i->a] * energy_labels(&m->energy, i->b);
         if (row[w->r->best[i->b]] > 0 && !add_walk(w, edge))
-            rc = err_no_memory(e, "for the plan");
+            return err_no_memory(e, "for the plan");
     }
-    return rc;
+    return 0;
 }
 
 int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e)
 {
     struct writer w = {.r = r, .out = out};
-    int rc = allocate_plan(r->p, out) ? 0 : err_no_memory(e, "for the plan");
+    int rc = 0;
 
+    if (!allocate_plan(r->p, out)) {
+        rc = err_no_memory(e, "for the plan");
+        goto out;
+    }
     out->reduce_at_once = r->options.reduce_at_once;
-    for (uint32_t node = 0; node < r->model.energy.nodes && !rc; node++) {
+    for (uint32_t node = 0; node < r->model.energy.nodes; node++) {
         if (r->model.nodes[node].kind == MODEL_INSTRUCTION)
             set_instruction(&w, node);
     }
-    if (!rc) {
-        set_values(&w);
-        rc = price(&w, e);
-    }
-    if (rc) {
-        relaxed_plan_release(out);
-        return rc;
-    }
+    set_values(&w);
+    rc = price(&w, e);
+    if (rc)
+        goto out;
     for (uint32_t k = 0; k < out->reshard_count; k++)
         out->cost.communication_ms += out->reshards[k].ms;
     if (out->reshard_count)
@@ -247,5 +249,8 @@ int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e)
     out->bound_ms = fmin(relaxed_stage(r)->trws.bound,
                          out->cost.step_ms); /* equal but for rounding when the plan is optimal */
     out->gap = out->bound_ms > 0 ? out->cost.step_ms / out->bound_ms - 1 : 0;
-    return 0;
+out:
+    if (rc)
+        relaxed_plan_release(out);
+    return rc;
 }

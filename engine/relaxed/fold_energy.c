@@ -137,6 +137,7 @@ int fold_energy_new(const struct energy *g, const uint32_t *kind, uint32_t round
 {
     struct energy *f = &out->energy;
     struct numbers n = {0};
+    int rc;
 
     memset(out, 0, sizeof *out);
     out->colour = mem_try((size_t)g->nodes + 1, sizeof *out->colour);
@@ -147,16 +148,20 @@ int fold_energy_new(const struct energy *g, const uint32_t *kind, uint32_t round
     f->edges = mem_try((size_t)g->edge_count + 1, sizeof *f->edges);
     f->tables = g->tables;
     f->constant = g->constant;
-    bool ok = out->colour && out->member && size && bundles && f->unary && f->edges &&
-              numbers_new(&n, g->edge_count);
-    int rc = ok ? find_colours(g, kind, rounds, out, size, e)
-                : err_no_memory(e, "to fold repeated layers");
-    for (uint32_t c = 0; !rc && c < f->nodes; c++)
-        f->unary[c] = tables_scaled(g->tables, g->unary[out->member[c]], size[c]);
-    if (!rc)
-        add_bundles(f, bundles, bundle_edges(g, out->colour, bundles, &n));
-    if (!rc && g->tables->failed)
+    if (!out->colour || !out->member || !size || !bundles || !f->unary || !f->edges ||
+        !numbers_new(&n, g->edge_count)) {
         rc = err_no_memory(e, "to fold repeated layers");
+        goto out;
+    }
+    rc = find_colours(g, kind, rounds, out, size, e);
+    if (rc)
+        goto out;
+    for (uint32_t c = 0; c < f->nodes; c++)
+        f->unary[c] = tables_scaled(g->tables, g->unary[out->member[c]], size[c]);
+    add_bundles(f, bundles, bundle_edges(g, out->colour, bundles, &n));
+    if (g->tables->failed)
+        rc = err_no_memory(e, "to fold repeated layers");
+out:
     numbers_release(&n);
     free(size);
     free(bundles);

@@ -115,12 +115,12 @@ static int cut(const struct relaxed *r, const struct stage *stage, uint32_t axis
     out->energy.unary = mem_try((size_t)g->nodes + 1, sizeof *out->energy.unary);
     out->energy.edges = mem_try((size_t)g->edge_count + 1, sizeof *out->energy.edges);
     if (!out->energy.unary || !out->energy.edges || !list_kept(r, stage, axis, out))
-        return err_no_memory(e, "to polish a plan");
+        return err_no_memory(e, "to improve a plan");
     for (uint32_t n = 0; n < g->nodes; n++)
         cut_unary(g, out, n);
     for (uint32_t k = 0; k < g->edge_count; k++)
         cut_edge(g, out, k);
-    return out->tables.failed ? err_no_memory(e, "to polish a plan") : 0;
+    return out->tables.failed ? err_no_memory(e, "to improve a plan") : 0;
 }
 
 /* Improves slice->x as far as it can. */
@@ -133,13 +133,17 @@ static int improve(struct slice *s, struct err *e)
     if (rc)
         return rc;
     rc = trws_new(&reduced.left, &t, e);
+    if (rc)
+        goto out;
     uint16_t *left = mem_try((size_t)reduced.left.nodes + 1, sizeof *left);
     double best = energy_of(&s->energy, s->x);
-    for (uint32_t n = 0; !rc && left && n <= IMPROVE_SWEEPS && t.bound < best * (1 - 1e-9); n++) {
-        if (n)
+    for (uint32_t n = 0; left && n <= IMPROVE_SWEEPS && t.bound < best * (1 - 1e-9); n++) {
+        if (n) {
             trws_sweep(&t, true);
-        n ? (void)memcpy(left, t.x, reduced.left.nodes * sizeof *left)
-          : energy_restrict(&reduced, s->x, left);
+            memcpy(left, t.x, reduced.left.nodes * sizeof *left);
+        } else {
+            energy_restrict(&reduced, s->x, left);
+        }
         trws_icm(&t, left, IMPROVE_SWEEPS);
         double ms = energy_of(&reduced.left, left);
         if (ms < best) {
@@ -148,29 +152,43 @@ static int improve(struct slice *s, struct err *e)
         }
     }
     free(left);
-    if (!rc)
-        trws_release(&t);
+    trws_release(&t);
+out:
     energy_reduced_release(&reduced);
+    return rc;
+}
+
+/* One round along one axis. *is_lower: the energy of stage->left fell. */
+static int improve_along(struct relaxed *r, struct stage *stage, uint32_t axis, bool *is_lower,
+                         struct err *e)
+{
+    struct slice s = {0};
+    double before = energy_of(&stage->reduced.left, stage->left);
+    int rc = cut(r, stage, axis, &s, e);
+
+    if (rc)
+        goto out;
+    rc = improve(&s, e);
+    if (rc)
+        goto out;
+    for (uint32_t k = 0; k < stage->reduced.left.nodes; k++)
+        stage->left[k] = s.kept[s.first[k] + s.x[k]];
+    *is_lower = energy_of(&stage->reduced.left, stage->left) < before * (1 - 1e-12);
+out:
+    slice_release(&s);
     return rc;
 }
 
 int relaxed_improve_by_axis(struct relaxed *r, struct stage *stage, struct err *e)
 {
     uint32_t axes = r->p->mesh.axes, since = 0;
-    int rc = 0;
 
-    for (uint32_t n = 0; axes > 1 && n < IMPROVE_ROUNDS * axes && since < axes && !rc; n++) {
-        struct slice s = {0};
-        double before = energy_of(&stage->reduced.left, stage->left);
-        rc = cut(r, stage, n % axes, &s, e);
-        if (!rc)
-            rc = improve(&s, e);
-        for (uint32_t k = 0; !rc && k < stage->reduced.left.nodes; k++)
-            stage->left[k] = s.kept[s.first[k] + s.x[k]];
-        slice_release(&s);
-        since = !rc && energy_of(&stage->reduced.left, stage->left) < before * (1 - 1e-12)
-                    ? 0
-                    : since + 1;
+    for (uint32_t n = 0; axes > 1 && n < IMPROVE_ROUNDS * axes && since < axes; n++) {
+        bool is_lower = false;
+        int rc = improve_along(r, stage, n % axes, &is_lower, e);
+        if (rc)
+            return rc;
+        since = is_lower ? 0 : since + 1;
     }
-    return rc;
+    return 0;
 }

@@ -43,19 +43,21 @@ int limited_offer(struct limited_search *w, double *ms, struct memory_cost *memo
     struct relaxed_plan plan = {0};
     int rc = relaxed_extract(w->r, &plan, e);
 
-    if (!rc)
-        rc = relaxed_memory_peak(&plan, memory, where, bytes, e);
     *ms = plan.cost.step_ms;
-    if (rc || !is_better(w, *ms, memory->peak)) {
-        relaxed_plan_release(&plan);
-        return rc;
-    }
+    if (rc)
+        goto out;
+    rc = relaxed_memory_peak(&plan, memory, where, bytes, e);
+    if (rc || !is_better(w, *ms, memory->peak))
+        goto out;
     relaxed_plan_release(&w->best);
     w->best = plan;
     memcpy(w->best_x, w->r->best, w->r->pinned.nodes * sizeof *w->best_x);
     w->how->fits = memory->peak <= w->limit;
     w->how->peak = memory->peak;
     return 0;
+out:
+    relaxed_plan_release(&plan);
+    return rc;
 }
 
 /* The strict optimum within the limit, as far as strict mode can keep the pins. */
@@ -102,7 +104,7 @@ static void add_peak(struct limited_search *w, const struct memory_chain *where)
 }
 
 /* The labels of r->best, kept and offered. */
-static int keep(struct limited_search *w, struct err *e)
+static int remember_and_offer(struct limited_search *w, struct err *e)
 {
     struct known_plan *k = &w->known[w->known_count];
     struct memory_cost memory;
@@ -116,10 +118,12 @@ static int keep(struct limited_search *w, struct err *e)
         return err_no_memory(e, "for a plan within a limit");
     memcpy(k->x, w->r->best, (nodes - 1) * sizeof *k->x);
     int rc = limited_offer(w, &k->ms, &memory, &where, k->bytes, e);
+    if (rc)
+        return rc;
     k->peak = memory.peak;
-    if (!rc && k->peak > w->limit)
+    if (k->peak > w->limit)
         add_peak(w, &where);
-    return rc;
+    return 0;
 }
 
 /* What the solve just made proves of its energy, memory that no label changes included. */
@@ -141,14 +145,18 @@ static bool is_known(const struct limited_search *w, const uint16_t *x)
 
 /* A solve with the prices as they are. *found: a plan that was not known; it is the last one now.
  */
-static int solve(struct limited_search *w, bool *found, struct err *e)
+static int solve_at_prices(struct limited_search *w, bool *found, struct err *e)
 {
     int rc = limited_price(w, e);
 
-    if (!rc)
-        rc = relaxed_minimise(w->r, LIMITED_SWEEPS, e);
-    *found = !rc && w->r->best_ms < TABLE_FORBIDDEN / 2 && !is_known(w, w->r->best);
-    return *found ? keep(w, e) : rc;
+    *found = false;
+    if (rc)
+        return rc;
+    rc = relaxed_minimise(w->r, LIMITED_SWEEPS, e);
+    if (rc)
+        return rc;
+    *found = w->r->best_ms < TABLE_FORBIDDEN / 2 && !is_known(w, w->r->best);
+    return *found ? remember_and_offer(w, e) : 0;
 }
 
 static bool has_room(const struct limited_search *w)
@@ -177,6 +185,24 @@ static double bytes_at(const struct limited_search *w, const struct known_plan *
     return s.sum;
 }
 
+/* What the tangents are made of: times and bytes over the limit, or bytes alone. */
+struct tangent_scale {
+    double ms, byte; /* what 1 ms, and 1 byte over `off`, are in them */
+    double off;      /* bytes */
+    double unit;     /* of prices, ms per byte */
+    double sum;      /* all prices together */
+    bool is_shares;  /* prices are shares, from 0 to 1 */
+};
+
+static struct tangent_scale scale_of(const struct limited_search *w)
+{
+    double ms = 1 / fmax(w->how->bound_ms, LEAST_MS);
+
+    if (w->weighs)
+        return (struct tangent_scale){0, 1 / w->limit, 0, w->weigh_unit, 1, true};
+    return (struct tangent_scale){ms, w->unit * ms, w->limit, w->unit, INFINITY, false};
+}
+
 /* The prices at which the known plans would allow the highest bound: every plan is a tangent, its
  * time and what it is over the limit at each position. In a box around the best prices, since far
  * from the plans the tangents promise too much. Weighing: shares that add up to 1, and every plan
@@ -184,29 +210,32 @@ static double bytes_at(const struct limited_search *w, const struct known_plan *
 static int raise_prices(struct limited_search *w, struct err *e)
 {
     size_t places = w->count, count = w->known_count;
-    double ms = w->weighs ? 0 : 1 / fmax(w->how->bound_ms, LEAST_MS),
-           unit = w->weighs ? w->weigh_unit : w->unit, off = w->weighs ? 0 : w->limit,
-           byte = w->weighs ? 1 / w->limit : w->unit * ms;
+    struct tangent_scale t = scale_of(w);
     double low[POSITIONS_MOST], high[POSITIONS_MOST], x[POSITIONS_MOST], top;
     double *value = mem_try(count, sizeof *value), *slope = mem_try(count * places, sizeof *slope);
-    struct cutting_planes c = {(uint32_t)count,         (uint32_t)places, value, slope, low, high,
-                               w->weighs ? 1 : INFINITY};
-    int rc = value && slope ? 0 : err_no_memory(e, "for a plan within a limit");
+    struct cutting_planes c = {(uint32_t)count, (uint32_t)places, value, slope, low, high, t.sum};
+    int rc;
 
-    for (size_t n = 0; n < count && !rc; n++) {
-        value[n] = w->known[n].ms * ms;
+    if (!value || !slope) {
+        rc = err_no_memory(e, "for a plan within a limit");
+        goto out;
+    }
+    for (size_t n = 0; n < count; n++) {
+        value[n] = w->known[n].ms * t.ms;
         for (size_t k = 0; k < places; k++)
-            slope[n * places + k] = (bytes_at(w, &w->known[n], &w->peaks[k]) - off) * byte;
+            slope[n * places + k] = (bytes_at(w, &w->known[n], &w->peaks[k]) - t.off) * t.byte;
     }
     for (size_t k = 0; k < places; k++) {
-        double now = w->peaks[k].best / unit;
-        low[k] = w->weighs || now <= 1 ? 0 : now / GROWTH;
-        high[k] = w->weighs ? 1 : fmin(PRICE_MOST, fmax(now, 1) * GROWTH);
+        double now = w->peaks[k].best / t.unit;
+        low[k] = t.is_shares || now <= 1 ? 0 : now / GROWTH;
+        high[k] = t.is_shares ? 1 : fmin(PRICE_MOST, fmax(now, 1) * GROWTH);
     }
-    if (!rc)
-        rc = cutting_plane_top(&c, x, &top, e);
-    for (size_t k = 0; k < places && !rc; k++)
-        w->peaks[k].now = x[k] * unit;
+    rc = cutting_plane_top(&c, x, &top, e);
+    if (rc)
+        goto out;
+    for (size_t k = 0; k < places; k++)
+        w->peaks[k].now = x[k] * t.unit;
+out:
     free(value);
     free(slope);
     return rc;
@@ -230,12 +259,12 @@ static bool is_enough(const struct limited_search *w)
 
 /* A solve at the present prices, its bound, and what lies between its plan and the best. *is_more:
  * the plan is new, or the bound higher. */
-static int look(struct limited_search *w, bool *is_more, struct err *e)
+static int raise_bound(struct limited_search *w, bool *is_more, struct err *e)
 {
     const struct known_plan *now = &w->known[w->known_count];
     double before = w->how->bound_ms;
     bool found;
-    int rc = solve(w, &found, e);
+    int rc = solve_at_prices(w, &found, e);
 
     if (rc)
         return rc;
@@ -243,74 +272,109 @@ static int look(struct limited_search *w, bool *is_more, struct err *e)
     keep_bound(w);
     *is_more =
         found || (w->how->least_bound <= w->limit && w->how->bound_ms > before * (1 + ENOUGH));
-    if (found && w->how->fits)
+    if (!found)
+        return 0;
+    if (w->how->fits)
         rc = limited_try_between(w, now->x, e);
-    if (found) /* where the next solve starts */
-        memcpy(w->r->best, now->x, w->r->pinned.nodes * sizeof *w->r->best);
+    /* where the next solve starts */
+    memcpy(w->r->best, now->x, w->r->pinned.nodes * sizeof *w->r->best);
     return rc;
 }
 
+static bool is_at_end(const struct limited_search *w)
+{
+    return !has_room(w) || is_enough(w);
+}
+
 /* The highest bound first, in at most `most` solves; then plans at prices around those it has. */
-static int search(struct limited_search *w, uint32_t most, struct err *e)
+static int search_prices(struct limited_search *w, uint32_t most, struct err *e)
 {
     static const double around[AROUND_MOST] = {0.9, 0.7, 0.5, 1.1, 1.4};
     bool is_more = true;
-    int rc = 0;
+    int rc;
 
     w->weighs = false;
-    for (uint32_t k = 0; k < most && !rc && is_more && has_room(w) && !is_enough(w); k++) {
+    for (uint32_t k = 0; k < most && is_more && !is_at_end(w); k++) {
         rc = raise_prices(w, e);
-        if (!rc)
-            rc = look(w, &is_more, e);
+        if (rc)
+            return rc;
+        rc = raise_bound(w, &is_more, e);
+        if (rc)
+            return rc;
     }
-    for (uint32_t n = 0; n < AROUND_MOST && !rc && w->how->fits && has_room(w) && !is_enough(w);
-         n++) {
+    for (uint32_t n = 0; n < AROUND_MOST && w->how->fits && !is_at_end(w); n++) {
         for (uint32_t k = 0; k < w->count; k++)
             w->peaks[k].now = around[n] * w->peaks[k].best;
-        rc = look(w, &is_more, e);
+        rc = raise_bound(w, &is_more, e);
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
+}
+
+static bool may_fit(const struct limited_search *w)
+{
+    return w->how->least_bound <= w->limit;
 }
 
 /* Memory alone, until a plan fits, or it is proven that none does. */
 static int weigh_memory(struct limited_search *w, struct err *e)
 {
     bool is_more = true;
-    int rc = 0;
 
     w->weighs = true;
     w->weigh_unit = 1e3 / w->how->peak; /* energies of a usual size */
-    for (uint32_t k = 0;
-         k < WEIGH_MOST && !rc && is_more && !w->how->fits && w->how->least_bound <= w->limit;
-         k++) {
+    for (uint32_t k = 0; k < WEIGH_MOST && is_more && !w->how->fits && may_fit(w); k++) {
         double before = w->how->least_bound;
-        rc = raise_prices(w, e);
-        if (!rc)
-            rc = solve(w, &is_more, e);
-        if (!rc)
-            w->how->least_bound = fmax(before, proven_energy(w) / w->weigh_unit);
+        int rc = raise_prices(w, e);
+        if (rc)
+            return rc;
+        rc = solve_at_prices(w, &is_more, e);
+        if (rc)
+            return rc;
+        w->how->least_bound = fmax(before, proven_energy(w) / w->weigh_unit);
         is_more |= w->how->least_bound > before * (1 + ENOUGH);
     }
-    return rc;
+    return 0;
 }
 
 /* Where the plan without a limit does not fit. */
-static int find(struct limited_search *w, double *strict_ms, struct err *e)
+static int search_within(struct limited_search *w, double *strict_ms, struct err *e)
 {
     int rc = limited_price_new(w, e);
 
     w->tables_before = w->r->model.tables.used;
-    if (!rc)
-        rc = keep(w, e);
-    if (!rc)
-        rc = offer_strict(w, strict_ms, e);
-    if (!rc && !w->how->fits)
+    if (rc)
+        goto out;
+    rc = remember_and_offer(w, e);
+    if (rc)
+        goto out;
+    rc = offer_strict(w, strict_ms, e);
+    if (rc)
+        goto out;
+    if (!w->how->fits)
         rc = weigh_memory(w, e);
-    if (!rc) /* where nothing fits, for the smallest peak */
-        rc = search(w, w->how->least_bound <= w->limit ? SEARCH_MOST : WEIGH_MOST, e);
+    if (rc)
+        goto out;
+    /* where nothing fits, for the smallest peak */
+    rc = search_prices(w, may_fit(w) ? SEARCH_MOST : WEIGH_MOST, e);
+out:
     w->how->positions = w->count;
     limited_unprice(w);
     return rc;
+}
+
+/* The best plan goes out, with what is proven of it. */
+static void hand_out(struct limited_search *w, double strict_ms, struct relaxed_plan *out)
+{
+    struct relaxed_limited *how = w->how;
+
+    *out = w->best;
+    memset(&w->best, 0, sizeof w->best);
+    how->bound_ms = how->fits ? fmin(how->bound_ms, out->cost.step_ms) : how->bound_ms;
+    out->bound_ms = how->bound_ms;
+    out->gap = out->bound_ms > 0 ? out->cost.step_ms / out->bound_ms - 1 : 0;
+    out->strict_ms = strict_ms;
 }
 
 int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
@@ -318,7 +382,6 @@ int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
 {
     struct limited_search w = {.r = r, .limit = limit, .how = how};
     struct memory_cost memory;
-    double strict_ms = 0;
 
     *how = (struct relaxed_limited){.limit = limit};
     memset(out, 0, sizeof *out);
@@ -328,26 +391,25 @@ int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
     int rc = relaxed_solve(r, 0, &w.best, e);
     if (rc)
         return rc;
+    double strict_ms = w.best.strict_ms;
     how->bound_ms = w.best.bound_ms;
     w.unit = FIRST_SHARE * fmax(how->bound_ms, LEAST_MS) / limit;
     rc = relaxed_memory(&w.best, &memory, e);
+    if (rc)
+        goto out;
     how->peak = memory.peak;
-    how->fits = !rc && memory.peak <= limit;
-    strict_ms = w.best.strict_ms;
+    how->fits = memory.peak <= limit;
     how->is_skipped = how->bound_ms >= beaten_ms;
     w.best_x = mem_try((size_t)r->pinned.nodes + 1, sizeof *w.best_x);
-    if (!rc && !w.best_x)
+    if (!w.best_x) {
         rc = err_no_memory(e, "for a plan within a limit");
-    if (!rc && !how->fits && !how->is_skipped)
-        rc = find(&w, &strict_ms, e);
-    if (!rc) {
-        *out = w.best;
-        memset(&w.best, 0, sizeof w.best);
-        how->bound_ms = how->fits ? fmin(how->bound_ms, out->cost.step_ms) : how->bound_ms;
-        out->bound_ms = how->bound_ms;
-        out->gap = out->bound_ms > 0 ? out->cost.step_ms / out->bound_ms - 1 : 0;
-        out->strict_ms = strict_ms;
+        goto out;
     }
+    if (!how->fits && !how->is_skipped)
+        rc = search_within(&w, &strict_ms, e);
+    if (!rc)
+        hand_out(&w, strict_ms, out);
+out:
     limited_search_release(&w);
     return rc;
 }

@@ -16,8 +16,8 @@ struct choose {
 };
 
 /* The plan with k micro-batches. */
-static int solve(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_plan *plan,
-                 struct relaxed_limited *how)
+static int solve_with(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_plan *plan,
+                      struct relaxed_limited *how)
 {
     struct relaxed_options options = c->o->relaxed;
     struct relaxed *r;
@@ -32,8 +32,10 @@ static int solve(struct choose *c, uint32_t k, double beaten_ms, struct relaxed_
         return rc;
     if (c->o->fix)
         rc = c->o->fix(c->o->context, c->p, r, c->e);
-    if (!rc)
-        rc = relaxed_solve_limited(r, c->o->limit, beaten_ms, plan, how, c->e);
+    if (rc)
+        goto out;
+    rc = relaxed_solve_limited(r, c->o->limit, beaten_ms, plan, how, c->e);
+out:
     relaxed_free(r);
     return rc;
 }
@@ -47,8 +49,8 @@ static bool is_better(const struct choose *c, const struct relaxed_plan *plan,
                      : how->peak < c->how->peak * (1 - NEAR);
 }
 
-static void keep(struct choose *c, uint32_t k, const struct relaxed_plan *plan,
-                 const struct relaxed_limited *how)
+static void keep_best(struct choose *c, uint32_t k, const struct relaxed_plan *plan,
+                      const struct relaxed_limited *how)
 {
     if (c->has_plan)
         relaxed_plan_release(c->plan);
@@ -59,13 +61,13 @@ static void keep(struct choose *c, uint32_t k, const struct relaxed_plan *plan,
     c->out->batching = (struct batch_and_zero){k, 0, c->p->options.overlap};
 }
 
-static int look(struct choose *c, uint32_t k)
+static int try_batches(struct choose *c, uint32_t k)
 {
     struct batch_and_zero_try *t = &c->out->tries[c->out->count];
     double beaten = c->out->fits ? c->plan->cost.step_ms * (1 - NEAR) : INFINITY;
     struct relaxed_plan plan;
     struct relaxed_limited how;
-    int rc = solve(c, k, beaten, &plan, &how);
+    int rc = solve_with(c, k, beaten, &plan, &how);
 
     if (rc && rc != ERR_INFEASIBLE)
         return rc;
@@ -82,7 +84,7 @@ static int look(struct choose *c, uint32_t k)
     t->proven = how.fits ? plan.gap <= NEAR : how.least_bound > c->o->limit;
     t->bound = !how.fits && t->proven ? INFINITY : how.bound_ms;
     if (!how.is_skipped && is_better(c, &plan, &how))
-        keep(c, k, &plan, &how);
+        keep_best(c, k, &plan, &how);
     else
         relaxed_plan_release(&plan);
     return 0;
@@ -91,22 +93,21 @@ static int look(struct choose *c, uint32_t k)
 /* The least of `numbers` above the present one with which a plan fits; 0: none was found. */
 static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count, uint32_t *out)
 {
-    int rc = 0;
-
     *out = 0;
-    for (uint32_t n = 0; n < count && !*out && !rc; n++) {
+    for (uint32_t n = 0; n < count && !*out; n++) {
         struct relaxed_plan plan;
         struct relaxed_limited how;
         if (numbers[n] <= c->o->micro_batches)
             continue;
-        rc = solve(c, numbers[n], INFINITY, &plan, &how);
-        if (!rc) {
-            *out = how.fits ? numbers[n] : 0;
-            relaxed_plan_release(&plan);
-        }
-        rc = rc == ERR_INFEASIBLE ? 0 : rc;
+        int rc = solve_with(c, numbers[n], INFINITY, &plan, &how);
+        if (rc == ERR_INFEASIBLE)
+            continue;
+        if (rc)
+            return rc;
+        *out = how.fits ? numbers[n] : 0;
+        relaxed_plan_release(&plan);
     }
-    return rc;
+    return 0;
 }
 
 static void sum_up(struct batch_and_zero_result *out, const struct relaxed_plan *plan,
@@ -130,6 +131,18 @@ static void sum_up(struct batch_and_zero_result *out, const struct relaxed_plan 
         out->least_bound = 0;
 }
 
+static int try_all(struct choose *c, const uint32_t *numbers, uint32_t count)
+{
+    if (c->o->micro_batches)
+        return try_batches(c, c->o->micro_batches);
+    for (uint32_t n = 0; n < count; n++) {
+        int rc = try_batches(c, numbers[n]);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
 int relaxed_choose_batches(struct problem *p, const struct relaxed_batches_options *o,
                            struct batch_and_zero_result *out, struct relaxed_plan *plan,
                            struct relaxed_limited *how, struct err *e)
@@ -139,32 +152,33 @@ int relaxed_choose_batches(struct problem *p, const struct relaxed_batches_optio
     uint32_t numbers[BATCH_AND_ZERO_MOST / 4],
         count = batch_and_zero_numbers(p, numbers, BATCH_AND_ZERO_MOST / 4);
     struct err lost;
-    int rc = 0;
 
     memset(out, 0, sizeof *out);
     if (before.zero)
         return err_set(
             e, ERR_INPUT,
             "relaxed mode decides itself what is stored in pieces: expected ZeRO level 0");
-    if (o->micro_batches)
-        rc = look(&c, o->micro_batches);
-    for (uint32_t n = 0; n < count && !o->micro_batches && !rc; n++)
-        rc = look(&c, numbers[n]);
-    if (!rc && !c.has_plan)
+    int rc = try_all(&c, numbers, count);
+    if (rc)
+        goto fail;
+    if (!c.has_plan) {
         rc = err_set(e, ERR_INFEASIBLE, "the fixed decisions cannot hold with %s micro-batches",
                      o->micro_batches ? "so many" : "any number of");
-    if (!rc && !out->fits && o->micro_batches)
+        goto fail;
+    }
+    if (!out->fits && o->micro_batches)
         rc = find_needed(&c, numbers, count, &out->needs_micro_batches);
-    if (!rc) {
-        sum_up(out, plan, how);
-        plan->bound_ms = out->fits ? out->bound : plan->bound_ms;
-        plan->gap = plan->bound_ms > 0 ? plan->cost.step_ms / plan->bound_ms - 1 : 0;
-        rc = problem_set_batch_and_zero(p, &out->batching, e);
-    }
-    if (rc) {
-        if (c.has_plan)
-            relaxed_plan_release(plan);
-        (void)!problem_set_batch_and_zero(p, &before, &lost);
-    }
+    if (rc)
+        goto fail;
+    sum_up(out, plan, how);
+    plan->bound_ms = out->fits ? out->bound : plan->bound_ms;
+    plan->gap = plan->bound_ms > 0 ? plan->cost.step_ms / plan->bound_ms - 1 : 0;
+    rc = problem_set_batch_and_zero(p, &out->batching, e);
+    if (!rc)
+        return 0;
+fail:
+    if (c.has_plan)
+        relaxed_plan_release(plan);
+    (void)!problem_set_batch_and_zero(p, &before, &lost);
     return rc;
 }

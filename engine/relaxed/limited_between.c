@@ -109,7 +109,7 @@ static void weigh_parts(struct cross *c)
 }
 
 /* Labels when the first `cheap` parts are worth their memory, in r->best. */
-static void take(const struct cross *c, uint32_t cheap)
+static void change_parts(const struct cross *c, uint32_t cheap)
 {
     uint16_t *x = c->w->r->best;
 
@@ -128,21 +128,34 @@ static void take(const struct cross *c, uint32_t cheap)
 static int bisect(struct cross *c, struct err *e)
 {
     uint32_t low = 0, high = c->count;
-    int rc = 0;
 
-    while (low < high && !rc) {
+    while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
         struct memory_cost memory;
         struct memory_chain where;
         double ms;
-        take(c, middle);
-        rc = limited_offer(c->w, &ms, &memory, &where, NULL, e);
-        if (!rc && memory.peak <= c->w->limit)
+        change_parts(c, middle);
+        int rc = limited_offer(c->w, &ms, &memory, &where, NULL, e);
+        if (rc)
+            return rc;
+        if (memory.peak <= c->w->limit)
             low = middle;
         else
             high = middle - 1;
     }
-    return rc;
+    return 0;
+}
+
+/* Parts by the price at which they turn; every node knows its own. */
+static void order_parts(struct cross *c)
+{
+    uint32_t nodes = c->w->r->pinned.nodes;
+
+    qsort(c->parts, c->count, sizeof *c->parts, compare_parts);
+    for (uint32_t n = 0; n < nodes; n++)
+        c->root[n] = root_of(c, n);
+    for (uint32_t k = 0; k < c->count; k++)
+        c->part_of[c->parts[k].root] = k;
 }
 
 int limited_try_between(struct limited_search *w, const uint16_t *x, struct err *e)
@@ -150,26 +163,21 @@ int limited_try_between(struct limited_search *w, const uint16_t *x, struct err 
     size_t nodes = (size_t)w->r->pinned.nodes + 1;
     uint16_t *from = mem_try(nodes, sizeof *from);
     struct cross c = {.w = w, .from = from, .to = x};
-    int rc = 0;
+    int rc;
 
     c.root = mem_try(nodes, sizeof *c.root);
     c.part_of = mem_try(nodes, sizeof *c.part_of);
     c.parts = mem_try(nodes, sizeof *c.parts);
-    if (!from || !c.root || !c.part_of || !c.parts)
+    if (!from || !c.root || !c.part_of || !c.parts) {
         rc = err_no_memory(e, "for a plan within a limit");
-    if (!rc) {
-        memcpy(from, w->best_x, (nodes - 1) * sizeof *from);
-        find_parts(&c);
-        weigh_parts(&c);
-        qsort(c.parts, c.count, sizeof *c.parts, compare_parts);
-        for (uint32_t n = 0; n + 1 < nodes; n++)
-            (void)root_of(&c, n);
-        for (uint32_t n = 0; n + 1 < nodes; n++)
-            c.root[n] = root_of(&c, n);
-        for (uint32_t k = 0; k < c.count; k++)
-            c.part_of[c.parts[k].root] = k;
-        rc = bisect(&c, e);
+        goto out;
     }
+    memcpy(from, w->best_x, (nodes - 1) * sizeof *from);
+    find_parts(&c);
+    weigh_parts(&c);
+    order_parts(&c);
+    rc = bisect(&c, e);
+out:
     free(from);
     free(c.root);
     free(c.part_of);

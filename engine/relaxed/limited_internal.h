@@ -1,4 +1,4 @@
-/* engine/relaxed/limited_internal.h - shared by limited.c, limited_price.c and limited_between.c.
+/* engine/relaxed/limited_internal.h - what the files of limited.h share.
  */
 #ifndef AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
 #define AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H

@@ -43,21 +43,25 @@ static int find_flows(struct build *b, struct hlo_flow **list, size_t *count, ui
     size_t room = 0;
     int rc = 0;
 
-    for (hlo_id id = 0; id < m->p->m->count && !rc; id++) {
+    for (hlo_id id = 0; id < m->p->m->count; id++) {
         if (!is_flow(m, id) || !runs(m, id))
             continue;
         rc = hlo_flows_of(m->p->m, id, &flows, b->e);
-        for (size_t k = 0; k < flows.count && !rc; k++) {
+        if (rc)
+            goto out;
+        for (size_t k = 0; k < flows.count; k++) {
             const struct hlo_flow *f = &flows.items[k];
             if (!is_same_array(m, f))
                 continue;
-            if (!mem_grow(list, &room, *count, 1))
+            if (!mem_grow(list, &room, *count, 1)) {
                 rc = err_no_memory(b->e, MEMORY_FOR);
-            else
-                (*list)[(*count)++] = *f;
+                goto out;
+            }
+            (*list)[(*count)++] = *f;
             arrivals[f->to] = f->from > f->to || arrivals[f->to] ? 2 : 1;
         }
     }
+out:
     hlo_flows_release(&flows);
     return rc;
 }
@@ -71,20 +75,26 @@ static int find_origins(struct build *b)
     hlo_value *from = mem_try(values, sizeof *from);
     struct hlo_flow *list = NULL;
     size_t count = 0;
-    int rc =
-        arrivals && from ? find_flows(b, &list, &count, arrivals) : err_no_memory(b->e, MEMORY_FOR);
+    int rc;
 
-    for (size_t k = 0; k < count && !rc; k++)
-        from[list[k].to] = list[k].from;
-    for (hlo_value v = 0; v < values && !rc; v++) {
-        m->origin[v] = !takes_part(m, v) ? HLO_NONE : arrivals[v] == 1 ? m->origin[from[v]] : v;
+    if (!arrivals || !from) {
+        rc = err_no_memory(b->e, MEMORY_FOR);
+        goto out;
     }
-    for (size_t k = 0; k < count && !rc; k++) {
+    rc = find_flows(b, &list, &count, arrivals);
+    if (rc)
+        goto out;
+    for (size_t k = 0; k < count; k++)
+        from[list[k].to] = list[k].from;
+    for (hlo_value v = 0; v < values; v++)
+        m->origin[v] = !takes_part(m, v) ? HLO_NONE : arrivals[v] == 1 ? m->origin[from[v]] : v;
+    for (size_t k = 0; k < count; k++) {
         if (arrivals[list[k].to] != 2)
             continue;
         list[b->junction_count++] = list[k];
         b->is_junction[list[k].to] = true;
     }
+out:
     b->junctions = list;
     free(arrivals);
     free(from);
@@ -108,20 +118,22 @@ typedef int use_fn(struct build *b, const struct use *u);
 static int operand_uses(struct build *b, use_fn *fn)
 {
     const struct classes *c = &b->m->p->classes;
-    int rc = 0;
 
     for (hlo_id id = 0; id < c->m->count; id++) {
         if (is_flow(b->m, id) || !runs(b->m, id))
             continue;
         uint32_t leaves = class_leaf_count(c, id);
         uint32_t results = leaves ? c->m->leaf_base[id + 1] - c->m->leaf_base[id] : 0;
-        for (uint32_t leaf = 0; leaf < leaves - results && !rc; leaf++) {
+        for (uint32_t leaf = 0; leaf < leaves - results; leaf++) {
             hlo_value v = b->m->origin[hlo_factors_value(c->m, id, leaf)];
-            if (v != HLO_NONE)
-                rc = fn(b, &(struct use){USE_OPERAND, v, id, leaf, HLO_NONE});
+            if (v == HLO_NONE)
+                continue;
+            int rc = fn(b, &(struct use){USE_OPERAND, v, id, leaf, HLO_NONE});
+            if (rc)
+                return rc;
         }
     }
-    return rc;
+    return 0;
 }
 
 /* Next steps' values of parameters, other results, and what nobody reads: none may stay partial. */
@@ -131,9 +143,9 @@ static int output_uses(struct build *b, use_fn *fn)
     const struct hlo_module *hlo = m->p->m;
     const struct hlo_roles *roles = &m->p->roles;
     hlo_id root = hlo->computations[hlo->entry].root;
-    int rc = 0;
+    int rc;
 
-    for (uint32_t k = 0; k < roles->param_count && !rc; k++) {
+    for (uint32_t k = 0; k < roles->param_count; k++) {
         const struct hlo_param_role *p = &roles->params[k];
         if (p->updated == HLO_NONE || m->origin[p->updated] == HLO_NONE ||
             m->origin[p->value] != p->value || m->origin[p->updated] == p->value ||
@@ -141,25 +153,35 @@ static int output_uses(struct build *b, use_fn *fn)
             continue;
         b->is_updated[m->origin[p->updated]] = true;
         rc = fn(b, &(struct use){USE_STORED, m->origin[p->updated], HLO_NONE, 0, p->value});
+        if (rc)
+            return rc;
     }
-    for (hlo_value v = hlo->leaf_base[root]; v < hlo->leaf_base[root + 1] && !rc; v++) {
+    for (hlo_value v = hlo->leaf_base[root]; v < hlo->leaf_base[root + 1]; v++) {
         hlo_value o = m->origin[v];
-        if (o != HLO_NONE && !b->is_updated[o])
-            rc = fn(b, &(struct use){USE_OUTPUT, o, HLO_NONE, 0, HLO_NONE});
+        if (o == HLO_NONE || b->is_updated[o])
+            continue;
+        rc = fn(b, &(struct use){USE_OUTPUT, o, HLO_NONE, 0, HLO_NONE});
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 static int each_use(struct build *b, use_fn *fn)
 {
     int rc = operand_uses(b, fn);
 
-    for (size_t k = 0; k < b->junction_count && !rc; k++) {
+    if (rc)
+        return rc;
+    for (size_t k = 0; k < b->junction_count; k++) {
         hlo_value from = b->m->origin[b->junctions[k].from], to = b->junctions[k].to;
-        if (from != to)
-            rc = fn(b, &(struct use){USE_JUNCTION, from, HLO_NONE, 0, to});
+        if (from == to)
+            continue;
+        rc = fn(b, &(struct use){USE_JUNCTION, from, HLO_NONE, 0, to});
+        if (rc)
+            return rc;
     }
-    return rc ? rc : output_uses(b, fn);
+    return output_uses(b, fn);
 }
 
 static int count_use(struct build *b, const struct use *u)
@@ -233,35 +255,45 @@ static int add_instruction(struct build *b, hlo_id id)
     if (class_leaf_count(&m->p->classes, id) == 0)
         return 0;
     int rc = model_pattern_of(b, id, &node.pattern);
-    if (!rc)
-        rc = add_node(b, &node, m->patterns[node.pattern].unary, &m->node_of[id]);
-    for (hlo_value v = m->p->m->leaf_base[id]; v < m->p->m->leaf_base[id + 1] && !rc; v++)
+    if (rc)
+        return rc;
+    rc = add_node(b, &node, m->patterns[node.pattern].unary, &m->node_of[id]);
+    if (rc)
+        return rc;
+    for (hlo_value v = m->p->m->leaf_base[id]; v < m->p->m->leaf_base[id + 1]; v++)
         m->maker[v] = m->node_of[id];
-    return rc;
+    return 0;
+}
+
+/* What a flow carries, and the hub of a value with several uses. */
+static int add_nodes_of_value(struct build *b, hlo_id id, hlo_value v)
+{
+    struct model *m = b->m;
+    int rc = is_flow(m, id) ? add_carried(b, v) : 0;
+
+    if (rc || b->uses[v] <= 1 || m->spaces.items[m->space_of[v]].count <= 1)
+        return rc;
+    return add_free_node(b, MODEL_HUB, v, m->space_of[v], m->nodes[m->maker[v]].times, &m->hub[v]);
 }
 
 static int add_nodes(struct build *b)
 {
     struct model *m = b->m;
     const struct hlo_module *hlo = m->p->m;
-    int rc = 0;
 
-    for (hlo_id id = 0; id < hlo->count && !rc; id++) {
+    for (hlo_id id = 0; id < hlo->count; id++) {
         if (!runs(m, id))
             continue;
-        if (!is_flow(m, id))
-            rc = add_instruction(b, id);
-        for (hlo_value v = hlo->leaf_base[id]; v < hlo->leaf_base[id + 1] && !rc; v++) {
-            if (m->origin[v] != v)
-                continue;
-            if (is_flow(m, id))
-                rc = add_carried(b, v);
-            if (!rc && b->uses[v] > 1 && m->spaces.items[m->space_of[v]].count > 1)
-                rc = add_free_node(b, MODEL_HUB, v, m->space_of[v], m->nodes[m->maker[v]].times,
-                                   &m->hub[v]);
+        int rc = is_flow(m, id) ? 0 : add_instruction(b, id);
+        if (rc)
+            return rc;
+        for (hlo_value v = hlo->leaf_base[id]; v < hlo->leaf_base[id + 1]; v++) {
+            rc = m->origin[v] == v ? add_nodes_of_value(b, id, v) : 0;
+            if (rc)
+                return rc;
         }
     }
-    return rc;
+    return 0;
 }
 
 /* ---- edges ---- */
@@ -356,18 +388,21 @@ static int end_of_use(struct build *b, const struct use *u, uint32_t *node, uint
 {
     struct model *m = b->m;
     uint32_t space;
+    int rc;
 
     switch (u->kind) {
     case USE_OPERAND:
         *node = m->node_of[u->id];
         *map = m->maps[m->patterns[m->nodes[*node].pattern].maps + u->leaf];
         return 0;
-    case USE_OUTPUT: {
-        int rc = status_space_of(&m->spaces, u->value, false, &space, b->e);
-        if (!rc)
-            rc = add_free_node(b, MODEL_OUTPUT, u->value, space, 1, node);
-        return rc ? rc : map_between(b, space, m->space_of[u->value], map);
-    }
+    case USE_OUTPUT:
+        rc = status_space_of(&m->spaces, u->value, false, &space, b->e);
+        if (rc)
+            return rc;
+        rc = add_free_node(b, MODEL_OUTPUT, u->value, space, 1, node);
+        if (rc)
+            return rc;
+        return map_between(b, space, m->space_of[u->value], map);
     default:
         *node = m->maker[u->to];
         return map_between(b, m->space_of[u->to], m->space_of[u->value], map);
@@ -396,9 +431,8 @@ static int connect_use(struct build *b, const struct use *u)
 static int connect_makers(struct build *b)
 {
     struct model *m = b->m;
-    int rc = 0;
 
-    for (hlo_value v = 0; v < m->p->m->value_count && !rc; v++) {
+    for (hlo_value v = 0; v < m->p->m->value_count; v++) {
         if (m->origin[v] != v || m->maker[v] == UINT32_MAX)
             continue;
         struct model_edge edge = {.value = v,
@@ -406,12 +440,15 @@ static int connect_makers(struct build *b)
                                   .map_a = maker_map(m, v),
                                   .map_b = m->identity,
                                   .times = m->nodes[m->maker[v]].times};
+        int rc = 0;
         if (m->hub[v] != UINT32_MAX)
             rc = add_edge(b, m->maker[v], m->hub[v], &edge);
         else if (!b->uses[v])
             rc = connect_use(b, &(struct use){USE_OUTPUT, v, HLO_NONE, 0, HLO_NONE});
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 /* ---- whole ---- */
@@ -446,6 +483,27 @@ static int allocate(struct build *b)
     return 0;
 }
 
+static int build_nodes_and_edges(struct build *b)
+{
+    int rc = find_origins(b);
+
+    if (rc)
+        return rc;
+    rc = each_use(b, count_use);
+    if (rc)
+        return rc;
+    rc = add_nodes(b);
+    if (rc)
+        return rc;
+    rc = connect_makers(b);
+    if (rc)
+        return rc;
+    rc = each_use(b, connect_use);
+    if (rc)
+        return rc;
+    return b->m->tables.failed ? err_no_memory(b->e, MEMORY_FOR) : 0;
+}
+
 int model_new(const struct problem *p, const struct model_options *o, struct model *out,
               struct err *e)
 {
@@ -455,24 +513,18 @@ int model_new(const struct problem *p, const struct model_options *o, struct mod
     struct build b = {.m = out, .e = e};
     int rc = status_spaces_new(&p->labels, &p->mesh, &out->spaces, e);
 
-    if (!rc)
-        rc = tables_new(&out->tables, e);
-    if (!rc)
-        rc = allocate(&b);
+    if (rc)
+        goto out;
+    rc = tables_new(&out->tables, e);
+    if (rc)
+        goto out;
     out->energy.tables = &out->tables;
-    if (!rc)
-        rc = find_origins(&b);
-    if (!rc)
-        rc = each_use(&b, count_use);
-    if (!rc)
-        rc = add_nodes(&b);
-    if (!rc)
-        rc = connect_makers(&b);
-    if (!rc)
-        rc = each_use(&b, connect_use);
-    if (!rc && out->tables.failed)
-        rc = err_no_memory(e, MEMORY_FOR);
+    rc = allocate(&b);
+    if (rc)
+        goto out;
     out->energy.constant = p->step_tables.free_ms;
+    rc = build_nodes_and_edges(&b);
+out:
     free(b.uses);
     free(b.junctions);
     free(b.maps);

@@ -470,15 +470,16 @@ int model_label_cost(const struct model *m, uint32_t node, uint32_t way,
 {
     struct build b = {.m = (struct model *)m, .e = e}; /* read only here: spaces are known */
     const struct model_node *n = &m->nodes[node];
+    uint32_t choice = m->choices[m->patterns[n->pattern].choices + way];
     int rc = look_at_operands(&b, n->id);
 
-    uint32_t choice = m->choices[m->patterns[n->pattern].choices + way];
-    if (!rc) {
-        memcpy(b.look.space, m->leaf_space + m->p->classes.leaf_base[n->id],
-               b.look.leaves * sizeof *b.look.space);
-        BUG_ON(!set_shares(&b, choice));
-        *out = label_cost(&b, choice);
-    }
+    if (rc)
+        goto out;
+    memcpy(b.look.space, m->leaf_space + m->p->classes.leaf_base[n->id],
+           b.look.leaves * sizeof *b.look.space);
+    BUG_ON(!set_shares(&b, choice));
+    *out = label_cost(&b, choice);
+out:
     free(b.look.space);
     free(b.look.pass);
     free(b.look.share);
@@ -491,7 +492,9 @@ int model_pattern_of(struct build *b, hlo_id id, uint32_t *pattern)
     struct looked_at *k = &b->look;
     int rc = look_at_operands(b, id);
 
-    for (uint32_t leaf = 0; leaf < k->leaves && !rc; leaf++) {
+    if (rc)
+        return rc;
+    for (uint32_t leaf = 0; leaf < k->leaves; leaf++) {
         hlo_value v = hlo_factors_value(m->p->m, id, leaf), o = m->origin[v];
         k->space[leaf] = UINT32_MAX;
         if (o == HLO_NONE)
@@ -499,10 +502,12 @@ int model_pattern_of(struct build *b, hlo_id id, uint32_t *pattern)
         if (leaf >= k->operands) {
             rc = status_space_of(&m->spaces, v, result_may_be_partial(b, leaf), &m->space_of[v],
                                  b->e);
+            if (rc)
+                return rc;
             m->combiner[v] = k->combiner;
         }
         k->space[leaf] = m->space_of[o];
     }
     memcpy(m->leaf_space + m->p->classes.leaf_base[id], k->space, k->leaves * sizeof *k->space);
-    return rc ? rc : find_pattern(b, pattern);
+    return find_pattern(b, pattern);
 }

@@ -34,27 +34,28 @@ static int allocate(struct relaxed *r, struct err *e)
 int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct relaxed **out,
                 struct err *e)
 {
-    struct relaxed *r = mem_alloc(sizeof *r);
     struct model_options mo = {.pass_partial = !o->reduce_at_once};
 
     *out = NULL;
-    if (p->step_tables.batching.zero) {
-        free(r);
+    if (p->step_tables.batching.zero)
         return err_set(
             e, ERR_INPUT,
             "relaxed mode decides itself what is stored in pieces: expected ZeRO level 0");
-    }
+    struct relaxed *r = mem_alloc(sizeof *r);
     r->p = p;
     r->options = *o;
     r->is_folded =
         o->folding == RELAXED_FOLD_ON || (o->folding == RELAXED_FOLD_AUTO && p->mesh.axes > 1);
     int rc = model_new(p, &mo, &r->model, e);
-    if (!rc)
-        rc = allocate(r, e);
     if (rc)
-        relaxed_free(r);
-    else
-        *out = r;
+        goto fail;
+    rc = allocate(r, e);
+    if (rc)
+        goto fail;
+    *out = r;
+    return 0;
+fail:
+    relaxed_free(r);
     return rc;
 }
 
@@ -145,26 +146,25 @@ static bool is_alike(const struct reduction_of_energy *a, const struct reduction
 /* Eliminates and sets up message passing, starting from the last messages where they fit. */
 static int stage_make(struct stage *last, const struct energy *g, struct err *e)
 {
-    struct stage *next = mem_alloc(sizeof *next);
-    int rc = energy_reduce(g, &next->reduced, e);
+    struct reduction_of_energy reduced;
+    struct trws trws;
+    int rc = energy_reduce(g, &reduced, e);
 
-    if (rc) {
-        free(next);
+    if (rc)
         return rc;
-    }
-    bool warm = is_alike(&last->reduced, &next->reduced);
-    struct reduction_of_energy reduced = last->reduced; /* trws points at the stage's own energy */
-    last->reduced = next->reduced;
-    energy_reduced_release(&reduced);
-    rc = trws_new(&last->reduced.left, &next->trws, e);
+    bool warm = is_alike(&last->reduced, &reduced);
+    energy_reduced_release(&last->reduced);
+    last->reduced = reduced; /* trws points at the stage's own energy */
+    rc = trws_new(&last->reduced.left, &trws, e);
     if (!rc && warm)
-        memcpy(next->trws.message, last->trws.message, next->trws.message_size * sizeof(double));
+        memcpy(trws.message, last->trws.message, trws.message_size * sizeof(double));
     trws_release(&last->trws);
-    last->trws = next->trws;
+    last->trws = trws;
     free(last->left);
     last->left = mem_try((size_t)last->reduced.left.nodes + 1, sizeof *last->left);
-    free(next);
-    return rc ? rc : last->left ? 0 : err_no_memory(e, MEMORY_FOR);
+    if (rc)
+        return rc;
+    return last->left ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 /* Folds so that the strict optimum treats every colour alike. */
@@ -192,17 +192,22 @@ static int get_ready(struct relaxed *r, struct err *e)
 {
     bool with_tied =
         r->is_folded || !r->has_best; /* unfolded, the folded plan is where it starts */
-    int rc = 0;
 
     if (r->is_ready)
         return 0;
-    rc = find_strict_best(r, e);
+    int rc = find_strict_best(r, e);
+    if (rc)
+        return rc;
     r->tied.is_folded = true;
-    if (!rc && with_tied)
+    if (with_tied) {
         rc = fold(r, &r->tied, e);
-    if (!rc && with_tied)
+        if (rc)
+            return rc;
         rc = stage_make(&r->tied, &r->tied.folded.energy, e);
-    if (!rc && !r->is_folded)
+        if (rc)
+            return rc;
+    }
+    if (!r->is_folded)
         rc = stage_make(&r->whole, &r->pinned, e);
     r->is_ready = !rc;
     return rc;
@@ -271,7 +276,7 @@ static uint32_t run(struct relaxed *r, struct stage *s, uint32_t most)
 }
 
 /* The best plan, improved axis by axis, unless it is good enough. */
-static int polish(struct relaxed *r, struct stage *s, struct err *e)
+static int improve_by_axis(struct relaxed *r, struct stage *s, struct err *e)
 {
     double enough = r->options.gap > 0 ? r->options.gap : 1e-6;
 
@@ -279,9 +284,10 @@ static int polish(struct relaxed *r, struct stage *s, struct err *e)
         return 0;
     set_left(s, r->best);
     int rc = relaxed_improve_by_axis(r, s, e);
-    if (!rc)
-        offer_left(r, s);
-    return rc;
+    if (rc)
+        return rc;
+    offer_left(r, s);
+    return 0;
 }
 
 static void offer_known_plans(struct relaxed *r, struct stage *s)
@@ -303,7 +309,7 @@ int relaxed_minimise(struct relaxed *r, uint32_t sweeps, struct err *e)
     r->best_ms = INFINITY;
     offer_known_plans(r, &r->whole);
     (void)run(r, &r->whole, sweeps);
-    return polish(r, &r->whole, e);
+    return improve_by_axis(r, &r->whole, e);
 }
 
 int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, struct err *e)
@@ -320,7 +326,7 @@ int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, 
     if (starts_tied) {
         offer_known_plans(r, &r->tied);
         (void)run(r, &r->tied, given ? given : sweeps_for(&r->tied));
-        rc = polish(r, &r->tied, e);
+        rc = improve_by_axis(r, &r->tied, e);
         if (rc)
             return rc;
         memcpy(r->trial, r->best, r->pinned.nodes * sizeof *r->trial);
@@ -328,7 +334,7 @@ int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, 
         stage_release(&r->tied);
     }
     uint32_t done = run(r, s, most);
-    rc = polish(r, s, e);
+    rc = improve_by_axis(r, s, e);
     if (rc)
         return rc;
     if (r->best_ms > TABLE_FORBIDDEN / 2)
