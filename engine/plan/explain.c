@@ -226,10 +226,12 @@ static int explain_split(const struct plan *plan, dim_id d, class_id k, struct s
                dim_number(p, d), p->labels.parts[plan->on[k]]);
     add_class_line(plan, k, out);
     int rc = add_chain_to(plan, d, is_variable_dim, p, '1', out, e);
-    if (!rc)
-        rc = add_collectives(plan, k, out, e);
-    if (!rc)
-        add_flips(plan, k, out);
+    if (rc)
+        return rc;
+    rc = add_collectives(plan, k, out, e);
+    if (rc)
+        return rc;
+    add_flips(plan, k, out);
     return rc;
 }
 
@@ -378,8 +380,9 @@ int explain_dim(const struct plan *p, dim_id d, struct str *out, struct err *e)
         rc = explain_never(p, d, k, out, e);
     else
         rc = p->on[k] ? explain_split(p, d, k, out, e) : explain_whole(p, d, k, out, e);
-    if (!rc)
-        add_storage(p, d, out);
+    if (rc)
+        return rc;
+    add_storage(p, d, out);
     return rc;
 }
 

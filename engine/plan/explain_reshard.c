@@ -51,14 +51,18 @@ static int forbid(const struct plan *p, struct relaxed *r, const struct relaxed_
     struct use *uses = mem_try((size_t)count + 1, sizeof *uses);
     int rc = uses ? relaxed_forbid(r, reshard, e) : err_no_memory(e, MEMORY_FOR);
 
-    if (!rc)
-        find_uses(p, reshard->value, uses, count);
-    for (uint32_t k = 0; k < count && !rc; k++) {
+    if (rc)
+        goto out;
+    find_uses(p, reshard->value, uses, count);
+    for (uint32_t k = 0; k < count; k++) {
         struct relaxed_reshard way = *reshard;
         way.user = uses[k].id;
         way.leaf = uses[k].leaf;
         rc = relaxed_forbid(r, &way, e);
+        if (rc)
+            goto out;
     }
+out:
     free(uses);
     return rc;
 }
@@ -76,17 +80,24 @@ static int solve_without(const struct plan *p, struct relaxed *r,
         return rc;
     relaxed_plan_release(&same);
     rc = forbid(p, r, reshard, e);
-    if (!rc)
-        rc = relaxed_solve(r, 0, &found, e);
-    if (rc == ERR_INFEASIBLE || (rc == ERR_INPUT && reshard->is_inside)) {
-        snprintf(out->why_not, sizeof out->why_not, "%.150s", e->what);
-        return 0;
-    }
-    if (!rc)
-        rc = plan_from_relaxed(&found, &out->plan, e);
-    out->is_possible = !rc;
+    if (rc == ERR_INPUT && reshard->is_inside)
+        goto impossible;
+    if (rc)
+        return rc;
+    rc = relaxed_solve(r, 0, &found, e);
+    if (rc == ERR_INFEASIBLE)
+        goto impossible;
+    if (rc)
+        return rc;
+    rc = plan_from_relaxed(&found, &out->plan, e);
+    if (rc)
+        return rc;
+    out->is_possible = true;
     out->step_ms = out->plan.cost.step_ms;
-    return rc;
+    return 0;
+impossible:
+    snprintf(out->why_not, sizeof out->why_not, "%.150s", e->what);
+    return 0;
 }
 
 int reshard_remove(const struct plan *p, uint32_t number, struct reshard_removal *out,

@@ -386,13 +386,15 @@ int export_dot(const struct plan *p, struct str *out, struct err *e)
     struct dot g = {.plan = p, .out = out};
     int rc = find_notes(&g, e);
 
-    if (!rc)
-        rc = sort_by_box(&g, e);
-    if (!rc) {
-        write_all(&g);
-        if (out->failed)
-            rc = err_no_memory(e, "for the graph");
-    }
+    if (rc)
+        goto out;
+    rc = sort_by_box(&g, e);
+    if (rc)
+        goto out;
+    write_all(&g);
+    if (out->failed)
+        rc = err_no_memory(e, "for the graph");
+out:
     free(g.notes);
     free(g.order);
     free(g.first);

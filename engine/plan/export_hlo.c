@@ -253,8 +253,9 @@ int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, st
     mark_computations(m, out->is_meant);
     leave_out(m, out->is_left);
     rc = resharding_new(plan, out->is_meant, out->is_shared, &out->resharding, e);
-    if (!rc)
-        set_goals(out);
+    if (rc)
+        return rc;
+    set_goals(out);
     return rc;
 }
 
@@ -279,18 +280,22 @@ int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out
         .sharding = sharding_of, .before = lines_before, .operand = operand_name, .context = &w};
     int rc = hlo_annotations_new(plan, &of, e);
 
-    if (!rc && !kept)
+    if (rc)
+        goto out;
+    if (!kept)
         rc = err_no_memory(e, "to export the plan");
-    if (!rc) {
-        m.alias_count = keep_aliases(&w, &m, kept);
-        m.aliases = kept;
-        m.num_partitions = p->mesh.devices;
-        rc = hlo_write_text(&m, &o, out, e);
-    }
-    if (!rc)
-        add_warnings(plan, p->m->alias_count - m.alias_count, warnings);
-    if (!rc && (w.text.failed || warnings->failed))
+    if (rc)
+        goto out;
+    m.alias_count = keep_aliases(&w, &m, kept);
+    m.aliases = kept;
+    m.num_partitions = p->mesh.devices;
+    rc = hlo_write_text(&m, &o, out, e);
+    if (rc)
+        goto out;
+    add_warnings(plan, p->m->alias_count - m.alias_count, warnings);
+    if (w.text.failed || warnings->failed)
         rc = err_no_memory(e, "to export the plan");
+out:
     str_release(&w.text);
     hlo_annotations_release(&of);
     free(kept);

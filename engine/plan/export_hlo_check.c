@@ -108,12 +108,16 @@ static int check_instruction(struct checker *c, hlo_id id, hlo_id now)
     const char *text = a->text, *end = a->text + a->size;
     bool is_tuple = hlo_shape(was, id)->type == HLO_TUPLE;
     text += is_tuple;
-    for (hlo_value v = was->leaf_base[id]; v < was->leaf_base[id + 1] && !rc; v++) {
+    if (rc)
+        return rc;
+    for (hlo_value v = was->leaf_base[id]; v < was->leaf_base[id + 1]; v++) {
         if (v > was->leaf_base[id])
             text += strspn(text, ", ");
         rc = check_value(c, id, v, &text, end);
+        if (rc)
+            return rc;
     }
-    if (!rc && text + is_tuple != end)
+    if (text + is_tuple != end)
         rc = wrong(c, id, "has something behind its sharding");
     return rc;
 }
@@ -156,19 +160,29 @@ int export_hlo_check(const struct plan *plan, const char *text, size_t size, str
     c.is_found = mem_try(p->classes.count, sizeof *c.is_found);
     if (!c.on || !c.is_found)
         rc = err_no_memory(e, "to check the export");
-    if (!rc && plan->relaxed)
+    if (rc)
+        goto out;
+    if (plan->relaxed)
         rc = hlo_annotations_new(plan, &c.of, e);
+    if (rc)
+        goto out;
     hlo_id id = 0;
-    for (hlo_id now = 0; now < m->count && !rc; now++) {
+    for (hlo_id now = 0; now < m->count; now++) {
         bool is_next = id < p->m->count && !strcmp(hlo_name(p->m, id), hlo_name(m, now));
-        if (id < p->m->count && (is_next || !resharding_is_copy(m, now)))
+        if (id < p->m->count && (is_next || !resharding_is_copy(m, now))) {
             rc = check_instruction(&c, id++, now);
+            if (rc)
+                goto out;
+        }
     }
-    if (!rc && id != p->m->count)
+    if (id != p->m->count)
         rc = err_set(e, ERR_INPUT, "the export does not read back: %u instructions became %u",
                      p->m->count, id);
-    if (!rc && !plan->relaxed)
+    if (rc)
+        goto out;
+    if (!plan->relaxed)
         rc = check_labels(&c);
+out:
     hlo_annotations_release(&c.of);
     free(c.on);
     free(c.is_found);

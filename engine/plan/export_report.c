@@ -236,15 +236,16 @@ static int write_memory(const struct report *r, struct err *e)
     double(*rows)[MEMORY_KIND_COUNT] = mem_try((size_t)count + 1, sizeof *rows);
     int rc = scratch && rows ? 0 : err_no_memory(e, "for the report");
 
-    if (!rc) {
-        memory_timeline(&p->memory, &p->labels, r->plan->on, scratch, rows);
-        thin_out((const double(*)[MEMORY_KIND_COUNT])rows, count, columns);
-        str_add(r->out, "\n## Memory of one device\n\n```text\n");
-        add_plot(r->out, columns, r->memory.peak > 0 ? r->memory.peak : 1,
-                 "GB, along the instructions of a step", 1e9);
-        str_add(r->out, "```\n");
-        write_tops(r);
-    }
+    if (rc)
+        goto out;
+    memory_timeline(&p->memory, &p->labels, r->plan->on, scratch, rows);
+    thin_out((const double(*)[MEMORY_KIND_COUNT])rows, count, columns);
+    str_add(r->out, "\n## Memory of one device\n\n```text\n");
+    add_plot(r->out, columns, r->memory.peak > 0 ? r->memory.peak : 1,
+             "GB, along the instructions of a step", 1e9);
+    str_add(r->out, "```\n");
+    write_tops(r);
+out:
     free(scratch);
     free(rows);
     return rc;
@@ -312,18 +313,23 @@ int export_report(const struct plan *p, const struct report_about *about, struct
     struct report r = {.plan = p, .about = about, .out = out, .baseline_ms = about->baseline_ms};
     int rc = plan_collectives(p, &r.list, &r.count, e);
 
-    if (!rc)
-        rc = plan_memory(p, &r.memory, e);
-    if (!rc)
-        rc = class_names_new(&p->problem->classes, &p->problem->roles, &r.names, e);
-    if (!rc) {
-        if (r.baseline_ms <= 0)
-            r.baseline_ms = whole_ms(p->problem);
-        rc = write_parts(&r, e);
-        class_names_release(&r.names);
-    }
-    if (!rc && out->failed)
+    if (rc)
+        goto out;
+    rc = plan_memory(p, &r.memory, e);
+    if (rc)
+        goto out;
+    rc = class_names_new(&p->problem->classes, &p->problem->roles, &r.names, e);
+    if (rc)
+        goto out;
+    if (r.baseline_ms <= 0)
+        r.baseline_ms = whole_ms(p->problem);
+    rc = write_parts(&r, e);
+    class_names_release(&r.names);
+    if (rc)
+        goto out;
+    if (out->failed)
         rc = err_no_memory(e, "for the report");
+out:
     free(r.list);
     return rc;
 }

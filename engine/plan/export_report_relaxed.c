@@ -257,13 +257,15 @@ int report_write_relaxed(const struct report *r, struct err *e)
     uint8_t *kinds = reads_of(r->plan->relaxed);
     int rc = kinds ? 0 : err_no_memory(e, "for the report");
 
-    if (!rc) {
-        write_parameters(r, kinds);
-        write_kinds(r);
-        rc = write_reshards(r, e);
-    }
-    if (!rc)
-        write_peak(r);
+    if (rc)
+        goto out;
+    write_parameters(r, kinds);
+    write_kinds(r);
+    rc = write_reshards(r, e);
+    if (rc)
+        goto out;
+    write_peak(r);
+out:
     free(kinds);
     return rc;
 }

@@ -328,8 +328,10 @@ int free_values_new(const struct plan *p, label **over, bool **is_shared, struct
         rc = err_no_memory(e, "to export the plan");
     else
         rc = ask_until_settled(&w);
-    if (!rc)
-        spread_shared(&w);
+    if (rc)
+        goto out;
+    spread_shared(&w);
+out:
     free(w.is_asked);
     free(w.is_whole);
     free(w.same);

@@ -209,8 +209,9 @@ int plan_peak_write(const struct plan *p, uint32_t tops, struct str *out, struct
     uint32_t count;
     int rc = plan_memory(p, &cost, e);
 
-    if (!rc)
-        rc = plan_peak_changes(p, &list, &count, e);
+    if (rc)
+        return rc;
+    rc = plan_peak_changes(p, &list, &count, e);
     if (rc)
         return rc;
     str_format(out, "  peak            %12s  while %s runs", units_bytes(bytes, cost.peak),

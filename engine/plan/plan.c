@@ -50,13 +50,13 @@ int plan_from_relaxed(struct relaxed_plan *from, struct plan *out, struct err *e
     const struct problem *p = from->problem;
     int rc = plan_alloc(p, out, e);
 
-    if (!rc && !(out->relaxed = mem_try(1, sizeof *out->relaxed))) {
+    if (rc)
+        goto fail;
+    out->relaxed = mem_try(1, sizeof *out->relaxed);
+    if (!out->relaxed) {
         plan_release(out);
         rc = err_no_memory(e, MEMORY_FOR);
-    }
-    if (rc) {
-        relaxed_plan_release(from);
-        return rc;
+        goto fail;
     }
     *out->relaxed = *from;
     memset(from, 0, sizeof *from);
@@ -65,6 +65,9 @@ int plan_from_relaxed(struct relaxed_plan *from, struct plan *out, struct err *e
     out->bound_ms = out->relaxed->bound_ms;
     snprintf(out->found_by, sizeof out->found_by, "relaxed");
     return 0;
+fail:
+    relaxed_plan_release(from);
+    return rc;
 }
 
 int plan_copy(const struct plan *from, struct plan *out, struct err *e)

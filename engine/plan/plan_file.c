@@ -248,23 +248,25 @@ static int parse_options(const cJSON *root, struct problem_options *out, struct 
     const cJSON *o = json_get(root, "options"), *off;
     int rc = choice(o, "rules", "full", "paper", &out->classes.paper_rules, e), at = 0;
 
-    if (!rc)
-        rc = choice(o, "divisibility", "pad", "exact", &out->exact_divisibility, e);
+    if (rc)
+        return rc;
+    rc = choice(o, "divisibility", "pad", "exact", &out->exact_divisibility, e);
+    if (rc)
+        return rc;
     cJSON_ArrayForEach(off, json_get(o, "reductions_off"))
     {
         int k = 1;
         while (k < HLO_COMBINE_COUNT && strcmp(off->valuestring, plan_reduction_names[k]))
             k++;
-        if (!rc && k == HLO_COMBINE_COUNT)
-            rc = err_set(e, ERR_INPUT,
-                         "options.reductions_off[%d]: \"%.40s\", expected add, multiply, maximum, "
-                         "minimum, and or or",
-                         at, off->valuestring);
-        if (!rc)
-            out->classes.reduce_off[k] = true;
+        if (k == HLO_COMBINE_COUNT)
+            return err_set(e, ERR_INPUT,
+                           "options.reductions_off[%d]: \"%.40s\", expected add, multiply, "
+                           "maximum, minimum, and or or",
+                           at, off->valuestring);
+        out->classes.reduce_off[k] = true;
         at++;
     }
-    return rc;
+    return 0;
 }
 
 /* Plans written before there were any ran the batch at once and stored everything whole. */
@@ -355,10 +357,14 @@ static int mesh_text(const cJSON *root, struct plan_setup *out, struct err *e)
         str_format(&text, "%s%.40s=%.0f", text.size ? "," : "", json_text(axis, "name"),
                    json_number(axis, "size"));
     int rc = text.failed ? err_no_memory(e, "to read the plan") : 0;
-    if (!rc && (!text.size || text.size >= sizeof out->options.mesh))
+    if (rc)
+        goto out;
+    if (!text.size || text.size >= sizeof out->options.mesh)
         rc = err_set(e, ERR_INPUT, "axes: expected 1 to %d with short names", MESH_AXES_MOST);
-    if (!rc)
-        snprintf(out->options.mesh, sizeof out->options.mesh, "%s", text.text);
+    if (rc)
+        goto out;
+    snprintf(out->options.mesh, sizeof out->options.mesh, "%s", text.text);
+out:
     str_release(&text);
     return rc;
 }
@@ -372,21 +378,27 @@ int plan_file_setup_parse(const char *text, size_t size, struct plan_setup *out,
     if (rc)
         return rc;
     rc = parse_options(root, &out->options, e);
-    if (!rc)
-        rc = parse_batching(root, &out->options, e);
-    if (!rc)
-        rc = mesh_text(root, out, e);
-    if (!rc)
-        rc = json_fingerprint(root, "cluster", &out->cluster_fingerprint, e);
+    if (rc)
+        goto out;
+    rc = parse_batching(root, &out->options, e);
+    if (rc)
+        goto out;
+    rc = mesh_text(root, out, e);
+    if (rc)
+        goto out;
+    rc = json_fingerprint(root, "cluster", &out->cluster_fingerprint, e);
+    if (rc)
+        goto out;
     double devices = json_number(root, "devices");
-    if (!rc && (devices < 1 || devices > CLUSTER_DEVICES_MOST))
+    if (devices < 1 || devices > CLUSTER_DEVICES_MOST)
         rc =
             err_set(e, ERR_INPUT, "devices: %.0f, expected 1 to %d", devices, CLUSTER_DEVICES_MOST);
-    if (!rc) {
-        out->devices = (uint32_t)devices;
-        copy_clean(out->cluster, sizeof out->cluster, json_text(json_get(root, "cluster"), "name"));
-        copy_clean(out->model, sizeof out->model, json_text(json_get(root, "model"), "name"));
-    }
+    if (rc)
+        goto out;
+    out->devices = (uint32_t)devices;
+    copy_clean(out->cluster, sizeof out->cluster, json_text(json_get(root, "cluster"), "name"));
+    copy_clean(out->model, sizeof out->model, json_text(json_get(root, "model"), "name"));
+out:
     cJSON_Delete(root);
     return rc;
 }
@@ -396,8 +408,11 @@ int plan_file_setup(const char *path, struct plan_setup *out, struct err *e)
     struct str text = {0};
     int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
 
-    if (!rc && plan_file_setup_parse(text.text ? text.text : "", text.size, out, e))
+    if (rc)
+        goto out;
+    if (plan_file_setup_parse(text.text ? text.text : "", text.size, out, e))
         rc = err_in_file(e, path);
+out:
     str_release(&text);
     return rc;
 }
@@ -506,36 +521,47 @@ static int impose(const struct problem *p, struct strict *s, const struct decisi
 static int impose_all(const struct problem *p, struct strict *s, const struct decision *list,
                       int count, struct err *e)
 {
-    int rc = 0;
-
     for (int pass = 1; pass >= 0; pass--) {
-        for (int k = 0; k < count && !rc; k++)
-            rc = impose(p, s, &list[k], k, pass, e);
+        for (int k = 0; k < count; k++) {
+            int rc = impose(p, s, &list[k], k, pass, e);
+            if (rc)
+                return rc;
+        }
     }
-    return rc;
+    return 0;
 }
 
 static int read_decisions(const struct problem *p, const cJSON *root, struct plan *out,
                           struct err *e)
 {
     const cJSON *o, *all = json_get(root, "decisions");
-    int count = cJSON_GetArraySize(all), at = 0;
+    int count = cJSON_GetArraySize(all), at = 0, rc;
     struct decision *list = mem_try((size_t)count + 1, sizeof *list);
     struct strict s = {0};
-    int rc = list ? strict_new(&p->labels, &s, e) : err_no_memory(e, "to read the plan");
 
+    if (!list) {
+        rc = err_no_memory(e, "to read the plan");
+        goto out;
+    }
+    rc = strict_new(&p->labels, &s, e);
+    if (rc)
+        goto out;
     cJSON_ArrayForEach(o, all)
     {
-        if (!rc)
-            rc = parse_decision(p, o, at, &list[at], e);
+        rc = parse_decision(p, o, at, &list[at], e);
+        if (rc)
+            goto out;
         at++;
     }
-    if (!rc)
-        rc = impose_all(p, &s, list, count, e);
-    if (!rc)
-        rc = plan_from_strict(p, &s, PLAN_BY_DECISION, out, e);
-    for (int k = 0; k < count && !rc; k++)
+    rc = impose_all(p, &s, list, count, e);
+    if (rc)
+        goto out;
+    rc = plan_from_strict(p, &s, PLAN_BY_DECISION, out, e);
+    if (rc)
+        goto out;
+    for (int k = 0; k < count; k++)
         out->by[list[k].class] = list[k].by;
+out:
     strict_release(&s);
     free(list);
     return rc;
@@ -576,8 +602,9 @@ static int read_rest(const cJSON *root, struct plan *out, struct err *e)
     const cJSON *bound = json_get(root, "bound_ms"), *limit = json_get(root, "memory_limit_bytes");
     int rc = json_copy_text(root, "found_by", out->found_by, sizeof out->found_by, e);
 
-    if (!rc)
-        rc = json_seed(root, "seed", &out->seed, e);
+    if (rc)
+        return rc;
+    rc = json_seed(root, "seed", &out->seed, e);
     if (rc)
         return rc;
     out->bound_ms = cJSON_IsNumber(bound) ? bound->valuedouble : 0;
@@ -600,23 +627,32 @@ int plan_file_parse(const struct problem *p, const char *text, size_t size, stru
     if (rc)
         return rc;
     rc = check_model(p, root, e);
-    if (!rc)
-        rc = check_cluster(p, root, e);
-    if (!rc)
-        rc = check_mesh(p, root, e);
-    if (!rc)
-        rc = check_options(p, root, e);
-    if (!rc)
-        rc = check_batching(p, root, e);
-    if (!rc)
-        rc = strcmp(json_text(root, "mode"), "strict") ? relaxed_read_json(p, root, out, e)
-                                                       : read_decisions(p, root, out, e);
-    if (!rc)
-        rc = check_statuses(out, root, "variables", e);
-    if (!rc)
-        rc = check_statuses(out, root, "inputs", e);
-    if (!rc)
-        rc = read_rest(root, out, e);
+    if (rc)
+        goto out;
+    rc = check_cluster(p, root, e);
+    if (rc)
+        goto out;
+    rc = check_mesh(p, root, e);
+    if (rc)
+        goto out;
+    rc = check_options(p, root, e);
+    if (rc)
+        goto out;
+    rc = check_batching(p, root, e);
+    if (rc)
+        goto out;
+    rc = strcmp(json_text(root, "mode"), "strict") ? relaxed_read_json(p, root, out, e)
+                                                   : read_decisions(p, root, out, e);
+    if (rc)
+        goto out;
+    rc = check_statuses(out, root, "variables", e);
+    if (rc)
+        goto out;
+    rc = check_statuses(out, root, "inputs", e);
+    if (rc)
+        goto out;
+    rc = read_rest(root, out, e);
+out:
     cJSON_Delete(root);
     if (rc)
         plan_release(out);
@@ -629,8 +665,11 @@ int plan_file_load(const struct problem *p, const char *path, struct plan *out, 
     int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
 
     memset(out, 0, sizeof *out);
-    if (!rc && plan_file_parse(p, text.text ? text.text : "", text.size, out, e))
+    if (rc)
+        goto out;
+    if (plan_file_parse(p, text.text ? text.text : "", text.size, out, e))
         rc = err_in_file(e, path);
+out:
     str_release(&text);
     return rc;
 }
@@ -640,8 +679,11 @@ int plan_file_save(const struct plan *p, const char *path, struct err *e)
     struct str text = {0};
     int rc = plan_write_json(p, &text, e);
 
-    if (!rc && hlo_file_write(path, text.text, text.size, FILE_REPLACE, e))
+    if (rc)
+        goto out;
+    if (hlo_file_write(path, text.text, text.size, FILE_REPLACE, e))
         rc = err_in_file(e, path);
+out:
     str_release(&text);
     return rc;
 }

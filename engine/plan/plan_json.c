@@ -330,14 +330,17 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     size_t count;
     int rc = plan_memory(p, &memory, e);
 
-    if (!rc)
-        rc = plan_collectives(p, &list, &count, e);
+    if (rc)
+        return rc;
+    rc = plan_collectives(p, &list, &count, e);
     if (rc)
         return rc;
     cJSON *o = cJSON_CreateObject();
     add_setup(p, o);
     add_costs(p, o);
     rc = add_decisions(p, o, e);
+    if (rc)
+        goto out;
     add_memory(p, &memory, o);
     add_collectives(p, list, count, o);
     add_variables(p, HLO_ROLE_VARIABLE, "variables", o);
@@ -346,9 +349,9 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     add_warnings(p, &memory, o);
     if (p->relaxed)
         relaxed_add_json(p, o);
+    rc = print(o, out, e);
+out:
     free(list);
-    if (!rc)
-        rc = print(o, out, e);
     cJSON_Delete(o);
     return rc;
 }

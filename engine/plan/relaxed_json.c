@@ -297,8 +297,10 @@ static int impose(struct reading *r, const cJSON *root, bool at_once, struct rel
         return rc;
     rc = relaxed_price_decisions(solver, &d, plan, r->e);
     relaxed_free(solver);
-    if (!rc)
-        rc = check_values(r, plan, json_get(root, "values"));
+    if (rc)
+        goto out;
+    rc = check_values(r, plan, json_get(root, "values"));
+out:
     if (rc)
         relaxed_plan_release(plan);
     return rc;
@@ -345,15 +347,18 @@ int relaxed_read_json(const struct problem *p, const cJSON *root, struct plan *o
                  ? read_partial(root, &at_once, e)
                  : err_no_memory(e, "to read the plan");
 
-    if (!rc)
-        rc = read_lists(&r, root);
-    if (!rc)
-        rc = impose(&r, root, at_once, &plan);
-    if (!rc) {
-        const cJSON *strict = json_get(root, "strict_ms");
-        plan.strict_ms = strict ? strict->valuedouble : 0;
-        rc = plan_from_relaxed(&plan, out, e);
-    }
+    if (rc)
+        goto out;
+    rc = read_lists(&r, root);
+    if (rc)
+        goto out;
+    rc = impose(&r, root, at_once, &plan);
+    if (rc)
+        goto out;
+    const cJSON *strict = json_get(root, "strict_ms");
+    plan.strict_ms = strict ? strict->valuedouble : 0;
+    rc = plan_from_relaxed(&plan, out, e);
+out:
     free(r.choice);
     free(r.made);
     free(r.held);

@@ -13,34 +13,47 @@ static int add(struct relaxed_pins *list, uint32_t param, uint32_t dim, uint32_t
     return 0;
 }
 
+static int add_dim(const struct problem *p, uint32_t param, const struct problem_setting *s,
+                   bool stored, struct relaxed_pins *list, struct err *e)
+{
+    const struct hlo_shape *shape = hlo_value_shape(p->m, p->roles.params[param].value);
+
+    if (s->dim >= shape->rank)
+        return err_set(e, ERR_INPUT, "%.200s has no dim %u: %u dims", p->roles.params[param].name,
+                       s->dim, shape->rank);
+    for (uint32_t x = 0; x < p->mesh.axes; x++) {
+        int rc = 0;
+        if (s->over >> x & 1)
+            rc = add(list, param, s->dim, x, stored ? RELAXED_STORED : RELAXED_SPLIT, e);
+        else if (!s->over)
+            rc = add(list, param, s->dim, x, RELAXED_WHOLE, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
 int relaxed_pins_set(const struct problem *p, const char *setting, bool stored,
                      struct relaxed_pins *list, struct err *e)
 {
     struct problem_setting s;
-    int rc = setting_parse(p, setting, &s, e);
     uint32_t before = list->count;
+    int rc = setting_parse(p, setting, &s, e);
 
-    if (!rc && stored && !s.over)
+    if (rc)
+        return rc;
+    if (stored && !s.over)
         return err_set(e, ERR_INPUT,
                        "\"%.100s\": what is stored in pieces is split, expected =1 or axes",
                        setting);
-    for (uint32_t k = 0; !rc && k < p->roles.param_count; k++) {
-        if (!setting_matches(p, &s, k))
-            continue;
-        const struct hlo_shape *shape = hlo_value_shape(p->m, p->roles.params[k].value);
-        if (s.dim >= shape->rank)
-            return err_set(e, ERR_INPUT, "%.200s has no dim %u: %u dims", p->roles.params[k].name,
-                           s.dim, shape->rank);
-        for (uint32_t x = 0; x < p->mesh.axes && !rc; x++) {
-            if (s.over >> x & 1)
-                rc = add(list, k, s.dim, x, stored ? RELAXED_STORED : RELAXED_SPLIT, e);
-            else if (!s.over)
-                rc = add(list, k, s.dim, x, RELAXED_WHOLE, e);
-        }
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        rc = setting_matches(p, &s, k) ? add_dim(p, k, &s, stored, list, e) : 0;
+        if (rc)
+            return rc;
     }
-    if (!rc && list->count == before)
+    if (list->count == before)
         return err_set(e, ERR_INPUT, "no parameter matches \"%.*s\"", (int)s.size, s.pattern);
-    return rc;
+    return 0;
 }
 
 int relaxed_pins_of_plan(const struct plan *from, struct relaxed_pins *list, struct err *e)

@@ -218,8 +218,9 @@ int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_sh
     out->goal = mem_try((size_t)m->value_count + 1, sizeof *out->goal);
     int rc =
         out->first_user && out->goal ? set_goals(out, e) : err_no_memory(e, "to export the plan");
-    if (!rc)
-        find_held(out);
+    if (rc)
+        return rc;
+    find_held(out);
     return rc;
 }
 

@@ -114,12 +114,19 @@ int plan_settings_write(const struct plan *p, const char *before, struct str *ou
     if (rc)
         return rc;
     rc = say_parameters(p, &s, before, out, e);
-    if (!rc)
-        rc = say_values(p, &s, before, out, e);
-    for (class_id c = 0; c < p->problem->classes.count && !rc; c++) {
-        if (!is_said(p, &s, c))
+    if (rc)
+        goto out;
+    rc = say_values(p, &s, before, out, e);
+    if (rc)
+        goto out;
+    for (class_id c = 0; c < p->problem->classes.count; c++) {
+        if (!is_said(p, &s, c)) {
             rc = err_set(e, ERR_INPUT, "the plan splits values that go by no name");
+            if (rc)
+                goto out;
+        }
     }
+out:
     strict_release(&s);
     return rc;
 }
@@ -151,13 +158,16 @@ int plan_settings_check(const struct plan *p, const char *text, struct err *e)
 
     if (rc)
         return rc;
-    for (const char *at = text; !rc && (at = strstr(at, mark));) {
+    for (const char *at = text; (at = strstr(at, mark));) {
         at = read_quoted(at + strlen(mark), word, sizeof word);
         rc = at ? setting_apply(p->problem, &s, word, e)
                 : err_set(e, ERR_INPUT, "a setting of the export does not end");
+        if (rc)
+            goto out;
     }
-    if (!rc && memcmp(s.on, p->on, p->problem->classes.count * sizeof *s.on))
+    if (memcmp(s.on, p->on, p->problem->classes.count * sizeof *s.on))
         rc = err_set(e, ERR_INPUT, "the export does not read back as the plan");
+out:
     strict_release(&s);
     return rc;
 }
