@@ -1,14 +1,19 @@
 /* automap: finds out how to distribute the training of a neural network over a cluster. */
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 #include "tui/commands/commands.h"
 #include "tui/files/examples.h"
 #include "tui/files/file.h"
 
+#include <cjson/cJSON.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void print_help(FILE *out)
 {
@@ -31,6 +36,11 @@ static bool is_for_explorer(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    static char output[1 << 16]; /* a stream without memory for its buffer loses what is printed */
+    cJSON_Hooks hooks = {.malloc_fn = mem_alloc, .free_fn = free};
+
+    setvbuf(stdout, output, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof output);
+    cJSON_InitHooks(&hooks);  /* a tree that lacks a leaf would be written as if it were whole */
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk: an error, not an end */
     if (argc >= 2 && !strcmp(argv[1], "--version")) {
         puts("automap " AUTOMAP_VERSION);
@@ -52,8 +62,13 @@ int main(int argc, char **argv)
                 name);
         return EXIT_USAGE;
     }
+    errno = 0;
     int code = c->run(argc - 1, argv + 1);
-    if (fflush(stdout) && code == EXIT_OK) {
+    if (code == EXIT_OK && errno == ENOMEM) { /* printf loses lines then and sets no flag */
+        fputs("automap: memory ran out on the way; what was printed is not whole\n", stderr);
+        return EXIT_INPUT;
+    }
+    if ((fflush(stdout) || ferror(stdout)) && code == EXIT_OK) {
         fputs("automap: cannot write to standard output\n", stderr);
         return EXIT_INPUT;
     }

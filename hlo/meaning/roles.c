@@ -94,6 +94,8 @@ static int set_params(struct hlo_roles_work *w, struct err *e)
         }
     }
     str_release(&path);
+    if (!ok)
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t k = 0; k < m->alias_count + m->donor_count; k++) {
         const struct hlo_alias *a =
             k < m->alias_count ? &m->aliases[k] : &m->donors[k - m->alias_count];
@@ -102,7 +104,7 @@ static int set_params(struct hlo_roles_work *w, struct err *e)
             w->is_aliased[w->param_of[hlo_value_of(m, entry->params[a->param], a->param_leaf)]] =
                 true;
     }
-    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
+    return 0;
 }
 
 /* As a person knows it: variables without the argument's own name. */

@@ -3,15 +3,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+static void out_of_memory(void)
+{
+    static const char words[] = "automap: out of memory\n";
+
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0)
+        abort();
+    abort();
+}
 
 void *mem_alloc(size_t size)
 {
     void *p = calloc(1, size ? size : 1);
 
-    if (!p) {
-        fputs("automap: out of memory\n", stderr);
-        abort();
-    }
+    if (!p)
+        out_of_memory();
     return p;
 }
 
@@ -117,11 +125,16 @@ bool mem_grow_bytes(void **items, size_t *room, size_t count, size_t more, size_
 static bool str_reserve(struct str *s, size_t more)
 {
     if (s->failed || (s->limit && (s->size > s->limit || more > s->limit - s->size)) ||
-        !mem_grow(&s->text, &s->room, s->size, more + 1)) {
+        more > SIZE_MAX - 1) {
         s->failed = true;
         return false;
     }
-    return true;
+    if (mem_grow(&s->text, &s->room, s->size, more + 1))
+        return true;
+    if (s->size + more < STR_SMALL)
+        out_of_memory();
+    s->failed = true;
+    return false;
 }
 
 void str_add_bytes(struct str *s, const char *text, size_t size)

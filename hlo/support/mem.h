@@ -41,7 +41,9 @@ static inline bool mem_has_room(size_t room, size_t count, size_t more)
 bool mem_grow_bytes(void **items, size_t *room, size_t count, size_t more, size_t size);
 
 /* A string that grows, always NUL-terminated once written to. `failed` sticks: check it once, at
- * the end. `limit` bounds its size (0: none). */
+ * the end. `limit` bounds its size (0: none). Where there is no memory for less than STR_SMALL
+ * bytes the program ends with a message: half a name or half a line is never shown. */
+enum { STR_SMALL = 1 << 16 };
 struct str {
     char *text;
     size_t size, room, limit;
