@@ -13,7 +13,7 @@ struct writer {
     struct hlo_annotations *of;
     const struct plan *plan;
     enum sharding_form form;
-    struct str text; /* of one instruction */
+    struct str text, lines, name; /* of one instruction */
 };
 
 /* ---- what is annotated ---- */
@@ -42,51 +42,18 @@ static bool is_array(const struct hlo_shape *s)
     return s->type != HLO_TUPLE && hlo_type_info[s->type].bits > 0;
 }
 
-/* Some leaf goes through the body as it is. JAX compiles by way of StableHLO, which takes such
- * leaves out of the loop and then finds more shardings than leaves. */
-static bool carries_unchanged(const struct hlo_module *m, hlo_id loop)
-{
-    hlo_id root = m->computations[hlo_called(m, loop, 0)].root;
-    const struct hlo_instruction *i = hlo_at(m, root);
-
-    if (i->opcode != HLO_OP_TUPLE)
-        return true;
-    for (uint32_t k = 0; k < i->operand_count; k++) {
-        const struct hlo_instruction *from = hlo_at(m, hlo_operand(m, root, k));
-        if (from->opcode == HLO_OP_PARAMETER)
-            return true;
-        if (from->opcode == HLO_OP_GET_TUPLE_ELEMENT && from->number == k &&
-            hlo_at(m, hlo_operand(m, hlo_operand(m, root, k), 0))->opcode == HLO_OP_PARAMETER)
-            return true;
-    }
-    return false;
-}
-
-static bool keeps_elements(const struct hlo_module *m, hlo_id id)
-{
-    uint16_t opcode = hlo_at(m, id)->opcode;
-
-    return (opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BROADCAST || opcode == HLO_OP_COPY) &&
-           hlo_shape(m, id)->elements == hlo_shape(m, hlo_operand(m, id, 0))->elements;
-}
-
-/* What StableHLO does not survive: loops that carry something unchanged, and reshapes of one of
- * several results, whose sharding it moves to all results when it folds them away. Propagation
- * fills these in from their neighbours, which are annotated. */
-static void leave_out(const struct hlo_module *m, bool *is_left)
+/* What StableHLO does not survive: reshapes of one of several results, whose sharding it moves to
+ * all results when it folds them away. Propagation fills these in from their neighbours, which are
+ * annotated. */
+static void leave_out(const struct hlo_module *m, const struct export_loops *loops, bool *is_left)
 {
     for (hlo_id id = 0; id < m->count; id++) {
-        uint16_t opcode = hlo_at(m, id)->opcode;
-        if (opcode == HLO_OP_WHILE) {
-            is_left[id] = carries_unchanged(m, id);
-        } else if (keeps_elements(m, id)) {
-            hlo_id from = hlo_operand(m, id, 0);
-            is_left[id] = is_left[from];
-            if (hlo_at(m, from)->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
-                uint16_t maker = hlo_at(m, hlo_operand(m, from, 0))->opcode;
-                is_left[id] = maker != HLO_OP_TUPLE && maker != HLO_OP_PARAMETER;
-            }
-        }
+        if (!export_loops_is_view(m, id))
+            continue;
+        hlo_id from = hlo_operand(m, id, 0);
+        hlo_id maker = m->value_instruction[loops->source[m->leaf_base[from]]];
+        is_left[id] = is_left[from] || (hlo_shape(m, maker)->type == HLO_TUPLE &&
+                                        hlo_at(m, maker)->opcode != HLO_OP_PARAMETER);
     }
 }
 
@@ -95,7 +62,7 @@ static bool is_annotated(const struct writer *w, hlo_id id)
     const struct hlo_module *m = w->plan->problem->m;
     const struct hlo_instruction *i = hlo_at(m, id);
 
-    if (!w->of->is_meant[i->computation] || w->of->is_left[id] ||
+    if (!w->of->is_meant[i->computation] || w->of->is_left[id] || w->of->loops.is_left[id] ||
         m->leaf_base[id] == m->leaf_base[id + 1])
         return false;
     for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
@@ -106,38 +73,87 @@ static bool is_annotated(const struct writer *w, hlo_id id)
            i->opcode != HLO_OP_REPLICA_ID;
 }
 
+/* Of values `first` .. first + count, in braces when they are a tuple's. */
+static void write_shardings(const struct writer *w, hlo_value first, uint32_t count, bool is_tuple,
+                            struct str *out)
+{
+    const struct problem *p = w->plan->problem;
+
+    for (hlo_value v = first; v < first + count; v++) {
+        if (is_tuple)
+            str_add(out, v == first ? "{" : ", ");
+        sharding_write(&p->mesh, w->of->over + p->classes.dim_base[v],
+                       hlo_value_shape(p->m, v)->rank, w->form, out);
+    }
+    if (is_tuple)
+        str_add_char(out, '}');
+}
+
 static const char *sharding_of(void *context, hlo_id id)
 {
     struct writer *w = context;
-    const struct problem *p = w->plan->problem;
-    bool is_tuple = hlo_shape(p->m, id)->type == HLO_TUPLE;
+    const struct hlo_module *m = w->plan->problem->m;
 
     if (!is_annotated(w, id))
         return NULL;
     str_clear(&w->text);
-    for (hlo_value v = p->m->leaf_base[id]; v < p->m->leaf_base[id + 1]; v++) {
-        if (is_tuple)
-            str_add(&w->text, v == p->m->leaf_base[id] ? "{" : ", ");
-        sharding_write(&p->mesh, w->of->over + p->classes.dim_base[v],
-                       hlo_value_shape(p->m, v)->rank, w->form, &w->text);
-    }
-    if (is_tuple)
-        str_add_char(&w->text, '}');
+    write_shardings(w, m->leaf_base[id], m->leaf_base[id + 1] - m->leaf_base[id],
+                    hlo_shape(m, id)->type == HLO_TUPLE, &w->text);
     return w->text.failed ? NULL : w->text.text;
+}
+
+/* Operand `n` goes through a barrier that holds its sharding, and not through a copy that does. */
+static bool is_held_fast(struct writer *w, hlo_id id, uint32_t n, uint32_t *leaf)
+{
+    return is_annotated(w, id) &&
+           export_loops_holds(w->plan->problem->m, &w->of->loops, id, n, leaf) &&
+           !resharding_operand(&w->of->resharding, id, n);
+}
+
+static void write_barriers(struct writer *w, hlo_id id)
+{
+    const struct hlo_module *m = w->plan->problem->m;
+    uint32_t leaf;
+
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+        hlo_id from = hlo_operand(m, id, n);
+        if (!is_held_fast(w, id, n, &leaf))
+            continue;
+        str_add(&w->lines, "  ");
+        export_loops_name(m, id, n, &w->lines);
+        str_add(&w->lines, " = ");
+        hlo_write_shape(m, hlo_at(m, from)->shape, true, &w->lines);
+        str_format(&w->lines, " opt-barrier(%s), sharding=", hlo_name(m, from));
+        write_shardings(w, m->leaf_base[id] + leaf, hlo_shape(m, from)->leaf_count,
+                        hlo_shape(m, from)->type == HLO_TUPLE, &w->lines);
+        str_add_char(&w->lines, '\n');
+    }
 }
 
 static const char *lines_before(void *context, hlo_id id)
 {
     struct writer *w = context;
+    const char *copies = resharding_lines(&w->of->resharding, id, w->form);
 
-    return resharding_lines(&w->of->resharding, id, w->form);
+    if (hlo_at(w->plan->problem->m, id)->opcode != HLO_OP_TUPLE)
+        return copies;
+    str_clear(&w->lines);
+    str_add(&w->lines, copies ? copies : "");
+    write_barriers(w, id);
+    return w->lines.failed || !w->lines.size ? NULL : w->lines.text;
 }
 
 static const char *operand_name(void *context, hlo_id id, uint32_t n)
 {
     struct writer *w = context;
+    const char *copy = resharding_operand(&w->of->resharding, id, n);
+    uint32_t leaf;
 
-    return resharding_operand(&w->of->resharding, id, n);
+    if (copy || !is_held_fast(w, id, n, &leaf))
+        return copy;
+    str_clear(&w->name);
+    export_loops_name(w->plan->problem->m, id, n, &w->name);
+    return w->name.failed ? NULL : w->name.text;
 }
 
 /* Tuples that join control flows, and the entry's root, are as what they become. */
@@ -251,7 +267,10 @@ int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, st
     if (rc)
         return rc;
     mark_computations(m, out->is_meant);
-    leave_out(m, out->is_left);
+    rc = export_loops_new(m, &out->loops, e);
+    if (rc)
+        return rc;
+    leave_out(m, &out->loops, out->is_left);
     rc = resharding_new(plan, out->is_meant, out->is_shared, &out->resharding, e);
     if (rc)
         return rc;
@@ -262,6 +281,7 @@ int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, st
 void hlo_annotations_release(struct hlo_annotations *a)
 {
     resharding_release(&a->resharding);
+    export_loops_release(&a->loops);
     free(a->over);
     free(a->is_shared);
     free(a->is_meant);
@@ -293,10 +313,12 @@ int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out
     if (rc)
         goto out;
     add_warnings(plan, p->m->alias_count - m.alias_count, warnings);
-    if (w.text.failed || warnings->failed)
+    if (w.text.failed || w.lines.failed || w.name.failed || warnings->failed)
         rc = err_no_memory(e, "to export the plan");
 out:
     str_release(&w.text);
+    str_release(&w.lines);
+    str_release(&w.name);
     hlo_annotations_release(&of);
     free(kept);
     return rc;

@@ -57,6 +57,12 @@ static int check_value(struct checker *c, hlo_id id, hlo_value v, const char **t
 
 /* ---- uses of a relaxed plan ---- */
 
+/* Copies that change a split, and barriers that hold one. */
+static bool is_added(const struct hlo_module *m, hlo_id id)
+{
+    return resharding_is_copy(m, id) || export_loops_is_barrier(m, id);
+}
+
 /* Operand `n` of `now` is operand `n` of `id`, by way of copies, and as `id` wants it. */
 static int check_use(struct checker *c, hlo_id id, hlo_id now, uint32_t n)
 {
@@ -65,7 +71,7 @@ static int check_use(struct checker *c, hlo_id id, hlo_id now, uint32_t n)
     const struct hlo_attr *a = hlo_attr(is, from, HLO_ATTR_SHARDING);
     label want[HLO_RANK_MAX], over[HLO_RANK_MAX];
 
-    while (resharding_is_copy(is, original) &&
+    while (is_added(is, original) &&
            strcmp(hlo_name(was, hlo_operand(was, id, n)), hlo_name(is, original)))
         original = hlo_operand(is, original, 0);
     if (strcmp(hlo_name(was, hlo_operand(was, id, n)), hlo_name(is, original)))
@@ -169,7 +175,7 @@ int export_hlo_check(const struct plan *plan, const char *text, size_t size, str
     hlo_id id = 0;
     for (hlo_id now = 0; now < m->count; now++) {
         bool is_next = id < p->m->count && !strcmp(hlo_name(p->m, id), hlo_name(m, now));
-        if (id < p->m->count && (is_next || !resharding_is_copy(m, now))) {
+        if (id < p->m->count && (is_next || !is_added(m, now))) {
             rc = check_instruction(&c, id++, now);
             if (rc)
                 goto out;

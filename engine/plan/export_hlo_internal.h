@@ -4,6 +4,7 @@
 #define AUTOMAP_ENGINE_PLAN_EXPORT_HLO_INTERNAL_H
 
 #include "engine/plan/export_hlo.h"
+#include "engine/plan/export_loops.h"
 #include "engine/plan/resharding.h"
 
 struct hlo_annotations {
@@ -11,6 +12,7 @@ struct hlo_annotations {
     bool *is_shared; /* [values] free, and uses want different splits */
     bool *is_meant;  /* [computations] holds values, not a reducer or comparator */
     bool *is_left;   /* [instructions] not annotated, because StableHLO does not survive it */
+    struct export_loops loops;
     struct resharding resharding;
 };
 

@@ -1,0 +1,122 @@
+#include "engine/plan/export_loops.h"
+
+#include "hlo/module/flows.h"
+
+#include <string.h>
+
+#define CARRIED_ENDING ".carried"
+
+bool export_loops_is_view(const struct hlo_module *m, hlo_id id)
+{
+    static const uint16_t views[] = {HLO_OP_RESHAPE, HLO_OP_BROADCAST,    HLO_OP_COPY,
+                                     HLO_OP_BITCAST, HLO_OP_TRANSPOSE,    HLO_OP_CONVERT,
+                                     HLO_OP_SLICE,   HLO_OP_DYNAMIC_SLICE};
+    const struct hlo_instruction *i = hlo_at(m, id);
+
+    for (size_t k = 0; k < sizeof views / sizeof *views; k++) {
+        if (i->opcode == views[k] && i->operand_count)
+            return hlo_shape(m, id)->elements == hlo_shape(m, hlo_operand(m, id, 0))->elements;
+    }
+    return false;
+}
+
+/* [values] the value each is when tuples, and perhaps views, are looked through; NULL: no memory.
+ */
+static hlo_value *look_through(const struct hlo_module *m, bool views, struct err *e)
+{
+    hlo_value *same = mem_try((size_t)m->value_count + 1, sizeof *same);
+    struct hlo_flows flows = {0};
+    int rc = same ? 0 : err_no_memory(e, "to export the plan");
+
+    for (hlo_value v = 0; v < m->value_count && !rc; v++)
+        same[v] = v;
+    for (hlo_id id = 0; id < m->count && !rc; id++) {
+        uint16_t opcode = hlo_at(m, id)->opcode;
+        if (views && export_loops_is_view(m, id))
+            same[m->leaf_base[id]] = same[m->leaf_base[hlo_operand(m, id, 0)]];
+        if (opcode != HLO_OP_TUPLE && opcode != HLO_OP_GET_TUPLE_ELEMENT)
+            continue;
+        rc = hlo_flows_of(m, id, &flows, e);
+        for (size_t k = 0; k < flows.count && !rc; k++)
+            same[flows.items[k].to] = same[flows.items[k].from];
+    }
+    hlo_flows_release(&flows);
+    if (rc) {
+        free(same);
+        same = NULL;
+    }
+    return same;
+}
+
+static void mark_loop(const struct hlo_module *m, const hlo_value *same, hlo_id loop,
+                      struct export_loops *l)
+{
+    const struct hlo_computation *body = &m->computations[hlo_called(m, loop, 0)];
+    hlo_value first = m->leaf_base[body->params[0]], root = m->leaf_base[body->root];
+
+    for (uint32_t k = 0; root + k < m->leaf_base[body->root + 1]; k++) {
+        if (same[root + k] != first + k)
+            continue;
+        l->is_unchanged[root + k] = true;
+        l->is_left[loop] |= hlo_at(m, body->root)->opcode != HLO_OP_TUPLE;
+    }
+}
+
+int export_loops_new(const struct hlo_module *m, struct export_loops *out, struct err *e)
+{
+    *out = (struct export_loops){.is_unchanged =
+                                     mem_try((size_t)m->value_count + 1, sizeof *out->is_unchanged),
+                                 .is_left = mem_try((size_t)m->count + 1, sizeof *out->is_left)};
+    if (!out->is_unchanged || !out->is_left)
+        return err_no_memory(e, "to export the plan");
+    out->source = look_through(m, false, e);
+    hlo_value *same = out->source ? look_through(m, true, e) : NULL;
+    if (!same)
+        return e->code;
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (hlo_at(m, id)->opcode == HLO_OP_WHILE &&
+            m->computations[hlo_called(m, id, 0)].param_count == 1)
+            mark_loop(m, same, id, out);
+    }
+    free(same);
+    return 0;
+}
+
+void export_loops_release(struct export_loops *l)
+{
+    free(l->is_unchanged);
+    free(l->is_left);
+    free(l->source);
+    memset(l, 0, sizeof *l);
+}
+
+bool export_loops_holds(const struct hlo_module *m, const struct export_loops *l, hlo_id id,
+                        uint32_t n, uint32_t *leaf)
+{
+    bool holds = false;
+
+    if (hlo_at(m, id)->opcode != HLO_OP_TUPLE)
+        return false;
+    *leaf = 0;
+    for (uint32_t k = 0; k < n; k++)
+        *leaf += hlo_shape(m, hlo_operand(m, id, k))->leaf_count;
+    for (uint32_t k = 0; k < hlo_shape(m, hlo_operand(m, id, n))->leaf_count; k++)
+        holds |= l->is_unchanged[m->leaf_base[id] + *leaf + k];
+    return holds;
+}
+
+void export_loops_name(const struct hlo_module *m, hlo_id id, uint32_t n, struct str *out)
+{
+    str_format(out, "%s" CARRIED_ENDING "%u", hlo_name(m, id), n);
+}
+
+bool export_loops_is_barrier(const struct hlo_module *m, hlo_id id)
+{
+    const char *name = hlo_name(m, id);
+    size_t end = strlen(name), n = strlen(CARRIED_ENDING);
+
+    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    return hlo_at(m, id)->opcode == HLO_OP_OPT_BARRIER && end >= n && end < strlen(name) &&
+           !memcmp(name + end - n, CARRIED_ENDING, n);
+}
