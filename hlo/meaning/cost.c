@@ -432,13 +432,35 @@ static double runs_of(const struct hlo_module *m, hlo_id id, uint32_t n)
     }
 }
 
+/* Parameters stay; so does what has an effect of its own. */
+static bool stays(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_at(m, id)->opcode == HLO_OP_PARAMETER ||
+           hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_SIDE_EFFECT;
+}
+
+/* Marks with 1 what the computation's root needs: compilers drop the rest. */
+static void mark_needed(const struct hlo_module *m, const struct hlo_computation *comp,
+                        double *needed)
+{
+    for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
+        needed[id] = id == comp->root || stays(m, id);
+    for (hlo_id id = comp->first + comp->count; id-- > comp->first;) {
+        for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && needed[id] > 0; n++)
+            needed[hlo_operand(m, id, n)] = 1;
+    }
+}
+
 /* From the entry down: callers come after callees. */
 static void count_runs(const struct hlo_module *m, double *times, double *runs)
 {
     runs[m->entry] = 1;
     for (hlo_comp c = m->computation_count; c-- > 0;) {
         const struct hlo_computation *comp = &m->computations[c];
+        mark_needed(m, comp, times);
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
+            if (times[id] <= 0)
+                continue;
             times[id] = runs[c];
             for (uint32_t n = 0; n < hlo_at(m, id)->called_count && runs[c] > 0; n++)
                 runs[hlo_called(m, id, n)] += runs[c] * runs_of(m, id, n);

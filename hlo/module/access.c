@@ -176,6 +176,13 @@ static hlo_id look_through(const struct hlo_module *m, hlo_id id)
                 return id;
             id = hlo_operand(m, id, 0);
             break;
+        case HLO_OP_GET_TUPLE_ELEMENT: {
+            const struct hlo_instruction *t = hlo_at(m, hlo_operand(m, id, 0));
+            if (t->opcode != HLO_OP_TUPLE || hlo_at(m, id)->number >= t->operand_count)
+                return id;
+            id = hlo_operand(m, hlo_operand(m, id, 0), (uint32_t)hlo_at(m, id)->number);
+            break;
+        }
         default:
             return id;
         }
@@ -210,9 +217,36 @@ static hlo_id element(const struct hlo_module *m, hlo_id tuple, int64_t k)
     return hlo_shape(m, tuple)->type == HLO_TUPLE ? HLO_NONE : look_through(m, tuple);
 }
 
+enum { LOOPS_MOST = 6 }; /* in a chain: the counter of one is the limit of the next */
+
+static int64_t trips_of(const struct hlo_module *m, hlo_id loop, int depth);
+static double carried_step(const struct hlo_module *m, hlo_comp body, int64_t k);
+
+/* A constant, or what a counter of an earlier loop ends as. */
+static bool known_number(const struct hlo_module *m, hlo_id id, int depth, double *out)
+{
+    double from;
+
+    if (hlo_constant_number(m, id, out))
+        return true;
+    const struct hlo_instruction *i = hlo_at(m, id);
+    if (i->opcode != HLO_OP_GET_TUPLE_ELEMENT || depth >= LOOPS_MOST)
+        return false;
+    hlo_id loop = hlo_operand(m, id, 0);
+    if (hlo_at(m, loop)->opcode != HLO_OP_WHILE)
+        return false;
+    double step = carried_step(m, hlo_called(m, loop, 0), i->number);
+    hlo_id first = element(m, hlo_operand(m, loop, 0), i->number);
+    if (step == 0 || first == HLO_NONE || !known_number(m, first, depth + 1, &from))
+        return false;
+    int64_t trips = trips_of(m, loop, depth + 1);
+    *out = from + (double)trips * step;
+    return trips >= 0;
+}
+
 /* The number `id` (in the condition) holds in every trip: a constant, or a carried value that the
  * body hands on unchanged and that enters as a constant. */
-static bool fixed_number(const struct hlo_module *m, hlo_id loop, hlo_id id, double *out)
+static bool fixed_number(const struct hlo_module *m, hlo_id loop, hlo_id id, int depth, double *out)
 {
     hlo_comp body = hlo_called(m, loop, 0), condition = hlo_called(m, loop, 1);
 
@@ -225,7 +259,7 @@ static bool fixed_number(const struct hlo_module *m, hlo_id loop, hlo_id id, dou
     hlo_id next = element(m, m->computations[body].root, k);
     hlo_id first = element(m, hlo_operand(m, loop, 0), k);
     return next != HLO_NONE && first != HLO_NONE && carried_index(m, body, next) == k &&
-           hlo_constant_number(m, first, out);
+           known_number(m, first, depth, out);
 }
 
 /* Step of carried value k: the body adds or subtracts a constant. 0: something else. */
@@ -270,33 +304,56 @@ static int64_t count_trips(const char *direction, double from, double limit, dou
     return n < 0 ? 0 : (int64_t)n;
 }
 
-int64_t hlo_trip_count(const struct hlo_module *m, hlo_id loop)
+/* Trips while the comparison `root` of the condition holds; -1: unknown. */
+static int64_t compared_trips(const struct hlo_module *m, hlo_id loop, hlo_id root, int depth)
 {
     static const char *const names[][2] = {
         {"LT", "GT"}, {"GT", "LT"}, {"LE", "GE"}, {"GE", "LE"}, {"NE", "NE"}};
-    int64_t known = known_trip_count(m, loop);
     hlo_comp body = hlo_called(m, loop, 0), condition = hlo_called(m, loop, 1);
     double from, limit;
-
-    if (known >= 0)
-        return known;
-    hlo_id root = look_through(m, m->computations[condition].root);
-    if (hlo_at(m, root)->opcode != HLO_OP_COMPARE)
-        return -1;
     for (int side = 0; side < 2; side++) {
         hlo_id counter = look_through(m, hlo_operand(m, root, (uint32_t)side));
         int64_t k = carried_index(m, condition, counter);
-        if (k < 0 || !fixed_number(m, loop, hlo_operand(m, root, (uint32_t)!side), &limit))
+        if (k < 0 || !fixed_number(m, loop, hlo_operand(m, root, (uint32_t)!side), depth, &limit))
             continue;
         double step = carried_step(m, body, k);
         hlo_id first = element(m, hlo_operand(m, loop, 0), k);
-        if (step == 0 || first == HLO_NONE || !hlo_constant_number(m, first, &from))
+        if (step == 0 || first == HLO_NONE || !known_number(m, first, depth, &from))
             continue;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             if (hlo_attr_is(m, root, HLO_ATTR_DIRECTION, names[i][0]))
                 return count_trips(names[i][side], from, limit, step);
     }
     return -1;
+}
+
+/* Of a condition with several parts all must hold: the first that fails ends the loop. */
+static int64_t condition_trips(const struct hlo_module *m, hlo_id loop, hlo_id root, int depth)
+{
+    root = look_through(m, root);
+    uint16_t opcode = hlo_at(m, root)->opcode;
+
+    if (opcode == HLO_OP_COMPARE)
+        return compared_trips(m, loop, root, depth);
+    if (opcode != HLO_OP_AND || depth >= LOOPS_MOST)
+        return -1;
+    int64_t a = condition_trips(m, loop, hlo_operand(m, root, 0), depth + 1);
+    int64_t b = condition_trips(m, loop, hlo_operand(m, root, 1), depth + 1);
+    return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+static int64_t trips_of(const struct hlo_module *m, hlo_id loop, int depth)
+{
+    int64_t known = known_trip_count(m, loop);
+
+    if (known >= 0)
+        return known;
+    return condition_trips(m, loop, m->computations[hlo_called(m, loop, 1)].root, depth);
+}
+
+int64_t hlo_trip_count(const struct hlo_module *m, hlo_id loop)
+{
+    return trips_of(m, loop, 0);
 }
 
 /* ---- names ---- */

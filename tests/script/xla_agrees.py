@@ -103,13 +103,24 @@ def mesh_groups(ids, size, axes):
     return ids.reshape(shape).transpose(rest + wanted).reshape(-1, prod(shape[i] for i in wanted)).tolist()
 
 
-def trips(line, bodies):
-    """How often a while loop runs: as XLA noted, else the first integer its condition compares with."""
+def trips(line, bodies, around):
+    """How often a while loop runs: as XLA noted, else the first integer its condition compares with, else what the loop
+    before ran to, whose counter is this one's limit. `around`: the lines of the computation it stands in."""
     if m := re.search(r'known_trip_count":\{"n":"(\d+)"', line):
         return int(m[1])
-    condition = re.search(r"condition=%?([\w.\-]+)", line)[1]
-    m = re.search(r"s\d+\[\]\S* constant\((\d+)\)", "\n".join(bodies[condition]))
-    return int(m[1]) if m else 1
+    condition = "\n".join(bodies[re.search(r"condition=%?([\w.\-]+)", line)[1]])
+    if m := re.search(r"s\d+\[\]\S* constant\((\d+)\)", condition):
+        return int(m[1])
+    made = {m[1]: m[0] for other in around if (m := re.match(r"\s+(?:ROOT )?%?([\w.\-]+) = .*", other))}
+    carried = made.get(re.search(r" while\((?:\(.*\) )?%?([\w.\-]+)\)", line)[1], "")
+    values = re.findall(r"%([\w.\-]+)", carried.split(" tuple(")[-1])
+    for k in re.findall(r" get-tuple-element\(.*index=(\d+)", condition):
+        source = made.get(values[int(k)], "") if int(k) < len(values) else ""
+        while m := re.search(r" (?:copy|reshape|get-tuple-element)\((?:\S* |\(.*\) )?%?([\w.\-]+)\)", source):
+            source = made.get(m[1], "")
+        if " while(" in source and source != line:
+            return trips(source, bodies, around)
+    return 1
 
 
 def collectives_with_causes(text, n):
@@ -121,7 +132,7 @@ def collectives_with_causes(text, n):
     times = {entry: 1}
     for name in reversed(list(bodies)):  # callees are printed before their callers
         for line in bodies[name]:
-            factor = times.get(name, 0) * (trips(line, bodies) if " while(" in line else 1)
+            factor = times.get(name, 0) * (trips(line, bodies, bodies[name]) if " while(" in line else 1)
             for callee in re.findall(r"(?:body|calls|to_apply|\w+_computation)=%?([\w.\-]+)", line) if factor else ():
                 times[callee] = times.get(callee, 0) + factor
     for name, lines in bodies.items():

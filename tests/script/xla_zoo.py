@@ -65,7 +65,7 @@ def instructions_of(text):
 
 def inserted(text, n, cache):
     """[[kind, groups, count, bytes, cause], ..] that XLA inserts, or its complaint; from the cache when it is known."""
-    key = hashlib.sha256(f"{xla.jax.__version__} {n} 2 {text}".encode()).hexdigest()
+    key = hashlib.sha256(f"{xla.jax.__version__} {n} 3 {text}".encode()).hexdigest()
     known = os.path.join(cache, key[:2], key + ".json.gz")
     if os.path.exists(known):
         with gzip.open(known, "rt") as f:
