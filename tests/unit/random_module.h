@@ -498,7 +498,21 @@ static inline void random_parameters(struct random_module *g)
     str_add(&g->entry, "  zero = f32[] constant(0)\n  origin = s32[] constant(0)\n");
 }
 
-/* Next values of variables first, then the values nobody used. */
+/* Some operand list of the entry names value `k`. */
+static inline bool random_is_read(const struct random_module *g, uint32_t k)
+{
+    char name[16];
+    size_t n = (size_t)snprintf(name, sizeof name, "v%u", k);
+
+    for (const char *at = g->entry.text; (at = strstr(at, name)); at += n) {
+        bool is_whole = at > g->entry.text && strchr("(, ", at[-1]) && strchr(",)", at[n]);
+        if (is_whole)
+            return true;
+    }
+    return false;
+}
+
+/* Next values of variables first, then the values nobody used: what no result needs is no work. */
 static inline void random_root(struct random_module *g)
 {
     struct str shapes = {0}, names = {0};
@@ -512,8 +526,15 @@ static inline void random_root(struct random_module *g)
         str_add(&shapes, ", ");
     }
     random_shape(&shapes, &g->values[g->count - 1]);
-    str_format(&g->entry, "  ROOT root = (%s) tuple(%s, v%u)\n}\n", shapes.text, names.text,
-               g->count - 1);
+    str_format(&names, ", v%u", g->count - 1);
+    for (uint32_t v = g->parameters; v + 1 < g->count; v++) {
+        if (random_is_read(g, v))
+            continue;
+        str_add(&shapes, ", ");
+        random_shape(&shapes, &g->values[v]);
+        str_format(&names, ", v%u", v);
+    }
+    str_format(&g->entry, "  ROOT root = (%s) tuple(%s)\n}\n", shapes.text, names.text);
     str_release(&shapes);
     str_release(&names);
 }
