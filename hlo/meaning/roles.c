@@ -501,17 +501,29 @@ static int make_roles(const struct hlo_module *m, const struct hlo_vars *vars,
     struct hlo_module *inlined = NULL;
     struct hlo_roles_work w = {0};
     hlo_id *image = NULL;
+    bool is_joined = false;
     int code = 0;
 
     *out = (struct hlo_roles){.loss = HLO_NONE};
     if (hlo_inline_needed(m)) {
         image = mem_try(m->count, sizeof *image);
         code = image ? hlo_inline_mapped(m, &inlined, image, e) : err_no_memory(e, MEMORY_FOR);
+        if (code == ERR_LIMIT) { /* calls of calls of calls: what is called by several is one */
+            code = 0;
+            is_joined = true;
+            free(image);
+            image = NULL;
+        }
     }
     if (!code)
         code = work_init(&w, inlined ? inlined : m, &out->arena, e);
     if (!code)
         code = understand(&w, vars, before, e);
+    for (uint32_t p = 0; !code && is_joined && p < w.param_count; p++) {
+        if (!w.is_fixed[p])
+            w.params[p].confidence = HLO_DOUBTFUL,
+            w.params[p].evidence = "there are too many calls to tell one from the other";
+    }
     if (!code)
         code = project(m, &w, image, out, e);
     work_release(&w);

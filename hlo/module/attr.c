@@ -437,6 +437,16 @@ static bool hlo_kind_ints(struct span *s)
     return ints(s, NULL, SIZE_MAX, &count);
 }
 
+static bool hlo_kind_sizes(struct span *s)
+{
+    struct span begin = *s;
+
+    if (hlo_kind_ints(s))
+        return true;
+    *s = begin;
+    return list(s, hlo_kind_ints);
+}
+
 static bool hlo_kind_bools(struct span *s)
 {
     return one_bool(s) || list(s, one_bool);
@@ -552,6 +562,19 @@ static bool one_shape(struct span *s)
     return group(s, '[', ']') && (s->at == s->end || *s->at != '{' || group(s, '{', '}'));
 }
 
+/* A number or anything balanced, a shape before it. */
+static bool kind_literal(struct span *s)
+{
+    struct span begin = *s;
+
+    if (!one_shape(s) || at_end(s))
+        *s = begin;
+    blank(s);
+    if (s->at < s->end && (*s->at == '{' || *s->at == '('))
+        return group(s, *s->at, *s->at == '(' ? ')' : '}');
+    return word(s);
+}
+
 static bool kind_shapes(struct span *s)
 {
     return list(s, one_shape);
@@ -589,6 +612,7 @@ static bool (*const kinds[HLO_KIND_COUNT])(struct span *) = {
     [HLO_KIND_BOOL] = one_bool,          [HLO_KIND_WORD] = hlo_kind_word,
     [HLO_KIND_STRING] = hlo_kind_string, [HLO_KIND_INTS] = hlo_kind_ints,
     [HLO_KIND_BOOLS] = hlo_kind_bools,   [HLO_KIND_WORDS] = hlo_kind_words,
+    [HLO_KIND_SIZES] = hlo_kind_sizes,   [HLO_KIND_LITERAL] = kind_literal,
     [HLO_KIND_SLICES] = hlo_kind_slices, [HLO_KIND_PADDING] = hlo_kind_padding,
     [HLO_KIND_WINDOW] = hlo_kind_window, [HLO_KIND_LABELS] = hlo_kind_labels,
     [HLO_KIND_GROUPS] = hlo_kind_groups, [HLO_KIND_PAIRS] = hlo_kind_pairs,
@@ -604,6 +628,8 @@ static const char *const examples[HLO_KIND_COUNT] = {
     [HLO_KIND_WORD] = "a word",
     [HLO_KIND_STRING] = "a string in quotes",
     [HLO_KIND_INTS] = "numbers such as {0,1}",
+    [HLO_KIND_SIZES] = "sizes such as {8,128}, or a list of such",
+    [HLO_KIND_LITERAL] = "a value such as f32[2] {1, 2}",
     [HLO_KIND_BOOLS] = "true, false or a list such as {true,false}",
     [HLO_KIND_WORDS] = "words such as {highest,default}",
     [HLO_KIND_SLICES] = "a range per dim such as {[0:4:2], [1:3]}",

@@ -20,6 +20,7 @@ enum hlo_attr_kind {
     HLO_KIND_WORD,     /* LT, kLoop, highest */
     HLO_KIND_STRING,   /* "a\"b" */
     HLO_KIND_INTS,     /* {0,1} */
+    HLO_KIND_SIZES,    /* {8,128} or {{1,8,128},{1,8,128}} */
     HLO_KIND_BOOLS,    /* {true,false} or true */
     HLO_KIND_WORDS,    /* {highest,default} */
     HLO_KIND_SLICES,   /* {[0:4:2], [1:3]} */
@@ -33,6 +34,7 @@ enum hlo_attr_kind {
     HLO_KIND_SHARDING, /* {devices=[2,1]<=[2]} or a tuple of them */
     HLO_KIND_DICT,     /* {k="v",k2={json}} */
     HLO_KIND_CONFIG,   /* "text" or {balanced} */
+    HLO_KIND_LITERAL,  /* f32[2] {1, 2}; the shape may be missing */
     HLO_KIND_BRACED,   /* {anything balanced} */
     HLO_KIND_COUNT
 };
@@ -83,7 +85,7 @@ enum hlo_attr_kind {
     X(INPUT_BATCHING_DIMS, "input_batching_dims", INTS)                     \
     X(SCATTER_INDICES_BATCHING_DIMS, "scatter_indices_batching_dims", INTS) \
     X(INDEX_VECTOR_DIM, "index_vector_dim", INT)                            \
-    X(SLICE_SIZES, "slice_sizes", INTS)                                     \
+    X(SLICE_SIZES, "slice_sizes", SIZES)                                    \
     X(INDICES_ARE_SORTED, "indices_are_sorted", BOOL)                       \
     X(UNIQUE_INDICES, "unique_indices", BOOL)                               \
     X(EPSILON, "epsilon", FLOAT)                                            \
@@ -115,7 +117,7 @@ enum hlo_attr_kind {
     X(CUSTOM_CALL_TARGET, "custom_call_target", STRING)                     \
     X(OPERAND_LAYOUT_CONSTRAINTS, "operand_layout_constraints", SHAPES)     \
     X(CUSTOM_CALL_HAS_SIDE_EFFECT, "custom_call_has_side_effect", BOOL)     \
-    X(LITERAL, "literal", BRACED)                                           \
+    X(LITERAL, "literal", LITERAL)                                          \
     X(OUTPUT_TO_OPERAND_ALIASING, "output_to_operand_aliasing", BRACED)     \
     X(SCHEDULE, "schedule", WORD)                                           \
     X(API_VERSION, "api_version", WORD)                                     \

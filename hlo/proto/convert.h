@@ -57,6 +57,8 @@ Xla__ShapeProto *hlo_take_shape(struct arena *a, struct scan *s);
 /* Between `{` and `}` of text. */
 bool hlo_take_shapes(struct arena *a, struct scan *s, char close, Xla__ShapeProto ***out,
                      size_t *count);
+/* Gives each array in it that has no layout the one XLA's text reader gives it: row-major. */
+bool hlo_convert_add_layout(struct arena *a, Xla__ShapeProto *p);
 int hlo_convert_shape(struct hlo_builder *b, const Xla__ShapeProto *p, hlo_shape_id *out,
                       struct err *e) MUST_CHECK;
 /* Types and dims are equal, whatever the layouts. */

@@ -142,7 +142,7 @@ static const struct convert_row rows[] = {
     {A(CHANNEL_ID), SET, &hlo_kind_integer, "channel_id", NULL, NULL},
     {A(REPLICA_GROUPS), ALWAYS, &hlo_kind_groups, NULL, NULL, on_groups},
     {A(SOURCE_TARGET_PAIRS), ALWAYS, &hlo_kind_pairs, "source_target_pairs", NULL, on_permute},
-    {A(SLICE_SIZES), SET, &hlo_kind_ints, "dynamic_slice_sizes", NULL, on_permute},
+    {A(SLICE_SIZES), SET, &hlo_kind_sizes, "dynamic_slice_sizes", NULL, on_permute},
     {A(CONSTRAIN_LAYOUT), SET, &hlo_kind_boolean, "constrain_layout", NULL, on_constrained},
     {A(USE_GLOBAL_DEVICE_IDS), SET, &hlo_kind_boolean, "use_global_device_ids", NULL, NULL},
     {A(HAS_DYNAMIC_ROOT), SET, &hlo_kind_boolean, "has_dynamic_root", NULL, NULL},

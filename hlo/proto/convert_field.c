@@ -47,7 +47,11 @@ static void print_literal_field(const struct convert_value *v, struct str *out)
 {
     const Xla__LiteralProto *p = convert_instruction(v)->literal;
 
-    if (p && !hlo_print_literal(p, v->c->arena, out))
+    if (!p || !p->shape)
+        return;
+    hlo_print_shape(p->shape, out);
+    str_add_char(out, ' ');
+    if (!hlo_print_literal(p, v->c->arena, out))
         str_clear(out);
 }
 /* literal=f32[2] {1, 2} */

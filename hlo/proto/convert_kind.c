@@ -127,6 +127,25 @@ static bool take_int_list(const struct convert_value *v, struct scan *s)
     return true;
 }
 
+/* slice_sizes of an in-place permute: the message has the numbers of all lists in a row. Several
+ * lists are printed as one: how many dims each has, the field does not say. */
+static void print_size_lists(const struct convert_value *v, struct str *out)
+{
+    str_add_char(out, '{');
+    print_int_list(v, out);
+    str_add_char(out, '}');
+}
+static bool take_size_lists(const struct convert_value *v, struct scan *s)
+{
+    if (!hlo_scan_char(s, '{'))
+        return false;
+    for (size_t n = 0; !hlo_scan_char(s, '}'); n++) {
+        if ((n && !hlo_scan_char(s, ',')) || !take_int_list(v, s))
+            return false;
+    }
+    return true;
+}
+
 /* iota_dimension, inferred_dimension: the only dim of a list. */
 static void print_first(const struct convert_value *v, struct str *out)
 {
@@ -250,6 +269,7 @@ const struct convert_kind hlo_kind_epsilon = {print_epsilon, take_epsilon};
 const struct convert_kind hlo_kind_plain = {print_plain, take_plain};
 const struct convert_kind hlo_kind_string = {print_string, take_string};
 const struct convert_kind hlo_kind_ints = {print_int_list, take_int_list};
+const struct convert_kind hlo_kind_sizes = {print_size_lists, take_size_lists};
 const struct convert_kind hlo_kind_first = {print_first, take_int};
 const struct convert_kind hlo_kind_bools = {print_bool_list, take_bool_list};
 const struct convert_kind hlo_kind_word = {print_enum, take_enum};

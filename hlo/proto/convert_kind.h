@@ -34,12 +34,12 @@ struct convert_kind {
 };
 
 extern const struct convert_kind hlo_kind_integer, hlo_kind_boolean, hlo_kind_epsilon,
-    hlo_kind_plain, hlo_kind_string, hlo_kind_ints, hlo_kind_first, hlo_kind_bools, hlo_kind_word,
-    hlo_kind_words, hlo_kind_slices, hlo_kind_padding, hlo_kind_pairs, hlo_kind_shape,
-    hlo_kind_layouts, hlo_kind_literal, hlo_kind_sharding, hlo_kind_domain, hlo_kind_groups,
-    hlo_kind_metadata, hlo_kind_dict, hlo_kind_origin, hlo_kind_config, hlo_kind_aliasing,
-    hlo_kind_statistics, hlo_kind_accuracy, hlo_kind_comparison, hlo_kind_tristate, hlo_kind_window,
-    hlo_kind_labels;
+    hlo_kind_plain, hlo_kind_string, hlo_kind_ints, hlo_kind_sizes, hlo_kind_first, hlo_kind_bools,
+    hlo_kind_word, hlo_kind_words, hlo_kind_slices, hlo_kind_padding, hlo_kind_pairs,
+    hlo_kind_shape, hlo_kind_layouts, hlo_kind_literal, hlo_kind_sharding, hlo_kind_domain,
+    hlo_kind_groups, hlo_kind_metadata, hlo_kind_dict, hlo_kind_origin, hlo_kind_config,
+    hlo_kind_aliasing, hlo_kind_statistics, hlo_kind_accuracy, hlo_kind_comparison,
+    hlo_kind_tristate, hlo_kind_window, hlo_kind_labels;
 
 /* What a comparison of the operands' element type means when the text does not say. */
 const char *hlo_convert_default_comparison(const struct convert_context *c);

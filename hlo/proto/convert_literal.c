@@ -314,6 +314,25 @@ static bool take_dim(struct arena *a, struct scan *s, struct elements *l, Protob
     return hlo_scan_char(s, '}');
 }
 
+/* One value for all elements: constant(1) of shape bf16[17,22]. */
+static bool take_splat(struct arena *a, struct scan *s, struct elements *l, ProtobufCMessage *m,
+                       size_t count)
+{
+    struct scan begin = *s;
+
+    if (!count) {
+        uint64_t bits;
+        return is_complex(l->type) || hlo_take_float(s, HLO_F64, &bits) ||
+               take_integer(s, l->type, &bits);
+    }
+    for (size_t n = 0; n < count; n++) {
+        *s = begin;
+        if (!take_element(a, s, l, m, n))
+            return false;
+    }
+    return true;
+}
+
 static bool take_array(struct arena *a, struct scan *s, Xla__LiteralProto *p, enum hlo_type type)
 {
     struct elements l = {.type = type, .m = &p->base, .f = field_of(type)};
@@ -325,9 +344,12 @@ static bool take_array(struct arena *a, struct scan *s, Xla__LiteralProto *p, en
     l.rank = p->shape->n_dimensions;
     l.dims = p->shape->dimensions;
     int64_t count = product(l.dims, l.rank);
-    if (count < 0 || (count && (size_t)count > (size_t)(s->end - s->at)) ||
+    bool is_splat = l.rank && !hlo_scan_peek(s, '{');
+    if (count < 0 || (!is_splat && count && (size_t)count > (size_t)(s->end - s->at)) ||
         !make_room(a, &l, &p->base, (size_t)count))
         return false;
+    if (is_splat)
+        return take_splat(a, s, &l, &p->base, (size_t)count);
     set_strides(p->shape, l.stride);
     return take_dim(a, s, &l, &p->base, (const size_t[2]){0, 0});
 }
@@ -337,7 +359,7 @@ Xla__LiteralProto *hlo_take_literal(struct arena *a, struct scan *s, Xla__ShapeP
     Xla__LiteralProto *p = arena_get(a, 1, sizeof *p);
     enum hlo_type type = hlo_type_by_proto((int)shape->element_type);
 
-    if (!p || type == HLO_TYPE_COUNT)
+    if (!p || type == HLO_TYPE_COUNT || !hlo_convert_add_layout(a, shape))
         return NULL;
     xla__literal_proto__init(p);
     p->shape = shape;
@@ -348,9 +370,10 @@ Xla__LiteralProto *hlo_take_literal(struct arena *a, struct scan *s, Xla__ShapeP
     if (!hlo_scan_char(s, '('))
         return NULL;
     for (size_t i = 0; i < shape->n_tuple_shapes; i++) {
+        Xla__LiteralProto *part = NULL;
         if ((i && !hlo_scan_char(s, ',')) ||
-            !hlo_convert_append(a, (void ***)&p->tuple_literals, &p->n_tuple_literals,
-                                hlo_take_literal(a, s, shape->tuple_shapes[i])))
+            !(part = hlo_take_literal(a, s, shape->tuple_shapes[i])) ||
+            !hlo_convert_append(a, (void ***)&p->tuple_literals, &p->n_tuple_literals, part))
             return NULL;
     }
     return hlo_scan_char(s, ')') ? p : NULL;

@@ -13,6 +13,9 @@ static void blank(struct scan *s)
             for (at += 2; at < s->end && !(at[0] == '/' && at[-1] == '*' && at - s->at > 2);)
                 at++;
             s->at = at < s->end ? at + 1 : s->end;
+        } else if (*at == '/' && s->end - at > 1 && at[1] == '/') {
+            while (s->at < s->end && *s->at != '\n' && *s->at != '\r')
+                s->at++;
         } else {
             return;
         }

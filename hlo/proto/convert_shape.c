@@ -421,6 +421,29 @@ static int add_layout(const Xla__ShapeProto *p, struct hlo_shape_draft *d, uint8
     return 0;
 }
 
+bool hlo_convert_add_layout(struct arena *a, Xla__ShapeProto *p)
+{
+    enum hlo_type type = hlo_type_by_proto((int)p->element_type);
+
+    for (size_t n = 0; n < p->n_tuple_shapes; n++) {
+        if (!hlo_convert_add_layout(a, p->tuple_shapes[n]))
+            return false;
+    }
+    if (p->layout || type == HLO_TYPE_COUNT || hlo_type_info[type].class == 'O')
+        return true;
+    Xla__LayoutProto *l = arena_get(a, 1, sizeof *l);
+    int64_t *order = arena_get(a, p->n_dimensions + 1, sizeof *order);
+    if (!l || !order)
+        return false;
+    xla__layout_proto__init(l);
+    for (size_t n = 0; n < p->n_dimensions; n++)
+        order[n] = (int64_t)(p->n_dimensions - 1 - n);
+    l->minor_to_major = order;
+    l->n_minor_to_major = p->n_dimensions;
+    p->layout = l;
+    return true;
+}
+
 int hlo_convert_shape(struct hlo_builder *b, const Xla__ShapeProto *p, hlo_shape_id *out,
                       struct err *e)
 {

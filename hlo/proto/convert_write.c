@@ -15,6 +15,7 @@ struct writing {
     struct err *e;
     Xla__HloModuleProto *p;
     Xla__ShapeProto **shapes; /* made when first needed, shared */
+    const char **names;       /* [m->count] each once in the module */
     struct str text;
 };
 
@@ -28,6 +29,8 @@ static Xla__ShapeProto *shape_of(struct writing *w, hlo_shape_id id)
         char *copy = hlo_convert_text(w->a, &w->text);
         struct scan s = scan_of(copy, copy ? w->text.size : 0);
         w->shapes[id] = copy ? hlo_take_shape(w->a, &s) : NULL;
+        if (w->shapes[id] && !hlo_convert_add_layout(w->a, w->shapes[id]))
+            w->shapes[id] = NULL;
     }
     return w->shapes[id];
 }
@@ -43,6 +46,61 @@ static bool fill_ids(struct arena *a, const uint32_t *pool, const uint32_t first
         (*out)[i] = pool[first + i] + 1LL;
     *n = count;
     return *out != NULL;
+}
+
+/* ---- names ---- */
+
+/* Text has names that are unique in their computation, messages need them so in the module. */
+struct named {
+    const char *name;
+    hlo_id id;
+    bool is_entry; /* keeps its name */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    if (order || x->is_entry != y->is_entry)
+        return order ? order : y->is_entry - x->is_entry;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_name_alone(const void *a, const void *b)
+{
+    return strcmp(a, ((const struct named *)b)->name);
+}
+
+/* name.ID, of which there is one; with an `x` more while the file has that name too. */
+static const char *fresh_name(struct writing *w, const struct named *list, const struct named *n)
+{
+    str_clear(&w->text);
+    str_format(&w->text, "%s.%u", n->name, (unsigned)n->id + 1);
+    for (;; str_add_char(&w->text, 'x')) {
+        char *copy = hlo_convert_text(w->a, &w->text);
+        if (!copy || !bsearch(copy, list, w->m->count, sizeof *list, by_name_alone))
+            return copy;
+    }
+}
+
+static bool name_all(struct writing *w)
+{
+    const struct hlo_module *m = w->m;
+    struct named *list = mem_try(m->count, sizeof *list);
+    bool ok = list && (w->names = arena_get(w->a, m->count + 1u, sizeof *w->names));
+
+    for (hlo_id id = 0; ok && id < m->count; id++)
+        list[id] = (struct named){hlo_name(m, id), id, hlo_at(m, id)->computation == m->entry};
+    if (ok && m->count)
+        qsort(list, m->count, sizeof *list, by_name);
+    for (uint32_t n = 0; ok && n < m->count; n++) {
+        bool is_again = n && !strcmp(list[n].name, list[n - 1].name);
+        w->names[list[n].id] = is_again ? fresh_name(w, list, &list[n]) : list[n].name;
+        ok = w->names[list[n].id] != NULL;
+    }
+    free(list);
+    return ok;
 }
 
 /* ---- instructions ---- */
@@ -78,11 +136,28 @@ static bool write_attrs(struct writing *w, hlo_id id, Xla__HloInstructionProto *
     return true;
 }
 
+/* constant({...}): XLA leaves out what is large unless it is asked not to. */
+static bool is_elided(const struct hlo_text *t)
+{
+    for (uint32_t n = 0; n + 5 <= t->size; n++) {
+        if (t->text[n] == '{' && !memcmp(t->text + n, "{...}", 5))
+            return true;
+    }
+    return false;
+}
+
 static int write_literal(struct writing *w, hlo_id id, Xla__HloInstructionProto *p)
 {
     const struct hlo_text *t = &w->m->literals[hlo_at(w->m, id)->literal];
     struct scan s = scan_of(t->text, t->size);
 
+    if (is_elided(t))
+        return err_set(
+            w->e, ERR_INPUT,
+            "constant %.100s: its values were left out of the text ({...}), and XLA reads "
+            "no proto without them. Print the module with large constants "
+            "(--xla_dump_large_constants, print_large_constants), or write text",
+            hlo_name(w->m, id));
     p->literal = hlo_take_literal(w->a, &s, p->shape);
     if (!p->literal || !hlo_scan_end(&s))
         return err_set(w->e, ERR_INPUT, "constant %.100s: its values do not fit its shape",
@@ -96,7 +171,7 @@ static int write_instruction(struct writing *w, hlo_id id, Xla__HloInstructionPr
     const struct hlo_instruction *i = hlo_at(m, id);
 
     p->id = id + 1LL;
-    p->name = (char *)(uintptr_t)hlo_name(m, id);
+    p->name = (char *)(uintptr_t)w->names[id];
     p->opcode = (char *)(uintptr_t)hlo_op_info[i->opcode].name;
     if (i->opcode == HLO_OP_UNKNOWN)
         p->opcode = arena_text(w->a, m->literals[i->literal].text, m->literals[i->literal].size);
@@ -131,7 +206,7 @@ static Xla__ProgramShapeProto *signature(struct writing *w, const struct hlo_com
         if (!hlo_convert_append(w->a, (void ***)&p->parameters, &p->n_parameters,
                                 shape_of(w, hlo_at(w->m, c->params[n])->shape)) ||
             !hlo_convert_append(w->a, (void ***)&p->parameter_names, &p->n_parameter_names,
-                                (char *)(uintptr_t)hlo_name(w->m, c->params[n])))
+                                (char *)(uintptr_t)w->names[c->params[n]]))
             return NULL;
     }
     return p->result ? p : NULL;
@@ -368,7 +443,7 @@ int hlo_convert_write(const struct hlo_module *m, struct arena *a, Xla__HloModul
 
     w.p = NEW(&w, xla__hlo_module_proto);
     w.shapes = arena_get(a, m->shape_count + 1u, sizeof *w.shapes);
-    int rc = w.p && w.shapes ? write_module(&w) : err_no_memory(w.e, MEMORY_FOR);
+    int rc = w.p && w.shapes && name_all(&w) ? write_module(&w) : err_no_memory(w.e, MEMORY_FOR);
     str_release(&w.text);
     if (!rc)
         *out = w.p;

@@ -158,7 +158,7 @@ const char *hlo_lex_group_end(const char *p)
             if (!p)
                 return NULL;
             p--;
-        } else if (*p == '/' && p[1] == '*') {
+        } else if (*p == '/' && (p[1] == '*' || p[1] == '/')) {
             const char *end = comment_end(p);
             if (end == p)
                 return NULL;

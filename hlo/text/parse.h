@@ -112,6 +112,13 @@ struct parser {
     size_t called_count, called_room;
     hlo_id *controls;
     size_t control_count, control_room;
+    struct parse_body {
+        const char *at; /* at its { */
+        hlo_comp computation;
+        int depth;
+    } * bodies; /* computations that stand inside the one being read */
+    size_t body_count, body_room;
+    int inline_depth;
     struct parse_waiting *waiting;
     size_t waiting_count, waiting_room;
     struct parse_elements elements;
@@ -179,6 +186,9 @@ int hlo_parse_build(struct parser *p, struct hlo_draft *d, bool is_fresh, hlo_id
 
 /* The computation named at p->at; made when it is not yet defined. */
 int hlo_parse_computation_name(struct parser *p, hlo_comp *out);
+/* At a computation written in place, in braces. */
+bool hlo_parse_at_inline(const char *at);
+int hlo_parse_inline(struct parser *p, hlo_comp *out);
 int hlo_parse_instruction(struct parser *p);
 /* `opcode(operands)` at `begin`. */
 int hlo_parse_right_side(struct parser *p, const char *begin, bool has_shape, struct hlo_draft *d);

@@ -74,8 +74,20 @@ static const char *mesh_end(const char *p)
     return *next == '{' ? hlo_lex_group_end(next) : p;
 }
 
+/* `f32[2] {1, 2}`: a shape, a blank, a value. */
+static const char *literal_end(const char *p)
+{
+    const char *end = hlo_parse_at_shape(p) ? hlo_parse_value_end(p, HLO_ATTR_UNKNOWN) : p;
+
+    if (end && end > p && *end != ',')
+        end = lex_skip(end);
+    return end ? hlo_parse_value_end(end, HLO_ATTR_UNKNOWN) : NULL;
+}
+
 const char *hlo_parse_value_end(const char *p, uint16_t key)
 {
+    if (key == HLO_ATTR_LITERAL)
+        return literal_end(p);
     if (key == HLO_ATTR_REPLICA_GROUPS &&
         (!strncmp(p, "mesh[", 5) || !strncmp(p, "maximal_mesh[", 13)))
         return mesh_end(p);
@@ -117,7 +129,8 @@ static int set_called(struct parser *p, size_t slot, const char *at)
     }
     if (p->called[slot] != HLO_NONE)
         return hlo_parse_fail(p, at, "a second computation in this place, expected one");
-    return hlo_parse_computation_name(p, &p->called[slot]);
+    return hlo_parse_at_inline(p->at) ? hlo_parse_inline(p, &p->called[slot])
+                                      : hlo_parse_computation_name(p, &p->called[slot]);
 }
 
 /* `{a, b}` or `a`. */
@@ -128,7 +141,7 @@ static int called_list(struct parser *p)
     if (p->called_count)
         return hlo_parse_fail(p, begin,
                               "computations named twice, expected one attribute for them");
-    if (*p->at != '{')
+    if (*p->at != '{' || hlo_parse_at_inline(p->at))
         return set_called(p, 0, begin);
     p->at++;
     for (parse_skip(p); *p->at != '}'; parse_skip(p)) {
@@ -229,6 +242,43 @@ static const char *plain_ints_end(const char *p)
     }
 }
 
+/* Past a comment outside of strings in [p, end); NULL: there is none. */
+static const char *find_comment(const char *p, const char *end)
+{
+    for (; p < end; p++) {
+        if (*p == '"' && (p = hlo_lex_string_end(p)) == NULL)
+            return NULL;
+        if (p < end && *p == '/' && (p[1] == '*' || p[1] == '/'))
+            return p;
+    }
+    return NULL;
+}
+
+/* A copy of [*value, *end) with a blank for each comment. */
+static int strip_comments(struct parser *p, const char **value, const char **end)
+{
+    const char *from = *value, *comment = find_comment(from, *end);
+
+    if (!comment)
+        return 0;
+    char *copy = arena_get(&p->m->arena, (size_t)(*end - from) + PARSE_SLACK, 1), *to = copy;
+    if (!copy)
+        return hlo_parse_memory(p);
+    for (; comment; comment = find_comment(from, *end)) {
+        memcpy(to, from, (size_t)(comment - from));
+        to += comment - from;
+        *to++ = ' ';
+        const char *behind = lex_skip(comment);
+        if (behind == comment)
+            return hlo_parse_fail(p, comment, "comment is not closed, expected */");
+        from = behind < *end ? behind : *end;
+    }
+    memcpy(to, from, (size_t)(*end - from));
+    *end = to + (*end - from);
+    *value = copy;
+    return 0;
+}
+
 static int parse_plain(struct parser *p, unsigned key, const char *name, struct hlo_draft *d)
 {
     const char *value = p->at, *end = NULL;
@@ -244,6 +294,10 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
     if (key == HLO_ATTR_UNKNOWN && end == value)
         return hlo_parse_fail(p, value, "attribute %.*s has no value, expected one",
                               PARSE_NAME(name));
+    const char *behind = end;
+    if (memchr(value, '/', (size_t)(end - value)) && key != HLO_ATTR_UNKNOWN &&
+        hlo_attr_info[key].kind != HLO_KIND_CONFIG && strip_comments(p, &value, &end))
+        return p->e->code;
     bool fits = key == HLO_ATTR_METADATA
                     ? *value == '{' && end[-1] == '}' /* it is read below */
                     : key == HLO_ATTR_UNKNOWN ||
@@ -253,7 +307,7 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
                               hlo_attr_example((enum hlo_attr_key)key));
     if (key == HLO_ATTR_METADATA && hlo_parse_metadata(p, value, end, &d->meta))
         return p->e->code;
-    p->at = end;
+    p->at = behind;
     const char *text = key == HLO_ATTR_UNKNOWN ? name : value;
     return add_attr(p, key, text, (size_t)(end - text));
 }

@@ -27,12 +27,19 @@ static int intern_tuple(struct parser *p, const hlo_shape_id *parts, uint32_t co
     return intern(p, &d, out);
 }
 
+static int intern_scalar(struct parser *p, enum hlo_type type, hlo_shape_id *out)
+{
+    struct hlo_shape_draft d = {.type = type, .layout_rest = ""};
+
+    return intern(p, &d, out);
+}
+
 static hlo_shape_id shape_of(struct parser *p, const struct hlo_draft *d, uint32_t operand)
 {
     return hlo_builder_at(p->b, d->operands[operand])->shape;
 }
 
-/* Instructions that hand on what they get. */
+/* Instructions that hand on what they get, and those of one type only. */
 static int infer_moved(struct parser *p, const struct hlo_draft *d, hlo_shape_id *out, bool *found)
 {
     const struct hlo_shape *s =
@@ -52,6 +59,11 @@ static int infer_moved(struct parser *p, const struct hlo_draft *d, hlo_shape_id
         *found = s != NULL;
         *out = *found ? shape_of(p, d, 0) : 0;
         return 0;
+    case HLO_OP_AFTER_ALL:
+        return intern_scalar(p, HLO_TOKEN, out);
+    case HLO_OP_PARTITION_ID:
+    case HLO_OP_REPLICA_ID:
+        return intern_scalar(p, HLO_U32, out);
     case HLO_OP_TUPLE: {
         size_t base = p->part_count;
         if (!mem_grow(&p->parts, &p->part_room, base, d->operand_count))

@@ -128,8 +128,8 @@ static int parse_values(struct parser *p, hlo_shape_id id, int depth)
         return 0;
     }
     const struct hlo_shape *s = hlo_builder_shape(p->b, id);
-    if (s->type != HLO_TUPLE)
-        return parse_array_literal(p, s, 0);
+    if (s->type != HLO_TUPLE) /* one value alone stands for all elements */
+        return *p->at == '{' ? parse_array_literal(p, s, 0) : parse_scalar(p, s);
     if (depth == HLO_NESTING_MAX)
         return hlo_parse_fail(p, p->at, "tuples nested deeper than %d", HLO_NESTING_MAX);
     if (parse_expect(p, '(', "before the elements of a tuple"))

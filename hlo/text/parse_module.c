@@ -3,9 +3,18 @@
 #include "hlo/text/parse.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 /* ---- errors ---- */
+
+/* A value copied without its comments has the place of the attribute. */
+static size_t place_of(const struct parser *p, const char *at)
+{
+    uintptr_t begin = (uintptr_t)p->input, place = (uintptr_t)at;
+
+    return place >= begin && place - begin <= p->size ? place - begin : (size_t)(p->at - p->input);
+}
 
 int hlo_parse_fail(struct parser *p, const char *at, const char *format, ...)
 {
@@ -19,13 +28,13 @@ int hlo_parse_fail(struct parser *p, const char *at, const char *format, ...)
         err_set(p->e, ERR_INPUT, "comment is not closed, expected */");
     else
         err_set(p->e, ERR_INPUT, "%s", what);
-    return err_at(p->e, p->input, p->size, (size_t)(at - p->input));
+    return err_at(p->e, p->input, p->size, place_of(p, at));
 }
 
 int hlo_parse_place(struct parser *p, const char *at, int code)
 {
     if (code && !p->e->line)
-        err_at(p->e, p->input, p->size, (size_t)(at - p->input));
+        err_at(p->e, p->input, p->size, place_of(p, at));
     return code;
 }
 
@@ -201,6 +210,54 @@ static int parse_header(struct parser *p)
 
 /* ---- computations ---- */
 
+/* A computation nobody named yet: a slot of its own until it is defined. */
+static int new_computation(struct parser *p, const char *name, size_t size, hlo_comp *out)
+{
+    if (hlo_build_computation(p->b, name, size, out, p->e))
+        return p->e->code;
+    if (!mem_grow(&p->computations, &p->computation_room, p->computation_count, 1))
+        return hlo_parse_memory(p);
+    p->computations[p->computation_count++] = (struct parse_computation){false, name};
+    return 0;
+}
+
+/* `{ROOT` or `{name =`: instructions, not names of computations. */
+bool hlo_parse_at_inline(const char *at)
+{
+    if (*at != '{')
+        return false;
+    at = lex_skip(at + 1);
+    if (hlo_lex_is_word(at, "ROOT"))
+        return true;
+    at += *at == '%';
+    const char *end = lex_name_end(at);
+    return end > at && *lex_skip(end) == '=';
+}
+
+/* to_apply={ instructions }: put aside, under a fresh name, until this computation is read. */
+int hlo_parse_inline(struct parser *p, hlo_comp *out)
+{
+    const char *end = hlo_lex_group_end(p->at);
+    char name[24] = "_"; /* as XLA calls it */
+
+    if (!end)
+        return hlo_parse_fail(p, p->at, "computation is not closed, expected }");
+    if (p->inline_depth >= HLO_NESTING_MAX)
+        return hlo_parse_place(
+            p, p->at,
+            err_set(p->e, ERR_LIMIT, "computations nested deeper than %d", HLO_NESTING_MAX));
+    while (hlo_builder_find_computation(p->b, name, strlen(name)) != HLO_NONE)
+        snprintf(name, sizeof name, "_.%u", (unsigned)++p->fresh);
+    if (new_computation(p, name, strlen(name), out))
+        return hlo_parse_place(p, p->at, p->e->code);
+    p->computations[*out].is_defined = true;
+    if (!mem_grow(&p->bodies, &p->body_room, p->body_count, 1))
+        return hlo_parse_memory(p);
+    p->bodies[p->body_count++] = (struct parse_body){p->at, *out, p->inline_depth + 1};
+    p->at = end;
+    return 0;
+}
+
 int hlo_parse_computation_name(struct parser *p, hlo_comp *out)
 {
     const char *name = p->at + (*p->at == '%'), *end = lex_name_end(name);
@@ -213,12 +270,7 @@ int hlo_parse_computation_name(struct parser *p, hlo_comp *out)
     *out = hlo_builder_find_computation(p->b, name, size);
     if (*out != HLO_NONE)
         return 0;
-    if (hlo_build_computation(p->b, name, size, out, p->e))
-        return hlo_parse_place(p, name, p->e->code);
-    if (!mem_grow(&p->computations, &p->computation_room, p->computation_count, 1))
-        return hlo_parse_memory(p);
-    p->computations[p->computation_count++] = (struct parse_computation){false, name};
-    return 0;
+    return hlo_parse_place(p, name, new_computation(p, name, size, out));
 }
 
 /* `(p: f32[2], ...) -> f32[2]`: says again what the parameters and the root say. */
@@ -258,6 +310,25 @@ static int parse_body(struct parser *p, const char *begin)
     if (!has_root)
         hlo_builder_at(p->b, hlo_builder_count(p->b) - 1)->is_root = true;
     return hlo_parse_waiting_done(p);
+}
+
+/* Bodies that stood inside the computation just read, and inside of these. */
+static int parse_inline_bodies(struct parser *p)
+{
+    const char *behind = p->at;
+
+    for (size_t n = 0; n < p->body_count; n++) {
+        struct parse_body body = p->bodies[n];
+        p->computation = body.computation;
+        p->inline_depth = body.depth;
+        p->at = body.at + 1;
+        if (parse_body(p, body.at))
+            return p->e->code;
+    }
+    p->body_count = 0;
+    p->inline_depth = 0;
+    p->at = behind;
+    return 0;
 }
 
 /* `, execution_thread="name"` behind the body. */
@@ -306,7 +377,7 @@ static int parse_computation(struct parser *p)
         return p->e->code;
     if (parse_expect(p, '{', "before the instructions of a computation") || parse_body(p, begin))
         return p->e->code;
-    return parse_thread(p);
+    return parse_thread(p) ? p->e->code : parse_inline_bodies(p);
 }
 
 /* Without a header: `name = f32[2] add(...)` or `add(f32[2] a, ...)`, not `name {` or
@@ -340,6 +411,8 @@ static int parse_single(struct parser *p)
     if (hlo_parse_instruction(p) || hlo_parse_waiting_done(p))
         return p->e->code;
     hlo_builder_at(p->b, hlo_builder_count(p->b) - 1)->is_root = true;
+    if (parse_inline_bodies(p))
+        return p->e->code;
     parse_skip(p);
     return *p->at ? hlo_parse_fail(p, p->at, "\"%.*s\" found, expected the end of the file",
                                    PARSE_WORD(p->at))

@@ -134,6 +134,7 @@ static void parser_release(struct parser *p)
     free(p->attrs);
     free(p->called);
     free(p->controls);
+    free(p->bodies);
     free(p->waiting);
     free(p->elements.slots);
     free(p->names.slots);

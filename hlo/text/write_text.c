@@ -326,6 +326,37 @@ static void add_attrs(struct writer *w, hlo_id id)
 
 /* ---- instructions ---- */
 
+enum { SPLAT_ELEMENTS_MAX = 1 << 16 };
+
+static void add_splat(struct writer *w, const struct hlo_shape *s, const struct hlo_text *value,
+                      uint8_t dim)
+{
+    if (dim == s->rank) {
+        add_text(w, value->text, value->size);
+        return;
+    }
+    add(w, "{ ");
+    for (int64_t n = 0; n < s->dims[dim]; n++) {
+        if (n)
+            add(w, ", ");
+        add_splat(w, s, value, (uint8_t)(dim + 1));
+    }
+    add(w, " }");
+}
+
+/* One value for all elements is spelt out while it is short: XLA before 2026 does not read it. */
+static void add_literal(struct writer *w, hlo_id id)
+{
+    const struct hlo_shape *s = hlo_shape(w->m, id);
+    const struct hlo_text *t = &w->m->literals[hlo_at(w->m, id)->literal];
+
+    if (s->type != HLO_TUPLE && s->rank && t->text[0] != '{' && s->elements > 0 &&
+        s->elements <= SPLAT_ELEMENTS_MAX)
+        add_splat(w, s, t, 0);
+    else
+        add_text(w, t->text, t->size);
+}
+
 static void add_operands(struct writer *w, hlo_id id)
 {
     const struct hlo_module *m = w->m;
@@ -334,7 +365,7 @@ static void add_operands(struct writer *w, hlo_id id)
     if (i->opcode == HLO_OP_PARAMETER) {
         str_add_int(w->out, i->number);
     } else if (i->opcode == HLO_OP_CONSTANT) {
-        add_text(w, m->literals[i->literal].text, m->literals[i->literal].size);
+        add_literal(w, id);
     } else {
         for (uint32_t n = 0; n < i->operand_count; n++) {
             if (n)
@@ -466,12 +497,19 @@ static void add_count(struct writer *w, const char *name, int64_t count)
     }
 }
 
+/* Protos may call a module anything; XLA's lexer ends a name at a blank or a comma. */
+static void add_module_name(struct writer *w)
+{
+    for (const char *c = w->m->name; *c; c++)
+        str_add_char(w->out, lex_is(*c, LEX_NAME) ? *c : '_');
+}
+
 static void add_header(struct writer *w)
 {
     const struct hlo_module *m = w->m;
 
     add(w, "HloModule ");
-    add(w, m->name);
+    add_module_name(w);
     add(w, m->is_scheduled ? ", is_scheduled=true" : "");
     add_aliases(w, m->aliases, m->alias_count, false);
     add_aliases(w, m->donors, m->donor_count, true);

@@ -2,7 +2,6 @@
 #include "hlo/load.h"
 #include "tui/commands/commands.h"
 
-#include "hlo/module/inline.h"
 #include "tui/commands/inspect.h"
 #include "tui/options/args.h"
 #include "tui/options/exit_code.h"
