@@ -1,5 +1,6 @@
 #include "engine/live/checkpoint.h"
 
+#include "engine/live/problem_edits.h"
 #include "engine/live/search_state_internal.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/file.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 enum {
-    KIND_CORE = 3,
-    FORMAT = 3,            /* with every change of a walk */
+    KIND_SEARCH_STATE = 3,
+    FORMAT = 4,            /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };
@@ -36,7 +37,7 @@ static void serialize_text(struct rl_serializer *w, char *text, size_t room)
 }
 
 /* What the bytes were made for and by. */
-static void serialize_fit(struct rl_serializer *w, const struct core *c)
+static void serialize_fit(struct rl_serializer *w, const struct search_state *c)
 {
     const struct problem *p = c->base;
     uint64_t cluster = cluster_fingerprint(&p->cluster);
@@ -45,7 +46,7 @@ static void serialize_fit(struct rl_serializer *w, const struct core *c)
                              cluster,
                              p->classes.count,
                              p->labels.count,
-                             sizeof(struct core),
+                             sizeof(struct search_state),
                              sizeof(struct search_options),
                              sizeof(struct act),
                              sizeof(struct live_plan)};
@@ -73,22 +74,21 @@ static void *room_for(struct rl_serializer *w, size_t count, size_t size)
     return p;
 }
 
-static bool pins_are_sound(const struct core *c, const struct act *a)
+static bool pins_are_sound(const struct search_state *c, const struct act *a)
 {
     const struct problem *p = a->edited ? &a->edited->problem : c->base;
 
     for (uint32_t n = 0; n < a->pin_count; n++) {
-        unsigned char split;
-        memcpy(&split, &a->pins[n].split, 1);
-        if (a->pins[n].class >= p->classes.count || split > 1 || a->pins[n].axis >= p->mesh.axes ||
-            a->pin_wishes[n] >= c->wish_count)
+        const struct pinned *one = &a->pins[n];
+        if (one->pin.class >= p->classes.count || one->pin.axis >= p->mesh.axes ||
+            one->wish >= c->wish_count)
             return false;
     }
     return true;
 }
 
 /* Edits as their commands; made again when read, once for acts in a row that share them. */
-static void serialize_edits(struct rl_serializer *w, struct core *c, struct act *a)
+static void serialize_edits(struct rl_serializer *w, struct search_state *c, struct act *a)
 {
     struct live_problem *before = a > c->acts ? a[-1].edited : NULL;
     uint32_t size = a->edited ? (uint32_t)strlen(a->edited->edits) : 0;
@@ -102,36 +102,38 @@ static void serialize_edits(struct rl_serializer *w, struct core *c, struct act 
     RL_MANY(w, lines, size);
     if (w->pass != RL_READ)
         return;
-    a->edited = before && !strcmp(before->edits, lines) ? live_problem_share(before)
-                                                        : core_redo_edits(c, lines);
+    a->edited =
+        before && !strcmp(before->edits, lines) ? live_problem_share(before) : edits_redo(c, lines);
     w->failed |= !a->edited;
     free(lines);
 }
 
-static void serialize_act(struct rl_serializer *w, struct core *c, struct act *a)
+static void serialize_pinned(struct rl_serializer *w, struct pinned *p)
+{
+    RL_ONE(w, p->pin.class);
+    RL_ONE(w, p->pin.axis);
+    rl_serialize_flag(w, &p->pin.split);
+    RL_ONE(w, p->move);
+    RL_ONE(w, p->act);
+    RL_ONE(w, p->wish);
+}
+
+static void serialize_act(struct rl_serializer *w, struct search_state *c, struct act *a)
 {
     serialize_edits(w, c, a);
     if (w->failed)
         return;
     RL_ONE(w, a->pin_count);
-    if (w->pass == RL_READ) {
+    if (w->pass == RL_READ)
         a->pins = room_for(w, a->pin_count, sizeof *a->pins);
-        a->pin_moves = room_for(w, a->pin_count, sizeof *a->pin_moves);
-        a->pin_acts = room_for(w, a->pin_count, sizeof *a->pin_acts);
-        a->pin_wishes = room_for(w, a->pin_count, sizeof *a->pin_wishes);
-    }
-    if (w->failed)
-        return;
-    RL_MANY(w, a->pins, a->pin_count);
-    RL_MANY(w, a->pin_moves, a->pin_count);
-    RL_MANY(w, a->pin_acts, a->pin_count);
-    RL_MANY(w, a->pin_wishes, a->pin_count);
+    for (uint32_t n = 0; n < a->pin_count && !w->failed; n++)
+        serialize_pinned(w, &a->pins[n]);
     serialize_options(w, &a->options);
     serialize_text(w, a->text, sizeof a->text);
     w->failed |= w->pass == RL_READ && !pins_are_sound(c, a);
 }
 
-static void serialize_acts(struct rl_serializer *w, struct core *c)
+static void serialize_acts(struct rl_serializer *w, struct search_state *c)
 {
     uint32_t count = c->act_count;
 
@@ -161,14 +163,15 @@ static void serialize_acts(struct rl_serializer *w, struct core *c)
     }
 }
 
-static void serialize_plan(struct rl_serializer *w, const struct core *c, struct live_plan **at)
+static void serialize_plan(struct rl_serializer *w, const struct search_state *c,
+                           struct live_plan **at)
 {
     class_id count = c->problem->classes.count;
     bool there = *at;
 
     rl_serialize_flag(w, &there);
     if (w->pass == RL_READ) {
-        core_replace_plan(at, NULL);
+        live_plan_replace(at, NULL);
         if (there && !w->failed && (*at = mem_try(1, sizeof **at + count * sizeof(label)))) {
             atomic_init(&(*at)->references, 1);
             (*at)->count = count;
@@ -217,7 +220,7 @@ static void serialize_log(struct rl_serializer *w, struct live_log *l)
     }
 }
 
-static void serialize_last(struct rl_serializer *w, struct core *c)
+static void serialize_last(struct rl_serializer *w, struct search_state *c)
 {
     uint32_t moves = search_game(c->search)->move_count;
 
@@ -229,7 +232,7 @@ static void serialize_last(struct rl_serializer *w, struct core *c)
     rl_serialize_flag(w, &c->event.fine_tuning);
 }
 
-static void serialize_counts(struct rl_serializer *w, struct core *c)
+static void serialize_counts(struct rl_serializer *w, struct search_state *c)
 {
     uint8_t state = (uint8_t)c->state;
 
@@ -252,7 +255,7 @@ static void serialize_counts(struct rl_serializer *w, struct core *c)
 }
 
 /* The search anew, under the options and pins that were in force. */
-static void begin_search(struct rl_serializer *w, struct core *c)
+static void begin_search(struct rl_serializer *w, struct search_state *c)
 {
     struct search_options o = *search_options(c->search), mine = c->options;
     const struct act *a = &c->acts[c->act];
@@ -264,14 +267,15 @@ static void begin_search(struct rl_serializer *w, struct core *c)
     if (w->failed || w->pass != RL_READ)
         return;
     c->problem = a->edited ? &a->edited->problem : c->base;
-    if (core_renew_search(c, &o, &e) ||
-        search_set_pins(c->search, a->pins, a->pin_count, &clash, &e))
-        w->failed = true;
+    struct game_pin *pins = act_game_pins(a);
+    w->failed |= !pins || state_renew_search(c, &o, &e) ||
+                 search_set_pins(c->search, pins, a->pin_count, &clash, &e);
+    free(pins);
     c->options = mine;
-    core_find_baseline(c);
+    state_find_baseline(c);
 }
 
-static void serialize_core(struct rl_serializer *w, struct core *c, uint64_t *place)
+static void serialize_state(struct rl_serializer *w, struct search_state *c, uint64_t *place)
 {
     serialize_fit(w, c);
     RL_ONE(w, *place);
@@ -296,28 +300,29 @@ static void serialize_core(struct rl_serializer *w, struct core *c, uint64_t *pl
     serialize_log(w, &c->log);
 }
 
-int core_save(struct core *c, uint64_t place, struct rl_bytes *out, struct err *e)
+int checkpoint_save(struct search_state *c, uint64_t place, struct rl_bytes *out, struct err *e)
 {
     struct rl_serializer measure = {.pass = RL_MEASURE}, w;
 
-    serialize_core(&measure, c, &place);
+    serialize_state(&measure, c, &place);
     if (measure.failed || measure.at > BYTES_MOST)
         return err_set(e, ERR_INPUT, "no checkpoints of this search");
     if (rl_bytes_open(out, measure.at, &w))
         return err_no_memory(e, "for a checkpoint");
-    serialize_core(&w, c, &place);
-    rl_bytes_seal(out, KIND_CORE);
+    serialize_state(&w, c, &place);
+    rl_bytes_seal(out, KIND_SEARCH_STATE);
     return 0;
 }
 
-int core_load(struct core *c, const struct rl_bytes *bytes, uint64_t *place, struct err *e)
+int checkpoint_load(struct search_state *c, const struct rl_bytes *bytes, uint64_t *place,
+                    struct err *e)
 {
     struct rl_serializer w;
-    int rc = rl_bytes_check(bytes->data, bytes->size, KIND_CORE, &w);
+    int rc = rl_bytes_check(bytes->data, bytes->size, KIND_SEARCH_STATE, &w);
 
     if (rc)
         return err_set(e, ERR_INPUT, "%s", rl_error_text(rc));
-    serialize_core(&w, c, place);
+    serialize_state(&w, c, place);
     if (w.failed || w.at != w.size)
         return err_set(e, ERR_INPUT, "of another build or another problem");
     return 0;
@@ -327,14 +332,14 @@ int core_load(struct core *c, const struct rl_bytes *bytes, uint64_t *place, str
 
 enum { PATH_ROOM = 4096 };
 
-static int write_checkpoint(struct core *c, size_t *size, struct err *e)
+static int write_checkpoint(struct search_state *c, size_t *size, struct err *e)
 {
     char path[PATH_ROOM];
     struct rl_bytes bytes;
 
     if (!checkpoint_path(path, sizeof path, journal_path(c->journal)))
         return err_set(e, ERR_IO, "no checkpoints: the journal's path is too long");
-    int rc = core_save(c, journal_sum(c->journal), &bytes, e);
+    int rc = checkpoint_save(c, journal_sum(c->journal), &bytes, e);
     if (rc)
         return rc;
     *size = bytes.size;
@@ -346,7 +351,7 @@ static int write_checkpoint(struct core *c, size_t *size, struct err *e)
     return rc;
 }
 
-void core_checkpoint(struct core *c, bool now)
+void checkpoint_when_due(struct search_state *c, bool now)
 {
     double at = clock_seconds();
     size_t size = 0;
@@ -366,15 +371,15 @@ void core_checkpoint(struct core *c, bool now)
     if (rc) {
         c->checkpoints_ended = true;
         if (rc != ERR_INPUT)
-            core_say(c, LOG_TROUBLE, "%s", e.what);
+            state_say(c, LOG_TROUBLE, "%s", e.what);
     }
 }
 
-void core_end_journal(struct core *c)
+void checkpoint_end_journal(struct search_state *c)
 {
     if (!c->journal)
         return;
-    core_checkpoint(c, true);
+    checkpoint_when_due(c, true);
     journal_mark(c->journal, c->steps, true);
     journal_close(c->journal);
     c->journal = NULL;
@@ -395,22 +400,22 @@ static bool find_place(const struct journal_log *log, uint64_t place, size_t *ne
 }
 
 /* ERR_INPUT: the checkpoint does not serve, and `c` must be made anew. */
-static int load_checkpoint(struct core *c, const struct rl_bytes *bytes,
+static int load_checkpoint(struct search_state *c, const struct rl_bytes *bytes,
                            const struct journal_log *log, struct err *e)
 {
     uint64_t place = 0;
     size_t next = 0;
-    int rc = core_load(c, bytes, &place, e);
+    int rc = checkpoint_load(c, bytes, &place, e);
 
     if (rc)
         return rc;
     if (!find_place(log, place, &next))
         return err_set(e, ERR_INPUT, "it is not of this journal, or of a part that is lost");
-    return core_replay(c, log, next, e);
+    return search_state_replay(c, log, next, e);
 }
 
-int core_resume(struct core *c, const char *journal, const struct journal_log *log,
-                char note[RESUME_NOTE_ROOM], struct err *e)
+int checkpoint_resume(struct search_state *c, const char *journal, const struct journal_log *log,
+                      char note[RESUME_NOTE_ROOM], struct err *e)
 {
     const struct problem *p = c->base;
     struct search_options options = c->options;
@@ -420,16 +425,18 @@ int core_resume(struct core *c, const char *journal, const struct journal_log *l
 
     note[0] = 0;
     if (!checkpoint_path(path, sizeof path, journal) || rl_bytes_read(&bytes, path))
-        return core_replay(c, log, 0, e); /* there is none */
+        return search_state_replay(c, log, 0, e); /* there is none */
     int rc = load_checkpoint(c, &bytes, log, e);
     rl_bytes_release(&bytes);
-    if (!rc)
-        return 0;
+    if (rc)
+        goto out;
+    return 0;
+out:
     snprintf(note, RESUME_NOTE_ROOM, "the checkpoint is left aside: %.120s", e->what);
-    core_release(c);
-    rc = core_new(p, &options, c, e);
+    search_state_release(c);
+    rc = search_state_new(p, &options, c, e);
     if (rc)
         return rc;
     c->clock_s = clock_s;
-    return core_replay(c, log, 0, e);
+    return search_state_replay(c, log, 0, e);
 }

@@ -12,26 +12,27 @@
 
 /* To bytes; `place` is a number to find again the point it was made at. ERR_INPUT: this algorithm
  * cannot be saved; ERR_MEMORY. */
-int core_save(struct core *c, uint64_t place, struct rl_bytes *out, struct err *e) MUST_CHECK;
+int checkpoint_save(struct search_state *c, uint64_t place, struct rl_bytes *out,
+                    struct err *e) MUST_CHECK;
 
 /* `c` must be new, of the same problem. ERR_INPUT: these are no such bytes; then `c` is half made
  * and must be released. */
-int core_load(struct core *c, const struct rl_bytes *bytes, uint64_t *place,
-              struct err *e) MUST_CHECK;
+int checkpoint_load(struct search_state *c, const struct rl_bytes *bytes, uint64_t *place,
+                    struct err *e) MUST_CHECK;
 
 /* Writes the checkpoint of c->journal when one is due: every second for small ones, larger ones
  * less often, so that no more than 2 MB a second are written; `now`: also before that, unless
  * nothing happened since. Trouble goes to the log, once; then no more are written. */
-void core_checkpoint(struct core *c, bool now);
+void checkpoint_when_due(struct search_state *c, bool now);
 
 /* Does again what the journal at `path`, read into `log`, holds: from its checkpoint if there is
  * one that fits, else from the start, and then says why in `note` (empty otherwise). `c` must be
- * new; its journal is not touched. Errors as core_replay. */
+ * new; its journal is not touched. Errors as search_state_replay. */
 enum { RESUME_NOTE_ROOM = 200 };
-int core_resume(struct core *c, const char *path, const struct journal_log *log,
-                char note[RESUME_NOTE_ROOM], struct err *e) MUST_CHECK;
+int checkpoint_resume(struct search_state *c, const char *path, const struct journal_log *log,
+                      char note[RESUME_NOTE_ROOM], struct err *e) MUST_CHECK;
 
 /* The last mark, the last checkpoint; closes c->journal, if there is one. */
-void core_end_journal(struct core *c);
+void checkpoint_end_journal(struct search_state *c);
 
 #endif

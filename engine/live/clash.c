@@ -2,18 +2,18 @@
 
 #include <string.h>
 
-static bool decide_all(struct strict *s, const struct game_pin *pins, const uint32_t *wish,
+static bool decide_all(struct strict *s, const struct pinned *pins, const uint32_t *wish,
                        size_t count, const uint8_t *keep)
 {
     for (size_t n = 0; n < count; n++) {
         if ((!keep || keep[wish[n]]) &&
-            !strict_decide(s, pins[n].class, pins[n].axis, pins[n].split, NULL))
+            !strict_decide(s, pins[n].pin.class, pins[n].pin.axis, pins[n].pin.split, NULL))
             return false;
     }
     return true;
 }
 
-bool pins_hold(const struct labels *l, const struct game_pin *pins, size_t count)
+bool pins_hold(const struct labels *l, const struct pinned *pins, size_t count)
 {
     struct strict s;
     struct err e;
@@ -25,7 +25,7 @@ bool pins_hold(const struct labels *l, const struct game_pin *pins, size_t count
     return hold;
 }
 
-int pins_clash(const struct labels *l, const struct game_pin *pins, const uint32_t *wish,
+int pins_clash(const struct labels *l, const struct pinned *pins, const uint32_t *wish,
                size_t count, uint32_t wishes, uint8_t *keep, struct err *e)
 {
     struct strict s;

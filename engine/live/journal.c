@@ -195,10 +195,14 @@ static int read_all(const char *path, struct journal_log *out, struct err *e)
         return err_set(e, ERR_IO, "cannot read %.200s: %s", path, strerror(errno));
     if (fstat(fileno(f), &about) || !S_ISREG(about.st_mode) || about.st_size > JOURNAL_MOST)
         rc = err_set(e, ERR_INPUT, "%.200s is no journal", path);
-    if (!rc && !(out->text = mem_try((size_t)about.st_size + 1, 1)))
+    if (rc)
+        goto out;
+    if (!(out->text = mem_try((size_t)about.st_size + 1, 1)))
         rc = err_no_memory(e, "for the journal");
-    if (!rc)
-        out->size = fread(out->text, 1, (size_t)about.st_size, f);
+    if (rc)
+        goto out;
+    out->size = fread(out->text, 1, (size_t)about.st_size, f);
+out:
     fclose(f);
     return rc;
 }
@@ -249,7 +253,9 @@ int journal_read(const char *path, struct journal_log *out, struct err *e)
 
     memset(out, 0, sizeof *out);
     rc = read_all(path, out, e);
-    while (!rc && out->good < out->size) {
+    if (rc)
+        goto out;
+    while (out->good < out->size) {
         char *line = out->text + out->good, *end = memchr(line, '\n', out->size - out->good),
              *after;
         if (!end || end - line < SUM_DIGITS + 1 || memchr(line, 0, (size_t)(end - line)))
@@ -264,8 +270,9 @@ int journal_read(const char *path, struct journal_log *out, struct err *e)
         out->sum = sum;
         out->good = (size_t)(end + 1 - out->text);
     }
-    if (!rc && !out->classes)
+    if (!out->classes)
         rc = err_set(e, ERR_INPUT, "%.200s is no journal, or damaged at its beginning", path);
+out:
     if (rc)
         journal_log_release(out);
     return rc;

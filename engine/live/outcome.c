@@ -70,27 +70,28 @@ int outcome_plan_shown(const struct snapshot *shot, const struct live_plan *show
     if (rc)
         return rc;
     rc = plan_from_strict(p, &s, PLAN_BY_NOBODY, out, e);
-    if (!rc) {
-        for (uint32_t n = 0; n < shot->pin_count; n++)
-            play_pin(&s, shot->pins[n].class, shot->pins[n].axis, shot->pins[n].split, out);
-        play_moves(shot->moves->items, shot->moves->count, shot->moves->pool, shown->on, &s, out);
-        play_rest(p, shown->on, &s, out);
-        memcpy(out->on, shown->on, shown->count * sizeof *out->on);
-        for (class_id k = 0; k < shown->count; k++)
-            out->decided[k] = (label)(s.on[k] | s.off[k]);
-        out->cost = step_tables_cost(&p->step_tables, out->on);
-        out->seed = shot->options.seed;
-        out->memory_limit = limit_of(p, &shot->options.game);
-        snprintf(out->found_by, sizeof out->found_by, "%s", shown->found_by);
-        if (shot->exact && shot->exact->proven && shot->exact->fits &&
-            shot->options.game.reward == GAME_REWARD_COST)
-            out->bound_ms = shot->exact->cost.step_ms;
-    }
+    if (rc)
+        goto out;
+    for (uint32_t n = 0; n < shot->pin_count; n++)
+        play_pin(&s, shot->pins[n].class, shot->pins[n].axis, shot->pins[n].split, out);
+    play_moves(shot->moves->items, shot->moves->count, shot->moves->pool, shown->on, &s, out);
+    play_rest(p, shown->on, &s, out);
+    memcpy(out->on, shown->on, shown->count * sizeof *out->on);
+    for (class_id k = 0; k < shown->count; k++)
+        out->decided[k] = (label)(s.on[k] | s.off[k]);
+    out->cost = step_tables_cost(&p->step_tables, out->on);
+    out->seed = shot->options.seed;
+    out->memory_limit = limit_of(p, &shot->options.game);
+    snprintf(out->found_by, sizeof out->found_by, "%s", shown->found_by);
+    if (shot->exact && shot->exact->proven && shot->exact->fits &&
+        shot->options.game.reward == GAME_REWARD_COST)
+        out->bound_ms = shot->exact->cost.step_ms;
+out:
     strict_release(&s);
     return rc;
 }
 
-int outcome_plan(const struct core *c, struct plan *out, struct err *e)
+int outcome_plan(const struct search_state *c, struct plan *out, struct err *e)
 {
     const struct problem *p = c->problem;
     const struct live_plan *best = c->best;
@@ -103,26 +104,27 @@ int outcome_plan(const struct core *c, struct plan *out, struct err *e)
     if (rc)
         return rc;
     rc = plan_from_strict(p, &s, PLAN_BY_NOBODY, out, e);
-    if (!rc) {
-        const struct act *a = &c->acts[c->act];
-        const struct game *g = search_game(c->search);
-        for (uint32_t n = 0; n < a->pin_count; n++)
-            play_pin(&s, a->pins[n].class, a->pins[n].axis, a->pins[n].split, out);
-        play_moves(g->moves, g->move_count, g->pool, best->on, &s, out);
-        memcpy(out->on, best->on, best->count * sizeof *out->on);
-        for (class_id k = 0; k < best->count; k++) {
-            out->decided[k] = (label)(s.on[k] | s.off[k]);
-            if (c->stage_1 && c->stage_1->on[k] != best->on[k])
-                out->by[k] = PLAN_BY_FINE_TUNING;
-        }
-        out->cost = step_tables_cost(&p->step_tables, out->on);
-        out->seed = c->options.seed;
-        out->memory_limit = limit_of(p, &c->options.game);
-        snprintf(out->found_by, sizeof out->found_by, "%s", best->found_by);
-        if (c->exact && c->exact->proven && c->exact->fits &&
-            c->options.game.reward == GAME_REWARD_COST)
-            out->bound_ms = c->exact->cost.step_ms;
+    if (rc)
+        goto out;
+    const struct act *a = &c->acts[c->act];
+    const struct game *g = search_game(c->search);
+    for (uint32_t n = 0; n < a->pin_count; n++)
+        play_pin(&s, a->pins[n].pin.class, a->pins[n].pin.axis, a->pins[n].pin.split, out);
+    play_moves(g->moves, g->move_count, g->pool, best->on, &s, out);
+    memcpy(out->on, best->on, best->count * sizeof *out->on);
+    for (class_id k = 0; k < best->count; k++) {
+        out->decided[k] = (label)(s.on[k] | s.off[k]);
+        if (c->stage_1 && c->stage_1->on[k] != best->on[k])
+            out->by[k] = PLAN_BY_FINE_TUNING;
     }
+    out->cost = step_tables_cost(&p->step_tables, out->on);
+    out->seed = c->options.seed;
+    out->memory_limit = limit_of(p, &c->options.game);
+    snprintf(out->found_by, sizeof out->found_by, "%s", best->found_by);
+    if (c->exact && c->exact->proven && c->exact->fits &&
+        c->options.game.reward == GAME_REWARD_COST)
+        out->bound_ms = c->exact->cost.step_ms;
+out:
     strict_release(&s);
     return rc;
 }
@@ -190,7 +192,7 @@ static void add_decisions(const struct plan *plan, cJSON *to)
     }
 }
 
-static void add_optimum(const struct core *c, cJSON *o)
+static void add_optimum(const struct search_state *c, cJSON *o)
 {
     if (!c->exact) {
         cJSON_AddNullToObject(o, "optimum");
@@ -210,7 +212,7 @@ static void add_optimum(const struct core *c, cJSON *o)
         cJSON_AddNullToObject(x, "gap");
 }
 
-static void add_memory(const struct core *c, const struct plan *plan, cJSON *o)
+static void add_memory(const struct search_state *c, const struct plan *plan, cJSON *o)
 {
     double limit = limit_of(c->problem, &c->options.game);
     struct memory_cost memory;
@@ -226,7 +228,7 @@ static void add_memory(const struct core *c, const struct plan *plan, cJSON *o)
     cJSON_AddBoolToObject(o, "fits", c->best->fits);
 }
 
-cJSON *outcome_json(const struct core *c, const struct plan *plan)
+cJSON *outcome_json(const struct search_state *c, const struct plan *plan)
 {
     static const char *const kinds[] = {"opp", "adp", "all"};
     const struct game_options *g = &c->options.game;

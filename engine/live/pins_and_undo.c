@@ -1,8 +1,9 @@
-/* A person's acts: pins, options, backtracks, with undo and redo. */
-#include "engine/live/search_state_internal.h"
+#include "engine/live/pins_and_undo.h"
 
 #include "engine/live/clash.h"
 #include "engine/live/options.h"
+#include "engine/live/problem_edits.h"
+#include "engine/live/search_state_internal.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/setting.h"
 
@@ -17,37 +18,34 @@ static const char MEMORY_FOR[] = "for the session";
 void act_release(struct act *a)
 {
     free(a->pins);
-    free(a->pin_moves);
-    free(a->pin_acts);
-    free(a->pin_wishes);
     live_problem_release(a->edited);
 }
 
-bool act_copy(const struct act *from, uint32_t more, struct act *out)
+bool act_copy(const struct act *from, struct act *out)
 {
-    size_t room = (size_t)from->pin_count + more;
-
     *out = *from;
     live_problem_share(out->edited);
-    out->pins = mem_try(room, sizeof *out->pins);
-    out->pin_moves = mem_try(room, sizeof *out->pin_moves);
-    out->pin_acts = mem_try(room, sizeof *out->pin_acts);
-    out->pin_wishes = mem_try(room, sizeof *out->pin_wishes);
-    if (!out->pins || !out->pin_moves || !out->pin_acts || !out->pin_wishes) {
+    out->pins = mem_try(from->pin_count, sizeof *out->pins);
+    if (!out->pins) {
         act_release(out);
         return false;
     }
-    if (from->pin_count) {
+    if (from->pin_count)
         memcpy(out->pins, from->pins, from->pin_count * sizeof *out->pins);
-        memcpy(out->pin_moves, from->pin_moves, from->pin_count * sizeof *out->pin_moves);
-        memcpy(out->pin_acts, from->pin_acts, from->pin_count * sizeof *out->pin_acts);
-        memcpy(out->pin_wishes, from->pin_wishes, from->pin_count * sizeof *out->pin_wishes);
-    }
     return true;
 }
 
+struct game_pin *act_game_pins(const struct act *a)
+{
+    struct game_pin *pins = mem_try(a->pin_count, sizeof *pins);
+
+    for (uint32_t n = 0; pins && n < a->pin_count; n++)
+        pins[n] = a->pins[n].pin;
+    return pins;
+}
+
 /* The search that act `a` asks for: a new one for another problem, game, algorithm or seed. */
-static int enforce_search(struct core *c, const struct act *a, struct err *e)
+static int enforce_search(struct search_state *c, const struct act *a, struct err *e)
 {
     const struct problem *before = c->problem, *wanted = a->edited ? &a->edited->problem : c->base;
     int rc = 0;
@@ -55,12 +53,12 @@ static int enforce_search(struct core *c, const struct act *a, struct err *e)
     if (wanted != before || !live_options_go_on(&c->options, &a->options)) {
         struct live_plan *kept = live_plan_share(c->best ? c->best : c->before);
         c->problem = wanted;
-        rc = core_renew_search(c, &a->options, e);
+        rc = state_renew_search(c, &a->options, e);
         if (rc)
             c->problem = before;
         else if (wanted != before) {
-            core_carry_plan(c, before, kept);
-            core_split_batch(c);
+            edits_carry_plan(c, before, kept);
+            state_split_batch(c);
         }
         live_plan_release(kept);
     } else if (a->options.rl_set && memcmp(&a->options.rl, &c->options.rl, sizeof a->options.rl)) {
@@ -74,29 +72,33 @@ static int enforce_search(struct core *c, const struct act *a, struct err *e)
 
 /* Puts act `a` in force: its problem and options (a new search where they ask for one), its pins.
  */
-static int enforce(struct core *c, struct act *a, struct err *e)
+static int enforce(struct search_state *c, struct act *a, struct err *e)
 {
     struct strict_clash clash;
     int rc = enforce_search(c, a, e);
 
-    if (!rc)
-        rc = search_set_pins(c->search, a->pins, a->pin_count, &clash, e);
+    if (rc)
+        return rc;
+    struct game_pin *pins = act_game_pins(a);
+    rc = pins ? search_set_pins(c->search, pins, a->pin_count, &clash, e)
+              : err_no_memory(e, MEMORY_FOR);
+    free(pins);
     if (rc)
         return rc;
     const struct game *g = search_game(c->search);
-    for (uint32_t n = 0; n < a->pin_count;
-         n++) /* another game has other moves for the same classes */
-        a->pin_moves[n] =
-            g->move_of[(size_t)a->pins[n].class * c->problem->mesh.axes + a->pins[n].axis];
-    core_find_baseline(c);
-    core_follow_best(c);
+    for (uint32_t n = 0; n < a->pin_count; n++) { /* another game has other moves */
+        struct pinned *p = &a->pins[n];
+        p->move = g->move_of[(size_t)p->pin.class * c->problem->mesh.axes + p->pin.axis];
+    }
+    state_find_baseline(c);
+    state_follow_best(c);
     if (c->state == LIVE_DONE || c->state == LIVE_FAILED)
         c->state = LIVE_PAUSED;
     return 0;
 }
 
 /* Puts an act behind the one in force; the oldest is forgotten when there are too many. */
-static void append_act(struct core *c, const struct act *next)
+static void append_act(struct search_state *c, const struct act *next)
 {
     while (c->act_count > c->act + 1)
         act_release(&c->acts[--c->act_count]);
@@ -108,10 +110,10 @@ static void append_act(struct core *c, const struct act *next)
     c->acts[c->act_count++] = *next;
     c->act++;
     c->act_number++;
-    core_say(c, LOG_PERSON, "you %s", next->text);
+    state_say(c, LOG_PERSON, "you %s", next->text);
 }
 
-int core_push_act(struct core *c, struct act *next, struct err *e)
+int act_push(struct search_state *c, struct act *next, struct err *e)
 {
     if (!mem_grow(&c->acts, &c->act_room, c->act_count, 1)) {
         act_release(next);
@@ -126,43 +128,33 @@ int core_push_act(struct core *c, struct act *next, struct err *e)
         return rc;
     }
     append_act(c, next);
-    core_solve_exactly(c);
+    state_solve_exactly(c);
     return 0;
 }
 
 /* ---- pins ---- */
 
 /* One more pin of an act. False: out of memory. */
-static bool add_pin(const struct core *c, struct act *a, const struct game_pin *pin, uint32_t move)
+static bool add_pin(const struct search_state *c, struct act *a, const struct game_pin *pin,
+                    uint32_t move)
 {
-    size_t room[4] = {a->pin_count, a->pin_count, a->pin_count, a->pin_count};
+    size_t room = a->pin_count;
 
-    if (!mem_grow(&a->pins, &room[0], a->pin_count, 1) ||
-        !mem_grow(&a->pin_moves, &room[1], a->pin_count, 1) ||
-        !mem_grow(&a->pin_acts, &room[2], a->pin_count, 1) ||
-        !mem_grow(&a->pin_wishes, &room[3], a->pin_count, 1))
+    if (!mem_grow(&a->pins, &room, a->pin_count, 1))
         return false;
-    a->pins[a->pin_count] = *pin;
-    a->pin_moves[a->pin_count] = move;
-    a->pin_acts[a->pin_count] = c->act_number + 1;
-    a->pin_wishes[a->pin_count++] = c->wish_count - 1;
+    a->pins[a->pin_count++] = (struct pinned){*pin, move, c->act_number + 1, c->wish_count - 1};
     return true;
 }
 
 static void remove_pin(struct act *a, uint32_t n)
 {
-    uint32_t behind = --a->pin_count - n;
-
-    memmove(a->pins + n, a->pins + n + 1, behind * sizeof *a->pins);
-    memmove(a->pin_moves + n, a->pin_moves + n + 1, behind * sizeof *a->pin_moves);
-    memmove(a->pin_acts + n, a->pin_acts + n + 1, behind * sizeof *a->pin_acts);
-    memmove(a->pin_wishes + n, a->pin_wishes + n + 1, behind * sizeof *a->pin_wishes);
+    memmove(a->pins + n, a->pins + n + 1, (--a->pin_count - n) * sizeof *a->pins);
 }
 
 static void drop_pin_of(struct act *a, class_id k, uint32_t axis)
 {
     for (uint32_t n = a->pin_count; n--;) {
-        if (a->pins[n].class == k && a->pins[n].axis == axis)
+        if (a->pins[n].pin.class == k && a->pins[n].pin.axis == axis)
             remove_pin(a, n);
     }
 }
@@ -173,12 +165,12 @@ static size_t name_size(const char *setting)
 }
 
 /* A wish put in the same words replaces the earlier one; in other words it must agree with it. */
-static void drop_same_wish(const struct core *c, struct act *a, const char *setting)
+static void drop_same_wish(const struct search_state *c, struct act *a, const char *setting)
 {
     size_t size = name_size(setting);
 
     for (uint32_t n = a->pin_count; n--;) {
-        const char *text = c->wishes[a->pin_wishes[n]].text;
+        const char *text = c->wishes[a->pins[n].wish].text;
         if (name_size(text) == size && !strncmp(text, setting, size))
             remove_pin(a, n);
     }
@@ -186,7 +178,7 @@ static void drop_same_wish(const struct core *c, struct act *a, const char *sett
 
 /* Pins class `k` along `axis` (split 1, whole 0) or lets it go (-1), and with it the copies that
  * share its decision. */
-static int pin_class(struct core *c, struct act *a, const struct game_pin *pin, bool drop,
+static int pin_class(struct search_state *c, struct act *a, const struct game_pin *pin, bool drop,
                      struct err *e)
 {
     const struct game *g = search_game(c->search);
@@ -206,8 +198,8 @@ static int pin_class(struct core *c, struct act *a, const struct game_pin *pin, 
 }
 
 /* A dim that can never be split needs no pin to stay whole, and takes none to be split. */
-static int pin_dim(struct core *c, struct act *a, uint32_t param, const struct problem_setting *s,
-                   bool drop, struct err *e)
+static int pin_dim(struct search_state *c, struct act *a, uint32_t param,
+                   const struct problem_setting *s, bool drop, struct err *e)
 {
     const struct problem *p = c->problem;
     const struct hlo_param_role *r = &p->roles.params[param];
@@ -246,7 +238,8 @@ static const char *move_number(const char *text, const struct game *g, uint32_t 
     return at > text && value < g->move_count ? at : NULL;
 }
 
-static int pin_setting(struct core *c, struct act *a, const char *setting, bool drop, struct err *e)
+static int pin_setting(struct search_state *c, struct act *a, const char *setting, bool drop,
+                       struct err *e)
 {
     const struct problem *p = c->problem;
     const struct game *g = search_game(c->search);
@@ -263,20 +256,24 @@ static int pin_setting(struct core *c, struct act *a, const char *setting, bool 
         return pin_class(c, a, &pin, drop, e);
     }
     rc = setting_parse(p, setting, &s, e);
-    for (uint32_t k = 0; k < p->roles.param_count && !rc; k++) {
+    if (rc)
+        return rc;
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
         if (!setting_matches(p, &s, k))
             continue;
         rc = pin_dim(c, a, k, &s, drop, e);
+        if (rc)
+            return rc;
         matches++;
     }
-    if (!rc && !matches)
+    if (!matches)
         rc = err_set(e, ERR_INPUT, "no parameter matches \"%.*s\" with a dim %u", (int)s.size,
                      setting, s.dim);
     return rc;
 }
 
 /* Says which wishes clash. */
-static int explain_clash(struct core *c, const struct act *a, struct err *e)
+static int explain_clash(struct search_state *c, const struct act *a, struct err *e)
 {
     uint32_t *wish = mem_try(a->pin_count, sizeof *wish), wishes = 0;
     uint8_t *keep = mem_try(a->pin_count, 1);
@@ -288,18 +285,20 @@ static int explain_clash(struct core *c, const struct act *a, struct err *e)
         return err_no_memory(e, MEMORY_FOR);
     }
     for (uint32_t n = 0; n < a->pin_count; n++) {
-        wishes += !n || a->pin_wishes[n] != a->pin_wishes[n - 1];
+        wishes += !n || a->pins[n].wish != a->pins[n - 1].wish;
         wish[n] = wishes - 1;
     }
     int rc = pins_clash(&c->problem->labels, a->pins, wish, a->pin_count, wishes, keep, e);
-    for (uint32_t n = 0; n < a->pin_count && !rc; n++) {
+    if (rc)
+        goto out;
+    for (uint32_t n = 0; n < a->pin_count; n++) {
         bool again = n && wish[n] == wish[n - 1];
         if (keep[wish[n]] && !again && said.size < 300)
-            str_format(&said, "%s%s", said.size ? ", " : "", c->wishes[a->pin_wishes[n]].text);
+            str_format(&said, "%s%s", said.size ? ", " : "", c->wishes[a->pins[n].wish].text);
     }
-    if (!rc)
-        rc = err_set(e, ERR_INFEASIBLE, "these pins cannot hold together: %.400s",
-                     said.text ? said.text : "");
+    rc = err_set(e, ERR_INFEASIBLE, "these pins cannot hold together: %.400s",
+                 said.text ? said.text : "");
+out:
     str_release(&said);
     free(wish);
     free(keep);
@@ -307,7 +306,7 @@ static int explain_clash(struct core *c, const struct act *a, struct err *e)
 }
 
 /* Forgets wishes that no act holds any more. */
-static void compact_wishes(struct core *c)
+static void compact_wishes(struct search_state *c)
 {
     uint32_t *to = mem_try(c->wish_count, sizeof *to), kept = 0;
 
@@ -315,7 +314,7 @@ static void compact_wishes(struct core *c)
         return;
     for (uint32_t n = 0; n < c->act_count; n++) {
         for (uint32_t k = 0; k < c->acts[n].pin_count; k++)
-            to[c->acts[n].pin_wishes[k]] = 1;
+            to[c->acts[n].pins[k].wish] = 1;
     }
     for (uint32_t n = 0; n < c->wish_count; n++) {
         if (!to[n])
@@ -325,13 +324,13 @@ static void compact_wishes(struct core *c)
     }
     for (uint32_t n = 0; n < c->act_count; n++) {
         for (uint32_t k = 0; k < c->acts[n].pin_count; k++)
-            c->acts[n].pin_wishes[k] = to[c->acts[n].pin_wishes[k]];
+            c->acts[n].pins[k].wish = to[c->acts[n].pins[k].wish];
     }
     c->wish_count = kept;
     free(to);
 }
 
-static int apply_pin(struct core *c, const struct live_command *command, struct err *e)
+int obey_pin(struct search_state *c, const struct live_command *command, struct err *e)
 {
     char text[COMMAND_TEXT_ROOM + 2];
     bool drop = command->verb == COMMAND_UNPIN;
@@ -343,7 +342,7 @@ static int apply_pin(struct core *c, const struct live_command *command, struct 
     if (c->wish_count == c->wish_room && c->wish_room >= WISHES_BEFORE_COMPACTION)
         compact_wishes(c);
     if (!mem_grow(&c->wishes, &c->wish_room, c->wish_count, 1) ||
-        !act_copy(&c->acts[c->act], 0, &next))
+        !act_copy(&c->acts[c->act], &next))
         return err_no_memory(e, MEMORY_FOR);
     snprintf(c->wishes[c->wish_count++].text, sizeof c->wishes->text, "%s", text);
     snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb],
@@ -351,17 +350,20 @@ static int apply_pin(struct core *c, const struct live_command *command, struct 
     if (!drop)
         drop_same_wish(c, &next, text);
     int rc = pin_setting(c, &next, text, drop, e);
-    if (!rc && !pins_hold(&c->problem->labels, next.pins, next.pin_count))
+    if (rc)
+        goto out;
+    if (!pins_hold(&c->problem->labels, next.pins, next.pin_count))
         rc = explain_clash(c, &next, e);
+out:
     if (rc) {
         act_release(&next);
         return rc;
     }
-    return core_push_act(c, &next, e);
+    return act_push(c, &next, e);
 }
 
 /* NAME:DIM, or @N, as the first move that decides it. */
-static int find_move(const struct core *c, const char *text, uint32_t *move, struct err *e)
+static int find_move(const struct search_state *c, const char *text, uint32_t *move, struct err *e)
 {
     const struct game *g = search_game(c->search);
     const struct problem *p = c->problem;
@@ -391,7 +393,7 @@ static int find_move(const struct core *c, const char *text, uint32_t *move, str
     return err_set(e, ERR_INPUT, "\"%.100s\" is no decision of this search", text);
 }
 
-static int apply_backtrack(struct core *c, const struct live_command *command, struct err *e)
+int obey_backtrack(struct search_state *c, const struct live_command *command, struct err *e)
 {
     uint32_t move = 0;
     int rc = find_move(c, command->text, &move, e);
@@ -399,7 +401,7 @@ static int apply_backtrack(struct core *c, const struct live_command *command, s
 
     if (rc)
         return rc;
-    if (!act_copy(&c->acts[c->act], 0, &next))
+    if (!act_copy(&c->acts[c->act], &next))
         return err_no_memory(e, MEMORY_FOR);
     if (!mem_grow(&c->acts, &c->act_room, c->act_count, 1)) {
         act_release(&next);
@@ -413,7 +415,7 @@ static int apply_backtrack(struct core *c, const struct live_command *command, s
     return 0;
 }
 
-static int step_back(struct core *c, int by, struct err *e)
+int obey_undo(struct search_state *c, int by, struct err *e)
 {
     if (by < 0 ? c->act == 0 : c->act + 1 == c->act_count)
         return err_set(e, ERR_INPUT, "nothing to %s", by < 0 ? "undo" : "redo");
@@ -422,21 +424,21 @@ static int step_back(struct core *c, int by, struct err *e)
     if (rc)
         return rc;
     c->act_number++;
-    core_say(c, LOG_PERSON, "you %s %.80s", by < 0 ? "undo" : "redo",
-             c->acts[by < 0 ? c->act : to].text);
+    state_say(c, LOG_PERSON, "you %s %.80s", by < 0 ? "undo" : "redo",
+              c->acts[by < 0 ? c->act : to].text);
     c->act = to;
-    core_solve_exactly(c);
+    state_solve_exactly(c);
     return 0;
 }
 
-static int apply_set(struct core *c, const struct live_command *command, struct err *e)
+int obey_set(struct search_state *c, const struct live_command *command, struct err *e)
 {
     char name[64], value[128];
     struct act next;
 
     if (sscanf(command->text, "%63s %127[^\n]", name, value) != 2)
         return err_set(e, ERR_INPUT, "set %.60s, expected an option and its value", command->text);
-    if (!act_copy(&c->acts[c->act], 0, &next))
+    if (!act_copy(&c->acts[c->act], &next))
         return err_no_memory(e, MEMORY_FOR);
     next.options = c->options;
     int rc = live_option_set(&next.options, name, value, e);
@@ -445,113 +447,5 @@ static int apply_set(struct core *c, const struct live_command *command, struct 
         return rc;
     }
     snprintf(next.text, sizeof next.text, "set %s %.24s", name, value);
-    return core_push_act(c, &next, e);
-}
-
-static int go(struct core *c, uint64_t decisions, uint64_t episodes)
-{
-    c->left_decisions = decisions;
-    c->left_episodes = episodes;
-    if (c->state != LIVE_DONE && c->state != LIVE_FAILED)
-        c->state = decisions || episodes ? LIVE_RUNNING : LIVE_PAUSED;
-    return 0;
-}
-
-static uint64_t count_of(const struct live_command *command)
-{
-    return command->number < 1 ? 1 : (uint64_t)command->number;
-}
-
-static int apply(struct core *c, const struct live_command *command, struct err *e)
-{
-    switch ((enum command_verb)command->verb) {
-    case COMMAND_RUN:
-        return go(c, UINT64_MAX, UINT64_MAX);
-    case COMMAND_PAUSE:
-    case COMMAND_QUIT:
-        return go(c, 0, 0);
-    case COMMAND_DECIDE:
-        return go(c, count_of(command), UINT64_MAX);
-    case COMMAND_EPISODE:
-        return go(c, UINT64_MAX, count_of(command));
-    case COMMAND_PACE:
-        c->pace = command->number;
-        return 0;
-    case COMMAND_PIN:
-    case COMMAND_UNPIN:
-    case COMMAND_FORBID:
-        return apply_pin(c, command, e);
-    case COMMAND_BACKTRACK:
-        return apply_backtrack(c, command, e);
-    case COMMAND_FORCE: {
-        struct search_event event;
-        if (!search_force(c->search, command->number > 0, &event))
-            return err_set(e, ERR_INPUT, "this decision is not open here");
-        c->event = event;
-        core_note_step(c, 0);
-        return 0;
-    }
-    case COMMAND_UNDO:
-        return step_back(c, -1, e);
-    case COMMAND_REDO:
-        return step_back(c, 1, e);
-    case COMMAND_SET:
-        return apply_set(c, command, e);
-    case COMMAND_CLUSTER:
-    case COMMAND_MESH:
-    case COMMAND_MICRO:
-    case COMMAND_ZERO:
-    case COMMAND_ROLE:
-    case COMMAND_BATCH:
-        return core_edit_problem(c, command, e);
-    case COMMAND_VERB_COUNT:
-        break;
-    }
-    return err_set(e, ERR_INPUT, "no such command");
-}
-
-/* A refused command is kept too: it may have set the search back to the start of an episode. */
-int core_apply(struct core *c, const struct live_command *command, struct err *e)
-{
-    if (c->journal)
-        journal_command(c->journal, c->origin, c->steps, command);
-    return apply(c, command, e);
-}
-
-static bool is_same_best(const struct core *c, const struct journal_record *r)
-{
-    return c->best && !memcmp(&c->best->score, &r->score, sizeof r->score) &&
-           !memcmp(&c->best->cost.step_ms, &r->ms, sizeof r->ms) &&
-           journal_plan_hash(c->best) == r->plan;
-}
-
-/* Steps to where the record stands, past no best plan that the journal does not hold. */
-static bool step_to(struct core *c, const struct journal_record *r)
-{
-    while (c->steps < r->step && core_wants_step(c)) {
-        core_step(c);
-        if (c->steps < r->step && core_found_best(c))
-            return false;
-    }
-    return c->steps == r->step && (r->kind != 'b' || is_same_best(c, r));
-}
-
-int core_replay(struct core *c, const struct journal_log *log, size_t from, struct err *e)
-{
-    for (size_t n = from; n < log->record_count; n++) {
-        const struct journal_record *r = &log->records[n];
-        struct live_command command;
-        struct err refused;
-        if (!step_to(c, r))
-            return err_set(e, ERR_INPUT,
-                           "the replay goes another way than the journal at step %llu",
-                           (unsigned long long)r->step);
-        if (r->kind == 'b' || r->kind == 'm')
-            continue;
-        int rc = live_command_parse(log->text + r->command, &command, e);
-        if (rc)
-            return rc;
-        (void)!apply(c, &command, &refused); /* refused then, refused now */
-    }
-    return 0;
+    return act_push(c, &next, e);
 }

@@ -1,8 +1,7 @@
-/* A person's edits of the problem itself: cluster, mesh, roles. Each makes a problem of its own,
- * which the act holds; the search starts over on it, with the pins of before. */
-#include "engine/live/search_state_internal.h"
+#include "engine/live/problem_edits.h"
 
 #include "engine/live/clash.h"
+#include "engine/live/search_state_internal.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/setting.h"
 #include "engine/text/units.h"
@@ -42,10 +41,13 @@ static int read_cluster(const struct problem *p, const char *text, struct cluste
     snprintf(path, sizeof path, "%.*s", (int)size, text);
     *out = p->cluster;
     int rc = cluster_set(out, path, equals + 1 + strspn(equals + 1, " "), e);
-    if (!rc && cluster_fingerprint(out) == cluster_fingerprint(&p->cluster))
+    if (rc)
+        return rc;
+    if (cluster_fingerprint(out) == cluster_fingerprint(&p->cluster))
         rc = err_set(e, ERR_INPUT, "cluster %.80s: it is so already", text);
-    if (!rc)
-        mark_edited(out);
+    if (rc)
+        return rc;
+    mark_edited(out);
     return rc;
 }
 
@@ -134,7 +136,7 @@ static int carry_pins(const struct problem *from, const struct problem *to, stru
                       struct err *e)
 {
     for (uint32_t n = 0; n < a->pin_count; n++) {
-        struct game_pin *pin = &a->pins[n];
+        struct game_pin *pin = &a->pins[n].pin;
         uint32_t param, dim;
         if (!find_member(from, pin->class, &param, &dim))
             return err_set(e, ERR_INFEASIBLE, "a pin cannot be told there; unpin first");
@@ -161,7 +163,9 @@ static int derive(const struct problem *from, const struct live_command *command
     uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
     int rc = cluster && roles ? 0 : err_no_memory(e, MEMORY_FOR);
 
-    if (!rc && command->verb == COMMAND_CLUSTER) {
+    if (rc)
+        goto out;
+    if (command->verb == COMMAND_CLUSTER) {
         rc = read_cluster(from, command->text, cluster, e);
         change.cluster = cluster;
     } else if (!rc && command->verb == COMMAND_ROLE) {
@@ -177,8 +181,10 @@ static int derive(const struct problem *from, const struct live_command *command
         if (strlen(change.mesh) >= sizeof from->options.mesh)
             rc = err_set(e, ERR_INPUT, "mesh %.60s, expected sizes such as 2x8", command->text);
     }
-    if (!rc)
-        rc = problem_derive(from, &change, out, e);
+    if (rc)
+        goto out;
+    rc = problem_derive(from, &change, out, e);
+out:
     free(cluster);
     free(roles);
     return rc;
@@ -212,7 +218,7 @@ static int make_edited(const struct problem *from, const char *before,
     return 0;
 }
 
-int core_edit_problem(struct core *c, const struct live_command *command, struct err *e)
+int edits_apply(struct search_state *c, const struct live_command *command, struct err *e)
 {
     const struct live_problem *in_force = c->acts[c->act].edited;
     struct live_problem *edited;
@@ -221,7 +227,7 @@ int core_edit_problem(struct core *c, const struct live_command *command, struct
 
     if (rc)
         return rc;
-    if (!act_copy(&c->acts[c->act], 0, &next)) {
+    if (!act_copy(&c->acts[c->act], &next)) {
         live_problem_release(edited);
         return err_no_memory(e, MEMORY_FOR);
     }
@@ -235,15 +241,16 @@ int core_edit_problem(struct core *c, const struct live_command *command, struct
         act_release(&next);
         return rc;
     }
-    rc = core_push_act(c, &next, e);
+    rc = act_push(c, &next, e);
     char ms[UNITS_ROOM];
-    if (!rc)
-        core_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %s",
-                 search_game(c->search)->move_count, units_ms(ms, c->baseline_ms));
+    if (rc)
+        return rc;
+    state_say(c, LOG_INFO, "the search starts over: %u decisions, baseline %s",
+              search_game(c->search)->move_count, units_ms(ms, c->baseline_ms));
     return rc;
 }
 
-struct live_problem *core_redo_edits(const struct core *c, const char *edits)
+struct live_problem *edits_redo(const struct search_state *c, const char *edits)
 {
     struct live_problem *made = NULL, *next;
     struct live_command command;
@@ -266,14 +273,15 @@ struct live_problem *core_redo_edits(const struct core *c, const char *edits)
     return made;
 }
 
-void core_carry_plan(struct core *c, const struct problem *from, const struct live_plan *kept)
+void edits_carry_plan(struct search_state *c, const struct problem *from,
+                      const struct live_plan *kept)
 {
     const struct problem *p = c->problem;
     const struct classes *old = &from->classes, *new = &p->classes;
     struct strict s;
     struct err e;
 
-    core_replace_plan(&c->before, NULL);
+    live_plan_replace(&c->before, NULL);
     if (!kept || from->mesh.axes != p->mesh.axes || old->count != new->count ||
         old->dim_count != new->dim_count ||
         memcmp(old->class_of, new->class_of, old->dim_count * sizeof *old->class_of) ||
@@ -285,6 +293,6 @@ void core_carry_plan(struct core *c, const struct problem *from, const struct li
             holds = !(kept->on[k] >> x & 1) || strict_decide(&s, k, x, true, NULL);
     }
     if (holds)
-        core_replace_plan(&c->before, core_make_plan(c, kept->on, "before the edit"));
+        live_plan_replace(&c->before, state_make_plan(c, kept->on, "before the edit"));
     strict_release(&s);
 }

@@ -1,6 +1,6 @@
-#include "engine/live/search_state_internal.h"
-
 #include "engine/live/checkpoint.h"
+#include "engine/live/problem_edits.h"
+#include "engine/live/search_state_internal.h"
 #include "engine/plan/plan.h"
 #include "engine/search/optimum.h"
 #include "engine/text/units.h"
@@ -21,17 +21,17 @@ enum { STEPS_BETWEEN_MARKS = 16 }; /* looks at the clock */
 
 /* ---- log and plans ---- */
 
-uint64_t core_episodes(const struct core *c)
+uint64_t search_state_episodes(const struct search_state *c)
 {
     return c->past_episodes + (c->search ? search_episodes(c->search) : 0);
 }
 
-void core_say(struct core *c, enum log_kind kind, const char *format, ...)
+void state_say(struct search_state *c, enum log_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-void core_say(struct core *c, enum log_kind kind, const char *format, ...)
+void state_say(struct search_state *c, enum log_kind kind, const char *format, ...)
 {
-    struct log_line line = {.episode = core_episodes(c),
+    struct log_line line = {.episode = search_state_episodes(c),
                             .kind = (uint8_t)kind,
                             .act = kind == LOG_PERSON ? c->act_number : 0};
     va_list args;
@@ -42,7 +42,8 @@ void core_say(struct core *c, enum log_kind kind, const char *format, ...)
     log_add(&c->log, &line);
 }
 
-struct live_plan *core_make_plan(const struct core *c, const label *on, const char *found_by)
+struct live_plan *state_make_plan(const struct search_state *c, const label *on,
+                                  const char *found_by)
 {
     class_id count = c->problem->classes.count;
     struct live_plan *p = calloc(1, sizeof *p + count * sizeof *on);
@@ -56,47 +57,43 @@ struct live_plan *core_make_plan(const struct core *c, const label *on, const ch
     p->fits = game_score_fits(search_game(c->search), p->score);
     snprintf(p->found_by, sizeof p->found_by, "%s", found_by);
     p->seconds = c->seconds;
-    p->episode = core_episodes(c);
+    p->episode = search_state_episodes(c);
     return p;
 }
 
-void core_replace_plan(struct live_plan **at, struct live_plan *with)
-{
-    live_plan_release(*at);
-    *at = with;
-}
-
-static void say_optimum(struct core *c)
+static void say_optimum(struct search_state *c)
 {
     const struct live_plan *x = c->exact;
     double limit = game_limit_bytes(c->problem, &c->options.game);
     char bytes[UNITS_ROOM], ms[UNITS_ROOM], cases[UNITS_ROOM];
 
     if (!x->fits)
-        core_say(c, LOG_INFO, "exact: %s within %s",
-                 x->proven ? "no plan fits" : "no plan found that fits", units_bytes(bytes, limit));
+        state_say(c, LOG_INFO, "exact: %s within %s",
+                  x->proven ? "no plan fits" : "no plan found that fits",
+                  units_bytes(bytes, limit));
     else
-        core_say(c, LOG_INFO, "exact: %s %s, %s %s", x->proven ? "optimum" : "best",
-                 units_ms(ms, x->cost.step_ms), units_count(cases, (int64_t)x->nodes),
-                 x->nodes == 1 ? "case" : "cases");
+        state_say(c, LOG_INFO, "exact: %s %s, %s %s", x->proven ? "optimum" : "best",
+                  units_ms(ms, x->cost.step_ms), units_count(cases, (int64_t)x->nodes),
+                  x->nodes == 1 ? "case" : "cases");
 }
 
 /* The proven optimum of what this search can reach, under the pins. */
-void core_solve_exactly(struct core *c)
+void state_solve_exactly(struct search_state *c)
 {
     struct optimum r;
     struct strict pinned;
     struct err e;
     const struct act *a = &c->acts[c->act];
 
-    core_replace_plan(&c->exact, NULL);
+    live_plan_replace(&c->exact, NULL);
     if (strict_new(&c->problem->labels, &pinned, &e))
         return;
     for (uint32_t n = 0; n < a->pin_count; n++)
-        (void)strict_decide(&pinned, a->pins[n].class, a->pins[n].axis, a->pins[n].split, NULL);
+        (void)strict_decide(&pinned, a->pins[n].pin.class, a->pins[n].pin.axis,
+                            a->pins[n].pin.split, NULL);
     double start = c->clock_s(c->clock_context);
     if (!optimum_find(c->problem, &search_game(c->search)->options, &pinned, &r, &e)) {
-        c->exact = core_make_plan(c, r.on, "exact");
+        c->exact = state_make_plan(c, r.on, "exact");
         if (c->exact) {
             c->exact->proven = r.proven;
             c->exact->nodes = r.nodes;
@@ -109,32 +106,32 @@ void core_solve_exactly(struct core *c)
 }
 
 /* Data parallelism, to compare with. */
-void core_split_batch(struct core *c)
+void state_split_batch(struct search_state *c)
 {
     label over = 0;
     class_id k = plan_batch_class(c->problem, &over);
     struct strict s;
     struct err e;
 
-    core_replace_plan(&c->batch, NULL);
+    live_plan_replace(&c->batch, NULL);
     if (k == CLASS_NONE || strict_new(&c->problem->labels, &s, &e))
         return;
     for (uint32_t x = 0; x < c->problem->mesh.axes; x++) {
         if (over >> x & 1)
             (void)strict_decide(&s, k, x, true, NULL);
     }
-    c->batch = core_make_plan(c, s.on, "batch split");
+    c->batch = state_make_plan(c, s.on, "batch split");
     strict_release(&s);
 }
 
-void core_find_baseline(struct core *c)
+void state_find_baseline(struct search_state *c)
 {
     const struct game *g = search_game(c->search);
 
     c->baseline_ms = g->pinned_compute_ms + g->pinned_communication_ms;
 }
 
-int core_renew_search(struct core *c, const struct search_options *o, struct err *e)
+int state_renew_search(struct search_state *c, const struct search_options *o, struct err *e)
 {
     struct search *next;
     int rc = search_new(c->problem, o, &next, e);
@@ -150,7 +147,7 @@ int core_renew_search(struct core *c, const struct search_options *o, struct err
         return err_no_memory(e, "for the session");
     }
     memset(last, -1, search_game(next)->move_count);
-    c->past_episodes = core_episodes(c);
+    c->past_episodes = search_state_episodes(c);
     search_free(c->search);
     free(c->last);
     live_moves_release(c->moves);
@@ -158,8 +155,8 @@ int core_renew_search(struct core *c, const struct search_options *o, struct err
     c->last = last;
     c->moves = moves;
     c->options = *search_options(next);
-    core_replace_plan(&c->best, NULL);
-    core_replace_plan(&c->stage_1, NULL);
+    live_plan_replace(&c->best, NULL);
+    live_plan_replace(&c->stage_1, NULL);
     memset(c->stage, 0, sizeof c->stage);
     c->event = (struct search_event){.move = UINT32_MAX};
     return 0;
@@ -167,24 +164,24 @@ int core_renew_search(struct core *c, const struct search_options *o, struct err
 
 /* ---- steps ---- */
 
-bool core_wants_step(const struct core *c)
+bool search_state_wants_step(const struct search_state *c)
 {
     return c->state == LIVE_RUNNING;
 }
 
-void core_follow_best(struct core *c)
+void state_follow_best(struct search_state *c)
 {
     const struct search_best *b = search_best(c->search);
 
     if (!isfinite(b->score))
-        core_replace_plan(&c->best, NULL);
+        live_plan_replace(&c->best, NULL);
     else if (!c->best || c->best->score != b->score ||
              c->best->cost.step_ms != b->cost.step_ms) /* scores are of the pins' baseline */
-        core_replace_plan(&c->best, core_make_plan(c, b->on, search_names[c->options.algorithm]));
+        live_plan_replace(&c->best, state_make_plan(c, b->on, search_names[c->options.algorithm]));
 }
 
 /* Figures of the two stages, apart. The best plan of a stage is remembered by its score. */
-static void count_in_stage(struct core *c, double seconds)
+static void count_in_stage(struct search_state *c, double seconds)
 {
     struct live_stage *s = &c->stage[c->event.fine_tuning];
 
@@ -202,33 +199,33 @@ static void count_in_stage(struct core *c, double seconds)
     }
 }
 
-static void say_best(struct core *c, double before)
+static void say_best(struct search_state *c, double before)
 {
     const char *over = c->best && !c->best->fits ? ", over the memory limit" : "";
     char ms[UNITS_ROOM], was[UNITS_ROOM];
 
     units_ms(ms, search_best(c->search)->cost.step_ms);
     if (before > 0)
-        core_say(c, LOG_BEST, "best %s, was %s%s", ms, units_plain_ms(was, before), over);
+        state_say(c, LOG_BEST, "best %s, was %s%s", ms, units_plain_ms(was, before), over);
     else
-        core_say(c, LOG_BEST, "best %s%s", ms, over);
+        state_say(c, LOG_BEST, "best %s%s", ms, over);
 }
 
-static void end_episode(struct core *c)
+static void end_episode(struct search_state *c)
 {
     const struct game *g = search_game(c->search);
-    double episode = (double)core_episodes(c);
+    double episode = (double)search_state_episodes(c);
     double before = c->best ? c->best->cost.step_ms : 0;
 
     for (uint32_t n = 0; n < g->move_count; n++)
         c->last[n] = (int8_t)game_status(g, n);
     series_add(&c->reward, episode, c->event.score);
     if (c->event.fine_tuning && !c->stage[1].episodes)
-        core_say(c, LOG_INFO, "stage 2: decisions are set back in turn");
+        state_say(c, LOG_INFO, "stage 2: decisions are set back in turn");
     if (c->event.improved) {
-        core_follow_best(c);
+        state_follow_best(c);
         if (!c->event.fine_tuning)
-            core_replace_plan(&c->stage_1, live_plan_share(c->best));
+            live_plan_replace(&c->stage_1, live_plan_share(c->best));
         say_best(c, before);
     }
     if (c->best)
@@ -238,23 +235,23 @@ static void end_episode(struct core *c)
         series_add(&c->epsilon_curve, episode, rl_agent_epsilon(agent));
 }
 
-static void keep_journal(struct core *c)
+static void keep_journal(struct search_state *c)
 {
     const char *trouble;
 
-    if (core_found_best(c))
+    if (state_found_best(c))
         journal_best(c->journal, c->steps, c->best);
     else if (c->steps % STEPS_BETWEEN_MARKS == 0)
         journal_mark(c->journal, c->steps, false);
     if (c->steps % STEPS_BETWEEN_MARKS == 0)
-        core_checkpoint(c, false);
+        checkpoint_when_due(c, false);
     if (!c->journal_ended && (trouble = journal_trouble(c->journal))) {
         c->journal_ended = true;
-        core_say(c, LOG_TROUBLE, "%s; the search goes on", trouble);
+        state_say(c, LOG_TROUBLE, "%s; the search goes on", trouble);
     }
 }
 
-void core_note_step(struct core *c, double seconds)
+void state_note_step(struct search_state *c, double seconds)
 {
     c->steps++;
     c->decisions += c->event.move != UINT32_MAX;
@@ -267,7 +264,7 @@ void core_note_step(struct core *c, double seconds)
         c->state = LIVE_FAILED;
         snprintf(c->trouble, sizeof c->trouble, "the learner diverged: %s",
                  rl_error_text(c->event.updates));
-        core_say(c, LOG_TROUBLE, "%s", c->trouble);
+        state_say(c, LOG_TROUBLE, "%s", c->trouble);
     }
     c->seconds += seconds;
     if (c->event.ended)
@@ -283,46 +280,46 @@ void core_note_step(struct core *c, double seconds)
         keep_journal(c);
 }
 
-void core_step(struct core *c)
+void search_state_step(struct search_state *c)
 {
     double start = c->clock_s(c->clock_context);
 
     if (search_step(c->search, &c->event))
-        core_note_step(c, c->clock_s(c->clock_context) - start);
+        state_note_step(c, c->clock_s(c->clock_context) - start);
     else
         c->state = LIVE_DONE;
 }
 
 /* ---- begin and end ---- */
 
-int core_new(const struct problem *p, const struct search_options *o, struct core *out,
-             struct err *e)
+int search_state_new(const struct problem *p, const struct search_options *o,
+                     struct search_state *out, struct err *e)
 {
-    struct core *c = out;
+    struct search_state *c = out;
 
-    *c = (struct core){
+    *c = (struct search_state){
         .base = p, .problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
     bool ok = series_new(&c->reward) && series_new(&c->best_ms) && series_new(&c->loss_curve) &&
               series_new(&c->epsilon_curve) && log_new(&c->log) &&
               mem_grow(&c->acts, &c->act_room, 0, 1);
-    int rc = ok ? core_renew_search(c, o, e) : err_no_memory(e, "for the session");
+    int rc = ok ? state_renew_search(c, o, e) : err_no_memory(e, "for the session");
     if (rc) {
-        core_release(c);
+        search_state_release(c);
         return rc;
     }
     c->acts[0] = (struct act){.options = c->options};
     c->act_count = 1;
-    core_find_baseline(c);
+    state_find_baseline(c);
     char ms[UNITS_ROOM];
-    core_say(c, LOG_INFO, "%u decisions, baseline %s, seed %llu",
-             search_game(c->search)->move_count, units_ms(ms, c->baseline_ms),
-             (unsigned long long)o->seed);
-    core_solve_exactly(c);
-    core_split_batch(c);
+    state_say(c, LOG_INFO, "%u decisions, baseline %s, seed %llu",
+              search_game(c->search)->move_count, units_ms(ms, c->baseline_ms),
+              (unsigned long long)o->seed);
+    state_solve_exactly(c);
+    state_split_batch(c);
     return 0;
 }
 
-void core_release(struct core *c)
+void search_state_release(struct search_state *c)
 {
     search_free(c->search); /* reads the problem that an act holds */
     for (uint32_t n = 0; n < c->act_count; n++)
@@ -342,4 +339,115 @@ void core_release(struct core *c)
     series_release(&c->epsilon_curve);
     log_release(&c->log);
     memset(c, 0, sizeof *c);
+}
+
+/* ---- commands ---- */
+
+static int go(struct search_state *c, uint64_t decisions, uint64_t episodes)
+{
+    c->left_decisions = decisions;
+    c->left_episodes = episodes;
+    if (c->state != LIVE_DONE && c->state != LIVE_FAILED)
+        c->state = decisions || episodes ? LIVE_RUNNING : LIVE_PAUSED;
+    return 0;
+}
+
+static uint64_t count_of(const struct live_command *command)
+{
+    return command->number < 1 ? 1 : (uint64_t)command->number;
+}
+
+static int apply(struct search_state *c, const struct live_command *command, struct err *e)
+{
+    switch ((enum command_verb)command->verb) {
+    case COMMAND_RUN:
+        return go(c, UINT64_MAX, UINT64_MAX);
+    case COMMAND_PAUSE:
+    case COMMAND_QUIT:
+        return go(c, 0, 0);
+    case COMMAND_DECIDE:
+        return go(c, count_of(command), UINT64_MAX);
+    case COMMAND_EPISODE:
+        return go(c, UINT64_MAX, count_of(command));
+    case COMMAND_PACE:
+        c->pace = command->number;
+        return 0;
+    case COMMAND_PIN:
+    case COMMAND_UNPIN:
+    case COMMAND_FORBID:
+        return obey_pin(c, command, e);
+    case COMMAND_BACKTRACK:
+        return obey_backtrack(c, command, e);
+    case COMMAND_FORCE: {
+        struct search_event event;
+        if (!search_force(c->search, command->number > 0, &event))
+            return err_set(e, ERR_INPUT, "this decision is not open here");
+        c->event = event;
+        state_note_step(c, 0);
+        return 0;
+    }
+    case COMMAND_UNDO:
+        return obey_undo(c, -1, e);
+    case COMMAND_REDO:
+        return obey_undo(c, 1, e);
+    case COMMAND_SET:
+        return obey_set(c, command, e);
+    case COMMAND_CLUSTER:
+    case COMMAND_MESH:
+    case COMMAND_MICRO:
+    case COMMAND_ZERO:
+    case COMMAND_ROLE:
+    case COMMAND_BATCH:
+        return edits_apply(c, command, e);
+    case COMMAND_VERB_COUNT:
+        break;
+    }
+    return err_set(e, ERR_INPUT, "no such command");
+}
+
+/* A refused command is kept too: it may have set the search back to the start of an episode. */
+int search_state_apply(struct search_state *c, const struct live_command *command, struct err *e)
+{
+    if (c->journal)
+        journal_command(c->journal, c->origin, c->steps, command);
+    return apply(c, command, e);
+}
+
+static bool is_same_best(const struct search_state *c, const struct journal_record *r)
+{
+    return c->best && !memcmp(&c->best->score, &r->score, sizeof r->score) &&
+           !memcmp(&c->best->cost.step_ms, &r->ms, sizeof r->ms) &&
+           journal_plan_hash(c->best) == r->plan;
+}
+
+/* Steps to where the record stands, past no best plan that the journal does not hold. */
+static bool step_to(struct search_state *c, const struct journal_record *r)
+{
+    while (c->steps < r->step && search_state_wants_step(c)) {
+        search_state_step(c);
+        if (c->steps < r->step && state_found_best(c))
+            return false;
+    }
+    return c->steps == r->step && (r->kind != 'b' || is_same_best(c, r));
+}
+
+int search_state_replay(struct search_state *c, const struct journal_log *log, size_t from,
+                        struct err *e)
+{
+    for (size_t n = from; n < log->record_count; n++) {
+        const struct journal_record *r = &log->records[n];
+        struct live_command command;
+        struct err refused;
+        if (!step_to(c, r))
+            return err_set(e, ERR_INPUT,
+                           "the replay goes another way than the journal at step %llu",
+                           (unsigned long long)r->step);
+        if (r->kind == 'b' || r->kind == 'm')
+            continue;
+        int rc = live_command_parse(log->text + r->command, &command, e);
+        if (rc)
+            return rc;
+        (void)!apply(c, &command, &refused); /* refused then, refused now */
+    }
+    return 0;
 }

@@ -8,28 +8,13 @@
 
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
+#include "engine/live/pins_and_undo.h"
 #include "engine/live/snapshot.h"
 
-/* What is added to the two structs below and decides what comes next, or is shown, is walked in
- * checkpoint.c too. */
-
-/* A person's standing wishes after one act; undo goes back to the one before. */
-struct act {
-    struct game_pin *pins;
-    uint32_t *pin_moves, *pin_acts; /* the move each pin came from, and the act that made it */
-    uint32_t *pin_wishes;           /* the wish it came from: core->wishes, as the person put it */
-    uint32_t pin_count;
-    struct search_options options;
-    struct live_problem *edited; /* holds the problem it is about; NULL: the one of core_new */
-    char text[96];
-};
-
-struct pin_wish {
-    char text[COMMAND_TEXT_ROOM + 2]; /* "NAME:DIM=1" */
-};
-
-struct core {
-    const struct problem *base, *problem; /* of core_new; in force */
+/* What is added to this struct and decides what comes next, or is shown, belongs into checkpoint.c
+ * too; what is added to struct act or struct pinned likewise. */
+struct search_state {
+    const struct problem *base, *problem; /* of search_state_new; in force */
     struct search *search;
     struct live_moves *moves; /* of its game */
     struct search_options options;
@@ -69,25 +54,26 @@ struct core {
     double seconds; /* of stepping */
 };
 
-int core_new(const struct problem *p, const struct search_options *o, struct core *out,
-             struct err *e) MUST_CHECK;
-void core_release(struct core *c);
+int search_state_new(const struct problem *p, const struct search_options *o,
+                     struct search_state *out, struct err *e) MUST_CHECK;
+void search_state_release(struct search_state *c);
 
 /* Applies a command. A wish that cannot be met changes nothing and says why in *e (and in the log).
  */
-int core_apply(struct core *c, const struct live_command *command, struct err *e) MUST_CHECK;
+int search_state_apply(struct search_state *c, const struct live_command *command,
+                       struct err *e) MUST_CHECK;
 /* Does again what a journal holds from record `from` on, to its last one; best plans on the way are
- * held against it: ERR_INPUT where they differ or it has none. The core must stand at that record
+ * held against it: ERR_INPUT where they differ or it has none. The state must stand at that record
  * (0: be new), without a journal. */
-int core_replay(struct core *c, const struct journal_log *log, size_t from,
-                struct err *e) MUST_CHECK;
+int search_state_replay(struct search_state *c, const struct journal_log *log, size_t from,
+                        struct err *e) MUST_CHECK;
 /* True while there is something to do without another command. */
-bool core_wants_step(const struct core *c);
+bool search_state_wants_step(const struct search_state *c);
 /* One step of the search; counts, curves, log, best plan follow. */
-void core_step(struct core *c);
+void search_state_step(struct search_state *c);
 /* Episodes of this and of earlier searches. */
-uint64_t core_episodes(const struct core *c);
+uint64_t search_state_episodes(const struct search_state *c);
 /* A fresh snapshot with one reference, or NULL out of memory. O(moves + wave). */
-struct snapshot *core_snapshot(struct core *c);
+struct snapshot *search_state_snapshot(struct search_state *c);
 
 #endif

@@ -19,7 +19,7 @@ struct refusal {
 
 struct session {
     pthread_t thread;
-    struct core core; /* the search thread's alone */
+    struct search_state state; /* the search thread's alone */
 
     pthread_mutex_t lock;      /* of all below; held for a few instructions only */
     pthread_cond_t work, done; /* a command came; one was applied or the search came to rest */
@@ -41,7 +41,7 @@ struct session {
 
 static void publish(struct session *s)
 {
-    struct snapshot *next = core_snapshot(&s->core), *old;
+    struct snapshot *next = search_state_snapshot(&s->state), *old;
 
     if (!next)
         return;
@@ -102,9 +102,9 @@ static bool apply_commands(struct session *s)
 
     while (take_command(s, quit, &c)) {
         struct err e;
-        int rc = quit ? too_late(&e) : core_apply(&s->core, &c, &e);
+        int rc = quit ? too_late(&e) : search_state_apply(&s->state, &c, &e);
         quit |= c.verb == COMMAND_QUIT;
-        if (core_wants_step(&s->core) || quit) {
+        if (search_state_wants_step(&s->state) || quit) {
             pthread_mutex_lock(&s->lock);
             s->idle = quit;
             pthread_mutex_unlock(&s->lock);
@@ -157,16 +157,16 @@ static void *search_thread(void *argument)
         if (atomic_load_explicit(&s->wanted, memory_order_relaxed) &&
             atomic_exchange(&s->wanted, false))
             publish(s);
-        if (!core_wants_step(&s->core)) {
+        if (!search_state_wants_step(&s->state)) {
             wait_for_work(s, -1, true);
             continue;
         }
-        core_step(&s->core);
-        if (!core_wants_step(&s->core)) {
+        search_state_step(&s->state);
+        if (!search_state_wants_step(&s->state)) {
             publish(s);
-        } else if (s->core.pace > 0) {
+        } else if (s->state.pace > 0) {
             publish(s);
-            wait_for_work(s, 1 / s->core.pace, false);
+            wait_for_work(s, 1 / s->state.pace, false);
         }
     }
 }
@@ -203,27 +203,28 @@ static void release_sync(struct session *s)
 
 static int begin(struct session *s, struct err *e)
 {
-    s->newest = core_snapshot(&s->core);
+    s->newest = search_state_snapshot(&s->state);
     if (!s->newest)
         return err_no_memory(e, "for the session");
     s->newest->number = ++s->numbered;
-    s->idle = !core_wants_step(&s->core); /* a replayed one may be in the middle of a run */
+    s->idle =
+        !search_state_wants_step(&s->state); /* a replayed one may be in the middle of a run */
     return thread_start(&s->thread, search_thread, s, "the search", e);
 }
 
-static int begin_core(struct session *s, const struct problem *p, const struct session_options *o,
-                      struct err *e)
+static int begin_state(struct session *s, const struct problem *p, const struct session_options *o,
+                       struct err *e)
 {
-    int rc = core_new(p, &o->search, &s->core, e);
+    int rc = search_state_new(p, &o->search, &s->state, e);
     char note[RESUME_NOTE_ROOM];
 
     if (rc || !o->resume)
         return rc;
-    rc = core_resume(&s->core, journal_path(o->journal), o->resume, note, e);
+    rc = checkpoint_resume(&s->state, journal_path(o->journal), o->resume, note, e);
     if (rc)
-        core_release(&s->core);
+        search_state_release(&s->state);
     else if (note[0])
-        core_say(&s->core, LOG_TROUBLE, "%s", note);
+        state_say(&s->state, LOG_TROUBLE, "%s", note);
     return rc;
 }
 
@@ -237,24 +238,25 @@ int session_new(const struct problem *p, const struct session_options *o, struct
         journal_close(o->journal);
         return err_no_memory(e, "for the session");
     }
-    rc = begin_core(s, p, o, e);
+    rc = begin_state(s, p, o, e);
     if (rc) {
         journal_close(o->journal);
         free(s);
         return rc;
     }
-    s->core.journal = o->journal;
+    s->state.journal = o->journal;
     rc = init_sync(s, e);
-    if (!rc) {
-        rc = begin(s, e);
-        if (rc) {
-            snapshot_release(s->newest);
-            release_sync(s);
-        }
-    }
+    if (rc)
+        goto out;
+    rc = begin(s, e);
     if (rc) {
-        journal_close(s->core.journal);
-        core_release(&s->core);
+        snapshot_release(s->newest);
+        release_sync(s);
+    }
+out:
+    if (rc) {
+        journal_close(s->state.journal);
+        search_state_release(&s->state);
         free(s);
     } else {
         *out = s;
@@ -272,8 +274,8 @@ void session_free(struct session *s)
     pthread_join(s->thread, NULL);
     snapshot_release(s->newest);
     release_sync(s);
-    core_end_journal(&s->core);
-    core_release(&s->core);
+    checkpoint_end_journal(&s->state);
+    search_state_release(&s->state);
     free(s);
 }
 

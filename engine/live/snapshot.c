@@ -31,6 +31,12 @@ void live_plan_release(struct live_plan *p)
         free(p);
 }
 
+void live_plan_replace(struct live_plan **at, struct live_plan *with)
+{
+    live_plan_release(*at);
+    *at = with;
+}
+
 static void *copy_array(const void *from, size_t count, size_t size)
 {
     void *copy = mem_try(count, size);
@@ -106,12 +112,12 @@ void snapshot_release(const struct snapshot *shared)
     free(s);
 }
 
-static void fill_counts(const struct core *c, struct snapshot *s)
+static void fill_counts(const struct search_state *c, struct snapshot *s)
 {
     s->steps = c->steps;
     s->decisions = c->decisions;
     s->updates = c->updates;
-    s->episodes = core_episodes(c);
+    s->episodes = search_state_episodes(c);
     s->evaluations = search_evaluations(c->search);
     s->conflicts = search_conflicts(c->search);
     s->seconds = c->seconds;
@@ -129,7 +135,7 @@ static void fill_counts(const struct core *c, struct snapshot *s)
 }
 
 /* What either decision would cost now: played and taken back. */
-static void fill_prices(struct core *c, struct snapshot *s)
+static void fill_prices(struct search_state *c, struct snapshot *s)
 {
     struct game *g = (struct game *)(uintptr_t)search_game(c->search); /* put back as it was */
     uint64_t decisions = g->decisions;
@@ -149,7 +155,7 @@ static void fill_prices(struct core *c, struct snapshot *s)
     g->wave = wave;
 }
 
-static bool fill_position(struct core *c, struct snapshot *s)
+static bool fill_position(struct search_state *c, struct snapshot *s)
 {
     const struct game *g = search_game(c->search);
     size_t wave = g->state.trail_count > g->wave ? g->state.trail_count - g->wave : 0;
@@ -180,14 +186,15 @@ static bool fill_position(struct core *c, struct snapshot *s)
     return true;
 }
 
-static bool fill_pins(const struct core *c, struct snapshot *s)
+static bool fill_pins(const struct search_state *c, struct snapshot *s)
 {
     const struct act *a = &c->acts[c->act];
 
     s->pins = mem_try(a->pin_count, sizeof *s->pins);
     for (uint32_t n = 0; s->pins && n < a->pin_count; n++)
-        s->pins[s->pin_count++] = (struct live_pin){
-            a->pin_moves[n], a->pins[n].split, a->pin_acts[n], a->pins[n].class, a->pins[n].axis};
+        s->pins[s->pin_count++] =
+            (struct live_pin){a->pins[n].move, a->pins[n].pin.split, a->pins[n].act,
+                              a->pins[n].pin.class, a->pins[n].pin.axis};
     return s->pins;
 }
 
@@ -196,7 +203,7 @@ static bool is_worse(const struct live_plan *a, const struct live_plan *b)
     return a->fits != b->fits ? !a->fits : a->cost.step_ms > b->cost.step_ms;
 }
 
-static void fill_plans(const struct core *c, struct snapshot *s)
+static void fill_plans(const struct search_state *c, struct snapshot *s)
 {
     struct live_plan *all[] = {c->best, c->exact, c->batch, c->before};
 
@@ -213,7 +220,7 @@ static void fill_plans(const struct core *c, struct snapshot *s)
     }
 }
 
-struct snapshot *core_snapshot(struct core *c)
+struct snapshot *search_state_snapshot(struct search_state *c)
 {
     struct snapshot *s = mem_try(1, sizeof *s);
 

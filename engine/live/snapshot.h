@@ -113,6 +113,7 @@ void snapshot_release(const struct snapshot *s);   /* any thread; NULL ok */
 void live_problem_release(struct live_problem *p); /* NULL ok */
 struct live_problem *live_problem_share(struct live_problem *p);
 void live_plan_release(struct live_plan *p);
+void live_plan_replace(struct live_plan **at, struct live_plan *with); /* takes over `with` */
 struct live_plan *live_plan_share(struct live_plan *p);
 struct live_moves *live_moves_new(const struct game *g); /* NULL out of memory */
 struct live_moves *live_moves_share(struct live_moves *m);

@@ -9,16 +9,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct problem *p;
 static struct rl_bytes good[3];
 
-static void tell(struct core *c, const char *line)
+static void tell(struct search_state *c, const char *line)
 {
     struct live_command command;
     struct err e;
 
     require(!live_command_parse(line, &command, &e));
-    (void)!core_apply(c, &command, &e);
+    (void)!search_state_apply(c, &command, &e);
 }
 
-static void begin(struct core *c)
+static void begin(struct search_state *c)
 {
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3};
     struct err e;
@@ -29,13 +29,13 @@ static void begin(struct core *c)
     o.rl.replay_capacity = 16;
     o.rl.batch = 4;
     o.rl_set = true;
-    require(!core_new(p, &o, c, &e));
+    require(!search_state_new(p, &o, c, &e));
 }
 
-static void step(struct core *c, int steps)
+static void step(struct search_state *c, int steps)
 {
-    while (steps-- && core_wants_step(c))
-        core_step(c);
+    while (steps-- && search_state_wants_step(c))
+        search_state_step(c);
 }
 
 static void make_good(void)
@@ -45,7 +45,7 @@ static void make_good(void)
 
     p = the_problem(STEP_MODEL);
     for (int k = 0; k < 3; k++) {
-        struct core *c = mem_alloc(sizeof *c);
+        struct search_state *c = mem_alloc(sizeof *c);
         char line[64];
         begin(c);
         snprintf(line, sizeof line, "set algorithm %s", algorithms[k]);
@@ -53,38 +53,38 @@ static void make_good(void)
         tell(c, "pin w1:0=0");
         tell(c, "run");
         step(c, 7);
-        require(!core_save(c, 0, &good[k], &e));
-        core_release(c);
+        require(!checkpoint_save(c, 0, &good[k], &e));
+        search_state_release(c);
         free(c);
     }
 }
 
 static void seal(struct rl_bytes *b)
 {
-    enum { KIND_CORE = 3 };
-    rl_bytes_seal(b, KIND_CORE);
+    enum { KIND_SEARCH_STATE = 3 };
+    rl_bytes_seal(b, KIND_SEARCH_STATE);
 }
 
-static void use(struct core *c)
+static void use(struct search_state *c)
 {
     struct rl_bytes again;
     struct err e;
 
-    snapshot_release(core_snapshot(c));
+    snapshot_release(search_state_snapshot(c));
     tell(c, "run");
     step(c, 5);
     tell(c, "pin w2:1=1");
     tell(c, "undo");
     tell(c, "backtrack @0");
     step(c, 5);
-    snapshot_release(core_snapshot(c));
-    if (!core_save(c, 0, &again, &e))
+    snapshot_release(search_state_snapshot(c));
+    if (!checkpoint_save(c, 0, &again, &e))
         rl_bytes_release(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct core *c = mem_alloc(sizeof *c);
+    struct search_state *c = mem_alloc(sizeof *c);
     uint64_t place = 0;
     struct err e;
 
@@ -102,9 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     seal(&b);
     begin(c);
-    if (!core_load(c, &b, &place, &e))
+    if (!checkpoint_load(c, &b, &place, &e))
         use(c);
-    core_release(c);
+    search_state_release(c);
     free(c);
     rl_bytes_release(&b);
     return 0;

@@ -41,12 +41,12 @@ static void write_journal(FILE *f, const struct problem *p, const char *text)
 static void replay(const struct problem *p, const struct journal_log *log)
 {
     struct search_options o = {.algorithm = SEARCH_RANDOM, .seed = 3};
-    struct core *c = mem_alloc(sizeof *c);
+    struct search_state *c = mem_alloc(sizeof *c);
     struct err e;
 
-    require(!core_new(p, &o, c, &e));
-    (void)!core_replay(c, log, 0, &e);
-    core_release(c);
+    require(!search_state_new(p, &o, c, &e));
+    (void)!search_state_replay(c, log, 0, &e);
+    search_state_release(c);
     free(c);
 }
 

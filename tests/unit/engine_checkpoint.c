@@ -27,29 +27,30 @@ static int unload(void **state)
     return 0;
 }
 
-static void tell(struct core *c, const char *line)
+static void tell(struct search_state *c, const char *line)
 {
     struct live_command command;
     struct err e;
 
     assert_int_equal(live_command_parse(line, &command, &e), 0);
-    (void)!core_apply(c, &command, &e);
+    (void)!search_state_apply(c, &command, &e);
 }
 
-static void play(struct core *c, uint64_t steps)
+static void play(struct search_state *c, uint64_t steps)
 {
-    for (uint64_t end = c->steps + steps; c->steps < end && core_wants_step(c);)
-        core_step(c);
+    for (uint64_t end = c->steps + steps; c->steps < end && search_state_wants_step(c);)
+        search_state_step(c);
 }
 
-static void new_core(const struct problem *p, const struct search_options *o, struct core *c)
+static void new_core(const struct problem *p, const struct search_options *o,
+                     struct search_state *c)
 {
     struct err e;
 
-    assert_int_equal(core_new(p, o, c, &e), 0);
+    assert_int_equal(search_state_new(p, o, c, &e), 0);
 }
 
-static void expect_same(struct core *a, struct core *b)
+static void expect_same(struct search_state *a, struct search_state *b)
 {
     float q[2][2] = {{0}};
 
@@ -73,7 +74,7 @@ static void expect_same(struct core *a, struct core *b)
     assert_int_equal(a->reward.count, b->reward.count);
     assert_memory_equal(a->reward.block->points, b->reward.block->points,
                         a->reward.count * sizeof *a->reward.block->points);
-    assert_true(core_episodes(a) == core_episodes(b));
+    assert_true(search_state_episodes(a) == search_state_episodes(b));
     assert_true(cluster_fingerprint(&a->problem->cluster) ==
                 cluster_fingerprint(&b->problem->cluster));
     assert_int_equal(a->problem->mesh.axes, b->problem->mesh.axes);
@@ -86,7 +87,7 @@ static void expect_same(struct core *a, struct core *b)
 /* `commands`, then `before` steps, saved and loaded, then `after` steps more. */
 static void check_round_trip(const char *const *commands, uint64_t before, uint64_t after)
 {
-    struct core *a = mem_alloc(sizeof *a), *b = mem_alloc(sizeof *b);
+    struct search_state *a = mem_alloc(sizeof *a), *b = mem_alloc(sizeof *b);
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3};
     struct rl_bytes bytes;
     uint64_t place;
@@ -97,8 +98,8 @@ static void check_round_trip(const char *const *commands, uint64_t before, uint6
     for (; *commands; commands++)
         tell(a, *commands);
     play(a, before);
-    assert_int_equal(core_save(a, 1, &bytes, &e), 0);
-    if (core_load(b, &bytes, &place, &e))
+    assert_int_equal(checkpoint_save(a, 1, &bytes, &e), 0);
+    if (checkpoint_load(b, &bytes, &place, &e))
         fail_msg("%s", e.what);
     expect_same(a, b);
     play(a, after);
@@ -110,8 +111,8 @@ static void check_round_trip(const char *const *commands, uint64_t before, uint6
     play(b, after);
     expect_same(a, b);
     rl_bytes_release(&bytes);
-    core_release(a);
-    core_release(b);
+    search_state_release(a);
+    search_state_release(b);
     free(a);
     free(b);
 }
@@ -168,7 +169,7 @@ static void remove_place(const struct place *p)
 }
 
 /* A search that kept a journal with a checkpoint in its middle, and went on for a while. */
-static void keep(const struct place *p, uint64_t seed, struct core *c)
+static void keep(const struct place *p, uint64_t seed, struct search_state *c)
 {
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = seed};
     struct err e;
@@ -178,14 +179,14 @@ static void keep(const struct place *p, uint64_t seed, struct core *c)
     assert_int_equal(journal_create(p->journal, &problem, NULL, 0, &c->journal, &e), 0);
     tell(c, "run");
     play(c, 300);
-    core_checkpoint(c, true);
+    checkpoint_when_due(c, true);
     tell(c, "pin @1=0");
     play(c, 101);
     c->checkpoints_ended = true; /* as if killed: the checkpoint stays behind */
-    core_end_journal(c);
+    checkpoint_end_journal(c);
 }
 
-static void resume(const struct place *p, uint64_t seed, struct core *c,
+static void resume(const struct place *p, uint64_t seed, struct search_state *c,
                    char note[RESUME_NOTE_ROOM])
 {
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = seed};
@@ -194,20 +195,20 @@ static void resume(const struct place *p, uint64_t seed, struct core *c,
 
     new_core(&problem, &o, c);
     assert_int_equal(journal_read(p->journal, &log, &e), 0);
-    if (core_resume(c, p->journal, &log, note, &e))
+    if (checkpoint_resume(c, p->journal, &log, note, &e))
         fail_msg("%s", e.what);
     journal_log_release(&log);
 }
 
-static void check_resume(const struct place *p, struct core *kept, bool serves)
+static void check_resume(const struct place *p, struct search_state *kept, bool serves)
 {
-    struct core *c = mem_alloc(sizeof *c);
+    struct search_state *c = mem_alloc(sizeof *c);
     char note[RESUME_NOTE_ROOM];
 
     resume(p, 1, c, note);
     assert_int_equal(note[0] == 0, serves);
     expect_same(kept, c);
-    core_release(c);
+    search_state_release(c);
     free(c);
 }
 
@@ -219,7 +220,7 @@ static void write_bytes(const char *path, const struct rl_bytes *b)
 
 static void test_resume(void **state)
 {
-    struct core *kept = mem_alloc(sizeof *kept), *stale = mem_alloc(sizeof *stale);
+    struct search_state *kept = mem_alloc(sizeof *kept), *stale = mem_alloc(sizeof *stale);
     struct place p;
     struct rl_bytes bytes, wrong;
 
@@ -244,8 +245,8 @@ static void test_resume(void **state)
     check_resume(&p, kept, true);
     rl_bytes_release(&bytes);
     rl_bytes_release(&wrong);
-    core_release(kept);
-    core_release(stale);
+    search_state_release(kept);
+    search_state_release(stale);
     free(kept);
     free(stale);
     remove_place(&p);
@@ -253,7 +254,7 @@ static void test_resume(void **state)
 
 static void test_other_problem(void **state)
 {
-    struct core *a = mem_alloc(sizeof *a), *b = mem_alloc(sizeof *b);
+    struct search_state *a = mem_alloc(sizeof *a), *b = mem_alloc(sizeof *b);
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3};
     struct rl_bytes bytes;
     uint64_t place;
@@ -262,11 +263,11 @@ static void test_other_problem(void **state)
     (void)state;
     new_core(&problem, &o, a);
     new_core(&other, &o, b);
-    assert_int_equal(core_save(a, 0, &bytes, &e), 0);
-    assert_int_equal(core_load(b, &bytes, &place, &e), ERR_INPUT);
+    assert_int_equal(checkpoint_save(a, 0, &bytes, &e), 0);
+    assert_int_equal(checkpoint_load(b, &bytes, &place, &e), ERR_INPUT);
     rl_bytes_release(&bytes);
-    core_release(a);
-    core_release(b);
+    search_state_release(a);
+    search_state_release(b);
     free(a);
     free(b);
 }
@@ -275,7 +276,7 @@ static void test_other_problem(void **state)
 static void test_no_room(void **state)
 {
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3};
-    struct core *c = mem_alloc(sizeof *c);
+    struct search_state *c = mem_alloc(sizeof *c);
     struct place p;
     struct err e;
 
@@ -286,16 +287,16 @@ static void test_no_room(void **state)
     assert_int_equal(mkdir(p.checkpoint, 0700), 0); /* where it would be written */
     tell(c, "run");
     play(c, 100);
-    core_checkpoint(c, true);
+    checkpoint_when_due(c, true);
     assert_true(c->checkpoints_ended);
     assert_non_null(strstr(c->log.block->lines[c->log.count - 1].text, "no more checkpoints"));
     uint32_t lines = c->log.count;
     play(c, 1);
-    core_checkpoint(c, true);
+    checkpoint_when_due(c, true);
     assert_int_equal(c->log.count, lines);
     assert_null(journal_trouble(c->journal));
-    core_end_journal(c);
-    core_release(c);
+    checkpoint_end_journal(c);
+    search_state_release(c);
     free(c);
     rmdir(p.checkpoint);
     remove_place(&p);

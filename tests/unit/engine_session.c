@@ -405,13 +405,13 @@ static void test_replay_without_bests(void **state)
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 1};
     struct journal_record records[] = {{.kind = 'c'}, {.kind = 'm', .step = (uint64_t)1 << 40}};
     struct journal_log log = {.text = (char[]){"run"}, .records = records, .record_count = 2};
-    struct core *c = mem_alloc(sizeof *c);
+    struct search_state *c = mem_alloc(sizeof *c);
     struct err e;
 
-    assert_int_equal(core_new(&problem, &o, c, &e), 0);
-    assert_int_equal(core_replay(c, &log, 0, &e), ERR_INPUT);
+    assert_int_equal(search_state_new(&problem, &o, c, &e), 0);
+    assert_int_equal(search_state_replay(c, &log, 0, &e), ERR_INPUT);
     assert_non_null(strstr(e.what, "goes another way"));
-    core_release(c);
+    search_state_release(c);
     free(c);
 }
 

@@ -156,22 +156,23 @@ static void test_random_commands(void **state)
     assert_int_equal(w.wrong, 0);
 }
 
-/* Saved, and gone on with as another core. */
-static void change_cores(struct core **c, struct core **other, const struct search_options *o)
+/* Saved, and gone on with as another state. */
+static void change_cores(struct search_state **c, struct search_state **other,
+                         const struct search_options *o)
 {
     struct rl_bytes bytes;
-    struct core *to = *other;
+    struct search_state *to = *other;
     uint64_t place = 0;
     struct err e;
 
-    assert_int_equal(core_save(*c, 77, &bytes, &e), 0);
-    assert_int_equal(core_new(&problem, o, to, &e), 0);
-    if (core_load(to, &bytes, &place, &e))
+    assert_int_equal(checkpoint_save(*c, 77, &bytes, &e), 0);
+    assert_int_equal(search_state_new(&problem, o, to, &e), 0);
+    if (checkpoint_load(to, &bytes, &place, &e))
         fail_msg("%s", e.what);
     assert_int_equal(place, 77);
     to->journal = (*c)->journal;
     (*c)->journal = NULL;
-    core_release(*c);
+    search_state_release(*c);
     *other = *c;
     *c = to;
     rl_bytes_release(&bytes);
@@ -183,7 +184,7 @@ static void test_replayed_commands(void **state)
 {
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 2};
     struct str path = {0};
-    struct core *c = mem_alloc(sizeof *c), *again = mem_alloc(sizeof *again);
+    struct search_state *c = mem_alloc(sizeof *c), *again = mem_alloc(sizeof *again);
     struct journal *j = NULL;
     struct journal_log log;
     struct rl_rng rng;
@@ -193,23 +194,23 @@ static void test_replayed_commands(void **state)
     str_format(&path, "%s/automap-journal-%p", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
                (void *)c);
     remove(path.text);
-    assert_int_equal(core_new(&problem, &o, c, &e), 0);
+    assert_int_equal(search_state_new(&problem, &o, c, &e), 0);
     assert_int_equal(journal_create(path.text, &problem, NULL, 0, &j, &e), 0);
     c->journal = j;
     rl_rng_seed(&rng, 3, 0);
     for (uint32_t n = 0; n < 300; n++) {
         struct live_command command = random_command(&rng);
-        (void)!core_apply(c, &command, &e);
-        for (uint32_t k = rl_rng_below(&rng, 40); k && core_wants_step(c); k--)
-            core_step(c);
+        (void)!search_state_apply(c, &command, &e);
+        for (uint32_t k = rl_rng_below(&rng, 40); k && search_state_wants_step(c); k--)
+            search_state_step(c);
         if (n % 8 == 7)
             change_cores(&c, &again, &o);
     }
-    core_end_journal(c);
+    checkpoint_end_journal(c);
     assert_int_equal(journal_read(path.text, &log, &e), 0);
     assert_int_equal(log.good, log.size);
-    assert_int_equal(core_new(&problem, &o, again, &e), 0);
-    int rc = core_replay(again, &log, 0, &e);
+    assert_int_equal(search_state_new(&problem, &o, again, &e), 0);
+    int rc = search_state_replay(again, &log, 0, &e);
     if (rc)
         fail_msg("%s", e.what);
     assert_int_equal(again->steps, c->steps);
@@ -220,8 +221,8 @@ static void test_replayed_commands(void **state)
     if (c->best)
         assert_int_equal(journal_plan_hash(again->best), journal_plan_hash(c->best));
     journal_log_release(&log);
-    core_release(again);
-    core_release(c);
+    search_state_release(again);
+    search_state_release(c);
     free(again);
     free(c);
     remove(path.text);

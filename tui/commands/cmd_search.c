@@ -74,7 +74,7 @@ static void show_progress(struct search_pool *pool, void *self)
 static const char *const decided[] = {"variables", "inputs", "variables and inputs"};
 
 /* Of a search within a memory limit. */
-static void print_memory(const struct core *c, const struct plan *plan)
+static void print_memory(const struct search_state *c, const struct plan *plan)
 {
     struct memory_cost memory = {0};
     struct err e;
@@ -91,7 +91,7 @@ static void print_memory(const struct core *c, const struct plan *plan)
 
 /* How far below the best plan it is, where that is one the optimum can be compared with; and of
  * what it is the optimum, for automap plan --optimum decides variables and inputs. */
-static void print_optimum(const struct core *c, const struct plan *plan)
+static void print_optimum(const struct search_state *c, const struct plan *plan)
 {
     enum game_kind kind = c->options.game.kind;
     double ms = c->exact->cost.step_ms;
@@ -112,7 +112,7 @@ static void print_optimum(const struct core *c, const struct plan *plan)
     printf("\n");
 }
 
-static void print_head(const struct core *c)
+static void print_head(const struct search_state *c)
 {
     const struct problem *p = c->problem;
     char mesh[64], model[128];
@@ -124,7 +124,7 @@ static void print_head(const struct core *c)
            (unsigned long long)c->options.seed);
 }
 
-static void print_run(const struct core *c, const struct plan *plan)
+static void print_run(const struct search_state *c, const struct plan *plan)
 {
     struct plan_counts n = plan_count(plan);
     const struct live_stage *s = c->stage;
@@ -162,16 +162,17 @@ struct figure {
     double mean, spread, least, most;
 };
 
-static struct figure figure_of(const struct search_pool *pool, double (*get)(const struct core *c))
+static struct figure figure_of(const struct search_pool *pool,
+                               double (*get)(const struct search_state *c))
 {
     struct figure f = {.least = INFINITY, .most = -INFINITY};
     uint32_t count = 0;
     double squares = 0;
 
     for (uint32_t n = 0; n < pool->args->seeds; n++) {
-        if (!pool->runs[n].began || !pool->runs[n].core.best)
+        if (!pool->runs[n].began || !pool->runs[n].state.best)
             continue;
-        double x = get(&pool->runs[n].core);
+        double x = get(&pool->runs[n].state);
         count++;
         f.mean += x;
         squares += x * x;
@@ -185,44 +186,44 @@ static struct figure figure_of(const struct search_pool *pool, double (*get)(con
     return f;
 }
 
-static double get_step(const struct core *c)
+static double get_step(const struct search_state *c)
 {
     return c->best->cost.step_ms;
 }
 
-static double get_score(const struct core *c)
+static double get_score(const struct search_state *c)
 {
     return c->best->score;
 }
 
-static double get_seconds(const struct core *c)
+static double get_seconds(const struct search_state *c)
 {
     return c->seconds;
 }
 
-static double get_to_best(const struct core *c)
+static double get_to_best(const struct search_state *c)
 {
     return c->best->seconds;
 }
 
-static double get_episodes(const struct core *c)
+static double get_episodes(const struct search_state *c)
 {
     return (double)search_episodes(c->search);
 }
 
-static double get_conflicts(const struct core *c)
+static double get_conflicts(const struct search_state *c)
 {
     return (double)search_conflicts(c->search) / fmax(1, get_episodes(c));
 }
 
-static double get_stage_1(const struct core *c)
+static double get_stage_1(const struct search_state *c)
 {
     return c->stage[0].improved ? c->stage[0].score : NAN;
 }
 
 static const struct {
     const char *name, *key;
-    double (*get)(const struct core *c);
+    double (*get)(const struct search_state *c);
 } figures[] = {
     {"step time, ms", "step_time_ms", get_step},         {"score", "score", get_score},
     {"score, stage 1", "score_stage_1", get_stage_1},    {"seconds", "seconds", get_seconds},
@@ -235,7 +236,7 @@ static uint32_t optima(const struct search_pool *pool)
     uint32_t count = 0;
 
     for (uint32_t n = 0; n < pool->args->seeds; n++) {
-        const struct core *c = &pool->runs[n].core;
+        const struct search_state *c = &pool->runs[n].state;
         count += pool->runs[n].began && c->best && c->exact && c->exact->proven && c->exact->fits &&
                  c->best->score >= c->exact->score - 1e-9 * (1 + fabs(c->exact->score));
     }
@@ -386,7 +387,7 @@ static int report(struct search_pool *pool)
     int code = EXIT_OK;
 
     for (uint32_t n = 0; n < a->seeds; n++) {
-        const struct core *c = &pool->runs[n].core;
+        const struct search_state *c = &pool->runs[n].state;
         struct plan plan;
         struct err e;
         if (pool->runs[n].rc || !pool->runs[n].began || outcome_plan(c, &plan, &e))
@@ -435,7 +436,7 @@ static int run_all(const struct search_args *a, const struct problem *p)
         code = report(&pool);
     for (uint32_t n = 0; n < a->seeds; n++) {
         if (pool.runs[n].began)
-            core_release(&pool.runs[n].core);
+            search_state_release(&pool.runs[n].state);
     }
     if (stopped && code == EXIT_OK && !a->quiet && pool.runs[0].journal[0])
         fprintf(stderr, "automap search --resume %s goes on\n", pool.runs[0].journal);
@@ -446,9 +447,9 @@ static int run_all(const struct search_args *a, const struct problem *p)
 /* The pins of the command line, as a session takes them, for the race. */
 static int race(const struct search_args *a, const struct problem *p)
 {
-    struct core *c = mem_alloc(sizeof *c);
+    struct search_state *c = mem_alloc(sizeof *c);
     struct err e;
-    int code = EXIT_OK, rc = core_new(p, &a->search, c, &e);
+    int code = EXIT_OK, rc = search_state_new(p, &a->search, c, &e);
 
     for (size_t n = 0; n < a->pin_count && !rc; n++)
         rc = search_obey(c, &a->pins[n], &e);
@@ -456,9 +457,13 @@ static int race(const struct search_args *a, const struct problem *p)
         err_print(&e, stderr);
         code = exit_code_of(&e);
     } else {
-        code = search_race(a, p, c->acts[c->act].pins, c->acts[c->act].pin_count);
+        const struct act *in_force = &c->acts[c->act];
+        struct game_pin *pins = act_game_pins(in_force);
+        BUG_ON(!pins);
+        code = search_race(a, p, pins, in_force->pin_count);
+        free(pins);
     }
-    core_release(c);
+    search_state_release(c);
     free(c);
     return code;
 }

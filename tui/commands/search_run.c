@@ -36,7 +36,7 @@ static double thread_s(void *context)
 
 static void tell(struct search_run *r)
 {
-    const struct core *c = &r->core;
+    const struct search_state *c = &r->state;
     struct rl_agent *agent = search_agent(c->search);
 
     atomic_store(&r->progress.episodes, search_episodes(c->search));
@@ -56,7 +56,8 @@ struct script {
 
 /* The next command that is due; `idle`: the search waits, so the next one is due whatever its time.
  */
-static const struct timed_command *next_command(struct script *s, const struct core *c, bool idle)
+static const struct timed_command *next_command(struct script *s, const struct search_state *c,
+                                                bool idle)
 {
     const struct timed_list *a = s->by_step, *b = s->by_episode;
     bool step = s->step < a->count, episode = s->episode < b->count;
@@ -74,9 +75,9 @@ static const struct timed_command *next_command(struct script *s, const struct c
     return NULL;
 }
 
-int search_obey(struct core *c, const struct timed_command *t, struct err *e)
+int search_obey(struct search_state *c, const struct timed_command *t, struct err *e)
 {
-    int rc = core_apply(c, &t->command, e);
+    int rc = search_state_apply(c, &t->command, e);
 
     if (rc && t->file) {
         e->line = t->line;
@@ -86,11 +87,11 @@ int search_obey(struct core *c, const struct timed_command *t, struct err *e)
     return rc;
 }
 
-static int follow_script(struct script *s, struct core *c, struct err *e)
+static int follow_script(struct script *s, struct search_state *c, struct err *e)
 {
     const struct timed_command *t;
 
-    while (!s->quit && (t = next_command(s, c, !core_wants_step(c)))) {
+    while (!s->quit && (t = next_command(s, c, !search_state_wants_step(c)))) {
         c->origin = s->origin;
         int rc = search_obey(c, t, e);
         c->origin = 'c';
@@ -101,7 +102,7 @@ static int follow_script(struct script *s, struct core *c, struct err *e)
     return 0;
 }
 
-static bool is_enough(const struct search_args *a, const struct core *c, double start)
+static bool is_enough(const struct search_args *a, const struct search_state *c, double start)
 {
     bool unlimited = !a->episodes && a->seconds <= 0;
 
@@ -121,8 +122,8 @@ static int resume(const struct search_args *a, struct search_run *r, struct scri
 {
     const struct live_command run = {.verb = COMMAND_RUN};
     char note[RESUME_NOTE_ROOM] = "";
-    int rc = a->resume ? core_resume(&r->core, a->resume, a->log, note, &r->error)
-                       : core_replay(&r->core, a->log, 0, &r->error);
+    int rc = a->resume ? checkpoint_resume(&r->state, a->resume, a->log, note, &r->error)
+                       : search_state_replay(&r->state, a->log, 0, &r->error);
 
     if (note[0])
         fprintf(stderr, "automap search: %s\n", note);
@@ -131,9 +132,9 @@ static int resume(const struct search_args *a, struct search_run *r, struct scri
         script->episode += a->log->records[k].kind == 'e';
     }
     if (!rc && a->resume)
-        rc = journal_reopen(a->resume, a->log, &r->core.journal, &r->error);
-    if (!rc && a->resume && a->explored && !core_wants_step(&r->core))
-        rc = core_apply(&r->core, &run, &r->error); /* it was left paused, by its person */
+        rc = journal_reopen(a->resume, a->log, &r->state.journal, &r->error);
+    if (!rc && a->resume && a->explored && !search_state_wants_step(&r->state))
+        rc = search_state_apply(&r->state, &run, &r->error); /* it was left paused, by its person */
     return rc;
 }
 
@@ -151,7 +152,7 @@ static bool has_begun(const struct search_args *a)
 static void keep_own_journal(const struct search_args *a, struct search_run *r)
 {
     char dir[PATH_MAX], path[PATH_MAX];
-    const struct problem *p = r->core.problem;
+    const struct problem *p = r->state.problem;
     struct word_list words = {0};
     struct err e;
 
@@ -160,7 +161,7 @@ static void keep_own_journal(const struct search_args *a, struct search_run *r)
         !session_new_path(path, dir, a->problem.model, p->cluster.name, (int64_t)time(NULL)))
         return;
     search_args_words(a, &words);
-    if (!words.failed && journal_create(path, p, words.items, words.count, &r->core.journal, &e) &&
+    if (!words.failed && journal_create(path, p, words.items, words.count, &r->state.journal, &e) &&
         !a->quiet)
         fprintf(stderr, "automap search: %s\n", e.what);
     words_release(&words);
@@ -176,8 +177,8 @@ static int keep_journal(const struct search_args *a, struct search_run *r)
     }
     search_args_words(a, &words);
     int rc = words.failed ? err_set(&r->error, ERR_MEMORY, "not enough memory for the journal")
-                          : journal_create(a->journal, r->core.problem, words.items, words.count,
-                                           &r->core.journal, &r->error);
+                          : journal_create(a->journal, r->state.problem, words.items, words.count,
+                                           &r->state.journal, &r->error);
     words_release(&words);
     return rc;
 }
@@ -189,10 +190,10 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     struct live_command run = {.verb = COMMAND_RUN};
 
     o.seed += n;
-    int rc = core_new(pool->problem, &o, &r->core, &r->error);
+    int rc = search_state_new(pool->problem, &o, &r->state, &r->error);
     r->began = !rc;
     if (r->began)
-        r->core.clock_s = thread_s;
+        r->state.clock_s = thread_s;
     const struct search_args *a = pool->args;
     if (!rc && a->log && has_begun(a))
         return resume(a, r, script);
@@ -202,8 +203,8 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     if (!rc && !a->replay)
         rc = keep_journal(a, r);
     for (size_t k = 0; k < a->pin_count && !rc; k++)
-        rc = search_obey(&r->core, &a->pins[k], &r->error);
-    return rc ? rc : core_apply(&r->core, &run, &r->error);
+        rc = search_obey(&r->state, &a->pins[k], &r->error);
+    return rc ? rc : search_state_apply(&r->state, &run, &r->error);
 }
 
 static void carry_out(struct search_pool *pool, uint32_t n)
@@ -221,19 +222,19 @@ static void carry_out(struct search_pool *pool, uint32_t n)
         }
         if (pool->args->replay)
             break;
-        r->rc = follow_script(&script, &r->core, &r->error);
-        if (r->rc || script.quit || !core_wants_step(&r->core) ||
-            is_enough(pool->args, &r->core, start))
+        r->rc = follow_script(&script, &r->state, &r->error);
+        if (r->rc || script.quit || !search_state_wants_step(&r->state) ||
+            is_enough(pool->args, &r->state, start))
             break;
-        core_step(&r->core);
+        search_state_step(&r->state);
     }
     if (!r->rc)
         tell(r);
-    if (r->core.journal) {
-        if (journal_trouble(r->core.journal))
-            fprintf(stderr, "automap search: %s\n", journal_trouble(r->core.journal));
-        snprintf(r->journal, sizeof r->journal, "%s", journal_path(r->core.journal));
-        core_end_journal(&r->core);
+    if (r->state.journal) {
+        if (journal_trouble(r->state.journal))
+            fprintf(stderr, "automap search: %s\n", journal_trouble(r->state.journal));
+        snprintf(r->journal, sizeof r->journal, "%s", journal_path(r->state.journal));
+        checkpoint_end_journal(&r->state);
     }
 }
 

@@ -15,7 +15,7 @@ struct search_progress {
 };
 
 struct search_run {
-    struct core core;
+    struct search_state state;
     int rc; /* ERR_*: it could not begin, or a command of the script failed */
     struct err error;
     bool began;
@@ -33,7 +33,7 @@ struct search_pool {
 };
 
 /* Carries out one command; a refusal says which line of its file asked for it. */
-int search_obey(struct core *c, const struct timed_command *t, struct err *e) MUST_CHECK;
+int search_obey(struct search_state *c, const struct timed_command *t, struct err *e) MUST_CHECK;
 
 /* Carries out all runs on as many threads as the machine has, at most one per run. `tick` is called
  * about ten times a second. SIGINT and SIGTERM, which must not be caught elsewhere, end all runs;

@@ -1,0 +1,50 @@
+/* engine/live/pins_and_undo.h - a person's acts: pins, options, edits of the problem, backtracks,
+ * with undo and redo. */
+#ifndef AUTOMAP_ENGINE_LIVE_PINS_AND_UNDO_H
+#define AUTOMAP_ENGINE_LIVE_PINS_AND_UNDO_H
+
+#include "engine/live/command.h"
+#include "engine/live/snapshot.h"
+#include "engine/search/search.h"
+
+struct search_state;
+
+/* A pin in force. */
+struct pinned {
+    struct game_pin pin;
+    uint32_t move; /* of the game in force; UINT32_MAX: it has none for this class */
+    uint32_t act;  /* number of the act that made it */
+    uint32_t wish; /* into the state's wishes: the pin as the person put it */
+};
+
+/* All that a person has set after one act; undo goes back to the one before. */
+struct act {
+    struct pinned *pins;
+    uint32_t pin_count;
+    struct search_options options;
+    struct live_problem *edited; /* holds the problem it is about; NULL: the one of the start */
+    char text[96];
+};
+
+/* A pin in a person's words, "NAME:DIM=1"; it may pin several classes. */
+struct pin_wish {
+    char text[COMMAND_TEXT_ROOM + 2];
+};
+
+bool act_copy(const struct act *from, struct act *out); /* false: out of memory */
+void act_release(struct act *a);
+/* The pins as games take them, to be freed; NULL: out of memory. */
+struct game_pin *act_game_pins(const struct act *a);
+
+/* Makes `next` the newest act and puts it in force; takes it over. What had been undone is gone. On
+ * error the act before stays in force. */
+int act_push(struct search_state *c, struct act *next, struct err *e) MUST_CHECK;
+
+/* The commands of a person that this file knows: pin, unpin, forbid; backtrack; set; undo, redo. */
+int obey_pin(struct search_state *c, const struct live_command *command, struct err *e) MUST_CHECK;
+int obey_backtrack(struct search_state *c, const struct live_command *command,
+                   struct err *e) MUST_CHECK;
+int obey_set(struct search_state *c, const struct live_command *command, struct err *e) MUST_CHECK;
+int obey_undo(struct search_state *c, int by, struct err *e) MUST_CHECK; /* by -1 or 1 */
+
+#endif

@@ -1,0 +1,17 @@
+/* engine/live/problem_edits.h - a person's edits of the problem itself: cluster, mesh,
+ * micro-batches, ZeRO level, roles, batch. Each makes a problem of its own, which the act holds. */
+#ifndef AUTOMAP_ENGINE_LIVE_PROBLEM_EDITS_H
+#define AUTOMAP_ENGINE_LIVE_PROBLEM_EDITS_H
+
+#include "engine/live/search_state.h"
+
+/* The search starts over on the edited problem, with the pins of before. */
+int edits_apply(struct search_state *c, const struct live_command *command,
+                struct err *e) MUST_CHECK;
+/* The problem that lines of edits make of c->base; NULL: they do not. For checkpoints. */
+struct live_problem *edits_redo(const struct search_state *c, const char *edits);
+/* `kept`, a plan of problem `from`, priced on the problem in force, when it is possible there. */
+void edits_carry_plan(struct search_state *c, const struct problem *from,
+                      const struct live_plan *kept);
+
+#endif
