@@ -154,6 +154,14 @@ static void keep_less(double *have, double other)
         *have = other;
 }
 
+/* Devices whose products run differently are held against each other by what large ones reach. */
+static double reached_peak(const struct cluster_device *d, int type, bool is_alike)
+{
+    double peak = cluster_peak(d, (enum peak_type)type);
+
+    return is_alike || d->matmul.reach <= 0 ? peak : peak * d->matmul.reach;
+}
+
 struct cluster_device cluster_weakest(const struct cluster *c)
 {
     struct cluster_device w = c->type[c->group[0].type];
@@ -162,13 +170,21 @@ struct cluster_device cluster_weakest(const struct cluster *c)
         const struct cluster_device *d = &c->type[c->group[g].type];
         if (d == &c->type[c->group[0].type])
             continue;
+        bool same = d->matmul.units == w.matmul.units && d->matmul.array == w.matmul.array &&
+                    d->matmul.reach == w.matmul.reach;
         for (int t = 0; t < PEAK_COUNT; t++) {
-            double peak = cluster_peak(&w, (enum peak_type)t);
-            keep_less(&peak, cluster_peak(d, (enum peak_type)t));
+            double peak = reached_peak(&w, t, same);
+            keep_less(&peak, reached_peak(d, t, same));
             w.peak[t] = peak;
         }
+        if (!same)
+            w.matmul = (struct cluster_matmul){0};
         keep_less(&w.memory_bytes, d->memory_bytes);
-        keep_less(&w.bandwidth, d->bandwidth);
+        double share = w.share > 0 ? w.share : 1, other = d->share > 0 ? d->share : 1;
+        if (share * w.bandwidth > other * d->bandwidth) {
+            w.bandwidth = d->bandwidth;
+            w.share = d->share;
+        }
         if (d->launch_ms > w.launch_ms)
             w.launch_ms = d->launch_ms;
         set_text(w.name, sizeof w.name, "slowest of each");
@@ -184,10 +200,14 @@ static void hash_group(struct str *s, const struct cluster *c, uint32_t g)
 
     str_format(s, "%u|%.17g|%.17g|%.17g", group->devices, d->memory_bytes, d->bandwidth,
                d->launch_ms);
+    if (d->share > 0 || d->matmul.reach > 0)
+        str_format(s, "|%.17g|%u|%u|%.17g", d->share, d->matmul.units, d->matmul.array,
+                   d->matmul.reach);
     for (int t = 0; t < PEAK_COUNT; t++)
         str_format(s, "|%.17g", cluster_peak(d, (enum peak_type)t));
     if (group->devices > 1) {
         str_format(s, "|%d|%.17g|%.17g", link->kind, link->bandwidth, link->latency_ms);
+        str_add(s, link->nccl ? "|nccl" : "");
         for (uint32_t i = 0; i < link->rank; i++)
             str_format(s, "|%u", link->shape[i]);
     }

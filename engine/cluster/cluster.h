@@ -32,10 +32,20 @@ enum {
 /* The number formats a device has a peak for. */
 enum peak_type { PEAK_F32, PEAK_F64, PEAK_BF16, PEAK_F16, PEAK_F8, PEAK_S8, PEAK_COUNT };
 
+/* How a device runs matrix products (engine/cost/product.h). Its peaks are then those of the data
+ * sheet; without it they are what a good large product reaches. */
+struct cluster_matmul {
+    uint32_t units; /* that take a tile each (streaming multiprocessors); 0: none given */
+    uint32_t array; /* side of its systolic arrays, in place of units; 0: none given */
+    double reach;   /* part of the peak that a product without any waste reaches; 0: not given */
+};
+
 struct cluster_device {
     char name[CLUSTER_NAME_ROOM];
     double memory_bytes;
-    double bandwidth;        /* of its memory, bytes per second */
+    double bandwidth; /* of its memory, bytes per second */
+    double share;     /* part of it that kernels reach; 0: all of it */
+    struct cluster_matmul matmul;
     double launch_ms;        /* overhead of one heavy operation */
     double peak[PEAK_COUNT]; /* operations per second; 0: not given, see cluster_peak */
 };
@@ -47,6 +57,7 @@ enum link_kind { LINK_RING, LINK_SWITCH, LINK_TORUS, LINK_KIND_COUNT };
 struct cluster_link {
     char name[CLUSTER_NAME_ROOM]; /* "NVLink"; "" when the file gives none */
     enum link_kind kind;
+    bool nccl;        /* latency as NCCL has it, by size (collectives.h), in place of latency_ms */
     double bandwidth; /* bytes per second; 0: no link, the server has one device */
     double latency_ms;
     uint32_t rank, shape[CLUSTER_SHAPE_MOST]; /* torus: sizes, product = devices; else rank 0 */
@@ -105,6 +116,12 @@ double cluster_network_of(const struct cluster *c, uint32_t group);
 /* The slowest and smallest of everything: the device a plan that treats all alike must fit. When
  * all devices are of one type it is that type. */
 struct cluster_device cluster_weakest(const struct cluster *c);
+
+/* Bytes per second that kernels reach of a device's memory. */
+static inline double cluster_bandwidth(const struct cluster_device *d)
+{
+    return d->share > 0 ? d->bandwidth * d->share : d->bandwidth;
+}
 
 /* Peak for a number format; one that the file does not give is taken from its kin: f16 and bf16
  * from each other, then f32; f8 from f16, s8 from f8, f64 half of f32. Always > 0. */

@@ -21,6 +21,14 @@ static const struct cluster_field peak_fields[] = {
 };
 const struct cluster_section cluster_section_peak = {"peak", peak_fields};
 
+static const struct cluster_field matmul_fields[] = {
+    {"reach", FIELD_PART, true, "0.92", offsetof(struct cluster_matmul, reach), 0, 0, NULL},
+    {"units", FIELD_COUNT, false, "108", offsetof(struct cluster_matmul, units), 0, 1 << 16, NULL},
+    {"array", FIELD_COUNT, false, "128", offsetof(struct cluster_matmul, array), 0, 1 << 16, NULL},
+    {.key = NULL},
+};
+static const struct cluster_section matmul_section = {"matmul", matmul_fields};
+
 static const struct cluster_field device_fields[] = {
     {"memory", FIELD_QUANTITY, true, "16 GB", offsetof(struct cluster_device, memory_bytes),
      QUANTITY_BYTES, 0, NULL},
@@ -30,6 +38,9 @@ static const struct cluster_field device_fields[] = {
      QUANTITY_RATE, 0, NULL},
     {"launch", FIELD_QUANTITY, true, "5 us", offsetof(struct cluster_device, launch_ms),
      QUANTITY_TIME, 0, NULL},
+    {"share", FIELD_PART, false, "0.65", offsetof(struct cluster_device, share), 0, 0, NULL},
+    {"matmul", FIELD_SECTION, false, "{units: 108, reach: 0.92}",
+     offsetof(struct cluster_device, matmul), 0, 0, &matmul_section},
     {.key = NULL},
 };
 const struct cluster_section cluster_section_device = {"a device type", device_fields};
@@ -41,6 +52,7 @@ static const struct cluster_field link_fields[] = {
     {"latency", FIELD_QUANTITY, true, "10 us", offsetof(struct cluster_link, latency_ms),
      QUANTITY_TIME, 0, NULL},
     {"shape", FIELD_SHAPE, false, "4x4", 0, 0, 0, NULL},
+    {"protocol", FIELD_PROTOCOL, false, "nccl", offsetof(struct cluster_link, nccl), 0, 0, NULL},
     {"name", FIELD_NAME, false, "NVLink", offsetof(struct cluster_link, name), 0, 0, NULL},
     {.key = NULL},
 };
@@ -185,6 +197,16 @@ int cluster_field_set(const struct cluster *c, const struct cluster_field *f, vo
         return quantity_read(text, f->quantity, at, e);
     case FIELD_COUNT:
         return quantity_count(text, f->most, at, e);
+    case FIELD_PART:
+        if (quantity_real(text, 0, 1, at) && *(double *)at > 0)
+            return 0;
+        return err_set(e, ERR_INPUT, "%s \"%.60s\", expected a part above 0, up to 1, such as %s",
+                       f->key, text, f->example);
+    case FIELD_PROTOCOL:
+        *(bool *)at = !strcmp(text, "nccl");
+        if (*(bool *)at || !strcmp(text, "plain"))
+            return 0;
+        return err_set(e, ERR_INPUT, "protocol \"%.60s\", expected plain or nccl", text);
     case FIELD_NAME:
         return set_name(at, text, e);
     case FIELD_ABOUT:
@@ -232,6 +254,13 @@ int cluster_check(struct cluster *c, uint32_t *group, struct err *e)
     bool has_network = c->network > 0;
 
     *group = c->groups;
+    for (uint32_t i = 0; i < c->types; i++) {
+        const struct cluster_matmul *m = &c->type[i].matmul;
+        if (m->reach > 0 && !m->units == !m->array)
+            return err_set(e, ERR_INPUT,
+                           "matmul of %.40s, expected units (108) or array (128) beside reach",
+                           c->type[i].name);
+    }
     for (uint32_t i = 0; i < c->groups; i++) {
         const struct cluster_group *g = &c->group[i];
         int code = check_link(g, e);

@@ -11,6 +11,8 @@
 enum field_kind {
     FIELD_QUANTITY, /* double, with a unit */
     FIELD_COUNT,    /* uint32_t from 1 to most */
+    FIELD_PART,     /* double from 0 to 1, a plain number */
+    FIELD_PROTOCOL, /* bool: plain or nccl */
     FIELD_NAME,     /* char[CLUSTER_NAME_ROOM]: letters, digits, - _ . + and blanks */
     FIELD_ABOUT,    /* char[CLUSTER_ABOUT_ROOM], any text, cleaned */
     FIELD_TYPE,     /* uint32_t: index of a device type, by name */

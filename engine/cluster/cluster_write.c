@@ -16,6 +16,16 @@ static void write_device(struct str *out, const struct cluster_device *d)
     str_format(out, "  \"%s\":\n    memory: %.0f B\n    bandwidth: %.0f B/s\n    ", d->name,
                d->memory_bytes, d->bandwidth);
     write_time(out, "launch", d->launch_ms);
+    if (d->share > 0)
+        str_format(out, "\n    share: %.12g", d->share);
+    if (d->matmul.reach > 0) {
+        str_format(out, "\n    matmul: {reach: %.12g", d->matmul.reach);
+        if (d->matmul.units)
+            str_format(out, ", units: %u", d->matmul.units);
+        if (d->matmul.array)
+            str_format(out, ", array: %u", d->matmul.array);
+        str_add_char(out, '}');
+    }
     str_add(out, "\n    peak: {");
     for (int t = 0; t < PEAK_COUNT; t++) {
         if (d->peak[t] <= 0)
@@ -34,6 +44,8 @@ static void write_link(struct str *out, const struct cluster_link *l)
     write_time(out, "latency", l->latency_ms);
     for (uint32_t n = 0; n < l->rank; n++)
         str_format(out, n ? "x%u" : "\n      shape: %u", l->shape[n]);
+    if (l->nccl)
+        str_add(out, "\n      protocol: nccl");
     if (l->name[0])
         str_format(out, "\n      name: \"%s\"", l->name);
     str_add_char(out, '\n');

@@ -22,6 +22,39 @@ const char *collective_name(enum collective_kind kind)
     return rules[kind].name;
 }
 
+/* NCCL's protocols: us of a call, of a step inside and between servers; part of the bandwidth that
+ * the protocol leaves. Source: baseLat, hwLat and the bandwidth corrections of NCCL's
+ * src/graph/tuning.cc, ring. */
+static const struct protocol {
+    double call_us, inside_us, across_us, part;
+} nccl[] = {
+    {3.6, 0.47, 2.7, 0.25}, /* LL */
+    {10, 1.9, 4.0, 0.92},   /* LL128 */
+    {8.4, 3.4, 9.6, 1},     /* Simple */
+};
+
+/* The parts under one protocol: a ring takes a step for every neighbour in each phase. */
+static struct collective_cost under(struct collective_cost plain, const struct protocol *p,
+                                    const struct mesh_span *s, uint32_t phases, bool shifts)
+{
+    double inside = s->inside > 1 ? (shifts ? 1 : phases * (s->inside - 1.0)) : 0;
+    double across = s->servers > 1 ? (shifts ? 1 : phases * (s->servers - 1.0)) : 0;
+    double call = p->call_us * 1e-3;
+
+    plain.inside_ms /= p->part;
+    plain.across_ms /= p->part;
+    plain.latency_inside_ms = inside * p->inside_us * 1e-3 + (s->inside > 1 ? call : 0);
+    plain.latency_across_ms = across * p->across_us * 1e-3 + (s->inside > 1 ? 0 : call);
+    return plain;
+}
+
+static double total_of(const struct collective_cost *c, bool side_by_side)
+{
+    double in = c->inside_ms + c->latency_inside_ms, out = c->across_ms + c->latency_across_ms;
+
+    return side_by_side ? fmax(in, out) : in + out;
+}
+
 struct collective_cost collective_cost(const struct cluster_mesh *m, enum collective_kind kind,
                                        uint32_t set, double bytes)
 {
@@ -35,11 +68,18 @@ struct collective_cost collective_cost(const struct cluster_mesh *m, enum collec
         .latency_inside_ms = r->phases * s->latency_inside_ms,
         .latency_across_ms = r->phases * s->latency_across_ms,
     };
-    double in = cost.inside_ms + cost.latency_inside_ms;
-    double out = cost.across_ms + cost.latency_across_ms;
+    bool shifts = r->motion == RULE_SHIFT;
 
-    cost.total_ms = r->motion == RULE_SHIFT ? fmax(in, out) : in + out;
-    return cost;
+    cost.total_ms = total_of(&cost, shifts);
+    if (!s->nccl || s->devices < 2)
+        return cost;
+    struct collective_cost best = {.total_ms = INFINITY};
+    for (size_t k = 0; k < sizeof nccl / sizeof *nccl; k++) {
+        struct collective_cost one = under(cost, &nccl[k], s, (uint32_t)r->phases, shifts);
+        one.total_ms = total_of(&one, shifts);
+        best = one.total_ms < best.total_ms ? one : best;
+    }
+    return best;
 }
 
 double collective_ms(const struct cluster_mesh *m, enum collective_kind kind, uint32_t set,

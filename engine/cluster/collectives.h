@@ -16,6 +16,9 @@
  * stretch has 1/2 of the ring (no way around), every t-th place 1/t of it (t sets share it).
  * Unequal servers: each phase takes as long as its slowest server; a server with m of a group's n
  * devices brings in (n-m)/n b. Equal servers give the lines above.
+ * A link with `protocol: nccl` has NCCL's latencies in place of the file's: the least, over its
+ * protocols, of a call, a step per neighbour and phase, and the bytes at the protocol's part of the
+ * bandwidth. An all-reduce over 8 devices on NVLink: 10 us when small.
  * Sources: engine/README.md, section 2; all-to-all on a ring: Austin et al., "How to Scale Your
  * Model", part 3 (XLA's auto-sharding and Alpa take rings to be used one way, twice this).
  *

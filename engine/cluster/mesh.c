@@ -123,6 +123,7 @@ static void run_end(const struct run *r, const struct builder *b, struct mesh_sp
     if (r->devices > 1) {
         struct use u = link_use(link, r);
         double ms = MS_PER_S / link->bandwidth;
+        s->nccl = link->nccl;
         s->latency_inside_ms = most(s->latency_inside_ms, link->latency_ms);
         s->gather_inside = most(s->gather_inside, (m - 1) / m * ms / u.gather);
         s->exchange_inside = most(s->exchange_inside, u.exchange * (m / n) * ms);
@@ -171,6 +172,7 @@ static void add_cards(const struct builder *b, struct mesh_span *s)
             if (!out->groups)
                 continue;
             s->latency_across_ms = c->network_latency_ms;
+            s->nccl |= c->group[g].link.nccl;
             s->gather_across = most(s->gather_across, out->gather * ms);
             s->exchange_across = most(s->exchange_across, out->exchange * ms);
             s->shift_across = most(s->shift_across, out->groups * ms);

@@ -34,6 +34,7 @@ struct mesh_span {
     uint32_t inside;       /* g: most of them inside one server */
     uint32_t servers;      /* s: most servers one group touches */
     uint32_t cards_shared; /* D/g: most groups that leave one server at once, by its one card */
+    bool nccl;             /* latencies are NCCL's, by size */
     double latency_inside_ms, latency_across_ms; /* of one phase; 0 where the phase is absent */
     double gather_inside, gather_across;         /* ms per byte */
     double exchange_inside, exchange_across;     /* all-to-all, ms per byte */

@@ -39,8 +39,8 @@ struct instruction_cost free_cost(const struct step_tables *t, hlo_id id)
         return out;
     out.flops = fmax(t->costs->instruction[id].flops, 0);
     out.bytes = traffic(c, id);
-    out.compute_ms =
-        out.times * 1e3 *
-        fmax(out.flops / cluster_peak(&t->device, PEAK_F32), out.bytes / t->device.bandwidth);
+    out.compute_ms = out.times * 1e3 *
+                     fmax(out.flops / cluster_peak(&t->device, PEAK_F32),
+                          out.bytes / cluster_bandwidth(&t->device));
     return out;
 }

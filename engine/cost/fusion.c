@@ -1,11 +1,10 @@
-#include "engine/cost/fusion.h"
+#include "engine/cost/fusion_internal.h"
 
 #include "hlo/module/flows.h"
 
 #include <string.h>
 
-/* Work that a consumer can do on the fly: one output element from few input elements. */
-static bool is_fusible(uint16_t opcode)
+bool fusion_is_fusible(uint16_t opcode)
 {
     switch (opcode) {
     case HLO_OP_BROADCAST:
@@ -28,8 +27,9 @@ static bool is_fusible(uint16_t opcode)
 /* Consumers that take an operand's computation into their own loop. */
 static bool can_absorb(uint16_t opcode)
 {
-    return is_fusible(opcode) || opcode == HLO_OP_REDUCE || opcode == HLO_OP_DYNAMIC_UPDATE_SLICE ||
-           opcode == HLO_OP_SCATTER || opcode == HLO_OP_REDUCE_WINDOW;
+    return fusion_is_fusible(opcode) || opcode == HLO_OP_REDUCE ||
+           opcode == HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == HLO_OP_SCATTER ||
+           opcode == HLO_OP_REDUCE_WINDOW;
 }
 
 /* Recomputing it in several users costs next to nothing. */
@@ -37,11 +37,11 @@ static bool is_cheap(uint16_t opcode)
 {
     if (opcode >= HLO_OP_UNKNOWN || opcode == HLO_OP_DIVIDE)
         return false;
-    return is_fusible(opcode) && hlo_op_info[opcode].cost != HLO_COST_TRANSCENDENTAL &&
+    return fusion_is_fusible(opcode) && hlo_op_info[opcode].cost != HLO_COST_TRANSCENDENTAL &&
            opcode != HLO_OP_GATHER && opcode != HLO_OP_CONCATENATE;
 }
 
-static bool is_alias_op(uint16_t opcode)
+bool fusion_is_alias(uint16_t opcode)
 {
     return opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST;
 }
@@ -95,14 +95,16 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
         f->buffer[v] = v;
     for (hlo_id id = 0; id < m->count && !rc; id++) {
         const struct hlo_instruction *i = hlo_at(m, id);
-        if (is_alias_op(i->opcode) && i->operand_count == 1 && !is_free[m->leaf_base[id]])
+        if (fusion_is_alias(i->opcode) && i->operand_count == 1 && !is_free[m->leaf_base[id]])
             join(m, f, depth, m->leaf_base[id], m->leaf_base[hlo_operand(m, id, 0)]);
         if (!hlo_is_flow(m, id))
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
         for (size_t k = 0; k < flows.count && !rc; k++) {
-            if (!flows.items[k].is_copy)
-                join(m, f, depth, flows.items[k].from, flows.items[k].to);
+            const struct hlo_flow *flow = &flows.items[k];
+            /* What begins free is made where it is needed: the buffer is that of what goes on. */
+            if (!flow->is_copy && !(is_free[flow->from] && !is_free[flow->to]))
+                join(m, f, depth, flow->from, flow->to);
         }
     }
     for (hlo_value v = 0; v < m->value_count && !rc; v++)
@@ -114,31 +116,27 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
 
 enum { SMALL = 8, THROUGH_TUPLES_MOST = 8 };
 
-/* Stored values of about its own size that one reads to compute `id`, at most 3 counted: its
- * operands, or through fused operands what those are made of. Vectors beside a matrix cost nothing
- * to read again. reads[o] was found before, operands come first. */
-static uint8_t count_reads(const struct hlo_module *m, const struct fusion *f, hlo_id id,
-                           const uint8_t *reads)
+uint8_t fusion_count_reads(const struct hlo_module *m, const hlo_value *buffer,
+                           const uint8_t *is_stored, hlo_id id, const uint8_t *reads, unsigned most)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
     int64_t own = hlo_shape(m, id)->bytes;
     unsigned count = 0;
 
-    for (uint32_t k = 0; k < i->operand_count && count < 3; k++) {
+    for (uint32_t k = 0; k < i->operand_count && count < most; k++) {
         hlo_id o = hlo_operand(m, id, k);
         if (m->leaf_base[o + 1] == m->leaf_base[o])
             continue;
-        hlo_value v = f->buffer[m->leaf_base[o]];
+        hlo_value v = buffer[m->leaf_base[o]];
         if (hlo_value_shape(m, v)->bytes < own / SMALL)
             continue;
-        count += f->is_stored[v] ? 1u : reads[m->value_instruction[v]];
+        count += is_stored[v] ? 1u : reads[m->value_instruction[v]];
     }
-    return (uint8_t)(count < 3 ? count : 3);
+    return (uint8_t)(count < most ? count : most);
 }
 
-/* Whether all that reads value `v` can do its computation on the fly, looking through tuples and
- * their elements. Counts the readers. */
-static bool all_absorb(const struct hlo_module *m, hlo_value v, int depth, uint32_t *readers)
+static bool all_take(const struct hlo_module *m, hlo_value v, fusion_takes *takes, const void *self,
+                     hlo_id made, int depth, uint32_t *readers)
 {
     hlo_id id = m->value_instruction[v];
 
@@ -154,7 +152,8 @@ static bool all_absorb(const struct hlo_module *m, hlo_value v, int depth, uint3
             for (uint32_t n = 0; n < u->operand_count; n++) {
                 hlo_id o = hlo_operand(m, user, n);
                 uint32_t leaves = m->leaf_base[o + 1] - m->leaf_base[o];
-                if (o == id && !all_absorb(m, leaf + hlo_value_leaf(m, v), depth + 1, readers))
+                if (o == id && !all_take(m, leaf + hlo_value_leaf(m, v), takes, self, made,
+                                         depth + 1, readers))
                     return false;
                 leaf += leaves;
             }
@@ -162,9 +161,10 @@ static bool all_absorb(const struct hlo_module *m, hlo_value v, int depth, uint3
             uint32_t count;
             hlo_value first = hlo_part_values(m, id, u->number, &count);
             if (v >= first && v < first + count &&
-                !all_absorb(m, m->leaf_base[user] + (v - first), depth + 1, readers))
+                !all_take(m, m->leaf_base[user] + (v - first), takes, self, made, depth + 1,
+                          readers))
                 return false;
-        } else if (can_absorb(u->opcode)) {
+        } else if (takes(self, user, made)) {
             ++*readers;
         } else {
             return false;
@@ -173,13 +173,26 @@ static bool all_absorb(const struct hlo_module *m, hlo_value v, int depth, uint3
     return true;
 }
 
+bool fusion_all_take(const struct hlo_module *m, hlo_value v, fusion_takes *takes, const void *self,
+                     uint32_t *readers)
+{
+    return all_take(m, v, takes, self, m->value_instruction[v], 0, readers);
+}
+
+static bool absorbs(const void *self, hlo_id reader, hlo_id made)
+{
+    (void)made;
+    return can_absorb(hlo_at((const struct hlo_module *)self, reader)->opcode);
+}
+
 static bool fuses_away(const struct hlo_module *m, hlo_id id, uint8_t reads)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
     uint32_t readers = 0;
 
-    if (!is_fusible(i->opcode) || !i->user_count || m->leaf_base[id] == m->leaf_base[id + 1] ||
-        !all_absorb(m, m->leaf_base[id], 0, &readers))
+    if (!fusion_is_fusible(i->opcode) || !i->user_count ||
+        m->leaf_base[id] == m->leaf_base[id + 1] ||
+        !fusion_all_take(m, m->leaf_base[id], absorbs, m, &readers))
         return false;
     return readers == 1 || (is_cheap(i->opcode) && reads <= 2);
 }
@@ -193,21 +206,16 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
                                               : err_no_memory(e, "for fusion");
 
     for (hlo_id id = 0; id < m->count && !rc; id++) {
-        reads[id] = count_reads(m, &f, id, reads);
+        reads[id] = fusion_count_reads(m, f.buffer, f.is_stored, id, reads, 3);
         bool fused = fuses_away(m, id, reads[id]);
         for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
             f.is_stored[v] = f.buffer[v] == v && !is_free[v] && !fused;
     }
     /* A reshape whose users cannot absorb its operand's computation needs the operand in memory. */
     for (hlo_id id = 0; id < m->count && !rc; id++) {
-        if (is_alias_op(hlo_at(m, id)->opcode) && !is_free[m->leaf_base[id]] &&
+        if (fusion_is_alias(hlo_at(m, id)->opcode) && !is_free[m->leaf_base[id]] &&
             !fuses_away(m, id, reads[id]))
             f.is_stored[f.buffer[m->leaf_base[id]]] = 1;
-    }
-    /* What a loop carries is in memory, though it begins as a constant that any use could make. */
-    for (hlo_value v = 0; v < m->value_count && !rc; v++) {
-        if (!is_free[v] && is_free[f.buffer[v]])
-            f.is_stored[f.buffer[v]] = 1;
     }
     free(reads);
     if (rc)

@@ -5,7 +5,9 @@
  * most plans; without it orders of instructions differ by 65 %): a fusible result is not stored
  * when all its users can fuse it, and it has one user, or it is cheap and made of at most two
  * stored values. Values that are the same buffer under another name (reshape, tuple elements, loop
- * state) are one value. Plan-independent; built once per module. */
+ * state) are one value. What a loop carries from a free value on, zeros say, is a buffer of its
+ * own, named after the loop's result: it lies as the loop carries it. Plan-independent; built once
+ * per module. */
 #ifndef AUTOMAP_ENGINE_COST_FUSION_H
 #define AUTOMAP_ENGINE_COST_FUSION_H
 
@@ -19,6 +21,11 @@ struct fusion {
 /* `is_free` [values]: values that every use makes for itself (struct classes). O(values + uses). */
 int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out,
                struct err *e) MUST_CHECK;
+/* Whether a buffer is what a loop carries from a free value on. */
+static inline bool fusion_begins_free(const struct hlo_module *m, hlo_value buffer)
+{
+    return hlo_at(m, m->value_instruction[buffer])->opcode == HLO_OP_WHILE;
+}
 void fusion_release(struct fusion *f);
 
 #endif

@@ -85,7 +85,7 @@ uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const la
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < TERM_CLASSES_MOST;
          k++) {
         const struct class_factor *f = &c->factors[k];
-        if (!is_reducing(f) || !on[f->class])
+        if (!is_reducing(f) || !on[f->class] || (t->joined && t->joined->is_joined[k]))
             continue;
         out[count] = reduction_of(t, id, f, on[f->class], (struct split){on, NULL});
         count += out[count].count > 0;
@@ -93,36 +93,26 @@ uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const la
     return count;
 }
 
-/* These touch a part of their operands; XLA's count knows which. */
-static bool is_partial_reader(uint16_t opcode)
+/* How often leaf `leaf` of an instruction is moved, by kernels that read and write there. */
+static double leaf_weight(const struct step_tables *t, hlo_id id, uint32_t leaf)
 {
-    return opcode == HLO_OP_SLICE || opcode == HLO_OP_DYNAMIC_SLICE ||
-           opcode == HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == HLO_OP_GATHER ||
-           opcode == HLO_OP_SCATTER;
+    return t->traffic->weight[t->labels->classes->leaf_base[id] + leaf];
 }
 
 /* Bytes one device reads and writes in one execution. */
 static double local_traffic(const struct step_tables *t, hlo_id id, struct split split)
 {
     const struct classes *c = t->labels->classes;
-    uint16_t opcode = hlo_at(c->m, id)->opcode;
-    uint32_t leaves = class_leaf_count(c, id);
-    double whole = 0, local = 0, stored = 0;
+    double bytes = 0;
 
-    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+    for (uint32_t leaf = 0; leaf < class_leaf_count(c, id); leaf++) {
         hlo_value v = hlo_factors_value(c->m, id, leaf);
-        double bytes = (double)hlo_value_shape(c->m, v)->bytes;
-        double here = bytes * leaf_share(t, id, leaf, split);
-        whole += bytes;
-        local += here;
-        if (t->fusion->is_stored[t->fusion->buffer[v]])
-            stored += here;
+        double weight = leaf_weight(t, id, leaf);
+        if (weight > 0)
+            bytes +=
+                weight * (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, split);
     }
-    if (opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST)
-        return 0;
-    if (is_partial_reader(opcode) && whole > 0)
-        return fmax(t->costs->instruction[id].bytes, 0) * local / whole;
-    return stored;
+    return bytes;
 }
 
 /* Operations that start a kernel of their own; element-wise work rides along with others. */
@@ -152,9 +142,71 @@ static enum peak_type peak_type_of(const struct hlo_module *m, hlo_id id)
     return v < m->value_count ? cluster_peak_type(hlo_value_shape(m, v)->type) : PEAK_F32;
 }
 
-static double peak_of(const struct step_tables *t, hlo_id id)
+/* ---- products ---- */
+
+enum product_dim { PRODUCT_BATCH, PRODUCT_M, PRODUCT_N, PRODUCT_K, PRODUCT_DIMS };
+
+/* Which size of a product a factor is: its loop index is in the left operand, the right one, the
+ * result. */
+static enum product_dim product_dim_of(const struct classes *c, hlo_id id,
+                                       const struct class_factor *f)
 {
-    return cluster_peak(&t->device, peak_type_of(t->labels->classes->m, id));
+    const int8_t *dims = c->leaf_dims + f->dims;
+    bool left = dims[0] >= 0, right = dims[1] >= 0, result = dims[operand_leaf_count(c, id)] >= 0;
+
+    return !result ? PRODUCT_K : left && right ? PRODUCT_BATCH : left ? PRODUCT_M : PRODUCT_N;
+}
+
+static bool is_product(const struct classes *c, hlo_id id)
+{
+    uint16_t opcode = hlo_at(c->m, id)->opcode;
+
+    return (opcode == HLO_OP_DOT || opcode == HLO_OP_CONVOLUTION) && operand_leaf_count(c, id) == 2;
+}
+
+/* Sizes of a product or convolution. n and batch are those of its factors; windows belong to m, so
+ * m and k are what the result's elements and the flops leave. */
+static struct product whole_product(const struct step_tables *t, hlo_id id)
+{
+    const struct classes *c = t->labels->classes;
+    double elements = (double)hlo_shape(c->m, id)->elements;
+    double flops = t->costs->instruction[id].flops;
+    struct product p = {.n = 1, .batch = 1};
+
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        const struct class_factor *f = &c->factors[k];
+        enum product_dim dim = product_dim_of(c, id, f);
+        p.n *= dim == PRODUCT_N ? (double)f->size : 1;
+        p.batch *= dim == PRODUCT_BATCH ? (double)f->size : 1;
+    }
+    if (elements <= 0 || flops <= 0)
+        return (struct product){0};
+    p.m = elements / (p.n * p.batch);
+    p.k = flops / (2 * elements);
+    return p;
+}
+
+static void scale_product(struct product *p, enum product_dim dim, double share)
+{
+    double *size = dim == PRODUCT_M   ? &p->m
+                   : dim == PRODUCT_N ? &p->n
+                   : dim == PRODUCT_K ? &p->k
+                                      : &p->batch;
+
+    *size = ceil(*size * share - 1e-9);
+}
+
+static struct product local_product(const struct step_tables *t, hlo_id id, struct split split)
+{
+    const struct classes *c = t->labels->classes;
+    struct product p = {0};
+
+    if (!is_product(c, id) || t->device.matmul.reach <= 0)
+        return p;
+    p = whole_product(t, id);
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && p.m > 0; k++)
+        scale_product(&p, product_dim_of(c, id, &c->factors[k]), share_of(t, id, k, split));
+    return p;
 }
 
 /* Flops, bytes and computing of one instruction. What only passes values on, and free values that
@@ -172,7 +224,9 @@ static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id
         shares *= share_of(t, id, k, split);
     out.flops = fmax(t->costs->instruction[id].flops, 0) * shares;
     out.bytes = local_traffic(t, id, split);
-    double ms = fmax(out.flops / peak_of(t, id), out.bytes / t->device.bandwidth) * 1e3;
+    struct product p = local_product(t, id, split);
+    double ms = fmax(product_ms(&t->device, peak_type_of(c->m, id), &p, out.flops),
+                     out.bytes / cluster_bandwidth(&t->device) * 1e3);
     if (is_heavy(hlo_at(c->m, id)->opcode))
         ms += t->device.launch_ms;
     if (t->measured_ms && t->measured_ms[id] >= 0)
@@ -218,25 +272,15 @@ static void scale_traffic(const struct step_tables *t, hlo_id id, class_id k,
                           struct instruction_scaling *s)
 {
     const struct classes *c = t->labels->classes;
-    uint16_t opcode = hlo_at(c->m, id)->opcode;
-    double whole[2] = {0}, stored[2] = {0}; /* fixed, growing */
 
     for (uint32_t leaf = 0; leaf < class_leaf_count(c, id); leaf++) {
         hlo_value v = hlo_factors_value(c->m, id, leaf);
-        double bytes = (double)hlo_value_shape(c->m, v)->bytes;
-        int grows = 0;
+        double bytes = leaf_weight(t, id, leaf) * (double)hlo_value_shape(c->m, v)->bytes;
+        bool grows = false;
         for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1] && !grows; n++)
             grows = c->factors[n].class == k && c->leaf_dims[c->factors[n].dims + leaf] >= 0;
-        whole[grows] += bytes;
-        if (t->fusion->is_stored[t->fusion->buffer[v]])
-            stored[grows] += bytes;
+        *(grows ? &s->bytes_per_x : &s->bytes) += bytes;
     }
-    if (opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST)
-        return;
-    double sum = whole[0] + whole[1], touched = fmax(t->costs->instruction[id].bytes, 0);
-    bool is_partial = is_partial_reader(opcode) && sum > 0;
-    s->bytes = is_partial ? touched * whole[0] / sum : stored[0];
-    s->bytes_per_x = is_partial ? touched * whole[1] / sum : stored[1];
 }
 
 struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_id id, class_id k)
@@ -252,6 +296,13 @@ struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_
     scale_traffic(t, id, k, &s);
     s.is_heavy = is_heavy(hlo_at(c->m, id)->opcode);
     s.peak = peak_type_of(c->m, id);
+    if (is_product(c, id)) {
+        s.product = whole_product(t, id);
+        for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1]; n++) {
+            if (c->factors[n].class == k)
+                s.growing = (uint8_t)product_dim_of(c, id, &c->factors[n]);
+        }
+    }
     if (t->measured_ms)
         s.measured_ms = t->measured_ms[id];
     return s;
@@ -262,9 +313,11 @@ double instruction_scaling_ms(const struct instruction_scaling *s, const struct 
 {
     if (s->measured_ms >= 0)
         return s->has_class ? s->measured_ms * x : s->measured_ms;
-    double ms = fmax((s->flops + s->flops_per_x * x) / cluster_peak(d, s->peak),
-                     (s->bytes + s->bytes_per_x * x) / d->bandwidth) *
-                1e3;
+    struct product p = s->product;
+    if (p.m > 0 && s->has_class)
+        scale_product(&p, (enum product_dim)s->growing, x);
+    double ms = fmax(product_ms(d, s->peak, &p, s->flops + s->flops_per_x * x),
+                     (s->bytes + s->bytes_per_x * x) / cluster_bandwidth(d) * 1e3);
     return s->is_heavy ? ms + d->launch_ms : ms;
 }
 
@@ -378,7 +431,7 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
         for (uint32_t leaf = 0; leaf < leaves; leaf++) {
             hlo_value v = hlo_factors_value(c->m, id, leaf);
             uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare,
-                               t->fusion->is_stored[t->fusion->buffer[v]], t->training->waits[v]};
+                               t->traffic->weight[c->leaf_base[id] + leaf], t->training->waits[v]};
             x = mem_hash(key, sizeof key, x);
         }
         for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
@@ -386,7 +439,9 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
             uint32_t at = 0;
             while (at < count && list[at] != f->class)
                 at++;
-            uint64_t key[4] = {f->kind, at, f->class == CLASS_NONE ? 0 : t->labels->kind[f->class],
+            bool joined = t->joined && t->joined->is_joined[k];
+            uint64_t key[4] = {f->kind | (uint64_t)joined << 8, at,
+                               f->class == CLASS_NONE ? 0 : t->labels->kind[f->class],
                                at < count ? t->labels->admissible[f->class] : 0};
             x = mem_hash(key, sizeof key, x);
             x = mem_hash(c->leaf_dims + f->dims, leaves, x);
@@ -619,17 +674,18 @@ static int index_terms(struct build *b)
 
 int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                     const struct cluster *cluster, const struct hlo_costs *costs,
-                    const struct fusion *fusion, const double *measured_ms,
-                    const struct training *training, const struct batch_and_zero *batching,
-                    struct step_tables *out, struct err *e)
+                    const struct traffic *traffic, const double *measured_ms,
+                    const struct training *training, const struct joined_sums *joined,
+                    const struct batch_and_zero *batching, struct step_tables *out, struct err *e)
 {
     struct step_tables t = {.labels = l,
                             .mesh = mesh,
                             .costs = costs,
                             .device = cluster_weakest(cluster),
-                            .fusion = fusion,
+                            .traffic = traffic,
                             .measured_ms = measured_ms,
                             .training = training,
+                            .joined = joined,
                             .batching = *batching};
     struct build b = {.t = &t, .e = e};
     int rc = 0;

@@ -2,11 +2,13 @@
  *
  * An instruction's local cost depends only on the labels of the classes of its factors
  * (propagation.md 1, mesh.md 1):
- *     compute = times x (max(flops x shares / peak, local traffic / bandwidth) + launch)
- *     traffic = stored operands read + stored results written (fusion.h); of instructions that
- * touch a part of an operand only (slices, gathers, updates) what XLA counts, times its local part
+ *     compute = times x (max(flops x shares / peak, local traffic / bandwidth) + launch), of matrix
+ * products and convolutions by their local shape (product.h)
+ *     traffic = what the kernels that read and write here move (traffic.h), in local bytes
  *     one all-reduce of the partial results per split reducing factor, over its class's label:
- * XLA's partitioner reduces dim by dim (tests/ref/xla), it does not join the axes of two dims So
+ * XLA's partitioner reduces dim by dim (tests/ref/xla), it does not join the axes of two dims; sums
+ * of partial results are reduced once (joined_sums.h), unless it is asked for as the partitioner
+ * leaves it. So
  * instructions over the same classes add up to one term: a table over who owns each axis. With k
  * classes a term has (k + 1)^axes entries: entry = sum over axes x of owner(x) (k + 1)^x, owner 0
  * nobody, 1 + n the term's n-th class. Classes that meet have disjoint labels, so this is all there
@@ -22,7 +24,9 @@
 #define AUTOMAP_ENGINE_COST_STEP_TABLES_H
 
 #include "engine/cluster/collectives.h"
-#include "engine/cost/fusion.h"
+#include "engine/cost/joined_sums.h"
+#include "engine/cost/product.h"
+#include "engine/cost/traffic.h"
 #include "engine/cost/training.h"
 #include "engine/decide/labels.h"
 #include "hlo/meaning/cost.h"
@@ -39,10 +43,11 @@ struct step_tables {
     const struct labels *labels;
     const struct cluster_mesh *mesh;
     const struct hlo_costs *costs;
-    struct cluster_device device; /* the weakest of the cluster: all devices wait for it */
-    const struct fusion *fusion;  /* traffic counts stored values only */
+    struct cluster_device device;  /* the weakest of the cluster: all devices wait for it */
+    const struct traffic *traffic; /* which leaves move bytes, and how often */
     const double *measured_ms; /* [instructions] of one run unsplit, or NULL; < 0: not measured */
     const struct training *training;
+    const struct joined_sums *joined; /* NULL: partial results are reduced where they arise */
     struct batch_and_zero batching;
     struct term *items;
     uint32_t count;
@@ -58,9 +63,10 @@ struct step_tables {
  * holds. */
 int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                     const struct cluster *cluster, const struct hlo_costs *costs,
-                    const struct fusion *fusion, const double *measured_ms,
-                    const struct training *training, const struct batch_and_zero *batching,
-                    struct step_tables *out, struct err *e) MUST_CHECK;
+                    const struct traffic *traffic, const double *measured_ms,
+                    const struct training *training, const struct joined_sums *joined,
+                    const struct batch_and_zero *batching, struct step_tables *out,
+                    struct err *e) MUST_CHECK;
 void step_tables_release(struct step_tables *t);
 
 /* Cost of one instruction under labels given per factor; what a term's tables are made of. */
@@ -84,6 +90,8 @@ struct instruction_scaling {
     double measured_ms; /* at x = 1, < 0: not measured */
     bool has_class, is_heavy;
     enum peak_type peak;
+    struct product product; /* its whole sizes; m 0: no product */
+    uint8_t growing;        /* which of them the class is */
 };
 struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_id id, class_id k);
 /* Its roofline on device `d`: max(flops / peak, bytes / bandwidth) + launch. Measured: x times it.

@@ -66,34 +66,6 @@ static bool is_made_by_pass(const struct training *t, hlo_value v)
     return !t->is_once[id] && !t->classes->is_free[v] && hlo_at(m, id)->opcode != HLO_OP_PARAMETER;
 }
 
-/* The value that a tuple element or a tuple's leaf stands for, within its computation. */
-static hlo_value source_of(const struct hlo_module *m, hlo_value v)
-{
-    for (;;) {
-        hlo_id id = m->value_instruction[v];
-        const struct hlo_instruction *i = hlo_at(m, id);
-        uint32_t leaf = hlo_value_leaf(m, v), count;
-        if (i->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
-            v = hlo_part_values(m, hlo_operand(m, id, 0), i->number, &count) + leaf;
-        } else if (i->opcode == HLO_OP_TUPLE) {
-            uint32_t k = 0;
-            for (; k < i->operand_count; k++) {
-                hlo_id o = hlo_operand(m, id, k);
-                uint32_t leaves = m->leaf_base[o + 1] - m->leaf_base[o];
-                if (leaf < leaves) {
-                    v = m->leaf_base[o] + leaf;
-                    break;
-                }
-                leaf -= leaves;
-            }
-            if (k == i->operand_count)
-                return v;
-        } else {
-            return v;
-        }
-    }
-}
-
 /* A loop belongs to the pass that its body belongs to. */
 static bool calls_a_pass(const struct training *t, hlo_id id)
 {
@@ -122,7 +94,7 @@ static void find_once(struct training *t)
         for (uint32_t k = 0; k < hlo_at(m, id)->operand_count; k++) {
             hlo_id o = hlo_operand(m, id, k);
             for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
-                hlo_value s = source_of(m, v);
+                hlo_value s = hlo_value_source(m, v);
                 if (is_made_by_pass(t, s) && hlo_value_shape(m, s)->bytes > 0)
                     t->is_summed[s] = 1;
             }

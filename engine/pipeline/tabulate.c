@@ -177,7 +177,7 @@ static int add_variable(struct maker *k, uint32_t value, double forward_ms)
     k->in->variables[at] += trained;
     double moved = trained ? 2 * v->bytes + t.gradient + 2 * state : 0;
     for (uint32_t type = 0; type < k->in->types; type++) {
-        double ms = moved / k->p->cluster.type[k->in->cluster_type[type]].bandwidth * 1e3;
+        double ms = moved / cluster_bandwidth(&k->p->cluster.type[k->in->cluster_type[type]]) * 1e3;
         k->in->update_ms[type][at] += ms;
         t.update = fmax(t.update, ms);
     }

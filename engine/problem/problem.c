@@ -56,8 +56,8 @@ static int new_terms(const struct problem *p, const struct cluster *cluster,
 {
     struct batch_and_zero r = problem_batch_and_zero(p);
 
-    return step_tables_new(&p->labels, &p->mesh, cluster, &p->costs, &p->fusion, measured_ms,
-                           &p->training, &r, out, e);
+    return step_tables_new(&p->labels, &p->mesh, cluster, &p->costs, &p->traffic, measured_ms,
+                           &p->training, p->options.reduce_at_once ? NULL : &p->joined, &r, out, e);
 }
 
 static int price(struct problem *p, struct err *e)
@@ -83,6 +83,10 @@ static int build(struct problem *p, struct err *e)
         rc = classes_new(p->m, &p->roles, &p->options.classes, &p->classes, e);
     if (!rc)
         rc = fusion_new(p->m, p->classes.is_free, &p->fusion, e);
+    if (!rc)
+        rc = joined_sums_new(&p->classes, &p->joined, e);
+    if (!rc)
+        rc = traffic_new(&p->classes, &p->fusion, &p->traffic, e);
     if (!rc)
         rc = training_new(&p->classes, &p->roles, &p->training, e);
     if (!rc)
@@ -182,6 +186,8 @@ void problem_release(struct problem *p)
     labels_release(&p->labels);
     memory_release(&p->memory);
     training_release(&p->training);
+    joined_sums_release(&p->joined);
+    traffic_release(&p->traffic);
     fusion_release(&p->fusion);
     classes_release(&p->classes);
     hlo_costs_release(&p->costs);

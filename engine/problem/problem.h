@@ -18,6 +18,8 @@ struct problem_options {
     uint32_t micro_batches;  /* 0 and 1: the batch at once */
     uint8_t zero;            /* ZeRO level, 0 to 3 */
     int64_t batch_size;      /* in place of the module's; 0: the module's */
+    bool reduce_at_once;     /* partial results are combined where they arise, as XLA's partitioner
+                                leaves them; false: sums of them take one all-reduce */
     double overlap;          /* hidden part of the all-reduces of gradients, 0 to 1 */
 };
 
@@ -39,6 +41,8 @@ struct problem {
     struct problem_options options;
     struct classes classes;
     struct fusion fusion;
+    struct traffic traffic;
+    struct joined_sums joined;
     struct training training;
     struct memory_model memory;
     struct labels labels;

@@ -228,7 +228,7 @@ int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e)
         rc = err_no_memory(e, "for the plan");
         goto out;
     }
-    out->reduce_at_once = r->options.reduce_at_once;
+    out->reduce_at_once = !r->model.options.pass_partial;
     for (uint32_t node = 0; node < r->model.energy.nodes; node++) {
         if (r->model.nodes[node].kind == MODEL_INSTRUCTION)
             set_instruction(&w, node);

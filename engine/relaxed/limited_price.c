@@ -4,13 +4,12 @@
 
 #include <string.h>
 
-/* A value that has a status, in the buffer of one that has none: as a loop carries it from
- * constants on. */
+/* One of the names of what a loop carries from constants on. */
 static bool is_carried(const struct limited_search *w, hlo_value v)
 {
     const struct problem *p = w->r->p;
 
-    return p->classes.is_free[p->fusion.buffer[v]] && !p->classes.is_free[v];
+    return fusion_begins_free(p->m, p->fusion.buffer[v]) && !p->classes.is_free[v];
 }
 
 static void find_hub_edges(struct limited_search *w)
@@ -247,12 +246,12 @@ static void share_carried(struct limited_search *w)
 {
     for (hlo_value v = 0; v < w->r->p->m->value_count; v++) {
         hlo_value b = w->r->p->fusion.buffer[v];
-        if (is_carried(w, v))
+        if (is_carried(w, v) && v != b)
             w->price[v].made += w->price[b].made / w->carried[b];
     }
     for (hlo_value v = 0; v < w->r->p->m->value_count; v++) {
         if (w->carried[v])
-            w->price[v].made = 0;
+            w->price[v].made /= w->carried[v];
     }
 }
 

@@ -580,6 +580,13 @@ static uint32_t strict_choice(const struct model *m, const struct model_node *n,
                 wanted = status_with(wanted, x, 1 + k - c->factor_base[n->id]);
         }
     }
+    const class_id *passes = m->p->joined.passes[n->id];
+    for (int k = 0; k < JOINED_CLASSES_MOST && m->p->step_tables.joined; k++) {
+        for (uint32_t x = 0; x < m->p->mesh.axes && passes[k] != CLASS_NONE; x++) {
+            if (on[passes[k]] >> x & 1)
+                wanted = status_with(wanted, x, CHOICE_PASS);
+        }
+    }
     for (uint32_t k = 0; k < pattern->labels; k++) {
         if (m->choices[pattern->choices + k] == wanted)
             return k;

@@ -257,7 +257,7 @@ static struct model_label_cost label_cost(const struct build *b, uint32_t way)
             out.inside_ms += r.times * r.ms;
             out.inside_bytes += r.times * r.bytes;
             out.inside_over |= over;
-        } else if (r.ms > 0) {
+        } else if (r.ms > 0 && !(t->joined && t->joined->is_joined[k->first + n])) {
             times = r.times;
             apart += r.ms;
             out.apart_bytes += times * r.bytes;
@@ -370,16 +370,17 @@ static void hash_pattern(const struct build *b, uint64_t hash[2])
         x = mem_hash(k->pass, k->operands, x);
         for (uint32_t leaf = 0; leaf < k->leaves; leaf++) {
             hlo_value v = hlo_factors_value(c->m, k->id, leaf);
-            uint32_t key[3] = {
-                c->m->shapes[c->m->value_shape[v]].bare,
-                (uint32_t)(t->fusion->is_stored[t->fusion->buffer[v]] | t->training->waits[v] << 1),
-                k->space[leaf]};
+            uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare,
+                               (uint32_t)(t->traffic->weight[c->leaf_base[k->id] + leaf] << 1 |
+                                          t->training->waits[v]),
+                               k->space[leaf]};
             x = mem_hash(key, sizeof key, x);
         }
         for (uint32_t n = 0; n < k->factors; n++) {
             const struct class_factor *f = factor(b, n);
             bool known = f->class != CLASS_NONE;
-            int64_t key[4] = {f->kind | f->combiner << 8 | known << 16, f->size,
+            bool joined = t->joined && t->joined->is_joined[k->first + n];
+            int64_t key[4] = {f->kind | f->combiner << 8 | known << 16 | joined << 17, f->size,
                               known ? t->labels->kind[f->class] : 0,
                               known ? (int64_t)t->labels->admissible[f->class] : 0};
             x = mem_hash(key, sizeof key, x);

@@ -74,20 +74,17 @@ static void set_parameters(const struct relaxed_plan *plan, double *bytes, doubl
     }
 }
 
-/* What a loop carries is in a buffer named after the value it begins with. Where that is free,
- * zeros say, it has no status: the buffer is as the loop carries it. */
+/* What a loop carries from a free value on, zeros say, is in a buffer named after the loop's
+ * result: as large as any of its names. */
 static void set_carried(const struct relaxed_plan *plan, double *bytes)
 {
     const struct problem *p = plan->problem;
     const hlo_value *buffer = p->fusion.buffer;
 
-    for (int pass = 0; pass < 2; pass++) {
-        for (hlo_value v = 0; v < p->m->value_count; v++) {
-            hlo_value b = buffer[v];
-            if (!p->classes.is_free[b] || p->classes.is_free[v])
-                continue;
-            bytes[b] = pass == 0 ? 0 : bytes[v] > bytes[b] ? bytes[v] : bytes[b];
-        }
+    for (hlo_value v = 0; v < p->m->value_count; v++) {
+        hlo_value b = buffer[v];
+        if (b != v && fusion_begins_free(p->m, b) && !p->classes.is_free[v] && bytes[v] > bytes[b])
+            bytes[b] = bytes[v];
     }
 }
 

@@ -34,7 +34,7 @@ static int allocate(struct relaxed *r, struct err *e)
 int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct relaxed **out,
                 struct err *e)
 {
-    struct model_options mo = {.pass_partial = !o->reduce_at_once};
+    struct model_options mo = {.pass_partial = !o->reduce_at_once && p->step_tables.joined};
 
     *out = NULL;
     if (p->step_tables.batching.zero)

@@ -149,6 +149,18 @@ static bool is_needed_whole(const struct whole *w, hlo_id id, uint32_t leaf)
     return s->elements > 1;
 }
 
+/* What a loop carries unchanged is not handed on: its body makes it where it is used, in parts
+ * (XLA: service/while_loop_constant_sinking.cc). */
+static bool is_sunk(const struct whole *w, hlo_id loop, hlo_value v)
+{
+    const struct hlo_computation *body = &w->m->computations[hlo_called(w->m, loop, 0)];
+    uint32_t leaf = hlo_value_leaf(w->m, v);
+
+    return body->param_count == 1 && body->caller_count == 1 &&
+           hlo_value_source(w->m, hlo_value_of(w->m, body->root, leaf)) ==
+               hlo_value_of(w->m, body->params[0], leaf);
+}
+
 static int whole_flows(struct whole *w, hlo_id id)
 {
     bool is_loop = hlo_at(w->m, id)->opcode == HLO_OP_WHILE;
@@ -158,7 +170,7 @@ static int whole_flows(struct whole *w, hlo_id id)
         const struct hlo_flow *f = &w->flows.items[k];
         if (!w->is_free[f->to])
             continue;
-        if (is_loop)
+        if (is_loop && !is_sunk(w, id, f->to))
             need_whole(w, f->to);
         if (w->is_whole[f->to])
             need_whole(w, f->from);

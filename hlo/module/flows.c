@@ -267,3 +267,30 @@ bool hlo_is_flow(const struct hlo_module *m, hlo_id id)
     return (i->opcode == HLO_OP_COPY && hlo_shape(m, id)->type == HLO_TUPLE) ||
            (i->opcode == HLO_OP_CUSTOM_CALL && is_identity_call(m, id));
 }
+
+hlo_value hlo_value_source(const struct hlo_module *m, hlo_value v)
+{
+    for (;;) {
+        hlo_id id = m->value_instruction[v];
+        const struct hlo_instruction *i = hlo_at(m, id);
+        uint32_t leaf = hlo_value_leaf(m, v), count;
+        if (i->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
+            v = hlo_part_values(m, hlo_operand(m, id, 0), i->number, &count) + leaf;
+        } else if (i->opcode == HLO_OP_TUPLE) {
+            uint32_t k = 0;
+            for (; k < i->operand_count; k++) {
+                hlo_id o = hlo_operand(m, id, k);
+                uint32_t leaves = m->leaf_base[o + 1] - m->leaf_base[o];
+                if (leaf < leaves) {
+                    v = m->leaf_base[o] + leaf;
+                    break;
+                }
+                leaf -= leaves;
+            }
+            if (k == i->operand_count)
+                return v;
+        } else {
+            return v;
+        }
+    }
+}

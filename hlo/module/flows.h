@@ -26,4 +26,8 @@ int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f,
                  struct err *e) MUST_CHECK;
 void hlo_flows_release(struct hlo_flows *f);
 
+/* The value that a tuple's leaf or an element of a tuple stands for within its computation; any
+ * other value itself. O(tuples passed x their operands). */
+hlo_value hlo_value_source(const struct hlo_module *m, hlo_value v);
+
 #endif

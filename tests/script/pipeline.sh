@@ -142,7 +142,7 @@ for algo in dqn random greedy enumerate descent exact; do
 import json, sys
 plan = json.load(open(sys.argv[1]))
 cuts = dict(zip(plan["device_cuts"], plan["pivots"]))
-assert cuts[6]["instruction"] == sys.argv[2] and abs(cuts[20]["share"] - 0.6) < 0.01, cuts
+assert cuts[6]["instruction"] == sys.argv[2] and abs(cuts[20]["share"] - 0.6) < 0.02, cuts
 assert plan["search"]["found_L_ms"] >= plan["optimum_L_ms"] - 1e-9 and plan["certified"]
 P
 done

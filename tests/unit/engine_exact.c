@@ -470,7 +470,7 @@ static void expect(struct outcome got, uint32_t partitioned, double reward, size
 static void test_t5_base(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
-    struct problem_options o = {0};
+    struct problem_options o = {.reduce_at_once = true};
 
     (void)state;
     load_example("t5-base6", 4, &o, p);
@@ -485,7 +485,7 @@ static void test_t5_base(void **state)
 static void test_t5_11b(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
-    struct problem_options o = {0};
+    struct problem_options o = {.reduce_at_once = true};
 
     (void)state;
     load_example("t5-11b", 16, &o, p);
@@ -532,7 +532,7 @@ static void test_vgg(void **state)
 static void test_bert(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
-    struct problem_options o = {0};
+    struct problem_options o = {.reduce_at_once = true};
 
     (void)state;
     load_example("bert48", 4, &o, p);

@@ -53,7 +53,7 @@ static void test_strict_plans(void **state)
     (void)state;
     /* data parallelism sums gradients, and the loss with its count */
     double whole = cost_of(none, NULL).communication_ms, rest = cost_of(all, NULL).communication_ms;
-    assert_true(whole > 200 && rest < 1);
+    assert_true(whole > 100 && rest < 1);
     assert_true(fabs(cost_of(half, NULL).communication_ms - (whole + rest) / 2) < 1e-9 * whole);
     assert_true(cost_of(none, NULL).compute_ms == cost_of(all, NULL).compute_ms);
     /* split feed-forward layers sum activations on the way: those wait whatever the overlap */
@@ -85,9 +85,9 @@ static double reduced_bytes(const struct problem *p)
     return bytes;
 }
 
-/* One stage over all devices is data parallelism, but that a strict plan reduces sums where they
- * arise, T5's embedding three times and its position bias in every layer, and a pipeline every
- * variable once: with the bytes made equal the times are, at every overlap. */
+/* One stage over all devices is data parallelism, but that a pipeline reduces every variable once
+ * and a strict plan what it cannot join: with the bytes made equal the times are, at every overlap.
+ */
 static void test_one_stage(void **state)
 {
     static const double overlaps[] = {0, 0.5, 1};
@@ -108,7 +108,7 @@ static void test_one_stage(void **state)
         print_message("overlap %.1f: one stage %.1f ms; data parallelism %.1f ms, with %.0f %% of "
                       "its bytes %.1f ms\n",
                       overlaps[k], pipeline_step_ms(&l, &plan), cost.step_ms, 100 * part, expected);
-        assert_true(part > 0.6 && part < 0.7);
+        assert_true(part > 0.95 && part < 1);
         assert_true(fabs(pipeline_step_ms(&l, &plan) / expected - 1) < 0.06);
         pipeline_release(&l);
         problem_release(p);

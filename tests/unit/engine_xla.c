@@ -59,6 +59,7 @@ static const struct problem *open_problem(struct opened *o, const cJSON *row)
     shut(o);
     snprintf(o->model, sizeof o->model, "%s", text_of(row, "model"));
     snprintf(o->mesh, sizeof o->mesh, "%s", text_of(row, "mesh"));
+    options.reduce_at_once = true; /* as the partitioner leaves it; later passes join sums */
     snprintf(options.mesh, sizeof options.mesh, "%s", o->mesh);
     snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", o->model);
     assert_int_equal(cluster_of_devices(&c, device_count(o->mesh), &e), 0);

@@ -299,6 +299,7 @@ static void test_problem_words(void **state)
                                "--micro-batches",
                                "4",
                                "--no-reductions=add,maximum",
+                               "--reduce-at-once",
                                "--overlap",
                                "0.3"};
     struct problem_args a = {0}, b = {0};

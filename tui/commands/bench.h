@@ -37,6 +37,7 @@ int bench_read(int argc, char **argv);
 int bench_engine(int argc, char **argv);
 int bench_relaxed(int argc, char **argv);
 int bench_relaxed_speed(const char *model); /* rows of bench engine */
+int bench_reality(int argc, char **argv);
 int bench_rl(int argc, char **argv);
 int bench_search(int argc, char **argv);
 int bench_tui(int argc, char **argv);

@@ -138,8 +138,7 @@ static int check_args(const struct plan_args *a)
     } rules[] = {
         {a->is_pipeline && decides(a),
          "a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone"},
-        {!a->relaxed.on && other_relaxed,
-         "--reduce-at-once, --store, --folding and --sweeps are of --mode relaxed"},
+        {!a->relaxed.on && other_relaxed, "--store, --folding and --sweeps are of --mode relaxed"},
         {a->random && a->optimum, "--random decides everything: no --optimum"},
         {a->paper_reward && !a->optimum, "--reward says what --optimum means"},
         {a->relaxed.on && (a->random || a->paper_reward),

@@ -35,8 +35,7 @@ static int take_folding(struct plan_relaxed_args *a, const char *word)
 
 bool plan_relaxed_is_set(const struct plan_relaxed_args *a)
 {
-    return a->options.reduce_at_once || a->options.folding != RELAXED_FOLD_AUTO ||
-           a->options.sweeps || a->store_count;
+    return a->options.folding != RELAXED_FOLD_AUTO || a->options.sweeps || a->store_count;
 }
 
 int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at)
@@ -44,10 +43,6 @@ int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *a
     const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;
     int64_t sweeps;
 
-    if (!strcmp(option, "--reduce-at-once")) {
-        a->options.reduce_at_once = true;
-        return 1;
-    }
     if (strcmp(option, "--mode") && strcmp(option, "--store") && strcmp(option, "--folding") &&
         strcmp(option, "--sweeps"))
         return 0;

@@ -5,13 +5,10 @@
 #include "engine/plan/relaxed_pins.h"
 #include "engine/relaxed/limited_batches.h"
 
-#define PLAN_RELAXED_HELP                                                                      \
-    "  --mode strict|relaxed      relaxed: splits may change between uses, at a price\n"       \
-    "  --reduce-at-once           relaxed: partial results are combined where they arise, as " \
-    "XLA's\n"                                                                                  \
-    "                             partitioner does\n"                                          \
-    "  --store 'NAME:DIM=1'       relaxed: stored split, uses may gather it; repeatable\n"     \
-    "  --folding auto|on|off      relaxed: treat equal layers alike; auto: on several axes\n"  \
+#define PLAN_RELAXED_HELP                                                                     \
+    "  --mode strict|relaxed      relaxed: splits may change between uses, at a price\n"      \
+    "  --store 'NAME:DIM=1'       relaxed: stored split, uses may gather it; repeatable\n"    \
+    "  --folding auto|on|off      relaxed: treat equal layers alike; auto: on several axes\n" \
     "  --sweeps N                 relaxed: at most N sweeps of message passing\n"
 
 struct plan_relaxed_args {

@@ -102,6 +102,10 @@ int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
                    ? 1
                    : args_wrong("--overlap", value, "a part from 0 to 1");
     }
+    if (!strcmp(argv[*at], "--reduce-at-once")) {
+        a->options.reduce_at_once = true;
+        return 1;
+    }
     if ((value = args_value("--no-reductions", argc, argv, at)))
         return take_reductions(value, a->options.classes.reduce_off);
     return 0;
@@ -184,6 +188,8 @@ void problem_args_write(const struct problem_args *a, struct str *out)
         str_format(out, " --zero %u", a->options.zero);
     if (a->options.overlap > 0)
         str_format(out, " --overlap %g", a->options.overlap);
+    if (a->options.reduce_at_once)
+        str_add(out, " --reduce-at-once");
 }
 
 void words_add(struct word_list *w, const char *text)
@@ -247,6 +253,8 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
         snprintf(text, sizeof text, "--overlap=%.17g", a->options.overlap);
         words_add(out, text);
     }
+    if (a->options.reduce_at_once)
+        words_add(out, "--reduce-at-once");
     if (a->options.mesh[0]) {
         words_add(out, "--mesh");
         words_add(out, a->options.mesh);

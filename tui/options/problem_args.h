@@ -2,7 +2,7 @@
  *     MODEL [CLUSTER] --devices N --mesh 2x8 --vars FILE --loss NAME --profile FILE --rules
  * full|paper
  *     --divisibility pad|exact --no-reductions LIST --micro-batches K --zero 0..3
- *     --overlap 0..1 */
+ *     --overlap 0..1 --reduce-at-once */
 #ifndef AUTOMAP_TUI_OPTIONS_PROBLEM_ARGS_H
 #define AUTOMAP_TUI_OPTIONS_PROBLEM_ARGS_H
 
@@ -37,7 +37,10 @@ struct problem_args {
     "  --zero 0..3                store in pieces: 1 optimizer state, 2 gradients too, 3 "         \
     "variables too\n"                                                                              \
     "  --overlap 0..1             part of the gradient all-reduces hidden behind computation; "    \
-    "default 0\n"
+    "default 0\n"                                                                                  \
+    "  --reduce-at-once           partial results are combined where they arise, as XLA's "        \
+    "partitioner does;\n"                                                                          \
+    "                             else sums of them take one all-reduce\n"
 
 /* Takes the option at argv[*at] and what belongs to it: 1 taken, 0 not one of these, -1 wrong
  * (said on stderr). */

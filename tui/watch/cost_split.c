@@ -204,6 +204,6 @@ void cost_explain(const struct watch *w, hlo_id id, char *out, size_t room)
     snprintf(out, room, "%s at %s %.3f ms, %s at %s %.3f ms; the longer%s%s: %.3f ms",
              units_rate(flops, c.flops, "FLOP"), units_rate(peak, rate, "FLOP/s"),
              c.flops / rate * 1e3, units_bytes(bytes, c.bytes),
-             units_rate(band, d->bandwidth, "B/s"), c.bytes / d->bandwidth * 1e3,
+             units_rate(band, d->bandwidth, "B/s"), c.bytes / cluster_bandwidth(d) * 1e3,
              s.is_heavy && d->launch_ms > 0 ? " and a launch" : "", times, c.compute_ms);
 }

@@ -1,0 +1,24 @@
+/* engine/cost/joined_sums.h - sums of partial results that take one all-reduce.
+ *
+ * Where partial results are added, all split along the same class, their sum is reduced once in
+ * place of each of them: the gradients that q, k and v send back to one input. XLA does so after
+ * its partitioner (service/all_reduce_reassociate.cc). Joined are results that are used by an
+ * addition alone, at once or through conversions and other names of them. The all-reduce is counted
+ * at the last of them. Plan-independent; built once per module, O(instructions). */
+#ifndef AUTOMAP_ENGINE_COST_JOINED_SUMS_H
+#define AUTOMAP_ENGINE_COST_JOINED_SUMS_H
+
+#include "engine/decide/classes.h"
+
+enum { JOINED_CLASSES_MOST = 2 };
+
+struct joined_sums {
+    uint8_t *is_joined; /* [classes->factors] this reducing factor is reduced with a later one */
+    /* [instructions] classes whose partial sums it passes on to be reduced later; CLASS_NONE */
+    class_id (*passes)[JOINED_CLASSES_MOST];
+};
+
+int joined_sums_new(const struct classes *c, struct joined_sums *out, struct err *e) MUST_CHECK;
+void joined_sums_release(struct joined_sums *j);
+
+#endif

@@ -1,0 +1,29 @@
+/* engine/plan/cost_parts.h - the computing and communication of a plan, opened into kinds of work.
+ *
+ * The parts add up to the plan's computing, and communication is the plan's own. What belongs to
+ * the update (training.h, is_once) is one part whatever its opcodes. O(instructions). */
+#ifndef AUTOMAP_ENGINE_PLAN_COST_PARTS_H
+#define AUTOMAP_ENGINE_PLAN_COST_PARTS_H
+
+#include "engine/plan/plan.h"
+
+enum cost_part {
+    PART_PRODUCTS,     /* matrix products */
+    PART_CONVOLUTIONS, /* */
+    PART_KERNELS,      /* custom-calls and other opaque kernels: attention, factorisations */
+    PART_MOVEMENT,     /* everything else of the passes: memory traffic of element-wise work */
+    PART_UPDATE,       /* of variables and optimizer state */
+    PART_COMMUNICATION,
+    PART_COUNT
+};
+extern const char *const cost_part_names[PART_COUNT];
+
+struct cost_parts {
+    double ms[PART_COUNT]; /* of one step */
+};
+struct cost_parts plan_cost_parts(const struct plan *p);
+
+/* Computing of one instruction under the plan, ms of a step. */
+double plan_compute_ms(const struct plan *p, hlo_id id);
+
+#endif

@@ -1,0 +1,406 @@
+/* automap bench reality: modelled steps beside published ones, each opened into its parts. The runs
+ * and their sources are in tests/ref/reality/runs.yaml. */
+#include "tui/commands/bench.h"
+
+#include "engine/exact/exact.h"
+#include "engine/plan/cost_parts.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/text/quantity.h"
+#include "engine/text/units.h"
+#include "engine/text/yaml.h"
+#include "tui/files/examples.h"
+#include "tui/files/file.h"
+#include "tui/options/exit_code.h"
+#include "tui/options/problem_args.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RUNS_MOST = 1 << 18, WORDS_MOST = 32 };
+
+struct run {
+    const char *name, *module, *cluster, *mode, *options;
+    double published_ms, states, activations; /* bytes; 0: not published */
+    uint32_t again;                           /* times; 0: nothing */
+    double product[3], reduced_bytes;         /* M, N, K */
+};
+
+struct sums {
+    double error, most;
+    uint32_t runs, memory_runs;
+    double memory_error, memory_most;
+};
+
+struct setup {
+    const char *runs, *modules;
+    uint32_t top; /* dearest instructions to show of each run */
+    int named;
+    char **names;
+};
+
+/* ---- the table of runs ---- */
+
+static const char *text_of(const struct yaml *map, const char *key)
+{
+    const struct yaml *y = yaml_get(map, key);
+
+    return y && y->kind == YAML_SCALAR ? y->text : NULL;
+}
+
+static int read_quantity(const struct yaml_doc *d, const struct yaml *map, const char *key,
+                         enum quantity q, double *out, struct err *e)
+{
+    const struct yaml *y = yaml_get(map, key);
+
+    if (!y)
+        return 0;
+    if (y->kind != YAML_SCALAR)
+        return yaml_wrong(d, y->mark, e, "%s is %s, expected a figure", key,
+                          yaml_kind_name(y->kind));
+    return quantity_read(y->text, q, out, e) ? yaml_at(d, y->mark, e) : 0;
+}
+
+static int read_again(const struct yaml_doc *d, const struct yaml *map, struct run *r,
+                      struct err *e)
+{
+    const char *times = text_of(map, "times"), *product = text_of(map, "product");
+
+    if (!map)
+        return 0;
+    if (!times || quantity_count(times, 1 << 20, &r->again, e) || !product ||
+        sscanf(product, "%lf %lf %lf", &r->product[0], &r->product[1], &r->product[2]) != 3)
+        return yaml_wrong(d, map->mark, e, "expected {times: 48, product: M N K}");
+    return read_quantity(d, map, "all-reduce", QUANTITY_BYTES, &r->reduced_bytes, e);
+}
+
+static int read_run(const struct yaml_doc *d, const struct yaml *map, struct run *r, struct err *e)
+{
+    *r = (struct run){.name = text_of(map, "name"),
+                      .module = text_of(map, "module"),
+                      .cluster = text_of(map, "cluster"),
+                      .mode = text_of(map, "mode"),
+                      .options = text_of(map, "options")};
+    if (!r->name || !r->module || !r->cluster || !r->mode)
+        return yaml_wrong(d, map->mark, e, "a run without name, module, cluster or mode");
+    int rc = read_quantity(d, map, "published", QUANTITY_TIME, &r->published_ms, e);
+    if (!rc)
+        rc = read_quantity(d, map, "states", QUANTITY_BYTES, &r->states, e);
+    if (!rc)
+        rc = read_quantity(d, map, "activations", QUANTITY_BYTES, &r->activations, e);
+    if (!rc && !(r->published_ms > 0))
+        rc = yaml_wrong(d, map->mark, e, "a run without a published time");
+    return rc ? rc : read_again(d, yaml_get(map, "again"), r, e);
+}
+
+/* ---- one run ---- */
+
+static bool find_cluster(const struct setup *s, const struct run *r, char *path, size_t room)
+{
+    const char *slash = strrchr(s->runs, '/');
+    char data[512];
+
+    snprintf(path, room, "%.*s%s", slash ? (int)(slash - s->runs + 1) : 0, s->runs, r->cluster);
+    if (file_is_there(path))
+        return true;
+    return file_data_dir(data, sizeof data) && examples_cluster_path(path, room, data, r->cluster);
+}
+
+/* The options of a run, as plan takes them. */
+static int take_options(const char *options, struct problem_args *a, char *words, size_t room)
+{
+    char *argv[WORDS_MOST];
+    int argc = 0, ok = 1;
+
+    snprintf(words, room, "%s", options ? options : "");
+    for (char *rest, *at = strtok_r(words, " ", &rest); at && argc < WORDS_MOST;
+         at = strtok_r(NULL, " ", &rest))
+        argv[argc++] = at;
+    for (int i = 0; i < argc && ok > 0; i++)
+        ok = problem_args_take(a, argc, argv, &i);
+    return ok > 0 ? 0 : -1;
+}
+
+static int strict_plan(const struct problem *p, struct plan *plan, struct err *e)
+{
+    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
+    struct exact_result best;
+    struct strict s;
+    int rc = exact_strict(&p->step_tables, NULL, &o, &best, e);
+
+    if (rc)
+        return rc;
+    rc = strict_new(&p->labels, &s, e);
+    if (!rc) {
+        rc = plan_from_strict(p, &s, PLAN_BY_OPTIMUM, plan, e);
+        strict_release(&s);
+    }
+    if (!rc) {
+        memcpy(plan->on, best.on, p->classes.count * sizeof *best.on);
+        plan->cost = step_tables_cost(&p->step_tables, plan->on);
+    }
+    exact_release(&best);
+    return rc;
+}
+
+static int relaxed_best(const struct problem *p, struct plan *plan, struct err *e)
+{
+    struct relaxed_options o = {.folding = RELAXED_FOLD_AUTO};
+    struct relaxed_plan best;
+    struct relaxed *r;
+    int rc = relaxed_new(p, &o, &r, e);
+
+    if (rc)
+        return rc;
+    rc = relaxed_solve(r, 0, &best, e);
+    relaxed_free(r);
+    return rc ? rc : plan_from_relaxed(&best, plan, e);
+}
+
+/* What the run did besides what its module says. */
+static double again_ms(const struct problem *p, const struct run *r)
+{
+    struct product again = {r->product[0], r->product[1], r->product[2], 1};
+    double flops = 2 * again.m * again.n * again.k;
+    double ms = product_ms(&p->step_tables.device, PEAK_BF16, &again, flops) +
+                p->step_tables.device.launch_ms;
+    label all = (label)(p->labels.count - 1);
+
+    ms += collective_ms(&p->mesh, COLLECTIVE_ALL_REDUCE, all, r->reduced_bytes);
+    return r->again * ms;
+}
+
+static void print_run(const struct run *r, const struct plan *plan, struct sums *sums)
+{
+    struct cost_parts parts = plan_cost_parts(plan);
+    double again = r->again ? again_ms(plan->problem, r) : 0, ms = plan->cost.step_ms + again;
+    double error = ms / r->published_ms - 1;
+
+    printf("%-16s %10.1f %10.1f %+7.1f %% |", r->name, r->published_ms, ms, 100 * error);
+    for (int k = 0; k < PART_COUNT; k++)
+        printf(" %9.1f", parts.ms[k]);
+    printf(" %9.1f\n", again);
+    sums->error += fabs(error);
+    sums->most = fmax(sums->most, fabs(error));
+    sums->runs++;
+}
+
+struct dear {
+    double ms;
+    hlo_id id;
+};
+
+static int by_ms(const void *x, const void *y)
+{
+    const struct dear *a = x, *b = y;
+
+    return a->ms != b->ms ? (a->ms < b->ms) - (a->ms > b->ms) : (a->id > b->id) - (a->id < b->id);
+}
+
+/* The dearest instructions: ms of a step, executions, times each leaf is moved : its bytes. */
+static void print_top(const struct plan *plan, uint32_t most)
+{
+    const struct problem *p = plan->problem;
+    const struct classes *c = &p->classes;
+    struct dear *list = mem_alloc((p->m->count + 1u) * sizeof *list);
+    char size[UNITS_ROOM];
+
+    for (hlo_id id = 0; id < p->m->count; id++)
+        list[id] = (struct dear){p->costs.times[id] > 0 ? plan_compute_ms(plan, id) : 0, id};
+    qsort(list, p->m->count, sizeof *list, by_ms);
+    for (uint32_t n = 0; n < most && n < p->m->count; n++) {
+        hlo_id id = list[n].id;
+        printf("    %9.2f %6g x %-28s", list[n].ms, p->costs.times[id], hlo_name(p->m, id));
+        for (uint32_t leaf = 0; leaf < class_leaf_count(c, id); leaf++) {
+            int64_t bytes = hlo_value_shape(p->m, hlo_factors_value(p->m, id, leaf))->bytes;
+            printf(" %u:%s", p->traffic.weight[c->leaf_base[id] + leaf],
+                   units_bytes(size, (double)bytes));
+        }
+        printf("\n");
+    }
+    free(list);
+}
+
+/* What the forward pass keeps for the backward: activations that a loop carries. Published figures
+ * count those alone, not what one layer needs while it runs. */
+static double kept_activations(const struct plan *plan, struct err *e)
+{
+    const struct memory_model *m = &plan->problem->memory;
+    double *bytes = memory_scratch(m), sum = 0;
+    struct memory_cost cost;
+
+    if (!bytes || (plan->relaxed && relaxed_memory_peak(plan->relaxed, &cost, NULL, bytes, e))) {
+        free(bytes);
+        return 0;
+    }
+    for (uint32_t k = m->first[m->m->entry]; k < m->first[m->m->entry + 1]; k++) {
+        const struct memory_range *r = &m->ranges[k];
+        if (r->kind != MEMORY_ACTIVATIONS || !fusion_begins_free(m->m, r->value))
+            continue;
+        sum +=
+            plan->relaxed ? bytes[k] : memory_range_bytes(m, &plan->problem->labels, plan->on, r);
+    }
+    free(bytes);
+    return sum;
+}
+
+static void print_memory(const struct run *r, const struct plan *plan, struct sums *sums)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    struct memory_cost m;
+    struct err e;
+
+    if (r->activations <= 0 || plan_memory(plan, &m, &e))
+        return;
+    double kept = kept_activations(plan, &e), error = kept / r->activations - 1;
+    double states = m.bytes[MEMORY_PARAMETERS] + m.bytes[MEMORY_OPTIMIZER];
+    printf("%-16s %10.2f %10.2f %+7.1f %% | %9.2f %9.2f %9.2f %9.2f %9.2f\n", r->name,
+           r->activations / gib, kept / gib, 100 * error, r->states / gib, states / gib,
+           m.bytes[MEMORY_GRADIENTS] / gib, m.bytes[MEMORY_ACTIVATIONS] / gib, m.peak / gib);
+    sums->memory_error += fabs(error);
+    sums->memory_most = fmax(sums->memory_most, fabs(error));
+    sums->memory_runs++;
+}
+
+static int one_run(const struct setup *s, const struct run *r, bool memory, struct sums *sums,
+                   struct err *e)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct plan plan = {0};
+    char model[1024], cluster[1024], words[1024];
+    struct problem_args a = {.model = model, .cluster = cluster};
+    int rc = 0;
+
+    snprintf(model, sizeof model, "%s/%s.hlo.txt.gz", s->modules, r->module);
+    if (!find_cluster(s, r, cluster, sizeof cluster))
+        rc = err_set(e, ERR_INPUT, "%.100s: no cluster \"%.100s\"", r->name, r->cluster);
+    else if (take_options(r->options, &a, words, sizeof words))
+        rc = err_set(e, ERR_INPUT, "%.100s: options \"%.100s\"", r->name, r->options);
+    if (!rc)
+        rc = problem_args_read(&a, p, e);
+    if (!rc) {
+        rc = !strcmp(r->mode, "relaxed") ? relaxed_best(p, &plan, e) : strict_plan(p, &plan, e);
+        if (!rc && memory)
+            print_memory(r, &plan, sums);
+        else if (!rc)
+            print_run(r, &plan, sums);
+        if (!rc && !memory && s->top)
+            print_top(&plan, s->top);
+        fflush(stdout);
+        if (plan.problem)
+            plan_release(&plan);
+        problem_release(p);
+    }
+    free(p);
+    return rc;
+}
+
+/* ---- all of them ---- */
+
+static bool is_asked(const struct setup *s, const char *name)
+{
+    bool found = s->named == 0;
+
+    for (int k = 0; k < s->named; k++)
+        found |= !strcmp(s->names[k], name);
+    return found;
+}
+
+static int all_runs(const struct setup *s, const struct yaml_doc *d, bool memory, struct err *e)
+{
+    const struct yaml *runs = yaml_get(d->root, "runs");
+    struct sums sums = {0};
+    int rc = runs ? 0 : err_set(e, ERR_INPUT, "no \"runs\" in it");
+
+    for (const struct yaml *y = runs ? runs->first : NULL; y && !rc; y = y->next) {
+        struct run r;
+        rc = read_run(d, y, &r, e);
+        if (!rc && is_asked(s, r.name))
+            rc = one_run(s, &r, memory, &sums, e);
+    }
+    if (!rc && !memory && sums.runs)
+        printf("\nstep: mean error %.1f %%, largest %.1f %% of %u\n\n",
+               100 * sums.error / sums.runs, 100 * sums.most, sums.runs);
+    if (!rc && memory && sums.memory_runs)
+        printf("\nactivations: mean error %.1f %%, largest %.1f %% of %u\n",
+               100 * sums.memory_error / sums.memory_runs, 100 * sums.memory_most,
+               sums.memory_runs);
+    return rc;
+}
+
+static int run_file(const struct setup *s, struct err *e)
+{
+    struct yaml_doc d;
+    char *text;
+    size_t size;
+    int rc = file_read(&text, &size, s->runs, RUNS_MOST, e);
+
+    if (rc)
+        return rc;
+    rc = yaml_read(&d, text, size, e);
+    if (!rc) {
+        printf("ms                published  predicted     error |");
+        for (int k = 0; k < PART_COUNT; k++)
+            printf(" %9.9s", cost_part_names[k]);
+        printf(" %9s\n", "again");
+        rc = all_runs(s, &d, false, e);
+        if (!rc) {
+            printf(
+                "GiB, activations   published       kept     error | published    states gradients"
+                "   at peak      peak\n");
+            rc = all_runs(s, &d, true, e);
+        }
+        yaml_release(&d);
+    }
+    free(text);
+    return rc;
+}
+
+/* Beside the sources unless told. */
+static void find_defaults(struct setup *s, char *runs, char *modules, size_t room)
+{
+    const char *shared = getenv("AUTOMAP_SHARED");
+    char data[512] = ".";
+
+    (void)file_data_dir(data, sizeof data);
+    snprintf(runs, room, "%s/tests/ref/reality/runs.yaml", data);
+    if (shared)
+        snprintf(modules, room, "%s/data/reality", shared);
+    else
+        snprintf(modules, room, "%s/../shared/data/reality", data);
+    s->runs = s->runs ? s->runs : runs;
+    s->modules = s->modules ? s->modules : modules;
+}
+
+int bench_reality(int argc, char **argv)
+{
+    struct setup s = {0};
+    char runs[1024], modules[1024];
+    struct err e;
+    int i = 1;
+
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+        if (!strcmp(argv[i], "--runs"))
+            s.runs = argv[i + 1];
+        else if (!strcmp(argv[i], "--modules"))
+            s.modules = argv[i + 1];
+        else if (!strcmp(argv[i], "--top") && !quantity_count(argv[i + 1], 1 << 20, &s.top, &e))
+            continue;
+        else
+            break;
+    }
+    if (i < argc && argv[i][0] == '-') {
+        fprintf(stderr,
+                "automap bench reality: no option \"%s\", expected --runs FILE, --modules DIR "
+                "or --top N\n",
+                argv[i]);
+        return EXIT_USAGE;
+    }
+    s.named = argc - i;
+    s.names = argv + i;
+    find_defaults(&s, runs, modules, sizeof runs);
+    if (!run_file(&s, &e))
+        return EXIT_OK;
+    err_print(&e, stderr);
+    return EXIT_INPUT;
+}
