@@ -100,12 +100,63 @@ static bool is_proto_text(const char *p, const char *end)
     return false;
 }
 
+/* MLIR: comments, then `#alias = ..`, a module or a function. */
 static bool is_mlir(const char *p, const char *end)
 {
-    return starts(p, end, "module @") || starts(p, end, "module {") ||
-           starts(p, end, "module attributes") || starts(p, end, "#loc") ||
-           starts(p, end, "builtin.module") || starts(p, end, "func.func") ||
-           starts(p, end, "sdy.mesh");
+    static const char *const words[] = {"module @",           "module {",      "module attributes",
+                                        "builtin.module",     "func.func",     "sdy.mesh",
+                                        "\"builtin.module\"", "\"func.func\"", "{-#"};
+
+    while (starts(p, end, "//")) {
+        while (p < end && *p != '\n')
+            p++;
+        p = skip_blank(p, end);
+    }
+    if (p < end && *p == '#') {
+        const char *name = ++p;
+        while (p < end && *p != ' ' && *p != '\n' && *p != '=')
+            p++;
+        return p > name && starts(skip_blank(p, end), end, "=");
+    }
+    for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
+        if (starts(p, end, words[n]))
+            return true;
+    }
+    return false;
+}
+
+static bool contains(const char *p, const char *end, const char *what)
+{
+    size_t size = strlen(what);
+
+    for (; (size_t)(end - p) >= size; p++) {
+        if (!memcmp(p, what, size))
+            return true;
+    }
+    return false;
+}
+
+/* MLIR that is no text: told apart, with the line of Python that makes text of it. */
+static int refuse_bytecode(const struct bytes *b, struct err *e)
+{
+    const char *head = b->data, *end = head + (b->size < HEAD_BYTES ? b->size : HEAD_BYTES);
+    bool is_artifact = contains(head, end, "StableHLO_v");
+
+    if (!starts(head, end, "ML\xefR"))
+        return !contains(head, end, "ML\xefR")
+                   ? 0
+                   : err_set(e, ERR_INPUT,
+                             "this is a serialized jax.export, expected text: python -c \"import "
+                             "jax.export; print(jax.export.deserialize(open('FILE', 'rb').read())"
+                             ".mlir_module())\"");
+    return err_set(e, ERR_INPUT,
+                   "this is %s, expected text: python -c \"from jax._src.interpreters import mlir; "
+                   "c = mlir.make_ir_context(); from jaxlib.mlir%s; "
+                   "print(%s(%sopen('FILE', 'rb').read()%s))\"",
+                   is_artifact ? "a StableHLO portable artifact" : "MLIR bytecode",
+                   is_artifact ? ".dialects import stablehlo" : " import ir",
+                   is_artifact ? "stablehlo.deserialize_portable_artifact" : "ir.Module.parse",
+                   is_artifact ? "c, " : "", is_artifact ? "" : ", c");
 }
 
 static int detect(const struct bytes *b, enum hlo_format *out, struct err *e)
@@ -116,21 +167,23 @@ static int detect(const struct bytes *b, enum hlo_format *out, struct err *e)
     if (starts(p, end, "\xef\xbb\xbf"))
         p = skip_blank(p + 3, end);
     if (!b->size || (p == end && b->size <= DETECT_BYTES))
-        return err_set(e, ERR_INPUT, "the input is empty, expected HLO");
+        return err_set(e, ERR_INPUT, "the input is empty, expected HLO or StableHLO");
     if (is_binary(b->data, end)) {
+        if (refuse_bytecode(b, e))
+            return e->code;
         char first = b->data[0]; /* the tags of fields 1, 2, 3 holding a message or text */
         *out = HLO_FORMAT_PROTO;
         return first == 0x0a || first == 0x12 || first == 0x1a
                    ? 0
                    : err_set(e, ERR_INPUT,
                              "this is not HLO, expected HLO as text, JSON or "
-                             "proto (the first byte is 0x%02x)",
+                             "proto, or StableHLO as text (the first byte is 0x%02x)",
                              (unsigned char)first);
     }
-    if (is_mlir(p, end))
-        return err_set(e, ERR_INPUT,
-                       "this is MLIR (StableHLO), expected HLO: in JAX, "
-                       "lowered.as_text(dialect='hlo')");
+    if (is_mlir(p, end)) {
+        *out = HLO_FORMAT_STABLEHLO;
+        return 0;
+    }
     *out = *p == '{'               ? HLO_FORMAT_JSON
            : is_proto_text(p, end) ? HLO_FORMAT_PROTO_TEXT
                                    : HLO_FORMAT_TEXT;
@@ -238,10 +291,9 @@ static int read_bytes(const struct origin *from, int file, size_t expected, stru
 
 static int (*const readers[])(char *, size_t, const struct hlo_load_options *, struct hlo_module **,
                               struct err *) = {
-    [HLO_FORMAT_TEXT] = hlo_read_text,
-    [HLO_FORMAT_JSON] = hlo_read_json,
-    [HLO_FORMAT_PROTO] = hlo_read_proto,
-    [HLO_FORMAT_PROTO_TEXT] = hlo_read_proto_text,
+    [HLO_FORMAT_TEXT] = hlo_read_text,           [HLO_FORMAT_JSON] = hlo_read_json,
+    [HLO_FORMAT_PROTO] = hlo_read_proto,         [HLO_FORMAT_PROTO_TEXT] = hlo_read_proto_text,
+    [HLO_FORMAT_STABLEHLO] = hlo_read_stablehlo,
 };
 
 /* Takes `b` over. */

@@ -477,6 +477,11 @@ int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const siz
     return 0;
 }
 
+const struct hlo_meta *hlo_builder_meta(const struct hlo_builder *b, uint32_t meta)
+{
+    return &b->metas[meta];
+}
+
 /* ---- warnings ---- */
 
 enum { WARNINGS_MAX = 64 };

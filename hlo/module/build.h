@@ -93,6 +93,8 @@ int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const siz
                    uint32_t *out,
                    struct err *e) MUST_CHECK; /* sizes of op_type, op_name, source_file */
 
+const struct hlo_meta *hlo_builder_meta(const struct hlo_builder *b, uint32_t meta);
+
 /* Counted by sentence: the same sentence again only counts. `at` as in drafts. */
 void hlo_build_warning(struct hlo_builder *b, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

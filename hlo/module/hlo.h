@@ -74,7 +74,13 @@ struct hlo_warning {
     uint32_t line, col, count; /* first place; how often */
 };
 
-enum hlo_format { HLO_FORMAT_TEXT, HLO_FORMAT_JSON, HLO_FORMAT_PROTO, HLO_FORMAT_PROTO_TEXT };
+enum hlo_format {
+    HLO_FORMAT_TEXT,
+    HLO_FORMAT_JSON,
+    HLO_FORMAT_PROTO,
+    HLO_FORMAT_PROTO_TEXT,
+    HLO_FORMAT_STABLEHLO, /* MLIR text */
+};
 
 struct hlo_module {
     const char *name;

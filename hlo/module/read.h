@@ -1,7 +1,7 @@
 /* hlo/module/read.h - the readers behind hlo_load, one per form.
  *
  * hlo_load brings the bytes into memory, unpacks gzip, looks at their beginning and calls one of
- * these. Contract of all four:
+ * these. Contract of all five:
  * - `input` was got from malloc, holds `size` bytes followed by HLO_INPUT_PAD zero bytes (so a
  *   scanner may look ahead without asking), and belongs to the reader from the call on, on failure
  *   too. It is usually handed on to hlo_builder_new.
@@ -34,6 +34,9 @@ int hlo_read_proto(char *input, size_t size, const struct hlo_load_options *o,
                    struct hlo_module **out, struct err *e) MUST_CHECK;
 int hlo_read_proto_text(char *input, size_t size, const struct hlo_load_options *o,
                         struct hlo_module **out, struct err *e) MUST_CHECK;
+
+int hlo_read_stablehlo(char *input, size_t size, const struct hlo_load_options *o,
+                       struct hlo_module **out, struct err *e) MUST_CHECK;
 
 /* Bound of the module's arena for an input of this size, to hand to hlo_builder_new. A line of text
  * of 20 bytes can make an instruction of some 200, a tuple shape of 1 MB is interned once. */

@@ -10,7 +10,7 @@
 
 #include "hlo/module/build.h"
 #include "hlo/module/read.h"
-#include "hlo/text/lex.h"
+#include "hlo/support/lex.h"
 
 /* An operand named before its definition: patched at the end of the computation. */
 struct parse_waiting {

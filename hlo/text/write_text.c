@@ -2,7 +2,7 @@
  */
 #include "hlo/module/hlo.h"
 
-#include "hlo/text/lex.h"
+#include "hlo/support/lex.h"
 #include "hlo/text/write_text.h"
 
 #include <string.h>

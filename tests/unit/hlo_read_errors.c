@@ -230,7 +230,8 @@ static void test_no_hlo(void **state)
     check_file(file_of("empty", "", 0), ERR_INPUT, "the input is empty");
     check_file(file_of("blank", "\n \n", 3), ERR_INPUT, "the input is empty");
     check_file(file_of("elf", "\177ELF\2\1\1\0\0", 9), ERR_INPUT, "the first byte is 0x7f");
-    check_file(file_of("mlir", "module @jit_f {\n}", 16), ERR_INPUT, "this is MLIR (StableHLO)");
+    check_file(file_of("mlir", "module @jit_f {\n}\n", 17), ERR_INPUT, "no function with a body");
+    check_file(file_of("bytecode", "ML\xefR\rMLIR21\0", 13), ERR_INPUT, "this is MLIR bytecode");
     check_file(file_of("prose", "Dear reader,\n", 13), ERR_INPUT, "found, expected");
 }
 
@@ -288,9 +289,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"empty",      "blank",   "elf",     "mlir",
-                                        "prose",      "zero",    "ok.gz",   "cut.gz",
-                                        "damaged.gz", "head.gz", "zeros.gz"};
+    static const char *const names[] = {"bytecode", "empty",      "blank",   "elf",
+                                        "mlir",     "prose",      "zero",    "ok.gz",
+                                        "cut.gz",   "damaged.gz", "head.gz", "zeros.gz"};
     char path[128];
 
     (void)state;

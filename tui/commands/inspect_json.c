@@ -160,7 +160,8 @@ void inspect_json(const struct inspection *in, struct str *out)
     static const char *const formats[] = {[HLO_FORMAT_TEXT] = "text",
                                           [HLO_FORMAT_JSON] = "json",
                                           [HLO_FORMAT_PROTO] = "proto",
-                                          [HLO_FORMAT_PROTO_TEXT] = "proto text"};
+                                          [HLO_FORMAT_PROTO_TEXT] = "proto text",
+                                          [HLO_FORMAT_STABLEHLO] = "stablehlo"};
     const struct hlo_module *m = in->m;
 
     str_add(out, "{\n");

@@ -54,7 +54,8 @@ static void add_file(const struct inspection *in, struct str *out)
     static const char *const formats[] = {[HLO_FORMAT_TEXT] = "HLO text",
                                           [HLO_FORMAT_JSON] = "HLO as JSON",
                                           [HLO_FORMAT_PROTO] = "HLO proto",
-                                          [HLO_FORMAT_PROTO_TEXT] = "HLO as protobuf text"};
+                                          [HLO_FORMAT_PROTO_TEXT] = "HLO as protobuf text",
+                                          [HLO_FORMAT_STABLEHLO] = "StableHLO"};
     const struct hlo_module *m = in->m;
 
     str_format(out, "%s  (%s%s, ", m->file, formats[m->format], m->is_gzipped ? ", gzipped" : "");

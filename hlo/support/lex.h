@@ -1,11 +1,11 @@
-/* hlo/text/lex.h - scanning HLO text. Private to hlo/.
+/* hlo/support/lex.h - scanning HLO and MLIR text. Private to hlo/.
  *
  * Everything works on pointers into input that ends with HLO_INPUT_PAD zero bytes: a zero byte is
  * no letter, digit, blank or bracket, so every loop below stops there without a bound. Nothing is
  * copied or allocated. Grammar: comments are slash-star ... star-slash (not nested) and // to the
  * end of the line. */
-#ifndef AUTOMAP_HLO_TEXT_LEX_H
-#define AUTOMAP_HLO_TEXT_LEX_H
+#ifndef AUTOMAP_HLO_SUPPORT_LEX_H
+#define AUTOMAP_HLO_SUPPORT_LEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

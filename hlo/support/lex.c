@@ -1,4 +1,4 @@
-#include "hlo/text/lex.h"
+#include "hlo/support/lex.h"
 
 #include <string.h>
 

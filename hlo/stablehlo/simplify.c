@@ -1,0 +1,459 @@
+#include "hlo/stablehlo/simplify.h"
+
+#include "hlo/support/lex.h"
+
+#include <string.h>
+
+/* ---- values that are other values ---- */
+
+struct simplifier {
+    struct mlir_module *m;
+    struct mlir_simplified *s;
+    mlir_value *work; /* stack of live values to be followed */
+    size_t work_count, work_room;
+    uint32_t *funcs; /* stack of functions that run */
+    size_t func_count, func_room;
+};
+
+static mlir_value same_of(const struct simplifier *z, mlir_value v)
+{
+    return z->s->same[v];
+}
+
+static mlir_value operand_of(const struct simplifier *z, const struct mlir_op *op, uint32_t n)
+{
+    return same_of(z, mlir_operand(z->m, op, n));
+}
+
+static hlo_shape_id bare_of(const struct simplifier *z, mlir_value v)
+{
+    return hlo_builder_shape(z->m->b, z->m->values[v].shape)->bare;
+}
+
+/* The op that makes `v`, when it is of this row; NULL otherwise. */
+static const struct mlir_op *maker(const struct simplifier *z, mlir_value v, uint16_t row)
+{
+    mlir_op_id id = z->m->values[v].op;
+
+    return id != MLIR_NONE && z->m->ops[id].row == row ? &z->m->ops[id] : NULL;
+}
+
+/* The text of a constant's one value (`dense<1.0>`), or empty. */
+static struct mlir_span splat_of(const struct simplifier *z, mlir_value v)
+{
+    struct mlir_span s = {"", 0};
+    mlir_op_id id = z->s->constant[v];
+
+    if (id == MLIR_NONE || !hlo_mlir_attr(z->m, &z->m->ops[id], "value", NULL, &s))
+        return (struct mlir_span){"", 0};
+    const char *end = memchr(s.text, '>', s.size);
+    if (s.size < 8 || memcmp(s.text, "dense<", 6) || !end || s.text[6] == '[' || s.text[6] == '"')
+        return (struct mlir_span){"", 0};
+    return (struct mlir_span){s.text + 6, (uint32_t)(end - s.text - 6)};
+}
+
+static bool is_number(const struct simplifier *z, mlir_value v, const char *integer,
+                      const char *real)
+{
+    struct mlir_span s = splat_of(z, v);
+
+    return s.size && (hlo_mlir_is(s, integer) || hlo_mlir_is(s, real));
+}
+
+/* ---- rules: the value that result 0 of `op` is, or MLIR_NONE ---- */
+
+/* Operand 0 when it has the shape of the result. */
+static mlir_value if_same_shape(const struct simplifier *z, const struct mlir_op *op)
+{
+    mlir_value v = operand_of(z, op, 0);
+
+    return bare_of(z, v) == bare_of(z, op->results) ? v : MLIR_NONE;
+}
+
+static mlir_value if_in_order(const struct simplifier *z, const struct mlir_op *op,
+                              const char *path, const char *pretty)
+{
+    int64_t dims[HLO_RANK_MAX];
+    size_t count;
+    struct mlir_span s;
+
+    if (!hlo_mlir_attr(z->m, op, path, pretty, &s) || !hlo_mlir_ints(s, dims, HLO_RANK_MAX, &count))
+        return MLIR_NONE;
+    for (size_t n = 0; n < count; n++) {
+        if (dims[n] != (int64_t)n)
+            return MLIR_NONE;
+    }
+    return if_same_shape(z, op);
+}
+
+static mlir_value simple_reshape(struct simplifier *z, const struct mlir_op *op)
+{
+    mlir_value v = operand_of(z, op, 0);
+    const struct mlir_op *inner;
+
+    while ((inner = maker(z, v, MLIR_OP_RESHAPE)) && inner->operand_count == 1) {
+        v = operand_of(z, inner, 0);
+        z->m->operand_pool[op->operands] = v;
+    }
+    return if_same_shape(z, op);
+}
+
+/* Two transposes in a row are one. */
+static mlir_value simple_transpose(struct simplifier *z, struct mlir_op *op)
+{
+    int64_t outer[HLO_RANK_MAX], inner[HLO_RANK_MAX];
+    size_t n_outer, n_inner;
+    struct mlir_span s;
+    mlir_value v = operand_of(z, op, 0);
+    const struct mlir_op *before = maker(z, v, MLIR_OP_TRANSPOSE);
+
+    if (!before || before->operand_count != 1 ||
+        !hlo_mlir_attr(z->m, op, "permutation", "dims", &s) ||
+        !hlo_mlir_ints(s, outer, HLO_RANK_MAX, &n_outer) ||
+        !hlo_mlir_attr(z->m, before, "permutation", "dims", &s) ||
+        !hlo_mlir_ints(s, inner, HLO_RANK_MAX, &n_inner) || n_outer != n_inner ||
+        op->attr_count != 1)
+        return if_in_order(z, op, "permutation", "dims");
+    struct str text = {0};
+    for (size_t n = 0; n < n_outer; n++) {
+        if (outer[n] < 0 || (size_t)outer[n] >= n_inner)
+            return MLIR_NONE;
+        str_add(&text, n ? ", " : "[");
+        str_add_int(&text, inner[outer[n]]);
+    }
+    str_add(&text, "]");
+    char *kept =
+        text.failed ? NULL : arena_text(&hlo_builder_module(z->m->b)->arena, text.text, text.size);
+    if (kept) {
+        z->m->attr_pool[op->attrs].value = (struct mlir_span){kept, (uint32_t)text.size};
+        z->m->operand_pool[op->operands] = operand_of(z, before, 0);
+    }
+    str_release(&text);
+    return if_in_order(z, op, "permutation", "dims");
+}
+
+static mlir_value simple_binary(struct simplifier *z, const struct mlir_op *op)
+{
+    bool is_add = op->row == MLIR_OP_SAME_ADD;
+    const char *integer = is_add ? "0" : "1";
+    const char *real = is_add ? "0.000000e+00" : "1.000000e+00";
+
+    for (uint32_t n = 0; n < 2; n++) {
+        mlir_value other = operand_of(z, op, 1 - n);
+        if (is_number(z, operand_of(z, op, n), integer, real) &&
+            bare_of(z, other) == bare_of(z, op->results))
+            return other;
+    }
+    return MLIR_NONE;
+}
+
+static mlir_value simple_convert(struct simplifier *z, const struct mlir_op *op)
+{
+    return if_same_shape(z, op);
+}
+
+/* A broadcast of a constant's one value is that constant in another shape. */
+static mlir_value simple_broadcast(struct simplifier *z, struct mlir_op *op)
+{
+    mlir_value v = operand_of(z, op, 0);
+
+    if (splat_of(z, v).size)
+        z->s->constant[op->results] = z->s->constant[v];
+    return if_in_order(z, op, "broadcast_dimensions", "dims");
+}
+
+static mlir_value simplified(struct simplifier *z, struct mlir_op *op)
+{
+    uint32_t needed = op->row == MLIR_OP_SAME_ADD || op->row == MLIR_OP_SAME_MULTIPLY ? 2 : 1;
+
+    if (op->row == MLIR_OP_SHARDING_GROUP || op->result_count != 1)
+        return MLIR_NONE;
+    if (op->row == MLIR_OP_CONSTANT || op->row == MLIR_OP_SDY_CONSTANT)
+        z->s->constant[op->results] = (mlir_op_id)(op - z->m->ops);
+    if (op->operand_count != needed)
+        return MLIR_NONE;
+    switch (op->row) {
+    case MLIR_OP_RESHAPE:
+        if (splat_of(z, operand_of(z, op, 0)).size)
+            z->s->constant[op->results] = z->s->constant[operand_of(z, op, 0)];
+        return simple_reshape(z, op);
+    case MLIR_OP_TRANSPOSE:
+        return simple_transpose(z, op);
+    case MLIR_OP_CONVERT:
+    case MLIR_OP_SLICE:
+    case MLIR_OP_CHLO_CONJ:
+    case MLIR_OP_SHARDING_CONSTRAINT:
+    case MLIR_OP_RESHARD:
+    case MLIR_OP_PROPAGATION_BARRIER:
+    case MLIR_OP_REPLICATED_TO_UNREDUCED:
+        if (op->row == MLIR_OP_CHLO_CONJ &&
+            hlo_type_info[mlir_shape(z->m, op->results)->type].class == 'C')
+            return MLIR_NONE;
+        return simple_convert(z, op);
+    case MLIR_OP_BROADCAST_IN_DIM:
+        return simple_broadcast(z, op);
+    case MLIR_OP_SAME_ADD:
+    case MLIR_OP_SAME_MULTIPLY:
+        return simple_binary(z, op);
+    default:
+        return MLIR_NONE;
+    }
+}
+
+/* What a loop carries and its body returns as it came is the value it began with. */
+static void simplify_loop(struct simplifier *z, const struct mlir_op *op)
+{
+    const struct mlir_module *m = z->m;
+
+    if (op->region_count != 2)
+        return;
+    const struct mlir_region *cond = &m->regions[op->regions];
+    const struct mlir_region *body = &m->regions[cond->next];
+    if (body->last == MLIR_NONE || m->ops[body->last].operand_count != op->operand_count ||
+        cond->arg_count != op->operand_count || body->arg_count != op->operand_count ||
+        op->result_count != op->operand_count)
+        return;
+    for (uint32_t n = 0; n < op->operand_count; n++) {
+        if (mlir_operand(m, &m->ops[body->last], n) != body->first_arg + n)
+            continue;
+        mlir_value init = operand_of(z, op, n);
+        if (bare_of(z, init) != bare_of(z, op->results + n))
+            continue;
+        z->s->same[op->results + n] = init;
+        z->s->same[cond->first_arg + n] = init;
+        z->s->same[body->first_arg + n] = init;
+    }
+}
+
+static void find_same(struct simplifier *z)
+{
+    struct mlir_module *m = z->m;
+
+    for (mlir_op_id id = 0; id < m->op_count; id++) {
+        struct mlir_op *op = &m->ops[id];
+        for (uint32_t n = 0; n < op->operand_count; n++)
+            m->operand_pool[op->operands + n] = same_of(z, m->operand_pool[op->operands + n]);
+        if (op->row == MLIR_OP_WHILE)
+            simplify_loop(z, op);
+        mlir_value v = simplified(z, op);
+        if (v != MLIR_NONE)
+            z->s->same[op->results] = v;
+    }
+}
+
+/* ---- what somebody needs ---- */
+
+static bool push(struct simplifier *z, mlir_value v)
+{
+    if (z->s->is_live[v])
+        return true;
+    z->s->is_live[v] = true;
+    if (!mem_grow(&z->work, &z->work_room, z->work_count, 1))
+        return false;
+    z->work[z->work_count++] = v;
+    return true;
+}
+
+static bool push_all(struct simplifier *z, const struct mlir_op *op)
+{
+    for (uint32_t n = 0; n < op->operand_count; n++) {
+        if (!push(z, operand_of(z, op, n)))
+            return false;
+    }
+    return true;
+}
+
+static bool push_returned(struct simplifier *z, mlir_region_id r)
+{
+    mlir_op_id last = z->m->regions[r].last;
+
+    return last == MLIR_NONE || push_all(z, &z->m->ops[last]);
+}
+
+uint32_t hlo_mlir_callee(struct mlir_module *m, const struct mlir_op *op)
+{
+    struct mlir_span s;
+
+    if (!hlo_mlir_attr(m, op, "callee", "callee", &s) &&
+        !hlo_mlir_attr(m, op, "decomposition", NULL, &s))
+        return MLIR_NONE;
+    if (s.size < 2 || *s.text != '@')
+        return MLIR_NONE;
+    s.text++;
+    s.size--;
+    if (s.size > 2 && *s.text == '"') {
+        s.text++;
+        s.size -= 2;
+    }
+    uint32_t n = hlo_mlir_name(&m->func_names, s.text, s.size);
+    return n == MLIR_NONE ? MLIR_NONE : m->func_names.list[n].value;
+}
+
+static bool has_effect(const struct simplifier *z, const struct mlir_op *op)
+{
+    struct mlir_span s;
+
+    switch (op->row) {
+    case MLIR_OP_WHILE:
+    case MLIR_OP_INFEED:
+    case MLIR_OP_OUTFEED:
+        return true;
+    case MLIR_OP_CUSTOM_CALL:
+        return hlo_mlir_attr(z->m, op, "has_side_effect", NULL, &s) && hlo_mlir_true(s);
+    case MLIR_OP_UNKNOWN:
+        return op->result_count == 0;
+    default:
+        return false;
+    }
+}
+
+static bool make_live(struct simplifier *z, mlir_op_id id);
+
+/* A region that runs: what has an effect in it is needed. */
+static bool run_region(struct simplifier *z, mlir_region_id r)
+{
+    const struct mlir_region *region = &z->m->regions[r];
+
+    for (mlir_op_id id = region->first; id < region->end; id = z->m->ops[id].end) {
+        const struct mlir_op *op = &z->m->ops[id];
+        bool is_control = op->row == MLIR_OP_CASE || op->row == MLIR_OP_IF ||
+                          op->row == MLIR_OP_CALL || op->row == MLIR_OP_MANUAL;
+        bool wanted = has_effect(z, op);
+        if (is_control) { /* an effect within */
+            for (mlir_op_id in = id + 1; in < op->end && !wanted; in++)
+                wanted = has_effect(z, &z->m->ops[in]) && z->m->ops[in].row != MLIR_OP_WHILE;
+        }
+        if (wanted && !make_live(z, id))
+            return false;
+    }
+    return true;
+}
+
+/* Looked at later: calls may go deep. */
+static bool run_function(struct simplifier *z, uint32_t f)
+{
+    if (!mem_grow(&z->funcs, &z->func_room, z->func_count, 1))
+        return false;
+    z->funcs[z->func_count++] = f;
+    return true;
+}
+
+static bool make_live(struct simplifier *z, mlir_op_id id)
+{
+    struct mlir_module *m = z->m;
+    const struct mlir_op *op = &m->ops[id];
+    bool ok = true;
+
+    if (z->s->is_op_live[id])
+        return true;
+    z->s->is_op_live[id] = true;
+    for (mlir_region_id r = op->regions; ok && r != MLIR_NONE; r = m->regions[r].next)
+        ok = run_region(z, r);
+    if (op->row == MLIR_OP_WHILE && op->region_count == 2)
+        return ok && push_returned(z, op->regions); /* what it carries: as it is needed */
+    if ((op->row == MLIR_OP_CASE || op->row == MLIR_OP_IF) && op->operand_count)
+        return ok && push(z, operand_of(z, op, 0));
+    for (mlir_region_id r = op->regions; ok && r != MLIR_NONE; r = m->regions[r].next)
+        ok = push_returned(z, r);
+    if (ok && (op->row == MLIR_OP_CALL || op->row == MLIR_OP_COMPOSITE)) {
+        uint32_t f = hlo_mlir_callee(m, op);
+        if (f != MLIR_NONE && m->funcs[f].body != MLIR_NONE)
+            ok = run_function(z, f);
+    }
+    return ok && push_all(z, op);
+}
+
+/* Element `n` of what a loop carries is needed: its start, its next value, its arguments. */
+static bool carry(struct simplifier *z, mlir_op_id id, uint32_t n)
+{
+    const struct mlir_module *m = z->m;
+    const struct mlir_op *op = &m->ops[id];
+    const struct mlir_region *cond = &m->regions[op->regions];
+    const struct mlir_region *body = &m->regions[cond->next];
+
+    if (n >= op->operand_count || n >= op->result_count || n >= cond->arg_count ||
+        n >= body->arg_count || body->last == MLIR_NONE || n >= m->ops[body->last].operand_count)
+        return true; /* refused when it is lowered */
+    z->s->is_live[op->results + n] = true;
+    return push(z, operand_of(z, op, n)) && push(z, mlir_returned(m, cond->next, n)) &&
+           push(z, cond->first_arg + n) && push(z, body->first_arg + n);
+}
+
+static bool follow(struct simplifier *z, mlir_value v)
+{
+    const struct mlir_module *m = z->m;
+    const struct mlir_value_info *info = &m->values[v];
+    mlir_op_id parent = m->regions[info->region].parent;
+
+    if (info->op == MLIR_NONE) { /* an argument */
+        if (parent == MLIR_NONE || m->ops[parent].row != MLIR_OP_WHILE ||
+            m->ops[parent].region_count != 2)
+            return true;
+        return carry(z, parent, info->number);
+    }
+    const struct mlir_op *op = &m->ops[info->op];
+    if (!make_live(z, info->op))
+        return false;
+    if (op->row == MLIR_OP_WHILE && op->region_count == 2)
+        return carry(z, info->op, info->number);
+    if (op->row != MLIR_OP_CASE && op->row != MLIR_OP_IF)
+        return true;
+    for (mlir_region_id r = op->regions; r != MLIR_NONE; r = m->regions[r].next) {
+        mlir_op_id last = m->regions[r].last;
+        if (last != MLIR_NONE && info->number < m->ops[last].operand_count &&
+            !push(z, mlir_returned(m, r, info->number)))
+            return false;
+    }
+    return true;
+}
+
+static bool find_live(struct simplifier *z, mlir_region_id entry)
+{
+    bool ok = push_returned(z, entry) && run_region(z, entry);
+
+    while (ok && (z->work_count || z->func_count)) {
+        if (z->work_count) {
+            ok = follow(z, z->work[--z->work_count]);
+        } else {
+            mlir_region_id body = z->m->funcs[z->funcs[--z->func_count]].body;
+            ok = push_returned(z, body) && run_region(z, body);
+        }
+    }
+    return ok;
+}
+
+int hlo_mlir_simplify(struct mlir_module *m, mlir_region_id entry, bool as_is,
+                      struct mlir_simplified *s)
+{
+    struct simplifier z = {.m = m, .s = s};
+    bool ok;
+
+    s->same = mem_try(m->value_count + 1, sizeof *s->same);
+    s->constant = mem_try(m->value_count + 1, sizeof *s->constant);
+    s->is_live = mem_try(m->value_count + 1, 1);
+    s->is_op_live = mem_try(m->op_count + 1, 1);
+    ok = s->same && s->constant && s->is_live && s->is_op_live;
+    if (ok) {
+        for (mlir_value v = 0; v < m->value_count; v++)
+            s->same[v] = v;
+        memset(s->constant, 0xff, m->value_count * sizeof *s->constant);
+        if (as_is) {
+            memset(s->is_live, 1, m->value_count);
+            memset(s->is_op_live, 1, m->op_count);
+        } else {
+            find_same(&z);
+            ok = find_live(&z, entry);
+        }
+    }
+    free(z.work);
+    free(z.funcs);
+    return ok ? 0 : hlo_mlir_memory(m);
+}
+
+void hlo_mlir_simplified_release(struct mlir_simplified *s)
+{
+    free(s->same);
+    free(s->constant);
+    free(s->is_live);
+    free(s->is_op_live);
+}

@@ -1,0 +1,36 @@
+/* hlo/stablehlo/simplify.h - what XLA takes out on the way from StableHLO to HLO, as far as it
+ * changes what a plan says: values that are other values, constants, what nobody needs.
+ *
+ * XLA's passes (pjrt/mlir_to_hlo.cc: aggressive simplification and folding, canonicaliser, symbol
+ * DCE) do more; here: operations that change nothing (convert, reshape, transpose, slice, broadcast
+ * of the same shape; x + 0, x * 1), two transposes or reshapes in a row, broadcasts of constants,
+ * what a loop carries and never changes, what has no effect and no user. Private to
+ * hlo/stablehlo/. */
+#ifndef AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
+#define AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
+
+#include "hlo/stablehlo/mlir.h"
+
+struct mlir_simplified {
+    mlir_value *same;     /* [values]: the value it is; itself when it is no other */
+    mlir_op_id *constant; /* [values]: the constant op whose splat (or whole) value it has, or
+                             MLIR_NONE; not for values of several results */
+    uint8_t *is_live;     /* [values]: somebody needs it */
+    uint8_t *is_op_live;  /* [ops] */
+};
+
+/* O(ops + operands). Fills `s`, to be released on failure, too. `as_is`: nothing is taken out but
+ * functions that nobody calls; an op is an instruction. */
+int hlo_mlir_simplify(struct mlir_module *m, mlir_region_id entry, bool as_is,
+                      struct mlir_simplified *s) MUST_CHECK;
+void hlo_mlir_simplified_release(struct mlir_simplified *s);
+
+/* Regions by number: their terminator's operand n. */
+static inline mlir_value mlir_returned(const struct mlir_module *m, mlir_region_id r, uint32_t n)
+{
+    return mlir_operand(m, &m->ops[m->regions[r].last], n);
+}
+/* The function a call names; MLIR_NONE when there is none. */
+uint32_t hlo_mlir_callee(struct mlir_module *m, const struct mlir_op *op);
+
+#endif

@@ -1,0 +1,294 @@
+/* StableHLO as a specification: small modules and what they mean, told by the HLO they are written
+ * as; what is refused, and where. */
+#include "hlo/load.h"
+#include "hlo/module/hlo.h"
+#include "hlo/text/write_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hlo_module *load(const char *text)
+{
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    assert_int_equal(m->format, HLO_FORMAT_STABLEHLO);
+    return m;
+}
+
+/* The module as HLO text, read again as such, holds each of these lines in this order. */
+static void check_lines(const char *text, const char *const *lines)
+{
+    struct hlo_module *m = load(text), *back = NULL;
+    struct str out = {0};
+    struct err e = {0};
+
+    assert_int_equal(hlo_write_text(m, NULL, &out, &e), 0);
+    const char *at = out.text;
+    for (; *lines; lines++) {
+        const char *found = strstr(at, *lines);
+        if (!found) {
+            fprintf(stderr, "not found (in order): %s\nin:\n%s\n", *lines, out.text);
+            fail();
+        }
+        at = found + strlen(*lines);
+    }
+    if (hlo_load_memory("back", out.text, out.size, NULL, &back, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    assert_int_equal(back->count, m->count);
+    hlo_free(back);
+    hlo_free(m);
+    str_release(&out);
+}
+#define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+#define MAIN1(args, result, body)                                                    \
+    "module @m {\n  func.func public @main(" args ") -> " result " {\n" body "  }\n" \
+    "}\n"
+
+static void test_pretty_forms(void **state)
+{
+    (void)state;
+    check_lines(MAIN1("%arg0: tensor<2x3xf32>, %arg1: tensor<3x4xf32>", "tensor<4x2xf32>",
+                      "%0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], "
+                      "precision = [DEFAULT, HIGHEST] : (tensor<2x3xf32>, tensor<3x4xf32>) -> "
+                      "tensor<2x4xf32>\n"
+                      "%1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x4xf32>) -> "
+                      "tensor<4x2xf32>\n"
+                      "return %1 : tensor<4x2xf32>\n"),
+                LINES("Arg_0.1 = f32[2,3] parameter(0)", "Arg_1.1 = f32[3,4] parameter(1)",
+                      "f32[2,4] dot(Arg_0.1, Arg_1.1), lhs_contracting_dims={1}, "
+                      "rhs_contracting_dims={0}, operand_precision={default,highest}",
+                      "ROOT transpose.1 = f32[4,2] transpose(dot.1), dimensions={1,0}"));
+    check_lines(MAIN1("%arg0: tensor<8xf32>, %arg1: tensor<f32>", "tensor<3xf32>",
+                      "%0 = stablehlo.pad %arg0, %arg1, low = [1], high = [-2], interior = [0] : "
+                      "(tensor<8xf32>, tensor<f32>) -> tensor<7xf32>\n"
+                      "%1 = stablehlo.slice %0 [1:7:2] : (tensor<7xf32>) -> tensor<3xf32>\n"
+                      "return %1 : tensor<3xf32>\n"),
+                LINES("pad(Arg_0.1, Arg_1.1), padding=1_-2", "slice(pad.1), slice={[1:7:2]}"));
+    check_lines(
+        MAIN1(
+            "%arg0: tensor<2x8x8x3xf32>, %arg1: tensor<3x3x3x4xf32>", "tensor<2x8x8x4xf32>",
+            "%0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, "
+            "o]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = "
+            "[1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, "
+            "feature_group_count = 1 : i64} : (tensor<2x8x8x3xf32>, tensor<3x3x3x4xf32>) -> "
+            "tensor<2x8x8x4xf32>\nreturn %0 : tensor<2x8x8x4xf32>\n"),
+        LINES("convolution(Arg_0.1, Arg_1.1), window={size=3x3 pad=1_1x1_1}, "
+              "dim_labels=b01f_01io->b01f"));
+}
+
+static void test_constants(void **state)
+{
+    (void)state;
+    check_lines(MAIN1("%arg0: tensor<2x2xf32>",
+                      "(tensor<2x2xf32>, tensor<3xi8>, tensor<bf16>, "
+                      "tensor<2xf32>, tensor<9xi1>)",
+                      "%cst = stablehlo.constant dense<0x7F800000> : tensor<f32>\n"
+                      "%0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> "
+                      "tensor<2x2xf32>\n"
+                      "%1 = stablehlo.maximum %arg0, %0 : tensor<2x2xf32>\n"
+                      "%c = stablehlo.constant dense<[1, -2, 3]> : tensor<3xi8>\n"
+                      "%b = stablehlo.constant dense<0x3F80> : tensor<bf16>\n"
+                      "%h = stablehlo.constant dense<\"0x0000803F000000C0\"> : tensor<2xf32>\n"
+                      "%p = stablehlo.constant dense<\"0x0501\"> : tensor<9xi1>\n"
+                      "return %1, %c, %b, %h, %p : tensor<2x2xf32>, tensor<3xi8>, tensor<bf16>, "
+                      "tensor<2xf32>, tensor<9xi1>\n"),
+                LINES("f32[] constant(inf)", "broadcast(constant.1), dimensions={}",
+                      "s8[3] constant({1, -2, 3})", "bf16[] constant(1)",
+                      "f32[2] constant({1, -2})",
+                      "pred[9] constant({true, false, true, false, false, false, false, false, "
+                      "true})"));
+}
+
+/* Captured values, loop invariants, unused results: the trip count is still found. */
+static void test_loop(void **state)
+{
+    (void)state;
+    static const char text[] = MAIN1(
+        "%arg0: tensor<4x4xf32>, %arg1: tensor<2x4xf32>", "tensor<2x4xf32>",
+        "%c = stablehlo.constant dense<0> : tensor<i32>\n"
+        "%0:3 = stablehlo.while(%iterArg = %c, %iterArg_0 = %arg1, %iterArg_1 = %arg0) : "
+        "tensor<i32>, tensor<2x4xf32>, tensor<4x4xf32>\n"
+        "cond {\n %c_2 = stablehlo.constant dense<7> : tensor<i32>\n"
+        " %1 = stablehlo.compare LT, %iterArg, %c_2,  SIGNED : (tensor<i32>, tensor<i32>) -> "
+        "tensor<i1>\n stablehlo.return %1 : tensor<i1>\n"
+        "} do {\n %c_2 = stablehlo.constant dense<1> : tensor<i32>\n"
+        " %1 = stablehlo.add %iterArg, %c_2 : tensor<i32>\n"
+        " %2 = stablehlo.dot %iterArg_0, %iterArg_1 : (tensor<2x4xf32>, tensor<4x4xf32>) -> "
+        "tensor<2x4xf32>\n"
+        " stablehlo.return %1, %2, %iterArg_1 : tensor<i32>, tensor<2x4xf32>, tensor<4x4xf32>\n}\n"
+        "return %0#1 : tensor<2x4xf32>\n");
+    check_lines(text, LINES("(s32[], f32[2,4], f32[4,4]) while(tuple", "index=1"));
+    struct hlo_module *m = load(text);
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (hlo_at(m, id)->opcode == HLO_OP_WHILE)
+            assert_int_equal(hlo_trip_count(m, id), 7);
+    }
+    hlo_free(m);
+}
+
+static void test_generic_is_pretty(void **state)
+{
+    (void)state;
+    static const char generic[] =
+        "\"builtin.module\"() <{sym_name = \"m\"}> ({\n"
+        "  \"func.func\"() <{arg_attrs = [{tf.aliasing_output = 0 : i32}, {}], function_type = "
+        "(tensor<2x3xf32>, tensor<i1>) -> tensor<2x3xf32>, sym_name = \"main\"}> ({\n"
+        "  ^bb0(%arg0: tensor<2x3xf32>, %arg1: tensor<i1>):\n"
+        "    %0 = \"stablehlo.if\"(%arg1) ({\n"
+        "      %2 = \"stablehlo.negate\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n"
+        "      \"stablehlo.return\"(%2) : (tensor<2x3xf32>) -> ()\n    }, {\n"
+        "      \"stablehlo.return\"(%arg0) : (tensor<2x3xf32>) -> ()\n"
+        "    }) : (tensor<i1>) -> tensor<2x3xf32>\n"
+        "    %1 = \"mhlo.reverse\"(%0) {dimensions = dense<1> : tensor<1xi64>} : "
+        "(tensor<2x3xf32>) -> tensor<2x3xf32>\n"
+        "    \"func.return\"(%1) : (tensor<2x3xf32>) -> ()\n  }) : () -> ()\n}) : () -> ()\n";
+    check_lines(generic,
+                LINES("input_output_alias={ {}: (0, {}, may-alias) }",
+                      "conditional(Arg_1.1, Arg_0.1, Arg_0.1), true_computation=region_1.1, "
+                      "false_computation=region_0.1",
+                      "ROOT reverse.1 = f32[2,3] reverse(conditional.1), dimensions={1}"));
+}
+
+static void test_locations(void **state)
+{
+    (void)state;
+    struct hlo_module *m =
+        load("#loc1 = loc(\"params['w']\")\n"
+             "module @m {\n"
+             "  func.func public @main(%arg0: tensor<4xf32> loc(#loc1)) -> tensor<4xf32> {\n"
+             "    %0 = stablehlo.negate %arg0 : tensor<4xf32> loc(#loc3)\n"
+             "    return %0 : tensor<4xf32> loc(#loc)\n  } loc(#loc)\n} loc(#loc)\n"
+             "#loc = loc(unknown)\n#loc2 = loc(\"model.py\":31:7 to :20)\n"
+             "#loc3 = loc(\"jit(step)/layer_0/neg\"(callsite(#loc2 at #loc)))\n");
+    hlo_id root = m->computations[m->entry].root, w = m->computations[m->entry].params[0];
+    assert_string_equal(hlo_meta(m, root)->op_name, "jit(step)/layer_0/neg");
+    assert_string_equal(hlo_meta(m, root)->source_file, "model.py");
+    assert_int_equal(hlo_meta(m, root)->source_line, 31);
+    assert_string_equal(hlo_name(m, root), "neg.1");
+    assert_string_equal(hlo_meta(m, w)->op_name, "params['w']");
+    assert_int_equal(hlo_at(m, root)->line, 4);
+    hlo_free(m);
+}
+
+/* What XLA takes out, and what it makes of size-1 broadcasts. */
+static void test_simplified(void **state)
+{
+    (void)state;
+    struct hlo_module *m = load(
+        MAIN1("%arg0: tensor<1x3xf32>", "tensor<2x3xf32>",
+              "%cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>\n"
+              "%0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<1x3xf32>\n"
+              "%1 = stablehlo.multiply %0, %arg0 : tensor<1x3xf32>\n"
+              "%2 = stablehlo.convert %1 : tensor<1x3xf32>\n"
+              "%dead = stablehlo.exponential %2 : tensor<1x3xf32>\n"
+              "%3 = stablehlo.broadcast_in_dim %2, dims = [0, 1] : (tensor<1x3xf32>) -> "
+              "tensor<2x3xf32>\n"
+              "return %3 : tensor<2x3xf32>\n"));
+    assert_int_equal(m->count, 3); /* parameter, reshape, broadcast */
+    assert_int_equal(hlo_at(m, 1)->opcode, HLO_OP_RESHAPE);
+    assert_int_equal(hlo_at(m, 2)->opcode, HLO_OP_BROADCAST);
+    hlo_free(m);
+}
+
+static void test_unknown_is_opaque(void **state)
+{
+    (void)state;
+    struct hlo_module *m = load(MAIN1("%arg0: tensor<4xf32>", "tensor<4xf32>",
+                                      "%0 = my.thing %arg0 {a = 3 : i64} : tensor<4xf32>\n"
+                                      "return %0 : tensor<4xf32>\n"));
+    assert_int_equal(m->warning_count, 1);
+    assert_int_equal(m->warnings[0].line, 3);
+    assert_int_equal(hlo_at(m, 1)->opcode, HLO_OP_CUSTOM_CALL);
+    hlo_free(m);
+}
+
+static void check_refused(const char *text, uint32_t line, const char *what)
+{
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), ERR_INPUT);
+    if (e.line != line || !strstr(e.what, what)) {
+        err_print(&e, stderr);
+        fail();
+    }
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    check_refused(MAIN1("%arg0: tensor<?x3xf32>", "tensor<3xf32>", ""), 2, "fixed shapes");
+    check_refused(MAIN1("%arg0: tensor<4x!quant.uniform<i8:f32, 0.5>>", "tensor<3xf32>", ""), 2,
+                  "quantised");
+    check_refused(MAIN1("%arg0: tensor<3xf32>", "tensor<3xf32>", "return %1 : tensor<3xf32>\n"), 3,
+                  "\"%1\" is not defined");
+    check_refused(MAIN1("%arg0: tensor<3xf32>", "tensor<3xf32>",
+                        "%0 = stablehlo.add %arg0 : tensor<3xf32>\nreturn %0 : tensor<3xf32>\n"),
+                  3, "1 operands, expected 2");
+    check_refused(MAIN1("%arg0: tensor<3xf32>", "tensor<3xf32>",
+                        "%0 = call @f(%arg0) : (tensor<3xf32>) -> tensor<3xf32>\n"
+                        "return %0 : tensor<3xf32>\n"),
+                  3, "not defined");
+    check_refused(
+        "module {\n func.func @main(%a: tensor<f32>) -> tensor<f32> {\n"
+        "%0 = call @main(%a) : (tensor<f32>) -> tensor<f32>\n return %0 : tensor<f32>\n}\n"
+        "}\n",
+        3, "calls itself");
+    check_refused("module {\n func.func @main(%a: tensor<3xi32>) -> tensor<3xi32> {\n"
+                  "%0 = stablehlo.constant dense<[1, 2]> : tensor<3xi32>\n"
+                  "return %0 : tensor<3xi32>\n}\n}\n",
+                  3, "no value of its type");
+    check_refused("module {\n func.func @main() -> tensor<f32> {\n", 3, "end of the file");
+    check_refused("module {\n vhlo.func_v1 @main() {}\n}\n", 2, "portable artifact");
+}
+
+static void test_bytecode(void **state)
+{
+    (void)state;
+    static const char artifact[] = "ML\xefR\rStableHLO_v1.15.0\0", plain[] = "ML\xefR\rMLIR21\0",
+                      export[] = "\x28\0\0\0\x24\0\0\0ML\xefR\rStableHLO_v1.9.1\0";
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *what;
+    } rows[] = {{artifact, sizeof artifact, "deserialize_portable_artifact"},
+                {plain, sizeof plain, "ir.Module.parse"},
+                {export, sizeof export, "jax.export.deserialize"}};
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        struct hlo_module *m = NULL;
+        struct err e = {0};
+        assert_int_equal(hlo_load_memory("b", rows[n].bytes, rows[n].size, NULL, &m, &e),
+                         ERR_INPUT);
+        assert_non_null(strstr(e.what, rows[n].what));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pretty_forms),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_generic_is_pretty),
+        cmocka_unit_test(test_locations),
+        cmocka_unit_test(test_simplified),
+        cmocka_unit_test(test_unknown_is_opaque),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bytecode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
