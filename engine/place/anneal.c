@@ -1,5 +1,6 @@
 #include "engine/place/anneal.h"
 
+#include "engine/place/reduce.h"
 #include "engine/place/state.h"
 #include "rl/rng.h"
 
@@ -220,29 +221,39 @@ static void cool(struct annealing *w, double hot, double cold, uint64_t moves)
     }
 }
 
+/* Stretches of a topological order, each on some device; now and then no stretches at all. */
 static void random_plan(struct annealing *w)
 {
-    uint32_t m = w->n->positions, *device = w->s->device;
+    const struct place_graph *g = w->n->graph;
+    uint32_t *device = w->s->device, length = 0, d = 0;
+    uint32_t stretch = 1 + rl_rng_below(&w->rng, 1 + 2 * g->nodes / w->s->devices);
 
-    for (uint32_t p = 0; p < m; p++)
-        device[p] = some_device(w, p);
+    for (uint32_t i = 0; i < g->nodes; i++, length++) {
+        if (length % stretch == 0)
+            d = rl_rng_below(&w->rng, w->s->accelerators ? w->s->accelerators : w->s->devices);
+        device[w->n->position_of[g->order[i]]] = d;
+    }
+    for (uint32_t p = 0; p < w->n->positions; p++) {
+        if (!place_state_allows(w->s, p, device[p]))
+            device[p] = some_device(w, p);
+    }
     place_state_set(w->s, device);
 }
 
 static int rounds(struct annealing *w, struct err *e)
 {
-    uint32_t count = w->a->rounds ? w->a->rounds : 8;
+    uint32_t count = w->a->rounds ? w->a->rounds : 12;
     uint64_t moves = (w->a->moves ? w->a->moves : 12000000) / count;
 
     for (uint32_t i = 0; i < count && !is_stopped(w); i++) {
         double before = w->best_ms;
-        bool fresh = i % 4 == 2 || isinf(w->best_ms);
+        bool fresh = i % 2 == 1 || isinf(w->best_ms);
         if (fresh)
             random_plan(w);
         else
             place_state_set(w->s, w->best);
         w->unit_ms = fmax(fmin(w->best_ms, place_state_value(w->s)), 1e-9);
-        cool(w, fresh ? 0.3 : i % 2 ? 0.02 : 0.08, fresh ? 2e-5 : 1e-5, moves);
+        cool(w, fresh ? 0.3 : i % 4 ? 0.02 : 0.08, fresh ? 2e-5 : 1e-5, moves);
         if (w->best_ms < before && tell(w, e))
             return e->code;
     }
@@ -303,7 +314,8 @@ int place_anneal(const struct place_graph *g, const struct place_annealing *a,
 
     if (!place_devices(g))
         return err_set(e, ERR_INFEASIBLE, "there is no device, expected one at least");
-    rc = place_prepare_classes(g, &n, e);
+    rc = a->start && !a->start->faults ? place_reduce(g, &a->rules, a->start->value_ms, &n, e)
+                                       : place_prepare_classes(g, &n, e);
     if (!rc)
         rc = place_state_new(n, &a->rules, &w.s, e);
     w.n = n;
