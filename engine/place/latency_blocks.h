@@ -1,0 +1,30 @@
+/* engine/place/latency_blocks.h - what runs as one when latency is counted: pieces, and nodes on
+ * the host. Private to latency.c and latency_search.c. */
+#ifndef AUTOMAP_ENGINE_PLACE_LATENCY_BLOCKS_H
+#define AUTOMAP_ENGINE_PLACE_LATENCY_BLOCKS_H
+
+#include "engine/place/latency.h"
+
+/* Blocks: pieces that hold a node first, then nodes on the host. */
+struct place_blocks {
+    const struct place_graph *g;
+    const struct placement *p;
+    uint32_t accelerators, pieces; /* most of one accelerator */
+    uint32_t *block_of;            /* by node */
+    uint32_t count, slots;
+    uint32_t *open;           /* by block: edges that still come in */
+    double *ready;            /* by block: latest producer outside */
+    double *cost;             /* by block: work and transfers */
+    uint32_t *fetched;        /* by block: node + 1 whose output it fetched last */
+    uint32_t *node_at, *node; /* nodes of a block */
+    uint32_t *queue;
+};
+
+/* For b->g, p, accelerators and pieces, which are set. False: not enough memory. */
+bool place_blocks_allocate(struct place_blocks *b);
+void place_blocks_release(struct place_blocks *b);
+
+/* The latency of b->p; INFINITY when some blocks wait for each other. O(nodes + edges). */
+double place_blocks_run(struct place_blocks *b, bool ordered);
+
+#endif
