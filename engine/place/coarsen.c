@@ -1,5 +1,6 @@
 #include "engine/place/coarsen.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Weight of the nets each prefix of the order cuts: [positions + 1]. */
@@ -36,27 +37,31 @@ static double weight_of(const struct place_nets *n, uint32_t p, double each)
 static void mark_fine(const struct place_nets *n, const uint32_t *order, const uint32_t *stage_of,
                       uint32_t reach, bool *fine)
 {
+    uint32_t done = 0; /* everything before is marked as far as it will be */
+
     for (uint32_t i = 0; i + 1 < n->positions; i++) {
         if (stage_of[order[i]] == stage_of[order[i + 1]])
             continue;
         uint32_t from = i > reach ? i - reach : 0;
         uint32_t to = i + reach < n->positions ? i + reach : n->positions;
-        for (uint32_t k = from; k < to; k++)
+        for (uint32_t k = from > done ? from : done; k < to; k++)
             fine[k] = true;
+        done = to;
     }
 }
 
 /* Group numbers along the order. A slot is closed at its cheapest place, looked for in its second
  * half and the half slot behind it. */
 static uint32_t cut_slots(const struct place_nets *n, const uint32_t *order, const double *cut,
-                          const bool *fine, double slot, double each, uint32_t *group_of)
+                          const bool *fine, const double slots[2], double each, uint32_t *group_of)
 {
     uint32_t group = 0, begin = 0, m = n->positions;
 
     while (begin < m) {
         uint32_t best = begin + 1;
+        double slot = slots[fine[begin]];
         double sum = weight_of(n, order[begin], each), least = cut[begin + 1];
-        for (uint32_t i = begin + 1; i < m && !fine[begin] && !fine[i] && sum < 1.5 * slot; i++) {
+        for (uint32_t i = begin + 1; i < m && fine[i] == fine[begin] && sum < 1.5 * slot; i++) {
             sum += weight_of(n, order[i], each);
             if (sum <= 1.5 * slot && (sum < 0.5 * slot || cut[i + 1] <= least)) {
                 best = i + 1;
@@ -72,8 +77,8 @@ static uint32_t cut_slots(const struct place_nets *n, const uint32_t *order, con
 }
 
 int place_coarsen(const struct place_prepared *p, const uint32_t *order, uint32_t target,
-                  const uint32_t *stage_of, struct place_prepared **out, uint32_t **group_of,
-                  struct err *e)
+                  const uint32_t *stage_of, uint32_t rounds, struct place_prepared **out,
+                  uint32_t **group_of, struct err *e)
 {
     const struct place_nets *n = p->nets;
     uint32_t m = n->positions, groups;
@@ -87,10 +92,12 @@ int place_coarsen(const struct place_prepared *p, const uint32_t *order, uint32_
     } else {
         for (uint32_t v = 0; v < m; v++)
             work += weight_of(n, v, 0);
+        double fineness = pow(16, rounds ? rounds - 1 : 0);
         if (stage_of)
-            mark_fine(n, order, stage_of, target / 32 + 1, fine);
+            mark_fine(n, order, stage_of, 1 + (uint32_t)(2.0 * m / target / fineness), fine);
         double each = work > 0 ? work / m / 4 : 1, all = work + each * m;
-        groups = cut_slots(n, order, cut, fine, all / target, each, *group_of);
+        double slots[2] = {all / target, all / target / fineness / 16};
+        groups = cut_slots(n, order, cut, fine, slots, each, *group_of);
         rc = place_prepare_groups(p, *group_of, groups, out, e);
     }
     free(cut);

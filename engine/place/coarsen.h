@@ -9,10 +9,12 @@
 
 #include "engine/place/prepare.h"
 
-/* At most about `target` positions. `stage_of` by position of p, or NULL: of the plan whose cuts
- * are refined. *group_of, by position of p, is freed by the caller. O(pins + positions log). */
+/* About `target` positions, twice that where cuts are refined. `stage_of` by position of p, or
+ * NULL: of the plan whose cuts are refined; stretches around them are 16 times shorter in each of
+ * the `rounds` of refining. *group_of, by position of p, is freed by the caller. O(pins + positions
+ * log). */
 int place_coarsen(const struct place_prepared *p, const uint32_t *order, uint32_t target,
-                  const uint32_t *stage_of, struct place_prepared **out, uint32_t **group_of,
-                  struct err *e) MUST_CHECK;
+                  const uint32_t *stage_of, uint32_t rounds, struct place_prepared **out,
+                  uint32_t **group_of, struct err *e) MUST_CHECK;
 
 #endif

@@ -249,13 +249,14 @@ static int refine_chain(struct place_chain *c, const uint32_t *group_of, uint32_
 }
 
 /* One round on stretches of `order`: s->best, of s->p's own positions, may get better. */
-static int seek_coarse(struct seeking *s, const uint32_t *order, struct err *e)
+static int seek_coarse(struct seeking *s, const uint32_t *order, uint32_t rounds, struct err *e)
 {
     struct place_prepared *coarse = NULL;
     uint32_t *group_of = NULL, *inner = NULL;
     struct seeking t = {.a = s->a, .value_ms = s->value_ms};
-    const uint32_t *stage_of = s->best ? s->best->stage_of : NULL;
-    int rc = place_coarsen(s->p, order, PLACE_POSITIONS_MAX / 2, stage_of, &coarse, &group_of, e);
+    const uint32_t *stage_of = rounds && s->best ? s->best->stage_of : NULL;
+    int rc = place_coarsen(s->p, order, PLACE_POSITIONS_MAX / 2, stage_of, rounds, &coarse,
+                           &group_of, e);
 
     if (rc)
         return rc;
@@ -284,10 +285,10 @@ static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
 
     for (uint32_t round = 0; round < 3 && !rc && !is_stopped(s->a); round++) {
         rc = place_depth_first(s->p, round ? s->a->seed * 1000 + round : 0, order, e);
-        if (!rc)
-            rc = seek_coarse(s, order, e);
-        if (!rc && s->best && !is_stopped(s->a))
-            rc = seek_coarse(s, order, e); /* finer around the cuts */
+        for (uint32_t finer = 0; finer < 4 && !rc && !is_stopped(s->a); finer++) {
+            if (!finer || s->best)
+                rc = seek_coarse(s, order, finer, e);
+        }
     }
     return rc;
 }

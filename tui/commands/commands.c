@@ -20,6 +20,8 @@ const struct command commands[] = {
     {"explain", "MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]",
      "why a dim is split or not, where a collective comes from", cmd_explain},
     {"manual", "man|bash|zsh|fish", "print the man page, or completions for a shell", cmd_manual},
+    {"place", "INPUT [--objective throughput|latency] [--contiguous on|off] [--algo NAME] [--json]",
+     "a device for every operator of a graph, proven or with its gap", cmd_place},
     {"plan", "MODEL [CLUSTER] [--set NAME:DIM=0|1 ...] [--optimum] [--json] [-o FILE]",
      "one plan from given decisions, or the proven best", cmd_plan},
     {"replay", "JOURNAL [--json] [--plan FILE]", "do again what a search's journal holds",

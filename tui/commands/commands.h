@@ -26,6 +26,7 @@ int cmd_explore(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_manual(int argc, char **argv);
+int cmd_place(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_screen(int argc, char **argv);

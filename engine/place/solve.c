@@ -1,0 +1,306 @@
+#include "engine/place/solve.h"
+
+#include "engine/place/anneal.h"
+#include "engine/place/baselines.h"
+#include "engine/place/latency.h"
+#include "hlo/support/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef int solver(const struct place_graph *, const struct place_job *, struct placement **,
+                   struct err *);
+
+static struct place_asking asking_of(const struct place_job *job)
+{
+    return (struct place_asking){.rules = job->rules,
+                                 .seed = job->seed,
+                                 .limits = job->limits,
+                                 .target_ms = job->target_ms,
+                                 .better = job->better,
+                                 .context = job->context,
+                                 .stop = job->stop};
+}
+
+static struct place_latency latency_of(const struct place_job *job)
+{
+    return (struct place_latency){.pieces = job->pieces,
+                                  .seed = job->seed,
+                                  .moves = job->moves,
+                                  .better = job->better,
+                                  .context = job->context,
+                                  .stop = job->stop};
+}
+
+/* ---- throughput ---- */
+
+static int anneal_from(const struct place_graph *g, const struct place_job *job,
+                       const struct placement *start, struct placement **out, struct err *e)
+{
+    struct place_annealing a = {.rules = job->rules,
+                                .moves = job->moves,
+                                .seed = job->seed,
+                                .start = start,
+                                .better = job->better,
+                                .context = job->context,
+                                .stop = job->stop};
+
+    return place_anneal(g, &a, out, e);
+}
+
+static int solve_contiguous(const struct place_graph *g, const struct place_job *job,
+                            struct placement **out, struct err *e)
+{
+    struct place_asking a = asking_of(job);
+
+    return place_contiguous(g, &a, out, e);
+}
+
+static int solve_dpl(const struct place_graph *g, const struct place_job *job,
+                     struct placement **out, struct err *e)
+{
+    struct place_asking a = asking_of(job);
+
+    a.dpl_only = true;
+    return place_contiguous(g, &a, out, e);
+}
+
+static int solve_anneal(const struct place_graph *g, const struct place_job *job,
+                        struct placement **out, struct err *e)
+{
+    return anneal_from(g, job, NULL, out, e);
+}
+
+/* Any sets: from the contiguous optimum, where there is one. */
+static int solve_any(const struct place_graph *g, const struct place_job *job,
+                     struct placement **out, struct err *e)
+{
+    struct placement *start = NULL;
+    struct err none = {0};
+    int rc = solve_contiguous(g, job, &start, &none);
+
+    if (rc && rc != ERR_INFEASIBLE) {
+        *e = none;
+        return rc;
+    }
+    rc = anneal_from(g, job, start, out, e);
+    placement_free(start);
+    return rc;
+}
+
+static int solve_exact(const struct place_graph *g, const struct place_job *job,
+                       struct placement **out, struct err *e)
+{
+    return job->any_sets ? solve_any(g, job, out, e) : solve_contiguous(g, job, out, e);
+}
+
+static int by_baseline(int (*f)(const struct place_graph *, const struct place_asking *,
+                                struct placement **, struct err *),
+                       const struct place_graph *g, const struct place_job *job,
+                       struct placement **out, struct err *e)
+{
+    struct place_asking a = asking_of(job);
+
+    return f(g, &a, out, e);
+}
+static int solve_one(const struct place_graph *g, const struct place_job *job,
+                     struct placement **out, struct err *e)
+{
+    return by_baseline(place_one, g, job, out, e);
+}
+static int solve_greedy(const struct place_graph *g, const struct place_job *job,
+                        struct placement **out, struct err *e)
+{
+    return by_baseline(place_greedy, g, job, out, e);
+}
+static int solve_local(const struct place_graph *g, const struct place_job *job,
+                       struct placement **out, struct err *e)
+{
+    return by_baseline(place_local, g, job, out, e);
+}
+static int solve_random(const struct place_graph *g, const struct place_job *job,
+                        struct placement **out, struct err *e)
+{
+    return by_baseline(place_random, g, job, out, e);
+}
+static int solve_pipedream(const struct place_graph *g, const struct place_job *job,
+                           struct placement **out, struct err *e)
+{
+    return by_baseline(place_pipedream, g, job, out, e);
+}
+
+/* ---- latency ---- */
+
+static int latency_best(const struct place_graph *g, const struct place_job *job,
+                        struct placement **out, struct err *e)
+{
+    struct place_latency l = latency_of(job);
+
+    return place_latency_best(g, &l, out, e);
+}
+
+static int latency_greedy(const struct place_graph *g, const struct place_job *job,
+                          struct placement **out, struct err *e)
+{
+    struct place_latency l = latency_of(job);
+
+    return place_latency_greedy(g, &l, out, e);
+}
+
+/* The best plan for throughput, cut into pieces. */
+static int latency_dpl(const struct place_graph *g, const struct place_job *job,
+                       struct placement **out, struct err *e)
+{
+    struct place_job stream = *job;
+    int rc;
+
+    stream.better = NULL;
+    rc = solve_dpl(g, &stream, out, e);
+    if (rc)
+        return rc;
+    rc = place_latency_value(g, *out, false, &(*out)->value_ms, e);
+    if (rc) {
+        placement_free(*out);
+        return rc;
+    }
+    (*out)->proven = false;
+    (*out)->bound_ms = place_latency_bound(g);
+    (*out)->bound_by = "longest path";
+    return 0;
+}
+
+/* ---- the list ---- */
+
+const struct place_algorithm place_algorithms[] = {
+    {"exact", "program over ideals; any sets, latency: a search from it", true, true, true},
+    {"dpl", "the program over prefixes of a few depth-first orders", true, true, true},
+    {"anneal", "annealing of any sets from a random plan", true, false, true},
+    {"local", "best single moves from random plans; memory is not looked at", true, false, true},
+    {"greedy", "devices filled in turn along an order", true, true, true},
+    {"pipedream", "biconnected components joined, then dpl", true, false, true},
+    {"random", "10,000 random plans", true, false, true},
+    {"one", "everything on one accelerator", true, false, true},
+    {0},
+};
+
+static const struct {
+    const char *name;
+    solver *throughput, *latency;
+} solvers[] = {
+    {"exact", solve_exact, latency_best},     {"dpl", solve_dpl, latency_dpl},
+    {"anneal", solve_anneal, NULL},           {"local", solve_local, NULL},
+    {"greedy", solve_greedy, latency_greedy}, {"pipedream", solve_pipedream, NULL},
+    {"random", solve_random, NULL},           {"one", solve_one, NULL},
+};
+
+int place_solve(const struct place_graph *g, const struct place_job *job, const char *algorithm,
+                struct placement **out, struct err *e)
+{
+    double began = clock_seconds();
+
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+        solver *f = job->latency ? solvers[i].latency : solvers[i].throughput;
+        if (strcmp(solvers[i].name, algorithm) != 0)
+            continue;
+        if (!f)
+            return err_set(e, ERR_USAGE, "%s does not answer %s", algorithm,
+                           job->latency ? "latency" : "throughput");
+        int rc = f(g, job, out, e);
+        if (!rc)
+            (*out)->seconds = clock_seconds() - began;
+        return rc;
+    }
+    return err_set(e, ERR_USAGE, "there is no algorithm \"%s\"", algorithm);
+}
+
+/* ---- what would do ---- */
+
+/* A contiguous plan of g with other devices; the most one accelerator holds in it. */
+static int try_devices(const struct place_graph *g, const struct place_job *job, double memory,
+                       uint32_t count, bool *fits, double *most, struct err *e)
+{
+    struct place_graph h = *g; /* shares all arrays */
+    struct place_job quiet = *job;
+    struct placement *p;
+    struct err why = {0};
+
+    for (uint32_t t = 0; t + 1 < h.types; t++)
+        h.type[t].memory_bytes = memory >= 0 ? memory : h.type[t].memory_bytes;
+    h.type[0].count = count;
+    h.per_server = 0;
+    quiet.better = NULL;
+    quiet.target_ms = 0;
+    int rc = solve_contiguous(&h, &quiet, &p, &why);
+    *fits = !rc;
+    *most = 0;
+    if (rc == ERR_INFEASIBLE)
+        return 0;
+    if (rc) {
+        *e = why;
+        return rc;
+    }
+    for (uint32_t d = 0; d < p->devices; d++) {
+        double bytes = 0;
+        for (uint32_t v = 0; v < g->nodes; v++)
+            bytes += p->device[v] == d ? g->bytes[v] : 0;
+        *most = h.type[place_type_of(&h, d)].is_host ? *most : fmax(*most, bytes);
+    }
+    placement_free(p);
+    return 0;
+}
+
+static int least_memory(const struct place_graph *g, const struct place_job *job, double *out,
+                        struct err *e)
+{
+    double high, low = 0, most;
+    bool fits;
+    int rc = try_devices(g, job, INFINITY, g->type[0].count, &fits, &high, e);
+
+    *out = INFINITY;
+    if (rc || !fits)
+        return rc;
+    for (int i = 0; i < 40 && high - low > 1e-4 * high; i++) {
+        double middle = (low + high) / 2;
+        rc = try_devices(g, job, middle, g->type[0].count, &fits, &most, e);
+        if (rc)
+            return rc;
+        if (fits)
+            high = most;
+        else
+            low = middle;
+    }
+    *out = high;
+    return 0;
+}
+
+int place_find_needs(const struct place_graph *g, const struct place_job *job,
+                     struct place_needs *out, struct err *e)
+{
+    uint32_t most = PLACE_DEVICES_MAX - place_devices(g) + g->type[0].count;
+    uint32_t low = g->type[0].count, high = low;
+    double unused;
+    bool fits = false;
+    int rc = least_memory(g, job, &out->memory_bytes, e);
+
+    out->accelerators = 0;
+    while (!rc && !fits && high < most && high < 2 * (g->colors + 1)) {
+        low = high;
+        high = high ? 2 * high : 1;
+        high = high > most ? most : high;
+        rc = try_devices(g, job, -1, high, &fits, &unused, e);
+    }
+    if (rc || !fits)
+        return rc;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        rc = try_devices(g, job, -1, middle, &fits, &unused, e);
+        if (rc)
+            return rc;
+        if (fits)
+            high = middle;
+        else
+            low = middle;
+    }
+    out->accelerators = high;
+    return 0;
+}

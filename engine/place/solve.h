@@ -1,0 +1,42 @@
+/* engine/place/solve.h - one question of placement, and everybody who can answer it. */
+#ifndef AUTOMAP_ENGINE_PLACE_SOLVE_H
+#define AUTOMAP_ENGINE_PLACE_SOLVE_H
+
+#include "engine/place/contiguous.h"
+
+struct place_job {
+    struct place_rules rules;
+    bool latency;    /* time of one sample; else time per sample of a stream */
+    bool any_sets;   /* else contiguous */
+    uint32_t pieces; /* latency: of one accelerator; 0: 1 */
+    uint64_t seed;
+    uint64_t moves;   /* of searches; 0: their defaults */
+    double target_ms; /* > 0: the fewest accelerators that reach it (contiguous throughput) */
+    struct place_limits limits;
+    void (*better)(void *context, const struct placement *p);
+    void *context;
+    const atomic_bool *stop;
+};
+
+struct place_algorithm {
+    const char *name, *what;
+    bool throughput, latency; /* what it answers */
+    bool in_race;
+};
+extern const struct place_algorithm place_algorithms[]; /* ends with name NULL; the first is best */
+
+/* By an algorithm of that list: "exact" is the program over ideals for contiguous plans; for any
+ * sets and for latency the search that begins with it. Fills algo and seconds. ERR_USAGE: the
+ * algorithm does not answer this; ERR_INFEASIBLE: see place_needs. */
+int place_solve(const struct place_graph *g, const struct place_job *job, const char *algorithm,
+                struct placement **out, struct err *e) MUST_CHECK;
+
+/* What would do where nothing fits, for contiguous plans. */
+struct place_needs {
+    double memory_bytes; /* of each accelerator, as many as there are; INFINITY: no memory helps */
+    uint32_t accelerators; /* of the first kind, with the memory there is; 0: no number helps */
+};
+int place_find_needs(const struct place_graph *g, const struct place_job *job,
+                     struct place_needs *out, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# automap place as a user calls it: published values, races, splits, exit codes.
+set -u
+data=$1/tests/ref/placement automap=$2
+failed=0
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+expect() { # code, words the output must hold, then the command
+    local code=$1 words=$2 out rc
+    shift 2
+    out=$("$automap" "$@" 2>&1)
+    rc=$?
+    if [ $rc != "$code" ] || ! grep -qE -- "$words" <<<"$out"; then
+        printf 'automap %s\n  exit %d, expected %d and "%s"\n%s\n' "$*" $rc "$code" "$words" "$(head -5 <<<"$out")"
+        failed=1
+    fi
+}
+layers=$data/throughput-inputs/layergraphs ops=$data/throughput-inputs/operatorgraphs
+bert=$layers/bert24_training.json.gz
+
+expect 0 'contiguous +41\.7 ms per sample +proven' place "$bert"
+expect 0 '"value_ms":.*41\.745' place "$bert" --json
+expect 0 '"proven":.*true' place "$layers/inceptionv3_inference.json.gz" --json
+expect 0 'any sets +39\.8 ms' place "$bert" --contiguous off
+expect 0 'latency +100\.2 ms for one sample' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --moves 1000000
+expect 0 '49\.4 ms per sample' place "$bert" --split "$data/human-experts/bert24_training_expert.json.gz"
+expect 0 '111\.9 ms for one sample' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --devices 6 --split "$data/human-experts/bert24_inference_expert.json.gz"
+expect 0 'exact +27\.9 .*proven' place "$ops/bert_l-3_inference.json.gz" --algo race
+expect 0 'x[2-6]' place "$bert" --replicate
+expect 0 'proven' place "$bert" --passes apart --communication max
+expect 0 'contiguous' place "$bert" --target 60
+expect 4 'no contiguous plan reaches' place "$bert" --target 20
+expect 4 '6 accelerators of 735 MB would do' place "$bert" --memory-limit '0.5 GB' --cpus 0
+expect 4 'no contiguous plan keeps' place "$bert" --devices 0 --cpus 0
+expect 1 'expected on or off' place "$bert" --contiguous maybe
+expect 1 'no.* algorithm|expected exact' place "$bert" --algo magic
+expect 1 'which graph' place
+expect 1 'does not answer latency' place "$bert" --objective latency --algo local
+expect 2 'No such file' place "$dir/none.json"
+echo '{"nodes": [' >"$dir/broken.json"
+expect 2 'broken.json:2:1: the file ends here' place "$dir/broken.json"
+
+# A plan that is written scores as it was found; standard input is a file like others.
+expect 0 'proven' place "$bert" -o "$dir/split.json"
+expect 0 '41\.7 ms per sample' place "$bert" --split "$dir/split.json"
+zcat "$bert" | "$automap" place - --json | grep -q '"value_ms":.*41\.745' || { echo 'standard input'; failed=1; }
+
+# Hostile sizes get an answer: a chain of 10^5 nodes.
+awk 'BEGIN { n = 100000; printf "{\"maxSizePerFPGA\":1e9,\"maxFPGAs\":8,\"maxCPUs\":0,\"nodes\":["
+    for (i = 0; i < n; i++) printf "%s{\"id\":%d,\"supportedOnFpga\":1,\"cpuLatency\":9,\"fpgaLatency\":%d,\"size\":1}", (i ? "," : ""), i, i % 7
+    printf "],\"edges\":["
+    for (i = 1; i < n; i++) printf "%s{\"sourceId\":%d,\"destId\":%d,\"cost\":%d}", (i > 1 ? "," : ""), i - 1, i, i % 5
+    print "]}" }' >"$dir/long.json"
+expect 0 'contiguous' place "$dir/long.json"
+exit $failed

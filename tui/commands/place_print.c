@@ -1,0 +1,179 @@
+#include "tui/commands/place_print.h"
+
+#include "engine/text/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRANSFERS_SHOWN = 5 };
+
+static void print_head(const char *name, const struct place_graph *g)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+    uint32_t cores = g->type[g->types - 1].count;
+
+    printf("%s   %s operators, %s edges   ", name, units_count(a, g->nodes),
+           units_count(b, g->edges));
+    for (uint32_t t = 0; t + 1 < g->types; t++)
+        printf("%s%u %s%s of %s", t ? ", " : "", g->type[t].count, g->type[t].name,
+               g->type[t].count == 1 ? "" : "s", units_bytes(c, g->type[t].memory_bytes));
+    printf(", %u core%s\n", cores, cores == 1 ? "" : "s");
+}
+
+static void print_value(const struct place_job *job, const struct placement *p)
+{
+    char value[UNITS_ROOM], bound[UNITS_ROOM], gap[UNITS_ROOM], count[UNITS_ROOM];
+
+    printf("%s   %s %s   ",
+           job->latency    ? "latency"
+           : job->any_sets ? "any sets"
+                           : "contiguous",
+           units_ms(value, p->value_ms), job->latency ? "for one sample" : "per sample");
+    if (p->proven)
+        printf("proven");
+    else if (p->bound_ms > 0)
+        printf("%s over the bound %s", units_percent(gap, p->value_ms / p->bound_ms - 1),
+               units_ms(bound, p->bound_ms));
+    else
+        printf("no bound");
+    printf(" (%s)   by %s in %.2f s", p->bound_by ? p->bound_by : "nothing known", p->algo,
+           p->seconds);
+    if (p->ideals)
+        printf(", %s ideals", units_count(count, p->ideals));
+    printf("\n");
+    if (p->faults & PLACE_OVER_MEMORY)
+        printf("this plan needs more memory than a device has\n");
+    if (p->faults & PLACE_WRONG_KIND)
+        printf("this plan has nodes where they may not be\n");
+    if (p->faults & (PLACE_PIN_BROKEN | PLACE_NOT_APART))
+        printf("this plan breaks a pin\n");
+}
+
+static double load_of(const struct place_graph *g, const struct place_job *job,
+                      const struct placement *p, const struct place_load *l, uint32_t d)
+{
+    uint32_t c = p->copies[d] ? p->copies[d] : 1;
+
+    return place_load_ms(&job->rules, l) / c + place_sync_ms(g, l->bytes, c);
+}
+
+static void print_devices(const struct place_graph *g, const struct place_job *job,
+                          const struct placement *p, const struct place_load *load)
+{
+    char ms[4][UNITS_ROOM], bytes[UNITS_ROOM], name[16], copies[16];
+
+    printf("\ndevice      load   compute        in       out    memory   nodes\n");
+    for (uint32_t d = 0; d < p->devices; d++) {
+        const struct place_load *l = &load[d];
+        uint32_t nodes = 0;
+        for (uint32_t v = 0; v < g->nodes; v++)
+            nodes += p->device[v] == d;
+        if (!nodes && p->devices > 16)
+            continue;
+        copies[0] = 0;
+        if (p->copies[d] > 1)
+            snprintf(copies, sizeof copies, " x%u", p->copies[d]);
+        place_device_name(g, d, name);
+        printf("%-5s%-4s %8s %9s %9s %9s %9s %7u\n", name, copies,
+               units_plain_ms(ms[0], load_of(g, job, p, l, d)),
+               units_plain_ms(ms[1], l->compute_ms[0] + l->compute_ms[1]),
+               units_plain_ms(ms[2], l->in_ms[0] + l->in_ms[1]),
+               units_plain_ms(ms[3], l->out_ms[0] + l->out_ms[1]), units_bytes(bytes, l->bytes),
+               nodes);
+    }
+}
+
+/* ---- transfers ---- */
+
+struct transfer {
+    uint32_t node;
+    double ms; /* at all its ends */
+};
+
+static int compare_transfers(const void *a, const void *b)
+{
+    const struct transfer *x = a, *y = b;
+
+    return x->ms != y->ms ? (x->ms < y->ms) - (x->ms > y->ms)
+                          : (x->node > y->node) - (x->node < y->node);
+}
+
+/* Devices node u's output goes to, in order, as names. Returns how many accelerators pay for it. */
+static uint32_t ends_of(const struct place_graph *g, const struct placement *p, uint32_t u,
+                        char *out, size_t room)
+{
+    uint32_t paid = 0, last = PLACE_NONE, host = place_devices(g) - g->type[g->types - 1].count;
+    size_t at = 0;
+
+    out[0] = 0;
+    for (uint32_t d = 0; d < p->devices; d++) {
+        bool uses = false;
+        for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++)
+            uses |= p->device[g->user[i]] == d;
+        if (!uses || d == p->device[u])
+            continue;
+        char name[16];
+        int n = snprintf(out + at, room - at, "%s%s", at ? " " : "", place_device_name(g, d, name));
+        at = n > 0 && (size_t)n < room - at ? at + (size_t)n : at;
+        paid += d < host;
+        last = d;
+    }
+    return last == PLACE_NONE ? 0 : paid + (p->device[u] < host);
+}
+
+static int print_transfers(const struct place_graph *g, const struct placement *p, struct err *e)
+{
+    struct transfer *t = mem_try((size_t)g->nodes + 1, sizeof *t);
+    uint32_t count = 0;
+    char to[64], from[16], ms[UNITS_ROOM];
+
+    if (!t)
+        return err_no_memory(e, "for the transfers");
+    for (uint32_t u = 0; u < g->nodes; u++) {
+        double paid = ends_of(g, p, u, to, sizeof to) * g->send_ms[u];
+        if (paid > 0)
+            t[count++] = (struct transfer){u, paid};
+    }
+    qsort(t, count, sizeof *t, compare_transfers);
+    if (count)
+        printf("\ntransfers   %u, heaviest first, ms at every end\n", count);
+    for (uint32_t i = 0; i < count && i < TRANSFERS_SHOWN; i++) {
+        uint32_t u = t[i].node;
+        ends_of(g, p, u, to, sizeof to);
+        place_device_name(g, p->device[u], from);
+        if (g->name[u])
+            printf("%9s  %s to %-8s %s\n", units_plain_ms(ms, g->send_ms[u]), from, to, g->name[u]);
+        else
+            printf("%9s  %s to %-8s node %" PRId64 "\n", units_plain_ms(ms, g->send_ms[u]), from,
+                   to, g->id[u]);
+    }
+    free(t);
+    return 0;
+}
+
+static void print_limit(const struct place_graph *g, const struct place_job *job,
+                        const struct placement *p, const struct place_load *load)
+{
+    uint32_t most = 0;
+    char name[16];
+
+    for (uint32_t d = 1; d < p->devices; d++) {
+        if (load_of(g, job, p, &load[d], d) > load_of(g, job, p, &load[most], most))
+            most = d;
+    }
+    printf("\n%s has the largest load\n", place_device_name(g, most, name));
+}
+
+int place_print(const char *name, const struct place_graph *g, const struct place_job *job,
+                const struct placement *p, const struct place_load *load, struct err *e)
+{
+    print_head(name, g);
+    print_value(job, p);
+    print_devices(g, job, p, load);
+    if (!job->latency && p->devices)
+        print_limit(g, job, p, load);
+    return print_transfers(g, p, e);
+}

@@ -1,0 +1,11 @@
+/* tui/commands/place_print.h - a placement as text. Private to cmd_place.c. */
+#ifndef AUTOMAP_TUI_COMMANDS_PLACE_PRINT_H
+#define AUTOMAP_TUI_COMMANDS_PLACE_PRINT_H
+
+#include "engine/place/solve.h"
+
+/* Value, bound, gap; a row per device; what limits it and the heaviest transfers. */
+int place_print(const char *name, const struct place_graph *g, const struct place_job *job,
+                const struct placement *p, const struct place_load *load, struct err *e) MUST_CHECK;
+
+#endif
