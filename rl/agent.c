@@ -9,7 +9,7 @@
 static int take_batch(struct rl_batch *b, void **block, uint32_t count, uint32_t observation_size)
 {
     size_t n = count, rows = 2 * n * observation_size;
-    size_t words = (rows + 15) / 16 * 16 + 4 * n + 5 * ((n + 15) / 16 * 16);
+    size_t words = (rows + 15) / 16 * 16 + 4 * n + 6 * ((n + 15) / 16 * 16);
     uint32_t *at = rl_alloc_raw(words, sizeof *at);
     size_t line = (n + 15) / 16 * 16;
 
@@ -28,6 +28,7 @@ static int take_batch(struct rl_batch *b, void **block, uint32_t count, uint32_t
     b->reward = (float *)(at + 2 * line);
     b->discount = (float *)(at + 3 * line);
     b->weight = (float *)(at + 4 * line);
+    b->bound = (float *)(at + 5 * line);
     return RL_OK;
 }
 
@@ -151,8 +152,11 @@ double rl_agent_epsilon(const struct rl_agent *a)
 
     if (a->held_epsilon >= 0)
         return a->held_epsilon;
-    return ramp(s->epsilon_start, s->epsilon_end, a->decisions - a->epsilon_origin,
-                s->epsilon_steps);
+    bool in_episodes = s->epsilon_episodes > 0;
+    return ramp(s->epsilon_start, s->epsilon_end,
+                in_episodes ? a->episodes - a->epsilon_origin_episode
+                            : a->decisions - a->epsilon_origin,
+                in_episodes ? s->epsilon_episodes : s->epsilon_steps);
 }
 
 double rl_agent_beta(const struct rl_agent *a)
@@ -171,7 +175,9 @@ int rl_agent_explore(struct rl_agent *a, double start, double end, uint32_t step
     a->settings.epsilon_start = start;
     a->settings.epsilon_end = end;
     a->settings.epsilon_steps = steps;
+    a->settings.epsilon_episodes = 0;
     a->epsilon_origin = a->decisions;
+    a->epsilon_origin_episode = a->episodes;
     return RL_OK;
 }
 
@@ -246,6 +252,14 @@ int rl_agent_learn(struct rl_agent *a, const struct rl_decision *d, uint32_t con
     return rl_agent_train(a, s->updates_per_train, u);
 }
 
+int rl_agent_remember(struct rl_agent *a, const struct rl_decision *d)
+{
+    if (!is_sound(a, d, 0))
+        return RL_E_SHAPE;
+    rl_replay_push(&a->replay, d);
+    return RL_OK;
+}
+
 void rl_agent_cut(struct rl_agent *a)
 {
     rl_replay_cut(&a->replay);
@@ -280,26 +294,6 @@ const uint32_t *rl_agent_visits(const struct rl_agent *a, uint32_t context)
 const struct rl_replay *rl_agent_replay(const struct rl_agent *a)
 {
     return &a->replay;
-}
-
-void rl_agent_rewrite(struct rl_agent *a, void (*each)(void *self, struct rl_stored *d), void *self)
-{
-    struct rl_replay *r = &a->replay;
-    size_t width = r->observation_size;
-
-    for (uint32_t k = 0; k < r->count; k++) {
-        uint32_t slot = rl_replay_slot(r, k);
-        struct rl_stored d = {
-            .observation = r->observation + slot * width,
-            .next = r->next + slot * width,
-            .action = r->action[slot],
-            .end = (enum rl_end)r->end[slot],
-            .legal = &r->legal[slot],
-            .next_legal = &r->next_legal[slot],
-            .reward = &r->reward[slot],
-        };
-        each(self, &d);
-    }
 }
 
 void rl_agent_forget(struct rl_agent *a)

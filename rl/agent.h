@@ -55,7 +55,7 @@ int rl_agent_train(struct rl_agent *a, uint32_t updates, struct rl_update *u) RL
 void rl_agent_cut(struct rl_agent *a);
 
 /* Epsilon goes linearly from start to end over the next `steps` decisions (a backtrack raises it
- * this way). Sets the three settings too. */
+ * this way). Sets the settings too. */
 int rl_agent_explore(struct rl_agent *a, double start, double end, uint32_t steps) RL_MUST_CHECK;
 void rl_agent_hold_epsilon(struct rl_agent *a, double epsilon); /* fixed; < 0: schedule again */
 double rl_agent_epsilon(const struct rl_agent *a);              /* of the next choice */
@@ -78,18 +78,8 @@ const uint32_t *rl_agent_visits(const struct rl_agent *a, uint32_t context);
 /* What is in replay, to look at: priorities, errors, ages. */
 const struct rl_replay *rl_agent_replay(const struct rl_agent *a);
 
-/* Shows every stored decision, oldest first, for its reward and legal sets to be set anew (a pin
- * changes both). `legal` must keep the action; rows are shared with training, so between decisions
- * only. */
-struct rl_stored {
-    const float *observation, *next;
-    uint32_t action;
-    enum rl_end end;
-    uint64_t *legal, *next_legal;
-    float *reward;
-};
-void rl_agent_rewrite(struct rl_agent *a, void (*each)(void *self, struct rl_stored *d),
-                      void *self);
+/* Stores a decision as rl_agent_learn does, but neither counts it nor trains. */
+int rl_agent_remember(struct rl_agent *a, const struct rl_decision *d) RL_MUST_CHECK;
 void rl_agent_forget(struct rl_agent *a); /* empties replay; networks and counts stay */
 
 #endif

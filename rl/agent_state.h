@@ -16,8 +16,9 @@ struct rl_agent {
     void *batch_block;
     struct rl_rng act, draw;
     uint64_t decisions, explored, episodes;
-    uint64_t epsilon_origin; /* decision at which epsilon_start held */
-    double held_epsilon;     /* < 0: the schedule decides */
+    uint64_t epsilon_origin;         /* decision at which epsilon_start held, */
+    uint64_t epsilon_origin_episode; /* and episode */
+    double held_epsilon;             /* < 0: the schedule decides */
     struct rl_update last;
     uint32_t *visits; /* [context_count x action_count] */
 };

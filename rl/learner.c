@@ -130,6 +130,8 @@ static bool find_errors(struct rl_learner *l, const struct rl_settings *s, const
         if (b->discount[i] != 0)
             target +=
                 (double)b->discount[i] * next_value(l, s, b, i, choose + (size_t)i * width, value);
+        if (s->return_bound && target < (double)b->bound[i])
+            target = (double)b->bound[i];
         rl_net_q(now + (size_t)i * width, n, b->legal[i], l->dueling, q);
         double error = target - (double)q[b->action[i]], weight = (double)b->weight[i];
         u->loss += weight * loss_of(s, error, &slope) / b->count;

@@ -3,7 +3,8 @@
  * The update, for each row i of a batch with window reward R, bootstrap discount D, weight w:
  *   a*     = argmax of Q(next) over the legal next actions: Q of the online network if double_q
  *            (van Hasselt et al. 2016), else of the target network; lowest index on ties
- *   target = R + D Q_target(next, a*)
+ *   target = R + D Q_target(next, a*), with return_bound at least what the row's episode earned
+ *            (a lower bound of Q where nothing is random: He et al. 2017)
  *   error  = target - Q_online(observation, action)
  *   loss   = mean over i of w x (error^2, or Huber: error^2 / 2 within delta, else linear)
  * then the gradient is clipped by its global norm and Adam takes one step. Every `target_every`

@@ -18,10 +18,11 @@ static int take_arrays(struct rl_replay *r)
     r->action = calloc(n, sizeof *r->action);
     r->drawn = calloc(n, sizeof *r->drawn);
     r->reward = calloc(n, sizeof *r->reward);
+    r->earned = calloc(n, sizeof *r->earned);
     r->end = calloc(n, sizeof *r->end);
     r->priority = calloc(n, sizeof *r->priority);
     if (!r->observation || !r->next || !r->legal || !r->next_legal || !r->action || !r->drawn ||
-        !r->reward || !r->end || !r->priority)
+        !r->reward || !r->earned || !r->end || !r->priority)
         return RL_E_MEMORY;
     return rl_sumtree_init(&r->tree, r->capacity);
 }
@@ -35,8 +36,9 @@ int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_
         .action_count = action_count,
         .largest = 1,
         .alpha = 1,
+        .gamma = -1, /* none yet */
     };
-    if (!capacity || BYTES_MAX / capacity < 8 * (size_t)observation_size + 60)
+    if (!capacity || BYTES_MAX / capacity < 8 * (size_t)observation_size + 64)
         return RL_E_SETTING;
     int code = take_arrays(r);
     if (code)
@@ -47,12 +49,30 @@ int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_
 void rl_replay_release(struct rl_replay *r)
 {
     void *const arrays[] = {r->observation, r->next,   r->legal, r->next_legal, r->action,
-                            r->drawn,       r->reward, r->end,   r->priority};
+                            r->drawn,       r->reward, r->end,   r->priority,   r->earned};
 
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     rl_sumtree_release(&r->tree);
     *r = (struct rl_replay){0};
+}
+
+/* Returns of the k-th oldest decision and, with `all`, of every one before it; without, of those of
+ * its episode. */
+static void find_returns(struct rl_replay *r, uint32_t k, bool all)
+{
+    double sum = -INFINITY;
+
+    for (bool first = true; k < r->count; k--, first = false) { /* ends below 0 */
+        uint32_t slot = rl_replay_slot(r, k);
+        if (r->end[slot] != RL_GOES_ON) {
+            if (!first && !all)
+                return;
+            sum = r->end[slot] == RL_TERMINATED ? 0 : -INFINITY;
+        }
+        sum = (double)r->reward[slot] + (isinf(sum) ? sum : r->gamma * sum);
+        r->earned[slot] = (float)sum;
+    }
 }
 
 uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d)
@@ -67,6 +87,7 @@ uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d)
     r->action[slot] = d->action;
     r->drawn[slot] = 0;
     r->reward[slot] = d->reward;
+    r->earned[slot] = -INFINITY;
     r->end[slot] = (uint8_t)d->end;
     r->priority[slot] = r->largest;
     if (r->treed)
@@ -74,6 +95,8 @@ uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d)
     r->head = slot + 1 < r->capacity ? slot + 1 : 0;
     if (r->count < r->capacity)
         r->count++;
+    if (d->end == RL_TERMINATED)
+        find_returns(r, r->count - 1, false);
     return slot;
 }
 
@@ -98,6 +121,10 @@ void rl_replay_follow(struct rl_replay *r, const struct rl_settings *s)
         r->alpha = s->alpha;
     }
     r->treed = s->prioritized;
+    if (r->gamma != s->gamma) {
+        r->gamma = s->gamma;
+        find_returns(r, r->count - 1, true);
+    }
 }
 
 void rl_window_add(struct rl_window *w, double reward, double step)
@@ -127,6 +154,7 @@ void rl_replay_window(const struct rl_replay *r, const struct rl_settings *s, ui
     b->next_legal[i] = r->next_legal[last];
     b->reward[i] = (float)w.sum;
     b->discount[i] = ended ? 0 : (float)w.discount;
+    b->bound[i] = r->earned[slot];
     memcpy(b->rows + (size_t)i * d, r->observation + (size_t)slot * d, d * sizeof(float));
     memcpy(b->rows + ((size_t)b->count + i) * d, r->next + (size_t)last * d, d * sizeof(float));
 }

@@ -4,9 +4,12 @@
  * and the treatment of time limits may change at any time. A window ends at the first end of an
  * episode, after n rewards, or at the newest decision; it is discounted by its real length and
  * bootstraps from its last `next` observation unless that is terminal.
+ * When an episode terminates, every decision of it learns what followed: its return, discounted.
+ * With `return_bound` that is the least it is worth, which is true where an environment does the
+ * same again when asked the same; so what the best episode earned is never unlearned.
  * Consecutive decisions are taken to follow each other unless the earlier one ended its episode:
  * one environment at a time, and rl_replay_cut when one is left in the middle.
- * Not thread-safe. Memory: 8 x observation_size + 60 bytes a decision. */
+ * Not thread-safe. Memory: 8 x observation_size + 64 bytes a decision. */
 #ifndef AUTOMAP_RL_REPLAY_H
 #define AUTOMAP_RL_REPLAY_H
 
@@ -27,12 +30,14 @@ struct rl_replay {
     uint32_t *action;
     uint32_t *drawn; /* how often each was in a batch */
     float *reward;
+    float *earned;    /* return to the end of its episode; -INFINITY: the end is not known */
     uint8_t *end;     /* enum rl_end */
     double *priority; /* |TD error| + floor when last drawn; the largest so far if never */
     double largest;
     struct rl_sumtree tree; /* priority^alpha; kept only while `treed` */
     bool treed;
     double alpha; /* of the tree */
+    double gamma; /* of `earned` */
 };
 
 int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_size,
@@ -52,7 +57,8 @@ uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d); /* it
 /* The newest decision is not followed by the next one pushed. */
 void rl_replay_cut(struct rl_replay *r);
 
-/* Builds or drops the tree as `prioritized` and `alpha` ask. O(count) on a change. */
+/* Builds or drops the tree as `prioritized` and `alpha` ask, and returns as `gamma` asks. O(count)
+ * on a change. */
 void rl_replay_follow(struct rl_replay *r, const struct rl_settings *s);
 
 /* A window of rewards summed as it grows: sum += discount reward, discount *= step. */
@@ -70,6 +76,7 @@ struct rl_batch {
     float *reward;   /* of the whole window */
     float *discount; /* of the bootstrap: gamma^length, 0 after a terminal state */
     float *weight;   /* importance weights, 1 if not asked for */
+    float *bound;    /* what the target is at least; read with return_bound only */
 };
 
 /* Fills the batch. beta: exponent of the weights. The replay must not be empty.

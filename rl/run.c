@@ -42,16 +42,21 @@ static void look(struct rl_run *r)
     r->context = r->env.context ? r->env.context(r->env.self) : 0;
 }
 
+void rl_run_go_on(struct rl_run *r, uint32_t length, double reward_sum)
+{
+    r->env.observe(r->env.self, r->now);
+    look(r);
+    r->playing = true;
+    r->length = length;
+    r->reward_sum = reward_sum;
+}
+
 void rl_run_ready(struct rl_run *r)
 {
     if (r->playing)
         return;
     r->env.reset(r->env.self, &r->rng);
-    r->env.observe(r->env.self, r->now);
-    look(r);
-    r->playing = true;
-    r->length = 0;
-    r->reward_sum = 0;
+    rl_run_go_on(r, 0, 0);
 }
 
 /* Takes the decision over: learns from it, and moves on to the next position. */

@@ -42,6 +42,10 @@ void rl_run_release(struct rl_run *r);
  * that is decided next, for a person to look at. */
 void rl_run_ready(struct rl_run *r);
 
+/* The environment stands in the middle of an episode of `length` decisions already, as one that was
+ * saved and played again: goes on from there. */
+void rl_run_go_on(struct rl_run *r, uint32_t length, double reward_sum);
+
 /* One decision: the agent's, or `forced` if that is >= 0 (it must be legal: RL_E_SHAPE). 0 or a
  * negative error of rl_agent_learn. */
 int rl_run_step(struct rl_run *r, int forced, struct rl_step *out) RL_MUST_CHECK;

@@ -59,6 +59,15 @@ static void serialize_replay(struct rl_serializer *w, struct rl_replay *r)
     RL_ONE(w, r->largest);
 }
 
+static void serialize_update(struct rl_serializer *w, struct rl_update *u)
+{
+    RL_ONE(w, u->loss);
+    RL_ONE(w, u->error_mean);
+    RL_ONE(w, u->error_max);
+    RL_ONE(w, u->q_mean);
+    RL_ONE(w, u->gradient_norm);
+}
+
 static void serialize_rest(struct rl_serializer *w, struct rl_agent *a)
 {
     RL_ONE(w, a->act.s);
@@ -67,8 +76,9 @@ static void serialize_rest(struct rl_serializer *w, struct rl_agent *a)
     RL_ONE(w, a->explored);
     RL_ONE(w, a->episodes);
     RL_ONE(w, a->epsilon_origin);
+    RL_ONE(w, a->epsilon_origin_episode);
     RL_ONE(w, a->held_epsilon);
-    RL_ONE(w, a->last);
+    serialize_update(w, &a->last);
     RL_MANY(w, a->visits, (size_t)a->shape.context_count * a->shape.action_count);
 }
 
@@ -124,7 +134,7 @@ static bool is_sound(const struct rl_agent *a)
             return false;
     }
     return isfinite(a->replay.largest) && a->replay.largest > 0 && a->held_epsilon <= 1 &&
-           a->epsilon_origin <= a->decisions;
+           a->epsilon_origin <= a->decisions && a->epsilon_origin_episode <= a->episodes;
 }
 
 /* Whether the rest of the walk can hold what the plan promises, before memory is taken for it. */
@@ -174,7 +184,8 @@ static int read_agent(struct rl_serializer *w, struct rl_agent **out)
         rl_agent_free(a);
         return RL_E_FORMAT;
     }
-    a->replay.treed = false; /* the tree is a function of the priorities */
+    a->replay.treed = false; /* the tree is a function of the priorities, returns of the rewards */
+    a->replay.gamma = -1;
     rl_replay_follow(&a->replay, &a->settings);
     *out = a;
     return RL_OK;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION = 2, ORDER = 0x01020304 };
+enum { VERSION = 3, ORDER = 0x01020304 };
 
 struct head {
     char magic[8];

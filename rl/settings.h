@@ -31,6 +31,7 @@ struct rl_settings {
 
     double epsilon_start, epsilon_end; /* share of random actions, linear in decisions */
     uint32_t epsilon_steps;
+    uint32_t epsilon_episodes; /* > 0: linear in episodes instead, over so many */
 
     double alpha;                /* priority = (|TD error| + priority_floor)^alpha */
     double beta_start, beta_end; /* weight = (N P)^-beta over the largest of its batch; linear */
@@ -49,6 +50,7 @@ struct rl_settings {
     bool huber;          /* off: squared error, mean over the batch, no factor 1/2 */
     bool clip;
     bool mask_bootstrap;      /* off (a mistake, for teaching): illegal next actions count */
+    bool return_bound;        /* a decision is worth at least what its own episode earned from it */
     bool bootstrap_truncated; /* off (a mistake, for teaching): a time limit ends all value */
 };
 

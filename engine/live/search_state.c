@@ -131,6 +131,23 @@ void state_find_baseline(struct search_state *c)
     c->baseline_ms = g->pinned_compute_ms + g->pinned_communication_ms;
 }
 
+/* The baseline is a plan that nobody had to find. */
+static const char *found_by(const struct search_state *c, const struct search_best *b)
+{
+    return b->evaluation ? search_names[c->options.algorithm] : "baseline";
+}
+
+void state_follow_best(struct search_state *c)
+{
+    const struct search_best *b = search_best(c->search);
+
+    if (!isfinite(b->score))
+        live_plan_replace(&c->best, NULL);
+    else if (!c->best || c->best->score != b->score ||
+             c->best->cost.step_ms != b->cost.step_ms) /* scores are of the pins' baseline */
+        live_plan_replace(&c->best, state_make_plan(c, b->on, found_by(c, b)));
+}
+
 int state_renew_search(struct search_state *c, const struct search_options *o, struct err *e)
 {
     struct search *next;
@@ -159,6 +176,7 @@ int state_renew_search(struct search_state *c, const struct search_options *o, s
     live_plan_replace(&c->stage_1, NULL);
     memset(c->stage, 0, sizeof c->stage);
     c->event = (struct search_event){.move = UINT32_MAX};
+    state_follow_best(c); /* doing nothing */
     return 0;
 }
 
@@ -167,17 +185,6 @@ int state_renew_search(struct search_state *c, const struct search_options *o, s
 bool search_state_wants_step(const struct search_state *c)
 {
     return c->state == LIVE_RUNNING;
-}
-
-void state_follow_best(struct search_state *c)
-{
-    const struct search_best *b = search_best(c->search);
-
-    if (!isfinite(b->score))
-        live_plan_replace(&c->best, NULL);
-    else if (!c->best || c->best->score != b->score ||
-             c->best->cost.step_ms != b->cost.step_ms) /* scores are of the pins' baseline */
-        live_plan_replace(&c->best, state_make_plan(c, b->on, search_names[c->options.algorithm]));
 }
 
 /* Figures of the two stages, apart. The best plan of a stage is remembered by its score. */

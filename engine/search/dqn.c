@@ -6,25 +6,39 @@
 
 enum {
     BACKTRACK_DECISIONS = 400, /* over which the raised exploration of a backtrack fades */
-    TUNING_TRIES = 8           /* of every group, in stage 2, before it ends without gain */
+    TUNING_TRIES = 8,          /* of every group, in stage 2, before it ends without gain */
+    KEPT_MOST = 8192           /* decisions played again under new pins: some 50 ms */
 };
 #define BACKTRACK_EPSILON 0.2
-/* In stage 2 an episode is the few decisions of one group: half of them are tried at random, so
- * that in 8 tries each of the last single dims is split once with probability 0.9. With the end of
- * the schedule (0.1) and one try, T5-3B unfolded stopped at 228.8 of 229.7 in both seeds tried;
- * with these it ends at 229.7 in both, after 2.4 s. */
+/* In stage 2 of the decisions that are open again about so many are tried at random, at most that
+ * share of them: a group of few is tried every way, and where a turned decision opens a whole model
+ * the network's own way with it is seen. */
+#define TUNING_RANDOM 2.0
 #define TUNING_EPSILON 0.5
+
+/* The best plan seen and its rival: the best of those that leave whole the largest group which the
+ * best plan splits. Such a group settles most of a model and divides the plans in two landscapes;
+ * from the top of one no small change leads to the other, so both are held, and tuned. */
+struct held {
+    label *on; /* [classes]; valid when score > -inf */
+    double score;
+};
 
 struct dqn {
     struct rl_agent *agent;
-    float *now, *next;     /* observations */
-    bool tuning;           /* stage 2: episodes start from the best plan, one group set back */
-    uint32_t tuned_move;   /* whose group this episode set back */
+    struct rl_run run;
+    bool tuning;           /* stage 2: episodes start from the best plan, groups set back */
+    uint32_t tuned_move;   /* the first of those this episode set back */
     uint32_t without_gain; /* fine-tuning episodes in a row that found nothing */
+    struct held held[2];   /* the best, its rival */
+    label *spare;          /* [classes] scratch of hold */
+    uint32_t tuned_plan;   /* of these the one that this episode began from */
+    bool asked;            /* a person chose how the next episode begins */
+    struct dqn_replay_note kept;
     /* The episode so far, for search_serialize: how it began and what was played. */
-    uint32_t from_move; /* set back from from_on; UINT32_MAX: it began with all open */
-    label *from_on;     /* [classes] */
-    uint8_t *played;    /* [moves]; played_count */
+    struct game_opening opening; /* its `on` is from_on */
+    label *from_on;              /* [classes] */
+    uint8_t *played;             /* [moves]; played_count */
     uint32_t played_count;
 };
 
@@ -35,32 +49,218 @@ const struct rl_settings *search_preset(const struct game_options *o)
     return rl_preset("planner");
 }
 
-static int dqn_start(struct search *s, struct err *e)
+/* ---- how episodes begin ---- */
+
+/* A move whose class meets one that a class of `move` meets: a walk of two steps, drawn; `move`
+ * itself where none was come by. */
+static uint32_t draw_linked(const struct game *g, uint32_t move, struct rl_rng *rng)
 {
-    struct dqn *d = mem_try(1, sizeof *d);
-    struct rl_shape shape = {
+    enum { WALKS = 8 };
+    const struct classes *c = &g->problem->classes;
+    const struct game_move *m = &g->moves[move];
+
+    for (int walk = 0; walk < WALKS; walk++) {
+        class_id at = g->pool[m->classes + rl_rng_below(rng, m->class_count)];
+        for (int n = 0; n < 2 && c->info[at].meet_count; n++)
+            at = c->meets[c->info[at].meets + rl_rng_below(rng, c->info[at].meet_count)].other;
+        uint32_t linked = g->move_of[(size_t)at * g->problem->mesh.axes + m->axis];
+        if (linked != UINT32_MAX && linked != move)
+            return linked;
+    }
+    return move;
+}
+
+/* Stage 2: the moves in turn; first alone, then with one, two and three that are linked to it. Half
+ * of the time the move is turned to begin with. */
+static void open_groups(struct search *s, struct dqn *d, struct rl_rng *rng)
+{
+    const struct game *g = &s->game;
+    uint32_t round = d->without_gain / (2 * g->move_count), more = round / 2;
+    struct game_opening *o = &d->opening;
+
+    d->tuned_plan = !d->tuned_plan;
+    if (!isfinite(d->held[d->tuned_plan].score))
+        d->tuned_plan = !d->tuned_plan;
+    if (d->without_gain % 2 == 0)
+        d->tuned_move = (d->tuned_move + 1) % g->move_count;
+    memcpy(d->from_on, d->held[d->tuned_plan].on, g->problem->classes.count * sizeof *d->from_on);
+    *o = (struct game_opening){.on = d->from_on, .move = {d->tuned_move}, .count = 1};
+    o->turn = round % 2 == 0 || rl_rng_below(rng, 2);
+    for (more = more < GAME_OPENING_MOST ? more : GAME_OPENING_MOST - 1; more; more--)
+        o->move[o->count++] = draw_linked(g, d->tuned_move, rng);
+}
+
+static bool is_higher(double score, double than)
+{
+    return isinf(than) ? isfinite(score) : score > than + 1e-12 * (1 + fabs(than));
+}
+
+static void hold_as(const struct search *s, struct held *h, const label *on, double score)
+{
+    memmove(h->on, on, s->game.problem->classes.count * sizeof *on);
+    h->score = score;
+}
+
+/* Whether a plan leaves whole the largest group that the best plan splits. */
+static bool is_rival(const struct search *s, const struct dqn *d, const label *on)
+{
+    const struct game *g = &s->game;
+
+    for (uint32_t n = 0; n < g->move_count; n++) { /* the order is that of the groups */
+        if (game_splits(g, d->held[0].on, n))
+            return !game_splits(g, on, n);
+    }
+    return false;
+}
+
+/* Whether the plan is better than the best, or than its rival where it is one. */
+static bool hold(const struct search *s, struct dqn *d, const label *on, double score)
+{
+    struct held *best = &d->held[0], *rival = &d->held[1];
+
+    if (!is_higher(score, best->score)) {
+        if (!is_rival(s, d, on) || !is_higher(score, rival->score))
+            return false;
+        hold_as(s, rival, on, score);
+        return true;
+    }
+    struct held before = *best;
+    best->on = d->spare;
+    hold_as(s, best, on, score);
+    d->spare = before.on;
+    if (isfinite(rival->score) && !is_rival(s, d, rival->on))
+        rival->score = -INFINITY;
+    if (isfinite(before.score) && is_rival(s, d, before.on) &&
+        is_higher(before.score, rival->score))
+        hold_as(s, rival, before.on, before.score);
+    return true;
+}
+
+static void set_tuning(struct dqn *d, bool on)
+{
+    d->tuning = on;
+    d->without_gain = 0;
+    rl_agent_hold_epsilon(d->agent, -1);
+}
+
+/* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
+ * its end; stage 2 goes on until every group was set back 8 times without gain. */
+static void choose_stage(struct search *s, struct dqn *d)
+{
+    bool stable = s->since_better >= s->options.stable_episodes && s->game.move_count &&
+                  rl_agent_epsilon(d->agent) <= s->options.rl.epsilon_end + 1e-9;
+
+    if (!d->tuning && stable) {
+        hold(s, d, s->best.on, s->best.score);
+        set_tuning(d, true);
+    } else if (d->tuning && d->without_gain > 2 * TUNING_TRIES * s->game.move_count) {
+        set_tuning(d, false);
+        s->since_better = 0;
+        s->rounds++;
+    }
+}
+
+static void open_game(struct search *s, struct dqn *d)
+{
+    d->played_count = 0;
+    game_reset_from(&s->game, &d->opening);
+    if (d->tuning)
+        rl_agent_hold_epsilon(
+            d->agent, fmin(TUNING_EPSILON, TUNING_RANDOM / fmax(1, game_open_count(&s->game))));
+}
+
+/* ---- the game as the learner asks for it ---- */
+
+static void env_reset(void *self, struct rl_rng *rng)
+{
+    struct search *s = self;
+    struct dqn *d = s->self;
+
+    if (!d->asked) {
+        choose_stage(s, d);
+        d->opening.count = 0;
+        if (d->tuning)
+            open_groups(s, d, rng);
+    }
+    d->asked = false;
+    open_game(s, d);
+}
+
+static struct rl_outcome env_step(void *self, uint32_t action, struct rl_rng *rng)
+{
+    struct search *s = self;
+    struct dqn *d = s->self;
+
+    (void)rng;
+    d->played[d->played_count++] = action == 1;
+    double reward = game_play(&s->game, action == 1);
+    return (struct rl_outcome){(float)reward, game_is_over(&s->game) ? RL_TERMINATED : RL_GOES_ON};
+}
+
+static void env_observe(void *self, float *out)
+{
+    game_observe(&((struct search *)self)->game, out);
+}
+
+static uint64_t env_legal(void *self)
+{
+    const struct game *g = &((struct search *)self)->game;
+
+    return game_is_over(g) ? 3 : game_legal(g);
+}
+
+static uint32_t env_context(void *self)
+{
+    const struct game *g = &((struct search *)self)->game;
+
+    return game_is_over(g) ? 0 : g->position;
+}
+
+static struct rl_env game_env(struct search *s)
+{
+    return (struct rl_env){
+        .self = s,
         .observation_size = game_observation_size(&s->game),
         .action_count = 2,
         .context_count = s->game.move_count ? s->game.move_count : 1,
+        .reset = env_reset,
+        .step = env_step,
+        .observe = env_observe,
+        .legal = env_legal,
+        .context = env_context,
     };
+}
+
+/* ---- from start to end ---- */
+
+static int dqn_start(struct search *s, struct err *e)
+{
+    struct dqn *d = mem_try(1, sizeof *d);
+    struct rl_env env = game_env(s);
+    struct rl_shape shape = {env.observation_size, env.action_count, env.context_count};
 
     s->self = d;
     if (!d)
         return err_no_memory(e, "for the learner");
     if (!s->options.rl_set)
         s->options.rl = *search_preset(&s->options.game);
-    d->now = mem_try(shape.observation_size, sizeof *d->now);
-    d->next = mem_try(shape.observation_size, sizeof *d->next);
     d->from_on = mem_try(s->game.problem->classes.count, sizeof *d->from_on);
     d->played = mem_try(s->game.move_count, sizeof *d->played);
-    d->from_move = UINT32_MAX;
-    if (!d->now || !d->next || !d->from_on || !d->played)
+    d->spare = mem_try(s->game.problem->classes.count, sizeof *d->spare);
+    for (int n = 0; n < 2; n++) {
+        d->held[n].on = mem_try(s->game.problem->classes.count, sizeof *d->held[n].on);
+        d->held[n].score = -INFINITY;
+    }
+    if (!d->from_on || !d->played || !d->spare || !d->held[0].on || !d->held[1].on)
         return err_no_memory(e, "for the learner");
+    d->opening.on = d->from_on;
     int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
+    if (!rc)
+        rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
     if (rc)
         return err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
                        "the learner cannot be made: %s", rl_error_text(rc));
-    game_observe(&s->game, d->now);
+    rl_run_ready(&d->run);
     return 0;
 }
 
@@ -68,120 +268,55 @@ static void dqn_stop(struct search *s)
 {
     struct dqn *d = s->self;
 
+    rl_run_release(&d->run);
     rl_agent_free(d->agent);
-    free(d->now);
-    free(d->next);
     free(d->from_on);
     free(d->played);
+    free(d->spare);
+    free(d->held[0].on);
+    free(d->held[1].on);
     free(d);
     s->self = NULL;
-}
-
-/* The next move that the best plan leaves whole and that is open without pins: round robin. */
-static bool next_tuned_move(const struct search *s, struct dqn *d)
-{
-    const struct game *g = &s->game;
-
-    for (uint32_t n = 1; n <= g->move_count; n++) {
-        uint32_t move = (d->tuned_move + n) % g->move_count;
-        const struct game_move *m = &g->moves[move];
-        if (!(s->best.on[g->pool[m->classes]] >> m->axis & 1)) {
-            d->tuned_move = move;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void set_tuning(struct dqn *d, bool on)
-{
-    d->tuning = on;
-    d->without_gain = 0;
-    rl_agent_hold_epsilon(d->agent, on ? TUNING_EPSILON : -1);
-}
-
-/* An episode begins with all open, or with a move's group set back from `on`. */
-static void reset_game(struct search *s, struct dqn *d, const label *on, uint32_t move)
-{
-    d->played_count = 0;
-    d->from_move = on ? move : UINT32_MAX;
-    if (on) {
-        memmove(d->from_on, on, s->game.problem->classes.count * sizeof *on);
-        game_reset_from(&s->game, on, move);
-    } else {
-        game_reset(&s->game);
-    }
-    game_observe(&s->game, d->now);
-}
-
-/* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
- * its end; stage 2 goes on until every group was set back 8 times without gain. */
-static void begin_episode(struct search *s, struct dqn *d)
-{
-    bool stable = s->since_better >= s->options.stable_episodes && isfinite(s->best.score) &&
-                  rl_agent_epsilon(d->agent) <= s->options.rl.epsilon_end + 1e-9;
-
-    if (!d->tuning && stable) {
-        set_tuning(d, true);
-    } else if (d->tuning && d->without_gain > TUNING_TRIES * s->game.move_count) {
-        set_tuning(d, false);
-        s->since_better = 0;
-        s->rounds++;
-    }
-    bool tunes = d->tuning && next_tuned_move(s, d);
-    reset_game(s, d, tunes ? s->best.on : NULL, d->tuned_move);
-}
-
-static bool play(struct search *s, struct dqn *d, int forced, struct search_event *out)
-{
-    struct game *g = &s->game;
-    struct rl_decision decision = {.observation = d->now, .next = d->next, .legal = game_legal(g)};
-    uint32_t position = g->position;
-
-    decision.action = forced >= 0
-                          ? (uint32_t)forced
-                          : rl_agent_choose(d->agent, d->now, decision.legal, &out->explored);
-    if (!(decision.legal >> decision.action & 1))
-        return false;
-    out->move = position;
-    out->split = decision.action == 1;
-    d->played[d->played_count++] = out->split;
-    out->reward = game_play(g, out->split);
-    decision.reward = (float)out->reward;
-    decision.end = game_is_over(g) ? RL_TERMINATED : RL_GOES_ON;
-    decision.next_legal = game_is_over(g) ? 3 : game_legal(g);
-    game_observe(g, d->next);
-    out->updates = rl_agent_learn(d->agent, &decision, position, &out->update);
-    memcpy(d->now, d->next, game_observation_size(g) * sizeof *d->now);
-    return true;
 }
 
 static void end_episode(struct search *s, struct dqn *d, struct search_event *out)
 {
     out->fine_tuning = d->tuning;
     search_ended(s, s->game.state.on, s->game.conflict, out);
+    bool gain = !s->game.conflict && hold(s, d, s->game.state.on, out->score);
     if (d->tuning)
-        d->without_gain = out->improved ? 0 : d->without_gain + 1;
+        d->without_gain = gain ? 0 : d->without_gain + 1;
+}
+
+/* Nothing was open: a plan without a decision. Where that is so from the very beginning, all is
+ * pinned or settled, and the search is done. */
+static bool end_at_once(struct search *s, struct dqn *d, struct search_event *out)
+{
+    end_episode(s, d, out);
+    s->done = !d->opening.count;
+    rl_run_cut(&d->run);
+    return true;
 }
 
 static bool step(struct search *s, int forced, struct search_event *out)
 {
     struct dqn *d = s->self;
+    struct rl_step done;
 
+    rl_run_ready(&d->run);
     if (game_is_over(&s->game))
-        begin_episode(s, d);
-    if (game_is_over(&s->game)) { /* everything is pinned or settled: one plan, no decision */
-        end_episode(s, d, out);
-        s->done = true;
-        return true;
-    }
-    if (!play(s, d, forced, out))
+        return end_at_once(s, d, out);
+    if (forced >= 0 && !(game_legal(&s->game) >> forced & 1))
         return false;
-    if (out->updates < 0) {
-        s->done = true;
-        return true;
-    }
-    if (game_is_over(&s->game))
+    out->move = s->game.position;
+    int rc = rl_run_step(&d->run, forced, &done);
+    out->split = done.action == 1;
+    out->explored = done.explored;
+    out->reward = (double)done.reward;
+    out->updates = rc < 0 ? rc : done.updates;
+    out->update = done.update;
+    s->done = rc < 0;
+    if (!s->done && game_is_over(&s->game))
         end_episode(s, d, out);
     return true;
 }
@@ -191,28 +326,37 @@ static bool dqn_step(struct search *s, struct search_event *out)
     return step(s, -1, out);
 }
 
+/* ---- the person's hand ---- */
+
+/* What was learned from before is played again under the new pins (dqn_replay.h). */
 static void dqn_pins_changed(struct search *s)
 {
     struct dqn *d = s->self;
 
-    rl_agent_cut(d->agent);
-    rl_agent_forget(d->agent); /* its rewards were earned under other pins */
+    rl_run_cut(&d->run);
+    dqn_replay_again(&s->game, d->agent, KEPT_MOST, &d->kept);
     set_tuning(d, false);
-    reset_game(s, d, NULL, 0);
+    d->held[0].score = d->held[1].score = -INFINITY;
+    d->opening.count = 0;
+    d->asked = true;
+    rl_run_ready(&d->run);
 }
 
 void search_dqn_backtrack(struct search *s, uint32_t move)
 {
     struct dqn *d = s->self;
 
-    rl_agent_cut(d->agent);
+    rl_run_cut(&d->run);
     set_tuning(d, false);
-    reset_game(s, d, isfinite(s->best.score) ? s->best.on : NULL, move);
+    memcpy(d->from_on, s->best.on, s->game.problem->classes.count * sizeof *d->from_on);
+    d->opening = (struct game_opening){.on = d->from_on, .move = {move}, .count = 1};
+    d->asked = true;
     if (rl_agent_epsilon(d->agent) < BACKTRACK_EPSILON &&
         rl_agent_explore(d->agent, BACKTRACK_EPSILON, s->options.rl.epsilon_end,
                          BACKTRACK_DECISIONS) == 0)
         s->options.rl = *rl_agent_settings(d->agent);
     s->since_better = 0;
+    rl_run_ready(&d->run);
 }
 
 bool search_dqn_force(struct search *s, bool split, struct search_event *out)
@@ -230,29 +374,64 @@ struct rl_agent *search_dqn_agent(struct search *s)
     return ((struct dqn *)s->self)->agent;
 }
 
+struct dqn_replay_note search_dqn_kept(const struct search *s)
+{
+    return ((const struct dqn *)s->self)->kept;
+}
+
 bool search_dqn_q(struct search *s, float q[2])
 {
     struct dqn *d = s->self;
 
-    rl_agent_q(d->agent, d->now, game_legal(&s->game), q);
+    rl_agent_q(d->agent, d->run.now, game_legal(&s->game), q);
     return true;
 }
+
+/* The episode of the best actions alone, from all open; the game stands where it stood after it. */
+double search_dqn_greedy(struct search *s, label *on)
+{
+    struct dqn *d = s->self;
+    struct game *g = &s->game;
+    uint64_t decisions = g->decisions;
+    float *seen = mem_try(game_observation_size(g), sizeof *seen), q[2];
+
+    if (!seen)
+        return -INFINITY;
+    game_reset(g);
+    while (!game_is_over(g)) {
+        uint64_t legal = game_legal(g);
+        game_observe(g, seen);
+        rl_agent_q(d->agent, seen, legal, q);
+        game_play(g, rl_net_argmax(q, 2, legal) == 1);
+    }
+    free(seen);
+    double score = g->conflict ? -INFINITY : game_score(g);
+    if (on)
+        memcpy(on, g->state.on, g->problem->classes.count * sizeof *on);
+    game_reset_from(g, &d->opening);
+    for (uint32_t n = 0; n < d->played_count; n++)
+        game_play(g, d->played[n]);
+    g->decisions = decisions;
+    return score;
+}
+
+/* ---- to bytes and back ---- */
 
 /* The game again as it stands, by playing the episode again. */
 static void play_again(struct search *s, struct dqn *d, struct rl_serializer *w)
 {
     const struct game *g = &s->game;
-    uint32_t count = d->played_count;
+    double sum = 0;
 
-    reset_game(s, d, d->from_move == UINT32_MAX ? NULL : d->from_on, d->from_move);
-    for (uint32_t n = 0; n < count && !w->failed; n++) {
+    game_reset_from(&s->game, &d->opening);
+    for (uint32_t n = 0; n < d->played_count && !w->failed; n++) {
         if (game_is_over(g) || d->played[n] > 1 || !(game_legal(g) >> d->played[n] & 1))
             w->failed = true;
         else
-            game_play(&s->game, d->played[n]);
+            sum += (double)(float)game_play(&s->game, d->played[n]);
     }
-    d->played_count = count;
-    game_observe(g, d->now);
+    if (d->run.playing)
+        rl_run_go_on(&d->run, d->played_count, sum);
 }
 
 static bool is_agent_for(const struct rl_agent *a, const struct game *g)
@@ -271,8 +450,18 @@ static void serialize_agent(struct dqn *d, const struct search *s, struct rl_ser
     if (w->failed || w->pass != RL_READ)
         return;
     rl_agent_free(d->agent);
-    d->agent = a;
+    d->agent = d->run.agent = a;
     w->failed = !is_agent_for(a, &s->game);
+}
+
+static void serialize_opening(struct search *s, struct rl_serializer *w, struct game_opening *o)
+{
+    RL_MANY(w, o->move, GAME_OPENING_MOST);
+    RL_ONE(w, o->count);
+    rl_serialize_flag(w, &o->turn);
+    w->failed |= o->count > GAME_OPENING_MOST;
+    for (uint32_t n = 0; !w->failed && n < o->count; n++)
+        w->failed |= o->move[n] >= s->game.move_count;
 }
 
 static void dqn_serialize(struct search *s, struct rl_serializer *w)
@@ -282,13 +471,21 @@ static void dqn_serialize(struct search *s, struct rl_serializer *w)
     rl_serialize_flag(w, &d->tuning);
     RL_ONE(w, d->tuned_move);
     RL_ONE(w, d->without_gain);
-    RL_ONE(w, d->from_move);
+    RL_ONE(w, d->kept.before);
+    RL_ONE(w, d->kept.after);
     RL_ONE(w, d->played_count);
-    bool sound = d->played_count <= s->game.move_count &&
-                 (d->tuned_move < s->game.move_count || !d->tuned_move) &&
-                 (d->from_move < s->game.move_count || d->from_move == UINT32_MAX);
-    w->failed |= !sound;
+    RL_MANY(w, d->run.rng.s, 4);
+    rl_serialize_flag(w, &d->run.playing);
+    serialize_opening(s, w, &d->opening);
+    w->failed |= d->played_count > s->game.move_count ||
+                 (d->tuned_move >= s->game.move_count && d->tuned_move);
     if (w->failed || !search_serialize_labels(s, w, d->from_on))
+        return;
+    for (int n = 0; n < 2 && search_serialize_labels(s, w, d->held[n].on); n++)
+        RL_ONE(w, d->held[n].score);
+    RL_ONE(w, d->tuned_plan);
+    w->failed |= d->tuned_plan > 1;
+    if (w->failed)
         return;
     RL_MANY(w, d->played, d->played_count);
     serialize_agent(d, s, w);

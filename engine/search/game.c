@@ -465,17 +465,29 @@ void game_reset(struct game *g)
     advance(g);
 }
 
-/* Classes of the move, and those they meet: its linkage group. Marked 1 in `group` (zeroed). */
-static void mark_group(const struct game *g, uint32_t move, uint8_t *group)
+static void mark_met(const struct classes *c, class_id k, uint8_t *group)
+{
+    for (uint32_t j = 0; j < c->info[k].meet_count; j++)
+        group[c->meets[c->info[k].meets + j].other] = 1;
+}
+
+/* What an opening sets back, marked 1 in `group` (zeroed). */
+static void mark_group(const struct game *g, const struct game_opening *o, uint8_t *group)
 {
     const struct classes *c = &g->problem->classes;
-    const struct game_move *m = &g->moves[move];
 
-    for (uint32_t n = 0; n < m->class_count; n++) {
-        class_id k = g->pool[m->classes + n];
-        group[k] = 1;
-        for (uint32_t j = 0; j < c->info[k].meet_count; j++)
-            group[c->meets[c->info[k].meets + j].other] = 1;
+    for (uint32_t k = 0; k < o->count; k++) {
+        const struct game_move *m = &g->moves[o->move[k]];
+        for (uint32_t n = 0; n < m->class_count; n++) {
+            const struct class_info *info = &c->info[g->pool[m->classes + n]];
+            group[g->pool[m->classes + n]] = 1;
+            mark_met(c, g->pool[m->classes + n], group);
+            for (uint32_t j = 0; j < info->meet_count; j++) {
+                class_id met = c->meets[info->meets + j].other;
+                if (o->on[met])
+                    mark_met(c, met, group);
+            }
+        }
     }
 }
 
@@ -488,30 +500,58 @@ static bool touches_group(const struct game *g, const struct game_move *m, const
     return false;
 }
 
-void game_reset_from(struct game *g, const label *on, uint32_t move)
+void game_settle(struct game *g, uint32_t move, bool split)
 {
-    memset(g->group, 0, g->problem->classes.count);
-    mark_group(g, move, g->group);
-    game_reset(g);
-    /* Splits first, so that what they force whole is not decided twice. */
-    for (int split = 1; split >= 0; split--) {
-        for (uint32_t n = 0; n < g->move_count; n++) {
-            const struct game_move *m = &g->moves[n];
-            bool is_split = on[g->pool[m->classes]] >> m->axis & 1;
-            if (is_split != split || !is_open(g, n) || touches_group(g, m, g->group))
-                continue;
-            if (!g->options.weak) {
-                decide_move(g, m, split);
-                continue;
-            }
-            struct game_place here = game_here(g);
-            if (!weak_move(g, m, split))
-                game_return(g, &here); /* left open */
-        }
-    }
+    struct game_place here = game_here(g);
+
+    if (!is_open(g, move) || !(split ? can_split(g, move) : can_stay(g, move)))
+        return;
+    if (!g->options.weak)
+        decide_move(g, &g->moves[move], split);
+    else if (!weak_move(g, &g->moves[move], split))
+        game_return(g, &here);
+}
+
+bool game_splits(const struct game *g, const label *on, uint32_t move)
+{
+    const struct game_move *m = &g->moves[move];
+
+    return on[g->pool[m->classes]] >> m->axis & 1;
+}
+
+void game_begin(struct game *g)
+{
     g->wave = strict_mark(&g->state);
     g->position = 0;
     advance(g);
+}
+
+void game_reset_from(struct game *g, const struct game_opening *o)
+{
+    game_reset(g);
+    if (!o->count)
+        return;
+    memset(g->group, 0, g->problem->classes.count);
+    mark_group(g, o, g->group);
+    /* Splits first, so that what they force whole is not decided twice. */
+    for (int split = 1; split >= 0; split--) {
+        for (uint32_t n = 0; n < g->move_count; n++) {
+            if (game_splits(g, o->on, n) == split && !touches_group(g, &g->moves[n], g->group))
+                game_settle(g, n, split);
+        }
+    }
+    if (o->turn)
+        game_settle(g, o->move[0], !game_splits(g, o->on, o->move[0]));
+    game_begin(g);
+}
+
+uint32_t game_open_count(const struct game *g)
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = g->position; n < g->move_count; n++)
+        count += is_open(g, n);
+    return count;
 }
 
 static double paper_score(const struct game *g, const label *on)
@@ -568,23 +608,36 @@ int game_set_pins(struct game *g, const struct game_pin *pins, size_t count,
                   struct strict_clash *clash, struct err *e)
 {
     struct strict trial;
-    int rc = strict_new(&g->problem->labels, &trial, e);
+    struct game_pin *kept = mem_try(count, sizeof *kept);
+    int rc = kept ? strict_new(&g->problem->labels, &trial, e) : err_no_memory(e, "for the search");
 
-    if (rc)
+    if (rc) {
+        free(kept);
         return rc;
+    }
+    if (count)
+        memcpy(kept, pins, count * sizeof *kept);
     for (size_t n = 0; n < count; n++) {
         if (!strict_decide(&trial, pins[n].class, pins[n].axis, pins[n].split, clash)) {
             strict_release(&trial);
+            free(kept);
             return err_set(e, ERR_INFEASIBLE, "pin %zu cannot hold with those before it", n + 1);
         }
     }
     rc = g->options.weak ? pin_weakly(g, pins, count, e) : 0;
     if (rc) {
+        struct err ignored;
         strict_release(&trial);
+        free(kept);
+        (void)!pin_weakly(g, g->pins, g->pin_count, &ignored); /* as they were, and they could be */
+        game_reset(g);
         return rc;
     }
     strict_release(&g->state);
     g->state = trial;
+    free(g->pins);
+    g->pins = kept;
+    g->pin_count = count;
     g->pinned = strict_mark(&g->state);
     price_afresh(g);
     g->pinned_compute_ms = g->compute_ms;
@@ -630,6 +683,7 @@ void game_release(struct game *g)
     free(g->pool);
     free(g->move_of);
     free(g->group);
+    free(g->pins);
     memset(g, 0, sizeof *g);
 }
 

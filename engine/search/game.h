@@ -46,6 +46,12 @@ struct game_options {
                   offered, and end the episode */
 };
 
+struct game_pin {
+    class_id class;
+    uint8_t axis;
+    bool split;
+};
+
 struct game_move {
     uint32_t classes, class_count; /* into game->pool */
     uint32_t axis;
@@ -69,6 +75,8 @@ struct game {
     size_t weak_pinned; /* trail mark */
     uint8_t *counted;   /* weak: [values] 1: its dims earn the paper's reward */
     struct strict state;
+    struct game_pin *pins; /* in force */
+    size_t pin_count;
     size_t pinned;     /* trail mark: decisions below it are pins and stay */
     uint32_t position; /* move to decide; move_count: the episode is over */
     bool conflict;     /* it ended in one */
@@ -94,11 +102,6 @@ void game_release(struct game *g);
 /* Pins: decided now and at the start of every episode. The running episode starts over.
  * ERR_INFEASIBLE (nothing changed) with the clash when they cannot all hold. Earlier pins are
  * replaced. */
-struct game_pin {
-    class_id class;
-    uint8_t axis;
-    bool split;
-};
 int game_set_pins(struct game *g, const struct game_pin *pins, size_t count,
                   struct strict_clash *clash, struct err *e) MUST_CHECK;
 
@@ -125,10 +128,25 @@ struct game_place {
 struct game_place game_here(const struct game *g);
 void game_return(struct game *g, const struct game_place *place);
 
-/* Starts an episode from an assignment with one move's linkage group set back: what `on` splits is
- * split, what it leaves whole is whole, except the classes of `move` and those they meet, which are
- * open (Auto-MAP's fine-tuning; a person's backtrack). Pins hold. */
-void game_reset_from(struct game *g, const label *on, uint32_t move);
+/* How an episode begins: with all open but the pins (count 0), or from an assignment with some
+ * moves and their linkage groups set back (Auto-MAP's fine-tuning; a person's backtrack). What `on`
+ * splits is split and what it leaves whole is whole, except the classes of the moves, those they
+ * meet, and, where `on` splits one of these, what it meets in turn: what was whole because of it is
+ * open with it. `turn`: the first move is then decided the other way than `on` has it, if it can.
+ */
+enum { GAME_OPENING_MOST = 4 };
+struct game_opening {
+    const label *on; /* [classes], borrowed */
+    uint32_t move[GAME_OPENING_MOST], count;
+    bool turn;
+};
+void game_reset_from(struct game *g, const struct game_opening *o);
+/* By hand: behind game_reset, decides moves out of order, without reward (what is not possible
+ * stays as it is); then the episode begins with the first that is open. */
+void game_settle(struct game *g, uint32_t move, bool split);
+void game_begin(struct game *g);
+/* Moves that are open. */
+uint32_t game_open_count(const struct game *g);
 
 /* What the present state is worth under the options' reward: ln(baseline / step), or the paper's
  * sum over all settled dims of variables; over the memory limit less (budget.h), whole where
@@ -144,6 +162,8 @@ bool game_score_fits(const struct game *g, double score);
 /* Dims of a class that earn the paper's reward: of variables, of inputs, or both, by kind. */
 uint32_t game_weight(const struct game *g, class_id k);
 
+/* Whether a whole plan splits a move. */
+bool game_splits(const struct game *g, const label *on, uint32_t move);
 /* Status of a move now: -1 open, 0 whole, 1 split. */
 int game_status(const struct game *g, uint32_t move);
 

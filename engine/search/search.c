@@ -16,6 +16,8 @@ static const struct search_ops *const ops_of[SEARCH_ALGORITHM_COUNT] = {
     [SEARCH_TRWS] = &search_trws,
 };
 
+static void consider_baseline(struct search *s);
+
 int search_new(const struct problem *p, const struct search_options *o, struct search **out,
                struct err *e)
 {
@@ -35,8 +37,13 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
     if (!rc) {
         s->best.on = mem_try(p->classes.count, sizeof *s->best.on);
         s->shelved.on = mem_try(p->classes.count, sizeof *s->shelved.on);
-        rc = s->best.on && s->shelved.on ? s->ops->start(s, e) : err_no_memory(e, "for the search");
+        if (s->best.on && s->shelved.on)
+            consider_baseline(s);
+        else
+            rc = err_no_memory(e, "for the search");
     }
+    if (!rc)
+        rc = s->ops->start(s, e);
     if (rc)
         search_free(s);
     else
@@ -69,6 +76,16 @@ static bool is_better(double score, double best)
     return score > best + 1e-12 * (1 + fabs(best)) || (isfinite(score) && !isfinite(best));
 }
 
+static void take_best(struct search *s, const label *on, double score, const struct step_cost *cost)
+{
+    memcpy(s->best.on, on, s->game.problem->classes.count * sizeof *on);
+    s->best.score = score;
+    s->best.cost = *cost;
+    s->best.episode = s->episodes;
+    s->best.evaluation = s->evaluations;
+    s->best.fine_tuning = false;
+}
+
 void search_ended(struct search *s, const label *on, bool conflict, struct search_event *out)
 {
     struct step_cost cost;
@@ -86,12 +103,19 @@ void search_ended(struct search *s, const label *on, bool conflict, struct searc
         return;
     out->improved = true;
     s->since_better = 0;
-    memcpy(s->best.on, on, s->game.problem->classes.count * sizeof *on);
-    s->best.score = score;
-    s->best.cost = cost;
-    s->best.episode = s->episodes;
-    s->best.evaluation = s->evaluations;
+    take_best(s, on, score, &cost);
     s->best.fine_tuning = out->fine_tuning;
+}
+
+/* Doing nothing is a candidate: everything whole but the pins. The game is at its first position.
+ */
+static void consider_baseline(struct search *s)
+{
+    struct step_cost cost;
+    double score = game_score_of(&s->game, s->game.state.on, &cost);
+
+    if (is_better(score, s->best.score))
+        take_best(s, s->game.state.on, score, &cost);
 }
 
 const struct game *search_game(const struct search *s)
@@ -179,14 +203,31 @@ static void repin_best(struct search *s, const struct game_pin *pins, size_t cou
     shelved->score = -INFINITY;
 }
 
+/* Whether these are the pins in force: then nothing changes, and nothing starts over. */
+static bool has_pins(const struct search *s, const struct game_pin *pins, size_t count)
+{
+    const struct game *g = &s->game;
+
+    if (count != g->pin_count)
+        return false;
+    for (size_t n = 0; n < count; n++) {
+        if (pins[n].class != g->pins[n].class || pins[n].axis != g->pins[n].axis ||
+            pins[n].split != g->pins[n].split)
+            return false;
+    }
+    return true;
+}
+
 int search_set_pins(struct search *s, const struct game_pin *pins, size_t count,
                     struct strict_clash *clash, struct err *e)
 {
+    if (has_pins(s, pins, count))
+        return 0;
     int rc = game_set_pins(&s->game, pins, count, clash, e);
-
     if (rc)
         return rc;
     repin_best(s, pins, count);
+    consider_baseline(s);
     s->since_better = 0;
     s->done = s->proven = false;
     s->ops->pins_changed(s);
@@ -224,6 +265,16 @@ struct rl_agent *search_agent(struct search *s)
 bool search_q(struct search *s, float q[2])
 {
     return s->options.algorithm == SEARCH_DQN && !game_is_over(&s->game) && search_dqn_q(s, q);
+}
+
+double search_greedy_plan(struct search *s, label *on)
+{
+    return s->options.algorithm == SEARCH_DQN ? search_dqn_greedy(s, on) : -INFINITY;
+}
+
+struct dqn_replay_note search_kept(const struct search *s)
+{
+    return s->options.algorithm == SEARCH_DQN ? search_dqn_kept(s) : (struct dqn_replay_note){0};
 }
 
 /* Labels that a walk read: none beyond the mesh's axes. */

@@ -7,6 +7,7 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_SEARCH_H
 #define AUTOMAP_ENGINE_SEARCH_SEARCH_H
 
+#include "engine/search/dqn_replay.h"
 #include "engine/search/game.h"
 #include "rl/rl.h"
 
@@ -115,5 +116,11 @@ bool search_options_are_sound(const struct search_options *o);
 /* To look at, without disturbing: the agent of a DQN search (NULL otherwise), Q of both actions. */
 struct rl_agent *search_agent(struct search *s);
 bool search_q(struct search *s, float q[2]);
+/* The plan of the network's best actions alone, from all open, and its score; `on` [classes] may be
+ * NULL. -INFINITY: it ends in a conflict, or the search has no network. Not counted. O(an episode).
+ */
+double search_greedy_plan(struct search *s, label *on);
+/* What the last change of pins kept of the replay: zeros when there was none, and of others. */
+struct dqn_replay_note search_kept(const struct search *s);
 
 #endif

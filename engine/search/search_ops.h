@@ -42,5 +42,7 @@ bool search_dqn_force(struct search *s, bool split, struct search_event *out);
 bool search_dqn_configure(struct search *s, const struct rl_settings *rl);
 struct rl_agent *search_dqn_agent(struct search *s);
 bool search_dqn_q(struct search *s, float q[2]);
+double search_dqn_greedy(struct search *s, label *on);
+struct dqn_replay_note search_dqn_kept(const struct search *s);
 
 #endif

@@ -402,7 +402,8 @@ static void test_after_the_end(void **state)
 static void test_replay_without_bests(void **state)
 {
     (void)state;
-    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 1};
+    struct search_options o = {
+        .algorithm = SEARCH_DQN, .seed = 1, .game.reward = GAME_REWARD_PAPER};
     struct journal_record records[] = {{.kind = 'c'}, {.kind = 'm', .step = (uint64_t)1 << 40}};
     struct journal_log log = {.text = (char[]){"run"}, .records = records, .record_count = 2};
     struct search_state *c = mem_alloc(sizeof *c);

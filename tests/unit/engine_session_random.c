@@ -216,7 +216,8 @@ static void test_replayed_commands(void **state)
     assert_int_equal(again->steps, c->steps);
     assert_int_equal(again->act_number, c->act_number);
     assert_memory_equal(&again->loss, &c->loss, sizeof c->loss);
-    assert_int_equal(search_game(again->search)->position, search_game(c->search)->position);
+    if (!search_is_done(c->search)) /* a last look for more moves the game, and is no step */
+        assert_int_equal(search_game(again->search)->position, search_game(c->search)->position);
     assert_int_equal(!again->best, !c->best);
     if (c->best)
         assert_int_equal(journal_plan_hash(again->best), journal_plan_hash(c->best));

@@ -230,32 +230,37 @@ static void test_configure(void **state)
     rl_agent_free(a);
 }
 
-static void halve(void *self, struct rl_stored *d)
-{
-    *d->reward /= 2;
-    *d->legal &= ~(uint64_t)4;
-    ++*(int *)self;
-}
-
-static void test_rewrite_and_forget(void **state)
+static void test_forget(void **state)
 {
     (void)state;
     struct rl_settings s = small();
     struct rl_agent *a = make(&s, 3, 0);
-    int shown = 0;
     for (int i = 0; i < 20; i++)
         assert_true(decide(a, 1, 7, RL_GOES_ON) >= 0);
-    rl_agent_rewrite(a, halve, &shown);
     const struct rl_replay *r = rl_agent_replay(a);
-    assert_int_equal(shown, 20);
-    for (uint32_t i = 0; i < 20; i++)
-        assert_true(r->reward[i] == 0.25f && r->legal[i] == 3);
     rl_agent_forget(a);
     assert_int_equal(r->count, 0);
     assert_int_equal(rl_agent_train(a, 3, NULL), 0);
     assert_true(decide(a, 0, 7, RL_GOES_ON) >= 0);
     assert_true(rl_sumtree_total(&r->tree) > 0 && r->count == 1);
     assert_int_equal(rl_agent_train(a, 3, NULL), 3);
+    rl_agent_free(a);
+}
+
+/* Exploration by episodes: their length does not matter; a backtrack counts decisions again. */
+static void test_epsilon_by_episodes(void **state)
+{
+    (void)state;
+    struct rl_settings s = *rl_preset("paper-opp");
+    s.learn_start = 1000000;
+    s.epsilon_episodes = 10;
+    struct rl_agent *a = make(&s, 2, 0);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(decide(a, 0, 3, i % 10 == 9 ? RL_TERMINATED : RL_GOES_ON), 0);
+    assert_true(is(rl_agent_epsilon(a), 0.55));
+    assert_int_equal(rl_agent_explore(a, 0.2, 0.1, 10), 0);
+    assert_int_equal(decide(a, 0, 3, RL_GOES_ON), 0);
+    assert_true(is(rl_agent_epsilon(a), 0.19));
     rl_agent_free(a);
 }
 
@@ -436,7 +441,8 @@ int main(void)
         cmocka_unit_test(test_beta),
         cmocka_unit_test(test_unsound_decisions),
         cmocka_unit_test(test_configure),
-        cmocka_unit_test(test_rewrite_and_forget),
+        cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_epsilon_by_episodes),
         cmocka_unit_test(test_run_by_hand),
         cmocka_unit_test(test_trial),
         cmocka_unit_test(test_shapes),

@@ -21,7 +21,7 @@ enum { ROWS_MAX = 64, WIDTH_MAX = 80 };
 /* Everything of a batch, owned. */
 struct rows {
     struct rl_batch batch;
-    float *rows, reward[ROWS_MAX], discount[ROWS_MAX], weight[ROWS_MAX];
+    float *rows, reward[ROWS_MAX], discount[ROWS_MAX], weight[ROWS_MAX], bound[ROWS_MAX];
     uint32_t slot[ROWS_MAX], action[ROWS_MAX];
     uint64_t legal[ROWS_MAX], next_legal[ROWS_MAX];
 };
@@ -32,7 +32,7 @@ static struct rl_batch *batch_of(struct rows *r, uint32_t count, uint32_t observ
     r->rows = calloc((size_t)2 * count * observation, sizeof *r->rows);
     assert_non_null(r->rows);
     r->batch = (struct rl_batch){count,         r->rows,   r->slot,     r->action, r->legal,
-                                 r->next_legal, r->reward, r->discount, r->weight};
+                                 r->next_legal, r->reward, r->discount, r->weight, r->bound};
     return &r->batch;
 }
 
@@ -534,6 +534,37 @@ static void test_soft_target(void **state)
     free(rows.rows);
 }
 
+/* What an episode earned is the least a decision is worth, where that is asked for. */
+static void test_return_bound(void **state)
+{
+    (void)state;
+    struct rl_settings s = *rl_preset("probe");
+    struct rl_learner l;
+    struct rl_rng rng;
+    struct rl_update u;
+    struct rows rows;
+    s.batch = 3;
+    s.learning_rate = 0;
+    rl_rng_seed(&rng, 1, 0);
+    assert_int_equal(rl_learner_init(&l, 2, 3, &s, &rng), 0);
+    struct rl_batch *b = batch_of(&rows, 3, 2);
+    const float bound[] = {3, -3, -INFINITY};
+    for (int i = 0; i < 3; i++) {
+        b->legal[i] = 7;
+        b->weight[i] = b->reward[i] = 1;
+        b->bound[i] = bound[i];
+    }
+    assert_int_equal(rl_learner_update(&l, &s, b, &u), 0);
+    float q = 1 - l.error[0];
+    assert_true(l.error[1] == l.error[0] && l.error[2] == l.error[0]);
+    s.return_bound = true;
+    assert_int_equal(rl_learner_update(&l, &s, b, &u), 0);
+    assert_true(fabsf(l.error[0] - (3 - q)) < 1e-6f);
+    assert_true(l.error[1] == 1 - q && l.error[2] == 1 - q);
+    rl_learner_release(&l);
+    free(rows.rows);
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -559,6 +590,7 @@ int main(void)
         cmocka_unit_test(test_divergence_is_an_error),
         cmocka_unit_test(test_against_pytorch),
         cmocka_unit_test(test_soft_target),
+        cmocka_unit_test(test_return_bound),
         cmocka_unit_test(test_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

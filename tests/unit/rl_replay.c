@@ -18,6 +18,7 @@ enum { CAPACITY = 10, SIZE = 4, BATCH_MAX = 64 };
 struct rows {
     struct rl_batch batch;
     float rows[2 * BATCH_MAX * SIZE], reward[BATCH_MAX], discount[BATCH_MAX], weight[BATCH_MAX];
+    float bound[BATCH_MAX];
     uint32_t slot[BATCH_MAX], action[BATCH_MAX];
     uint64_t legal[BATCH_MAX], next_legal[BATCH_MAX];
 };
@@ -25,7 +26,7 @@ struct rows {
 static struct rl_batch *batch_of(struct rows *r, uint32_t count)
 {
     r->batch = (struct rl_batch){count,         r->rows,   r->slot,     r->action, r->legal,
-                                 r->next_legal, r->reward, r->discount, r->weight};
+                                 r->next_legal, r->reward, r->discount, r->weight, r->bound};
     return &r->batch;
 }
 
@@ -290,6 +291,37 @@ static void test_tree_follows(void **state)
     rl_replay_release(&r);
 }
 
+/* Returns: from a terminal end back to where the episode began, discounted; nothing where the end
+ * is not known; found again when gamma changes, and across the ring's seam. */
+static void test_returns(void **state)
+{
+    (void)state;
+    struct rows rows;
+    struct rl_replay r = filled(7, 2, RL_TERMINATED);
+    struct rl_settings s = rule(1);
+    struct rl_batch *b = batch_of(&rows, 1);
+    s.gamma = 0.5;
+    rl_replay_follow(&r, &s);
+    const float early[] = {1.75f, 1.5f, 1};
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(r.earned[i] == early[i]);
+    for (uint32_t i = 3; i < 7; i++)
+        assert_true(isinf(r.earned[i]));
+    rl_replay_cut(&r);
+    push(&r, 7, 2, RL_GOES_ON);
+    push(&r, 8, 4, RL_GOES_ON);
+    push(&r, 9, 8, RL_GOES_ON);
+    push(&r, 10, 16, RL_TERMINATED); /* slot 0 */
+    assert_true(r.earned[0] == 16 && r.earned[9] == 16 && r.earned[8] == 12 && r.earned[7] == 8);
+    assert_true(isinf(r.earned[6]) && r.earned[2] == 1);
+    s.gamma = 1;
+    rl_replay_follow(&r, &s);
+    assert_true(r.earned[7] == 30 && r.earned[1] == 2 && isinf(r.earned[6]));
+    rl_replay_window(&r, &s, 8, b, 0);
+    assert_true(rows.bound[0] == 28);
+    rl_replay_release(&r);
+}
+
 /* Uniform draws: chi-square over ten slots, 27.9 is the 0.999 point for nine degrees. */
 static void test_uniform(void **state)
 {
@@ -331,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_masks_and_rows),
         cmocka_unit_test(test_priorities_and_weights),
         cmocka_unit_test(test_tree_follows),
+        cmocka_unit_test(test_returns),
         cmocka_unit_test(test_uniform),
         cmocka_unit_test(test_too_large),
     };

@@ -35,7 +35,8 @@ static void tell(const char *line)
 
 static int load(void **state)
 {
-    struct session_options so = {.search = {.algorithm = SEARCH_DQN, .seed = 7}};
+    struct session_options so = {
+        .search = {.algorithm = SEARCH_DQN, .seed = 7, .game.reward = GAME_REWARD_PAPER}};
     struct err e;
 
     (void)state;

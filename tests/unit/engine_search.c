@@ -1,0 +1,421 @@
+/* The DQN at the game: what it observes and stores, when stage 2 begins, how its episodes begin and
+ * when it ends, what a person's hand does to the replay. Every stored decision is held against the
+ * game, played by hand. */
+#include "engine/live/search_state.h"
+#include "engine/search/search.h"
+#include "example.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+static struct problem problem;
+
+static int load(void **state)
+{
+    (void)state;
+    load_example("t5-tiny", EXAMPLE_DEVICES, NULL, &problem);
+    return 0;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    problem_release(&problem);
+    return 0;
+}
+
+static struct search *begin(const struct search_options *o)
+{
+    struct search *s;
+    struct err e;
+
+    if (search_new(&problem, o, &s, &e))
+        fail_msg("%s", e.what);
+    return s;
+}
+
+static struct search_options paper(void)
+{
+    return (struct search_options){
+        .algorithm = SEARCH_DQN, .seed = 5, .game.reward = GAME_REWARD_PAPER};
+}
+
+static void step(struct search *s, struct search_event *event)
+{
+    assert_true(search_step(s, event));
+    assert_true(event->updates >= 0);
+}
+
+/* One class of a folded move of several is pinned whole: the move may only stay. */
+static struct game_pin half_of_a_move(const struct game *g)
+{
+    for (uint32_t n = 0; n < g->move_count; n++) {
+        if (g->moves[n].class_count > 1)
+            return (struct game_pin){g->pool[g->moves[n].classes], (uint8_t)g->moves[n].axis,
+                                     false};
+    }
+    fail_msg("no folded move");
+    return (struct game_pin){0};
+}
+
+/* The position is seen, and every status; the last figure is ln(baseline / step). */
+static void test_observation(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_RANDOM, .seed = 1};
+    struct search *s = begin(&o);
+    struct game *g = (struct game *)(uintptr_t)search_game(s);
+    uint32_t size = game_observation_size(g), moves = g->move_count, looks = 0;
+    float *seen = calloc(size, sizeof *seen);
+
+    game_reset(g);
+    double baseline = game_step_ms(g);
+    for (; !game_is_over(g); looks++) {
+        game_observe(g, seen);
+        for (uint32_t n = 0; n < moves; n++) {
+            assert_true(seen[n] == (game_status(g, n) == 1));
+            assert_true(seen[moves + n] == (game_status(g, n) == 0));
+            assert_true(seen[2 * moves + n] == (n == g->position));
+        }
+        assert_true(fabs((double)seen[3 * moves] - log(baseline / game_step_ms(g))) < 1e-6);
+        game_play(g, looks % 2 == 1 && (game_legal(g) & 2));
+    }
+    assert_true(looks > 3);
+    free(seen);
+    search_free(s);
+}
+
+/* Every decision is stored as it was: where, what was legal there and behind it, what it earned,
+ * whether it was the last. */
+static void test_stored_decisions(void **state)
+{
+    (void)state;
+    struct search_options o = paper();
+    struct search *s = begin(&o);
+    const struct game *g = search_game(s);
+    struct game_pin pin = half_of_a_move(g);
+    struct strict_clash clash;
+    struct search_event event;
+    struct err e;
+    uint32_t size = game_observation_size(g), ends = 0, bound = 0;
+    float *seen = calloc(size, sizeof *seen);
+
+    assert_int_equal(search_set_pins(s, &pin, 1, &clash, &e), 0);
+    const struct rl_replay *r = rl_agent_replay(search_agent(s));
+    for (uint32_t n = 0; n < 300; n++) {
+        if (game_is_over(g)) {
+            step(s, &event);
+            continue;
+        }
+        game_observe(g, seen);
+        uint64_t legal = game_legal(g);
+        double before = g->total_reward;
+        step(s, &event);
+        uint32_t slot = rl_replay_slot(r, r->count - 1);
+        assert_memory_equal(r->observation + (size_t)slot * size, seen, size * sizeof *seen);
+        assert_int_equal(r->legal[slot], legal);
+        assert_int_equal(r->action[slot], event.split);
+        assert_true(r->reward[slot] == (float)(g->total_reward - before));
+        assert_int_equal(r->end[slot], game_is_over(g) ? RL_TERMINATED : RL_GOES_ON);
+        assert_int_equal(event.ended, game_is_over(g));
+        ends += event.ended;
+        if (!event.ended) {
+            assert_int_equal(r->next_legal[slot], game_legal(g));
+            bound += game_legal(g) != 3;
+        }
+        game_observe(g, seen);
+        assert_memory_equal(r->next + (size_t)slot * size, seen, size * sizeof *seen);
+    }
+    assert_true(ends > 10 && bound > 0);
+    free(seen);
+    search_free(s);
+}
+
+static bool all_open(const struct game *g)
+{
+    for (uint32_t n = 0; n < g->move_count; n++) {
+        if (game_status(g, n) >= 0)
+            return false;
+    }
+    return true;
+}
+
+/* Stage 1 while there is exploration to come and for `stable_episodes` without gain; then stage 2,
+ * whose episodes begin with a part set back, explore, and go on until each move was set back 8
+ * times from the best plan and its rival. */
+static void test_stages(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3, .stable_episodes = 20};
+    o.game.kind = GAME_ALL;
+    o.rl = *rl_preset("planner");
+    o.rl.epsilon_episodes = 40;
+    o.rl_set = true;
+    struct search *s = begin(&o);
+    const struct game *g = search_game(s);
+    struct search_event event;
+    uint64_t first = 0, tuned = 0, partly = 0, explored = 0, turned = 0;
+    bool fresh = true;
+
+    while (!search_rounds(s) && search_episodes(s) < 100000) {
+        bool tuning = first && fresh;
+        step(s, &event);
+        explored += first && event.explored;
+        fresh = event.ended;
+        if (event.ended && event.fine_tuning) {
+            first = first ? first : search_episodes(s);
+            tuned++;
+        }
+        if (tuning && event.fine_tuning) /* decided, or settled at once */
+            turned++;
+        partly += tuning && !all_open(g) && event.move != UINT32_MAX;
+    }
+    assert_true(first > 40 && first <= 40 + 20 + 60);
+    assert_true(tuned > 16 * g->move_count && turned > 0);
+    assert_true(explored > tuned / 10 && partly > 0);
+    assert_int_equal(search_rounds(s), 1);
+    search_free(s);
+}
+
+/* An opening: what was not set back is as the plan has it; the group, and what was whole because of
+ * it, is open; the first move is turned. */
+static void test_openings(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_RANDOM, .seed = 1};
+    o.game.kind = GAME_ALL;
+    struct search *s = begin(&o);
+    struct game *g = (struct game *)(uintptr_t)search_game(s);
+    const struct classes *c = &problem.classes;
+    label *on = mem_alloc(c->count * sizeof *on);
+    uint32_t opened = 0;
+
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        game_reset(g);
+        for (uint32_t n = seed; !game_is_over(g); n++)
+            game_play(g, n * 2654435761u >> 31);
+        memcpy(on, g->state.on, c->count * sizeof *on);
+        for (uint32_t m = 0; m < g->move_count; m++) {
+            struct game_opening back = {.on = on, .move = {m}, .count = 1};
+            game_reset_from(g, &back);
+            assert_int_equal(game_status(g, m), -1);
+            opened += game_open_count(g);
+            for (uint32_t n = 0; n < g->move_count; n++) {
+                int status = game_status(g, n);
+                assert_true(status < 0 || status == game_splits(g, on, n));
+            }
+            back.turn = true;
+            game_reset_from(g, &back);
+            assert_int_equal(game_status(g, m), !game_splits(g, on, m));
+        }
+    }
+    assert_true(opened > 20 * g->move_count); /* more than the moves themselves */
+    free(on);
+    search_free(s);
+}
+
+/* A person's backtrack keeps the replay and the network, raises exploration, and begins from the
+ * best plan with the move's group open. */
+static void test_backtrack(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 4, .stable_episodes = 1000};
+    o.game.kind = GAME_ALL;
+    struct search *s = begin(&o);
+    const struct game *g = search_game(s);
+    struct rl_agent *a = search_agent(s);
+    struct search_event event;
+
+    while (search_episodes(s) < 170)
+        step(s, &event);
+    uint32_t count = rl_agent_replay(a)->count;
+    assert_true(rl_agent_epsilon(a) < 0.1);
+    search_backtrack(s, 0);
+    assert_int_equal(rl_agent_replay(a)->count, count);
+    assert_true(fabs(rl_agent_epsilon(a) - 0.2) < 1e-12);
+    assert_int_equal(game_status(g, 0), -1);
+    for (uint32_t n = 0; n < g->move_count; n++) {
+        int status = game_status(g, n);
+        assert_true(status < 0 || status == game_splits(g, search_best(s)->on, n));
+    }
+    search_free(s);
+}
+
+/* Every stored decision, played by hand from the statuses that it saw, earns what it says: so it is
+ * one of the game as it is now. */
+static void check_replay(struct search *s)
+{
+    struct game *g = (struct game *)(uintptr_t)search_game(s);
+    const struct rl_replay *r = rl_agent_replay(search_agent(s));
+    uint32_t moves = g->move_count, size = game_observation_size(g);
+    float *seen = calloc(size, sizeof *seen);
+
+    for (uint32_t k = 0; k < r->count; k++) {
+        uint32_t slot = rl_replay_slot(r, k);
+        const float *was = r->observation + (size_t)slot * size;
+        game_reset(g);
+        for (int split = 1; split >= 0; split--) {
+            for (uint32_t n = 0; n < moves; n++) {
+                if (was[n + (split ? 0 : moves)] != 0)
+                    game_settle(g, n, split);
+            }
+        }
+        game_begin(g);
+        game_observe(g, seen);
+        for (uint32_t n = 0; n < size; n++)
+            assert_true(fabs((double)(seen[n] - was[n])) < 1e-5);
+        double earned = game_play(g, r->action[slot] == 1);
+        assert_true(fabs(earned - (double)r->reward[slot]) < 1e-5);
+        assert_int_equal(r->end[slot] == RL_TERMINATED, game_is_over(g));
+    }
+    game_reset(g);
+    free(seen);
+}
+
+static void test_pins_play_the_replay_again(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 4};
+    o.game.kind = GAME_ALL;
+    for (int split = 0; split < 2; split++) {
+        struct search *s = begin(&o);
+        const struct game *g = search_game(s);
+        struct strict_clash clash;
+        struct search_event event;
+        struct err e;
+        while (search_episodes(s) < 60)
+            step(s, &event);
+        uint32_t before = rl_agent_replay(search_agent(s))->count;
+        struct game_pin pin = {g->pool[g->moves[1].classes], (uint8_t)g->moves[1].axis, split == 1};
+        assert_int_equal(search_set_pins(s, &pin, 1, &clash, &e), 0);
+        assert_int_equal(search_kept(s).before, before);
+        assert_int_equal(search_kept(s).after, rl_agent_replay(search_agent(s))->count);
+        assert_true(search_kept(s).after > before / 8);
+        check_replay(s);
+        search_free(s);
+    }
+}
+
+static void tell(struct search_state *c, const char *line, int expected)
+{
+    struct live_command command;
+    struct err e;
+
+    assert_int_equal(live_command_parse(line, &command, &e), 0);
+    assert_int_equal(search_state_apply(c, &command, &e), expected);
+}
+
+/* A setting, its undo and redo, and a pin that is refused leave the replay as it is. */
+static void test_settings_keep_the_replay(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 4};
+    o.game.kind = GAME_ALL;
+    struct search_state *c = mem_alloc(sizeof *c);
+    struct err e;
+
+    assert_int_equal(search_state_new(&problem, &o, c, &e), 0);
+    tell(c, "episode 30", 0);
+    while (search_state_wants_step(c))
+        search_state_step(c);
+    const struct rl_replay *r = rl_agent_replay(search_agent(c->search));
+    uint32_t count = r->count;
+    assert_true(count > 30);
+    tell(c, "set learning-rate 0.0007", 0);
+    tell(c, "undo", 0);
+    tell(c, "redo", 0);
+    tell(c, "pin nothing:0=1", ERR_INPUT);
+    assert_true(rl_agent_settings(search_agent(c->search))->learning_rate == 0.0007);
+    assert_int_equal(rl_agent_replay(search_agent(c->search))->count, count);
+    tell(c, "pin @0=0", 0);
+    assert_true(search_kept(c->search).before == count);
+    search_state_release(c);
+    free(c);
+}
+
+/* Doing nothing is a plan, under pins too: no search ends above it. */
+static void test_baseline_is_a_candidate(void **state)
+{
+    (void)state;
+    for (int a = 0; a < SEARCH_ALGORITHM_COUNT; a++) {
+        struct search_options o = {.algorithm = (enum search_algorithm)a, .seed = 1};
+        o.game.kind = GAME_ALL;
+        struct search *s = begin(&o);
+        struct strict_clash clash;
+        struct err e;
+        assert_true(search_best(s)->score >= 0);
+        const struct game *g = search_game(s);
+        struct game_pin pin = {g->pool[g->moves[0].classes], (uint8_t)g->moves[0].axis, true};
+        assert_int_equal(search_set_pins(s, &pin, 1, &clash, &e), 0);
+        assert_true(search_best(s)->score >= 0);
+        assert_true(search_best(s)->on[pin.class] >> pin.axis & 1);
+        search_free(s);
+    }
+}
+
+/* Weak propagation: a stage 2 episode that is settled at once is an episode, and the search goes
+ * on; a search ends with a plan. */
+static void test_weak_goes_on(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 2, .stable_episodes = 10};
+    o.game.weak = true;
+    o.rl = *rl_preset("planner");
+    o.rl.epsilon_episodes = 10;
+    o.rl_set = true;
+    struct search *s = begin(&o);
+    struct search_event event;
+    uint32_t at_once = 0;
+
+    while (search_episodes(s) < 3000) {
+        step(s, &event);
+        at_once += event.ended && event.move == UINT32_MAX;
+        assert_false(search_is_done(s));
+    }
+    assert_true(at_once > 0 && isfinite(search_best(s)->score));
+    search_free(s);
+}
+
+/* Looking at the network's own plan changes nothing; with exploration over it is near the best. */
+static void test_greedy_plan(void **state)
+{
+    (void)state;
+    struct search_options o = paper();
+    struct search *s = begin(&o), *twin = begin(&o);
+    struct search_event event, other;
+
+    for (uint32_t n = 0; n < 3000; n++) {
+        step(s, &event);
+        step(twin, &other);
+        if (n % 7 == 0)
+            (void)search_greedy_plan(twin, NULL);
+        assert_memory_equal(&event, &other, sizeof event);
+    }
+    double score = search_greedy_plan(s, NULL);
+    assert_true(score <= search_best(s)->score + 1e-9 && score > 0.8 * search_best(s)->score);
+    search_free(s);
+    search_free(twin);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_observation),
+        cmocka_unit_test(test_stored_decisions),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_openings),
+        cmocka_unit_test(test_backtrack),
+        cmocka_unit_test(test_pins_play_the_replay_again),
+        cmocka_unit_test(test_settings_keep_the_replay),
+        cmocka_unit_test(test_baseline_is_a_candidate),
+        cmocka_unit_test(test_weak_goes_on),
+        cmocka_unit_test(test_greedy_plan),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
