@@ -4,6 +4,7 @@
 #include "tui/commands/commands.h"
 #include "tui/files/examples.h"
 #include "tui/files/file.h"
+#include "tui/options/exit_code.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -18,8 +19,8 @@
 static void print_help(FILE *out)
 {
     fputs("usage: automap [MODEL [CLUSTER]]\n       automap COMMAND [ARGUMENT ...]\n\n", out);
-    for (const struct command *c = commands; c->name; c++)
-        fprintf(out, "  %-10s %s\n", c->name, c->summary);
+    for (size_t n = 0; commands[n]; n++)
+        fprintf(out, "  %-10s %s\n", commands[n]->name, commands[n]->summary);
     fputs("\n  automap COMMAND --help   what a command takes\n", out);
 }
 
@@ -50,9 +51,9 @@ int main(int argc, char **argv)
         print_help(stdout);
         return fflush(stdout) ? EXIT_INPUT : EXIT_OK;
     }
-    const struct command *c = argc >= 2 ? command_find(argv[1]) : NULL;
+    const struct command *c = argc >= 2 ? command_find(commands, argv[1]) : NULL;
     if (!c && is_for_explorer(argc, argv))
-        return cmd_explore(argc, argv);
+        return command_run(&command_explore, argc, argv);
     if (!c) {
         char name[256]; /* without what a terminal would obey */
         text_clean(name, sizeof name, argv[1], strlen(argv[1]));
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     errno = 0;
-    int code = c->run(argc - 1, argv + 1);
+    int code = command_run(c, argc - 1, argv + 1);
     if (code == EXIT_OK && errno == ENOMEM) { /* printf loses lines then and sets no flag */
         fputs("automap: memory ran out on the way; what was printed is not whole\n", stderr);
         return EXIT_INPUT;

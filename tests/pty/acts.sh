@@ -32,7 +32,7 @@ first=$(eval "$again" | grep -m1 step_time_ms)
 type e; see "Preview"; type Enter; see "is there already.  Enter overwrites it"
 type Escape; gone "Export ━"; type e; type Enter; see "is there already"; type Enter; see "wrote t5-tiny.plan.json"
 type e; type f; type C-u; type -l "t5-tiny.plan.m"; type Tab; see "t5-tiny.plan.md"
-type C-u; type -l "nowhere/x"; type Enter; see "cannot write here"; type Escape; gone "Export ━"
+type C-u; type -l "nowhere/x"; type Enter; see "cannot be written"; type Escape; gone "Export ━"
 
 # Copies go to the terminal.
 type 2; type y; type y; see "copied"; type y; type p; see "copied automap plan"

@@ -39,7 +39,7 @@ expect 0 "8 groups share one network card" "$source/examples/clusters/c-4x8-v100
 expect 0 "v100-1x4   4 devices in 1 server" --mesh 2x2
 expect 0 "usage: automap cluster" --help
 
-expect 1 "unknown option \"--jsno\"" --jsno
+expect 1 "no option --jsno, did you mean --json" --jsno
 expect 1 "needs a value" --mesh
 expect 1 "a file or --devices, not both" --devices 4 file.yaml
 expect 1 "no collective named \"reduce\"" --explain reduce

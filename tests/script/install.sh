@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `cmake --install` puts on a machine: binary, man page, completions, themes, examples; and the
-# man page and completions speak of every command.
+# man page and completions know every command.
 set -u
 source_dir=$1 automap=$2
 build=$(dirname "$automap")
@@ -22,9 +22,7 @@ check "$to/bin/automap" inspect "$to/share/automap/examples/models/t5-tiny.hlo.t
 
 for command in $("$automap" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
     [ "$command" = manual ] || check grep -q "^\.SS $command$" "$to/share/man/man1/automap.1"
-    check grep -qw "$command" "$to/share/bash-completion/completions/automap"
-    check grep -qw "$command" "$to/share/zsh/site-functions/_automap"
-    check grep -qw "$command" "$to/share/fish/vendor_completions.d/automap.fish"
+    check grep -q "^$command	" <("$to/bin/automap" manual complete -- "$command")
 done
 check bash -n "$to/share/bash-completion/completions/automap"
 if command -v groff >/dev/null; then

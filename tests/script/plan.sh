@@ -62,7 +62,7 @@ expect 1 'two plans' explain "$tiny" --plan x --optimum embedding:0
 expect 1 'of --format hlo' export "$tiny" --plan x --format jax --sharding v1
 expect 1 'no option --svg' explore "$tiny" --svg
 expect 1 'no option --no-mouse' screen "$tiny" --no-mouse
-expect 1 'seed does not take this value' screen "$tiny" --seed three
+expect 1 '--seed three, expected a whole number' screen "$tiny" --seed three
 expect 1 'is of a --tour' screen "$tiny" --step 2
 
 expect 1 '--mesh: a mesh of 9 devices' plan "$tiny" --mesh 3x3

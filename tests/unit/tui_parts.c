@@ -302,31 +302,33 @@ static void test_problem_words(void **state)
                                "--reduce-at-once",
                                "--overlap",
                                "0.3"};
+    static const struct option_set sets[] = {{.rows = problem_options}, {0}};
+    const struct option_parser parser = {"plan", sets, NULL};
     struct problem_args a = {0}, b = {0};
     struct word_list words = {0}, given = {0};
 
+    words_add(&given, "plan");
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         words_add(&given, all[n]);
-    for (int n = 0; n < given.count; n++)
-        assert_int_equal(problem_args_take(&a, given.count, given.items, &n), 1);
+    assert_int_equal(options_parse(&parser, &a, given.count, given.items), 0);
+    words_add(&words, "plan");
     problem_args_words(&a, &words);
     assert_false(words.failed);
-    for (int n = 0; n < words.count; n++)
-        assert_int_equal(problem_args_take(&b, words.count, words.items, &n), 1);
+    assert_int_equal(options_parse(&parser, &b, words.count, words.items), 0);
     assert_string_equal(a.model, b.model);
     assert_string_equal(a.cluster, b.cluster);
     assert_string_equal(a.vars, b.vars);
     assert_string_equal(a.profile, b.profile);
     assert_int_equal(a.devices, b.devices);
     assert_memory_equal(&a.options, &b.options, sizeof a.options);
-    for (const char *at = PROBLEM_ARGS_HELP; (at = strstr(at, "\n  --")); at++) {
-        char option[32] = "";
-        bool tried = false;
-        sscanf(at, " %31[^ =]", option);
+    for (const struct option *o = problem_options; o->name; o++) {
+        char name[48];
+        bool tried = !o->value; /* a model and a cluster are */
+        option_spelling(o, name);
         for (int n = 0; n < given.count; n++)
-            tried |= !strncmp(given.items[n], option, strlen(option));
+            tried |= !strncmp(given.items[n], name, strlen(name));
         if (!tried)
-            fail_msg("%s is not tried here", option);
+            fail_msg("%s is not tried here", name);
     }
     words_release(&words);
     words_release(&given);

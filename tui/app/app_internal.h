@@ -137,7 +137,6 @@ void app_tour_draw(struct app *a, const struct pane *p);
 bool app_tour_key(struct app *a, uint32_t key); /* true: it was for the tour */
 void app_tour_tick(struct app *a);              /* does what can be done by now */
 bool app_tour_is_busy(const struct app *a);
-void app_tour_end(struct app *a);
 void app_tours(struct app *a); /* back to the tour that was left, else the list of tours */
 void app_look(struct app *a);  /* takes the newest snapshot */
 

@@ -38,6 +38,13 @@ static int open_model(struct app *a, struct err *e)
     return rc;
 }
 
+static void end_tour(struct app *a)
+{
+    tour_free(a->tour.script);
+    a->tour = (struct tour_state){0};
+    app_touch(a);
+}
+
 /* From the beginning to step `until`, what is on the way done at once. */
 static void play_to(struct app *a, int until)
 {
@@ -50,7 +57,7 @@ static void play_to(struct app *a, int until)
     a->split = 0;
     if (open_model(a, &e)) {
         app_say_err(a, &e);
-        app_tour_end(a);
+        end_tour(a);
     }
 }
 
@@ -64,15 +71,8 @@ int app_tour_begin(struct app *a, const char *name, struct err *e)
     a->tour = (struct tour_state){.script = t};
     int rc = open_model(a, e);
     if (rc)
-        app_tour_end(a);
+        end_tour(a);
     return rc;
-}
-
-void app_tour_end(struct app *a)
-{
-    tour_free(a->tour.script);
-    a->tour = (struct tour_state){0};
-    app_touch(a);
 }
 
 void app_tour_to(struct app *a, int step)
@@ -140,7 +140,7 @@ static void go_on(struct app *a)
         a->tour.until = a->tour.step;
         app_tour_tick(a);
     } else {
-        app_tour_end(a);
+        end_tour(a);
         app_say(a, "the end of the tour; the explorer is yours. T lists tours");
     }
 }
@@ -161,7 +161,7 @@ bool app_tour_key(struct app *a, uint32_t key)
         play_to(a, a->tour.step > 0 ? a->tour.step - 1 : 0);
         return true;
     case KEYC_ESC:
-        app_tour_end(a);
+        end_tour(a);
         app_say(a, "the tour is left; the explorer is yours. T lists tours");
         return true;
     default:

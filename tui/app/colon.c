@@ -10,6 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
+struct colon_command {
+    const char *name;
+    const char *args;  /* "" or what it takes: "NAME", "[PATH]" */
+    const char *words; /* one line */
+    void (*run)(struct app *a, const char *args);
+    const char *(*values)(struct app *a,
+                          size_t i); /* i-th value its argument may have; NULL: done */
+};
+
 static void run_theme(struct app *a, const char *args)
 {
     struct err e = {0};
@@ -89,7 +98,7 @@ static void run_quit(struct app *a, const char *args)
     a->done = true;
 }
 
-const struct colon_command colon_commands[] = {
+static const struct colon_command colon_commands[] = {
     {"open", "FILE [CLUSTER]", "open a model: HLO text, JSON or .pb, also gzipped", run_open, NULL},
     {"save-screen", "[FILE]", "the screen as text, or as a picture in FILE.svg", run_save_screen,
      NULL},

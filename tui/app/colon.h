@@ -6,17 +6,6 @@
 #include "tui/app/app.h"
 #include "tui/views/host.h"
 
-struct colon_command {
-    const char *name;
-    const char *args;  /* "" or what it takes: "NAME", "[PATH]" */
-    const char *words; /* one line */
-    void (*run)(struct app *a, const char *args);
-    const char *(*values)(struct app *a,
-                          size_t i); /* i-th value its argument may have; NULL: done */
-};
-
-extern const struct colon_command colon_commands[]; /* ends with name NULL */
-
 /* Every line that begins as `text`: their count, and the longest beginning they share. */
 int colon_complete(struct app *a, const char *text, char *most, size_t most_room);
 

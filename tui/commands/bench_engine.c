@@ -322,12 +322,12 @@ static void print_targets(const struct figures *f)
     printf("file to proven optimum, one process    %6.0f   <= 150 ms\n", f->process_ms);
 }
 
-int bench_engine(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct figures figures[EXAMPLES_MOST] = {{0}};
     const struct figures *largest = NULL;
     struct bench_models *models = mem_alloc(sizeof *models);
-    int code = bench_models_find(models, "engine", argc - 1, argv + 1), count = models->count;
+    int code = bench_models_read(models, "bench engine", argc, argv), count = models->count;
 
     /* First the processes: a child's peak memory begins with its parent's. */
     for (int k = 0; k < count && code == EXIT_OK; k++)
@@ -346,3 +346,13 @@ int bench_engine(int argc, char **argv)
     }
     return code;
 }
+
+const struct command bench_engine = {
+    .name = "bench engine",
+    .usage = "[MODEL ...]",
+    .summary = "classes, costs and the proven optimum of the shipped models, and one decision",
+    .about =
+        "Measures classes, costs and the proven optimum of the shipped models, and one decision.",
+    .options = bench_model_options,
+    .run = run,
+};

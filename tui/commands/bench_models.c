@@ -13,7 +13,7 @@ static int list_shipped(struct bench_models *out, const char *bench, const char 
     struct err e;
 
     if (!data[0]) {
-        fprintf(stderr, "automap bench %s: no shipped models, expected MODEL\n", bench);
+        fprintf(stderr, "automap %s: no shipped models, expected MODEL\n", bench);
         return EXIT_INPUT;
     }
     if (examples_models(list, &out->count, data, &e)) {
@@ -25,13 +25,29 @@ static int list_shipped(struct bench_models *out, const char *bench, const char 
     return EXIT_OK;
 }
 
-int bench_models_find(struct bench_models *out, const char *bench, int count, char *const *asked)
+const struct option_set bench_model_options[] = {
+    {.rows = (const struct option[]){{"MODEL", .values = VALUES_MODEL, .kind = OPTION_LIST}, {0}}},
+    {0}};
+
+int bench_models_read(struct bench_models *out, const char *bench, int argc, char **argv)
+{
+    const struct option_parser parser = {bench, bench_model_options, NULL};
+    struct text_list asked = {0};
+    int code = options_parse(&parser, &asked, argc, argv);
+
+    if (code == EXIT_OK)
+        code = bench_models_find(out, bench, &asked);
+    text_list_release(&asked);
+    return code;
+}
+
+int bench_models_find(struct bench_models *out, const char *bench, const struct text_list *asked)
 {
     char data[512] = "";
-    int code = EXIT_OK;
+    int code = EXIT_OK, count = (int)asked->count;
 
     if (count > EXAMPLES_MOST) {
-        fprintf(stderr, "automap bench %s: %d models, expected at most %d\n", bench, count,
+        fprintf(stderr, "automap %s: %d models, expected at most %d\n", bench, count,
                 EXAMPLES_MOST);
         return EXIT_USAGE;
     }
@@ -41,13 +57,9 @@ int bench_models_find(struct bench_models *out, const char *bench, int count, ch
     if (!count)
         code = list_shipped(out, bench, data);
     for (int k = 0; k < out->count && code == EXIT_OK; k++) {
-        const char *name = count ? asked[k] : out->name[k];
-        if (name[0] == '-') {
-            fprintf(stderr, "automap bench %s: no option \"%s\", expected models\n", bench, name);
-            return EXIT_USAGE;
-        }
+        const char *name = count ? asked->items[k] : out->name[k];
         if (!examples_model_path(out->path[k], sizeof out->path[k], data, name)) {
-            fprintf(stderr, "automap bench %s: no model \"%s\"\n", bench, name);
+            fprintf(stderr, "automap %s: no model \"%s\"\n", bench, name);
             return EXIT_INPUT;
         }
         if (count)

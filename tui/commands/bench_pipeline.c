@@ -277,20 +277,38 @@ static int measure(struct problem *p, const char *model, struct err *e)
     return rc;
 }
 
-int bench_pipeline(int argc, char **argv)
+struct request {
+    const char *cluster;
+    struct text_list models;
+};
+
+static const struct option rows[] = {
+    {"CLUSTER", .values = VALUES_CLUSTER, INTO(struct request, cluster)},
+    {"MODEL", .values = VALUES_MODEL, .kind = OPTION_LIST, INTO(struct request, models)},
+    {0},
+};
+static const struct option_set options[] = {{.rows = rows}, {0}};
+
+static int run(int argc, char **argv)
 {
+    const struct option_parser parser = {"bench pipeline", options, NULL};
+    struct request r = {0};
     struct problem_args args = {0};
     struct problem *p = mem_alloc(sizeof *p);
     struct bench_models *models = mem_alloc(sizeof *models);
     char data[512] = "", cluster[1024];
-    const char *name = argc > 1 ? argv[1] : "c-4x8-v100";
     struct err e;
-    int code = bench_models_find(models, "pipeline", argc > 2 ? argc - 2 : 0, argv + 2);
+    int code = options_parse(&parser, &r, argc, argv);
+
+    if (!r.cluster)
+        r.cluster = "c-4x8-v100";
+    if (code == EXIT_OK)
+        code = bench_models_find(models, "bench pipeline", &r.models);
 
     if (code == EXIT_OK &&
         !examples_cluster_path(cluster, sizeof cluster,
-                               file_data_dir(data, sizeof data) ? data : NULL, name)) {
-        fprintf(stderr, "automap bench pipeline: no cluster \"%s\"\n", name);
+                               file_data_dir(data, sizeof data) ? data : NULL, r.cluster)) {
+        fprintf(stderr, "automap bench pipeline: no cluster \"%s\"\n", r.cluster);
         code = EXIT_INPUT;
     }
     args.cluster = cluster;
@@ -305,7 +323,19 @@ int bench_pipeline(int argc, char **argv)
         }
         problem_release(p);
     }
+    text_list_release(&r.models);
     free(models);
     free(p);
     return code;
 }
+
+const struct command bench_pipeline = {
+    .name = "bench pipeline",
+    .usage = "[CLUSTER [MODEL ...]]",
+    .summary = "profile, L, schedule, candidates and the proven optimum of pipelines; the "
+               "algorithms at equal plans priced",
+    .about = "Measures profile, L, schedule, candidates and the proven optimum of pipelines; the "
+             "algorithms at equal plans priced.",
+    .options = options,
+    .run = run,
+};

@@ -24,6 +24,7 @@ static const double target_mb_s = 300, target_synthetic_s = 0.2;
 struct options {
     const char *file, *python; /* python NULL: no XLA */
     double seconds;
+    bool no_xla;
 };
 
 /* Text on standard input; prints the seconds of the best of some parses. */
@@ -185,37 +186,32 @@ static int bench_synthetic(const struct options *o, struct err *e)
     return seconds > 0 ? 0 : e->code;
 }
 
-static bool parse_options(int argc, char **argv, struct options *o)
-{
-    bool is_fine = true;
+#define ARG(field) INTO(struct options, field)
+static const struct option rows[] = {
+    {"FILE", .values = VALUES_FILE, ARG(file)},
+    {"seconds", "S", "of every measurement (default: 1)", .kind = OPTION_REAL, ARG(seconds),
+     .least = 0.001, .most = 600},
+    {"python", "PATH", "a Python that has jaxlib (default: python3)", .kind = OPTION_FILE,
+     ARG(python)},
+    {"no-xla", NULL, "without XLA's parser", ARG(no_xla)},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
 
-    *o = (struct options){.seconds = 1, .python = "python3"};
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--no-xla"))
-            o->python = NULL;
-        else if (!strcmp(argv[i], "--python") && i + 1 < argc)
-            o->python = argv[++i];
-        else if (!strcmp(argv[i], "--seconds") && i + 1 < argc)
-            is_fine &= quantity_real(argv[++i], 0.001, 600, &o->seconds);
-        else if (argv[i][0] != '-' && !o->file)
-            o->file = argv[i];
-        else
-            return false;
-    }
-    return is_fine;
-}
-
-int bench_read(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct options o;
+    const struct option_parser parser = {"bench read", options, NULL};
+    struct options o = {.seconds = 1, .python = "python3"};
     struct err e = {0};
     char data[PATH_MAX - 64], path[PATH_MAX];
 
-    if (!parse_options(argc, argv, &o)) {
-        fputs("usage: automap bench read [FILE] [--seconds S] [--python PATH | --no-xla]\n",
-              stderr);
-        return EXIT_USAGE;
-    }
+    int code = options_parse(&parser, &o, argc, argv);
+
+    if (code)
+        return code;
+    if (o.no_xla)
+        o.python = NULL;
     if (!o.file && file_data_dir(data, sizeof data)) {
         snprintf(path, sizeof path, "%s/examples/models/t5-11b.hlo.txt.gz", data);
         o.file = path;
@@ -228,3 +224,12 @@ int bench_read(int argc, char **argv)
         err_print(&e, stderr);
     return rc ? EXIT_INPUT : EXIT_OK;
 }
+
+const struct command bench_read = {
+    .name = "bench read",
+    .usage = "[FILE]",
+    .summary = "reading HLO text against XLA's own parser, and the memory of a module",
+    .about = "Measures reading HLO text against XLA's own parser, and the memory of a module.",
+    .options = options,
+    .run = run,
+};

@@ -34,9 +34,8 @@ struct sums {
 
 struct setup {
     const char *runs, *modules;
-    uint32_t top; /* dearest instructions to show of each run */
-    int named;
-    char **names;
+    uint32_t top;           /* dearest instructions to show of each run */
+    struct text_list names; /* of runs; none: all */
 };
 
 /* ---- the table of runs ---- */
@@ -109,16 +108,16 @@ static bool find_cluster(const struct setup *s, const struct run *r, char *path,
 /* The options of a run, as plan takes them. */
 static int take_options(const char *options, struct problem_args *a, char *words, size_t room)
 {
-    char *argv[WORDS_MOST];
-    int argc = 0, ok = 1;
+    static const struct option_set sets[] = {{.rows = problem_options}, {0}};
+    const struct option_parser parser = {"bench reality", sets, NULL};
+    char *argv[WORDS_MOST] = {NULL};
+    int argc = 1;
 
     snprintf(words, room, "%s", options ? options : "");
     for (char *rest, *at = strtok_r(words, " ", &rest); at && argc < WORDS_MOST;
          at = strtok_r(NULL, " ", &rest))
         argv[argc++] = at;
-    for (int i = 0; i < argc && ok > 0; i++)
-        ok = problem_args_take(a, argc, argv, &i);
-    return ok > 0 ? 0 : -1;
+    return options_parse(&parser, a, argc, argv) ? -1 : 0;
 }
 
 static int strict_plan(const struct problem *p, struct plan *plan, struct err *e)
@@ -299,10 +298,10 @@ static int one_run(const struct setup *s, const struct run *r, bool memory, stru
 
 static bool is_asked(const struct setup *s, const char *name)
 {
-    bool found = s->named == 0;
+    bool found = s->names.count == 0;
 
-    for (int k = 0; k < s->named; k++)
-        found |= !strcmp(s->names[k], name);
+    for (uint32_t k = 0; k < s->names.count; k++)
+        found |= !strcmp(s->names.items[k], name);
     return found;
 }
 
@@ -372,35 +371,45 @@ static void find_defaults(struct setup *s, char *runs, char *modules, size_t roo
     s->modules = s->modules ? s->modules : modules;
 }
 
-int bench_reality(int argc, char **argv)
+#define ARG(field) INTO(struct setup, field)
+static const struct option rows[] = {
+    {"RUN", .kind = OPTION_LIST, ARG(names)},
+    {"runs", "FILE", "the published runs (default: tests/ref/reality/runs.yaml)",
+     .kind = OPTION_FILE, ARG(runs)},
+    {"modules", "DIR", "where their modules are", .kind = OPTION_FILE, ARG(modules)},
+    {"top", "N", "the dearest instructions of each run", .kind = OPTION_WHOLE, ARG(top), .least = 1,
+     .most = 1 << 20},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
+
+static int run_bench(int argc, char **argv)
 {
+    const struct option_parser parser = {"bench reality", options, NULL};
     struct setup s = {0};
     char runs[1024], modules[1024];
     struct err e;
-    int i = 1;
+    int code = options_parse(&parser, &s, argc, argv);
 
-    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
-        if (!strcmp(argv[i], "--runs"))
-            s.runs = argv[i + 1];
-        else if (!strcmp(argv[i], "--modules"))
-            s.modules = argv[i + 1];
-        else if (!strcmp(argv[i], "--top") && !quantity_count(argv[i + 1], 1 << 20, &s.top, &e))
-            continue;
-        else
-            break;
+    if (code == EXIT_OK) {
+        find_defaults(&s, runs, modules, sizeof runs);
+        if (run_file(&s, &e)) {
+            err_print(&e, stderr);
+            code = EXIT_INPUT;
+        }
     }
-    if (i < argc && argv[i][0] == '-') {
-        fprintf(stderr,
-                "automap bench reality: no option \"%s\", expected --runs FILE, --modules DIR "
-                "or --top N\n",
-                argv[i]);
-        return EXIT_USAGE;
-    }
-    s.named = argc - i;
-    s.names = argv + i;
-    find_defaults(&s, runs, modules, sizeof runs);
-    if (!run_file(&s, &e))
-        return EXIT_OK;
-    err_print(&e, stderr);
-    return EXIT_INPUT;
+    text_list_release(&s.names);
+    return code;
 }
+
+const struct command bench_reality = {
+    .name = "bench reality",
+    .usage = "[RUN ...]",
+    .summary =
+        "modelled steps and memory beside those of published training runs, opened into parts",
+    .about = "Measures nothing: models published training runs and prints steps and memory beside "
+             "theirs, opened into parts.",
+    .options = options,
+    .run = run_bench,
+};

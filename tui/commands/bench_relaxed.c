@@ -194,10 +194,10 @@ int bench_relaxed_speed(const char *model)
     return EXIT_OK;
 }
 
-int bench_relaxed(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct bench_models *models = mem_alloc(sizeof *models);
-    int code = bench_models_find(models, "relaxed", argc - 1, argv + 1), rc = 0;
+    int code = bench_models_read(models, "bench relaxed", argc, argv), rc = 0;
     struct err e;
 
     if (code == EXIT_OK)
@@ -218,3 +218,13 @@ int bench_relaxed(int argc, char **argv)
     }
     return code;
 }
+
+const struct command bench_relaxed = {
+    .name = "bench relaxed",
+    .usage = "[MODEL ...]",
+    .summary = "relaxed plans with their bounds, beside the strict optimum and data parallelism",
+    .about =
+        "Measures relaxed plans with their bounds, beside the strict optimum and data parallelism.",
+    .options = bench_model_options,
+    .run = run,
+};

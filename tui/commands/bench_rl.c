@@ -30,6 +30,7 @@ static const struct shape {
 struct options {
     double seconds;     /* of each measurement */
     const char *python; /* NULL: no PyTorch */
+    bool no_torch;
 };
 
 /* One learner with a full replay, and what it is held against. */
@@ -268,35 +269,30 @@ static void bench_game(double seconds)
     printf("CartPole alone: %.1f million steps/s\n", 1e-6 * (double)steps / (bench_now() - start));
 }
 
-static bool parse(struct options *o, int argc, char **argv)
-{
-    *o = (struct options){.seconds = 1, .python = "python3"};
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--no-torch")) {
-            o->python = NULL;
-        } else if (!strcmp(argv[i], "--python") && i + 1 < argc) {
-            o->python = argv[++i];
-        } else if (!strcmp(argv[i], "--seconds") && i + 1 < argc) {
-            if (!quantity_real(argv[++i], 0.001, 3600, &o->seconds))
-                return false;
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
+#define ARG(field) INTO(struct options, field)
+static const struct option rows[] = {
+    {"seconds", "S", "of every measurement (default: 1)", .kind = OPTION_REAL, ARG(seconds),
+     .least = 0.001, .most = 3600},
+    {"python", "PATH", "a Python that has PyTorch (default: python3)", .kind = OPTION_FILE,
+     ARG(python)},
+    {"no-torch", NULL, "without PyTorch", ARG(no_torch)},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
 
-int bench_rl(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct options o;
+    const struct option_parser parser = {"bench rl", options, NULL};
+    struct options o = {.seconds = 1, .python = "python3"};
     struct subject subjects[SHAPES] = {{0}};
     char version[32];
-    int code = RL_OK;
+    int code = RL_OK, parsed = options_parse(&parser, &o, argc, argv);
 
-    if (!parse(&o, argc, argv)) {
-        fputs("usage: automap bench rl [--seconds S] [--python PATH | --no-torch]\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (parsed)
+        return parsed;
+    if (o.no_torch)
+        o.python = NULL;
     for (int i = 0; i < SHAPES && code >= 0; i++) {
         code = prepare(&subjects[i], &shapes[i]);
         if (code >= 0)
@@ -319,3 +315,13 @@ int bench_rl(int argc, char **argv)
         fprintf(stderr, "automap bench rl: %s\n", rl_error_text(code));
     return code < 0 ? EXIT_INPUT : EXIT_OK;
 }
+
+const struct command bench_rl = {
+    .name = "bench rl",
+    .usage = "",
+    .summary = "updates of the learner against PyTorch and the speed of the matrix products",
+    .about =
+        "Measures updates of the learner against PyTorch and the speed of the matrix products.",
+    .options = options,
+    .run = run,
+};

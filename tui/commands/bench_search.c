@@ -129,13 +129,13 @@ static int measure(const struct problem *p, bool no_folding, struct err *e)
     return rc;
 }
 
-int bench_search(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct problem_args args = {.devices = 8};
     struct problem *p = mem_alloc(sizeof *p);
     struct bench_models *models = mem_alloc(sizeof *models);
     struct err e;
-    int code = bench_models_find(models, "search", argc - 1, argv + 1);
+    int code = bench_models_read(models, "bench search", argc, argv);
 
     if (code == EXIT_OK)
         printf("%-12s %6s %8s %12s %14s %14s %12s %10s\n", "", "moves", "classes", "try, us",
@@ -158,3 +158,13 @@ int bench_search(int argc, char **argv)
     free(p);
     return code;
 }
+
+const struct command bench_search = {
+    .name = "bench search",
+    .usage = "[MODEL ...]",
+    .summary = "decisions, propagations, priced plans and learning episodes a second on 8 devices",
+    .about = "Measures decisions, propagations, priced plans and learning episodes a second on 8 "
+             "devices.",
+    .options = bench_model_options,
+    .run = run,
+};

@@ -199,50 +199,44 @@ static int run_generated(struct bench *b, uint32_t instructions, double seconds,
     return rc;
 }
 
-static bool parse(int argc, char **argv, const char **model, double *seconds,
-                  uint64_t *instructions)
-{
-    bool is_fine = true;
+struct request {
+    const char *model;
+    double seconds;
+    uint32_t instructions; /* 0: not given */
+};
 
-    for (int n = 1; n < argc && is_fine; n++) {
-        const char *value = n + 1 < argc ? argv[n + 1] : "";
-        if (!strcmp(argv[n], "--seconds"))
-            is_fine = quantity_real(value, FRAME_SECONDS, 600, seconds) && ++n;
-        else if (!strcmp(argv[n], "--instructions"))
-            is_fine =
-                quantity_whole(value, INSTRUCTIONS_MOST, instructions) && *instructions && ++n;
-        else if (argv[n][0] != '-')
-            *model = argv[n];
-        else
-            is_fine = false;
-    }
-    return is_fine;
-}
+#define ARG(field) INTO(struct request, field)
+static const struct option rows[] = {
+    {"MODEL", .values = VALUES_MODEL, ARG(model)},
+    {"instructions", "N", "a training step of that length instead, made here", .kind = OPTION_WHOLE,
+     ARG(instructions), .least = 1, .most = INSTRUCTIONS_MOST},
+    {"seconds", "S", "of every measurement (default: 2)", .kind = OPTION_REAL, ARG(seconds),
+     .least = 0.25, .most = 600},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
 
-int bench_tui(int argc, char **argv)
+static int run_bench(int argc, char **argv)
 {
     struct bench b = {.start = bench_now()};
     struct app_setup setup = {.mode = KEYS_VI};
     char data[PATH_MAX];
-    const char *model = "t5-11b";
-    double seconds = 2;
-    uint64_t instructions = 0; /* 0: not given */
+    const struct option_parser parser = {"bench tui", options, NULL};
+    struct request r = {.seconds = 2};
     struct err e;
 
-    if (!parse(argc, argv, &model, &seconds, &instructions)) {
-        fputs(
-            "usage: automap bench tui [MODEL | --instructions 1..1000000] [--seconds 0.25..600]\n",
-            stderr);
-        return EXIT_USAGE;
-    }
+    int code = options_parse(&parser, &r, argc, argv);
+    if (code)
+        return code;
     setup.data_dir = file_data_dir(data, sizeof data) ? data : NULL;
     int rc = theme_load(&setup.theme, "default", &e);
     if (!rc)
         rc = app_new(&b.app, &setup, &e);
     if (!rc) {
         paint_init(&b.paint, &setup.theme, DEPTH_TRUE, false);
-        rc = instructions ? run_generated(&b, (uint32_t)instructions, seconds, &e)
-                          : run(&b, model, seconds, &e);
+        rc = r.instructions ? run_generated(&b, r.instructions, r.seconds, &e)
+                            : run(&b, r.model ? r.model : "t5-11b", r.seconds, &e);
         paint_release(&b.paint);
     }
     if (rc)
@@ -251,3 +245,12 @@ int bench_tui(int argc, char **argv)
     str_release(&b.bytes);
     return rc ? EXIT_INPUT : EXIT_OK;
 }
+
+const struct command bench_tui = {
+    .name = "bench tui",
+    .usage = "[MODEL]",
+    .summary = "key press to frame, what watching costs a search, bytes written",
+    .about = "Measures key press to frame, what watching costs a search, bytes written.",
+    .options = options,
+    .run = run_bench,
+};

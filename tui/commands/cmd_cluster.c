@@ -4,8 +4,8 @@
 #include "engine/cluster/collectives.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 #include "tui/options/problem_args.h"
 
 #include <cjson/cJSON.h>
@@ -14,103 +14,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTINGS_MOST = 64 };
-
 struct request {
-    const char *file, *mesh, *devices, *explain;
-    const char *set[SETTINGS_MOST];
-    int sets;
+    const char *file, *mesh, *devices;
+    enum collective_kind explain; /* COLLECTIVE_COUNT: none asked */
+    struct text_list set;
     double bytes; /* of the collectives shown */
     bool is_json;
 };
 
-static const char help[] =
-    "usage: automap cluster [FILE] [--devices N] [--mesh AxB] [--set PATH=VALUE ...]\n"
-    "                       [--bytes SIZE] [--explain KIND] [--json]\n"
-    "\n"
-    "Prints a cluster file, or the default cluster, and what collectives cost on it.\n"
-    "\n"
-    "  --devices N       N default devices on one link instead of a file\n"
-    "  --mesh AxB        arrange the devices as a mesh (default: servers x devices)\n"
-    "  --set PATH=VALUE  change a figure first: --set 'network.bandwidth=100 Gbit/s',\n"
-    "                    --set 'devices.*.memory=32 GB'; may be repeated\n"
-    "  --bytes SIZE      size of the collectives shown (default: 256 MB)\n"
-    "  --explain KIND    what an all-reduce, all-gather, reduce-scatter, all-to-all or\n"
-    "                    collective-permute is made of, instead of the tables\n"
-    "  --json            for programs: base units, every figure\n";
-
-/* The argument of an option, or NULL with a complaint. */
-static const char *argument(int argc, char **argv, int *at)
+static int take_bytes(void *args, const struct option *o, const char *value, struct err *e)
 {
-    if (*at + 1 < argc)
-        return argv[++*at];
-    args_complain("cluster", "%s needs a value", argv[*at]);
-    return NULL;
+    struct request *r = args;
+
+    (void)o;
+    struct err why;
+    if (quantity_read(value, QUANTITY_BYTES, &r->bytes, &why))
+        return err_set(e, ERR_USAGE, "--bytes: %s", why.what);
+    return 0;
 }
 
-/* The named kind, or COLLECTIVE_COUNT. */
-static enum collective_kind find_kind(const char *name)
+static const char *collective_at(size_t i)
 {
-    enum collective_kind kind = COLLECTIVE_ALL_REDUCE;
-
-    while (kind < COLLECTIVE_COUNT && strcmp(collective_name(kind), name) != 0)
-        kind++;
-    return kind;
+    return i < COLLECTIVE_COUNT ? collective_name((enum collective_kind)i) : NULL;
 }
 
-static int usage_error(const char *what, const char *word)
+static int take_collective(void *args, const struct option *o, const char *value, struct err *e)
 {
-    args_complain("cluster", "%s \"%s\"", what, word);
-    return EXIT_USAGE;
-}
+    struct request *r = args;
 
-static int parse(struct request *r, int argc, char **argv)
-{
-    struct err e;
-
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], **slot = NULL, *size = NULL;
-        if (!strcmp(word, "--json")) {
-            r->is_json = true;
-            continue;
-        }
-        if (!strcmp(word, "--mesh"))
-            slot = &r->mesh;
-        else if (!strcmp(word, "--devices"))
-            slot = &r->devices;
-        else if (!strcmp(word, "--explain"))
-            slot = &r->explain;
-        else if (!strcmp(word, "--bytes"))
-            slot = &size;
-        else if (!strcmp(word, "--set") && r->sets < SETTINGS_MOST)
-            slot = &r->set[r->sets++];
-        if (slot) {
-            *slot = argument(argc, argv, &i);
-            if (!*slot)
-                return EXIT_USAGE;
-            if (size && quantity_read(size, QUANTITY_BYTES, &r->bytes, &e)) {
-                args_complain("cluster", "--bytes: %s", e.what);
-                return EXIT_USAGE;
-            }
-            continue;
-        }
-        if (word[0] == '-')
-            return usage_error("unknown option", word);
-        if (r->file)
-            return usage_error("one file at a time, not also", word);
-        r->file = word;
+    (void)o;
+    for (r->explain = COLLECTIVE_ALL_REDUCE; r->explain < COLLECTIVE_COUNT; r->explain++) {
+        if (!strcmp(collective_name(r->explain), value))
+            return 0;
     }
-    if (r->explain && find_kind(r->explain) == COLLECTIVE_COUNT)
-        return usage_error("no collective named", r->explain);
-    return r->file && r->devices ? usage_error("a file or --devices, not both:", r->file) : EXIT_OK;
+    return err_set(e, ERR_USAGE, "no collective named \"%.100s\"", value);
 }
+
+#define ARG(field) INTO(struct request, field)
+static const struct option rows[] = {
+    {"FILE", .values = VALUES_CLUSTER, ARG(file)},
+    {"devices", "N", "N default devices on one link instead of a file", ARG(devices)},
+    {"mesh", "AxB", "arrange the devices as a mesh (default: servers x devices)", ARG(mesh)},
+    {"set", "PATH=VALUE",
+     "change a figure first: --set 'network.bandwidth=100 Gbit/s', --set 'devices.*.memory=32 GB'; "
+     "may be repeated",
+     .kind = OPTION_LIST, ARG(set)},
+    {"bytes", "SIZE", "size of the collectives shown (default: 256 MB)", .take = take_bytes},
+    {"explain", "KIND",
+     "what an all-reduce, all-gather, reduce-scatter, all-to-all or collective-permute is made of, "
+     "instead of the tables",
+     .take = take_collective, .value_at = collective_at},
+    {"json", NULL, "for programs: base units, every figure", ARG(is_json)},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
 
 static int set_figures(const struct request *r, struct cluster *c, struct err *e)
 {
     int rc = 0;
 
-    for (int i = 0; i < r->sets && !rc; i++)
-        rc = cluster_set_text(c, r->set[i], e);
+    for (uint32_t i = 0; i < r->set.count && !rc; i++)
+        rc = cluster_set_text(c, r->set.items[i], e);
     return rc;
 }
 
@@ -140,7 +105,7 @@ static int make_mesh(const struct request *r, const struct cluster *c, struct cl
         mesh_by_server(m, c);
         return 0;
     }
-    return args_mesh(m, c, r->mesh, e);
+    return problem_args_mesh(m, c, r->mesh, e);
 }
 
 static const char *plural(uint32_t n)
@@ -407,34 +372,44 @@ static int print_json(const struct cluster *c, const struct cluster_mesh *m, dou
     return EXIT_OK;
 }
 
-int cmd_cluster(int argc, char **argv)
+static int show(const struct request *r)
 {
-    struct request r = {.bytes = 256e6};
     struct cluster c;
     struct cluster_mesh m;
     struct err e = {0};
-    int code;
 
-    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help, stdout);
-        return EXIT_OK;
-    }
-    code = parse(&r, argc, argv);
-    if (code)
-        return code;
-    code = make_cluster(&r, &c, &e);
-    if (!code)
-        code = make_mesh(&r, &c, &m, &e);
-    if (code) {
+    if (make_cluster(r, &c, &e) || make_mesh(r, &c, &m, &e)) {
         err_print(&e, stderr);
         return exit_code_of(&e);
     }
-    if (r.explain) {
-        print_parts(&m, find_kind(r.explain), r.bytes);
-        return EXIT_OK;
-    }
-    if (r.is_json)
-        return print_json(&c, &m, r.bytes);
-    print_text(&c, &m, r.bytes);
+    if (r->explain < COLLECTIVE_COUNT)
+        print_parts(&m, r->explain, r->bytes);
+    else if (r->is_json)
+        return print_json(&c, &m, r->bytes);
+    else
+        print_text(&c, &m, r->bytes);
     return EXIT_OK;
 }
+
+static int run(int argc, char **argv)
+{
+    const struct option_parser parser = {"cluster", options, NULL};
+    struct request r = {.bytes = 256e6, .explain = COLLECTIVE_COUNT};
+    int code = options_parse(&parser, &r, argc, argv);
+
+    if (code == EXIT_OK && r.file && r.devices)
+        code = options_complain("cluster", "a file or --devices, not both: \"%s\"", r.file);
+    if (code == EXIT_OK)
+        code = show(&r);
+    text_list_release(&r.set);
+    return code;
+}
+
+const struct command command_cluster = {
+    .name = "cluster",
+    .usage = "[FILE]",
+    .summary = "show a cluster and what collectives cost on it",
+    .about = "Prints a cluster file, or the default cluster, and what collectives cost on it.",
+    .options = options,
+    .run = run,
+};

@@ -4,8 +4,8 @@
 #include "tui/commands/commands.h"
 
 #include "hlo/module/hlo.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,70 +16,20 @@ struct request {
     struct hlo_write_options write;
 };
 
-static const char help[] =
-    "usage: automap convert IN OUT [--no-metadata] [--module N] [--max-bytes N]\n"
-    "\n"
-    "Reads HLO as text, JSON or proto, plain or gzipped (IN may be - for standard input),\n"
-    "and writes it as the ending of OUT says: .txt or .hlo (text), .json, .pb (HloProto),\n"
-    "each also with .gz. OUT may be - for text on standard output.\n"
-    "\n"
-    "  --no-metadata   text without op names, source lines and stack frames\n"
-    "  --module N      of a file with several modules, counted from 0 (default: the largest)\n"
-    "  --max-bytes N   most bytes of input after unpacking (default: 1073741824)\n";
-
-static int usage_error(const char *what, const char *word)
-{
-    args_complain("convert", "%s%s", what, word);
-    return EXIT_USAGE;
-}
-
-static int parse_number(int argc, char **argv, int *at, int64_t most, int64_t *out)
-{
-    const char *name = argv[*at];
-
-    if (*at + 1 >= argc)
-        return usage_error(name, " needs a number");
-    const char *value = argv[++*at];
-    if (!hlo_parse_int(value, strlen(value), out) || *out < 0 || *out > most)
-        return usage_error(name, " needs a number in range");
-    return 0;
-}
-
-static int parse_option(int argc, char **argv, int *at, struct request *r)
-{
-    int64_t number = 0;
-    int rc = 0;
-
-    if (!strcmp(argv[*at], "--no-metadata")) {
-        r->write.no_metadata = true;
-    } else if (!strcmp(argv[*at], "--module")) {
-        rc = parse_number(argc, argv, at, INT32_MAX, &number);
-        r->load.module = (int32_t)number;
-    } else if (!strcmp(argv[*at], "--max-bytes")) {
-        rc = parse_number(argc, argv, at, HLO_BYTES_MAX, &r->load.max_bytes);
-    } else {
-        rc = usage_error("no option ", argv[*at]);
-    }
-    return rc;
-}
-
-static int parse_arguments(int argc, char **argv, struct request *r)
-{
-    for (int n = 1; n < argc; n++) {
-        int rc = 0;
-        if (argv[n][0] == '-' && argv[n][1])
-            rc = parse_option(argc, argv, &n, r);
-        else if (!r->in)
-            r->in = argv[n];
-        else if (!r->out)
-            r->out = argv[n];
-        else
-            rc = usage_error("one name too many: ", argv[n]);
-        if (rc)
-            return rc;
-    }
-    return r->out ? 0 : usage_error("two names are needed, IN and OUT", "");
-}
+#define ARG(field) INTO(struct request, field)
+static const struct option rows[] = {
+    {"IN", .values = VALUES_FILE, ARG(in)},
+    {"OUT", .values = VALUES_FILE, ARG(out)},
+    {"no-metadata", NULL, "text without op names, source lines and stack frames",
+     ARG(write.no_metadata)},
+    {"module", "N", "of a file with several modules, counted from 0 (default: the largest)",
+     .kind = OPTION_WHOLE, ARG(load.module), .most = INT32_MAX},
+    {"max-bytes", "N", "most bytes of input after unpacking (default: 1073741824)",
+     .kind = OPTION_WHOLE, ARG(load.max_bytes), .most = HLO_BYTES_MAX},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
 
 static int print_text(const struct hlo_module *m, const struct hlo_write_options *o, struct err *e)
 {
@@ -104,19 +54,18 @@ static void print_warnings(const struct hlo_module *m)
     }
 }
 
-int cmd_convert(int argc, char **argv)
+static int run(int argc, char **argv)
 {
+    const struct option_parser parser = {"convert", options, NULL};
     struct request r = {.load = {0, -1}};
     struct hlo_module *m = NULL;
     struct err e = {0};
+    int rc = options_parse(&parser, &r, argc, argv);
 
-    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help, stdout);
-        return EXIT_OK;
-    }
-    int rc = parse_arguments(argc, argv, &r);
     if (rc)
         return rc;
+    if (!r.out)
+        return options_complain("convert", "two names are needed, IN and OUT");
     rc = hlo_load(r.in, &r.load, &m, &e);
     if (!rc) {
         print_warnings(m);
@@ -127,3 +76,14 @@ int cmd_convert(int argc, char **argv)
         err_print(&e, stderr);
     return rc ? EXIT_INPUT : EXIT_OK;
 }
+
+const struct command command_convert = {
+    .name = "convert",
+    .usage = "IN OUT",
+    .summary = "read HLO in any form, write it in another",
+    .about = "Reads HLO as text, JSON or proto, plain or gzipped (IN may be - for standard input), "
+             "and writes it as the ending of OUT says: .txt or .hlo (text), .json, .pb (HloProto), "
+             "each also with .gz. OUT may be - for text on standard output.",
+    .options = options,
+    .run = run,
+};

@@ -8,93 +8,71 @@
 #include "engine/plan/explain_reshard.h"
 #include "engine/plan/plan_file.h"
 #include "tui/commands/pipeline_print.h"
-#include "tui/options/args.h"
+#include "tui/files/examples.h"
+#include "tui/files/file.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 #include "tui/options/problem_args.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char help[] =
-    "usage: automap explain MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]\n\n"
-    "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two of them "
-    "to\n"
-    "ask whether both can be split, or the NAME of an instruction for its cost and collective.\n"
-    "Without a plan, nothing is decided; --optimum asks about the proven best plan. Of a pipeline "
-    "plan\n"
-    "WHAT is an instruction: the stage it runs on.\n\n"
-    "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.\n\n"
-    "  --plan FILE                the plan to explain\n"
-    "  --reshard N                why reshard N of a relaxed plan stands where it stands, and "
-    "what\n"
-    "                             the plan would cost without it\n"
-    "  --json                     that answer as JSON\n"
-    "  --optimum                  the proven best plan\n" PROBLEM_ARGS_HELP;
 
 struct explain_args {
     struct problem_args problem;
     const char *plan, *what[2];
     uint32_t what_count;
-    int64_t reshard; /* from 1; 0: none asked */
+    uint32_t reshard; /* from 1; 0: none asked */
     bool optimum, json;
 };
 
-/* Arguments that are no files: with a colon and digits behind it, or not existing. */
-static bool is_what(const char *text, bool have_model)
+/* An argument behind the model that is no cluster. */
+static int take_what(void *args, const struct option *o, const char *value, struct err *e)
 {
-    FILE *f;
+    struct explain_args *a = args;
+    char path[PATH_MAX], data[PATH_MAX - 512];
 
-    if (!have_model)
-        return false;
-    f = fopen(text, "r");
-    if (f)
-        fclose(f);
-    return !f;
+    (void)o;
+    if (!a->problem.model ||
+        examples_cluster_path(path, sizeof path, file_data_dir(data, sizeof data) ? data : NULL,
+                              value))
+        return OPTION_PASS;
+    if (a->what_count == 2)
+        return err_set(e, ERR_USAGE, "more than two things to explain");
+    a->what[a->what_count++] = value;
+    return 0;
 }
 
-static int wrong(const char *what)
-{
-    args_complain("explain", "%s", what);
-    return -1;
-}
+#define ARG(field) INTO(struct explain_args, field)
+static const struct option rows[] = {
+    {"WHAT", .take = take_what},
+    {"plan", "FILE", "the plan to explain", .kind = OPTION_FILE, ARG(plan)},
+    {"reshard", "N",
+     "why reshard N of a relaxed plan stands where it stands, and what the plan would cost without "
+     "it",
+     .kind = OPTION_WHOLE, ARG(reshard), .least = 1, .most = UINT32_MAX,
+     .expected = "a number from 1 on"},
+    {"json", NULL, "that answer as JSON", ARG(json)},
+    {"optimum", NULL, "the proven best plan", ARG(optimum)},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {
+    {.rows = rows}, {.rows = problem_options, .at = offsetof(struct explain_args, problem)}, {0}};
 
 static int parse(int argc, char **argv, struct explain_args *a)
 {
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return 1;
-        }
-        if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
-            a->plan = argv[++i];
-        } else if (!strcmp(argv[i], "--optimum")) {
-            a->optimum = true;
-        } else if (!strcmp(argv[i], "--json")) {
-            a->json = true;
-        } else if (!strcmp(argv[i], "--reshard") && i + 1 < argc) {
-            const char *number = argv[++i];
-            if (!hlo_parse_int(number, strlen(number), &a->reshard) || a->reshard < 1 ||
-                a->reshard > UINT32_MAX)
-                return wrong("--reshard is a number from 1 on");
-        } else if (argv[i][0] != '-' && is_what(argv[i], a->problem.model)) {
-            if (a->what_count == 2)
-                return wrong("more than two things to explain");
-            a->what[a->what_count++] = argv[i];
-        } else {
-            int taken = problem_args_take(&a->problem, argc, argv, &i);
-            if (taken < 0)
-                return -1;
-            if (!taken)
-                return wrong("unknown option");
-        }
-    }
-    if (!a->problem.model)
-        return wrong("no model given");
-    if (a->plan && a->optimum)
-        return wrong("--plan and --optimum are two plans");
-    if (a->json && !a->reshard)
-        return wrong("--json goes with --reshard");
-    return a->what_count || a->plan ? 0 : wrong("nothing to explain");
+    const struct option_parser parser = {"explain", options, NULL};
+    int code = options_parse(&parser, a, argc, argv);
+
+    if (code)
+        return code;
+    const char *wrong = !a->problem.model            ? "no model given"
+                        : a->plan && a->optimum      ? "--plan and --optimum are two plans"
+                        : a->json && !a->reshard     ? "--json goes with --reshard"
+                        : !a->what_count && !a->plan ? "nothing to explain"
+                                                     : NULL;
+    return wrong ? options_complain("explain", "%s", wrong) : EXIT_OK;
 }
 
 static int empty_plan(const struct problem *p, struct plan *out, struct err *e)
@@ -207,21 +185,22 @@ static int explain_pipeline(const struct pipeline *l, const struct pipeline_plan
     return rc;
 }
 
-int cmd_explain(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct explain_args a = {0};
     struct problem *p = mem_alloc(sizeof *p);
     struct plan plan = {0};
     struct str out = {0};
     struct err e;
-    int parsed = parse(argc, argv, &a), code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+    int code = parse(argc, argv, &a);
+    bool parsed = code == EXIT_OK;
 
-    bool is_pipeline = !parsed && a.plan && pipeline_file_is(a.plan);
+    bool is_pipeline = parsed && a.plan && pipeline_file_is(a.plan);
     if (is_pipeline)
         code = pipeline_with_file(&a.problem, a.plan, explain_pipeline, &a);
-    else if (!parsed)
+    else if (parsed)
         code = problem_args_load(&a.problem, p);
-    if (!parsed && !is_pipeline && code == EXIT_OK) {
+    if (parsed && !is_pipeline && code == EXIT_OK) {
         int rc = make_plan(&a, p, &plan, &e);
         if (!rc)
             rc = explain(&a, &plan, &out, &e);
@@ -238,3 +217,16 @@ int cmd_explain(int argc, char **argv)
     free(p);
     return code;
 }
+
+const struct command command_explain = {
+    .name = "explain",
+    .usage = "MODEL [CLUSTER] [WHAT [WHAT]]",
+    .summary = "why a dim is split or not, where a collective comes from",
+    .about = "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two "
+             "of them to ask whether both can be split, or the NAME of an instruction for its cost "
+             "and collective. Without a plan nothing is decided; --optimum asks about the proven "
+             "best plan. Of a pipeline plan WHAT is an instruction: the stage it runs on.\n\n"
+             "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.",
+    .options = options,
+    .run = run,
+};

@@ -11,8 +11,8 @@
 #include "tui/files/file.h"
 #include "tui/files/sessions.h"
 #include "tui/files/tour.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 #include "tui/screen/svg.h"
 #include "tui/screen/term.h"
 #include "tui/views/views.h"
@@ -23,188 +23,118 @@
 #include <string.h>
 #include <time.h>
 
-static const char explore_help[] =
-    "usage: automap [explore] [MODEL [CLUSTER]] [OPTION ...]\n"
-    "\n"
-    "Opens the explorer; without a model, a screen that offers the examples.\n"
-    "\n" PROBLEM_ARGS_HELP "  --run          search at once; else Space starts it\n"
-    "  --seed N       of the search (default: 0)\n"
-    "  --commands C   told to the search first: \"set reward paper; episode 300\"\n"
-    "  --resume FILE  go on with the search of a journal, bit for bit; \"last\": the newest\n"
-    "  --no-journal   keep none; else each search keeps one in sessions/ of the state directory\n"
-    "  --theme NAME   colours: default, light, mono, high-contrast, deuteranopia, tritanopia,\n"
-    "                 16-colour, or a YAML file\n"
-    "  --color WHEN   auto, never, 16, 256 or true (default: auto; NO_COLOR is respected)\n"
-    "  --ascii        no signs beyond ASCII\n"
-    "  --plain        keys without vi's letters\n"
-    "  --no-mouse     leave the mouse to the terminal\n"
-    "  --config FILE  instead of $XDG_CONFIG_HOME/automap/config.yaml\n";
-
-static const char screen_help[] =
-    "usage: automap screen [MODEL [CLUSTER]] [OPTION ...]\n"
-    "\n"
-    "Prints one screen of the explorer, for documents and tests.\n"
-    "\n"
-    "  --size WxH     columns and rows (default: 80x24)\n"
-    "  --keys KEYS    typed before it is drawn: \"j j Enter\"\n" PROBLEM_ARGS_HELP
-    "  --seed N, --commands C   as for automap explore; each is carried out to its end\n"
-    "  --tour NAME    this tour, at --step N (default: 1), before the keys are typed\n"
-    "  --svg          a picture instead of text\n"
-    "  --day DATE     the day it is drawn on, in seconds since 1970\n"
-    "  --theme NAME, --ascii, --plain, --config FILE   as for automap explore\n";
-
 struct request {
     struct problem_args problem;
-    const char *tour, *theme, *commands, *config, *keys, *resume;
-    uint64_t seed;
-    int64_t day; /* negative: today */
-    int width, height, depth;
-    int step; /* 0: not given */
-    bool ascii, plain, no_mouse, no_journal, svg, run, help;
+    const char *tour, /* to play */
+        *theme, *commands, *config, *keys, *resume;
+    uint64_t seed, day; /* day 0: today */
+    int width, height;
+    uint32_t step;   /* 0: not given */
+    uint32_t colour; /* of colours */
+    bool ascii, plain, no_mouse, no_journal, svg, run, text;
 };
 
 enum { DAY_MOST = INT32_MAX }; /* the year 2038 */
 
-enum of_command { OF_BOTH, OF_EXPLORE, OF_SCREEN };
+static const char *const colours[] = {"auto", "never", "16", "256", "true"};
+static const int depths[] = {-1, DEPTH_MONO, DEPTH_16, DEPTH_256, DEPTH_TRUE};
 
-struct option {
-    const char *name;
-    int (*take)(struct request *r, const char *value); /* NULL: a switch */
-    size_t flag;                                       /* offset of the switch */
-    size_t text;                                       /* offset of the text, if not 0 */
-    enum of_command of;                                /* the other one has no use for it */
-};
-
-static int take_color(struct request *r, const char *value)
+static int take_size(void *args, const struct option *o, const char *value, struct err *e)
 {
-    static const struct {
-        const char *name;
-        int depth;
-    } depths[] = {{"auto", -1},
-                  {"never", DEPTH_MONO},
-                  {"16", DEPTH_16},
-                  {"256", DEPTH_256},
-                  {"true", DEPTH_TRUE}};
-    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
-        if (!strcmp(depths[i].name, value)) {
-            r->depth = depths[i].depth;
-            return 0;
-        }
-    }
-    return -1;
-}
-
-static int take_size(struct request *r, const char *value)
-{
+    struct request *r = args;
     char width[8];
     size_t x = strcspn(value, "x");
     uint64_t w = 0, h = 0;
 
-    if (x >= sizeof width || !value[x])
-        return -1;
     snprintf(width, sizeof width, "%.*s", (int)x, value);
-    if (!quantity_whole(width, GRID_MOST, &w) || !quantity_whole(value + x + 1, GRID_MOST, &h) ||
-        !w || !h)
-        return -1;
+    if (x >= sizeof width || !value[x] || !quantity_whole(width, GRID_MOST, &w) ||
+        !quantity_whole(value + x + 1, GRID_MOST, &h) || !w || !h)
+        return option_expected(o, value, e);
     r->width = (int)w;
     r->height = (int)h;
     return 0;
 }
 
-static int take_seed(struct request *r, const char *value)
-{
-    return quantity_whole(value, UINT64_MAX, &r->seed) ? 0 : -1;
-}
-
-static int take_step(struct request *r, const char *value)
-{
-    uint64_t n;
-
-    r->step = quantity_whole(value, INT32_MAX, &n) ? (int)n : 0;
-    return r->step ? 0 : -1;
-}
-
-static int take_day(struct request *r, const char *value)
-{
-    uint64_t n;
-
-    if (!quantity_whole(value, DAY_MOST, &n))
-        return -1;
-    r->day = (int64_t)n;
-    return 0;
-}
-
-static const struct option options[] = {
-    {"--tour", NULL, 0, offsetof(struct request, tour), OF_BOTH},
-    {"--step", take_step, 0, 0, OF_SCREEN},
-    {"--theme", NULL, 0, offsetof(struct request, theme), OF_BOTH},
-    {"--config", NULL, 0, offsetof(struct request, config), OF_BOTH},
-    {"--keys", NULL, 0, offsetof(struct request, keys), OF_SCREEN},
-    {"--commands", NULL, 0, offsetof(struct request, commands), OF_BOTH},
-    {"--seed", take_seed, 0, 0, OF_BOTH},
-    {"--resume", NULL, 0, offsetof(struct request, resume), OF_BOTH},
-    {"--no-journal", NULL, offsetof(struct request, no_journal), 0, OF_EXPLORE},
-    {"--run", NULL, offsetof(struct request, run), 0, OF_BOTH},
-    {"--day", take_day, 0, 0, OF_SCREEN},
-    {"--color", take_color, 0, 0, OF_EXPLORE},
-    {"--size", take_size, 0, 0, OF_SCREEN},
-    {"--ascii", NULL, offsetof(struct request, ascii), 0, OF_BOTH},
-    {"--plain", NULL, offsetof(struct request, plain), 0, OF_BOTH},
-    {"--no-mouse", NULL, offsetof(struct request, no_mouse), 0, OF_EXPLORE},
-    {"--svg", NULL, offsetof(struct request, svg), 0, OF_SCREEN},
-    {"--help", NULL, offsetof(struct request, help), 0, OF_BOTH},
+#define ARG(field) INTO(struct request, field)
+static const struct option play[] = {
+    {"NAME", .values = VALUES_TOUR, ARG(tour)},
+    {"text", NULL, "print what is said and what is on the screen then, step by step", ARG(text)},
+    {0},
 };
 
-static int usage(const char *what, const char *word)
-{
-    args_complain("explore", "%s%s", what, word);
-    return EXIT_USAGE;
-}
+static const struct option looks[] = {
+    {"theme", "NAME",
+     "colours: default, light, mono, high-contrast, deuteranopia, tritanopia, 16-colour, or a YAML "
+     "file",
+     .values = VALUES_THEME, ARG(theme)},
+    {"ascii", NULL, "no signs beyond ASCII", ARG(ascii)},
+    {"plain", NULL, "keys without vi's letters", ARG(plain)},
+    {"config", "FILE", "instead of $XDG_CONFIG_HOME/automap/config.yaml", .values = VALUES_FILE,
+     ARG(config)},
+    {0},
+};
 
-static int take_option(struct request *r, enum of_command command, int argc, char **argv, int *at)
-{
-    const char *name = argv[*at];
+static const struct option in_terminal[] = {
+    {"color", "WHEN", "auto, never, 16, 256 or true (default: auto; NO_COLOR is respected)",
+     .kind = OPTION_CHOICE, NAMES(colours), ARG(colour)},
+    {"no-mouse", NULL, "leave the mouse to the terminal", ARG(no_mouse)},
+    {"no-journal", NULL,
+     "keep none; else each search keeps one in sessions/ of the state directory", ARG(no_journal)},
+    {0},
+};
 
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        const struct option *o = &options[i];
-        if (strcmp(o->name, name) != 0 || (o->of != OF_BOTH && o->of != command))
-            continue;
-        if (o->flag) {
-            *(bool *)((char *)r + o->flag) = true;
-            return 0;
-        }
-        if (*at + 1 >= argc)
-            return usage(name, " needs a value");
-        const char *value = argv[++*at];
-        if (o->text)
-            *(const char **)((char *)r + o->text) = value;
-        else if (o->take(r, value))
-            return usage(name, " does not take this value");
-        return 0;
+static const struct option searching[] = {
+    {"run", NULL, "search at once; else Space starts it", ARG(run)},
+    {"seed", "N", "of the search (default: 0)", .kind = OPTION_WHOLE, ARG(seed),
+     .most = (double)UINT64_MAX, .expected = "a whole number"},
+    {"commands", "C", "told to the search first: \"set reward paper; episode 300\"", ARG(commands)},
+    {"resume", "FILE", "go on with the search of a journal, bit for bit; \"last\": the newest",
+     .values = VALUES_JOURNAL, ARG(resume)},
+    {"tour", "NAME", "play a tour", .values = VALUES_TOUR, ARG(tour)},
+    {0},
+};
+
+static const struct option picture[] = {
+    {"size", "WxH", "columns and rows (default: 80x24)", .take = take_size,
+     .expected = "columns and rows such as 80x24"},
+    {"keys", "KEYS", "typed before it is drawn: \"j j Enter\"", ARG(keys)},
+    {"step", "N", "of the tour: it is played to there (default: 1)", .kind = OPTION_WHOLE,
+     ARG(step), .least = 1, .most = INT32_MAX},
+    {"svg", NULL, "a picture instead of text", ARG(svg)},
+    {"day", "DATE", "the day it is drawn on, in seconds since 1970", .kind = OPTION_WHOLE, ARG(day),
+     .most = DAY_MOST},
+    {0},
+};
+#undef ARG
+
+#define PROBLEM                                                          \
+    {                                                                    \
+        .rows = problem_options, .at = offsetof(struct request, problem) \
     }
-    return usage("no option ", name);
-}
+static const struct option_set explore_options[] = {
+    PROBLEM, {.rows = searching}, {.rows = looks}, {.rows = in_terminal}, {0}};
+static const struct option_set screen_options[] = {
+    {.rows = picture}, PROBLEM, {.rows = searching}, {.rows = looks}, {0}};
+static const struct option_set tour_options[] = {
+    {.rows = play}, {.rows = looks}, {.rows = in_terminal}, {0}};
 
-static int parse(struct request *r, enum of_command command, int argc, char **argv)
+static int parse(struct request *r, const char *command, const struct option_set *options, int argc,
+                 char **argv)
 {
-    *r = (struct request){.width = 80, .height = 24, .depth = -1, .day = -1};
-    for (int i = 1; i < argc; i++) {
-        int taken = problem_args_take(&r->problem, argc, argv, &i);
-        if (taken < 0)
-            return EXIT_USAGE;
-        int rc = taken ? 0 : take_option(r, command, argc, argv, &i);
-        if (rc)
-            return rc;
-    }
-    if (r->resume && r->problem.model)
-        return usage("--resume", " brings its own model");
-    if (r->tour && (r->problem.model || r->resume || r->run || r->commands))
-        return usage("--tour", " brings its own model and acts");
-    if (r->step && !r->tour)
-        return usage("--step", " is of a --tour");
-    if ((r->run || r->commands) && !r->problem.model && !r->resume)
-        return usage(r->run ? "--run" : "--commands", " needs a model");
-    return 0;
+    const struct option_parser parser = {command, options, NULL};
+
+    *r = (struct request){.width = 80, .height = 24};
+    int code = options_parse(&parser, r, argc, argv);
+    if (code)
+        return code;
+    const char *wrong = r->resume && r->problem.model ? "--resume brings its own model"
+                        : r->tour && (r->problem.model || r->resume || r->run || r->commands)
+                            ? "a tour brings its own model and acts"
+                        : r->step && !r->tour ? "--step is of a --tour"
+                        : (r->run || r->commands) && !r->problem.model && !r->resume
+                            ? r->run ? "--run needs a model" : "--commands needs a model"
+                            : NULL;
+    return wrong ? options_complain(command, "%s", wrong) : EXIT_OK;
 }
 
 /* Everything an application borrows. */
@@ -217,7 +147,8 @@ struct stage {
 
 static const char *theme_name(const struct request *r, const struct stage *s)
 {
-    enum colour_depth depth = r->depth >= 0 ? (enum colour_depth)r->depth : term_best_depth();
+    int asked = depths[r->colour];
+    enum colour_depth depth = asked >= 0 ? (enum colour_depth)asked : term_best_depth();
 
     if (r->theme)
         return r->theme;
@@ -283,7 +214,7 @@ static void strike_stage(struct stage *s)
 static int run_in_terminal(struct stage *s, const struct request *r, struct err *e)
 {
     struct term_options o = {.theme = app_theme(s->app),
-                             .depth = r->depth,
+                             .depth = depths[r->colour],
                              .ascii = r->ascii,
                              .mouse = s->config.mouse && !r->no_mouse};
     struct term *t = NULL;
@@ -295,25 +226,18 @@ static int run_in_terminal(struct stage *s, const struct request *r, struct err 
     return ended;
 }
 
-int cmd_explore(int argc, char **argv)
+static int open_explorer(const struct request *r)
 {
-    struct request r;
     struct stage s = {0};
     struct err e = {0};
-    int code = parse(&r, OF_EXPLORE, argc, argv), ended = 0;
+    int code = EXIT_OK, ended = 0;
 
-    if (code)
-        return code;
-    if (r.help) {
-        fputs(explore_help, stdout);
-        return EXIT_OK;
-    }
     s.setup.today = (int64_t)time(NULL);
     s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, true) ? s.state_dir : NULL;
-    s.setup.keep_journal = s.setup.state_dir && !r.no_journal;
-    s.setup.ascii = r.ascii || !term_shows_utf8();
-    if (config_load(&s.config, r.config, &e) || set_stage(&s, &r, theme_name(&r, &s), &e) ||
-        (ended = run_in_terminal(&s, &r, &e)) < 0) {
+    s.setup.keep_journal = s.setup.state_dir && !r->no_journal;
+    s.setup.ascii = r->ascii || !term_shows_utf8();
+    if (config_load(&s.config, r->config, &e) || set_stage(&s, r, theme_name(r, &s), &e) ||
+        (ended = run_in_terminal(&s, r, &e)) < 0) {
         err_print(&e, stderr);
         code = exit_code_of(&e);
     }
@@ -323,6 +247,14 @@ int cmd_explore(int argc, char **argv)
         raise(ended);
     }
     return code;
+}
+
+static int run_explore(int argc, char **argv)
+{
+    struct request r;
+    int code = parse(&r, "explore", explore_options, argc, argv);
+
+    return code ? code : open_explorer(&r);
 }
 
 static int type_keys(struct app *a, const char *keys)
@@ -354,9 +286,9 @@ static int print_screen(struct stage *s, const struct request *r)
     app_resize(s->app, r->width, r->height);
     app_frame(s->app);
     if (r->tour)
-        app_tour_to(s->app, r->step ? r->step : 1);
+        app_tour_to(s->app, r->step ? (int)r->step : 1);
     if (type_keys(s->app, r->keys))
-        return usage("--keys", " takes names of keys, separated by blanks");
+        return options_complain("screen", "--keys takes names of keys, separated by blanks");
     app_touch(s->app);
     last = app_frame(s->app);
     struct grid copy = {0};
@@ -374,16 +306,6 @@ static int print_screen(struct stage *s, const struct request *r)
 }
 
 /* ---- tours ---- */
-
-static const char tour_help[] =
-    "usage: automap tour [NAME [--text] [OPTION ...]]\n"
-    "\n"
-    "Plays a tour in the explorer: captions say what is seen, Space goes on, any other key takes "
-    "over.\n"
-    "Without a name, lists the tours. Their scripts are YAML files in examples/tours.\n"
-    "\n"
-    "  --text         print what is said and what is on the screen then, step by step\n"
-    "  --theme NAME, --ascii, --plain, --config FILE, --no-mouse   as for automap explore\n";
 
 static int list_tours(const char *data)
 {
@@ -421,45 +343,29 @@ static int print_tour(const char *data, const char *name)
     return EXIT_OK;
 }
 
-int cmd_tour(int argc, char **argv)
+static int run_tour(int argc, char **argv)
 {
     char data[PATH_MAX];
-    bool there = file_data_dir(data, sizeof data);
+    const char *there = file_data_dir(data, sizeof data) ? data : NULL;
+    struct request r;
+    int code = parse(&r, "tour", tour_options, argc, argv);
 
-    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(tour_help, stdout);
-        return EXIT_OK;
-    }
-    if (argc < 2)
-        return list_tours(there ? data : NULL);
-    if (argc == 3 && !strcmp(argv[2], "--text"))
-        return print_tour(there ? data : NULL, argv[1]);
-    char **arguments = mem_alloc(((size_t)argc + 3) * sizeof *arguments);
-    int count = 0;
-    arguments[count++] = argv[0];
-    arguments[count++] = (char *)(uintptr_t) "--tour";
-    for (int n = 1; n < argc; n++)
-        arguments[count++] = argv[n];
-    int code = cmd_explore(count, arguments);
-    free(arguments);
-    return code;
+    if (code)
+        return code;
+    return !r.tour ? list_tours(there) : r.text ? print_tour(there, r.tour) : open_explorer(&r);
 }
 
-int cmd_screen(int argc, char **argv)
+static int run_screen(int argc, char **argv)
 {
     struct request r;
     struct stage s = {0};
     struct err e = {0};
-    int code = parse(&r, OF_SCREEN, argc, argv);
+    int code = parse(&r, "screen", screen_options, argc, argv);
 
     if (code)
         return code;
-    if (r.help) {
-        fputs(screen_help, stdout);
-        return EXIT_OK;
-    }
     s.setup.ascii = r.ascii;
-    s.setup.today = r.day >= 0 ? r.day : (int64_t)time(NULL);
+    s.setup.today = r.day ? (int64_t)r.day : (int64_t)time(NULL);
     s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, false) ? s.state_dir : NULL;
     if ((r.config && config_load(&s.config, r.config, &e)) ||
         set_stage(&s, &r, r.theme ? r.theme : "default", &e)) {
@@ -471,3 +377,33 @@ int cmd_screen(int argc, char **argv)
     strike_stage(&s);
     return code;
 }
+
+const struct command command_explore = {
+    .name = "explore",
+    .usage = "[MODEL [CLUSTER]]",
+    .summary = "open the explorer; automap MODEL does the same",
+    .about = "Opens the explorer; without a model, a screen that offers the examples.",
+    .options = explore_options,
+    .run = run_explore,
+};
+
+const struct command command_screen = {
+    .name = "screen",
+    .usage = "[MODEL [CLUSTER]]",
+    .summary = "print one screen of the explorer as text or as a picture",
+    .about = "Prints one screen of the explorer, for documents and tests. What is told to the "
+             "search is carried out to its end before the keys are typed.",
+    .options = screen_options,
+    .run = run_screen,
+};
+
+const struct command command_tour = {
+    .name = "tour",
+    .usage = "[NAME]",
+    .summary = "play a tour in the explorer; without a name, list them",
+    .about = "Plays a tour in the explorer: captions say what is seen, Space goes on, any other "
+             "key takes over. Without a name, lists the tours. Their scripts are YAML files in "
+             "examples/tours.",
+    .options = tour_options,
+    .run = run_tour,
+};

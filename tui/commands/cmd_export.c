@@ -7,8 +7,8 @@
 #include "engine/plan/plan_file.h"
 #include "hlo/support/file.h"
 #include "tui/commands/pipeline_print.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 #include "tui/options/problem_args.h"
 #include "tui/watch/export_form.h"
 
@@ -20,86 +20,67 @@
 struct export_args {
     struct problem_args problem;
     const char *plan, *format, *out;
-    bool v1, sharding, force; /* sharding: --sharding was given */
+    bool force;
+    uint32_t version; /* of --sharding, 2 or 1; 0: not given */
 };
 
 struct export_text {
     struct str text, warnings;
 };
 
-static const char help[] =
-    "usage: automap export MODEL [CLUSTER] --plan FILE [OPTION ...]\n\n"
-    "Writes a plan in a form that training code or a compiler takes. What is written was read "
-    "back\n"
-    "and found to be the same plan.\n\n"
-    "  --plan FILE                the plan, as automap plan -o writes it\n"
-    "  --format hlo|jax|json|report|dot|command|cluster\n"
-    "                             hlo: the module with a sharding at every instruction (default);\n"
-    "                             jax: mesh and PartitionSpecs for training code; json: the plan;\n"
-    "                             report: Markdown with plots; dot: the graph for Graphviz;\n"
-    "                             command: the command line that makes the plan again;\n"
-    "                             cluster: the cluster in YAML; a relaxed plan has neither jax\n"
-    "                             nor command, which cannot say where it reshards\n"
-    "  --format trace|jax|json    of a pipeline plan: trace: its schedule for chrome://tracing or\n"
-    "                             Perfetto (default); jax: stages with devices and parameters\n"
-    "  --sharding v2|v1           how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7\n"
-    "  -o FILE                    write to FILE; default standard output\n"
-    "  --force                    overwrite FILE without asking\n" PROBLEM_ARGS_HELP
-    "\nMesh, options and, for N default devices, the cluster are taken from the plan when not "
-    "given.\n";
-
-static int usage(const char *what)
+static const char *format_at(size_t i)
 {
-    args_complain("export", "%s", what);
-    return -1;
+    size_t n = 0;
+
+    while (export_forms[n].name && n < i)
+        n++;
+    return n == i && export_forms[n].name ? export_forms[n].name : i == n ? "trace" : NULL;
 }
 
-/* The value of option `name` at argv[*at], or NULL. */
-static const char *value_of(const char *name, int argc, char **argv, int *at)
+static int take_sharding(void *args, const struct option *o, const char *value, struct err *e)
 {
-    if (strcmp(argv[*at], name) || *at + 1 >= argc)
-        return NULL;
-    return argv[++*at];
+    struct export_args *a = args;
+
+    a->version = !strcmp(value, "v1") ? 1 : !strcmp(value, "v2") ? 2 : 0;
+    return a->version ? 0 : option_expected(o, value, e);
 }
 
-/* 0 go on, 1 help was printed, -1 wrong. */
+static const char *const shardings[] = {"v2", "v1"};
+
+#define ARG(field) INTO(struct export_args, field)
+static const struct option rows[] = {
+    {"plan", "FILE", "the plan, as automap plan -o writes it", .kind = OPTION_FILE, ARG(plan)},
+    {"format", "NAME",
+     "hlo: the module with a sharding at every instruction (default); jax: mesh and PartitionSpecs "
+     "for training code; json: the plan; report: Markdown with plots; dot: the graph for Graphviz; "
+     "command: the command line that makes the plan again; cluster: the cluster in YAML. A relaxed "
+     "plan has neither jax nor command, which cannot say where it reshards. Of a pipeline plan: "
+     "trace: its schedule for chrome://tracing or Perfetto (default); jax: stages with devices and "
+     "parameters; json",
+     ARG(format), .value_at = format_at},
+    {"sharding", "v2|v1", "how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7",
+     .take = take_sharding, NAMES(shardings), .expected = "v2 or v1"},
+    {"o", "FILE", "write to FILE; default standard output", .kind = OPTION_FILE, ARG(out)},
+    {"force", NULL, "overwrite FILE without asking", ARG(force)},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {
+    {.rows = rows}, {.rows = problem_options, .at = offsetof(struct export_args, problem)}, {0}};
+
 static int parse(int argc, char **argv, struct export_args *a)
 {
-    const char *value;
+    const struct option_parser parser = {"export", options, NULL};
+    int code = options_parse(&parser, a, argc, argv);
 
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return 1;
-        }
-        if ((value = value_of("--plan", argc, argv, &i))) {
-            a->plan = value;
-        } else if ((value = value_of("--format", argc, argv, &i))) {
-            a->format = value;
-        } else if ((value = value_of("-o", argc, argv, &i))) {
-            a->out = value;
-        } else if ((value = value_of("--sharding", argc, argv, &i))) {
-            a->sharding = true;
-            a->v1 = !strcmp(value, "v1");
-            if (!a->v1 && strcmp(value, "v2"))
-                return usage("--sharding is v2 or v1");
-        } else if (!strcmp(argv[i], "--force")) {
-            a->force = true;
-        } else {
-            int taken = problem_args_take(&a->problem, argc, argv, &i);
-            if (taken < 0)
-                return -1;
-            if (!taken) {
-                args_complain("export", "unknown option %s", argv[i]);
-                return -1;
-            }
-        }
-    }
-    if (!a->problem.model)
-        return usage("no model given");
-    if (a->sharding && a->format && strcmp(a->format, "hlo"))
-        return usage("--sharding is of --format hlo");
-    return a->plan ? 0 : usage("no --plan given");
+    if (code)
+        return code;
+    const char *wrong = !a->problem.model ? "no model given"
+                        : a->version && a->format && strcmp(a->format, "hlo") != 0
+                            ? "--sharding is of --format hlo"
+                        : !a->plan ? "no --plan given"
+                                   : NULL;
+    return wrong ? options_complain("export", "%s", wrong) : EXIT_OK;
 }
 
 /* "hlo" and --sharding v1 together name a form of their own. */
@@ -107,7 +88,7 @@ static const struct export_form *find_form(const struct export_args *a)
 {
     const char *name = a->format ? a->format : "hlo";
 
-    return export_form_by_name(a->v1 && !strcmp(name, "hlo") ? "hlo-v1" : name);
+    return export_form_by_name(a->version == 1 && !strcmp(name, "hlo") ? "hlo-v1" : name);
 }
 
 /* A person at a terminal is asked before a file is replaced. */
@@ -144,8 +125,8 @@ static int deliver(const struct export_args *a, const struct export_text *text, 
     return err_set(e, ERR_IO, "standard output cannot be written");
 }
 
-static int export_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context,
-                           struct err *e)
+static int write_pipeline(const struct pipeline *l, const struct pipeline_plan *p, void *context,
+                          struct err *e)
 {
     const struct export_args *a = context;
     struct export_text text = {0};
@@ -161,14 +142,14 @@ static int export_pipeline(const struct pipeline *l, const struct pipeline_plan 
     return rc;
 }
 
-static int run_pipeline(struct export_args *a)
+static int export_pipeline(struct export_args *a)
 {
-    if (a->sharding)
-        return usage("--sharding is of --format hlo, which a pipeline plan has not") ? EXIT_USAGE
-                                                                                     : EXIT_OK;
+    if (a->version)
+        return options_complain("export",
+                                "--sharding is of --format hlo, which a pipeline plan has not");
     if (!pipeline_form_by_name(a->format))
-        return usage("--format of a pipeline plan is trace, jax or json") ? EXIT_USAGE : EXIT_OK;
-    return pipeline_with_file(&a->problem, a->plan, export_pipeline, a);
+        return options_complain("export", "--format of a pipeline plan is trace, jax or json");
+    return pipeline_with_file(&a->problem, a->plan, write_pipeline, a);
 }
 
 /* What the command line leaves open the plan says; where they differ, the plan is refused when it
@@ -210,7 +191,7 @@ static int write_text(const struct export_args *a, const struct export_form *for
     return rc;
 }
 
-static int run(struct export_args *a, const struct export_form *form, struct problem *p)
+static int export_plan(struct export_args *a, const struct export_form *form, struct problem *p)
 {
     struct export_text text = {0};
     struct plan plan = {0};
@@ -240,24 +221,33 @@ static int run(struct export_args *a, const struct export_form *form, struct pro
     return rc ? exit_code_of(&e) : EXIT_OK;
 }
 
-int cmd_export(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct export_args *a = mem_alloc(sizeof *a);
     struct problem *p = mem_alloc(sizeof *p);
-    int parsed = parse(argc, argv, a);
-    int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+    int code = parse(argc, argv, a);
 
-    if (!parsed && pipeline_file_is(a->plan)) {
-        code = run_pipeline(a);
-    } else if (!parsed) {
+    if (code == EXIT_OK && pipeline_file_is(a->plan)) {
+        code = export_pipeline(a);
+    } else if (code == EXIT_OK) {
         const struct export_form *form = find_form(a);
-        if (form)
-            code = run(a, form, p);
-        else
-            code = usage("--format is hlo, jax, json, report, dot, command or cluster") ? EXIT_USAGE
-                                                                                        : EXIT_OK;
+        code = form ? export_plan(a, form, p)
+                    : options_complain("export", "--format is hlo, jax, json, report, dot, command "
+                                                 "or cluster");
     }
     free(p);
     free(a);
     return code;
 }
+
+const struct command command_export = {
+    .name = "export",
+    .usage = "MODEL [CLUSTER] --plan FILE",
+    .summary = "write a plan as annotated HLO, for JAX, or as JSON",
+    .about = "Writes a plan in a form that training code or a compiler takes. What is written was "
+             "read back and found to be the same plan.",
+    .options = options,
+    .notes = "Mesh, options and, for N default devices, the cluster are taken from the plan when "
+             "not given.",
+    .run = run,
+};

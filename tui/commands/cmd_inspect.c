@@ -3,8 +3,8 @@
 #include "tui/commands/commands.h"
 
 #include "tui/commands/inspect.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,52 +14,23 @@ struct request {
     bool is_json, show_all, show_groups;
 };
 
-static const char help[] =
-    "usage: automap inspect FILE [--vars FILE] [--loss NAME] [--groups] [--all] [--json]\n"
-    "\n"
-    "Shows what an HLO file holds: sizes, opcodes, cost of one step, phases, layers, and what\n"
-    "each parameter is for. FILE may be text, JSON or proto, gzipped or not; - reads standard\n"
-    "input.\n"
-    "\n"
-    "  --vars FILE  names or numbers of the trainable variables: plain lines, a JSON array\n"
-    "               or a YAML list\n"
-    "  --loss NAME  the instruction that makes the loss, or #3 for leaf 3 of the result\n"
-    "  --groups     names of the groups of dims that can only be split together\n"
-    "  --all        every parameter and opcode, not only groups and the most frequent\n"
-    "  --json       one object for programs\n";
-
-static int usage_error(const char *what, const char *word)
-{
-    args_complain("inspect", "%s%s", what, word);
-    return EXIT_USAGE;
-}
-
-static int parse_arguments(int argc, char **argv, struct request *r)
-{
-    for (int n = 1; n < argc; n++) {
-        if (!strcmp(argv[n], "--json"))
-            r->is_json = true;
-        else if (!strcmp(argv[n], "--all"))
-            r->show_all = true;
-        else if (!strcmp(argv[n], "--groups"))
-            r->show_groups = true;
-        else if (!strcmp(argv[n], "--vars") && n + 1 < argc)
-            r->vars = argv[++n];
-        else if (!strcmp(argv[n], "--vars"))
-            return usage_error("--vars needs a file", "");
-        else if (!strcmp(argv[n], "--loss") && n + 1 < argc)
-            r->loss = argv[++n];
-        else if (!strcmp(argv[n], "--loss"))
-            return usage_error("--loss needs the name of an instruction", "");
-        else if (argv[n][0] == '-' && argv[n][1])
-            return usage_error("no option ", argv[n]);
-        else if (r->file)
-            return usage_error("one name too many: ", argv[n]);
-        else
-            r->file = argv[n];
-    }
-    return r->file ? 0 : usage_error("a file is needed", "");
-}
+#define ARG(field) INTO(struct request, field)
+static const struct option rows[] = {
+    {"FILE", .values = VALUES_FILE, ARG(file)},
+    {"vars", "FILE",
+     "names or numbers of the trainable variables: plain lines, a JSON array or a YAML list",
+     .kind = OPTION_FILE, ARG(vars)},
+    {"loss", "NAME", "the instruction that makes the loss, or #3 for leaf 3 of the result",
+     .expected = "the name of an instruction", ARG(loss)},
+    {"groups", NULL, "names of the groups of dims that can only be split together",
+     ARG(show_groups)},
+    {"all", NULL, "every parameter and opcode, not only groups and the most frequent",
+     ARG(show_all)},
+    {"json", NULL, "one object for programs", ARG(is_json)},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
 
 /* What each layer holds: instructions, FLOP of a step. */
 static void sum_layers(struct inspection *in)
@@ -85,14 +56,14 @@ static void sum_layers(struct inspection *in)
 /* Groups are those of the inlined module, where every value has one meaning. */
 static int find_groups(struct inspection *in, const struct hlo_vars *vars, struct err *e)
 {
-    const struct class_options options = {.paper_rules = false};
+    const struct class_options plain = {.paper_rules = false};
     struct hlo_roles roles = {0};
     int rc = hlo_inline(in->m, &in->inlined, e);
 
     if (!rc)
         rc = hlo_roles_new(in->inlined, vars, &roles, e);
     if (!rc)
-        rc = classes_new(in->inlined, &roles, &options, &in->classes, e);
+        rc = classes_new(in->inlined, &roles, &plain, &in->classes, e);
     if (!rc)
         rc = class_names_new(&in->classes, &roles, &in->names, e);
     hlo_roles_release(&roles);
@@ -141,22 +112,21 @@ static int show(const struct inspection *in, bool is_json, struct err *e)
     return rc;
 }
 
-int cmd_inspect(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct hlo_load_options options = {0, -1};
+    const struct option_parser parser = {"inspect", options, NULL};
+    struct hlo_load_options largest = {0, -1};
     struct inspection in = {0};
     struct request r = {0};
     struct hlo_module *m = NULL;
     struct err e = {0};
 
-    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help, stdout);
-        return EXIT_OK;
-    }
-    int rc = parse_arguments(argc, argv, &r);
+    int rc = options_parse(&parser, &r, argc, argv);
     if (rc)
         return rc;
-    rc = hlo_load(r.file, &options, &m, &e);
+    if (!r.file)
+        return options_complain("inspect", "a file is needed");
+    rc = hlo_load(r.file, &largest, &m, &e);
     if (!rc) {
         in.m = m;
         in.show_all = r.show_all;
@@ -177,3 +147,14 @@ int cmd_inspect(int argc, char **argv)
         err_print(&e, stderr);
     return rc ? EXIT_INPUT : EXIT_OK;
 }
+
+const struct command command_inspect = {
+    .name = "inspect",
+    .usage = "FILE",
+    .summary = "show what a model file holds: parameters, phases, layers, cost",
+    .about = "Shows what an HLO file holds: sizes, opcodes, cost of one step, phases, layers, and "
+             "what each parameter is for. FILE may be text, JSON or proto, gzipped or not; - reads "
+             "standard input.",
+    .options = options,
+    .run = run,
+};

@@ -9,8 +9,8 @@
 #include "hlo/support/file.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/place_print.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 #include "tui/options/stopping.h"
 
 #include <math.h>
@@ -21,214 +21,108 @@
 struct request {
     const char *input, *algo, *split, *output;
     struct place_job job;
-    uint64_t accelerators, cores;
+    uint32_t accelerators, cores; /* UINT32_MAX: the file's */
     double memory_bytes;
-    bool has_accelerators, has_cores, is_json, is_race;
+    bool is_json, is_race;
 };
-
-static const char help[] =
-    "usage: automap place INPUT [--objective throughput|latency] [--contiguous on|off]\n"
-    "                     [--algo NAME|race] [--json] [-o SPLIT]\n"
-    "\n"
-    "Puts every operator of a graph on a device, with the best there can be or the gap to it.\n"
-    "INPUT is an operator graph as JSON (maxFPGAs, nodes, edges), plain or gzipped; - is standard\n"
-    "input.\n"
-    "\n"
-    "  --objective NAME           throughput (default): time per sample of a stream; latency: of\n"
-    "                             one sample\n"
-    "  --contiguous on|off        on (default): no path leaves a device and comes back\n"
-    "  --communication NAME       sum (default): work and transfers after another; max: beside\n"
-    "                             each other; duplex: in and out as well\n"
-    "  --passes together|apart    apart: largest forward load + largest backward load\n"
-    "  --pieces Q                 latency: pieces of one accelerator; default 1\n"
-    "  --replicate                a stage may have copies on several accelerators\n"
-    "  --devices K, --cpus L      accelerators and cores, in place of the file's\n"
-    "  --memory-limit SIZE        of one accelerator, 16 GB, in place of the file's\n"
-    "  --target MS                the fewest accelerators that reach a time per sample\n"
-    "  --split FILE               score a split instead of looking for one\n"
-    "  --algo NAME                exact (default), dpl, anneal, local, greedy, pipedream, random,\n"
-    "                             one; race: all of them, ranked\n"
-    "  --moves N, --seed N        of searches\n"
-    "  -o FILE                    write the plan as a split\n"
-    "  --json                     for programs\n"
-    "\n"
-    "Exit code 4: nothing fits; what would do is said.\n";
 
 /* ---- the command line ---- */
 
-static int wrong(const char *option, const char *value, const char *expected)
+static int take_memory(void *args, const struct option *o, const char *value, struct err *e)
 {
-    args_complain("place", "%s %s, expected %s", option, value, expected);
-    return EXIT_USAGE;
-}
+    struct request *r = args;
+    struct err why;
 
-/* One of two or three words, by its number; -1: none of them. */
-static int word_of(const char *value, const char *const *words)
-{
-    for (int i = 0; words[i]; i++) {
-        if (!strcmp(words[i], value))
-            return i;
-    }
-    return -1;
-}
-
-static int take_word(struct request *r, const char *name, const char *value)
-{
-    static const char *const objectives[] = {"throughput", "latency", NULL};
-    static const char *const switches[] = {"on", "off", NULL};
-    static const char *const communications[] = {"sum", "max", "duplex", NULL};
-    static const char *const passes[] = {"together", "apart", NULL};
-    static const struct {
-        const char *name, *const *words, *expected;
-    } rows[] = {{"--objective", objectives, "throughput or latency"},
-                {"--contiguous", switches, "on or off"},
-                {"--communication", communications, "sum, max or duplex"},
-                {"--passes", passes, "together or apart"}};
-    int row = 0, word;
-
-    while (strcmp(rows[row].name, name) != 0)
-        row++;
-    word = word_of(value, rows[row].words);
-    if (word < 0)
-        return wrong(name, value, rows[row].expected);
-    switch (row) {
-    case 0:
-        r->job.latency = word;
-        break;
-    case 1:
-        r->job.any_sets = word;
-        break;
-    case 2:
-        r->job.rules.communication = (enum place_communication)word;
-        break;
-    default:
-        r->job.rules.apart = word;
-        break;
-    }
+    if (quantity_read(value, QUANTITY_BYTES, &r->memory_bytes, &why))
+        return err_set(e, ERR_USAGE, "--%s: %s", o->name, why.what);
     return 0;
 }
 
-static int take_number(struct request *r, const char *name, const char *value)
+static const char *algorithm_at(size_t i)
 {
-    uint64_t n = 0, most = !strcmp(name, "--pieces") ? 64 : PLACE_DEVICES_MAX;
+    size_t n = 0;
 
-    if (!strcmp(name, "--seed") || !strcmp(name, "--moves"))
-        most = (uint64_t)1 << 48;
-    if (!quantity_whole(value, most, &n))
-        return wrong(name, value, "a whole number in range");
-    if (!strcmp(name, "--devices")) {
-        r->accelerators = n;
-        r->has_accelerators = true;
-    } else if (!strcmp(name, "--cpus")) {
-        r->cores = n;
-        r->has_cores = true;
-    } else if (!strcmp(name, "--pieces")) {
-        r->job.pieces = (uint32_t)n;
-    } else if (!strcmp(name, "--seed")) {
-        r->job.seed = n;
-    } else {
-        r->job.moves = n;
-    }
-    return 0;
+    while (n < i && place_algorithms[n].name)
+        n++;
+    return n < i ? NULL : place_algorithms[n].name ? place_algorithms[n].name : "race";
 }
 
-static int take_amount(struct request *r, const char *name, const char *value)
+static int take_algorithm(void *args, const struct option *o, const char *value, struct err *e)
 {
-    struct err e;
+    struct request *r = args;
 
-    if (!strcmp(name, "--target"))
-        return quantity_real(value, 1e-9, 1e12, &r->job.target_ms)
-                   ? 0
-                   : wrong(name, value, "milliseconds, such as 12.5");
-    if (quantity_read(value, QUANTITY_BYTES, &r->memory_bytes, &e)) {
-        args_complain("place", "%s: %s", name, e.what);
-        return EXIT_USAGE;
+    r->algo = value;
+    r->is_race = !strcmp(value, "race");
+    for (size_t i = 0; algorithm_at(i); i++) {
+        if (!strcmp(algorithm_at(i), value))
+            return 0;
     }
-    return 0;
+    return option_expected(o, value, e);
 }
 
-static int take_text(struct request *r, const char *name, const char *value)
-{
-    if (!strcmp(name, "--algo")) {
-        const struct place_algorithm *a = place_algorithms;
-        r->is_race = !strcmp(value, "race");
-        while (a->name && strcmp(a->name, value) != 0)
-            a++;
-        if (!a->name && !r->is_race)
-            return wrong(name, value,
-                         "exact, dpl, anneal, local, greedy, pipedream, random, one "
-                         "or race");
-        r->algo = value;
-        return 0;
-    }
-    *(!strcmp(name, "--split") ? &r->split : &r->output) = value;
-    return 0;
-}
+static const char *const objectives[] = {"throughput", "latency"},
+                         *const switches[] = {"on", "off"},
+                         *const communications[] = {"sum", "max", "duplex"},
+                         *const passes[] = {"together", "apart"};
 
-static const struct {
-    const char *name;
-    int (*take)(struct request *, const char *, const char *);
-} options[] = {
-    {"--objective", take_word},      {"--contiguous", take_word},
-    {"--communication", take_word},  {"--passes", take_word},
-    {"--pieces", take_number},       {"--devices", take_number},
-    {"--cpus", take_number},         {"--seed", take_number},
-    {"--moves", take_number},        {"--target", take_amount},
-    {"--memory-limit", take_amount}, {"--algo", take_text},
-    {"--split", take_text},          {"-o", take_text},
+#define ARG(field) INTO(struct request, field)
+static const struct option rows[] = {
+    {"INPUT", .values = VALUES_FILE, ARG(input)},
+    {"objective", "NAME",
+     "throughput (default): time per sample of a stream; latency: of one sample",
+     .kind = OPTION_CHOICE, NAMES(objectives), ARG(job.latency)},
+    {"contiguous", "on|off", "on (default): no path leaves a device and comes back",
+     .kind = OPTION_CHOICE, NAMES(switches), ARG(job.any_sets)},
+    {"communication", "NAME",
+     "sum (default): work and transfers after another; max: beside each other; duplex: in and out "
+     "as well",
+     .kind = OPTION_CHOICE, NAMES(communications), ARG(job.rules.communication)},
+    {"passes", "together|apart", "apart: largest forward load + largest backward load",
+     .kind = OPTION_CHOICE, NAMES(passes), ARG(job.rules.apart)},
+    {"pieces", "Q", "latency: pieces of one accelerator; default 1", .kind = OPTION_WHOLE,
+     ARG(job.pieces), .most = 64, .expected = "a whole number in range"},
+    {"replicate", NULL, "a stage may have copies on several accelerators",
+     ARG(job.rules.replicate)},
+    {"devices", "K", "accelerators, in place of the file's", .kind = OPTION_WHOLE,
+     ARG(accelerators), .most = PLACE_DEVICES_MAX, .expected = "a whole number in range"},
+    {"cpus", "L", "cores, in place of the file's", .kind = OPTION_WHOLE, ARG(cores),
+     .most = PLACE_DEVICES_MAX, .expected = "a whole number in range"},
+    {"memory-limit", "SIZE", "of one accelerator, 16 GB, in place of the file's",
+     .take = take_memory},
+    {"target", "MS", "the fewest accelerators that reach a time per sample", .kind = OPTION_REAL,
+     ARG(job.target_ms), .least = 1e-9, .most = 1e12, .expected = "milliseconds, such as 12.5"},
+    {"split", "FILE", "score a split instead of looking for one", .kind = OPTION_FILE, ARG(split)},
+    {"algo", "NAME",
+     "exact (default), dpl, anneal, local, greedy, pipedream, random, one; race: all of them, "
+     "ranked",
+     .take = take_algorithm, .value_at = algorithm_at,
+     .expected = "exact, dpl, anneal, local, greedy, pipedream, random, one or race"},
+    {"moves", "N", "of searches", .kind = OPTION_WHOLE, ARG(job.moves), .most = 0x1p48,
+     .expected = "a whole number in range"},
+    {"seed", "N", "of searches", .kind = OPTION_WHOLE, ARG(job.seed), .most = 0x1p48,
+     .expected = "a whole number in range"},
+    {"o", "FILE", "write the plan as a split", .kind = OPTION_FILE, ARG(output)},
+    {"json", NULL, "for programs", ARG(is_json)},
+    {0},
 };
-
-/* 1 taken, 0 no option, else an exit code below 0. */
-static int take_option(struct request *r, int argc, char **argv, int *at)
-{
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        const char *value = args_value(options[i].name, argc, argv, at);
-        if (!value)
-            continue;
-        if (!*value)
-            return -wrong(options[i].name, value, "a value");
-        int rc = options[i].take(r, options[i].name, value);
-        return rc ? -rc : 1;
-    }
-    return 0;
-}
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
 
 static int parse(struct request *r, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        int taken = take_option(r, argc, argv, &i);
-        if (taken < 0)
-            return -taken;
-        if (taken)
-            continue;
-        if (!strcmp(argv[i], "--json")) {
-            r->is_json = true;
-        } else if (!strcmp(argv[i], "--replicate")) {
-            r->job.rules.replicate = true;
-        } else if (argv[i][0] == '-' && argv[i][1]) {
-            args_complain("place", "unknown option \"%s\"", argv[i]);
-            return EXIT_USAGE;
-        } else if (r->input) {
-            args_complain("place", "one input at a time, not also \"%s\"", argv[i]);
-            return EXIT_USAGE;
-        } else {
-            r->input = argv[i];
-        }
-    }
-    if (!r->input) {
-        args_complain("place", "which graph?");
-        return EXIT_USAGE;
-    }
-    if (r->job.rules.replicate && (r->job.any_sets || r->job.latency)) {
-        args_complain("place", "--replicate is of contiguous plans for throughput");
-        return EXIT_USAGE;
-    }
-    if (r->job.target_ms > 0 &&
-        (r->job.any_sets || r->job.latency || r->job.rules.apart || r->is_race)) {
-        args_complain("place", "--target is of contiguous plans, passes together");
-        return EXIT_USAGE;
-    }
-    return 0;
+    const struct option_parser parser = {"place", options, NULL};
+    int code = options_parse(&parser, r, argc, argv);
+
+    if (code)
+        return code;
+    const char *wrong = !r->input ? "which graph?"
+                        : r->job.rules.replicate && (r->job.any_sets || r->job.latency)
+                            ? "--replicate is of contiguous plans for throughput"
+                        : r->job.target_ms > 0 && (r->job.any_sets || r->job.latency ||
+                                                   r->job.rules.apart || r->is_race)
+                            ? "--target is of contiguous plans, passes together"
+                            : NULL;
+    return wrong ? options_complain("place", "%s", wrong) : EXIT_OK;
 }
 
 /* ---- the graph ---- */
@@ -237,10 +131,10 @@ static void set_devices(const struct request *r, struct place_graph *g)
 {
     struct place_type *host = &g->type[g->types - 1];
 
-    if (r->has_accelerators)
-        g->type[0].count = (uint32_t)r->accelerators;
-    if (r->has_cores)
-        host->count = (uint32_t)r->cores;
+    if (r->accelerators != UINT32_MAX)
+        g->type[0].count = r->accelerators;
+    if (r->cores != UINT32_MAX)
+        host->count = r->cores;
     if (r->job.latency && !host->count) /* as many as needed are there */
         host->count = 1;
     for (uint32_t t = 0; t + 1 < g->types && r->memory_bytes > 0; t++)
@@ -249,17 +143,10 @@ static void set_devices(const struct request *r, struct place_graph *g)
 
 /* ---- answers ---- */
 
-static int exit_of(const struct err *e)
-{
-    return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE
-           : e->code == ERR_USAGE    ? EXIT_USAGE
-                                     : EXIT_INPUT;
-}
-
 static int complain(const struct err *e)
 {
     err_print(e, stderr);
-    return exit_of(e);
+    return exit_code_of(e);
 }
 
 static void say_needs(const struct request *r, const struct place_graph *g)
@@ -431,18 +318,13 @@ static int answer(struct request *r, const struct place_graph *g)
     return stopped ? EXIT_STOPPED : rc;
 }
 
-int cmd_place(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct request r = {.algo = "exact"};
+    struct request r = {.algo = "exact", .accelerators = UINT32_MAX, .cores = UINT32_MAX};
     struct place_graph *g;
     struct err e = {0};
-    int rc;
+    int rc = parse(&r, argc, argv);
 
-    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help, stdout);
-        return EXIT_OK;
-    }
-    rc = parse(&r, argc, argv);
     if (rc)
         return rc;
     if (place_graph_read(r.input, &g, &e))
@@ -452,3 +334,15 @@ int cmd_place(int argc, char **argv)
     place_graph_free(g);
     return rc;
 }
+
+const struct command command_place = {
+    .name = "place",
+    .usage = "INPUT",
+    .summary = "a device for every operator of a graph, proven or with its gap",
+    .about = "Puts every operator of a graph on a device, with the best there can be or the gap to "
+             "it. INPUT is an operator graph as JSON (maxFPGAs, nodes, edges), plain or gzipped; - "
+             "is standard input.",
+    .options = options,
+    .notes = "Exit code 4: nothing fits; what would do is said.",
+    .run = run,
+};

@@ -17,20 +17,17 @@
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/plan_stability.h"
 #include "tui/files/file.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 #include "tui/options/problem_args.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PLAN_SETTINGS_MOST = 4096 };
-
 struct plan_args {
     struct problem_args problem;
-    const char *settings[PLAN_SETTINGS_MOST];
-    uint32_t setting_count;
+    struct text_list settings;
     bool optimum, paper_reward, json, random, stability, memory;
     uint64_t seed;
     const char *start, *out;
@@ -39,94 +36,65 @@ struct plan_args {
     struct plan_limit_args limit;
 };
 
-static const char help[] =
-    "usage: automap plan MODEL [CLUSTER] [OPTION ...]\n\n"
-    "One plan from given decisions, completed by propagation, or the proven best one.\n\n"
-    "  --set 'NAME:DIM=0|1'       decide a dim of a parameter; NAME as inspect prints it, a glob,\n"
-    "                             or #17; on several axes the value may name them: =xy; "
-    "repeatable\n"
-    "  --plan FILE                start from the decisions of a plan written before\n"
-    "  --random SEED              decide the rest at random; the same seed gives the same plan\n"
-    "  --optimum                  the best plan that keeps those decisions, with proof\n"
-    "  --reward cost|paper        what best means: step time (default), or the paper's "
-    "reward\n" PLAN_LIMIT_HELP "  --memory                   the peak: its parts, the largest "
-    "values live at it with their source\n"
-    "                             lines, and the change of one decision that lowers it most; of a "
-    "pipeline\n"
-    "                             over its schedule, for every stage\n"
-    "  --stability                how far a bandwidth, the memory, the batch may move, each alone, "
-    "before\n"
-    "                             another plan is better than this one, and "
-    "which\n" PLAN_RELAXED_HELP PROBLEM_ARGS_HELP
-    "  -o FILE                    write the plan to FILE\n"
-    "  --json                     print the plan as JSON\n";
-
-static int usage(const char *what)
-{
-    args_complain("plan", "%s", what);
-    return -1;
-}
-
 /* Asks for anything that only plans of statuses have. */
 static bool decides(const struct plan_args *a)
 {
     const struct problem_options *o = &a->problem.options;
 
-    return a->setting_count || a->optimum || a->random || a->paper_reward || a->stability ||
+    return a->settings.count || a->optimum || a->random || a->paper_reward || a->stability ||
            a->relaxed.on || plan_relaxed_is_set(&a->relaxed) || a->limit.on ||
            o->micro_batches > 1 || o->zero;
 }
 
-static int take_setting(struct plan_args *a, const char *setting)
+static int take_random(void *args, const struct option *o, const char *value, struct err *e)
 {
-    if (a->setting_count == PLAN_SETTINGS_MOST)
-        return usage("too many --set");
-    a->settings[a->setting_count++] = setting;
-    return 1;
+    struct plan_args *a = args;
+
+    a->random = quantity_whole(value, UINT64_MAX, &a->seed);
+    return a->random ? 0 : option_expected(o, value, e);
 }
 
-/* The options of this command alone: 1 taken, 0 not one of them, -1 wrong. */
-static int take_own(struct plan_args *a, int argc, char **argv, int *at)
-{
-    const struct {
-        const char *name;
-        bool *flag;
-        const char **text; /* takes the next argument */
-    } plain[] = {
-        {"--optimum", &a->optimum, NULL},
-        {"--json", &a->json, NULL},
-        {"--stability", &a->stability, NULL},
-        {"--memory", &a->memory, NULL},
-        {"-o", NULL, &a->out},
-        {"--plan", NULL, &a->start},
-    };
-    const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;
+static const char *const rewards[] = {"cost", "paper"};
 
-    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
-        if (strcmp(option, plain[k].name) || (plain[k].text && !value))
-            continue;
-        if (plain[k].flag)
-            *plain[k].flag = true;
-        else
-            *plain[k].text = argv[++*at];
-        return 1;
-    }
-    if (!value)
-        return 0;
-    ++*at;
-    if (!strcmp(option, "--set"))
-        return take_setting(a, value);
-    if (!strcmp(option, "--reward")) {
-        a->paper_reward = !strcmp(value, "paper");
-        return a->paper_reward || !strcmp(value, "cost") ? 1 : usage("--reward is cost or paper");
-    }
-    if (!strcmp(option, "--random")) {
-        a->random = quantity_whole(value, UINT64_MAX, &a->seed);
-        return a->random ? 1 : usage("--random is a seed, a whole number");
-    }
-    --*at;
-    return 0;
-}
+#define ARG(field) INTO(struct plan_args, field)
+static const struct option own[] = {
+    {"set", "'NAME:DIM=0|1'",
+     "decide a dim of a parameter; NAME as inspect prints it, a glob, or #17; on several axes the "
+     "value may name them: =xy; repeatable",
+     .kind = OPTION_LIST, ARG(settings)},
+    {"plan", "FILE", "start from the decisions of a plan written before", .kind = OPTION_FILE,
+     ARG(start)},
+    {"random", "SEED", "decide the rest at random; the same seed gives the same plan",
+     .take = take_random, .expected = "a seed, a whole number"},
+    {"optimum", NULL, "the best plan that keeps those decisions, with proof", ARG(optimum)},
+    {"reward", "cost|paper", "what best means: step time (default), or the paper's reward",
+     .kind = OPTION_CHOICE, NAMES(rewards), ARG(paper_reward)},
+    {0},
+};
+
+static const struct option results[] = {
+    {"memory", NULL,
+     "the peak: its parts, the largest values live at it with their source lines, and the change "
+     "of one decision that lowers it most; of a pipeline over its schedule, for every stage",
+     ARG(memory)},
+    {"stability", NULL,
+     "how far a bandwidth, the memory, the batch may move, each alone, before another plan is "
+     "better than this one, and which",
+     ARG(stability)},
+    {"o", "FILE", "write the plan to FILE", .kind = OPTION_FILE, ARG(out)},
+    {"json", NULL, "print the plan as JSON", ARG(json)},
+    {0},
+};
+#undef ARG
+
+static const struct option_set options[] = {
+    {.rows = own},
+    {.rows = plan_limit_options, .at = offsetof(struct plan_args, limit)},
+    {.rows = plan_relaxed_options, .at = offsetof(struct plan_args, relaxed)},
+    {.rows = problem_options, .at = offsetof(struct plan_args, problem)},
+    {.rows = results},
+    {0},
+};
 
 /* What does not go together. */
 static int check_args(const struct plan_args *a)
@@ -158,33 +126,18 @@ static int check_args(const struct plan_args *a)
 
     for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
         if (rules[k].wrong)
-            return usage(rules[k].why);
+            return options_complain("plan", "%s", rules[k].why);
     }
     return 0;
 }
 
-/* 0 go on, 1 help was printed, -1 wrong. */
 static int parse(int argc, char **argv, struct plan_args *a)
 {
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return 1;
-        }
-        int taken = take_own(a, argc, argv, &i);
-        if (!taken)
-            taken = plan_limit_take(&a->limit, argc, argv, &i);
-        if (!taken)
-            taken = plan_relaxed_take(&a->relaxed, argc, argv, &i);
-        if (!taken)
-            taken = problem_args_take(&a->problem, argc, argv, &i);
-        if (taken < 0)
-            return -1;
-        if (!taken) {
-            args_complain("plan", "unknown option %s", argv[i]);
-            return -1;
-        }
-    }
+    const struct option_parser parser = {"plan", options, NULL};
+    int code = options_parse(&parser, a, argc, argv);
+
+    if (code)
+        return code;
     a->is_pipeline = a->start && pipeline_file_is(a->start);
     a->limit.relaxed = a->relaxed.on;
     return check_args(a);
@@ -263,13 +216,13 @@ static int make_relaxed(struct plan_args *a, struct problem *p, struct batch_and
     r->fits = true;
     if (!from.relaxed && limited)
         rc = plan_relaxed_choose(
-            &a->relaxed, p, a->settings, a->setting_count, a->start ? &from : NULL,
+            &a->relaxed, p, a->settings.items, a->settings.count, a->start ? &from : NULL,
             a->limit.choose_micro_batches ? 0 : problem_batch_and_zero(p).micro_batches, r, plan,
             e);
     else if (!from.relaxed)
-        rc = plan_relaxed_solve(&a->relaxed, p, a->settings, a->setting_count,
+        rc = plan_relaxed_solve(&a->relaxed, p, a->settings.items, a->settings.count,
                                 a->start ? &from : NULL, plan, e);
-    else if (a->setting_count || plan_relaxed_is_set(&a->relaxed) || a->relaxed.limit > 0)
+    else if (a->settings.count || plan_relaxed_is_set(&a->relaxed) || a->relaxed.limit > 0)
         rc = err_set(e, ERR_INPUT,
                      "--set, --store, --memory-limit, --folding and --sweeps go with a relaxed "
                      "plan that is made, not read");
@@ -286,8 +239,8 @@ static int fix_decisions(void *context, const struct problem *p, struct strict *
     const struct plan_args *a = context;
     int rc = a->start ? start_from(a->start, p, s, e) : 0;
 
-    for (uint32_t k = 0; k < a->setting_count && !rc; k++)
-        rc = setting_apply(p, s, a->settings[k], e);
+    for (uint32_t k = 0; k < a->settings.count && !rc; k++)
+        rc = setting_apply(p, s, a->settings.items[k], e);
     return rc;
 }
 
@@ -488,7 +441,7 @@ static int tell(struct plan_args *a, struct problem *p, const struct plan *plan,
     if (a->stability || a->memory)
         print_head(plan);
     else
-        print_plan(plan, a->start || a->setting_count || a->relaxed.store_count);
+        print_plan(plan, a->start || a->settings.count || a->relaxed.stores.count);
     if (a->memory)
         rc = plan_peak_write(plan, 12, text, e);
     if (!rc && a->memory)
@@ -499,7 +452,7 @@ static int tell(struct plan_args *a, struct problem *p, const struct plan *plan,
     return rc;
 }
 
-int cmd_plan(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct plan_args *a = mem_alloc(sizeof *a);
     struct problem *p = mem_alloc(sizeof *p);
@@ -507,14 +460,14 @@ int cmd_plan(int argc, char **argv)
     struct plan plan = {0};
     struct str text = {0};
     struct err e;
-    int parsed = parse(argc, argv, a);
-    int code = parsed < 0 ? EXIT_USAGE : EXIT_OK;
+    int code = parse(argc, argv, a);
+    bool parsed = code == EXIT_OK;
 
-    if (!parsed && a->is_pipeline)
+    if (parsed && a->is_pipeline)
         code = pipeline_with_file(&a->problem, a->start, show_pipeline, a);
-    else if (!parsed)
+    else if (parsed)
         code = problem_args_load(&a->problem, p);
-    if (!parsed && !a->is_pipeline && code == EXIT_OK) {
+    if (parsed && !a->is_pipeline && code == EXIT_OK) {
         int rc = a->relaxed.on ? make_relaxed(a, p, batchings, &plan, &e)
                  : a->limit.on ? make_limited(a, p, batchings, &plan, &e)
                                : make_plan(a, p, &plan, &e);
@@ -543,9 +496,19 @@ int cmd_plan(int argc, char **argv)
         problem_release(p);
     }
     str_release(&text);
-    free(a->relaxed.stores);
+    text_list_release(&a->relaxed.stores);
+    text_list_release(&a->settings);
     free(batchings);
     free(p);
     free(a);
     return code;
 }
+
+const struct command command_plan = {
+    .name = "plan",
+    .usage = "MODEL [CLUSTER]",
+    .summary = "one plan from given decisions, or the proven best",
+    .about = "One plan from given decisions, completed by propagation, or the proven best one.",
+    .options = options,
+    .run = run,
+};

@@ -11,8 +11,8 @@
 #include "tui/commands/search_run.h"
 #include "tui/files/file.h"
 #include "tui/files/sessions.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 
 #include <limits.h>
 #include <math.h>
@@ -472,7 +472,7 @@ static int race(const struct search_args *a, const struct problem *p)
 static int from_journal(const struct search_args *now, const struct journal_log *log,
                         struct search_args *a)
 {
-    int parsed = log->arg_count ? search_args_parse(log->arg_count, log->args, a) : -1;
+    int parsed = log->arg_count ? search_args_parse(log->arg_count, log->args, a) : EXIT_USAGE;
 
     if (parsed || a->resume || a->seeds > 1 || a->race)
         return ERR_INPUT;
@@ -513,11 +513,6 @@ static int search_problem(struct search_args *a)
     return code;
 }
 
-static int exit_code_of_parse(int parsed)
-{
-    return parsed == -1 ? EXIT_USAGE : parsed == -2 ? EXIT_INPUT : EXIT_OK;
-}
-
 static int go_on(const struct search_args *now, const char *path)
 {
     struct search_args *a = mem_alloc(sizeof *a);
@@ -553,57 +548,74 @@ static int resume(struct search_args *a)
     bool home = file_state_dir(dir, sizeof dir, false);
 
     if (!session_find(path, home ? dir : NULL, a->resume)) {
-        args_complain("search", "no journal %s", a->resume);
+        options_complain("search", "no journal %s", a->resume);
         return EXIT_INPUT;
     }
     a->resume = path;
     return go_on(a, path);
 }
 
-int cmd_search(int argc, char **argv)
+static int run_search(int argc, char **argv)
 {
     struct search_args *a = mem_alloc(sizeof *a);
-    int parsed = search_args_parse(argc, argv, a);
-    int code = exit_code_of_parse(parsed);
+    int code = search_args_parse(argc, argv, a);
 
-    if (!parsed)
+    if (code == EXIT_OK)
         code = a->resume ? resume(a) : search_problem(a);
     search_args_release(a);
     free(a);
     return code;
 }
 
-static const char replay_help[] =
-    "usage: automap replay JOURNAL [--json] [--plan FILE]\n\n"
-    "Does again what a journal holds, bit for bit, and prints what came of it.\n"
-    "JOURNAL: a file, the name of one in sessions/ of the state directory, or \"last\".\n";
+const struct command command_search = {
+    .name = "search",
+    .usage = "MODEL [CLUSTER]",
+    .summary = "search for the best distribution: a learner, or its opponents",
+    .about = "Searches for the best distribution: decision by decision, with a learner or its "
+             "opponents.",
+    .options = search_option_sets,
+    .notes = "Seconds in results are those of the search's thread on a processor.\n"
+             "Exit codes: 0, 1 usage, 2 input, 3 stopped (the best so far is printed), 4 the pins "
+             "clash, or no plan found is within the memory limit.",
+    .run = run_search,
+};
 
-int cmd_replay(int argc, char **argv)
+struct replay {
+    const char *journal;
+    struct search_args now;
+};
+
+#define ARG(field) INTO(struct replay, field)
+static const struct option replay_rows[] = {
+    {"JOURNAL", .help = "a file, the name of one in sessions/ of the state directory, or \"last\"",
+     .values = VALUES_JOURNAL, ARG(journal)},
+    {"plan", "FILE", "write the best plan to FILE", .kind = OPTION_FILE, ARG(now.plan)},
+    {"json", NULL, "the result as JSON on standard output", ARG(now.json)},
+    {0},
+};
+#undef ARG
+static const struct option_set replay_options[] = {{.rows = replay_rows}, {0}};
+
+static int run_replay(int argc, char **argv)
 {
-    struct search_args now = {.replay = true};
-    const char *path = NULL;
+    const struct option_parser parser = {"replay", replay_options, NULL};
+    struct replay r = {.now.replay = true};
+    int code = options_parse(&parser, &r, argc, argv);
 
-    for (int n = 1; n < argc; n++) {
-        if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h")) {
-            fputs(replay_help, stdout);
-            return EXIT_OK;
-        }
-        if (!strcmp(argv[n], "--json")) {
-            now.json = true;
-        } else if (!strcmp(argv[n], "--plan") && n + 1 < argc) {
-            now.plan = argv[++n];
-        } else if (!path && argv[n][0] != '-') {
-            path = argv[n];
-        } else {
-            path = NULL;
-            break;
-        }
-    }
-    if (!path) {
-        fputs(replay_help, stderr);
-        return EXIT_USAGE;
-    }
+    if (code)
+        return code;
+    if (!r.journal)
+        return options_complain("replay", "no journal given");
     char dir[PATH_MAX], found[PATH_MAX];
     bool home = file_state_dir(dir, sizeof dir, false);
-    return go_on(&now, session_find(found, home ? dir : NULL, path) ? found : path);
+    return go_on(&r.now, session_find(found, home ? dir : NULL, r.journal) ? found : r.journal);
 }
+
+const struct command command_replay = {
+    .name = "replay",
+    .usage = "JOURNAL",
+    .summary = "do again what a search's journal holds",
+    .about = "Does again what a journal holds, bit for bit, and prints what came of it.",
+    .options = replay_options,
+    .run = run_replay,
+};

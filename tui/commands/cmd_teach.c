@@ -3,8 +3,8 @@
 #include "engine/text/quantity.h"
 #include "rl/games.h"
 #include "rl/run.h"
-#include "tui/options/args.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -47,12 +47,9 @@ static void print_settings(FILE *out)
     }
 }
 
-static void print_help(FILE *out)
+static void print_tables(FILE *out)
 {
-    fputs("usage: automap teach GAME [--seeds N] [--seed FIRST] [--decisions N] [--variant N]\n"
-          "                          [--preset NAME] [--SETTING VALUE ...] [--no-SWITCH ...]\n\n"
-          "Trains on a game with a known answer. Every seed is shown, none is chosen.\n\ngames\n",
-          out);
+    fputs("\ngames\n", out);
     for (const struct rl_game *g = rl_game_table; g->name; g++)
         fprintf(out, "  %-12s %s%s%s\n", g->name, g->summary, g->is_probe ? ": " : "",
                 g->is_probe ? rl_probe_table[g->variant].summary : "");
@@ -63,66 +60,121 @@ static void print_help(FILE *out)
     print_settings(out);
 }
 
-static bool parse_count(const char *text, uint64_t most, uint64_t *out)
+static const char *game_at(size_t i)
 {
-    double value; /* as 2e5, too */
-
-    if (!quantity_real(text, 0, (double)most, &value) || value != floor(value))
-        return false;
-    *out = (uint64_t)value;
-    return true;
+    return rl_game_table[i].name; /* the last is NULL */
 }
 
-/* An option with a value. */
-static bool parse_pair(struct lesson *l, const char *name, const char *value)
+static const char *preset_at(size_t i)
 {
-    uint64_t count;
-
-    if (!strcmp(name, "preset")) {
-        const struct rl_settings *s = rl_preset(value);
-        if (s)
-            l->settings = *s;
-        return s;
-    }
-    if (!strcmp(name, "seeds") && parse_count(value, SEEDS_MAX, &count) && count)
-        l->seeds = (uint32_t)count;
-    else if (!strcmp(name, "seed") && parse_count(value, 1u << 30, &count))
-        l->seed = count;
-    else if (!strcmp(name, "decisions") && parse_count(value, 1u << 30, &count) && count)
-        l->decisions = (uint32_t)count;
-    else if (!strcmp(name, "variant") && !l->game->is_probe && parse_count(value, 1000, &count))
-        l->variant = (uint32_t)count;
-    else
-        return !rl_settings_set(&l->settings, name, value);
-    return true;
+    return rl_preset_table[i].name;
 }
 
-/* Returns the argument that is wrong, or NULL. */
-static const char *parse(struct lesson *l, int argc, char **argv)
+/* A game brings its settings: what changes them stands behind it. */
+static int take_game(void *args, const struct option *o, const char *value, struct err *e)
 {
-    if (argc < 2)
-        return "GAME is missing";
-    l->game = rl_game(argv[1]);
+    struct lesson *l = args;
+
+    (void)o;
+    if (l->game)
+        return OPTION_PASS;
+    l->game = rl_game(value);
     if (!l->game)
-        return argv[1];
+        return err_set(e, ERR_USAGE, "no game %.60s", value);
     l->settings = *rl_preset(l->game->preset);
     l->decisions = l->game->decisions;
     l->variant = l->game->variant;
-    l->seeds = 1;
-    l->seed = 1;
-    for (int i = 2; i < argc; i++) {
-        const char *name = argv[i];
-        if (strncmp(name, "--", 2) != 0)
-            return name;
-        if (!strncmp(name, "--no-", 5)) {
-            if (rl_settings_set(&l->settings, name + 5, "off")) /* only a switch takes that */
-                return name;
-        } else if (i + 1 >= argc || !parse_pair(l, name + 2, argv[++i])) {
-            return name;
-        }
-    }
-    return NULL;
+    return 0;
 }
+
+static int need_game(const struct lesson *l, struct err *e)
+{
+    return l->game ? 0 : err_set(e, ERR_USAGE, "GAME comes first");
+}
+
+static int take_preset(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct lesson *l = args;
+    const struct rl_settings *s = rl_preset(value);
+
+    if (need_game(l, e))
+        return e->code;
+    if (!s)
+        return option_expected(o, value, e);
+    l->settings = *s;
+    return 0;
+}
+
+static int take_variant(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct lesson *l = args;
+    uint64_t n;
+
+    if (need_game(l, e))
+        return e->code;
+    if (l->game->is_probe || !quantity_whole(value, 1000, &n))
+        return option_expected(o, value, e);
+    l->variant = (uint32_t)n;
+    return 0;
+}
+
+static int take_decisions(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct lesson *l = args;
+    double n; /* as 2e5, too */
+
+    if (need_game(l, e))
+        return e->code;
+    if (!quantity_real(value, 1, 1u << 30, &n) || n != floor(n))
+        return option_expected(o, value, e);
+    l->decisions = (uint32_t)n;
+    return 0;
+}
+
+static int take_setting(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct lesson *l = args;
+
+    if (need_game(l, e))
+        return e->code;
+    return rl_settings_set(&l->settings, o->name, value) ? option_expected(o, value, e) : 0;
+}
+
+static bool setting_row(size_t i, struct option *out)
+{
+    static const char *const states[] = {"on", "off"};
+    const struct rl_setting *row = &rl_setting_table[i];
+    bool is_switch = row->name && row->kind == RL_KIND_SWITCH;
+
+    if (!row->name)
+        return false;
+    *out = (struct option){.name = row->name,
+                           .value = is_switch ? "on|off" : "VALUE",
+                           .take = take_setting,
+                           .has_no = is_switch,
+                           .names = is_switch ? states : NULL,
+                           .name_count = is_switch ? 2 : 0,
+                           .expected = is_switch ? "on or off" : "a value in its range"};
+    return true;
+}
+
+#define ARG(field) INTO(struct lesson, field)
+static const struct option rows[] = {
+    {"GAME", .take = take_game, .value_at = game_at},
+    {"seeds", "N", "train N times, from --seed on (default: 1)", .kind = OPTION_WHOLE, ARG(seeds),
+     .least = 1, .most = SEEDS_MAX},
+    {"seed", "FIRST", "the first seed (default: 1)", .kind = OPTION_WHOLE, ARG(seed),
+     .most = 1u << 30},
+    {"decisions", "N", "decisions of one training (default: the game's)", .take = take_decisions,
+     .expected = "a number of decisions"},
+    {"variant", "N", "of a game that has several", .take = take_variant,
+     .expected = "0 to 1000, of a game that is no probe"},
+    {"preset", "NAME", "begin with these settings instead of the game's", .take = take_preset,
+     .value_at = preset_at, .expected = "one of the presets below"},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {.row = setting_row}, {0}};
 
 static void add_episode(struct record *r, double reward)
 {
@@ -290,25 +342,20 @@ static void print_marks(const struct mark *marks, uint32_t count)
            sqrt(fmax(0, squares / count - mean * mean)), least, most);
 }
 
-int cmd_teach(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct lesson l = {.game = NULL};
+    const struct option_parser parser = {"teach", options, NULL};
+    struct lesson l = {.seeds = 1, .seed = 1};
     struct mark marks[SEEDS_MAX];
     const char *which = NULL;
+    int parsed = options_parse(&parser, &l, argc, argv);
 
-    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        print_help(stdout);
-        return EXIT_OK;
-    }
-    const char *wrong = parse(&l, argc, argv);
-    if (wrong) {
-        args_complain("teach", "%s is not understood", wrong);
-        return EXIT_USAGE;
-    }
-    if (rl_settings_check(&l.settings, &which)) {
-        args_complain("teach", "%s is out of range", which);
-        return EXIT_USAGE;
-    }
+    if (parsed)
+        return parsed;
+    if (!l.game)
+        return options_complain("teach", "GAME is missing");
+    if (rl_settings_check(&l.settings, &which))
+        return options_complain("teach", "%s is out of range", which);
     for (uint32_t i = 0; i < l.seeds; i++) {
         int code = teach_one(&l, l.seed + i, &marks[i]);
         if (code) {
@@ -320,3 +367,13 @@ int cmd_teach(int argc, char **argv)
         print_marks(marks, l.seeds);
     return EXIT_OK;
 }
+
+const struct command command_teach = {
+    .name = "teach",
+    .usage = "GAME [--SETTING VALUE ...] [--no-SWITCH ...]",
+    .summary = "watch the learner learn a game with a known answer",
+    .about = "Trains on a game with a known answer. Every seed is shown, none is chosen.",
+    .options = options,
+    .print_more = print_tables,
+    .run = run,
+};

@@ -1,44 +1,76 @@
 #include "tui/commands/commands.h"
 
+#include "tui/options/exit_code.h"
+
 #include <string.h>
 
-const struct command commands[] = {
-    {"bench", "WHAT [ARGUMENT ...]", "measure how fast the parts are", cmd_bench},
-    {"cluster", "[FILE] [--devices N] [--mesh AxB] [--set PATH=VALUE] [--json]",
-     "show a cluster and what collectives cost on it", cmd_cluster},
-    {"convert", "IN OUT [--no-metadata] [--module N] [--max-bytes N]",
-     "read HLO in any form, write it in another", cmd_convert},
-    {"inspect", "FILE [--vars FILE] [--all] [--json]",
-     "show what a model file holds: parameters, phases, layers, cost", cmd_inspect},
-    {"explore", "[MODEL [CLUSTER]] [--resume JOURNAL] [--theme NAME] [--ascii]",
-     "open the explorer; automap MODEL does the same", cmd_explore},
-    {"export", "MODEL [CLUSTER] --plan FILE [--format hlo|jax|json|trace] [-o FILE]",
-     "write a plan as annotated HLO, for JAX, or as JSON", cmd_export},
-    {"screen", "[MODEL [CLUSTER]] [--size WxH] [--keys KEYS] [--svg]",
-     "print one screen of the explorer as text or as a picture", cmd_screen},
-    {"tour", "[NAME] [--text]", "play a tour in the explorer; without a name, list them", cmd_tour},
-    {"explain", "MODEL [CLUSTER] [--plan FILE | --optimum] WHAT [WHAT]",
-     "why a dim is split or not, where a collective comes from", cmd_explain},
-    {"manual", "man|bash|zsh|fish", "print the man page, or completions for a shell", cmd_manual},
-    {"place", "INPUT [--objective throughput|latency] [--contiguous on|off] [--algo NAME] [--json]",
-     "a device for every operator of a graph, proven or with its gap", cmd_place},
-    {"plan", "MODEL [CLUSTER] [--set NAME:DIM=0|1 ...] [--optimum] [--json] [-o FILE]",
-     "one plan from given decisions, or the proven best", cmd_plan},
-    {"replay", "JOURNAL [--json] [--plan FILE]", "do again what a search's journal holds",
-     cmd_replay},
-    {"search",
-     "MODEL [CLUSTER] [--kind opp|adp|pp|all] [--algo NAME] [--pin NAME:DIM=0|1] [--json]",
-     "search for the best distribution: a learner, or its opponents", cmd_search},
-    {"teach", "GAME [--seeds N] [--decisions N] [--SETTING VALUE] [--no-SWITCH]",
-     "watch the learner learn a game with a known answer", cmd_teach},
-    {0},
+const struct command *const commands[] = {
+    &command_bench,   &command_cluster, &command_convert, &command_inspect,
+    &command_explore, &command_export,  &command_screen,  &command_tour,
+    &command_explain, &command_manual,  &command_place,   &command_plan,
+    &command_replay,  &command_search,  &command_teach,   NULL,
 };
 
-const struct command *command_find(const char *name)
+const char *command_word(const struct command *c)
 {
-    for (const struct command *c = commands; c->name; c++) {
-        if (!strcmp(c->name, name))
-            return c;
+    const char *blank = strrchr(c->name, ' ');
+
+    return blank ? blank + 1 : c->name;
+}
+
+const struct command *command_find(const struct command *const *list, const char *name)
+{
+    for (; *list; list++) {
+        if (!strcmp(command_word(*list), name))
+            return *list;
     }
     return NULL;
+}
+
+static void print_help(const struct command *c, FILE *out)
+{
+    fprintf(out, "usage: automap %s %s%s\n\n", c->name, c->usage,
+            c->options ? " [OPTION ...]" : "");
+    print_folded(c->about, 80, 0, out);
+    if (c->options) {
+        fputc('\n', out);
+        options_print(c->options, out);
+    }
+    if (c->notes) {
+        fputc('\n', out);
+        print_folded(c->notes, 80, 0, out);
+    }
+    for (size_t n = 0; c->parts && c->parts[n]; n++)
+        fprintf(out, "%s  %-8s %s\n           %s\n", n ? "" : "\n", command_word(c->parts[n]),
+                c->parts[n]->usage, c->parts[n]->summary);
+    if (c->print_more)
+        c->print_more(out);
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int n = 1; n < argc; n++) {
+        if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h"))
+            return true;
+    }
+    return false;
+}
+
+int command_run(const struct command *c, int argc, char **argv)
+{
+    const struct command *part = c->parts && argc > 1 ? command_find(c->parts, argv[1]) : NULL;
+
+    if (part)
+        return command_run(part, argc - 1, argv + 1);
+    if (asks_for_help(argc, argv)) {
+        print_help(c, stdout);
+        return EXIT_OK;
+    }
+    if (!c->parts)
+        return c->run(argc, argv);
+    if (argc < 2) {
+        print_help(c, stderr);
+        return EXIT_USAGE;
+    }
+    return options_complain(c->name, "nothing of it is named \"%s\"", argv[1]);
 }

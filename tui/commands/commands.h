@@ -1,37 +1,41 @@
-/* tui/commands/commands.h - the subcommands of `automap`, one row each in commands.c.
+/* tui/commands/commands.h - the subcommands of `automap`: what each takes, says of itself and does.
  *
  * A command gets its own argv (argv[0] is its name) and returns an exit code
- * (tui/options/exit_code.h). */
+ * (tui/options/exit_code.h). A new one is a file of its own, a line here and a row in commands.c.
+ */
 #ifndef AUTOMAP_TUI_COMMANDS_COMMANDS_H
 #define AUTOMAP_TUI_COMMANDS_COMMANDS_H
 
-#include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 
 struct command {
-    const char *name;
-    const char *usage;   /* arguments, as in the first line of its help */
-    const char *summary; /* one line, lower case, no full stop */
+    const char *name;                 /* "plan"; of a part "bench read" */
+    const char *usage;                /* arguments, as in the first line of its help */
+    const char *summary;              /* one line, lower case, no full stop */
+    const char *about;                /* a paragraph or more */
+    const struct option_set *options; /* NULL: none */
+    const char *notes;                /* behind the options; NULL: nothing */
+    void (*print_more)(FILE *out);    /* tables behind all that; NULL: none */
     int (*run)(int argc, char **argv);
+    const struct command *const
+        *parts; /* in place of run: the commands of this one; ends with NULL */
 };
 
-extern const struct command commands[]; /* ends with name NULL */
+extern const struct command command_bench, command_cluster, command_convert, command_explain,
+    command_explore, command_export, command_inspect, command_manual, command_place, command_plan,
+    command_replay, command_screen, command_search, command_teach, command_tour;
 
-const struct command *command_find(const char *name); /* NULL: none */
+extern const struct command *const commands[]; /* ends with NULL */
 
-int cmd_bench(int argc, char **argv);
-int cmd_cluster(int argc, char **argv);
-int cmd_convert(int argc, char **argv);
-int cmd_explain(int argc, char **argv);
-int cmd_explore(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_inspect(int argc, char **argv);
-int cmd_manual(int argc, char **argv);
-int cmd_place(int argc, char **argv);
-int cmd_plan(int argc, char **argv);
-int cmd_replay(int argc, char **argv);
-int cmd_screen(int argc, char **argv);
-int cmd_search(int argc, char **argv);
-int cmd_teach(int argc, char **argv);
-int cmd_tour(int argc, char **argv);
+const char *command_word(const struct command *c); /* the last word of its name */
+const struct command *command_find(const struct command *const *list,
+                                   const char *name); /* or NULL */
+
+/* Runs it, or prints its help when that is asked for. An exit code. */
+int command_run(const struct command *c, int argc, char **argv);
+
+/* What may stand in place of the last of `count` words behind "automap", one a line, a tab and what
+ * it is behind it; "+files" when a file may. */
+void command_complete(int count, char **words);
 
 #endif

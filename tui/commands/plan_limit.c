@@ -2,59 +2,55 @@
 
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
-#include "tui/options/args.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The value of `--name VALUE` or `--name=VALUE`; NULL when argv[*at] is another option. */
-static const char *value_of(const char *name, int argc, char **argv, int *at)
+static int take_limit(void *args, const struct option *o, const char *value, struct err *e)
 {
-    size_t length = strlen(name);
+    struct plan_limit_args *a = args;
+    struct err why;
 
-    if (strncmp(argv[*at], name, length))
-        return NULL;
-    if (argv[*at][length] == '=')
-        return argv[*at] + length + 1;
-    return argv[*at][length] || *at + 1 >= argc ? NULL : argv[*at + 1];
+    a->on = true;
+    a->is_device = !strcmp(value, "device");
+    a->none = !strcmp(value, "none");
+    return a->is_device || a->none || !quantity_read(value, QUANTITY_BYTES, &a->bytes, &why)
+               ? 0
+               : option_expected(o, value, e);
 }
 
-static void skip(char **argv, int *at)
+/* Numbers are of the problem. */
+static int take_auto(void *args, const struct option *o, const char *value, struct err *e)
 {
-    *at += !strchr(argv[*at], '=');
-}
+    struct plan_limit_args *a = args;
 
-int plan_limit_take(struct plan_limit_args *a, int argc, char **argv, int *at)
-{
-    const char *value = value_of("--memory-limit", argc, argv, at);
-    struct err e;
-
-    if (value) {
-        a->on = true;
-        a->is_device = !strcmp(value, "device");
-        a->none = !strcmp(value, "none");
-        if (!a->is_device && !a->none && quantity_read(value, QUANTITY_BYTES, &a->bytes, &e)) {
-            return args_wrong("--memory-limit", value, "a size such as 12.8 GB, device or none");
-        }
-        skip(argv, at);
-        return 1;
-    }
-    value = value_of("--micro-batches", argc, argv, at);
-    if (value && !strcmp(value, "auto")) {
-        a->on = a->choose_micro_batches = true;
-        skip(argv, at);
-        return 1;
-    }
-    value = value_of("--zero", argc, argv, at);
-    if (value && !strcmp(value, "auto")) {
-        a->on = a->choose_zero = true;
-        skip(argv, at);
-        return 1;
-    }
+    (void)e;
+    if (strcmp(value, "auto") != 0)
+        return OPTION_PASS;
+    a->on = true;
+    *(bool *)((char *)args + o->offset) = true;
     return 0;
 }
+
+static const char *const limits[] = {"device", "none"}, *const choose[] = {"auto"};
+
+#define ARG(field) INTO(struct plan_limit_args, field)
+const struct option plan_limit_options[] = {
+    {"memory-limit", "SIZE",
+     "the best plan that stays within SIZE (12.8 GB), with its bound; device: what a device has "
+     "less 20 %; none; strict or relaxed",
+     .take = take_limit, NAMES(limits), .expected = "a size such as 12.8 GB, device or none"},
+    {"micro-batches", "auto", "chosen with the plan, from the divisors of the batch",
+     .take = take_auto, NAMES(choose), ARG(choose_micro_batches)},
+    {"zero", "auto",
+     "chosen with the plan (a relaxed one always does so, variable by variable); auto stays within "
+     "device unless a limit is given",
+     .take = take_auto, NAMES(choose), ARG(choose_zero)},
+    {0},
+};
+#undef ARG
 
 double plan_limit_bytes(const struct plan_limit_args *a, const struct problem *p)
 {

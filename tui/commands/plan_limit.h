@@ -5,6 +5,7 @@
 
 #include "engine/exact/batch_and_zero.h"
 #include "engine/plan/plan.h"
+#include "tui/options/option.h"
 
 struct plan_limit_args {
     bool on;              /* asked for: a limit, or something to choose */
@@ -14,17 +15,7 @@ struct plan_limit_args {
     bool relaxed; /* of relaxed plans, which choose themselves what is stored in pieces */
 };
 
-#define PLAN_LIMIT_HELP                                                                           \
-    "  --memory-limit SIZE        the best plan that stays within SIZE (12.8 GB), with its "      \
-    "bound;\n"                                                                                    \
-    "                             device: what a device has less 20 %; none; strict or relaxed\n" \
-    "  --micro-batches auto       chosen with the plan, from the divisors of the batch\n"         \
-    "  --zero auto                chosen with the plan (a relaxed one always does so, variable "  \
-    "by variable);\n"                                                                             \
-    "                             auto stays within device unless a limit is given\n"
-
-/* Takes the option at argv[*at] and what belongs to it: 1 taken, 0 not one of these, -1 wrong. */
-int plan_limit_take(struct plan_limit_args *a, int argc, char **argv, int *at);
+extern const struct option plan_limit_options[]; /* rows of struct plan_limit_args */
 
 /* Bytes that a plan for `p` has to stay within. */
 double plan_limit_bytes(const struct plan_limit_args *a, const struct problem *p);

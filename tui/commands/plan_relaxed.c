@@ -5,7 +5,6 @@
 #include "engine/relaxed/plan_totals.h"
 #include "engine/text/units.h"
 #include "hlo/module/attr.h"
-#include "tui/options/args.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -14,57 +13,25 @@
 
 enum { SHOWN_RESHARDS = 10 };
 
-static int usage(const char *what)
-{
-    args_complain("plan", "%s", what);
-    return -1;
-}
+static const char *const modes[] = {"strict", "relaxed"}, *const foldings[] = {"auto", "off", "on"};
 
-static int take_folding(struct plan_relaxed_args *a, const char *word)
-{
-    static const char *const words[] = {"auto", "off", "on"};
-
-    for (int k = 0; k < 3; k++) {
-        if (!strcmp(word, words[k])) {
-            a->options.folding = (enum relaxed_folding)k;
-            return 1;
-        }
-    }
-    return usage("--folding is auto, on or off");
-}
+#define ARG(field) INTO(struct plan_relaxed_args, field)
+const struct option plan_relaxed_options[] = {
+    {"mode", "strict|relaxed", "relaxed: splits may change between uses, at a price",
+     .kind = OPTION_CHOICE, NAMES(modes), ARG(on)},
+    {"store", "'NAME:DIM=1'", "relaxed: stored split, uses may gather it; repeatable",
+     .kind = OPTION_LIST, ARG(stores)},
+    {"folding", "auto|on|off", "relaxed: treat equal layers alike; auto: on several axes",
+     .kind = OPTION_CHOICE, NAMES(foldings), ARG(options.folding), .expected = "auto, on or off"},
+    {"sweeps", "N", "relaxed: at most N sweeps of message passing", .kind = OPTION_WHOLE,
+     ARG(options.sweeps), .least = 1, .most = 1000000, .expected = "a number from 1 to 1,000,000"},
+    {0},
+};
+#undef ARG
 
 bool plan_relaxed_is_set(const struct plan_relaxed_args *a)
 {
-    return a->options.folding != RELAXED_FOLD_AUTO || a->options.sweeps || a->store_count;
-}
-
-int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at)
-{
-    const char *option = argv[*at], *value = *at + 1 < argc ? argv[*at + 1] : NULL;
-    int64_t sweeps;
-
-    if (strcmp(option, "--mode") && strcmp(option, "--store") && strcmp(option, "--folding") &&
-        strcmp(option, "--sweeps"))
-        return 0;
-    if (!value)
-        return usage("a value is missing behind the last option");
-    ++*at;
-    if (!strcmp(option, "--mode")) {
-        a->on = !strcmp(value, "relaxed");
-        return a->on || !strcmp(value, "strict") ? 1 : usage("--mode is strict or relaxed");
-    }
-    if (!strcmp(option, "--folding"))
-        return take_folding(a, value);
-    if (!strcmp(option, "--sweeps")) {
-        if (!hlo_parse_int(value, strlen(value), &sweeps) || sweeps < 1 || sweeps > 1000000)
-            return usage("--sweeps is a number from 1 to 1,000,000");
-        a->options.sweeps = (uint32_t)sweeps;
-        return 1;
-    }
-    if (!mem_grow(&a->stores, &a->store_room, a->store_count, 1))
-        return usage("not enough memory");
-    a->stores[a->store_count++] = value;
-    return 1;
+    return a->options.folding != RELAXED_FOLD_AUTO || a->options.sweeps || a->stores.count;
 }
 
 /* ---- text ---- */
@@ -152,8 +119,8 @@ static int set_pins(const struct plan_relaxed_args *a, const struct problem *p,
 
     for (uint32_t k = 0; k < setting_count && !rc; k++)
         rc = relaxed_pins_set(p, settings[k], false, &pins, e);
-    for (uint32_t k = 0; k < a->store_count && !rc; k++)
-        rc = relaxed_pins_set(p, a->stores[k], true, &pins, e);
+    for (uint32_t k = 0; k < a->stores.count && !rc; k++)
+        rc = relaxed_pins_set(p, a->stores.items[k], true, &pins, e);
     if (!rc)
         rc = relaxed_set_pins(r, pins.items, pins.count, e);
     relaxed_pins_release(&pins);

@@ -4,25 +4,18 @@
 
 #include "engine/plan/relaxed_pins.h"
 #include "engine/relaxed/limited_batches.h"
-
-#define PLAN_RELAXED_HELP                                                                     \
-    "  --mode strict|relaxed      relaxed: splits may change between uses, at a price\n"      \
-    "  --store 'NAME:DIM=1'       relaxed: stored split, uses may gather it; repeatable\n"    \
-    "  --folding auto|on|off      relaxed: treat equal layers alike; auto: on several axes\n" \
-    "  --sweeps N                 relaxed: at most N sweeps of message passing\n"
+#include "tui/options/option.h"
 
 struct plan_relaxed_args {
     bool on;
     struct relaxed_options options;
-    const char **stores; /* settings, not owned */
-    uint32_t store_count;
-    size_t store_room;
+    struct text_list stores;       /* settings */
     double limit;                  /* bytes of a device; 0: none */
     struct relaxed_limited within; /* of the plan, when there is a limit */
 };
 
-/* Takes the option at argv[*at]: 1 taken, 0 not one of these, -1 wrong (said on stderr). */
-int plan_relaxed_take(struct plan_relaxed_args *a, int argc, char **argv, int *at);
+extern const struct option plan_relaxed_options[]; /* rows of struct plan_relaxed_args */
+
 /* Something other than --mode was given. */
 bool plan_relaxed_is_set(const struct plan_relaxed_args *a);
 

@@ -8,20 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Lines of at most `width` bytes, broken at blanks, behind an indent. */
-static void print_folded(const char *text, size_t width, const char *indent)
-{
-    while (*text) {
-        size_t size = strlen(text) <= width ? strlen(text) : width;
-        while (text[size] && size && text[size] != ' ')
-            size--;
-        size = size ? size : width;
-        printf("%s%.*s\n", indent, (int)size, text);
-        text += size;
-        text += *text == ' ';
-    }
-}
-
 void comparison_print(const struct comparison *c)
 {
     char step[UNITS_ROOM], memory[UNITS_ROOM], limit[UNITS_ROOM], setting[120];
@@ -41,7 +27,8 @@ void comparison_print(const struct comparison *c)
         else
             printf("  -  %-8s %-28s %12s\n", compare_names[o->kind], compare_words[o->kind],
                    "none");
-        print_folded(o->why, 96, "       ");
+        printf("%7s", "");
+        print_folded(o->why, 96 + 7, 7, stdout);
     }
     printf("\n");
 }

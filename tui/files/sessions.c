@@ -153,6 +153,21 @@ bool session_find(char out[static PATH_MAX], const char *state_dir, const char *
     return any;
 }
 
+int session_names(struct session_name out[static SESSIONS_MOST], const char *state_dir)
+{
+    char dir[PATH_MAX];
+    size_t count = 0;
+    int n = 0;
+
+    if (!dir_of(dir, state_dir))
+        return 0;
+    struct found *all = list(dir, &count);
+    for (; (size_t)n < count && n < SESSIONS_MOST; n++)
+        memcpy(out[n].text, all[n].name, sizeof all[n].name);
+    free(all);
+    return n;
+}
+
 /* ---- a look at one ---- */
 
 enum { TAIL = 16384, SUM_DIGITS = 16 };

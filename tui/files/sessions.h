@@ -21,6 +21,12 @@ bool session_new_path(char out[static PATH_MAX], const char *state_dir, const ch
  * "last", the newest there. False: there is none. */
 bool session_find(char out[static PATH_MAX], const char *state_dir, const char *name);
 
+/* Names in sessions/, the newest first; returns how many. */
+struct session_name {
+    char text[SESSION_NAME_ROOM];
+};
+int session_names(struct session_name out[static SESSIONS_MOST], const char *state_dir);
+
 /* What the end of a journal says: the last step that is known, the last best in ms (0: none).
  * False: it cannot be read, or its search has not begun. O(1): reads the last bytes only. */
 bool session_glance(const char *path, uint64_t *steps, double *best_ms);

@@ -2,6 +2,8 @@
 #ifndef AUTOMAP_TUI_OPTIONS_EXIT_CODE_H
 #define AUTOMAP_TUI_OPTIONS_EXIT_CODE_H
 
+#include "hlo/support/err.h"
+
 enum exit_code {
     EXIT_OK = 0,
     EXIT_USAGE = 1,      /* the command line is wrong */
@@ -9,5 +11,12 @@ enum exit_code {
     EXIT_STOPPED = 3,    /* stopped by the user */
     EXIT_INFEASIBLE = 4, /* no feasible plan */
 };
+
+static inline int exit_code_of(const struct err *e)
+{
+    return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE
+           : e->code == ERR_USAGE    ? EXIT_USAGE
+                                     : EXIT_INPUT;
+}
 
 #endif

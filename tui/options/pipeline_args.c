@@ -1,54 +1,31 @@
 #include "tui/options/pipeline_args.h"
 
-#include "tui/options/args.h"
+#include "engine/text/quantity.h"
+#include "tui/options/problem_args.h"
 
-#include <stdio.h>
 #include <string.h>
 
-static int take_schedule(struct pipeline_args *a, const char *value)
+static int take_points(void *args, const struct option *o, const char *value, struct err *e)
 {
-    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++) {
-        if (strcmp(pipe_schedule_names[k], value))
-            continue;
-        a->options.schedule = (enum pipe_schedule_kind)k;
-        return 1;
-    }
-    return args_wrong("--schedule", value, "eager, 1f1b or gpipe");
-}
-
-static int take_points(struct pipeline_args *a, const char *value)
-{
+    struct pipeline_args *a = args;
     bool is_equal = value[0] == '=';
-    int64_t n;
+    uint64_t n;
 
     if (!strcmp(value, "all")) {
         a->options.points = PIPE_CUTS_ALL;
-        return 1;
+        return 0;
     }
     a->options.points = is_equal ? PIPE_CUTS_EQUAL : PIPE_CUTS_CHEAPEST;
-    if (!hlo_parse_int(value + is_equal, strlen(value) - is_equal, &n) || n < 2 ||
-        n > PIPE_POINTS_MOST)
-        return args_wrong("--points", value, "all, a number, or = and a number");
+    if (!quantity_whole(value + is_equal, PIPE_POINTS_MOST, &n) || n < 2)
+        return option_expected(o, value, e);
     a->options.point_count = (uint32_t)n;
-    return 1;
-}
-
-static int take_number(const char *option, const char *value, uint32_t least, uint32_t most,
-                       uint32_t *out)
-{
-    char expected[48];
-    int64_t n;
-
-    snprintf(expected, sizeof expected, "a number from %u to %u", least, most);
-    if (!hlo_parse_int(value, strlen(value), &n) || n < least || n > most)
-        return args_wrong(option, value, expected);
-    *out = (uint32_t)n;
-    return 1;
+    return 0;
 }
 
 /* "8:dot.17", "8:25%". */
-static int take_pin(struct pipeline_args *a, const char *value)
+static int take_pin(void *args, const struct option *o, const char *value, struct err *e)
 {
+    struct pipeline_args *a = args;
     struct pipeline_pin *pin = &a->options.pin[a->options.pins];
     const char *colon = strchr(value, ':');
     int64_t device;
@@ -56,36 +33,48 @@ static int take_pin(struct pipeline_args *a, const char *value)
     if (!colon || !colon[1] || a->options.pins == PIPELINE_PINS_MOST ||
         !hlo_parse_int(value, (size_t)(colon - value), &device) || device < 1 ||
         device >= PIPE_DEVICES_MOST)
-        return args_wrong("--pin-cut", value, "DEVICE:PLACE such as 8:25%, at most 32 of them");
+        return option_expected(o, value, e);
     *pin = (struct pipeline_pin){.device = (uint32_t)device, .place = colon + 1};
     a->options.pins++;
-    return 1;
+    return 0;
 }
+
+#define ARG(field) INTO(struct pipeline_args, field)
+const struct option pipeline_options[] = {
+    {"batch", "G",
+     "samples of a step over all devices (pp, all); default the file's (without --micro-batches "
+     "the number with the shortest instant answer)",
+     .sort = SORT_PIPELINE, .is_kept = true, .kind = OPTION_WHOLE, ARG(options.batch), .least = 1,
+     .most = 1 << 24},
+    {"stages", "S", "of a pipeline; default any number; the paper's candidates: servers",
+     .sort = SORT_PIPELINE, .is_kept = true, .kind = OPTION_WHOLE, ARG(options.stages), .least = 1,
+     .most = PIPE_STAGES_MOST},
+    {"schedule", "NAME", "eager (default), 1f1b, gpipe: who does what when, what is in flight",
+     .sort = SORT_PIPELINE, .is_kept = true, .kind = OPTION_CHOICE, ARG(options.schedule),
+     .names = pipe_schedule_names, .name_count = PIPE_SCHEDULE_COUNT},
+    {"recompute", NULL, "a stage keeps its input and runs its forward pass again",
+     .sort = SORT_PIPELINE, .is_kept = true, ARG(options.recompute)},
+    {"points", "all|N|=N",
+     "where to cut: anywhere; at the cheapest cut of each of N parts of equal compute (default "
+     "128); between N parts of equal compute",
+     .sort = SORT_PIPELINE, .is_kept = true, .take = take_points,
+     .names = (const char *const[]){"all"}, .name_count = 1,
+     .expected = "all, a number, or = and a number"},
+    {"radius", "R", "device cuts of the candidates: R around server boundaries; default 3",
+     .sort = SORT_RADIUS, .is_kept = true, .kind = OPTION_WHOLE, ARG(search.space.radius),
+     .most = PIPE_RADIUS_MOST},
+    {"pin-cut", "DEVICE:PLACE",
+     "a stage begins at DEVICE with the forward instruction PLACE, or at a share of the forward "
+     "computation, 8:25%; holds in every algorithm; repeatable",
+     .sort = SORT_PIPELINE, .is_kept = true, .take = take_pin,
+     .expected = "DEVICE:PLACE such as 8:25%, at most 32 of them"},
+    {0},
+};
+#undef ARG
 
 void pipeline_args_init(struct pipeline_args *a)
 {
     *a = (struct pipeline_args){.search.space = pipe_space_paper()};
-}
-
-int pipeline_args_take(struct pipeline_args *a, int argc, char **argv, int *at)
-{
-    const char *value;
-
-    if (!strcmp(argv[*at], "--recompute"))
-        return a->options.recompute = true, 1;
-    if ((value = args_value("--pin-cut", argc, argv, at)))
-        return take_pin(a, value);
-    if ((value = args_value("--batch", argc, argv, at)))
-        return take_number("--batch", value, 1, 1 << 24, &a->options.batch);
-    if ((value = args_value("--stages", argc, argv, at)))
-        return take_number("--stages", value, 1, PIPE_STAGES_MOST, &a->options.stages);
-    if ((value = args_value("--radius", argc, argv, at)))
-        return take_number("--radius", value, 0, PIPE_RADIUS_MOST, &a->search.space.radius);
-    if ((value = args_value("--schedule", argc, argv, at)))
-        return take_schedule(a, value);
-    if ((value = args_value("--points", argc, argv, at)))
-        return take_points(a, value);
-    return 0;
 }
 
 bool pipeline_args_algorithm(const char *name, enum pipe_algorithm *out)

@@ -9,6 +9,7 @@
 
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipeline.h"
+#include "tui/options/option.h"
 
 struct pipeline_args {
     bool wanted; /* --kind pp */
@@ -16,29 +17,9 @@ struct pipeline_args {
     struct pipe_search_options search;
 };
 
-#define PIPELINE_ARGS_HELP                                                                         \
-    "  --batch G                  samples of a step over all devices (pp, all); default the "      \
-    "file's\n"                                                                                     \
-    "                             (without --micro-batches the number with the shortest instant "  \
-    "answer)\n"                                                                                    \
-    "  --stages S                 of a pipeline; default any number; the paper's candidates: "     \
-    "servers\n"                                                                                    \
-    "  --schedule NAME            eager (default), 1f1b, gpipe: who does what when, what is in "   \
-    "flight\n"                                                                                     \
-    "  --recompute                a stage keeps its input and runs its forward pass again\n"       \
-    "  --points all|N|=N          where to cut: anywhere; at the cheapest cut of each of N parts " \
-    "of\n"                                                                                         \
-    "                             equal compute (default 128); between N parts of equal compute\n" \
-    "  --radius R                 device cuts of the candidates: R around server boundaries; "     \
-    "default 3\n"                                                                                  \
-    "  --pin-cut DEVICE:PLACE     a stage begins at DEVICE with the forward instruction PLACE, "   \
-    "or at a share of\n"                                                                           \
-    "                             the forward computation, 8:25%; holds in every algorithm; "      \
-    "repeatable\n"
+extern const struct option pipeline_options[]; /* rows of struct pipeline_args */
 
 void pipeline_args_init(struct pipeline_args *a);
-/* As problem_args_take: 1 taken, 0 not one of these, -1 wrong. */
-int pipeline_args_take(struct pipeline_args *a, int argc, char **argv, int *at);
 bool pipeline_args_algorithm(const char *name, enum pipe_algorithm *out);
 
 #endif

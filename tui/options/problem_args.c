@@ -5,28 +5,19 @@
 #include "engine/text/quantity.h"
 #include "hlo/load.h"
 #include "hlo/support/text.h"
-#include "tui/options/args.h"
+#include "tui/files/examples.h"
+#include "tui/files/file.h"
 #include "tui/options/exit_code.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-static int take_choice(const char *option, const char *value, const char *no, const char *yes,
-                       bool *out)
-{
-    char expected[64];
-
-    *out = !strcmp(value, yes);
-    if (*out || !strcmp(value, no))
-        return 1;
-    snprintf(expected, sizeof expected, "%s or %s", no, yes);
-    return args_wrong(option, value, expected);
-}
-
 /* Kinds of reductions by name, separated by commas. */
-static int take_reductions(const char *list, bool *off)
+static int take_reductions(void *args, const struct option *o, const char *list, struct err *e)
 {
+    bool *off = ((struct problem_args *)args)->options.classes.reduce_off;
+
     for (const char *at = list; *at;) {
         size_t size = strcspn(at, ",");
         int kind = HLO_COMBINE_NONE + 1;
@@ -34,81 +25,79 @@ static int take_reductions(const char *list, bool *off)
                                             strncmp(plan_reduction_names[kind], at, size)))
             kind++;
         if (kind == HLO_COMBINE_COUNT)
-            return args_wrong("--no-reductions", list,
-                              "some of add,multiply,maximum,minimum,and,or");
+            return option_expected(o, list, e);
         off[kind] = true;
         at += size + (at[size] == ',');
     }
-    return list[0]
-               ? 1
-               : args_wrong("--no-reductions", list, "some of add,multiply,maximum,minimum,and,or");
+    return list[0] ? 0 : option_expected(o, list, e);
 }
 
-int problem_args_take(struct problem_args *a, int argc, char **argv, int *at)
+static int take_mesh(void *args, const struct option *o, const char *value, struct err *e)
 {
-    const char *value;
-    int64_t n;
+    struct problem_args *a = args;
 
-    if (argv[*at][0] != '-' || !strcmp(argv[*at], "-")) {
-        if (a->model && a->cluster) {
-            return args_wrong("MODEL CLUSTER", argv[*at], "two files, and no argument behind them");
-        }
-        *(a->model ? &a->cluster : &a->model) = argv[*at];
-        return 1;
-    }
-    if ((value = args_value("--devices", argc, argv, at))) {
-        if (!hlo_parse_int(value, strlen(value), &n) || n < 1 || n > CLUSTER_DEVICES_MOST)
-            return args_wrong("--devices", value, "a number of devices");
-        a->devices = (uint32_t)n;
-        return 1;
-    }
-    if ((value = args_value("--mesh", argc, argv, at))) {
-        if (!value[0] || strlen(value) >= sizeof a->options.mesh)
-            return args_wrong("--mesh", value, "sizes such as 2x8");
-        snprintf(a->options.mesh, sizeof a->options.mesh, "%s", value);
-        a->is_mesh_given = true;
-        return 1;
-    }
-    if ((value = args_value("--vars", argc, argv, at))) {
-        a->vars = value;
-        return value[0] ? 1 : args_wrong("--vars", value, "a file");
-    }
-    if ((value = args_value("--loss", argc, argv, at))) {
-        a->loss = value;
-        return value[0] ? 1 : args_wrong("--loss", value, "an instruction, or #3");
-    }
-    if ((value = args_value("--profile", argc, argv, at))) {
-        a->profile = value;
-        return value[0] ? 1 : args_wrong("--profile", value, "a file");
-    }
-    if ((value = args_value("--rules", argc, argv, at)))
-        return take_choice("--rules", value, "full", "paper", &a->options.classes.paper_rules);
-    if ((value = args_value("--divisibility", argc, argv, at)))
-        return take_choice("--divisibility", value, "pad", "exact", &a->options.exact_divisibility);
-    if ((value = args_value("--micro-batches", argc, argv, at))) {
-        if (!hlo_parse_int(value, strlen(value), &n) || n < 1 || n > MICRO_BATCHES_MOST)
-            return args_wrong("--micro-batches", value, "a number that divides the batch");
-        a->options.micro_batches = (uint32_t)n;
-        return 1;
-    }
-    if ((value = args_value("--zero", argc, argv, at))) {
-        if (!hlo_parse_int(value, strlen(value), &n) || n < 0 || n > ZERO_LEVEL_MOST)
-            return args_wrong("--zero", value, "0, 1, 2 or 3");
-        a->options.zero = (uint8_t)n;
-        return 1;
-    }
-    if ((value = args_value("--overlap", argc, argv, at))) {
-        return quantity_real(value, 0, 1, &a->options.overlap)
-                   ? 1
-                   : args_wrong("--overlap", value, "a part from 0 to 1");
-    }
-    if (!strcmp(argv[*at], "--reduce-at-once")) {
-        a->options.reduce_at_once = true;
-        return 1;
-    }
-    if ((value = args_value("--no-reductions", argc, argv, at)))
-        return take_reductions(value, a->options.classes.reduce_off);
+    if (!value[0] || strlen(value) >= sizeof a->options.mesh)
+        return option_expected(o, value, e);
+    snprintf(a->options.mesh, sizeof a->options.mesh, "%s", value);
+    a->is_mesh_given = true;
     return 0;
+}
+
+static const char *const rules[] = {"full", "paper"}, *const divisibility[] = {"pad", "exact"};
+
+#define ARG(field) INTO(struct problem_args, field)
+const struct option problem_options[] = {
+    {"MODEL", .sort = SORT_PROBLEM, .values = VALUES_MODEL, ARG(model)},
+    {"CLUSTER", .help = "a cluster file; without one 4 default devices", .sort = SORT_PROBLEM,
+     .values = VALUES_CLUSTER, ARG(cluster)},
+    {"devices", "N", "N default devices on one link, in place of a cluster file",
+     .sort = SORT_PROBLEM, .kind = OPTION_WHOLE, ARG(devices), .least = 1,
+     .most = CLUSTER_DEVICES_MOST},
+    {"mesh", "AxB", "mesh of the devices, such as 2x8; default one axis", .sort = SORT_SPLITS,
+     .take = take_mesh, .expected = "sizes such as 2x8"},
+    {"vars", "FILE", "trainable variables: names or parameter numbers", .sort = SORT_PROBLEM,
+     .kind = OPTION_FILE, ARG(vars)},
+    {"loss", "NAME",
+     "the instruction that makes the loss, or #3 for leaf 3 of the module's result; default: found",
+     .sort = SORT_PROBLEM, .expected = "an instruction, or #3", ARG(loss)},
+    {"profile", "FILE", "measured times: {\"instruction\": ms} or lines instruction,ms",
+     .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(profile)},
+    {"rules", "full|paper", "paper: kernels of convolutions are not split", .sort = SORT_SPLITS,
+     .kind = OPTION_CHOICE, NAMES(rules), ARG(options.classes.paper_rules)},
+    {"divisibility", "pad|exact", "pad: uneven pieces are padded; exact: refused",
+     .sort = SORT_SPLITS, .kind = OPTION_CHOICE, NAMES(divisibility),
+     ARG(options.exact_divisibility)},
+    {"no-reductions", "LIST", "kinds not to split along: add,multiply,maximum,minimum,and,or",
+     .sort = SORT_PROBLEM, .take = take_reductions, .names = plan_reduction_names + 1,
+     .name_count = HLO_COMBINE_COUNT - 1,
+     .expected = "some of add,multiply,maximum,minimum,and,or"},
+    {"micro-batches", "K", "the batch in K parts, one after the other; gradients are summed",
+     .sort = SORT_PROBLEM, .kind = OPTION_WHOLE, ARG(options.micro_batches), .least = 1,
+     .most = MICRO_BATCHES_MOST, .expected = "a number that divides the batch"},
+    {"zero", "0..3", "store in pieces: 1 optimizer state, 2 gradients too, 3 variables too",
+     .sort = SORT_PROBLEM, .kind = OPTION_WHOLE, ARG(options.zero), .most = ZERO_LEVEL_MOST,
+     .names = (const char *const[]){"0", "1", "2", "3"}, .name_count = 4,
+     .expected = "0, 1, 2 or 3"},
+    {"overlap", "0..1", "part of the gradient all-reduces hidden behind computation; default 0",
+     .sort = SORT_PROBLEM, .kind = OPTION_REAL, ARG(options.overlap), .most = 1,
+     .expected = "a part from 0 to 1"},
+    {"reduce-at-once", NULL,
+     "partial results are combined where they arise, as XLA's partitioner does; else sums of them "
+     "take one all-reduce",
+     .sort = SORT_PROBLEM, ARG(options.reduce_at_once)},
+    {0},
+};
+#undef ARG
+
+typedef bool find_example(char *out, size_t room, const char *data_dir, const char *name);
+
+/* The path of a file or of a shipped one; else the name, for whoever opens it to complain of. */
+static const char *path_of(find_example *find, char out[static PATH_MAX], const char *name)
+{
+    char data[PATH_MAX - 512];
+    bool there = file_data_dir(data, sizeof data);
+
+    return find(out, PATH_MAX, there ? data : NULL, name) ? out : name;
 }
 
 /* Bytes a terminal might obey, as $'...' of bash, zsh and ksh has them. */
@@ -240,11 +229,12 @@ static void add_number_option(struct word_list *w, const char *option, uint32_t 
 
 void problem_args_words(const struct problem_args *a, struct word_list *out)
 {
+    char path[PATH_MAX];
     struct str list = {0};
 
-    words_add_path(out, a->model);
+    words_add_path(out, path_of(examples_model_path, path, a->model));
     if (a->cluster)
-        words_add_path(out, a->cluster);
+        words_add_path(out, path_of(examples_cluster_path, path, a->cluster));
     add_number_option(out, "--devices", a->devices);
     add_number_option(out, "--micro-batches", a->options.micro_batches);
     add_number_option(out, "--zero", a->options.zero);
@@ -285,21 +275,25 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
     str_release(&list);
 }
 
-int exit_code_of(const struct err *e)
-{
-    return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE
-           : e->code == ERR_USAGE    ? EXIT_USAGE
-                                     : EXIT_INPUT;
-}
-
 static int read_cluster(const struct problem_args *a, struct cluster *out, struct err *e)
 {
+    char path[PATH_MAX];
+
     if (a->cluster)
-        return cluster_load(out, a->cluster, e);
+        return cluster_load(out, path_of(examples_cluster_path, path, a->cluster), e);
     if (a->devices)
         return cluster_of_devices(out, a->devices, e);
     cluster_default(out);
     return 0;
+}
+
+int problem_args_mesh(struct cluster_mesh *m, const struct cluster *c, const char *text,
+                      struct err *e)
+{
+    if (!mesh_parse(m, c, text, e))
+        return 0;
+    err_in_file(e, "--mesh");
+    return e->code = ERR_USAGE;
 }
 
 static int load_cluster(const struct problem_args *a, struct cluster *out, struct err *e)
@@ -310,7 +304,7 @@ static int load_cluster(const struct problem_args *a, struct cluster *out, struc
         rc = cluster_set_text(out, a->figures[n], e);
     if (!rc && a->is_mesh_given) {
         struct cluster_mesh mesh;
-        rc = args_mesh(&mesh, out, a->options.mesh, e);
+        rc = problem_args_mesh(&mesh, out, a->options.mesh, e);
     }
     return rc;
 }
@@ -320,12 +314,13 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct hlo_module *module = NULL;
     struct hlo_vars vars = {0};
+    char path[PATH_MAX];
 
     int rc = load_cluster(a, cluster, e);
     if (!rc && a->vars)
         rc = hlo_vars_load(a->vars, &vars, e);
     if (!rc)
-        rc = hlo_load(a->model, NULL, &module, e);
+        rc = hlo_load(path_of(examples_model_path, path, a->model), NULL, &module, e);
     vars.loss = a->loss;
     if (!rc)
         rc = problem_new(module, &vars, cluster, &a->options, out, e);

@@ -3,7 +3,7 @@
 #include "engine/live/options.h"
 #include "engine/text/quantity.h"
 #include "tui/files/file.h"
-#include "tui/options/args.h"
+#include "tui/options/exit_code.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,88 +11,24 @@
 
 enum { FILE_MOST = 4 << 20, SECONDS_MOST = 1000 * 1000 * 1000 };
 
-static const char help[] =
-    "usage: automap search MODEL [CLUSTER] [OPTION ...]\n\n"
-    "Searches for the best distribution: decision by decision, with a learner or its opponents.\n\n"
-    "  --kind opp|adp|pp|all      decide variables (default), inputs, a pipeline; all: variables "
-    "and inputs\n"
-    "                             together, compared with the best plan of each other kind\n"
-    "                             (not with --reward paper, weak, relaxed, pins or a script)\n"
-    "  --algo NAME                dqn (default), random, greedy, enumerate, exact; anneal, trws, "
-    "or of a "
-    "pipeline\n"
-    "                             descent; race: all of them on equally many priced plans\n"
-    "  --reward cost|paper        step time (default), or the paper's 0.4 and 0.1 per dim\n"
-    "  --mode strict|relaxed      relaxed: what was decided is completed at least cost by a plan "
-    "whose\n"
-    "                             values may change their split between uses\n"
-    "  --memory-limit SIZE        plans that need more than SIZE (12.8 GB) of a device rank behind "
-    "all that do\n"
-    "                             not, the optimum is that within it; device: what it has less 20 "
-    "%; none.\n"
-    "                             Without it pipelines, and what all compares, keep to what a "
-    "device has, the\n"
-    "                             others to nothing\n"
-    "  --propagation full|weak    weak: conflicts are found by walking into them, and end an "
-    "episode\n"
-    "  --no-folding               decide every copy of a repeated layer apart\n"
-    "  --episodes N, --time S     limits; without them a dqn stops when fine-tuning finds nothing "
-    "more,\n"
-    "                             the others after 10000 plans\n"
-    "  --seed N                   of all that is random; default 1\n"
-    "  --seeds N                  N searches from --seed on, in parallel, with statistics\n"
-    "  --pin 'NAME:DIM=0|1'       a decision that holds; NAME may be a glob or #17; repeatable\n"
-    "  --pins FILE                one a line\n"
-    "  --script FILE              commands at moments: lines 'STEP COMMAND' or 'at episode N: "
-    "COMMAND'\n"
-    "  --set PATH=VALUE           a figure of the cluster changed first, as automap cluster --set "
-    "takes it:\n"
-    "                             'devices.*.peak=15 TFLOP/s'; repeatable\n"
-    "  --learner NAME=VALUE       a setting of the learner; repeatable\n" PIPELINE_ARGS_HELP
-        PROBLEM_ARGS_HELP "  --plan FILE                write the best plan to FILE\n"
-    "  --journal FILE             keep commands and best plans in FILE as they come; without it "
-    "one search\n"
-    "                             keeps them in sessions/ of the state directory\n"
-    "  --no-journal               keep none\n"
-    "  --resume FILE              go on with the search of a journal, bit for bit; takes limits "
-    "only;\n"
-    "                             \"last\": the newest in sessions/\n"
-    "  --json                     the result as JSON on standard output\n"
-    "  --quiet                    no progress on standard error\n\n"
-    "Seconds in results are those of the search's thread on a processor.\n"
-    "Exit codes: 0, 1 usage, 2 input, 3 stopped (the best so far is printed), 4 the pins clash,\n"
-    "or no plan found is within the memory limit.\n";
-
 static int usage(const char *what, const char *detail)
 {
-    args_complain("search", "%s%s", what, detail);
-    return -1;
+    return options_complain("search", "%s%s", what, detail);
 }
 
-static int wrong_file(const struct err *e)
-{
-    err_print(e, stderr);
-    return -2;
-}
-
-static bool take_count(const char *text, uint64_t most, uint64_t *out)
-{
-    return quantity_whole(text, most, out) && *out;
-}
-
-static int add_pin(struct search_args *a, const char *setting, struct timed_command at)
+static int add_pin(struct search_args *a, const char *setting, struct timed_command at,
+                   struct err *e)
 {
     struct str line = {0};
-    struct err e;
 
     str_format(&line, "pin %s", setting);
-    int rc = line.failed ? err_set(&e, ERR_MEMORY, "not enough memory")
-                         : live_command_parse(line.text, &at.command, &e);
+    int rc = line.failed ? err_no_memory(e, "for the pins")
+                         : live_command_parse(line.text, &at.command, e);
     str_release(&line);
     if (!rc && !mem_grow(&a->pins, &a->pin_room, a->pin_count, 1))
-        rc = err_set(&e, ERR_MEMORY, "not enough memory for the pins");
+        rc = err_no_memory(e, "for the pins");
     if (rc)
-        return wrong_file(&e);
+        return rc;
     a->pins[a->pin_count++] = at;
     return 0;
 }
@@ -105,33 +41,30 @@ static char *trim(char *line)
 }
 
 /* Calls `each` with every line of a file that is neither empty nor a comment. */
-static int each_line(struct search_args *a, const char *path,
+static int each_line(struct search_args *a, const char *path, struct err *e,
                      int (*each)(struct search_args *a, char *line, struct timed_command at,
                                  struct err *e))
 {
     char *text, *save = NULL;
     size_t size;
-    struct err e;
     uint32_t number = 0;
-    int rc = file_read(&text, &size, path, FILE_MOST, &e);
+    int rc = file_read(&text, &size, path, FILE_MOST, e);
 
     if (rc)
-        return wrong_file(&e);
+        return rc;
     for (char *at = text; at && !rc; at = save) {
         save = strchr(at, '\n');
         if (save)
             *save++ = '\0';
         number++;
         char *line = trim(at);
-        if (line[0] && line[0] != '#') {
-            rc = each(a, line, (struct timed_command){.file = path, .line = number}, &e);
-            if (rc == ERR_INPUT) {
-                err_in_file(&e, path);
-                e.line = number;
-                e.col = 1;
-                rc = wrong_file(&e);
-            }
-        }
+        if (line[0] && line[0] != '#')
+            rc = each(a, line, (struct timed_command){.file = path, .line = number}, e);
+    }
+    if (rc == ERR_INPUT) {
+        err_in_file(e, path);
+        e->line = number;
+        e->col = 1;
     }
     free(text);
     return rc;
@@ -141,7 +74,7 @@ static int pin_line(struct search_args *a, char *line, struct timed_command at, 
 {
     if (!strchr(line, '='))
         return err_set(e, ERR_INPUT, "\"%.80s\", expected NAME:DIM=0 or NAME:DIM=1", line);
-    return add_pin(a, line, at);
+    return add_pin(a, line, at, e);
 }
 
 static int script_line(struct search_args *a, char *line, struct timed_command at, struct err *e)
@@ -180,125 +113,202 @@ static void sort_timed(struct timed_list *l)
         qsort(l->items, l->count, sizeof *l->items, compare_timed);
 }
 
-/* "--kind" and the others that are options of the search by the same name. */
-static const char *const same_name[] = {"reward", "propagation", "seed", "stable-episodes"};
-
-static int set(struct search_args *a, const char *name, const char *value)
+/* An option of the search or of its learner, by its name there. */
+static int set(struct search_args *a, const char *name, const char *value, struct err *e)
 {
-    struct err e;
+    if (live_option_set(&a->search, name, value, e))
+        return err_set(e, ERR_USAGE, "--%s %.200s is not possible", name, value);
+    return 0;
+}
 
-    if (live_option_set(&a->search, name, value, &e)) {
-        args_complain("search", "--%s %s is not possible", name, value);
-        return -1;
-    }
+static int take_same_name(void *args, const struct option *o, const char *value, struct err *e)
+{
+    return set(args, o->name, value, e);
+}
+
+static int take_kind(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct search_args *a = args;
+
+    a->pipeline.wanted = !strcmp(value, "pp");
+    return a->pipeline.wanted ? 0 : set(a, o->name, value, e);
+}
+
+static int take_algorithm(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct search_args *a = args;
+
+    (void)o;
+    (void)e; /* what it may be depends on the kind */
+    a->race = !strcmp(value, "race");
+    a->algorithm = value;
     return 0;
 }
 
 /* Asked for, "none" lifts the limit that pipelines and comparisons have without being asked. */
-static int set_memory_limit(struct search_args *a, const char *value)
+static int take_memory_limit(void *args, const struct option *o, const char *value, struct err *e)
 {
-    int rc = set(a, "memory-limit", value);
+    struct search_args *a = args;
+    int rc = set(a, o->name, value, e);
 
     a->pipeline.options.no_limit = a->search.game.memory_limit == 0;
     return rc;
 }
 
-static int set_learner(struct search_args *a, const char *setting)
+static int take_no_folding(void *args, const struct option *o, const char *value, struct err *e)
+{
+    (void)o;
+    (void)value;
+    return set(args, "folding", "off", e);
+}
+
+static int take_learner(void *args, const struct option *o, const char *value, struct err *e)
 {
     char name[64];
-    size_t size = strcspn(setting, "=");
+    size_t size = strcspn(value, "=");
 
-    if (!setting[size] || size >= sizeof name)
-        return usage("--learner expects NAME=VALUE, not ", setting);
-    snprintf(name, sizeof name, "%.*s", (int)size, setting);
-    return set(a, name, setting + size + 1);
+    if (!value[size] || size >= sizeof name)
+        return option_expected(o, value, e);
+    snprintf(name, sizeof name, "%.*s", (int)size, value);
+    return set(args, name, value + size + 1, e);
 }
 
-/* Options with a value. 1: not one of them. */
-static int take_value(struct search_args *a, const char *option, const char *value)
+static int take_seconds(void *args, const struct option *o, const char *value, struct err *e)
 {
-    uint64_t n;
+    struct search_args *a = args;
 
-    if (!strcmp(option, "kind")) {
-        a->pipeline.wanted = !strcmp(value, "pp");
-        return a->pipeline.wanted ? 0 : set(a, option, value);
-    }
-    if (!strcmp(option, "memory-limit"))
-        return set_memory_limit(a, value);
-    for (size_t k = 0; k < sizeof same_name / sizeof *same_name; k++) {
-        if (!strcmp(option, same_name[k]))
-            return set(a, option, value);
-    }
-    if (!strcmp(option, "algo")) {
-        a->race = !strcmp(value, "race");
-        a->algorithm = value;
-        return 0;
-    }
-    if (!strcmp(option, "set")) {
-        if (a->problem.figure_count == PROBLEM_FIGURES_MOST)
-            return usage("too many --set", "");
-        a->problem.figures[a->problem.figure_count++] = value;
-        a->given[GIVEN_PROBLEM] = "--set";
-        return strchr(value, '=') ? 0 : usage("--set expects PATH=VALUE, not ", value);
-    }
-    if (!strcmp(option, "mode")) {
-        a->relaxed = !strcmp(value, "relaxed");
-        return a->relaxed || !strcmp(value, "strict")
-                   ? 0
-                   : usage("--mode is strict or relaxed, not ", value);
-    }
-    if (!strcmp(option, "episodes"))
-        return take_count(value, INT64_MAX, &a->episodes)
-                   ? 0
-                   : usage("--episodes expects a number, not ", value);
-    if (!strcmp(option, "time")) {
-        return quantity_real(value, 0, SECONDS_MOST, &a->seconds) && a->seconds > 0
-                   ? 0
-                   : usage("--time expects seconds, not ", value);
-    }
-    if (!strcmp(option, "seeds")) {
-        if (!take_count(value, SEARCH_SEEDS_MOST, &n))
-            return usage("--seeds expects 1 to 1000, not ", value);
-        a->seeds = (uint32_t)n;
-        return 0;
-    }
-    if (!strcmp(option, "pin"))
-        return strchr(value, '=') ? add_pin(a, value, (struct timed_command){0})
-                                  : usage("--pin expects NAME:DIM=0 or NAME:DIM=1, not ", value);
-    if (!strcmp(option, "pins"))
-        return each_line(a, value, pin_line);
-    if (!strcmp(option, "script"))
-        return each_line(a, value, script_line);
-    if (!strcmp(option, "learner"))
-        return set_learner(a, value);
-    const char **path = !strcmp(option, "plan")      ? &a->plan
-                        : !strcmp(option, "journal") ? &a->journal
-                        : !strcmp(option, "resume")  ? &a->resume
-                                                     : NULL;
-    if (path) {
-        *path = value;
-        return value[0] ? 0 : usage("a file is expected behind --", option);
-    }
-    return 1;
+    return quantity_real(value, 0, SECONDS_MOST, &a->seconds) && a->seconds > 0
+               ? 0
+               : option_expected(o, value, e);
 }
 
-/* Files that are read again lie where they lay; those that were written are another run's matter.
- */
-static void keep_option(struct search_args *a, const char *name, const char *value)
+static int take_pin(void *args, const struct option *o, const char *value, struct err *e)
 {
-    static const char *const not_again[] = {"plan", "journal", "resume",
-                                            "set"}; /* the last with the problem */
-    char option[40];
+    return strchr(value, '=') ? add_pin(args, value, (struct timed_command){0}, e)
+                              : option_expected(o, value, e);
+}
 
-    for (size_t n = 0; n < sizeof not_again / sizeof *not_again; n++) {
-        if (!strcmp(name, not_again[n]))
-            return;
-    }
-    snprintf(option, sizeof option, "--%s", name);
-    words_add(&a->options, option);
-    if (!strcmp(name, "pins") || !strcmp(name, "script"))
+static int take_pins(void *args, const struct option *o, const char *value, struct err *e)
+{
+    (void)o;
+    return each_line(args, value, e, pin_line);
+}
+
+static int take_script(void *args, const struct option *o, const char *value, struct err *e)
+{
+    (void)o;
+    return each_line(args, value, e, script_line);
+}
+
+static int take_figure(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct problem_args *p = &((struct search_args *)args)->problem;
+
+    if (!strchr(value, '=') || p->figure_count == PROBLEM_FIGURES_MOST)
+        return option_expected(o, value, e);
+    p->figures[p->figure_count++] = value;
+    return 0;
+}
+
+static const char
+    *const kinds[] = {"opp", "adp", "pp", "all"},
+           *const rewards[] = {"cost", "paper"}, *const propagations[] = {"full", "weak"},
+           *const limits[] = {"device", "none"}, *const modes[] = {"strict", "relaxed"};
+static const char *const algorithms[] = {"dqn",    "random", "greedy",  "enumerate", "exact",
+                                         "anneal", "trws",   "descent", "race"};
+
+#define ARG(field) INTO(struct search_args, field)
+static const struct option own[] = {
+    {"kind", "opp|adp|pp|all",
+     "decide variables (default), inputs, a pipeline; all: variables and inputs together, compared "
+     "with the best plan of each other kind (not with --reward paper, weak, relaxed, pins or a "
+     "script)",
+     .is_kept = true, .take = take_kind, NAMES(kinds)},
+    {"algo", "NAME",
+     "dqn (default), random, greedy, enumerate, exact; anneal, trws, or of a pipeline descent; "
+     "race: all of them on equally many priced plans",
+     .is_kept = true, .take = take_algorithm, NAMES(algorithms)},
+    {"reward", "cost|paper", "step time (default), or the paper's 0.4 and 0.1 per dim",
+     .is_kept = true, .sort = SORT_SEARCH, .take = take_same_name, NAMES(rewards)},
+    {"mode", "strict|relaxed",
+     "relaxed: what was decided is completed at least cost by a plan whose values may change their "
+     "split between uses",
+     .is_kept = true, .kind = OPTION_CHOICE, ARG(relaxed), NAMES(modes)},
+    {"memory-limit", "SIZE",
+     "plans that need more than SIZE (12.8 GB) of a device rank behind all that do not, the "
+     "optimum is that within it; device: what it has less 20 %; none. Without it pipelines, and "
+     "what all compares, keep to what a device has, the others to nothing",
+     .is_kept = true, .take = take_memory_limit, NAMES(limits)},
+    {"propagation", "full|weak",
+     "weak: conflicts are found by walking into them, and end an episode", .is_kept = true,
+     .sort = SORT_SEARCH, .take = take_same_name, NAMES(propagations)},
+    {"no-folding", NULL, "decide every copy of a repeated layer apart", .is_kept = true,
+     .sort = SORT_SEARCH, .take = take_no_folding},
+    {"episodes", "N",
+     "stop after N episodes; without a limit a dqn stops when fine-tuning finds nothing more, the "
+     "others after 10000 plans",
+     .is_kept = true, .kind = OPTION_WHOLE, ARG(episodes), .least = 1, .most = 0x1p62,
+     .expected = "a number"},
+    {"time", "S", "stop after S seconds", .is_kept = true, .take = take_seconds,
+     .expected = "seconds"},
+    {"seed", "N", "of all that is random; default 1", .is_kept = true, .take = take_same_name},
+    {"stable-episodes", "N", "fine-tuning has found nothing more after N episodes alike",
+     .is_kept = true, .sort = SORT_LEARNER, .take = take_same_name},
+    {"seeds", "N", "N searches from --seed on, in parallel, with statistics", .is_kept = true,
+     .kind = OPTION_WHOLE, ARG(seeds), .least = 1, .most = SEARCH_SEEDS_MOST},
+    {"pin", "'NAME:DIM=0|1'", "a decision that holds; NAME may be a glob or #17; repeatable",
+     .is_kept = true, .take = take_pin, .expected = "NAME:DIM=0 or NAME:DIM=1"},
+    {"pins", "FILE", "one a line", .is_kept = true, .kind = OPTION_FILE, .take = take_pins},
+    {"script", "FILE", "commands at moments: lines 'STEP COMMAND' or 'at episode N: COMMAND'",
+     .is_kept = true, .kind = OPTION_FILE, .take = take_script},
+    {"set", "PATH=VALUE",
+     "a figure of the cluster changed first, as automap cluster --set takes it: "
+     "'devices.*.peak=15 TFLOP/s'; repeatable",
+     .sort = SORT_PROBLEM, .take = take_figure, .expected = "PATH=VALUE, at most 32 of them"},
+    {"learner", "NAME=VALUE", "a setting of the learner; repeatable", .is_kept = true,
+     .sort = SORT_LEARNER, .values = VALUES_SETTING, .take = take_learner,
+     .expected = "NAME=VALUE"},
+    {0},
+};
+
+static const struct option results[] = {
+    {"plan", "FILE", "write the best plan to FILE", .kind = OPTION_FILE, ARG(plan)},
+    {"journal", "FILE",
+     "keep commands and best plans in FILE as they come; without it one search keeps them in "
+     "sessions/ of the state directory",
+     .kind = OPTION_FILE, ARG(journal)},
+    {"no-journal", NULL, "keep none", ARG(no_journal)},
+    {"resume", "FILE",
+     "go on with the search of a journal, bit for bit; takes limits only; \"last\": the newest in "
+     "sessions/",
+     .kind = OPTION_FILE, .values = VALUES_JOURNAL, ARG(resume)},
+    {"json", NULL, "the result as JSON on standard output", ARG(json)},
+    {"quiet", NULL, "no progress on standard error", ARG(quiet)},
+    {0},
+};
+#undef ARG
+
+const struct option_set search_option_sets[] = {
+    {.rows = own},
+    {.rows = pipeline_options, .at = offsetof(struct search_args, pipeline)},
+    {.rows = problem_options, .at = offsetof(struct search_args, problem)},
+    {.rows = results},
+    {0},
+};
+
+/* Files that are read again lie where they lay. */
+static void note_taken(void *args, const struct option *o, const char *value)
+{
+    struct search_args *a = args;
+    char name[48];
+
+    a->given[o->sort] = option_spelling(o, name)[0] == '-' ? o->name : "MODEL";
+    if (!o->is_kept)
+        return;
+    words_add(&a->options, name);
+    if (value && o->kind == OPTION_FILE)
         words_add_path(&a->options, value);
-    else
+    else if (value)
         words_add(&a->options, value);
 }
 
@@ -311,156 +321,115 @@ void search_args_words(const struct search_args *a, struct word_list *out)
     out->failed |= a->options.failed;
 }
 
-static const char *const of_classes[] = {"--rules", "--divisibility", "--mesh", NULL};
-static const char *const of_search[] = {"--radius", NULL};
+/* What does not go together; `of` stands behind `why`. */
+struct rule {
+    bool wrong;
+    const char *why, *of;
+};
 
-static bool is_of(const char *option, const char *const *names)
+static int check(const struct rule *rules, size_t count)
 {
-    size_t size = strcspn(option, "=");
-
-    for (; *names; names++) {
-        if (strlen(*names) == size && !strncmp(option, *names, size))
-            return true;
+    for (size_t n = 0; n < count; n++) {
+        if (rules[n].wrong)
+            return usage(rules[n].why, rules[n].of ? rules[n].of : "");
     }
-    return false;
+    return EXIT_OK;
 }
 
-static int take_option(struct search_args *a, int argc, char **argv, int *at)
-{
-    char name[32];
-    const char *option = argv[*at], *equals = strchr(option, '=');
-    size_t size = equals ? (size_t)(equals - option) : strlen(option);
-
-    if (!strcmp(option, "--json"))
-        return a->json = true, 0;
-    if (!strcmp(option, "--quiet"))
-        return a->quiet = true, 0;
-    if (!strcmp(option, "--no-journal"))
-        return a->no_journal = true, 0;
-    if (!strcmp(option, "--no-folding")) {
-        a->given[GIVEN_SEARCH] = option;
-        words_add(&a->options, option);
-        return set(a, "folding", "off");
-    }
-    int first = *at, taken = problem_args_take(&a->problem, argc, argv, at);
-    if (taken > 0)
-        a->given[is_of(option, of_classes) ? GIVEN_CLASSES : GIVEN_PROBLEM] = option;
-    if (!taken) {
-        taken = pipeline_args_take(&a->pipeline, argc, argv, at);
-        if (taken > 0)
-            a->given[is_of(option, of_search) ? GIVEN_RADIUS : GIVEN_PIPELINE] = option;
-        for (int n = first; taken > 0 && n <= *at; n++)
-            words_add(&a->options, argv[n]);
-    }
-    if (taken)
-        return taken < 0 ? -1 : 0;
-    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[*at + 1] : NULL;
-    if (strncmp(option, "--", 2) || size - 2 >= sizeof name || !value)
-        return usage("unknown option, or its value is missing: ", option);
-    snprintf(name, sizeof name, "%.*s", (int)(size - 2), option + 2);
-    int rc = take_value(a, name, value);
-    if (rc == 1)
-        return usage("unknown option ", option);
-    if (!strcmp(name, "reward") || !strcmp(name, "propagation"))
-        a->given[GIVEN_SEARCH] = option;
-    if (!strcmp(name, "learner") || !strcmp(name, "stable-episodes"))
-        a->given[GIVEN_LEARNER] = option;
-    if (!rc)
-        keep_option(a, name, value);
-    *at += !equals;
-    return rc;
-}
+#define CHECK(rules) check(rules, sizeof rules / sizeof *rules)
 
 /* Operators are split, or a game with both is compared with pipelines. */
 static int check_operators(struct search_args *a)
 {
-    if (a->given[GIVEN_RADIUS])
-        return usage("only --kind pp has a use for ", a->given[GIVEN_RADIUS]);
-    if (a->given[GIVEN_PIPELINE] && (a->race || !search_args_compare(a)))
-        return usage("only --kind pp, and --kind all where it compares kinds, have a use for ",
-                     a->given[GIVEN_PIPELINE]);
-    if (!a->race && a->algorithm && set(a, "algorithm", a->algorithm))
-        return -1;
-    if (a->search.game.memory_limit != 0 && a->search.game.reward == GAME_REWARD_PAPER)
-        return usage("--memory-limit is of --reward cost", "");
-    if (a->given[GIVEN_LEARNER] && !a->race && a->search.algorithm != SEARCH_DQN &&
-        !a->by_step.count && !a->by_episode.count)
-        return usage("only --algo dqn and race have a use for ", a->given[GIVEN_LEARNER]);
-    return 0;
+    const char *const *given = a->given;
+    bool scripted = a->by_step.count || a->by_episode.count;
+    struct err e;
+    const struct rule pipelines[] = {
+        {given[SORT_RADIUS], "only --kind pp has a use for --", given[SORT_RADIUS]},
+        {given[SORT_PIPELINE] && (a->race || !search_args_compare(a)),
+         "only --kind pp, and --kind all where it compares kinds, have a use for --",
+         given[SORT_PIPELINE]},
+    };
+
+    if (CHECK(pipelines))
+        return EXIT_USAGE;
+    if (!a->race && a->algorithm && set(a, "algorithm", a->algorithm, &e))
+        return usage(e.what, "");
+    const struct rule others[] = {
+        {a->search.game.memory_limit != 0 && a->search.game.reward == GAME_REWARD_PAPER,
+         "--memory-limit is of --reward cost", NULL},
+        {given[SORT_LEARNER] && !a->race && a->search.algorithm != SEARCH_DQN && !scripted,
+         "only --algo dqn and race have a use for --", given[SORT_LEARNER]},
+    };
+    return CHECK(others);
 }
 
 static int check_pipeline(struct search_args *a)
 {
-    static const enum search_given not_here[] = {GIVEN_CLASSES, GIVEN_SEARCH, GIVEN_LEARNER};
+    const char *const *given = a->given;
+    const struct rule rules[] = {
+        {!a->race && a->algorithm &&
+             !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm),
+         "no algorithm for pipelines: ", a->algorithm},
+        {a->pin_count || a->by_step.count || a->by_episode.count || a->journal,
+         "--kind pp takes no pins, script or journal", NULL},
+        {a->problem.options.zero, "--kind pp stores variables whole: no --zero", NULL},
+        {given[SORT_SPLITS], "--kind pp has no use for --", given[SORT_SPLITS]},
+        {given[SORT_SEARCH], "--kind pp has no use for --", given[SORT_SEARCH]},
+        {given[SORT_LEARNER], "--kind pp has no use for --", given[SORT_LEARNER]},
+    };
 
-    if (!a->race && a->algorithm &&
-        !pipeline_args_algorithm(a->algorithm, &a->pipeline.search.algorithm))
-        return usage("no algorithm for pipelines: ", a->algorithm);
-    if (a->pin_count || a->by_step.count || a->by_episode.count || a->journal)
-        return usage("--kind pp takes no pins, script or journal", "");
-    if (a->problem.options.zero)
-        return usage("--kind pp stores variables whole: no --zero", "");
-    for (size_t n = 0; n < sizeof not_here / sizeof *not_here; n++) {
-        if (a->given[not_here[n]])
-            return usage("--kind pp has no use for ", a->given[not_here[n]]);
-    }
     a->problem.options.micro_batches = 0; /* the pipeline's own */
-    return 0;
-}
-
-/* What an option means may depend on the kind, wherever it stands. */
-static int check_kind(struct search_args *a)
-{
-    a->pipeline.options.micro_batches = a->problem.options.micro_batches;
-    a->pipeline.options.overlap = a->problem.options.overlap;
-    return a->pipeline.wanted ? check_pipeline(a) : check_operators(a);
+    return CHECK(rules);
 }
 
 /* The journal has all else. */
 static int check_resume(const struct search_args *a)
 {
-    static const char *const limits[] = {"--episodes", "--time"};
-
-    if (a->problem.model || a->given[GIVEN_PROBLEM] || a->given[GIVEN_CLASSES] || a->no_journal ||
+    if (a->problem.model || a->given[SORT_PROBLEM] || a->given[SORT_SPLITS] || a->no_journal ||
         a->journal)
         return usage("--resume brings its own problem and journal", "");
     for (int n = 0; n < a->options.count; n += 2) {
-        if (strcmp(a->options.items[n], limits[0]) && strcmp(a->options.items[n], limits[1]))
+        if (strcmp(a->options.items[n], "--episodes") && strcmp(a->options.items[n], "--time"))
             return usage("--resume takes limits only, not ", a->options.items[n]);
     }
-    return 0;
+    return EXIT_OK;
+}
+
+static int check_all(struct search_args *a)
+{
+    bool scripted = a->by_step.count || a->by_episode.count;
+    const struct rule rules[] = {
+        {!a->problem.model, "no model given", NULL},
+        {a->journal && a->no_journal, "--journal and --no-journal exclude each other", NULL},
+        {a->race && a->plan, "--algo race writes no --plan: it compares", NULL},
+        {a->journal && (a->seeds > 1 || a->race), "--journal is of one search", NULL},
+        {a->relaxed && (a->race || a->pipeline.wanted),
+         "--mode relaxed goes with neither --algo race nor --kind pp", NULL},
+        {a->race && (a->seeds > 1 || scripted), "--algo race takes neither --seeds nor --script",
+         NULL},
+    };
+
+    if (CHECK(rules))
+        return EXIT_USAGE;
+    /* What an option means may depend on the kind, wherever it stands. */
+    a->pipeline.options.micro_batches = a->problem.options.micro_batches;
+    a->pipeline.options.overlap = a->problem.options.overlap;
+    return a->pipeline.wanted ? check_pipeline(a) : check_operators(a);
 }
 
 int search_args_parse(int argc, char **argv, struct search_args *a)
 {
+    const struct option_parser parser = {"search", search_option_sets, note_taken};
+
     *a = (struct search_args){.seeds = 1, .search.seed = 1};
     pipeline_args_init(&a->pipeline);
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
-            return 1;
-        }
-        int rc = take_option(a, argc, argv, &i);
-        if (rc)
-            return rc;
-    }
-    if (a->resume)
-        return check_resume(a);
-    if (!a->problem.model)
-        return usage("no model given", "");
-    if (a->journal && a->no_journal)
-        return usage("--journal and --no-journal exclude each other", "");
-    if (a->race && a->plan)
-        return usage("--algo race writes no --plan: it compares", "");
-    if (a->journal && (a->seeds > 1 || a->race))
-        return usage("--journal is of one search", "");
-    if (a->relaxed && (a->race || a->pipeline.wanted))
-        return usage("--mode relaxed goes with neither --algo race nor --kind pp", "");
-    if (a->race && (a->seeds > 1 || a->by_step.count || a->by_episode.count))
-        return usage("--algo race takes neither --seeds nor --script", "");
+    int code = options_parse(&parser, a, argc, argv);
+    if (code)
+        return code;
     sort_timed(&a->by_step);
     sort_timed(&a->by_episode);
-    return check_kind(a);
+    return a->resume ? check_resume(a) : check_all(a);
 }
 
 bool search_args_compare(const struct search_args *a)

@@ -22,23 +22,12 @@ struct timed_list {
     size_t count, room;
 };
 
-/* Sorts of options that not every search has a use for. */
-enum search_given {
-    GIVEN_PROBLEM,
-    GIVEN_CLASSES, /* --rules, --divisibility, --mesh: how operators are split */
-    GIVEN_PIPELINE,
-    GIVEN_RADIUS, /* as --batch: a pipeline search, not the pipeline that kinds are compared with */
-    GIVEN_SEARCH, /* --reward, --propagation, --no-folding */
-    GIVEN_LEARNER,
-    GIVEN_COUNT
-};
-
 struct search_args {
     struct problem_args problem;
     struct search_options search;
-    struct pipeline_args pipeline;  /* --kind pp, and what --kind all compares with */
-    const char *algorithm;          /* as given; NULL: not given */
-    const char *given[GIVEN_COUNT]; /* the last option of each sort, as given; NULL: none */
+    struct pipeline_args pipeline; /* --kind pp, and what --kind all compares with */
+    const char *algorithm;         /* as given; NULL: not given */
+    const char *given[SORT_COUNT]; /* the last option of each sort, by name; NULL: none */
     bool race, json, quiet;
     bool relaxed;      /* the decisions found are completed by a relaxed plan */
     uint64_t episodes; /* 0: no limit */
@@ -57,7 +46,9 @@ struct search_args {
     struct word_list options;      /* those that a resume needs again, but for the problem's */
 };
 
-/* 0 go on, 1 help was printed, -1 wrong command line, -2 a file is wrong (both said on stderr). */
+extern const struct option_set search_option_sets[]; /* what `automap search` takes */
+
+/* EXIT_OK, or an exit code: what is wrong was said on stderr. */
 int search_args_parse(int argc, char **argv, struct search_args *a);
 /* The whole command line as a journal keeps it: "search", the problem, the options. */
 void search_args_words(const struct search_args *a, struct word_list *out);

@@ -1,7 +1,5 @@
 #include "tui/screen/theme.h"
 
-#include <math.h>
-
 static const char *const role_names[ROLE_COUNT] = {
 #define X(upper, lower) #lower,
     THEME_ROLES(X)
@@ -32,18 +30,4 @@ struct look theme_look(const struct theme *t, unsigned style)
     if (look.bg.kind == COLOUR_DEFAULT && t->paint)
         look.bg = t->background;
     return look;
-}
-
-static double linear(uint8_t value)
-{
-    double s = value / 255.0;
-    return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
-}
-
-double colour_contrast(struct colour a, struct colour b)
-{
-    double la = 0.2126 * linear(a.r) + 0.7152 * linear(a.g) + 0.0722 * linear(a.b);
-    double lb = 0.2126 * linear(b.r) + 0.7152 * linear(b.g) + 0.0722 * linear(b.b);
-    double high = la > lb ? la : lb, low = la > lb ? lb : la;
-    return (high + 0.05) / (low + 0.05);
 }

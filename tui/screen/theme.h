@@ -74,7 +74,4 @@ const char *role_name(enum role role);
  * background role, bg is the theme's painted background or COLOUR_DEFAULT. */
 struct look theme_look(const struct theme *t, unsigned style);
 
-/* WCAG 2.1 contrast ratio, 1..21. */
-double colour_contrast(struct colour a, struct colour b);
-
 #endif
