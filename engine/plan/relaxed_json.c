@@ -146,7 +146,8 @@ static void add_values(const struct plan *p, cJSON *o)
     for (hlo_value v = 0; v < m->value_count; v++) {
         hlo_id id = m->value_instruction[v];
         bool is_flow = hlo_is_flow(m, id);
-        if (r->origin[v] != v || !((is_flow && r->made[v]) || r->held[v] || r->ended[v]))
+        if (r->origin[v] != v || !((is_flow && r->made[v]) || r->held[v] ||
+                                   (r->ended[v] && r->ended[v] != (status)STATUS_UNKNOWN)))
             continue;
         cJSON *i = cJSON_CreateObject();
         cJSON_AddStringToObject(i, "instruction", hlo_name(m, id));

@@ -135,6 +135,8 @@ static void set_values(struct writer *w)
     const struct classes *c = &m->p->classes;
 
     memcpy(w->out->origin, m->origin, hlo->value_count * sizeof *m->origin);
+    for (hlo_value v = 0; v < hlo->value_count; v++)
+        w->out->ended[v] = (status)STATUS_UNKNOWN;
     for (uint32_t k = 0; k < m->energy.nodes; k++) {
         if (m->nodes[k].kind == MODEL_OUTPUT)
             w->out->ended[m->nodes[k].value] = model_status(m, m->nodes[k].space, w->r->best[k]);
@@ -152,6 +154,8 @@ static void set_values(struct writer *w)
         w->out->held[v] = m->hub[o] == UINT32_MAX
                               ? w->out->made[v]
                               : model_status(m, m->space_of[o], w->r->best[m->hub[o]]);
+        if (o == v && w->out->ended[v] == (status)STATUS_UNKNOWN)
+            w->out->ended[v] = w->out->held[v]; /* no output node: it cannot be partial */
     }
 }
 

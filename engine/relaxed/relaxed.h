@@ -75,7 +75,9 @@ struct relaxed_plan {
     status *made;  /* [values] as it is made or stored; values that are one array have one status;
                       of free values whole */
     status *held;  /* [values] as its uses find it: after the reshard they share, if there is one */
-    status *ended; /* [values] as the step hands it out, or drops it unread; nobody's next value */
+    status *ended; /* [values] as the step hands it out, or drops it unread: combined where it is
+                      partial, else as its uses find it; nobody's next value. STATUS_UNKNOWN: no
+                      origin */
     hlo_value *origin; /* [values] the first name of the array it is; HLO_NONE: free, or no array */
     bool reduce_at_once;              /* as in the options */
     struct relaxed_reshard *reshards; /* in order of the values that are resharded */

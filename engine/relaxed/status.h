@@ -26,6 +26,7 @@ typedef uint32_t status;
 enum {
     STATUS_WHOLE = 0,
     STATUS_PARTIAL = 0xff,
+    STATUS_UNKNOWN = -1,    /* as a status: of what is no array that takes part; of no space */
     STATUS_AXES_MOST = 3,   /* more axes make too many statuses */
     STATUS_COUNT_MOST = 512 /* of one space; where a shape has more, its last dims stay whole */
 };

@@ -133,7 +133,9 @@ def collectives_with_causes(text, n):
     for name in reversed(list(bodies)):  # callees are printed before their callers
         for line in bodies[name]:
             factor = times.get(name, 0) * (trips(line, bodies, bodies[name]) if " while(" in line else 1)
-            for callee in re.findall(r"(?:body|calls|to_apply|\w+_computation)=%?([\w.\-]+)", line) if factor else ():
+            branches = re.search(r"branch_computations=\{([^}]*)\}", line)
+            called = re.findall(r"(?:body|calls|to_apply|\w+_computation)=%?([\w.\-]+)", line)
+            for callee in [*called, *re.findall(r"[\w.\-]+", branches[1] if branches else "")] if factor else ():
                 times[callee] = times.get(callee, 0) + factor
     for name, lines in bodies.items():
         for line in lines:

@@ -65,7 +65,7 @@ def instructions_of(text):
 
 def inserted(text, n, cache):
     """[[kind, groups, count, bytes, cause], ..] that XLA inserts, or its complaint; from the cache when it is known."""
-    key = hashlib.sha256(f"{xla.jax.__version__} {n} 3 {text}".encode()).hexdigest()
+    key = hashlib.sha256(f"{xla.jax.__version__} {n} 4 {text}".encode()).hexdigest()
     known = os.path.join(cache, key[:2], key + ".json.gz")
     if os.path.exists(known):
         with gzip.open(known, "rt") as f:
@@ -163,11 +163,21 @@ def causes(plan, answer):
     for kind, _, count, _, cause in answer:
         at = table.setdefault(cause.split("/")[-1].split(";")[0], {})
         at[kind] = at.get(kind, 0) + count
-    for c in plan["collectives"]:
-        if c["bytes"]:
-            at = table.setdefault(c.get("instruction") or c.get("value", ""), {})
-            at[c["kind"]] = at.get(c["kind"], 0) - c["count"]
+    for name, kind, count in planned_by_name(plan):
+        at = table.setdefault(name, {})
+        at[kind] = at.get(kind, 0) - count
     return {name: {k: v for k, v in at.items() if v} for name, at in table.items() if any(at.values())}
+
+
+def planned_by_name(plan):
+    """(instruction of the export, kind, count): reshards stand at the copies that make them, reductions where they arise."""
+    if plan["mode"] != "relaxed":
+        yield from ((c["instruction"], c["kind"], c["count"]) for c in plan["collectives"] if c["bytes"])
+        return
+    for (value, _, user, *_), way in xla.walks(plan).items():
+        for r in xla.combine_at_once(way, dict(scattered=0, joined=0, gathered=0, shared=0)):
+            copy = f"{user}.operand{r.get('operand', 0)}" if user else f"{value}.held"
+            yield value if r["kind"] == "all-reduce" else copy, r["kind"], r["count"]
 
 
 def jobs_of(args):
