@@ -42,15 +42,15 @@ static bool is_array(const struct hlo_shape *s)
     return s->type != HLO_TUPLE && hlo_type_info[s->type].bits > 0;
 }
 
-/* What StableHLO does not survive: reshapes of one of several results, whose sharding it moves to
- * all results when it folds them away. Propagation fills these in from their neighbours, which are
- * annotated. */
+/* What StableHLO does not survive: reshapes, or sums with 0, of one of several results, whose
+ * sharding it moves to all results when it folds them away. Propagation fills these in from their
+ * neighbours, which are annotated. */
 static void leave_out(const struct hlo_module *m, const struct export_loops *loops, bool *is_left)
 {
     for (hlo_id id = 0; id < m->count; id++) {
-        if (!export_loops_is_view(m, id))
+        hlo_id from = export_loops_folds_into(m, id);
+        if (from == HLO_NONE || hlo_shape(m, from)->leaf_count != 1)
             continue;
-        hlo_id from = hlo_operand(m, id, 0);
         hlo_id maker = m->value_instruction[loops->source[m->leaf_base[from]]];
         is_left[id] = is_left[from] || (hlo_shape(m, maker)->type == HLO_TUPLE &&
                                         hlo_at(m, maker)->opcode != HLO_OP_PARAMETER);

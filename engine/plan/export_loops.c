@@ -6,7 +6,18 @@
 
 #define CARRIED_ENDING ".carried"
 
-bool export_loops_is_view(const struct hlo_module *m, hlo_id id)
+/* 0 or 1, or an array of such. */
+static bool is_neutral(const struct hlo_module *m, hlo_id id)
+{
+    double x;
+
+    while (hlo_at(m, id)->opcode == HLO_OP_BROADCAST || hlo_at(m, id)->opcode == HLO_OP_RESHAPE ||
+           hlo_at(m, id)->opcode == HLO_OP_CONVERT)
+        id = hlo_operand(m, id, 0);
+    return hlo_constant_number(m, id, &x) && (x == 0 || x == 1);
+}
+
+hlo_id export_loops_folds_into(const struct hlo_module *m, hlo_id id)
 {
     static const uint16_t views[] = {HLO_OP_RESHAPE, HLO_OP_BROADCAST,    HLO_OP_COPY,
                                      HLO_OP_BITCAST, HLO_OP_TRANSPOSE,    HLO_OP_CONVERT,
@@ -15,9 +26,15 @@ bool export_loops_is_view(const struct hlo_module *m, hlo_id id)
 
     for (size_t k = 0; k < sizeof views / sizeof *views; k++) {
         if (i->opcode == views[k] && i->operand_count)
-            return hlo_shape(m, id)->elements == hlo_shape(m, hlo_operand(m, id, 0))->elements;
+            return hlo_shape(m, id)->elements == hlo_shape(m, hlo_operand(m, id, 0))->elements
+                       ? hlo_operand(m, id, 0)
+                       : HLO_NONE;
     }
-    return false;
+    if (!(hlo_op_info[i->opcode].flags & HLO_OP_IS_ELEMENTWISE) || i->operand_count != 2)
+        return HLO_NONE;
+    return is_neutral(m, hlo_operand(m, id, 1))   ? hlo_operand(m, id, 0)
+           : is_neutral(m, hlo_operand(m, id, 0)) ? hlo_operand(m, id, 1)
+                                                  : HLO_NONE;
 }
 
 /* [values] the value each is when tuples, and perhaps views, are looked through; NULL: no memory.
@@ -32,8 +49,9 @@ static hlo_value *look_through(const struct hlo_module *m, bool views, struct er
         same[v] = v;
     for (hlo_id id = 0; id < m->count && !rc; id++) {
         uint16_t opcode = hlo_at(m, id)->opcode;
-        if (views && export_loops_is_view(m, id))
-            same[m->leaf_base[id]] = same[m->leaf_base[hlo_operand(m, id, 0)]];
+        hlo_id view = views ? export_loops_folds_into(m, id) : HLO_NONE;
+        if (view != HLO_NONE && hlo_shape(m, view)->leaf_count == 1)
+            same[m->leaf_base[id]] = same[m->leaf_base[view]];
         if (opcode != HLO_OP_TUPLE && opcode != HLO_OP_GET_TUPLE_ELEMENT)
             continue;
         rc = hlo_flows_of(m, id, &flows, e);

@@ -1,7 +1,7 @@
 /* engine/plan/export_loops.h - what loops hand on unchanged, held fast in an exported module.
  *
  * JAX compiles HLO by way of StableHLO, which takes what a loop's body hands on as it came (but for
- * reshapes that change nothing) out of the loop, and then finds more shardings than results; left
+ * operations that change nothing) out of the loop, and then finds more shardings than results; left
  * without one, a loop is split as XLA thinks best. So such a leaf goes through an opt-barrier that
  * carries its sharding, "ROOT.carriedN" for operand N of the body's root, and the loop keeps its
  * own. */
@@ -21,8 +21,9 @@ int export_loops_new(const struct hlo_module *m, struct export_loops *out,
                      struct err *e) MUST_CHECK;
 void export_loops_release(struct export_loops *l);
 
-/* An instruction that may fold into its operand: reshapes and the like of as many elements. */
-bool export_loops_is_view(const struct hlo_module *m, hlo_id id);
+/* The operand that an instruction may fold into: of reshapes and the like of as many elements, of
+ * arithmetic with 0 or 1. HLO_NONE: none. */
+hlo_id export_loops_folds_into(const struct hlo_module *m, hlo_id id);
 
 /* Operand `n` of `id` goes through a barrier. `leaf`: its first among the leaves of `id`. */
 bool export_loops_holds(const struct hlo_module *m, const struct export_loops *l, hlo_id id,
