@@ -1,6 +1,7 @@
 #include "engine/cost/step_tables.h"
 
 #include "engine/cost/free_cost.h"
+#include "engine/cost/gathers.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +21,8 @@ static double share_of(const struct step_tables *t, hlo_id id, uint32_t k, struc
     const struct classes *c = t->labels->classes;
     class_id class = c->factors[k].class;
 
+    if (c->runs_whole[id])
+        return 1;
     if (!split.on)
         return split.share[k - c->factor_base[id]];
     return class == CLASS_NONE ? 1 : label_share(t->labels, class, split.on[class]);
@@ -56,7 +59,7 @@ static struct reduction reduction_of(const struct step_tables *t, hlo_id id,
                                      const struct class_factor *f, label over, struct split split)
 {
     const struct classes *c = t->labels->classes;
-    struct reduction r = {.class = f->class, .over = over};
+    struct reduction r = {.kind = COLLECTIVE_ALL_REDUCE, .class = f->class, .over = over};
     bool waits = true;
 
     for (uint32_t leaf = operand_leaf_count(c, id); leaf < class_leaf_count(c, id); leaf++) {
@@ -82,6 +85,8 @@ uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const la
 
     if (class_leaf_count(c, id) == 0)
         return 0;
+    if (c->runs_whole[id])
+        return gathers_of(t, id, on, out);
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < TERM_CLASSES_MOST;
          k++) {
         const struct class_factor *f = &c->factors[k];
@@ -245,7 +250,7 @@ struct reduction step_tables_reduction(const struct step_tables *t, hlo_id id, u
 {
     const struct class_factor *f = &t->labels->classes->factors[factor];
 
-    if (!is_reducing(f) || !over)
+    if (!is_reducing(f) || !over || t->labels->classes->runs_whole[id])
         return (struct reduction){.class = f->class};
     return reduction_of(t, id, f, over, (struct split){NULL, share});
 }
@@ -257,9 +262,10 @@ struct instruction_cost step_tables_instruction(const struct step_tables *t, hlo
     struct reduction list[TERM_CLASSES_MOST];
     uint32_t count = step_tables_reductions(t, id, on, list);
     for (uint32_t k = 0; k < count; k++) {
-        out.reduced_over |= list[k].over;
-        out.reduced_bytes += list[k].bytes;
-        out.reduced_count += list[k].count;
+        bool reduces = list[k].kind == COLLECTIVE_ALL_REDUCE;
+        out.reduced_over |= reduces ? list[k].over : 0;
+        out.reduced_bytes += reduces ? list[k].bytes : 0;
+        out.reduced_count += reduces ? list[k].count : 0;
         out.communication_ms += list[k].times * list[k].ms;
     }
     return out;
@@ -417,21 +423,23 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
     uint32_t leaves = class_leaf_count(c, id);
     struct {
         double flops, bytes, times, measured;
-        uint64_t opcode, count, is_once;
+        uint64_t opcode, count, is_once, runs_whole;
     } head = {t->costs->instruction[id].flops,
               t->costs->instruction[id].bytes,
               t->costs->times[id],
               t->measured_ms ? t->measured_ms[id] : -1,
               hlo_at(c->m, id)->opcode,
               count,
-              t->training->is_once[id]};
+              t->training->is_once[id],
+              c->runs_whole[id]};
 
     for (int h = 0; h < 2; h++) {
         uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
         for (uint32_t leaf = 0; leaf < leaves; leaf++) {
             hlo_value v = hlo_factors_value(c->m, id, leaf);
-            uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare,
-                               t->traffic->weight[c->leaf_base[id] + leaf], t->training->waits[v]};
+            uint32_t key[4] = {c->m->shapes[c->m->value_shape[v]].bare,
+                               t->traffic->weight[c->leaf_base[id] + leaf], t->training->waits[v],
+                               c->is_gathered[c->leaf_base[id] + leaf]};
             x = mem_hash(key, sizeof key, x);
         }
         for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {

@@ -99,8 +99,10 @@ struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_
 double instruction_scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d,
                               double x);
 
-/* The all-reduces of one instruction, one per split reducing factor. */
+/* The collectives of one instruction: all-reduces, one per split reducing factor; of what the
+ * partitioner runs whole (decide/partitioner.h) all-gathers, one per split operand. */
 struct reduction {
+    uint8_t kind; /* enum collective_kind */
     class_id class;
     label over;
     uint32_t count;   /* results it reduces */

@@ -1,4 +1,6 @@
 #include "engine/decide/classes.h"
+
+#include "engine/decide/partitioner.h"
 #include "hlo/module/flows.h"
 
 #include <string.h>
@@ -301,6 +303,32 @@ static void forbid_kernels(struct build *b)
                 forbid(b, d, CLASS_PAPER_KERNEL, user);
         }
     }
+}
+
+/* What the partitioner runs whole gathers its operands, each value for the first such use. */
+static int mark_gathers(struct build *b)
+{
+    struct classes *c = b->c;
+    bool *is_known = mem_try((size_t)c->m->value_count + 1, sizeof *is_known);
+
+    c->runs_whole = mem_try((size_t)c->m->count + 1, sizeof *c->runs_whole);
+    c->is_gathered = mem_try((size_t)c->leaf_base[c->m->count] + 1, sizeof *c->is_gathered);
+    if (!is_known || !c->runs_whole || !c->is_gathered) {
+        free(is_known);
+        return err_no_memory(b->e, MEMORY_FOR);
+    }
+    for (hlo_id id = 0; id < c->m->count; id++) {
+        uint32_t results = c->m->leaf_base[id + 1] - c->m->leaf_base[id];
+        c->runs_whole[id] = class_leaf_count(c, id) && partitioner_runs_whole(c->m, id);
+        for (uint32_t leaf = 0; c->runs_whole[id] && leaf + results < class_leaf_count(c, id);
+             leaf++) {
+            hlo_value v = hlo_factors_value(c->m, id, leaf);
+            c->is_gathered[c->leaf_base[id] + leaf] = !c->is_free[v] && !is_known[v];
+            is_known[v] = true;
+        }
+    }
+    free(is_known);
+    return 0;
 }
 
 /* ---- classes ---- */
@@ -618,6 +646,8 @@ int classes_new(const struct hlo_module *m, const struct hlo_roles *roles,
     if (!rc)
         rc = tie_all(&b);
     if (!rc)
+        rc = mark_gathers(&b);
+    if (!rc)
         forbid_kernels(&b);
     if (!rc)
         rc = sort_ties(&b);
@@ -652,6 +682,8 @@ void classes_release(struct classes *c)
     free(c->factors);
     free(c->leaf_base);
     free(c->leaf_dims);
+    free(c->runs_whole);
+    free(c->is_gathered);
     free(c->info);
     free(c->members);
     free(c->meets);

@@ -85,6 +85,9 @@ struct classes {
     uint32_t *leaf_base; /* [instructions + 1]: leaves of instruction i: operands', then results' */
     int8_t *leaf_dims;
 
+    bool *runs_whole;  /* [instructions] the partitioner does not split it (partitioner.h) */
+    bool *is_gathered; /* [leaf_base] leaves that it gathers for that: a value once */
+
     struct class_info *info; /* [count] */
     class_id count;
     dim_id *members;

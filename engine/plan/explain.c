@@ -1,5 +1,7 @@
 #include "engine/plan/explain.h"
 
+#include "engine/decide/partitioner.h"
+
 #include "engine/decide/why.h"
 #include "engine/text/units.h"
 
@@ -451,17 +453,23 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
     }
     str_format(out, "\n  compute   %12s  %.4g flops, %s moved, %g times a step\n",
                units_ms(a, cost.compute_ms), cost.flops, units_bytes(b, cost.bytes), cost.times);
-    if (!cost.reduced_over) {
+    struct reduction reduced[TERM_CLASSES_MOST];
+    uint32_t reductions = step_tables_reductions(&q->step_tables, id, p->on, reduced);
+    if (!reductions) {
         str_add(out, "  no collective stands here\n");
         return 0;
     }
-    struct reduction reduced[TERM_CLASSES_MOST];
-    uint32_t reductions = step_tables_reductions(&q->step_tables, id, p->on, reduced);
+    if (q->classes.runs_whole[id])
+        str_format(out, "  whole      on every device: XLA's partitioner %s\n",
+                   partitioner_runs_whole(q->m, id));
     for (uint32_t k = 0; k < reductions; k++) {
-        str_format(out, "  all-reduce %11s  ", units_ms(a, reduced[k].ms * cost.times));
-        collective_explain(&q->mesh, COLLECTIVE_ALL_REDUCE, reduced[k].over, reduced[k].bytes, out);
+        str_format(out, "  %-10s %11s  ", collective_name(reduced[k].kind),
+                   units_ms(a, reduced[k].ms * cost.times));
+        collective_explain(&q->mesh, reduced[k].kind, reduced[k].over, reduced[k].bytes, out);
         str_add_char(out, '\n');
     }
+    if (!cost.reduced_over)
+        return 0;
     int rc = plan_collectives(p, &list, &count, e);
     for (size_t k = 0; k < count && !rc; k++) {
         if (list[k].instruction != id || list[k].cause == CLASS_NONE)

@@ -286,7 +286,7 @@ int plan_collectives(const struct plan *p, struct plan_collective **out, size_t 
         for (uint32_t k = 0; k < found; k++) {
             (*out)[(*count)++] = (struct plan_collective){
                 .instruction = id,
-                .kind = COLLECTIVE_ALL_REDUCE,
+                .kind = list[k].kind,
                 .over = list[k].over,
                 .count = (uint32_t)(list[k].count * list[k].times),
                 .bytes = list[k].bytes * list[k].times,

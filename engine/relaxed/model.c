@@ -575,6 +575,8 @@ static uint32_t strict_choice(const struct model *m, const struct model_node *n,
     uint32_t wanted = 0;
 
     for (uint32_t k = c->factor_base[n->id]; k < c->factor_base[n->id + 1]; k++) {
+        if (c->runs_whole[n->id])
+            continue;
         for (uint32_t x = 0; x < m->p->mesh.axes && c->factors[k].class != CLASS_NONE; x++) {
             if (on[c->factors[k].class] >> x & 1)
                 wanted = status_with(wanted, x, 1 + k - c->factor_base[n->id]);

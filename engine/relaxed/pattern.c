@@ -132,7 +132,7 @@ static void list_choices(struct build *b)
     k->choices = 0;
     k->choice[k->choices++] = CHOICE_WHOLE;
     for (uint32_t n = 0; n < k->factors; n++) {
-        if (is_choice(b, n))
+        if (is_choice(b, n) && !b->m->p->classes.runs_whole[k->id])
             k->choice[k->choices++] = (uint8_t)(1 + n);
     }
     for (uint32_t leaf = 0; leaf < k->operands; leaf++) {

@@ -121,6 +121,8 @@ int class_reduces_all(const struct watch *w, struct class_reduces **out, struct 
                 continue;
             uint32_t count = step_tables_reductions(&p->step_tables, id, on, r);
             for (uint32_t n = 0; n < count; n++) {
+                if (r[n].kind != COLLECTIVE_ALL_REDUCE)
+                    continue;
                 all[k].count += r[n].count * p->costs.times[id];
                 all[k].bytes += r[n].bytes * p->costs.times[id];
                 all[k].ms += r[n].ms * p->costs.times[id];

@@ -21,7 +21,7 @@ static bool add_items(struct cost_split *s, size_t *room, hlo_id id, const label
     const struct step_tables *t = &s->watch->problem->step_tables;
     struct instruction_cost c = step_tables_instruction(t, id, on);
     struct reduction r[TERM_CLASSES_MOST];
-    uint32_t reductions = c.reduced_count ? step_tables_reductions(t, id, on, r) : 0;
+    uint32_t reductions = c.communication_ms > 0 ? step_tables_reductions(t, id, on, r) : 0;
 
     if (!mem_grow(&s->items, room, s->count, 1 + reductions))
         return false;
