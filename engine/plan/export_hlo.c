@@ -42,27 +42,12 @@ static bool is_array(const struct hlo_shape *s)
     return s->type != HLO_TUPLE && hlo_type_info[s->type].bits > 0;
 }
 
-/* What StableHLO does not survive: reshapes, or sums with 0, of one of several results, whose
- * sharding it moves to all results when it folds them away. Propagation fills these in from their
- * neighbours, which are annotated. */
-static void leave_out(const struct hlo_module *m, const struct export_loops *loops, bool *is_left)
-{
-    for (hlo_id id = 0; id < m->count; id++) {
-        hlo_id from = export_loops_folds_into(m, id);
-        if (from == HLO_NONE || hlo_shape(m, from)->leaf_count != 1)
-            continue;
-        hlo_id maker = m->value_instruction[loops->source[m->leaf_base[from]]];
-        is_left[id] = is_left[from] || (hlo_shape(m, maker)->type == HLO_TUPLE &&
-                                        hlo_at(m, maker)->opcode != HLO_OP_PARAMETER);
-    }
-}
-
 static bool is_annotated(const struct writer *w, hlo_id id)
 {
     const struct hlo_module *m = w->plan->problem->m;
     const struct hlo_instruction *i = hlo_at(m, id);
 
-    if (!w->of->is_meant[i->computation] || w->of->is_left[id] || w->of->loops.is_left[id] ||
+    if (!w->of->is_meant[i->computation] || w->of->loops.is_left[id] ||
         m->leaf_base[id] == m->leaf_base[id + 1])
         return false;
     for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
@@ -103,28 +88,28 @@ static const char *sharding_of(void *context, hlo_id id)
 }
 
 /* Operand `n` goes through a barrier that holds its sharding, and not through a copy that does. */
-static bool is_held_fast(struct writer *w, hlo_id id, uint32_t n, uint32_t *leaf)
+static bool is_held_fast(struct writer *w, hlo_id id, uint32_t n, hlo_value *as)
 {
     return is_annotated(w, id) &&
-           export_loops_holds(w->plan->problem->m, &w->of->loops, id, n, leaf) &&
+           (*as = export_loops_held(w->plan->problem->m, &w->of->loops, id, n)) != HLO_NONE &&
            !resharding_operand(&w->of->resharding, id, n);
 }
 
 static void write_barriers(struct writer *w, hlo_id id)
 {
     const struct hlo_module *m = w->plan->problem->m;
-    uint32_t leaf;
+    hlo_value as;
 
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id from = hlo_operand(m, id, n);
-        if (!is_held_fast(w, id, n, &leaf))
+        if (!is_held_fast(w, id, n, &as))
             continue;
         str_add(&w->lines, "  ");
         export_loops_name(m, id, n, &w->lines);
         str_add(&w->lines, " = ");
         hlo_write_shape(m, hlo_at(m, from)->shape, true, &w->lines);
         str_format(&w->lines, " opt-barrier(%s), sharding=", hlo_name(m, from));
-        write_shardings(w, m->leaf_base[id] + leaf, hlo_shape(m, from)->leaf_count,
+        write_shardings(w, as, hlo_shape(m, from)->leaf_count,
                         hlo_shape(m, from)->type == HLO_TUPLE, &w->lines);
         str_add_char(&w->lines, '\n');
     }
@@ -135,8 +120,6 @@ static const char *lines_before(void *context, hlo_id id)
     struct writer *w = context;
     const char *copies = resharding_lines(&w->of->resharding, id, w->form);
 
-    if (hlo_at(w->plan->problem->m, id)->opcode != HLO_OP_TUPLE)
-        return copies;
     str_clear(&w->lines);
     str_add(&w->lines, copies ? copies : "");
     write_barriers(w, id);
@@ -147,9 +130,9 @@ static const char *operand_name(void *context, hlo_id id, uint32_t n)
 {
     struct writer *w = context;
     const char *copy = resharding_operand(&w->of->resharding, id, n);
-    uint32_t leaf;
+    hlo_value as;
 
-    if (copy || !is_held_fast(w, id, n, &leaf))
+    if (copy || !is_held_fast(w, id, n, &as))
         return copy;
     str_clear(&w->name);
     export_loops_name(w->plan->problem->m, id, n, &w->name);
@@ -261,16 +244,16 @@ int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, st
 
     memset(out, 0, sizeof *out);
     out->is_meant = mem_try(m->computation_count, sizeof *out->is_meant);
-    out->is_left = mem_try(m->count, sizeof *out->is_left);
-    int rc = out->is_meant && out->is_left ? free_values_new(plan, &out->over, &out->is_shared, e)
-                                           : err_no_memory(e, "to export the plan");
+
+    int rc = out->is_meant ? free_values_new(plan, &out->over, &out->is_shared, e)
+                           : err_no_memory(e, "to export the plan");
     if (rc)
         return rc;
     mark_computations(m, out->is_meant);
     rc = export_loops_new(m, &out->loops, e);
     if (rc)
         return rc;
-    leave_out(m, &out->loops, out->is_left);
+
     rc = resharding_new(plan, out->is_meant, out->is_shared, &out->resharding, e);
     if (rc)
         return rc;
@@ -285,7 +268,6 @@ void hlo_annotations_release(struct hlo_annotations *a)
     free(a->over);
     free(a->is_shared);
     free(a->is_meant);
-    free(a->is_left);
 }
 
 int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out,

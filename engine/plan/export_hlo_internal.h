@@ -11,7 +11,7 @@ struct hlo_annotations {
     label *over;     /* [dims] of every value, free ones too */
     bool *is_shared; /* [values] free, and uses want different splits */
     bool *is_meant;  /* [computations] holds values, not a reducer or comparator */
-    bool *is_left;   /* [instructions] not annotated, because StableHLO does not survive it */
+
     struct export_loops loops;
     struct resharding resharding;
 };

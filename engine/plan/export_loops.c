@@ -17,7 +17,9 @@ static bool is_neutral(const struct hlo_module *m, hlo_id id)
     return hlo_constant_number(m, id, &x) && (x == 0 || x == 1);
 }
 
-hlo_id export_loops_folds_into(const struct hlo_module *m, hlo_id id)
+/* The operand that an instruction may fold into: of reshapes and the like of as many elements, of
+ * arithmetic with 0 or 1. HLO_NONE: none. */
+static hlo_id folds_into(const struct hlo_module *m, hlo_id id)
 {
     static const uint16_t views[] = {HLO_OP_RESHAPE, HLO_OP_BROADCAST,    HLO_OP_COPY,
                                      HLO_OP_BITCAST, HLO_OP_TRANSPOSE,    HLO_OP_CONVERT,
@@ -49,7 +51,7 @@ static hlo_value *look_through(const struct hlo_module *m, bool views, struct er
         same[v] = v;
     for (hlo_id id = 0; id < m->count && !rc; id++) {
         uint16_t opcode = hlo_at(m, id)->opcode;
-        hlo_id view = views ? export_loops_folds_into(m, id) : HLO_NONE;
+        hlo_id view = views ? folds_into(m, id) : HLO_NONE;
         if (view != HLO_NONE && hlo_shape(m, view)->leaf_count == 1)
             same[m->leaf_base[id]] = same[m->leaf_base[view]];
         if (opcode != HLO_OP_TUPLE && opcode != HLO_OP_GET_TUPLE_ELEMENT)
@@ -108,19 +110,34 @@ void export_loops_release(struct export_loops *l)
     memset(l, 0, sizeof *l);
 }
 
-bool export_loops_holds(const struct hlo_module *m, const struct export_loops *l, hlo_id id,
-                        uint32_t n, uint32_t *leaf)
+/* Operand `n` of `id` is one of several results, and `id` may fold into it. */
+static bool folds_into_one_of_several(const struct hlo_module *m, const struct export_loops *l,
+                                      hlo_id id, uint32_t n)
 {
-    bool holds = false;
+    hlo_id from = folds_into(m, id);
 
-    if (hlo_at(m, id)->opcode != HLO_OP_TUPLE)
+    if (from == HLO_NONE || from != hlo_operand(m, id, n) || hlo_shape(m, from)->leaf_count != 1)
         return false;
-    *leaf = 0;
+    hlo_id maker = m->value_instruction[l->source[m->leaf_base[from]]];
+    return hlo_shape(m, maker)->type == HLO_TUPLE && hlo_at(m, maker)->opcode != HLO_OP_PARAMETER;
+}
+
+hlo_value export_loops_held(const struct hlo_module *m, const struct export_loops *l, hlo_id id,
+                            uint32_t n)
+{
+    hlo_value v = m->leaf_base[id];
+
+    if (folds_into_one_of_several(m, l, id, n))
+        return m->leaf_base[hlo_operand(m, id, n)];
+    if (hlo_at(m, id)->opcode != HLO_OP_TUPLE)
+        return HLO_NONE;
     for (uint32_t k = 0; k < n; k++)
-        *leaf += hlo_shape(m, hlo_operand(m, id, k))->leaf_count;
-    for (uint32_t k = 0; k < hlo_shape(m, hlo_operand(m, id, n))->leaf_count; k++)
-        holds |= l->is_unchanged[m->leaf_base[id] + *leaf + k];
-    return holds;
+        v += hlo_shape(m, hlo_operand(m, id, k))->leaf_count;
+    for (uint32_t k = 0; k < hlo_shape(m, hlo_operand(m, id, n))->leaf_count; k++) {
+        if (l->is_unchanged[v + k])
+            return v;
+    }
+    return HLO_NONE;
 }
 
 void export_loops_name(const struct hlo_module *m, hlo_id id, uint32_t n, struct str *out)

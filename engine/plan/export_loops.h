@@ -4,7 +4,8 @@
  * operations that change nothing) out of the loop, and then finds more shardings than results; left
  * without one, a loop is split as XLA thinks best. So such a leaf goes through an opt-barrier that
  * carries its sharding, "ROOT.carriedN" for operand N of the body's root, and the loop keeps its
- * own. */
+ * own. An instruction that folds into its operand (a reshape, a sum with 0) leaves its sharding
+ * there, on all results where that is one of several: such an operand goes through one too. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_LOOPS_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_LOOPS_H
 
@@ -21,13 +22,10 @@ int export_loops_new(const struct hlo_module *m, struct export_loops *out,
                      struct err *e) MUST_CHECK;
 void export_loops_release(struct export_loops *l);
 
-/* The operand that an instruction may fold into: of reshapes and the like of as many elements, of
- * arithmetic with 0 or 1. HLO_NONE: none. */
-hlo_id export_loops_folds_into(const struct hlo_module *m, hlo_id id);
-
-/* Operand `n` of `id` goes through a barrier. `leaf`: its first among the leaves of `id`. */
-bool export_loops_holds(const struct hlo_module *m, const struct export_loops *l, hlo_id id,
-                        uint32_t n, uint32_t *leaf);
+/* Operand `n` of `id` goes through a barrier: the first of the values whose shardings it carries,
+ * one for each leaf. HLO_NONE: it does not. */
+hlo_value export_loops_held(const struct hlo_module *m, const struct export_loops *l, hlo_id id,
+                            uint32_t n);
 /* The barrier's name, appended. */
 void export_loops_name(const struct hlo_module *m, hlo_id id, uint32_t n, struct str *out);
 /* True for an instruction of an exported module that is such a barrier. */
