@@ -247,6 +247,81 @@ static void test_forget(void **state)
     rl_agent_free(a);
 }
 
+/* One stream of the seed for each use: 0 the first weights, 1 acting, 2 drawing batches. */
+static void test_streams(void **state)
+{
+    (void)state;
+    struct rl_settings s = small();
+    struct rl_shape shape = {3, 5, 0};
+    struct rl_agent *a;
+    struct rl_net net;
+    struct rl_rng rng;
+    float q[5], out[64], expected[5], weights[256];
+    s.prioritized = s.dueling = false;
+    s.learn_start = 1000;
+    for (uint64_t seed = 7; seed < 9; seed++) {
+        assert_int_equal(rl_agent_new(&a, &shape, &s, seed), 0);
+        assert_int_equal(rl_net_init(&net, 3, s.hidden, 5), 0);
+        assert_true(net.parameters <= 256 && net.outputs <= 64);
+        rl_rng_seed(&rng, seed, 0);
+        rl_net_start(&net, weights, &rng);
+        rl_net_forward(&net, weights, seen, 1, false, out);
+        rl_net_q(rl_net_head(&net, out, 1), 5, 31, false, expected);
+        rl_agent_q(a, seen, 31, q);
+        assert_memory_equal(q, expected, sizeof q);
+        rl_rng_seed(&rng, seed, 1);
+        rl_agent_hold_epsilon(a, 1);
+        for (int i = 0; i < 20; i++) {
+            (void)rl_rng_unit(&rng);
+            assert_int_equal(rl_agent_choose(a, seen, 31, NULL), rl_rng_below(&rng, 5));
+            assert_int_equal(decide(a, 1, 31, RL_GOES_ON), 0);
+        }
+        uint32_t drawn[20] = {0};
+        rl_rng_seed(&rng, seed, 2);
+        assert_int_equal(rl_agent_train(a, 1, NULL), 1);
+        for (uint32_t i = 0; i < s.batch; i++)
+            drawn[rl_rng_below(&rng, 20)]++;
+        assert_memory_equal(rl_agent_replay(a)->drawn, drawn, sizeof drawn);
+        rl_agent_free(a);
+    }
+}
+
+/* The first update comes with decision number learn_start; a time limit ends an episode too. */
+static void test_learn_start(void **state)
+{
+    (void)state;
+    struct rl_settings s = small();
+    s.learn_start = 5;
+    struct rl_agent *a = make(&s, 2, 0);
+    for (int i = 1; i <= 8; i++)
+        assert_int_equal(decide(a, 0, 3, i % 2 ? RL_TRUNCATED : RL_GOES_ON), i >= 5);
+    assert_int_equal(rl_agent_counts(a).episodes, 4);
+    rl_agent_free(a);
+}
+
+/* After forgetting nothing of the errors is left: what comes next enters at 1, and the tree holds
+ * it alone. */
+static void test_forget_errors(void **state)
+{
+    (void)state;
+    struct rl_settings s = small();
+    s.learn_start = 1000;
+    s.huber = false;
+    struct rl_agent *a = make(&s, 2, 0);
+    for (int i = 0; i < 12; i++) {
+        struct rl_decision d = {seen, seen, 3, 3, 0, 50, RL_TERMINATED};
+        assert_int_equal(rl_agent_learn(a, &d, 0, NULL), 0);
+    }
+    assert_int_equal(rl_agent_train(a, 2, NULL), 2);
+    const struct rl_replay *r = rl_agent_replay(a);
+    assert_true(r->largest > 10);
+    rl_agent_forget(a);
+    assert_true(rl_sumtree_total(&r->tree) == 0);
+    assert_int_equal(decide(a, 0, 3, RL_GOES_ON), 0);
+    assert_true(r->priority[0] == 1 && rl_sumtree_total(&r->tree) == 1);
+    rl_agent_free(a);
+}
+
 /* Exploration by episodes: their length does not matter; a backtrack counts decisions again. */
 static void test_epsilon_by_episodes(void **state)
 {
@@ -442,6 +517,9 @@ int main(void)
         cmocka_unit_test(test_unsound_decisions),
         cmocka_unit_test(test_configure),
         cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_learn_start),
+        cmocka_unit_test(test_forget_errors),
         cmocka_unit_test(test_epsilon_by_episodes),
         cmocka_unit_test(test_run_by_hand),
         cmocka_unit_test(test_trial),

@@ -565,6 +565,71 @@ static void test_return_bound(void **state)
     free(rows.rows);
 }
 
+/* A gradient that overflows is an error though the loss is finite, and changes nothing. */
+static void test_gradient_overflow(void **state)
+{
+    (void)state;
+    struct rl_settings s = *rl_preset("probe");
+    struct rl_learner l;
+    struct rl_rng rng;
+    struct rl_update u;
+    struct rows rows;
+    s.batch = 1;
+    rl_rng_seed(&rng, 1, 0);
+    assert_int_equal(rl_learner_init(&l, 2, 3, &s, &rng), 0);
+    struct rl_batch *b = batch_of(&rows, 1, 2);
+    b->rows[0] = b->rows[1] = 1e18f;
+    b->legal[0] = 7;
+    b->weight[0] = 1e30f;
+    float before = l.online[0];
+    assert_int_equal(rl_learner_update(&l, &s, b, &u), RL_E_DIVERGED);
+    assert_true(isfinite(u.loss) && !isfinite(u.gradient_norm));
+    assert_true(l.online[0] == before && l.adam.step == 0);
+    rl_learner_release(&l);
+    free(rows.rows);
+}
+
+/* First weights fill +-1/sqrt(inputs), biases too. */
+static void test_first_weights(void **state)
+{
+    (void)state;
+    const uint32_t hidden[RL_HIDDEN_MAX] = {64};
+    struct rl_net n;
+    struct rl_rng rng;
+    float weights[4096];
+    assert_int_equal(rl_net_init(&n, 25, hidden, 4), 0);
+    assert_true(n.parameters <= 4096);
+    rl_rng_seed(&rng, 1, 0);
+    rl_net_start(&n, weights, &rng);
+    for (uint32_t l = 0; l < n.layers; l++) {
+        float most = 0, bound = 1 / sqrtf((float)n.width[l]);
+        for (size_t i = 0; i < ((size_t)n.width[l] + 1) * n.width[l + 1]; i++)
+            most = fmaxf(most, fabsf(weights[n.weight[l] + i]));
+        assert_true(most <= bound && most > 0.95f * bound);
+    }
+}
+
+/* Dueling that is switched on keeps Q: the value row, never used before, becomes the mean. */
+static void test_dueling_on(void **state)
+{
+    (void)state;
+    const uint32_t hidden[RL_HIDDEN_MAX] = {8};
+    const float x[3] = {0.4f, -1, 2};
+    struct rl_net n;
+    struct rl_rng rng;
+    float weights[128], out[32], before[4], after[4];
+    assert_int_equal(rl_net_init(&n, 3, hidden, 4), 0);
+    rl_rng_seed(&rng, 2, 0);
+    rl_net_start(&n, weights, &rng);
+    rl_net_forward(&n, weights, x, 1, false, out);
+    rl_net_q(rl_net_head(&n, out, 1), 4, 15, false, before);
+    rl_net_switch_dueling(&n, weights, true);
+    rl_net_forward(&n, weights, x, 1, true, out);
+    rl_net_q(rl_net_head(&n, out, 1), 4, 15, true, after);
+    for (int a = 0; a < 4; a++)
+        assert_true(fabsf(after[a] - before[a]) < 1e-6f);
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -591,6 +656,9 @@ int main(void)
         cmocka_unit_test(test_against_pytorch),
         cmocka_unit_test(test_soft_target),
         cmocka_unit_test(test_return_bound),
+        cmocka_unit_test(test_gradient_overflow),
+        cmocka_unit_test(test_first_weights),
+        cmocka_unit_test(test_dueling_on),
         cmocka_unit_test(test_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

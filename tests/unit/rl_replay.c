@@ -291,6 +291,40 @@ static void test_tree_follows(void **state)
     rl_replay_release(&r);
 }
 
+static void push_legal(struct rl_replay *r, uint64_t next_legal, enum rl_end end)
+{
+    const float row[SIZE] = {0};
+    struct rl_decision d = {row, row, 3, next_legal, 1, 1, end};
+
+    (void)rl_replay_push(r, &d);
+}
+
+/* A window bootstraps over what is legal behind its last decision; a time limit leaves that legal,
+ * an end leaves nothing; a cut changes neither of the two. */
+static void test_legal_behind_a_window(void **state)
+{
+    (void)state;
+    struct rows rows;
+    struct rl_replay r;
+    struct rl_settings s = rule(3);
+    struct rl_batch *b = batch_of(&rows, 1);
+    assert_int_equal(rl_replay_init(&r, CAPACITY, SIZE, 2), 0);
+    push_legal(&r, 1, RL_GOES_ON);
+    push_legal(&r, 3, RL_GOES_ON);
+    push_legal(&r, 2, RL_TRUNCATED);
+    rl_replay_window(&r, &s, 0, b, 0);
+    assert_int_equal(rows.next_legal[0], 2);
+    rl_replay_cut(&r);
+    assert_int_equal(r.end[2], RL_TRUNCATED);
+    push_legal(&r, 3, RL_TERMINATED);
+    rl_replay_cut(&r);
+    assert_int_equal(r.end[3], RL_TERMINATED);
+    assert_int_equal(r.next_legal[3], 0);
+    rl_replay_window(&r, &s, 3, b, 0);
+    assert_true(rows.discount[0] == 0);
+    rl_replay_release(&r);
+}
+
 /* Returns: from a terminal end back to where the episode began, discounted; nothing where the end
  * is not known; found again when gamma changes, and across the ring's seam. */
 static void test_returns(void **state)
@@ -363,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_masks_and_rows),
         cmocka_unit_test(test_priorities_and_weights),
         cmocka_unit_test(test_tree_follows),
+        cmocka_unit_test(test_legal_behind_a_window),
         cmocka_unit_test(test_returns),
         cmocka_unit_test(test_uniform),
         cmocka_unit_test(test_too_large),

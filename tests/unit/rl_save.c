@@ -54,6 +54,40 @@ static void play(struct rig *g, int decisions)
         assert_int_equal(rl_run_step(&g->run, -1, &step), 0);
 }
 
+static void stop(struct rig *g);
+
+/* Exploration goes on where it stood: from its origin, by decisions and by episodes, or held; and
+ * what was drawn how often is known. */
+static void test_exploration_is_saved(void **state)
+{
+    (void)state;
+    struct rl_settings s = quick();
+    for (int kind = 0; kind < 3; kind++) {
+        struct rig g;
+        struct rl_bytes bytes;
+        struct rl_agent *back;
+        start(&g, &s, 3);
+        play(&g, 200);
+        assert_int_equal(rl_agent_explore(g.agent, 0.8, 0.1, 100), 0);
+        struct rl_settings changed = *rl_agent_settings(g.agent);
+        changed.epsilon_episodes = kind == 1 ? 50 : 0;
+        assert_int_equal(rl_agent_configure(g.agent, &changed), 0);
+        play(&g, 60);
+        if (kind == 2)
+            rl_agent_hold_epsilon(g.agent, 0.33);
+        double epsilon = rl_agent_epsilon(g.agent);
+        assert_true(epsilon > 0.1 && epsilon < 0.8);
+        assert_int_equal(rl_agent_save(g.agent, &bytes), 0);
+        assert_int_equal(rl_agent_load(&back, bytes.data, bytes.size), 0);
+        assert_true(rl_agent_epsilon(back) == epsilon);
+        const struct rl_replay *r = rl_agent_replay(g.agent);
+        assert_memory_equal(rl_agent_replay(back)->drawn, r->drawn, r->count * sizeof *r->drawn);
+        rl_bytes_release(&bytes);
+        rl_agent_free(back);
+        stop(&g);
+    }
+}
+
 static void stop(struct rig *g)
 {
     rl_run_release(&g->run);
@@ -357,6 +391,7 @@ static void test_wrong_game(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exploration_is_saved),
         cmocka_unit_test(test_same_seed_same_bits),
         cmocka_unit_test(test_resume),
         cmocka_unit_test(test_looking_changes_nothing),
