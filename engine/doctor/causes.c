@@ -1,0 +1,245 @@
+/* From evidence to a cause: the partitioner's patterns, the surest first. */
+#include "engine/doctor/causes.h"
+
+#include <string.h>
+
+/* The names JAX gives collectives that a person writes in shard_map or pmap. */
+static bool is_by_hand(const struct evidence *v)
+{
+    static const char *const names[] = {"psum",       "psum2",          "psum_invariant",
+                                        "pmax",       "pmin",           "pmean",
+                                        "ppermute",   "all_gather",     "all_gather_invariant",
+                                        "all_to_all", "reduce_scatter", "psum_scatter",
+                                        "pbroadcast"};
+
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (!strcmp(v->primitive, names[k]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_output(const struct evidence *v)
+{
+    return !*v->primitive;
+}
+
+/* Halves of counters that threefry puts together again, before they were made partitionable. */
+static bool is_random(const struct evidence *v)
+{
+    static const char *const words[] = {"threefry", "random_bits", "_bernoulli",
+                                        "_uniform", "_normal",     "rng_bit"};
+    char class = hlo_type_info[hlo_shape(v->m, v->id)->type].class;
+    bool drawn = false;
+
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        drawn = drawn || evidence_says(v->m, v->speaker, words[k]);
+    return drawn && (class == 'U' || class == 'I' || v->kind == COLLECTIVE_PERMUTE);
+}
+
+static bool is_host(const struct evidence *v)
+{
+    return strstr(v->primitive, "callback") || v->is_masked;
+}
+
+static bool is_gather(const struct evidence *v)
+{
+    return v->opcode == HLO_OP_GATHER;
+}
+
+/* Partial rows are summed, and the row numbers, integers, were gathered for that. */
+static bool is_gather_rows(const struct evidence *v)
+{
+    char class = hlo_type_info[hlo_shape(v->m, v->id)->type].class;
+
+    return is_gather(v) && (v->kind == COLLECTIVE_ALL_REDUCE ||
+                            (v->kind == COLLECTIVE_ALL_GATHER && strchr("UI", class)));
+}
+
+static bool is_scatter(const struct evidence *v)
+{
+    return v->opcode == HLO_OP_SCATTER &&
+           (v->kind == COLLECTIVE_ALL_REDUCE || v->kind == COLLECTIVE_REDUCE_SCATTER);
+}
+
+/* Argmax gathers what each device found in place of a sum. */
+static bool is_partial(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_ALL_REDUCE || v->kind == COLLECTIVE_REDUCE_SCATTER ||
+           (v->kind == COLLECTIVE_ALL_GATHER && v->opcode == HLO_OP_REDUCE && v->slot < 0);
+}
+
+static bool is_halo(const struct evidence *v)
+{
+    bool is_edge = v->source != HLO_NONE && hlo_at(v->m, v->source)->opcode == HLO_OP_SLICE;
+
+    return v->kind == COLLECTIVE_PERMUTE &&
+           (v->groups->is_shift || is_edge || v->opcode == HLO_OP_CONVOLUTION ||
+            v->opcode == HLO_OP_SLICE || v->opcode == HLO_OP_PAD ||
+            v->opcode == HLO_OP_REDUCE_WINDOW);
+}
+
+static bool is_order(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_PERMUTE;
+}
+
+static bool works_along_dims(uint16_t opcode)
+{
+    switch (opcode) {
+    case HLO_OP_SORT:
+    case HLO_OP_REDUCE_WINDOW:
+    case HLO_OP_CONCATENATE:
+    case HLO_OP_FFT:
+    case HLO_OP_CHOLESKY:
+    case HLO_OP_TRIANGULAR_SOLVE:
+    case HLO_OP_REVERSE:
+    case HLO_OP_CUSTOM_CALL:
+    case HLO_OP_SELECT_AND_SCATTER:
+    case HLO_OP_DYNAMIC_SLICE:
+    case HLO_OP_DYNAMIC_UPDATE_SLICE:
+    case HLO_OP_TOPK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_unsplit(const struct evidence *v)
+{
+    return works_along_dims(v->opcode);
+}
+
+static bool is_reshape(const struct evidence *v)
+{
+    return v->opcode == HLO_OP_RESHAPE;
+}
+
+/* The kernel of x @ w is the second operand; names tell the rest. */
+static bool is_weight_name(const char *name)
+{
+    static const char *const words[] = {"kernel", "weight", "bias",  "embed", "scale",
+                                        "gamma",  "beta",   "param", "table", "wte"};
+
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        if (strstr(name, words[k]))
+            return true;
+    }
+    return name[0] == 'w' && (!name[1] || (name[1] >= '0' && name[1] <= '9'));
+}
+
+/* A product of batches, or of a value with itself, has no weight. */
+static bool is_of_activations(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+    int64_t dims[HLO_RANK_MAX];
+
+    if (v->op == HLO_NONE || hlo_at(m, v->op)->opcode != HLO_OP_DOT)
+        return false;
+    return hlo_attr_ints(m, v->op, HLO_ATTR_LHS_BATCH_DIMS, dims) > 0 ||
+           evidence_operand(m, v->op, 0) == v->source || evidence_operand(m, v->op, 1) == v->source;
+}
+
+static bool is_weight(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_ALL_GATHER && v->is_stored && !v->is_sliced &&
+           (v->opcode == HLO_OP_DOT || v->opcode == HLO_OP_CONVOLUTION) &&
+           (is_weight_name(v->stored) || (v->slot == 1 && !is_of_activations(v)));
+}
+
+bool doctor_contracts(const struct evidence *v)
+{
+    int64_t dims[HLO_RANK_MAX];
+
+    if (v->op == HLO_NONE || hlo_at(v->m, v->op)->opcode != HLO_OP_DOT || v->slot < 0)
+        return false;
+    size_t count = hlo_attr_ints(
+        v->m, v->op, v->slot ? HLO_ATTR_RHS_CONTRACTING_DIMS : HLO_ATTR_LHS_CONTRACTING_DIMS, dims);
+    for (size_t k = 0; k < count; k++) {
+        if (dims[k] == v->dim)
+            return true;
+    }
+    return false;
+}
+
+static bool is_operand(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_ALL_GATHER && v->opcode == HLO_OP_DOT && !v->is_sliced &&
+           doctor_contracts(v);
+}
+
+static bool is_rows(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_ALL_GATHER && v->opcode == HLO_OP_DOT && v->slot >= 0;
+}
+
+static bool is_remat(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_ALL_GATHER && v->is_sliced;
+}
+
+bool doctor_is_batched(const struct hlo_module *m, hlo_id op)
+{
+    int64_t dims[HLO_RANK_MAX];
+
+    return op != HLO_NONE && hlo_at(m, op)->opcode == HLO_OP_DOT &&
+           (hlo_attr_ints(m, op, HLO_ATTR_LHS_BATCH_DIMS, dims) > 0 || hlo_shape(m, op)->rank > 3);
+}
+
+static bool is_dispatch(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_ALL_TO_ALL && doctor_is_batched(v->m, v->op);
+}
+
+static bool is_asked(const struct evidence *v)
+{
+    return !strcmp(v->primitive, "sharding_constraint") && !v->is_sliced;
+}
+
+static bool is_constraint(const struct evidence *v)
+{
+    return v->asks != HLO_NONE || !strcmp(v->primitive, "sharding_constraint");
+}
+
+static bool is_mismatch(const struct evidence *v)
+{
+    return v->opcode != HLO_OP_UNKNOWN || *v->primitive;
+}
+
+static const struct {
+    bool (*fits)(const struct evidence *v);
+    enum doctor_cause cause;
+} rules[] = {
+    {is_by_hand, DOCTOR_BY_HAND},
+    {is_output, DOCTOR_OUTPUT},
+    {is_random, DOCTOR_RANDOM},
+    {is_host, DOCTOR_HOST},
+    {is_gather_rows, DOCTOR_GATHER_ROWS},
+    {is_gather, DOCTOR_GATHER_ANY},
+    {is_scatter, DOCTOR_SCATTER},
+    {is_partial, DOCTOR_PARTIAL},
+    {is_halo, DOCTOR_HALO},
+    {is_order, DOCTOR_ORDER},
+    {is_asked, DOCTOR_CONSTRAINT},
+    {is_unsplit, DOCTOR_UNSPLIT},
+    {is_reshape, DOCTOR_RESHAPE},
+    {is_remat, DOCTOR_REMAT},
+    {is_weight, DOCTOR_WEIGHT},
+    {is_operand, DOCTOR_OPERAND},
+    {is_dispatch, DOCTOR_DISPATCH},
+    {is_constraint, DOCTOR_CONSTRAINT},
+    {is_rows, DOCTOR_OPERAND},
+    {is_mismatch, DOCTOR_MISMATCH},
+};
+
+enum doctor_cause doctor_cause_of(const struct evidence *v, double trips)
+{
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
+        if (!rules[k].fits(v))
+            continue;
+        bool repeated = !(trips <= 1);
+        bool moves = rules[k].cause == DOCTOR_CONSTRAINT || rules[k].cause == DOCTOR_MISMATCH;
+        return repeated && moves ? DOCTOR_LOOP : rules[k].cause;
+    }
+    return DOCTOR_UNKNOWN;
+}

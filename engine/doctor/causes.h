@@ -1,0 +1,24 @@
+/* engine/doctor/causes.h - the cause of a collective by its evidence, and what can be done about
+ * it. Private to engine/doctor. */
+#ifndef AUTOMAP_ENGINE_DOCTOR_CAUSES_H
+#define AUTOMAP_ENGINE_DOCTOR_CAUSES_H
+
+#include "engine/doctor/evidence.h"
+
+/* The first rule that fits. `trips` of the loops around it; NAN: unknown, taken as many. */
+enum doctor_cause doctor_cause_of(const struct evidence *v, double trips);
+
+/* Whether the gathered dim is one the product contracts. */
+bool doctor_contracts(const struct evidence *v);
+
+/* Whether an instruction is a product whose split may move between batch dims: dispatch. */
+bool doctor_is_batched(const struct hlo_module *m, hlo_id op);
+
+/* What a device holds and sends in one collective. */
+struct doctor_traffic doctor_traffic_of(const struct cluster *c, const struct device_groups *g,
+                                        enum collective_kind kind, double bytes);
+
+/* Fills verdict, because, cure and its price of `f`, whose cause and traffic are known. */
+void doctor_cure(struct doctor *d, const struct evidence *v, struct doctor_finding *f);
+
+#endif

@@ -1,0 +1,437 @@
+/* What can be done about a collective: one row a cause, with the price of what is left. */
+#include "engine/doctor/causes.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct answer {
+    struct doctor *d;
+    const struct evidence *v;
+    struct doctor_finding *f;
+};
+
+static const char *say(struct answer *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static const char *say(struct answer *a, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+
+    va_start(args, format);
+    int size = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (size < 0)
+        size = 0;
+    const char *kept =
+        arena_text(&a->d->arena, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+    return kept ? kept : "";
+}
+
+static void judge(struct answer *a, enum doctor_verdict verdict, const char *because)
+{
+    a->f->verdict = verdict;
+    a->f->because = because;
+}
+
+/* A cure after which nothing of this collective is left. */
+static void cure(struct answer *a, const char *words)
+{
+    a->f->cure = words;
+    a->f->cure_is_priced = true;
+    a->f->cured = (struct doctor_traffic){.kind = a->f->once.kind};
+    a->f->cured_trips = 1;
+}
+
+/* A cure that leaves another collective in its place. */
+static void cure_by(struct answer *a, enum collective_kind kind, double bytes, double trips,
+                    const char *words)
+{
+    cure(a, words);
+    a->f->cured = doctor_traffic_of(&a->d->cluster, a->v->groups, kind, bytes);
+    a->f->cured_trips = trips;
+}
+
+static double value_bytes(const struct hlo_module *m, hlo_id id)
+{
+    return (double)hlo_shape(m, id)->bytes;
+}
+
+/* What a device holds before it is gathered. */
+static double tile_bytes(const struct answer *a)
+{
+    const struct hlo_module *m = a->v->m;
+
+    return hlo_at(m, a->v->id)->operand_count ? value_bytes(m, hlo_operand(m, a->v->id, 0)) : 0;
+}
+
+static bool is_backward(const struct evidence *v)
+{
+    return evidence_says(v->m, v->speaker, "transpose(");
+}
+
+/* ---- one function a cause ---- */
+
+static void output(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED,
+          "the program's result is asked for with another split than it is computed with; no line "
+          "of the program says so: out_shardings does");
+    cure(a, a->v->dim >= 0
+                ? say(a, "out_shardings: leave dim %lld of the result split as it is computed",
+                      (long long)a->v->dim)
+                : "out_shardings: leave the result split as it is computed");
+}
+
+static void random_bits(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED,
+          "random numbers drawn by the old threefry, which puts two halves together: no device can "
+          "make its own part alone");
+    cure(a, "jax_threefry_partitionable=True (the numbers drawn change)");
+}
+
+static void host(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED,
+          a->v->is_masked
+              ? "a value that one device alone has is sent to all by a masked sum: a call to the "
+                "host runs on one device"
+              : "a call to the host runs on one device, which is given the whole array");
+    cure(a, "call the host inside shard_map, each device for its own part");
+}
+
+static void by_hand(struct answer *a)
+{
+    if (a->v->kind != COLLECTIVE_ALL_REDUCE || !a->v->is_sliced) {
+        judge(a, DOCTOR_WANTED, "written so in the program");
+        return;
+    }
+    judge(a, DOCTOR_UNWANTED,
+          "written so in the program: every device gets the whole sum and keeps a part of it");
+    cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1), 1,
+            "psum_scatter in place of psum: each device gets its own part of the sum");
+}
+
+static bool is_parameter_product(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+
+    if (v->op == HLO_NONE || hlo_at(m, v->op)->opcode != HLO_OP_DOT)
+        return false;
+    for (uint32_t n = 0; n < 2; n++) {
+        if (hlo_at(m, evidence_operand(m, v->op, n))->opcode != HLO_OP_PARAMETER)
+            return false;
+    }
+    return true;
+}
+
+static void scatter_sum(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED,
+          is_backward(a->v)
+              ? "a gradient is summed over all devices, and each keeps a part of it: a "
+                "reduce-scatter would do"
+              : "a sum is made whole on all devices, and each keeps a part of it: a reduce-scatter "
+                "would do");
+    cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1), 1,
+            "psum_scatter inside shard_map; XLA for CPU makes no reduce-scatter by itself");
+}
+
+static void partial(struct answer *a)
+{
+    const struct evidence *v = a->v;
+
+    if (v->is_sliced && !is_backward(v) && is_parameter_product(v)) {
+        judge(a, DOCTOR_UNWANTED,
+              "the contracted dim is split in both operands, and the sum is cut again: a "
+              "reduce-scatter, if it must be");
+        cure(a, "split the rows of the first operand, keep the second whole: no sum is left");
+    } else if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced) {
+        scatter_sum(a);
+    } else if (is_backward(v)) {
+        judge(a, DOCTOR_WANTED,
+              "a gradient, summed over devices that saw different samples: what data parallel "
+              "costs");
+    } else if (v->opcode == HLO_OP_REDUCE && hlo_shape(v->m, v->id)->rank > 0) {
+        judge(a, DOCTOR_UNSURE,
+              "a statistic over a split dim: small, but it waits for all devices; wanted only if "
+              "that dim must be split");
+        cure(a, "split another dim (rows) and keep this one whole");
+    } else if (v->opcode == HLO_OP_REDUCE) {
+        judge(a, DOCTOR_WANTED, "one number summed over all devices, such as the loss");
+    } else {
+        judge(a, DOCTOR_WANTED,
+              "the contracted dim is split in both operands: each device has a part of the sum "
+              "(tensor parallel, as Megatron has it)");
+    }
+}
+
+static void scatter(struct answer *a)
+{
+    if (is_backward(a->v)) {
+        judge(a, DOCTOR_WANTED, "the gradient of a table, from rows that other devices looked up");
+        return;
+    }
+    judge(a, DOCTOR_UNSURE,
+          "rows split over devices are added into one whole table: each has a part of the sum");
+    cure(a, "split the features of rows and table, and keep the row numbers whole");
+}
+
+/* A table that is stored, and no value of the program. */
+static bool looks_up_stored(const struct evidence *v)
+{
+    return v->op != HLO_NONE && hlo_at(v->m, v->op)->operand_count &&
+           hlo_at(v->m, evidence_operand(v->m, v->op, 0))->opcode == HLO_OP_PARAMETER;
+}
+
+static void gather_rows(struct answer *a)
+{
+    if (!a->v->is_stored && a->v->kind == COLLECTIVE_ALL_REDUCE && !looks_up_stored(a->v)) {
+        judge(a, DOCTOR_UNSURE,
+              "values picked along a split dim: each device answers for its own, and the parts are "
+              "summed; wanted only if that dim must be split");
+        cure(a, "split another dim (rows) and keep this one whole");
+        return;
+    }
+    judge(a, DOCTOR_UNWANTED,
+          "a table split by rows: row numbers go to all, each device answers for its own rows, and "
+          "the parts are summed; wanted only if the table must be split so");
+    cure(a, "split the table by features (its other dim) and keep the row numbers whole");
+}
+
+static void gather_any(struct answer *a)
+{
+    int64_t dims[HLO_RANK_MAX];
+    bool several = a->v->op != HLO_NONE && hlo_at(a->v->m, a->v->op)->opcode == HLO_OP_GATHER &&
+                   hlo_attr_ints(a->v->m, a->v->op, HLO_ATTR_START_INDEX_MAP, dims) > 1;
+
+    judge(a, DOCTOR_UNWANTED,
+          "row numbers are data: nobody can exclude that rows of other devices are asked for, so "
+          "the operand is gathered whole, without a warning");
+    cure(a, several ? "take_along_axis: the batch dims of a gather stay split"
+                    : "split a dim that is not looked up (features)");
+}
+
+static void halo(struct answer *a)
+{
+    judge(a, DOCTOR_UNSURE,
+          "an operation that looks at neighbours along a split dim: the rows at the edge come from "
+          "the next device; wanted if that dim must be split");
+    cure(a, "split another dim, such as the batch");
+}
+
+static void order(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED,
+          "the same tiles are wanted on other devices: mesh axes are used in another order");
+    cure(a, "use the mesh axes in the same order on both sides");
+}
+
+/* Whether `op` works along its dim `dim`; taken so where nothing else is known. */
+static bool works_along(const struct hlo_module *m, hlo_id op, int64_t dim)
+{
+    const struct hlo_attr *window = hlo_attr(m, op, HLO_ATTR_WINDOW);
+    uint8_t rank = hlo_at(m, op)->operand_count ? hlo_shape(m, hlo_operand(m, op, 0))->rank : 0;
+    int64_t dims[HLO_RANK_MAX];
+    struct hlo_window w;
+
+    switch (hlo_at(m, op)->opcode) {
+    case HLO_OP_SORT:
+    case HLO_OP_CONCATENATE:
+    case HLO_OP_REVERSE:
+        for (size_t n = hlo_attr_ints(m, op, HLO_ATTR_DIMENSIONS, dims); n-- > 0;) {
+            if (dims[n] == dim)
+                return true;
+        }
+        return false;
+    case HLO_OP_REDUCE_WINDOW:
+    case HLO_OP_SELECT_AND_SCATTER:
+        return !window || !hlo_parse_window(window->text, window->size, &w) || dim >= w.rank ||
+               w.size[dim] > 1;
+    case HLO_OP_CHOLESKY:
+    case HLO_OP_TRIANGULAR_SOLVE:
+        return dim + 2 >= rank;
+    case HLO_OP_FFT:
+        return dim + (int64_t)hlo_attr_ints(m, op, HLO_ATTR_FFT_LENGTH, dims) >= rank;
+    default:
+        return true;
+    }
+}
+
+static void unsplit(struct answer *a)
+{
+    const struct evidence *v = a->v;
+    const char *name = v->op != HLO_NONE ? hlo_op_info[hlo_at(v->m, v->op)->opcode].name
+                                         : hlo_op_info[v->opcode].name;
+    bool along = v->op == HLO_NONE || v->kind != COLLECTIVE_ALL_GATHER || v->dim < 0 ||
+                 works_along(v->m, v->op, v->dim);
+
+    if (along) {
+        judge(a, DOCTOR_UNWANTED,
+              say(a, "%s along a split dim: %s, without a warning", name,
+                  v->kind == COLLECTIVE_ALL_GATHER ? "gathered whole on every device"
+                                                   : "the split moves to another dim and back"));
+        cure(a, "split a dim that the operation does not work along");
+    } else {
+        judge(a, DOCTOR_UNWANTED,
+              say(a,
+                  "%s is not split along any dim by the partitioner: every device computes all of "
+                  "it",
+                  name));
+        cure(a, "call it inside shard_map, each device for its own part");
+    }
+}
+
+static void reshape(struct answer *a)
+{
+    if (a->v->kind == COLLECTIVE_ALL_TO_ALL) {
+        judge(a, DOCTOR_UNWANTED,
+              "a reshape merges dims of which not the outermost is split: each device's part is "
+              "scattered over the merged dim");
+        cure(a, "split the outermost of the merged dims instead");
+    } else {
+        judge(a, DOCTOR_UNWANTED,
+              "a reshape cuts a split dim into parts that the devices' tiles cross");
+        cure(a, "split so many ways as divide the outer of the new dims, or split another dim "
+                "(batch) and keep this one whole");
+    }
+}
+
+static void remat(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED,
+          "no direct way from one split to the other is known to the partitioner: the value is "
+          "made whole on every device and cut again (full rematerialization)");
+    double tile = a->v->source != HLO_NONE ? value_bytes(a->v->m, a->v->source) : tile_bytes(a);
+    hlo_id id = a->v->source;
+    while (id != HLO_NONE && hlo_at(a->v->m, id)->opcode == HLO_OP_ALL_GATHER) {
+        id = hlo_operand(a->v->m, id, 0);
+        tile = value_bytes(a->v->m, id);
+    }
+    cure_by(a, COLLECTIVE_ALL_TO_ALL, tile, 1,
+            "a constraint in between that moves one mesh axis at a time: an all-to-all within each "
+            "axis");
+}
+
+static void weight(struct answer *a)
+{
+    bool again = evidence_says(a->v->m, a->v->speaker, "rematted_computation");
+
+    judge(
+        a, DOCTOR_WANTED,
+        say(a,
+            "\"%.80s\" is stored in pieces and gathered for its use (FSDP): memory is what it "
+            "buys%s",
+            a->v->stored,
+            again ? "; gathered again because jax.checkpoint keeps nothing for the way back" : ""));
+}
+
+static void operand(struct answer *a)
+{
+    const struct hlo_module *m = a->v->m;
+    uint32_t other = a->v->slot == 0 ? 1 : 0;
+    hlo_id with = evidence_operand(m, a->v->op, other);
+    double sum = value_bytes(m, a->v->op) * fmax(a->f->once.group, 1);
+    struct doctor_traffic left =
+        doctor_traffic_of(&a->d->cluster, a->v->groups, COLLECTIVE_ALL_REDUCE, sum);
+
+    if (!doctor_contracts(a->v)) {
+        judge(
+            a, DOCTOR_UNSURE,
+            "both operands are split along dims of their own by the same devices: only one can "
+            "stay so, the other is gathered; wanted if these dims must be split (long sequences)");
+        cure(a, "split a dim that both share, such as batch or heads");
+        return;
+    }
+    judge(a, DOCTOR_UNWANTED,
+          "one operand is split along the contracted dim, the other along a dim of its own by the "
+          "same devices: the first is gathered");
+    if (left.sent >= a->f->once.sent) {
+        judge(a, DOCTOR_WANTED,
+              "one operand is split along the contracted dim, the other is not; to sum parts of "
+              "the result would send more");
+        return;
+    }
+    const char *name =
+        hlo_at(m, with)->opcode == HLO_OP_PARAMETER ? hlo_meta(m, with)->op_name : "";
+    cure_by(a, COLLECTIVE_ALL_REDUCE, sum, 1,
+            *name ? say(a,
+                        "store \"%.80s\" split along the contracted dim too: the small result is "
+                        "summed instead",
+                        name)
+                  : "split the other operand along the contracted dim too: the small result is "
+                    "summed instead");
+}
+
+static void dispatch(struct answer *a)
+{
+    judge(a, DOCTOR_WANTED,
+          "the split moves between two dims of a batched product, such as groups and experts: "
+          "what expert parallel costs");
+}
+
+static void mismatch(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED, "two values meet here that are split differently");
+    if (a->v->is_stored)
+        cure(a, say(a, "store \"%.80s\" with its other dim split", a->v->stored));
+    else
+        cure(a, "give both values the same split where they are made");
+}
+
+static void constraint(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED,
+          "a sharding constraint asks for another split than the value has, and the value is made "
+          "anew for it");
+    cure(a, "drop the constraint, or give it the split that the value has");
+}
+
+static void loop(struct answer *a)
+{
+    judge(a, DOCTOR_UNWANTED,
+          "the loop carries a value split otherwise than its body wants it: moved in every trip");
+    cure_by(a, COLLECTIVE_ALL_TO_ALL, tile_bytes(a), 1,
+            "carry the value as the body wants it, and constrain it once before the loop and once "
+            "behind it");
+}
+
+static void unknown(struct answer *a)
+{
+    judge(a, DOCTOR_UNSURE, "the dump says nothing of where it comes from");
+}
+
+static void (*const answers[DOCTOR_CAUSE_COUNT])(struct answer *a) = {
+    [DOCTOR_OUTPUT] = output,
+    [DOCTOR_RANDOM] = random_bits,
+    [DOCTOR_HOST] = host,
+    [DOCTOR_BY_HAND] = by_hand,
+    [DOCTOR_PARTIAL] = partial,
+    [DOCTOR_SCATTER] = scatter,
+    [DOCTOR_GATHER_ROWS] = gather_rows,
+    [DOCTOR_GATHER_ANY] = gather_any,
+    [DOCTOR_HALO] = halo,
+    [DOCTOR_ORDER] = order,
+    [DOCTOR_UNSPLIT] = unsplit,
+    [DOCTOR_RESHAPE] = reshape,
+    [DOCTOR_REMAT] = remat,
+    [DOCTOR_WEIGHT] = weight,
+    [DOCTOR_OPERAND] = operand,
+    [DOCTOR_DISPATCH] = dispatch,
+    [DOCTOR_MISMATCH] = mismatch,
+    [DOCTOR_CONSTRAINT] = constraint,
+    [DOCTOR_LOOP] = loop,
+    [DOCTOR_UNKNOWN] = unknown,
+};
+
+void doctor_cure(struct doctor *d, const struct evidence *v, struct doctor_finding *f)
+{
+    struct answer a = {d, v, f};
+
+    f->cure = f->because = "";
+    f->cured_trips = 1;
+    answers[f->cause](&a);
+}

@@ -1,0 +1,346 @@
+#include "engine/doctor/doctor.h"
+
+#include "engine/doctor/causes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const doctor_cause_names[DOCTOR_CAUSE_COUNT] = {
+#define X(id, name, words) name,
+    DOCTOR_CAUSES(X)
+#undef X
+};
+const char *const doctor_cause_words[DOCTOR_CAUSE_COUNT] = {
+#define X(id, name, words) words,
+    DOCTOR_CAUSES(X)
+#undef X
+};
+const char *const doctor_verdict_names[DOCTOR_VERDICT_COUNT] = {"wanted", "unwanted", "unsure"};
+
+/* ---- what counts as a collective ---- */
+
+/* A pair of start and done counts once, as its start. */
+static const struct {
+    enum hlo_opcode opcode;
+    enum collective_kind kind;
+} kinds[] = {
+    {HLO_OP_ALL_REDUCE, COLLECTIVE_ALL_REDUCE},
+    {HLO_OP_ALL_REDUCE_START, COLLECTIVE_ALL_REDUCE},
+    {HLO_OP_ALL_GATHER, COLLECTIVE_ALL_GATHER},
+    {HLO_OP_ALL_GATHER_START, COLLECTIVE_ALL_GATHER},
+    {HLO_OP_REDUCE_SCATTER, COLLECTIVE_REDUCE_SCATTER},
+    {HLO_OP_ALL_TO_ALL, COLLECTIVE_ALL_TO_ALL},
+    {HLO_OP_RAGGED_ALL_TO_ALL, COLLECTIVE_ALL_TO_ALL},
+    {HLO_OP_COLLECTIVE_PERMUTE, COLLECTIVE_PERMUTE},
+    {HLO_OP_COLLECTIVE_PERMUTE_START, COLLECTIVE_PERMUTE},
+    {HLO_OP_COLLECTIVE_BROADCAST, COLLECTIVE_PERMUTE},
+};
+
+static bool kind_of(const struct hlo_module *m, hlo_id id, enum collective_kind *out)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (kinds[k].opcode == (enum hlo_opcode)hlo_at(m, id)->opcode) {
+            *out = kinds[k].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Result bytes; a start of all-gather or permute gives a tuple of operand and result. */
+static double result_bytes(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_shape *s = hlo_shape(m, id);
+    uint16_t opcode = hlo_at(m, id)->opcode;
+
+    if (s->type == HLO_TUPLE && s->part_count > 1 &&
+        (opcode == HLO_OP_ALL_GATHER_START || opcode == HLO_OP_COLLECTIVE_PERMUTE_START))
+        return (double)m->shapes[s->parts[1]].bytes;
+    return (double)s->bytes;
+}
+
+struct doctor_traffic doctor_traffic_of(const struct cluster *c, const struct device_groups *g,
+                                        enum collective_kind kind, double bytes)
+{
+    struct doctor_traffic t = {.kind = kind, .bytes = bytes, .group = g->size};
+    double n = g->size, larger = bytes;
+
+    if (g->size <= 1 || g->is_in_place)
+        return t;
+    switch (kind) {
+    case COLLECTIVE_ALL_REDUCE:
+        t.sent = 2 * bytes * (n - 1) / n;
+        break;
+    case COLLECTIVE_REDUCE_SCATTER:
+        t.sent = bytes * (n - 1);
+        larger = bytes * n;
+        break;
+    case COLLECTIVE_PERMUTE:
+        t.sent = bytes;
+        t.group = 2;
+        break;
+    default:
+        t.sent = bytes * (n - 1) / n;
+    }
+    t.ms = device_groups_ms(g, c, kind, larger);
+    return t;
+}
+
+bool doctor_is_partitioned(const struct hlo_module *m)
+{
+    enum collective_kind kind;
+
+    if (m->num_partitions <= 1)
+        return false;
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (kind_of(m, id, &kind) || hlo_at(m, id)->opcode == HLO_OP_PARTITION_ID)
+            return true;
+    }
+    return false;
+}
+
+/* ---- how often ---- */
+
+/* Trips of the loops around each computation; NAN where one is unknown. Callers stand behind their
+ * callees in a module, so one pass from the last computation to the first is enough. */
+static double *find_trips(const struct hlo_module *m)
+{
+    double *trips = mem_try(m->computation_count, sizeof *trips);
+
+    if (!trips)
+        return NULL;
+    for (hlo_comp c = 0; c < m->computation_count; c++)
+        trips[c] = c == m->entry ? 1 : 0;
+    for (uint32_t round = 0, changed = 1; changed && round < 64; round++) {
+        changed = 0;
+        for (hlo_comp c = m->computation_count; c-- > 0;) {
+            double most = c == m->entry ? 1 : 0;
+            for (uint32_t k = 0; k < m->computations[c].caller_count; k++) {
+                hlo_id by = m->computations[c].callers[k];
+                int64_t n = hlo_at(m, by)->opcode == HLO_OP_WHILE ? hlo_trip_count(m, by) : 1;
+                double here = trips[hlo_at(m, by)->computation] * (n < 0 ? NAN : (double)n);
+                most = isnan(here) || isnan(most) ? NAN : fmax(most, here);
+            }
+            if (!(most == trips[c]) && !(isnan(most) && isnan(trips[c]))) {
+                trips[c] = most;
+                changed = 1;
+            }
+        }
+    }
+    return trips;
+}
+
+/* ---- which line ---- */
+
+uint32_t doctor_chain(const struct doctor *d, hlo_id id,
+                      struct hlo_frame out[static HLO_FRAMES_MOST])
+{
+    uint32_t count = hlo_frames_of(d->frames, id, out), kept = 0;
+
+    for (uint32_t k = 0; k < count; k++) {
+        if (!hlo_frame_is_library(&out[k]))
+            out[kept++] = out[k];
+    }
+    return kept ? kept : count;
+}
+
+static bool same_function(const struct hlo_frame *a, const struct hlo_frame *b)
+{
+    return a->line == b->line && !strcmp(a->function, b->function) && !strcmp(a->file, b->file);
+}
+
+static bool is_help(const char *op_name)
+{
+    const char *slash = strrchr(op_name, '/'), *last = slash ? slash + 1 : op_name;
+
+    return !strcmp(last, "sharding_constraint") || strstr(last, "callback");
+}
+
+/* A helper that does nothing but ask for a split, or call the host: its caller is the line. */
+static bool only_helps(const struct doctor *d, const struct hlo_frame *f)
+{
+    struct hlo_frame chain[HLO_FRAMES_MOST];
+
+    for (hlo_id id = 0; id < d->m->count; id++) {
+        const char *name = hlo_meta(d->m, id)->op_name;
+        if (!*name || is_help(name))
+            continue;
+        if (doctor_chain(d, id, chain) && same_function(&chain[0], f))
+            return false;
+    }
+    return true;
+}
+
+struct helper {
+    struct hlo_frame frame;
+    bool helps;
+};
+
+/* Answers are kept: programs have few such helpers. */
+static bool is_helper(struct doctor *d, const struct hlo_frame *f)
+{
+    for (size_t k = 0; k < d->helper_count; k++) {
+        if (same_function(&d->helpers[k].frame, f))
+            return d->helpers[k].helps;
+    }
+    bool helps = only_helps(d, f);
+    if (mem_grow(&d->helpers, &d->helper_room, d->helper_count, 1))
+        d->helpers[d->helper_count++] = (struct helper){*f, helps};
+    return helps;
+}
+
+static void find_line(struct doctor *d, hlo_id id, struct doctor_finding *f)
+{
+    struct hlo_frame chain[HLO_FRAMES_MOST];
+    uint32_t count = doctor_chain(d, id, chain), at = 0;
+    bool helps = is_help(hlo_meta(d->m, id)->op_name);
+
+    if (!count)
+        return;
+    if (helps && count > 1 && strcmp(chain[1].function, "<module>") != 0 && is_helper(d, &chain[0]))
+        at = 1;
+    f->has_line = true;
+    f->line = chain[at];
+}
+
+static bool is_asked_for(enum doctor_cause cause)
+{
+    return cause == DOCTOR_CONSTRAINT || cause == DOCTOR_LOOP || cause == DOCTOR_REMAT ||
+           cause == DOCTOR_DISPATCH;
+}
+
+/* In the program before partitioning: the constraint behind the instruction that a collective
+ * serves. True: it was found, and its line is the cause. */
+static bool find_asked_before(struct doctor *d, const struct evidence_index *before,
+                              const struct evidence *v, struct doctor_finding *f)
+{
+    struct hlo_frame own[HLO_FRAMES_MOST];
+
+    if (!d->before || !hlo_frames_of(d->frames, v->speaker, own))
+        return false;
+    hlo_id op = evidence_find(before, d->before_frames, hlo_meta(d->m, v->speaker)->op_name, own);
+    hlo_id asks = op == HLO_NONE ? HLO_NONE : evidence_constraint_behind(d->before, op);
+    if (op != HLO_NONE && f->cause == DOCTOR_MISMATCH && v->kind == COLLECTIVE_ALL_TO_ALL &&
+        doctor_is_batched(d->before, op))
+        f->cause = DOCTOR_DISPATCH;
+    if (asks == HLO_NONE)
+        return false;
+    struct doctor there = *d;
+    there.m = d->before;
+    there.frames = d->before_frames;
+    there.helpers = NULL;
+    there.helper_count = there.helper_room = 0;
+    find_line(&there, asks, f);
+    free(there.helpers);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static int examine(struct doctor *d, const struct evidence_index *x,
+                   const struct evidence_index *before, hlo_id id, enum collective_kind kind,
+                   double trips, struct err *e)
+{
+    struct doctor_finding *f = &d->findings[d->count];
+    struct device_groups groups;
+    struct evidence v;
+
+    if (device_groups_of(d->m, id, d->devices, &groups, e))
+        return e->code;
+    evidence_of(x, id, kind, &groups, &v);
+    *f = (struct doctor_finding){.id = id, .op = v.op, .asks = v.asks, .trips = trips};
+    f->once = doctor_traffic_of(&d->cluster, &groups, kind, result_bytes(d->m, id));
+    f->cause = doctor_cause_of(&v, trips);
+    find_line(d, is_asked_for(f->cause) && v.asks != HLO_NONE ? v.asks : v.speaker, f);
+    bool is_open =
+        f->cause == DOCTOR_MISMATCH || (f->cause == DOCTOR_OPERAND && !doctor_contracts(&v));
+    if ((is_open || is_asked_for(f->cause)) && v.asks == HLO_NONE &&
+        find_asked_before(d, before, &v, f) && is_open && f->cause != DOCTOR_DISPATCH)
+        f->cause = trips <= 1 ? DOCTOR_CONSTRAINT : DOCTOR_LOOP;
+    doctor_cure(d, &v, f);
+    device_groups_release(&groups);
+    d->count++;
+    return 0;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct doctor_finding *p = a, *q = b;
+    double x = p->once.ms * (isnan(p->trips) ? 1 : p->trips);
+    double y = q->once.ms * (isnan(q->trips) ? 1 : q->trips);
+
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (p->id > q->id) - (p->id < q->id);
+}
+
+static int examine_all(struct doctor *d, struct err *e)
+{
+    const struct hlo_module *m = d->m;
+    double *trips = find_trips(m);
+    struct evidence_index x = {0}, before = {0};
+    enum collective_kind kind;
+    uint32_t count = 0;
+    int rc = evidence_index_new(m, NULL, &x, e);
+
+    if (!rc && d->before)
+        rc = evidence_index_new(d->before, d->before_frames, &before, e);
+
+    for (hlo_id id = 0; id < m->count; id++)
+        count += kind_of(m, id, &kind);
+    d->findings = mem_try(count, sizeof *d->findings);
+    if (!rc && (!trips || !d->findings))
+        rc = err_no_memory(e, "for the collectives of the module");
+    for (hlo_id id = 0; !rc && id < m->count; id++) {
+        if (kind_of(m, id, &kind))
+            rc = examine(d, &x, &before, id, kind, trips[hlo_at(m, id)->computation], e);
+    }
+    evidence_index_release(&x);
+    evidence_index_release(&before);
+    free(trips);
+    if (!rc && d->count)
+        qsort(d->findings, d->count, sizeof *d->findings, compare_findings);
+    return rc;
+}
+
+int doctor_new(const struct hlo_module *m, const struct hlo_module *before, const struct cluster *c,
+               struct doctor *out, struct err *e)
+{
+    *out = (struct doctor){.m = m, .before = before, .is_compiled = m->is_scheduled};
+    if (m->num_partitions <= 1)
+        return err_set(e, ERR_INPUT,
+                       "made for one partition: there are no collectives in it; automap plan and "
+                       "the explorer take it");
+    if (m->num_partitions > CLUSTER_DEVICES_MOST)
+        return err_set(e, ERR_LIMIT, "made for %lld partitions, expected at most %d",
+                       (long long)m->num_partitions, CLUSTER_DEVICES_MOST);
+    out->devices = (uint32_t)m->num_partitions;
+    if (c && c->devices != out->devices)
+        return err_set(e, ERR_INPUT,
+                       "made for %u partitions, but %s has %u devices; expected as many, or no "
+                       "cluster",
+                       out->devices, c->name, c->devices);
+    if (c)
+        out->cluster = *c;
+    else if (cluster_of_devices(&out->cluster, out->devices, e))
+        return e->code;
+    int rc = hlo_frames_new(m, &out->frames, e);
+    if (!rc && before)
+        rc = hlo_frames_new(before, &out->before_frames, e);
+    if (!rc)
+        rc = examine_all(out, e);
+    if (rc)
+        doctor_release(out);
+    return rc;
+}
+
+void doctor_release(struct doctor *d)
+{
+    hlo_frames_free(d->frames);
+    hlo_frames_free(d->before_frames);
+    free(d->findings);
+    free(d->helpers);
+    arena_release(&d->arena);
+    *d = (struct doctor){0};
+}

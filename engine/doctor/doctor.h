@@ -1,0 +1,104 @@
+/* engine/doctor/doctor.h - what made each collective of a partitioned module, what it costs, and
+ * how to be rid of it.
+ *
+ * Reads the module as it stands after XLA's partitioner, or compiled: a collective carries the
+ * metadata of the instruction the partitioner was working on; its neighbours tell the pattern, the
+ * pattern the cause. Patterns and rules: engine/doctor/README.md. */
+#ifndef AUTOMAP_ENGINE_DOCTOR_DOCTOR_H
+#define AUTOMAP_ENGINE_DOCTOR_DOCTOR_H
+
+#include "engine/cluster/collectives.h"
+#include "hlo/meaning/frames.h"
+
+/* Constant, name, what it is. */
+#define DOCTOR_CAUSES(X)                                                                       \
+    X(OUTPUT, "output", "the result is asked for with another split than it has")              \
+    X(RANDOM, "random", "random numbers that cannot be made in parts")                         \
+    X(HOST, "host", "a call to the host runs on one device")                                   \
+    X(BY_HAND, "by-hand", "written so in the program")                                         \
+    X(PARTIAL, "partial-sum", "a summed dim is split: each device has a part of the sum")      \
+    X(SCATTER, "scatter", "rows added by several devices into one table")                      \
+    X(GATHER_ROWS, "gather-rows", "rows looked up in a table that is split by rows")           \
+    X(GATHER_ANY, "gather-unprovable", "rows looked up by numbers that are data")              \
+    X(HALO, "halo", "neighbouring rows of a split dim")                                        \
+    X(ORDER, "device-order", "the same tiles on other devices")                                \
+    X(UNSPLIT, "unsplittable-dim", "the operation works along the split dim")                  \
+    X(RESHAPE, "reshape", "a reshape that cuts across the split dim")                          \
+    X(REMAT, "full-remat", "replicated whole and cut again: no direct way between two splits") \
+    X(WEIGHT, "weight-gather", "a weight stored in pieces, gathered for its use")              \
+    X(OPERAND, "operand-gather", "one operand split along the contracted dim, the other not")  \
+    X(DISPATCH, "dispatch", "the split moves between two dims of a batched product")           \
+    X(MISMATCH, "mismatch", "two values meet with different splits")                           \
+    X(CONSTRAINT, "constraint", "a sharding constraint asks for another split")                \
+    X(LOOP, "loop", "split anew in every trip of a loop")                                      \
+    X(UNKNOWN, "unknown", "cause not found")
+
+enum doctor_cause {
+#define X(id, name, words) DOCTOR_##id,
+    DOCTOR_CAUSES(X)
+#undef X
+        DOCTOR_CAUSE_COUNT
+};
+extern const char *const doctor_cause_names[DOCTOR_CAUSE_COUNT],
+    *const doctor_cause_words[DOCTOR_CAUSE_COUNT];
+
+enum doctor_verdict { DOCTOR_WANTED, DOCTOR_UNWANTED, DOCTOR_UNSURE, DOCTOR_VERDICT_COUNT };
+extern const char *const doctor_verdict_names[DOCTOR_VERDICT_COUNT];
+
+/* A collective's size on one device, once: what it holds, and what the device sends. */
+struct doctor_traffic {
+    enum collective_kind kind;
+    double bytes, sent; /* result bytes; sent by the formulas of engine/cluster/collectives.h */
+    double ms;          /* on the cluster */
+    uint32_t group;     /* devices that take part; 0: not understood */
+};
+
+struct doctor_finding {
+    hlo_id id;   /* the collective */
+    hlo_id op;   /* the instruction it serves; HLO_NONE: not in this module */
+    hlo_id asks; /* the constraint that asked for the split; HLO_NONE: none found */
+    struct doctor_traffic once;
+    double trips; /* of the loops around it; 1 outside; NAN: unknown */
+    enum doctor_cause cause;
+    enum doctor_verdict verdict;
+    bool has_line;
+    struct hlo_frame line;      /* the line to look at */
+    const char *because, *cure; /* sentences; cure "": nothing to do */
+    bool cure_is_priced;
+    struct doctor_traffic cured; /* what is there once a step after the cure; bytes 0: nothing */
+    double cured_trips;
+};
+
+struct doctor {
+    const struct hlo_module *m;
+    struct cluster cluster;
+    struct hlo_frames *frames;
+    const struct hlo_module *before; /* NULL: not given */
+    struct hlo_frames *before_frames;
+    struct doctor_finding *findings; /* longest a step first */
+    uint32_t count;
+    uint32_t devices;
+    bool is_compiled;       /* scheduled and fused: constraints are gone, types may have grown */
+    struct helper *helpers; /* private: source lines of helper functions */
+    size_t helper_count, helper_room;
+    struct arena arena;
+};
+
+/* True for a module that is made for several partitions already, or holds collectives: it can be
+ * explained, not planned. O(instructions). */
+bool doctor_is_partitioned(const struct hlo_module *m);
+
+/* `m` must outlive it, `before` too: the program as it was before partitioning, in which the
+ * constraints stand that compiled text has lost (NULL: not at hand). `c` NULL: default devices, as
+ * many as the module is made for. ERR_INPUT when `c` has another number of devices or the module is
+ * not partitioned; ERR_MEMORY; ERR_LIMIT. O(instructions log instructions). Free with
+ * doctor_release. */
+int doctor_new(const struct hlo_module *m, const struct hlo_module *before, const struct cluster *c,
+               struct doctor *out, struct err *e) MUST_CHECK;
+void doctor_release(struct doctor *d);
+
+/* The chain of source lines of an instruction without installed packages; `most` >= 1. */
+uint32_t doctor_chain(const struct doctor *d, hlo_id id,
+                      struct hlo_frame out[static HLO_FRAMES_MOST]);
+
+#endif

@@ -1,0 +1,332 @@
+/* automap doctor: the collectives of a partitioned module, why they are there, and how to be rid of
+ * them. */
+#include "engine/doctor/doctor.h"
+#include "engine/text/units.h"
+#include "hlo/load.h"
+#include "tui/commands/commands.h"
+#include "tui/files/file.h"
+#include "tui/options/exit_code.h"
+#include "tui/options/option.h"
+#include "tui/options/problem_args.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct request {
+    const char *file, *cluster, *before;
+    bool is_json;
+};
+
+#define ARG(field) INTO(struct request, field)
+static const struct option rows[] = {
+    {"DUMP", .values = VALUES_FILE, ARG(file)},
+    {"CLUSTER", NULL,
+     "a cluster with as many devices as the module has partitions; without one default devices",
+     .values = VALUES_CLUSTER, ARG(cluster)},
+    {"before", "FILE",
+     "the program before partitioning (*before_optimizations.txt): constraints that a compiled "
+     "DUMP has lost are found there",
+     .kind = OPTION_FILE, ARG(before)},
+    {"json", NULL, "one object for programs", ARG(is_json)},
+    {0},
+};
+#undef ARG
+static const struct option_set options[] = {{.rows = rows}, {0}};
+
+/* ---- sums ---- */
+
+struct total {
+    double bytes, sent, ms;
+    bool is_least; /* the trips of a loop are unknown: at least this */
+};
+
+static void add(struct total *t, const struct doctor_traffic *once, double trips)
+{
+    double times = isnan(trips) ? 1 : trips;
+
+    t->bytes += times * once->bytes;
+    t->sent += times * once->sent;
+    t->ms += times * once->ms;
+    t->is_least = t->is_least || isnan(trips);
+}
+
+static void sum(const struct doctor *d, struct total *now, struct total *cured)
+{
+    for (uint32_t k = 0; k < d->count; k++) {
+        const struct doctor_finding *f = &d->findings[k];
+        add(now, &f->once, f->trips);
+        if (f->cure_is_priced)
+            add(cured, &f->cured, f->cured_trips);
+        else
+            add(cured, &f->once, f->trips);
+    }
+}
+
+/* ---- findings that say the same ---- */
+
+static bool alike(const struct doctor_finding *a, const struct doctor_finding *b)
+{
+    return a->cause == b->cause && a->once.kind == b->once.kind && a->once.bytes == b->once.bytes &&
+           a->once.group == b->once.group && a->has_line == b->has_line &&
+           (!a->has_line ||
+            (a->line.line == b->line.line && !strcmp(a->line.file, b->line.file))) &&
+           !strcmp(a->because, b->because);
+}
+
+/* ---- for a person ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void print_times(double ms)
+{
+    char text[UNITS_ROOM];
+
+    if (ms < 1)
+        printf("%9.1f us", ms * 1e3);
+    else
+        printf("%12s", units_ms(text, ms));
+}
+
+static void print_wrapped(const char *head, const char *text)
+{
+    enum { WIDTH = 96, INDENT = 6 };
+    const char *mark = head;
+
+    while (*text) {
+        size_t room = WIDTH - INDENT - strlen(head), size = strlen(text);
+        if (size > room) {
+            size = room;
+            while (size && text[size] != ' ')
+                size--;
+            size = size ? size : room;
+        }
+        printf("%*s%-*s%.*s\n", INDENT, "", (int)strlen(head), mark, (int)size, text);
+        text += size + (text[size] == ' ');
+        mark = "";
+    }
+}
+
+static void print_chain(const struct doctor *d, hlo_id id)
+{
+    struct hlo_frame chain[HLO_FRAMES_MOST];
+    uint32_t count = doctor_chain(d, id, chain);
+
+    if (count < 2)
+        return;
+    printf("      called ");
+    for (uint32_t k = 0; k < count && k < 6; k++)
+        printf("%s%s:%u%s%s", k ? " < " : "", base_name(chain[k].file), chain[k].line,
+               *chain[k].function ? " " : "", chain[k].function);
+    printf("%s\n", count > 6 ? " < ..." : "");
+}
+
+static void print_finding(const struct doctor *d, uint32_t k, uint32_t times)
+{
+    const struct doctor_finding *f = &d->findings[k];
+    char bytes[UNITS_ROOM], sent[UNITS_ROOM], line[160];
+
+    if (f->has_line)
+        snprintf(line, sizeof line, "%s:%u", base_name(f->line.file), f->line.line);
+    else
+        snprintf(line, sizeof line, "no line");
+    printf("  %-9s %-18s x%-4u %9s sent %9s ", doctor_verdict_names[f->verdict],
+           collective_name(f->once.kind), times, units_bytes(bytes, f->once.bytes),
+           units_bytes(sent, f->once.sent));
+    print_times(f->once.ms * times * (isnan(f->trips) ? 1 : f->trips));
+    printf("  %s", line);
+    if (isnan(f->trips))
+        printf("  in a loop of unknown trips");
+    else if (f->trips != 1)
+        printf("  %.0f trips", f->trips);
+    printf("\n");
+    print_wrapped("because ", f->because);
+    print_chain(d, f->id);
+    if (!*f->cure)
+        return;
+    print_wrapped("change  ", f->cure);
+    if (!f->cure_is_priced)
+        return;
+    if (!(f->cured.bytes > 0)) {
+        printf("      leaves  nothing of it\n");
+        return;
+    }
+    printf("      leaves  %s %s, sent %s, ", collective_name(f->cured.kind),
+           units_bytes(bytes, f->cured.bytes), units_bytes(sent, f->cured.sent));
+    print_times(f->cured.ms * f->cured_trips);
+    printf("\n");
+}
+
+static void print_page(const struct doctor *d)
+{
+    struct total now = {0}, cured = {0};
+    char name[128], a[UNITS_ROOM], b[UNITS_ROOM];
+
+    sum(d, &now, &cured);
+    printf("%s  made for %u partitions, priced on %s%s\n\n",
+           file_stem(name, sizeof name, d->m->file), d->devices, d->cluster.name,
+           d->is_compiled ? "; compiled" : "");
+    if (!d->count) {
+        printf("  no collectives: nothing to cure\n");
+        return;
+    }
+    for (uint32_t k = 0; k < d->count;) {
+        uint32_t times = 1;
+        while (k + times < d->count && alike(&d->findings[k], &d->findings[k + times]))
+            times++;
+        print_finding(d, k, times);
+        printf("\n");
+        k += times;
+    }
+    printf("  in all    %u collectives, %s on a device, sent %s, %s", d->count,
+           units_bytes(a, now.bytes), units_bytes(b, now.sent), now.is_least ? "at least" : "");
+    print_times(now.ms);
+    printf(" a step\n");
+    printf("  changed   %s on a device, sent %s, ", units_bytes(a, cured.bytes),
+           units_bytes(b, cured.sent));
+    print_times(cured.ms);
+    printf(" with all changes above\n");
+    if (d->is_compiled)
+        printf(
+            "\n  Compiled text has lost the sharding constraints, and CPU has turned bf16 into f32:"
+            "\n  the text after spmd-partitioning says more.\n");
+    printf(
+        "\n  A module made for partitions is explained, not planned: automap plan takes the text\n"
+        "  before optimisation, of one partition.\n");
+}
+
+/* ---- for programs ---- */
+
+static void add_traffic(cJSON *o, const struct doctor_traffic *t, double trips)
+{
+    cJSON_AddStringToObject(o, "kind", collective_name(t->kind));
+    cJSON_AddNumberToObject(o, "bytes", t->bytes);
+    cJSON_AddNumberToObject(o, "sent_bytes", t->sent);
+    cJSON_AddNumberToObject(o, "group", t->group);
+    cJSON_AddItemToObject(o, "trips",
+                          isnan(trips) ? cJSON_CreateNull() : cJSON_CreateNumber(trips));
+    cJSON_AddNumberToObject(o, "ms", t->ms * (isnan(trips) ? 1 : trips));
+}
+
+static void add_line(cJSON *o, const struct hlo_frame *f)
+{
+    cJSON_AddStringToObject(o, "file", f->file);
+    cJSON_AddNumberToObject(o, "line", f->line);
+    cJSON_AddStringToObject(o, "function", f->function);
+}
+
+static cJSON *finding_json(const struct doctor *d, const struct doctor_finding *f)
+{
+    struct hlo_frame chain[HLO_FRAMES_MOST];
+    cJSON *o = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(o, "instruction", hlo_name(d->m, f->id));
+    add_traffic(o, &f->once, f->trips);
+    cJSON_AddStringToObject(o, "cause", doctor_cause_names[f->cause]);
+    cJSON_AddStringToObject(o, "verdict", doctor_verdict_names[f->verdict]);
+    cJSON_AddStringToObject(o, "because", f->because);
+    if (f->has_line)
+        add_line(cJSON_AddObjectToObject(o, "line_of_cause"), &f->line);
+    cJSON *frames = cJSON_AddArrayToObject(o, "frames");
+    for (uint32_t k = 0, count = doctor_chain(d, f->id, chain); k < count; k++) {
+        cJSON *one = cJSON_CreateObject();
+        add_line(one, &chain[k]);
+        cJSON_AddItemToArray(frames, one);
+    }
+    if (*f->cure)
+        cJSON_AddStringToObject(o, "cure", f->cure);
+    if (f->cure_is_priced)
+        add_traffic(cJSON_AddObjectToObject(o, "after"), &f->cured, f->cured_trips);
+    return o;
+}
+
+static void print_json(const struct doctor *d)
+{
+    struct total now = {0}, cured = {0};
+    cJSON *o = cJSON_CreateObject();
+
+    sum(d, &now, &cured);
+    cJSON_AddStringToObject(o, "schema", "automap.doctor/1");
+    cJSON_AddNumberToObject(o, "partitions", d->devices);
+    cJSON_AddStringToObject(o, "cluster", d->cluster.name);
+    cJSON_AddBoolToObject(o, "compiled", d->is_compiled);
+    cJSON *all = cJSON_AddArrayToObject(o, "collectives");
+    for (uint32_t k = 0; k < d->count; k++)
+        cJSON_AddItemToArray(all, finding_json(d, &d->findings[k]));
+    cJSON_AddNumberToObject(o, "bytes", now.bytes);
+    cJSON_AddNumberToObject(o, "sent_bytes", now.sent);
+    cJSON_AddNumberToObject(o, "ms", now.ms);
+    cJSON_AddNumberToObject(o, "cured_bytes", cured.bytes);
+    cJSON_AddNumberToObject(o, "cured_sent_bytes", cured.sent);
+    cJSON_AddNumberToObject(o, "cured_ms", cured.ms);
+    char *text = cJSON_Print(o);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(o);
+}
+
+static int explain(const struct request *r, struct err *e)
+{
+    struct hlo_module *m = NULL, *before = NULL;
+    struct doctor d = {0};
+    struct cluster c;
+    int rc = hlo_load(r->file, NULL, &m, e);
+
+    if (!rc && r->before)
+        rc = hlo_load(r->before, NULL, &before, e);
+    if (!rc && r->cluster)
+        rc = cluster_load(&c, r->cluster, e);
+    if (rc)
+        goto out;
+    rc = doctor_new(m, before, r->cluster ? &c : NULL, &d, e);
+    if (rc) {
+        err_in_file(e, r->file);
+        goto out;
+    }
+    if (r->is_json)
+        print_json(&d);
+    else
+        print_page(&d);
+    doctor_release(&d);
+out:
+    hlo_free(m);
+    hlo_free(before);
+    return rc;
+}
+
+static int cmd_doctor(int argc, char **argv)
+{
+    const struct option_parser parser = {.command = "doctor", .sets = options};
+    struct request r = {0};
+    struct err e;
+    int code = options_parse(&parser, &r, argc, argv);
+
+    if (code != EXIT_OK)
+        return code;
+    if (!r.file)
+        return options_complain("doctor", "a dump is needed");
+    if (!explain(&r, &e))
+        return EXIT_OK;
+    err_print(&e, stderr);
+    return exit_code_of(&e);
+}
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .usage = "DUMP [CLUSTER]",
+    .summary = "explain the collectives of a partitioned module: line, cause, price, change",
+    .about = "Explains a module that XLA has partitioned or compiled: every collective with the "
+             "source line that made it, why, whether it is wanted, what it sends and takes on the "
+             "cluster, how often it runs, and the cheapest change that removes or shrinks it. DUMP "
+             "is best the text after spmd-partitioning (--xla_dump_hlo_pass_re=spmd-partitioning).",
+    .options = options,
+    .run = cmd_doctor,
+};
