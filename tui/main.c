@@ -1,4 +1,4 @@
-/* automap: finds out how to distribute the training of a neural network over a cluster. */
+/* automap: finds how best to distribute the training of a neural network over a cluster. */
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 #include "tui/commands/commands.h"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A search watched for a while by a restless person: keys and sizes by lot, then a clean end, and no
+# A search watched for a while by a restless person: random keys and resizes, then a clean end, and no
 # memory that grows. AUTOMAP_SECONDS: how long (8); for minutes under the thread sanitizer, for ten
 # with AUTOMAP_GROWTH=1, which samples the memory: its second half may not be above its second
 # quarter by more than 3 in 100.

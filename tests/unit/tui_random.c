@@ -1,4 +1,4 @@
-/* Keys, clicks, sizes and lines drawn by lot at the explorer with a search running, on shipped
+/* Random keys, clicks, resizes and lines at the explorer with a search running, on shipped
  * models and on one with hostile names: it draws every time, and nothing it draws moves a cursor or
  * turns text around. AUTOMAP_SECONDS sets how long (4; 600 under the address sanitizer for the long
  * run), AUTOMAP_SEED where the dice begin; a failure names its seed. */

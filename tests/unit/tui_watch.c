@@ -1,5 +1,5 @@
-/* What the screens of a search are made of, against the engine's own sums. Keys and sizes by lot
- * are in tui_random.c. */
+/* What the screens of a search are made of, against the engine's own sums. Random keys and
+ * resizes are in tui_random.c. */
 #include "example.h"
 #include "tui/app/script.h"
 #include "tui/files/theme_file.h"

@@ -226,7 +226,7 @@ static void draw_matrix(const struct panel *p, const struct pane *pane)
     pane_head(
         pane, 0,
         &(struct head){0, "Decisions", "of each plan by its number · dim where all agree", false});
-    pane_text(pane, 0, 1, ROLE_DIM, "class");
+    pane_text(pane, 0, 1, ROLE_DIM, "group");
     pane_right(pane, MATRIX_NAME + 6, 1, ROLE_DIM, "dims");
     for (int n = 0; n < v->count; n++) {
         if (!v->rows[n].relaxed)
@@ -465,7 +465,7 @@ static void draw_differences(struct panel *p, const struct pane *pane)
         snprintf(note + size, sizeof note - (size_t)size, " · %zu outside",
                  v->difference_count - (size_t)decisions);
     pane_head(pane, 0, &(struct head){0, "Decisions that differ", note, false});
-    pane_text(pane, 0, 1, ROLE_DIM, "A    B    class");
+    pane_text(pane, 0, 1, ROLE_DIM, "A    B    group");
     pane_right(pane, dims, 1, ROLE_DIM, "dims");
     pane_right(pane, dims + 18, 1, ROLE_DIM, "price of B, ms");
     if (pane->width >= WHERE_WIDTH)

@@ -33,7 +33,7 @@ struct classes_view {
 
 enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
 static const struct action classes_actions[] = {
-    [CLASSES_OPEN] = {"open", "in this panel", "members and conflicts", "members",
+    [CLASSES_OPEN] = {"open", "in this panel", "the class it decides", "members",
                       "Enter or l or Right", NULL},
     [CLASSES_FOLD] = {"fold", "in this panel", "fold series", NULL, "x", NULL},
     [CLASSES_SORT] = {"sort", "in this panel", "sort by the next column", "sort", "s", NULL},
@@ -247,7 +247,7 @@ static void draw_titles(const struct pane *p, const struct columns *c, enum sort
     pane_text(p, 0, 0, ROLE_DIM, "now");
     if (c->best)
         pane_text(p, c->best, 0, ROLE_DIM, "best");
-    pane_text(p, c->name, 0, ROLE_DIM, "class");
+    pane_text(p, c->name, 0, ROLE_DIM, "group");
     draw_title(p, c->dims, "dims", sort == SORT_DIMS);
     draw_title(p, c->saves, "saves ms", sort == SORT_SAVES);
     draw_title(p, c->reduces, "reduces", sort == SORT_REDUCES);
@@ -300,7 +300,7 @@ static void head_classes(const struct panel *p, struct head *h, char *note, size
         dims += w->move[n].dims;
         classes += w->move[n].classes;
     }
-    snprintf(v->title, sizeof v->title, "Classes %u", classes);
+    snprintf(v->title, sizeof v->title, "Linkage groups %u", classes);
     if (p->width < 48)
         h->title = v->title;
     if (p->width >= 48)
@@ -478,7 +478,7 @@ static const struct list *list_here(const struct panel *p)
 
 const struct panel_ops view_classes = {
     .name = "classes",
-    .title = "Classes",
+    .title = "Linkage groups",
     .place = PLACE_LAYOUT,
     .id = PANEL_CLASSES,
     .keys = &classes_keys,

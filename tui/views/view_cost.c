@@ -37,8 +37,8 @@ static const struct action cost_actions[] = {
     [COST_OPEN] = {"open", "in this panel", "open a part, close it", "open", "Enter or l or Right",
                    NULL},
     [COST_BACK] = {"back", "in this panel", NULL, NULL, "h or Left or Backspace", NULL},
-    [COST_KEY] = {"group", "in this panel", "by phase, layer, operation, class, instruction",
-                  "group by", "o", NULL},
+    [COST_KEY] = {"group", "in this panel",
+                  "by phase, layer, operation, linkage group, instruction", "group by", "o", NULL},
 };
 static const struct key_table cost_keys = {"cost", cost_actions, 3};
 

@@ -285,8 +285,8 @@ static void draw_makers(const struct panel *p, const struct pane *pane)
     char text[NAME_ROOM], cut[NAME_ROOM];
     int rows = pane->height - 2;
 
-    pane_head(pane, 0, &(struct head){0, "All-reduces", "by class · a step", false});
-    pane_text(pane, 0, 1, ROLE_DIM, "class");
+    pane_head(pane, 0, &(struct head){0, "All-reduces", "by group · a step", false});
+    pane_text(pane, 0, 1, ROLE_DIM, "group");
     pane_right(pane, count, 1, ROLE_DIM, "count");
     pane_right(pane, megabytes, 1, ROLE_DIM, "MB");
     pane_right(pane, inside, 1, ROLE_DIM, "inside ms");

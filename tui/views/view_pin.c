@@ -304,7 +304,7 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
     pane_text(pane, 2, y, ROLE_DIM, "set back");
     pane_text(pane, 14, y++, ROLE_TEXT, text);
     snprintf(text, sizeof text, "all other decisions of the best plan, %u %s", w->shot->pin_count,
-             w->shot->pin_count == 1 ? "pinned class" : "pinned classes");
+             w->shot->pin_count == 1 ? "pinned group" : "pinned groups");
     pane_text(pane, 2, y, ROLE_DIM, "kept");
     pane_text(pane, 14, y++, ROLE_TEXT, text);
     draw_ends(p, pane, y + 1);

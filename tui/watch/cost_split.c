@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const cost_key_names[COST_KEY_COUNT] = {"phase", "layer", "operation", "class",
+const char *const cost_key_names[COST_KEY_COUNT] = {"phase", "layer", "operation", "group",
                                                     "instruction"};
 
 void cost_split_release(struct cost_split *s)
