@@ -7,6 +7,8 @@
 #include <string.h>
 
 static int set(struct err *e, enum err_code code, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+static int set(struct err *e, enum err_code code, const char *format, va_list args)
 {
     char raw[sizeof e->what];
 
