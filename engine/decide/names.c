@@ -80,6 +80,10 @@ static void read_path(struct path *p, const char *name)
     for (size_t at = 0; at < total;) {
         size_t size = strcspn(name + at, "/"), word = size;
         int32_t number = -1;
+        if (size == 1 && name[at] == '~') { /* a method of haiku's: names nothing */
+            at += 2;
+            continue;
+        }
         if (at < layer_end && split_number(name + at, size, &word, &number))
             p->layer = number;
         else
@@ -273,7 +277,10 @@ static void name_inputs(const struct naming *w, class_id k, char *out, size_t ro
     if (batch * 2 > info->input_dims)
         snprintf(out, room, "batch %lld", (long long)info->least);
     else
-        snprintf(out, room, "%.100s %lld", w->roles->params[first].name, (long long)info->least);
+        snprintf(out, room, "%.100s %lld",
+                 w->roles->params[first].module ? w->roles->params[first].module
+                                                : w->roles->params[first].name,
+                 (long long)info->least);
 }
 
 static void name_member(const struct naming *w, class_id k, char *out, size_t room)
@@ -323,23 +330,52 @@ static int by_hash(const void *a, const void *b)
                                  : x->class > y->class;
 }
 
-/* Told apart by the size, or, where that is equal too, by a number. */
-static bool extend(const struct naming *w, class_id k, uint32_t number)
+/* What is added to names that stand more than once, in this order, until they differ. */
+enum { TELL_SIZE, TELL_DIM, TELL_PATH, TELL_NUMBER, TELL_COUNT };
+
+/* The first dim of a variable, else of an input, in the class. */
+static bool first_member(const struct naming *w, class_id k, uint32_t *param, uint32_t *dim)
+{
+    const struct class_info *info = &w->c->info[k];
+    enum hlo_role role = info->var_dims ? HLO_ROLE_VARIABLE : HLO_ROLE_INPUT;
+
+    for (uint32_t n = 0; n < info->dim_count; n++) {
+        if (is_role(w, w->c->members[info->dims + n], role, param, dim))
+            return true;
+    }
+    return false;
+}
+
+static bool extend(const struct naming *w, class_id k, int tell, uint32_t number)
 {
     struct class_name *item = &w->out->items[k];
-    char text[NAME_ROOM];
+    uint32_t param = 0, dim = 0;
+    bool has_member = first_member(w, k, &param, &dim);
+    char text[NAME_ROOM], path[NAME_ROOM - 32] = "";
 
-    if (!number) {
-        item->size = w->c->info[k].least;
+    switch (tell) {
+    case TELL_SIZE: /* the name of an only variable ends with it */
+        item->size = w->c->info[k].var_dims == 1 ? 0 : w->c->info[k].least;
         return true;
+    case TELL_DIM:
+        snprintf(text, sizeof text, "%.120s dim %u", item->base, dim);
+        break;
+    case TELL_PATH:
+        if (has_member)
+            join_words(&w->paths[param], (uint32_t)w->paths[param].count, path, sizeof path);
+        snprintf(text, sizeof text, "%.120s dim %u", path, dim);
+        item->layer = has_member ? w->paths[param].layer : item->layer;
+        break;
+    default:
+        snprintf(text, sizeof text, "%.120s no. %u", item->base, number + 1);
     }
-    snprintf(text, sizeof text, "%.120s #%u", item->base, number + 1);
+    if (!has_member && tell != TELL_NUMBER)
+        return true;
     item->base = arena_text(&w->out->arena, text, strlen(text));
     return item->base != NULL;
 }
 
-/* Adds the size (round 0) or a number (round 1) to the names that stand more than once. */
-static bool tell_apart(const struct naming *w, struct named *order, int round)
+static bool tell_apart(const struct naming *w, struct named *order, int tell)
 {
     uint32_t count = 0;
     bool ok = true;
@@ -357,10 +393,19 @@ static bool tell_apart(const struct naming *w, struct named *order, int round)
         for (end = n + 1; end < count && order[end].hash == order[n].hash;)
             end++;
         for (uint32_t i = n; i < end && end - n > 1; i++) {
-            if (!round || i > n)
-                ok &= extend(w, order[i].class, round ? i - n : 0);
+            if (tell != TELL_NUMBER || i > n)
+                ok &= extend(w, order[i].class, tell, i - n);
         }
     }
+    return ok;
+}
+
+static bool tell_all_apart(const struct naming *w, struct named *order)
+{
+    bool ok = true;
+
+    for (int tell = TELL_SIZE; tell < TELL_COUNT && ok; tell++)
+        ok = tell_apart(w, order, tell);
     return ok;
 }
 
@@ -372,7 +417,8 @@ static bool prepare(struct naming *w)
         w->param_of[v] = HLO_NONE;
     for (uint32_t p = 0; p < w->roles->param_count; p++) {
         w->param_of[w->roles->params[p].value] = p;
-        read_path(&w->paths[p], w->roles->params[p].name);
+        const struct hlo_param_role *r = &w->roles->params[p];
+        read_path(&w->paths[p], r->module ? r->module : r->name);
     }
     for (class_id k = 0; k < w->c->count; k++) {
         if (w->c->info[k].var_dims > most) {
@@ -395,8 +441,8 @@ int class_names_new(const struct classes *c, const struct hlo_roles *roles, stru
     *out = (struct class_names){.items = mem_try(c->count, sizeof *out->items), .count = c->count};
     w.param_of = mem_try(c->m->value_count, sizeof *w.param_of);
     w.paths = mem_try(roles->param_count, sizeof *w.paths);
-    bool ok = order && out->items && w.param_of && w.paths && prepare(&w) &&
-              tell_apart(&w, order, 0) && tell_apart(&w, order, 1);
+    bool ok =
+        order && out->items && w.param_of && w.paths && prepare(&w) && tell_all_apart(&w, order);
     free(order);
     free(w.param_of);
     free(w.paths);

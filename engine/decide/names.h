@@ -5,8 +5,9 @@
  * in four go on alike; or, of at most 8 dims, when two thirds have it. Rows of an embedding: `vocab
  * 32128`. One variable: its path and size. No shared path: `width 768` for the class that holds
  * most dims, `size 128` for others. Without variables: `batch 32`, or the input's name and the
- * size; without inputs too, an instruction and its dim. Names of classes with variables or inputs
- * are unique: the size, then a number is added.
+ * size; without inputs too, an instruction and its dim. A parameter that the file only numbers has
+ * the path of the module that reads it. Names of classes with variables or inputs are unique: the
+ * size, the dim, the whole path, at last a number is added.
  *
  * Text is that of the file, cleaned when it was read; `_` is a blank. Immutable: any thread reads.
  */

@@ -10,6 +10,7 @@
 enum {
     USERS_MAX = 256, /* users of one value looked at: masks are used everywhere and tell nothing */
     READERS_MAX = 256, /* values looked at from one */
+    LARGE_PIECE = 8,   /* a large piece of a layer's work is this part of its largest, or more */
 };
 
 /* ---- order and depth ---- */
@@ -386,7 +387,8 @@ static void place_rest(struct layering *l)
 /* ---- result ---- */
 
 struct ranked {
-    uint32_t place, depth;
+    uint32_t place;
+    uint32_t depth;
 };
 
 static int by_rank(const void *a, const void *b)
@@ -398,38 +400,74 @@ static int by_rank(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Layers in the order in which they end going forward. */
-static bool number_layers(struct layering *l)
+/* Where the forward work of each place ends: the depth of its last large piece; of places without
+ * FLOP the depth of their last instruction. A layer's last norm may be read late, by a head. */
+static bool rank_places(const struct layering *l, struct ranked *rank)
+{
+    const struct hlo_roles_work *w = l->w;
+    double *largest = mem_try(l->places.count, sizeof *largest);
+
+    for (size_t n = 0; largest && n < l->places.count; n++)
+        rank[n] = (struct ranked){(uint32_t)n, 0};
+    for (int pass = 0; largest && pass < 2; pass++) {
+        for (hlo_id id = 0; id < w->m->count; id++) {
+            uint32_t place = l->of[id];
+            if (w->phase[id] != HLO_PHASE_FORWARD || w->g.position[id] == HLO_NONE)
+                continue;
+            if (!pass && l->flops[id] > largest[place])
+                largest[place] = l->flops[id];
+            if (pass && l->flops[id] * LARGE_PIECE >= largest[place] &&
+                l->depth[id] > rank[place].depth)
+                rank[place].depth = l->depth[id];
+        }
+    }
+    for (size_t n = 0; largest && n < l->places.count; n++) {
+        if (l->places.items[n].times) /* the loop over the forward pass comes first */
+            rank[n].depth = l->depth[l->places.items[n].loop];
+    }
+    free(largest);
+    return largest != NULL;
+}
+
+/* Layers in the order of the forward pass. */
+static bool number_layers(struct layering *l, bool by_repetition)
 {
     struct hlo_roles_work *w = l->w;
     size_t count = l->places.count;
     struct ranked *rank = mem_try(count, sizeof *rank);
     uint16_t *number = mem_try(count, sizeof *number);
     bool *is_used = mem_try(count, 1);
-    bool ok = rank && number && is_used;
+    uint32_t blocks = 0;
+    bool ok = rank && number && is_used && rank_places(l, rank);
 
-    for (uint32_t n = 0; n < count && ok; n++)
-        rank[n] = (struct ranked){n, 0};
     for (hlo_id id = 0; id < w->m->count && ok; id++) {
         uint32_t place = l->of[id];
         is_used[place] |= is_layer(l, place) &&
                           (w->phase[id] == HLO_PHASE_FORWARD || w->phase[id] == HLO_PHASE_BACKWARD);
-        if (w->phase[id] == HLO_PHASE_FORWARD && l->depth[id] > rank[place].depth &&
-            w->g.position[id] != HLO_NONE)
-            rank[place].depth = l->depth[id];
     }
     if (ok)
         qsort(rank, count, sizeof *rank, by_rank);
     w->layer_names = ok ? arena_get(w->arena, count + 1, sizeof *w->layer_names) : NULL;
-    ok = w->layer_names != NULL;
-    if (ok)
+    w->layer_times = ok ? arena_get(w->arena, count + 1, sizeof *w->layer_times) : NULL;
+    ok = w->layer_names && w->layer_times;
+    if (ok) {
         w->layer_names[0] = "";
+        w->layer_times[0] = 1;
+    }
     w->layer_count = 1;
     for (uint32_t n = 0; n < count && ok; n++) {
         if (!is_used[rank[n].place] || w->layer_count > UINT16_MAX)
             continue;
+        const struct place *place = &l->places.items[rank[n].place];
         number[rank[n].place] = (uint16_t)w->layer_count;
-        w->layer_names[w->layer_count++] = l->places.items[rank[n].place].name;
+        w->layer_times[w->layer_count] = place->times ? place->times : 1;
+        w->layer_names[w->layer_count++] = place->name;
+        if (by_repetition && !strncmp(place->name, "block_", 6)) {
+            char name[24];
+            int size = snprintf(name, sizeof name, "block_%03u", (unsigned)blocks++);
+            w->layer_names[w->layer_count - 1] = arena_text(w->arena, name, (size_t)size);
+            ok = w->layer_names[w->layer_count - 1] != NULL;
+        }
     }
     for (hlo_id id = 0; id < w->m->count && ok; id++)
         w->layer[id] = number[l->of[id]];
@@ -452,7 +490,7 @@ static bool find_layers(struct layering *l, bool *is_given, uint32_t *at)
     }
     hlo_reach_ahead(&l->data, &w->g, NULL, NULL);
     set_depth(l);
-    if (!hlo_layers_by_path(l) || !hlo_layers_by_loop(l))
+    if (!hlo_layers_by_loop(l) || !hlo_layers_by_path(l))
         return false;
     if (!hlo_layers_by_scope(l, &found))
         return false;
@@ -470,11 +508,13 @@ static bool find_layers(struct layering *l, bool *is_given, uint32_t *at)
     place_gradients(l, is_given);
     place_update(l);
     place_rest(l);
+    if (!hlo_layers_cover(l))
+        return false;
     w->layer_source = found           ? "scopes in op_name"
                       : l->has_paths  ? "names of the weights and data flow"
                       : by_repetition ? "repetition and data flow"
                                       : "data flow";
-    return number_layers(l);
+    return number_layers(l, by_repetition);
 }
 
 int hlo_roles_layers(struct hlo_roles_work *w, struct err *e)
@@ -496,6 +536,7 @@ int hlo_roles_layers(struct hlo_roles_work *w, struct err *e)
     free(l.of);
     free(l.paths);
     free(l.depth);
+    free(l.flops);
     free(l.places.items);
     free(l.places.slots);
     hlo_reach_release(&l.data);

@@ -10,6 +10,8 @@ struct place {
     const char *name;
     bool is_layer;
     bool is_derived; /* a scope with it has a mark of differentiation */
+    uint32_t times;  /* trips of the loop that it is the body of; 0: none */
+    hlo_id loop;     /* the first such loop */
     bool is_shared;  /* has a weight that several places read */
 };
 enum { PLACE_UNKNOWN = 0, PLACE_OUTSIDE = 1 }; /* the first two of the list */
@@ -27,6 +29,7 @@ struct layering {
     uint32_t *of_param; /* [param_count] place of each variable */
     uint32_t *of;       /* [m->count] place of each instruction */
     uint32_t *depth;    /* [m->count] longest path from a parameter, back edges of loops left out */
+    double *flops;      /* [m->count] of a step, in forward and backward pass; callers 0 */
     struct hlo_reach data; /* what depends on inputs */
     bool has_paths;        /* some variable has a name */
     const char **paths;    /* [param_count] of variables, without what is common to all; "" */
@@ -35,11 +38,14 @@ struct layering {
 /* The place named so, made when new. PLACE_UNKNOWN: out of memory. */
 uint32_t hlo_place(struct layering *l, const char *name, size_t size, bool is_layer);
 
-/* Layers by the paths of variables; by loops over stacked weights; by repetition. Fill of_param,
- * and `of` for instructions of such loops. */
-bool hlo_layers_by_path(struct layering *l);
+/* Layers by loops over stacked weights, then of other weights by their paths, else by repetition.
+ * Fill of_param, and `of` for instructions of such loops. */
 bool hlo_layers_by_loop(struct layering *l);
+bool hlo_layers_by_path(struct layering *l);
 bool hlo_layers_by_repetition(struct layering *l);
+/* Until the layers hold HLO_LAYERS_COVER of the FLOP of forward and backward pass, what holds most
+ * outside of them becomes one too. */
+bool hlo_layers_cover(struct layering *l);
 /* By the scopes in op_name: fills `of`. */
 bool hlo_layers_by_scope(struct layering *l, bool *found);
 

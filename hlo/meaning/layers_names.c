@@ -88,9 +88,33 @@ static bool is_index(const char *path)
     return !path[strspn(path, "0123456789/")] || (rest && !rest[strspn(rest, "0123456789/")]);
 }
 
+/* Haiku's methods: res_net50/~/block_0/~/conv is res_net50/block_0/conv. NULL: out of memory. */
+static const char *without_tildes(struct arena *a, const char *path)
+{
+    size_t size = 0;
+
+    if (!strstr(path, "/~"))
+        return path;
+    char *copy = arena_text(a, path, strlen(path));
+    for (const char *at = path; copy && *at;) {
+        size_t part = strcspn(at, "/");
+        if (part != 1 || *at != '~') {
+            if (size)
+                copy[size++] = '/';
+            memmove(copy + size, at, part);
+            size += part;
+        }
+        at += part;
+        at += *at == '/';
+    }
+    if (copy)
+        copy[size] = '\0';
+    return copy;
+}
+
 /* "" for all but variables, and for mere indices. Arguments in a tuple, st[0]['fc1']['kernel']:
  * that all variables share "st/0" makes it no layer, it is left out. */
-static void set_paths(struct layering *l)
+static bool set_paths(struct layering *l)
 {
     const struct hlo_roles_work *w = l->w;
     const char *first = NULL;
@@ -99,6 +123,9 @@ static void set_paths(struct layering *l)
     for (uint32_t p = 0; p < w->param_count; p++) {
         const char *path =
             w->params[p].role == HLO_ROLE_VARIABLE ? hlo_path_without_root(w->paths[p]) : "";
+        path = without_tildes(w->arena, path);
+        if (!path)
+            return false;
         l->paths[p] = is_index(path) ? "" : path;
         if (!*l->paths[p])
             continue;
@@ -109,9 +136,10 @@ static void set_paths(struct layering *l)
     while (size && !(first[size - 1] >= '0' && first[size - 1] <= '9'))
         size--;
     if (!size || first[size] != '/' || !strchr(first + size + 1, '/') || size + 1 >= shortest)
-        return;
+        return true;
     for (uint32_t p = 0; p < w->param_count; p++)
         l->paths[p] += *l->paths[p] ? size + 1 : 0;
+    return true;
 }
 
 /* A module beside numbered layers that has a matrix and at least one more variable is a layer too:
@@ -171,20 +199,18 @@ bool hlo_layers_by_path(struct layering *l)
 {
     struct hlo_roles_work *w = l->w;
     bool containers = false;
-
-    set_paths(l);
     size_t most = count_parts(l) + 2;
     bool *is_parent = mem_try(most, 1);
     struct sibling *siblings = mem_try(most + w->param_count, sizeof *siblings);
     bool ok = is_parent && siblings;
 
     for (uint32_t p = 0; p < w->param_count; p++)
-        containers |= numbered_module(path_of(l, p), true) > 0;
+        containers |= !l->of_param[p] && numbered_module(path_of(l, p), true) > 0;
     for (uint32_t p = 0; p < w->param_count && ok; p++) {
         const char *path = path_of(l, p);
         size_t size = numbered_module(path, containers);
         l->has_paths |= *path != '\0';
-        if (!size)
+        if (!size || l->of_param[p])
             continue;
         l->of_param[p] = hlo_place(l, path, size, true);
         size_t up = parent_of(path, size);
@@ -284,13 +310,18 @@ static bool name_loop(struct layering *l, hlo_id loop, uint32_t *count)
             l->of_param[p] = place;
     }
     l->of[loop] = place;
+    int64_t trips = hlo_trip_count(m, loop);
+    if (place && !l->places.items[place].times) {
+        l->places.items[place].times = trips > 1 && trips <= UINT32_MAX ? (uint32_t)trips : 1;
+        l->places.items[place].loop = loop;
+    }
     return place != PLACE_UNKNOWN;
 }
 
 bool hlo_layers_by_loop(struct layering *l)
 {
     uint32_t count = 0;
-    bool ok = true;
+    bool ok = set_paths(l);
 
     for (uint32_t n = 0; n < l->w->g.order_count && ok; n++) {
         hlo_id id = l->w->g.order[n];

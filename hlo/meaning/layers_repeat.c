@@ -213,6 +213,40 @@ static bool name_runs(struct layering *l, const struct use *u, uint32_t count)
     return true;
 }
 
+/* What a variable outside of blocks is read by: linear_30522, conv_64, table_30522. */
+static uint32_t place_by_use(struct layering *l, uint32_t p)
+{
+    const struct hlo_roles_work *w = l->w;
+    const struct hlo_shape *s = hlo_value_shape(w->m, w->params[p].value);
+    const char *kind = NULL;
+    int64_t widest = 0;
+    char name[48];
+    struct hlo_reach *r = &l->w->scratch;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, w->params[p].value);
+    for (uint32_t n = 0; n < r->count && n < 64; n++) {
+        for (uint32_t k = w->g.succ_first[r->queue[n]]; k < w->g.succ_first[r->queue[n] + 1]; k++) {
+            hlo_value u = w->g.succs[k];
+            uint16_t op = hlo_at(w->m, w->m->value_instruction[u])->opcode;
+            if (!is_forward(l, w->m->value_instruction[u]))
+                continue;
+            if (!l->data.has[u])
+                hlo_reach_add(r, u);
+            else if (op == HLO_OP_DOT || op == HLO_OP_CONVOLUTION)
+                kind = op == HLO_OP_DOT ? "linear" : "conv";
+            else if (op == HLO_OP_GATHER && !kind)
+                kind = "table";
+        }
+    }
+    for (uint8_t d = 0; d < s->rank; d++)
+        widest = s->dims[d] > widest ? s->dims[d] : widest;
+    if (!kind || s->rank < 2)
+        return PLACE_OUTSIDE;
+    int size = snprintf(name, sizeof name, "%s_%lld", kind, (long long)widest);
+    return hlo_place(l, name, (size_t)size, false);
+}
+
 bool hlo_layers_by_repetition(struct layering *l)
 {
     struct use *uses = mem_try(l->w->param_count, sizeof *uses);
@@ -233,7 +267,7 @@ bool hlo_layers_by_repetition(struct layering *l)
     bool ok = name_runs(l, uses, count);
     for (uint32_t p = 0; p < l->w->param_count && ok; p++) {
         if (l->w->params[p].role == HLO_ROLE_VARIABLE && !l->of_param[p])
-            l->of_param[p] = PLACE_OUTSIDE;
+            ok = (l->of_param[p] = place_by_use(l, p)) != PLACE_UNKNOWN;
     }
     free(uses);
     free(order);

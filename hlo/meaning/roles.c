@@ -449,7 +449,9 @@ static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
     }
     if (!code)
         code = hlo_roles_phases(w, e);
-    return code ? code : hlo_roles_layers(w, e);
+    if (!code)
+        code = hlo_roles_layers(w, e);
+    return code ? code : hlo_roles_modules(w, e);
 }
 
 static hlo_value value_in(const struct hlo_module *m, const struct hlo_module *inlined, hlo_value v)
@@ -467,6 +469,8 @@ static int project(const struct hlo_module *m, struct hlo_roles_work *w, const h
     out->params = w->params;
     out->param_count = w->param_count;
     out->layer_names = w->layer_names;
+    out->layer_times = w->layer_times;
+    out->layer_coverage = w->layer_coverage;
     out->layer_count = w->layer_count;
     out->phase_source = w->phase_source;
     out->layer_source = w->layer_source;

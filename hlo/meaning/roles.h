@@ -47,7 +47,10 @@ struct hlo_param_role {
     uint32_t of;          /* optimizer state: index into params of its variable; HLO_NONE */
     hlo_value gradient;   /* variables: the value that arrives at the update; HLO_NONE unknown */
     hlo_value updated;    /* variables and state: its new value at the entry root; HLO_NONE */
-    const char *name;     /* cleaned, as a person knows it: encoder/layer_000/self/q/kernel */
+    /* Of a parameter that the file only numbers: who reads it, and as what,
+     * conv2_block1_1_conv/kernel. NULL: unknown, or `name` tells. */
+    const char *module;
+    const char *name; /* cleaned, as a person knows it: encoder/layer_000/self/q/kernel */
 };
 
 struct hlo_roles {
@@ -56,7 +59,10 @@ struct hlo_roles {
     uint8_t *phase;           /* [module->count], enum hlo_phase */
     uint16_t *layer;          /* [module->count] into layer_names; 0: none */
     const char **layer_names; /* [layer_count], layer_names[0] = "" */
+    uint32_t
+        *layer_times; /* [layer_count] layers of the model that it stands for: a loop's trips */
     uint32_t layer_count;
+    double layer_coverage; /* share of the FLOP of forward and backward pass that layers hold */
     const char *phase_source, *layer_source; /* how they were found: one short phrase each */
     hlo_value loss;                          /* HLO_NONE unknown */
     const char *loss_source;                 /* how it was found, or why not: a clause */

@@ -60,6 +60,8 @@ struct hlo_roles_work {
     const char *phase_source, *layer_source;
     uint16_t *layer; /* [m->count] */
     const char **layer_names;
+    uint32_t *layer_times;
+    double layer_coverage;
     uint32_t layer_count;
     struct arena *arena; /* of the result: names */
 };
@@ -98,6 +100,9 @@ int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 
 /* roles_phase.c */
 int hlo_roles_phases(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+
+/* roles_module.c: modules of nameless parameters. After the layers. */
+int hlo_roles_modules(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 
 /* layers.c */
 int hlo_roles_layers(struct hlo_roles_work *w, struct err *e) MUST_CHECK;

@@ -124,6 +124,39 @@ static bool is_numbered(const char *part, size_t size)
     return is_name;
 }
 
+/* Behind the number of a container's name at `at`, block_3 or block2a; 0: none stands there. */
+static size_t container_end(const char *part, size_t size, size_t at)
+{
+    static const char *const stems[] = {"block", "layer", "stage", "unit", "cell"};
+
+    for (size_t s = 0; s < COUNT(stems); s++) {
+        size_t n = strlen(stems[s]), end = at + n;
+        if (end >= size || strncmp(part + at, stems[s], n))
+            continue;
+        end += part[end] == '_' || part[end] == '-';
+        size_t digits = end;
+        while (end < size && isdigit((unsigned char)part[end]))
+            end++;
+        if (end > digits)
+            return end +
+                   (end + 1 < size && isalpha((unsigned char)part[end]) && part[end + 1] == '_');
+    }
+    return 0;
+}
+
+/* conv5_block8_1_conv, block2a_expand_conv: Keras names flat what others nest. Size of the part up
+ * to the number of its last container, when more stands behind it; 0: none. */
+static size_t flat_layer(const char *part, size_t size)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        size_t end = container_end(part, size, i);
+        last = end ? end : last;
+    }
+    return last < size && (part[last] == '_' || part[last] == '-') ? last : 0;
+}
+
 size_t hlo_layer_of_path(const char *path, size_t size)
 {
     size_t end = 0;
@@ -132,6 +165,9 @@ size_t hlo_layer_of_path(const char *path, size_t size)
         size_t n = 0;
         while (i + n < size && path[i + n] != '/')
             n++;
+        size_t flat = end ? 0 : flat_layer(path + i, n);
+        if (flat)
+            return i + flat;
         if (is_numbered(path + i, n)) {
             if (end && !is_container(path + i, n))
                 break;

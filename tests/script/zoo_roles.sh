@@ -5,4 +5,4 @@ source=$1 automap=$2
 zoo=${AUTOMAP_SHARED:-$source/../shared}/zoo
 [ -d "$zoo" ] || { echo "skipped: no $zoo"; exit 77; }
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-python3 "$source/tests/script/zoo_roles.py" "$automap" "$zoo" --check variables,loss
+python3 "$source/tests/script/zoo_roles.py" "$automap" "$zoo" --check variables,loss,layers,names

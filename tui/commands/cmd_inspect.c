@@ -35,22 +35,14 @@ static const struct option_set options[] = {{.rows = rows}, {0}};
 /* What each layer holds: instructions, FLOP of a step. */
 static void sum_layers(struct inspection *in)
 {
-    double inside = 0, all = 0;
-
     for (hlo_id id = 0; id < in->m->count; id++) {
         double flops = in->costs.instruction[id].flops * in->costs.times[id];
         in->opcodes[hlo_at(in->m, id)->opcode]++;
         in->phases[in->roles.phase[id]]++;
         in->layers[in->roles.layer[id]]++;
-        if (flops <= 0 || hlo_cost_is_of_callees(hlo_at(in->m, id)->opcode))
-            continue;
-        in->layer_flops[in->roles.layer[id]] += flops;
-        if (in->roles.phase[id] == HLO_PHASE_UPDATE)
-            continue;
-        all += flops;
-        inside += in->roles.layer[id] ? flops : 0;
+        if (flops > 0 && !hlo_cost_is_of_callees(hlo_at(in->m, id)->opcode))
+            in->layer_flops[in->roles.layer[id]] += flops;
     }
-    in->coverage = all > 0 ? inside / all : 0;
 }
 
 /* Groups are those of the inlined module, where every value has one meaning. */

@@ -14,7 +14,6 @@ struct inspection {
     uint32_t phases[HLO_PHASE_COUNT];
     uint32_t *layers;    /* [roles.layer_count] instructions */
     double *layer_flops; /* [roles.layer_count] of a step; [0]: outside of layers */
-    double coverage;     /* share of the FLOP of forward and backward pass that layers hold */
     bool show_groups;    /* what can only be split together: */
     struct hlo_module *inlined;
     struct classes classes; /* of `inlined` */

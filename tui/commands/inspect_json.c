@@ -113,12 +113,12 @@ static void add_layers(const struct inspection *in, struct str *out)
     for (uint32_t n = 1; n < in->roles.layer_count; n++) {
         str_add(out, n > 1 ? ",\n    {\"name\": " : "\n    {\"name\": ");
         add_string(out, in->roles.layer_names[n]);
-        str_format(out, ", \"instructions\": %u, \"flops\": %.0f}", (unsigned)in->layers[n],
-                   in->layer_flops[n]);
+        str_format(out, ", \"instructions\": %u, \"flops\": %.0f, \"times\": %u}",
+                   (unsigned)in->layers[n], in->layer_flops[n], (unsigned)in->roles.layer_times[n]);
     }
     str_add(out, in->roles.layer_count > 1 ? "\n  ],\n" : "],\n");
     add_key(out, "layer_coverage");
-    str_format(out, "%.4f,\n", in->coverage);
+    str_format(out, "%.4f,\n", in->roles.layer_coverage);
 }
 
 static void add_groups(const struct inspection *in, struct str *out)

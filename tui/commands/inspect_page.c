@@ -351,7 +351,8 @@ static void add_layers(const struct inspection *in, struct str *out)
 
     add_label(out, "layers");
     if (layers)
-        str_format(out, "%u, by %s\n", (unsigned)layers, in->roles.layer_source);
+        str_format(out, "%u, by %s; %.0f %% of the FLOP of forward and backward pass\n",
+                   (unsigned)layers, in->roles.layer_source, 100 * in->roles.layer_coverage);
     else
         str_add(out, "none found\n");
     out->failed |= !list;
@@ -369,7 +370,11 @@ static void add_layers(const struct inspection *in, struct str *out)
         str_format(out, "  %u", (unsigned)list[n].low);
         if (list[n].low < list[n].high)
             str_format(out, " to %u", (unsigned)list[n].high);
-        str_add(out, list[n].count > 1 ? " instructions each\n" : " instructions\n");
+        str_add(out, list[n].count > 1 ? " instructions each" : " instructions");
+        if (in->roles.layer_times[list[n].first] > 1)
+            str_format(out, ", a loop over %u layers",
+                       (unsigned)in->roles.layer_times[list[n].first]);
+        str_add(out, "\n");
     }
     free(list);
 }

@@ -1,0 +1,175 @@
+/* A partition into layers is worth something when it holds the work. Heads and embeddings of small
+ * models hold more of it than their layers do: they become layers too, the largest first, until
+ * nearly all is held. */
+#include "hlo/meaning/cost.h"
+#include "hlo/meaning/layers_internal.h"
+
+#include <string.h>
+
+#define COVER_WANTED 0.9
+#define COVER_LEAST 0.01 /* share of the FLOP below which nothing becomes a layer */
+
+enum { VIEWS_MAX = 16 }; /* looked through between a weight and its reader */
+
+struct covering {
+    struct layering *l;
+    double *flops;     /* [places] */
+    uint32_t *by_meta; /* [m->meta_count] module of a scope outside of layers; PLACE_UNKNOWN */
+    double all, held;
+};
+
+/* What counts: the FLOP of forward and backward pass, loops as often as they run. */
+static bool set_flops(struct layering *l)
+{
+    const struct hlo_roles_work *w = l->w;
+    struct hlo_costs costs;
+    struct err e;
+
+    l->flops = mem_try(w->m->count, sizeof *l->flops);
+    if (!l->flops || hlo_costs_new(w->m, &costs, &e))
+        return false;
+    for (hlo_id id = 0; id < w->m->count; id++) {
+        double flops = costs.instruction[id].flops * costs.times[id];
+        bool counts = w->phase[id] == HLO_PHASE_FORWARD || w->phase[id] == HLO_PHASE_BACKWARD;
+        if (counts && flops > 0 && !hlo_cost_is_of_callees(hlo_at(w->m, id)->opcode))
+            l->flops[id] = flops;
+    }
+    hlo_costs_release(&costs);
+    return true;
+}
+
+/* The module that most scopes begin with: the model itself, jvp(BertForMaskedLM)/... Boyer and
+ * Moore's majority vote by FLOP. */
+static bool find_model(const struct covering *c, struct str *scope, struct str *model)
+{
+    const struct hlo_module *m = c->l->w->m;
+    double votes = 0;
+
+    str_clear(model);
+    str_add(model, "");
+    for (hlo_id id = 0; id < m->count && !scope->failed; id++) {
+        struct hlo_scope_marks marks;
+        double flops = c->l->flops[id];
+        if (flops <= 0)
+            continue;
+        str_clear(scope);
+        str_add(scope, "");
+        hlo_scope_of_op_name(hlo_meta(m, id)->op_name, scope, &marks);
+        size_t size = strcspn(scope->text, "/");
+        if (model->size == size && !strncmp(model->text, scope->text, size)) {
+            votes += flops;
+        } else if (votes < flops) {
+            str_clear(model);
+            str_add(model, "");
+            str_add_bytes(model, scope->text, size);
+            votes = flops - votes;
+        } else {
+            votes -= flops;
+        }
+    }
+    return !scope->failed && !model->failed;
+}
+
+/* The place of the variable that `id` reads a view of: the transposed table of a head, in the
+ * backward pass too. PLACE_OUTSIDE: none. */
+static uint32_t place_by_weight(const struct layering *l, hlo_id id)
+{
+    const struct hlo_roles_work *w = l->w;
+    hlo_value v = w->m->leaf_base[id];
+
+    for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
+        hlo_value from = hlo_graph_source(&w->g, w->g.preds[k]);
+        for (int hops = 0; hops < VIEWS_MAX && w->param_of[from] == HLO_NONE; hops++) {
+            if (w->g.pred_first[from + 1] != w->g.pred_first[from] + 1 || l->data.has[from])
+                break;
+            from = hlo_graph_source(&w->g, w->g.preds[w->g.pred_first[from]]);
+        }
+        uint32_t p = w->param_of[from];
+        if (p != HLO_NONE && l->of_param[p] > PLACE_OUTSIDE)
+            return l->of_param[p];
+    }
+    return PLACE_OUTSIDE;
+}
+
+/* Names for what has none: the first module in the scope, below the model's own. */
+static bool name_by_scope(struct covering *c)
+{
+    struct layering *l = c->l;
+    const struct hlo_module *m = l->w->m;
+    struct str scope = {0}, model = {0};
+    bool ok = find_model(c, &scope, &model);
+
+    for (hlo_id id = 0; ok && id < m->count; id++) {
+        uint32_t *place = &c->by_meta[hlo_at(m, id)->meta];
+        struct hlo_scope_marks marks;
+        if (l->of[id] > PLACE_OUTSIDE || c->l->flops[id] <= 0)
+            continue;
+        if (!*place) {
+            str_clear(&scope);
+            str_add(&scope, "");
+            hlo_scope_of_op_name(hlo_meta(m, id)->op_name, &scope, &marks);
+            const char *name = scope.failed ? "" : scope.text;
+            size_t size = strcspn(name, "/");
+            if (size && name[size] && size == model.size && !strncmp(name, model.text, size)) {
+                name += size + 1;
+                size = strcspn(name, "/");
+            }
+            *place = size ? hlo_place(l, name, size, false) : PLACE_OUTSIDE;
+        }
+        ok = !scope.failed && *place;
+        l->of[id] = *place > PLACE_OUTSIDE ? *place : place_by_weight(l, id);
+    }
+    str_release(&scope);
+    str_release(&model);
+    return ok;
+}
+
+static bool sum_places(struct covering *c)
+{
+    struct layering *l = c->l;
+
+    c->flops = mem_try(l->places.count, sizeof *c->flops);
+    if (!c->flops)
+        return false;
+    for (hlo_id id = 0; id < l->w->m->count; id++) {
+        double flops = c->l->flops[id];
+        c->flops[l->of[id]] += flops;
+        c->all += flops;
+        c->held += l->places.items[l->of[id]].is_layer ? flops : 0;
+    }
+    return true;
+}
+
+static void add_layers(struct covering *c)
+{
+    struct places *places = &c->l->places;
+
+    for (size_t n = 0; n < places->count && c->held < COVER_WANTED * c->all; n++) {
+        size_t best = 0;
+        for (size_t k = PLACE_OUTSIDE + 1; k < places->count; k++) {
+            if (!places->items[k].is_layer && (!best || c->flops[k] > c->flops[best]))
+                best = k;
+        }
+        if (!best || c->flops[best] < COVER_LEAST * c->all)
+            return;
+        places->items[best].is_layer = true;
+        c->held += c->flops[best];
+    }
+}
+
+bool hlo_layers_cover(struct layering *l)
+{
+    struct covering c = {.l = l};
+    bool any = false;
+
+    for (size_t n = 0; n < l->places.count; n++)
+        any |= l->places.items[n].is_layer;
+    c.by_meta = mem_try(l->w->m->meta_count, sizeof *c.by_meta);
+    bool ok = c.by_meta && set_flops(l) && (!any || name_by_scope(&c)) && sum_places(&c);
+    if (ok && any)
+        add_layers(&c);
+    l->w->layer_coverage = ok && c.all > 0 ? c.held / c.all : 0;
+    free(c.flops);
+    free(c.by_meta);
+    return ok;
+}
