@@ -6,7 +6,7 @@ failed=0
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 # One set of BLAS kernels: others round otherwise, and learn another way to the same plan.
-export AUTOMAP_DATADIR=$source_dir LC_ALL=C.UTF-8 OPENBLAS_CORETYPE=Haswell
+export AUTOMAP_DATA_DIR=$source_dir LC_ALL=C.UTF-8 OPENBLAS_CORETYPE=Haswell
 unset NO_COLOR
 for golden in "$source_dir"/tests/golden/*.txt; do
     command=$(head -1 "$golden")

@@ -57,14 +57,15 @@ def objects(build, known):
 def symbols(build, known):
     """Arrows from file to file: who needs what is defined where."""
     defined, needed = {}, collections.defaultdict(set)
-    for source, path in objects(build, known):
-        listing = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
-        for line in listing.splitlines():
-            kind, name = line.split()[-2:]
-            if kind in "TDRBVC":
-                defined[name] = source
-            elif kind == "U":
-                needed[source].add(name)
+    found = {path: source for source, path in objects(build, known)}
+    listing = subprocess.run(["nm", "-A", *found], capture_output=True, text=True, check=True)
+    for line in listing.stdout.splitlines():
+        path, rest = line.split(":", 1)
+        kind, name = rest.split()[-2:]
+        if kind in "TDRBVC":
+            defined[name] = found[path]
+        elif kind == "U":
+            needed[found[path]].add(name)
     return [(source, defined[name], name) for source, names in needed.items()
             for name in names if name in defined]
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# What `cmake --install` puts on a machine: binary, man page, completions, themes, examples; and the
-# man page and completions know every command.
+# What `cmake --install` puts on a machine: binary, man page, completions, themes, examples; the man
+# page and completions know every command. `uninstall` leaves nothing; the Debian package runs.
 set -u
 source_dir=$1 automap=$2
 build=$(dirname "$automap")
 to=$(mktemp -d)
-trap 'rm -rf "$to"' EXIT
+manifest=$build/install_manifest.txt
+[ ! -f "$manifest" ] || cp "$manifest" "$to.manifest"
+trap 'rm -rf "$to"; [ ! -f "$to.manifest" ] || mv "$to.manifest" "$manifest"' EXIT
 failed=0
 check() { "$@" >/dev/null 2>&1 || { echo "failed: $*"; failed=1; }; }
 
@@ -28,5 +30,18 @@ check bash -n "$to/share/bash-completion/completions/automap"
 if command -v groff >/dev/null; then
     complaints=$(groff -man -ww -Tutf8 "$to/share/man/man1/automap.1" 2>&1 >/dev/null)
     [ -z "$complaints" ] || { echo "$complaints"; failed=1; }
+fi
+
+check cmake --build "$build" --target uninstall
+left=$(find "$to" -type f; find "$to/share/automap" 2>/dev/null)
+[ -z "$left" ] || { echo "left by uninstall:"; echo "$left"; failed=1; }
+
+if command -v dpkg-shlibdeps >/dev/null; then
+    check cpack --config "$build/CPackConfig.cmake" -B "$to/package"
+    check dpkg-deb -x "$to"/package/automap_*.deb "$to/root"
+    check env -C / "$to/root/usr/bin/automap" inspect "$to/root/usr/share/automap/examples/models/t5-tiny.hlo.txt.gz"
+    check test -s "$to/root/usr/share/man/man1/automap.1"
+    depends=$(dpkg-deb -f "$to"/package/automap_*.deb Depends)
+    case $depends in *libncursesw6*) ;; *) echo "the package depends on: $depends"; failed=1 ;; esac
 fi
 exit $failed

@@ -98,26 +98,43 @@ static bool has_examples(const char *dir)
     return join(path, sizeof path, dir, "examples/models") && file_is_there(path);
 }
 
+/* From the folder of the executable, each tried in turn: where it is installed, and the source tree
+ * of a build in build/PRESET/ and of its tests. */
+static const char *const beside_executable[] = {"../share/automap", "../..", "../../.."};
+
+/* The folder the executable is in. */
+static bool own_dir(char *out, size_t room)
+{
+    ssize_t size = readlink("/proc/self/exe", out, room - 1);
+
+    out[size > 0 ? size : 0] = 0;
+    char *slash = strrchr(out, '/');
+    if (slash)
+        *slash = 0;
+    return slash;
+}
+
+static bool take_data_dir(const char *dir, char *out, size_t room)
+{
+    if (!dir || !dir[0] || !has_examples(dir))
+        return false;
+    int length = snprintf(out, room, "%s", dir);
+    return length > 0 && (size_t)length < room;
+}
+
 bool file_data_dir(char *out, size_t room)
 {
-    const char *named = getenv("AUTOMAP_DATA_DIR");
-    char self[PATH_MAX] = "", beside[PATH_MAX + 32] = "";
+    char self[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
 
-    ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[size > 0 ? size : 0] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash) {
-        *slash = 0;
-        snprintf(beside, sizeof beside, "%s/../share/automap", self);
+    if (take_data_dir(getenv("AUTOMAP_DATA_DIR"), out, room))
+        return true;
+    size_t count = own_dir(self, sizeof self) ? sizeof beside_executable / sizeof(char *) : 0;
+    for (size_t n = 0; n < count; n++) {
+        if (join(path, sizeof path, self, beside_executable[n]) && realpath(path, real) &&
+            take_data_dir(real, out, room))
+            return true;
     }
-    const char *const places[] = {named ? named : "", beside, AUTOMAP_DATADIR, AUTOMAP_SOURCEDIR};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (places[i][0] && has_examples(places[i])) {
-            int length = snprintf(out, room, "%s", places[i]);
-            return length > 0 && (size_t)length < room;
-        }
-    }
-    return false;
+    return take_data_dir(AUTOMAP_DATADIR, out, room);
 }
 
 /* Endings that only say what is in a file, the last first. */
