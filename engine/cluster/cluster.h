@@ -1,10 +1,10 @@
 /* engine/cluster/cluster.h - the machines a plan is made for: device types, servers, links,
  * network.
  *
- * Read from YAML (the format is in engine/README.md), or made of default devices. A cluster is a
- * plain value without pointers: copy it by assignment, change the copy (cluster_set) for a what-if.
- * Devices are numbered 0 .. devices-1, server after server in file order: the linear device order
- * that meshes and pipeline cuts use.
+ * Read from YAML (the format is in engine/cluster/README.md), or made of default devices. A cluster
+ * is a plain value without pointers: copy it by assignment, change the copy (cluster_set) for a
+ * what-if. Devices are numbered 0 .. devices-1, server after server in file order: the linear
+ * device order that meshes and pipeline cuts use.
  *
  * Units: bytes (1 GB = 10^9), bytes per second, operations per second, milliseconds. Every figure
  * of a valid cluster is finite and positive; latencies and launch overheads may be 0. */

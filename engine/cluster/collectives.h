@@ -19,7 +19,7 @@
  * A link with `protocol: nccl` has NCCL's latencies in place of the file's: the least, over its
  * protocols, of a call, a step per neighbour and phase, and the bytes at the protocol's part of the
  * bandwidth. An all-reduce over 8 devices on NVLink: 10 us when small.
- * Sources: engine/README.md, section 2; all-to-all on a ring: Austin et al., "How to Scale Your
+ * Sources: engine/cluster/README.md; all-to-all on a ring: Austin et al., "How to Scale Your
  * Model", part 3 (XLA's auto-sharding and Alpa take rings to be used one way, twice this).
  *
  * `bytes` is local to one device and is the larger end: all-gather its result, reduce-scatter its

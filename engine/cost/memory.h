@@ -25,7 +25,7 @@
  * pass, which lives while it is made. Stored in pieces: level 1 optimizer state; 2 gradients, from
  * one position after they are made (k > 1: accumulators); 3 variables, with a whole copy from the
  * first use to the last in the forward pass, and another in the backward pass. Checked against XLA:
- * engine/README.md. Built once per module; a plan is then O(stored values). */
+ * engine/cost/README.md. Built once per module; a plan is then O(stored values). */
 #ifndef AUTOMAP_ENGINE_COST_MEMORY_H
 #define AUTOMAP_ENGINE_COST_MEMORY_H
 

@@ -594,7 +594,7 @@ static double unsplit_peak(const struct memory_model *m)
 
 /* Part of the depth-first order's memory that the list may need at most to be taken. XLA schedules
  * fused kernels, which leave it less choice than single instructions leave a list: measured against
- * it, small gains of a list are not there (engine/README.md, Memory). */
+ * it, small gains of a list are not there (engine/cost/README.md, Memory). */
 static const double LIST_MOST = 2.0 / 3;
 
 /* Both schedules; XLA's stays unless the list saves much. */

@@ -1,9 +1,9 @@
 /* engine/pipeline/pipeline_file.h - pipeline plans as JSON, printed, kept in files and read back.
  *
- * Schema PIPELINE_SCHEMA; keys in engine/README.md. Reading is as strict as for other plans
- * (engine/plan/plan_file.h): every key and type, model and cluster by fingerprint; costs are not
- * taken from the file but computed. Pivots are places in the forward order, held against the name
- * of the instruction behind the cut. */
+ * Schema PIPELINE_SCHEMA; keys in engine/pipeline/README.md. Reading is as strict as for other
+ * plans (engine/plan/plan_file.h): every key and type, model and cluster by fingerprint; costs are
+ * not taken from the file but computed. Pivots are places in the forward order, held against the
+ * name of the instruction behind the cut. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPELINE_FILE_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPELINE_FILE_H
 

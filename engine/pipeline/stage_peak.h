@@ -50,7 +50,7 @@ int pipeline_peak_write(const struct pipeline *l, const struct pipe_plan *p, uin
                         struct str *out, struct err *e) MUST_CHECK;
 
 /* {"stages": [{"bytes", "at_ms", bytes of each kind}], "worst", "change": the first of the changes,
- * or null}; a new object, the caller's; keys in engine/README.md. */
+ * or null}; a new object, the caller's; keys in engine/pipeline/README.md. */
 int pipeline_peak_json(const struct pipeline *l, const struct pipe_plan *p, cJSON **out,
                        struct err *e) MUST_CHECK;
 

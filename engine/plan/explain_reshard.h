@@ -24,7 +24,7 @@ void reshard_removal_release(struct reshard_removal *r);
  * the removal. Numbers shown count from 1. */
 void reshard_explain(const struct plan *p, uint32_t number, const struct reshard_removal *r,
                      struct str *out);
-/* The same as one JSON object; keys in engine/README.md. */
+/* The same as one JSON object; keys in engine/plan/README.md. */
 int reshard_explain_json(const struct plan *p, uint32_t number, const struct reshard_removal *r,
                          struct str *out, struct err *e) MUST_CHECK;
 

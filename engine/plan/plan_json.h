@@ -1,5 +1,5 @@
 /* engine/plan/plan_json.h - the JSON form of a plan: what `automap plan --json` prints and what a
- * plan file holds. Its keys are listed in engine/README.md; plan_file.h reads it back. */
+ * plan file holds. Its keys are listed in engine/plan/README.md; plan_file.h reads it back. */
 #ifndef AUTOMAP_ENGINE_PLAN_PLAN_JSON_H
 #define AUTOMAP_ENGINE_PLAN_PLAN_JSON_H
 

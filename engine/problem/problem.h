@@ -26,7 +26,7 @@ struct problem_options {
 enum { BATCH_AS_FOUND = UINT32_MAX };
 
 /* Part of a device's memory that plans within "device" leave free: what the memory model misses,
- * and what schedulers other than the stated one need more (engine/README.md, Memory). */
+ * and what schedulers other than the stated one need more (engine/cost/README.md, Memory). */
 #define DEVICE_MEMORY_MARGIN 0.2
 
 struct problem {

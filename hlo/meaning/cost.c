@@ -1,6 +1,6 @@
 /* hlo/meaning/cost.c - flops, transcendental operations and bytes, rule by rule, summed over the
  * call graph. Source of every rule: xla/service/hlo_cost_analysis.cc; the table is in
- * hlo/README.md. */
+ * hlo/meaning/README.md. */
 #include "hlo/meaning/cost_internal.h"
 
 #include <math.h>

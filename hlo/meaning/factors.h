@@ -3,8 +3,9 @@
  * A factor is a loop index of an instruction that binds dims of operand leaves to dims of result
  * leaves. Splitting the instruction along it splits every bound dim. A dim that no factor binds is
  * blocked: the instruction can only run with it whole. Sources: Shardy's factor model and XLA's
- * partitioner, the rules proved by execution on split operands; per opcode in hlo/README.md.
- * Instructions that only pass values on (tuple, while, call, ...) have no factors but flows. */
+ * partitioner, the rules proved by execution on split operands; per opcode in
+ * hlo/meaning/README.md. Instructions that only pass values on (tuple, while, call, ...) have no
+ * factors but flows. */
 #ifndef AUTOMAP_HLO_MEANING_FACTORS_H
 #define AUTOMAP_HLO_MEANING_FACTORS_H
 
@@ -74,7 +75,7 @@ enum hlo_partial {
 
 /* May operand leaf `leaf` be a partial result (to be combined by `c`) and the result of `id` be one
  * in its place? An operand that appears twice must allow both uses. Flows pass partial results as
- * they are and are not asked. Source: linearity of the opcode, hlo/README.md. O(1). */
+ * they are and are not asked. Source: linearity of the opcode, hlo/meaning/README.md. O(1). */
 enum hlo_partial hlo_passes_partial(const struct hlo_module *m, hlo_id id, uint32_t leaf,
                                     enum hlo_combiner c);
 

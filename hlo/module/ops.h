@@ -5,7 +5,7 @@
  * how partial results pass through it, its flags, and the attributes it takes: R required, O
  * optional (those that every instruction may have, and those that name computations, are left out).
  * A new opcode is one row and, where its behaviour is new, one function for the new rule. The rules
- * are explained in hlo/README.md. */
+ * are explained in hlo/meaning/README.md. */
 #ifndef AUTOMAP_HLO_MODULE_OPS_H
 #define AUTOMAP_HLO_MODULE_OPS_H
 

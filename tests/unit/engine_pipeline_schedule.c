@@ -252,7 +252,7 @@ static void test_random(void **state)
     free(c);
 }
 
-/* Worked by hand (engine/README.md, Pipelines). */
+/* Worked by hand (engine/pipeline/README.md). */
 static void test_by_hand(void **state)
 {
     (void)state;

@@ -104,7 +104,7 @@ static void check_line(const struct hlo_module *m, const char *name, const char 
     assert_int_equal(sscanf(rest, "%lf %lf %lf", &flops, &transcendentals, &bytes), 3);
     assert_int_equal(hlo_costs_new(m, &costs, &e), 0);
     ++*(int *)context;
-    switch (hlo_at(m, id)->opcode) { /* where we differ on purpose: hlo/README.md */
+    switch (hlo_at(m, id)->opcode) { /* where we differ on purpose: hlo/meaning/README.md */
     case HLO_OP_CUSTOM_CALL:
         flops = transcendentals = bytes = -1; /* unknown, XLA adds nothing */
         break;

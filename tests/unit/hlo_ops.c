@@ -100,7 +100,7 @@ static bool is_word(const char *text, const char *word)
 static void test_docs_name_every_opcode(void **state)
 {
     (void)state;
-    char *text = read_all(AUTOMAP_SOURCE_DIR "/hlo/README.md");
+    char *text = read_all(AUTOMAP_SOURCE_DIR "/hlo/meaning/README.md");
     char *factors = strstr(text, "## Factors"),
          *end = factors ? strstr(factors, "## Partial") : NULL;
 
@@ -108,7 +108,7 @@ static void test_docs_name_every_opcode(void **state)
     *end = '\0';
     for (int op = 0; op < HLO_OP_UNKNOWN; op++)
         if (!is_word(factors, hlo_op_info[op].name))
-            fail_msg("%s has no factors in hlo/README.md", hlo_op_info[op].name);
+            fail_msg("%s has no factors in hlo/meaning/README.md", hlo_op_info[op].name);
     free(text);
 }
 
