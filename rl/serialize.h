@@ -29,7 +29,7 @@ void rl_serialize_block(struct rl_serializer *w, void *p, size_t size);
 #define RL_MANY(w, pointer, count) \
     rl_serialize_block(w, pointer, (size_t)(count) * sizeof *(pointer))
 /* Rows of `stride` words that differ little from one to the next, as observations do: each word is
- * taken against that one row before, and runs of equal ones are counted. Takes at least
+ * delta-coded against the previous row, and runs of equal ones are counted. Takes at least
  * count / RL_SPARSE_MOST words, so that few bytes cannot ask for much memory. */
 enum { RL_SPARSE_MOST = 4096 };
 void rl_serialize_sparse(struct rl_serializer *w, float *rows, size_t count, size_t stride);

@@ -11,15 +11,15 @@
  * leaves it. So
  * instructions over the same classes add up to one term: a table over who owns each axis. With k
  * classes a term has (k + 1)^axes entries: entry = sum over axes x of owner(x) (k + 1)^x, owner 0
- * nobody, 1 + n the term's n-th class. Classes that meet have disjoint labels, so this is all there
- * is. With k micro-batches the passes run k times on shares 1/k as large, launches and latencies k
- * times too; an all-reduce that may wait (training.h) runs once. ZeRO: an all-reduce is a
- * reduce-scatter and an all-gather, so storing optimizer state in pieces along the axes of the
- * gradient is free (level 1); level 2 scatters the gradient in every pass: k - 1 more; level 3
- * gathers the variable in the forward and in the backward pass in place of after the update: 2k - 1
- * more. Added to a variable's table. No overlap of communication with compute but for the part
- * `overlap` of the all-reduces of gradients (training.h), 0 unless asked for: the rule that
- * pipelines go by too. Built once per module, cluster and mesh; immutable. */
+ * nobody, 1 + n the term's n-th class. Classes that meet have disjoint labels, so the table
+ * covers every case. With k micro-batches the passes run k times on shares 1/k as large, launches
+ * and latencies k times too; an all-reduce that may wait (training.h) runs once. ZeRO: an
+ * all-reduce is a reduce-scatter and an all-gather, so storing optimizer state in pieces along the
+ * axes of the gradient is free (level 1); level 2 scatters the gradient in every pass: k - 1 more;
+ * level 3 gathers the variable in the forward and in the backward pass in place of after the
+ * update: 2k - 1 more. Added to a variable's table. No overlap of communication with compute but
+ * for the part `overlap` of the all-reduces of gradients (training.h), 0 unless asked for: the rule
+ * that pipelines go by too. Built once per module, cluster and mesh; immutable. */
 #ifndef AUTOMAP_ENGINE_COST_STEP_TABLES_H
 #define AUTOMAP_ENGINE_COST_STEP_TABLES_H
 

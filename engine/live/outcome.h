@@ -20,8 +20,7 @@
 /* The best plan so far; ERR_INFEASIBLE when there is none. `by` is found by playing the plan from
  * the pins, in order of decision; what fine-tuning changed since stage 1 is its. */
 int outcome_plan(const struct search_state *c, struct plan *out, struct err *e) MUST_CHECK;
-/* The same for any plan a snapshot shows, by a reader of it: what is its under the pins and moves
- * of that snapshot. Any thread. */
+/* The same for any plan a snapshot shows, using that snapshot's pins and moves. Any thread. */
 int outcome_plan_shown(const struct snapshot *s, const struct live_plan *p, struct plan *out,
                        struct err *e) MUST_CHECK;
 /* A new object, to be deleted by the caller; NULL out of memory. `plan` is that of outcome_plan. */

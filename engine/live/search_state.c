@@ -258,7 +258,8 @@ static void keep_journal(struct search_state *c)
     }
 }
 
-void state_note_step(struct search_state *c, double seconds)
+/* Counts, curves, log and best plan follow c->event: the last step, which took `seconds`. */
+static void note_step(struct search_state *c, double seconds)
 {
     c->steps++;
     c->decisions += c->event.move != UINT32_MAX;
@@ -292,7 +293,7 @@ void search_state_step(struct search_state *c)
     double start = c->clock_s(c->clock_context);
 
     if (search_step(c->search, &c->event))
-        state_note_step(c, c->clock_s(c->clock_context) - start);
+        note_step(c, c->clock_s(c->clock_context) - start);
     else
         c->state = LIVE_DONE;
 }
@@ -390,7 +391,7 @@ static int apply(struct search_state *c, const struct live_command *command, str
         if (!search_force(c->search, command->number > 0, &event))
             return err_set(e, ERR_INPUT, "this decision is not open here");
         c->event = event;
-        state_note_step(c, 0);
+        note_step(c, 0);
         return 0;
     }
     case COMMAND_UNDO:

@@ -20,8 +20,6 @@ void state_find_baseline(struct search_state *c);
 int state_renew_search(struct search_state *c, const struct search_options *o,
                        struct err *e) MUST_CHECK;
 void state_follow_best(struct search_state *c); /* c->best becomes the search's */
-/* Counts, curves, log and best plan follow c->event: the last step, which took `seconds`. */
-void state_note_step(struct search_state *c, double seconds);
 
 /* The batch split as a plan to compare with. */
 void state_split_batch(struct search_state *c);

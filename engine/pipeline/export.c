@@ -48,8 +48,11 @@ static void add_task(const struct pipe_task *t, struct str *out)
                kinds[t->kind], t->node, 1e3 * t->start_ms, 1e3 * (t->end_ms - t->start_ms));
 }
 
-int pipeline_export_trace(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
-                          struct err *e)
+/* The simulated schedule in Chrome's trace format (chrome://tracing, Perfetto): a row per stage and
+ * per link, an event per pass, transfer and all-reduce. Times in us. Appended. ERR_LIMIT past
+ * PIPE_TASKS_MOST passes. */
+static int write_trace(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
+                       struct err *e)
 {
     struct pipe_schedule s;
     int rc = pipe_schedule_make(&l->all, &p->plan, l->options.schedule, &s, e);
@@ -134,8 +137,10 @@ static void add_stage(const struct pipeline *l, const struct pipeline_plan *p, u
     str_add(out, "        ],\n    },\n");
 }
 
-int pipeline_export_jax(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
-                        struct err *e)
+/* A Python module for training code in JAX: devices and parameters of each stage, where the cuts
+ * lie, the schedule; with a function that makes the mesh of a stage. Appended. */
+static int write_jax(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
+                     struct err *e)
 {
     const struct pipeline_options *o = &l->options;
 
@@ -162,8 +167,9 @@ int pipeline_export_jax(const struct pipeline *l, const struct pipeline_plan *p,
 
 /* ---- the plan file ---- */
 
-int pipeline_export_json(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
-                         struct err *e)
+/* The plan file, read again and found to be the same. Appended. */
+static int write_json(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
+                      struct err *e)
 {
     struct pipeline again;
     struct pipeline_plan same;
@@ -185,9 +191,8 @@ int pipeline_export_json(const struct pipeline *l, const struct pipeline_plan *p
 
 const struct pipeline_form *pipeline_form_by_name(const char *name)
 {
-    static const struct pipeline_form forms[] = {{"trace", pipeline_export_trace},
-                                                 {"jax", pipeline_export_jax},
-                                                 {"json", pipeline_export_json}};
+    static const struct pipeline_form forms[] = {
+        {"trace", write_trace}, {"jax", write_jax}, {"json", write_json}};
 
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
         if (!name || !strcmp(forms[k].name, name))

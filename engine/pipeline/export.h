@@ -4,21 +4,6 @@
 
 #include "engine/pipeline/pipeline.h"
 
-/* The simulated schedule in Chrome's trace format (chrome://tracing, Perfetto): a row per stage and
- * per link, an event per pass, transfer and all-reduce. Times in us. Appended. ERR_LIMIT past
- * PIPE_TASKS_MOST passes. */
-int pipeline_export_trace(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
-                          struct err *e) MUST_CHECK;
-
-/* A Python module for training code in JAX: devices and parameters of each stage, where the cuts
- * lie, the schedule; with a function that makes the mesh of a stage. Appended. */
-int pipeline_export_jax(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
-                        struct err *e) MUST_CHECK;
-
-/* The plan file, read again and found to be the same. Appended. */
-int pipeline_export_json(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,
-                         struct err *e) MUST_CHECK;
-
 struct pipeline_form {
     const char *name; /* trace, jax, json */
     int (*write)(const struct pipeline *l, const struct pipeline_plan *p, struct str *out,

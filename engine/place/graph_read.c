@@ -405,13 +405,13 @@ static void set_costs(struct reading *r, struct place_graph *g, const uint32_t *
     for (size_t i = 0; i < r->edges; i++) {
         const struct edge *d = &r->edge[i];
         uint32_t u = from[i];
-        double far = seen[u] && r->has_far ? g->far_ms[u] : d->far;
-        if (seen[u] && (fabs(g->send_ms[u] - d->cost) > 1e-6 || fabs(far - d->far) > 1e-6))
+        double far = seen[u] != 0 && r->has_far ? g->far_ms[u] : d->far;
+        if (seen[u] != 0 && (fabs(g->send_ms[u] - d->cost) > 1e-6 || fabs(far - d->far) > 1e-6))
             json_wrong_at(&r->j, d->at,
                           "the output of node %" PRId64 " costs %g here and %g before, expected "
                           "one cost of one output",
                           d->from, d->cost, g->send_ms[u]);
-        if (seen[u])
+        if (seen[u] != 0)
             continue;
         seen[u] = 1;
         g->send_ms[u] = d->cost;

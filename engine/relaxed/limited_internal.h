@@ -67,7 +67,7 @@ void limited_unprice(struct limited_search *w);
 void limited_price_release(struct limited_search *w);
 
 /* limited.c: keeps the plan of r->best when it is better: one that fits, then faster, else of a
- * lower peak. *memory and *where: its peak. bytes[ranges] of it; NULL: never mind. */
+ * lower peak. *memory and *where: its peak. bytes[ranges] of it; NULL: not wanted. */
 int limited_offer(struct limited_search *w, double *ms, struct memory_cost *memory,
                   struct memory_chain *where, double *bytes, struct err *e) MUST_CHECK;
 

@@ -11,8 +11,8 @@
  * use in the passes to the last. Copies made for one use alone are not counted. O(values). */
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
                    struct err *e) MUST_CHECK;
-/* And where the peak is, with the bytes of the ranges in `own`, of memory_scratch; NULL: never
- * mind. */
+/* And where the peak is, with the bytes of the ranges in `own`, of memory_scratch; NULL: not
+ * wanted. */
 int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out,
                         struct memory_chain *where, double *own, struct err *e) MUST_CHECK;
 

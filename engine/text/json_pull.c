@@ -8,6 +8,9 @@
 #include <string.h>
 
 static void complain(struct json_pull *j, size_t at, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void complain(struct json_pull *j, size_t at, const char *format, va_list args)
 {
     char what[sizeof j->e->what];
 

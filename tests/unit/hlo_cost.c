@@ -58,7 +58,7 @@ static void check_model(const cJSON *model)
         sum->flops += costs.instruction[id].flops;
         sum->transcendentals += costs.instruction[id].transcendentals;
         sum->bytes += costs.instruction[id].bytes;
-        assert_true(costs.times[id] == 1 || !costs.times[id]); /* the root needs it, or not */
+        assert_true(costs.times[id] == 1 || costs.times[id] == 0); /* the root needs it, or not */
     }
     const cJSON *opcodes = cJSON_GetObjectItem(model, "opcodes"), *opcode;
     cJSON_ArrayForEach(opcode, opcodes)

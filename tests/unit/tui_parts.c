@@ -219,7 +219,9 @@ static void test_recent(void **state)
         r.time = 1000 + i;
         snprintf(r.path, sizeof r.path, "/models/%d.txt", i);
         snprintf(r.cluster, sizeof r.cluster, "h100-1x8");
-        snprintf(r.session, sizeof r.session, i % 2 ? "/sessions/%d" : "", i);
+        r.session[0] = 0;
+        if (i % 2)
+            snprintf(r.session, sizeof r.session, "/sessions/%d", i);
         recent_add(dir, &r);
     }
     recent_add(dir, &r); /* the same again moves up and is not doubled */
