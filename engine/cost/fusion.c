@@ -225,6 +225,12 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
     return rc;
 }
 
+void fusion_hide(const struct hlo_module *m, struct fusion *f, const uint8_t *is_inside)
+{
+    for (hlo_value v = 0; v < m->value_count; v++)
+        f->is_stored[v] &= !is_inside[v];
+}
+
 void fusion_release(struct fusion *f)
 {
     free(f->buffer);

@@ -19,6 +19,10 @@ struct fusion {
 };
 
 /* `is_free` [values]: values that every use makes for itself (struct classes). O(values + uses). */
+/* Values that some kernel keeps to itself take no memory: is_inside [values] of buffers. O(values).
+ */
+void fusion_hide(const struct hlo_module *m, struct fusion *f, const uint8_t *is_inside);
+
 int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out,
                struct err *e) MUST_CHECK;
 /* Whether a buffer is what a loop carries from a free value on. */

@@ -11,13 +11,13 @@ struct partial {
 
 static const struct partial none = {{CLASS_NONE, CLASS_NONE}, {0}};
 
-static bool may_reduce(const struct classes *c, const struct class_factor *f)
+static bool is_summed(const struct classes *c, const struct class_factor *f)
 {
-    return (f->kind == HLO_FACTOR_REDUCE || f->kind == HLO_FACTOR_INSIDE) &&
+    return f->kind == HLO_FACTOR_REDUCE && f->combiner == HLO_COMBINE_ADD &&
            f->class != CLASS_NONE && c->info[f->class].reason == CLASS_ALLOWED;
 }
 
-/* All or nothing: what is not a plain sum over different classes is reduced where it stands. */
+/* A class that stands twice among the factors is reduced where it stands. */
 static struct partial own_sums(const struct classes *c, hlo_id id)
 {
     struct partial p = none;
@@ -25,10 +25,9 @@ static struct partial own_sums(const struct classes *c, hlo_id id)
 
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
         const struct class_factor *f = &c->factors[k];
-        if (!may_reduce(c, f))
+        if (!is_summed(c, f))
             continue;
-        if (f->kind != HLO_FACTOR_REDUCE || f->combiner != HLO_COMBINE_ADD ||
-            count == JOINED_CLASSES_MOST || (count && p.class[0] == f->class))
+        if (count == JOINED_CLASSES_MOST || (count && p.class[0] == f->class))
             return none;
         p.class[count] = f->class;
         p.factor[count++] = k;
@@ -81,14 +80,7 @@ static void mark_passing(struct build *b, hlo_id id, class_id k)
     }
 }
 
-static bool are_alike(const struct partial *p, const struct partial *q)
-{
-    return p->class[0] != CLASS_NONE &&
-           (p->class[1] == CLASS_NONE) == (q->class[1] == CLASS_NONE) &&
-           place_of(q, p->class[0]) >= 0 && place_of(q, p->class[1]) >= 0;
-}
-
-/* Joins the two operands of addition `id`, sums over the same classes. */
+/* Joins the two operands of addition `id` over the classes that both are sums over. */
 static void join(struct build *b, hlo_id id)
 {
     const struct hlo_module *m = b->c->m;
@@ -96,14 +88,23 @@ static void join(struct build *b, hlo_id id)
     const struct partial *p = &b->partial[x], *q = &b->partial[y];
     struct partial *sum = &b->partial[id];
 
-    if (x == y || !can_pass(b->c, x, id) || !can_pass(b->c, y, id) || !are_alike(p, q))
+    if (x == y || !can_pass(b->c, x, id) || !can_pass(b->c, y, id))
         return;
-    for (int n = 0; n < JOINED_CLASSES_MOST && p->class[n] != CLASS_NONE; n++) {
-        uint32_t first = p->factor[n], last = q->factor[place_of(q, p->class[n])];
-        b->out->is_joined[first < last ? first : last] = 1;
-        sum->class[n] = p->class[n];
-        sum->factor[n] = first < last ? last : first;
-        b->out->passes[id][n] = p->class[n];
+    for (int n = 0, count = 0; n < JOINED_CLASSES_MOST; n++) {
+        int at = p->class[n] == CLASS_NONE ? -1 : place_of(q, p->class[n]);
+        if (at < 0)
+            continue;
+        uint32_t first = p->factor[n], last = q->factor[at];
+        if (first > last) {
+            uint32_t swap = first;
+            first = last;
+            last = swap;
+        }
+        b->out->part[first] = SUM_JOINED;
+        b->out->part[last] = SUM_LAST;
+        sum->class[count] = p->class[n];
+        sum->factor[count] = last;
+        b->out->passes[id][count++] = p->class[n];
         mark_passing(b, x, p->class[n]);
         mark_passing(b, y, p->class[n]);
     }
@@ -132,10 +133,10 @@ int joined_sums_new(const struct classes *c, struct joined_sums *out, struct err
     struct build b = {.c = c, .out = out};
 
     *out = (struct joined_sums){0};
-    out->is_joined = mem_try((size_t)c->factor_base[c->m->count] + 1, 1);
+    out->part = mem_try((size_t)c->factor_base[c->m->count] + 1, 1);
     out->passes = mem_try((size_t)c->m->count + 1, sizeof *out->passes);
     b.partial = mem_try((size_t)c->m->count + 1, sizeof *b.partial);
-    bool ok = out->is_joined && out->passes && b.partial;
+    bool ok = out->part && out->passes && b.partial;
     if (ok) {
         memset(out->passes, 0xff, c->m->count * sizeof *out->passes);
         find_joined(&b);
@@ -149,7 +150,7 @@ int joined_sums_new(const struct classes *c, struct joined_sums *out, struct err
 
 void joined_sums_release(struct joined_sums *j)
 {
-    free(j->is_joined);
+    free(j->part);
     free(j->passes);
     memset(j, 0, sizeof *j);
 }

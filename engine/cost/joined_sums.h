@@ -12,8 +12,14 @@
 
 enum { JOINED_CLASSES_MOST = 2 };
 
+enum sum_part {
+    SUM_ALONE,
+    SUM_JOINED, /* reduced with a later one */
+    SUM_LAST,   /* reduced together with those */
+};
+
 struct joined_sums {
-    uint8_t *is_joined; /* [classes->factors] this reducing factor is reduced with a later one */
+    uint8_t *part; /* [classes->factors] enum sum_part of a reducing factor */
     /* [instructions] classes whose partial sums it passes on to be reduced later; CLASS_NONE */
     class_id (*passes)[JOINED_CLASSES_MOST];
 };

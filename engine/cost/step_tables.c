@@ -72,8 +72,10 @@ static struct reduction reduction_of(const struct step_tables *t, hlo_id id,
     }
     r.times = waits ? t->costs->times[id] : step_tables_times(t, id);
     r.ms = r.count ? collective_ms(t->mesh, COLLECTIVE_ALL_REDUCE, r.over, r.bytes) : 0;
+    if (waits && t->overlap.is_bounded)
+        r.beside_ms = r.ms;
     if (waits)
-        r.ms *= 1 - t->batching.overlap;
+        r.ms *= 1 - t->overlap.hidden;
     return r;
 }
 
@@ -90,7 +92,7 @@ uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const la
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < TERM_CLASSES_MOST;
          k++) {
         const struct class_factor *f = &c->factors[k];
-        if (!is_reducing(f) || !on[f->class] || (t->joined && t->joined->is_joined[k]))
+        if (!is_reducing(f) || !on[f->class] || (t->joined && t->joined->part[k] == SUM_JOINED))
             continue;
         out[count] = reduction_of(t, id, f, on[f->class], (struct split){on, NULL});
         count += out[count].count > 0;
@@ -214,6 +216,12 @@ static struct product local_product(const struct step_tables *t, hlo_id id, stru
     return p;
 }
 
+static double attention_ms(const struct attention *a, const struct cluster_device *d, hlo_id id,
+                           enum peak_type type, double flops)
+{
+    return flops * a->work[id] / attention_rate(d, type, attention_is_backward(a, id)) * 1e3;
+}
+
 /* Flops, bytes and computing of one instruction. What only passes values on, and free values that
  * every use makes for itself, cost nothing. */
 static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id,
@@ -230,8 +238,10 @@ static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id
     out.flops = fmax(t->costs->instruction[id].flops, 0) * shares;
     out.bytes = local_traffic(t, id, split);
     struct product p = local_product(t, id, split);
-    double ms = fmax(product_ms(&t->device, peak_type_of(c->m, id), &p, out.flops),
-                     out.bytes / cluster_bandwidth(&t->device) * 1e3);
+    double ms = t->attention->work[id] > 0
+                    ? attention_ms(t->attention, &t->device, id, peak_type_of(c->m, id), out.flops)
+                    : product_ms(&t->device, peak_type_of(c->m, id), &p, out.flops);
+    ms = fmax(ms, out.bytes / cluster_bandwidth(&t->device) * 1e3);
     if (is_heavy(hlo_at(c->m, id)->opcode))
         ms += t->device.launch_ms;
     if (t->measured_ms && t->measured_ms[id] >= 0)
@@ -267,6 +277,7 @@ struct instruction_cost step_tables_instruction(const struct step_tables *t, hlo
         out.reduced_bytes += reduces ? list[k].bytes : 0;
         out.reduced_count += reduces ? list[k].count : 0;
         out.communication_ms += list[k].times * list[k].ms;
+        out.beside_ms += list[k].times * list[k].beside_ms;
     }
     return out;
 }
@@ -302,6 +313,8 @@ struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_
     scale_traffic(t, id, k, &s);
     s.is_heavy = is_heavy(hlo_at(c->m, id)->opcode);
     s.peak = peak_type_of(c->m, id);
+    s.work = t->attention->work[id];
+    s.is_backward = attention_is_backward(t->attention, id);
     if (is_product(c, id)) {
         s.product = whole_product(t, id);
         for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1]; n++) {
@@ -322,8 +335,11 @@ double instruction_scaling_ms(const struct instruction_scaling *s, const struct 
     struct product p = s->product;
     if (p.m > 0 && s->has_class)
         scale_product(&p, (enum product_dim)s->growing, x);
-    double ms = fmax(product_ms(d, s->peak, &p, s->flops + s->flops_per_x * x),
-                     (s->bytes + s->bytes_per_x * x) / cluster_bandwidth(d) * 1e3);
+    double flops = s->flops + s->flops_per_x * x;
+    double ms =
+        fmax(s->work > 0 ? flops * s->work / attention_rate(d, s->peak, s->is_backward) * 1e3
+                         : product_ms(d, s->peak, &p, flops),
+             (s->bytes + s->bytes_per_x * x) / cluster_bandwidth(d) * 1e3);
     return s->is_heavy ? ms + d->launch_ms : ms;
 }
 
@@ -349,6 +365,10 @@ struct storage_cost step_tables_storage(const struct step_tables *t, uint32_t pa
     out.scatters = t->batching.zero >= 2 ? k - 1 : 0;
     out.gathers = t->batching.zero >= 3 ? 2 * k - 1 : 0;
     out.ms = collective_ms(t->mesh, COLLECTIVE_ALL_GATHER, out.over, out.bytes);
+    if (t->overlap.is_bounded) {
+        out.beside_ms = out.ms;
+        out.ms *= 1 - t->overlap.hidden;
+    }
     return out;
 }
 
@@ -358,7 +378,8 @@ struct build {
     struct step_tables *t;
     struct err *e;
     label *on; /* [classes] scratch: all empty between uses */
-    size_t item_room, pool_room, pool_count, table_room, communication_room, table_count;
+    size_t item_room, pool_room, pool_count, table_room, communication_room, beside_room,
+        table_count;
     uint32_t *term_slots; /* class tuple -> term + 1 */
     size_t term_slot_count;
     struct pattern *patterns; /* instructions that cost alike -> their table */
@@ -424,6 +445,8 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
     struct {
         double flops, bytes, times, measured;
         uint64_t opcode, count, is_once, runs_whole;
+        double work;
+        uint64_t backward;
     } head = {t->costs->instruction[id].flops,
               t->costs->instruction[id].bytes,
               t->costs->times[id],
@@ -431,7 +454,9 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
               hlo_at(c->m, id)->opcode,
               count,
               t->training->is_once[id],
-              c->runs_whole[id]};
+              c->runs_whole[id],
+              t->attention->work[id],
+              attention_is_backward(t->attention, id)};
 
     for (int h = 0; h < 2; h++) {
         uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
@@ -447,7 +472,7 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
             uint32_t at = 0;
             while (at < count && list[at] != f->class)
                 at++;
-            bool joined = t->joined && t->joined->is_joined[k];
+            bool joined = t->joined && t->joined->part[k] == SUM_JOINED;
             uint64_t key[4] = {f->kind | (uint64_t)joined << 8, at,
                                f->class == CLASS_NONE ? 0 : t->labels->kind[f->class],
                                at < count ? t->labels->admissible[f->class] : 0};
@@ -485,6 +510,7 @@ static void fill_row(struct build *b, hlo_id id, const class_id *list, uint32_t 
             cost = step_tables_instruction(b->t, id, b->on);
         row[entry] = cost.compute_ms;
         row[entries + entry] = cost.communication_ms;
+        row[2 * entries + entry] = cost.beside_ms;
     }
     for (uint32_t n = 0; n < count; n++)
         b->on[list[n]] = 0;
@@ -529,11 +555,11 @@ static bool find_row(struct build *b, hlo_id id, const class_id *list, uint32_t 
         }
     }
     if (!mem_grow(&b->patterns, &b->pattern_room, b->pattern_count, 1) ||
-        !mem_grow(&b->rows, &b->row_room, b->row_count, (size_t)entries * 2))
+        !mem_grow(&b->rows, &b->row_room, b->row_count, (size_t)entries * 3))
         return false;
     *row = b->row_count;
     fill_row(b, id, list, count, entries, b->rows + *row);
-    b->row_count += (size_t)entries * 2;
+    b->row_count += (size_t)entries * 3;
     b->patterns[b->pattern_count++] = (struct pattern){{hash[0], hash[1]}, *row};
     b->pattern_slots[i] = (uint32_t)b->pattern_count;
     return true;
@@ -552,7 +578,8 @@ static bool add_term(struct build *b, const class_id *list, uint32_t count, uint
     if (!mem_grow(&t->items, &b->item_room, t->count, 1) ||
         !mem_grow(&t->class_pool, &b->pool_room, b->pool_count, count) ||
         !mem_grow(&t->compute_ms, &b->table_room, b->table_count, entries) ||
-        !mem_grow(&t->communication_ms, &b->communication_room, b->table_count, entries))
+        !mem_grow(&t->communication_ms, &b->communication_room, b->table_count, entries) ||
+        !mem_grow(&t->beside_ms, &b->beside_room, b->table_count, entries))
         return false;
     *out = t->count++;
     t->items[*out] =
@@ -560,6 +587,7 @@ static bool add_term(struct build *b, const class_id *list, uint32_t count, uint
     memcpy(t->class_pool + b->pool_count, list, count * sizeof *list);
     memset(t->compute_ms + b->table_count, 0, entries * sizeof(double));
     memset(t->communication_ms + b->table_count, 0, entries * sizeof(double));
+    memset(t->beside_ms + b->table_count, 0, entries * sizeof(double));
     b->pool_count += count;
     b->table_count += entries;
     return true;
@@ -622,6 +650,7 @@ static int add_instruction(struct build *b, hlo_id id)
     for (uint32_t n = 0; n < entries; n++) {
         t->compute_ms[term->table + n] += b->rows[row + n];
         t->communication_ms[term->table + n] += b->rows[row + entries + n];
+        t->beside_ms[term->table + n] += b->rows[row + 2 * entries + n];
     }
     return 0;
 }
@@ -654,6 +683,7 @@ static int add_storage(struct build *b, uint32_t param)
             continue;
         struct storage_cost s = step_tables_storage(t, param, b->on);
         t->communication_ms[t->items[index].table + n] += (s.scatters + s.gathers) * s.ms;
+        t->beside_ms[t->items[index].table + n] += (s.scatters + s.gathers) * s.beside_ms;
     }
     for (uint32_t n = 0; n < count; n++)
         b->on[list[n]] = 0;
@@ -680,21 +710,38 @@ static int index_terms(struct build *b)
     return 0;
 }
 
+/* What computation hides: a fixed part, or as much as it can. */
+static struct overlap overlap_of(const struct cluster *c, const struct batch_and_zero *b)
+{
+    static const double SHOWN = 0.1, OF_GPU = 0.15;
+    struct overlap o = {.hidden = b->overlap};
+
+    if (b->overlap >= 0)
+        return o;
+    o.is_bounded = true;
+    o.taken = c->group[0].link.kind == LINK_TORUS ? 0 : OF_GPU;
+    o.hidden = 1 - SHOWN - o.taken;
+    return o;
+}
+
 int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                     const struct cluster *cluster, const struct hlo_costs *costs,
-                    const struct traffic *traffic, const double *measured_ms,
-                    const struct training *training, const struct joined_sums *joined,
-                    const struct batch_and_zero *batching, struct step_tables *out, struct err *e)
+                    const struct traffic *traffic, const struct attention *attention,
+                    const double *measured_ms, const struct training *training,
+                    const struct joined_sums *joined, const struct batch_and_zero *batching,
+                    struct step_tables *out, struct err *e)
 {
     struct step_tables t = {.labels = l,
                             .mesh = mesh,
                             .costs = costs,
                             .device = cluster_weakest(cluster),
                             .traffic = traffic,
+                            .attention = attention,
                             .measured_ms = measured_ms,
                             .training = training,
                             .joined = joined,
-                            .batching = *batching};
+                            .batching = *batching,
+                            .overlap = overlap_of(cluster, batching)};
     struct build b = {.t = &t, .e = e};
     int rc = 0;
 
@@ -726,6 +773,7 @@ void step_tables_release(struct step_tables *t)
     free(t->class_pool);
     free(t->compute_ms);
     free(t->communication_ms);
+    free(t->beside_ms);
     free(t->of_class);
     free(t->class_terms);
     memset(t, 0, sizeof *t);
@@ -738,6 +786,7 @@ static void add_term_cost(const struct step_tables *t, const struct term *term, 
 
     sum->compute_ms += t->compute_ms[at];
     sum->communication_ms += t->communication_ms[at];
+    sum->beside_ms += t->beside_ms[at];
 }
 
 struct step_cost step_tables_cost(const struct step_tables *t, const label *on)
@@ -746,6 +795,7 @@ struct step_cost step_tables_cost(const struct step_tables *t, const label *on)
 
     for (uint32_t k = 0; k < t->count; k++)
         add_term_cost(t, &t->items[k], on, &sum);
+    sum.communication_ms += overlap_excess(&t->overlap, sum.compute_ms, sum.beside_ms);
     sum.step_ms = sum.compute_ms + sum.communication_ms;
     return sum;
 }

@@ -25,6 +25,7 @@
 
 #include "engine/cluster/collectives.h"
 #include "engine/cost/joined_sums.h"
+#include "engine/cost/overlap.h"
 #include "engine/cost/product.h"
 #include "engine/cost/traffic.h"
 #include "engine/cost/training.h"
@@ -45,17 +46,20 @@ struct step_tables {
     const struct hlo_costs *costs;
     struct cluster_device device;  /* the weakest of the cluster: all devices wait for it */
     const struct traffic *traffic; /* which leaves move bytes, and how often */
+    const struct attention *attention;
     const double *measured_ms; /* [instructions] of one run unsplit, or NULL; < 0: not measured */
     const struct training *training;
     const struct joined_sums *joined; /* NULL: partial results are reduced where they arise */
     struct batch_and_zero batching;
+    struct overlap overlap;
     struct term *items;
     uint32_t count;
     class_id *class_pool;
     double *compute_ms, *communication_ms;
-    double fixed_ms;       /* compute of what no class can split, free_ms in it */
-    double free_ms;        /* of free values that every device makes whole (free_cost.h) */
-    uint32_t *of_class;    /* [classes + 1] into class_terms */
+    double *beside_ms;  /* communication beside computation, whole; 0 unless overlap.is_bounded */
+    double fixed_ms;    /* compute of what no class can split, free_ms in it */
+    double free_ms;     /* of free values that every device makes whole (free_cost.h) */
+    uint32_t *of_class; /* [classes + 1] into class_terms */
     uint32_t *class_terms; /* terms of each class */
 };
 
@@ -63,16 +67,17 @@ struct step_tables {
  * holds. */
 int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                     const struct cluster *cluster, const struct hlo_costs *costs,
-                    const struct traffic *traffic, const double *measured_ms,
-                    const struct training *training, const struct joined_sums *joined,
-                    const struct batch_and_zero *batching, struct step_tables *out,
-                    struct err *e) MUST_CHECK;
+                    const struct traffic *traffic, const struct attention *attention,
+                    const double *measured_ms, const struct training *training,
+                    const struct joined_sums *joined, const struct batch_and_zero *batching,
+                    struct step_tables *out, struct err *e) MUST_CHECK;
 void step_tables_release(struct step_tables *t);
 
 /* Cost of one instruction under labels given per factor; what a term's tables are made of. */
 struct instruction_cost {
     double flops, bytes;                 /* local, one execution */
     double compute_ms, communication_ms; /* times executions */
+    double beside_ms;                    /* of it what runs beside computation, whole */
     double times;
     double reduced_bytes;   /* of its all-reduces together, local, one execution */
     uint32_t reduced_count; /* results they reduce */
@@ -92,6 +97,8 @@ struct instruction_scaling {
     enum peak_type peak;
     struct product product; /* its whole sizes; m 0: no product */
     uint8_t growing;        /* which of them the class is */
+    double work;            /* of a fused attention (attention.h); 0: not of one */
+    bool is_backward;
 };
 struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_id id, class_id k);
 /* Its roofline on device `d`: max(flops / peak, bytes / bandwidth) + launch. Measured: x times it.
@@ -106,7 +113,8 @@ struct reduction {
     class_id class;
     label over;
     uint32_t count;   /* results it reduces */
-    double bytes, ms; /* local, one execution */
+    double bytes, ms; /* local, one execution; without the part that is hidden */
+    double beside_ms; /* the whole of it where computation may hide it, else 0 */
     double times;     /* executions in a step */
 };
 uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const label *on,
@@ -128,7 +136,8 @@ static inline double step_tables_times(const struct step_tables *t, hlo_id id)
 struct storage_cost {
     label over; /* 0: stored whole under this plan */
     uint32_t scatters, gathers;
-    double bytes, ms; /* of one collective: the variable as used, local */
+    double bytes, ms; /* of one collective: the variable as used, local; without what is hidden */
+    double beside_ms; /* the whole of one where computation may hide it, else 0 */
 };
 struct storage_cost step_tables_storage(const struct step_tables *t, uint32_t param,
                                         const label *on);
@@ -149,11 +158,12 @@ static inline uint32_t term_entry(const struct step_tables *t, const struct term
 
 struct step_cost {
     double compute_ms, communication_ms, step_ms;
+    double beside_ms; /* communication that runs beside computation, hidden or not */
 };
 /* Of a whole assignment: on[class] = label. O(terms). */
 struct step_cost step_tables_cost(const struct step_tables *t, const label *on);
-/* Sum over the terms of class `k` alone: differences of it are differences of the whole when only
- * `k` changes. O(terms of k). */
+/* Sum over the terms of class `k` alone, excess of overlap left out: differences of it are
+ * differences of the whole when only `k` changes. O(terms of k). */
 struct step_cost step_tables_cost_of_class(const struct step_tables *t, class_id k,
                                            const label *on);
 

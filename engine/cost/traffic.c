@@ -11,6 +11,7 @@ struct build {
     const struct classes *c;
     const struct hlo_module *m;
     const hlo_value *buffer;
+    const struct attention *attention;
     struct traffic *t;
     uint8_t *is_stored; /* [values] of buffers: written by a kernel */
     uint8_t *reads;     /* [instructions] large values read to compute it */
@@ -235,11 +236,13 @@ static void find_stored(struct build *b)
         b->reads[id] = fusion_count_reads(m, b->buffer, b->is_stored, id, b->reads, READS_MOST + 1);
         bool fused = is_fused(b, id);
         for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
-            b->is_stored[v] = b->buffer[v] == v && !b->c->is_free[v] && !fused;
+            b->is_stored[v] =
+                b->buffer[v] == v && !b->c->is_free[v] && !fused && !b->attention->is_inside[v];
     }
     for (hlo_id id = 0; id < m->count; id++) { /* what is stored under another name */
         if (fusion_is_alias(opcode_of(b, id)) && has_result(b, id) &&
-            !b->c->is_free[first_result(b, id)] && !is_fused(b, id))
+            !b->c->is_free[first_result(b, id)] && !is_fused(b, id) &&
+            !b->attention->is_inside[b->buffer[first_result(b, id)]])
             b->is_stored[b->buffer[first_result(b, id)]] = 1;
     }
 }
@@ -274,7 +277,7 @@ static uint32_t reach(struct build *b, hlo_id root, struct way *out)
     while (head < tail) {
         hlo_id id = queue[head++];
         bool part = reads_part(opcode_of(b, id));
-        if (part && count < REACH_MOST)
+        if (part && count < REACH_MOST && !b->attention->is_inside[b->buffer[first_result(b, id)]])
             out[count++] = (struct way){id, UINT32_MAX, first_result(b, id), id};
         for (uint32_t leaf = 0; leaf < operand_leaves(b, id) && !part; leaf++) {
             hlo_value v = hlo_factors_value(b->m, id, leaf), from = b->buffer[v];
@@ -394,6 +397,26 @@ static bool find_kernels(struct build *b, struct way *ways)
     return ok;
 }
 
+/* All that computes in one attention, one way, is one kernel. */
+static bool join_attention(struct build *b)
+{
+    hlo_id *first = mem_try(2 * (size_t)b->attention->count + 1, sizeof *first);
+
+    if (!first)
+        return false;
+    for (hlo_id id = 0; id < b->m->count; id++) {
+        uint32_t number = b->attention->kernel[id];
+        if (!number || !is_kernel(b, id))
+            continue;
+        if (first[number - 1])
+            join_kernels(b, id, first[number - 1] - 1);
+        else
+            first[number - 1] = id + 1;
+    }
+    free(first);
+    return true;
+}
+
 /* ---- reductions that can wait ---- */
 
 enum { NOBODY = UINT32_MAX, MANY = UINT32_MAX - 1 };
@@ -501,10 +524,11 @@ static bool weigh(struct build *b, struct way *ways)
     return true;
 }
 
-int traffic_new(const struct classes *c, const struct fusion *f, struct traffic *out, struct err *e)
+int traffic_new(const struct classes *c, const struct fusion *f, const struct attention *a,
+                struct traffic *out, struct err *e)
 {
     const struct hlo_module *m = c->m;
-    struct build b = {.c = c, .m = m, .buffer = f->buffer, .t = out};
+    struct build b = {.c = c, .m = m, .buffer = f->buffer, .attention = a, .t = out};
     struct way *ways = mem_try(REACH_MOST, sizeof *ways);
 
     out->weight = mem_try((size_t)c->leaf_base[m->count] + 1, 1);
@@ -519,7 +543,8 @@ int traffic_new(const struct classes *c, const struct fusion *f, struct traffic 
     if (ok) {
         find_layouts(&b);
         find_stored(&b);
-        ok = find_kernels(&b, ways) && join_waiting(&b, ways) && weigh(&b, ways);
+        ok = find_kernels(&b, ways) && join_attention(&b) && join_waiting(&b, ways) &&
+             weigh(&b, ways);
     }
     free(ways);
     free(b.is_stored);

@@ -11,12 +11,13 @@
  *   - element-wise work that stores and is read on, and siblings that read the same largest value,
  *     are one kernel: mean and variance; Adam's three results. Never where one waits for another;
  *   - a slice or gather reads its part; an update of a part writes its part.
- * fusion.h has which values take memory, which is another question: compilers for CPUs, against
- * which that one is checked, fuse less. Plan-independent; built once per module. */
+ *   - what a fused attention keeps within it is not moved, and its products are one kernel each
+ * way. fusion.h has which values take memory, which is another question: compilers for CPUs,
+ * against which that one is checked, fuse less. Plan-independent; built once per module. */
 #ifndef AUTOMAP_ENGINE_COST_TRAFFIC_H
 #define AUTOMAP_ENGINE_COST_TRAFFIC_H
 
-#include "engine/cost/fusion.h"
+#include "engine/cost/attention.h"
 #include "engine/decide/classes.h"
 
 struct traffic {
@@ -27,8 +28,8 @@ struct traffic {
 };
 
 /* O(instructions x operands of a kernel). */
-int traffic_new(const struct classes *c, const struct fusion *f, struct traffic *out,
-                struct err *e) MUST_CHECK;
+int traffic_new(const struct classes *c, const struct fusion *f, const struct attention *a,
+                struct traffic *out, struct err *e) MUST_CHECK;
 void traffic_release(struct traffic *t);
 
 #endif

@@ -162,6 +162,66 @@ static int find_waiting(struct training *t, struct err *e)
     return rc;
 }
 
+/* ---- what is made of variables alone ---- */
+
+static bool is_made_of_state(const struct training *t, hlo_id id)
+{
+    const struct hlo_module *m = t->classes->m;
+    uint32_t counted = 0;
+
+    if (hlo_at(m, id)->opcode == HLO_OP_DOT || hlo_at(m, id)->opcode == HLO_OP_CONVOLUTION)
+        return false;
+    for (uint32_t k = 0; k < hlo_at(m, id)->operand_count; k++) {
+        hlo_id o = hlo_operand(m, id, k);
+        for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
+            bool neutral = t->classes->is_free[v] || !hlo_value_shape(m, v)->rank;
+            if (!neutral && !t->is_state[v])
+                return false;
+            counted += !neutral;
+        }
+    }
+    return counted > 0;
+}
+
+/* As free values are found (hlo/meaning/free_values.c): what flows bring is taken for it until
+ * something else flows there. */
+static int find_state(struct training *t, struct err *e)
+{
+    const struct hlo_module *m = t->classes->m;
+    struct hlo_flows flows = {0};
+    bool again = true, first = true;
+    int rc = 0;
+
+    for (uint32_t k = 0; k < t->roles->param_count; k++)
+        t->is_state[t->roles->params[k].value] = t->roles->params[k].role == HLO_ROLE_VARIABLE;
+    while (again && !rc) {
+        again = false;
+        for (hlo_id id = 0; id < m->count && !rc; id++) {
+            if (!hlo_is_flow(m, id)) {
+                bool is = is_made_of_state(t, id);
+                for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
+                    t->is_state[v] = is;
+                continue;
+            }
+            rc = hlo_flows_of(m, id, &flows, e);
+            for (size_t k = 0; k < flows.count && !rc; k++) {
+                const struct hlo_flow *f = &flows.items[k];
+                bool is = t->is_state[f->from] || t->classes->is_free[f->from];
+                if (first && is)
+                    t->is_state[f->to] = 1;
+                else if (!first && !is && t->is_state[f->to]) {
+                    t->is_state[f->to] = 0;
+                    again |= m->value_instruction[f->to] < id;
+                }
+            }
+        }
+        again |= first;
+        first = false;
+    }
+    hlo_flows_release(&flows);
+    return rc;
+}
+
 /* ---- what a gradient is summed over ---- */
 
 enum { TRACE_MOST = 512 }; /* values looked at per gradient; past it nothing is claimed */
@@ -379,8 +439,9 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
     t.is_once = mem_try(c->m->count, 1);
     t.is_summed = mem_try(c->m->value_count, 1);
     t.waits = mem_try(c->m->value_count, 1);
+    t.is_state = mem_try(c->m->value_count, 1);
     t.variables = mem_try(r->param_count, sizeof *t.variables);
-    if (!places || !t.is_once || !t.is_summed || !t.waits || !t.variables)
+    if (!places || !t.is_once || !t.is_summed || !t.waits || !t.is_state || !t.variables)
         rc = err_no_memory(e, "for the parts of a training step");
     if (!rc) {
         t.batch = find_batch(c, r, places);
@@ -388,6 +449,9 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
             t.batch_divisor = c->info[t.batch].divisor;
         find_once(&t);
         rc = find_waiting(&t, e);
+    }
+    if (!rc) {
+        rc = find_state(&t, e);
     }
     if (!rc)
         rc = find_reduced(&t, e);
@@ -404,6 +468,7 @@ void training_release(struct training *t)
     free(t->is_once);
     free(t->is_summed);
     free(t->waits);
+    free(t->is_state);
     free(t->variables);
     memset(t, 0, sizeof *t);
 }

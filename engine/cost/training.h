@@ -34,6 +34,7 @@ struct training {
     int64_t batch_divisor; /* numbers of micro-batches divide this */
     uint8_t *is_once;      /* [instructions] belongs to the update */
     uint8_t *is_summed;    /* [values] made by a pass and read by the update: accumulated */
+    uint8_t *is_state;     /* [values] made of parameters the step updates, without any product */
     uint8_t *waits;        /* [values] a partial result may wait for the sum over the passes */
     struct training_variable *variables; /* [roles->param_count] */
 };
@@ -46,12 +47,15 @@ void training_release(struct training *t);
  * many. */
 uint32_t training_sums(const struct classes *c, hlo_id id, class_id out[static ZERO_CLASSES_MOST]);
 
+#define OVERLAP_AUTO (-1.0)
+
 /* How a problem is priced: k and the level, both part of a plan. */
 struct batch_and_zero {
     uint32_t micro_batches; /* 1: the batch at once */
     uint8_t zero;           /* 0 .. ZERO_LEVEL_MOST */
     double overlap; /* 0 .. 1: part of the time of all-reduces that nothing in the passes waits
-                       for, those of gradients, that is hidden behind computation */
+                       for, those of gradients, that is hidden behind computation; OVERLAP_AUTO: as
+                       much of them and of gathered parameters as computation hides (overlap.h) */
 };
 /* ERR_INPUT with what would do when k does not divide the batch or there is none. */
 int training_check(const struct training *t, const struct batch_and_zero *r,

@@ -40,8 +40,8 @@ struct solver {
 
 enum { NOT_FIXED = UINT32_MAX };
 
-/* Nodes and tables of a step's time (or of the reward) and of classes that clash, from a problem.
- * `fixed` NULL: nothing is decided. */
+/* Nodes and tables of a step's time, without the excess of overlap (or of the reward) and of
+ * classes that clash, from a problem. `fixed` NULL: nothing is decided. */
 int solver_new(const struct step_tables *t, const struct strict *fixed,
                const struct exact_options *o, struct solver *out, struct err *e) MUST_CHECK;
 void solver_release(struct solver *s);

@@ -1,4 +1,4 @@
-#include "engine/exact/eliminate.h"
+#include "engine/exact/exact_overlap.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,6 +50,15 @@ static int make_nodes(struct solver *s, const struct strict *fixed)
     return 0;
 }
 
+/* An entry of the step's time, with the part of the excess that counts. */
+static double price_at(const struct solver *s, size_t at)
+{
+    const struct step_tables *t = s->t;
+    double w = s->o->excess_weight, ms = t->compute_ms[at] + t->communication_ms[at];
+
+    return w > 0 ? ms + w * overlap_balance(&t->overlap, t->compute_ms[at], t->beside_ms[at]) : ms;
+}
+
 /* The table of one term over those of its classes that are nodes. */
 static int table_of_term(struct solver *s, const struct term *term, label *on)
 {
@@ -64,7 +73,7 @@ static int table_of_term(struct solver *s, const struct term *term, label *on)
     }
     if (!count) {
         uint32_t at = term->table + term_entry(s->t, term, on);
-        s->constant += s->t->compute_ms[at] + s->t->communication_ms[at];
+        s->constant += price_at(s, at);
         return 0;
     }
     int rc = solver_table_new(s, nodes, count, &f);
@@ -86,7 +95,7 @@ static int table_of_term(struct solver *s, const struct term *term, label *on)
             taken |= a;
         }
         uint32_t entry = term->table + term_entry(s->t, term, on);
-        f.value[at++] = clash ? INFINITY : s->t->compute_ms[entry] + s->t->communication_ms[entry];
+        f.value[at++] = clash ? INFINITY : price_at(s, entry);
     } while (solver_next_choice(s, nodes, count, choice));
     return solver_push_table(s, &f);
 }
@@ -97,6 +106,8 @@ static int step_time_tables(struct solver *s)
     int rc = on ? 0 : err_no_memory(s->e, MEMORY_FOR);
 
     s->constant = s->t->fixed_ms;
+    if (s->o->excess_weight > 0)
+        s->constant += s->o->excess_weight * overlap_balance(&s->t->overlap, s->t->fixed_ms, 0);
     for (uint32_t k = 0; k < s->t->count && !rc; k++)
         rc = table_of_term(s, &s->t->items[k], on);
     free(on);
@@ -306,7 +317,7 @@ void solver_release(struct solver *s)
     memset(s, 0, sizeof *s);
 }
 
-int exact_strict(const struct step_tables *t, const struct strict *fixed,
+static int solve(const struct step_tables *t, const struct strict *fixed,
                  const struct exact_options *o, struct exact_result *out, struct err *e)
 {
     struct solver_answer answer;
@@ -334,6 +345,21 @@ int exact_strict(const struct step_tables *t, const struct strict *fixed,
     }
     free(choice);
     solver_release(&s);
+    return rc;
+}
+
+int exact_strict(const struct step_tables *t, const struct strict *fixed,
+                 const struct exact_options *o, struct exact_result *out, struct err *e)
+{
+    struct exact_options plain = *o;
+
+    plain.excess_weight = 0;
+    int rc = solve(t, fixed, &plain, out, e);
+    if (rc || o->goal != EXACT_STEP_TIME || !t->overlap.is_bounded)
+        return rc;
+    rc = exact_overlap(t, fixed, &plain, out, solve, e);
+    if (rc)
+        exact_release(out);
     return rc;
 }
 

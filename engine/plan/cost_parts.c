@@ -9,6 +9,8 @@ static enum cost_part part_of(const struct problem *p, hlo_id id)
 {
     if (p->training.is_once[id])
         return PART_UPDATE;
+    if (p->attention.kernel[id])
+        return PART_KERNELS;
     switch (hlo_at(p->m, id)->opcode) {
     case HLO_OP_DOT:
     case HLO_OP_RAGGED_DOT:

@@ -285,7 +285,8 @@ static int parse_batching(const cJSON *root, struct problem_options *out, struct
                        ZERO_LEVEL_MOST);
     if (k)
         out->micro_batches = (uint32_t)k->valuedouble;
-    if (overlap && (overlap->valuedouble < 0 || overlap->valuedouble > 1))
+    if (overlap && ((overlap->valuedouble < 0 && overlap->valuedouble != OVERLAP_AUTO) ||
+                    overlap->valuedouble > 1))
         return err_set(e, ERR_INPUT, "overlap: %g, expected 0 to 1", overlap->valuedouble);
     if (zero)
         out->zero = (uint8_t)zero->valuedouble;

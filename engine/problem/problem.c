@@ -34,10 +34,18 @@ static int lay_mesh(const struct cluster *c, const char *text, struct cluster_me
     return 0;
 }
 
+/* Without a word about it: old cluster files keep their meaning. */
+static double overlap_of(const struct problem *p, const struct cluster *cluster)
+{
+    if (p->options.is_overlap_given || p->options.overlap > 0)
+        return p->options.overlap;
+    return cluster_weakest(cluster).matmul.reach > 0 ? OVERLAP_AUTO : 0;
+}
+
 struct batch_and_zero problem_batch_and_zero(const struct problem *p)
 {
     return (struct batch_and_zero){p->options.micro_batches ? p->options.micro_batches : 1,
-                                   p->options.zero, p->options.overlap};
+                                   p->options.zero, overlap_of(p, &p->cluster)};
 }
 
 static int new_labels(const struct problem *p, const struct cluster_mesh *mesh, struct labels *out,
@@ -56,8 +64,10 @@ static int new_terms(const struct problem *p, const struct cluster *cluster,
 {
     struct batch_and_zero r = problem_batch_and_zero(p);
 
-    return step_tables_new(&p->labels, &p->mesh, cluster, &p->costs, &p->traffic, measured_ms,
-                           &p->training, p->options.reduce_at_once ? NULL : &p->joined, &r, out, e);
+    r.overlap = overlap_of(p, cluster);
+    return step_tables_new(&p->labels, &p->mesh, cluster, &p->costs, &p->traffic, &p->attention,
+                           measured_ms, &p->training, p->options.reduce_at_once ? NULL : &p->joined,
+                           &r, out, e);
 }
 
 static int price(struct problem *p, struct err *e)
@@ -84,9 +94,14 @@ static int build(struct problem *p, struct err *e)
     if (!rc)
         rc = fusion_new(p->m, p->classes.is_free, &p->fusion, e);
     if (!rc)
+        rc = attention_new(&p->classes, &p->roles, &p->fusion, p->options.fused_attention,
+                           &p->attention, e);
+    if (!rc)
+        fusion_hide(p->m, &p->fusion, p->attention.is_inside);
+    if (!rc)
         rc = joined_sums_new(&p->classes, &p->joined, e);
     if (!rc)
-        rc = traffic_new(&p->classes, &p->fusion, &p->traffic, e);
+        rc = traffic_new(&p->classes, &p->fusion, &p->attention, &p->traffic, e);
     if (!rc)
         rc = training_new(&p->classes, &p->roles, &p->training, e);
     if (!rc)
@@ -188,6 +203,7 @@ void problem_release(struct problem *p)
     training_release(&p->training);
     joined_sums_release(&p->joined);
     traffic_release(&p->traffic);
+    attention_release(&p->attention);
     fusion_release(&p->fusion);
     classes_release(&p->classes);
     hlo_costs_release(&p->costs);

@@ -20,6 +20,8 @@ struct problem_options {
     int64_t batch_size;      /* in place of the module's; 0: the module's */
     bool reduce_at_once;     /* partial results are combined where they arise, as XLA's partitioner
                                 leaves them; false: sums of them take one all-reduce */
+    bool fused_attention;    /* attention that the module writes out runs as one kernel */
+    bool is_overlap_given;   /* else OVERLAP_AUTO where the cluster says how products run, and 0 */
     double overlap;          /* hidden part of the all-reduces of gradients, 0 to 1 */
 };
 
@@ -41,6 +43,7 @@ struct problem {
     struct problem_options options;
     struct classes classes;
     struct fusion fusion;
+    struct attention attention;
     struct traffic traffic;
     struct joined_sums joined;
     struct training training;

@@ -47,7 +47,7 @@ static bool add_walk(struct writer *w, uint32_t edge)
                                 .to = steps[k].to,
                                 .times = i->times,
                                 .bytes = steps[k].bytes * i->times,
-                                .ms = steps[k].ms * i->times});
+                                .ms = steps[k].ms * i->times * i->shown});
     }
     return ok;
 }
@@ -199,6 +199,8 @@ static int price(struct writer *w, struct err *e)
     const struct model *m = &w->r->model;
     struct step_cost *cost = &w->out->cost;
 
+    double scale = 1 - m->options.excess_weight * m->p->step_tables.overlap.hidden;
+
     cost->compute_ms = m->p->step_tables.free_ms;
     for (uint32_t node = 0; node < m->energy.nodes; node++) {
         const struct model_node *n = &m->nodes[node];
@@ -207,7 +209,7 @@ static int price(struct writer *w, struct err *e)
         uint32_t x = w->r->best[node];
         double compute = m->compute_ms[m->patterns[n->pattern].choices + x];
         cost->compute_ms += compute;
-        if (tables_at(&m->tables, m->energy.unary[node], false)[x] <= compute)
+        if (tables_at(&m->tables, m->energy.unary[node], false)[x] <= compute * scale)
             continue;
         int rc = add_inside(w, node, e);
         if (rc)
@@ -217,8 +219,11 @@ static int price(struct writer *w, struct err *e)
         const struct energy_edge *i = &m->energy.edges[edge];
         const double *row = tables_at(&m->tables, i->table.table, i->table.turned) +
                             (size_t)w->r->best[i->a] * energy_labels(&m->energy, i->b);
+        uint32_t before = w->out->reshard_count;
         if (row[w->r->best[i->b]] > 0 && !add_walk(w, edge))
             return err_no_memory(e, "for the plan");
+        for (uint32_t k = before; k < w->out->reshard_count && m->edges[edge].is_beside; k++)
+            cost->beside_ms += w->out->reshards[k].ms / m->edges[edge].shown;
     }
     return 0;
 }
@@ -245,6 +250,8 @@ int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e)
         out->cost.communication_ms += out->reshards[k].ms;
     if (out->reshard_count)
         qsort(out->reshards, out->reshard_count, sizeof *out->reshards, compare_reshards);
+    out->cost.communication_ms +=
+        overlap_excess(&r->p->step_tables.overlap, out->cost.compute_ms, out->cost.beside_ms);
     out->cost.step_ms = out->cost.compute_ms + out->cost.communication_ms;
     out->nodes = r->model.energy.nodes;
     out->nodes_left = relaxed_stage(r)->reduced.left.nodes;

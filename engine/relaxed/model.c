@@ -340,15 +340,17 @@ static table_id reshard_table(struct model *m, const struct model_edge *edge, ui
                                (uint64_t)edge->map_a << 32 | edge->map_b, cols};
     bool is_new;
 
-    memcpy(&key[4], &edge->times, sizeof edge->times);
+    double price = edge->times * edge->weight;
+
+    memcpy(&key[4], &price, sizeof price);
     table_id id = tables_get(&m->tables, key, rows, cols, &is_new);
     if (!is_new)
         return id;
     double *out = tables_at(&m->tables, id, false);
     for (uint32_t x = 0; x < rows; x++) {
         for (uint32_t y = 0; y < cols; y++)
-            *out++ = edge->times * status_ms(&m->spaces, edge->space, m->places[edge->map_a + x],
-                                             m->places[edge->map_b + y]);
+            *out++ = price * status_ms(&m->spaces, edge->space, m->places[edge->map_a + x],
+                                       m->places[edge->map_b + y]);
     }
     tables_turn(&m->tables, id);
     return id;
@@ -364,8 +366,16 @@ static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_
         !mem_grow(&m->energy.edges, &m->energy_edge_room, k, 1))
         return err_no_memory(b->e, MEMORY_FOR);
     m->edges[k] = *edge;
-    if (m->p->training.waits[edge->value]) /* for the sum over the micro-batches */
-        m->edges[k].times = fmin(edge->times, once) * (1 - m->p->step_tables.batching.overlap);
+    const struct training *t = &m->p->training;
+    const struct overlap *o = &m->p->step_tables.overlap;
+    bool waits = t->waits[edge->value];
+    if (waits) /* for the sum over the micro-batches */
+        m->edges[k].times = fmin(edge->times, once);
+    m->edges[k].is_beside = o->is_bounded && (waits || t->is_state[edge->value]);
+    m->edges[k].shown = waits || m->edges[k].is_beside ? 1 - o->hidden : 1;
+    m->edges[k].weight = m->edges[k].shown;
+    if (m->edges[k].is_beside)
+        m->edges[k].weight += m->options.excess_weight * (1 - o->taken);
     m->energy.edges[k] = (struct energy_edge){a, z, {reshard_table(m, &m->edges[k], a, z), false}};
     m->energy.edge_count++;
     return 0;
@@ -523,6 +533,7 @@ int model_new(const struct problem *p, const struct model_options *o, struct mod
     if (rc)
         goto out;
     out->energy.constant = p->step_tables.free_ms;
+    out->energy.constant *= 1 - o->excess_weight * p->step_tables.overlap.hidden;
     rc = build_nodes_and_edges(&b);
 out:
     free(b.uses);

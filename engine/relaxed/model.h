@@ -48,10 +48,14 @@ struct model_edge {
     uint32_t space, map_a, map_b; /* into model->places: label -> place in the space */
     uint32_t leaf;                /* operand leaf of the user when it is an instruction */
     double times;
+    bool is_beside; /* computation may hide its reshard (cost/overlap.h) */
+    double shown;   /* part of the reshard's time that shows */
+    double weight;  /* and that counts in the energy */
 };
 
 struct model_options {
-    bool pass_partial; /* linear instructions may pass partial results on */
+    double excess_weight; /* 0 to 1: how much of the excess of overlap counts (cost/overlap.h) */
+    bool pass_partial;    /* linear instructions may pass partial results on */
 };
 
 struct model {

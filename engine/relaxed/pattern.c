@@ -239,6 +239,23 @@ static double walk_to_whole(const struct build *b, uint32_t way, uint32_t leaf)
     return a == UINT32_MAX || z == UINT32_MAX ? 0 : status_ms(&b->m->spaces, k->space[leaf], a, z);
 }
 
+/* Whether factor `n` counts among those whose reductions stand apart: a sum that is joined goes on,
+ * and so does the last of them unless all that is split here goes the same way. */
+static bool is_reduced_here(const struct build *b, uint32_t way, uint32_t n)
+{
+    const struct joined_sums *j = b->m->p->step_tables.joined;
+    const struct looked_at *k = &b->look;
+    bool stays = false;
+
+    if (!j || j->part[k->first + n] == SUM_ALONE)
+        return true;
+    for (uint32_t o = 0; o < k->factors && o < CHOICE_FACTORS_MOST; o++) {
+        bool reduces = factor(b, o)->kind == HLO_FACTOR_REDUCE && factor_axes(b, way, o);
+        stays |= reduces && j->part[k->first + o] == SUM_ALONE;
+    }
+    return j->part[k->first + n] == SUM_LAST && !stays;
+}
+
 /* Compute, reductions inside the instruction, and what XLA's one all-reduce per reduced factor
  * costs beyond the cheapest way of making the result whole over all of them at once. */
 static struct model_label_cost label_cost(const struct build *b, uint32_t way)
@@ -257,7 +274,7 @@ static struct model_label_cost label_cost(const struct build *b, uint32_t way)
             out.inside_ms += r.times * r.ms;
             out.inside_bytes += r.times * r.bytes;
             out.inside_over |= over;
-        } else if (r.ms > 0 && !(t->joined && t->joined->is_joined[k->first + n])) {
+        } else if (r.ms > 0 && is_reduced_here(b, way, n)) {
             times = r.times;
             apart += r.ms;
             out.apart_bytes += times * r.bytes;
@@ -327,7 +344,8 @@ static int fill_pattern(struct build *b, struct model_pattern *out)
             !places_of(b, way, places + (size_t)out->labels * leaves))
             continue;
         struct model_label_cost cost = label_cost(b, way);
-        ms[out->labels] = cost.compute_ms + cost.inside_ms + cost.apart_ms;
+        double scale = 1 - m->options.excess_weight * m->p->step_tables.overlap.hidden;
+        ms[out->labels] = scale * cost.compute_ms + cost.inside_ms + cost.apart_ms;
         m->compute_ms[m->choice_count] = cost.compute_ms;
         m->choices[m->choice_count++] = way;
         out->labels++;
@@ -361,9 +379,12 @@ static void hash_pattern(const struct build *b, uint64_t hash[2])
     struct {
         double flops, bytes, times, measured;
         uint64_t opcode, combiner;
+        double work;
+        uint64_t backward;
     } head = {t->costs->instruction[k->id].flops, t->costs->instruction[k->id].bytes,
               step_tables_times(t, k->id),        t->measured_ms ? t->measured_ms[k->id] : -1,
-              hlo_at(c->m, k->id)->opcode,        k->combiner};
+              hlo_at(c->m, k->id)->opcode,        k->combiner,
+              t->attention->work[k->id],          attention_is_backward(t->attention, k->id)};
 
     for (int h = 0; h < 2; h++) {
         uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
@@ -379,7 +400,7 @@ static void hash_pattern(const struct build *b, uint64_t hash[2])
         for (uint32_t n = 0; n < k->factors; n++) {
             const struct class_factor *f = factor(b, n);
             bool known = f->class != CLASS_NONE;
-            bool joined = t->joined && t->joined->is_joined[k->first + n];
+            int64_t joined = t->joined ? t->joined->part[k->first + n] : 0;
             int64_t key[4] = {f->kind | f->combiner << 8 | known << 16 | joined << 17, f->size,
                               known ? t->labels->kind[f->class] : 0,
                               known ? (int64_t)t->labels->admissible[f->class] : 0};

@@ -34,7 +34,8 @@ static int allocate(struct relaxed *r, struct err *e)
 int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct relaxed **out,
                 struct err *e)
 {
-    struct model_options mo = {.pass_partial = !o->reduce_at_once && p->step_tables.joined};
+    struct model_options mo = {.pass_partial = !o->reduce_at_once && p->step_tables.joined,
+                               .excess_weight = o->excess_weight};
 
     *out = NULL;
     if (p->step_tables.batching.zero)
@@ -344,4 +345,66 @@ int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, 
     out->strict_ms = r->strict_ms;
     out->sweeps = done;
     return relaxed_extract(r, out, e);
+}
+
+/* ---- overlap ---- */
+
+static int solve_once(const struct problem *p, const struct relaxed_options *o,
+                      const struct relaxed_pin *pins, uint32_t count, struct relaxed_plan *out,
+                      struct err *e)
+{
+    struct relaxed *r;
+    int rc = relaxed_new(p, o, &r, e);
+
+    if (rc)
+        return rc;
+    rc = relaxed_set_pins(r, pins, count, e);
+    if (!rc)
+        rc = relaxed_solve(r, 0, out, e);
+    relaxed_free(r);
+    return rc;
+}
+
+/* Keeps the faster plan, with the higher bound. `from` is released. */
+static void keep_faster(struct relaxed_plan *best, struct relaxed_plan *from)
+{
+    double bound = fmax(best->bound_ms, from->bound_ms);
+
+    if (from->cost.step_ms < best->cost.step_ms) {
+        struct relaxed_plan swap = *best;
+        *best = *from;
+        *from = swap;
+    }
+    best->bound_ms = bound;
+    best->gap = best->cost.step_ms / bound - 1;
+    relaxed_plan_release(from);
+}
+
+int relaxed_solve_overlapped(const struct problem *p, const struct relaxed_options *o,
+                             const struct relaxed_pin *pins, uint32_t count,
+                             struct relaxed_plan *out, struct err *e)
+{
+    const struct overlap *overlap = &p->step_tables.overlap;
+    struct relaxed_options with = *o;
+    double low = 0, high = 1;
+    int rc = solve_once(p, o, pins, count, out, e);
+
+    if (rc || overlap_excess(overlap, out->cost.compute_ms, out->cost.beside_ms) <= 0)
+        return rc;
+    for (int k = 0; k < RELAXED_WEIGHTS_MOST && !rc; k++) {
+        struct relaxed_plan one;
+        with.excess_weight = k ? (low + high) / 2 : 1;
+        rc = solve_once(p, &with, pins, count, &one, e);
+        if (rc)
+            break;
+        bool above = overlap_balance(overlap, one.cost.compute_ms, one.cost.beside_ms) >= 0;
+        keep_faster(out, &one);
+        if (!k && above) /* more beside than is hidden, whatever its weight */
+            return 0;
+        if (k)
+            *(above ? &low : &high) = with.excess_weight;
+    }
+    if (rc)
+        relaxed_plan_release(out);
+    return rc;
 }

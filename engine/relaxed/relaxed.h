@@ -32,8 +32,10 @@ struct relaxed_options {
     uint32_t fold_rounds;         /* how far around it two instructions must look equal; 0: 4 */
     bool reduce_at_once; /* partial results are combined where they arise, as XLA's partitioner does
                           */
-    uint32_t sweeps;     /* most of a solve; 0: by size, 100 to 1000 */
-    double gap;          /* enough when (plan - bound) / bound is this; 0: 1e-6 */
+    double excess_weight; /* 0 to 1: how much of the excess of overlap, were it not cut off at 0,
+                             counts in what is minimised (cost/overlap.h) */
+    uint32_t sweeps;      /* most of a solve; 0: by size, 100 to 1000 */
+    double gap;           /* enough when (plan - bound) / bound is this; 0: 1e-6 */
 };
 
 /* A decision that must hold: dim `dim` of a parameter of the entry, along `axis`. */
@@ -114,6 +116,13 @@ int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct 
  * leave none. */
 int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out,
                   struct err *e) MUST_CHECK;
+/* A new solve under these pins. Where the best plan by sums has more communication beside its
+ * computation than that hides, other weights of the excess are tried: the fastest plan of all, with
+ * the highest of their bounds, each of all plans. At most RELAXED_WEIGHTS_MOST + 1 solves. */
+enum { RELAXED_WEIGHTS_MOST = 6 };
+int relaxed_solve_overlapped(const struct problem *p, const struct relaxed_options *o,
+                             const struct relaxed_pin *pins, uint32_t count,
+                             struct relaxed_plan *out, struct err *e) MUST_CHECK;
 void relaxed_plan_release(struct relaxed_plan *p);
 int relaxed_plan_copy(const struct relaxed_plan *from, struct relaxed_plan *out,
                       struct err *e) MUST_CHECK;

@@ -21,4 +21,4 @@ under()
         exit 1
     }
 }
-under step 12 24
+under step 8 18

@@ -30,7 +30,9 @@ static struct step_cost cost_by_instruction(const struct problem *p, const label
         struct instruction_cost i = step_tables_instruction(&p->step_tables, id, on);
         sum.compute_ms += i.compute_ms;
         sum.communication_ms += i.communication_ms;
+        sum.beside_ms += i.beside_ms;
     }
+    sum.communication_ms += overlap_excess(&p->step_tables.overlap, sum.compute_ms, sum.beside_ms);
     sum.step_ms = sum.compute_ms + sum.communication_ms;
     return sum;
 }
@@ -240,6 +242,64 @@ static void test_brute_force(void **state)
                   "left open when cut short\n",
                   t.compared, t.split, t.conditioned, t.open);
     assert_true(t.compared > 3000 && t.split > 1000 && t.conditioned > 100 && t.open > 10);
+}
+
+/* ---- overlap ---- */
+
+struct overlapped {
+    uint32_t compared, over; /* over: the best plan has more beside than computation hides */
+};
+
+/* Random modules are no training steps: which results may wait is drawn too. */
+static void check_overlap(uint64_t seed, const char *mesh, uint32_t devices, struct overlapped *t)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem *p = mem_alloc(sizeof *p);
+    struct problem_options o = {.overlap = OVERLAP_AUTO, .is_overlap_given = true};
+    struct exact_options wanted = options_for(false);
+    struct exact_result r;
+    struct strict s;
+    struct rl_rng rng;
+    struct err e;
+    double best;
+
+    assert_int_equal(slow_cluster(cluster, devices, seed, &e), 0);
+    snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
+    assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 30), cluster, &o, p, &e), 0);
+    rl_rng_seed(&rng, seed, 5);
+    for (hlo_value v = 0; v < p->m->value_count; v++)
+        p->training.waits[v] = rl_rng_below(&rng, 3) > 0;
+    assert_int_equal(problem_set_cluster(p, cluster, mesh, &e), 0);
+    assert_int_equal(strict_new(&p->labels, &s, &e), 0);
+    if (seed % 2)
+        random_pins(p, &s, seed);
+    if (brute_force(p, &s, false, &best)) {
+        assert_int_equal(exact_strict(&p->step_tables, &s, &wanted, &r, &e), 0);
+        check_result(p, &s, false, &r);
+        if (!is_near(r.value, best) || !r.proven)
+            fail_msg("seed %lu mesh %s: exact %.17g, bound %.17g, brute force %.17g",
+                     (unsigned long)seed, mesh, r.value, r.bound, best);
+        struct step_cost cost = step_tables_cost(&p->step_tables, r.on);
+        t->over += overlap_excess(&p->step_tables.overlap, cost.compute_ms, cost.beside_ms) > 0;
+        t->compared++;
+        exact_release(&r);
+    }
+    strict_release(&s);
+    problem_release(p);
+    free(p);
+    free(cluster);
+}
+
+static void test_overlap(void **state)
+{
+    struct overlapped t = {0};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 1500; seed++)
+        check_overlap(seed, seed % 2 ? "" : "2x2", 4, &t);
+    print_message("%u optima with overlap equal enumeration, %u of them bound by communication\n",
+                  t.compared, t.over);
+    assert_true(t.compared > 1000 && t.over > 5);
 }
 
 /* ---- tables ---- */
@@ -545,10 +605,10 @@ static void test_bert(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_brute_force), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_by_hand),     cmocka_unit_test(test_t5_base),
-        cmocka_unit_test(test_t5_11b),      cmocka_unit_test(test_vgg),
-        cmocka_unit_test(test_bert),
+        cmocka_unit_test(test_brute_force), cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_tables),      cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_t5_base),     cmocka_unit_test(test_t5_11b),
+        cmocka_unit_test(test_vgg),         cmocka_unit_test(test_bert),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

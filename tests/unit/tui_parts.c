@@ -301,6 +301,7 @@ static void test_problem_words(void **state)
                                "--micro-batches",
                                "4",
                                "--no-reductions=add,maximum",
+                               "--attention=fused",
                                "--reduce-at-once",
                                "--overlap",
                                "0.3"};

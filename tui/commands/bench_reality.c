@@ -146,13 +146,8 @@ static int relaxed_best(const struct problem *p, struct plan *plan, struct err *
 {
     struct relaxed_options o = {.folding = RELAXED_FOLD_AUTO};
     struct relaxed_plan best;
-    struct relaxed *r;
-    int rc = relaxed_new(p, &o, &r, e);
+    int rc = relaxed_solve_overlapped(p, &o, NULL, 0, &best, e);
 
-    if (rc)
-        return rc;
-    rc = relaxed_solve(r, 0, &best, e);
-    relaxed_free(r);
     return rc ? rc : plan_from_relaxed(&best, plan, e);
 }
 

@@ -110,20 +110,46 @@ void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited, 
 
 /* ---- solving ---- */
 
+static int read_pins(const struct plan_relaxed_args *a, const struct problem *p,
+                     const char *const *settings, uint32_t setting_count, const struct plan *from,
+                     struct relaxed_pins *pins, struct err *e)
+{
+    int rc = from ? relaxed_pins_of_plan(from, pins, e) : 0;
+
+    for (uint32_t k = 0; k < setting_count && !rc; k++)
+        rc = relaxed_pins_set(p, settings[k], false, pins, e);
+    for (uint32_t k = 0; k < a->stores.count && !rc; k++)
+        rc = relaxed_pins_set(p, a->stores.items[k], true, pins, e);
+    return rc;
+}
+
 static int set_pins(const struct plan_relaxed_args *a, const struct problem *p,
                     const char *const *settings, uint32_t setting_count, const struct plan *from,
                     struct relaxed *r, struct err *e)
 {
     struct relaxed_pins pins = {0};
-    int rc = from ? relaxed_pins_of_plan(from, &pins, e) : 0;
+    int rc = read_pins(a, p, settings, setting_count, from, &pins, e);
 
-    for (uint32_t k = 0; k < setting_count && !rc; k++)
-        rc = relaxed_pins_set(p, settings[k], false, &pins, e);
-    for (uint32_t k = 0; k < a->stores.count && !rc; k++)
-        rc = relaxed_pins_set(p, a->stores.items[k], true, &pins, e);
     if (!rc)
         rc = relaxed_set_pins(r, pins.items, pins.count, e);
     relaxed_pins_release(&pins);
+    return rc;
+}
+
+static int solve_limited(struct plan_relaxed_args *a, const struct problem *p,
+                         const struct relaxed_pins *pins, struct relaxed_plan *plan, struct err *e)
+{
+    struct relaxed_options options = a->options;
+    struct relaxed *r;
+
+    options.folding = RELAXED_FOLD_OFF;
+    int rc = relaxed_new(p, &options, &r, e);
+    if (rc)
+        return rc;
+    rc = relaxed_set_pins(r, pins->items, pins->count, e);
+    if (!rc)
+        rc = relaxed_solve_limited(r, a->limit, INFINITY, plan, &a->within, e);
+    relaxed_free(r);
     return rc;
 }
 
@@ -131,24 +157,19 @@ int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
                        const char *const *settings, uint32_t setting_count, const struct plan *from,
                        struct plan *out, struct err *e)
 {
+    struct relaxed_pins pins = {0};
     struct relaxed_plan plan;
-    struct relaxed *r;
-    struct relaxed_options options = a->options;
+    int rc = read_pins(a, p, settings, setting_count, from, &pins, e);
 
-    if (a->limit > 0)
-        options.folding = RELAXED_FOLD_OFF;
-    int rc = relaxed_new(p, &options, &r, e);
-    if (rc)
-        return rc;
-    rc = set_pins(a, p, settings, setting_count, from, r, e);
     if (!rc)
-        rc = a->limit > 0 ? relaxed_solve_limited(r, a->limit, INFINITY, &plan, &a->within, e)
-                          : relaxed_solve(r, 0, &plan, e);
+        rc = a->limit > 0
+                 ? solve_limited(a, p, &pins, &plan, e)
+                 : relaxed_solve_overlapped(p, &a->options, pins.items, pins.count, &plan, e);
     if (!rc)
         rc = plan_from_relaxed(&plan, out, e);
     if (!rc)
         out->memory_limit = a->limit;
-    relaxed_free(r);
+    relaxed_pins_release(&pins);
     return rc;
 }
 

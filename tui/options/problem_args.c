@@ -43,6 +43,18 @@ static int take_mesh(void *args, const struct option *o, const char *value, stru
     return 0;
 }
 
+static int take_overlap(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct problem_args *a = args;
+
+    a->options.is_overlap_given = true;
+    a->options.overlap = OVERLAP_AUTO;
+    return !strcmp(value, "auto") || quantity_real(value, 0, 1, &a->options.overlap)
+               ? 0
+               : option_expected(o, value, e);
+}
+
+static const char *const attention[] = {"written", "fused"};
 static const char *const rules[] = {"full", "paper"}, *const divisibility[] = {"pad", "exact"};
 
 #define ARG(field) INTO(struct problem_args, field)
@@ -78,9 +90,12 @@ const struct option problem_options[] = {
      .sort = SORT_PROBLEM, .kind = OPTION_WHOLE, ARG(options.zero), .most = ZERO_LEVEL_MOST,
      .names = (const char *const[]){"0", "1", "2", "3"}, .name_count = 4,
      .expected = "0, 1, 2 or 3"},
-    {"overlap", "0..1", "part of the gradient all-reduces hidden behind computation; default 0",
-     .sort = SORT_PROBLEM, .kind = OPTION_REAL, ARG(options.overlap), .most = 1,
-     .expected = "a part from 0 to 1"},
+    {"overlap", "0..1|auto",
+     "part of the gradient all-reduces hidden behind computation; auto: of them and of gathered "
+     "parameters as much as computation hides; default auto on clusters with matmul, else 0",
+     .sort = SORT_PROBLEM, .take = take_overlap, .expected = "a part from 0 to 1, or auto"},
+    {"attention", "written|fused", "fused: attention that the module writes out runs as one kernel",
+     .sort = SORT_PROBLEM, .kind = OPTION_CHOICE, NAMES(attention), ARG(options.fused_attention)},
     {"reduce-at-once", NULL,
      "partial results are combined where they arise, as XLA's partitioner does; else sums of them "
      "take one all-reduce",
@@ -175,8 +190,11 @@ void problem_args_write(const struct problem_args *a, struct str *out)
         str_format(out, " --micro-batches %u", a->options.micro_batches);
     if (a->options.zero)
         str_format(out, " --zero %u", a->options.zero);
-    if (a->options.overlap > 0)
+    if (a->options.is_overlap_given && a->options.overlap < 0)
+        str_add(out, " --overlap auto");
+    else if (a->options.is_overlap_given)
         str_format(out, " --overlap %g", a->options.overlap);
+    add_option(out, "--attention", a->options.fused_attention ? "fused" : "");
     if (a->options.reduce_at_once)
         str_add(out, " --reduce-at-once");
 }
@@ -238,11 +256,14 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
     add_number_option(out, "--devices", a->devices);
     add_number_option(out, "--micro-batches", a->options.micro_batches);
     add_number_option(out, "--zero", a->options.zero);
-    if (a->options.overlap > 0) {
-        char text[48];
-        snprintf(text, sizeof text, "--overlap=%.17g", a->options.overlap);
+    if (a->options.is_overlap_given) {
+        char text[48] = "--overlap=auto";
+        if (a->options.overlap >= 0)
+            snprintf(text, sizeof text, "--overlap=%.17g", a->options.overlap);
         words_add(out, text);
     }
+    if (a->options.fused_attention)
+        words_add(out, "--attention=fused");
     if (a->options.reduce_at_once)
         words_add(out, "--reduce-at-once");
     if (a->options.mesh[0]) {

@@ -1,0 +1,17 @@
+/* engine/exact/exact_overlap.h - the best strict plan where communication runs beside computation.
+ * Private to engine/exact. */
+#ifndef AUTOMAP_ENGINE_EXACT_EXACT_OVERLAP_H
+#define AUTOMAP_ENGINE_EXACT_EXACT_OVERLAP_H
+
+#include "engine/exact/eliminate.h"
+
+typedef int exact_solve(const struct step_tables *t, const struct strict *fixed,
+                        const struct exact_options *o, struct exact_result *out, struct err *e);
+
+/* `out` is the best plan without the excess, from `solve`; becomes the best plan with it. On error
+ * `out` is as it was or better, and to be released. */
+int exact_overlap(const struct step_tables *t, const struct strict *fixed,
+                  const struct exact_options *o, struct exact_result *out, exact_solve *solve,
+                  struct err *e) MUST_CHECK;
+
+#endif
