@@ -63,12 +63,21 @@ struct cluster_link {
     uint32_t rank, shape[CLUSTER_SHAPE_MOST]; /* torus: sizes, product = devices; else rank 0 */
 };
 
+/* What a server has beside its devices: cores that can work too, on the host's memory. */
+struct cluster_host {
+    uint32_t cores;   /* that take operators of their own; 0: none */
+    double peak;      /* of one core, f32 operations per second */
+    double bandwidth; /* of the host's memory as one core reaches it, bytes per second */
+    double link;      /* between a device and host memory, bytes per second each way */
+};
+
 struct cluster_group { /* `count` equal servers */
     uint32_t count;
     uint32_t devices; /* in each */
     uint32_t type;    /* index into cluster.type */
     double network;   /* bytes per second of its network card; 0: the cluster's */
     struct cluster_link link;
+    struct cluster_host host; /* device placement uses it, nothing else */
 };
 
 struct cluster {

@@ -58,6 +58,18 @@ static const struct cluster_field link_fields[] = {
 };
 static const struct cluster_section link_section = {"a link", link_fields};
 
+static const struct cluster_field host_fields[] = {
+    {"cores", FIELD_COUNT, true, "32", offsetof(struct cluster_host, cores), 0, 1024, NULL},
+    {"peak", FIELD_QUANTITY, true, "50 GFLOP/s", offsetof(struct cluster_host, peak),
+     QUANTITY_FLOPS, 0, NULL},
+    {"bandwidth", FIELD_QUANTITY, true, "12 GB/s", offsetof(struct cluster_host, bandwidth),
+     QUANTITY_RATE, 0, NULL},
+    {"link", FIELD_QUANTITY, true, "12 GB/s", offsetof(struct cluster_host, link), QUANTITY_RATE, 0,
+     NULL},
+    {.key = NULL},
+};
+static const struct cluster_section host_section = {"a host", host_fields};
+
 static const struct cluster_field group_fields[] = {
     {"count", FIELD_COUNT, false, "4", offsetof(struct cluster_group, count), 0,
      CLUSTER_SERVERS_MOST, NULL},
@@ -68,6 +80,9 @@ static const struct cluster_field group_fields[] = {
      QUANTITY_RATE, 0, NULL},
     {"link", FIELD_SECTION, false, "{kind: ring, bandwidth: 130 GB/s, latency: 10 us}",
      offsetof(struct cluster_group, link), 0, 0, &link_section},
+    {"host", FIELD_SECTION, false,
+     "{cores: 32, peak: 50 GFLOP/s, bandwidth: 12 GB/s, link: 12 GB/s}",
+     offsetof(struct cluster_group, host), 0, 0, &host_section},
     {.key = NULL},
 };
 const struct cluster_section cluster_section_group = {"an entry of servers", group_fields};

@@ -641,16 +641,12 @@ static void release(struct unroller *w)
     hlo_flows_release(&w->flows);
 }
 
-int unroll_new(const struct problem *p, struct unrolled *out, struct err *e)
+int unroll_any(const struct problem *p, struct unrolled *out, struct err *e)
 {
     struct unroller w = {.u = out, .m = p->m, .e = e, .times = 1, .trip = UNROLL_NONE};
 
     *out = (struct unrolled){.problem = p, .loss = UNROLL_NONE};
     out->batch = unroll_batch_class(p, &out->batch_size);
-    if (out->batch == CLASS_NONE)
-        return err_set(
-            e, ERR_INFEASIBLE,
-            "the inputs share no dim that is a batch: there is nothing to cut into micro-batches");
     int rc = prepare(&w);
     if (!rc)
         rc = run(&w, p->m->entry);
@@ -662,6 +658,17 @@ int unroll_new(const struct problem *p, struct unrolled *out, struct err *e)
     if (rc)
         unroll_release(out);
     return rc;
+}
+
+int unroll_new(const struct problem *p, struct unrolled *out, struct err *e)
+{
+    int64_t size;
+
+    if (unroll_batch_class(p, &size) == CLASS_NONE)
+        return err_set(
+            e, ERR_INFEASIBLE,
+            "the inputs share no dim that is a batch: there is nothing to cut into micro-batches");
+    return unroll_any(p, out, e);
 }
 
 void unroll_release(struct unrolled *u)

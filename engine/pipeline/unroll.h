@@ -60,6 +60,8 @@ struct unrolled {
 /* `p` must outlive it. ERR_INFEASIBLE when the inputs share no batch dim, ERR_LIMIT past the limits
  * above, ERR_MEMORY. O(operations). */
 int unroll_new(const struct problem *p, struct unrolled *out, struct err *e) MUST_CHECK;
+/* The same where the inputs need share no batch dim: then out->batch is CLASS_NONE. */
+int unroll_any(const struct problem *p, struct unrolled *out, struct err *e) MUST_CHECK;
 void unroll_release(struct unrolled *u);
 
 #endif

@@ -340,8 +340,9 @@ static int finish(const struct place_graph *g, struct seeking *s, struct placeme
     return 0;
 }
 
-int place_contiguous(const struct place_graph *g, const struct place_asking *a,
-                     struct placement **out, struct err *e)
+/* One server, or all transfers alike. */
+static int place_flat(const struct place_graph *g, const struct place_asking *a,
+                      struct placement **out, struct err *e)
 {
     struct place_prepared *p;
     struct seeking s = {.a = a, .value_ms = INFINITY};
@@ -362,4 +363,64 @@ int place_contiguous(const struct place_graph *g, const struct place_asking *a,
     place_prepared_free(p);
     free(order);
     return rc;
+}
+
+/* ---- servers ---- */
+
+/* A plan of a graph whose transfers all cost `send_ms`, priced as they are. */
+static int place_alike(const struct place_graph *g, const struct place_asking *a, double *send_ms,
+                       struct placement **out, double *flat_ms, struct err *e)
+{
+    struct place_graph h = *g; /* shares all arrays */
+    struct place_asking quiet = *a;
+    struct place_load *load;
+    int rc;
+
+    h.send_ms = send_ms;
+    h.far_ms = NULL;
+    h.per_server = 0;
+    quiet.better = NULL;
+    rc = place_flat(&h, &quiet, out, e);
+    if (rc)
+        return rc;
+    *flat_ms = (*out)->proven ? (*out)->value_ms : (*out)->bound_ms;
+    load = mem_try((size_t)(*out)->devices + 1, sizeof *load);
+    rc = load ? placement_value(*out, g, &a->rules, load, e) : err_no_memory(e, "for a plan");
+    free(load);
+    if (rc)
+        placement_free(*out);
+    return rc;
+}
+
+/* Stages stand on servers in the order of the chain. Two plans are tried, one as if all transfers
+ * stayed inside a server and one as if none did; the first one's optimum is a bound. */
+static int place_servers(const struct place_graph *g, const struct place_asking *a,
+                         struct placement **out, struct err *e)
+{
+    struct placement *near, *far;
+    double bound, unused;
+    int rc = place_alike(g, a, g->send_ms, &near, &bound, e);
+
+    if (rc)
+        return rc;
+    rc = place_alike(g, a, g->far_ms, &far, &unused, e);
+    if (rc) {
+        placement_free(near);
+        return rc;
+    }
+    bool far_wins = far->value_ms < near->value_ms;
+    *out = far_wins ? far : near;
+    placement_free(far_wins ? near : far);
+    (*out)->bound_ms = bound;
+    (*out)->bound_by = "transfers as inside a server";
+    (*out)->proven = bound >= (*out)->value_ms * (1 - 1e-12);
+    if (a->better)
+        a->better(a->context, *out);
+    return 0;
+}
+
+int place_contiguous(const struct place_graph *g, const struct place_asking *a,
+                     struct placement **out, struct err *e)
+{
+    return g->per_server && g->far_ms ? place_servers(g, a, out, e) : place_flat(g, a, out, e);
 }

@@ -2,6 +2,7 @@
 
 #include "engine/place/anneal.h"
 #include "engine/place/baselines.h"
+#include "engine/place/branch.h"
 #include "engine/place/latency.h"
 #include "hlo/support/clock.h"
 
@@ -16,6 +17,7 @@ static struct place_asking asking_of(const struct place_job *job)
     return (struct place_asking){.rules = job->rules,
                                  .seed = job->seed,
                                  .limits = job->limits,
+                                 .looks = job->looks,
                                  .target_ms = job->target_ms,
                                  .better = job->better,
                                  .context = job->context,
@@ -71,7 +73,24 @@ static int solve_anneal(const struct place_graph *g, const struct place_job *job
     return anneal_from(g, job, NULL, out, e);
 }
 
-/* Any sets: from the contiguous optimum, where there is one. */
+/* Nothing was met: is there a plan at all? */
+static int first_plan(const struct place_graph *g, const struct place_job *job,
+                      struct placement **out, struct err *e)
+{
+    struct place_branching b = {.rules = job->rules, .stop = job->stop};
+    int rc = placement_new(g, out, e);
+
+    if (rc)
+        return rc;
+    (*out)->value_ms = INFINITY;
+    (*out)->bound_by = "branch and bound";
+    rc = place_branch(g, &b, *out, e);
+    if (rc)
+        placement_free(*out);
+    return rc;
+}
+
+/* Any sets: from the contiguous optimum, where there is one; then branch and bound. */
 static int solve_any(const struct place_graph *g, const struct place_job *job,
                      struct placement **out, struct err *e)
 {
@@ -83,8 +102,18 @@ static int solve_any(const struct place_graph *g, const struct place_job *job,
         *e = none;
         return rc;
     }
-    rc = anneal_from(g, job, start, out, e);
+    rc = anneal_from(g, job, start, out, &none);
     placement_free(start);
+    if (rc == ERR_INFEASIBLE)
+        return first_plan(g, job, out, e);
+    if (rc) {
+        *e = none;
+        return rc;
+    }
+    struct place_branching b = {.rules = job->rules, .stop = job->stop};
+    rc = (*out)->proven ? 0 : place_branch(g, &b, *out, e);
+    if (rc)
+        placement_free(*out);
     return rc;
 }
 
@@ -230,7 +259,8 @@ static int try_devices(const struct place_graph *g, const struct place_job *job,
     h.per_server = 0;
     quiet.better = NULL;
     quiet.target_ms = 0;
-    int rc = solve_contiguous(&h, &quiet, &p, &why);
+    /* Where a whole search is not affordable once, it is not twenty times. */
+    int rc = job->looks ? solve_dpl(&h, &quiet, &p, &why) : solve_contiguous(&h, &quiet, &p, &why);
     *fits = !rc;
     *most = 0;
     if (rc == ERR_INFEASIBLE)

@@ -13,6 +13,7 @@ struct place_job {
     uint64_t moves;   /* of searches; 0: their defaults */
     double target_ms; /* > 0: the fewest accelerators that reach it (contiguous throughput) */
     struct place_limits limits;
+    uint64_t looks; /* pairs of ideals considered; 0: as place_asking */
     void (*better)(void *context, const struct placement *p);
     void *context;
     const atomic_bool *stop;
@@ -31,7 +32,8 @@ extern const struct place_algorithm place_algorithms[]; /* ends with name NULL; 
 int place_solve(const struct place_graph *g, const struct place_job *job, const char *algorithm,
                 struct placement **out, struct err *e) MUST_CHECK;
 
-/* What would do where nothing fits, for contiguous plans. */
+/* What would do where nothing fits, for contiguous plans: the least, or with job->looks what was
+ * found along a few orders. */
 struct place_needs {
     double memory_bytes; /* of each accelerator, as many as there are; INFINITY: no memory helps */
     uint32_t accelerators; /* of the first kind, with the memory there is; 0: no number helps */

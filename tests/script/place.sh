@@ -40,6 +40,21 @@ expect 2 'No such file' place "$dir/none.json"
 echo '{"nodes": [' >"$dir/broken.json"
 expect 2 'broken.json:2:1: the file ends here' place "$dir/broken.json"
 
+# Models: contracted to operators, on a cluster, with a host's cores where it has some.
+models=$1/examples/models
+cat >"$dir/host.yaml" <<'END'
+devices: {a: {memory: 16 GB, peak: {f32: 12 TFLOP/s}, bandwidth: 800 GB/s, launch: 5 us}}
+servers:
+  - devices: 4
+    link: {kind: ring, bandwidth: 130 GB/s, latency: 1 us}
+    host: {cores: 3, peak: 50 GFLOP/s, bandwidth: 12 GB/s, link: 12 GB/s}
+END
+expect 0 'contiguous +[0-9.]+ ms per sample +proven' place "$models/t5-tiny.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml"
+expect 0 '4 as of 16.0 GB, 3 cores' place "$models/mlp.hlo.txt.gz" "$dir/host.yaml"
+expect 0 'over the bound|proven' place "$models/t5-tiny.hlo.txt.gz" "$1/examples/clusters/a-2x8-v100.yaml" --algo dpl
+expect 4 'accelerators of 16.0 GB would do' place "$models/bert48.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --algo dpl
+expect 2 'host' cluster <(sed 's/cores: 3, //' "$dir/host.yaml")
+
 # A plan that is written scores as it was found; standard input is a file like others.
 expect 0 'proven' place "$bert" -o "$dir/split.json"
 expect 0 '41\.7 ms per sample' place "$bert" --split "$dir/split.json"

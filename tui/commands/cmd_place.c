@@ -1,4 +1,5 @@
 /* automap place: a device for every operator. */
+#include "engine/place/from_module.h"
 #include "engine/place/graph_file.h"
 #include "engine/place/latency.h"
 #include "engine/place/place_json.h"
@@ -11,6 +12,7 @@
 #include "tui/commands/place_print.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/problem_args.h"
 #include "tui/options/stopping.h"
 
 #include <math.h>
@@ -19,7 +21,7 @@
 #include <string.h>
 
 struct request {
-    const char *input, *algo, *split, *output;
+    const char *input, *cluster, *algo, *split, *output;
     struct place_job job;
     uint32_t accelerators, cores; /* UINT32_MAX: the file's */
     double memory_bytes;
@@ -67,7 +69,8 @@ static const char *const objectives[] = {"throughput", "latency"},
 
 #define ARG(field) INTO(struct request, field)
 static const struct option rows[] = {
-    {"INPUT", .values = VALUES_FILE, ARG(input)},
+    {"INPUT", .values = VALUES_MODEL, ARG(input)},
+    {"CLUSTER", .values = VALUES_CLUSTER, ARG(cluster)},
     {"objective", "NAME",
      "throughput (default): time per sample of a stream; latency: of one sample",
      .kind = OPTION_CHOICE, NAMES(objectives), ARG(job.latency)},
@@ -126,6 +129,61 @@ static int parse(struct request *r, int argc, char **argv)
 }
 
 /* ---- the graph ---- */
+
+/* A placement graph says so near its beginning; everything else is a model. */
+static bool is_graph(const char *text, size_t size)
+{
+    static const char *const keys[] = {"\"nodes\"", "\"maxFPGAs\"", "\"maxSizePerFPGA\"",
+                                       "\"supportedOnFpga\"", "\"sourceId\""};
+    size_t looked = size < 4096 ? size : 4096, at = 0;
+    char head[4097];
+
+    memcpy(head, text, looked);
+    head[looked] = 0;
+    at = strspn(head, " \t\r\n\xef\xbb\xbf");
+    if (head[at] != '{')
+        return false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strstr(head + at, keys[i]))
+            return true;
+    }
+    return false;
+}
+
+static int read_model(struct request *r, struct place_graph **out, struct err *e)
+{
+    struct problem_args a = {.model = r->input, .cluster = r->cluster};
+    struct problem p;
+
+    if (!r->cluster && r->accelerators != UINT32_MAX)
+        a.devices = r->accelerators;
+    int rc = problem_args_read(&a, &p, e);
+    if (rc)
+        return rc;
+    rc = place_graph_of_problem(&p, out, e);
+    problem_release(&p);
+    /* A model's answer is wanted in seconds: past this the plan stands with its bound. */
+    r->job.limits.ideals = 200000;
+    r->job.limits.bytes = (uint64_t)64 << 20;
+    r->job.looks = 200000000;
+    return rc;
+}
+
+static int read_input(struct request *r, struct place_graph **out, struct err *e)
+{
+    struct str text = {0};
+    bool graph = false;
+    int rc = 0;
+
+    if (!r->cluster) {
+        rc = hlo_file_read_plain(r->input, PLACE_FILE_BYTES_MAX, &text, e);
+        graph = !rc && (is_graph(text.text ? text.text : "", text.size) || !strcmp(r->input, "-"));
+        if (graph && (rc = place_graph_parse(text.text ? text.text : "", text.size, out, e)))
+            err_in_file(e, r->input);
+        str_release(&text);
+    }
+    return graph || (rc && rc != ERR_IO) ? rc : read_model(r, out, e);
+}
 
 static void set_devices(const struct request *r, struct place_graph *g)
 {
@@ -327,7 +385,7 @@ static int run(int argc, char **argv)
 
     if (rc)
         return rc;
-    if (place_graph_read(r.input, &g, &e))
+    if (read_input(&r, &g, &e))
         return complain(&e);
     set_devices(&r, g);
     rc = answer(&r, g);
@@ -337,11 +395,13 @@ static int run(int argc, char **argv)
 
 const struct command command_place = {
     .name = "place",
-    .usage = "INPUT",
+    .usage = "INPUT [CLUSTER]",
     .summary = "a device for every operator of a graph, proven or with its gap",
-    .about = "Puts every operator of a graph on a device, with the best there can be or the gap to "
-             "it. INPUT is an operator graph as JSON (maxFPGAs, nodes, edges), plain or gzipped; - "
-             "is standard input.",
+    .about =
+        "Puts every operator of a graph on a device, with the best there can be or the gap to "
+        "it. INPUT is a model, or an operator graph as JSON (maxFPGAs, nodes, edges), plain or "
+        "gzipped; - is a graph on standard input. Cores work where the cluster has a host "
+        "entry.",
     .options = options,
     .notes = "Exit code 4: nothing fits; what would do is said.",
     .run = run,

@@ -1,0 +1,231 @@
+/* Plans of any sets and plans for latency, of random graphs, against an enumeration of all
+ * assignments by definition; the state that moves change against loads worked out anew. */
+#include "engine/place/latency.h"
+#include "engine/place/solve.h"
+#include "engine/place/state.h"
+#include "tests/unit/place_random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static const struct place_rules all_rules[] = {
+    {PLACE_SUM, false, false}, {PLACE_MAX, false, false}, {PLACE_DUPLEX, false, false},
+    {PLACE_SUM, true, false},  {PLACE_MAX, true, false},  {PLACE_DUPLEX, true, false},
+};
+enum { RULES = sizeof all_rules / sizeof *all_rules };
+
+static uint32_t graphs_asked(uint32_t usual)
+{
+    const char *asked = getenv("AUTOMAP_GRAPHS");
+
+    return asked ? (uint32_t)strtoul(asked, NULL, 10) : usual;
+}
+
+static void enumerate(const struct place_graph *g, double best[RULES])
+{
+    uint32_t of_color[SMALL_NODES] = {0}, device[SMALL_NODES];
+
+    for (int i = 0; i < RULES; i++)
+        best[i] = INFINITY;
+    if (!place_devices(g))
+        return;
+    do {
+        struct slow_load load[SMALL_DEVICES];
+        if (!g->per_server && !is_canonical(g, of_color))
+            continue;
+        for (uint32_t v = 0; v < g->nodes; v++)
+            device[v] = of_color[g->color[v]];
+        slow_loads(g, device, load);
+        for (int i = 0; i < RULES && slow_fits(g, device, load); i++)
+            best[i] = fmin(best[i], slow_value(g, &all_rules[i], load, NULL));
+    } while (next_assignment(of_color, g->colors, place_devices(g)));
+}
+
+static void check_rule(const struct place_graph *g, const struct place_rules *r, double best)
+{
+    struct place_job job = {.rules = *r, .any_sets = true, .moves = 2000};
+    struct slow_load load[SMALL_DEVICES];
+    struct placement *p;
+    struct err e = {0};
+    int rc = place_solve(g, &job, "exact", &p, &e);
+
+    if (isinf(best)) {
+        assert_int_equal(rc, ERR_INFEASIBLE);
+        return;
+    }
+    assert_int_equal(rc, 0);
+    assert_true(p->proven);
+    assert_true(fabs(p->value_ms - best) <= 1e-9 * (1 + best));
+    slow_loads(g, p->device, load);
+    assert_true(slow_fits(g, p->device, load));
+    assert_true(fabs(slow_value(g, r, load, NULL) - best) <= 1e-9 * (1 + best));
+    placement_free(p);
+}
+
+static void any_sets(void **state)
+{
+    struct rl_rng r;
+
+    (void)state;
+    rl_rng_seed(&r, 43, 0);
+    for (uint32_t i = 0, graphs = graphs_asked(400); i < graphs; i++) {
+        struct small_shape s = {.nodes = 1 + rl_rng_below(&r, i % 40 ? 7 : SMALL_NODES),
+                                .kinds = 1 + !rl_rng_below(&r, 3),
+                                .servers = i % 7 == 0 ? 2 : 0,
+                                .training = rl_rng_below(&r, 2)};
+        if (s.servers && s.nodes > 6)
+            s.nodes = 6;
+        struct place_graph *g;
+        if (s.servers)
+            s.kinds = 1;
+        g = small_graph(&r, &s);
+        double best[RULES];
+        enumerate(g, best);
+        for (int k = 0; k < RULES; k++)
+            check_rule(g, &all_rules[k], best[k]);
+        place_graph_free(g);
+    }
+}
+
+/* ---- moves ---- */
+
+static void moves_keep_loads(void **state)
+{
+    struct rl_rng r;
+
+    (void)state;
+    rl_rng_seed(&r, 44, 0);
+    for (uint32_t i = 0; i < 300; i++) {
+        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 8),
+                                .kinds = 1,
+                                .servers = i % 2 ? 2 : 0,
+                                .training = rl_rng_below(&r, 2)};
+        struct place_graph *g = small_graph(&r, &s);
+        struct place_rules rules = {0};
+        struct place_nets *n;
+        struct place_state *t;
+        struct err e = {0};
+        uint32_t device[SMALL_NODES] = {0}, devices = place_devices(g);
+        if (!devices || place_prepare_classes(g, &n, &e)) {
+            place_graph_free(g);
+            continue;
+        }
+        assert_int_equal(place_state_new(n, &rules, &t, &e), 0);
+        uint32_t start[SMALL_NODES] = {0};
+        place_state_set(t, start);
+        for (int k = 0; k < 40; k++) {
+            struct slow_load load[SMALL_DEVICES];
+            place_state_move(t, rl_rng_below(&r, n->positions), rl_rng_below(&r, devices));
+            for (uint32_t v = 0; v < g->nodes; v++)
+                device[v] = t->device[n->position_of[v]];
+            slow_loads(g, device, load);
+            assert_true(fabs(place_state_value(t) - slow_value(g, &rules, load, NULL)) < 1e-9);
+        }
+        place_state_free(t);
+        place_nets_free(n);
+        place_graph_free(g);
+    }
+}
+
+/* ---- latency ---- */
+
+/* Latency by definition: ends of nodes, repeated until nothing changes; a circle never ends. */
+static double slow_latency(const struct place_graph *g, const uint32_t *device)
+{
+    uint32_t host = place_devices(g) - 1;
+    double end[SMALL_NODES] = {0}, last = 0;
+
+    for (uint32_t round = 0; round <= 2 * g->nodes; round++) {
+        bool changed = false;
+        for (uint32_t d = 0; d <= host; d++) {
+            for (uint32_t v = 0; v < g->nodes; v++) {
+                double start = 0, cost = 0;
+                if (device[v] != d)
+                    continue;
+                for (uint32_t u = 0; u < g->nodes; u++) {
+                    bool feeds = false, leaves = false, same = device[u] == d;
+                    for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++) {
+                        uint32_t w = g->user[i];
+                        feeds |= d == host ? w == v : device[w] == d;
+                        leaves |= device[w] != d;
+                    }
+                    if (d == host ? feeds : feeds && !same) {
+                        start = fmax(start, end[u]);
+                        cost += d == host ? 0 : g->send_ms[u];
+                    }
+                    if (d != host && same)
+                        cost += place_time(g, 0, u) + (leaves ? g->send_ms[u] : 0);
+                }
+                cost += d == host ? place_time(g, 1, v) : 0;
+                changed |= start + cost > end[v] + 1e-12;
+                end[v] = fmax(end[v], start + cost);
+            }
+        }
+        if (!changed) {
+            for (uint32_t v = 0; v < g->nodes; v++)
+                last = fmax(last, end[v]);
+            return last;
+        }
+    }
+    return INFINITY;
+}
+
+static double best_latency(const struct place_graph *g)
+{
+    uint32_t of_color[SMALL_NODES] = {0}, device[SMALL_NODES];
+    double best = INFINITY;
+
+    do {
+        struct slow_load load[SMALL_DEVICES];
+        if (!is_canonical(g, of_color))
+            continue;
+        for (uint32_t v = 0; v < g->nodes; v++)
+            device[v] = of_color[g->color[v]];
+        slow_loads(g, device, load);
+        if (slow_fits(g, device, load))
+            best = fmin(best, slow_latency(g, device));
+    } while (next_assignment(of_color, g->colors, place_devices(g)));
+    return best;
+}
+
+/* One node a color, one piece an accelerator, one core: there are as many as needed. */
+static void latencies(void **state)
+{
+    struct rl_rng r;
+
+    (void)state;
+    rl_rng_seed(&r, 45, 0);
+    for (uint32_t i = 0, graphs = graphs_asked(400); i < graphs; i++) {
+        struct small_shape s = {.nodes = 1 + rl_rng_below(&r, 7), .kinds = 1};
+        struct place_graph *g = small_graph(&r, &s);
+        struct place_latency l = {.seed = i};
+        struct placement *p;
+        struct err e = {0};
+        for (uint32_t v = 0; v < g->nodes; v++)
+            g->color[v] = v;
+        g->colors = g->nodes;
+        g->type[1].count = 1;
+        double best = best_latency(g);
+        assert_int_equal(place_latency_best(g, &l, &p, &e), 0);
+        assert_true(p->proven);
+        assert_true(fabs(p->value_ms - best) <= 1e-9 * (1 + best));
+        assert_true(fabs(slow_latency(g, p->device) - best) <= 1e-9 * (1 + best));
+        assert_true(place_latency_bound(g) <= best * (1 + 1e-9));
+        placement_free(p);
+        place_graph_free(g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_sets),
+        cmocka_unit_test(moves_keep_loads),
+        cmocka_unit_test(latencies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
