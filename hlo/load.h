@@ -14,7 +14,8 @@ int hlo_load_memory(const char *name, const void *data, size_t size,
                     const struct hlo_load_options *o, struct hlo_module **out,
                     struct err *e) MUST_CHECK;
 
-/* By ending: .txt .hlo .json .pb, each also .gz. Atomic: a temporary file beside it, renamed. */
+/* By ending: .txt .hlo .json .pb .mlir, each also .gz. Atomic: a temporary file beside it, renamed.
+ */
 int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_write_options *o,
              struct err *e) MUST_CHECK;
 

@@ -2,6 +2,7 @@
 #include "hlo/load.h"
 #include "hlo/module/hlo.h"
 #include "hlo/proto/write.h"
+#include "hlo/stablehlo/write_stablehlo.h"
 #include "hlo/support/file.h"
 #include "hlo/text/write_text.h"
 
@@ -30,15 +31,20 @@ static int save_proto(const struct hlo_module *m, const struct hlo_write_options
     return hlo_write_proto(m, out, e);
 }
 
+static int save_stablehlo(const struct hlo_module *m, const struct hlo_write_options *o,
+                          struct str *out, struct err *e)
+{
+    (void)o;
+    return hlo_write_stablehlo(m, NULL, out, e);
+}
+
 static const struct ending {
     const char *name;
     int (*write)(const struct hlo_module *m, const struct hlo_write_options *o, struct str *out,
                  struct err *e);
 } endings[] = {
-    {".txt", save_text},
-    {".hlo", save_text},
-    {".json", save_json},
-    {".pb", save_proto},
+    {".txt", save_text}, {".hlo", save_text},       {".json", save_json},
+    {".pb", save_proto}, {".mlir", save_stablehlo},
 };
 
 static const struct ending *find_ending(const char *path, size_t size)
@@ -92,7 +98,7 @@ int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_writ
 
     if (!ending)
         rc = err_set(e, ERR_INPUT,
-                     "the ending names no form, expected .txt, .hlo, .json or .pb, each "
+                     "the ending names no form, expected .txt, .hlo, .json, .pb or .mlir, each "
                      "also with .gz");
     else
         rc = ending->write(m, o, &text, e);

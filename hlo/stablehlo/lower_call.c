@@ -50,6 +50,9 @@ int hlo_lower_CUSTOM_CALL(struct lower *l)
     if (hlo_mlir_attr(l->m, l->op, config.name, NULL, &s) && s.size > 2 && *s.text == '"' &&
         hlo_lower_string_attr(l, &config, s))
         return l->e->code;
+    if (hlo_mlir_attr(l->m, l->op, "mhlo.backend_config", config.name, &s) && s.size > 2 &&
+        *s.text == '{' && hlo_lower_attr(l, HLO_ATTR_BACKEND_CONFIG, s.text, s.size))
+        return l->e->code;
     if (hlo_lower_common_attrs(l) || hlo_lower_operands(l))
         return l->e->code;
     return hlo_lower_results(l, HLO_OP_CUSTOM_CALL, 0, NULL, 0);

@@ -635,8 +635,20 @@ int hlo_mlir_parse(struct mlir_module *m)
     struct mlir_parser *p = mem_try(1, sizeof *p);
     int rc;
 
-    if (!p)
+    /* Pools are never NULL: an empty list is a place in them, too. */
+    if (!p || !mem_grow(&m->attr_pool, &m->attr_room, 0, 16) ||
+        !mem_grow(&m->operand_pool, &m->operand_room, 0, 16) ||
+        !mem_grow(&m->ops, &m->op_room, 0, 16) || !mem_grow(&m->values, &m->value_room, 0, 16) ||
+        !mem_grow(&p->attrs, &p->attr_room, 0, 16) || !mem_grow(&p->types, &p->type_room, 0, 16) ||
+        !mem_grow(&p->operands, &p->operand_room, 0, 16)) {
+        if (p) {
+            free(p->attrs);
+            free(p->types);
+            free(p->operands);
+        }
+        free(p);
         return hlo_mlir_memory(m);
+    }
     p->m = m;
     p->at = p->line_at = p->line_begin = m->input;
     p->line = 1;

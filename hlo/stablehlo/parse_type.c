@@ -199,7 +199,7 @@ int hlo_mlir_parse_type(struct mlir_parser *p, hlo_shape_id *out)
     }
     uint32_t hash = lex_hash(begin, size);
     struct mlir_cached_type *c = &p->cached[hash % MLIR_TYPES_CACHED];
-    if (c->size == size && !memcmp(c->text, begin, size)) {
+    if (size && c->size == size && !memcmp(c->text, begin, size)) {
         p->at = end + 1;
         *out = c->id;
         return 0;

@@ -103,7 +103,8 @@ folder=$(mktemp -d) relaxed=$folder/relaxed.json
 expect 0 'all-to-all +2' plan "$vgg" "$a16" --mode relaxed -o "$relaxed"
 expect 0 'sharding=\{devices=\[1,1,1,16\]<=\[16\]\}' export "$vgg" "$a16" --plan "$relaxed"
 expect 0 '"strict_ms"' export "$vgg" "$a16" --plan "$relaxed" --format json
-expect 2 'a relaxed plan has no form jax: .*hlo says them all' export "$vgg" "$a16" --plan "$relaxed" --format jax
+expect 0 '^PROGRAM = ' export "$vgg" "$a16" --plan "$relaxed" --format jax
+expect 0 'sdy.sharding_constraint' export "$vgg" "$a16" --plan "$relaxed" --format stablehlo
 expect 2 'a relaxed plan has no form command: .*json does' export "$vgg" "$a16" --plan "$relaxed" --format command
 expect 0 'takes \*\*113\.6 ms\*\*.*global bound.*reshards nothing takes 281\.3 ms' export "$vgg" "$a16" --plan "$relaxed" --format report
 expect 0 '^\| fc6/kernel \| `f32\[25088/x 4096\]` \| `f32\[25088/x 4096\]` \| split as used' export "$vgg" "$a16" --plan "$relaxed" --format report

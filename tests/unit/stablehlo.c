@@ -2,6 +2,7 @@
  * as; what is refused, and where. */
 #include "hlo/load.h"
 #include "hlo/module/hlo.h"
+#include "hlo/stablehlo/write_stablehlo.h"
 #include "hlo/text/write_text.h"
 
 #include <setjmp.h>
@@ -24,6 +25,26 @@ static struct hlo_module *load(const char *text)
     }
     assert_int_equal(m->format, HLO_FORMAT_STABLEHLO);
     return m;
+}
+
+/* Written as StableHLO it reads as the same module, and is written so again. */
+static void check_written(const struct hlo_module *m)
+{
+    struct str first = {0}, second = {0};
+    struct hlo_module *back = NULL;
+    struct err e = {0};
+
+    if (hlo_write_stablehlo(m, NULL, &first, &e) ||
+        hlo_load_memory("written", first.text, first.size, NULL, &back, &e) ||
+        hlo_write_stablehlo(back, NULL, &second, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    assert_int_equal(back->count, m->count);
+    assert_string_equal(first.text, second.text);
+    hlo_free(back);
+    str_release(&first);
+    str_release(&second);
 }
 
 /* The module as HLO text, read again as such, holds each of these lines in this order. */
@@ -49,8 +70,9 @@ static void check_lines(const char *text, const char *const *lines)
     }
     assert_int_equal(back->count, m->count);
     hlo_free(back);
-    hlo_free(m);
     str_release(&out);
+    check_written(m);
+    hlo_free(m);
 }
 #define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
 

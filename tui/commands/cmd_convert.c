@@ -81,9 +81,11 @@ const struct command command_convert = {
     .name = "convert",
     .usage = "IN OUT",
     .summary = "read HLO in any form, write it in another",
-    .about = "Reads HLO as text, JSON or proto, plain or gzipped (IN may be - for standard input), "
-             "and writes it as the ending of OUT says: .txt or .hlo (text), .json, .pb (HloProto), "
-             "each also with .gz. OUT may be - for text on standard output.",
+    .about =
+        "Reads HLO as text, JSON or proto, or StableHLO as text, plain or gzipped (IN may be - "
+        "for standard input), and writes it as the ending of OUT says: .txt or .hlo (text), "
+        ".json, .pb (HloProto), .mlir (StableHLO), "
+        "each also with .gz. OUT may be - for text on standard output.",
     .options = options,
     .run = run,
 };

@@ -51,10 +51,12 @@ static const char *const shardings[] = {"v2", "v1"};
 static const struct option rows[] = {
     {"plan", "FILE", "the plan, as automap plan -o writes it", .kind = OPTION_FILE, ARG(plan)},
     {"format", "NAME",
-     "hlo: the module with a sharding at every instruction (default); jax: mesh and PartitionSpecs "
-     "for training code; json: the plan; report: Markdown with plots; dot: the graph for Graphviz; "
-     "command: the command line that makes the plan again; cluster: the cluster in YAML. A relaxed "
-     "plan has neither jax nor command, which cannot say where it reshards. Of a pipeline plan: "
+     "hlo: the module with a sharding at every instruction (default); stablehlo: the same with "
+     "Shardy's annotations; jax: Python that applies the plan to unchanged training code, and, of "
+     "a "
+     "strict plan, PartitionSpecs for it; json: the plan; report: Markdown with plots; dot: the "
+     "graph for Graphviz; command: the command line that makes the plan again, which a relaxed one "
+     "has not; cluster: the cluster in YAML. Of a pipeline plan: "
      "trace: its schedule for chrome://tracing or Perfetto (default); jax: stages with devices and "
      "parameters; json",
      ARG(format), .value_at = format_at},

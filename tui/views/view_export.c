@@ -189,7 +189,7 @@ static void draw_forms(const struct export_view *v, const struct pane *pane, int
         bool can_be = v->plan || !f->not_relaxed;
         pane_text(&row, 2, 0, here ? ROLE_TITLE | BOLD : can_be ? ROLE_TEXT : ROLE_DIM, f->name);
         if (pane->width >= 40)
-            pane_cut(&row, 11, 0, pane->width - 11, ROLE_DIM, f->words);
+            pane_cut(&row, 12, 0, pane->width - 12, ROLE_DIM, f->words);
         if (!here)
             continue;
         pane_select(&row, 0, ROLE_SELECT);

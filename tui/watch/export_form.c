@@ -3,6 +3,8 @@
 #include "engine/plan/export_dot.h"
 #include "engine/plan/export_hlo.h"
 #include "engine/plan/export_jax.h"
+#include "engine/plan/export_jax_step.h"
+#include "engine/plan/export_stablehlo.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/settings.h"
@@ -46,13 +48,28 @@ static int write_hlo_v1(const struct plan *p, const struct report_about *about, 
     return write_hlo(p, SHARDING_V1, text, warnings, e);
 }
 
+/* A relaxed plan is not in PartitionSpecs of arguments and results: of it the loader alone. */
 static int write_jax(const struct plan *p, const struct report_about *about, struct str *text,
                      struct str *warnings, struct err *e)
 {
-    int rc = export_jax(p, text, warnings, e);
+    int rc = 0;
 
     (void)about;
-    return rc ? rc : export_jax_check(p, text->text, text->size, e);
+    if (!p->relaxed) {
+        rc = export_jax(p, text, warnings, e);
+        if (!rc)
+            rc = export_jax_check(p, text->text, text->size, e);
+    }
+    return rc ? rc : export_jax_step(p, text, warnings, e);
+}
+
+static int write_stablehlo(const struct plan *p, const struct report_about *about, struct str *text,
+                           struct str *warnings, struct err *e)
+{
+    int rc = export_stablehlo(p, text, warnings, e);
+
+    (void)about;
+    return rc ? rc : export_stablehlo_check(p, text->text, text->size, e);
 }
 
 static int write_dot(const struct plan *p, const struct report_about *about, struct str *text,
@@ -105,14 +122,13 @@ const struct export_form export_forms[] = {
     {"hlo", "the module with a sharding at every instruction", ".sharded.hlo.txt", write_hlo_v2,
      NULL},
     {"hlo-v1", "the same, devices listed one by one", ".sharded-v1.hlo.txt", write_hlo_v1, NULL},
-    {"jax", "mesh and PartitionSpecs for training code", ".plan.py", write_jax,
-     "its reshards are inside the step, and from PartitionSpecs of arguments XLA makes far dearer "
-     "ones; hlo says them all"},
+    {"jax", "Python that applies it to unchanged code", ".plan.py", write_jax, NULL},
     {"report", "what it costs and why, as Markdown with plots", ".plan.md", write_report, NULL},
     {"dot", "the graph with its shapes, for Graphviz", ".plan.dot", write_dot, NULL},
     {"command", "the command line that makes it again", ".plan.sh", write_command,
      "settings do not say where it reshards; json does"},
     {"cluster", "the cluster as it is now, edits and all", ".cluster.yaml", write_cluster, NULL},
+    {"stablehlo", "the module with Shardy's annotations", ".sharded.mlir", write_stablehlo, NULL},
     {0},
 };
 

@@ -1,0 +1,290 @@
+/* The loader: the planned module in a Python file, and what puts it in the place of the step. */
+#include "engine/plan/export_jax_step.h"
+
+#include "engine/plan/export_stablehlo.h"
+
+#include <string.h>
+#include <zlib.h>
+
+/* Line by line: C99 promises 4095 bytes of one string. */
+static const char *const code[] = {
+    "\n",
+    "\n",
+    "# ---- the whole plan, inside the step too, applied to unchanged code ----\n",
+    "# From here on needs jax 0.7 or later and numpy alone; tried on 0.7.2 and 0.10.2.\n",
+    "#     import automap_plan                                   # this file\n",
+    "#     step = automap_plan.apply(train_step, *example_args)  # check=True: runs it split and "
+    "whole, compares\n",
+    "#     state = step(*step.place(*args))\n",
+    "# XLA can abort the process on a module: try once in a child, python automap_plan.py compiles "
+    "and ends.\n",
+    "import base64\n",
+    "import collections\n",
+    "import dataclasses\n",
+    "import re\n",
+    "import sys\n",
+    "import zlib\n",
+    "\n",
+    "import jax\n",
+    "import jax.export\n",
+    "import numpy as np\n",
+    "from jax._src.export import _export\n",
+    "from jax._src.interpreters import mlir\n",
+    "from jaxlib.mlir import ir\n",
+    "from jax.sharding import AxisType, NamedSharding, PartitionSpec as P\n",
+    "\n",
+    "\n",
+    "def _module(context):\n",
+    "    return "
+    "ir.Module.parse(zlib.decompress(base64.b64decode(\"\".join(PROGRAM.split()))).decode(), "
+    "context)\n",
+    "\n",
+    "\n",
+    "def _main(module):\n",
+    "    return next(f for f in module.body.operations if \"sym_name\" in f.attributes and "
+    "f.attributes[\"sym_name\"].value == \"main\")\n",
+    "\n",
+    "\n",
+    "def _specs(attrs, types):\n",
+    "    \"\"\"PartitionSpecs of arguments or results; a dim that its axes do not divide is left "
+    "whole: jax refuses it there.\"\"\"\n",
+    "    specs, sizes = [], dict(AXES)\n",
+    "    for attr, type_ in zip(attrs, types):\n",
+    "        dims = []\n",
+    "        text = str(attr[\"sdy.sharding\"]) if \"sdy.sharding\" in attr else \"\"\n",
+    "        shape = ir.RankedTensorType(type_).shape if str(type_).startswith(\"tensor<\") else "
+    "[]\n",
+    "        for size, dim in zip(shape, re.findall(r\"\\{([^}]*)\\}\", text)):\n",
+    "            names = tuple(re.findall(r'\"([^\"]+)\"', dim))\n",
+    "            dims.append(names if names and size % int(np.prod([sizes[a] for a in names])) == "
+    "0 else None)\n",
+    "        specs.append(P(*dims))\n",
+    "    return specs\n",
+    "\n",
+    "\n",
+    "def _compare(exported, lowered, main):\n",
+    "    \"\"\"The step must be the program that was planned: arguments, results, and how often "
+    "each operation occurs.\"\"\"\n",
+    "    want = [str(t) for t in main.type.inputs]\n",
+    "    flat = exported.in_avals\n",
+    "    have = [flat[i] for i in exported.module_kept_var_idx]\n",
+    "    if len(have) != len(want):\n",
+    "        raise ValueError(f\"this step keeps {len(have)} arrays of its arguments, the plan is "
+    "for {len(want)}\")\n",
+    "    for n, (a, t) in enumerate(zip(have, want)):\n",
+    "        shape = tuple(ir.RankedTensorType(ir.Type.parse(t)).shape)\n",
+    "        if tuple(a.shape) != shape:\n",
+    "            raise ValueError(f\"argument {exported.module_kept_var_idx[n]} of this step is "
+    "{a.dtype}{list(a.shape)}, the plan is for {t}\")\n",
+    "    if len(exported.out_avals) != len(main.type.results):\n",
+    "        raise ValueError(f\"this step returns {len(exported.out_avals)} arrays, the plan is "
+    "for {len(main.type.results)}\")\n",
+    "    counts = "
+    "collections.Counter(re.findall(r\"(?<![#.\\w])((?:stablehlo|chlo)\\.[a-z_0-9]+)\", "
+    "lowered.as_text()))\n",
+    "    for name in sorted(set(counts) | set(OPERATIONS)) if OPERATIONS else ():\n",
+    "        if counts[name] != OPERATIONS.get(name, 0):\n",
+    "            raise ValueError(f\"this step has {counts[name]} {name}, the plan was made for "
+    "{OPERATIONS.get(name, 0)}: another program, \"\n",
+    "                             f\"or printed by another jax ({jax.__version__} here)\")\n",
+    "\n",
+    "\n",
+    "def apply(step, *args, devices=None, check=False):\n",
+    "    \"\"\"`step` (jitted or not) split as planned, with the planned layouts of arguments and "
+    "results and its donation.\n",
+    "\n",
+    "    The result has .place(*args), which puts arguments where they belong, and .shardings, a "
+    "tree like args.\"\"\"\n",
+    "    if tuple(int(n) for n in jax.__version__.split(\".\")[:2]) < (0, 7):\n",
+    "        raise RuntimeError(f\"needs jax 0.7 or later, this is {jax.__version__}\")\n",
+    "    count = int(np.prod([size for _, size in AXES]))\n",
+    "    devices = list(devices or jax.devices())\n",
+    "    if len(devices) < count:\n",
+    "        raise ValueError(f\"the plan is for {count} devices, here are {len(devices)}\")\n",
+    "    names, sizes = zip(*AXES)\n",
+    "    mesh = jax.sharding.Mesh(np.array(devices[:count]).reshape(sizes), names, "
+    "axis_types=(AxisType.Auto,) * len(AXES))\n",
+    "    jitted = step if hasattr(step, \"lower\") else jax.jit(step)\n",
+    "    lowered, exported = jitted.lower(*args), jax.export.export(jitted)(*args)\n",
+    "    context = mlir.make_ir_context()\n",
+    "    with context:\n",
+    "        module = _module(context)\n",
+    "        main = _main(module)\n",
+    "        _compare(exported, lowered, main)\n",
+    "        kept = _specs(main.attributes[\"arg_attrs\"], main.type.inputs)\n",
+    "        returned = _specs(main.attributes[\"res_attrs\"], main.type.results)\n",
+    "        for attr in (\"arg_attrs\", \"res_attrs\"):  # the layouts are said by jit; donation "
+    "is its affair, too\n",
+    "            main.attributes[attr] = ir.ArrayAttr.get(\n",
+    "                [ir.DictAttr.get({k: a[k] for k in [\"sdy.sharding\"] if k in a}) for a in "
+    "main.attributes[attr]])\n",
+    "        planned = dataclasses.replace(exported, "
+    "mlir_module_serialized=_export._module_to_bytecode(module), nr_devices=count)\n",
+    "    leaves = [P()] * len(exported.in_avals)\n",
+    "    for n, spec in zip(exported.module_kept_var_idx, kept):\n",
+    "        leaves[n] = spec\n",
+    "    to = lambda specs: [NamedSharding(mesh, s) for s in specs]\n",
+    "    inputs, _ = jax.tree_util.tree_unflatten(exported.in_tree, to(leaves))\n",
+    "    outputs = jax.tree_util.tree_unflatten(exported.out_tree, to(returned))\n",
+    "    info = jax.tree_util.tree_leaves(lowered.args_info, is_leaf=lambda x: hasattr(x, "
+    "\"donated\"))\n",
+    "    flags = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(args), [i.donated for i "
+    "in info])\n",
+    "    donated = tuple(n for n, f in enumerate(flags) if jax.tree_util.tree_leaves(f) and "
+    "all(jax.tree_util.tree_leaves(f)))\n",
+    "    compiled = jax.jit(lambda *a: planned.call(*a), in_shardings=inputs, "
+    "out_shardings=outputs, donate_argnums=donated)\n",
+    "\n",
+    "    def run(*a):\n",
+    "        return compiled(*a)\n",
+    "\n",
+    "    run.shardings, run.jitted = inputs, compiled\n",
+    "    run.place = lambda *a: jax.device_put(a, inputs)\n",
+    "    if check:\n",
+    "        _check(step, run, args)\n",
+    "    return run\n",
+    "\n",
+    "\n",
+    "def _check(step, run, args):\n",
+    "    \"\"\"One step split and whole, from copies of the same arguments.\"\"\"\n",
+    "    copies = lambda: jax.tree_util.tree_map(lambda x: np.array(x), args)\n",
+    "    whole = jax.tree_util.tree_leaves(jax.jit(lambda *a: step(*a))(*copies()))\n",
+    "    split = jax.tree_util.tree_leaves(run(*run.place(*copies())))\n",
+    "    for n, (a, b) in enumerate(zip(whole, split)):\n",
+    "        a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)\n",
+    "        worst = float(np.max(np.abs(a - b), initial=0)) / (float(np.max(np.abs(a), "
+    "initial=0)) + 1e-30)\n",
+    "        if not worst < 1e-3:\n",
+    "            raise ValueError(f\"result {n} differs by {worst:.1e} of its size between the "
+    "planned step and the whole one\")\n",
+};
+
+/* ---- what is counted, to know the program again ---- */
+
+struct count {
+    const char *name;
+    size_t size;
+    uint32_t times;
+};
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool is_word(char c)
+{
+    return is_name(c) || (c >= 'A' && c <= 'Z');
+}
+
+/* `dialect.op` at p, not behind `#`, `.` or a letter: its size, else 0. */
+static size_t op_at(const char *begin, const char *p)
+{
+    size_t dialect = !strncmp(p, "stablehlo.", 10) ? 10
+                     : !strncmp(p, "chlo.", 5)     ? 5
+                                                   : 0,
+           n = dialect;
+
+    if (!dialect || (p > begin && (p[-1] == '#' || p[-1] == '.' || is_word(p[-1]))))
+        return 0;
+    while (is_name(p[n]))
+        n++;
+    return n > dialect ? n : 0;
+}
+
+/* How often each operation stands in the text that was read; none for other forms. */
+static int write_operations(const struct plan *plan, struct str *out, struct err *e)
+{
+    const struct hlo_module *m = plan->problem->file;
+    struct count counts[512];
+    size_t kinds = 0;
+
+    str_add(out, "OPERATIONS = {");
+    for (const char *p = m->format == HLO_FORMAT_STABLEHLO && m->input ? m->input : ""; *p; p++) {
+        size_t size = *p == 's' || *p == 'c' ? op_at(m->input, p) : 0, k = 0;
+        if (!size)
+            continue;
+        while (k < kinds && (counts[k].size != size || memcmp(counts[k].name, p, size) != 0))
+            k++;
+        if (k == sizeof counts / sizeof *counts)
+            return err_set(e, ERR_LIMIT, "more than %zu kinds of operations", k);
+        if (k == kinds)
+            counts[kinds++] = (struct count){p, size, 0};
+        counts[k].times++;
+        p += size - 1;
+    }
+    for (size_t k = 0; k < kinds; k++)
+        str_format(out, "%s\"%.*s\": %u", k ? (k % 5 ? ", " : ",\n              ") : "",
+                   (int)counts[k].size, counts[k].name, counts[k].times);
+    str_add(out, "}\n");
+    return 0;
+}
+
+/* ---- the program ---- */
+
+static void write_base64(const unsigned char *bytes, size_t size, struct str *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t n = 0; n < size; n += 3) {
+        uint32_t three = (uint32_t)bytes[n] << 16 |
+                         (uint32_t)(n + 1 < size ? bytes[n + 1] : 0) << 8 |
+                         (n + 2 < size ? bytes[n + 2] : 0);
+        str_add_char(out, digits[three >> 18]);
+        str_add_char(out, digits[three >> 12 & 63]);
+        str_add_char(out, n + 1 < size ? digits[three >> 6 & 63] : '=');
+        str_add_char(out, n + 2 < size ? digits[three & 63] : '=');
+        if (n % 96 == 93)
+            str_add_char(out, '\n');
+    }
+}
+
+static int write_program(const struct str *module, struct str *out, struct err *e)
+{
+    uLongf size = compressBound((uLong)module->size);
+    unsigned char *packed = mem_try(size, 1);
+
+    if (!packed ||
+        compress2(packed, &size, (const Bytef *)module->text, (uLong)module->size, 9) != Z_OK) {
+        free(packed);
+        return err_no_memory(e, "to export the plan");
+    }
+    str_add(out, "\n\n# The step as StableHLO, with the plan as Shardy annotations: zlib, base64; "
+                 "--format stablehlo writes it plain.\nPROGRAM = \"\"\"\n");
+    write_base64(packed, size, out);
+    str_add(out, "\n\"\"\"\n");
+    free(packed);
+    return 0;
+}
+
+static void write_axes(const struct cluster_mesh *mesh, struct str *out)
+{
+    str_add(out, "AXES = (");
+    for (uint32_t x = 0; x < mesh->axes; x++)
+        str_format(out, "(\"%s\", %u),%s", mesh->axis[x].name, mesh->axis[x].size,
+                   x + 1 < mesh->axes ? " " : "");
+    str_add(out, ")\n");
+}
+
+int export_jax_step(const struct plan *plan, struct str *out, struct str *warnings, struct err *e)
+{
+    struct str module = {0};
+    int rc = export_stablehlo(plan, &module, warnings, e);
+
+    if (rc)
+        goto out;
+    for (size_t n = 0; n < sizeof code / sizeof *code; n++)
+        str_add(out, code[n]);
+    str_add(out,
+            "\n\n# Name and size of the axes of the mesh; how often each operation occurs in the "
+            "step that was planned.\n");
+    write_axes(&plan->problem->mesh, out);
+    rc = write_operations(plan, out, e);
+    if (!rc)
+        rc = write_program(&module, out, e);
+    if (!rc && out->failed)
+        rc = err_no_memory(e, "to export the plan");
+out:
+    str_release(&module);
+    return rc;
+}

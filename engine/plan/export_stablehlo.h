@@ -1,0 +1,21 @@
+/* engine/plan/export_stablehlo.h - a plan as Shardy annotations on StableHLO.
+ *
+ * The module is the one export_hlo writes, inlined, read again and written as StableHLO: mesh,
+ * layouts of arguments and results, a constraint behind every value and wherever the plan changes a
+ * split. Shardy keeps them. Partial sums are combined where they arise: `unreduced` gives wrong
+ * numbers without an error in too many places to be written. */
+#ifndef AUTOMAP_ENGINE_PLAN_EXPORT_STABLEHLO_H
+#define AUTOMAP_ENGINE_PLAN_EXPORT_STABLEHLO_H
+
+#include "engine/plan/plan.h"
+
+/* Appends the module, and to `warnings` one line per thing a person should know. ERR_INPUT:
+ * something that StableHLO cannot say; ERR_MEMORY. O(instructions). */
+int export_stablehlo(const struct plan *p, struct str *out, struct str *warnings,
+                     struct err *e) MUST_CHECK;
+
+/* Reads such text again: every value that the plan splits is split so. ERR_INPUT otherwise. */
+int export_stablehlo_check(const struct plan *p, const char *text, size_t size,
+                           struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,371 @@
+/* One instruction as one operation. */
+#include "hlo/stablehlo/write_internal.h"
+
+#include <string.h>
+
+static const struct hlo_shape *operand_shape(const struct mlir_writer *w, hlo_id id, uint32_t n)
+{
+    return hlo_shape(w->m, hlo_operand(w->m, id, n));
+}
+
+/* `"name"(%1, %2`, without the closing bracket. */
+static void begin(struct mlir_writer *w, hlo_id id, const char *name, uint32_t operands)
+{
+    bool is_first = true;
+
+    hlo_mlir_write_indent(w);
+    hlo_mlir_write_results(w, id);
+    str_format(w->out, "\"%s\"(", name);
+    for (uint32_t n = 0; n < operands; n++) {
+        hlo_id from = hlo_operand(w->m, id, n);
+        for (hlo_value v = w->m->leaf_base[from]; v < w->m->leaf_base[from + 1]; v++) {
+            str_format(w->out, "%s%%%u", is_first ? "" : ", ", w->ids[v]);
+            is_first = false;
+        }
+    }
+    str_add_char(w->out, ')');
+}
+
+static int finish(struct mlir_writer *w, hlo_id id)
+{
+    hlo_mlir_write_signature(w, id, hlo_at(w->m, id)->operand_count);
+    return 0;
+}
+
+/* Operands read their SSA values before results get theirs: see hlo_mlir_write_results. */
+static int write_plain(struct mlir_writer *w, hlo_id id, const struct mlir_op_info *info)
+{
+    const struct hlo_instruction *i = hlo_at(w->m, id);
+
+    begin(w, id, info->name, i->operand_count);
+    hlo_mlir_write_attrs_begin(w);
+    if (hlo_mlir_write_table(w, id, info))
+        return w->e->code;
+    hlo_mlir_write_attrs_end(w);
+    for (uint32_t n = 0; n < i->called_count; n++) {
+        str_add(w->out, n ? ", " : " (");
+        if (hlo_mlir_write_region(w, hlo_called(w->m, id, n)))
+            return w->e->code;
+    }
+    str_add(w->out, i->called_count ? ")" : "");
+    return finish(w, id);
+}
+
+static int write_constant(struct mlir_writer *w, hlo_id id)
+{
+    begin(w, id, "stablehlo.constant", 0);
+    str_add(w->out, " <{value = ");
+    if (hlo_mlir_write_literal(w, id))
+        return w->e->code;
+    str_add(w->out, "}>");
+    return finish(w, id);
+}
+
+static int write_broadcast(struct mlir_writer *w, hlo_id id)
+{
+    int64_t dims[HLO_RANK_MAX];
+    size_t count = hlo_attr_ints(w->m, id, HLO_ATTR_DIMENSIONS, dims);
+
+    begin(w, id, "stablehlo.broadcast_in_dim", 1);
+    hlo_mlir_write_attrs_begin(w);
+    hlo_mlir_write_array(w, "broadcast_dimensions", dims, count);
+    hlo_mlir_write_attrs_end(w);
+    return finish(w, id);
+}
+
+static int write_compare(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_DIRECTION);
+
+    begin(w, id, "stablehlo.compare", 2);
+    str_format(w->out, " <{comparison_direction = #stablehlo<comparison_direction %.*s>",
+               (int)a->size, a->text);
+    if (hlo_attr_is(w->m, id, HLO_ATTR_TYPE, "TOTALORDER"))
+        str_add(w->out, ", compare_type = #stablehlo<comparison_type TOTALORDER>");
+    str_add(w->out, "}>");
+    return finish(w, id);
+}
+
+static void write_dims(struct mlir_writer *w, hlo_id id, const char *name, enum hlo_attr_key key)
+{
+    int64_t dims[HLO_RANK_MAX];
+    size_t count = hlo_attr_ints(w->m, id, key, dims);
+
+    str_format(w->out, "%s = [", name);
+    hlo_mlir_write_ints_list(w, dims, count);
+    str_add_char(w->out, ']');
+}
+
+static int write_dot(struct mlir_writer *w, hlo_id id)
+{
+    begin(w, id, "stablehlo.dot_general", 2);
+    hlo_mlir_write_attrs_begin(w);
+    hlo_mlir_write_attr(w, "dot_dimension_numbers");
+    str_add(w->out, "#stablehlo.dot<");
+    write_dims(w, id, "lhs_batching_dimensions", HLO_ATTR_LHS_BATCH_DIMS);
+    write_dims(w, id, ", rhs_batching_dimensions", HLO_ATTR_RHS_BATCH_DIMS);
+    write_dims(w, id, ", lhs_contracting_dimensions", HLO_ATTR_LHS_CONTRACTING_DIMS);
+    write_dims(w, id, ", rhs_contracting_dimensions", HLO_ATTR_RHS_CONTRACTING_DIMS);
+    str_add_char(w->out, '>');
+    if (hlo_mlir_write_table(w, id, &hlo_mlir_op_info[MLIR_OP_DOT_GENERAL]))
+        return w->e->code;
+    hlo_mlir_write_attrs_end(w);
+    return finish(w, id);
+}
+
+static int write_convolution(struct mlir_writer *w, hlo_id id)
+{
+    begin(w, id, "stablehlo.convolution", 2);
+    hlo_mlir_write_attrs_begin(w);
+    if (hlo_mlir_write_convolution(w, id) ||
+        hlo_mlir_write_table(w, id, &hlo_mlir_op_info[MLIR_OP_CONVOLUTION]))
+        return w->e->code;
+    hlo_mlir_write_attrs_end(w);
+    return finish(w, id);
+}
+
+static int write_slice(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_SLICE);
+    int64_t parts[HLO_RANK_MAX][3], row[HLO_RANK_MAX];
+    static const char *const names[] = {"start_indices", "limit_indices", "strides"};
+    size_t count;
+
+    if (!hlo_parse_slices(a->text, a->size, parts, HLO_RANK_MAX, &count))
+        return hlo_mlir_write_fail(w, id, "its slices cannot be read");
+    begin(w, id, "stablehlo.slice", 1);
+    hlo_mlir_write_attrs_begin(w);
+    for (int k = 0; k < 3; k++) {
+        for (size_t n = 0; n < count; n++)
+            row[n] = parts[n][k];
+        hlo_mlir_write_array(w, names[k], row, count);
+    }
+    hlo_mlir_write_attrs_end(w);
+    return finish(w, id);
+}
+
+static int write_pad(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_PADDING);
+    int64_t parts[HLO_RANK_MAX][3], row[HLO_RANK_MAX];
+    static const char *const names[] = {"edge_padding_low", "edge_padding_high",
+                                        "interior_padding"};
+    size_t count;
+
+    if (!hlo_parse_padding(a->text, a->size, parts, HLO_RANK_MAX, &count))
+        return hlo_mlir_write_fail(w, id, "its padding cannot be read");
+    begin(w, id, "stablehlo.pad", 2);
+    hlo_mlir_write_attrs_begin(w);
+    for (int k = 0; k < 3; k++) {
+        for (size_t n = 0; n < count; n++)
+            row[n] = parts[n][k];
+        hlo_mlir_write_array(w, names[k], row, count);
+    }
+    hlo_mlir_write_attrs_end(w);
+    return finish(w, id);
+}
+
+static int write_windowed(struct mlir_writer *w, hlo_id id)
+{
+    bool is_scatter = hlo_at(w->m, id)->opcode == HLO_OP_SELECT_AND_SCATTER;
+
+    begin(w, id, is_scatter ? "stablehlo.select_and_scatter" : "stablehlo.reduce_window",
+          hlo_at(w->m, id)->operand_count);
+    hlo_mlir_write_attrs_begin(w);
+    if (hlo_mlir_write_window(w, id, operand_shape(w, id, 0)->rank))
+        return w->e->code;
+    hlo_mlir_write_attrs_end(w);
+    for (uint32_t n = 0; n < hlo_at(w->m, id)->called_count; n++) {
+        str_add(w->out, n ? ", " : " (");
+        if (hlo_mlir_write_region(w, hlo_called(w->m, id, n)))
+            return w->e->code;
+    }
+    str_add_char(w->out, ')');
+    return finish(w, id);
+}
+
+static int write_reduce_precision(struct mlir_writer *w, hlo_id id)
+{
+    begin(w, id, "stablehlo.reduce_precision", 1);
+    hlo_mlir_write_attrs_begin(w);
+    hlo_mlir_write_int(w, "exponent_bits", hlo_attr_int(w->m, id, HLO_ATTR_EXPONENT_BITS, 0),
+                       "i32");
+    hlo_mlir_write_int(w, "mantissa_bits", hlo_attr_int(w->m, id, HLO_ATTR_MANTISSA_BITS, 0),
+                       "i32");
+    hlo_mlir_write_attrs_end(w);
+    return finish(w, id);
+}
+
+static int write_topk(struct mlir_writer *w, hlo_id id)
+{
+    if (!hlo_attr_bool(w->m, id, HLO_ATTR_LARGEST, true))
+        return hlo_mlir_write_fail(w, id, "the smallest values have no form");
+    begin(w, id, "chlo.top_k", 1);
+    hlo_mlir_write_attrs_begin(w);
+    hlo_mlir_write_int(w, "k", hlo_attr_int(w->m, id, HLO_ATTR_K, 0), "i64");
+    hlo_mlir_write_attrs_end(w);
+    return finish(w, id);
+}
+
+/* The operation has the shape of its result as an operand. */
+static int write_rng(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_shape *s = hlo_shape(w->m, id);
+    uint32_t shape = w->next++;
+
+    hlo_mlir_write_indent(w);
+    str_format(w->out, "%%%u = \"stablehlo.constant\"() <{value = dense<", shape);
+    if (s->rank)
+        str_add_char(w->out, '[');
+    hlo_mlir_write_ints_list(w, s->dims, s->rank);
+    str_format(w->out, "%s> : tensor<%uxi64>}> : () -> tensor<%uxi64>\n", s->rank ? "]" : "",
+               s->rank, s->rank);
+    begin(w, id, "stablehlo.rng", 2);
+    w->out->size--;
+    str_format(w->out, ", %%%u)", shape);
+    hlo_mlir_write_attrs_begin(w);
+    if (hlo_mlir_write_table(w, id, &hlo_mlir_op_info[MLIR_OP_RNG]))
+        return w->e->code;
+    hlo_mlir_write_attrs_end(w);
+    str_add(w->out, " : (");
+    hlo_mlir_write_type(w, operand_shape(w, id, 0));
+    str_add(w->out, ", ");
+    hlo_mlir_write_type(w, operand_shape(w, id, 1));
+    str_format(w->out, ", tensor<%uxi64>) -> ", s->rank);
+    hlo_mlir_write_type(w, s);
+    str_add_char(w->out, '\n');
+    return 0;
+}
+
+static int write_custom_call(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
+    const struct hlo_attr *config = hlo_attr(w->m, id, HLO_ATTR_BACKEND_CONFIG);
+    bool is_whole = a->size > 7 && !memcmp(a->text, "\"chlo.", 6);
+    char name[64];
+
+    if (is_whole && a->size < sizeof name) {
+        snprintf(name, sizeof name, "%.*s", (int)a->size - 2, a->text + 1);
+        begin(w, id, name, hlo_at(w->m, id)->operand_count);
+        return finish(w, id);
+    }
+    begin(w, id, "stablehlo.custom_call", hlo_at(w->m, id)->operand_count);
+    str_format(w->out, " <{call_target_name = %.*s", (int)a->size, a->text);
+    if (hlo_attr_bool(w->m, id, HLO_ATTR_CUSTOM_CALL_HAS_SIDE_EFFECT, false))
+        str_add(w->out, ", has_side_effect = true");
+    bool is_typed = hlo_attr_is(w->m, id, HLO_ATTR_API_VERSION, "API_VERSION_TYPED_FFI");
+    if (is_typed)
+        str_add(w->out, ", api_version = 4 : i32");
+    else if (hlo_attr_is(w->m, id, HLO_ATTR_API_VERSION, "API_VERSION_STATUS_RETURNING"))
+        str_add(w->out, ", api_version = 2 : i32");
+    if (config && config->size && (config->text[0] == '"') != is_typed)
+        str_format(w->out, ", backend_config = %.*s", (int)config->size, config->text);
+    else if (is_typed)
+        str_add(w->out, ", backend_config = {}");
+    str_add(w->out, "}>");
+    return finish(w, id);
+}
+
+static int write_call(struct mlir_writer *w, hlo_id id)
+{
+    begin(w, id, "func.call", hlo_at(w->m, id)->operand_count);
+    str_format(w->out, " <{callee = @\"%s\"}>", w->m->computations[hlo_called(w->m, id, 0)].name);
+    return finish(w, id);
+}
+
+/* HLO has body, condition; the operation condition, body. */
+static int write_while(struct mlir_writer *w, hlo_id id)
+{
+    begin(w, id, "stablehlo.while", 1);
+    str_add(w->out, " (");
+    if (hlo_mlir_write_region(w, hlo_called(w->m, id, 1)))
+        return w->e->code;
+    str_add(w->out, ", ");
+    if (hlo_mlir_write_region(w, hlo_called(w->m, id, 0)))
+        return w->e->code;
+    str_add_char(w->out, ')');
+    return finish(w, id);
+}
+
+/* Branches have no arguments: what they get is seen from outside. */
+static int write_conditional(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_module *m = w->m;
+    bool is_if = operand_shape(w, id, 0)->type == HLO_PRED;
+
+    begin(w, id, is_if ? "stablehlo.if" : "stablehlo.case", 1);
+    for (uint32_t n = 0; n < hlo_at(m, id)->called_count; n++) {
+        hlo_comp c = hlo_called(m, id, n);
+        hlo_id from = hlo_operand(m, id, n + 1), param = m->computations[c].params[0];
+        for (uint32_t k = 0; k < m->leaf_base[from + 1] - m->leaf_base[from]; k++)
+            w->ids[m->leaf_base[param] + k] = w->ids[m->leaf_base[from] + k];
+        str_add(w->out, n ? ", {\n" : " ({\n");
+        w->depth++;
+        if (hlo_mlir_write_body(w, c, "stablehlo.return"))
+            return w->e->code;
+        w->depth--;
+        hlo_mlir_write_indent(w);
+        str_add_char(w->out, '}');
+    }
+    str_add_char(w->out, ')');
+    hlo_mlir_write_signature(w, id, 1);
+    return 0;
+}
+
+/* Operands that are tuples in HLO are flat here, so the plain form does. */
+static int write_barrier(struct mlir_writer *w, hlo_id id)
+{
+    begin(w, id, "stablehlo.optimization_barrier", 1);
+    return finish(w, id);
+}
+
+static const struct {
+    uint16_t opcode;
+    int (*write)(struct mlir_writer *w, hlo_id id);
+} rules[] = {
+    {HLO_OP_BROADCAST, write_broadcast},
+    {HLO_OP_CALL, write_call},
+    {HLO_OP_COMPARE, write_compare},
+    {HLO_OP_CONDITIONAL, write_conditional},
+    {HLO_OP_CONSTANT, write_constant},
+    {HLO_OP_CONVOLUTION, write_convolution},
+    {HLO_OP_CUSTOM_CALL, write_custom_call},
+    {HLO_OP_DOT, write_dot},
+    {HLO_OP_OPT_BARRIER, write_barrier},
+    {HLO_OP_PAD, write_pad},
+    {HLO_OP_REDUCE_PRECISION, write_reduce_precision},
+    {HLO_OP_REDUCE_WINDOW, write_windowed},
+    {HLO_OP_RNG, write_rng},
+    {HLO_OP_SELECT_AND_SCATTER, write_windowed},
+    {HLO_OP_SLICE, write_slice},
+    {HLO_OP_TOPK, write_topk},
+    {HLO_OP_WHILE, write_while},
+};
+
+/* chlo has what StableHLO itself has not. */
+static const struct mlir_op_info chlo[] = {
+    {.name = "chlo.acos", .opcode = HLO_OP_ACOS},   {.name = "chlo.acosh", .opcode = HLO_OP_ACOSH},
+    {.name = "chlo.asin", .opcode = HLO_OP_ASIN},   {.name = "chlo.asinh", .opcode = HLO_OP_ASINH},
+    {.name = "chlo.atanh", .opcode = HLO_OP_ATANH}, {.name = "chlo.cosh", .opcode = HLO_OP_COSH},
+    {.name = "chlo.sinh", .opcode = HLO_OP_SINH},
+};
+
+int hlo_mlir_write_op(struct mlir_writer *w, hlo_id id)
+{
+    uint16_t opcode = hlo_at(w->m, id)->opcode;
+    const struct mlir_op_info *info = &hlo_mlir_op_info[w->row_of[opcode]];
+
+    for (size_t n = 0; n < sizeof rules / sizeof *rules; n++) {
+        if (rules[n].opcode == opcode)
+            return rules[n].write(w, id);
+    }
+    for (size_t n = 0; n < sizeof chlo / sizeof *chlo; n++) {
+        if (chlo[n].opcode == opcode)
+            return write_plain(w, id, &chlo[n]);
+    }
+    if (w->row_of[opcode] == MLIR_OP_UNKNOWN ||
+        (info->rule != MLIR_RULE_PLAIN && info->rule != MLIR_RULE_APPLY &&
+         info->rule != MLIR_RULE_SPREAD))
+        return hlo_mlir_write_fail(w, id, "it has no form in StableHLO");
+    return write_plain(w, id, info);
+}

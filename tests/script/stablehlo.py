@@ -1,0 +1,99 @@
+"""A training step as JAX prints it goes in, the planned step comes out: the exported Python, applied to the unchanged step, must
+give the numbers of the whole step and hold the planned collectives; another step must be refused by name. The module written
+back as StableHLO must compile and give equal numbers, too.
+
+    stablehlo.py SOURCE AUTOMAP"""
+import collections
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
+try:
+    import jax
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+if tuple(int(n) for n in jax.__version__.split(".")[:2]) < (0, 7):
+    print(f"skipped: jax {jax.__version__}")
+    sys.exit(77)
+
+SOURCE, AUTOMAP = sys.argv[1:3]
+sys.path.insert(0, os.path.join(SOURCE, "examples/make"))
+import common  # noqa: E402
+import mlp  # noqa: E402
+import t5  # noqa: E402
+
+# Model, options of the plan, how many collectives of which kind it has.
+CASES = [
+    ("mlp", ["--random", "3"]),
+    ("mlp", ["--mode", "relaxed", "--reduce-at-once"]),
+    ("t5-tiny", ["--random", "2"]),
+]
+MESH = ["--devices", "8", "--mesh", "2x4", "--divisibility", "exact"]
+KINDS = r"= \S+ (all-reduce|all-gather|all-to-all|collective-permute)\("
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location("automap_plan", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def arrays(shapes, rng):
+    """Small positive numbers: Adam takes square roots of its state."""
+    def one(s):
+        x = np.abs(rng.standard_normal(s.shape) * 0.1) if s.dtype.kind == "f" else rng.integers(0, 8, s.shape)
+        return x.astype(s.dtype)
+    return jax.tree.map(one, shapes)
+
+
+def worst(whole, split):
+    pairs = zip(jax.tree.leaves(whole), jax.tree.leaves(split), strict=True)
+    sizes = [(np.asarray(a, np.float64), np.asarray(b, np.float64)) for a, b in pairs]
+    return max(float(np.abs(a - b).max(initial=0) / (np.abs(a).max(initial=0) + 1e-30)) for a, b in sizes)
+
+
+def case(name, options, folder):
+    step, args = common.training_step(mlp.mlp() if name == "mlp" else t5.t5(name))
+    model, plan, code = (os.path.join(folder, f) for f in ("step.mlir", "plan.json", "automap_plan.py"))
+    with open(model, "w") as f:
+        f.write(step.lower(*args).as_text())
+    run(AUTOMAP, "plan", model, *MESH, *options, "-o", plan)
+    run(AUTOMAP, "export", model, "--plan", plan, "--format", "jax", "--force", "-o", code)
+    planned = load(code)
+    values = arrays(args, np.random.default_rng(0))
+    copy = lambda: jax.tree.map(np.array, values)  # noqa: E731
+    ready = planned.apply(step, *args)
+    compiled = ready.jitted.lower(*args).compile()
+    found = collections.Counter(re.findall(KINDS, compiled.as_text()))
+    difference = worst(jax.jit(lambda *a: step(*a))(*copy()), ready(*ready.place(*copy())))
+    assert difference < 1e-4, f"{name} {options}: numbers differ by {difference:.1e}"
+    assert sum(found.values()), f"{name} {options}: nothing is communicated"
+    try:
+        planned.apply(lambda *a: jax.tree.map(lambda x: x * 2, step(*a)), *args)
+    except ValueError as refused:
+        assert "the plan" in str(refused), refused
+    else:
+        raise AssertionError(f"{name}: another step was taken for the planned one")
+    print(f"{name} {' '.join(options)}: difference {difference:.1e}, {dict(found)}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, options in CASES:
+            case(name, options, folder)
+
+
+main()

@@ -1,0 +1,55 @@
+"""Pairs of StableHLO and HLO of one program: NAME.debug.mlir against NAME.debug.hlo.txt (parameters, variables, inputs, layers;
+flops within 1 %), and XLA's own translation NAME.back.mlir against NAME.hlo.txt (every opcode).
+
+    twins.py AUTOMAP FOLDER"""
+import json
+import os
+import subprocess
+import sys
+
+AUTOMAP, FOLDER = sys.argv[1:3]
+# XLA folds constants, expands complex and special functions, and draws random numbers in other ways: their flops differ.
+FLOPS_DIFFER = {"complex-fft", "constants-all", "rng-all", "sort-topk", "special-math"}
+FLOWS = {"tuple", "get-tuple-element", "parameter", "constant"}
+
+
+def inspect(name):
+    done = subprocess.run([AUTOMAP, "inspect", os.path.join(FOLDER, name), "--json"], capture_output=True, text=True)
+    assert done.returncode == 0, f"{name}: {done.stderr}"
+    return json.loads(done.stdout)
+
+
+def arrays(of, key):
+    return [(v["parameter"], v["shape"]) for v in of[key]]
+
+
+def differences(name):
+    ours, theirs = inspect(f"{name}.debug.mlir.gz"), inspect(f"{name}.debug.hlo.txt.gz")
+    for key in ("variables", "inputs"):
+        if arrays(ours, key) != arrays(theirs, key):
+            yield key
+    if ours["parameters"] != theirs["parameters"]:
+        yield "parameters"
+    if [v["name"] for v in ours["layers"]] != [v["name"] for v in theirs["layers"]]:
+        yield "layers"
+    if name not in FLOPS_DIFFER and abs(ours["flops"] - theirs["flops"]) > 0.01 * theirs["flops"]:
+        yield f"flops {ours['flops']}, {theirs['flops']}"
+    if not os.path.exists(os.path.join(FOLDER, f"{name}.back.mlir.gz")):
+        return
+    back, plain = inspect(f"{name}.back.mlir.gz"), inspect(f"{name}.hlo.txt.gz")
+    kinds = (set(back["opcodes"]) | set(plain["opcodes"])) - FLOWS
+    for kind in sorted(k for k in kinds if back["opcodes"].get(k) != plain["opcodes"].get(k)):
+        yield f"back: {kind} {back['opcodes'].get(kind)}, {plain['opcodes'].get(kind)}"
+
+
+def main():
+    names = sorted(f.split(".")[0] for f in os.listdir(FOLDER) if f.endswith(".debug.mlir.gz"))
+    failed = 0
+    for name in names:
+        found = list(differences(name))
+        failed += bool(found)
+        print(f"{name}: {'; '.join(found) or 'alike'}")
+    sys.exit(bool(failed) or not names)
+
+
+main()
