@@ -503,6 +503,53 @@ void pipe_exact_free(struct pipe_exact *x)
     free(x);
 }
 
+struct pipe_prefix pipe_prefix_start(void)
+{
+    return (struct pipe_prefix){.f1 = -INFINITY, .f2 = -INFINITY};
+}
+
+void pipe_prefix_add(struct pipe_prefix *p, const struct pipe_node *n, double steady)
+{
+    struct pipe_prefix was = *p;
+    double g = pipe_more(was.f0 + n->reduce_ms, was.f1);
+
+    p->f0 = was.f0 + n->forward_ms;
+    p->f1 = g + n->forward_ms + n->backward_ms;
+    p->f2 = pipe_more(p->f0 + steady, was.f2 - n->backward_ms);
+    p->f3 = pipe_more(pipe_more(was.f3, g + n->forward_ms + steady + n->backward_ms),
+                      was.f2 + n->reduce_ms);
+}
+
+double pipe_exact_behind(const struct pipe_exact *x, const struct pipe_prefix *before, uint32_t a,
+                         uint32_t b, uint32_t left, uint32_t point)
+{
+    const struct pipe_options *o = &x->in->options;
+    double best = INFINITY;
+    uint32_t at = 0;
+
+    while (at < x->cuts && x->position[at] < b)
+        at++;
+    if (x->done < x->cuts || left < 1 || left > x->depth || x->position[at] != b)
+        return INFINITY;
+    for (uint32_t c = at + 1; c <= x->cuts; c++) {
+        struct set s = *state_of(x, at, c, left, point);
+        struct pipe_prefix p = *before;
+        if (!s.count)
+            continue;
+        struct pipe_node link = pipe_link_node(x->in, point, a, b, x->position[c]);
+        double one = o->half_duplex ? link.forward_ms + link.backward_ms
+                                    : pipe_more(link.forward_ms, link.backward_ms);
+        pipe_prefix_add(&p, &link, (o->micro_batches - 1) * one);
+        for (uint32_t m = s.first; m < s.first + s.count; m++) {
+            const struct entry *e = &x->entries.items[m];
+            double ms =
+                pipe_more(pipe_more(p.f0 + e->x, p.f1 + e->y), pipe_more(p.f2 + e->z, p.f3));
+            best = ms < best ? ms : best;
+        }
+    }
+    return best;
+}
+
 int pipe_exact_solve(const struct pipe_instance *in, const struct pipe_exact_options *o,
                      struct pipe_exact_result *out, struct err *e)
 {

@@ -46,6 +46,18 @@ struct pipe_exact_result {
     uint32_t set_most; /* entries of the largest set */
 };
 
+/* What the nodes up to some place mean for all that may follow: with X, Y, Z of what follows,
+ *     L = max(f0 + X, f1 + Y, f2 + Z, f3)
+ * A node with F, B, R and steady time T behind them makes
+ *     g = max(f0 + R, f1)   f0' = f0 + F   f1' = g + F + B   f2' = max(f0 + F + T, f2 - B)
+ *     f3' = max(f3, g + F + T + B, f2 + R)
+ * and f3 of all nodes is L. O(1) a node. */
+struct pipe_prefix {
+    double f0, f1, f2, f3;
+};
+struct pipe_prefix pipe_prefix_start(void);
+void pipe_prefix_add(struct pipe_prefix *p, const struct pipe_node *node, double steady_ms);
+
 /* In steps, one device cut each, from the last to the first, so that it can be watched and left.
  * The instance and the pins are borrowed; the options are copied. */
 struct pipe_exact;
@@ -59,6 +71,11 @@ uint32_t pipe_exact_steps_done(const struct pipe_exact *x);
 /* When finished. */
 void pipe_exact_result(const struct pipe_exact *x, struct pipe_exact_result *out);
 void pipe_exact_free(struct pipe_exact *x); /* NULL ok */
+/* When finished, of a programme for exactly so many stages: L of the best completion behind stages
+ * whose last ends before `point` on devices [a, b), with `left` more stages; INFINITY: there is
+ * none, or none as good as known_ms. O(device cuts x size of a set). */
+double pipe_exact_behind(const struct pipe_exact *x, const struct pipe_prefix *before, uint32_t a,
+                         uint32_t b, uint32_t left, uint32_t point);
 
 /* All at once. */
 int pipe_exact_solve(const struct pipe_instance *in, const struct pipe_exact_options *o,

@@ -13,11 +13,12 @@ static const struct pipe_search_ops *const ops_of[PIPE_ALGORITHM_COUNT] = {
     [PIPE_SEARCH_DQN] = &pipe_ops_dqn,         [PIPE_SEARCH_RANDOM] = &pipe_ops_random,
     [PIPE_SEARCH_GREEDY] = &pipe_ops_greedy,   [PIPE_SEARCH_ENUMERATE] = &pipe_ops_enumerate,
     [PIPE_SEARCH_DESCENT] = &pipe_ops_descent, [PIPE_SEARCH_EXACT] = &pipe_ops_exact,
+    [PIPE_SEARCH_INFER] = &pipe_ops_infer,
 };
 
 static bool looks_anywhere(enum pipe_algorithm a)
 {
-    return a == PIPE_SEARCH_DESCENT || a == PIPE_SEARCH_EXACT;
+    return a == PIPE_SEARCH_DESCENT || a == PIPE_SEARCH_EXACT || a == PIPE_SEARCH_INFER;
 }
 
 static int start(struct pipe_search *s, struct err *e)

@@ -3,7 +3,7 @@
  * pipe_search_step does the smallest thing a person can watch: one decision of the DQN, one priced
  * plan of the others, one device cut of the exact search. Plans priced by L are counted: that is
  * what algorithms are compared at. dqn, random, greedy and enumerate look among the paper's
- * candidates (engine/pipeline/space.h); descent and exact among all pivots and device cuts.
+ * candidates (engine/pipeline/space.h); descent, infer and exact among all pivots and device cuts.
  * Same problem, options and calls: same results, bit for bit. Not thread-safe. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPE_SEARCH_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_SEARCH_H
@@ -12,6 +12,7 @@
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_game.h"
 #include "rl/rl.h"
+#include "rl/scorer.h"
 
 /* Constant, name, what it is. */
 #define PIPE_ALGORITHMS(X)                                                                   \
@@ -20,6 +21,7 @@
     X(GREEDY, "greedy", "one cut after the other, the best offset each; restarts at random") \
     X(ENUMERATE, "enumerate", "every candidate in order")                                    \
     X(DESCENT, "descent", "closed form, then small changes; restarts at random")             \
+    X(INFER, "infer", "a network that was trained once, on other problems; then descent")    \
     X(EXACT, "exact", "the proven optimum by dynamic programming")
 
 enum pipe_algorithm {
@@ -40,7 +42,8 @@ struct pipe_search_options {
     struct rl_settings rl;           /* of the DQN */
     bool rl_set;                     /* false: preset paper-pp */
     uint64_t seed;
-    const atomic_bool *stop; /* set elsewhere: the step under way ends at once; NULL: never */
+    const struct rl_scorer *net; /* of infer, borrowed; NULL: none, it goes by equal shares */
+    const atomic_bool *stop;     /* set elsewhere: the step under way ends at once; NULL: never */
 };
 
 struct pipe_event {

@@ -26,7 +26,7 @@ struct pipe_search_ops {
 };
 
 extern const struct pipe_search_ops pipe_ops_dqn, pipe_ops_random, pipe_ops_greedy,
-    pipe_ops_enumerate, pipe_ops_descent, pipe_ops_exact;
+    pipe_ops_enumerate, pipe_ops_descent, pipe_ops_exact, pipe_ops_infer;
 
 /* A plan was priced: compares it with the best and fills the event. Does not count. */
 void pipe_search_priced(struct pipe_search *s, const struct pipe_plan *p, double length_ms,

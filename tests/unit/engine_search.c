@@ -373,7 +373,7 @@ static void test_weak_goes_on(void **state)
     struct search_event event;
     uint32_t at_once = 0;
 
-    while (search_episodes(s) < 3000) {
+    while (search_episodes(s) < 700) {
         step(s, &event);
         at_once += event.ended && event.move == UINT32_MAX;
         assert_false(search_is_done(s));

@@ -260,8 +260,10 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, s
     return a->plan ? pipeline_file_save(l, &best->plan, a->plan, e) : 0;
 }
 
-int search_pipeline(const struct search_args *a, const struct problem *p)
+int search_pipeline(const struct search_args *asked, const struct problem *p)
 {
+    struct search_args with_net = *asked;
+    const struct search_args *a = &with_net;
     struct run *runs = mem_alloc(a->seeds * sizeof *runs);
     struct pipeline *l = mem_alloc(sizeof *l);
     struct pipeline_options o = a->pipeline.options;
@@ -269,7 +271,9 @@ int search_pipeline(const struct search_args *a, const struct problem *p)
     struct err e;
 
     o.stop = stopping_begin();
-    int rc = pipeline_new(p, &o, l, &e);
+    int rc = pipeline_args_load_net(&with_net.pipeline, &e);
+    if (!rc)
+        rc = pipeline_new(p, &o, l, &e);
     if (!rc) {
         if (a->race)
             code = search_pipeline_race(a, l);
@@ -283,6 +287,7 @@ int search_pipeline(const struct search_args *a, const struct problem *p)
     }
     if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))
         code = EXIT_STOPPED;
+    pipeline_args_release(&with_net.pipeline);
     free(runs);
     free(l);
     return code;

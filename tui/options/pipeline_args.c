@@ -1,5 +1,9 @@
 #include "tui/options/pipeline_args.h"
 
+#include "tui/files/file.h"
+#include <limits.h>
+#include <unistd.h>
+
 #include "engine/text/quantity.h"
 #include "tui/options/problem_args.h"
 
@@ -68,6 +72,10 @@ const struct option pipeline_options[] = {
      "computation, 8:25%; holds in every algorithm; repeatable",
      .sort = SORT_PIPELINE, .is_kept = true, .take = take_pin,
      .expected = "DEVICE:PLACE such as 8:25%, at most 32 of them"},
+    {"net", "FILE",
+     "the network of --algo infer, as automap pretrain writes it; default the shipped one",
+     .sort = SORT_RADIUS, .is_kept = true, .kind = OPTION_FILE, .values = VALUES_FILE,
+     ARG(net_file)},
     {0},
 };
 #undef ARG
@@ -75,6 +83,34 @@ const struct option pipeline_options[] = {
 void pipeline_args_init(struct pipeline_args *a)
 {
     *a = (struct pipeline_args){.search.space = pipe_space_paper()};
+}
+
+int pipeline_args_load_net(struct pipeline_args *a, struct err *e)
+{
+    char data[PATH_MAX - 64], shipped[PATH_MAX];
+    const char *path = a->net_file;
+
+    if (!path) {
+        if (!file_data_dir(data, sizeof data))
+            return 0;
+        snprintf(shipped, sizeof shipped, "%s/examples/networks/pipeline.net", data);
+        if (access(shipped, R_OK))
+            return 0;
+        path = shipped;
+    }
+    int code = pipe_net_load(&a->net, path);
+    if (code)
+        return err_set(e, code == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "%.200s: %s", path,
+                       code == RL_E_FORMAT ? "not a network of this version's features, or damaged"
+                                           : rl_error_text(code));
+    a->search.net = &a->net.scorer;
+    return 0;
+}
+
+void pipeline_args_release(struct pipeline_args *a)
+{
+    pipe_net_free(&a->net);
+    a->search.net = NULL;
 }
 
 bool pipeline_args_algorithm(const char *name, enum pipe_algorithm *out)

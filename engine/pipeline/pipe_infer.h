@@ -1,0 +1,80 @@
+/* engine/pipeline/pipe_infer.h - a pipeline by a network that was trained once, on generated
+ * problems (Auto-MAP 3.5, online inference), and not on this one.
+ *
+ * A decision ends the present stage: after point j, at device cut b, both at once. Every pair that
+ * can be completed is described by PIPE_INFER_FEATURES ratios (nothing depends on the number of
+ * points, devices or stages) and scored by one small network with shared weights (rl/scorer.h); the
+ * best is played. So stages - 1 decisions make a plan. What a prefix means for all that may follow
+ * it is four numbers: with the suffix figures X, Y, Z of pipe_exact.h,
+ *     L = max(f0 + X, f1 + Y, f2 + Z, f3)
+ * The answer: the `beams` best first decisions, each played out; the best of these and of the plan
+ * of equal shares; then descent. A single pass may be far off and is not shown alone.
+ * The exact programme answers in milliseconds too; the network's plan bounds its search. */
+#ifndef AUTOMAP_ENGINE_PIPELINE_PIPE_INFER_H
+#define AUTOMAP_ENGINE_PIPELINE_PIPE_INFER_H
+
+#include "engine/pipeline/descent.h"
+#include "engine/pipeline/pipe_exact.h"
+#include "rl/scorer.h"
+
+enum { PIPE_INFER_FEATURES = 30, PIPE_INFER_WIDTH = 64, PIPE_INFER_BEAMS = 8 };
+
+/* ---- where the decisions stand ---- */
+struct pipe_infer_state {
+    struct pipe_plan plan; /* stages as wanted; pivot and device of cuts 0 .. cut - 1 are decided */
+    uint32_t cut;          /* to decide; plan.stages: complete */
+    struct pipe_prefix before; /* of all nodes before the present stage */
+};
+struct pipe_candidate {
+    uint32_t pivot, device;
+};
+
+/* Scratch of one goal, for any number of plans. */
+struct pipe_infer {
+    const struct pipe_goal *goal;
+    uint32_t stages;
+    double ideal_ms; /* M x all computation / devices */
+    double *work;    /* [points + 1] computation before a point on one device, of 1 in all */
+    uint32_t *cuts;  /* devices a stage may begin at, ascending, `devices` last */
+    uint32_t cut_count;
+    struct pipe_candidate *candidate;
+    float *row, *score;
+    double *bound, *rollout; /* ms, of each candidate */
+    uint32_t count;
+    size_t room;
+};
+
+/* `stages` >= 1. The goal is borrowed. ERR_INFEASIBLE: more stages than cuts or points. */
+int pipe_infer_new(struct pipe_infer *f, const struct pipe_goal *goal, uint32_t stages,
+                   struct err *e) MUST_CHECK;
+void pipe_infer_free(struct pipe_infer *f);
+
+void pipe_infer_start(const struct pipe_infer *f, struct pipe_infer_state *out);
+/* Fills candidate, row and count with what may be decided now; false: nothing may, or no memory. */
+bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s);
+void pipe_infer_play(const struct pipe_infer *f, struct pipe_infer_state *s,
+                     struct pipe_candidate c);
+/* Decides all that is left by the network. False: it came to where nothing may be decided. */
+bool pipe_infer_finish(struct pipe_infer *f, const struct rl_scorer *net,
+                       struct pipe_infer_state *s);
+
+/* The `most` best first decisions by score into out; returns how many. */
+uint32_t pipe_infer_first(struct pipe_infer *f, const struct rl_scorer *net, uint32_t most,
+                          struct pipe_candidate *out);
+/* The plan of equal shares, cut where little crosses. */
+bool pipe_infer_by_share(struct pipe_infer *f, struct pipe_plan *out);
+
+/* ---- the file ---- */
+/* What the network was trained with; it is in the file. */
+struct pipe_net {
+    struct rl_scorer scorer;
+    uint64_t seed, environments;
+    double temperature, loss; /* the mean of the last updates */
+};
+/* RL_E_FORMAT, RL_E_VERSION: not such a file, of other features, damaged; RL_E_IO, RL_E_MEMORY.
+ */
+int pipe_net_load(struct pipe_net *n, const char *path) MUST_CHECK;
+int pipe_net_save(const struct pipe_net *n, const char *path, struct err *e) MUST_CHECK;
+void pipe_net_free(struct pipe_net *n);
+
+#endif

@@ -1,0 +1,211 @@
+/* The pretrained pipeline: the prefix's four numbers and the values behind a decision against plans
+ * that are played to their end; plans that are valid; the same file for any number of processes;
+ * files that are damaged. */
+#include "engine/pipeline/environment.h"
+#include "engine/pipeline/pretrain.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void begin(struct environment *v, uint64_t number)
+{
+    struct rl_rng rng;
+    struct err e;
+
+    rl_rng_seed(&rng, 5, number);
+    if (environment_new(v, &rng, &e))
+        fail_msg("%s", e.what);
+}
+
+static struct pipe_goal goal_of(const struct environment *v)
+{
+    return (struct pipe_goal){.in = &v->in, .device_cut = v->device_cut, .stages = v->stages};
+}
+
+/* The network of equal shares decides; f3 behind the last stage is L. */
+static void test_prefix_is_the_length(void **state)
+{
+    (void)state;
+    for (uint64_t n = 0; n < 30; n++) {
+        struct environment v;
+        struct pipe_infer f;
+        struct pipe_infer_state s;
+        struct err e;
+        begin(&v, n);
+        struct pipe_goal goal = goal_of(&v);
+        assert_int_equal(pipe_infer_new(&f, &goal, v.stages, &e), 0);
+        pipe_infer_start(&f, &s);
+        assert_true(pipe_infer_finish(&f, NULL, &s));
+        assert_true(pipe_plan_is_valid(&v.in, &s.plan));
+        for (uint32_t k = 1; k < v.stages; k++)
+            assert_true(v.device_cut[s.plan.device[k]]);
+        pipe_infer_play(&f, &s, (struct pipe_candidate){v.in.points, v.in.devices});
+        assert_true(fabs(s.before.f3 / pipe_length(&v.in, &s.plan) - 1) < 1e-9);
+        pipe_infer_free(&f);
+        environment_free(&v);
+    }
+}
+
+/* L of the best plan that goes on from `p`, every one tried. */
+static double best_behind(const struct environment *v, struct pipe_plan *p, uint32_t cut)
+{
+    double best = INFINITY;
+
+    if (cut == p->stages)
+        return pipe_length(&v->in, p);
+    for (uint32_t d = p->device[cut - 1] + 1; d < v->in.devices; d++) {
+        for (uint32_t j = p->pivot[cut - 1] + 1; v->device_cut[d] && j < v->in.points; j++) {
+            p->device[cut] = d;
+            p->pivot[cut] = j;
+            bool room = p->pivot[cut] + (p->stages - cut) <= v->in.points;
+            double ms = room ? best_behind(v, p, cut + 1) : INFINITY;
+            best = ms < best ? ms : best;
+        }
+    }
+    return best;
+}
+
+static void test_values_by_trying_all(void **state)
+{
+    (void)state;
+    uint32_t tried = 0;
+    for (uint64_t n = 0; tried < 4; n++) {
+        struct environment v;
+        struct pipe_infer f;
+        struct pipe_infer_state s;
+        struct pipe_exact *x;
+        struct err e;
+        begin(&v, n);
+        if (v.stages != 3 || v.in.points > 40 || v.in.devices > 8) {
+            environment_free(&v);
+            continue;
+        }
+        tried++;
+        struct pipe_goal goal = goal_of(&v);
+        struct pipe_exact_options o = {.device_cut = v.device_cut, .stages = 3};
+        assert_int_equal(pipe_infer_new(&f, &goal, 3, &e), 0);
+        assert_int_equal(pipe_exact_new(&v.in, &o, &x, &e), 0);
+        while (pipe_exact_step(x)) {
+        }
+        pipe_infer_start(&f, &s);
+        assert_true(pipe_infer_look(&f, &s));
+        for (uint32_t k = 0; k < f.count; k += 1 + f.count / 12) {
+            struct pipe_infer_state next = s;
+            pipe_infer_play(&f, &next, f.candidate[k]);
+            double value = pipe_exact_behind(x, &next.before, 0, f.candidate[k].device, 2,
+                                             f.candidate[k].pivot);
+            assert_true(fabs(value / best_behind(&v, &next.plan, 2) - 1) < 1e-9);
+        }
+        pipe_exact_free(x);
+        pipe_infer_free(&f);
+        environment_free(&v);
+    }
+}
+
+/* Nothing a candidate is compared by may be below what it is compared with. */
+static void test_features(void **state)
+{
+    (void)state;
+    for (uint64_t n = 0; n < 20; n++) {
+        struct environment v;
+        struct pipe_infer f;
+        struct pipe_infer_state s;
+        struct err e;
+        begin(&v, n);
+        struct pipe_goal goal = goal_of(&v);
+        assert_int_equal(pipe_infer_new(&f, &goal, v.stages, &e), 0);
+        pipe_infer_start(&f, &s);
+        assert_true(pipe_infer_look(&f, &s));
+        float least = 1;
+        for (uint32_t k = 0; k < f.count; k++) {
+            const float *x = f.row + (size_t)k * PIPE_INFER_FEATURES;
+            for (int i = 0; i < PIPE_INFER_FEATURES; i++)
+                assert_true(fabsf(x[i]) <= 8);
+            assert_true(x[PIPE_INFER_FEATURES - 2] >= 0);
+            least = fminf(least, x[PIPE_INFER_FEATURES - 2]);
+        }
+        assert_true(least == 0);
+        pipe_infer_free(&f);
+        environment_free(&v);
+    }
+}
+
+static void train(uint32_t processes, struct pipe_net *out)
+{
+    struct pretrain_options o = {.seed = 3, .environments = 200, .processes = processes};
+    struct err e;
+
+    if (pretrain_pipelines(&o, NULL, NULL, out, &e))
+        fail_msg("%s", e.what);
+}
+
+static void test_any_number_of_processes(void **state)
+{
+    (void)state;
+    struct pipe_net one, other, back;
+    char path[] = "/tmp/automap-net-XXXXXX";
+    struct err e;
+    train(1, &one);
+    for (uint32_t processes = 2; processes <= 4; processes += 2) {
+        train(processes, &other);
+        assert_memory_equal(one.scorer.weight, other.scorer.weight,
+                            one.scorer.parameters * sizeof(float));
+        pipe_net_free(&other);
+    }
+    close(mkstemp(path));
+    assert_int_equal(pipe_net_save(&one, path, &e), 0);
+    assert_int_equal(pipe_net_load(&back, path), 0);
+    assert_memory_equal(one.scorer.weight, back.scorer.weight,
+                        one.scorer.parameters * sizeof(float));
+    assert_true(back.seed == 3 && back.environments == 200);
+    FILE *f = fopen(path, "r+");
+    assert_non_null(f);
+    fseek(f, 200, SEEK_SET);
+    fputc(99, f);
+    fputc(98, f);
+    fclose(f);
+    pipe_net_free(&back);
+    assert_int_equal(pipe_net_load(&back, path), RL_E_FORMAT);
+    remove(path);
+    assert_int_equal(pipe_net_load(&back, path), RL_E_IO);
+    pipe_net_free(&one);
+}
+
+/* It learns: 700 problems leave less of the gap than looking ahead by equal shares does. */
+static void test_learns(void **state)
+{
+    (void)state;
+    struct pretrain_options o = {.seed = 1, .environments = 700, .processes = 1};
+    struct pretrain_gaps with, without;
+    struct pipe_net net;
+    struct err e;
+    assert_int_equal(pretrain_pipelines(&o, NULL, NULL, &net, &e), 0);
+    assert_int_equal(pretrain_measure(&net.scorer, 1, 100, &with, &e), 0);
+    assert_int_equal(pretrain_measure(NULL, 1, 100, &without, &e), 0);
+    print_message("one pass %.4f against %.4f, best of 8 %.4f against %.4f\n", with.pass_mean,
+                  without.pass_mean, with.beams_mean, without.beams_mean);
+    assert_true(with.count > 90 && with.pass_mean < without.pass_mean);
+    assert_true(with.beams_mean < without.beams_mean && with.beams_mean >= 0);
+    pipe_net_free(&net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prefix_is_the_length),
+        cmocka_unit_test(test_values_by_trying_all),
+        cmocka_unit_test(test_features),
+        cmocka_unit_test(test_any_number_of_processes),
+        cmocka_unit_test(test_learns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
