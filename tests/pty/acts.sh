@@ -7,7 +7,7 @@ model=$source_dir/examples/models/t5-tiny.hlo.txt.gz
 run "cd $home; clear" # what is written stays there
 
 run "$automap $model --seed 7; echo code \$?"
-see "no plan yet"; type e; see "Export ━"; see "read again and equal"; type Escape; gone "Export ━"
+see "ready"; type e; see "Export ━"; see "read again and equal"; type Escape; gone "Export ━"
 type : ; type -l "episode 60"; type Enter; see "paused"; see "ms best"
 
 # Every form is written, read again, and kept under its name.
@@ -57,7 +57,7 @@ type : ; type -l "episode 5"; type Enter; see "paused"
 
 # With a journal nothing is lost; without one, pins that are in no file are asked for.
 type 2; type p; see "Pin ━"; type Enter; see "1 P"; type Q; see "code 0"
-run "$automap $model --seed 7 --no-journal; echo code \$?"; see "no plan yet"
+run "$automap $model --seed 7 --no-journal; echo code \$?"; see "ready"
 type 2; type p; see "Pin ━"; type Enter; see "1 P"
 type q; see "1 pin is not saved."; type Escape; gone "not saved"
 type Q; see "1 pin is not saved."; type s; see "Export ━"; type f; type C-u; type -l "pins.json"; type Enter

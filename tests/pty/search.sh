@@ -6,7 +6,7 @@ start 120x40
 model=$source_dir/examples/models/t5-tiny.hlo.txt.gz
 
 run "$automap $model --seed 7; echo code \$?"
-see "no plan yet"; see "ready"; see "Space starts the search"
+see "ready"; see "Space starts the search"
 see "Decision 1 of"; see "margin"; see "none yet"
 type ','; see "last wave  width"
 type ' '; see "ms best"; see "ep/s"; see "proven by exact"
