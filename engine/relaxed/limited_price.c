@@ -9,7 +9,7 @@ static bool is_carried(const struct limited_search *w, hlo_value v)
 {
     const struct problem *p = w->r->p;
 
-    return fusion_begins_free(p->m, p->fusion.buffer[v]) && !p->classes.is_free[v];
+    return fusion_begins_free(p->m, p->fusion.buffer[v]) && w->r->model.origin[v] != HLO_NONE;
 }
 
 static void find_hub_edges(struct limited_search *w)

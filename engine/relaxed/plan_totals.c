@@ -83,7 +83,8 @@ static void set_carried(const struct relaxed_plan *plan, double *bytes)
 
     for (hlo_value v = 0; v < p->m->value_count; v++) {
         hlo_value b = buffer[v];
-        if (b != v && fusion_begins_free(p->m, b) && !p->classes.is_free[v] && bytes[v] > bytes[b])
+        if (b != v && fusion_begins_free(p->m, b) && plan->origin[v] != HLO_NONE &&
+            bytes[v] > bytes[b])
             bytes[b] = bytes[v];
     }
 }

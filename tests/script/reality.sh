@@ -22,3 +22,4 @@ under()
     }
 }
 under step 8 18
+under activations 10 10

@@ -4,6 +4,7 @@
 
 #include "engine/exact/exact.h"
 #include "engine/plan/cost_parts.h"
+#include "engine/relaxed/limited.h"
 #include "engine/relaxed/plan_totals.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
@@ -22,6 +23,7 @@ enum { RUNS_MOST = 1 << 18, WORDS_MOST = 32 };
 struct run {
     const char *name, *module, *cluster, *mode, *options;
     double published_ms, states, activations; /* bytes; 0: not published */
+    double limit;                             /* bytes of a device; 0: none */
     uint32_t again;                           /* times; 0: nothing */
     double product[3], reduced_bytes;         /* M, N, K */
 };
@@ -84,6 +86,8 @@ static int read_run(const struct yaml_doc *d, const struct yaml *map, struct run
         return yaml_wrong(d, map->mark, e, "a run without name, module, cluster or mode");
     int rc = read_quantity(d, map, "published", QUANTITY_TIME, &r->published_ms, e);
     if (!rc)
+        rc = read_quantity(d, map, "limit", QUANTITY_BYTES, &r->limit, e);
+    if (!rc)
         rc = read_quantity(d, map, "states", QUANTITY_BYTES, &r->states, e);
     if (!rc)
         rc = read_quantity(d, map, "activations", QUANTITY_BYTES, &r->activations, e);
@@ -142,10 +146,28 @@ static int strict_plan(const struct problem *p, struct plan *plan, struct err *e
     return rc;
 }
 
-static int relaxed_best(const struct problem *p, struct plan *plan, struct err *e)
+static int relaxed_limited(const struct problem *p, double limit, struct plan *plan, struct err *e)
+{
+    struct relaxed_options o = {.folding = RELAXED_FOLD_OFF};
+    struct relaxed_limited how;
+    struct relaxed_plan best;
+    struct relaxed *r;
+    int rc = relaxed_new(p, &o, &r, e);
+
+    if (rc)
+        return rc;
+    rc = relaxed_solve_limited(r, limit, INFINITY, &best, &how, e);
+    relaxed_free(r);
+    return rc ? rc : plan_from_relaxed(&best, plan, e);
+}
+
+static int relaxed_best(const struct problem *p, double limit, struct plan *plan, struct err *e)
 {
     struct relaxed_options o = {.folding = RELAXED_FOLD_AUTO};
     struct relaxed_plan best;
+
+    if (limit > 0)
+        return relaxed_limited(p, limit, plan, e);
     int rc = relaxed_solve_overlapped(p, &o, NULL, 0, &best, e);
 
     return rc ? rc : plan_from_relaxed(&best, plan, e);
@@ -273,7 +295,8 @@ static int one_run(const struct setup *s, const struct run *r, bool memory, stru
     if (!rc)
         rc = problem_args_read(&a, p, e);
     if (!rc) {
-        rc = !strcmp(r->mode, "relaxed") ? relaxed_best(p, &plan, e) : strict_plan(p, &plan, e);
+        rc = !strcmp(r->mode, "relaxed") ? relaxed_best(p, r->limit, &plan, e)
+                                         : strict_plan(p, &plan, e);
         if (!rc && memory)
             print_memory(r, &plan, sums);
         else if (!rc)
