@@ -13,7 +13,8 @@ static uint32_t domain_of(const struct solver *s, const struct strict *fixed, cl
 {
     const struct labels *l = s->t->labels;
     const struct class_info *info = &l->classes->info[k];
-    bool in_scope = (s->o->variables && info->var_dims) || (s->o->inputs && info->input_dims);
+    bool in_scope = (s->o->variables && info->var_dims) || (s->o->inputs && info->input_dims) ||
+                    (s->o->variables && s->o->inputs && s->o->goal == EXACT_STEP_TIME);
     label on = fixed ? fixed->on[k] : 0, off = fixed ? fixed->off[k] : 0;
     uint32_t count = 0;
 

@@ -28,7 +28,8 @@ enum exact_goal { EXACT_STEP_TIME, EXACT_PAPER_REWARD };
 struct exact_options {
     enum exact_goal goal;
     bool variables,
-        inputs; /* which classes may be split: those with dims of variables, of inputs */
+        inputs; /* which classes may be split: those with dims of variables, of inputs; both, for
+                   the step time: every class, those too that only hold dims in between */
     double partitioned,
         replicated; /* paper reward per dim in reach; used by EXACT_PAPER_REWARD: 0.4, 0.1 */
     double

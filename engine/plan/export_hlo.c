@@ -1,5 +1,6 @@
 #include "engine/plan/export_hlo.h"
 
+#include "engine/plan/export_differences.h"
 #include "engine/plan/export_hlo_internal.h"
 #include "engine/plan/free_values.h"
 #include "engine/relaxed/relaxed.h"
@@ -222,6 +223,7 @@ static void add_warnings(const struct plan *plan, uint32_t dropped, struct str *
                    "inserts collectives the plan does not have; --divisibility exact makes plans "
                    "without\n",
                    padded);
+    export_differences(plan, out);
     plan_write_batching(plan, out);
     if (dropped)
         str_format(

@@ -99,6 +99,40 @@ bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
 
 /* ---- where copies stand ---- */
 
+hlo_id resharding_source(const struct resharding *r, hlo_id id, uint32_t n)
+{
+    hlo_id from = hlo_operand(r->plan->problem->m, id, n);
+
+    return r->same_array ? r->same_array[from] : from;
+}
+
+/* Other names of an array (a loop's leaf got twice, a sharding call) share its copies. */
+static int find_same_arrays(struct resharding *r, struct err *e)
+{
+    const struct hlo_module *m = r->plan->problem->m;
+    const struct relaxed_plan *x = r->plan->relaxed;
+    hlo_id *first = mem_try((size_t)m->value_count + 1, sizeof *first); /* [origins] */
+
+    r->same_array = mem_try((size_t)m->count + 1, sizeof *r->same_array);
+    if (!first || !r->same_array) {
+        free(first);
+        return err_no_memory(e, "to export the plan");
+    }
+    for (hlo_value v = 0; v < m->value_count; v++)
+        first[v] = HLO_NONE;
+    for (hlo_id id = 0; id < m->count; id++) {
+        hlo_value o = is_array(hlo_shape(m, id)) ? x->origin[m->leaf_base[id]] : HLO_NONE;
+        r->same_array[id] = id;
+        if (o == HLO_NONE)
+            continue;
+        if (first[o] == HLO_NONE || hlo_at(m, first[o])->computation != hlo_at(m, id)->computation)
+            first[o] = id;
+        r->same_array[id] = first[o];
+    }
+    free(first);
+    return 0;
+}
+
 static bool has_held_copy(const struct resharding *r, hlo_id from)
 {
     return r->first_user && r->first_user[from] != HLO_NONE;
@@ -129,7 +163,7 @@ static bool wants_copy(const struct resharding *r, hlo_id id, uint32_t n,
                        label want[static HLO_RANK_MAX])
 {
     const struct problem *p = r->plan->problem;
-    hlo_id from = hlo_operand(p->m, id, n);
+    hlo_id from = resharding_source(r, id, n);
     label found[HLO_RANK_MAX];
 
     memset(want, 0, HLO_RANK_MAX * sizeof *want);
@@ -151,7 +185,7 @@ static void find_held(struct resharding *r)
         r->first_user[id] = HLO_NONE;
     for (hlo_id id = 0; id < m->count; id++) {
         for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
-            hlo_id from = hlo_operand(m, id, n);
+            hlo_id from = resharding_source(r, id, n);
             if (r->first_user[from] != HLO_NONE || !resharding_want(r, id, n, want) ||
                 r->plan->problem->classes.is_free[m->leaf_base[from]])
                 continue;
@@ -218,9 +252,10 @@ int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_sh
     out->goal = mem_try((size_t)m->value_count + 1, sizeof *out->goal);
     int rc =
         out->first_user && out->goal ? set_goals(out, e) : err_no_memory(e, "to export the plan");
-    if (rc)
-        return rc;
-    find_held(out);
+    if (!rc)
+        rc = find_same_arrays(out, e);
+    if (!rc)
+        find_held(out);
     return rc;
 }
 
@@ -228,6 +263,7 @@ void resharding_release(struct resharding *r)
 {
     status_spaces_release(&r->spaces);
     free(r->first_user);
+    free(r->same_array);
     free(r->goal);
     str_release(&r->text);
     str_release(&r->name);
@@ -356,13 +392,13 @@ static void write_walk(struct resharding *r, hlo_id like, const char *source, co
 static void write_held(struct resharding *r, hlo_id id, uint32_t n, enum sharding_form form)
 {
     const struct hlo_module *m = r->plan->problem->m;
-    hlo_id from = hlo_operand(m, id, n);
+    hlo_id from = resharding_source(r, id, n);
     label held[HLO_RANK_MAX];
 
     if (!has_held_copy(r, from) || r->first_user[from] != id)
         return;
     for (uint32_t k = 0; k < n; k++) {
-        if (hlo_operand(m, id, k) == from)
+        if (resharding_source(r, id, k) == from)
             return;
     }
     held_labels(r, from, held);
@@ -388,7 +424,7 @@ static void write_own(struct resharding *r, hlo_id id, uint32_t n, const label *
                       enum sharding_form form)
 {
     const struct hlo_module *m = r->plan->problem->m;
-    hlo_id from = hlo_operand(m, id, n);
+    hlo_id from = resharding_source(r, id, n);
     struct str source = {0};
 
     str_format(&source, "%s%s", hlo_name(m, from), has_held_copy(r, from) ? HELD_ENDING : "");
@@ -418,7 +454,7 @@ const char *resharding_lines(struct resharding *r, hlo_id id, enum sharding_form
 const char *resharding_operand(struct resharding *r, hlo_id id, uint32_t n)
 {
     const struct hlo_module *m = r->plan->problem->m;
-    hlo_id from = hlo_operand(m, id, n);
+    hlo_id from = resharding_source(r, id, n);
     label want[HLO_RANK_MAX];
 
     str_clear(&r->name);

@@ -23,6 +23,8 @@ struct resharding {
     const bool *is_meant;  /* [computations] that hold values */
     const bool *is_shared; /* [values] free, and uses want different splits (wishes.h) */
     hlo_id *first_user;    /* [instructions] relaxed: before which the held copy stands; HLO_NONE */
+    hlo_id *same_array;    /* [instructions] relaxed: the first of its computation that is the same
+                              array,    itself: what copies are named after and made of */
     hlo_value *goal;       /* [values] relaxed: what the value becomes where control flows join */
     struct status_spaces spaces; /* without partial ones */
     struct str text, name;
@@ -45,6 +47,9 @@ bool resharding_goal(const struct resharding *r, hlo_value v, label over[static 
  * its own. Valid until the next call. */
 const char *resharding_lines(struct resharding *r, hlo_id id, enum sharding_form form);
 const char *resharding_operand(struct resharding *r, hlo_id id, uint32_t n);
+
+/* What operand `n` of `id` reads: the first name of the same array. */
+hlo_id resharding_source(const struct resharding *r, hlo_id id, uint32_t n);
 
 /* True for an instruction that such lines made. */
 bool resharding_is_copy(const struct hlo_module *m, hlo_id id);

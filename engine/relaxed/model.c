@@ -184,10 +184,27 @@ static int each_use(struct build *b, use_fn *fn)
     return output_uses(b, fn);
 }
 
+/* A hub's reshard is made in each computation that reads the value: in a loop's body, and again for
+ * what follows the loop. */
 static int count_use(struct build *b, const struct use *u)
 {
+    const struct hlo_module *m = b->m->p->m;
+    hlo_comp in = u->kind == USE_OPERAND ? hlo_at(m, u->id)->computation : m->entry;
+
     b->uses[u->value]++;
+    if (u->kind == USE_JUNCTION || b->reads_in[u->value] == in + 1)
+        return 0;
+    b->reads_in[u->value] = in + 1;
+    b->runs[u->value] += u->kind == USE_OPERAND ? b->m->p->costs.times[u->id] : 1;
     return 0;
+}
+
+/* How often the reshard that a value's uses share is made for each time the value is. */
+static double hub_runs(const struct build *b, hlo_value v)
+{
+    double made = b->m->p->costs.times[b->m->p->m->value_instruction[v]];
+
+    return made > 0 && b->runs[v] > made ? b->runs[v] / made : 1;
 }
 
 /* ---- nodes ---- */
@@ -356,7 +373,8 @@ static table_id reshard_table(struct model *m, const struct model_edge *edge, ui
     return id;
 }
 
-static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_edge *edge)
+static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_edge *edge,
+                    double runs)
 {
     struct model *m = b->m;
     uint32_t k = m->energy.edge_count;
@@ -371,6 +389,7 @@ static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_
     bool waits = t->waits[edge->value];
     if (waits) /* for the sum over the micro-batches */
         m->edges[k].times = fmin(edge->times, once);
+    m->edges[k].times *= runs;
     m->edges[k].is_beside = o->is_bounded && (waits || t->is_state[edge->value]);
     m->edges[k].shown = waits || m->edges[k].is_beside ? 1 - o->hidden : 1;
     m->edges[k].weight = m->edges[k].shown;
@@ -435,7 +454,7 @@ static int connect_use(struct build *b, const struct use *u)
         return rc;
     edge.map_a = has_hub ? m->identity : maker_map(m, v);
     edge.times = fmin(m->nodes[from].times, m->nodes[to].times);
-    return add_edge(b, from, to, &edge);
+    return add_edge(b, from, to, &edge, 1);
 }
 
 static int connect_makers(struct build *b)
@@ -452,7 +471,7 @@ static int connect_makers(struct build *b)
                                   .times = m->nodes[m->maker[v]].times};
         int rc = 0;
         if (m->hub[v] != UINT32_MAX)
-            rc = add_edge(b, m->maker[v], m->hub[v], &edge);
+            rc = add_edge(b, m->maker[v], m->hub[v], &edge, hub_runs(b, v));
         else if (!b->uses[v])
             rc = connect_use(b, &(struct use){USE_OUTPUT, v, HLO_NONE, 0, HLO_NONE});
         if (rc)
@@ -477,11 +496,13 @@ static int allocate(struct build *b)
     m->leaf_space =
         mem_try((size_t)m->p->classes.leaf_base[m->p->m->count] + 1, sizeof *m->leaf_space);
     b->uses = mem_try(values, sizeof *b->uses);
+    b->runs = mem_try(values, sizeof *b->runs);
+    b->reads_in = mem_try(values, sizeof *b->reads_in);
     b->is_updated = mem_try(values, 1);
     b->is_junction = mem_try(values, 1);
     if (!m->origin || !m->space_of || !m->maker || !m->hub || !m->combiner || !m->node_of ||
-        !m->leaf_space || !b->uses || !b->is_updated || !b->is_junction ||
-        !mem_grow(&m->places, &m->place_room, 0, STATUS_COUNT_MOST))
+        !m->leaf_space || !b->uses || !b->runs || !b->reads_in || !b->is_updated ||
+        !b->is_junction || !mem_grow(&m->places, &m->place_room, 0, STATUS_COUNT_MOST))
         return err_no_memory(b->e, MEMORY_FOR);
     for (size_t v = 0; v < values; v++)
         m->maker[v] = m->hub[v] = UINT32_MAX;
@@ -537,6 +558,8 @@ int model_new(const struct problem *p, const struct model_options *o, struct mod
     rc = build_nodes_and_edges(&b);
 out:
     free(b.uses);
+    free(b.runs);
+    free(b.reads_in);
     free(b.junctions);
     free(b.maps);
     free(b.is_updated);

@@ -28,7 +28,9 @@ struct build {
     struct model *m;
     struct err *e;
     struct looked_at look;
-    uint32_t *uses; /* [values] of origins */
+    uint32_t *uses;     /* [values] of origins */
+    double *runs;       /* [values] of origins: how often the computations that read it run */
+    hlo_comp *reads_in; /* [values] the latest of those computations, 1 + */
     struct hlo_flow *junctions;
     size_t junction_count;
     bool *is_junction; /* [values] */

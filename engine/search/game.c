@@ -34,6 +34,17 @@ static bool in_scope(const struct game *g, class_id k)
            (g->options.kind != GAME_OPP && i->input_dims);
 }
 
+bool game_decides_all(const struct game *g)
+{
+    const struct problem *p = g->problem;
+
+    for (class_id k = 0; k < p->classes.count && g->options.kind == GAME_ALL; k++) {
+        if (label_is_splittable(&p->labels, k) && !in_scope(g, k))
+            return false;
+    }
+    return true;
+}
+
 uint32_t game_weight(const struct game *g, class_id k)
 {
     const struct class_info *i = &g->problem->classes.info[k];

@@ -159,6 +159,9 @@ double game_score_of(const struct game *g, const label *on,
 bool game_fits(const struct game *g, const label *on);
 bool game_score_fits(const struct game *g, double score);
 
+/* False when classes that hold neither variables nor inputs can be split too: the moves leave them
+ * whole, so the best of all moves is no proof against plans that split them. O(classes). */
+bool game_decides_all(const struct game *g);
 /* Dims of a class that earn the paper's reward: of variables, of inputs, or both, by kind. */
 uint32_t game_weight(const struct game *g, class_id k);
 

@@ -207,7 +207,8 @@ static bool enumerate_step(struct search *s, struct search_event *out)
         game_reset(g);
         if (game_is_over(g)) {
             search_ended(s, g->state.on, false, out);
-            s->done = s->proven = true;
+            s->done = true;
+            s->proven = game_decides_all(&s->game);
             return true;
         }
         push_branch(n, g);
@@ -231,7 +232,8 @@ static bool enumerate_step(struct search *s, struct search_event *out)
         }
         push_branch(n, g);
     }
-    s->done = s->proven = true;
+    s->done = true;
+    s->proven = game_decides_all(&s->game);
     return false;
 }
 

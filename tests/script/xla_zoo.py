@@ -174,9 +174,9 @@ def planned_by_name(plan):
     if plan["mode"] != "relaxed":
         yield from ((c["instruction"], c["kind"], c["count"]) for c in plan["collectives"] if c["bytes"])
         return
-    for (value, _, user, *_), way in xla.walks(plan).items():
+    for (value, _, user, _, operand, _), way in xla.walks(plan).items():
         for r in xla.combine_at_once(way, dict(scattered=0, joined=0, gathered=0, shared=0)):
-            copy = f"{user}.operand{r.get('operand', 0)}" if user else f"{value}.held"
+            copy = f"{user}.operand{operand}" if user else f"{value}.held"
             yield value if r["kind"] == "all-reduce" else copy, r["kind"], r["count"]
 
 

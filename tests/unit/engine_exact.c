@@ -108,7 +108,7 @@ static bool brute_force(const struct problem *p, const struct strict *s, bool is
         b.on[k] = s->on[k];
         for (uint32_t a = 0; a < p->labels.count; a++)
             choices += may_take(&b, k, (label)a);
-        if (choices < 2 || !(i->var_dims || (i->input_dims && !is_reward)))
+        if (choices < 2 || (is_reward && !i->var_dims))
             continue;
         b.plans *= choices;
         if (b.count < CLASSES_MOST)

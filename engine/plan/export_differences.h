@@ -1,0 +1,13 @@
+/* engine/plan/export_differences.h - where XLA's partitioner may insert other collectives than the
+ * plan has, by name of the instruction, so that nobody finds out on a cluster. Measured by
+ * tests/script/xla_zoo.py; what has a rule of its own is planned (decide/partitioner.h). */
+#ifndef AUTOMAP_ENGINE_PLAN_EXPORT_DIFFERENCES_H
+#define AUTOMAP_ENGINE_PLAN_EXPORT_DIFFERENCES_H
+
+#include "engine/plan/plan.h"
+
+/* A line for each kind of difference, with the first instruction and how many more. Appended.
+ * O(instructions x factors). */
+void export_differences(const struct plan *plan, struct str *out);
+
+#endif
