@@ -5,6 +5,7 @@
 #include "tui/files/theme_file.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/why_find.h"
+#include "tui/watch/why_of.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +90,7 @@ static void check_side(const struct why_side *s, class_id k)
     }
 }
 
-static void check_answer(dim_id d, const struct why_answer *a)
+static void check_answer(const struct watch *w, dim_id d, const struct why_answer *a)
 {
     const struct classes *c = &problem.classes;
     class_id k = c->class_of[d];
@@ -98,11 +99,11 @@ static void check_answer(dim_id d, const struct why_answer *a)
     if (a->kind == WHY_FREE)
         return;
     assert_int_equal(a->kind == WHY_NEVER, c->info[k].reason != CLASS_ALLOWED);
-    assert_int_equal(a->kind == WHY_SPLIT, a->kind != WHY_NEVER && watch->on[k] != 0);
+    assert_int_equal(a->kind == WHY_SPLIT, a->kind != WHY_NEVER && w->on[k] != 0);
     check_side(&a->side[0], k);
     check_side(&a->side[1], a->kind == WHY_EXCLUDED ? a->other : k);
     if (a->kind == WHY_EXCLUDED) {
-        assert_true(watch->on[a->other] && meet(k, a->other));
+        assert_true(w->on[a->other] && meet(k, a->other));
         if (a->shared != HLO_NONE) { /* both begin in the one value */
             assert_int_equal(c->dim_value[a->side[0].steps[0].dim], a->shared);
             assert_int_equal(c->dim_value[a->side[1].steps[0].dim], a->shared);
@@ -117,12 +118,12 @@ static void check_answer(dim_id d, const struct why_answer *a)
         assert_int_equal(c->dim_value[one], c->dim_value[two]);
     }
     if (a->kind == WHY_SPLIT) {
-        double whole = step_tables_cost(&problem.step_tables, watch->on).step_ms;
-        label was = watch->on[k];
-        watch->on[k] = 0;
-        assert_true(fabs(a->flip_ms - step_tables_cost(&problem.step_tables, watch->on).step_ms) <
+        double whole = step_tables_cost(&problem.step_tables, w->on).step_ms;
+        label was = w->on[k];
+        w->on[k] = 0;
+        assert_true(fabs(a->flip_ms - step_tables_cost(&problem.step_tables, w->on).step_ms) <
                     1e-9 * whole);
-        watch->on[k] = was;
+        w->on[k] = was;
     }
 }
 
@@ -136,11 +137,71 @@ static void test_every_dim_has_an_answer(void **state)
         struct why_answer a;
         struct err e;
         assert_int_equal(why_find(watch, d, &a, &e), 0);
-        check_answer(d, &a);
+        check_answer(watch, d, &a);
         kinds[a.kind]++;
         why_answer_release(&a);
     }
     assert_true(kinds[WHY_SPLIT] > 0 && kinds[WHY_NEVER] > 0 && kinds[WHY_EXCLUDED] > 0);
+}
+
+/* Asked about a plan, every dim is as that plan has it, at every moment of a run: nothing is open,
+ * what is split is split there, and so is what excludes it; the figures are those of the plan. */
+static void check_plan(struct watch *look, struct why_of of)
+{
+    const struct live_plan *plan = of.plan;
+    const struct classes *c = &problem.classes;
+    const uint32_t step = c->dim_count / 97 + 1;
+
+    why_of_read(watch, of, look->on, look->open);
+    assert_true(fabs(why_of_ms(watch, of) / plan->cost.step_ms - 1) < 1e-12);
+    for (dim_id d = 0; d < c->dim_count; d += step) {
+        class_id k = c->class_of[d];
+        struct why_answer a;
+        struct err e;
+        assert_int_equal(why_find(look, d, &a, &e), 0);
+        check_answer(look, d, &a);
+        assert_int_not_equal(a.kind, WHY_OPEN);
+        if (k != CLASS_NONE && c->info[k].reason == CLASS_ALLOWED) {
+            assert_int_equal(a.kind == WHY_SPLIT, plan->on[k] != 0);
+            assert_true(fabs(a.step_ms / plan->cost.step_ms - 1) < 1e-9);
+        }
+        if (a.kind == WHY_EXCLUDED)
+            assert_int_not_equal(plan->on[a.other], 0);
+        why_answer_release(&a);
+    }
+}
+
+static void test_a_plan_is_answered_for(void **state)
+{
+    (void)state;
+    struct watch look = {.problem = &problem};
+    size_t differ = 0;
+
+    look.on = mem_alloc(((size_t)problem.classes.count + 1) * sizeof *look.on);
+    look.open = mem_alloc(((size_t)problem.classes.count + 1) * sizeof *look.open);
+    for (int n = 0; n < 40; n++) {
+        struct why_of list[WHY_OF_MOST], of;
+        tell(n % 8 == 7 ? "episode 3" : "decide 1");
+        look.moves = watch->moves;
+        int count = why_of_list(watch, list), seen = 0;
+        assert_true(why_of_is_same(list[0], why_of_default(watch)));
+        assert_ptr_equal(list[0].plan, watch->best);
+        assert_true(list[count - 1].kind == WHY_OF_EPISODE);
+        of = list[0];
+        do { /* once around, whatever it begins with */
+            if (of.plan)
+                check_plan(&look, of);
+            assert_true(why_of_is_same(of, list[seen++]));
+            assert_true(why_of_is_same(of, why_of_next(watch, why_of_next(watch, of, 1), -1)));
+            of = why_of_next(watch, of, 1);
+        } while (!why_of_is_same(of, list[0]));
+        assert_int_equal(seen, count);
+        for (class_id k = 0; k < problem.classes.count; k++)
+            differ += watch->on[k] != watch->best->on[k] || watch->open[k];
+    }
+    assert_true(differ > 0); /* else an episode could not be told from the plan */
+    free(look.on);
+    free(look.open);
 }
 
 /* Phases add up to the step; a price is the step of the mixed plan; equal plans do not differ. */
@@ -216,12 +277,61 @@ static void test_keys(void **state)
     app_free(app);
 }
 
+/* `w` on every group, paused in the middle of an episode: the answer is of the plan in the
+ * headline, names it, and stays while the episode goes on; `w` again goes round and comes back. */
+static void test_why_is_of_the_headline(void **state)
+{
+    (void)state;
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct str out = {0};
+    struct app *app;
+    struct err e;
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    assert_int_equal(app_new(&app, &setup, &e), 0);
+    assert_int_equal(app_load(app, MODEL, NULL, &e), 0);
+    app_resize(app, 160, 40);
+    screen(app, "2w", &out); /* before a plan is in the headline only the episode can be asked */
+    assert_non_null(strstr(out.text, app_watch(app)->best ? "of  best plan" : "of  episode"));
+    assert_int_equal(app_tell(app, "episode 6", &e), 0);
+    assert_non_null(strstr(screen(app, "", &out), "  best plan"));
+    screen(app, "\033", &out);
+    for (int n = 0; n < app_watch(app)->move_count; n++) {
+        assert_int_equal(app_tell(app, n % 3 ? "decide 1" : "episode 1", &e), 0);
+        screen(app, n ? "2jw" : "2gw", &out);
+        const struct watch *w = app_watch(app);
+        class_id k = w->moves->pool[w->moves->items[w->cursor].classes];
+        for (int i = 0; i < 2; i++) {
+            assert_non_null(strstr(out.text, "of  best plan"));
+            assert_null(strstr(out.text, "not decided yet"));
+            assert_int_equal(strstr(out.text, "is split over") != NULL, w->best->on[k] != 0);
+            assert_int_equal(app_tell(app, "decide 1", &e), 0); /* the next one; the answer stays */
+            screen(app, "", &out);
+        }
+        assert_non_null(strstr(screen(app, "W", &out), "of  episode"));
+        assert_non_null(strstr(screen(app, "w", &out), "of  best plan"));
+        screen(app, "w", &out);
+        assert_null(strstr(out.text, "of  best plan"));
+        for (int i = 0; i < WHY_OF_MOST && !strstr(out.text, "of  best plan"); i++)
+            screen(app, "w", &out);
+        assert_non_null(strstr(out.text, "of  best plan"));
+        screen(app, "\033", &out);
+    }
+    screen(app, "Vpjw", &out); /* a row of the plans: about that plan */
+    assert_null(strstr(out.text, "of  episode"));
+    assert_non_null(strstr(out.text, "w again:"));
+    str_release(&out);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_dim_has_an_answer),
+        cmocka_unit_test(test_a_plan_is_answered_for),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_why_is_of_the_headline),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

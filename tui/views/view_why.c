@@ -8,15 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WHY_GO, WHY_SIDE, WHY_DIM, WHY_KEEP_1, WHY_KEEP_2 };
+enum { WHY_NEXT, WHY_LAST, WHY_GO, WHY_SIDE, WHY_DIM, WHY_KEEP_1, WHY_KEEP_2 };
 static const struct action why_actions[] = {
+    [WHY_NEXT] = {"next-plan", "in this view", "the same of the next plan, of the one before",
+                  "plan", "w", NULL},
+    [WHY_LAST] = {"last-plan", "in this view", NULL, NULL, "W", NULL},
     [WHY_GO] = {"go", "in this view", "go to that instruction", "go there", "Enter", NULL},
     [WHY_SIDE] = {"side", "in this view", "other chain", "other chain", "Tab", NULL},
     [WHY_DIM] = {"next-dim", "in this view", "next dim of the value", "next dim", "d", NULL},
     [WHY_KEEP_1] = {"keep-1", "in this view", "keep the first, the second", "keep", "1", NULL},
     [WHY_KEEP_2] = {"keep-2", "in this view", NULL, NULL, "2", NULL},
 };
-static const struct key_table why_keys = {"why", why_actions, 5};
+static const struct key_table why_keys = {"why", why_actions,
+                                          sizeof why_actions / sizeof *why_actions};
 
 /* ---- asking ---- */
 
@@ -37,47 +41,72 @@ static void look_ahead(struct why *v, const struct watch *w)
     }
 }
 
-/* Asks about a dim under the statuses of now. */
+/* Takes the statuses of `of` for those the view speaks of. */
+static void look_at(struct why *v, const struct watch *w, struct why_of of)
+{
+    struct live_plan *next = of.plan ? live_plan_share(of.plan) : NULL;
+
+    live_plan_release(v->kept);
+    v->kept = next;
+    v->of = of;
+    v->step_ms = why_of_ms(w, of);
+    v->seen.moves = w->moves;
+    why_of_read(w, of, v->seen.on, v->seen.open);
+    v->stale = false;
+}
+
+/* Asks about a dim of the plan that is looked at. */
 static int ask(struct panel *p, dim_id d, struct err *e)
 {
     struct why *v = p->state;
-    const struct watch *w = p->scene->watch;
-    size_t classes = w->problem->classes.count;
     struct why_answer answer;
 
-    memcpy(v->seen.on, w->on, classes * sizeof *w->on);
-    memcpy(v->seen.open, w->open, classes * sizeof *w->open);
-    v->seen.moves = w->moves;
     if (why_find(&v->seen, d, &answer, e))
         return e->code;
     why_answer_release(&v->answer);
     v->answer = answer;
     v->dim = d;
-    v->stale = false;
-    v->episode = w->shot->episodes + (w->position != MOVE_NONE);
     v->cursor =
         answer.kind == WHY_SPLIT && answer.side[0].count ? (int)answer.side[0].count - 1 : 0;
-    look_ahead(v, w);
+    look_ahead(v, p->scene->watch);
     return 0;
 }
 
-static dim_id subject(const struct panel *from, const struct watch *w)
+static void ask_of(struct panel *p, struct why_of of)
+{
+    struct why *v = p->state;
+    struct err e = {0};
+
+    look_at(v, p->scene->watch, of);
+    if (ask(p, v->dim, &e))
+        host_say_err(p->scene, &e);
+}
+
+static dim_id dim_of_move(const struct watch *w, int move)
+{
+    return move == MOVE_NONE || move >= w->move_count
+               ? DIM_NONE
+               : why_dim_of_class(w->problem, w->moves->pool[w->moves->items[move].classes]);
+}
+
+/* What the panel below speaks of; a list of plans speaks of the decision a person last looked at.
+ */
+static dim_id subject(const struct why *v, const struct panel *from, const struct watch *w)
 {
     hlo_id id = from && from->ops->instruction_here ? from->ops->instruction_here(from) : HLO_NONE;
-    dim_id d = id != HLO_NONE ? why_dim_of_instruction(w, id) : DIM_NONE;
+    dim_id d = id != HLO_NONE ? why_dim_of_instruction(&v->seen, id) : DIM_NONE;
 
     if (d != DIM_NONE)
         return d;
-    int move = from && from->ops->move_here ? from->ops->move_here(from) : w->cursor;
-    if (move == MOVE_NONE || move >= w->move_count)
-        return DIM_NONE;
-    return why_dim_of_class(w->problem, w->moves->pool[w->moves->items[move].classes]);
+    d = dim_of_move(w, from && from->ops->move_here ? from->ops->move_here(from) : w->cursor);
+    return d == DIM_NONE && from && from->ops->plan_here ? dim_of_move(w, w->cursor) : d;
 }
 
 static void close_why(struct panel *p)
 {
     struct why *v = p->state;
     why_answer_release(&v->answer);
+    live_plan_release(v->kept);
     free(v->seen.on);
     free(v->seen.open);
 }
@@ -85,29 +114,43 @@ static void close_why(struct panel *p)
 static int open_why(struct panel *p, const void *arg, struct err *e)
 {
     struct why *v = p->state;
+    const struct panel *from = arg;
     const struct watch *w = p->scene->watch;
-    dim_id d = w ? subject(arg, w) : DIM_NONE;
 
-    if (d == DIM_NONE)
-        return err_set(e, ERR_INPUT, "nothing is decided about this row");
-    v->seen = *w;
+    if (!w)
+        return err_set(e, ERR_INPUT, "no search is open");
+    v->seen.problem = w->problem;
     v->seen.on = mem_try((size_t)w->problem->classes.count + 1, sizeof *v->seen.on);
     v->seen.open = mem_try((size_t)w->problem->classes.count + 1, sizeof *v->seen.open);
-    int rc = v->seen.on && v->seen.open ? ask(p, d, e)
-                                        : err_set(e, ERR_MEMORY, "not enough memory to ask why");
+    if (!v->seen.on || !v->seen.open) {
+        close_why(p);
+        return err_set(e, ERR_MEMORY, "not enough memory to ask why");
+    }
+    look_at(v, w, why_of_plan(w, from && from->ops->plan_here ? from->ops->plan_here(from) : NULL));
+    dim_id d = subject(v, from, w);
+    int rc =
+        d == DIM_NONE ? err_set(e, ERR_INPUT, "nothing is decided about this row") : ask(p, d, e);
     if (rc)
         close_why(p);
     return rc;
 }
 
+/* An answer about the best plan or the optimum follows it; one about an episode stands, and says
+ * when it no longer holds. */
 static void read_why(struct panel *p)
 {
     struct why *v = p->state;
     const struct watch *w = p->scene->watch;
     const class_id of[] = {v->answer.class, v->answer.other};
 
+    if (!w)
+        return;
+    v->seen.moves = w->moves;
+    struct why_of now = why_of_now(w, v->of);
+    if (now.kind != v->of.kind || now.plan != v->of.plan)
+        ask_of(p, now);
     v->stale = false;
-    for (int i = 0; w && i < 2; i++) {
+    for (int i = 0; v->of.kind == WHY_OF_EPISODE && i < 2; i++) {
         if (of[i] != CLASS_NONE)
             v->stale |= w->on[of[i]] != v->seen.on[of[i]] || w->open[of[i]] != v->seen.open[of[i]];
     }
@@ -127,7 +170,8 @@ static void draw_why(struct panel *p, const struct pane *pane)
     text_cut_left(name, sizeof name, why_dim_name(q, v->dim), 40);
     snprintf(note, sizeof note, "w on %s dim %u", name, why_dim_number(q, v->dim));
     pane_head(pane, 0, &(struct head){0, title, note, true});
-    int gap = pane->height >= 16, y = 1 + gap;
+    why_draw_of(p, pane, 1);
+    int gap = pane->height >= 16, y = 2 + gap;
     y = why_draw_answer(p, pane, y) + gap;
     int placed = why_draw_place(p, pane, y);
     y = placed > y ? placed + gap : y;
@@ -206,6 +250,10 @@ static bool act_why(struct panel *p, int action)
             host_go_to(p->scene, place);
         return place != HLO_NONE;
     }
+    if (action == WHY_NEXT || action == WHY_LAST) {
+        ask_of(p, why_of_next(p->scene->watch, v->of, action == WHY_NEXT ? 1 : -1));
+        return true;
+    }
     if (action == WHY_DIM)
         return next_dim(p);
     if (action == WHY_SIDE) {
@@ -233,6 +281,11 @@ static int move_here(const struct panel *p)
     return p->scene->watch ? watch_move_of(p->scene->watch, v->answer.class) : MOVE_NONE;
 }
 
+static const struct live_plan *plan_here(const struct panel *p)
+{
+    return ((const struct why *)p->state)->kept;
+}
+
 static const char *name_here(const struct panel *p)
 {
     struct why *v = p->state;
@@ -251,7 +304,7 @@ static void message_why(const struct panel *p, char *out, size_t room)
     const struct why_step *s = step_here(v);
 
     if (v->stale) {
-        snprintf(out, room, "it is decided otherwise now. Esc, then w again shows it.");
+        snprintf(out, room, "this episode is decided otherwise now; w goes round to it again");
         return;
     }
     if (!s)
@@ -272,7 +325,7 @@ const struct panel_ops view_why = {
     .title = "Why",
     .place = PLACE_FULL,
     .keys = &why_keys,
-    .hints = "down=step go side next-dim keep-1 pin copy=copy escape",
+    .hints = "down=step next-plan go side next-dim keep-1 pin copy=copy escape",
     .size = sizeof(struct why),
     .open = open_why,
     .close = close_why,
@@ -282,6 +335,7 @@ const struct panel_ops view_why = {
     .move = move_why,
     .works = works_why,
     .move_here = move_here,
+    .plan_here = plan_here,
     .name_here = name_here,
     .message = message_why,
 };

@@ -6,18 +6,21 @@
 #include "tui/views/panel.h"
 #include "tui/watch/price.h"
 #include "tui/watch/why_find.h"
+#include "tui/watch/why_of.h"
 
-enum { WHY_SENTENCE_ROOM = 512 };
+enum { WHY_SENTENCE_ROOM = 1024 };
 
 struct why {
     dim_id dim;
-    struct watch seen; /* problem and statuses as they were when asked; the rest is not read */
+    struct why_of of;       /* whose splits are explained */
+    struct live_plan *kept; /* its plan; NULL: of none */
+    double step_ms;         /* of that plan or episode */
+    struct watch seen;      /* problem, moves and the statuses asked about; the rest is not read */
     struct why_answer answer;
     struct price
         keep[2]; /* at best: SPLIT and others: with the class flipped; EXCLUDED: either split */
-    uint64_t episode;
-    bool stale;
-    int cursor; /* over the rows of side 0, then of side 1 */
+    bool stale;  /* of an episode: it is decided otherwise by now */
+    int cursor;  /* over the rows of side 0, then of side 1 */
     char name[NAME_ROOM];
 };
 
@@ -31,6 +34,9 @@ int why_side_of(const struct why *v, int *row);
 /* tui/views/why_draw_chain.c: the one or two chains; how many rows they would fill. */
 void why_draw_chains(struct panel *p, const struct pane *pane);
 int why_chain_rows(const struct panel *p, int width);
+
+/* tui/views/why_draw_of.c: the row that names the plan, and those `w` goes on to. */
+void why_draw_of(const struct panel *p, const struct pane *pane, int y);
 
 /* tui/views/why_draw_facts.c */
 int why_draw_answer(const struct panel *p, const struct pane *pane,

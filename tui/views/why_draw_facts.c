@@ -56,8 +56,11 @@ static void write_sentence(const struct panel *p, char *out, size_t room)
         snprintf(out, room, "%s can never be split: its class %s " B "%.100s" B ".", subject_text,
                  class_reason_text[q->classes.info[a->class].reason], hlo_name(q->m, a->place));
     } else if (a->kind == WHY_EXCLUDED) {
-        snprintf(out, room, B "%s" B " and " B "%s" B " can not both be split: %s.", class_text,
-                 class_name(&w->names, a->other, other),
+        class_name(&w->names, a->other, other);
+        snprintf(out, room,
+                 "%s is whole, for " B "%s" B " is split. " B "%s" B " and " B "%s" B
+                 " can not both be split: %s.",
+                 subject_text, other, class_text, other,
                  a->shared != HLO_NONE ? "both hold a dim of one value"
                                        : "they meet in one instruction");
     } else if (a->kind == WHY_SPLIT && side->count > 1) {
@@ -73,7 +76,9 @@ static void write_sentence(const struct panel *p, char *out, size_t room)
                                                 "is whole: no split of this mesh fits its sizes",
                                             [WHY_OPEN] = "is not decided yet",
                                             [WHY_WHOLE] = "is whole: its class was decided 0"};
-        snprintf(out, room, "%s %s.", subject_text, words[a->kind]);
+        bool reached = a->kind != WHY_WHOLE || watch_move_of(w, a->class) != MOVE_NONE;
+        snprintf(out, room, "%s %s.", subject_text,
+                 reached ? words[a->kind] : "is whole: no decision of this search is about it");
     }
 }
 
@@ -93,8 +98,7 @@ static void write_class(const struct panel *p, char *out, size_t room)
                         class_name(&w->names, a->class, name), units_count(dims, i->dim_count),
                         i->var_dims, i->input_dims);
     if (move != MOVE_NONE)
-        snprintf(out + size, room - (size_t)size, "; decision %d of episode %llu", move + 1,
-                 (unsigned long long)v->episode);
+        snprintf(out + size, room - (size_t)size, "; decision %d of %d", move + 1, w->move_count);
 }
 
 /* Words that do not fit go to the next row. Returns the row behind. */

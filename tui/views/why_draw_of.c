@@ -1,0 +1,43 @@
+/* Whose splits are explained: the one in reverse, then those that `w` goes on to, as they fit. */
+#include "tui/views/why_draw.h"
+
+#include "engine/text/units.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+
+#include <stdio.h>
+
+/* "proven optimum  225.6"; of what is no plan the name alone, its step is not at hand. */
+static void write_of(const struct watch *w, struct why_of of, char *out, size_t room)
+{
+    char name[WHY_OF_ROOM], step[UNITS_ROOM];
+
+    snprintf(out, room, "%s%s%s", why_of_name(w, of, name), of.plan ? "  " : "",
+             of.plan ? units_plain_ms(step, of.plan->cost.step_ms) : "");
+}
+
+void why_draw_of(const struct panel *p, const struct pane *pane, int y)
+{
+    const struct why *v = p->state;
+    const struct watch *w = p->scene->watch;
+    struct why_of next = v->of, list[WHY_OF_MOST];
+    int count = why_of_list(w, list), x = pane_text(pane, 0, y, ROLE_DIM, "of ");
+    char text[WHY_OF_ROOM + UNITS_ROOM + 4], name[WHY_OF_ROOM], step[UNITS_ROOM];
+
+    snprintf(text, sizeof text, " %s  %s ", why_of_name(w, v->of, name),
+             units_plain_ms(step, v->step_ms));
+    x = pane_cut(pane, x, y, pane->width - x, ROLE_TITLE | BOLD | REVERSE, text) + 2;
+    if (x + 8 < pane->width)
+        x = pane_text(pane, x, y, ROLE_DIM, "w again:");
+    for (int n = 1; n < count; n++) {
+        next = why_of_next(w, next, 1);
+        write_of(w, next, text, sizeof text);
+        int more = n + 1 < count ? 3 : 0; /* columns of " .." */
+        if (x + 2 + utf8_text_columns(text) + more > pane->width) {
+            if (x + 3 <= pane->width)
+                pane_text(pane, x, y, ROLE_DIM, " ..");
+            return;
+        }
+        x = pane_text(pane, x + 2, y, ROLE_DIM, text);
+    }
+}

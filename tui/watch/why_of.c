@@ -1,0 +1,118 @@
+#include "tui/watch/why_of.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int why_of_list(const struct watch *w, struct why_of list[static WHY_OF_MOST])
+{
+    int count = 0;
+
+    if (w->best)
+        list[count++] = (struct why_of){WHY_OF_BEST, w->best};
+    if (w->exact)
+        list[count++] = (struct why_of){WHY_OF_EXACT, w->exact};
+    for (uint32_t n = 0; n < w->shot->plan_count; n++) {
+        struct live_plan *plan = w->shot->plans[n];
+        if (plan != w->best && plan != w->exact)
+            list[count++] = (struct why_of){WHY_OF_PLAN, plan};
+    }
+    list[count++] = (struct why_of){WHY_OF_WHOLE, NULL};
+    list[count++] = (struct why_of){WHY_OF_EPISODE, NULL};
+    return count;
+}
+
+struct why_of why_of_default(const struct watch *w)
+{
+    return w->best ? (struct why_of){WHY_OF_BEST, w->best} : (struct why_of){WHY_OF_EPISODE, NULL};
+}
+
+struct why_of why_of_plan(const struct watch *w, const struct live_plan *plan)
+{
+    struct why_of list[WHY_OF_MOST];
+    int count = why_of_list(w, list);
+
+    for (int n = 0; plan && n < count; n++) {
+        if (list[n].plan == plan)
+            return list[n];
+    }
+    return why_of_default(w);
+}
+
+struct why_of why_of_now(const struct watch *w, struct why_of of)
+{
+    if (of.kind == WHY_OF_BEST)
+        of.plan = w->best;
+    if (of.kind == WHY_OF_EXACT)
+        of.plan = w->exact;
+    return of.plan || of.kind >= WHY_OF_WHOLE ? of : why_of_default(w);
+}
+
+bool why_of_is_same(struct why_of a, struct why_of b)
+{
+    return a.kind == b.kind && (a.kind != WHY_OF_PLAN || a.plan == b.plan);
+}
+
+struct why_of why_of_next(const struct watch *w, struct why_of of, int step)
+{
+    struct why_of list[WHY_OF_MOST];
+    int count = why_of_list(w, list), at = 0;
+
+    while (at < count && !why_of_is_same(list[at], of))
+        at++;
+    return list[at < count ? (at + count + step) % count : 0];
+}
+
+void why_of_read(const struct watch *w, struct why_of of, label *on, label *open)
+{
+    size_t classes = w->problem->classes.count;
+
+    memset(on, 0, classes * sizeof *on);
+    memset(open, 0, classes * sizeof *open);
+    if (of.plan) {
+        memcpy(on, of.plan->on, classes * sizeof *on);
+    } else if (of.kind == WHY_OF_EPISODE) {
+        memcpy(on, w->on, classes * sizeof *on);
+        memcpy(open, w->open, classes * sizeof *open);
+    }
+}
+
+double why_of_ms(const struct watch *w, struct why_of of)
+{
+    label *whole = NULL;
+
+    if (of.plan)
+        return of.plan->cost.step_ms;
+    if (of.kind == WHY_OF_WHOLE)
+        whole = mem_alloc(((size_t)w->problem->classes.count + 1) * sizeof *whole);
+    double ms = step_tables_cost(&w->problem->step_tables, whole ? whole : w->on).step_ms;
+    free(whole);
+    return ms;
+}
+
+char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_OF_ROOM])
+{
+    const struct live_plan *plan = of.plan;
+    char episode[32] = "";
+
+    if (plan && plan->episode && strcmp(plan->found_by, "batch split") != 0)
+        snprintf(episode, sizeof episode, ", episode %llu", (unsigned long long)plan->episode);
+    switch (of.kind) {
+    case WHY_OF_BEST:
+        snprintf(out, WHY_OF_ROOM, "best plan%s", episode);
+        break;
+    case WHY_OF_EXACT:
+        snprintf(out, WHY_OF_ROOM, "%s", plan->proven ? "proven optimum" : "best of exact");
+        break;
+    case WHY_OF_PLAN:
+        snprintf(out, WHY_OF_ROOM, "%s%s", plan->found_by, episode);
+        break;
+    case WHY_OF_WHOLE:
+        snprintf(out, WHY_OF_ROOM, "everything whole");
+        break;
+    case WHY_OF_EPISODE:
+        snprintf(out, WHY_OF_ROOM, "episode %llu, not a plan",
+                 (unsigned long long)(w->shot->episodes + (w->position != MOVE_NONE)));
+        break;
+    }
+    return out;
+}
