@@ -185,16 +185,16 @@ static void add_gap(struct row *r, const struct watch *w)
     bool paper = w->shot->options.game.reward == GAME_REWARD_PAPER;
     const char *what = exact->proven ? "optimum" : "best of exact";
     if (isnan(gap)) {
-        add(r, 1, 3, ROLE_DIM, what);
+        add(r, 0, 3, ROLE_DIM, what);
     } else if (gap < 1e-9) {
         add(r, 0, 3, ROLE_OK, "0.0 %");
         add(r, 0, 1, ROLE_TEXT, "over");
-        add(r, 1, 1, ROLE_TEXT, what);
+        add(r, 0, 1, ROLE_TEXT, what);
     } else {
         snprintf(text, sizeof text, "%s %%", units_change(ms, (paper ? -gap : gap) * 100, 1));
         add(r, 0, 3, ROLE_WARN, text);
         add(r, 0, 1, ROLE_TEXT, paper ? "of reward" : "over");
-        add(r, 1, 1, ROLE_TEXT, what);
+        add(r, 0, 1, ROLE_TEXT, what);
     }
     units_number(text, exact->score, 1);
     if (!paper)
@@ -202,7 +202,7 @@ static void add_gap(struct row *r, const struct watch *w)
     add(r, 0, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
     if (!exact->proven)
         return;
-    add(r, 0, 1, ROLE_DIM, "proven");
+    add(r, 1, 1, ROLE_DIM, "proven"); /* an optimum is proven: that word goes last */
     add(r, 3, 1, ROLE_DIM, "by exact");
     snprintf(text, sizeof text, "%s %s", units_count(ms, (int64_t)exact->nodes),
              exact->nodes == 1 ? "case" : "cases");
