@@ -1,5 +1,7 @@
 #include "engine/problem/problem.h"
 
+#include "hlo/meaning/program.h"
+
 #include <string.h>
 
 static uint64_t fingerprint(const struct hlo_module *m)
@@ -118,6 +120,8 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     out->options = *o;
     out->batch_param = BATCH_AS_FOUND;
     int rc = lay_mesh(cluster, o->mesh, &out->mesh, e);
+    if (!rc)
+        rc = hlo_program_require_whole(file, e);
     if (!rc)
         rc = hlo_inline(file, &out->m, e);
     if (!rc)

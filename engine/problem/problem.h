@@ -55,7 +55,8 @@ struct problem {
         model_fingerprint; /* of computations, shapes, opcodes, attributes: names do not count */
 };
 
-/* Takes over `file` (freed with the problem, and on error). `vars` may be NULL. The address of the
+/* Takes over `file` (freed with the problem, and on error). ERR_INPUT for what is not a whole
+ * program (hlo/meaning/program.h). `vars` may be NULL. The address of the
  * problem must not change after this: its parts point at each other. */
 int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const struct cluster *cluster,
                 const struct problem_options *o, struct problem *out, struct err *e) MUST_CHECK;

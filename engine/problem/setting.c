@@ -74,7 +74,10 @@ static int clash_error(const struct problem *p, uint32_t param, uint32_t dim,
 {
     const char *name = p->roles.params[param].name;
     const struct class_info *info = &p->classes.info[clash->class];
+    int64_t axis_size = p->mesh.devices;
 
+    for (uint32_t x = 0; x < p->mesh.axes; x++)
+        axis_size = p->mesh.axis[x].size < axis_size ? p->mesh.axis[x].size : axis_size;
     if (clash->other != CLASS_NONE)
         return err_set(e, ERR_INFEASIBLE,
                        "%.120s dim %u cannot be split: it meets another split class at %.120s",
@@ -82,10 +85,13 @@ static int clash_error(const struct problem *p, uint32_t param, uint32_t dim,
     if (info->reason != CLASS_ALLOWED)
         return err_set(e, ERR_INFEASIBLE, "%.120s dim %u can never be split: it %s %.120s", name,
                        dim, class_reason_text[info->reason], hlo_name(p->m, info->place));
+    if (info->least / label_cuts(&p->labels, clash->class) < axis_size)
+        return err_set(e, ERR_INFEASIBLE,
+                       "%.120s dim %u cannot be split so: what is split with it has as few as %lld "
+                       "elements",
+                       name, dim, (long long)info->least / label_cuts(&p->labels, clash->class));
     return err_set(e, ERR_INFEASIBLE,
-                   "%.120s dim %u cannot be set so: its smallest part has size %lld, or an earlier "
-                   "decision says otherwise",
-                   name, dim, (long long)info->least / label_cuts(&p->labels, clash->class));
+                   "%.120s dim %u cannot be set so: an earlier decision says otherwise", name, dim);
 }
 
 /* "%dot.3" or "%while.2#5": a value of an instruction. */

@@ -43,7 +43,7 @@ def measure(automap, path):
         "silent": sorted((truth ^ found) - doubtful), "loss": (got.get("loss") or {}).get("name"),
         "phases": got["phases"], "layers": len(got["layers"]), "coverage": got.get("layer_coverage"),
         "layer_names": [layer["name"] for layer in got["layers"]],
-        "groups": len(groups), "raw": [g for g in groups if RAW.search(g)], "kind": got.get("kind", "sharded" if path.parent.name == "sharded" else "step")}
+        "groups": len(groups), "raw": [g for g in groups if RAW.search(g)], "kind": got["kind"]}
 
 
 def main():
@@ -88,7 +88,7 @@ def main():
         if a.all:
             print("    layers:", ", ".join(r["layer_names"]))
             print("    raw:   ", "; ".join(r["raw"]))
-        misses = {"variables": r["silent"] and r["kind"] == "step", "loss": r["loss"] is None, "layers": not covered,
+        misses = {"variables": r["silent"] and r["kind"] == "whole", "loss": r["loss"] is None, "layers": not covered,
                   "names": r["raw"]}
         if any(misses[what] for what in (a.check.split(",") if a.check else misses)):
             bad.append(r["name"])

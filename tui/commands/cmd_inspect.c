@@ -68,6 +68,7 @@ static int find_all(struct inspection *in, const struct request *r, struct err *
     int rc = r->vars ? hlo_vars_load(r->vars, &vars, e) : 0;
 
     vars.loss = r->loss;
+    in->program = hlo_program_of(in->m);
     if (!rc)
         rc = hlo_roles_new(in->m, &vars, &in->roles, e);
     if (!rc)

@@ -4,10 +4,12 @@
 
 #include "engine/decide/names.h"
 #include "hlo/meaning/cost.h"
+#include "hlo/meaning/program.h"
 #include "hlo/meaning/roles.h"
 
 struct inspection {
     const struct hlo_module *m;
+    struct hlo_program program;
     struct hlo_roles roles;
     struct hlo_costs costs;
     uint32_t opcodes[HLO_OP_COUNT];

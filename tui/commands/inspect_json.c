@@ -172,6 +172,10 @@ void inspect_json(const struct inspection *in, struct str *out)
     add_key(out, "module");
     add_string(out, m->name);
     str_add(out, ",\n");
+    add_key(out, "kind");
+    add_string(out, hlo_program_names[in->program.kind]);
+    str_add(out, ",\n");
+    add_count(out, "collectives", in->program.collectives);
     add_count(out, "computations", m->computation_count);
     add_count(out, "instructions", m->count);
     add_count(out, "parameters", m->computations[m->entry].param_count);

@@ -49,6 +49,20 @@ static void add_label(struct str *out, const char *label)
 
 /* ---- the head ---- */
 
+/* What can be read from a piece of a program, and what cannot. */
+static void add_program(const struct inspection *in, struct str *out)
+{
+    const struct hlo_program *p = &in->program;
+
+    if (p->kind == HLO_PROGRAM_WHOLE)
+        return;
+    add_label(out, "program");
+    str_format(out, "%s, %u collectives, %s first; not to be planned\n",
+               p->kind == HLO_PROGRAM_PARTITIONED ? "one of several partitions"
+                                                  : "written for each device (shard_map, pmap)",
+               (unsigned)p->collectives, hlo_name(in->m, p->first));
+}
+
 static void add_file(const struct inspection *in, struct str *out)
 {
     static const char *const formats[] = {[HLO_FORMAT_TEXT] = "HLO text",
@@ -67,6 +81,7 @@ static void add_file(const struct inspection *in, struct str *out)
         str_format(out, ", already made for %lld partitions and %lld replicas",
                    (long long)m->num_partitions, (long long)m->replica_count);
     str_add(out, "\n");
+    add_program(in, out);
     add_label(out, "instructions");
     add_count(out, m->count);
     str_add(out, " in ");

@@ -30,16 +30,16 @@ static void write_layers(const struct pipeline *l, const struct pipe_stage *s, c
 static void print_memory(const struct pipeline *l, const struct pipeline_plan *p)
 {
     char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], d[UNITS_ROOM];
+    double memory = cluster_weakest(&l->problem->cluster).memory_bytes;
     uint32_t fullest = 0;
     double most = pipeline_memory(l, p, &fullest);
     struct pipe_stage s = pipe_stage_of(&l->all, &p->plan, fullest);
 
     printf("  memory          %12s  of %s in stage %u: %s; state %s, %u in flight of %s%s\n",
-           units_bytes(a, most), units_bytes(b, cluster_weakest(&l->problem->cluster).memory_bytes),
-           fullest,
-           p->fits               ? "fits"
-           : l->options.no_limit ? "no limit asked for"
-                                 : "does not fit",
+           units_bytes(a, most), units_bytes(b, memory), fullest,
+           most <= memory * (1 + 1e-9) ? "fits"
+           : l->options.no_limit       ? "does not fit, no limit asked for"
+                                       : "does not fit",
            units_bytes(c, s.state_bytes), s.in_flight,
            units_bytes(d, l->options.recompute ? s.input_bytes : s.stash_bytes + s.input_bytes),
            l->options.recompute ? " (recomputed)" : "");

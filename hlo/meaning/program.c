@@ -1,0 +1,55 @@
+#include "hlo/meaning/program.h"
+
+const char *const hlo_program_names[HLO_PROGRAM_COUNT] = {
+    [HLO_PROGRAM_WHOLE] = "whole",
+    [HLO_PROGRAM_PARTITIONED] = "partitioned",
+    [HLO_PROGRAM_PER_DEVICE] = "per device",
+};
+
+static bool is_done(uint16_t opcode)
+{
+    return opcode == HLO_OP_ALL_REDUCE_DONE || opcode == HLO_OP_ALL_GATHER_DONE ||
+           opcode == HLO_OP_COLLECTIVE_PERMUTE_DONE;
+}
+
+struct hlo_program hlo_program_of(const struct hlo_module *m)
+{
+    struct hlo_program p = {.kind = HLO_PROGRAM_WHOLE, .first = HLO_NONE};
+    int64_t devices;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        uint16_t opcode = hlo_at(m, id)->opcode;
+        if (opcode == HLO_OP_UNKNOWN || is_done(opcode) ||
+            !(hlo_op_info[opcode].flags & HLO_OP_IS_COLLECTIVE))
+            continue;
+        p.first = p.collectives++ ? p.first : id;
+    }
+    if (__builtin_mul_overflow(m->num_partitions, m->replica_count, &devices))
+        devices = 0;
+    p.devices = devices > 1 ? devices : 0;
+    if (p.collectives)
+        p.kind = p.devices ? HLO_PROGRAM_PARTITIONED : HLO_PROGRAM_PER_DEVICE;
+    return p;
+}
+
+int hlo_program_require_whole(const struct hlo_module *m, struct err *e)
+{
+    struct hlo_program p = hlo_program_of(m);
+
+    if (p.kind == HLO_PROGRAM_WHOLE)
+        return 0;
+    if (p.kind == HLO_PROGRAM_PARTITIONED)
+        return err_set(
+            e, ERR_INPUT,
+            "this is what each of %lld devices runs, already partitioned: %u collective%s, "
+            "%.60s first. A plan needs the program before partitioning "
+            "(before_optimizations, or lower() without compile()); automap inspect reads "
+            "this one",
+            (long long)p.devices, (unsigned)p.collectives, p.collectives == 1 ? "" : "s",
+            hlo_name(m, p.first));
+    return err_set(e, ERR_INPUT,
+                   "this is written for each device (shard_map or pmap): %u collective%s inside, "
+                   "%.60s first. A plan needs the step as one program, under jit alone; automap "
+                   "inspect reads this one",
+                   (unsigned)p.collectives, p.collectives == 1 ? "" : "s", hlo_name(m, p.first));
+}
