@@ -57,7 +57,7 @@ assert one["certified"] is True and one["fits"] is True and one["options"]["batc
 assert one["optimum_L_ms"] <= search["candidate_L_ms"] + 1e-9 <= search["found_L_ms"] + 2e-9
 assert search["evaluations"] == 60
 best = {r["algo"]: r["L_ms"] for r in race["runners"]}
-assert set(best) == {"dqn", "random", "greedy", "enumerate", "descent", "exact"} and min(best.values()) == best["exact"]
+assert set(best) == {"dqn", "random", "greedy", "enumerate", "descent", "exact", "infer"} and min(best.values()) == best["exact"]
 assert [len(r["curve"]) == len(race["evaluations"]) for r in race["runners"]]
 assert two["schema"] == "automap.pipelines/1" and len(two["runs"]) == 2
 assert two["runs"][0]["search"]["proven"] and two["runs"][0]["device_cuts"] == two["runs"][1]["device_cuts"]
