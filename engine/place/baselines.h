@@ -31,9 +31,4 @@ int place_random(const struct place_graph *g, const struct place_asking *a, stru
 int place_pipedream(const struct place_graph *g, const struct place_asking *a,
                     struct placement **out, struct err *e) MUST_CHECK;
 
-/* Scotch's graph partitioner, by its program gpart: classes as vertices of their work, between two
- * classes what they exchange. It knows no memory and no cores. ERR_IO: gpart is not installed. */
-int place_scotch(const struct place_graph *g, const struct place_asking *a, struct placement **out,
-                 struct err *e) MUST_CHECK;
-
 #endif
