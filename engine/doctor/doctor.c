@@ -87,19 +87,6 @@ struct doctor_traffic doctor_traffic_of(const struct cluster *c, const struct de
     return t;
 }
 
-bool doctor_is_partitioned(const struct hlo_module *m)
-{
-    enum collective_kind kind;
-
-    if (m->num_partitions <= 1)
-        return false;
-    for (hlo_id id = 0; id < m->count; id++) {
-        if (kind_of(m, id, &kind) || hlo_at(m, id)->opcode == HLO_OP_PARTITION_ID)
-            return true;
-    }
-    return false;
-}
-
 /* ---- how often ---- */
 
 /* Trips of the loops around each computation; NAN where one is unknown. Callers stand behind their

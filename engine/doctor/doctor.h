@@ -84,10 +84,6 @@ struct doctor {
     struct arena arena;
 };
 
-/* True for a module that is made for several partitions already, or holds collectives: it can be
- * explained, not planned. O(instructions). */
-bool doctor_is_partitioned(const struct hlo_module *m);
-
 /* `m` must outlive it, `before` too: the program as it was before partitioning, in which the
  * constraints stand that compiled text has lost (NULL: not at hand). `c` NULL: default devices, as
  * many as the module is made for. ERR_INPUT when `c` has another number of devices or the module is

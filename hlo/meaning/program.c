@@ -43,7 +43,7 @@ int hlo_program_require_whole(const struct hlo_module *m, struct err *e)
             e, ERR_INPUT,
             "this is what each of %lld devices runs, already partitioned: %u collective%s, "
             "%.60s first. A plan needs the program before partitioning "
-            "(before_optimizations, or lower() without compile()); automap inspect reads "
+            "(before_optimizations, or lower() without compile()); automap doctor explains "
             "this one",
             (long long)p.devices, (unsigned)p.collectives, p.collectives == 1 ? "" : "s",
             hlo_name(m, p.first));
