@@ -293,7 +293,8 @@ int device_groups_of(const struct hlo_module *m, hlo_id id, uint32_t devices,
     if (devices > CLUSTER_DEVICES_MOST)
         return err_set(e, ERR_LIMIT, "made for %u devices, expected at most %d", devices,
                        CLUSTER_DEVICES_MOST);
-    struct text t = {a ? a->text : "{}", a ? a->text + a->size : "{}" + 2};
+    const char *text = a ? a->text : "{}";
+    struct text t = {text, text + (a ? a->size : 2)};
     if (pairs && eat(&t, "{"))
         read_pairs(out, t);
     else if (eat(&t, "mesh["))
