@@ -380,11 +380,11 @@ static bool new_row(struct run *r, uint32_t ideal, double work)
 static void move_between(const struct run *r, uint32_t j, double in[2], double out[2])
 {
     const struct place_nets *n = r->n;
-    const struct cut *c = r->cut + r->cut_at[j], *end = r->cut + r->cut_at[j + 1];
 
     memcpy(in, r->in, sizeof r->in);
     memcpy(out, r->out, sizeof r->out);
-    for (; c < end; c++) {
+    for (size_t k = r->cut_at[j]; k < r->cut_at[j + 1]; k++) {
+        const struct cut *c = &r->cut[k];
         uint32_t h = c->net, now = r->inside[h], pass = n->pass[h], then = c->inside >> 1;
         bool made_in_j = c->inside & 1;
         double w = n->near_ms[h];

@@ -105,8 +105,8 @@ static int column_of(const struct canvas *c, double x)
 /* Dot row from the top; clipped to one beyond either edge. */
 static int row_of(const struct canvas *c, double y)
 {
-    double row = (c->high - y) / (c->high - c->low) * (c->dots_y - 1);
-    return row < -0.5 ? -1 : row > c->dots_y - 0.5 ? c->dots_y : (int)(row + 0.5);
+    double row = c->high > c->low ? (c->high - y) / (c->high - c->low) * (c->dots_y - 1) : 0;
+    return isnan(row) || row < -0.5 ? -1 : row > c->dots_y - 0.5 ? c->dots_y : (int)(row + 0.5);
 }
 
 static void dot(struct canvas *c, int x, int y, unsigned char owner)
