@@ -78,6 +78,8 @@ static bool pins_are_sound(const struct search_state *c, const struct act *a)
 {
     const struct problem *p = a->edited ? &a->edited->problem : c->base;
 
+    if (!a->pins)
+        return !a->pin_count; /* a count that there was no room for */
     for (uint32_t n = 0; n < a->pin_count; n++) {
         const struct pinned *one = &a->pins[n];
         if (one->pin.class >= p->classes.count || one->pin.axis >= p->mesh.axes ||
@@ -142,7 +144,8 @@ static void serialize_acts(struct rl_serializer *w, struct search_state *c)
         c->wish_room = c->wish_count;
     for (uint32_t n = 0; n < c->wish_count && !w->failed; n++) {
         serialize_text(w, c->wishes[n].text, sizeof c->wishes->text);
-        w->failed |= w->pass == RL_READ && !strchr(c->wishes[n].text, '=');
+        if (w->pass == RL_READ && !w->failed) /* a text that failed has no end */
+            w->failed = !strchr(c->wishes[n].text, '=');
     }
     RL_ONE(w, c->act);
     RL_ONE(w, c->act_number);
