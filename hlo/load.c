@@ -1,7 +1,10 @@
 /* Bytes from a file, standard input or memory; gzip undone; form found by content; reader called.
  */
 #include "hlo/load.h"
+#include "hlo/module/hlo.h"
 #include "hlo/module/read.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
 #include <errno.h>

@@ -2,7 +2,9 @@
 #ifndef AUTOMAP_HLO_LOAD_H
 #define AUTOMAP_HLO_LOAD_H
 
+#include "hlo/module/hlo.h"
 #include "hlo/module/read.h"
+#include "hlo/support/err.h"
 #include "hlo/text/write_text.h"
 
 /* Reads a file ("-": standard input), plain or gzipped; format found by content. O(bytes).

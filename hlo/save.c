@@ -3,7 +3,9 @@
 #include "hlo/module/hlo.h"
 #include "hlo/proto/write.h"
 #include "hlo/stablehlo/write_stablehlo.h"
+#include "hlo/support/err.h"
 #include "hlo/support/file.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 
 #include <limits.h>

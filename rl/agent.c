@@ -1,7 +1,10 @@
 #include "rl/agent.h"
 
 #include "rl/agent_state.h"
+#include "rl/error.h"
 #include "rl/mem.h"
+#include "rl/net.h"
+#include "rl/rng.h"
 
 #include <math.h>
 

@@ -14,6 +14,7 @@
 #define AUTOMAP_RL_AGENT_H
 
 #include "rl/env.h"
+#include "rl/error.h"
 #include "rl/learner.h"
 #include "rl/replay.h"
 #include "rl/settings.h"

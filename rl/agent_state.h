@@ -3,6 +3,10 @@
 #define AUTOMAP_RL_AGENT_STATE_H
 
 #include "rl/agent.h"
+#include "rl/learner.h"
+#include "rl/replay.h"
+#include "rl/rng.h"
+#include "rl/settings.h"
 
 /* Streams of an agent's seed; RL_STREAM_ENV is for the environment it plays (rl/run.c). */
 enum { RL_STREAM_INIT, RL_STREAM_ACT, RL_STREAM_DRAW, RL_STREAM_ENV };

@@ -1,5 +1,7 @@
 /* Three tasks of bsuite (Osband et al. 2020), after google-deepmind/bsuite bsuite/environments. */
+#include "rl/env.h"
 #include "rl/games.h"
+#include "rl/rng.h"
 
 #include <string.h>
 

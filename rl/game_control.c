@@ -1,6 +1,8 @@
 /* CartPole-v1, Acrobot-v1 and MountainCar-v0, after gymnasium/envs/classic_control. The time limits
  * of their registration are part of them, as truncation. */
+#include "rl/env.h"
 #include "rl/games.h"
+#include "rl/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,9 @@
  *              a bootstrap that forgets it takes the 10 it has learned to expect there)
  *   pinned     first: g x 0.5 for all; second: 0.5 (one legal action, the others would pay 1)
  *   truncated  1 / (1 - g): cut short after two rewards of 1, in a position like all others */
+#include "rl/env.h"
 #include "rl/games.h"
+#include "rl/rng.h"
 
 #include <string.h>
 

@@ -1,7 +1,10 @@
 #include "rl/learner.h"
 
 #include "rl/blas.h"
+#include "rl/env.h"
+#include "rl/error.h"
 #include "rl/mem.h"
+#include "rl/rng.h"
 
 #include <math.h>
 

@@ -15,8 +15,10 @@
 #define AUTOMAP_RL_LEARNER_H
 
 #include "rl/adam.h"
+#include "rl/error.h"
 #include "rl/net.h"
 #include "rl/replay.h"
+#include "rl/rng.h"
 #include "rl/settings.h"
 
 struct rl_learner {

@@ -1,6 +1,7 @@
 #include "rl/limit.h"
 
 #include "rl/blas.h"
+#include "rl/error.h"
 #include "rl/mem.h"
 
 /* out[m x n] = a[m x k] b[k x n], with either operand stored transposed. */

@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_RL_LIMIT_H
 #define AUTOMAP_RL_LIMIT_H
 
+#include "rl/error.h"
 #include "rl/net.h"
 
 struct rl_limit {

@@ -1,6 +1,7 @@
 #include "rl/replay.h"
 
 #include "rl/mem.h"
+#include "rl/rng.h"
 
 #include <math.h>
 

@@ -15,6 +15,7 @@
 
 #include "rl/env.h"
 #include "rl/error.h"
+#include "rl/rng.h"
 #include "rl/settings.h"
 #include "rl/sumtree.h"
 

@@ -1,7 +1,12 @@
 #include "rl/run.h"
 
 #include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
 #include "rl/mem.h"
+#include "rl/net.h"
+#include "rl/replay.h"
+#include "rl/rng.h"
 
 static uint64_t legal_now(const struct rl_env *env)
 {

@@ -9,6 +9,11 @@
 #define AUTOMAP_RL_RUN_H
 
 #include "rl/agent.h"
+#include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
+#include "rl/learner.h"
+#include "rl/rng.h"
 
 struct rl_run {
     struct rl_env env;

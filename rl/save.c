@@ -1,7 +1,13 @@
 #include "rl/save.h"
 
 #include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
+#include "rl/learner.h"
 #include "rl/mem.h"
+#include "rl/net.h"
+#include "rl/replay.h"
+#include "rl/settings.h"
 
 #include <math.h>
 

@@ -9,6 +9,8 @@
 #define AUTOMAP_RL_SAVE_H
 
 #include "rl/agent.h"
+#include "rl/agent_state.h"
+#include "rl/error.h"
 #include "rl/run.h"
 #include "rl/serialize.h"
 

@@ -1,5 +1,6 @@
 #include "engine/cluster/cluster_fields.h"
 
+#include "hlo/support/err.h"
 #include "hlo/support/text.h"
 
 #include <stdio.h>

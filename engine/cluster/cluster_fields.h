@@ -5,6 +5,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/text/quantity.h"
+#include "hlo/support/err.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,8 @@
+#include "engine/cluster/cluster.h"
 #include "engine/cluster/cluster_fields.h"
 #include "engine/text/yaml.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
 #include <errno.h>

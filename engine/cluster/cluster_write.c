@@ -1,6 +1,7 @@
 /* A cluster as the YAML that cluster_read takes, in whole base units, so that nothing is rounded.
  */
 #include "engine/cluster/cluster.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "engine/cluster/mesh.h"
 
+#include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
 #include <math.h>

@@ -13,6 +13,7 @@
 #define AUTOMAP_ENGINE_CLUSTER_MESH_H
 
 #include "engine/cluster/cluster.h"
+#include "hlo/support/err.h"
 
 enum { MESH_AXES_MOST = 6, MESH_SETS_MOST = 1 << MESH_AXES_MOST, MESH_NAME_ROOM = 16 };
 

@@ -1,9 +1,22 @@
 #include "engine/compare/compare.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
 #include "engine/compare/compare_why.h"
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/strict.h"
 #include "engine/exact/batch_and_zero.h"
 #include "engine/exact/exact.h"
 #include "engine/pipeline/descent.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_exact.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,6 +12,8 @@
 
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 #define COMPARE_KINDS(X)                           \
     X(OPERATORS, "opp", "operators split")         \

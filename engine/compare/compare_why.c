@@ -1,7 +1,15 @@
 /* Where the time of a plan goes: the largest of what it sends, the idle part of a pipeline. */
 #include "engine/compare/compare_why.h"
 
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
 #define AUTOMAP_ENGINE_COMPARE_COMPARE_WHY_H
 
 #include "engine/compare/compare.h"
+#include "hlo/support/err.h"
 
 /* Fills why of every contender of a ranked comparison. */
 int compare_explain(struct comparison *c, struct err *e) MUST_CHECK;

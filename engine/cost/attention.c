@@ -2,7 +2,11 @@
 
 #include "hlo/module/attr.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -21,6 +21,8 @@
 #include "engine/cost/fusion.h"
 #include "engine/decide/classes.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct attention {
     uint8_t *is_inside; /* [values] of buffers: kept within a kernel */

@@ -1,5 +1,9 @@
 #include "engine/cost/fold.h"
 
+#include "engine/decide/classes.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 enum { ROUNDS_MOST = 64 };

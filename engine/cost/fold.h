@@ -9,6 +9,7 @@
 #define AUTOMAP_ENGINE_COST_FOLD_H
 
 #include "engine/cost/step_tables.h"
+#include "hlo/support/err.h"
 
 struct fold {
     uint32_t *colour; /* [classes] */

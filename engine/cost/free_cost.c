@@ -1,5 +1,9 @@
 #include "engine/cost/free_cost.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/decide/classes.h"
+#include "hlo/module/hlo.h"
+
 #include <math.h>
 
 static double whole_bytes(const struct classes *c, hlo_id id)

@@ -8,6 +8,7 @@
 #define AUTOMAP_ENGINE_COST_FREE_COST_H
 
 #include "engine/cost/step_tables.h"
+#include "hlo/module/hlo.h"
 
 /* All executions of instruction `id` in a step; nothing unless it makes free values whole. */
 struct instruction_cost free_cost(const struct step_tables *t, hlo_id id);

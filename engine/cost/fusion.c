@@ -1,4 +1,9 @@
+#include "engine/cost/fusion.h"
 #include "engine/cost/fusion_internal.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include "hlo/module/flows.h"
 

@@ -12,6 +12,8 @@
 #define AUTOMAP_ENGINE_COST_FUSION_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
 
 struct fusion {
     hlo_value *buffer;  /* [values] the value whose buffer this one is; itself unless an alias */

@@ -3,6 +3,7 @@
 #define AUTOMAP_ENGINE_COST_FUSION_INTERNAL_H
 
 #include "engine/cost/fusion.h"
+#include "hlo/module/hlo.h"
 
 /* Work that a consumer can do on the fly: one output element from few input elements. */
 bool fusion_is_fusible(uint16_t opcode);

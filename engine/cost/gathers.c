@@ -1,5 +1,10 @@
 #include "engine/cost/gathers.h"
 
+#include "engine/cluster/collectives.h"
+#include "engine/decide/classes.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/hlo.h"
+
 uint32_t gathers_of(const struct step_tables *t, hlo_id id, const label *on,
                     struct reduction out[static TERM_CLASSES_MOST])
 {

@@ -6,6 +6,7 @@
 #define AUTOMAP_ENGINE_COST_GATHERS_H
 
 #include "engine/cost/step_tables.h"
+#include "hlo/module/hlo.h"
 
 /* Of instruction `id`, classes->runs_whole. Returns how many. */
 uint32_t gathers_of(const struct step_tables *t, hlo_id id, const label *on,

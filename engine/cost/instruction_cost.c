@@ -1,8 +1,20 @@
 /* engine/cost/instruction_cost.c - what one instruction costs under a plan: computing, traffic,
  * reductions; what step_tables.c adds up. */
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
+#include "engine/cost/attention.h"
 #include "engine/cost/free_cost.h"
 #include "engine/cost/gathers.h"
+#include "engine/cost/joined_sums.h"
+#include "engine/cost/product.h"
 #include "engine/cost/step_tables.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 
 #include <math.h>
 

@@ -1,5 +1,10 @@
 #include "engine/cost/instruction_order.h"
 
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 static const char MEMORY_FOR[] = "for a schedule";

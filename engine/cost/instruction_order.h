@@ -20,6 +20,8 @@
 #define AUTOMAP_ENGINE_COST_INSTRUCTION_ORDER_H
 
 #include "engine/cost/fusion.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct instruction_order {
     hlo_id

@@ -1,5 +1,11 @@
 #include "engine/cost/joined_sums.h"
 
+#include "hlo/meaning/factors.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 /* What is known of an instruction: classes over which its one result is a partial sum, and for each

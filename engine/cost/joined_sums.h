@@ -9,6 +9,7 @@
 #define AUTOMAP_ENGINE_COST_JOINED_SUMS_H
 
 #include "engine/decide/classes.h"
+#include "hlo/support/err.h"
 
 enum { JOINED_CLASSES_MOST = 2 };
 

@@ -1,7 +1,9 @@
 #include "engine/cost/measured.h"
 
 #include "engine/text/quantity.h"
+#include "hlo/support/err.h"
 #include "hlo/support/file.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
 #include <string.h>

@@ -10,6 +10,7 @@
 #define AUTOMAP_ENGINE_COST_MEASURED_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum { MEASURED_FILE_MOST = 64 * 1024 * 1024 };
 

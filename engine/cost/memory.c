@@ -1,6 +1,12 @@
 /* engine/cost/memory.c - what the ranges of a memory model come to under a plan. */
 #include "engine/cost/memory.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"parameters", "gradients", "optimizer",

@@ -29,8 +29,13 @@
 #ifndef AUTOMAP_ENGINE_COST_MEMORY_H
 #define AUTOMAP_ENGINE_COST_MEMORY_H
 
+#include "engine/cost/fusion.h"
 #include "engine/cost/instruction_order.h"
 #include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum memory_kind {
     MEMORY_PARAMETERS, /* trainable variables and other state that is carried over */

@@ -1,5 +1,7 @@
 #include "engine/cost/memory_chain.h"
 
+#include "hlo/module/hlo.h"
+
 #include <string.h>
 
 void memory_chain_find(const struct memory_model *m, const double *scratch, const uint32_t *at,

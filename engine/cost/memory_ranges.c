@@ -1,5 +1,14 @@
 /* engine/cost/memory_ranges.c - who lives from when to when: the ranges of a memory model. */
+#include "engine/cost/fusion.h"
+#include "engine/cost/instruction_order.h"
 #include "engine/cost/memory.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,7 +1,14 @@
 #include "engine/cost/step_tables.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/attention.h"
 #include "engine/cost/free_cost.h"
-#include "engine/cost/gathers.h"
+#include "engine/decide/classes.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

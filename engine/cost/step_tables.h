@@ -23,14 +23,20 @@
 #ifndef AUTOMAP_ENGINE_COST_STEP_TABLES_H
 #define AUTOMAP_ENGINE_COST_STEP_TABLES_H
 
+#include "engine/cluster/cluster.h"
 #include "engine/cluster/collectives.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/attention.h"
 #include "engine/cost/joined_sums.h"
 #include "engine/cost/overlap.h"
 #include "engine/cost/product.h"
 #include "engine/cost/traffic.h"
 #include "engine/cost/training.h"
+#include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "hlo/meaning/cost.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum { TERM_CLASSES_MOST = 16 };
 

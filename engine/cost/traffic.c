@@ -1,7 +1,14 @@
 #include "engine/cost/traffic.h"
 
+#include "engine/cost/fusion.h"
 #include "engine/cost/fusion_internal.h"
+#include "hlo/meaning/factors.h"
 #include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -18,7 +18,10 @@
 #define AUTOMAP_ENGINE_COST_TRAFFIC_H
 
 #include "engine/cost/attention.h"
+#include "engine/cost/fusion.h"
 #include "engine/decide/classes.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct traffic {
     /* [classes->leaf_base[id] + leaf] how often an execution of `id` moves all bytes of the leaf:

@@ -1,5 +1,12 @@
 #include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -16,8 +16,11 @@
 #ifndef AUTOMAP_ENGINE_COST_TRAINING_H
 #define AUTOMAP_ENGINE_COST_TRAINING_H
 
+#include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum { ZERO_LEVEL_MOST = 3, ZERO_CLASSES_MOST = 6, MICRO_BATCHES_MOST = 1 << 16 };
 

@@ -2,6 +2,9 @@
 
 #include "engine/decide/partitioner.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -15,6 +15,7 @@
 #include "hlo/meaning/factors.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 typedef uint32_t class_id;
 typedef uint32_t dim_id; /* a dim of a value: classes->dim_base[value] + dim */

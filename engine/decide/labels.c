@@ -1,5 +1,9 @@
 #include "engine/decide/labels.h"
 
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 static bool is_admissible(const struct labels *l, class_id id, int64_t parts, bool exact)

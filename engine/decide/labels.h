@@ -13,6 +13,7 @@
 
 #include "engine/cluster/mesh.h"
 #include "engine/decide/classes.h"
+#include "hlo/support/err.h"
 
 typedef uint8_t label; /* set of axes; MESH_AXES_MOST <= 8 */
 

@@ -1,6 +1,10 @@
 #include "engine/decide/names.h"
 
+#include "hlo/meaning/roles.h"
 #include "hlo/meaning/scope.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <ctype.h>
 #include <stdio.h>

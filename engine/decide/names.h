@@ -15,6 +15,9 @@
 #define AUTOMAP_ENGINE_DECIDE_NAMES_H
 
 #include "engine/decide/classes.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 enum { NAME_ROOM = 160 };
 

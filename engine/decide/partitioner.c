@@ -1,6 +1,7 @@
 #include "engine/decide/partitioner.h"
 
 #include "hlo/module/attr.h"
+#include "hlo/module/ops.h"
 
 /* Groups of several features each; one feature a group (depthwise) it splits. */
 static bool has_wide_groups(const struct hlo_module *m, hlo_id id)

@@ -1,5 +1,9 @@
 #include "engine/decide/strict.h"
 
+#include "engine/decide/classes.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 /* Axes that no admissible label can still add to `on` without touching `off`. */

@@ -7,7 +7,10 @@
 #ifndef AUTOMAP_ENGINE_DECIDE_STRICT_H
 #define AUTOMAP_ENGINE_DECIDE_STRICT_H
 
+#include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct strict_change {
     class_id class;

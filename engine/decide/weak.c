@@ -1,5 +1,13 @@
 #include "engine/decide/weak.h"
 
+#include "engine/decide/classes.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 enum { LEAVES_MOST = 64 }; /* an instruction with more settles nothing */

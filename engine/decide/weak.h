@@ -10,7 +10,10 @@
 #ifndef AUTOMAP_ENGINE_DECIDE_WEAK_H
 #define AUTOMAP_ENGINE_DECIDE_WEAK_H
 
+#include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum { WEAK_OPEN = -1, WEAK_WHOLE = 0 }; /* 1 + d: split on dim d */
 

@@ -1,5 +1,13 @@
 #include "engine/decide/why.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <stdio.h>
 #include <string.h>
 

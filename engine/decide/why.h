@@ -6,7 +6,11 @@
 #ifndef AUTOMAP_ENGINE_DECIDE_WHY_H
 #define AUTOMAP_ENGINE_DECIDE_WHY_H
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct why_step {
     dim_id dim;      /* reached by this step; step 0 is the dim asked for */

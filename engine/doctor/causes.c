@@ -1,6 +1,13 @@
 /* From evidence to a cause: the partitioner's patterns, the surest first. */
 #include "engine/doctor/causes.h"
 
+#include "engine/cluster/collectives.h"
+#include "engine/doctor/doctor.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+
 #include <string.h>
 
 /* The names JAX gives collectives that a person writes in shard_map or pmap. */

@@ -3,7 +3,12 @@
 #ifndef AUTOMAP_ENGINE_DOCTOR_CAUSES_H
 #define AUTOMAP_ENGINE_DOCTOR_CAUSES_H
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
+#include "engine/doctor/doctor.h"
 #include "engine/doctor/evidence.h"
+#include "engine/doctor/groups.h"
+#include "hlo/module/hlo.h"
 
 /* The first rule that fits. `trips` of the loops around it; NAN: unknown, taken as many. */
 enum doctor_cause doctor_cause_of(const struct evidence *v, double trips);

@@ -1,5 +1,13 @@
 /* What can be done about a collective: one row a cause, with the price of what is left. */
+#include "engine/cluster/collectives.h"
 #include "engine/doctor/causes.h"
+#include "engine/doctor/doctor.h"
+#include "engine/doctor/evidence.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,14 @@
 #include "engine/doctor/doctor.h"
 
+#include "engine/cluster/cluster.h"
 #include "engine/doctor/causes.h"
+#include "engine/doctor/evidence.h"
+#include "engine/doctor/groups.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,8 +7,12 @@
 #ifndef AUTOMAP_ENGINE_DOCTOR_DOCTOR_H
 #define AUTOMAP_ENGINE_DOCTOR_DOCTOR_H
 
+#include "engine/cluster/cluster.h"
 #include "engine/cluster/collectives.h"
 #include "hlo/meaning/frames.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Constant, name, what it is. */
 #define DOCTOR_CAUSES(X)                                                                       \

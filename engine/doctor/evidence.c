@@ -1,5 +1,14 @@
 #include "engine/doctor/evidence.h"
 
+#include "engine/cluster/collectives.h"
+#include "hlo/meaning/frames.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,12 @@
 #ifndef AUTOMAP_ENGINE_DOCTOR_EVIDENCE_H
 #define AUTOMAP_ENGINE_DOCTOR_EVIDENCE_H
 
+#include "engine/cluster/collectives.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/groups.h"
+#include "hlo/meaning/frames.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 /* Instructions in order of two keys. Within a dump: op_name and stack frame, to find those the
  * partitioner made for one. From dump to dump: primitive (last part of op_name) and innermost line,

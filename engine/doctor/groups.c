@@ -1,5 +1,11 @@
 #include "engine/doctor/groups.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "hlo/module/attr.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

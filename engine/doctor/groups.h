@@ -6,8 +6,10 @@
 #ifndef AUTOMAP_ENGINE_DOCTOR_GROUPS_H
 #define AUTOMAP_ENGINE_DOCTOR_GROUPS_H
 
+#include "engine/cluster/cluster.h"
 #include "engine/cluster/collectives.h"
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct device_groups {
     uint32_t devices;     /* of the module */

@@ -1,5 +1,11 @@
 #include "engine/exact/batch_and_zero.h"
 
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/strict.h"
+#include "engine/exact/exact.h"
+#include "hlo/support/err.h"
+
 #include <math.h>
 #include <string.h>
 

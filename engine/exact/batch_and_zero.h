@@ -7,8 +7,11 @@
 #ifndef AUTOMAP_ENGINE_EXACT_BATCH_AND_ZERO_H
 #define AUTOMAP_ENGINE_EXACT_BATCH_AND_ZERO_H
 
+#include "engine/cost/training.h"
+#include "engine/decide/strict.h"
 #include "engine/exact/limit.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 enum { BATCH_AND_ZERO_MOST = 256 };
 

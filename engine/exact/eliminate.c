@@ -1,11 +1,15 @@
 #include "engine/exact/eliminate.h"
 
+#include "engine/decide/classes.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 
 static const char MEMORY_FOR[] = "for the exact solver";
 
-void solver_table_release(struct table *f)
+void solver_table_release(struct solver_table *f)
 {
     free(f->nodes);
     free(f->value);
@@ -26,9 +30,9 @@ static size_t joint_size(const struct solver *s, const uint32_t *nodes, uint32_t
 }
 
 int solver_table_new(const struct solver *s, const uint32_t *nodes, uint32_t count,
-                     struct table *out)
+                     struct solver_table *out)
 {
-    struct table f = {.count = count, .size = joint_size(s, nodes, count)};
+    struct solver_table f = {.count = count, .size = joint_size(s, nodes, count)};
 
     if (f.size == SIZE_MAX)
         return ERR_LIMIT;
@@ -44,7 +48,7 @@ int solver_table_new(const struct solver *s, const uint32_t *nodes, uint32_t cou
     return 0;
 }
 
-int solver_push_table(struct solver *s, struct table *f)
+int solver_push_table(struct solver *s, struct solver_table *f)
 {
     if (!mem_grow(&s->tables, &s->table_room, s->table_count, 1)) {
         solver_table_release(f);
@@ -80,8 +84,9 @@ struct run {
     struct list *buckets;  /* [nodes] tables that hold the node and are still there */
     uint8_t *used;         /* [tables] already minimised out */
     size_t used_room;
-    uint32_t *order;    /* nodes as eliminated */
-    struct table *best; /* per entry of order: the best choice, over the node's neighbours then */
+    uint32_t *order; /* nodes as eliminated */
+    struct solver_table
+        *best; /* per entry of order: the best choice, over the node's neighbours then */
     uint32_t order_count;
     uint32_t stuck; /* node with most neighbours when no joint table is small enough */
     double value;
@@ -135,7 +140,7 @@ static bool make_near(struct run *r, uint32_t a, uint32_t b)
 /* Registers table `k` with the free nodes it holds; one without free nodes adds to the value. */
 static bool place_table(struct run *r, size_t k)
 {
-    const struct table *f = &r->s->tables[k];
+    const struct solver_table *f = &r->s->tables[k];
     uint32_t free_nodes = 0;
 
     for (uint32_t a = 0; a < f->count; a++) {
@@ -229,7 +234,7 @@ struct reader {
     size_t stride[64]; /* per neighbour */
 };
 
-static void make_reader(const struct run *r, const struct table *f, uint32_t n,
+static void make_reader(const struct run *r, const struct solver_table *f, uint32_t n,
                         const struct list *scope, struct reader *out)
 {
     size_t stride = 1;
@@ -254,7 +259,7 @@ static void make_reader(const struct run *r, const struct table *f, uint32_t n,
 
 /* joint(scope) = min over n of the sum of n's tables; best(scope) = the minimising choice. */
 static void minimise(const struct run *r, uint32_t n, const struct reader *readers,
-                     size_t reader_count, struct table *joint, struct table *best)
+                     size_t reader_count, struct solver_table *joint, struct solver_table *best)
 {
     uint32_t choice[64] = {0};
     size_t at = 0;
@@ -284,7 +289,7 @@ static int eliminate(struct run *r, uint32_t n)
 {
     struct solver *s = r->s;
     const struct list *scope = &r->near[n];
-    struct table joint = {0}, *best = &r->best[r->order_count];
+    struct solver_table joint = {0}, *best = &r->best[r->order_count];
     struct reader *readers = mem_try(r->buckets[n].count, sizeof *readers);
     size_t count = 0;
 
@@ -326,7 +331,7 @@ static int eliminate(struct run *r, uint32_t n)
 static void read_back(const struct run *r, uint32_t *choice)
 {
     for (uint32_t k = r->order_count; k--;) {
-        const struct table *f = &r->best[k];
+        const struct solver_table *f = &r->best[k];
         size_t at = 0, stride = 1;
         for (uint32_t a = 0; a < f->count; a++) {
             at += stride * choice[f->nodes[a]];
@@ -390,7 +395,7 @@ static double case_bound(const struct cases *c)
     double bound = s->constant;
 
     for (size_t k = 0; k < s->table_count; k++) {
-        const struct table *f = &s->tables[k];
+        const struct solver_table *f = &s->tables[k];
         uint32_t choice[64] = {0};
         double least = INFINITY;
         size_t at = 0;
@@ -415,7 +420,7 @@ static void start_whole(struct cases *c)
     double value = s->constant;
 
     for (size_t k = 0; k < s->table_count; k++) {
-        const struct table *f = &s->tables[k];
+        const struct solver_table *f = &s->tables[k];
         size_t at = 0, stride = 1;
         for (uint32_t a = 0; a < f->count; a++) {
             uint32_t fixed = c->fixed[f->nodes[a]];

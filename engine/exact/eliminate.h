@@ -5,11 +5,17 @@
 #ifndef AUTOMAP_ENGINE_EXACT_ELIMINATE_H
 #define AUTOMAP_ENGINE_EXACT_ELIMINATE_H
 
+#include "engine/cluster/mesh.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
 #include "engine/exact/exact.h"
+#include "hlo/support/err.h"
 
 /* A function of a few nodes: value[i], i = sum over its nodes n of choice(n) x stride(n), first
  * node fastest. Nodes ascending. */
-struct table {
+struct solver_table {
     uint32_t *nodes, count;
     double *value;
     size_t size;
@@ -28,9 +34,9 @@ struct solver {
     struct err *e;
     struct node *nodes;
     uint32_t node_count;
-    uint32_t *node_of;    /* [classes], CLASS_NONE: fixed */
-    label *fixed;         /* [classes] label of what is not a node */
-    struct table *tables; /* those given, then joint ones while eliminating */
+    uint32_t *node_of;           /* [classes], CLASS_NONE: fixed */
+    label *fixed;                /* [classes] label of what is not a node */
+    struct solver_table *tables; /* those given, then joint ones while eliminating */
     size_t table_count, table_room;
     size_t table_most;   /* entries of a joint table */
     uint64_t nodes_most; /* cases of conditioning */
@@ -48,9 +54,10 @@ void solver_release(struct solver *s);
 
 /* A table over ascending nodes, all 0. ERR_LIMIT: more entries than table_most; ERR_MEMORY. */
 int solver_table_new(const struct solver *s, const uint32_t *nodes, uint32_t count,
-                     struct table *out) MUST_CHECK;
-void solver_table_release(struct table *f);
-int solver_push_table(struct solver *s, struct table *f) MUST_CHECK; /* taken over, also on error */
+                     struct solver_table *out) MUST_CHECK;
+void solver_table_release(struct solver_table *f);
+int solver_push_table(struct solver *s,
+                      struct solver_table *f) MUST_CHECK; /* taken over, also on error */
 /* Steps `choice` (one entry per node) to the next combination; false after the last. */
 bool solver_next_choice(const struct solver *s, const uint32_t *nodes, uint32_t count,
                         uint32_t *choice);

@@ -1,4 +1,13 @@
+#include "engine/exact/exact.h"
+#include "engine/cost/overlap.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/exact/eliminate.h"
 #include "engine/exact/exact_overlap.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,7 +73,7 @@ static double price_at(const struct solver *s, size_t at)
 static int table_of_term(struct solver *s, const struct term *term, label *on)
 {
     uint32_t nodes[TERM_CLASSES_MOST], choice[TERM_CLASSES_MOST] = {0}, count = 0;
-    struct table f;
+    struct solver_table f;
 
     for (uint32_t n = 0; n < term->class_count; n++) {
         class_id k = s->t->class_pool[term->classes + n];
@@ -129,7 +138,7 @@ static int reward_tables(struct solver *s)
             s->constant += s->fixed[k] ? split : whole;
             continue;
         }
-        struct table f;
+        struct solver_table f;
         uint32_t n = s->node_of[k];
         if (solver_table_new(s, &n, 1, &f))
             return err_no_memory(s->e, MEMORY_FOR);
@@ -153,7 +162,7 @@ static int meet_tables(struct solver *s)
             uint32_t other = s->node_of[c->meets[info->meets + k].other];
             if (other == CLASS_NONE || other < n)
                 continue;
-            struct table f;
+            struct solver_table f;
             uint32_t pair[2] = {n, other}, choice[2] = {0}, at = 0;
             if (solver_table_new(s, pair, 2, &f))
                 return err_no_memory(s->e, MEMORY_FOR);
@@ -172,7 +181,8 @@ static int meet_tables(struct solver *s)
 /* ---- fewer tables ---- */
 
 /* Place of each node of `small` in `large`; false when one is not there. Both ascending. */
-static bool lies_in(const struct table *small, const struct table *large, uint32_t *place)
+static bool lies_in(const struct solver_table *small, const struct solver_table *large,
+                    uint32_t *place)
 {
     uint32_t at = 0;
 
@@ -186,8 +196,8 @@ static bool lies_in(const struct table *small, const struct table *large, uint32
     return true;
 }
 
-static void add_into(const struct solver *s, struct table *large, const struct table *small,
-                     const uint32_t *place)
+static void add_into(const struct solver *s, struct solver_table *large,
+                     const struct solver_table *small, const uint32_t *place)
 {
     uint32_t choice[64] = {0};
     size_t at = 0;
@@ -204,7 +214,7 @@ static void add_into(const struct solver *s, struct table *large, const struct t
 
 /* Tables kept so far, found by any of their nodes. */
 struct kept {
-    struct table *items;
+    struct solver_table *items;
     uint32_t count;
     uint32_t *first;        /* [nodes] its latest link + 1 */
     uint32_t *of_node;      /* [nodes] its links */
@@ -214,7 +224,8 @@ struct kept {
 
 /* The latest that holds all nodes of `f`. It is in the list of each of them: the shortest is read,
  * as a class of every layer is in tables of every layer. */
-static struct table *find_holder(const struct kept *k, const struct table *f, uint32_t *place)
+static struct solver_table *find_holder(const struct kept *k, const struct solver_table *f,
+                                        uint32_t *place)
 {
     uint32_t rarest = f->nodes[0];
 
@@ -227,7 +238,7 @@ static struct table *find_holder(const struct kept *k, const struct table *f, ui
     return NULL;
 }
 
-static void keep_table(struct kept *k, const struct table *f)
+static void keep_table(struct kept *k, const struct solver_table *f)
 {
     for (uint32_t n = 0; n < f->count; n++) {
         k->table[k->links] = k->count;
@@ -257,7 +268,7 @@ static int merge_tables(struct solver *s)
     bool ok = kept.items && kept.first && kept.of_node && kept.table && kept.next;
     for (uint32_t size = most; ok && size > 0; size--) {
         for (size_t k = 0; k < s->table_count; k++) {
-            struct table *f = &s->tables[k], *holder = NULL;
+            struct solver_table *f = &s->tables[k], *holder = NULL;
             if (f->count != size)
                 continue;
             holder = find_holder(&kept, f, place);

@@ -15,7 +15,9 @@
 #define AUTOMAP_ENGINE_EXACT_EXACT_H
 
 #include "engine/cost/step_tables.h"
+#include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
+#include "hlo/support/err.h"
 
 enum {
     EXACT_TABLE_MOST = 1 << 20, /* entries of one joint table: 8 MB */

@@ -1,5 +1,14 @@
 #include "engine/exact/exact_overlap.h"
 
+#include "engine/cost/overlap.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/exact/exact.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,11 @@
 #ifndef AUTOMAP_ENGINE_EXACT_EXACT_OVERLAP_H
 #define AUTOMAP_ENGINE_EXACT_EXACT_OVERLAP_H
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/strict.h"
 #include "engine/exact/eliminate.h"
+#include "engine/exact/exact.h"
+#include "hlo/support/err.h"
 
 typedef int exact_solve(const struct step_tables *t, const struct strict *fixed,
                         const struct exact_options *o, struct exact_result *out, struct err *e);

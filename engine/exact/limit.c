@@ -1,6 +1,12 @@
 #include "engine/exact/limit.h"
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/strict.h"
+#include "engine/exact/eliminate.h"
+#include "engine/exact/limit_model.h"
 #include "engine/exact/limit_search.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

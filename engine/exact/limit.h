@@ -14,7 +14,11 @@
 #define AUTOMAP_ENGINE_EXACT_LIMIT_H
 
 #include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
 #include "engine/exact/exact.h"
+#include "hlo/support/err.h"
 
 enum { LIMIT_WORK_MOST = 1200 }; /* eliminations of the default */
 

@@ -1,5 +1,9 @@
 /* Branch and bound under a memory limit, with the multipliers of the root. */
+#include "engine/exact/eliminate.h"
+#include "engine/exact/limit_model.h"
 #include "engine/exact/limit_search.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

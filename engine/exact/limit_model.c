@@ -1,5 +1,14 @@
 #include "engine/exact/limit_model.h"
 
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/strict.h"
+#include "engine/exact/exact.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +53,7 @@ static bool find_group(struct limit_model *l, const uint32_t *nodes, uint32_t co
         if (g->count == count && !memcmp(g->nodes, nodes, count * sizeof *nodes))
             return true;
     }
-    struct table f;
+    struct solver_table f;
     if (!mem_grow(&l->groups, &l->group_room, l->group_count, 1) ||
         solver_table_new(&l->s, nodes, count, &f))
         return false;
@@ -318,7 +327,7 @@ double limit_time(const struct limit_model *l, const uint32_t *choice)
     double ms = l->constant;
 
     for (size_t k = 0; k < l->own_tables; k++) {
-        const struct table *f = &l->s.tables[k];
+        const struct solver_table *f = &l->s.tables[k];
         ms += l->own[k][entry_of(l, f->nodes, f->count, choice)];
     }
     return ms;
@@ -329,7 +338,7 @@ double limit_time_of(const struct limit_model *l, const uint32_t *choice, uint32
     double ms = 0;
 
     for (uint32_t k = l->table_first[n]; k < l->table_first[n + 1]; k++) {
-        const struct table *f = &l->s.tables[l->table_of[k]];
+        const struct solver_table *f = &l->s.tables[l->table_of[k]];
         ms += l->own[l->table_of[k]][entry_of(l, f->nodes, f->count, choice)];
     }
     return ms;

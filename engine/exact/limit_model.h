@@ -7,8 +7,14 @@
 #ifndef AUTOMAP_ENGINE_EXACT_LIMIT_MODEL_H
 #define AUTOMAP_ENGINE_EXACT_LIMIT_MODEL_H
 
+#include "engine/cost/memory.h"
 #include "engine/cost/memory_chain.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
 #include "engine/exact/eliminate.h"
+#include "engine/exact/exact.h"
+#include "hlo/support/err.h"
 
 enum { UNIT_NODES_MOST = 16 };
 

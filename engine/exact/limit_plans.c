@@ -1,5 +1,11 @@
 /* Plans within a memory limit: whole choices looked at, repaired, improved. */
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/exact/eliminate.h"
+#include "engine/exact/limit_model.h"
 #include "engine/exact/limit_search.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* Lagrange multipliers of a memory limit: lower bounds on time, and on memory alone. */
+#include "engine/exact/eliminate.h"
+#include "engine/exact/limit_model.h"
 #include "engine/exact/limit_search.h"
+#include "hlo/support/err.h"
 
 #include <math.h>
 #include <string.h>

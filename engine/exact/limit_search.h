@@ -5,6 +5,7 @@
 
 #include "engine/exact/limit.h"
 #include "engine/exact/limit_model.h"
+#include "hlo/support/err.h"
 
 /* A relative difference that counts as none. */
 #define LIMIT_NEAR 1e-9

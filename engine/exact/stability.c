@@ -1,6 +1,15 @@
 #include "engine/exact/stability.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/exact/exact.h"
 #include "engine/exact/limit.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

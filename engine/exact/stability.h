@@ -12,8 +12,10 @@
 #ifndef AUTOMAP_ENGINE_EXACT_STABILITY_H
 #define AUTOMAP_ENGINE_EXACT_STABILITY_H
 
+#include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 #define STABILITY_FIGURES(X)        \
     X(LINK, "link bandwidth")       \

@@ -1,9 +1,23 @@
 #include "engine/live/checkpoint.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/strict.h"
+#include "engine/live/journal.h"
+#include "engine/live/pins_and_undo.h"
 #include "engine/live/problem_edits.h"
 #include "engine/live/search_state_internal.h"
+#include "engine/live/series.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
+#include "engine/search/search.h"
 #include "hlo/support/clock.h"
+#include "hlo/support/err.h"
 #include "hlo/support/file.h"
+#include "hlo/support/mem.h"
+#include "rl/error.h"
+#include "rl/serialize.h"
 
 #include <errno.h>
 #include <math.h>

@@ -8,7 +8,10 @@
 #ifndef AUTOMAP_ENGINE_LIVE_CHECKPOINT_H
 #define AUTOMAP_ENGINE_LIVE_CHECKPOINT_H
 
+#include "engine/live/journal.h"
 #include "engine/live/search_state.h"
+#include "hlo/support/err.h"
+#include "rl/serialize.h"
 
 /* To bytes; `place` is a number to find again the point it was made at. ERR_INPUT: this algorithm
  * cannot be saved; ERR_MEMORY. */

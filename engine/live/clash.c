@@ -1,5 +1,9 @@
 #include "engine/live/clash.h"
 
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "hlo/support/err.h"
+
 #include <string.h>
 
 static bool decide_all(struct strict *s, const struct pinned *pins, const uint32_t *wish,

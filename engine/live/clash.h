@@ -2,7 +2,9 @@
 #ifndef AUTOMAP_ENGINE_LIVE_CLASH_H
 #define AUTOMAP_ENGINE_LIVE_CLASH_H
 
+#include "engine/decide/labels.h"
 #include "engine/live/pins_and_undo.h"
+#include "hlo/support/err.h"
 
 /* Whether pins can hold together. */
 bool pins_hold(const struct labels *l, const struct pinned *pins, size_t count);

@@ -1,5 +1,8 @@
 #include "engine/live/journal.h"
+#include "engine/cluster/cluster.h"
 #include "hlo/support/clock.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,6 +15,7 @@
 #include "engine/live/command.h"
 #include "engine/live/snapshot.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 enum { JOURNAL_MOST = 1 << 30 }; /* bytes of one */
 

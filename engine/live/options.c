@@ -1,6 +1,9 @@
 #include "engine/live/options.h"
 
+#include "engine/search/game.h"
 #include "engine/text/quantity.h"
+#include "hlo/support/err.h"
+#include "rl/settings.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #define AUTOMAP_ENGINE_LIVE_OPTIONS_H
 
 #include "engine/search/search.h"
+#include "hlo/support/err.h"
 
 /* ERR_INPUT: no such option or value; nothing changed. */
 int live_option_set(struct search_options *o, const char *name, const char *value,

@@ -1,5 +1,20 @@
 #include "engine/live/outcome.h"
 
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/live/pins_and_undo.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
+#include "engine/search/search.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,9 @@
 #define AUTOMAP_ENGINE_LIVE_OUTCOME_H
 
 #include "engine/live/search_state.h"
+#include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
 
 #include <cjson/cJSON.h>
 

@@ -1,11 +1,22 @@
 #include "engine/live/pins_and_undo.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
 #include "engine/live/clash.h"
 #include "engine/live/options.h"
 #include "engine/live/problem_edits.h"
+#include "engine/live/search_state.h"
 #include "engine/live/search_state_internal.h"
+#include "engine/live/series.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
 #include "engine/problem/setting.h"
+#include "engine/search/game.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,9 @@
 
 #include "engine/live/command.h"
 #include "engine/live/snapshot.h"
+#include "engine/search/game.h"
 #include "engine/search/search.h"
+#include "hlo/support/err.h"
 
 struct search_state;
 

@@ -1,10 +1,27 @@
 #include "engine/live/problem_edits.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
 #include "engine/live/clash.h"
+#include "engine/live/command.h"
+#include "engine/live/pins_and_undo.h"
 #include "engine/live/search_state_internal.h"
+#include "engine/live/series.h"
+#include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
 #include "engine/problem/setting.h"
+#include "engine/search/game.h"
+#include "engine/search/search.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,11 @@
 #ifndef AUTOMAP_ENGINE_LIVE_PROBLEM_EDITS_H
 #define AUTOMAP_ENGINE_LIVE_PROBLEM_EDITS_H
 
+#include "engine/live/command.h"
 #include "engine/live/search_state.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 /* The search starts over on the edited problem, with the pins of before. */
 int edits_apply(struct search_state *c, const struct live_command *command,

@@ -9,7 +9,12 @@
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
 #include "engine/live/pins_and_undo.h"
+#include "engine/live/series.h"
 #include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "engine/search/search.h"
+#include "engine/search/search_ops.h"
+#include "hlo/support/err.h"
 
 /* What is added to this struct and decides what comes next, or is shown, belongs into checkpoint.c
  * too; what is added to struct act or struct pinned likewise. */

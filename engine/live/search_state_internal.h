@@ -3,6 +3,10 @@
 #define AUTOMAP_ENGINE_LIVE_SEARCH_STATE_INTERNAL_H
 
 #include "engine/live/search_state.h"
+#include "engine/live/series.h"
+#include "engine/live/snapshot.h"
+#include "engine/search/search.h"
+#include "hlo/support/err.h"
 
 /* The last step found a new best plan: what the journal keeps. */
 static inline bool state_found_best(const struct search_state *c)

@@ -1,8 +1,15 @@
 #include "engine/live/session.h"
 
 #include "engine/live/checkpoint.h"
+#include "engine/live/command.h"
+#include "engine/live/journal.h"
 #include "engine/live/search_state_internal.h"
+#include "engine/live/series.h"
+#include "engine/live/snapshot.h"
 #include "engine/live/thread.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>

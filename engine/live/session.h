@@ -7,7 +7,13 @@
 #ifndef AUTOMAP_ENGINE_LIVE_SESSION_H
 #define AUTOMAP_ENGINE_LIVE_SESSION_H
 
+#include "engine/live/command.h"
+#include "engine/live/journal.h"
 #include "engine/live/search_state.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "engine/search/search.h"
+#include "hlo/support/err.h"
 
 struct session;
 

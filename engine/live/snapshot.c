@@ -1,4 +1,14 @@
+#include "engine/live/snapshot.h"
+#include "engine/decide/classes.h"
+#include "engine/live/pins_and_undo.h"
 #include "engine/live/search_state.h"
+#include "engine/live/series.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
+#include "engine/search/search.h"
+#include "hlo/support/mem.h"
+#include "rl/agent.h"
+#include "rl/agent_state.h"
 
 #include <string.h>
 

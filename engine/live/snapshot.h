@@ -6,7 +6,12 @@
 #ifndef AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
 #define AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/live/series.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
 #include "engine/search/search.h"
 
 enum live_state { LIVE_READY, LIVE_RUNNING, LIVE_PAUSED, LIVE_DONE, LIVE_FAILED, LIVE_STATE_COUNT };

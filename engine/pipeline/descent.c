@@ -1,6 +1,9 @@
 #include "engine/pipeline/descent.h"
 
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/space.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

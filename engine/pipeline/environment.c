@@ -1,5 +1,8 @@
 #include "engine/pipeline/environment.h"
 
+#include "engine/cluster/cluster.h"
+#include "hlo/support/err.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_ENVIRONMENT_H
 
 #include "engine/pipeline/instance.h"
+#include "hlo/support/err.h"
 #include "rl/rng.h"
 
 struct environment {

@@ -1,7 +1,17 @@
 #include "engine/pipeline/export.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cost/step_tables.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/order.h"
 #include "engine/pipeline/pipeline_file.h"
+#include "engine/pipeline/simulation.h"
+#include "engine/pipeline/unroll.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <stdio.h>
 #include <string.h>

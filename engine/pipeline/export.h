@@ -3,6 +3,9 @@
 #define AUTOMAP_ENGINE_PIPELINE_EXPORT_H
 
 #include "engine/pipeline/pipeline.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct pipeline_form {
     const char *name; /* trace, jax, json */

@@ -1,6 +1,7 @@
 #include "engine/pipeline/instance.h"
 
 #include "engine/cluster/mesh.h"
+#include "hlo/support/err.h"
 
 #include <math.h>
 #include <stdio.h>

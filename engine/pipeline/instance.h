@@ -23,6 +23,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_INSTANCE_H
 
 #include "engine/cluster/cluster.h"
+#include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
 enum {

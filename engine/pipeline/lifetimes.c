@@ -1,5 +1,11 @@
 #include "engine/pipeline/lifetimes.h"
 
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/unroll.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 #define NOT_USED UINT32_MAX

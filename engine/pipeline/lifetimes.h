@@ -17,7 +17,9 @@
 #define AUTOMAP_ENGINE_PIPELINE_LIFETIMES_H
 
 #include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "hlo/support/err.h"
 
 enum lifetimes_buffer {
     BUFFER_IN,

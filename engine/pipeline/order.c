@@ -1,5 +1,11 @@
 #include "engine/pipeline/order.h"
 
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 static const char MEMORY_FOR[] = "for the forward order";

@@ -16,6 +16,8 @@
 #define AUTOMAP_ENGINE_PIPELINE_ORDER_H
 
 #include "engine/pipeline/unroll.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 struct order {
     struct unrolled steps;

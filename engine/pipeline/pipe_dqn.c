@@ -1,5 +1,17 @@
 /* The DQN at the pipeline game: one decision a step. */
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_game.h"
+#include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
+#include "engine/pipeline/space.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/agent.h"
+#include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
+#include "rl/run.h"
+#include "rl/settings.h"
 
 #include <string.h>
 

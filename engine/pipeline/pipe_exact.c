@@ -1,5 +1,9 @@
 #include "engine/pipeline/pipe_exact.h"
 
+#include "engine/pipeline/instance.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -19,6 +19,8 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_EXACT_H
 
 #include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "hlo/support/err.h"
 
 #include <stdatomic.h>
 

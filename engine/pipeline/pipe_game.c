@@ -1,5 +1,9 @@
 #include "engine/pipeline/pipe_game.h"
 
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "rl/rng.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -12,6 +12,7 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPE_GAME_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_GAME_H
 
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/space.h"
 #include "rl/env.h"
 

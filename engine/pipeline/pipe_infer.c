@@ -1,6 +1,12 @@
 #include "engine/pipeline/pipe_infer.h"
 
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "hlo/support/err.h"
 #include "hlo/support/file.h"
+#include "hlo/support/mem.h"
+#include "rl/error.h"
+#include "rl/serialize.h"
 
 #include <math.h>
 #include <string.h>

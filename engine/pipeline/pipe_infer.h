@@ -14,7 +14,9 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_INFER_H
 
 #include "engine/pipeline/descent.h"
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "hlo/support/err.h"
 #include "rl/scorer.h"
 
 enum { PIPE_INFER_FEATURES = 30, PIPE_INFER_WIDTH = 64, PIPE_INFER_BEAMS = 8 };

@@ -1,6 +1,14 @@
 /* What the DQN is held against: random, greedy and enumeration over the same candidates; descent
  * and the exact solution over all pivots and device cuts. */
+#include "engine/pipeline/descent.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
+#include "engine/pipeline/space.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,14 @@
+#include "engine/pipeline/pipe_search.h"
+#include "engine/pipeline/descent.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipe_game.h"
 #include "engine/pipeline/pipe_search_ops.h"
+#include "engine/pipeline/space.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,13 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPE_SEARCH_OPS_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_SEARCH_OPS_H
 
+#include "engine/pipeline/descent.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_game.h"
 #include "engine/pipeline/pipe_search.h"
+#include "engine/pipeline/space.h"
+#include "hlo/support/err.h"
+#include "rl/rng.h"
 
 struct pipe_search {
     const struct pipe_search_ops *ops;

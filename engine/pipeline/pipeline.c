@@ -1,8 +1,17 @@
 #include "engine/pipeline/pipeline.h"
 
 #include "engine/pipeline/descent.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/order.h"
 #include "engine/pipeline/space.h"
+#include "engine/pipeline/unroll.h"
+#include "engine/problem/problem.h"
 #include "engine/text/quantity.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdio.h>

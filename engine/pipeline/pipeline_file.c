@@ -1,8 +1,16 @@
 #include "engine/pipeline/pipeline_file.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/tabulate.h"
 #include "engine/plan/plan_file.h"
+#include "engine/problem/problem.h"
 #include "engine/text/json_check.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "hlo/support/file.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdio.h>

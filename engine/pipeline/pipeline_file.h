@@ -8,6 +8,8 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPELINE_FILE_H
 
 #include "engine/pipeline/pipeline.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 #include <cjson/cJSON.h>
 

@@ -1,6 +1,15 @@
 #include "engine/pipeline/pretrain.h"
 
+#include "engine/pipeline/descent.h"
 #include "engine/pipeline/environment.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_exact.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/error.h"
+#include "rl/rng.h"
+#include "rl/scorer.h"
 
 #include <errno.h>
 #include <math.h>

@@ -13,6 +13,8 @@
 #define AUTOMAP_ENGINE_PIPELINE_PRETRAIN_H
 
 #include "engine/pipeline/pipe_infer.h"
+#include "hlo/support/err.h"
+#include "rl/scorer.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,13 @@
 #include "engine/pipeline/stage_peak.h"
 
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/lifetimes.h"
+#include "engine/pipeline/simulation.h"
 #include "engine/text/units.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 
 #include <math.h>

@@ -4,8 +4,12 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_STAGE_PEAK_H
 #define AUTOMAP_ENGINE_PIPELINE_STAGE_PEAK_H
 
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipeline.h"
+#include "engine/pipeline/simulation.h"
 #include "engine/pipeline/timeline.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <cjson/cJSON.h>
 

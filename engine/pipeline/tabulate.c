@@ -1,5 +1,14 @@
 #include "engine/pipeline/tabulate.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cost/step_tables.h"
+#include "engine/pipeline/unroll.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

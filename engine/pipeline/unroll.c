@@ -1,6 +1,15 @@
 #include "engine/pipeline/unroll.h"
 
+#include "engine/cost/fusion.h"
+#include "engine/decide/classes.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

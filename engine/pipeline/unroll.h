@@ -12,7 +12,10 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_UNROLL_H
 #define AUTOMAP_ENGINE_PIPELINE_UNROLL_H
 
+#include "engine/decide/classes.h"
 #include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum {
     UNROLL_LOOP_MOST = 1 << 17, /* operations of one loop */

@@ -8,6 +8,10 @@
 #define AUTOMAP_ENGINE_PLACE_ANNEAL_H
 
 #include "engine/place/contiguous.h"
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
+#include "hlo/support/err.h"
 
 struct place_annealing {
     struct place_rules rules;

@@ -1,6 +1,12 @@
 #include "engine/place/baselines.h"
 
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
+#include "engine/place/prepare.h"
 #include "engine/place/state.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "rl/rng.h"
 
 #include <math.h>

@@ -6,6 +6,9 @@
 #define AUTOMAP_ENGINE_PLACE_BASELINES_H
 
 #include "engine/place/contiguous.h"
+#include "engine/place/graph.h"
+#include "engine/place/placement.h"
+#include "hlo/support/err.h"
 
 /* Everything on the first accelerator that may hold it, else on the first core. Memory may be
  * exceeded. O(nodes). */

@@ -1,6 +1,11 @@
 #include "engine/place/branch.h"
 
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/prepare.h"
 #include "engine/place/reduce.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

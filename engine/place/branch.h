@@ -7,7 +7,10 @@
 #ifndef AUTOMAP_ENGINE_PLACE_BRANCH_H
 #define AUTOMAP_ENGINE_PLACE_BRANCH_H
 
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
 #include "engine/place/placement.h"
+#include "hlo/support/err.h"
 
 enum { PLACE_BRANCH_MOST = 2000 }; /* positions; with more nothing is tried */
 

@@ -1,5 +1,9 @@
 #include "engine/place/coarsen.h"
 
+#include "engine/place/nets.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

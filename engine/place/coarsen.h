@@ -8,6 +8,7 @@
 #define AUTOMAP_ENGINE_PLACE_COARSEN_H
 
 #include "engine/place/prepare.h"
+#include "hlo/support/err.h"
 
 /* About `target` positions, twice that where cuts are refined. `stage_of` by position of p, or
  * NULL: of the plan whose cuts are refined; stretches around them are 16 times shorter in each of

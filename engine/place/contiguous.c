@@ -1,6 +1,13 @@
 #include "engine/place/contiguous.h"
 
 #include "engine/place/coarsen.h"
+#include "engine/place/family.h"
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/prepare.h"
+#include "engine/place/program.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,11 @@
 #ifndef AUTOMAP_ENGINE_PLACE_CONTIGUOUS_H
 #define AUTOMAP_ENGINE_PLACE_CONTIGUOUS_H
 
+#include "engine/place/family.h"
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
 #include "engine/place/placement.h"
+#include "hlo/support/err.h"
 
 enum { PLACE_POSITIONS_MAX = 1024 };
 

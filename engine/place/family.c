@@ -1,5 +1,8 @@
 #include "engine/place/family.h"
 
+#include "engine/place/nets.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "rl/rng.h"
 
 #include <string.h>

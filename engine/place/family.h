@@ -12,6 +12,7 @@
 #define AUTOMAP_ENGINE_PLACE_FAMILY_H
 
 #include "engine/place/prepare.h"
+#include "hlo/support/err.h"
 
 #include <stdatomic.h>
 

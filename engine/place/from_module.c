@@ -1,6 +1,14 @@
 #include "engine/place/from_module.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/unroll.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

@@ -20,6 +20,7 @@
 
 #include "engine/place/graph.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 /* `p` is not kept. ERR_LIMIT: more kinds of devices or operations than a graph takes; what
  * unroll_any says. O(operations log). */

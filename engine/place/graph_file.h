@@ -16,6 +16,8 @@
 #define AUTOMAP_ENGINE_PLACE_GRAPH_FILE_H
 
 #include "engine/place/graph.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 enum { PLACE_FILE_BYTES_MAX = 1 << 30 };
 

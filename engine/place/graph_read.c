@@ -1,6 +1,9 @@
 /* Nodes and edges are gathered as the file has them, then ids and colors are looked up in sorted
  * tables: a file may name its keys in any order. */
+#include "engine/place/graph.h"
 #include "engine/place/graph_file.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include "engine/text/json_pull.h"
 #include "hlo/support/file.h"

@@ -1,4 +1,6 @@
+#include "engine/place/graph.h"
 #include "engine/place/graph_file.h"
+#include "hlo/support/mem.h"
 
 #include <inttypes.h>
 

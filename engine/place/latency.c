@@ -1,6 +1,10 @@
 #include "engine/place/latency.h"
 
+#include "engine/place/graph.h"
 #include "engine/place/latency_blocks.h"
+#include "engine/place/placement.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

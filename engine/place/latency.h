@@ -11,6 +11,9 @@
 #define AUTOMAP_ENGINE_PLACE_LATENCY_H
 
 #include "engine/place/contiguous.h"
+#include "engine/place/graph.h"
+#include "engine/place/placement.h"
+#include "hlo/support/err.h"
 
 struct place_latency {
     uint32_t pieces; /* of one accelerator; 0: 1 */

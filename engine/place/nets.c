@@ -1,5 +1,8 @@
 #include "engine/place/nets.h"
 
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

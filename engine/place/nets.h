@@ -18,6 +18,8 @@
 #define AUTOMAP_ENGINE_PLACE_NETS_H
 
 #include "engine/place/graph.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 enum place_communication { PLACE_SUM, PLACE_MAX, PLACE_DUPLEX };
 

@@ -1,5 +1,9 @@
 #include "engine/place/place_json.h"
 
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
+
 #include <math.h>
 
 static const char *const communications[] = {"sum", "max", "duplex"};

@@ -2,6 +2,9 @@
 #ifndef AUTOMAP_ENGINE_PLACE_PLACE_JSON_H
 #define AUTOMAP_ENGINE_PLACE_PLACE_JSON_H
 
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
 #include "engine/place/solve.h"
 
 #include <cjson/cJSON.h>

@@ -1,5 +1,9 @@
 #include "engine/place/prepare.h"
 
+#include "engine/place/graph.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 int place_prepare_classes(const struct place_graph *g, struct place_nets **out, struct err *e)

@@ -13,7 +13,10 @@
 #ifndef AUTOMAP_ENGINE_PLACE_PREPARE_H
 #define AUTOMAP_ENGINE_PLACE_PREPARE_H
 
+#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct place_prepared {
     struct place_nets *nets;

@@ -15,6 +15,9 @@
 #define AUTOMAP_ENGINE_PLACE_PROGRAM_H
 
 #include "engine/place/family.h"
+#include "engine/place/nets.h"
+#include "engine/place/prepare.h"
+#include "hlo/support/err.h"
 
 struct place_stage {
     uint32_t type, copies;

@@ -1,5 +1,9 @@
 #include "engine/place/reduce.h"
 
+#include "engine/place/graph.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -3,8 +3,11 @@
 #include "engine/place/anneal.h"
 #include "engine/place/baselines.h"
 #include "engine/place/branch.h"
+#include "engine/place/graph.h"
 #include "engine/place/latency.h"
+#include "engine/place/placement.h"
 #include "hlo/support/clock.h"
+#include "hlo/support/err.h"
 
 #include <math.h>
 #include <string.h>

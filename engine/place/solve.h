@@ -3,6 +3,11 @@
 #define AUTOMAP_ENGINE_PLACE_SOLVE_H
 
 #include "engine/place/contiguous.h"
+#include "engine/place/family.h"
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
+#include "hlo/support/err.h"
 
 struct place_job {
     struct place_rules rules;

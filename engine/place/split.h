@@ -10,7 +10,11 @@
 #ifndef AUTOMAP_ENGINE_PLACE_SPLIT_H
 #define AUTOMAP_ENGINE_PLACE_SPLIT_H
 
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
 #include "engine/place/placement.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Errors carry line and column: an id unknown or twice, more devices than the graph has, a class of
  * colors on two devices, a node on none. Value and faults are those of `rules`. */

@@ -7,6 +7,7 @@
 #define AUTOMAP_ENGINE_PLACE_STATE_H
 
 #include "engine/place/nets.h"
+#include "hlo/support/err.h"
 
 struct place_state {
     const struct place_nets *n;

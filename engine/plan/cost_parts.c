@@ -1,6 +1,12 @@
 #include "engine/plan/cost_parts.h"
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/module/hlo.h"
 
 const char *const cost_part_names[PART_COUNT] = {"products", "convolutions", "kernels",
                                                  "movement", "update",       "communication"};

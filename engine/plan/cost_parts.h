@@ -6,6 +6,7 @@
 #define AUTOMAP_ENGINE_PLAN_COST_PARTS_H
 
 #include "engine/plan/plan.h"
+#include "hlo/module/hlo.h"
 
 enum cost_part {
     PART_PRODUCTS,     /* matrix products */

@@ -3,7 +3,13 @@
 #ifndef AUTOMAP_ENGINE_PLAN_EXPLAIN_H
 #define AUTOMAP_ENGINE_PLAN_EXPLAIN_H
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* "NAME:DIM": NAME a variable or input as inspect prints it, or an instruction. ERR_INPUT
  * otherwise. */

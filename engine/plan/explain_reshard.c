@@ -1,8 +1,17 @@
 #include "engine/plan/explain_reshard.h"
 
+#include "engine/cluster/mesh.h"
+#include "engine/decide/classes.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

@@ -4,6 +4,8 @@
 #define AUTOMAP_ENGINE_PLAN_EXPLAIN_RESHARD_H
 
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* The best plan found with no collective on this way of the value. */
 struct reshard_removal {

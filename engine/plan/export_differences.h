@@ -5,6 +5,7 @@
 #define AUTOMAP_ENGINE_PLAN_EXPORT_DIFFERENCES_H
 
 #include "engine/plan/plan.h"
+#include "hlo/support/mem.h"
 
 /* A line for each kind of difference, with the first instruction and how many more. Appended.
  * O(instructions x factors). */

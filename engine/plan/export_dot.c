@@ -1,8 +1,18 @@
 #include "engine/plan/export_dot.h"
 
+#include "engine/cluster/collectives.h"
+#include "engine/decide/classes.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -13,6 +13,8 @@
 #define AUTOMAP_ENGINE_PLAN_EXPORT_DOT_H
 
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* ERR_MEMORY. O(instructions). */
 int export_dot(const struct plan *p, struct str *out, struct err *e) MUST_CHECK;

@@ -1,9 +1,20 @@
 #include "engine/plan/export_hlo.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/export_differences.h"
 #include "engine/plan/export_hlo_internal.h"
+#include "engine/plan/export_loops.h"
 #include "engine/plan/free_values.h"
+#include "engine/plan/resharding.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 
 #include <string.h>

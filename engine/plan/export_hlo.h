@@ -13,6 +13,8 @@
 
 #include "engine/plan/plan.h"
 #include "engine/plan/sharding.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Appends the module, and to `warnings` one line per thing a person should know: splits that are
  * padded, constants without values, aliases dropped because both sides are split differently.

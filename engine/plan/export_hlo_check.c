@@ -1,6 +1,20 @@
 /* engine/plan/export_hlo_check.c - reads an exported module again and finds the plan in it. */
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/plan/export_hlo.h"
 #include "engine/plan/export_hlo_internal.h"
+#include "engine/plan/export_loops.h"
+#include "engine/plan/plan.h"
+#include "engine/plan/resharding.h"
+#include "engine/plan/sharding.h"
+#include "engine/problem/problem.h"
 #include "hlo/load.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

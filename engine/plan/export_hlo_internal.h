@@ -3,9 +3,11 @@
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_HLO_INTERNAL_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_HLO_INTERNAL_H
 
-#include "engine/plan/export_hlo.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/export_loops.h"
+#include "engine/plan/plan.h"
 #include "engine/plan/resharding.h"
+#include "hlo/support/err.h"
 
 struct hlo_annotations {
     label *over;     /* [dims] of every value, free ones too */

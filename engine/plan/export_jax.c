@@ -1,5 +1,16 @@
 #include "engine/plan/export_jax.h"
 
+#include "engine/cluster/mesh.h"
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 static const char code[] =

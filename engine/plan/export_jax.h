@@ -8,6 +8,8 @@
 #define AUTOMAP_ENGINE_PLAN_EXPORT_JAX_H
 
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Appends the snippet, and to `warnings` one line per thing a person should know: JAX refuses to
  * split arguments unevenly, such dims are left whole. ERR_MEMORY. */

@@ -1,7 +1,11 @@
 /* The loader: the planned module in a Python file, and what puts it in the place of the step. */
 #include "engine/plan/export_jax_step.h"
 
+#include "engine/cluster/mesh.h"
 #include "engine/plan/export_stablehlo.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 #include <zlib.h>

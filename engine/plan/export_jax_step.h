@@ -8,6 +8,8 @@
 #define AUTOMAP_ENGINE_PLAN_EXPORT_JAX_STEP_H
 
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Appends it, and to `warnings` what export_stablehlo has to say. ERR_INPUT: the step cannot be
  * said in StableHLO; ERR_MEMORY. */

@@ -1,6 +1,10 @@
 #include "engine/plan/export_loops.h"
 
 #include "hlo/module/flows.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -10,6 +10,8 @@
 #define AUTOMAP_ENGINE_PLAN_EXPORT_LOOPS_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct export_loops {
     bool *is_unchanged; /* [values] a leaf of a body's root is the same leaf of its parameter */

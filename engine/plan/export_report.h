@@ -8,6 +8,8 @@
 #define AUTOMAP_ENGINE_PLAN_EXPORT_REPORT_H
 
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* What the plan itself does not know. */
 struct report_about {

@@ -2,8 +2,12 @@
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_REPORT_INTERNAL_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_REPORT_INTERNAL_H
 
+#include "engine/cost/memory.h"
 #include "engine/decide/names.h"
 #include "engine/plan/export_report.h"
+#include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct report {
     const struct plan *plan;

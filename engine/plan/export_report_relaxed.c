@@ -1,5 +1,14 @@
 /* engine/plan/export_report_relaxed.c - what a report says of a plan that reshards between uses. */
+#include "engine/cost/memory.h"
 #include "engine/plan/export_report_internal.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include "engine/relaxed/plan_totals.h"
 #include "engine/text/units.h"

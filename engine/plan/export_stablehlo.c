@@ -1,8 +1,16 @@
 #include "engine/plan/export_stablehlo.h"
 
+#include "engine/cluster/mesh.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/export_hlo.h"
+#include "engine/plan/sharding.h"
+#include "engine/problem/problem.h"
 #include "hlo/load.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/write_stablehlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -8,6 +8,8 @@
 #define AUTOMAP_ENGINE_PLAN_EXPORT_STABLEHLO_H
 
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Appends the module, and to `warnings` one line per thing a person should know. ERR_INPUT:
  * something that StableHLO cannot say; ERR_MEMORY. O(instructions). */

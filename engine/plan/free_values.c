@@ -1,7 +1,17 @@
 #include "engine/plan/free_values.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

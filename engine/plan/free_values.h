@@ -8,7 +8,11 @@
 #ifndef AUTOMAP_ENGINE_PLAN_FREE_VALUES_H
 #define AUTOMAP_ENGINE_PLAN_FREE_VALUES_H
 
+#include "engine/decide/labels.h"
 #include "engine/plan/plan.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
 
 /* `is_shared` (may be NULL) gets per value whether uses of it, or of an equal free value, want
  * different splits. `over` gets [classes->dim_count] labels, freed by the caller. O(instructions).

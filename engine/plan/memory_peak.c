@@ -1,7 +1,17 @@
 #include "engine/plan/memory_peak.h"
 
+#include "engine/cluster/mesh.h"
 #include "engine/cost/fold.h"
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -3,7 +3,11 @@
 #ifndef AUTOMAP_ENGINE_PLAN_MEMORY_PEAK_H
 #define AUTOMAP_ENGINE_PLAN_MEMORY_PEAK_H
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* A decision changed alone: all classes that play one role in repeated layers (decide/fold.h) take
  * one label; classes whose labels clash with it give up the axes they share. */

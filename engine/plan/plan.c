@@ -1,6 +1,20 @@
 #include "engine/plan/plan.h"
 
+#include "engine/cluster/collectives.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <stdio.h>
 #include <string.h>

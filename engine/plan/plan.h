@@ -7,8 +7,16 @@
 #ifndef AUTOMAP_ENGINE_PLAN_PLAN_H
 #define AUTOMAP_ENGINE_PLAN_PLAN_H
 
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
 #include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Who decided a class. */
 #define PLAN_BY(X)                \

@@ -1,9 +1,21 @@
 #include "engine/plan/plan_file.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/relaxed_json.h"
+#include "engine/problem/problem.h"
 #include "engine/text/json_check.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "hlo/support/file.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
 #include <cjson/cJSON.h>

@@ -8,7 +8,10 @@
 #ifndef AUTOMAP_ENGINE_PLAN_PLAN_FILE_H
 #define AUTOMAP_ENGINE_PLAN_PLAN_FILE_H
 
+#include "engine/cluster/cluster.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 enum { PLAN_FILE_MOST = 64 << 20 }; /* bytes */
 

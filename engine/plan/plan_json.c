@@ -1,6 +1,18 @@
 #include "engine/plan/plan_json.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/memory.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/relaxed_json.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>

@@ -4,6 +4,9 @@
 #define AUTOMAP_ENGINE_PLAN_PLAN_JSON_H
 
 #include "engine/plan/plan.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #define PLAN_SCHEMA "automap.plan/1"
 

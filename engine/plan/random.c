@@ -1,6 +1,10 @@
 #include "engine/plan/random.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "rl/rng.h"
 
 /* Splits `k` along as many of the axes `over` as earlier decisions allow. */

@@ -3,6 +3,7 @@
 #define AUTOMAP_ENGINE_PLAN_RANDOM_H
 
 #include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 struct strict;
 

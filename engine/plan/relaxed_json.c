@@ -1,7 +1,16 @@
 #include "engine/plan/relaxed_json.h"
 
+#include "engine/cluster/mesh.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,9 @@
 #define AUTOMAP_ENGINE_PLAN_RELAXED_JSON_H
 
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
 #include "engine/text/json_check.h"
+#include "hlo/support/err.h"
 
 /* Keys a relaxed plan may have at the top level beside those of all plans; ends with {0}. */
 extern const struct json_field relaxed_instruction_keys[], relaxed_value_keys[],

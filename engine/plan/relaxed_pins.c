@@ -1,6 +1,12 @@
 /* engine/plan/relaxed_pins.c - decisions of people and of strict plans, as pins. */
 #include "engine/plan/relaxed_pins.h"
+#include "engine/decide/classes.h"
+#include "engine/problem/problem.h"
 #include "engine/problem/setting.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

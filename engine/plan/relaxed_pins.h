@@ -3,7 +3,9 @@
 #define AUTOMAP_ENGINE_PLAN_RELAXED_PINS_H
 
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
+#include "hlo/support/err.h"
 
 struct relaxed_pins {
     struct relaxed_pin *items;

@@ -1,8 +1,17 @@
 #include "engine/plan/resharding.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/free_values.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 
 #include <string.h>

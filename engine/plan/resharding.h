@@ -14,9 +14,14 @@
 #ifndef AUTOMAP_ENGINE_PLAN_RESHARDING_H
 #define AUTOMAP_ENGINE_PLAN_RESHARDING_H
 
+#include "engine/decide/labels.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/sharding.h"
 #include "engine/relaxed/status.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct resharding {
     const struct plan *plan;

@@ -1,5 +1,14 @@
 #include "engine/plan/settings.h"
+#include "engine/cluster/mesh.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
 #include "engine/problem/setting.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

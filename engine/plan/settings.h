@@ -6,6 +6,8 @@
 #define AUTOMAP_ENGINE_PLAN_SETTINGS_H
 
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Appends "BEFORE'NAME:DIM=1'" for each, the quotes as a shell wants them; `before` is such as
  * " --set ". Parameters are named first; instructions only for what they leave open. ERR_INPUT when

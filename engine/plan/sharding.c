@@ -1,5 +1,6 @@
 #include "engine/plan/sharding.h"
 
+#include "engine/cluster/mesh.h"
 #include "hlo/module/shape.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 #ifndef AUTOMAP_ENGINE_PLAN_SHARDING_H
 #define AUTOMAP_ENGINE_PLAN_SHARDING_H
 
+#include "engine/cluster/mesh.h"
 #include "engine/decide/labels.h"
 #include "hlo/support/mem.h"
 

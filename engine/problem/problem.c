@@ -1,6 +1,21 @@
 #include "engine/problem/problem.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/attention.h"
+#include "engine/cost/fusion.h"
+#include "engine/cost/joined_sums.h"
+#include "engine/cost/traffic.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

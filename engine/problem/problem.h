@@ -7,9 +7,21 @@
 #ifndef AUTOMAP_ENGINE_PROBLEM_PROBLEM_H
 #define AUTOMAP_ENGINE_PROBLEM_PROBLEM_H
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/attention.h"
+#include "engine/cost/fusion.h"
+#include "engine/cost/joined_sums.h"
 #include "engine/cost/memory.h"
 #include "engine/cost/step_tables.h"
+#include "engine/cost/traffic.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct problem_options {
     struct class_options classes;

@@ -1,5 +1,12 @@
 #include "engine/problem/setting.h"
 
+#include "engine/cluster/mesh.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+
 #include <stdio.h>
 #include <string.h>
 

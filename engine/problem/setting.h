@@ -3,8 +3,10 @@
 #ifndef AUTOMAP_ENGINE_PROBLEM_SETTING_H
 #define AUTOMAP_ENGINE_PROBLEM_SETTING_H
 
+#include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 /* A decision asked for by name: "*self*q/kernel:1=1". The pattern is a parameter's name as
  * inspect prints it, a glob over it (* and ?), #17 for parameter number 17, or %dot.3 for an

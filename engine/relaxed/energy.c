@@ -1,5 +1,8 @@
 #include "engine/relaxed/energy.h"
 
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 /* Tables larger than this are not made: the node stays for message passing. */

@@ -9,6 +9,7 @@
 #define AUTOMAP_ENGINE_RELAXED_ENERGY_H
 
 #include "engine/relaxed/tables.h"
+#include "hlo/support/err.h"
 
 struct energy_edge {
     uint32_t a, b;

@@ -1,5 +1,17 @@
 /* engine/relaxed/extract.c - a plan out of labels: statuses, reshards, costs. */
+#include "engine/cost/overlap.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/energy.h"
+#include "engine/relaxed/model.h"
+#include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 #include "engine/relaxed/fold_energy.h"
 
+#include "engine/relaxed/tables.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 /* As mem_hash ends, for two words: this runs for every end of every edge. */

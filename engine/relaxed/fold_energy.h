@@ -10,6 +10,7 @@
 #define AUTOMAP_ENGINE_RELAXED_FOLD_ENERGY_H
 
 #include "engine/relaxed/energy.h"
+#include "hlo/support/err.h"
 
 struct folded_energy {
     struct energy energy; /* a node per colour, in order of first members */

@@ -1,7 +1,14 @@
 /* engine/relaxed/improve_by_axis.c - a plan improved axis by axis: with what happens along all
  * other axes held as it is, the choices along one are few, and found anew by the same elimination
  * and messages. */
+#include "engine/relaxed/energy.h"
+#include "engine/relaxed/model.h"
 #include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
+#include "engine/relaxed/tables.h"
+#include "engine/relaxed/trws.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

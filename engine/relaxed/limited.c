@@ -1,7 +1,18 @@
 /* engine/relaxed/limited.c - the search for prices, and for plans. */
+#include "engine/relaxed/limited.h"
+#include "engine/cost/memory.h"
+#include "engine/cost/memory_chain.h"
 #include "engine/exact/limit.h"
 #include "engine/relaxed/cutting_plane.h"
+#include "engine/relaxed/energy.h"
 #include "engine/relaxed/limited_internal.h"
+#include "engine/relaxed/model.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

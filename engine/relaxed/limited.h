@@ -27,6 +27,8 @@
 #define AUTOMAP_ENGINE_RELAXED_LIMITED_H
 
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "hlo/support/err.h"
 
 struct relaxed_limited {
     double limit;       /* bytes of one device */

@@ -1,5 +1,11 @@
 #include "engine/relaxed/limited_batches.h"
 
+#include "engine/cost/training.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "hlo/support/err.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -8,7 +8,11 @@
 #define AUTOMAP_ENGINE_RELAXED_LIMITED_BATCHES_H
 
 #include "engine/exact/batch_and_zero.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/limited.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "hlo/support/err.h"
 
 struct relaxed_batches_options {
     struct relaxed_options relaxed; /* folding is off, whatever it says */

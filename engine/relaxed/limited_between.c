@@ -1,5 +1,11 @@
 /* engine/relaxed/limited_between.c - plans between one that fits and one that does not. */
+#include "engine/cost/memory.h"
+#include "engine/cost/memory_chain.h"
+#include "engine/relaxed/energy.h"
 #include "engine/relaxed/limited_internal.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

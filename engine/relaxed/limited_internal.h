@@ -3,9 +3,15 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
 #define AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
 
+#include "engine/cost/memory.h"
+#include "engine/cost/memory_chain.h"
+#include "engine/relaxed/energy.h"
 #include "engine/relaxed/limited.h"
 #include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/support/err.h"
 
 enum {
     SEARCH_MOST = 24, /* solves for the bound; for plans around its prices; of memory alone */

@@ -1,6 +1,21 @@
 /* engine/relaxed/limited_price.c - memory at a peak as costs of nodes and edges. */
+#include "engine/cost/fusion.h"
+#include "engine/cost/memory.h"
+#include "engine/cost/memory_chain.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/energy.h"
 #include "engine/relaxed/limited_internal.h"
+#include "engine/relaxed/model.h"
 #include "engine/relaxed/model_internal.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

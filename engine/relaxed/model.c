@@ -1,5 +1,22 @@
+#include "engine/relaxed/model.h"
+#include "engine/cost/joined_sums.h"
+#include "engine/cost/overlap.h"
+#include "engine/cost/step_tables.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/energy.h"
 #include "engine/relaxed/model_internal.h"
+#include "engine/relaxed/status.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

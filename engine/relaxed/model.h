@@ -9,9 +9,13 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_MODEL_H
 #define AUTOMAP_ENGINE_RELAXED_MODEL_H
 
+#include "engine/decide/labels.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/energy.h"
 #include "engine/relaxed/status.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum model_kind { MODEL_INSTRUCTION, MODEL_HUB, MODEL_SOURCE, MODEL_JUNCTION, MODEL_OUTPUT };
 

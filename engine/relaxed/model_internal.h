@@ -3,7 +3,10 @@
 #define AUTOMAP_ENGINE_RELAXED_MODEL_INTERNAL_H
 
 #include "engine/relaxed/model.h"
+#include "engine/relaxed/tables.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum { LABELS_MOST = 512, CHOICES_MOST = CHOICE_FACTORS_MOST + CHOICE_LEAVES_MOST + 2 };
 

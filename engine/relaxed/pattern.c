@@ -1,6 +1,18 @@
 /* engine/relaxed/pattern.c - the labels of one instruction: what they ask of operands, what they
  * give, what they cost. Equal instructions share one pattern. */
+#include "engine/cost/attention.h"
+#include "engine/cost/joined_sums.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/relaxed/model.h"
 #include "engine/relaxed/model_internal.h"
+#include "engine/relaxed/status.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

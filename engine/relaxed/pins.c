@@ -1,6 +1,18 @@
 /* engine/relaxed/pins.c - decisions that must hold, as labels that may not be taken. */
+#include "engine/decide/classes.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/energy.h"
+#include "engine/relaxed/model.h"
 #include "engine/relaxed/model_internal.h"
+#include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
+#include "engine/relaxed/tables.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,6 +1,18 @@
 /* engine/relaxed/plan_totals.c - what a relaxed plan comes to: memory, reshards by kind. */
 #include "engine/relaxed/plan_totals.h"
 
+#include "engine/cost/fusion.h"
+#include "engine/cost/memory.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/status.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 double relaxed_local_bytes(const struct problem *p, hlo_value v, status s)

@@ -2,8 +2,14 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_PLAN_TOTALS_H
 #define AUTOMAP_ENGINE_RELAXED_PLAN_TOTALS_H
 
+#include "engine/cost/memory.h"
 #include "engine/cost/memory_chain.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Memory of one device: cost/memory.h's schedule with local sizes by status. A value that its uses
  * share resharded counts at the larger of both sizes, and at both while an all-reduce's result is

@@ -1,4 +1,15 @@
+#include "engine/relaxed/relaxed.h"
+#include "engine/cost/overlap.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/energy.h"
+#include "engine/relaxed/fold_energy.h"
+#include "engine/relaxed/model.h"
 #include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/tables.h"
+#include "engine/relaxed/trws.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include "engine/exact/exact.h"
 

@@ -16,8 +16,12 @@
 #ifndef AUTOMAP_ENGINE_RELAXED_RELAXED_H
 #define AUTOMAP_ENGINE_RELAXED_RELAXED_H
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/labels.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/status.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum relaxed_bound {
     RELAXED_GLOBAL, /* of all plans */

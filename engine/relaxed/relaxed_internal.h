@@ -3,10 +3,13 @@
 #define AUTOMAP_ENGINE_RELAXED_RELAXED_INTERNAL_H
 
 #include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/energy.h"
 #include "engine/relaxed/fold_energy.h"
 #include "engine/relaxed/model.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/trws.h"
+#include "hlo/support/err.h"
 
 /* What is being solved: the whole energy, or the folded one. */
 struct stage {

@@ -1,5 +1,12 @@
 #include "engine/relaxed/status.h"
 
+#include "engine/cluster/mesh.h"
+#include "engine/decide/classes.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

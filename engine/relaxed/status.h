@@ -19,7 +19,13 @@
 #define AUTOMAP_ENGINE_RELAXED_STATUS_H
 
 #include "engine/cluster/collectives.h"
+#include "engine/cluster/mesh.h"
+#include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* A byte per axis, axis 0 the lowest: STATUS_WHOLE, dim + 1, or STATUS_PARTIAL. */
 typedef uint32_t status;

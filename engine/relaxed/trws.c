@@ -1,5 +1,9 @@
 #include "engine/relaxed/trws.h"
 
+#include "engine/relaxed/tables.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

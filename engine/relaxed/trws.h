@@ -8,6 +8,7 @@
 #define AUTOMAP_ENGINE_RELAXED_TRWS_H
 
 #include "engine/relaxed/energy.h"
+#include "hlo/support/err.h"
 
 struct trws {
     const struct energy *g;

@@ -1,6 +1,12 @@
 /* engine/relaxed/written_plan.c - a plan from decisions written down: each node's label looked up.
  */
+#include "engine/relaxed/model.h"
+#include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,10 @@
 #include "engine/search/budget.h"
 
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

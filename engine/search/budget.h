@@ -8,7 +8,9 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_BUDGET_H
 #define AUTOMAP_ENGINE_SEARCH_BUDGET_H
 
+#include "engine/decide/labels.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 struct budget {
     const struct problem *problem;

@@ -1,5 +1,22 @@
 /* The DQN at the game: one decision a step, fine-tuning when stage 1 is stable (Auto-MAP 4.1). */
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/search/dqn_replay.h"
+#include "engine/search/game.h"
+#include "engine/search/search.h"
 #include "engine/search/search_ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/agent.h"
+#include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
+#include "rl/net.h"
+#include "rl/rng.h"
+#include "rl/run.h"
+#include "rl/save.h"
+#include "rl/serialize.h"
+#include "rl/settings.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 #include "engine/search/dqn_replay.h"
 
+#include "hlo/support/mem.h"
+#include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
+#include "rl/replay.h"
+
 #include <string.h>
 
 /* Episodes as they were played: statuses at their beginning, then positions and actions. */

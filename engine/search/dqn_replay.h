@@ -10,6 +10,7 @@
 
 #include "engine/search/game.h"
 #include "rl/agent.h"
+#include "rl/agent_state.h"
 
 struct dqn_replay_note {
     uint32_t before, after; /* decisions in replay */

@@ -27,10 +27,13 @@
 #define AUTOMAP_ENGINE_SEARCH_GAME_H
 
 #include "engine/cost/fold.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
 #include "engine/decide/strict.h"
 #include "engine/decide/weak.h"
 #include "engine/problem/problem.h"
 #include "engine/search/budget.h"
+#include "hlo/support/err.h"
 
 enum game_kind { GAME_OPP, GAME_ADP, GAME_ALL };
 enum game_reward { GAME_REWARD_COST, GAME_REWARD_PAPER };

@@ -6,7 +6,19 @@
  * by more than a threshold are split, those with the largest share first, as far as they do not
  * clash. What is scored is the rounded plan; the relaxed one and its bound are told beside it
  * (search_relaxed). */
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
+#include "engine/search/game.h"
+#include "engine/search/search.h"
 #include "engine/search/search_ops.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include "engine/relaxed/limited.h"
 

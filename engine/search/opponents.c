@@ -1,8 +1,19 @@
 /* The DQN's opponents: random, greedy, enumeration with pruning, annealing, the exact solver. Each
  * step prices one whole plan. */
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
 #include "engine/search/optimum.h"
+#include "engine/search/search.h"
 #include "engine/search/search_ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/rng.h"
+#include "rl/serialize.h"
 
 #include <math.h>
 #include <string.h>

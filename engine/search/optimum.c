@@ -1,7 +1,11 @@
 #include "engine/search/optimum.h"
 
+#include "engine/decide/strict.h"
+#include "engine/exact/exact.h"
 #include "engine/exact/limit.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 #include <string.h>
 

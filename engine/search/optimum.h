@@ -3,7 +3,11 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_OPTIMUM_H
 #define AUTOMAP_ENGINE_SEARCH_OPTIMUM_H
 
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
 #include "engine/search/game.h"
+#include "hlo/support/err.h"
 
 struct optimum {
     label *on; /* [classes] */

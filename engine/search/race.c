@@ -1,5 +1,10 @@
 #include "engine/search/race.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
 #include "hlo/support/clock.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

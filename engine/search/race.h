@@ -7,7 +7,11 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_RACE_H
 #define AUTOMAP_ENGINE_SEARCH_RACE_H
 
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
 #include "engine/search/search.h"
+#include "engine/search/search_ops.h"
+#include "hlo/support/err.h"
 
 enum { RACE_POINTS_MOST = 32 };
 

@@ -1,4 +1,17 @@
+#include "engine/search/search.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
+#include "engine/search/dqn_replay.h"
+#include "engine/search/game.h"
 #include "engine/search/search_ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/agent_state.h"
+#include "rl/serialize.h"
+#include "rl/settings.h"
 
 #include <math.h>
 #include <string.h>

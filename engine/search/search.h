@@ -7,9 +7,17 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_SEARCH_H
 #define AUTOMAP_ENGINE_SEARCH_SEARCH_H
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
 #include "engine/search/dqn_replay.h"
 #include "engine/search/game.h"
+#include "hlo/support/err.h"
+#include "rl/agent_state.h"
+#include "rl/learner.h"
 #include "rl/rl.h"
+#include "rl/serialize.h"
 
 /* Constant, name, what it is. */
 #define SEARCH_ALGORITHMS(X)                                                                      \

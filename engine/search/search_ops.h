@@ -2,7 +2,14 @@
 #ifndef AUTOMAP_ENGINE_SEARCH_SEARCH_OPS_H
 #define AUTOMAP_ENGINE_SEARCH_SEARCH_OPS_H
 
+#include "engine/decide/labels.h"
+#include "engine/search/dqn_replay.h"
+#include "engine/search/game.h"
 #include "engine/search/search.h"
+#include "hlo/support/err.h"
+#include "rl/agent_state.h"
+#include "rl/serialize.h"
+#include "rl/settings.h"
 
 struct search {
     const struct search_ops *ops;

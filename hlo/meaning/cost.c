@@ -1,7 +1,14 @@
 /* hlo/meaning/cost.c - flops, transcendental operations and bytes, rule by rule, summed over the
  * call graph. Source of every rule: xla/service/hlo_cost_analysis.cc; the table is in
  * hlo/meaning/README.md. */
+#include "hlo/meaning/cost.h"
 #include "hlo/meaning/cost_internal.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,8 @@
 #define AUTOMAP_HLO_MEANING_COST_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
 
 struct hlo_cost {
     double flops, transcendentals, bytes; /* -1 in all three: unknown (custom-call) */

@@ -3,6 +3,8 @@
 #define AUTOMAP_HLO_MEANING_COST_INTERNAL_H
 
 #include "hlo/meaning/cost.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 
 struct hlo_coster {
     const struct hlo_module *m;

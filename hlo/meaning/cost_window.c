@@ -1,5 +1,8 @@
 /* hlo/meaning/cost_window.c - costs of windowed operations (xla/service/hlo_cost_analysis.cc). */
 #include "hlo/meaning/cost_internal.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 
 static bool window_of(const struct hlo_coster *k, struct hlo_window *w)
 {

@@ -1,7 +1,14 @@
 /* hlo/meaning/factors.c - asks the rule of an opcode for its factors; rules in which dims keep
  * their place.
  */
+#include "hlo/meaning/factors.h"
 #include "hlo/meaning/factors_internal.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #define AUTOMAP_HLO_MEANING_FACTORS_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum hlo_factor_kind {
     HLO_FACTOR_PASS,    /* no communication when all bound dims are split alike */

@@ -1,7 +1,11 @@
 /* hlo/meaning/factors_dot.c - dot, ragged-dot, scaled-dot.
  *
  * Result dims of a dot: batch, free dims of lhs, free dims of rhs, each group in operand order. */
+#include "hlo/meaning/factors.h"
 #include "hlo/meaning/factors_internal.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 
 /* What a dim of lhs or rhs is for. */
 struct dot_dims {

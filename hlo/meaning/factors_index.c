@@ -1,5 +1,9 @@
 /* hlo/meaning/factors_index.c - gather, scatter, dynamic-slice, dynamic-update-slice. */
+#include "hlo/meaning/factors.h"
 #include "hlo/meaning/factors_internal.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 
 /* All indices are scalars and unmapped: dims taken whole pass. */
 void hlo_factors_DYNAMIC_SLICE(struct hlo_maker *k)

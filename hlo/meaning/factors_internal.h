@@ -7,6 +7,9 @@
 #define AUTOMAP_HLO_MEANING_FACTORS_INTERNAL_H
 
 #include "hlo/meaning/factors.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 
 struct hlo_maker {
     const struct hlo_module *m;

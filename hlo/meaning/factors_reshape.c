@@ -1,5 +1,7 @@
 /* hlo/meaning/factors_reshape.c - which dims of a reshape can stay split. */
+#include "hlo/meaning/factors.h"
 #include "hlo/meaning/factors_internal.h"
+#include "hlo/module/shape.h"
 
 static int64_t gcd(int64_t a, int64_t b)
 {

@@ -1,5 +1,10 @@
 /* hlo/meaning/factors_window.c - reductions, windows, convolution, batch norm, scan. */
+#include "hlo/meaning/factors.h"
 #include "hlo/meaning/factors_internal.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 
 /* reduce: N inputs, N inits -> N results. Reduced dims combine if the reducer is a known one of one
  * input; each device starts from the neutral element but one, which starts from the init. */

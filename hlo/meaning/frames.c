@@ -1,5 +1,8 @@
 #include "hlo/meaning/frames.h"
 
+#include "hlo/module/attr.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
 #include <stdlib.h>

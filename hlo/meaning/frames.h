@@ -9,6 +9,7 @@
 #define AUTOMAP_HLO_MEANING_FRAMES_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum { HLO_FRAMES_MOST = 64 }; /* of one chain; what lies further out is left off */
 

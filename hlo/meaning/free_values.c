@@ -2,6 +2,10 @@
  * key, and all that is computed from such alone, through loops and branches too. */
 #include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
 
 enum { KEY_ELEMENTS_MOST = 1024 };
 

@@ -4,6 +4,13 @@
  * to the layer whose weight it reads, else to that of its deepest operand; a backward instruction
  * to that of the forward instruction it mirrors; an update to its variable's. */
 #include "hlo/meaning/layers_internal.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/meaning/roles_internal.h"
+#include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

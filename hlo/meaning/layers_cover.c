@@ -3,6 +3,13 @@
  * nearly all is held. */
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/layers_internal.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/meaning/roles_internal.h"
+#include "hlo/meaning/scope.h"
+#include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -4,6 +4,8 @@
 #define AUTOMAP_HLO_MEANING_LAYERS_INTERNAL_H
 
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
 
 /* A place in the model: a layer, or something outside of layers (embedding, final norm). */
 struct place {

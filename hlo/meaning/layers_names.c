@@ -1,6 +1,13 @@
 /* Which layers a model has: from the paths of its variables, from loops over stacked weights, from
  * scopes in op_name. */
 #include "hlo/meaning/layers_internal.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/meaning/roles_internal.h"
+#include "hlo/meaning/scope.h"
+#include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,6 +1,13 @@
 /* Layers where there are no names at all: the weights in the order in which the forward pass needs
  * them, and what repeats in that order. */
 #include "hlo/meaning/layers_internal.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/meaning/roles_internal.h"
+#include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

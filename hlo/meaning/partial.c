@@ -1,5 +1,8 @@
 /* hlo/meaning/partial.c - combiners, and the way of partial results. */
 #include "hlo/meaning/factors.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 
 /* ---- combiners ---- */
 

@@ -1,5 +1,8 @@
 #include "hlo/meaning/program.h"
 
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+
 const char *const hlo_program_names[HLO_PROGRAM_COUNT] = {
     [HLO_PROGRAM_WHOLE] = "whole",
     [HLO_PROGRAM_PARTITIONED] = "partitioned",

@@ -6,6 +6,7 @@
 #define AUTOMAP_HLO_MEANING_PROGRAM_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 enum hlo_program_kind {
     HLO_PROGRAM_WHOLE,       /* shardings may be annotated; nothing is split yet */

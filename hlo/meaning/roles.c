@@ -1,5 +1,11 @@
+#include "hlo/meaning/roles.h"
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
 #include "hlo/module/inline.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <ctype.h>
 #include <stdio.h>

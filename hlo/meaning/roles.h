@@ -5,6 +5,8 @@
 #define AUTOMAP_HLO_MEANING_ROLES_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 enum hlo_role {
     HLO_ROLE_VARIABLE,        /* trainable */

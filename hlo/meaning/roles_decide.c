@@ -1,6 +1,10 @@
 /* The role of each parameter: what the types allow, what the data flow shows, then what its name
  * says; each with its evidence. */
+#include "hlo/meaning/roles.h"
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 
 static void decide(struct hlo_param_role *r, enum hlo_role role, enum hlo_role_source source,
                    enum hlo_confidence confidence, const char *evidence)

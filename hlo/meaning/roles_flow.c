@@ -1,6 +1,13 @@
 /* What the data flow says: what the forward pass is, which value is the gradient that arrives at an
  * update. Uses no names. */
+#include "hlo/meaning/roles.h"
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

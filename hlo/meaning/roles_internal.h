@@ -4,8 +4,10 @@
 #define AUTOMAP_HLO_MEANING_ROLES_INTERNAL_H
 
 #include "hlo/meaning/roles.h"
-#include "hlo/meaning/scope.h"
 #include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* ---- roles_name.c: names as frameworks write them ---- */
 

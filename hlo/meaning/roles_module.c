@@ -1,6 +1,13 @@
 /* What to call parameters that the file only numbers, state/0/12 or p37: the module that reads them
  * and what they are there, conv2_block1_1_conv/kernel. */
+#include "hlo/meaning/roles.h"
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/meaning/scope.h"
+#include "hlo/module/graph.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* Names of arguments as JAX, Keras, TensorFlow and PyTorch write them, and what they tell. */
+#include "hlo/meaning/roles.h"
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/support/mem.h"
 
 #include <ctype.h>
 #include <string.h>

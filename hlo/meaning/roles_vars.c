@@ -1,7 +1,7 @@
 /* Lists of trainable variables: a JSON array, a YAML list or plain lines. */
 #include "hlo/meaning/roles.h"
-
-#include "hlo/support/text.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

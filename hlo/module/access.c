@@ -1,6 +1,10 @@
 /* hlo/module/access.c - questions about one instruction: its attributes, its constant, its trips.
  */
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
 
 #include <math.h>
 #include <string.h>

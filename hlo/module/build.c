@@ -1,4 +1,10 @@
+#include "hlo/module/build.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/build_internal.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include "hlo/support/text.h"
 

@@ -8,7 +8,10 @@
 #ifndef AUTOMAP_HLO_MODULE_BUILD_H
 #define AUTOMAP_HLO_MODULE_BUILD_H
 
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
 
 struct hlo_builder;
 

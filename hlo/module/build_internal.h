@@ -3,7 +3,11 @@
 #ifndef AUTOMAP_HLO_MODULE_BUILD_INTERNAL_H
 #define AUTOMAP_HLO_MODULE_BUILD_INTERNAL_H
 
+#include "hlo/module/attr.h"
 #include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
 
 /* Open addressing over items kept elsewhere: slot = item index + 1, 0 free. */
 struct hlo_index {

@@ -1,4 +1,9 @@
+#include "hlo/module/build.h"
 #include "hlo/module/build_internal.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

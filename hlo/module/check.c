@@ -1,7 +1,12 @@
 /* Semantic checks of a finished module, so that nothing downstream meets nonsense: results against
  * operands and attributes (infer.h), computations against what calls them, tuples and elements. */
 #include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
 #include "hlo/module/infer.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <stdarg.h>
 #include <stdio.h>

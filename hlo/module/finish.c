@@ -1,5 +1,11 @@
 /* From what a reader found to an immutable module: order, users, callers, leaves, parameters. */
+#include "hlo/module/build.h"
 #include "hlo/module/build_internal.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -2,6 +2,12 @@
  * on. */
 #include "hlo/module/flows.h"
 
+#include "hlo/module/attr.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 struct flow_maker {

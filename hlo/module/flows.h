@@ -4,6 +4,7 @@
 #define AUTOMAP_HLO_MODULE_FLOWS_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 /* Two values that are the same array: tuple and get-tuple-element, loop init = body parameter =
  * body root = condition parameter = result, call and fusion arguments, branches, barriers. */

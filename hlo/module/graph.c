@@ -1,6 +1,8 @@
 #include "hlo/module/graph.h"
 
 #include "hlo/module/flows.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #define AUTOMAP_HLO_MODULE_GRAPH_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct hlo_graph {
     const struct hlo_module *m;

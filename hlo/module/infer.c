@@ -1,5 +1,7 @@
 #include "hlo/module/infer.h"
 
+#include "hlo/module/shape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 
 #include "hlo/module/attr.h"
 #include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 
 enum hlo_infer_claim {

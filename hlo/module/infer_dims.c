@@ -1,5 +1,8 @@
 /* Results of instructions that move, cut, join and fold dims. */
+#include "hlo/module/attr.h"
 #include "hlo/module/infer.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 
 #include <string.h>
 

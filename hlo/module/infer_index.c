@@ -1,5 +1,8 @@
 /* Results of dot, gather, scatter, linear algebra and batch norm. */
+#include "hlo/module/attr.h"
 #include "hlo/module/infer.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* Results of convolution, reduce-window and select-and-scatter. */
+#include "hlo/module/attr.h"
 #include "hlo/module/infer.h"
+#include "hlo/module/shape.h"
 
 #include <string.h>
 

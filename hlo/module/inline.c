@@ -1,6 +1,11 @@
 #include "hlo/module/inline.h"
 
 #include "hlo/module/build.h"
+#include "hlo/module/build_internal.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

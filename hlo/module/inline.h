@@ -3,6 +3,7 @@
 #define AUTOMAP_HLO_MODULE_INLINE_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 /* As hlo_inline. `image` ([m->count], may be NULL) gets, per instruction of `m`, the instruction of
  * the copy that computes its value: for one with several copies the first made, for a call its

@@ -14,6 +14,7 @@
 #define AUTOMAP_HLO_MODULE_READ_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 struct hlo_load_options {
     int64_t max_bytes; /* after decompression; 0: HLO_BYTES_MAX */

@@ -8,8 +8,15 @@
 #ifndef AUTOMAP_HLO_PROTO_CONVERT_H
 #define AUTOMAP_HLO_PROTO_CONVERT_H
 
+#include "hlo/module/attr.h"
 #include "hlo/module/build.h"
+#include "hlo/module/build_internal.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/proto/reflect.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include "hlo/proto/hlo.pb-c.h"
 

@@ -1,7 +1,14 @@
 /* Which attribute of which opcode lives in which field: the table. A row is found by key and
  * opcode; its field by the path through sub-messages. Rules of printing are XLA's (what it leaves
  * out is left out), read off its output for every opcode. */
+#include "hlo/module/attr.h"
+#include "hlo/module/ops.h"
+#include "hlo/proto/convert.h"
 #include "hlo/proto/convert_kind.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

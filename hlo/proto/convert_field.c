@@ -1,5 +1,9 @@
 /* Kinds of fields that are messages with a text of their own. */
+#include "hlo/proto/convert.h"
 #include "hlo/proto/convert_kind.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,10 @@
 /* Kinds with a notation of their own: slices, padding, pairs, aliasing, windows, dim_labels. */
+#include "hlo/module/shape.h"
+#include "hlo/proto/convert.h"
 #include "hlo/proto/convert_kind.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

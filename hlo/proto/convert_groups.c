@@ -1,5 +1,7 @@
 /* Meshes, axes of meshes and replica groups in their three forms: lists, iota, mesh axes. */
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

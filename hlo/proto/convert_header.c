@@ -1,5 +1,14 @@
 /* HloModuleProto to module: what stands before the computations. */
+#include "hlo/module/build.h"
+#include "hlo/module/build_internal.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/proto/convert.h"
 #include "hlo/proto/convert_reading.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
 #include <string.h>

@@ -1,6 +1,11 @@
 /* Kinds of plain fields: numbers, words, strings and lists of them. */
 #include "hlo/proto/convert_kind.h"
 
+#include "hlo/module/shape.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 int64_t hlo_convert_integer(const struct convert_value *v)

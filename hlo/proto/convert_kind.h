@@ -4,6 +4,8 @@
 #define AUTOMAP_HLO_PROTO_CONVERT_KIND_H
 
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/support/mem.h"
 
 enum convert_when {
     ALWAYS,  /* even when zero, on the opcodes of the row */

@@ -1,5 +1,9 @@
 /* Literals: the message keeps elements in the order of its layout, the text in row-major order. */
+#include "hlo/module/shape.h"
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/mem.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,10 @@
 /* What instructions carry beside their meaning: metadata, stack frames, frontend attributes,
  * origin. */
+#include "hlo/module/shape.h"
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,7 +1,9 @@
 /* Floats of every width, as bits and as the text XLA prints: the shorter of digits10 and
  * max_digits10 significant digits for f32 and f64, max_digits10 for the small types, NaN with its
  * payload. */
+#include "hlo/module/shape.h"
 #include "hlo/proto/convert.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

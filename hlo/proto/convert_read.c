@@ -1,6 +1,15 @@
 /* HloModuleProto to module. */
+#include "hlo/module/attr.h"
 #include "hlo/module/attr_kind.h"
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/proto/convert.h"
 #include "hlo/proto/convert_reading.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -3,7 +3,13 @@
 #ifndef AUTOMAP_HLO_PROTO_CONVERT_READING_H
 #define AUTOMAP_HLO_PROTO_CONVERT_READING_H
 
+#include "hlo/module/attr.h"
+#include "hlo/module/build_internal.h"
+#include "hlo/module/hlo.h"
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Ids of messages and where they are, sorted by id. */
 struct ids {

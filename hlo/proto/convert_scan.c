@@ -1,4 +1,5 @@
 #include "hlo/proto/convert.h"
+#include "hlo/support/mem.h"
 
 #include <errno.h>
 #include <string.h>

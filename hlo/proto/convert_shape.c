@@ -1,6 +1,12 @@
 /* Shapes: text, message and builder. */
+#include "hlo/module/build.h"
+#include "hlo/module/build_internal.h"
 #include "hlo/module/read.h"
+#include "hlo/module/shape.h"
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,7 +1,10 @@
 /* Shardings: replicated and its like, tiled by device lists (V1) or iota (V2), tuples, named axes.
  */
 #include "hlo/module/read.h"
+#include "hlo/module/shape.h"
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,6 +1,14 @@
 /* Module to HloModuleProto. Ids count from 1, over the whole module: every version of XLA reads
  * them. */
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 
 #include <string.h>

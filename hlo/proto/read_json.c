@@ -1,5 +1,10 @@
 /* HLO JSON: the protobuf-JSON mapping of HloModuleProto, HloProto or HloSnapshot. */
+#include "hlo/module/hlo.h"
+#include "hlo/module/read.h"
 #include "hlo/proto/read_message.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 int hlo_read_json(char *input, size_t size, const struct hlo_load_options *o,
                   struct hlo_module **out, struct err *e)

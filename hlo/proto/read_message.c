@@ -1,5 +1,10 @@
 #include "hlo/proto/read_message.h"
 
+#include "hlo/module/hlo.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 const ProtobufCMessageDescriptor *const hlo_read_message_roots[4] = {
     &xla__hlo_module_proto__descriptor, &xla__hlo_proto__descriptor,
     &xla__hlo_snapshot__descriptor};

@@ -2,8 +2,11 @@
 #ifndef AUTOMAP_HLO_PROTO_READ_MESSAGE_H
 #define AUTOMAP_HLO_PROTO_READ_MESSAGE_H
 
+#include "hlo/module/hlo.h"
 #include "hlo/module/read.h"
 #include "hlo/proto/convert.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* HloModuleProto, HloProto, HloSnapshot, NULL. */
 extern const ProtobufCMessageDescriptor *const hlo_read_message_roots[4];

@@ -1,5 +1,10 @@
 /* Binary HloModuleProto, HloProto or HloSnapshot. */
+#include "hlo/module/hlo.h"
+#include "hlo/module/read.h"
 #include "hlo/proto/read_message.h"
+#include "hlo/proto/reflect.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* The content of the first field 1, as far as the bytes are a message at all. */
 static bool first_field(const uint8_t *data, size_t size, const uint8_t **out, size_t *length)

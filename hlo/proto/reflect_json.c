@@ -3,6 +3,8 @@
  * either alphabet, null for absent. Written as protobuf's own JSON printer writes. */
 #include "hlo/module/read.h"
 #include "hlo/proto/reflect.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* The text form of protobuf: https://protobuf.dev/reference/protobuf/textformat-spec/ */
 #include "hlo/module/read.h"
 #include "hlo/proto/reflect.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <errno.h>
 #include <math.h>

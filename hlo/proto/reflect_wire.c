@@ -1,6 +1,8 @@
 /* The binary form of protobuf: https://protobuf.dev/programming-guides/encoding/ */
 #include "hlo/module/read.h"
 #include "hlo/proto/reflect.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,6 +1,11 @@
 /* The module as the protobuf-JSON of HloModuleProto, lowerCamelCase keys. */
+#include "hlo/module/hlo.h"
 #include "hlo/proto/convert.h"
+#include "hlo/proto/hlo.pb-c.h"
+#include "hlo/proto/reflect.h"
 #include "hlo/proto/write.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 int hlo_write_json(const struct hlo_module *m, struct str *out, struct err *e)
 {

@@ -10,7 +10,15 @@
 #ifndef AUTOMAP_HLO_STABLEHLO_LOWER_H
 #define AUTOMAP_HLO_STABLEHLO_LOWER_H
 
+#include "hlo/module/attr.h"
+#include "hlo/module/build_internal.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/simplify.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* A constant (or a broadcast of one) already made in a computation. Open addressing. */
 struct lower_constant {

@@ -1,6 +1,12 @@
 /* Attributes of the table, as HLO prints them. */
+#include "hlo/module/attr.h"
+#include "hlo/module/build.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
+#include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,14 @@
 /* Loops, branches, calls, reducers: what HLO says with other computations. */
+#include "hlo/module/attr.h"
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
+#include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/simplify.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

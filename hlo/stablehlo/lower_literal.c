@@ -1,7 +1,13 @@
 /* Constants: `dense<..>` to HLO's literals, made once per computation where they are first used. */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
+#include "hlo/stablehlo/mlir.h"
 #include "hlo/stablehlo/parse.h"
 #include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,12 @@
 /* Locations to op_name and source line; names of instructions. */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
 #include "hlo/stablehlo/lower.h"
+#include "hlo/stablehlo/mlir.h"
 #include "hlo/stablehlo/parse.h"
 #include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,12 @@
 /* Functions to computations, callees first; the module around them. */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
+#include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/simplify.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

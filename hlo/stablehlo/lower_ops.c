@@ -1,6 +1,14 @@
 /* Operations that become one instruction or a few, each by its rule. */
+#include "hlo/module/attr.h"
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
+#include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,6 +1,11 @@
 /* Windows of convolutions and of reductions, and the dims of contractions. */
+#include "hlo/module/attr.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
+#include "hlo/stablehlo/mlir.h"
 #include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -10,8 +10,11 @@
 #define AUTOMAP_HLO_STABLEHLO_MLIR_H
 
 #include "hlo/module/build.h"
+#include "hlo/module/build_internal.h"
 #include "hlo/module/read.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/ops.h"
+#include "hlo/support/err.h"
 
 typedef uint32_t mlir_value;
 typedef uint32_t mlir_op_id;

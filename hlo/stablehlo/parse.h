@@ -7,6 +7,7 @@
 #ifndef AUTOMAP_HLO_STABLEHLO_PARSE_H
 #define AUTOMAP_HLO_STABLEHLO_PARSE_H
 
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/mlir.h"
 #include "hlo/support/lex.h"
 

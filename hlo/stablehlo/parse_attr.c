@@ -1,5 +1,9 @@
 /* Attributes as spans: where they end when read, what they say when asked. */
+#include "hlo/module/build.h"
+#include "hlo/stablehlo/mlir.h"
 #include "hlo/stablehlo/parse.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

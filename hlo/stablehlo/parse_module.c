@@ -1,5 +1,12 @@
 /* Module, functions, aliases, resources; names; errors. */
+#include "hlo/module/build.h"
+#include "hlo/module/read.h"
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/mlir.h"
 #include "hlo/stablehlo/parse.h"
+#include "hlo/support/err.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include "hlo/support/text.h"
 

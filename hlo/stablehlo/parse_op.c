@@ -1,6 +1,13 @@
 /* One op: `%a, %b:2 = name ... : types loc(..)`, generic or pretty. The pretty forms of most ops
  * are read alike: operands, words, `key = value` and brackets in any order up to the colon. */
+#include "hlo/module/build.h"
+#include "hlo/module/read.h"
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/parse.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,9 @@
 /* The pretty forms of operations with regions: reduce, while, manual_computation. */
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/mlir.h"
 #include "hlo/stablehlo/parse.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,11 @@
 /* `tensor<8x64xf32>`, `tuple<..>`, `!stablehlo.token`, functional types. */
+#include "hlo/module/build.h"
+#include "hlo/module/read.h"
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/mlir.h"
 #include "hlo/stablehlo/parse.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,11 @@
 /* StableHLO (MLIR text) to a module. */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/read.h"
 #include "hlo/stablehlo/lower.h"
+#include "hlo/stablehlo/mlir.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
 #include <string.h>

@@ -1,6 +1,10 @@
 #include "hlo/stablehlo/simplify.h"
 
+#include "hlo/module/build.h"
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

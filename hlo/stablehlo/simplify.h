@@ -10,6 +10,7 @@
 #define AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
 
 #include "hlo/stablehlo/mlir.h"
+#include "hlo/support/err.h"
 
 struct mlir_simplified {
     mlir_value *same;     /* [values]: the value it is; itself when it is no other */

@@ -1,6 +1,12 @@
 /* Attributes and constants in MLIR's generic form. */
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/write_internal.h"
 #include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdlib.h>

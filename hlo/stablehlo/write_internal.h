@@ -4,8 +4,13 @@
 #ifndef AUTOMAP_HLO_STABLEHLO_WRITE_INTERNAL_H
 #define AUTOMAP_HLO_STABLEHLO_WRITE_INTERNAL_H
 
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/write_stablehlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct mlir_writer {
     const struct hlo_module *m;

@@ -1,5 +1,11 @@
 /* One instruction as one operation. */
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/write_internal.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

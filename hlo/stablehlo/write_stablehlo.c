@@ -1,8 +1,14 @@
 /* Module, functions, regions; values and their shardings. */
 #include "hlo/stablehlo/write_stablehlo.h"
 
+#include "hlo/module/attr.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/write_internal.h"
+#include "hlo/support/err.h"
 #include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

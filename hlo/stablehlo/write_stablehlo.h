@@ -9,6 +9,8 @@
 #define AUTOMAP_HLO_STABLEHLO_WRITE_STABLEHLO_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct stablehlo_write_options {
     const char *mesh; /* `<["x"=2, "y"=4]>`; NULL: shardings are left out */

@@ -8,8 +8,13 @@
 #ifndef AUTOMAP_HLO_TEXT_PARSE_H
 #define AUTOMAP_HLO_TEXT_PARSE_H
 
+#include "hlo/module/attr.h"
 #include "hlo/module/build.h"
+#include "hlo/module/build_internal.h"
+#include "hlo/module/hlo.h"
 #include "hlo/module/read.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
 #include "hlo/support/lex.h"
 
 /* An operand named before its definition: patched at the end of the computation. */

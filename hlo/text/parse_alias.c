@@ -1,5 +1,12 @@
 /* input_output_alias={ {1}: (0, {}, must-alias), ... } and buffer_donor={ (3, {}), ... }. The
  * header comes before any shape: indices wait as places in the text until the leaves are known. */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

@@ -1,6 +1,12 @@
 /* Sugar of asynchronous instructions: `X-start(...)`, `X-update(...)`, `X-done(...)` for any opcode
  * X stand for async-start with a computation that holds nothing but X, async-update and async-done.
  */
+#include "hlo/module/attr.h"
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

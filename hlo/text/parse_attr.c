@@ -1,5 +1,12 @@
 /* Attributes of an instruction: `, name=value` any number of times, in any order. */
+#include "hlo/module/attr.h"
 #include "hlo/module/attr_kind.h"
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

@@ -1,5 +1,11 @@
 /* Text may leave shapes out where XLA can infer them: `s = add(x, y)`. */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
 #include "hlo/module/infer.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

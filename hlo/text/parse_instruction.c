@@ -1,4 +1,12 @@
 /* `[ROOT] [%]name = [shape] opcode(operands), attributes` */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/read.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* constant(...): the text is kept, after a check that it holds as many values of the right type as
  * the shape has. */
+#include "hlo/module/build.h"
+#include "hlo/module/read.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/lex.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

@@ -1,4 +1,12 @@
 /* `HloModule name, attr=value ...`, tables, computations. */
+#include "hlo/module/attr.h"
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/read.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 #include "hlo/text/parse.h"
 

@@ -1,4 +1,8 @@
 /* Names of the computation being read: one hash per name, no copy. */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* Tables of stack frames (FileNames, FunctionNames, FileLocations, StackFrames) and the metadata
  * that points into them. */
+#include "hlo/module/attr.h"
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
 /* HLO text to a module: log prefixes blanked, one of several modules picked, then parsed. */
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/read.h"
+#include "hlo/support/err.h"
+#include "hlo/support/lex.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>

@@ -1,6 +1,11 @@
 /* A module as XLA prints it in its short form: no '%', no operand shapes, one instruction a line.
  */
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include "hlo/support/lex.h"
 #include "hlo/text/write_text.h"

@@ -3,6 +3,9 @@
 #define AUTOMAP_HLO_TEXT_WRITE_TEXT_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct hlo_write_options {
     bool no_metadata;

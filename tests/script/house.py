@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the sources to tests/HOUSE, by include lines and by linker symbols.
+"""Holds the sources to tests/HOUSE, by include lines and by linker symbols, and to including what
+they use (includes.py).
 
 house.py SOURCE_DIR AUTOMAP [--why ROOM ROOM]: prints the map with the counts of files and lines of
 each room and of the arrows into the rooms below; exit code 1 when an arrow points up, when a folder
@@ -10,6 +11,8 @@ import os
 import re
 import subprocess
 import sys
+
+from includes import check as includes_check
 
 ROOTS = ("hlo", "rl", "engine", "tui")
 
@@ -55,7 +58,7 @@ def objects(build, known):
 
 
 def symbols(build, known):
-    """Arrows from file to file: who needs what is defined where."""
+    """Arrows from file to file, who needs what is defined where, and {symbol: file}."""
     defined, needed = {}, collections.defaultdict(set)
     found = {path: source for source, path in objects(build, known)}
     listing = subprocess.run(["nm", "-A", *found], capture_output=True, text=True, check=True)
@@ -67,7 +70,7 @@ def symbols(build, known):
         elif kind == "U":
             needed[found[path]].add(name)
     return [(source, defined[name], name) for source, names in needed.items()
-            for name in names if name in defined]
+            for name in names if name in defined], defined
 
 
 def main():
@@ -76,11 +79,13 @@ def main():
     rooms, apart = read_house("tests/HOUSE")
     files = sorted(sources())
     arrows = [(f, g, "#include") for f in files for g in includes(f)]
-    links = symbols(os.path.dirname(automap), set(files))
+    links, defined = symbols(os.path.dirname(automap), set(files))
     wrong = ["%s: folder %s is not in tests/HOUSE" % (f, os.path.dirname(f)) for f in files
              if os.path.dirname(f) not in rooms]
     if len(files) < 100 or len(links) < 100:
         wrong.append("%d files, %d symbols: too few to say anything" % (len(files), len(links)))
+
+    wrong += includes_check(files, os.path.dirname(automap), links, defined)[0]
 
     between = collections.defaultdict(list)
     for f, g, by in arrows + links:

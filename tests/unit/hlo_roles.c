@@ -3,6 +3,7 @@
 #include "hlo/meaning/roles.h"
 
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/meaning/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

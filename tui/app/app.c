@@ -1,9 +1,27 @@
 /* The application: which views there are, what they are told, when a frame is due. */
+#include "tui/app/app.h"
+#include "engine/live/command.h"
+#include "engine/live/session.h"
+#include "engine/live/snapshot.h"
+#include "engine/text/yaml.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/app/app_internal.h"
+#include "tui/app/script.h"
 #include "tui/files/theme_file.h"
+#include "tui/files/tour.h"
+#include "tui/screen/edit.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/match.h"
+#include "tui/screen/theme.h"
+#include "tui/views/actions.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
+#include "tui/watch/wave.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,6 +4,8 @@
 #ifndef AUTOMAP_TUI_APP_APP_H
 #define AUTOMAP_TUI_APP_APP_H
 
+#include "engine/text/yaml.h"
+#include "hlo/support/err.h"
 #include "tui/options/problem_args.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"

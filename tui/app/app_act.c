@@ -1,5 +1,16 @@
 /* The actions that mean the same everywhere: what each of them does, one row of a table. */
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "tui/app/app.h"
 #include "tui/app/app_internal.h"
+#include "tui/app/script.h"
+#include "tui/screen/edit.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+#include "tui/views/actions.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
 

@@ -1,7 +1,17 @@
 /* What goes to the terminal's clipboard. */
+#include "engine/cluster/cluster.h"
 #include "engine/live/outcome.h"
+#include "engine/live/snapshot.h"
+#include "engine/plan/plan.h"
 #include "engine/plan/settings.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/app/app.h"
 #include "tui/app/app_internal.h"
+#include "tui/options/problem_args.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/layout.h"
+#include "tui/views/panel.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>

@@ -1,5 +1,17 @@
 /* One frame: the rows that are the same everywhere, and each view in its place. */
+#include "engine/live/snapshot.h"
+#include "hlo/support/err.h"
 #include "tui/app/app_internal.h"
+#include "tui/screen/edit.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+#include "tui/screen/theme.h"
+#include "tui/views/actions.h"
+#include "tui/views/host.h"
+#include "tui/views/panel.h"
 
 #include "engine/text/units.h"
 #include "tui/app/colon.h"

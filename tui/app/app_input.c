@@ -1,5 +1,11 @@
 /* Keys, pasted text, clicks and the wheel: which of them is for whom. */
+#include "tui/app/app.h"
 #include "tui/app/app_internal.h"
+#include "tui/app/script.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 
 #include <string.h>
 

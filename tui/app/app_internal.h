@@ -2,11 +2,23 @@
 #ifndef AUTOMAP_TUI_APP_APP_INTERNAL_H
 #define AUTOMAP_TUI_APP_APP_INTERNAL_H
 
-#include "tui/app/script.h"
+#include "engine/live/session.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/app/app.h"
 #include "tui/files/recent.h"
 #include "tui/files/tour.h"
+#include "tui/options/problem_args.h"
 #include "tui/screen/edit.h"
-#include "tui/views/actions.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/theme.h"
+#include "tui/views/host.h"
+#include "tui/views/panel.h"
+#include "tui/watch/watch.h"
 
 #include <limits.h>
 

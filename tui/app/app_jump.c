@@ -1,5 +1,11 @@
 /* Jump labels: each row of what has the keys shows a letter, the next key goes to one. */
+#include "tui/app/app.h"
 #include "tui/app/app_internal.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/theme.h"
+#include "tui/views/panel.h"
 
 struct rect app_jump_area(const struct app *a)
 {

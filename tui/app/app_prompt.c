@@ -1,6 +1,12 @@
 /* The message line as a prompt: commands with completion and history, and search. */
 #include "tui/app/app_internal.h"
 #include "tui/app/colon.h"
+#include "tui/app/script.h"
+#include "tui/screen/edit.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/match.h"
+#include "tui/views/actions.h"
+#include "tui/views/panel.h"
 
 #include <string.h>
 

@@ -1,8 +1,18 @@
 /* A tour plays in the explorer: its steps act as keys and commands do. A person goes on and back,
  * takes over with any other key, and comes back: then the model is opened again and the steps are
  * done again, so that a tour always says what is there. */
+#include "engine/live/session.h"
+#include "hlo/support/err.h"
+#include "tui/app/app.h"
 #include "tui/app/app_internal.h"
+#include "tui/app/script.h"
+#include "tui/files/tour.h"
+#include "tui/options/problem_args.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/actions.h"
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
 

@@ -1,5 +1,13 @@
 #include "tui/app/colon.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/app/script.h"
 #include "tui/files/theme_file.h"
+#include "tui/screen/edit.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/views/actions.h"
+#include "tui/views/panel.h"
 
 #include "engine/live/options.h"
 #include "tui/app/app_internal.h"

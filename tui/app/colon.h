@@ -4,6 +4,7 @@
 #define AUTOMAP_TUI_APP_COLON_H
 
 #include "tui/app/app.h"
+#include "tui/app/app_internal.h"
 #include "tui/views/host.h"
 
 /* Every line that begins as `text`: their count, and the longest beginning they share. */

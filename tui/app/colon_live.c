@@ -1,7 +1,13 @@
 #include "tui/app/colon_live.h"
 
+#include "engine/decide/names.h"
+#include "engine/live/command.h"
 #include "engine/live/options.h"
+#include "engine/live/session.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 #include "tui/app/app_internal.h"
+#include "tui/views/host.h"
 #include "tui/watch/figures.h"
 #include "tui/watch/watch.h"
 

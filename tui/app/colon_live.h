@@ -4,7 +4,9 @@
 #ifndef AUTOMAP_TUI_APP_COLON_LIVE_H
 #define AUTOMAP_TUI_APP_COLON_LIVE_H
 
+#include "tui/app/app_internal.h"
 #include "tui/app/colon.h"
+#include "tui/views/host.h"
 
 /* False: not a command of searches. Else it was sent, or why not was said. */
 bool colon_live(struct app *a, const char *line);

@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_TUI_APP_HEADER_H
 #define AUTOMAP_TUI_APP_HEADER_H
 
+#include "tui/screen/grid.h"
 #include "tui/screen/layout.h"
 #include "tui/views/panel.h"
 

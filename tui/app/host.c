@@ -1,5 +1,6 @@
 /* What views may ask of the application, by the functions it has for it. */
 #include "tui/views/host.h"
+#include "tui/app/script.h"
 
 #include "tui/app/app_internal.h"
 #include "tui/app/colon.h"

@@ -1,5 +1,8 @@
 /* The loop between the application and the terminal. */
+#include "engine/cost/step_tables.h"
 #include "tui/app/app.h"
+#include "tui/app/app_internal.h"
+#include "tui/screen/grid.h"
 #include "tui/screen/term.h"
 
 #include <signal.h>

@@ -3,8 +3,11 @@
 #ifndef AUTOMAP_TUI_APP_SCRIPT_H
 #define AUTOMAP_TUI_APP_SCRIPT_H
 
+#include "hlo/support/err.h"
 #include "tui/app/app.h"
+#include "tui/app/app_internal.h"
 #include "tui/views/panel.h"
+#include "tui/watch/watch.h"
 
 /* Opens a model on a cluster (NULL or "": the default), each a path or the name of a shipped one,
  * in place of what is open; on an error that stays. */

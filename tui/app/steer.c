@@ -1,6 +1,13 @@
 /* A person's acts on the search: each is one line to the session, which answers by doing it or by
  * saying why not. */
+#include "engine/decide/names.h"
+#include "engine/live/snapshot.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "tui/app/app_internal.h"
+#include "tui/app/script.h"
+#include "tui/views/actions.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
 

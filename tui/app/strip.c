@@ -1,5 +1,7 @@
 /* The strip of decisions: one cell of two columns each, choice and mark, in order of decision. */
 #include "tui/app/header.h"
+#include "tui/screen/grid.h"
+#include "tui/views/panel.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

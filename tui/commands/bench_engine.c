@@ -1,9 +1,25 @@
 /* automap bench engine: from a file to the proven best strict plan, step by step, for the shipped
  * models; one decision with undo, one evaluation of memory; and the whole as a process of its own.
  */
+#include "engine/cluster/cluster.h"
+#include "engine/cost/fusion.h"
+#include "engine/cost/memory.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/exact/exact.h"
+#include "engine/problem/problem.h"
 #include "hlo/load.h"
+#include "hlo/meaning/cost.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
+#include "tui/commands/commands.h"
+#include "tui/files/examples.h"
 
 #include "engine/exact/limit.h"
 #include "engine/plan/plan.h"

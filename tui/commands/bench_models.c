@@ -1,5 +1,6 @@
 #include "tui/commands/bench_models.h"
 
+#include "hlo/support/err.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
 

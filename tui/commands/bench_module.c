@@ -1,5 +1,6 @@
 /* A training step of any length, for benchmarks: residual blocks x + W2 tanh(W1 x), their
  * gradients, momentum. Names and scopes as JAX writes them. */
+#include "hlo/support/mem.h"
 #include "tui/commands/bench.h"
 
 enum { PER_BLOCK = 24 };

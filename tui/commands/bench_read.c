@@ -2,10 +2,13 @@
  * is a Python that has jaxlib; how large a module is in memory. gzip and the disk are left out.
  * Times are on a processor: both readers are of one thread, and others may be at work. */
 #include "hlo/load.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/commands/bench.h"
+#include "tui/commands/commands.h"
+#include "tui/options/option.h"
 
-#include "engine/text/quantity.h"
 #include "hlo/module/hlo.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"

@@ -1,8 +1,19 @@
 /* automap bench relaxed: relaxed plans and their bounds beside the strict optimum and data
  * parallelism, for the shipped models on three clusters, and how long T5-11B takes. */
+#include "engine/cluster/cluster.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed_internal.h"
 #include "hlo/load.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
+#include "tui/commands/commands.h"
+#include "tui/files/examples.h"
 
 #include "engine/plan/plan.h"
 #include "engine/relaxed/relaxed.h"

@@ -1,8 +1,17 @@
 /* automap bench rl: how fast the learner learns, held against the products of matrices alone and
  * against the same update in PyTorch, if there is a Python that has it. */
+#include "rl/agent.h"
+#include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
+#include "rl/net.h"
+#include "rl/replay.h"
+#include "rl/rng.h"
+#include "rl/settings.h"
 #include "tui/commands/bench.h"
+#include "tui/commands/commands.h"
+#include "tui/options/option.h"
 
-#include "engine/text/quantity.h"
 #include "rl/games.h"
 #include "rl/limit.h"
 #include "rl/run.h"

@@ -1,7 +1,15 @@
 /* automap bench search: how fast the game is played, apart from learning and with it. */
+#include "engine/cost/step_tables.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
 #include "engine/search/search.h"
+#include "engine/search/search_ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/rng.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
+#include "tui/commands/commands.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/problem_args.h"
 

@@ -1,11 +1,18 @@
 /* automap bench tui: key press to the bytes of a frame, with the search running; what the screen
  * costs the search; what is written when nothing happens. */
-#include "engine/text/quantity.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/app/app.h"
+#include "tui/app/app_internal.h"
 #include "tui/app/script.h"
 #include "tui/commands/bench.h"
+#include "tui/commands/commands.h"
 #include "tui/files/file.h"
 #include "tui/files/theme_file.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
 #include "tui/screen/paint.h"
 #include "tui/watch/watch.h"
 

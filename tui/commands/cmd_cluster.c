@@ -1,4 +1,8 @@
 /* automap cluster: a cluster as a person wants to see it, and what its links cost. */
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
 
 #include "engine/cluster/collectives.h"

@@ -1,5 +1,8 @@
 /* automap convert: reads any form, writes the one the name of the output asks for. */
 #include "hlo/load.h"
+#include "hlo/module/read.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/commands/commands.h"
 

@@ -1,8 +1,13 @@
 /* automap doctor: the collectives of a partitioned module, why they are there, and how to be rid of
  * them. */
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
 #include "engine/doctor/doctor.h"
 #include "engine/text/units.h"
 #include "hlo/load.h"
+#include "hlo/meaning/frames.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "tui/commands/commands.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"

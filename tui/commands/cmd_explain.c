@@ -1,4 +1,13 @@
 /* automap explain: why a dim is split or not, where a collective comes from, under a plan. */
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/strict.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
 
 #include "engine/exact/exact.h"

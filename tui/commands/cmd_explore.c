@@ -1,7 +1,15 @@
 /* automap [MODEL [CLUSTER]]: the loop between the application and the terminal; and
  * automap screen: keys in, one screen out, without a terminal. */
+#include "engine/cost/step_tables.h"
+#include "hlo/support/err.h"
+#include "tui/app/app.h"
+#include "tui/app/app_internal.h"
 #include "tui/commands/commands.h"
 #include "tui/files/theme_file.h"
+#include "tui/options/problem_args.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/paint.h"
 
 #include "engine/live/command.h"
 #include "engine/text/quantity.h"

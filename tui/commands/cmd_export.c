@@ -1,5 +1,12 @@
 /* automap export: a plan in one of the forms of export_form.h. What is written was read back
  * and found to be the same plan. */
+#include "engine/pipeline/pipeline.h"
+#include "engine/plan/export_report.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
 
 #include "engine/pipeline/export.h"

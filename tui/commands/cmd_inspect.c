@@ -1,5 +1,14 @@
 /* automap inspect: what a model file holds. */
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
 #include "hlo/load.h"
+#include "hlo/meaning/cost.h"
+#include "hlo/meaning/program.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/read.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
 
 #include "tui/commands/inspect.h"

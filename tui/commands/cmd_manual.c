@@ -1,4 +1,5 @@
 #include "tui/commands/commands.h"
+#include "tui/options/option.h"
 
 #include "tui/options/exit_code.h"
 

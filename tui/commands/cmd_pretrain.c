@@ -1,5 +1,8 @@
 /* automap pretrain: a network trained on generated problems. automap infer: its answer. */
+#include "engine/pipeline/pipe_infer.h"
+#include "hlo/support/err.h"
 #include "tui/commands/commands.h"
+#include "tui/options/option.h"
 
 #include "engine/pipeline/pretrain.h"
 #include "tui/options/exit_code.h"

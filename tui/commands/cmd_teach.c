@@ -1,3 +1,10 @@
+#include "hlo/support/err.h"
+#include "rl/agent.h"
+#include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
+#include "rl/rng.h"
+#include "rl/settings.h"
 #include "tui/commands/commands.h"
 
 #include "engine/text/quantity.h"

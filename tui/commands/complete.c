@@ -1,6 +1,8 @@
 /* What may stand in place of a word of a command line: the shells ask for it (automap manual
  * complete), so that completions are never behind the program. */
+#include "hlo/support/err.h"
 #include "tui/commands/commands.h"
+#include "tui/options/option.h"
 
 #include "rl/settings.h"
 #include "tui/files/examples.h"

@@ -2,10 +2,14 @@
 #ifndef AUTOMAP_TUI_COMMANDS_INSPECT_H
 #define AUTOMAP_TUI_COMMANDS_INSPECT_H
 
+#include "engine/decide/classes.h"
 #include "engine/decide/names.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/mem.h"
 
 struct inspection {
     const struct hlo_module *m;

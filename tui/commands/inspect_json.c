@@ -1,4 +1,11 @@
 /* automap inspect --json: one object, keys as documented in tui/README.md. */
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "hlo/meaning/program.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/commands/inspect.h"
 

@@ -1,5 +1,12 @@
 /* automap inspect for a person: the same page for a perceptron and for eleven billion parameters.
  */
+#include "hlo/meaning/cost.h"
+#include "hlo/meaning/program.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/commands/inspect.h"
 

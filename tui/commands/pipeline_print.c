@@ -1,7 +1,14 @@
 #include "tui/commands/pipeline_print.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipeline_file.h"
+#include "engine/problem/problem.h"
 #include "engine/text/units.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/options/exit_code.h"
 
 #include <stdio.h>

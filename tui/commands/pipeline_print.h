@@ -4,7 +4,9 @@
 #ifndef AUTOMAP_TUI_COMMANDS_PIPELINE_PRINT_H
 #define AUTOMAP_TUI_COMMANDS_PIPELINE_PRINT_H
 
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipeline.h"
+#include "hlo/support/err.h"
 #include "tui/options/problem_args.h"
 
 void pipeline_print(const struct pipeline *l, const struct pipeline_plan *p);

@@ -1,6 +1,11 @@
 #include "tui/commands/place_print.h"
 
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
 #include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,11 @@
 #ifndef AUTOMAP_TUI_COMMANDS_PLACE_PRINT_H
 #define AUTOMAP_TUI_COMMANDS_PLACE_PRINT_H
 
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
 #include "engine/place/solve.h"
+#include "hlo/support/err.h"
 
 /* Value, bound, gap; a row per device; what limits it and the heaviest transfers. */
 int place_print(const char *name, const struct place_graph *g, const struct place_job *job,

@@ -1,7 +1,12 @@
 #include "tui/commands/plan_limit.h"
 
+#include "engine/cost/training.h"
+#include "engine/decide/strict.h"
+#include "engine/problem/problem.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

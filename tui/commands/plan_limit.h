@@ -3,8 +3,12 @@
 #ifndef AUTOMAP_TUI_COMMANDS_PLAN_LIMIT_H
 #define AUTOMAP_TUI_COMMANDS_PLAN_LIMIT_H
 
+#include "engine/decide/strict.h"
 #include "engine/exact/batch_and_zero.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/options/option.h"
 
 struct plan_limit_args {

@@ -2,9 +2,19 @@
  */
 #include "tui/commands/plan_relaxed.h"
 
+#include "engine/exact/batch_and_zero.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/limited.h"
 #include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "engine/relaxed/status.h"
 #include "engine/text/units.h"
 #include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

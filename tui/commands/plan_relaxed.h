@@ -2,8 +2,14 @@
 #ifndef AUTOMAP_TUI_COMMANDS_PLAN_RELAXED_H
 #define AUTOMAP_TUI_COMMANDS_PLAN_RELAXED_H
 
+#include "engine/exact/batch_and_zero.h"
+#include "engine/plan/plan.h"
 #include "engine/plan/relaxed_pins.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/limited.h"
 #include "engine/relaxed/limited_batches.h"
+#include "engine/relaxed/relaxed.h"
+#include "hlo/support/err.h"
 #include "tui/options/option.h"
 
 struct plan_relaxed_args {

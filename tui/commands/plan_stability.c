@@ -1,7 +1,12 @@
 #include "tui/commands/plan_stability.h"
 
+#include "engine/cluster/mesh.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/memory_peak.h"
 #include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

@@ -5,6 +5,8 @@
 
 #include "engine/exact/stability.h"
 #include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 void plan_stability_print(const struct plan *plan, const struct stability *s);
 /* {"schema": "automap.stability/1", ...}, appended. */

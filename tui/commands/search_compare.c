@@ -3,6 +3,8 @@
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/plan_file.h"
 #include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "tui/options/option.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #define AUTOMAP_TUI_COMMANDS_SEARCH_COMPARE_H
 
 #include "engine/compare/compare.h"
+#include "hlo/support/err.h"
 #include "tui/options/search_args.h"
 
 #include <cjson/cJSON.h>

@@ -1,12 +1,21 @@
 /* automap search --kind pp: a pipeline, found by L and chosen by simulation. */
 #include "tui/commands/search_pipeline.h"
 
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipe_search.h"
+#include "engine/pipeline/pipe_search_ops.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/pipeline/stage_peak.h"
+#include "engine/problem/problem.h"
 #include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/pipeline_args.h"
 #include "tui/options/stopping.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
 #ifndef AUTOMAP_TUI_COMMANDS_SEARCH_PIPELINE_H
 #define AUTOMAP_TUI_COMMANDS_SEARCH_PIPELINE_H
 
+#include "engine/pipeline/pipeline.h"
+#include "engine/problem/problem.h"
 #include "tui/options/search_args.h"
 
 /* Searches, prints, writes --plan. Returns an exit code. */

@@ -1,8 +1,14 @@
 /* automap search --kind pp --algo race: every algorithm on equally many plans priced by L. */
-#include "engine/pipeline/pipeline_file.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_search.h"
+#include "engine/pipeline/pipe_search_ops.h"
+#include "engine/pipeline/pipeline.h"
+#include "hlo/support/err.h"
 #include "tui/commands/search_pipeline.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/search_args.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <time.h>

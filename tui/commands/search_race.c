@@ -1,8 +1,11 @@
 #include "tui/commands/search_race.h"
 
+#include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/search/race.h"
+#include "engine/search/search.h"
 #include "engine/text/units.h"
+#include "hlo/support/err.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/stopping.h"
 

@@ -2,6 +2,7 @@
 #ifndef AUTOMAP_TUI_COMMANDS_SEARCH_RACE_H
 #define AUTOMAP_TUI_COMMANDS_SEARCH_RACE_H
 
+#include "engine/problem/problem.h"
 #include "engine/search/game.h"
 #include "tui/options/search_args.h"
 

@@ -1,8 +1,16 @@
 #include "tui/commands/search_run.h"
 
 #include "engine/live/checkpoint.h"
+#include "engine/live/command.h"
+#include "engine/live/journal.h"
+#include "engine/problem/problem.h"
+#include "engine/search/search.h"
+#include "hlo/support/err.h"
+#include "rl/agent.h"
+#include "rl/agent_state.h"
 #include "tui/files/file.h"
 #include "tui/files/sessions.h"
+#include "tui/options/problem_args.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,6 +4,8 @@
 #define AUTOMAP_TUI_COMMANDS_SEARCH_RUN_H
 
 #include "engine/live/search_state.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 #include "tui/options/search_args.h"
 
 #include <pthread.h>

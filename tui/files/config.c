@@ -1,5 +1,6 @@
 #include "tui/files/config.h"
 
+#include "hlo/support/err.h"
 #include "tui/files/file.h"
 
 #include <stdio.h>

@@ -10,6 +10,7 @@
 #define AUTOMAP_TUI_FILES_CONFIG_H
 
 #include "engine/text/yaml.h"
+#include "hlo/support/err.h"
 #include "tui/screen/keys.h"
 
 struct config {

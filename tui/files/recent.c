@@ -1,5 +1,6 @@
 #include "tui/files/recent.h"
 
+#include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/files/file.h"
 

@@ -1,6 +1,7 @@
 #include "tui/files/sessions.h"
 
 #include "engine/live/journal.h"
+#include "hlo/support/mem.h"
 #include "tui/files/file.h"
 
 #include <dirent.h>

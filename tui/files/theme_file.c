@@ -3,6 +3,7 @@
 #include "engine/text/yaml.h"
 #include "hlo/support/mem.h"
 #include "tui/files/file.h"
+#include "tui/screen/grid.h"
 
 #include <stdio.h>
 #include <string.h>

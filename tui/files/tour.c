@@ -1,6 +1,7 @@
 #include "tui/files/tour.h"
 
 #include "engine/text/yaml.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 #include "tui/files/file.h"
 #include "tui/screen/keys.h"

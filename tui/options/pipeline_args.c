@@ -1,5 +1,11 @@
 #include "tui/options/pipeline_args.h"
 
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/space.h"
+#include "engine/pipeline/tabulate.h"
+#include "hlo/module/attr.h"
+#include "hlo/support/err.h"
+#include "rl/error.h"
 #include "tui/files/file.h"
 #include <limits.h>
 #include <unistd.h>

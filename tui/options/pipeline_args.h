@@ -11,6 +11,7 @@
 #include "engine/pipeline/pipe_infer.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipeline.h"
+#include "hlo/support/err.h"
 #include "tui/options/option.h"
 
 struct pipeline_args {

@@ -3,7 +3,11 @@
 #ifndef AUTOMAP_TUI_OPTIONS_PROBLEM_ARGS_H
 #define AUTOMAP_TUI_OPTIONS_PROBLEM_ARGS_H
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/options/option.h"
 
 enum { PROBLEM_FIGURES_MOST = 32 };

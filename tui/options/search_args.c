@@ -1,9 +1,14 @@
 #include "tui/options/search_args.h"
 
+#include "engine/live/command.h"
 #include "engine/live/options.h"
+#include "engine/search/game.h"
 #include "engine/text/quantity.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/option.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,10 @@
 #ifndef AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
 #define AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
 
+#include "engine/live/command.h"
 #include "engine/live/journal.h"
 #include "engine/search/search.h"
+#include "tui/options/option.h"
 #include "tui/options/pipeline_args.h"
 #include "tui/options/problem_args.h"
 

@@ -1,5 +1,6 @@
 #include "tui/screen/edit.h"
 
+#include "hlo/support/mem.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"

@@ -1,5 +1,7 @@
 #include "tui/screen/paint.h"
 
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
 #include "tui/screen/utf8.h"
 
 #include <string.h>

@@ -4,6 +4,8 @@
 #ifndef AUTOMAP_TUI_SCREEN_PAINT_H
 #define AUTOMAP_TUI_SCREEN_PAINT_H
 
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
 #include "tui/screen/theme.h"
 
 enum colour_depth { DEPTH_MONO, DEPTH_16, DEPTH_256, DEPTH_TRUE };

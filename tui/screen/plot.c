@@ -1,6 +1,7 @@
 #include "tui/screen/plot.h"
 
 #include "engine/text/units.h"
+#include "hlo/support/mem.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 

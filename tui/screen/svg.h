@@ -4,6 +4,8 @@
 #ifndef AUTOMAP_TUI_SCREEN_SVG_H
 #define AUTOMAP_TUI_SCREEN_SVG_H
 
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
 #include "tui/screen/theme.h"
 
 void grid_svg(const struct grid *g, const struct theme *t, struct str *out);

@@ -1,6 +1,9 @@
 #include "tui/screen/term.h"
 
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/theme.h"
 
 #include <errno.h>
 #include <fcntl.h>

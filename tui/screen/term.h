@@ -12,8 +12,10 @@
 #define AUTOMAP_TUI_SCREEN_TERM_H
 
 #include "hlo/support/err.h"
+#include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/paint.h"
+#include "tui/screen/theme.h"
 
 struct term;
 

@@ -6,9 +6,13 @@
 #ifndef AUTOMAP_TUI_VIEWS_HOST_H
 #define AUTOMAP_TUI_VIEWS_HOST_H
 
+#include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "tui/screen/keys.h"
 #include "tui/views/panel.h"
+
+struct app;
 
 /* A line that may be typed after ':', as the palette offers it. */
 struct colon_line {

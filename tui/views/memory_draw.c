@@ -1,10 +1,20 @@
 #include "tui/views/memory_draw.h"
 
+#include "engine/cost/memory.h"
+#include "engine/decide/names.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/list.h"
 #include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
 
 #include <math.h>
 #include <stdio.h>

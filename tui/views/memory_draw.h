@@ -3,6 +3,9 @@
 #ifndef AUTOMAP_TUI_VIEWS_MEMORY_DRAW_H
 #define AUTOMAP_TUI_VIEWS_MEMORY_DRAW_H
 
+#include "engine/live/snapshot.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/list.h"
 #include "tui/views/panel.h"
 #include "tui/watch/memory_look.h"
 

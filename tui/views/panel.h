@@ -8,6 +8,7 @@
 #define AUTOMAP_TUI_VIEWS_PANEL_H
 
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"

@@ -1,6 +1,12 @@
 #include "tui/views/pipeline_draw.h"
 
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/pipeline/simulation.h"
 #include "engine/text/units.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
 #include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"

@@ -3,7 +3,12 @@
 #ifndef AUTOMAP_TUI_VIEWS_PIPELINE_DRAW_H
 #define AUTOMAP_TUI_VIEWS_PIPELINE_DRAW_H
 
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/pipeline/simulation.h"
 #include "engine/pipeline/timeline.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
 #include "tui/views/panel.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/pipeline_learn.h"

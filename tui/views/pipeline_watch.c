@@ -1,6 +1,12 @@
 /* Two parts of view_pipeline.c that take the place of C, A, W: the learner, and a stage's memory.
  */
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/timeline.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
 #include "tui/views/pipeline_draw.h"
+#include "tui/watch/pipeline_learn.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/plot.h"

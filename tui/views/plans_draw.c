@@ -1,10 +1,17 @@
 /* Drawing of the plans: the list, what each decides, and two of them compared. */
 #include "tui/views/plans_draw.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/list.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/watch.h"
 
 #include <math.h>
 #include <stdio.h>

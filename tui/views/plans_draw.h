@@ -3,9 +3,15 @@
 #ifndef AUTOMAP_TUI_VIEWS_PLANS_DRAW_H
 #define AUTOMAP_TUI_VIEWS_PLANS_DRAW_H
 
+#include "engine/decide/labels.h"
+#include "engine/live/snapshot.h"
+#include "engine/relaxed/relaxed.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/list.h"
 #include "tui/views/panel.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/relaxed_job.h"
+#include "tui/watch/watch.h"
 
 enum { PLAN_ROWS_MOST = PLANS_MOST + 2 };
 

@@ -1,4 +1,17 @@
 /* Panel 2. A row is a decision, or a series of decisions that differ in the layer only. */
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "engine/text/units.h"

@@ -1,6 +1,16 @@
 /* Panel 8: the step time of the plan on screen by phase; Enter opens a part into its own: layers,
  * then operations, then instructions, and of all-reduces the classes that make them. */
+#include "engine/cost/memory.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/watch.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

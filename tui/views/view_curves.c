@@ -1,4 +1,14 @@
 /* Panels 4 and 5: curves of the snapshot, drawn whole each time: 16,384 points at most. */
+#include "engine/live/series.h"
+#include "engine/live/snapshot.h"
+#include "engine/search/game.h"
+#include "engine/search/search.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "engine/text/units.h"

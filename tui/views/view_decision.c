@@ -1,5 +1,14 @@
 /* Panel 6. In slow motion it follows the search; at speed, the person's cursor. */
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/live/snapshot.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/wave.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

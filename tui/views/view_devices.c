@@ -1,6 +1,19 @@
 /* Panel 9: the network as a line down the left edge, servers hanging on it, their devices with the
  * memory the plan fills, and what the plan's all-reduces send over each kind of link in a step. */
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/memory.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/watch.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

@@ -1,5 +1,14 @@
 /* Export: forms, the plan, the file's name, and the text as it will be. */
+#include "engine/live/snapshot.h"
+#include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/export_form.h"
 
 #include "engine/live/outcome.h"
 #include "engine/relaxed/relaxed.h"

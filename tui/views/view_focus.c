@@ -2,7 +2,21 @@
  * (tui/watch/layered.h). While other panels have the keys it follows what a person looks at there;
  * with the keys, its cursor goes from value to value, Enter makes one the centre, and the way back
  * is kept. */
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
+#include "tui/watch/wave.h"
 
 #include "engine/decide/why.h"
 #include "engine/text/units.h"

@@ -1,6 +1,18 @@
 /* Panel 1: the module as a tree. What is open, and the rows in sight, are in tui/watch/tree_rows.h.
  */
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
+#include "tui/watch/wave.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

@@ -1,8 +1,11 @@
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "tui/screen/edit.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
 #include "tui/views/actions.h"
 #include "tui/views/host.h"
 

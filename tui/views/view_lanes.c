@@ -1,7 +1,19 @@
 /* Lanes: telling instructions in the order of the module, one a row; values as lines down to their
  * uses. Lanes are made for a block of rows around the window, so that they stand still while it
  * moves within the block. */
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
+#include "tui/watch/wave.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

@@ -1,9 +1,16 @@
 /* Panel 7. The log lives in the snapshot; nothing is copied. */
+#include "engine/decide/names.h"
+#include "engine/live/series.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>

@@ -1,7 +1,19 @@
 /* Memory of one device. V m: the course of it under one plan, what is live at a position, and what
  * single decisions would do to the peak, priced a few a frame. The view keeps the plan it was
  * opened on. */
+#include "engine/cost/memory.h"
+#include "engine/live/snapshot.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/memory_look.h"
+#include "tui/watch/watch.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

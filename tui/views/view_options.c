@@ -1,11 +1,17 @@
 /* Options: one list of names, values, what they are. A value out of few goes to the next one,
  * others are typed. What is changed is an act: in the log, undone by u. */
+#include "engine/live/command.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "engine/live/options.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/figures.h"
 #include "tui/watch/watch.h"

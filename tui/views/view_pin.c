@@ -1,6 +1,16 @@
 /* Pin: three answers and the price of the chosen one. Backtrack: what is set back, what it can end
  * in. */
+#include "engine/decide/classes.h"
+#include "engine/live/snapshot.h"
+#include "engine/search/game.h"
+#include "engine/search/search.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/watch.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

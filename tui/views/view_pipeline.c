@@ -1,6 +1,19 @@
 /* The pipeline: a plan of stages that is made while one looks (tui/watch/pipeline_job.h), and what
  * a person makes of it: cuts moved, another schedule, other micro-batches. */
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/pipeline/simulation.h"
+#include "engine/search/game.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/pipeline_job.h"
+#include "tui/watch/pipeline_learn.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

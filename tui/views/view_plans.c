@@ -1,10 +1,22 @@
 /* Plans: ranked by step time, those that do not fit in memory last. Compare: parts first, decisions
  * second. */
+#include "engine/decide/labels.h"
+#include "engine/live/snapshot.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "engine/search/game.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/plan_diff.h"
+#include "tui/watch/relaxed_job.h"
+#include "tui/watch/watch.h"
 
-#include "engine/text/units.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/views/plans_draw.h"
 

@@ -1,5 +1,11 @@
 /* The race: who found what after how many priced plans, who led when. If the DQN did not win, the
  * first line says so. */
+#include "engine/search/search.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "engine/text/units.h"

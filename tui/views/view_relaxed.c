@@ -1,6 +1,18 @@
 /* Relaxed mode: how much faster a plan is whose values may change their split between uses, how far
  * it is from its bound, and every collective it pays for that. */
+#include "engine/problem/problem.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/watch.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

@@ -1,5 +1,17 @@
 /* Role: five answers, then the dims that may be the batch. */
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/live/command.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "engine/plan/plan.h"

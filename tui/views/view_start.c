@@ -1,3 +1,9 @@
+#include "engine/live/snapshot.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "engine/text/units.h"
@@ -7,7 +13,6 @@
 #include "tui/files/recent.h"
 #include "tui/files/sessions.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
 #include "tui/views/actions.h"
 #include "tui/views/host.h"
 #include "tui/watch/watch.h"

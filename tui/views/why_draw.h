@@ -3,8 +3,15 @@
 #ifndef AUTOMAP_TUI_VIEWS_WHY_DRAW_H
 #define AUTOMAP_TUI_VIEWS_WHY_DRAW_H
 
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "tui/screen/grid.h"
 #include "tui/views/panel.h"
 #include "tui/watch/price.h"
+#include "tui/watch/watch.h"
 #include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
 

@@ -1,5 +1,15 @@
 /* Chains of ties: alone, side by side, or one below the other. */
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/decide/why.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "tui/screen/grid.h"
+#include "tui/views/panel.h"
 #include "tui/views/why_draw.h"
+#include "tui/watch/watch.h"
+#include "tui/watch/why_find.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

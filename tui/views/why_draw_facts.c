@@ -1,9 +1,16 @@
 /* The sentence, the class, the place, and the figures below the chain. */
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "tui/screen/grid.h"
+#include "tui/views/panel.h"
 #include "tui/views/why_draw.h"
+#include "tui/watch/watch.h"
+#include "tui/watch/why_find.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
 #include "tui/watch/shape.h"
 
 #include <stdio.h>

@@ -1,5 +1,9 @@
 /* Whose splits are explained: the one in reverse, then those that `w` goes on to, as they fit. */
+#include "tui/screen/grid.h"
+#include "tui/views/panel.h"
 #include "tui/views/why_draw.h"
+#include "tui/watch/watch.h"
+#include "tui/watch/why_of.h"
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"

@@ -1,5 +1,9 @@
 #include "tui/watch/around.h"
 
+#include "engine/decide/classes.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+
 #include <string.h>
 
 static bool is_free(const struct tree *t, hlo_id id)
@@ -83,7 +87,7 @@ static uint32_t users_elsewhere(const struct tree *t, hlo_id id)
 
 /* ---- finding ---- */
 
-struct search {
+struct reach {
     const struct tree *t;
     struct around *a;
     bool all;
@@ -98,7 +102,7 @@ static int node_of(const struct around *a, hlo_id id)
     return -1;
 }
 
-static int add_node(struct search *s, hlo_id id, int level)
+static int add_node(struct reach *s, hlo_id id, int level)
 {
     struct around *a = s->a;
 
@@ -127,7 +131,7 @@ static void add_edge(struct around *a, int from, int to)
 }
 
 /* Follows a run of plain operations away from the centre. Two in a row are not worth folding. */
-static void fold(struct search *s, struct around_node *n, bool up)
+static void fold(struct reach *s, struct around_node *n, bool up)
 {
     enum { LONGEST = 1000, SHORTEST = 3 };
     hlo_id at = n->id, next[2], back[2];
@@ -150,7 +154,7 @@ static void fold(struct search *s, struct around_node *n, bool up)
 }
 
 /* The neighbours of node `n` in one direction, one level further out. */
-static void expand(struct search *s, int n, bool up, uint32_t skip)
+static void expand(struct reach *s, int n, bool up, uint32_t skip)
 {
     struct around *a = s->a;
     hlo_id ids[AROUND_HUB];
@@ -189,7 +193,7 @@ static void expand(struct search *s, int n, bool up, uint32_t skip)
 
 /* What telling users of shown values use besides: operands of nodes below that are not there yet.
  */
-static void add_partners(struct search *s, int radius)
+static void add_partners(struct reach *s, int radius)
 {
     struct around *a = s->a;
     int count = a->node_count;
@@ -211,7 +215,7 @@ static void add_partners(struct search *s, int radius)
 }
 
 /* Edges between nodes that were met separately. */
-static void join(struct search *s)
+static void join(struct reach *s)
 {
     struct around *a = s->a;
 
@@ -262,7 +266,7 @@ static void set_levels(struct around *a)
 void around_find(const struct tree *t, hlo_id centre, int radius, bool all, uint32_t skip,
                  struct around *out)
 {
-    struct search s = {t, out, all};
+    struct reach s = {t, out, all};
 
     out->node_count = out->edge_count = 0;
     add_node(&s, centre, 0);

@@ -9,6 +9,7 @@
 #ifndef AUTOMAP_TUI_WATCH_AROUND_H
 #define AUTOMAP_TUI_WATCH_AROUND_H
 
+#include "hlo/module/hlo.h"
 #include "tui/watch/tree.h"
 
 enum {

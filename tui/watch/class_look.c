@@ -1,6 +1,17 @@
 #include "tui/watch/class_look.h"
 
+#include "engine/cluster/collectives.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/decide/why.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/watch/tree.h"
 
 #include <stdio.h>

@@ -4,6 +4,11 @@
 #ifndef AUTOMAP_TUI_WATCH_CLASS_LOOK_H
 #define AUTOMAP_TUI_WATCH_CLASS_LOOK_H
 
+#include "engine/decide/classes.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 
 struct class_member {

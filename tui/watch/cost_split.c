@@ -1,6 +1,19 @@
 #include "tui/watch/cost_split.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/names.h"
+#include "engine/problem/problem.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/watch/tree.h"
 
 #include <stdio.h>

@@ -3,6 +3,10 @@
 #ifndef AUTOMAP_TUI_WATCH_COST_SPLIT_H
 #define AUTOMAP_TUI_WATCH_COST_SPLIT_H
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "tui/watch/watch.h"
 
 enum cost_key {

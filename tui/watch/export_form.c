@@ -1,13 +1,18 @@
 #include "tui/watch/export_form.h"
 
+#include "engine/cluster/cluster.h"
 #include "engine/plan/export_dot.h"
 #include "engine/plan/export_hlo.h"
 #include "engine/plan/export_jax.h"
 #include "engine/plan/export_jax_step.h"
 #include "engine/plan/export_stablehlo.h"
+#include "engine/plan/plan.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/settings.h"
+#include "engine/plan/sharding.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

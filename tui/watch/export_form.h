@@ -6,6 +6,9 @@
 #define AUTOMAP_TUI_WATCH_EXPORT_FORM_H
 
 #include "engine/plan/export_report.h"
+#include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct export_form {
     const char *name;   /* --format NAME */

@@ -1,6 +1,13 @@
 #include "tui/watch/export_job.h"
 
+#include "engine/live/series.h"
+#include "engine/live/snapshot.h"
 #include "engine/live/thread.h"
+#include "engine/plan/export_report.h"
+#include "engine/plan/plan.h"
+#include "engine/search/game.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,6 +3,9 @@
 #ifndef AUTOMAP_TUI_WATCH_EXPORT_JOB_H
 #define AUTOMAP_TUI_WATCH_EXPORT_JOB_H
 
+#include "engine/plan/plan.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/watch/export_form.h"
 #include "tui/watch/watch.h"
 

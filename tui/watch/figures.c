@@ -1,5 +1,8 @@
 #include "tui/watch/figures.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+
 #include <stdio.h>
 #include <string.h>
 

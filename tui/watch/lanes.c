@@ -1,5 +1,8 @@
 #include "tui/watch/lanes.h"
 
+#include "hlo/module/hlo.h"
+#include "tui/watch/tree.h"
+
 #include <string.h>
 
 struct making {

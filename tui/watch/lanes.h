@@ -8,7 +8,9 @@
 #ifndef AUTOMAP_TUI_WATCH_LANES_H
 #define AUTOMAP_TUI_WATCH_LANES_H
 
+#include "hlo/module/hlo.h"
 #include "tui/watch/around.h"
+#include "tui/watch/tree.h"
 
 enum { LANES_MOST = 24, LANES_ROWS = 256, LANES_USERS = 12, LANES_REACH = 32 };
 

@@ -1,5 +1,16 @@
 #include "tui/watch/memory_look.h"
 
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/live/snapshot.h"
+#include "engine/search/game.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <string.h>
 
 static const label *labels_of(const struct memory_curve *c, label **whole, const struct watch *w)

@@ -4,6 +4,10 @@
 #ifndef AUTOMAP_TUI_WATCH_MEMORY_LOOK_H
 #define AUTOMAP_TUI_WATCH_MEMORY_LOOK_H
 
+#include "engine/cost/memory.h"
+#include "engine/live/snapshot.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "tui/watch/watch.h"
 
 struct memory_curve {

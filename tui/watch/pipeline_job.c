@@ -1,6 +1,13 @@
 #include "tui/watch/pipeline_job.h"
 
+#include "engine/cluster/cluster.h"
 #include "engine/live/thread.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_exact.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdatomic.h>

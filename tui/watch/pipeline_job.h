@@ -3,7 +3,10 @@
 #ifndef AUTOMAP_TUI_WATCH_PIPELINE_JOB_H
 #define AUTOMAP_TUI_WATCH_PIPELINE_JOB_H
 
+#include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipeline.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 struct pipeline_job;
 

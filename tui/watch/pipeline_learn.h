@@ -4,8 +4,11 @@
 #ifndef AUTOMAP_TUI_WATCH_PIPELINE_LEARN_H
 #define AUTOMAP_TUI_WATCH_PIPELINE_LEARN_H
 
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipeline.h"
+#include "engine/pipeline/space.h"
+#include "hlo/support/err.h"
 
 enum { LEARN_POINTS = 256, LEARN_EPISODES = 1500, LEARN_WIDTH = 2 * PIPE_RADIUS_MOST + 1 };
 

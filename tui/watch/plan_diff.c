@@ -1,6 +1,16 @@
 #include "tui/watch/plan_diff.h"
 
+#include "engine/cost/memory.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <string.h>
 

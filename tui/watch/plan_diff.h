@@ -3,6 +3,12 @@
 #ifndef AUTOMAP_TUI_WATCH_PLAN_DIFF_H
 #define AUTOMAP_TUI_WATCH_PLAN_DIFF_H
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "tui/watch/watch.h"
 
 struct plan_figures {

@@ -1,7 +1,14 @@
 #include "tui/watch/price.h"
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/strict.h"
+#include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
+#include "engine/search/game.h"
 #include "engine/search/optimum.h"
+#include "hlo/support/err.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #ifndef AUTOMAP_TUI_WATCH_PRICE_H
 #define AUTOMAP_TUI_WATCH_PRICE_H
 
+#include "engine/cost/step_tables.h"
 #include "tui/watch/watch.h"
 
 struct price {

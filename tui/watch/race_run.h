@@ -5,6 +5,8 @@
 #define AUTOMAP_TUI_WATCH_RACE_RUN_H
 
 #include "engine/search/race.h"
+#include "engine/search/search.h"
+#include "hlo/support/err.h"
 #include "tui/watch/watch.h"
 
 enum { RACE_STEPS_MOST = 256 };

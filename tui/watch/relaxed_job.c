@@ -1,6 +1,14 @@
 #include "tui/watch/relaxed_job.h"
 
+#include "engine/cost/memory.h"
 #include "engine/live/thread.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/relaxed_internal.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

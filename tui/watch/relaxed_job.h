@@ -4,8 +4,13 @@
 #ifndef AUTOMAP_TUI_WATCH_RELAXED_JOB_H
 #define AUTOMAP_TUI_WATCH_RELAXED_JOB_H
 
+#include "engine/cost/memory.h"
 #include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/support/err.h"
 
 struct relaxed_job;
 

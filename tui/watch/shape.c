@@ -1,7 +1,13 @@
 #include "tui/watch/shape.h"
 
+#include "engine/cluster/mesh.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
+#include "tui/watch/wave.h"
 
 #include <stdio.h>
 #include <string.h>

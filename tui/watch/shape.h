@@ -2,6 +2,7 @@
 #ifndef AUTOMAP_TUI_WATCH_SHAPE_H
 #define AUTOMAP_TUI_WATCH_SHAPE_H
 
+#include "hlo/module/hlo.h"
 #include "tui/screen/grid.h"
 #include "tui/watch/watch.h"
 

@@ -1,6 +1,15 @@
 #include "tui/watch/tree.h"
 
+#include "engine/decide/classes.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/meaning/scope.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/watch/wave.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -8,7 +8,12 @@
 #ifndef AUTOMAP_TUI_WATCH_TREE_H
 #define AUTOMAP_TUI_WATCH_TREE_H
 
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/watch/watch.h"
+#include "tui/watch/wave.h"
 
 enum { TREE_NONE = -1, TREE_NAME_ROOM = 64 };
 

@@ -1,5 +1,8 @@
 #include "tui/watch/tree_rows.h"
 
+#include "hlo/module/hlo.h"
+#include "hlo/support/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 

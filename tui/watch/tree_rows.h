@@ -4,6 +4,7 @@
 #ifndef AUTOMAP_TUI_WATCH_TREE_ROWS_H
 #define AUTOMAP_TUI_WATCH_TREE_ROWS_H
 
+#include "hlo/module/hlo.h"
 #include "tui/screen/match.h"
 #include "tui/watch/tree.h"
 

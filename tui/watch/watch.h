@@ -6,8 +6,15 @@
 #ifndef AUTOMAP_TUI_WATCH_WATCH_H
 #define AUTOMAP_TUI_WATCH_WATCH_H
 
+#include "engine/cost/memory.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/decide/names.h"
 #include "engine/live/session.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "tui/watch/wave.h"
 
 enum { MOVE_NONE = -1, CALM_PER_SECOND = 15 };

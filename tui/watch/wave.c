@@ -1,5 +1,14 @@
 #include "tui/watch/wave.h"
 
+#include "engine/decide/classes.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/watch/watch.h"
 
 #include <string.h>

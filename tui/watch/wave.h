@@ -7,7 +7,9 @@
 #ifndef AUTOMAP_TUI_WATCH_WAVE_H
 #define AUTOMAP_TUI_WATCH_WAVE_H
 
+#include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "hlo/module/hlo.h"
 
 struct watch;
 

@@ -1,6 +1,15 @@
 #include "tui/watch/why_find.h"
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/plan/explain.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 
 #include <string.h>
 

@@ -3,7 +3,11 @@
 #ifndef AUTOMAP_TUI_WATCH_WHY_FIND_H
 #define AUTOMAP_TUI_WATCH_WHY_FIND_H
 
+#include "engine/decide/classes.h"
 #include "engine/decide/why.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "tui/watch/watch.h"
 
 enum why_kind {

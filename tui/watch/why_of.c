@@ -1,5 +1,10 @@
 #include "tui/watch/why_of.h"
 
+#include "engine/cost/step_tables.h"
+#include "engine/decide/labels.h"
+#include "engine/live/snapshot.h"
+#include "hlo/support/mem.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@
 #ifndef AUTOMAP_TUI_WATCH_WHY_OF_H
 #define AUTOMAP_TUI_WATCH_WHY_OF_H
 
+#include "engine/decide/labels.h"
+#include "engine/live/snapshot.h"
 #include "tui/watch/watch.h"
 
 enum why_of_kind { WHY_OF_BEST, WHY_OF_EXACT, WHY_OF_PLAN, WHY_OF_WHOLE, WHY_OF_EPISODE };
