@@ -23,15 +23,10 @@ static const char MEMORY_FOR[] = "to explain a reshard";
 
 /* ---- uses ---- */
 
-struct use {
-    hlo_id id;
-    uint32_t leaf;
-};
-
-/* Instructions that read the array: up to `room`; returns how many there are. */
-static uint32_t find_uses(const struct plan *p, hlo_value v, struct use *out, uint32_t room)
+uint32_t relaxed_uses(const struct relaxed_plan *x, hlo_value v, struct relaxed_use *out,
+                      uint32_t room)
 {
-    const struct problem *q = p->problem;
+    const struct problem *q = x->problem;
     const struct classes *c = &q->classes;
     uint32_t count = 0;
 
@@ -40,10 +35,10 @@ static uint32_t find_uses(const struct plan *p, hlo_value v, struct use *out, ui
         if (hlo_is_flow(q->m, id) || q->costs.times[id] == 0)
             continue;
         for (uint32_t leaf = 0; leaf + results < class_leaf_count(c, id); leaf++) {
-            if (p->relaxed->origin[hlo_factors_value(q->m, id, leaf)] != v)
+            if (x->origin[hlo_factors_value(q->m, id, leaf)] != v)
                 continue;
             if (count++ < room)
-                out[count - 1] = (struct use){id, leaf};
+                out[count - 1] = (struct relaxed_use){id, leaf};
         }
     }
     return count;
@@ -56,13 +51,14 @@ static int forbid(const struct plan *p, struct relaxed *r, const struct relaxed_
                   struct err *e)
 {
     bool is_shared = reshard->user == HLO_NONE && reshard->becomes == HLO_NONE;
-    uint32_t count = is_shared && !reshard->is_inside ? find_uses(p, reshard->value, NULL, 0) : 0;
-    struct use *uses = mem_try((size_t)count + 1, sizeof *uses);
+    uint32_t count =
+        is_shared && !reshard->is_inside ? relaxed_uses(p->relaxed, reshard->value, NULL, 0) : 0;
+    struct relaxed_use *uses = mem_try((size_t)count + 1, sizeof *uses);
     int rc = uses ? relaxed_forbid(r, reshard, e) : err_no_memory(e, MEMORY_FOR);
 
     if (rc)
         goto out;
-    find_uses(p, reshard->value, uses, count);
+    relaxed_uses(p->relaxed, reshard->value, uses, count);
     for (uint32_t k = 0; k < count; k++) {
         struct relaxed_reshard way = *reshard;
         way.user = uses[k].id;
@@ -76,9 +72,34 @@ out:
     return rc;
 }
 
+/* The whole solve at once where there is no `stop`, else a few sweeps at a time. */
+static int solve(struct relaxed *r, const atomic_bool *stop, struct relaxed_plan *out,
+                 struct err *e)
+{
+    enum { SWEEPS_AT_ONCE = 20, SWEEPS_MOST = 200 };
+    int rc = relaxed_solve(r, stop ? SWEEPS_AT_ONCE : 0, out, e);
+
+    for (uint32_t sweeps = SWEEPS_AT_ONCE;
+         !rc && stop && sweeps < SWEEPS_MOST && out->gap > 1e-6 && !atomic_load(stop);
+         sweeps += SWEEPS_AT_ONCE) {
+        struct relaxed_plan next;
+        rc = relaxed_solve(r, SWEEPS_AT_ONCE, &next, e);
+        if (rc) {
+            relaxed_plan_release(out);
+            return rc;
+        }
+        bool better = next.cost.step_ms < out->cost.step_ms || next.bound_ms > out->bound_ms;
+        relaxed_plan_release(out);
+        *out = next;
+        if (!better)
+            break;
+    }
+    return rc;
+}
+
 static int solve_without(const struct plan *p, struct relaxed *r,
-                         const struct relaxed_reshard *reshard, struct reshard_removal *out,
-                         struct err *e)
+                         const struct relaxed_reshard *reshard, const atomic_bool *stop,
+                         struct reshard_removal *out, struct err *e)
 {
     const struct relaxed_plan *x = p->relaxed;
     struct relaxed_decisions d = {x->choice, x->made, x->held, x->ended};
@@ -93,7 +114,7 @@ static int solve_without(const struct plan *p, struct relaxed *r,
         goto impossible;
     if (rc)
         return rc;
-    rc = relaxed_solve(r, 0, &found, e);
+    rc = solve(r, stop, &found, e);
     if (rc == ERR_INFEASIBLE)
         goto impossible;
     if (rc)
@@ -112,6 +133,12 @@ impossible:
 int reshard_remove(const struct plan *p, uint32_t number, struct reshard_removal *out,
                    struct err *e)
 {
+    return reshard_remove_until(p, number, NULL, out, e);
+}
+
+int reshard_remove_until(const struct plan *p, uint32_t number, const atomic_bool *stop,
+                         struct reshard_removal *out, struct err *e)
+{
     struct relaxed_options o = {.folding = RELAXED_FOLD_OFF,
                                 .reduce_at_once = p->relaxed->reduce_at_once};
     struct relaxed *r;
@@ -123,7 +150,7 @@ int reshard_remove(const struct plan *p, uint32_t number, struct reshard_removal
     int rc = relaxed_new(p->problem, &o, &r, e);
     if (rc)
         return rc;
-    rc = solve_without(p, r, &p->relaxed->reshards[number], out, e);
+    rc = solve_without(p, r, &p->relaxed->reshards[number], stop, out, e);
     relaxed_free(r);
     return rc;
 }
@@ -163,10 +190,8 @@ static uint32_t find_new(const struct relaxed_plan *a, const struct relaxed_plan
 
 /* ---- words ---- */
 
-static const char *value_name(const struct plan *p, hlo_value v)
+static const char *value_name(const struct problem *q, hlo_value v)
 {
-    const struct problem *q = p->problem;
-
     for (uint32_t k = 0; k < q->roles.param_count; k++) {
         if (q->roles.params[k].value == v)
             return q->roles.params[k].name;
@@ -179,39 +204,38 @@ static void add_status(const struct plan *p, hlo_value v, status s, struct str *
     status_write(hlo_value_shape(p->problem->m, v), &p->problem->mesh, s, out);
 }
 
-/* "split over x along dim 1 of its result, partial results over y". */
-static void add_choice(const struct plan *p, hlo_id id, struct str *out)
+void relaxed_write_choice(const struct relaxed_plan *x, hlo_id id, struct str *out)
 {
-    const struct problem *q = p->problem;
+    const struct problem *q = x->problem;
     const struct classes *c = &q->classes;
-    uint32_t choice = p->relaxed->choice[id],
-             results = q->m->leaf_base[id + 1] - q->m->leaf_base[id];
+    uint32_t choice = x->choice[id], results = q->m->leaf_base[id + 1] - q->m->leaf_base[id];
     uint32_t leaf = class_leaf_count(c, id) - results;
     bool any = false;
 
-    for (uint32_t x = 0; x < q->mesh.axes; x++) {
-        unsigned byte = status_on(choice, x);
+    for (uint32_t a = 0; a < q->mesh.axes; a++) {
+        unsigned byte = status_on(choice, a);
         if (!byte)
             continue;
         str_add(out, any ? ", " : "");
         any = true;
         if (byte >= 128) {
-            str_format(out, "passing partial results over %s on", q->mesh.axis[x].name);
+            str_format(out, "passing partial results over %s on", q->mesh.axis[a].name);
             continue;
         }
         int d = c->leaf_dims[c->factors[c->factor_base[id] + byte - 1].dims + leaf];
         if (d >= 0)
-            str_format(out, "split over %s along dim %d of its result", q->mesh.axis[x].name, d);
+            str_format(out, "split over %s along dim %d of its result", q->mesh.axis[a].name, d);
         else
-            str_format(out, "split over %s along what it sums", q->mesh.axis[x].name);
+            str_format(out, "split over %s along what it sums", q->mesh.axis[a].name);
     }
     if (!any)
         str_add(out, "whole on every device");
 }
 
-static void add_way(const struct plan *p, const struct relaxed_reshard *r, struct str *out)
+void relaxed_write_way(const struct relaxed_plan *x, const struct relaxed_reshard *r,
+                       struct str *out)
 {
-    const struct hlo_module *m = p->problem->m;
+    const struct hlo_module *m = x->problem->m;
 
     if (r->is_inside)
         str_add(out, "inside the instruction");
@@ -220,7 +244,7 @@ static void add_way(const struct plan *p, const struct relaxed_reshard *r, struc
     else if (r->becomes == r->value)
         str_add(out, "to be handed out");
     else if (r->becomes != HLO_NONE)
-        str_format(out, "to become %s", value_name(p, r->becomes));
+        str_format(out, "to become %s", value_name(x->problem, r->becomes));
     else
         str_add(out, "for all its uses");
 }
@@ -231,12 +255,12 @@ static void add_reshard(const struct plan *p, const struct relaxed_reshard *r, s
 
     mesh_set_format(&p->problem->mesh, r->over, axes, sizeof axes);
     str_format(out, "%s over %s of %s, ", reshard_kind_names[r->kind], axes,
-               value_name(p, r->value));
+               value_name(p->problem, r->value));
     add_status(p, r->value, r->from, out);
     str_add(out, " -> ");
     add_status(p, r->value, r->to, out);
     str_add(out, ", ");
-    add_way(p, r, out);
+    relaxed_write_way(p->relaxed, r, out);
     str_format(out, ": %s, %s a step", units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
     if (r->times != 1)
         str_format(out, " in %.0f runs", r->times);
@@ -244,7 +268,7 @@ static void add_reshard(const struct plan *p, const struct relaxed_reshard *r, s
 
 /* ---- what uses want ---- */
 
-static status wanted(const struct plan *p, const struct use *u)
+static status wanted(const struct plan *p, const struct relaxed_use *u)
 {
     return p->relaxed->leaf[p->problem->classes.leaf_base[u->id] + u->leaf];
 }
@@ -252,15 +276,15 @@ static status wanted(const struct plan *p, const struct use *u)
 static void add_uses(const struct plan *p, const struct relaxed_reshard *r, struct str *out)
 {
     const struct hlo_module *m = p->problem->m;
-    struct use uses[USES_SHOWN];
-    uint32_t count = find_uses(p, r->value, uses, USES_SHOWN);
+    struct relaxed_use uses[USES_SHOWN];
+    uint32_t count = relaxed_uses(p->relaxed, r->value, uses, USES_SHOWN);
 
     str_add(out, count ? "used by\n" : "no instruction reads it\n");
     for (uint32_t k = 0; k < count && k < USES_SHOWN; k++) {
         str_format(out, "  %-32s asks for ", hlo_name(m, uses[k].id));
         add_status(p, r->value, wanted(p, &uses[k]), out);
         str_add(out, ": it runs ");
-        add_choice(p, uses[k].id, out);
+        relaxed_write_choice(p->relaxed, uses[k].id, out);
         str_add_char(out, '\n');
     }
     if (count > USES_SHOWN)
@@ -311,7 +335,7 @@ void reshard_explain(const struct plan *p, uint32_t number, const struct reshard
         str_add(out, ": stored or carried so");
     } else {
         str_format(out, ": %s runs ", hlo_name(p->problem->m, maker));
-        add_choice(p, maker, out);
+        relaxed_write_choice(p->relaxed, maker, out);
     }
     str_add(out, "\nheld as ");
     add_status(p, r->value, p->relaxed->held[r->value], out);
@@ -343,7 +367,7 @@ static void add_choice_json(const struct plan *p, hlo_id id, cJSON *o)
 {
     struct str text = {0};
 
-    add_choice(p, id, &text);
+    relaxed_write_choice(p->relaxed, id, &text);
     add_text(o, "runs", &text);
     str_release(&text);
 }
@@ -355,8 +379,8 @@ static cJSON *reshard_json(const struct plan *p, const struct relaxed_reshard *r
     struct str way = {0};
 
     mesh_set_format(&p->problem->mesh, r->over, axes, sizeof axes);
-    add_way(p, r, &way);
-    cJSON_AddStringToObject(o, "value", value_name(p, r->value));
+    relaxed_write_way(p->relaxed, r, &way);
+    cJSON_AddStringToObject(o, "value", value_name(p->problem, r->value));
     add_text(o, "way", &way);
     cJSON_AddStringToObject(o, "kind", reshard_kind_names[r->kind]);
     cJSON_AddStringToObject(o, "axes", axes);
@@ -371,8 +395,8 @@ static cJSON *reshard_json(const struct plan *p, const struct relaxed_reshard *r
 
 static void add_uses_json(const struct plan *p, const struct relaxed_reshard *r, cJSON *o)
 {
-    struct use uses[USES_SHOWN];
-    uint32_t count = find_uses(p, r->value, uses, USES_SHOWN);
+    struct relaxed_use uses[USES_SHOWN];
+    uint32_t count = relaxed_uses(p->relaxed, r->value, uses, USES_SHOWN);
     cJSON *all = cJSON_AddArrayToObject(o, "uses");
 
     for (uint32_t k = 0; k < count && k < USES_SHOWN; k++) {

@@ -4,8 +4,26 @@
 #define AUTOMAP_ENGINE_PLAN_EXPLAIN_RESHARD_H
 
 #include "engine/plan/plan.h"
+#include "engine/relaxed/relaxed.h"
+#include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+
+#include <stdatomic.h>
+
+/* An instruction that reads the array, and with which operand leaf. */
+struct relaxed_use {
+    hlo_id id;
+    uint32_t leaf;
+};
+/* All that read it, up to `room`; returns how many there are. O(operands). */
+uint32_t relaxed_uses(const struct relaxed_plan *x, hlo_value v, struct relaxed_use *out,
+                      uint32_t room);
+/* "split over x along dim 1 of its result, passing partial results over y on". Appended. */
+void relaxed_write_choice(const struct relaxed_plan *x, hlo_id id, struct str *out);
+/* What it is for: "for operand 1 of dot.5", "for all its uses", "to be handed out". Appended. */
+void relaxed_write_way(const struct relaxed_plan *x, const struct relaxed_reshard *r,
+                       struct str *out);
 
 /* The best plan found with no collective on this way of the value. */
 struct reshard_removal {
@@ -20,6 +38,9 @@ struct reshard_removal {
  * the search that made the plan are not kept. ERR_INPUT when there is no such reshard. */
 int reshard_remove(const struct plan *p, uint32_t number, struct reshard_removal *out,
                    struct err *e) MUST_CHECK;
+/* The same a few sweeps at a time until *stop: then the best plan found by then. */
+int reshard_remove_until(const struct plan *p, uint32_t number, const atomic_bool *stop,
+                         struct reshard_removal *out, struct err *e) MUST_CHECK;
 void reshard_removal_release(struct reshard_removal *r);
 
 /* Appends the answer: the reshard, what makes the value and in which status, who asks for what, and

@@ -23,6 +23,7 @@ struct live_plan;
 struct relaxed_plan;
 struct cluster;
 struct problem;
+struct question;
 struct watch;
 
 /* What all views look at. Pointers are borrowed and stay valid until the next `read`. */
@@ -98,6 +99,9 @@ struct panel_ops {
     int (*move_here)(const struct panel *p); /* the decision that p, b and w speak of; MOVE_NONE */
     hlo_id (*instruction_here)(
         const struct panel *p); /* what w speaks of before the decision; HLO_NONE */
+    void (*question_here)(const struct panel *p,
+                          struct question *q); /* what w speaks of before both; `q` comes empty and
+                                                  may stay so */
     const struct live_plan *(*plan_here)(
         const struct panel *p); /* what e takes away; NULL: the best */
     const struct relaxed_plan *(*relaxed_here)(

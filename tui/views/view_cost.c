@@ -17,6 +17,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/cost_split.h"
+#include "tui/watch/question.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -526,6 +527,15 @@ static hlo_id instruction_here(const struct panel *p)
     return g && v->key == COST_BY_INSTRUCTION ? g->value : HLO_NONE;
 }
 
+static void question_here(const struct panel *p, struct question *q)
+{
+    const struct cost *v = p->state;
+    const struct cost_group *g = here(p);
+
+    if (g && v->key == COST_BY_INSTRUCTION && g->reduces > 0)
+        *q = (struct question){.kind = QUESTION_COLLECTIVE, .instruction = g->value};
+}
+
 static int move_here(const struct panel *p)
 {
     const struct cost *v = p->state;
@@ -601,6 +611,7 @@ const struct panel_ops view_cost = {
     .click = click_cost,
     .move_here = move_here,
     .instruction_here = instruction_here,
+    .question_here = question_here,
     .name_here = name_here,
     .message = message_cost,
 };

@@ -17,6 +17,7 @@
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/watch/question.h"
 #include "tui/watch/shape.h"
 #include "tui/watch/tree_rows.h"
 
@@ -467,6 +468,15 @@ static hlo_id instruction_here(const struct panel *p)
     return row && !row->more ? row->instruction : HLO_NONE;
 }
 
+static void question_here(const struct panel *p, struct question *q)
+{
+    const struct graph *g = p->state;
+    const struct tree_row *row = row_at(g, g->list.cursor);
+
+    if (row && !row->more && row->instruction == HLO_NONE)
+        *q = (struct question){.kind = QUESTION_MODULE, .node = row->node};
+}
+
 static void go_to_graph(struct panel *p, hlo_id id)
 {
     struct graph *g = p->state;
@@ -530,6 +540,7 @@ const struct panel_ops view_graph = {
     .filter = filter_graph,
     .move_here = move_here,
     .instruction_here = instruction_here,
+    .question_here = question_here,
     .go_to = go_to_graph,
     .remember = remember_graph,
     .recall = recall_graph,

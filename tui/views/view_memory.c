@@ -20,6 +20,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/views/memory_draw.h"
+#include "tui/watch/question.h"
 #include "tui/watch/tree.h"
 
 #include <stdio.h>
@@ -384,6 +385,22 @@ static hlo_id instruction_here(const struct panel *p)
     return v == HLO_NONE ? HLO_NONE : p->scene->problem->m->value_instruction[v];
 }
 
+/* Of a group the first value made, with all bytes of the group. */
+static void question_here(const struct panel *p, struct question *q)
+{
+    const struct memory_view *v = p->state;
+    hlo_value value = value_here(v);
+    bool one = v->shown == MEMORY_LIST_VALUES;
+
+    if (value == HLO_NONE)
+        return;
+    *q = (struct question){.kind = QUESTION_MEMORY,
+                           .value = value,
+                           .peak = v->curve.total[v->cursor] * 1e9,
+                           .bytes = one ? v->values[v->list[MEMORY_LIST_VALUES].cursor].bytes
+                                        : v->groups[v->list[MEMORY_LIST_GROUPS].cursor].bytes};
+}
+
 static int move_here(const struct panel *p)
 {
     const struct memory_view *v = p->state;
@@ -447,6 +464,7 @@ const struct panel_ops view_memory = {
     .move = move_memory,
     .move_here = move_here,
     .instruction_here = instruction_here,
+    .question_here = question_here,
     .plan_here = plan_here,
     .message = message_memory,
     .is_live = is_live,

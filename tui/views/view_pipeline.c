@@ -20,6 +20,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/views/pipeline_draw.h"
+#include "tui/watch/question.h"
 #include "tui/watch/watch.h"
 
 #include <math.h>
@@ -127,7 +128,13 @@ static int begin(struct panel *p, struct err *e)
     v->job = NULL;
     v->look = (struct pipeline_look){0};
     v->starts = false;
-    return pipeline_job_new(p->scene->problem, &v->options, p->scene->now_ms > 0, &v->job, e);
+    if (pipeline_job_new(p->scene->problem, &v->options, p->scene->now_ms > 0, &v->job, e))
+        return e->code;
+    if (p->scene->watch) { /* why may ask about it when this view is gone */
+        pipeline_job_free(p->scene->watch->pipeline);
+        p->scene->watch->pipeline = pipeline_job_share(v->job);
+    }
+    return 0;
 }
 
 static int open_pipeline(struct panel *p, const void *arg, struct err *e)
@@ -564,6 +571,17 @@ static bool move_pipeline(struct panel *p, enum list_move move)
     return false;
 }
 
+static void question_here(const struct panel *p, struct question *q)
+{
+    const struct pipeline_view *v = p->state;
+
+    if (v->version && v->shown.pipeline)
+        *q = (struct question){.kind = QUESTION_STAGE,
+                               .pipeline = v->shown.pipeline,
+                               .staged = &v->plan,
+                               .stage = v->shown.stage};
+}
+
 /* "cut after layer 14: 17 MB here, up to 285 MB inside stage 0". */
 static void message_pipeline(const struct panel *p, char *out, size_t room)
 {
@@ -596,13 +614,14 @@ const struct panel_ops view_pipeline = {
     .place = PLACE_FULL,
     .anew = true,
     .keys = &pipeline_keys,
-    .hints = "left move-left schedule micro-batches recompute reset go part back",
+    .hints = "left move-left schedule micro-batches recompute why reset go part back",
     .size = sizeof(struct pipeline_view),
     .open = open_pipeline,
     .close = close_pipeline,
     .draw = draw_pipeline,
     .act = act_pipeline,
     .move = move_pipeline,
+    .question_here = question_here,
     .message = message_pipeline,
     .is_live = is_live,
 };

@@ -19,6 +19,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/question.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/tree.h"
 
@@ -316,6 +317,17 @@ static hlo_id instruction_here(const struct panel *p)
     return r ? p->scene->problem->m->value_instruction[r->value] : HLO_NONE;
 }
 
+static void question_here(const struct panel *p, struct question *q)
+{
+    const struct relaxed_view *v = p->state;
+    const struct relaxed_reshard *r = here(p);
+
+    if (r)
+        *q = (struct question){.kind = QUESTION_RESHARD,
+                               .relaxed = v->plan,
+                               .number = (uint32_t)(r - v->plan->reshards)};
+}
+
 static const struct relaxed_plan *relaxed_here(const struct panel *p)
 {
     const struct relaxed_view *v = p->state;
@@ -389,6 +401,7 @@ const struct panel_ops view_relaxed = {
     .act = act_relaxed,
     .move = move_relaxed,
     .instruction_here = instruction_here,
+    .question_here = question_here,
     .relaxed_here = relaxed_here,
     .message = message_relaxed,
     .is_live = is_live,

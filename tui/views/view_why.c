@@ -2,23 +2,29 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/why.h"
 #include "engine/live/snapshot.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/text/units.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/list.h"
+#include "tui/screen/theme.h"
+#include "tui/views/host.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/views/why_draw.h"
+#include "tui/watch/answer.h"
 #include "tui/watch/price.h"
+#include "tui/watch/question.h"
+#include "tui/watch/removal_job.h"
+#include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
-
-#include "tui/screen/theme.h"
-#include "tui/views/host.h"
-#include "tui/views/why_draw.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,13 +93,122 @@ static int ask(struct panel *p, dim_id d, struct err *e)
     return 0;
 }
 
+/* ---- answers that are no chain ---- */
+
+static bool is_of_its_own(const struct question *q, struct why_of of)
+{
+    return (q->relaxed && of.kind == WHY_OF_RELAXED) || (q->pipeline && of.kind == WHY_OF_PIPELINE);
+}
+
+/* The value a page speaks of where the question is a dim. */
+static hlo_value value_of(const struct why *v)
+{
+    const struct question *q = &v->question;
+    const struct problem *p = v->seen.problem;
+
+    if (q->kind == QUESTION_MEMORY)
+        return q->value;
+    if (q->kind == QUESTION_COLLECTIVE)
+        return p->m->leaf_base[q->instruction];
+    return v->dim == DIM_NONE ? HLO_NONE : p->classes.dim_value[v->dim];
+}
+
+static void add_removal(struct why *v)
+{
+    const struct relaxed_plan *x = v->question.relaxed;
+    const struct removal_look *r = &v->removed;
+    char ms[UNITS_ROOM], change[UNITS_ROOM];
+
+    answer_head(&v->page, "Without it", "the best plan found, a step");
+    answer_row(&v->page, ANSWER_TITLES, HLO_NONE, "choice", ">step", ">change", NULL);
+    answer_row(&v->page, ANSWER_ROW, HLO_NONE, "as it is", units_ms(ms, x->cost.step_ms), "", NULL);
+    if (!r->done)
+        answer_row(&v->page, ANSWER_ROW, HLO_NONE, "without this reshard", "..", "", NULL);
+    else if (!r->is_possible)
+        answer_say(&v->page, "Not possible: %s.", r->trouble);
+    else
+        answer_row(&v->page, ANSWER_ROW, HLO_NONE, "without this reshard", units_ms(ms, r->step_ms),
+                   units_change(change, r->step_ms - x->cost.step_ms,
+                                units_ms_decimals(x->cost.step_ms) + 2),
+                   NULL);
+}
+
+static void fill_relaxed(struct why *v, const struct watch *w)
+{
+    const struct question *q = &v->question;
+    const struct relaxed_plan *x = q->relaxed ? q->relaxed : why_of_relaxed(w);
+    hlo_value value = value_of(v);
+
+    if (q->kind == QUESTION_RESHARD) {
+        answer_reshard(&v->page, w, x, q->number);
+        add_removal(v);
+    } else if (q->kind == QUESTION_MODULE) {
+        answer_relaxed_module(&v->page, w, x, q->node);
+    } else if (value != HLO_NONE) {
+        answer_relaxed_value(&v->page, w, x, value);
+    }
+}
+
+static void fill_pipeline(struct why *v, const struct watch *w)
+{
+    const struct question *q = &v->question;
+    struct pipeline_plan plan;
+    const struct pipeline *l = why_of_pipeline(w, &plan);
+    hlo_value value = value_of(v);
+    hlo_id id = q->kind == QUESTION_MODULE ? w->tree->nodes[q->node].begins
+                : value != HLO_NONE        ? w->problem->m->value_instruction[value]
+                                           : HLO_NONE;
+
+    if (q->kind == QUESTION_STAGE)
+        answer_stage(&v->page, w, q->pipeline, q->staged, q->stage);
+    else if (id != HLO_NONE)
+        answer_in_stage(&v->page, w, l, &plan, id);
+}
+
+/* Makes the page where the answer is one. False: it is a chain. */
+static bool fill_page(struct panel *p)
+{
+    struct why *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const struct question *q = &v->question;
+
+    answer_clear(&v->page);
+    if (v->of.kind == WHY_OF_RELAXED)
+        fill_relaxed(v, w);
+    else if (v->of.kind == WHY_OF_PIPELINE)
+        fill_pipeline(v, w);
+    else if (q->kind == QUESTION_MODULE)
+        answer_module(&v->page, w, v->seen.on, v->step_ms, q->node);
+    else if (q->kind == QUESTION_COLLECTIVE)
+        answer_collective(&v->page, w, v->seen.on, q->instruction);
+    else if (q->kind == QUESTION_MEMORY)
+        answer_memory(&v->page, w, v->seen.on, q->value, q->bytes, q->peak);
+    if (v->page.failed)
+        host_say(p->scene, "not enough memory for all of the answer");
+    v->is_page = v->page.count > 0;
+    list_fit(&v->rows, why_page_rows(v), 1);
+    return v->is_page;
+}
+
+/* Asks about the same thing under the plan that is looked at. */
+static int ask_again(struct panel *p, struct err *e)
+{
+    struct why *v = p->state;
+
+    if (fill_page(p))
+        return 0;
+    if (v->dim == DIM_NONE)
+        return err_set(e, ERR_INPUT, "nothing is decided about this row");
+    return ask(p, v->dim, e);
+}
+
 static void ask_of(struct panel *p, struct why_of of)
 {
     struct why *v = p->state;
     struct err e = {0};
 
     look_at(v, p->scene->watch, of);
-    if (ask(p, v->dim, &e))
+    if (ask_again(p, &e))
         host_say_err(p->scene, &e);
 }
 
@@ -122,8 +237,20 @@ static void close_why(struct panel *p)
     struct why *v = p->state;
     why_answer_release(&v->answer);
     live_plan_release(v->kept);
+    answer_release(&v->page);
+    removal_job_free(v->removal);
     free(v->seen.on);
     free(v->seen.open);
+}
+
+/* The plan that the row below belongs to. */
+static struct why_of plan_of(const struct why *v, const struct panel *from, const struct watch *w)
+{
+    if (v->question.relaxed || (from && from->ops->relaxed_here && from->ops->relaxed_here(from)))
+        return why_of_now(w, (struct why_of){WHY_OF_RELAXED, NULL});
+    if (v->question.pipeline)
+        return why_of_now(w, (struct why_of){WHY_OF_PIPELINE, NULL});
+    return why_of_plan(w, from && from->ops->plan_here ? from->ops->plan_here(from) : NULL);
 }
 
 static int open_why(struct panel *p, const void *arg, struct err *e)
@@ -141,10 +268,18 @@ static int open_why(struct panel *p, const void *arg, struct err *e)
         close_why(p);
         return err_set(e, ERR_MEMORY, "not enough memory to ask why");
     }
-    look_at(v, w, why_of_plan(w, from && from->ops->plan_here ? from->ops->plan_here(from) : NULL));
-    dim_id d = subject(v, from, w);
-    int rc =
-        d == DIM_NONE ? err_set(e, ERR_INPUT, "nothing is decided about this row") : ask(p, d, e);
+    if (from && from->ops->question_here)
+        from->ops->question_here(from, &v->question);
+    look_at(v, w, plan_of(v, from, w));
+    v->dim = subject(v, from, w);
+    int rc = v->question.kind == QUESTION_RESHARD
+                 ? removal_job_new(v->question.relaxed, v->question.number, p->scene->now_ms > 0,
+                                   &v->removal, e)
+                 : 0;
+    if (!rc && v->removal)
+        removal_job_look(v->removal, &v->removed);
+    if (!rc)
+        rc = ask_again(p, e);
     if (rc)
         close_why(p);
     return rc;
@@ -162,10 +297,11 @@ static void read_why(struct panel *p)
         return;
     v->seen.moves = w->moves;
     struct why_of now = why_of_now(w, v->of);
-    if (now.kind != v->of.kind || now.plan != v->of.plan)
+    if (now.kind != v->of.kind || now.plan != v->of.plan ||
+        (v->is_page && v->of.kind == WHY_OF_EPISODE))
         ask_of(p, now);
     v->stale = false;
-    for (int i = 0; v->of.kind == WHY_OF_EPISODE && i < 2; i++) {
+    for (int i = 0; !v->is_page && v->of.kind == WHY_OF_EPISODE && i < 2; i++) {
         if (of[i] != CLASS_NONE)
             v->stale |= w->on[of[i]] != v->seen.on[of[i]] || w->open[of[i]] != v->seen.open[of[i]];
     }
@@ -173,10 +309,57 @@ static void read_why(struct panel *p)
 
 /* ---- drawing ---- */
 
+/* What the title says was asked. */
+static void write_asked(const struct panel *p, char *out, size_t room)
+{
+    const struct why *v = p->state;
+    const struct question *q = &v->question;
+    const struct watch *w = p->scene->watch;
+    hlo_value value = value_of(v);
+
+    if (q->kind == QUESTION_RESHARD && is_of_its_own(q, v->of))
+        snprintf(out, room, "w on reshard %u of %u", q->number + 1, q->relaxed->reshard_count);
+    else if (q->kind == QUESTION_STAGE && is_of_its_own(q, v->of))
+        snprintf(out, room, "w on stage %u", q->stage);
+    else if (q->kind == QUESTION_MODULE)
+        snprintf(out, room, "w on %.60s", w->tree->nodes[q->node].name);
+    else if (q->kind == QUESTION_COLLECTIVE)
+        snprintf(out, room, "w on the all-reduces of %.60s",
+                 hlo_name(w->problem->m, q->instruction));
+    else if (q->kind == QUESTION_MEMORY)
+        snprintf(out, room, "w on the memory of %.60s", why_value_name(w->problem, value));
+    else
+        snprintf(out, room, "w on %.60s",
+                 value == HLO_NONE ? "" : why_value_name(w->problem, value));
+}
+
+static void draw_paged(struct panel *p, const struct pane *pane)
+{
+    struct why *v = p->state;
+    char note[96];
+
+    if (v->removal && !v->removed.done) {
+        removal_job_look(v->removal, &v->removed);
+        if (v->removed.done)
+            (void)fill_page(p);
+    }
+    write_asked(p, note, sizeof note);
+    pane_head(pane, 0, &(struct head){0, "Why", note, true});
+    why_draw_of(p, pane, 1);
+    int gap = pane->height >= 16;
+    struct pane body = pane_part(pane, 0, 2 + gap, pane->width, pane->height - 2 - gap);
+    why_draw_page(p, &body);
+}
+
 static void draw_why(struct panel *p, const struct pane *pane)
 {
     struct why *v = p->state;
     const struct problem *q = v->seen.problem;
+
+    if (v->is_page) {
+        draw_paged(p, pane);
+        return;
+    }
     const char *title = v->answer.kind == WHY_NEVER      ? "Never split"
                         : v->answer.kind == WHY_EXCLUDED ? "Conflict"
                                                          : "Why";
@@ -210,13 +393,21 @@ static int row_count(const struct why *v)
 static const struct why_step *step_here(const struct why *v)
 {
     int row, side = why_side_of(v, &row);
-    return v->cursor < row_count(v) ? &v->answer.side[side].steps[row] : NULL;
+    return !v->is_page && v->cursor < row_count(v) ? &v->answer.side[side].steps[row] : NULL;
 }
 
 static bool move_why(struct panel *p, enum list_move move)
 {
     struct why *v = p->state;
     struct list l = {0};
+
+    if (v->is_page) {
+        int before = v->scroll;
+        bool went = list_move(&v->rows, move);
+        if (!went) /* no further row: the rest of the page */
+            v->scroll += move == LIST_DOWN ? 1 : move == LIST_UP && before > 0 ? -1 : 0;
+        return went || v->scroll != before;
+    }
 
     list_fit(&l, row_count(v), p->height > 10 ? p->height - 10 : 1);
     l.cursor = v->cursor;
@@ -257,6 +448,12 @@ static bool act_why(struct panel *p, int action)
     const struct why_step *s = step_here(v);
     int row;
 
+    if (v->is_page && action == WHY_GO) {
+        const struct answer_row *at = why_page_row(v);
+        if (at && at->at != HLO_NONE)
+            host_go_to(p->scene, at->at);
+        return at && at->at != HLO_NONE;
+    }
     if (action == WHY_GO) {
         hlo_id place =
             s ? v->seen.problem->m->value_instruction[v->seen.problem->classes.dim_value[s->dim]]
@@ -265,6 +462,8 @@ static bool act_why(struct panel *p, int action)
             host_go_to(p->scene, place);
         return place != HLO_NONE;
     }
+    if (v->is_page && action != WHY_NEXT && action != WHY_LAST)
+        return false;
     if (action == WHY_NEXT || action == WHY_LAST) {
         ask_of(p, why_of_next(p->scene->watch, v->of, action == WHY_NEXT ? 1 : -1));
         return true;
@@ -283,6 +482,8 @@ static bool works_why(const struct panel *p, int action)
 {
     const struct why *v = p->state;
 
+    if (v->is_page)
+        return action == WHY_GO || action == WHY_NEXT || action == WHY_LAST;
     if (action == WHY_SIDE)
         return v->answer.side[1].count > 0;
     if (action == WHY_KEEP_1 || action == WHY_KEEP_2)
@@ -293,7 +494,12 @@ static bool works_why(const struct panel *p, int action)
 static int move_here(const struct panel *p)
 {
     const struct why *v = p->state;
-    return p->scene->watch ? watch_move_of(p->scene->watch, v->answer.class) : MOVE_NONE;
+    const struct watch *w = p->scene->watch;
+
+    if (v->is_page && v->dim == DIM_NONE)
+        return MOVE_NONE;
+    return w ? watch_move_of(w, v->is_page ? w->problem->classes.class_of[v->dim] : v->answer.class)
+             : MOVE_NONE;
 }
 
 static const struct live_plan *plan_here(const struct panel *p)
@@ -317,7 +523,13 @@ static void message_why(const struct panel *p, char *out, size_t room)
 {
     const struct why *v = p->state;
     const struct why_step *s = step_here(v);
+    const struct answer_row *row = why_page_row(v);
 
+    if (v->is_page && row && row->at != HLO_NONE) {
+        const struct hlo_meta *meta = hlo_meta(v->seen.problem->m, row->at);
+        snprintf(out, room, "%s%s", meta->op_name[0] ? "op_name  " : "", meta->op_name);
+        return;
+    }
     if (v->stale) {
         snprintf(out, room, "this episode is decided otherwise now; w goes round to it again");
         return;
@@ -333,6 +545,18 @@ static void message_why(const struct panel *p, char *out, size_t room)
         snprintf(out, room, "op_name  %s", meta->op_name);
     else
         snprintf(out, room, "%s  line %u of the file", hlo_name(m, id), hlo_at(m, id)->line);
+}
+
+static const struct relaxed_plan *relaxed_here(const struct panel *p)
+{
+    const struct why *v = p->state;
+    return v->of.kind == WHY_OF_RELAXED ? why_of_relaxed(p->scene->watch) : NULL;
+}
+
+static bool is_live(const struct panel *p)
+{
+    const struct why *v = p->state;
+    return v->removal && !v->removed.done;
 }
 
 const struct panel_ops view_why = {
@@ -351,6 +575,8 @@ const struct panel_ops view_why = {
     .works = works_why,
     .move_here = move_here,
     .plan_here = plan_here,
+    .relaxed_here = relaxed_here,
+    .is_live = is_live,
     .name_here = name_here,
     .message = message_why,
 };

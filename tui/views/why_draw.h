@@ -9,8 +9,12 @@
 #include "engine/problem/problem.h"
 #include "hlo/module/hlo.h"
 #include "tui/screen/grid.h"
+#include "tui/screen/list.h"
 #include "tui/views/panel.h"
+#include "tui/watch/answer.h"
 #include "tui/watch/price.h"
+#include "tui/watch/question.h"
+#include "tui/watch/removal_job.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
@@ -26,8 +30,15 @@ struct why {
     struct why_answer answer;
     struct price
         keep[2]; /* at best: SPLIT and others: with the class flipped; EXCLUDED: either split */
-    bool stale;  /* of an episode: it is decided otherwise by now */
-    int cursor;  /* over the rows of side 0, then of side 1 */
+    struct question question; /* kind QUESTION_DIM: of `dim` */
+    bool is_page;             /* the answer is `page`, no chain */
+    struct answer page;
+    struct list rows;            /* of the page: those the cursor stands on */
+    int scroll;                  /* lines of the page above the view */
+    struct removal_job *removal; /* of the reshard asked about; NULL: none */
+    struct removal_look removed;
+    bool stale; /* of an episode: it is decided otherwise by now */
+    int cursor; /* over the rows of side 0, then of side 1 */
     char name[NAME_ROOM];
 };
 
@@ -45,7 +56,16 @@ int why_chain_rows(const struct panel *p, int width);
 /* tui/views/why_draw_of.c: the row that names the plan, and those `w` goes on to. */
 void why_draw_of(const struct panel *p, const struct pane *pane, int y);
 
+/* tui/views/why_draw_page.c: answers that are no chain. The row of the page under the cursor; NULL:
+ * none. */
+void why_draw_page(struct panel *p, const struct pane *pane);
+const struct answer_row *why_page_row(const struct why *v);
+int why_page_rows(const struct why *v); /* on which the cursor may stand */
+
 /* tui/views/why_draw_facts.c */
+/* Words that do not fit go to the next line, "\1" switches to the style `bold` and back. Returns
+ * the line behind; one above the pane is passed over. */
+int why_draw_words(const struct pane *p, int y, unsigned style, unsigned bold, const char *text);
 int why_draw_answer(const struct panel *p, const struct pane *pane,
                     int y); /* returns the row behind */
 int why_draw_place(const struct panel *p, const struct pane *pane, int y);

@@ -108,8 +108,7 @@ static void write_class(const struct panel *p, char *out, size_t room)
         snprintf(out + size, room - (size_t)size, "; decision %d of %d", move + 1, w->move_count);
 }
 
-/* Words that do not fit go to the next row. Returns the row behind. */
-static int draw_words(const struct pane *p, int y, unsigned style, unsigned bold, const char *text)
+int why_draw_words(const struct pane *p, int y, unsigned style, unsigned bold, const char *text)
 {
     int x = 0;
     bool on = false;
@@ -144,9 +143,9 @@ int why_draw_answer(const struct panel *p, const struct pane *pane, int y)
     char text[WHY_SENTENCE_ROOM];
 
     write_sentence(p, text, sizeof text);
-    y = draw_words(pane, y, ROLE_TEXT, ROLE_TITLE | BOLD, text);
+    y = why_draw_words(pane, y, ROLE_TEXT, ROLE_TITLE | BOLD, text);
     write_class(p, text, sizeof text);
-    return draw_words(pane, y, ROLE_DIM, ROLE_TEXT, text);
+    return why_draw_words(pane, y, ROLE_DIM, ROLE_TEXT, text);
 }
 
 /* ---- facts below ---- */

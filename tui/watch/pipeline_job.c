@@ -24,6 +24,7 @@ struct pipeline_job {
     pthread_t thread;
     bool in_thread;
     atomic_bool stop;
+    int users;
 };
 
 static bool stopped(struct pipeline_job *j)
@@ -202,6 +203,7 @@ int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, 
 
     if (!j)
         return err_set(e, ERR_MEMORY, "not enough memory for a pipeline");
+    j->users = 1;
     j->problem = p;
     j->options = *o;
     j->options.stop = &j->stop;
@@ -222,9 +224,15 @@ void pipeline_job_stop(struct pipeline_job *j)
     atomic_store(&j->stop, true);
 }
 
+struct pipeline_job *pipeline_job_share(struct pipeline_job *j)
+{
+    j->users++;
+    return j;
+}
+
 void pipeline_job_free(struct pipeline_job *j)
 {
-    if (!j)
+    if (!j || --j->users > 0)
         return;
     pipeline_job_stop(j);
     if (j->in_thread)

@@ -38,7 +38,10 @@ int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, 
                      struct pipeline_job **out, struct err *e) MUST_CHECK;
 /* To be left: `done` comes after the step it is at, up to some tenths of a second on 64 devices. */
 void pipeline_job_stop(struct pipeline_job *j);
-void pipeline_job_free(struct pipeline_job *j); /* stops, waits for `done` and joins; NULL ok */
+/* Another user of it; pipeline_job_free is for each. UI thread. */
+struct pipeline_job *pipeline_job_share(struct pipeline_job *j);
+void pipeline_job_free(
+    struct pipeline_job *j); /* the last stops, waits for `done` and joins; NULL ok */
 void pipeline_job_look(struct pipeline_job *j, struct pipeline_look *out);
 
 #endif

@@ -14,6 +14,7 @@
 #include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/utf8.h"
+#include "tui/watch/pipeline_job.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/tree.h"
 
@@ -356,6 +357,7 @@ void watch_free(struct watch *w)
     class_names_release(&w->names);
     tree_free(w->tree);
     relaxed_job_free(w->relaxed);
+    pipeline_job_free(w->pipeline);
     free(w->move);
     free(w->on);
     free(w->open);

@@ -33,6 +33,7 @@ struct watch_move {
 
 struct tree;
 struct relaxed_job;
+struct pipeline_job;
 
 struct watch {
     const struct problem *problem; /* of the snapshot, which holds it */
@@ -48,8 +49,9 @@ struct watch {
     int position; /* the move decided next; MOVE_NONE: none, or not shown */
     int cursor;   /* the move a person looks at */
     hlo_id here;  /* the instruction a person looks at; HLO_NONE: none yet */
-    struct relaxed_job *relaxed; /* NULL: nobody asked (tui/watch/relaxed_job.h) */
-    struct tree *tree;           /* the module as a person thinks of it (tui/watch/tree.h) */
+    struct relaxed_job *relaxed;   /* NULL: nobody asked (tui/watch/relaxed_job.h) */
+    struct pipeline_job *pipeline; /* the last one looked at; NULL: none (pipeline_job.h) */
+    struct tree *tree;             /* the module as a person thinks of it (tui/watch/tree.h) */
 
     struct wave wave;               /* of the last decision, in slow motion */
     label *on, *open;               /* [classes] axes split, axes undecided, in the episode shown */

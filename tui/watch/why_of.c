@@ -4,12 +4,39 @@
 #include "engine/decide/labels.h"
 #include "engine/live/snapshot.h"
 #include "hlo/support/mem.h"
+#include "tui/watch/pipeline_job.h"
+#include "tui/watch/relaxed_job.h"
 
 #include <stdio.h>
 #include <string.h>
 
+bool why_of_is_strict(struct why_of of)
+{
+    return of.kind != WHY_OF_RELAXED && of.kind != WHY_OF_PIPELINE;
+}
+
+const struct relaxed_plan *why_of_relaxed(const struct watch *w)
+{
+    struct relaxed_look look = {0};
+
+    if (w->relaxed)
+        relaxed_job_look(w->relaxed, &look);
+    return look.plan;
+}
+
+const struct pipeline *why_of_pipeline(const struct watch *w, struct pipeline_plan *plan)
+{
+    struct pipeline_look look = {0};
+
+    if (w->pipeline)
+        pipeline_job_look(w->pipeline, &look);
+    *plan = look.plan;
+    return look.version ? look.pipeline : NULL;
+}
+
 int why_of_list(const struct watch *w, struct why_of list[static WHY_OF_MOST])
 {
+    struct pipeline_plan pipeline;
     int count = 0;
 
     if (w->best)
@@ -21,6 +48,10 @@ int why_of_list(const struct watch *w, struct why_of list[static WHY_OF_MOST])
         if (plan != w->best && plan != w->exact)
             list[count++] = (struct why_of){WHY_OF_PLAN, plan};
     }
+    if (why_of_relaxed(w))
+        list[count++] = (struct why_of){WHY_OF_RELAXED, NULL};
+    if (why_of_pipeline(w, &pipeline))
+        list[count++] = (struct why_of){WHY_OF_PIPELINE, NULL};
     list[count++] = (struct why_of){WHY_OF_WHOLE, NULL};
     list[count++] = (struct why_of){WHY_OF_EPISODE, NULL};
     return count;
@@ -49,7 +80,11 @@ struct why_of why_of_now(const struct watch *w, struct why_of of)
         of.plan = w->best;
     if (of.kind == WHY_OF_EXACT)
         of.plan = w->exact;
-    return of.plan || of.kind >= WHY_OF_WHOLE ? of : why_of_default(w);
+    struct pipeline_plan pipeline;
+    bool there = of.kind == WHY_OF_RELAXED    ? why_of_relaxed(w) != NULL
+                 : of.kind == WHY_OF_PIPELINE ? why_of_pipeline(w, &pipeline) != NULL
+                                              : of.plan || of.kind >= WHY_OF_WHOLE;
+    return there ? of : why_of_default(w);
 }
 
 bool why_of_is_same(struct why_of a, struct why_of b)
@@ -83,10 +118,15 @@ void why_of_read(const struct watch *w, struct why_of of, label *on, label *open
 
 double why_of_ms(const struct watch *w, struct why_of of)
 {
+    struct pipeline_plan pipeline;
     label *whole = NULL;
 
     if (of.plan)
         return of.plan->cost.step_ms;
+    if (of.kind == WHY_OF_RELAXED)
+        return why_of_relaxed(w)->cost.step_ms;
+    if (of.kind == WHY_OF_PIPELINE)
+        return pipeline_step_ms(why_of_pipeline(w, &pipeline), &pipeline);
     if (of.kind == WHY_OF_WHOLE)
         whole = mem_alloc(((size_t)w->problem->classes.count + 1) * sizeof *whole);
     double ms = step_tables_cost(&w->problem->step_tables, whole ? whole : w->on).step_ms;
@@ -110,6 +150,12 @@ char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_O
         break;
     case WHY_OF_PLAN:
         snprintf(out, WHY_OF_ROOM, "%s%s", plan->found_by, episode);
+        break;
+    case WHY_OF_RELAXED:
+        snprintf(out, WHY_OF_ROOM, "relaxed plan");
+        break;
+    case WHY_OF_PIPELINE:
+        snprintf(out, WHY_OF_ROOM, "pipeline, simulated");
         break;
     case WHY_OF_WHOLE:
         snprintf(out, WHY_OF_ROOM, "everything whole");

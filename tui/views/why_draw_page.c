@@ -1,0 +1,159 @@
+/* Answers that are no chain: sentences and tables, one below the other, scrolled where they are
+ * longer than the view. */
+#include "tui/screen/grid.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+#include "tui/views/panel.h"
+#include "tui/views/why_draw.h"
+#include "tui/watch/answer.h"
+
+#include <string.h>
+
+enum { GAP = 2, LEAST = 8 }; /* columns between cells; a cell is cut to no fewer */
+
+/* Ends of the columns of one table, for as many cells as its rows have. */
+struct table {
+    int start[ANSWER_CELLS], width[ANSWER_CELLS];
+    bool figures[ANSWER_CELLS];
+    uint32_t cells;
+};
+
+static bool is_table(const struct answer_row *r)
+{
+    return r->kind == ANSWER_TITLES || r->kind == ANSWER_ROW;
+}
+
+const struct answer_row *why_page_row(const struct why *v)
+{
+    int64_t at = -1;
+
+    for (size_t n = 0; v->is_page && n < v->page.count; n++) {
+        at += v->page.rows[n].kind == ANSWER_ROW;
+        if (v->page.rows[n].kind == ANSWER_ROW && at == v->rows.cursor)
+            return &v->page.rows[n];
+    }
+    return NULL;
+}
+
+int why_page_rows(const struct why *v)
+{
+    int rows = 0;
+
+    for (size_t n = 0; n < v->page.count; n++)
+        rows += v->page.rows[n].kind == ANSWER_ROW;
+    return rows;
+}
+
+/* Widths of the table whose titles are row `first`; the widest words give way where it is too wide.
+ */
+static struct table table_at(const struct answer *a, size_t first, int width)
+{
+    struct table t = {.cells = a->rows[first].cells};
+    int all = 0;
+
+    for (uint32_t k = 0; k < t.cells; k++)
+        t.figures[k] = answer_cell(a, &a->rows[first], k)[0] == '>';
+    for (size_t n = first; n < a->count && is_table(&a->rows[n]); n++) {
+        if (n > first && a->rows[n].kind == ANSWER_TITLES)
+            break;
+        for (uint32_t k = 0; k < t.cells; k++) {
+            const char *cell = answer_cell(a, &a->rows[n], k);
+            int columns = utf8_text_columns(cell) - (n == first && t.figures[k]);
+            t.width[k] = columns > t.width[k] ? columns : t.width[k];
+        }
+    }
+    for (uint32_t k = 0; k < t.cells; k++)
+        all += t.width[k] + (k ? GAP : 0);
+    for (int over = all + GAP - width; over > 0;) {
+        uint32_t widest = 0;
+        for (uint32_t k = 0; k < t.cells; k++)
+            widest = !t.figures[k] && t.width[k] > t.width[widest] ? k : widest;
+        if (t.width[widest] <= LEAST)
+            break;
+        t.width[widest]--;
+        over--;
+    }
+    for (uint32_t k = 0, x = GAP; k < t.cells; k++) {
+        t.start[k] = (int)x;
+        x += (uint32_t)t.width[k] + GAP;
+    }
+    return t;
+}
+
+static void draw_cells(const struct answer *a, const struct answer_row *r, const struct table *t,
+                       const struct pane *p, int y)
+{
+    unsigned style = r->kind == ANSWER_TITLES ? ROLE_DIM
+                     : r->marked              ? ROLE_TITLE | BOLD
+                                              : ROLE_TEXT;
+
+    if (r->marked)
+        pane_text(p, 0, y, ROLE_WARN | BOLD, "!");
+    for (uint32_t k = 0; k < t->cells && k < r->cells; k++) {
+        const char *cell = answer_cell(a, r, k);
+        cell += r->kind == ANSWER_TITLES && t->figures[k];
+        if (t->figures[k]) {
+            pane_right(p, t->start[k] + t->width[k], y, style, cell);
+            continue;
+        }
+        pane_cut(p, t->start[k], y, t->width[k], style, cell);
+    }
+}
+
+/* Draws from line `y` on (above 0: passed over); returns the line behind. *seen: the line of the
+ * row under the cursor. */
+static int draw_all(const struct why *v, const struct pane *p, int y, int gap, int *seen)
+{
+    const struct answer *a = &v->page;
+    const struct answer_row *here = why_page_row(v);
+    struct table t = {0};
+
+    for (size_t n = 0; n < a->count; n++) {
+        const struct answer_row *r = &a->rows[n];
+        if (r->kind == ANSWER_SENTENCE) {
+            y = why_draw_words(p, y, ROLE_TEXT, ROLE_TITLE | BOLD, answer_cell(a, r, 0));
+        } else if (r->kind == ANSWER_HEAD) {
+            y += gap;
+            if (y >= 0 && y < p->height)
+                pane_head(p, y,
+                          &(struct head){0, answer_cell(a, r, 0), answer_cell(a, r, 1), false});
+            y++;
+        } else {
+            if (r->kind == ANSWER_TITLES)
+                t = table_at(a, n, p->width);
+            draw_cells(a, r, &t, p, y);
+            if (r == here && *seen == -1)
+                *seen = y;
+            if (r == here && y >= 0 && y < p->height) {
+                pane_select(p, y, ROLE_SELECT);
+                p->grid->cursor_x = p->x;
+                p->grid->cursor_y = p->y + y;
+            }
+            y++;
+        }
+    }
+    return y;
+}
+
+void why_draw_page(struct panel *p, const struct pane *pane)
+{
+    struct why *v = p->state;
+    struct pane none = pane_part(pane, 0, 0, pane->width, 0);
+    struct pane body = *pane;
+    int seen = -1, gap = pane->height >= 14;
+
+    none.height = 0;
+    none.grid = pane->grid;
+    int lines = draw_all(v, &none, 0, gap, &seen), most = lines - pane->height;
+    if (seen >= 0 && seen - v->scroll >= pane->height)
+        v->scroll = seen - pane->height + 1;
+    if (seen >= 0 && seen < v->scroll)
+        v->scroll = v->rows.cursor == 0 ? 0 : seen;
+    v->scroll = v->scroll > most ? most : v->scroll;
+    v->scroll = v->scroll < 0 ? 0 : v->scroll;
+    seen = -2;
+    draw_all(v, &body, -v->scroll, gap, &seen);
+    if (lines - v->scroll > pane->height)
+        pane_right_format(&body, pane->width, pane->height - 1, ROLE_DIM, " %d more",
+                          lines - v->scroll - pane->height);
+}

@@ -1,0 +1,69 @@
+/* tui/watch/answer.h - answers to "why" that are no chain of ties: about values of a plan that may
+ * reshard, a reshard, a stage, a module, a collective, memory. Sentences, and tables whose rows are
+ * mostly about one instruction each; made whole when asked. UI thread. */
+#ifndef AUTOMAP_TUI_WATCH_ANSWER_H
+#define AUTOMAP_TUI_WATCH_ANSWER_H
+
+#include "engine/pipeline/pipeline.h"
+#include "engine/relaxed/relaxed.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/mem.h"
+#include "tui/watch/watch.h"
+
+enum answer_kind { ANSWER_SENTENCE, ANSWER_HEAD, ANSWER_TITLES, ANSWER_ROW };
+enum { ANSWER_CELLS = 6 };
+
+struct answer_row {
+    uint8_t kind;              /* enum answer_kind */
+    bool marked;               /* the row the question is about */
+    hlo_id at;                 /* Enter goes there; HLO_NONE */
+    uint32_t cells;            /* how many */
+    size_t cell[ANSWER_CELLS]; /* into text. A title that begins with '>' is of figures */
+};
+
+struct answer {
+    struct answer_row *rows;
+    size_t count, room;
+    struct str text;
+    bool failed; /* out of memory: rows are missing */
+};
+
+void answer_clear(struct answer *a); /* keeps the room */
+void answer_release(struct answer *a);
+const char *answer_cell(const struct answer *a, const struct answer_row *r, uint32_t cell);
+
+/* "\1" switches bold on and off in a sentence. */
+void answer_say(struct answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void answer_head(struct answer *a, const char *title, const char *note);
+/* Cells up to NULL, at most ANSWER_CELLS. */
+void answer_row(struct answer *a, enum answer_kind kind, hlo_id at, ...) __attribute__((sentinel));
+
+/* ---- the answers: appended ---- */
+
+/* Where a value of the plan is split, who makes and who reads it so, and what is sent in between.
+ * O(instructions). */
+void answer_relaxed_value(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                          hlo_value v);
+/* Who makes and who asks; what it costs without it is another job's (removal_job.h). */
+void answer_reshard(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                    uint32_t number);
+/* What the stage holds, and what its cuts would cost one operation further on either side. */
+void answer_stage(struct answer *a, const struct watch *w, const struct pipeline *l,
+                  const struct pipeline_plan *plan, uint32_t stage);
+/* In which stage an instruction runs; of the backward pass and the update, with which operation. */
+void answer_in_stage(struct answer *a, const struct watch *w, const struct pipeline *l,
+                     const struct pipeline_plan *plan, hlo_id id);
+/* A node of the tree under a strict plan: what decides in it, what is sent in it.
+ * O(instructions). */
+void answer_module(struct answer *a, const struct watch *w, const label *on, double step_ms,
+                   int node);
+/* The same under a plan that may reshard. O(instructions + reshards). */
+void answer_relaxed_module(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                           int node);
+/* The all-reduces of an instruction under a strict plan: which split leaves each sum. */
+void answer_collective(struct answer *a, const struct watch *w, const label *on, hlo_id id);
+/* Which decisions make a stored value as large as it is. */
+void answer_memory(struct answer *a, const struct watch *w, const label *on, hlo_value v,
+                   double bytes, double peak);
+
+#endif

@@ -1,0 +1,224 @@
+/* Answers about a plan whose values may change their split between uses. */
+#include "engine/plan/explain_reshard.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "engine/text/units.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/mem.h"
+#include "tui/watch/answer.h"
+#include "tui/watch/class_look.h"
+#include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { USES_SHOWN = 64 };
+
+static const char *name_of(const struct watch *w, hlo_value v)
+{
+    for (uint32_t k = 0; k < w->problem->roles.param_count; k++) {
+        if (w->problem->roles.params[k].value == v)
+            return w->problem->roles.params[k].name;
+    }
+    return hlo_name(w->problem->m, w->problem->m->value_instruction[v]);
+}
+
+static const char *status_text(const struct watch *w, hlo_value v, status s, struct str *out)
+{
+    str_clear(out);
+    status_write(hlo_value_shape(w->problem->m, v), &w->problem->mesh, s, out);
+    return out->text ? out->text : "";
+}
+
+static void say_made(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                     hlo_value v)
+{
+    hlo_id maker = w->problem->m->value_instruction[v];
+    struct str made = {0}, held = {0}, how = {0};
+
+    status_text(w, v, x->made[v], &made);
+    status_text(w, v, x->held[v], &held);
+    relaxed_write_choice(x, maker, &how);
+    if (hlo_at(w->problem->m, maker)->opcode == HLO_OP_PARAMETER)
+        answer_say(a, "It is stored as %s.", made.text);
+    else
+        answer_say(a, "It is made as %s: %s runs %s.", made.text, hlo_name(w->problem->m, maker),
+                   how.text);
+    if (x->held[v] == x->made[v])
+        answer_say(a, "Its uses find it as it is made.");
+    else
+        answer_say(a, "Its uses find it as \1%s\1: it is resharded once for all of them.",
+                   held.text);
+    str_release(&made);
+    str_release(&held);
+    str_release(&how);
+}
+
+/* The use that reshard `of` (NULL: none) is for is marked. */
+static void add_uses(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                     hlo_value v, const struct relaxed_reshard *of)
+{
+    struct relaxed_use uses[USES_SHOWN];
+    uint32_t count = relaxed_uses(x, x->origin[v] == HLO_NONE ? v : x->origin[v], uses, USES_SHOWN);
+    char note[64], source[64];
+    struct str asks = {0}, how = {0};
+
+    snprintf(note, sizeof note, "%u %s it", count, count == 1 ? "instruction reads" : "read");
+    answer_head(a, "Uses", note);
+    answer_row(a, ANSWER_TITLES, HLO_NONE, "use", "asks for", "it runs", "source", NULL);
+    for (uint32_t n = 0; n < count && n < USES_SHOWN; n++) {
+        hlo_id id = uses[n].id;
+        status s = x->leaf[w->problem->classes.leaf_base[id] + uses[n].leaf];
+        str_clear(&how);
+        relaxed_write_choice(x, id, &how);
+        answer_row(a, ANSWER_ROW, id, tree_instruction_name(w->tree, id),
+                   status_text(w, v, s, &asks), how.text,
+                   instruction_source(w->problem->m, id, source, sizeof source), NULL);
+        if (a->count)
+            a->rows[a->count - 1].marked = of && of->user == id && of->leaf == uses[n].leaf;
+    }
+    if (count > USES_SHOWN)
+        answer_say(a, "and %u more", count - USES_SHOWN);
+    str_release(&asks);
+    str_release(&how);
+}
+
+static void add_reshard_row(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                            const struct relaxed_reshard *r)
+{
+    char bytes[UNITS_ROOM], ms[UNITS_ROOM];
+    struct str way = {0}, from = {0};
+
+    relaxed_write_way(x, r, &way);
+    status_text(w, r->value, r->from, &from);
+    str_add(&from, " to ");
+    status_write(hlo_value_shape(w->problem->m, r->value), &w->problem->mesh, r->to, &from);
+    answer_row(a, ANSWER_ROW, w->problem->m->value_instruction[r->value],
+               reshard_kind_names[r->kind], name_of(w, r->value), from.text, way.text,
+               units_bytes(bytes, r->bytes), units_ms(ms, r->ms), NULL);
+    str_release(&way);
+    str_release(&from);
+}
+
+static void reshard_titles(struct answer *a)
+{
+    answer_row(a, ANSWER_TITLES, HLO_NONE, "collective", "of", "changes", "for", ">bytes", ">time",
+               NULL);
+}
+
+void answer_relaxed_value(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                          hlo_value v)
+{
+    struct str made = {0};
+    double ms = 0;
+    uint32_t count = 0;
+    char note[96], time[UNITS_ROOM];
+
+    if (x->origin[v] == HLO_NONE) {
+        answer_say(a,
+                   "\1%s\1 is made of constants and scalars alone: every use makes the part it "
+                   "needs.",
+                   name_of(w, v));
+        return;
+    }
+    answer_say(a, "\1%s\1 is \1%s\1 in the relaxed plan, of %s a step.", name_of(w, v),
+               status_text(w, v, x->made[v], &made), units_ms(time, x->cost.step_ms));
+    str_release(&made);
+    say_made(a, w, x, v);
+    add_uses(a, w, x, v, NULL);
+    for (uint32_t n = 0; n < x->reshard_count; n++) {
+        count += x->reshards[n].value == x->origin[v];
+        ms += x->reshards[n].value == x->origin[v] ? x->reshards[n].ms : 0;
+    }
+    snprintf(note, sizeof note, "%u, %s a step", count, units_ms(time, ms));
+    answer_head(a, "What is sent because of that", count ? note : "nothing");
+    if (count)
+        reshard_titles(a);
+    for (uint32_t n = 0; n < x->reshard_count; n++) {
+        if (x->reshards[n].value == x->origin[v])
+            add_reshard_row(a, w, x, &x->reshards[n]);
+    }
+}
+
+void answer_reshard(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                    uint32_t number)
+{
+    const struct relaxed_reshard *r = &x->reshards[number];
+    char bytes[UNITS_ROOM], ms[UNITS_ROOM];
+    struct str from = {0}, to = {0}, way = {0};
+
+    relaxed_write_way(x, r, &way);
+    status_text(w, r->value, r->from, &from);
+    status_text(w, r->value, r->to, &to);
+    answer_say(a,
+               "\1%s\1 of \1%s\1, %s to %s, %s: %s, %s a step. It is there as the first, and what "
+               "it is for wants the second.",
+               reshard_kind_names[r->kind], name_of(w, r->value), from.text, to.text, way.text,
+               units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
+    say_made(a, w, x, r->value);
+    add_uses(a, w, x, r->value, r);
+    str_release(&from);
+    str_release(&to);
+    str_release(&way);
+}
+
+/* ---- a module ---- */
+
+static bool is_below(const struct tree *t, int n, int node)
+{
+    while (n != TREE_NONE && n != node)
+        n = t->nodes[n].parent;
+    return n != TREE_NONE;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct relaxed_reshard *const *x = a, *const *y = b;
+    if ((*x)->ms != (*y)->ms)
+        return (*x)->ms > (*y)->ms ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+void answer_relaxed_module(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                           int node)
+{
+    const struct tree *t = w->tree;
+    const struct hlo_module *m = w->problem->m;
+    const struct relaxed_reshard **in = mem_try((size_t)x->reshard_count + 1, sizeof *in);
+    uint32_t split = 0, whole = 0, count = 0;
+    double ms = 0;
+    char time[UNITS_ROOM], note[96];
+
+    if (!in) {
+        a->failed = true;
+        return;
+    }
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (w->problem->costs.times[id] == 0 || !is_below(t, t->node_of[id], node))
+            continue;
+        split += x->choice[id] != 0;
+        whole += x->choice[id] == 0;
+    }
+    for (uint32_t n = 0; n < x->reshard_count; n++) {
+        hlo_id at = x->reshards[n].user != HLO_NONE ? x->reshards[n].user
+                                                    : m->value_instruction[x->reshards[n].value];
+        if (!is_below(t, t->node_of[at], node))
+            continue;
+        in[count++] = &x->reshards[n];
+        ms += x->reshards[n].ms;
+    }
+    qsort(in, count, sizeof *in, longest_first);
+    answer_say(a, "In \1%s\1, %u instructions run split and %u whole in the relaxed plan.",
+               t->nodes[node].name, split, whole);
+    snprintf(note, sizeof note, "%u, %s a step · the longest first", count, units_ms(time, ms));
+    answer_head(a, "What is sent in it", count ? note : "nothing");
+    if (count)
+        reshard_titles(a);
+    for (uint32_t n = 0; n < count && n < USES_SHOWN; n++)
+        add_reshard_row(a, w, x, in[n]);
+    if (count > USES_SHOWN)
+        answer_say(a, "and %u more", count - USES_SHOWN);
+    free(in);
+}

@@ -1,0 +1,257 @@
+/* Answers about modules, collectives and memory under a strict plan. */
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/decide/names.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
+#include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/watch/answer.h"
+#include "tui/watch/class_look.h"
+#include "tui/watch/plan_diff.h"
+#include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_below(const struct tree *t, int n, int node)
+{
+    while (n != TREE_NONE && n != node)
+        n = t->nodes[n].parent;
+    return n != TREE_NONE;
+}
+
+/* All-reduces of the plan; NULL: none, or no memory. */
+static struct plan_collective *collectives(struct answer *a, const struct watch *w, const label *on,
+                                           size_t *count)
+{
+    struct plan plan = {.problem = w->problem, .on = (label *)(uintptr_t)on};
+    struct plan_collective *items = NULL;
+    struct err e;
+
+    *count = 0;
+    plan.cost = step_tables_cost(&w->problem->step_tables, on);
+    if (plan_collectives(&plan, &items, count, &e)) {
+        a->failed = true;
+        *count = 0;
+        return NULL;
+    }
+    return items;
+}
+
+/* ---- a module ---- */
+
+struct move_sum {
+    uint32_t values; /* dims of values in the module that it decides */
+    uint32_t reduces;
+    double ms, bytes; /* of its all-reduces there */
+};
+
+static void count_values(const struct watch *w, int node, struct move_sum *sum)
+{
+    const struct classes *c = &w->problem->classes;
+
+    for (hlo_id id = 0; id < c->m->count; id++) {
+        if (!is_below(w->tree, w->tree->node_of[id], node))
+            continue;
+        for (dim_id d = c->dim_base[c->m->leaf_base[id]]; d < c->dim_base[c->m->leaf_base[id + 1]];
+             d++) {
+            int move = c->class_of[d] == CLASS_NONE ? MOVE_NONE : watch_move_of(w, c->class_of[d]);
+            if (move != MOVE_NONE)
+                sum[move].values++;
+        }
+    }
+}
+
+/* The last entry is of classes that no decision is about. */
+static void count_collectives(struct answer *a, const struct watch *w, const label *on, int node,
+                              struct move_sum *sum)
+{
+    size_t count;
+    struct plan_collective *items = collectives(a, w, on, &count);
+
+    for (size_t n = 0; n < count; n++) {
+        if (!is_below(w->tree, w->tree->node_of[items[n].instruction], node))
+            continue;
+        int move = items[n].cause == CLASS_NONE ? MOVE_NONE : watch_move_of(w, items[n].cause);
+        struct move_sum *s = &sum[move == MOVE_NONE ? w->move_count : move];
+        s->reduces += items[n].count;
+        s->ms += items[n].ms;
+        s->bytes += items[n].bytes;
+    }
+    free(items);
+}
+
+static void add_move(struct answer *a, const struct watch *w, const label *on, int n,
+                     const struct move_sum *s)
+{
+    uint32_t split = plan_splits(w, on, n), of = w->moves->items[n].class_count;
+    char decided[32], values[UNITS_ROOM], reduces[UNITS_ROOM], bytes[UNITS_ROOM], ms[UNITS_ROOM];
+
+    if (split == 0 || split == of)
+        snprintf(decided, sizeof decided, "%s", split ? "1 split" : "0 whole");
+    else
+        snprintf(decided, sizeof decided, "%u of %u split", split, of);
+    answer_row(a, ANSWER_ROW, HLO_NONE, w->move[n].name, decided, units_count(values, s->values),
+               s->reduces ? units_count(reduces, s->reduces) : "",
+               s->reduces ? units_bytes(bytes, s->bytes) : "",
+               s->reduces ? units_ms(ms, s->ms) : "", NULL);
+}
+
+void answer_module(struct answer *a, const struct watch *w, const label *on, double step_ms,
+                   int node)
+{
+    const struct tree_node *t = &w->tree->nodes[node];
+    struct move_sum *sum = mem_try((size_t)w->move_count + 1, sizeof *sum);
+    uint32_t inside = 0, split = 0, reduces = 0;
+    double ms = 0;
+    char time[UNITS_ROOM], all[UNITS_ROOM], note[96];
+
+    if (!sum) {
+        a->failed = true;
+        return;
+    }
+    count_values(w, node, sum);
+    count_collectives(a, w, on, node, sum);
+    for (int n = 0; n <= w->move_count; n++) {
+        reduces += sum[n].reduces;
+        ms += sum[n].ms;
+        inside += n < w->move_count && sum[n].values;
+        split += n < w->move_count && sum[n].values && plan_splits(w, on, n);
+    }
+    answer_say(a, "\1%s\1: %u %s into it, %u of them %s something.", t->name, inside,
+               inside == 1 ? "decision reaches" : "decisions reach", split,
+               split == 1 ? "splits" : "split");
+    if (reduces)
+        answer_say(a, "%u all-reduce%s in it, %s of the step's %s.", reduces,
+                   reduces == 1 ? " stands" : "s stand", units_ms(time, ms),
+                   units_ms(all, step_ms));
+    else
+        answer_say(a, "No all-reduce stands in it; the step takes %s.", units_ms(all, step_ms));
+    snprintf(note, sizeof note, "%u · in order of decision", inside);
+    answer_head(a, "What decides here", note);
+    answer_row(a, ANSWER_TITLES, HLO_NONE, "group", "in this plan", ">dims of values",
+               ">all-reduces", ">bytes", ">time", NULL);
+    for (int n = 0; n < w->move_count; n++) {
+        if (sum[n].values || sum[n].reduces)
+            add_move(a, w, on, n, &sum[n]);
+    }
+    if (sum[w->move_count].reduces)
+        answer_say(a, "%u further all-reduces come from splits that this search does not decide.",
+                   sum[w->move_count].reduces);
+    free(sum);
+}
+
+/* ---- a collective ---- */
+
+void answer_collective(struct answer *a, const struct watch *w, const label *on, hlo_id id)
+{
+    size_t count;
+    struct plan_collective *items = collectives(a, w, on, &count);
+    uint32_t stands = 0;
+    double bytes = 0, ms = 0;
+    char b[UNITS_ROOM], t[UNITS_ROOM], name[NAME_ROOM];
+
+    for (size_t n = 0; n < count; n++) {
+        if (items[n].instruction != id)
+            continue;
+        stands += items[n].count;
+        bytes += items[n].bytes;
+        ms += items[n].ms;
+    }
+    if (!stands) {
+        answer_say(a, "No collective stands at \1%s\1 in this plan.", hlo_name(w->problem->m, id));
+        free(items);
+        return;
+    }
+    answer_say(a,
+               "\1%u\1 all-reduce%s at \1%s\1, %s, %s a step: each device sums only its part of "
+               "what is added up there.",
+               stands, stands == 1 ? "" : "s", hlo_name(w->problem->m, id), units_bytes(b, bytes),
+               units_ms(t, ms));
+    answer_head(a, "Because of", "the split that leaves the sum, and its first variable");
+    answer_row(a, ANSWER_TITLES, HLO_NONE, "group", "variable", ">all-reduces", ">bytes", ">time",
+               NULL);
+    for (size_t n = 0; n < count; n++) {
+        const struct classes *c = &w->problem->classes;
+        char reduces[UNITS_ROOM], variable[300] = "no variable";
+        hlo_id at = HLO_NONE;
+        if (items[n].instruction != id || items[n].cause == CLASS_NONE)
+            continue;
+        for (uint32_t k = 0; k < w->problem->roles.param_count && at == HLO_NONE; k++) {
+            const struct hlo_param_role *r = &w->problem->roles.params[k];
+            for (dim_id d = c->dim_base[r->value]; d < c->dim_base[r->value + 1]; d++) {
+                if (c->class_of[d] != items[n].cause || at != HLO_NONE)
+                    continue;
+                at = c->m->value_instruction[r->value];
+                snprintf(variable, sizeof variable, "%.200s dim %u", r->name,
+                         d - c->dim_base[r->value]);
+            }
+        }
+        answer_row(a, ANSWER_ROW, at, class_name(&w->names, items[n].cause, name), variable,
+                   units_count(reduces, items[n].count), units_bytes(b, items[n].bytes),
+                   units_ms(t, items[n].ms), NULL);
+    }
+    free(items);
+}
+
+/* ---- memory ---- */
+
+static const char *why_dim_is(const struct watch *w, const label *on, class_id k)
+{
+    const struct classes *c = &w->problem->classes;
+
+    if (k == CLASS_NONE)
+        return "made of constants";
+    if (c->info[k].reason != CLASS_ALLOWED)
+        return "can never be split";
+    if (on[k])
+        return "split";
+    for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
+        if (on[c->meets[c->info[k].meets + n].other])
+            return "whole: excluded";
+    }
+    if (!label_is_splittable(&w->problem->labels, k))
+        return "whole: no split fits";
+    return watch_move_of(w, k) == MOVE_NONE ? "whole: nobody decides it" : "whole: decided 0";
+}
+
+void answer_memory(struct answer *a, const struct watch *w, const label *on, hlo_value v,
+                   double bytes, double peak)
+{
+    const struct problem *p = w->problem;
+    const struct hlo_shape *shape = hlo_value_shape(p->m, v);
+    hlo_id id = p->m->value_instruction[v];
+    char b[UNITS_ROOM], all[UNITS_ROOM], name[NAME_ROOM], size[32], dim[16];
+    uint32_t pieces = 1;
+
+    for (uint32_t d = 0; d < shape->rank; d++) {
+        class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
+        pieces *= k != CLASS_NONE && on[k] ? p->labels.parts[on[k]] : 1;
+    }
+    if (pieces > 1)
+        answer_say(a, "\1%s\1 holds %s of the peak's %s: each device has one of %u pieces.",
+                   tree_instruction_name(w->tree, id), units_bytes(b, bytes),
+                   units_bytes(all, peak), pieces);
+    else
+        answer_say(a, "\1%s\1 holds %s of the peak's %s: every device has all of it.",
+                   tree_instruction_name(w->tree, id), units_bytes(b, bytes),
+                   units_bytes(all, peak));
+    answer_head(a, "Its dims", "which decision makes each as large as it is");
+    answer_row(a, ANSWER_TITLES, HLO_NONE, "dim", ">size", "in this plan", "group", ">parts", NULL);
+    for (uint32_t d = 0; d < shape->rank; d++) {
+        class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
+        char parts[16];
+        snprintf(dim, sizeof dim, "dim %u", d);
+        snprintf(size, sizeof size, "%lld", (long long)shape->dims[d]);
+        snprintf(parts, sizeof parts, "%u", k != CLASS_NONE && on[k] ? p->labels.parts[on[k]] : 1);
+        answer_row(a, ANSWER_ROW, id, dim, size, why_dim_is(w, on, k),
+                   k == CLASS_NONE ? "" : class_name(&w->names, k, name), parts, NULL);
+    }
+}

@@ -1,0 +1,32 @@
+/* tui/watch/question.h - what a row under the cursor is to `w`, where it is more than an
+ * instruction or a decision. Pointers are borrowed from the view that asks. */
+#ifndef AUTOMAP_TUI_WATCH_QUESTION_H
+#define AUTOMAP_TUI_WATCH_QUESTION_H
+
+#include "engine/pipeline/pipeline.h"
+#include "engine/relaxed/relaxed.h"
+#include "hlo/module/hlo.h"
+
+enum question_kind {
+    QUESTION_DIM, /* why is this dim split, or whole: asked by instruction or decision */
+    QUESTION_MODULE,
+    QUESTION_COLLECTIVE,
+    QUESTION_MEMORY,
+    QUESTION_RESHARD, /* of `relaxed` */
+    QUESTION_STAGE,   /* of `pipeline` */
+};
+
+struct question {
+    enum question_kind kind;
+    int node;                           /* MODULE: of the watch's tree */
+    hlo_id instruction;                 /* COLLECTIVE */
+    hlo_value value;                    /* MEMORY */
+    double bytes, peak;                 /* MEMORY: of the value, of all at that moment */
+    const struct relaxed_plan *relaxed; /* not NULL: the row is of that plan */
+    uint32_t number;                    /* RESHARD: into its reshards */
+    const struct pipeline *pipeline;    /* not NULL: the row is of a pipeline */
+    const struct pipeline_plan *staged; /* its plan, as shown */
+    uint32_t stage;
+};
+
+#endif
