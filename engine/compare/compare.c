@@ -17,6 +17,7 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,7 +79,8 @@ static int exact_plan(const struct problem *p, enum compare_kind kind, struct pl
 {
     struct exact_options o = {.goal = EXACT_STEP_TIME,
                               .variables = kind != COMPARE_DATA,
-                              .inputs = kind != COMPARE_OPERATORS};
+                              .inputs = kind != COMPARE_OPERATORS,
+                              .stop = p->stop};
     struct exact_result r;
     int rc = exact_strict(&p->step_tables, NULL, &o, &r, e);
 
@@ -229,7 +231,7 @@ static int find_strict(const struct rules *rules, const struct plan *found, stru
 
     mesh_by_server(&by_server, &from->cluster);
     mesh_format(&by_server, mesh, sizeof mesh);
-    if (!rc && !from->options.mesh[0] && by_server.axes > 1)
+    if (!rc && !from->options.mesh[0] && by_server.axes > 1 && !stop_asked(from->stop))
         rc = find_on_mesh(rules, mesh, c, e);
     if (!rc && c->kind == COMPARE_BOTH && found && !found->relaxed)
         rc = offer_found(rules, found, c, e);
@@ -283,6 +285,7 @@ static int find_pipeline(const struct problem *p, const struct pipeline_options 
     if (!l)
         return err_no_memory(e, "to compare plans");
     o.overlap = p->options.overlap;
+    o.stop = p->stop;
     for (int again = 0; again < 2 && !c->exists; again++) {
         o.recompute |= again == 1;
         int rc = pipeline_new(p, &o, l, e);
@@ -361,6 +364,10 @@ int comparison_new(const struct problem *p, const struct plan *found,
     for (int k = 0; k < COMPARE_KIND_COUNT && !rc; k++) {
         out->of[k].kind = (enum compare_kind)k;
         out->of[k].least_bytes = INFINITY;
+        if (stop_asked(p->stop)) {
+            snprintf(out->of[k].why, sizeof out->of[k].why, "stopped before one was looked for");
+            continue;
+        }
         rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e)
                                    : find_strict(&rules, found, &out->of[k], e);
     }

@@ -1,4 +1,5 @@
 #include "engine/exact/batch_and_zero.h"
+#include "hlo/support/stop.h"
 
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
@@ -28,7 +29,8 @@ static int solve(struct choose *c, struct batch_and_zero r, uint32_t work, bool 
                               .variables = c->o->variables,
                               .inputs = c->o->inputs,
                               .work_most = work,
-                              .least = least};
+                              .least = least,
+                              .stop = c->p->stop};
     struct strict s;
     int rc = problem_set_batch_and_zero(c->p, &r, c->e);
 
@@ -49,8 +51,10 @@ static int solve(struct choose *c, struct batch_and_zero r, uint32_t work, bool 
 /* A step's time without a limit, which no limit lowers. */
 static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
 {
-    struct exact_options o = {
-        .goal = EXACT_STEP_TIME, .variables = c->o->variables, .inputs = c->o->inputs};
+    struct exact_options o = {.goal = EXACT_STEP_TIME,
+                              .variables = c->o->variables,
+                              .inputs = c->o->inputs,
+                              .stop = c->p->stop};
     struct exact_result found;
     struct strict s;
     int rc = problem_set_batch_and_zero(c->p, &r, c->e);
@@ -122,6 +126,12 @@ static int look(struct choose *c, struct batch_and_zero r)
     return 0;
 }
 
+/* Asked to end, with a plan to give. */
+static bool is_ended(const struct choose *c)
+{
+    return c->out->plan.on && stop_asked(c->p->stop);
+}
+
 /* Levels of one number of micro-batches. A higher level is never faster: where the lowest holds the
  * plan that is best without a limit, the others cannot win. */
 static int look_at_levels(struct choose *c, uint32_t k)
@@ -129,7 +139,8 @@ static int look_at_levels(struct choose *c, uint32_t k)
     int first = c->o->zero < 0 ? 0 : c->o->zero,
         last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
 
-    for (int zero = first; zero <= last && !rc && c->out->count < BATCH_AND_ZERO_MOST; zero++)
+    for (int zero = first;
+         zero <= last && !rc && c->out->count < BATCH_AND_ZERO_MOST && !is_ended(c); zero++)
         rc = look(c, (struct batch_and_zero){k, (uint8_t)zero, c->p->options.overlap});
     return rc;
 }
@@ -146,14 +157,14 @@ uint32_t batch_and_zero_numbers(const struct problem *p, uint32_t *out, uint32_t
     return count;
 }
 
-/* The best pair again, with all the work there is; bounds over all pairs. */
-static int finish(struct choose *c)
+/* The best pair again, with all the work there is; bounds over all `pairs` that may be taken. */
+static int finish(struct choose *c, uint32_t pairs)
 {
     struct batch_and_zero_result *out = c->out;
     struct limit_result found;
     int rc = 0;
 
-    if (!out->plan.proven) {
+    if (!out->plan.proven && !is_ended(c)) {
         rc = solve(c, out->batching, 0, !out->fits, &found);
         if (rc)
             return rc;
@@ -184,6 +195,10 @@ static int finish(struct choose *c)
     }
     if (out->fits)
         out->proven = out->bound >= out->plan.value * (1 - NEAR);
+    if (out->count < pairs) { /* asked to end: nothing is known of the others */
+        out->proven = false;
+        out->bound = out->least_bound = 0;
+    }
     out->bound = fmin(out->bound, out->fits ? out->plan.value : INFINITY);
     return problem_set_batch_and_zero(c->p, &out->batching, c->e);
 }
@@ -195,7 +210,7 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
         last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
 
     *out = 0;
-    for (uint32_t n = 0; n < count && !rc && !*out; n++) {
+    for (uint32_t n = 0; n < count && !rc && !*out && !is_ended(c); n++) {
         for (int zero = last; zero >= first && !rc && !*out;
              zero--) { /* the highest level needs least */
             struct limit_result found;
@@ -226,7 +241,7 @@ int exact_batch_and_zero(struct problem *p, const struct batch_and_zero_options 
     if (o->micro_batches) {
         rc = look_at_levels(&c, o->micro_batches);
     } else {
-        for (uint32_t n = 0; n < count && !rc; n++)
+        for (uint32_t n = 0; n < count && !rc && !is_ended(&c); n++)
             rc = look_at_levels(&c, numbers[n]);
     }
     if (!rc && !out->plan.on)
@@ -235,7 +250,7 @@ int exact_batch_and_zero(struct problem *p, const struct batch_and_zero_options 
     if (!rc && !out->fits && o->micro_batches)
         rc = find_needed(&c, numbers, count, &out->needs_micro_batches);
     if (!rc)
-        rc = finish(&c);
+        rc = finish(&c, (o->micro_batches ? 1 : count) * (o->zero < 0 ? ZERO_LEVEL_MOST + 1 : 1));
     if (rc) {
         batch_and_zero_release(out);
         (void)!problem_set_batch_and_zero(p, &before, &lost);

@@ -1,4 +1,5 @@
 #include "engine/exact/eliminate.h"
+#include "hlo/support/stop.h"
 
 #include "engine/decide/classes.h"
 #include "hlo/support/err.h"
@@ -443,7 +444,7 @@ static int work_case(struct cases *c)
 
     if (bound >= c->best)
         return 0;
-    if (c->nodes++ >= c->s->nodes_most) {
+    if (c->nodes++ >= c->s->nodes_most || (c->nodes > 1 && stop_asked(c->s->o->stop))) {
         if (bound < c->open_bound)
             c->open_bound = bound;
         return 0;

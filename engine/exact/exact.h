@@ -18,6 +18,7 @@
 #include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 enum {
     EXACT_TABLE_MOST = 1 << 20, /* entries of one joint table: 8 MB */
@@ -40,6 +41,7 @@ struct exact_options {
     size_t table_most; /* lower limits than the above, for those who study the fallback; 0: the
                           above */
     uint64_t nodes_most;
+    const atomic_bool *stop; /* set elsewhere: the best of what was looked into; NULL: never */
 };
 
 struct exact_result {

@@ -1,4 +1,5 @@
 #include "engine/exact/exact_overlap.h"
+#include "hlo/support/stop.h"
 
 #include "engine/cost/overlap.h"
 #include "engine/cost/step_tables.h"
@@ -69,7 +70,7 @@ static int find_weight(const struct step_tables *t, const struct strict *fixed,
     int rc = 0;
 
     *weight = 0;
-    for (int k = 0; k < HALVINGS && !rc && !is_proven(best); k++) {
+    for (int k = 0; k < HALVINGS && !rc && !is_proven(best) && !stop_asked(o->stop); k++) {
         struct exact_result one;
         with.excess_weight = k ? (low + high) / 2 : 1;
         rc = solve(t, fixed, &with, &one, e);
@@ -97,7 +98,7 @@ static int look(struct search *q)
 
     if (rc || !isfinite(answer.value) || answer.bound >= q->best->value * (1 - NEAR))
         return rc;
-    if (++q->cases > EXACT_CASES_MOST) {
+    if (++q->cases > EXACT_CASES_MOST || stop_asked(q->s.o->stop)) {
         q->open = fmin(q->open, answer.bound);
         return 0;
     }

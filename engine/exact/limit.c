@@ -62,7 +62,7 @@ int exact_limited(const struct step_tables *t, const struct memory_model *m,
                   struct limit_result *out, struct err *e)
 {
     struct exact_options all = {
-        .goal = EXACT_STEP_TIME, .variables = o->variables, .inputs = o->inputs};
+        .goal = EXACT_STEP_TIME, .variables = o->variables, .inputs = o->inputs, .stop = o->stop};
     struct limit_search *s = mem_try(1, sizeof *s);
     int rc =
         s ? limit_model_new(t, m, fixed, &all, &s->l, e) : err_no_memory(e, "for the memory limit");
@@ -74,6 +74,7 @@ int exact_limited(const struct step_tables *t, const struct memory_model *m,
     }
     s->seeks_least = o->least;
     s->limit = o->least ? -1 : o->limit; /* nothing fits -1 bytes */
+    s->stop = o->stop;
     s->work_most = o->work_most ? o->work_most : LIMIT_WORK_MOST;
     s->best_ms = s->least_bytes = INFINITY;
     s->bound = -INFINITY;

@@ -19,14 +19,16 @@
 #include "engine/decide/strict.h"
 #include "engine/exact/exact.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 enum { LIMIT_WORK_MOST = 1200 }; /* eliminations of the default */
 
 struct limit_options {
-    double limit;           /* bytes of one device; INFINITY: none */
-    bool variables, inputs; /* as in exact_options */
-    uint32_t work_most;     /* eliminations; 0: the default */
-    bool least;             /* the plan that needs least memory, whatever its step */
+    double limit;            /* bytes of one device; INFINITY: none */
+    bool variables, inputs;  /* as in exact_options */
+    uint32_t work_most;      /* eliminations; 0: the default */
+    bool least;              /* the plan that needs least memory, whatever its step */
+    const atomic_bool *stop; /* as in exact_options */
 };
 
 struct limit_result {

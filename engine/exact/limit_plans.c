@@ -6,6 +6,7 @@
 #include "engine/exact/limit_search.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,7 +125,7 @@ int limit_repair(struct limit_search *s, uint32_t *choice, bool with_time)
     uint32_t moment;
     struct freeing step;
 
-    for (uint32_t k = 0; k < REPAIR_MOST; k++) {
+    for (uint32_t k = 0; k < REPAIR_MOST && !stop_asked(s->stop); k++) {
         int rc = limit_consider(s, choice, &peak, &moment);
         if (rc)
             return rc;
@@ -221,7 +222,7 @@ int limit_improve(struct limit_search *s)
     if (!moves)
         return err_no_memory(s->e, "for the memory limit");
     int rc = 0;
-    for (uint32_t k = 0; k < REPAIR_MOST; k++) {
+    for (uint32_t k = 0; k < REPAIR_MOST && !stop_asked(s->stop); k++) {
         limit_look(&s->l, s->best);
         if (limit_peak(&s->l, s->l.moment_count < LIMIT_MOMENTS_MOST ? &moment : NULL) < 0) {
             rc = err_no_memory(s->e, "for the memory limit");

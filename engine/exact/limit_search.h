@@ -6,6 +6,7 @@
 #include "engine/exact/limit.h"
 #include "engine/exact/limit_model.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 /* A relative difference that counts as none. */
 #define LIMIT_NEAR 1e-9
@@ -16,6 +17,7 @@ struct limit_search {
     struct limit_model l;
     double limit;
     uint32_t work, work_most;
+    const atomic_bool *stop;
     uint32_t *choice, *trial; /* [nodes] scratch */
     double *weight;           /* [units] price x how often live, while branching */
     bool seeks_least;
@@ -32,7 +34,7 @@ struct limit_search {
 
 static inline bool limit_is_out_of_work(const struct limit_search *s)
 {
-    return s->work >= s->work_most;
+    return s->work >= s->work_most || stop_asked(s->stop);
 }
 
 /* ---- limit_plans.c ---- */

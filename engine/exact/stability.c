@@ -10,6 +10,7 @@
 #include "engine/exact/limit.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,9 +43,12 @@ static int best_plan(struct ask *a, double limit, struct answer *out)
     struct limit_options within = {.limit = limit,
                                    .variables = a->o->variables,
                                    .inputs = a->o->inputs,
-                                   .work_most = SIDE_WORK};
-    struct exact_options all = {
-        .goal = EXACT_STEP_TIME, .variables = a->o->variables, .inputs = a->o->inputs};
+                                   .work_most = SIDE_WORK,
+                                   .stop = a->p->stop};
+    struct exact_options all = {.goal = EXACT_STEP_TIME,
+                                .variables = a->o->variables,
+                                .inputs = a->o->inputs,
+                                .stop = a->p->stop};
     struct exact_result exact;
     struct limit_result found;
     struct strict s;
@@ -67,7 +71,11 @@ static int best_plan(struct ask *a, double limit, struct answer *out)
             *out = (struct answer){exact.on, exact.value};
     }
     strict_release(&s);
-    return rc;
+    if (rc || !stop_asked(a->p->stop))
+        return rc;
+    free(out->on); /* the best of what was looked at: not what the answer is about */
+    *out = (struct answer){0};
+    return err_set(a->e, ERR_STOPPED, "stopped before the stability of the plan was known");
 }
 
 static double step_of(const struct ask *a, const label *on)

@@ -186,6 +186,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     out->file_is_borrowed = true;
     out->cluster = *cluster;
     out->options = from->options;
+    out->stop = from->stop;
     if (change->mesh)
         snprintf(out->options.mesh, sizeof out->options.mesh, "%s", change->mesh);
     if (change->batching) {

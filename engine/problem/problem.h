@@ -22,6 +22,7 @@
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 struct problem_options {
     struct class_options classes;
@@ -62,7 +63,9 @@ struct problem {
     struct memory_model memory;
     struct labels labels;
     struct step_tables step_tables;
-    double *measured_ms; /* [m->count] or NULL */
+    double *measured_ms;     /* [m->count] or NULL */
+    const atomic_bool *stop; /* set elsewhere: what works on this problem ends with the best it has;
+                                NULL: never */
     uint64_t
         model_fingerprint; /* of computations, shapes, opcodes, attributes: names do not count */
 };

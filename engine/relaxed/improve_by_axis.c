@@ -9,6 +9,7 @@
 #include "engine/relaxed/trws.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <string.h>
 
@@ -190,7 +191,8 @@ int relaxed_improve_by_axis(struct relaxed *r, struct stage *stage, struct err *
 {
     uint32_t axes = r->p->mesh.axes, since = 0;
 
-    for (uint32_t n = 0; axes > 1 && n < IMPROVE_ROUNDS * axes && since < axes; n++) {
+    for (uint32_t n = 0;
+         axes > 1 && n < IMPROVE_ROUNDS * axes && since < axes && !stop_asked(r->p->stop); n++) {
         bool is_lower = false;
         int rc = improve_along(r, stage, n % axes, &is_lower, e);
         if (rc)

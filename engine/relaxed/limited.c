@@ -13,6 +13,7 @@
 #include "engine/relaxed/tables.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,7 +76,8 @@ out:
 static int offer_strict(struct limited_search *w, double *strict_ms, struct err *e)
 {
     struct relaxed *r = w->r;
-    struct limit_options o = {.limit = w->limit, .variables = true, .inputs = true};
+    struct limit_options o = {
+        .limit = w->limit, .variables = true, .inputs = true, .stop = r->p->stop};
     struct limit_result best;
     struct memory_cost memory;
     struct memory_chain where;
@@ -294,7 +296,7 @@ static int raise_bound(struct limited_search *w, bool *is_more, struct err *e)
 
 static bool is_at_end(const struct limited_search *w)
 {
-    return !has_room(w) || is_enough(w);
+    return !has_room(w) || is_enough(w) || stop_asked(w->r->p->stop);
 }
 
 /* The highest bound first, in at most `most` solves; then plans at prices around those it has. */
@@ -335,7 +337,9 @@ static int weigh_memory(struct limited_search *w, struct err *e)
 
     w->weighs = true;
     w->weigh_unit = 1e3 / w->how->peak; /* energies of a usual size */
-    for (uint32_t k = 0; k < WEIGH_MOST && is_more && !w->how->fits && may_fit(w); k++) {
+    for (uint32_t k = 0;
+         k < WEIGH_MOST && is_more && !w->how->fits && may_fit(w) && !stop_asked(w->r->p->stop);
+         k++) {
         double before = w->how->least_bound;
         int rc = raise_prices(w, e);
         if (rc)

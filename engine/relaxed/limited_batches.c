@@ -1,4 +1,5 @@
 #include "engine/relaxed/limited_batches.h"
+#include "hlo/support/stop.h"
 
 #include "engine/cost/training.h"
 #include "engine/problem/problem.h"
@@ -103,6 +104,8 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
     for (uint32_t n = 0; n < count && !*out; n++) {
         struct relaxed_plan plan;
         struct relaxed_limited how;
+        if (stop_asked(c->p->stop))
+            break;
         if (numbers[n] <= c->o->micro_batches)
             continue;
         int rc = solve_with(c, numbers[n], INFINITY, &plan, &how);
@@ -116,7 +119,7 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
     return 0;
 }
 
-static void sum_up(struct batch_and_zero_result *out, const struct relaxed_plan *plan,
+static void sum_up(struct batch_and_zero_result *out, bool ended, const struct relaxed_plan *plan,
                    const struct relaxed_limited *how)
 {
     out->plan.peak = how->peak;
@@ -133,6 +136,10 @@ static void sum_up(struct batch_and_zero_result *out, const struct relaxed_plan 
         out->bound = fmin(out->bound, out->plan.value);
         out->proven = out->bound >= out->plan.value * (1 - NEAR);
     }
+    if (ended) { /* numbers may be left that nothing is known of */
+        out->proven = false;
+        out->bound = out->least_bound = 0;
+    }
     if (!isfinite(out->least_bound))
         out->least_bound = 0;
 }
@@ -142,6 +149,8 @@ static int try_all(struct choose *c, const uint32_t *numbers, uint32_t count)
     if (c->o->micro_batches)
         return try_batches(c, c->o->micro_batches);
     for (uint32_t n = 0; n < count; n++) {
+        if (c->has_plan && stop_asked(c->p->stop))
+            break;
         int rc = try_batches(c, numbers[n]);
         if (rc)
             return rc;
@@ -176,7 +185,7 @@ int relaxed_choose_batches(struct problem *p, const struct relaxed_batches_optio
         rc = find_needed(&c, numbers, count, &out->needs_micro_batches);
     if (rc)
         goto fail;
-    sum_up(out, plan, how);
+    sum_up(out, !o->micro_batches && out->count < count, plan, how);
     plan->bound_ms = out->fits ? out->bound : plan->bound_ms;
     plan->gap = plan->bound_ms > 0 ? plan->cost.step_ms / plan->bound_ms - 1 : 0;
     rc = problem_set_batch_and_zero(p, &out->batching, e);

@@ -12,6 +12,7 @@
 #include "hlo/support/mem.h"
 
 #include "engine/exact/exact.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,7 +125,8 @@ double relaxed_embed_ms(const struct relaxed *r, const label *on)
 
 static int find_strict_best(struct relaxed *r, struct err *e)
 {
-    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
+    struct exact_options o = {
+        .goal = EXACT_STEP_TIME, .variables = true, .inputs = true, .stop = r->p->stop};
     struct exact_result best;
     int rc = exact_strict(&r->p->step_tables, &r->fixed, &o, &best, e);
 
@@ -276,7 +278,8 @@ static uint32_t run(struct relaxed *r, struct stage *s, uint32_t most)
     double enough = r->options.gap > 0 ? r->options.gap : 1e-6;
     uint32_t done = 0;
 
-    while (done < most && r->best_ms - s->trws.bound > enough * s->trws.bound) {
+    while (done < most && r->best_ms - s->trws.bound > enough * s->trws.bound &&
+           !(isfinite(r->best_ms) && stop_asked(r->p->stop))) {
         bool with_labels = ++done % DECODE_EVERY == 0 || done == most;
         trws_sweep(&s->trws, with_labels);
         if (!with_labels)
@@ -402,7 +405,7 @@ int relaxed_solve_overlapped(const struct problem *p, const struct relaxed_optio
 
     if (rc || overlap_excess(overlap, out->cost.compute_ms, out->cost.beside_ms) <= 0)
         return rc;
-    for (int k = 0; k < RELAXED_WEIGHTS_MOST && !rc; k++) {
+    for (int k = 0; k < RELAXED_WEIGHTS_MOST && !rc && !stop_asked(p->stop); k++) {
         struct relaxed_plan one;
         with.excess_weight = k ? (low + high) / 2 : 1;
         rc = solve_once(p, &with, pins, count, &one, e);

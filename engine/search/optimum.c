@@ -14,7 +14,8 @@ static int find_within(const struct problem *p, const struct game_options *g,
 {
     struct limit_options o = {.limit = game_limit_bytes(p, g),
                               .variables = g->kind != GAME_ADP,
-                              .inputs = g->kind != GAME_OPP};
+                              .inputs = g->kind != GAME_OPP,
+                              .stop = p->stop};
     struct limit_result r;
     int rc = exact_limited(&p->step_tables, &p->memory, fixed, &o, &r, e);
 
@@ -32,6 +33,7 @@ int optimum_find(const struct problem *p, const struct game_options *g, const st
         .inputs = g->kind != GAME_OPP,
         .partitioned = PAPER_REWARD_PARTITIONED,
         .replicated = PAPER_REWARD_REPLICATED,
+        .stop = p->stop,
     };
     struct exact_result r;
 

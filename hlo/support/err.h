@@ -21,6 +21,7 @@ enum err_code {
     ERR_MEMORY = -4,     /* an allocation sized by input failed: exit code 2 */
     ERR_INFEASIBLE = -5, /* well formed, and no plan can satisfy it: exit code 4 */
     ERR_USAGE = -6,      /* the command line asks for what cannot be: exit code 1 */
+    ERR_STOPPED = -7,    /* asked to end before there was an answer: exit code 3 */
 };
 
 struct err {

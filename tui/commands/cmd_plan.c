@@ -35,6 +35,7 @@
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 #include "tui/options/problem_args.h"
+#include "tui/options/stopping.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -203,6 +204,7 @@ static int optimise(const struct plan_args *a, const struct problem *p, const st
         .inputs = !a->paper_reward,
         .partitioned = PAPER_REWARD_PARTITIONED,
         .replicated = PAPER_REWARD_REPLICATED,
+        .stop = p->stop,
     };
     struct exact_result r;
     int rc = exact_strict(&p->step_tables, s, &o, &r, e);
@@ -483,6 +485,7 @@ static int run(int argc, char **argv)
     else if (parsed)
         code = problem_args_load(&a->problem, p);
     if (parsed && !a->is_pipeline && code == EXIT_OK) {
+        p->stop = stopping_begin();
         int rc = a->relaxed.on ? make_relaxed(a, p, batchings, &plan, &e)
                  : a->limit.on ? make_limited(a, p, batchings, &plan, &e)
                                : make_plan(a, p, &plan, &e);
@@ -506,6 +509,8 @@ static int run(int argc, char **argv)
         } else if (text.text) {
             fputs(text.text, stdout);
         }
+        if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))
+            code = EXIT_STOPPED;
         batch_and_zero_release(batchings);
         plan_release(&plan);
         problem_release(p);

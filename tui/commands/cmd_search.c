@@ -20,6 +20,7 @@
 #include "engine/live/outcome.h"
 #include "engine/plan/plan_file.h"
 #include "engine/text/units.h"
+#include "hlo/support/stop.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/search_compare.h"
 #include "tui/commands/search_pipeline.h"
@@ -29,6 +30,7 @@
 #include "tui/files/sessions.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/stopping.h"
 
 #include <limits.h>
 #include <math.h>
@@ -365,7 +367,7 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
     struct err e;
     int rc = a->relaxed ? complete(best, &e) : 0;
 
-    if (!rc && search_args_compare(a) && !atomic_load(&pool->stop)) {
+    if (!rc && search_args_compare(a) && !stop_asked(pool->problem->stop)) {
         kinds = mem_alloc(sizeof *kinds);
         rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL,
                             &a->pipeline.options, kinds, &e);
@@ -437,9 +439,9 @@ static int run_all(const struct search_args *a, const struct problem *p)
     struct search_pool pool = {
         .args = a, .problem = p, .runs = mem_alloc(a->seeds * sizeof *pool.runs)};
     struct watch watch = {.terminal = isatty(STDERR_FILENO) == 1};
-    bool stopped = search_pool_run(&pool, show_progress, &watch);
     int code = EXIT_OK;
 
+    search_pool_run(&pool, show_progress, &watch);
     if (watch.shown && watch.terminal)
         fputs("\r\033[K", stderr);
     for (uint32_t n = 0; n < a->seeds && code == EXIT_OK; n++) {
@@ -454,10 +456,10 @@ static int run_all(const struct search_args *a, const struct problem *p)
         if (pool.runs[n].began)
             search_state_release(&pool.runs[n].state);
     }
-    if (stopped && code == EXIT_OK && !a->quiet && pool.runs[0].journal[0])
+    if (stop_asked(p->stop) && code == EXIT_OK && !a->quiet && pool.runs[0].journal[0])
         fprintf(stderr, "automap search --resume %s goes on\n", pool.runs[0].journal);
     free(pool.runs);
-    return stopped && code == EXIT_OK ? EXIT_STOPPED : code;
+    return code;
 }
 
 /* The pins of the command line, as a session takes them, for the race. */
@@ -519,9 +521,12 @@ static int search_problem(struct search_args *a)
         } else {
             if (a->search.game.memory_limit != 0) /* the same for every kind */
                 a->pipeline.options.limit_bytes = game_limit_bytes(p, &a->search.game);
+            p->stop = stopping_begin();
             code = a->pipeline.wanted ? search_pipeline(a, p)
                    : a->race          ? race(a, p)
                                       : run_all(a, p);
+            if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))
+                code = EXIT_STOPPED;
         }
         problem_release(p);
     }

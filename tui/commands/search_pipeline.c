@@ -12,11 +12,11 @@
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/pipeline_args.h"
-#include "tui/options/stopping.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static int carry_out(const struct search_args *a, const struct pipeline *l, uint
     while (pipe_search_step(s, &event)) {
         if (event.improved)
             out->seconds_to_best = now_s() - start;
-        if (atomic_load(o.stop) || is_enough(a, s, now_s() - start))
+        if (stop_asked(o.stop) || is_enough(a, s, now_s() - start))
             break;
     }
     out->found = *pipe_search_best(s);
@@ -115,8 +115,8 @@ static int choose(const struct search_args *a, const struct pipeline *l, const s
         start[count++] = (struct pipeline_start){pipeline_refine(l, &r->candidate), "candidates"};
     if (pipeline_instant(l, &instant))
         start[count++] = (struct pipeline_start){pipeline_refine(l, &instant), "closed form"};
-    if (!count && atomic_load(l->options.stop))
-        return err_set(e, ERR_INFEASIBLE, "stopped before a pipeline was found");
+    if (!count && stop_asked(l->options.stop))
+        return err_set(e, ERR_STOPPED, "stopped before a pipeline was found");
     if (!pipeline_choose(l, start, count, &run->plan))
         return err_set(e, ERR_INFEASIBLE,
                        "no pipeline fits: %u micro-batches of %u samples, schedule %s; more "
@@ -279,7 +279,7 @@ int search_pipeline(const struct search_args *asked, const struct problem *p)
     int code = EXIT_OK;
     struct err e;
 
-    o.stop = stopping_begin();
+    o.stop = p->stop;
     int rc = pipeline_args_load_net(&with_net.pipeline, &e);
     if (!rc)
         rc = pipeline_new(p, &o, l, &e);
@@ -294,8 +294,6 @@ int search_pipeline(const struct search_args *asked, const struct problem *p)
         err_print(&e, stderr);
         code = exit_code_of(&e);
     }
-    if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))
-        code = EXIT_STOPPED;
     pipeline_args_release(&with_net.pipeline);
     free(runs);
     free(l);

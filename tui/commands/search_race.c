@@ -6,8 +6,8 @@
 #include "engine/search/search.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 #include "tui/options/exit_code.h"
-#include "tui/options/stopping.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -211,21 +211,17 @@ int search_race(const struct search_args *a, const struct problem *p, const stru
     char conclusion[200];
     struct race r;
     struct err e;
-    int code = EXIT_OK;
 
     if (race_new(p, &a->search, pins, pin_count, &r, &e)) {
         err_print(&e, stderr);
         return exit_code_of(&e);
     }
-    const atomic_bool *stop = stopping_begin();
     while (r.level < most && race_step(&r)) {
         if (a->seconds > 0 && now_s() - start >= a->seconds)
             break;
-        if (atomic_load(stop))
+        if (stop_asked(p->stop))
             break;
     }
-    if (stopping_end())
-        code = EXIT_STOPPED;
     conclude(a, &r, conclusion, sizeof conclusion);
     if (a->json)
         print_json(a, &r, conclusion);
@@ -234,5 +230,5 @@ int search_race(const struct search_args *a, const struct problem *p, const stru
     bool fits = game_score_fits(search_game(r.runner[0].search),
                                 search_best(r.runner[race_winner(&r)].search)->score);
     race_release(&r);
-    return code == EXIT_OK && !fits ? EXIT_INFEASIBLE : code;
+    return fits ? EXIT_OK : EXIT_INFEASIBLE;
 }

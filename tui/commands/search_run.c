@@ -6,6 +6,7 @@
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 #include "rl/agent.h"
 #include "rl/agent_state.h"
 #include "tui/files/file.h"
@@ -15,13 +16,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PLANS_WITHOUT_LIMIT = 10000, STEPS_BETWEEN_LOOKS = 32, THREADS_MOST = 64 };
+enum { PLANS_WITHOUT_LIMIT = 10000, STEPS_BETWEEN_TELLS = 32, THREADS_MOST = 64 };
+#define NS 1000000000L
+#define TICK_NS (NS / 10)
 
 static double now_s(void)
 {
@@ -223,12 +225,9 @@ static void carry_out(struct search_pool *pool, uint32_t n)
 
     r->rc = begin(pool, n, &script);
     for (uint64_t k = 0; !r->rc && !script.quit; k++) {
-        if (k % STEPS_BETWEEN_LOOKS == 0) {
+        if (k % STEPS_BETWEEN_TELLS == 0)
             tell(r);
-            if (atomic_load(&pool->stop))
-                break;
-        }
-        if (pool->args->replay)
+        if (stop_asked(pool->problem->stop) || pool->args->replay)
             break;
         r->rc = follow_script(&script, &r->state, &r->error);
         if (r->rc || script.quit || !search_state_wants_step(&r->state) ||
@@ -253,8 +252,10 @@ static void *work(void *argument)
 
     while ((n = atomic_fetch_add(&pool->next, 1)) < pool->args->seeds) {
         carry_out(pool, n);
+        pthread_mutex_lock(&pool->lock);
         atomic_fetch_add(&pool->finished, 1);
-        pthread_kill(pool->watcher, SIGUSR1);
+        pthread_cond_signal(&pool->has_ended);
+        pthread_mutex_unlock(&pool->lock);
     }
     return NULL;
 }
@@ -271,36 +272,27 @@ static uint32_t start_threads(struct search_pool *pool, pthread_t *threads)
     return n;
 }
 
-bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self),
+void search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self),
                      void *self)
 {
     pthread_t threads[THREADS_MOST];
-    sigset_t asked, before;
-    bool stopped = false;
 
-    sigemptyset(&asked);
-    sigaddset(&asked, SIGINT);
-    sigaddset(&asked, SIGTERM);
-    sigaddset(&asked, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, &asked, &before); /* threads inherit it */
-    pool->watcher = pthread_self();
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->has_ended, NULL);
     uint32_t count = start_threads(pool, threads);
+    pthread_mutex_lock(&pool->lock);
     while (atomic_load(&pool->finished) < pool->args->seeds) {
-        struct timespec tenth = {.tv_nsec = 100000000};
-        int signal = sigtimedwait(&asked, NULL, &tenth);
-        if (signal == SIGINT || signal == SIGTERM) {
-            stopped = true;
-            atomic_store(&pool->stop, true);
-        }
-        if (signal < 0)
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TICK_NS;
+        until.tv_sec += until.tv_nsec / NS;
+        until.tv_nsec %= NS;
+        if (pthread_cond_timedwait(&pool->has_ended, &pool->lock, &until) == ETIMEDOUT)
             tick(pool, self);
     }
+    pthread_mutex_unlock(&pool->lock);
     for (uint32_t n = 0; n < count; n++)
         pthread_join(threads[n], NULL);
-    struct timespec none = {0};
-    while (sigtimedwait(&asked, NULL, &none) >
-           0) { /* none may be left when they are let through again */
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return stopped;
+    pthread_cond_destroy(&pool->has_ended);
+    pthread_mutex_destroy(&pool->lock);
 }

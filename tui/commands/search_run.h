@@ -27,20 +27,19 @@ struct search_run {
 
 struct search_pool {
     const struct search_args *args;
-    const struct problem *problem;
-    struct search_run *runs; /* [args->seeds]: seed args->search.seed + n */
+    const struct problem *problem; /* its `stop` ends all runs */
+    struct search_run *runs;       /* [args->seeds]: seed args->search.seed + n */
     atomic_uint next, finished;
-    atomic_bool stop;
-    pthread_t watcher; /* told with SIGUSR1 when a run is finished */
+    pthread_mutex_t lock; /* of `finished`, while it is waited for */
+    pthread_cond_t has_ended;
 };
 
 /* Carries out one command; a refusal says which line of its file asked for it. */
 int search_obey(struct search_state *c, const struct timed_command *t, struct err *e) MUST_CHECK;
 
 /* Carries out all runs on as many threads as the machine has, at most one per run. `tick` is called
- * about ten times a second. SIGINT and SIGTERM, which must not be caught elsewhere, end all runs;
- * true when one came. */
-bool search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self),
+ * about ten times a second. */
+void search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self),
                      void *self);
 
 #endif

@@ -16,6 +16,7 @@ static inline int exit_code_of(const struct err *e)
 {
     return e->code == ERR_INFEASIBLE ? EXIT_INFEASIBLE
            : e->code == ERR_USAGE    ? EXIT_USAGE
+           : e->code == ERR_STOPPED  ? EXIT_STOPPED
                                      : EXIT_INPUT;
 }
 
