@@ -6,6 +6,7 @@
 #include "hlo/support/mem.h"
 
 #include "hlo/module/flows.h"
+#include "hlo/module/special.h"
 
 #include <string.h>
 
@@ -187,7 +188,7 @@ bool fusion_all_take(const struct hlo_module *m, hlo_value v, fusion_takes *take
 static bool absorbs(const void *self, hlo_id reader, hlo_id made)
 {
     (void)made;
-    return can_absorb(hlo_at((const struct hlo_module *)self, reader)->opcode);
+    return can_absorb(hlo_acts_as(self, reader));
 }
 
 static bool fuses_away(const struct hlo_module *m, hlo_id id, uint8_t reads)
@@ -195,11 +196,11 @@ static bool fuses_away(const struct hlo_module *m, hlo_id id, uint8_t reads)
     const struct hlo_instruction *i = hlo_at(m, id);
     uint32_t readers = 0;
 
-    if (!fusion_is_fusible(i->opcode) || !i->user_count ||
-        m->leaf_base[id] == m->leaf_base[id + 1] ||
+    uint16_t opcode = hlo_acts_as(m, id);
+    if (!fusion_is_fusible(opcode) || !i->user_count || m->leaf_base[id] == m->leaf_base[id + 1] ||
         !fusion_all_take(m, m->leaf_base[id], absorbs, m, &readers))
         return false;
-    return readers == 1 || (is_cheap(i->opcode) && reads <= 2);
+    return readers == 1 || (is_cheap(opcode) && reads <= 2);
 }
 
 int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out, struct err *e)

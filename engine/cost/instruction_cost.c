@@ -15,6 +15,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/module/special.h"
 
 #include <math.h>
 
@@ -252,7 +253,7 @@ static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id
                     ? attention_ms(t->attention, &t->device, id, peak_type_of(c->m, id), out.flops)
                     : product_ms(&t->device, peak_type_of(c->m, id), &p, out.flops);
     ms = fmax(ms, out.bytes / cluster_bandwidth(&t->device) * 1e3);
-    if (is_heavy(hlo_at(c->m, id)->opcode))
+    if (is_heavy(hlo_acts_as(c->m, id)))
         ms += t->device.launch_ms;
     if (t->measured_ms && t->measured_ms[id] >= 0)
         ms = t->measured_ms[id] * shares;
@@ -321,7 +322,7 @@ struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_
         s.has_class |= c->factors[n].class == k;
     *(s.has_class ? &s.flops_per_x : &s.flops) = fmax(t->costs->instruction[id].flops, 0);
     scale_traffic(t, id, k, &s);
-    s.is_heavy = is_heavy(hlo_at(c->m, id)->opcode);
+    s.is_heavy = is_heavy(hlo_acts_as(c->m, id));
     s.peak = peak_type_of(c->m, id);
     s.work = t->attention->work[id];
     s.is_backward = attention_is_backward(t->attention, id);

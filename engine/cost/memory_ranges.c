@@ -7,6 +7,7 @@
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
+#include "hlo/module/special.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -204,8 +205,9 @@ static hlo_value place_for(const struct build *b, hlo_id id)
 {
     const struct hlo_module *m = b->model->m;
     const struct hlo_instruction *i = hlo_at(m, id);
+    uint16_t opcode = hlo_acts_as(m, id);
     bool elementwise =
-        i->opcode < HLO_OP_UNKNOWN && (hlo_op_info[i->opcode].flags & HLO_OP_IS_ELEMENTWISE);
+        opcode < HLO_OP_UNKNOWN && (hlo_op_info[opcode].flags & HLO_OP_IS_ELEMENTWISE);
 
     if (!elementwise && i->opcode != HLO_OP_DYNAMIC_UPDATE_SLICE && i->opcode != HLO_OP_SCATTER)
         return HLO_NONE;

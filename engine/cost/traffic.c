@@ -7,6 +7,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/module/special.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -88,7 +89,7 @@ static void clear_pairs(struct build *b)
 
 static uint16_t opcode_of(const struct build *b, hlo_id id)
 {
-    return hlo_at(b->m, id)->opcode;
+    return hlo_acts_as(b->m, id);
 }
 
 static hlo_value first_result(const struct build *b, hlo_id id)

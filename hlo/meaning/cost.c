@@ -7,6 +7,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/module/special.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -91,6 +92,22 @@ static void add(struct hlo_cost *sum, struct hlo_cost c, double times)
 }
 
 /* ---- rules ---- */
+
+static void special_cost(struct hlo_coster *k, const struct hlo_special *s)
+{
+    double elements = hlo_cost_elements(k, result(k));
+    uint8_t type = result(k)->type;
+    bool is_complex = hlo_type_info[type].class == 'C';
+    int flops = is_complex                        ? s->flops_complex
+                : type == HLO_F64 && s->flops_f64 ? s->flops_f64
+                                                  : s->flops;
+
+    if (!is_complex && hlo_type_info[type].bits < 32)
+        flops += s->converts;
+    k->cost.flops = elements * flops;
+    k->cost.transcendentals =
+        elements * (is_complex ? s->transcendentals_complex : s->transcendentals);
+}
 
 void hlo_cost_NOTHING(struct hlo_coster *k)
 {
@@ -297,6 +314,12 @@ void hlo_cost_CONDITIONAL(struct hlo_coster *k)
 
 void hlo_cost_UNKNOWN(struct hlo_coster *k)
 {
+    const struct hlo_special *s = hlo_special_of(k->m, k->id);
+
+    if (s) {
+        special_cost(k, s);
+        return;
+    }
     k->cost = (struct hlo_cost){-1, -1, -1};
 }
 

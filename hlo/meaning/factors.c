@@ -7,6 +7,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/module/special.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -392,6 +393,10 @@ void hlo_factors_CUSTOM_CALL(struct hlo_maker *k)
         {"ProductOfElementaryHouseholderReflectors", 2},
     };
 
+    if (hlo_special_of(k->m, k->id)) {
+        hlo_factors_ELEMENTWISE(k);
+        return;
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (k->operands && hlo_attr_is(k->m, k->id, HLO_ATTR_CUSTOM_CALL_TARGET, known[i].target))
             batch_dims(k, known[i].inner);

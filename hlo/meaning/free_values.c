@@ -5,6 +5,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/module/special.h"
 #include "hlo/support/err.h"
 
 enum { KEY_ELEMENTS_MOST = 1024 };
@@ -51,7 +52,7 @@ static void set_results(const struct hlo_module *m, hlo_id id, bool free, bool *
 
 static bool can_be_free(const struct hlo_module *m, hlo_id id, const bool *is_free)
 {
-    unsigned flags = hlo_op_info[hlo_at(m, id)->opcode].flags;
+    unsigned flags = hlo_op_info[hlo_acts_as(m, id)].flags;
 
     if (flags & (HLO_OP_IS_OPAQUE | HLO_OP_IS_SIDE_EFFECT | HLO_OP_IS_COLLECTIVE))
         return false;

@@ -1,7 +1,7 @@
 /* hlo/stablehlo/lower.h - ops to instructions, cut into files by what they make: lower.c
  * (functions, regions, values, instructions), lower_attrs.c (attributes by the table), lower_ops.c,
  * lower_window.c, lower_control.c (loops, branches, calls, reducers), lower_call.c (custom calls,
- * chlo), lower_literal.c (constants), lower_loc.c (metadata and names).
+ * chlo), lower_literal.c (constants), lower_sharding.c, lower_loc.c (metadata and names).
  *
  * One computation at a time is made, those within before those around them, callees before callers:
  * so the module is in its final order as it grows. Constants are made where they are first used,
@@ -120,6 +120,11 @@ int hlo_lower_common_attrs(struct lower *l); /* sharding, frontend attributes */
 /* A string of MLIR as a string of HLO. */
 int hlo_lower_string_attr(struct lower *l, const struct mlir_attr_info *a, struct mlir_span s);
 int hlo_lower_sharding(struct lower *l, const struct mlir_attr *list, uint32_t count);
+/* Of an argument, Shardy's or HLO's own (lower_sharding.c). */
+int hlo_lower_slot_sharding(struct lower *l, const struct mlir_slot *slot);
+/* How the results of the entry are split: an attribute of the tuple to be made of l->ids; a
+ * constraint of the one result otherwise. */
+int hlo_lower_result_shardings(struct lower *l, const struct mlir_func *f);
 /* Numbers of an attribute: exactly `count`; absent: all `absent`. */
 int hlo_lower_numbers(struct lower *l, const char *path, const char *pretty, size_t count,
                       int64_t absent, int64_t *out);

@@ -36,8 +36,8 @@ static bool runs(const struct lower *l, mlir_op_id id)
 {
     const struct mlir_region *region = &l->m->regions[l->m->ops[id].region];
 
-    return l->s.is_op_live[id] ||
-           (region->last == id && region->parent != MLIR_NONE && l->s.is_op_live[region->parent]);
+    return l->s.is_op_live[id] || (region->last == id && region->parent != MLIR_NONE &&
+                                   !region->is_never && l->s.is_op_live[region->parent]);
 }
 
 int hlo_lower_captures(struct lower *l, mlir_region_id region, mlir_op_id first, mlir_op_id end)
@@ -235,13 +235,71 @@ int hlo_lower_NAMED(struct lower *l)
     return call_region(l);
 }
 
-/* An array handed in or out of a part of the program written for one device. */
-static int cross_edge(struct lower *l, const char *target, hlo_shape_id shape, hlo_id id,
-                      hlo_id *out)
+/* The arrays on l->ids from `base` on, handed in or out of a part of the program that is written
+ * for one device: as a custom-call, whose results are of the shapes l->parts[parts..]; they take
+ * the arrays' places. */
+static int cross_edge(struct lower *l, const char *target, size_t base, size_t parts)
 {
-    if (hlo_lower_attr(l, HLO_ATTR_CUSTOM_CALL_TARGET, target, strlen(target)))
+    struct lower_new n = {.opcode = HLO_OP_CUSTOM_CALL,
+                          .operands = l->ids + base,
+                          .operand_count = (uint32_t)(l->id_count - base)};
+    uint32_t count = n.operand_count;
+    hlo_id call;
+
+    if (!count)
+        return 0;
+    if (hlo_lower_attr(l, HLO_ATTR_CUSTOM_CALL_TARGET, target, strlen(target)) ||
+        hlo_lower_tuple_shape(l, l->parts + parts, count, true, &n.shape) ||
+        hlo_lower_make(l, &n, &call))
         return l->e->code;
-    return hlo_lower_simple(l, HLO_OP_CUSTOM_CALL, shape, id, HLO_NONE, out);
+    for (uint32_t k = 0; k < count; k++) {
+        l->ids[base + k] = call;
+        if (count > 1 && hlo_lower_element(l, call, k, &l->ids[base + k]))
+            return l->e->code;
+    }
+    return 0;
+}
+
+/* What the region hands out, of its own shapes, and what it becomes outside. */
+static int leave_manual(struct lower *l, hlo_id call)
+{
+    const struct mlir_op *op = l->op;
+    size_t base = l->id_count, parts = l->part_count;
+    uint32_t live = 0;
+    hlo_id element;
+
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        if (!l->s.is_live[op->results + k])
+            continue;
+        element = call;
+        if ((op->result_count > 1 && hlo_lower_element(l, call, k, &element)) ||
+            hlo_lower_push(l, element))
+            return l->e->code;
+        l->parts[parts + live++] = l->m->values[op->results + k].shape;
+    }
+    if (cross_edge(l, "\"xla.sdy.LocalToGlobalShape\"", base, parts))
+        return l->e->code;
+    for (uint32_t k = 0, n = 0; k < op->result_count; k++) {
+        if (l->s.is_live[op->results + k])
+            lower_set(l, op->results + k, l->ids[base + n++]);
+    }
+    l->id_count = base;
+    return 0;
+}
+
+static int check_manual(struct lower *l)
+{
+    const struct mlir_op *op = l->op;
+
+    if (need_regions(l, 1))
+        return l->e->code;
+    const struct mlir_region *region = &l->m->regions[op->regions];
+    if (region->arg_count != op->operand_count ||
+        l->m->ops[region->last].operand_count != op->result_count)
+        return hlo_lower_fail(l, "%u operands and %u results, expected %u and %u as of its region",
+                              op->operand_count, op->result_count, region->arg_count,
+                              l->m->ops[region->last].operand_count);
+    return 0;
 }
 
 /* Shapes inside are one device's: custom-calls at the edges, as XLA has them. */
@@ -249,52 +307,32 @@ int hlo_lower_MANUAL(struct lower *l)
 {
     const struct mlir_op *op = l->op;
     const struct mlir_module *m = l->m;
-    hlo_id id;
+    size_t parts = l->part_count, captures = l->capture_count;
+    struct lower_new n = {
+        .opcode = HLO_OP_CALL, .called = &l->region_comp[op->regions], .called_count = 1};
+    hlo_id call;
 
-    if (need_regions(l, 1))
+    if (check_manual(l))
         return l->e->code;
     const struct mlir_region *region = &m->regions[op->regions];
-    if (region->arg_count != op->operand_count ||
-        m->ops[region->last].operand_count != op->result_count)
-        return hlo_lower_fail(l, "%u operands and %u results, expected %u and %u as of its region",
-                              op->operand_count, op->result_count, region->arg_count,
-                              m->ops[region->last].operand_count);
-    for (uint32_t n = 0; n < op->operand_count; n++) {
-        if (hlo_lower_operand(l, n, &id) ||
-            cross_edge(l, "\"SPMDFullToShardShape\"", m->values[region->first_arg + n].shape, id,
-                       &id) ||
-            hlo_lower_push(l, id))
-            return l->e->code;
-    }
-    size_t captures = l->capture_count;
-    if (hlo_lower_captures(l, op->regions, region->first, region->end) ||
+    if (!mem_grow(&l->parts, &l->part_room, parts, op->operand_count + op->result_count + 1))
+        return hlo_lower_memory(l);
+    if (hlo_lower_operands(l))
+        return l->e->code;
+    for (uint32_t k = 0; k < op->operand_count; k++)
+        l->parts[parts + k] = m->values[region->first_arg + k].shape;
+    if (cross_edge(l, "\"xla.sdy.GlobalToLocalShape\"", 0, parts) ||
+        hlo_lower_captures(l, op->regions, region->first, region->end) ||
         push_captures(l, captures))
         return l->e->code;
-    size_t parts = l->part_count;
-    struct lower_new n = {.opcode = HLO_OP_CALL,
-                          .operands = l->ids,
-                          .operand_count = (uint32_t)l->id_count,
-                          .called = &l->region_comp[op->regions],
-                          .called_count = 1};
-    if (!mem_grow(&l->parts, &l->part_room, parts, op->result_count + 1))
-        return hlo_lower_memory(l);
+    n.operands = l->ids;
+    n.operand_count = (uint32_t)l->id_count;
     for (uint32_t k = 0; k < op->result_count; k++)
         l->parts[parts + k] = m->values[lower_same(l, mlir_returned(m, op->regions, k))].shape;
-    hlo_id call, element;
     if (hlo_lower_tuple_shape(l, l->parts + parts, op->result_count, true, &n.shape) ||
         hlo_lower_make(l, &n, &call))
         return l->e->code;
-    for (uint32_t k = 0; k < op->result_count; k++) {
-        element = call;
-        if (!l->s.is_live[op->results + k])
-            continue;
-        if ((op->result_count > 1 && hlo_lower_element(l, call, k, &element)) ||
-            cross_edge(l, "\"SPMDShardToFullShape\"", m->values[op->results + k].shape, element,
-                       &id))
-            return l->e->code;
-        lower_set(l, op->results + k, id);
-    }
-    return 0;
+    return leave_manual(l, call);
 }
 
 /* ---- computations that are applied ---- */

@@ -16,7 +16,7 @@ static bool is_live_region(const struct lower *l, mlir_region_id r)
 {
     mlir_op_id parent = l->m->regions[r].parent;
 
-    return parent == MLIR_NONE || l->s.is_op_live[parent];
+    return parent == MLIR_NONE || (l->s.is_op_live[parent] && !l->m->regions[r].is_never);
 }
 
 /* Plain text names no arguments, but JAX names results (`result[0]['layer']['kernel']`), and says
@@ -58,8 +58,7 @@ static int entry_parameter(struct lower *l, const struct mlir_func *f, uint32_t 
     hlo_id id;
     int size = snprintf(plain, sizeof plain, "Arg_%u", n);
 
-    if (hlo_lower_meta(l, slot->loc, true, &l->meta) ||
-        hlo_lower_sharding(l, l->m->attr_pool + slot->attrs, slot->attr_count))
+    if (hlo_lower_meta(l, slot->loc, true, &l->meta) || hlo_lower_slot_sharding(l, slot))
         return l->e->code;
     const char *name = hlo_builder_meta(l->b, l->meta)->op_name;
     if (!*name) {
@@ -108,7 +107,7 @@ static int lower_function(struct lower *l, uint32_t number, bool is_entry)
     l->meta = 0;
     if (!is_entry && hlo_lower_parameters(l, body->first_arg, body->arg_count, l->capture_count))
         return l->e->code;
-    if (hlo_lower_body(l, f->body))
+    if (hlo_lower_body(l, f->body) || (is_entry && hlo_lower_result_shardings(l, f)))
         return l->e->code;
     return hlo_lower_root(l, true);
 }
@@ -241,6 +240,8 @@ static void set_counts(struct lower *l)
     struct mlir_span s;
     int64_t n;
 
+    if (!l->as_is) /* what JAX prints is for so many devices, and not partitioned yet */
+        return;
     if (hlo_mlir_attr_in(list, l->m->module_attr_count, "mhlo.num_partitions", &s) &&
         hlo_mlir_int(s, &n) && n > 0)
         out->num_partitions = n;

@@ -61,6 +61,7 @@ struct mlir_region {
     mlir_op_id parent;     /* op it belongs to; MLIR_NONE: a function's body */
     mlir_region_id after;  /* behind the regions within it */
     mlir_region_id next;   /* of the same op, or MLIR_NONE */
+    bool is_never;         /* a branch that is not taken, whatever happens */
 };
 
 /* An argument or result of a function. */
@@ -128,7 +129,8 @@ struct mlir_module {
     size_t resource_count, resource_room;
     struct mlir_span name;
     uint32_t attrs, module_attr_count; /* of the module, into attr_pool */
-    struct mlir_span mesh;             /* the first sdy.mesh, `@mesh = <[...]>`, or empty */
+    struct mlir_attr *meshes;          /* name, `<["x"=2]>` of each sdy.mesh */
+    size_t mesh_count, mesh_room;
 };
 
 /* ERR_INPUT at this place of the input. */

@@ -40,7 +40,6 @@
 
 /* Operations whose result is their first operand. */
 #define MLIR_IDENTITIES(X) \
-    X(SHARDING_CONSTRAINT, "sdy.sharding_constraint") X(RESHARD, "sdy.reshard") \
     X(PROPAGATION_BARRIER, "sdy.propagation_barrier") X(SHARDING_GROUP, "sdy.sharding_group") \
     X(REPLICATED_TO_UNREDUCED, "sdy.replicated_to_unreduced")
 
@@ -168,6 +167,8 @@
     X(SELECT, "stablehlo.select", SPREAD, SELECT, )                                                \
     X(SELECT_AND_SCATTER, "stablehlo.select_and_scatter", SELECT_AND_SCATTER,                      \
       SELECT_AND_SCATTER, )                                                                        \
+    X(RESHARD, "sdy.reshard", SHARDING, CUSTOM_CALL, )                                             \
+    X(SHARDING_CONSTRAINT, "sdy.sharding_constraint", SHARDING, CUSTOM_CALL, )                     \
     X(SLICE, "stablehlo.slice", SLICE, SLICE, )                                                    \
     X(SORT, "stablehlo.sort", APPLY, SORT,                                                         \
       A("dimension", NULL, DIMENSIONS, SORT_DIM) A("is_stable", NULL, IS_STABLE, FLAG))            \
@@ -233,8 +234,8 @@ enum mlir_attr_kind {
     X(PLAIN) X(APPLY) X(ALL_TO_ALL) X(BARRIER) X(BROADCAST) X(BROADCAST_IN_DIM) X(CALL) X(CASE) \
     X(CHLO) X(COMPARE) X(CONSTANT) X(CONVOLUTION) X(CUSTOM_CALL) X(DOT) X(DOT_GENERAL) X(ELEMENT) \
     X(IF) X(INFEED) X(MANUAL) X(NAMED) X(NONE) X(OPAQUE) X(OUTFEED) X(PAD) X(RAGGED_DOT) \
-    X(REDUCE_PRECISION) X(REDUCE_WINDOW) X(REFUSED) X(RNG) X(SELECT_AND_SCATTER) X(SLICE) \
-    X(SPREAD) X(TOP_K) X(WHILE) X(WHOLE)
+    X(REDUCE_PRECISION) X(REDUCE_WINDOW) X(REFUSED) X(RNG) X(SELECT_AND_SCATTER) X(SHARDING) \
+    X(SLICE) X(SPREAD) X(TOP_K) X(WHILE) X(WHOLE)
 /* clang-format on */
 enum mlir_rule {
 #define X(name) MLIR_RULE_##name,

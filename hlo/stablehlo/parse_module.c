@@ -3,6 +3,7 @@
 #include "hlo/module/read.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/parse.h"
 #include "hlo/support/err.h"
 #include "hlo/support/lex.h"
@@ -146,6 +147,7 @@ void hlo_mlir_release(struct mlir_module *m)
     free(m->slots);
     free(m->aliases);
     free(m->resources);
+    free(m->meshes);
     hlo_mlir_names_release(&m->alias_names);
     hlo_mlir_names_release(&m->func_names);
 }
@@ -504,6 +506,30 @@ static int parse_generic_module(struct mlir_parser *p)
     return 0;
 }
 
+static int keep_mesh(struct mlir_module *m, struct mlir_span name, struct mlir_span axes)
+{
+    if (!mem_grow(&m->meshes, &m->mesh_room, m->mesh_count, 1))
+        return hlo_mlir_memory(m);
+    m->meshes[m->mesh_count++] = (struct mlir_attr){name, axes};
+    return 0;
+}
+
+/* `"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "mesh"}>`, the op read last. */
+static int keep_generic_mesh(struct mlir_module *m)
+{
+    const struct mlir_op *op = &m->ops[m->op_count - 1];
+    struct mlir_span name, axes;
+
+    if (!hlo_mlir_attr(m, op, "sym_name", NULL, &name) || name.size < 2 ||
+        !hlo_mlir_attr(m, op, "mesh", NULL, &axes))
+        return 0;
+    const char *begin = memchr(axes.text, '<', axes.size);
+    if (!begin)
+        return 0;
+    return keep_mesh(m, (struct mlir_span){name.text + 1, name.size - 2},
+                     (struct mlir_span){begin, axes.size - (uint32_t)(begin - axes.text)});
+}
+
 /* `@mesh = <["x"=2]> {..}` */
 static int parse_mesh(struct mlir_parser *p)
 {
@@ -511,8 +537,6 @@ static int parse_mesh(struct mlir_parser *p)
     const char *loc;
     size_t attrs = p->attr_count;
 
-    mlir_skip(p);
-    const char *begin = p->at;
     if (parse_symbol(p, &name) || hlo_mlir_parse_expect(p, "=", "after the name of a mesh"))
         return p->m->e->code;
     mlir_skip(p);
@@ -520,8 +544,8 @@ static int parse_mesh(struct mlir_parser *p)
     if (!end)
         return hlo_mlir_parse_fail(p, p->at, "\"%.*s\" found, expected a mesh such as <[\"x\"=4]>",
                                    MLIR_WORD(p->at));
-    if (!p->m->mesh.size)
-        p->m->mesh = (struct mlir_span){begin, (uint32_t)(end - begin)};
+    if (keep_mesh(p->m, name, (struct mlir_span){p->at, (uint32_t)(end - p->at)}))
+        return p->m->e->code;
     p->at = end;
     mlir_skip(p);
     if (*p->at == '{' && hlo_mlir_parse_attrs(p))
@@ -599,6 +623,8 @@ static int parse_other(struct mlir_parser *p)
     }
     if (hlo_mlir_parse_op(p))
         return p->m->e->code;
+    if (p->m->op_count && p->m->ops[p->m->op_count - 1].row == MLIR_OP_MESH)
+        return keep_generic_mesh(p->m);
     hlo_build_warning(p->m->b, (size_t)(at - p->m->input),
                       "%.*s outside of a function: passed over", MLIR_WORD(at));
     return 0;

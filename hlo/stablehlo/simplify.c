@@ -186,8 +186,6 @@ static mlir_value simplified(struct simplifier *z, struct mlir_op *op)
     case MLIR_OP_CONVERT:
     case MLIR_OP_SLICE:
     case MLIR_OP_CHLO_CONJ:
-    case MLIR_OP_SHARDING_CONSTRAINT:
-    case MLIR_OP_RESHARD:
     case MLIR_OP_PROPAGATION_BARRIER:
     case MLIR_OP_REPLICATED_TO_UNREDUCED:
         if (op->row == MLIR_OP_CHLO_CONJ &&
@@ -229,6 +227,56 @@ static void simplify_loop(struct simplifier *z, const struct mlir_op *op)
     }
 }
 
+/* The branch that a constant takes: of `case` the last one when there is none of that number. */
+static mlir_region_id taken_branch(const struct simplifier *z, const struct mlir_op *op)
+{
+    struct mlir_span s = splat_of(z, operand_of(z, op, 0));
+    mlir_region_id r = op->regions;
+    int64_t n;
+
+    if (op->row == MLIR_OP_IF)
+        n = hlo_mlir_is(s, "true") ? 0 : hlo_mlir_is(s, "false") ? 1 : -1;
+    else if (!hlo_mlir_int(s, &n) || n < 0 || n >= op->region_count)
+        n = op->region_count - 1;
+    while (n-- > 0 && r != MLIR_NONE)
+        r = z->m->regions[r].next;
+    return n < -1 ? MLIR_NONE : r;
+}
+
+/* A branch taken whatever happens is a region run once. */
+static void simplify_branches(struct simplifier *z, struct mlir_op *op)
+{
+    struct mlir_region *regions = z->m->regions;
+
+    if (op->operand_count != 1 || !op->region_count || !splat_of(z, operand_of(z, op, 0)).size)
+        return;
+    mlir_region_id taken = taken_branch(z, op);
+    if (taken == MLIR_NONE || regions[taken].arg_count || regions[taken].last == MLIR_NONE ||
+        z->m->ops[regions[taken].last].operand_count != op->result_count)
+        return;
+    for (mlir_region_id r = op->regions; r != MLIR_NONE; r = regions[r].next)
+        regions[r].is_never = r != taken;
+    regions[taken].next = MLIR_NONE;
+    op->row = MLIR_OP_NAMED;
+    op->regions = taken;
+    op->region_count = 1;
+    op->operand_count = 0;
+}
+
+/* Constants that such a branch returns are those of the op. */
+static void simplify_return(struct simplifier *z, const struct mlir_op *op)
+{
+    const struct mlir_region *region = &z->m->regions[op->region];
+
+    if (region->parent == MLIR_NONE || region->is_never)
+        return;
+    const struct mlir_op *parent = &z->m->ops[region->parent];
+    if (parent->row != MLIR_OP_NAMED || parent->result_count != op->operand_count)
+        return;
+    for (uint32_t n = 0; n < op->operand_count; n++)
+        z->s->constant[parent->results + n] = z->s->constant[operand_of(z, op, n)];
+}
+
 static void find_same(struct simplifier *z)
 {
     struct mlir_module *m = z->m;
@@ -239,6 +287,10 @@ static void find_same(struct simplifier *z)
             m->operand_pool[op->operands + n] = same_of(z, m->operand_pool[op->operands + n]);
         if (op->row == MLIR_OP_WHILE)
             simplify_loop(z, op);
+        if (op->row == MLIR_OP_CASE || op->row == MLIR_OP_IF)
+            simplify_branches(z, op);
+        if (op->row == MLIR_OP_STABLEHLO_RETURN)
+            simplify_return(z, op);
         mlir_value v = simplified(z, op);
         if (v != MLIR_NONE)
             z->s->same[op->results] = v;
@@ -312,6 +364,7 @@ static bool has_effect(const struct simplifier *z, const struct mlir_op *op)
 }
 
 static bool make_live(struct simplifier *z, mlir_op_id id);
+static bool carry(struct simplifier *z, mlir_op_id id, uint32_t n);
 
 /* A region that runs: what has an effect in it is needed. */
 static bool run_region(struct simplifier *z, mlir_region_id r)
@@ -321,7 +374,8 @@ static bool run_region(struct simplifier *z, mlir_region_id r)
     for (mlir_op_id id = region->first; id < region->end; id = z->m->ops[id].end) {
         const struct mlir_op *op = &z->m->ops[id];
         bool is_control = op->row == MLIR_OP_CASE || op->row == MLIR_OP_IF ||
-                          op->row == MLIR_OP_CALL || op->row == MLIR_OP_MANUAL;
+                          op->row == MLIR_OP_CALL || op->row == MLIR_OP_MANUAL ||
+                          op->row == MLIR_OP_NAMED;
         bool wanted = has_effect(z, op);
         if (is_control) { /* an effect within */
             for (mlir_op_id in = id + 1; in < op->end && !wanted; in++)
@@ -353,8 +407,11 @@ static bool make_live(struct simplifier *z, mlir_op_id id)
     z->s->is_op_live[id] = true;
     for (mlir_region_id r = op->regions; ok && r != MLIR_NONE; r = m->regions[r].next)
         ok = run_region(z, r);
-    if (op->row == MLIR_OP_WHILE && op->region_count == 2)
-        return ok && push_returned(z, op->regions); /* what it carries: as it is needed */
+    if (op->row == MLIR_OP_WHILE && op->region_count == 2) { /* XLA keeps all that it carries */
+        for (uint32_t n = 0; ok && n < op->operand_count; n++)
+            ok = carry(z, id, n);
+        return ok && push_returned(z, op->regions);
+    }
     if ((op->row == MLIR_OP_CASE || op->row == MLIR_OP_IF) && op->operand_count)
         return ok && push(z, operand_of(z, op, 0));
     for (mlir_region_id r = op->regions; ok && r != MLIR_NONE; r = m->regions[r].next)

@@ -4,8 +4,8 @@
  * XLA's passes (pjrt/mlir_to_hlo.cc: aggressive simplification and folding, canonicaliser, symbol
  * DCE) do more; here: operations that change nothing (convert, reshape, transpose, slice, broadcast
  * of the same shape; x + 0, x * 1), two transposes or reshapes in a row, broadcasts of constants,
- * what a loop carries and never changes, what has no effect and no user. Private to
- * hlo/stablehlo/. */
+ * branches that a constant takes, what a loop carries and never changes, what has no effect and no
+ * user. Private to hlo/stablehlo/. */
 #ifndef AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
 #define AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
 

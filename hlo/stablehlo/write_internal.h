@@ -39,6 +39,9 @@ void hlo_mlir_write_results(struct mlir_writer *w, hlo_id id);
 /* ` : (types) -> types` and the end of the line. */
 void hlo_mlir_write_signature(struct mlir_writer *w, hlo_id id, uint32_t operands);
 
+/* `mhlo.sharding = "{replicated}"` when the module has it and no plan says otherwise. */
+void hlo_mlir_write_users_sharding(struct mlir_writer *w, hlo_id id);
+
 int hlo_mlir_write_op(struct mlir_writer *w, hlo_id id);
 
 /* Attributes: begin with `<{`, one after the other, end with `}>`. */

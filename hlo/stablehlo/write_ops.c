@@ -269,6 +269,11 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
     else if (is_typed)
         str_add(w->out, ", backend_config = {}");
     str_add(w->out, "}>");
+    if (!w->o && hlo_attr(w->m, id, HLO_ATTR_SHARDING)) {
+        str_add(w->out, " {");
+        hlo_mlir_write_users_sharding(w, id);
+        str_add_char(w->out, '}');
+    }
     return finish(w, id);
 }
 

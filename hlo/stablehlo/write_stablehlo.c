@@ -166,6 +166,14 @@ static bool write_sharding(struct mlir_writer *w, hlo_id id, uint32_t n)
     return false;
 }
 
+void hlo_mlir_write_users_sharding(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_SHARDING);
+
+    if (!w->o && a)
+        str_format(w->out, "mhlo.sharding = \"%.*s\"", (int)a->size, a->text);
+}
+
 /* Constraints behind the leaves of `id`, which its uses read from then on. */
 static void constrain(struct mlir_writer *w, hlo_id id)
 {
@@ -203,6 +211,14 @@ static bool is_held_barrier(const struct mlir_writer *w, hlo_id id)
            hlo_attr(w->m, id, HLO_ATTR_SHARDING) && strstr(hlo_name(w->m, id), ".carried");
 }
 
+/* A constraint in the input; a plan has its own. */
+static bool is_users_constraint(const struct mlir_writer *w, hlo_id id)
+{
+    return w->o && leaf_count(w, id) == 1 &&
+           (hlo_attr_is(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "Sharding") ||
+            hlo_attr_is(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "xla.sdy.FuncResultSharding"));
+}
+
 /* Tuples, their elements and copies are other values. */
 static bool write_flow(struct mlir_writer *w, hlo_id id)
 {
@@ -227,6 +243,10 @@ static bool write_flow(struct mlir_writer *w, hlo_id id)
     }
     case HLO_OP_OPT_BARRIER:
         if (!is_held_barrier(w, id))
+            return false;
+        /* fall through */
+    case HLO_OP_CUSTOM_CALL:
+        if (i->opcode == HLO_OP_CUSTOM_CALL && !is_users_constraint(w, id))
             return false;
         /* fall through */
     case HLO_OP_COPY:
@@ -348,6 +368,9 @@ static void write_entry_attrs(struct mlir_writer *w)
                     break;
                 }
             }
+            if (has && !w->o && hlo_attr(m, comp->params[p], HLO_ATTR_SHARDING))
+                str_add(w->out, ", ");
+            hlo_mlir_write_users_sharding(w, comp->params[p]);
             size_t size = w->out->size;
             str_add(w->out, has ? ", sdy.sharding = " : "sdy.sharding = ");
             if (!write_sharding(w, comp->params[p], n)) {

@@ -1,6 +1,7 @@
 /* StableHLO as a specification: small modules and what they mean, told by the HLO they are written
  * as; what is refused, and where. */
 #include "hlo/load.h"
+#include "hlo/meaning/cost.h"
 #include "hlo/module/hlo.h"
 #include "hlo/stablehlo/write_stablehlo.h"
 #include "hlo/text/write_text.h"
@@ -278,6 +279,90 @@ static void test_refused(void **state)
     check_refused("module {\n vhlo.func_v1 @main() {}\n}\n", 2, "portable artifact");
 }
 
+/* Shardy's shardings as HLO's, which XLA gives for the same text. */
+static void test_shardings(void **state)
+{
+    (void)state;
+    check_lines(
+        "sdy.mesh @mesh = <[\"x\"=2, \"y\"=4, \"z\"=2]>\n"
+        "func.func @main(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"z\", "
+        "\"x\"}, {\"y\":(2)2, ?}p1], replicated={\"y\":(1)2}>}) -> (tensor<16x8xf32> "
+        "{sdy.sharding = #sdy.sharding<@mesh, [{\"y\":(1)2}, {}]>}) {\n"
+        "%0 = sdy.sharding_constraint %a <@mesh, [{\"x\", \"y\", \"z\"}, {}]> : "
+        "tensor<16x8xf32>\n"
+        "%1 = stablehlo.add %0, %0 : tensor<16x8xf32>\n"
+        "%2 = sdy.sharding_constraint %1 <@nomesh, [{\"x\"}, {}]> : tensor<16x8xf32>\n"
+        "%3 = sdy.sharding_constraint %2 <mesh<[\"a\"=4]>, [{}, {\"a\"}]> : tensor<16x8xf32>\n"
+        "return %3 : tensor<16x8xf32>\n}\n",
+        LINES("parameter(0), sharding={devices=[4,2,2]<=[2,2,2,2]T(3,0,2,1) "
+              "last_tile_dim_replicate}",
+              "custom_call_target=\"Sharding\", sharding={devices=[16,1]<=[16]}", " add(",
+              "custom-call(add", "sharding={devices=[1,4]<=[4]}", "ROOT",
+              "sharding={devices=[2,1,8]<=[2,2,4]T(1,0,2) last_tile_dim_replicate}"));
+    check_lines("\"builtin.module\"() ({\n"
+                "\"sdy.mesh\"() <{mesh = #sdy.mesh<[\"x\"=2]>, sym_name = \"m\"}> : () -> ()\n"
+                "func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32> {sdy.sharding "
+                "= #sdy.sharding<@m, [{\"x\"}]>}) {\n"
+                "%0 = stablehlo.negate %a : tensor<4xf32>\n"
+                "return %a, %0 : tensor<4xf32>, tensor<4xf32>\n}\n}) : () -> ()\n",
+                LINES("ROOT", "tuple(", "sharding={{replicated}, {devices=[2]<=[2]}}"));
+}
+
+/* A branch that a constant takes is no branch, and what it returns may be a constant, too. */
+static void test_constant_branches(void **state)
+{
+    (void)state;
+    struct hlo_module *m = load(
+        MAIN1("%a: tensor<4xf32>", "tensor<4xf32>",
+              "%c = stablehlo.constant dense<1> : tensor<i32>\n"
+              "%0 = \"stablehlo.case\"(%c) ({\n%1 = stablehlo.constant dense<5> : tensor<i32>\n"
+              "stablehlo.return %1 : tensor<i32>\n}, {\n"
+              "%1 = stablehlo.constant dense<0> : tensor<i32>\n"
+              "stablehlo.return %1 : tensor<i32>\n}) : (tensor<i32>) -> tensor<i32>\n"
+              "%2 = \"stablehlo.case\"(%0) ({\n%3 = stablehlo.sine %a : tensor<4xf32>\n"
+              "stablehlo.return %3 : tensor<4xf32>\n}, {\n"
+              "%3 = stablehlo.cosine %a : tensor<4xf32>\n"
+              "stablehlo.return %3 : tensor<4xf32>\n}) : (tensor<i32>) -> tensor<4xf32>\n"
+              "return %2 : tensor<4xf32>\n"));
+    bool sine = false;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        assert_int_not_equal(hlo_at(m, id)->opcode, HLO_OP_CONDITIONAL);
+        assert_int_not_equal(hlo_at(m, id)->opcode, HLO_OP_COSINE);
+        sine |= hlo_at(m, id)->opcode == HLO_OP_SINE;
+    }
+    assert_true(sine);
+    hlo_free(m);
+}
+
+static double flops_of(const char *type, const char *name)
+{
+    char text[512];
+    struct hlo_costs costs;
+    struct err e = {0};
+
+    snprintf(text, sizeof text,
+             "func.func @main(%%a: tensor<8x2x%s>) -> tensor<8x2x%s> {\n"
+             "%%0 = %s %%a : tensor<8x2x%s> -> tensor<8x2x%s>\nreturn %%0 : tensor<8x2x%s>\n}\n",
+             type, type, name, type, type, type);
+    struct hlo_module *m = load(text);
+    assert_int_equal(hlo_costs_new(m, &costs, &e), 0);
+    double flops = costs.total.flops;
+    hlo_costs_release(&costs);
+    hlo_free(m);
+    return flops;
+}
+
+/* Functions kept whole cost what XLA's expansion of them does. */
+static void test_special_functions(void **state)
+{
+    (void)state;
+    assert_true(flops_of("f32", "chlo.lgamma") == 16 * 53);
+    assert_true(flops_of("bf16", "chlo.lgamma") == 16 * 55);
+    assert_true(flops_of("f64", "chlo.erf_inv") == 16 * 100);
+    assert_true(flops_of("complex<f32>", "chlo.asin") == 16 * 105);
+}
+
 static void test_bytecode(void **state)
 {
     (void)state;
@@ -310,6 +395,9 @@ int main(void)
         cmocka_unit_test(test_simplified),
         cmocka_unit_test(test_unknown_is_opaque),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_shardings),
+        cmocka_unit_test(test_constant_branches),
+        cmocka_unit_test(test_special_functions),
         cmocka_unit_test(test_bytecode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
