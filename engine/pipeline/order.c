@@ -1,6 +1,7 @@
 #include "engine/pipeline/order.h"
 
 #include "engine/problem/problem.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/support/err.h"
@@ -196,7 +197,25 @@ static int order_forward(struct order *o, struct err *e)
 /* Readers of every value; those of the forward pass by position, for the search below. */
 struct readers {
     uint32_t *base, *position;
+    bool *is_learned; /* by operation: it depends on a variable, so gradients may reach it */
 };
+
+static void find_learned(const struct order *o, bool *is_learned)
+{
+    const struct unrolled *u = &o->steps;
+    const struct hlo_roles *roles = &u->problem->roles;
+
+    for (uint32_t n = 0; n < u->op_count; n++) {
+        const struct unroll_op *op = op_at(o, n);
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            const struct unroll_value *v = &u->values[u->operands[op->operands + k]];
+            is_learned[n] |=
+                v->op != UNROLL_NONE
+                    ? is_learned[v->op]
+                    : v->param != UNROLL_NONE && roles->params[v->param].role == HLO_ROLE_VARIABLE;
+        }
+    }
+}
 
 static bool find_readers(const struct order *o, struct readers *r)
 {
@@ -204,8 +223,10 @@ static bool find_readers(const struct order *o, struct readers *r)
 
     r->base = mem_try((size_t)u->value_count + 2, sizeof *r->base);
     r->position = mem_try(o->user_base[u->value_count], sizeof *r->position);
-    if (!r->base || !r->position)
+    r->is_learned = mem_try((size_t)u->op_count + 1, 1);
+    if (!r->base || !r->position || !r->is_learned)
         return false;
+    find_learned(o, r->is_learned);
     for (uint32_t p = 0; p < o->count; p++) {
         const struct unroll_op *op = op_at(o, o->forward[p]);
         for (uint32_t k = 0; k < op->operand_count; k++)
@@ -264,7 +285,8 @@ static void place_backward(struct order *o, const struct readers *r, uint32_t n)
     for (uint32_t k = 0; k < op->operand_count; k++) {
         uint32_t value = u->operands[op->operands + k], here;
         const struct unroll_value *v = &u->values[value];
-        bool is_forward = v->op == UNROLL_NONE || !u->ops[v->op].is_backward;
+        bool is_forward =
+            v->op == UNROLL_NONE || (!u->ops[v->op].is_backward && r->is_learned[v->op]);
         if (is_forward && allowed(o, r, value, latest, &here) && here < place)
             place = here;
     }
@@ -282,6 +304,7 @@ static int order_backward(struct order *o, struct err *e)
     }
     free(r.base);
     free(r.position);
+    free(r.is_learned);
     return rc;
 }
 

@@ -9,7 +9,8 @@
  * position of its float operands made in the backward pass (none: the last). Every forward operand
  * allows its producer's position and those of its forward users; the largest of them that is not
  * behind `latest` is taken, and of all operands the smallest. No forward operand: `latest`. So no
- * edge between backward operations leads to a later position.
+ * edge between backward operations leads to a later position. What is made of data alone (masks,
+ * labels as one-hot) says nothing: no gradient goes where it was made.
  *
  * A cut at c, 0 < c < count, leaves positions below c on earlier stages. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_ORDER_H

@@ -6,6 +6,8 @@
 #include "engine/place/nets.h"
 #include "engine/place/prepare.h"
 #include "engine/place/program.h"
+#include "engine/place/servers.h"
+#include "engine/place/two_levels.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -20,8 +22,10 @@ struct seeking {
     double value_ms; /* of best, INFINITY without one */
     struct place_effort effort;
     uint64_t pairs;
-    bool exact;   /* best is the optimum of p, or there is none */
-    bool limited; /* something was given up */
+    uint64_t *looks; /* left, of the whole search */
+    uint32_t part;   /* of them one question may use: 1 / part */
+    bool exact;      /* best is the optimum of p, or there is none */
+    bool limited;    /* something was given up */
 };
 
 /* Devices a chain needs, for a target. */
@@ -41,7 +45,7 @@ static struct place_question question_of(const struct seeking *s)
     return (struct place_question){.rules = &s->a->rules,
                                    .below_ms = s->value_ms,
                                    .other_ms = INFINITY,
-                                   .pairs = s->a->looks ? s->a->looks : 2000000000,
+                                   .pairs = 1 + *s->looks / s->part,
                                    .stop = s->a->stop};
 }
 
@@ -51,6 +55,7 @@ static int ask(struct seeking *s, const struct place_family *f, const struct pla
     int rc = place_program(s->p, f, q, out, &s->effort, e);
 
     s->pairs += s->effort.pairs;
+    *s->looks -= s->effort.looks < *s->looks ? s->effort.looks : *s->looks;
     s->limited |= !rc && !s->effort.complete;
     return rc;
 }
@@ -155,6 +160,13 @@ static int improve(struct seeking *s, const struct place_family *f, struct err *
 
 /* ---- orders, all ideals, a beam ---- */
 
+enum { NEAR_MOST = 400, NEAR_FAILED = 40, NEAR_SEED = 500 };
+
+static bool is_stopped(const struct place_asking *a)
+{
+    return a->stop && atomic_load_explicit(a->stop, memory_order_relaxed);
+}
+
 static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
 {
     uint32_t orders = s->a->orders ? s->a->orders : 5;
@@ -178,6 +190,33 @@ static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
     return rc;
 }
 
+/* Orders around the best chain: depth-first ones with its stages one after another, so that the
+ * chain is among their prefixes, and so is what its borders could be. */
+static int try_near(struct seeking *s, uint32_t *order, struct err *e)
+{
+    uint64_t keep = *s->looks - *s->looks / 4;
+    int rc = 0;
+
+    for (uint32_t i = 0, failed = 0; s->best && i < NEAR_MOST && failed < NEAR_FAILED; i++) {
+        struct place_family *f;
+        double before = s->value_ms;
+        if (rc || *s->looks < keep || is_stopped(s->a))
+            return rc;
+        rc = place_depth_first(s->p, s->a->seed * 1000 + NEAR_SEED + i, order, e);
+        if (!rc)
+            rc = place_order_by_stages(s->best->stage_of, s->best->stages, s->p->nets->positions,
+                                       order, e);
+        if (!rc)
+            rc = place_family_prefixes(s->p, order, &f, e);
+        if (rc)
+            break;
+        rc = improve(s, f, e);
+        place_family_free(f);
+        failed = s->value_ms < before ? 0 : failed + 1;
+    }
+    return rc;
+}
+
 /* True in `exact` when all ideals were seen. */
 static int try_all(struct seeking *s, struct err *e)
 {
@@ -185,8 +224,13 @@ static int try_all(struct seeking *s, struct err *e)
     struct place_family *f;
     struct err why = {0};
 
+    uint64_t kept = *s->looks / 4;
+
+    *s->looks -= kept;
     limits.stop = s->a->stop;
     int rc = place_family_all(s->p, &limits, &f, &why);
+    if (rc)
+        *s->looks += kept;
     if (rc == ERR_LIMIT) {
         s->limited = true;
         return 0;
@@ -196,7 +240,10 @@ static int try_all(struct seeking *s, struct err *e)
         return rc;
     }
     s->limited = false;
+    s->part = 1;
     rc = improve(s, f, e);
+    s->part = 2;
+    *s->looks += kept;
     s->exact = !rc && !s->limited;
     place_family_free(f);
     return rc;
@@ -212,17 +259,13 @@ static int try_beam(struct seeking *s, const uint32_t *order, struct err *e)
     if (!limits.width)
         limits.width = 1 + 20000 / (m + 1);
     limits.ideals = UINT32_MAX;
+    limits.steps = 0;
     int rc = place_family_beam(s->p, order, &limits, &f, e);
     if (rc)
         return rc == ERR_LIMIT ? 0 : rc; /* stopped: what is known stands */
     rc = improve(s, f, e);
     place_family_free(f);
     return rc;
-}
-
-static bool is_stopped(const struct place_asking *a)
-{
-    return a->stop && atomic_load_explicit(a->stop, memory_order_relaxed);
 }
 
 static int seek(struct seeking *s, uint32_t *order, struct err *e)
@@ -232,6 +275,8 @@ static int seek(struct seeking *s, uint32_t *order, struct err *e)
     if (rc || s->a->dpl_only || is_stopped(s->a))
         return rc;
     rc = try_all(s, e);
+    if (!rc && !s->exact && !is_stopped(s->a))
+        rc = try_near(s, order, e);
     if (!rc && !s->exact && !is_stopped(s->a))
         rc = try_beam(s, order, e);
     return rc;
@@ -260,7 +305,7 @@ static int seek_coarse(struct seeking *s, const uint32_t *order, uint32_t rounds
 {
     struct place_prepared *coarse = NULL;
     uint32_t *group_of = NULL, *inner = NULL;
-    struct seeking t = {.a = s->a, .value_ms = s->value_ms};
+    struct seeking t = {.a = s->a, .looks = s->looks, .part = 2, .value_ms = s->value_ms};
     const uint32_t *stage_of = rounds && s->best ? s->best->stage_of : NULL;
     int rc = place_coarsen(s->p, order, PLACE_POSITIONS_MAX / 2, stage_of, rounds, &coarse,
                            &group_of, e);
@@ -269,7 +314,11 @@ static int seek_coarse(struct seeking *s, const uint32_t *order, uint32_t rounds
         return rc;
     t.p = coarse;
     inner = mem_try((size_t)coarse->nets->positions + 1, sizeof *inner);
-    rc = inner ? seek(&t, inner, e) : err_no_memory(e, "for an order");
+    rc = inner ? try_orders(&t, inner, e) : err_no_memory(e, "for an order");
+    if (!rc && !s->a->dpl_only)
+        rc = try_near(&t, inner, e);
+    if (!rc && !s->a->dpl_only)
+        rc = try_beam(&t, inner, e);
     if (!rc && t.best && !(rc = refine_chain(t.best, group_of, s->p->nets->positions, e))) {
         place_chain_free(s->best);
         s->best = t.best;
@@ -352,7 +401,8 @@ static int place_flat(const struct place_graph *g, const struct place_asking *a,
                       struct placement **out, struct err *e)
 {
     struct place_prepared *p;
-    struct seeking s = {.a = a, .value_ms = INFINITY};
+    uint64_t looks = a->looks ? a->looks : 4000000000;
+    struct seeking s = {.a = a, .looks = &looks, .part = 2, .value_ms = INFINITY};
     int rc = place_prepare(g, &p, e);
 
     if (rc)
@@ -387,6 +437,7 @@ static int place_alike(const struct place_graph *g, const struct place_asking *a
     h.far_ms = NULL;
     h.per_server = 0;
     quiet.better = NULL;
+    quiet.looks /= 3;
     rc = place_flat(&h, &quiet, out, e);
     if (rc)
         return rc;
@@ -399,8 +450,9 @@ static int place_alike(const struct place_graph *g, const struct place_asking *a
     return rc;
 }
 
-/* Stages stand on servers in the order of the chain. Two plans are tried, one as if all transfers
- * stayed inside a server and one as if none did; the first one's optimum is a bound. */
+/* Stages stand on servers in the order of the chain. Two plans come first, one as if all transfers
+ * stayed inside a server and one as if none did, then the program over two levels where it
+ * applies; the first one's optimum is a bound. */
 static int place_servers(const struct place_graph *g, const struct place_asking *a,
                          struct placement **out, struct err *e)
 {
@@ -423,7 +475,12 @@ static int place_servers(const struct place_graph *g, const struct place_asking 
     (*out)->proven = bound >= (*out)->value_ms * (1 - 1e-12);
     if (a->better)
         a->better(a->context, *out);
-    return 0;
+    if ((*out)->proven || a->dpl_only || a->target_ms > 0 || !place_servers_apply(g, &a->rules))
+        return 0;
+    rc = place_two_levels(g, a, *out, e);
+    if (rc)
+        placement_free(*out);
+    return rc;
 }
 
 int place_contiguous(const struct place_graph *g, const struct place_asking *a,

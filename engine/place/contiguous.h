@@ -21,7 +21,7 @@ struct place_asking {
     uint64_t seed;
     bool dpl_only; /* no certificate is looked for */
     struct place_limits limits;
-    uint64_t looks;   /* pairs considered; 0: 2 * 10^9 */
+    uint64_t looks;   /* pairs considered in all, half of what is left at a time; 0: 4 * 10^9 */
     double target_ms; /* > 0: the fewest accelerators that reach this, instead of the best plan */
     /* Called with every better plan, NULL: nobody. It may copy the plan; it may not keep it. */
     void (*better)(void *context, const struct placement *p);

@@ -58,8 +58,9 @@ int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,
 /* The ideals of one size. Beside each its minimal missing positions, which may come next. */
 struct level {
     uint64_t *set, *next;
+    double *cut; /* of a beam: weight of the nets a set cuts */
     uint32_t count;
-    size_t set_room, next_room;
+    size_t set_room, next_room, cut_room;
 };
 
 struct growing {
@@ -72,19 +73,20 @@ struct growing {
     size_t slots;
     /* of a beam */
     uint64_t *chain; /* words of the prefix of the present size, NULL: no beam */
-    double *score;
     uint32_t *rank;
     bool dropped;
+    uint64_t steps; /* extensions tried */
 };
 
 static void free_growing(struct growing *w)
 {
     free(w->now.set);
     free(w->now.next);
+    free(w->now.cut);
     free(w->then.set);
     free(w->then.next);
+    free(w->then.cut);
     free(w->slot);
-    free(w->score);
     free(w->rank);
     free(w->chain);
 }
@@ -94,7 +96,8 @@ static bool grow_level(struct level *l, uint32_t words)
     size_t used = (size_t)l->count * words;
 
     return mem_grow(&l->set, &l->set_room, used, words) &&
-           mem_grow(&l->next, &l->next_room, used, words);
+           mem_grow(&l->next, &l->next_room, used, words) &&
+           mem_grow(&l->cut, &l->cut_room, l->count, 1);
 }
 
 static bool grow_slots(struct growing *w)
@@ -134,6 +137,24 @@ static void fill_next(const struct growing *w, const uint64_t *set, uint64_t *ne
     }
 }
 
+/* What p adds to the weight a set cuts: nets it is the first in, less those it is the last of. */
+static double added_cut(const struct place_nets *n, const uint64_t *set, uint32_t p)
+{
+    double more = 0;
+
+    for (uint32_t i = n->net_at[p]; i < n->net_at[p + 1]; i++) {
+        uint32_t h = n->net[i];
+        bool any = false, all = true;
+        for (uint32_t k = n->pin_at[h]; k < n->pin_at[h + 1] && (all || !any); k++) {
+            bool in = place_has(set, n->pin[k]);
+            any |= in && n->pin[k] != p;
+            all &= in || n->pin[k] == p;
+        }
+        more += (any ? 0 : n->near_ms[h]) - (all ? n->near_ms[h] : 0);
+    }
+    return more;
+}
+
 /* Set i of `now` with position p: new in `then`, or there already. */
 static bool extend(struct growing *w, uint32_t i, uint32_t p)
 {
@@ -153,8 +174,18 @@ static bool extend(struct growing *w, uint32_t i, uint32_t p)
     uint64_t *next = then->next + (size_t)then->count * words;
     memcpy(next, w->now.next + (size_t)i * words, words * sizeof *next);
     fill_next(w, set, next, p);
+    if (w->chain)
+        then->cut[then->count] = w->now.cut[i] + added_cut(w->p->nets, set, p);
     w->slot[at] = ++then->count;
     return true;
+}
+
+static bool is_over(const struct growing *w)
+{
+    const struct place_limits *l = w->limits;
+
+    return (l->steps && w->steps > l->steps) ||
+           (l->stop && atomic_load_explicit(l->stop, memory_order_relaxed));
 }
 
 static bool extend_all(struct growing *w)
@@ -164,10 +195,10 @@ static bool extend_all(struct growing *w)
     w->then.count = 0;
     if (w->slots)
         memset(w->slot, 0, w->slots * sizeof *w->slot);
-    for (uint32_t i = 0; i < w->now.count; i++) {
+    for (uint32_t i = 0; i < w->now.count && !is_over(w); i++) {
         for (uint32_t k = 0; k < words; k++) {
             uint64_t bits = w->now.next[(size_t)i * words + k];
-            for (; bits; bits &= bits - 1) {
+            for (; bits; bits &= bits - 1, w->steps++) {
                 if (!extend(w, i, k * 64 + (uint32_t)__builtin_ctzll(bits)))
                     return false;
             }
@@ -187,7 +218,7 @@ static int keep_level(struct growing *w, struct err *e)
     if (w->now.count > most - f->count || (used + more) * 8 > bytes)
         return err_set(e, ERR_LIMIT, "the graph has more than %u ideals of %u positions", f->count,
                        f->positions);
-    if (w->limits->stop && atomic_load_explicit(w->limits->stop, memory_order_relaxed))
+    if (is_over(w))
         return err_set(e, ERR_LIMIT, "stopped while the ideals were counted");
     if (!mem_grow(&f->set, &w->room, used, more))
         return err_no_memory(e, "for the ideals of this graph");
@@ -198,23 +229,11 @@ static int keep_level(struct growing *w, struct err *e)
 
 /* ---- a beam ---- */
 
-/* Weight of the nets a set cuts. */
-static double cut_weight(const struct place_nets *n, const uint64_t *set)
-{
-    double cut = 0;
-
-    for (uint32_t h = 0; h < n->nets; h++) {
-        uint32_t in = 0, begin = n->pin_at[h], size = n->pin_at[h + 1] - begin;
-        for (uint32_t i = 0; i < size; i++)
-            in += place_has(set, n->pin[begin + i]);
-        cut += in && in < size ? n->near_ms[h] : 0;
-    }
-    return cut;
-}
-
 static bool comes_first(const struct growing *w, uint32_t a, uint32_t b)
 {
-    return w->score[a] != w->score[b] ? w->score[a] < w->score[b] : a < b;
+    const double *cut = w->now.cut;
+
+    return cut[a] != cut[b] ? cut[a] < cut[b] : a < b;
 }
 
 static void sift_down(struct growing *w, uint32_t at, uint32_t count)
@@ -255,6 +274,17 @@ static int compare_u32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The prefix of the order is among the first `width` ranks, in place of the last of them. */
+static void keep_prefix(struct growing *w, uint32_t count, uint32_t width)
+{
+    uint32_t words = w->f->words;
+
+    for (uint32_t k = width; k < count; k++) {
+        if (!memcmp(w->now.set + (size_t)w->rank[k] * words, w->chain, words * sizeof(uint64_t)))
+            w->rank[width - 1] = w->rank[k];
+    }
+}
+
 /* Keeps the limits' width of `now`, the prefix among them, in their order. */
 static bool thin_level(struct growing *w)
 {
@@ -263,24 +293,20 @@ static bool thin_level(struct growing *w)
     if (count <= width)
         return true;
     w->dropped = true;
-    free(w->score);
     free(w->rank);
-    w->score = mem_try(count, sizeof *w->score);
     w->rank = mem_try(count, sizeof *w->rank);
-    if (!w->score || !w->rank)
+    if (!w->rank)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t *set = w->now.set + (size_t)i * words;
+    for (uint32_t i = 0; i < count; i++)
         w->rank[i] = i;
-        w->score[i] =
-            memcmp(set, w->chain, words * sizeof *set) != 0 ? cut_weight(w->p->nets, set) : -1;
-    }
     sort_ranks(w, count);
+    keep_prefix(w, count, width);
     qsort(w->rank, width, sizeof *w->rank, compare_u32);
     for (uint32_t i = 0; i < width; i++) {
         size_t to = (size_t)i * words, from = (size_t)w->rank[i] * words;
         memmove(w->now.set + to, w->now.set + from, words * sizeof(uint64_t));
         memmove(w->now.next + to, w->now.next + from, words * sizeof(uint64_t));
+        w->now.cut[i] = w->now.cut[w->rank[i]];
     }
     w->now.count = width;
     return true;
@@ -298,6 +324,7 @@ static int begin_growing(struct growing *w, struct err *e)
         if (w->p->before_at[v] == w->p->before_at[v + 1])
             add_position(w->now.next, v);
     }
+    w->now.cut[0] = 0;
     w->now.count = 1;
     return keep_level(w, e);
 }
@@ -427,5 +454,23 @@ int place_depth_first(const struct place_prepared *p, uint64_t seed, uint32_t *o
     }
     free(all);
     free(seen);
+    return 0;
+}
+
+int place_order_by_stages(const uint32_t *stage_of, uint32_t stages, uint32_t positions,
+                          uint32_t *order, struct err *e)
+{
+    uint32_t *at = mem_try((size_t)stages + positions + 2, sizeof *at), *was = at + stages + 1;
+
+    if (!at)
+        return err_no_memory(e, "for an order");
+    memcpy(was, order, positions * sizeof *was);
+    for (uint32_t p = 0; p < positions; p++)
+        at[stage_of[p] + 1]++;
+    for (uint32_t s = 0; s < stages; s++)
+        at[s + 1] += at[s];
+    for (uint32_t i = 0; i < positions; i++)
+        order[at[stage_of[was[i]]]++] = was[i];
+    free(at);
     return 0;
 }

@@ -26,6 +26,7 @@ struct place_family {
 struct place_limits {
     uint32_t ideals;         /* more than that, and the family is given up; 0: 2,000,000 */
     uint64_t bytes;          /* of sets; 0: 256 MiB */
+    uint64_t steps;          /* sets met, equal ones too, before it is given up; 0: any number */
     uint32_t width;          /* of a beam: kept of each size */
     const atomic_bool *stop; /* NULL: cannot be stopped */
 };
@@ -51,6 +52,11 @@ void place_family_free(struct place_family *f);
  * others: shuffled. Fills order[positions]. O(positions + edges). */
 int place_depth_first(const struct place_prepared *p, uint64_t seed, uint32_t *order,
                       struct err *e) MUST_CHECK;
+
+/* `order` by the stages `stage_of` (by position, below `stages`), as it was within each: a
+ * topological order again where stages follow precedence. */
+int place_order_by_stages(const uint32_t *stage_of, uint32_t stages, uint32_t positions,
+                          uint32_t *order, struct err *e) MUST_CHECK;
 
 static inline bool place_has(const uint64_t *set, uint32_t p)
 {

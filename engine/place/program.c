@@ -525,6 +525,7 @@ static void try_pair(struct run *r, uint32_t ideal, uint32_t j)
             move_between(r, j, in, out);
             moved = true;
             r->effort->pairs++;
+            r->effort->looks += (r->cut_at[j + 1] - r->cut_at[j]) / 4;
         }
         struct stage_cost c = cost_of(r, compute, is_host ? zero : in, is_host ? zero : out);
         if (is_host) /* work and transfers are the same there, whatever overlaps */
@@ -578,10 +579,13 @@ static void try_pairs(struct run *r, uint32_t rank)
     uint64_t want = wanted_states(r);
 
     for (uint32_t j = r->rows; j-- > first;) {
-        if ((r->mask[j] & want) && is_below(r, j, set))
+        if (!(r->mask[j] & want))
+            continue;
+        r->effort->looks++;
+        if (is_below(r, j, set))
             try_pair(r, ideal, j);
     }
-    r->effort->looks += r->rows - first;
+    r->effort->looks += (r->rows - first) / 8;
 }
 
 /* ---- rows ---- */

@@ -47,7 +47,8 @@ struct place_question {
 
 struct place_effort {
     uint64_t pairs; /* whose cost was worked out */
-    uint64_t looks; /* that were considered at all */
+    uint64_t looks; /* what they cost to find and to work out: about one a pair of ideals that is
+                       compared, one for four nets, one for eight pairs passed over */
     uint32_t ideals, alive;
     bool complete; /* the question was answered within its limits */
 };

@@ -236,6 +236,16 @@ static inline bool slow_contiguous(const struct place_graph *g, const uint32_t *
     return !left;
 }
 
+/* Servers, too, can be ordered: contiguous with each server taken for one device. */
+static inline bool slow_contiguous_servers(const struct place_graph *g, const uint32_t *device)
+{
+    uint32_t server[SMALL_NODES];
+
+    for (uint32_t v = 0; v < g->nodes; v++)
+        server[v] = device[v] / g->per_server;
+    return slow_contiguous(g, device) && slow_contiguous(g, server);
+}
+
 /* ---- all assignments ---- */
 
 /* The next assignment of devices to colors; false after the last. */

@@ -171,7 +171,8 @@ static int read_model(struct request *r, struct place_graph **out, struct err *e
     /* A model's answer is wanted in seconds: past this the plan stands with its bound. */
     r->job.limits.ideals = 200000;
     r->job.limits.bytes = (uint64_t)64 << 20;
-    r->job.looks = 200000000;
+    r->job.limits.steps = 4000000;
+    r->job.looks = 300000000;
     return rc;
 }
 
