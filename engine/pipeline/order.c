@@ -261,7 +261,7 @@ static bool allowed(const struct order *o, const struct readers *r, uint32_t val
         *out = r->position[low - 1];
         found = true;
     }
-    if (maker != UNROLL_NONE && o->position[maker] <= latest &&
+    if (maker != UNROLL_NONE && r->is_learned[maker] && o->position[maker] <= latest &&
         (!found || o->position[maker] > *out)) {
         *out = o->position[maker];
         found = true;
@@ -278,19 +278,31 @@ static void place_backward(struct order *o, const struct readers *r, uint32_t n)
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const struct unroll_value *v = &u->values[u->operands[op->operands + k]];
         if (v->op != UNROLL_NONE && u->ops[v->op].is_backward && v->is_float &&
-            o->position[v->op] < latest)
+            r->is_learned[v->op] && o->position[v->op] < latest)
             latest = o->position[v->op];
     }
     place = latest;
     for (uint32_t k = 0; k < op->operand_count; k++) {
         uint32_t value = u->operands[op->operands + k], here;
         const struct unroll_value *v = &u->values[value];
-        bool is_forward =
-            v->op == UNROLL_NONE || (!u->ops[v->op].is_backward && r->is_learned[v->op]);
+        bool is_forward = v->op == UNROLL_NONE || !u->ops[v->op].is_backward;
         if (is_forward && allowed(o, r, value, latest, &here) && here < place)
             place = here;
     }
     o->position[n] = place;
+}
+
+/* Made of data alone: where it is needed first, at the last position of its users. */
+static void place_where_used(struct order *o, uint32_t n)
+{
+    const struct unroll_op *op = op_at(o, n);
+    uint32_t place = 0, uses = 0;
+
+    for (uint32_t v = op->values; v < op->values + op->value_count; v++) {
+        for (uint32_t k = o->user_base[v]; k < o->user_base[v + 1]; k++, uses++)
+            place = o->position[o->users[k]] > place ? o->position[o->users[k]] : place;
+    }
+    o->position[n] = uses ? place : o->count - 1;
 }
 
 static int order_backward(struct order *o, struct err *e)
@@ -299,8 +311,12 @@ static int order_backward(struct order *o, struct err *e)
     int rc = find_readers(o, &r) ? 0 : err_no_memory(e, MEMORY_FOR);
 
     for (uint32_t n = 0; n < o->steps.op_count && !rc; n++) {
-        if (op_at(o, n)->is_backward)
+        if (op_at(o, n)->is_backward && r.is_learned[n])
             place_backward(o, &r, n);
+    }
+    for (uint32_t n = o->steps.op_count; n-- > 0 && !rc;) {
+        if (op_at(o, n)->is_backward && !r.is_learned[n])
+            place_where_used(o, n);
     }
     free(r.base);
     free(r.position);

@@ -8,9 +8,10 @@
  * Backward operations get the position they can share a stage with. Let `latest` be the smallest
  * position of its float operands made in the backward pass (none: the last). Every forward operand
  * allows its producer's position and those of its forward users; the largest of them that is not
- * behind `latest` is taken, and of all operands the smallest. No forward operand: `latest`. So no
- * edge between backward operations leads to a later position. What is made of data alone (masks,
- * labels as one-hot) says nothing: no gradient goes where it was made.
+ * behind `latest` is taken, and of all operands the smallest. No forward operand: `latest`.
+ * What is made of data alone (masks, labels as one-hot) has no gradient: made forward it allows the
+ * positions of its users only, made backward it stands at the last position of its users. So no
+ * edge between backward operations leads to a later position.
  *
  * A cut at c, 0 < c < count, leaves positions below c on earlier stages. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_ORDER_H
