@@ -11,6 +11,7 @@
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/decide/partitioner.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
@@ -90,6 +91,25 @@ static struct reduction reduction_of(const struct step_tables *t, hlo_id id,
     return r;
 }
 
+label step_tables_spare_axes(const struct step_tables *t, hlo_id id, label used)
+{
+    label spare = 0;
+
+    for (uint32_t x = 0; x < t->mesh->axes; x++)
+        spare |= t->mesh->axis[x].size > 1 ? (label)(1U << x) : 0;
+    return partitioner_sums_everywhere(t->labels->classes->m, id) ? (label)(spare & ~used) : 0;
+}
+
+/* Axes of all factors of `id`. */
+static label used_axes(const struct classes *c, hlo_id id, const label *on)
+{
+    label used = 0;
+
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++)
+        used |= c->factors[k].class == CLASS_NONE ? 0 : on[c->factors[k].class];
+    return used;
+}
+
 uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const label *on,
                                 struct reduction out[static TERM_CLASSES_MOST])
 {
@@ -100,12 +120,13 @@ uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const la
         return 0;
     if (c->runs_whole[id])
         return gathers_of(t, id, on, out);
+    label spare = step_tables_spare_axes(t, id, used_axes(c, id, on));
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && count < TERM_CLASSES_MOST;
          k++) {
         const struct class_factor *f = &c->factors[k];
         if (!is_reducing(f) || !on[f->class] || (t->joined && t->joined->part[k] == SUM_JOINED))
             continue;
-        out[count] = reduction_of(t, id, f, on[f->class], (struct split){on, NULL});
+        out[count] = reduction_of(t, id, f, on[f->class] | spare, (struct split){on, NULL});
         count += out[count].count > 0;
     }
     return count;

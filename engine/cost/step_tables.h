@@ -126,6 +126,10 @@ struct reduction {
 uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const label *on,
                                 struct reduction out[static TERM_CLASSES_MOST]);
 
+/* Axes along which instruction `id`, split along `used` elsewhere, is summed besides those of its
+ * summed dim (partitioner_sums_everywhere): an operand is cut there on the spot. 0 for others. */
+label step_tables_spare_axes(const struct step_tables *t, hlo_id id, label used);
+
 /* The same, factor by factor, for those who split two factors of one class differently:
  * share[k] of the instruction's k-th factor; `factor` into classes->factors. */
 double step_tables_compute_ms(const struct step_tables *t, hlo_id id, const double *share);

@@ -39,6 +39,12 @@ static const struct {
     {HLO_OP_CUSTOM_CALL, is_factorisation, "has no rule for calls that factorise matrices"},
 };
 
+bool partitioner_sums_everywhere(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_at(m, id)->opcode == HLO_OP_CONVOLUTION &&
+           hlo_attr_int(m, id, HLO_ATTR_BATCH_GROUP_COUNT, 1) > 1;
+}
+
 const char *partitioner_runs_whole(const struct hlo_module *m, hlo_id id)
 {
     uint16_t opcode = hlo_at(m, id)->opcode;

@@ -16,4 +16,11 @@
  * factors say. O(1). */
 const char *partitioner_runs_whole(const struct hlo_module *m, hlo_id id);
 
+/* Its sums are over all devices, whichever axes its summed dim is split along: a convolution with
+ * batch groups, the gradient of a grouped kernel. Where some axes split none of its dims XLA adds
+ * equal copies and the result is too large by their number (2 x 2 devices, batch on x: twice the
+ * gradient, run on CPU). So its operands are split along those axes too, which takes no
+ * communication (step_tables_spare_axes). O(1). */
+bool partitioner_sums_everywhere(const struct hlo_module *m, hlo_id id);
+
 #endif

@@ -1,7 +1,10 @@
 #include "engine/plan/export_differences.h"
 
+#include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/decide/partitioner.h"
+#include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/status.h"
 #include "hlo/meaning/factors.h"
@@ -13,98 +16,60 @@
 
 #include <string.h>
 
-/* How instruction `id` is split along its `n`-th factor. */
-static label factor_label(const struct plan *p, hlo_id id, uint32_t n)
-{
-    const struct classes *c = &p->problem->classes;
-    const struct class_factor *f = &c->factors[c->factor_base[id] + n];
-
-    if (p->relaxed) /* n + 1 in the byte of an axis */
-        return status_dim(p->relaxed->choice[id], p->problem->mesh.axes, n);
-    return f->class == CLASS_NONE ? 0 : p->on[f->class];
-}
-
-static bool is_split(const struct plan *p, hlo_id id)
-{
-    const struct classes *c = &p->problem->classes;
-
-    for (uint32_t n = 0; n < c->factor_base[id + 1] - c->factor_base[id]; n++) {
-        if (factor_label(p, id, n))
-            return true;
-    }
-    return false;
-}
-
-/* Sums over several loop indices that lie along different axes. */
+/* Sums over more loop indices that lie along different axes than a plan lists by themselves: a
+ * relaxed one two, a strict one those of reduces and products. */
 static bool reduces_apart(const struct plan *p, hlo_id id)
 {
     const struct classes *c = &p->problem->classes;
     uint32_t reducing = 0;
 
     for (uint32_t n = 0; n < c->factor_base[id + 1] - c->factor_base[id]; n++)
-        reducing +=
-            c->factors[c->factor_base[id] + n].kind == HLO_FACTOR_REDUCE && factor_label(p, id, n);
-    return reducing > 1 && (p->relaxed || hlo_at(p->problem->m, id)->opcode == HLO_OP_CONVOLUTION);
+        reducing += c->factors[c->factor_base[id] + n].kind == HLO_FACTOR_REDUCE &&
+                    plan_factor_label(p, id, n);
+    return p->relaxed ? reducing > 2
+                      : reducing > 1 && hlo_at(p->problem->m, id)->opcode == HLO_OP_CONVOLUTION;
 }
 
-static bool is_grouped_or_dilated(const struct plan *p, hlo_id id)
-{
-    const struct hlo_module *m = p->problem->m;
-    const struct hlo_attr *window = hlo_attr(m, id, HLO_ATTR_WINDOW);
-
-    if (hlo_at(m, id)->opcode != HLO_OP_CONVOLUTION || !is_split(p, id))
-        return false;
-    bool dilated = false;
-    for (size_t k = 0; window && k + 10 <= window->size && !dilated; k++)
-        dilated = !memcmp(window->text + k, "rhs_dilate", 10);
-    return dilated || hlo_attr_int(m, id, HLO_ATTR_BATCH_GROUP_COUNT, 1) > 1 ||
-           hlo_attr_int(m, id, HLO_ATTR_FEATURE_GROUP_COUNT, 1) > 1;
-}
-
-/* Single elements, not rows, are looked up or added at indices. */
-static bool has_single_elements(const struct hlo_module *m, hlo_id id)
-{
-    bool is_gather = hlo_at(m, id)->opcode == HLO_OP_GATHER;
-    uint32_t operands = hlo_at(m, id)->operand_count;
-    int64_t dims[HLO_RANK_MAX], window = 1;
-    size_t count =
-        hlo_attr_ints(m, id, is_gather ? HLO_ATTR_SLICE_SIZES : HLO_ATTR_UPDATE_WINDOW_DIMS, dims);
-
-    if (operands < 2 || hlo_attr(m, id, HLO_ATTR_OPERAND_BATCHING_DIMS) ||
-        hlo_attr(m, id, HLO_ATTR_INPUT_BATCHING_DIMS))
-        return false;
-    const struct hlo_shape *updates = hlo_shape(m, hlo_operand(m, id, operands - 1));
-    for (size_t k = 0; k < count; k++)
-        window *= is_gather                                 ? dims[k]
-                  : dims[k] >= 0 && dims[k] < updates->rank ? updates->dims[dims[k]]
-                                                            : 1;
-    return window == 1;
-}
-
-/* XLA chooses between masks, gathers and sums by sizes of its own. */
-static bool is_of_single_elements(const struct plan *p, hlo_id id)
+/* A convolution of what every device makes itself, split by what it sums and by something else. */
+static bool convolves_free(const struct plan *p, hlo_id id)
 {
     const struct hlo_module *m = p->problem->m;
     const struct classes *c = &p->problem->classes;
-    uint16_t opcode = hlo_at(m, id)->opcode;
+    bool is_free = false, sums = false, keeps = false;
 
-    if ((opcode != HLO_OP_GATHER && opcode != HLO_OP_SCATTER) || !class_leaf_count(c, id) ||
-        p->problem->costs.times[id] <= 0 || !has_single_elements(m, id))
+    if (hlo_at(m, id)->opcode != HLO_OP_CONVOLUTION || p->problem->classes.runs_whole[id])
         return false;
-    bool makes = is_split(p, id);
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++)
-        makes |= c->is_free[m->leaf_base[hlo_operand(m, id, n)]];
-    return makes;
+        is_free |= p->problem->classes.is_free[m->leaf_base[hlo_operand(m, id, n)]];
+    for (uint32_t n = 0; n < c->factor_base[id + 1] - c->factor_base[id]; n++) {
+        bool reduces = c->factors[c->factor_base[id] + n].kind == HLO_FACTOR_REDUCE;
+        sums |= reduces && plan_factor_label(p, id, n);
+        keeps |= !reduces && plan_factor_label(p, id, n);
+    }
+    return is_free && sums && keeps;
 }
 
-/* Free values made split and summed whole: XLA sums the parts. */
-static bool sums_made_values(const struct plan *p, hlo_id id)
+/* Batch groups whose summed dim leaves no equal pieces on all devices (partitioner.h). */
+static bool sums_unevenly(const struct plan *p, hlo_id id)
 {
-    const struct classes *c = &p->problem->classes;
-    const struct hlo_module *m = p->problem->m;
+    const struct problem *q = p->problem;
+    const struct classes *c = &q->classes;
+    label used = 0, summed = 0;
+    int64_t size = 1;
 
-    return hlo_at(m, id)->opcode == HLO_OP_REDUCE && p->problem->costs.times[id] > 0 &&
-           c->is_free[m->leaf_base[id]] && hlo_shape(m, hlo_operand(m, id, 0))->elements > 1;
+    if (!partitioner_sums_everywhere(q->m, id))
+        return false;
+    for (uint32_t n = 0; n < c->factor_base[id + 1] - c->factor_base[id]; n++) {
+        const struct class_factor *f = &c->factors[c->factor_base[id] + n];
+        label over = plan_factor_label(p, id, n);
+        used |= over;
+        if (!over || f->kind != HLO_FACTOR_REDUCE)
+            continue;
+        summed = over;
+        size = f->size;
+    }
+    label spare = step_tables_spare_axes(&q->step_tables, id, used);
+    return summed && spare && size % q->labels.parts[summed | spare];
 }
 
 static bool is_padded(const struct plan *p, hlo_id id)
@@ -157,12 +122,11 @@ static const struct {
      "does on other devices is not the plan's; plan the program without it"},
     {reduces_apart, "sums over several dims that are split along different axes: XLA does that in "
                     "as many all-reduces as it likes"},
-    {is_grouped_or_dilated, "is a convolution with groups or a dilated kernel: XLA may gather an "
-                            "operand in place of the planned sums"},
-    {is_of_single_elements, "looks up or adds single elements by index: XLA chooses between masks, "
-                            "gathers and sums by sizes of its own"},
-    {sums_made_values, "sums values that every device makes: where other uses want parts of them "
-                       "XLA sums the parts, in one all-reduce more"},
+    {sums_unevenly, "is a convolution with batch groups whose sum does not divide among all "
+                    "devices: XLA would count some of it twice, so its operands are gathered, "
+                    "which the plan does not have"},
+    {convolves_free, "convolves a value that every device makes: XLA may gather the other operand "
+                     "in place of the planned sums"},
     {moves_padded_rows, "is split unevenly and does not keep the padded pieces: XLA inserts "
                         "collectives the plan does not have; --divisibility exact makes plans "
                         "without"},

@@ -14,24 +14,31 @@
 
 #include <string.h>
 
+static void write_axes(const struct cluster_mesh *mesh, label over, bool *is_first, struct str *out)
+{
+    for (uint32_t x = 0; x < mesh->axes; x++) {
+        if (!(over >> x & 1))
+            continue;
+        str_format(out, "%s\"%s\"", *is_first ? "" : ", ", mesh->axis[x].name);
+        *is_first = false;
+    }
+}
+
 /* HLO's sharding as Shardy's dims: `[{"x"}, {}]`, the first axis outermost. */
 static bool write_dims(void *context, const char *text, size_t size, uint32_t rank, struct str *out)
 {
     const struct cluster_mesh *mesh = context;
-    label over[HLO_RANK_MAX] = {0};
+    label over[HLO_RANK_MAX] = {0}, inner, all = (label)((1U << mesh->axes) - 1);
 
-    if (sharding_read(mesh, text, size, rank, over) != size)
+    if (rank > HLO_RANK_MAX ||
+        sharding_read_inner(mesh, text, size, rank, all, over, &inner) != size)
         return false;
     str_add_char(out, '[');
     for (uint32_t d = 0; d < rank; d++) {
         bool is_first = true;
         str_add(out, d ? ", {" : "{");
-        for (uint32_t x = 0; x < mesh->axes; x++) {
-            if (!(over[d] >> x & 1))
-                continue;
-            str_format(out, "%s\"%s\"", is_first ? "" : ", ", mesh->axis[x].name);
-            is_first = false;
-        }
+        write_axes(mesh, over[d] & (label)~inner, &is_first, out);
+        write_axes(mesh, over[d] & inner, &is_first, out);
         str_add_char(out, '}');
     }
     str_add_char(out, ']');

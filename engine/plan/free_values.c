@@ -125,20 +125,32 @@ static bool is_free_instruction(const struct wishes *w, hlo_id id)
     return first < w->m->leaf_base[id + 1] && w->c->is_free[first];
 }
 
+/* The next attribute from `k` on that says what is computed; NULL. Metadata and shardings do not.
+ */
+static const struct hlo_attr *next_meant(const struct hlo_module *m, hlo_id id, uint32_t *k)
+{
+    const struct hlo_instruction *i = hlo_at(m, id);
+
+    while (*k < i->attr_count) {
+        const struct hlo_attr *a = &m->attr_pool[i->attrs + (*k)++];
+        if (a->key < HLO_ATTR_SHARDING)
+            return a;
+    }
+    return NULL;
+}
+
 static bool attrs_equal(const struct hlo_module *m, hlo_id a, hlo_id b)
 {
-    const struct hlo_instruction *x = hlo_at(m, a), *y = hlo_at(m, b);
+    const struct hlo_attr *p, *q;
+    uint32_t k = 0, n = 0;
 
-    if (x->attr_count != y->attr_count)
-        return false;
-    for (uint32_t k = 0; k < x->attr_count; k++) {
-        const struct hlo_attr *p = &m->attr_pool[x->attrs + k], *q = &m->attr_pool[y->attrs + k];
-        if (p->key != q->key)
-            return false;
-        if (p->key < HLO_ATTR_SHARDING && (p->size != q->size || memcmp(p->text, q->text, p->size)))
-            return false;
-    }
-    return true;
+    do {
+        p = next_meant(m, a, &k);
+        q = next_meant(m, b, &n);
+        if (!p || !q)
+            return p == q;
+    } while (p->key == q->key && p->size == q->size && !memcmp(p->text, q->text, p->size));
+    return false;
 }
 
 static bool computes_same(const struct wishes *w, hlo_id a, hlo_id b)
@@ -235,20 +247,22 @@ static void keep_carried_whole(struct wishes *w, hlo_id loop)
     }
 }
 
-/* A dim along which the instruction does not split is whole; so wishes for parts of it are cut off
- * behind. */
+/* A dim along which the instruction does not split is whole, and so is all that free values are
+ * scattered into; wishes for parts of it are cut off behind. */
 static int keep_blocked_whole(struct wishes *w, hlo_id id)
 {
     int rc = hlo_op_info[hlo_at(w->m, id)->opcode].flags & HLO_OP_IS_FREE
                  ? 1
                  : hlo_factors_of(w->m, id, &w->factors, w->e);
 
+    bool scatters = hlo_at(w->m, id)->opcode == HLO_OP_SCATTER;
+
     for (uint32_t leaf = w->factors.operand_leaves; leaf < w->factors.leaf_count && !rc; leaf++) {
         hlo_value v = hlo_factors_value(w->m, id, leaf);
         label *over = w->over + w->c->dim_base[v];
         for (uint32_t d = 0; d < hlo_value_shape(w->m, v)->rank; d++) {
             bool bound = false;
-            for (uint32_t k = 0; k < w->factors.count && !bound; k++)
+            for (uint32_t k = 0; k < w->factors.count && !bound && !scatters; k++)
                 bound = w->factors.items[k].kind != HLO_FACTOR_PERMUTE &&
                         w->factors.items[k].dims[leaf] == (int8_t)d;
             w->is_shared[v] |= !bound && over[d];

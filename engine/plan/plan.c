@@ -159,6 +159,16 @@ label plan_dim_label(const struct plan *p, hlo_value v, uint32_t dim)
     return k == CLASS_NONE ? 0 : p->on[k];
 }
 
+label plan_factor_label(const struct plan *p, hlo_id id, uint32_t n)
+{
+    const struct classes *c = &p->problem->classes;
+    const struct class_factor *f = &c->factors[c->factor_base[id] + n];
+
+    if (p->relaxed) /* n + 1 in the byte of an axis */
+        return status_dim(p->relaxed->choice[id], p->problem->mesh.axes, n);
+    return f->class == CLASS_NONE ? 0 : p->on[f->class];
+}
+
 void plan_write_shape(const struct plan *p, hlo_value v, struct str *out)
 {
     const struct problem *q = p->problem;

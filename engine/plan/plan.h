@@ -74,6 +74,9 @@ struct plan_counts plan_count(const struct plan *p);
 /* Label of a dim of a value as it is made: 0 for free values. */
 label plan_dim_label(const struct plan *p, hlo_value v, uint32_t dim);
 
+/* Axes along which instruction `id` is split by its `n`-th factor; 0 when it is not. O(axes). */
+label plan_factor_label(const struct plan *p, hlo_id id, uint32_t n);
+
 /* "f32[32 12/4 512 512]": the split dims with the number of parts, '!' when padded; on several axes
  * the letters of the axes: [32/x 768/xy]. Appended. */
 void plan_write_shape(const struct plan *p, hlo_value v, struct str *out);

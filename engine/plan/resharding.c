@@ -1,11 +1,14 @@
 #include "engine/plan/resharding.h"
 
+#include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/decide/partitioner.h"
 #include "engine/plan/free_values.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed.h"
+#include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
@@ -53,12 +56,34 @@ static uint32_t leaf_of_operand(const struct hlo_module *m, hlo_id id, uint32_t 
 
 /* ---- what uses want ---- */
 
-/* Scatters follow their operand; of a gather with whole indices XLA makes the whole result. */
+/* Scatters follow their operand; of a gather with whole indices XLA makes the whole result, and
+ * where what it looks up is split it masks and sums. */
 static bool follows(const struct hlo_instruction *i, uint32_t n)
 {
     if (i->opcode == HLO_OP_GATHER)
-        return n == 1;
+        return true;
     return !n && (i->opcode == HLO_OP_SCATTER || i->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE);
+}
+
+/* Made from free values alone, by what communicates when they are split: it wants them whole. */
+static bool sums_free(const struct resharding *r, hlo_id id, uint32_t n)
+{
+    const struct problem *p = r->plan->problem;
+
+    if (!p->classes.is_free[p->m->leaf_base[id]])
+        return false;
+    switch (hlo_at(p->m, id)->opcode) {
+    case HLO_OP_REDUCE:
+    case HLO_OP_REDUCE_WINDOW:
+        return n == 0;
+    case HLO_OP_DOT:
+    case HLO_OP_CONVOLUTION:
+    case HLO_OP_SORT:
+    case HLO_OP_SCATTER:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static bool free_want(const struct resharding *r, hlo_id id, uint32_t n, hlo_value v,
@@ -67,11 +92,62 @@ static bool free_want(const struct resharding *r, hlo_id id, uint32_t n, hlo_val
     const struct problem *p = r->plan->problem;
     const struct hlo_instruction *i = hlo_at(p->m, id);
 
+    if (r->is_shared[v] && sums_free(r, id, n)) {
+        memset(want, 0, HLO_RANK_MAX * sizeof *want);
+        return true;
+    }
     if (!follows(i, n) || i->operand_count < 2 || !class_leaf_count(&p->classes, id) ||
         !r->is_shared[v])
         return false;
     free_values_wanted(r->plan, id, leaf_of_operand(p->m, id, n), want);
     return true;
+}
+
+/* The split dim of array operand `n` that a convolution sums over more axes than those that split
+ * it: over `spare` ones too. -1: there is none. */
+static int summed_dim(const struct resharding *r, hlo_id id, uint32_t n, label *spare)
+{
+    const struct problem *p = r->plan->problem;
+    const struct classes *c = &p->classes;
+    label used = 0;
+    int dim = -1;
+
+    *spare = 0;
+    if (!partitioner_sums_everywhere(p->m, id))
+        return -1;
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        label over = plan_factor_label(r->plan, id, k - c->factor_base[id]);
+        used |= over;
+        if (over && c->factors[k].kind == HLO_FACTOR_REDUCE)
+            dim = c->leaf_dims[c->factors[k].dims + leaf_of_operand(p->m, id, n)];
+    }
+    *spare = dim < 0 ? 0 : step_tables_spare_axes(&p->step_tables, id, used);
+    return *spare ? dim : -1;
+}
+
+/* Cut along the spare axes too: XLA would sum equal copies (partitioner_sums_everywhere). Whole
+ * where that leaves no equal pieces. */
+static bool cut_further(const struct resharding *r, hlo_id id, uint32_t n,
+                        label want[static HLO_RANK_MAX])
+{
+    label spare;
+
+    int dim = summed_dim(r, id, n, &spare);
+    if (dim < 0)
+        return false;
+    const struct problem *p = r->plan->problem;
+    int64_t size = hlo_shape(p->m, hlo_operand(p->m, id, n))->dims[dim];
+    label all = want[dim] | spare;
+    want[dim] = size % p->labels.parts[all] ? 0 : all;
+    return true;
+}
+
+/* Operand `v` as a strict plan splits it. */
+static void strict_labels(const struct resharding *r, hlo_value v, label over[static HLO_RANK_MAX])
+{
+    memset(over, 0, HLO_RANK_MAX * sizeof *over);
+    for (uint32_t d = 0; d < hlo_value_shape(r->plan->problem->m, v)->rank; d++)
+        over[d] = plan_dim_label(r->plan, v, d);
 }
 
 bool resharding_goal(const struct resharding *r, hlo_value v, label over[static HLO_RANK_MAX])
@@ -94,15 +170,24 @@ bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
 
     if (v == HLO_NONE || !r->is_meant[hlo_at(p->m, id)->computation])
         return false;
+    if (p->classes.is_free[v] && partitioner_sums_everywhere(p->m, id)) {
+        free_values_wanted(r->plan, id, leaf_of_operand(p->m, id, n), want);
+        return cut_further(r, id, n, want);
+    }
     if (p->classes.is_free[v])
         return free_want(r, id, n, v, want);
-    if (!x || x->origin[v] == HLO_NONE)
+    if (!x) {
+        strict_labels(r, v, want);
+        return cut_further(r, id, n, want);
+    }
+    if (x->origin[v] == HLO_NONE)
         return false;
     if (hlo_at(p->m, id)->opcode == HLO_OP_TUPLE)
         return resharding_goal(r, p->m->leaf_base[id] + leaf_of_operand(p->m, id, n), want);
     if (hlo_is_flow(p->m, id) || !class_leaf_count(&p->classes, id))
         return false;
     set_labels(p, x->leaf[p->classes.leaf_base[id] + leaf_of_operand(p->m, id, n)], want);
+    cut_further(r, id, n, want);
     return true;
 }
 
@@ -156,7 +241,9 @@ static void held_labels(const struct resharding *r, hlo_id from, label over[stat
 /* What operand `n` is without a copy for this use alone. */
 static void found_labels(const struct resharding *r, hlo_id from, label over[static HLO_RANK_MAX])
 {
-    if (has_held_copy(r, from))
+    if (!r->plan->relaxed)
+        strict_labels(r, r->plan->problem->m->leaf_base[from], over);
+    else if (has_held_copy(r, from))
         held_labels(r, from, over);
     else
         set_labels(r->plan->problem, r->plan->relaxed->made[r->plan->problem->m->leaf_base[from]],
@@ -372,14 +459,27 @@ static status status_of(const struct resharding *r, const label over[static HLO_
     return s;
 }
 
+/* What the last copy is: the step's goal, cut on the spot along `spare` axes too, innermost. */
+static void cut_last(struct resharding *r, struct reshard_step *step, const label *to, label spare)
+{
+    step->to = status_of(r, to);
+    step->inner |= spare;
+}
+
 /* The copies from `source`, in status `from`, to `target`, split as `to`. */
 static void write_walk(struct resharding *r, hlo_id like, const char *source, const char *target,
-                       status from, const label *to, enum sharding_form form)
+                       status from, const label *to, label spare, enum sharding_form form)
 {
     struct reshard_step steps[RESHARD_STEPS_MOST];
-    uint32_t count = find_walk(r, like, from, status_of(r, to), steps);
+    label goal[HLO_RANK_MAX];
+
+    for (uint32_t d = 0; d < HLO_RANK_MAX; d++)
+        goal[d] = to[d] & (label)~spare;
+    uint32_t count = find_walk(r, like, from, status_of(r, goal), steps);
     struct str last = {0}, next = {0};
 
+    if (spare)
+        cut_last(r, &steps[count - 1], to, spare);
     str_add(&last, source);
     for (uint32_t k = 0; k < count; k++) {
         str_clear(&next);
@@ -415,7 +515,7 @@ static void write_held(struct resharding *r, hlo_id id, uint32_t n, enum shardin
     str_format(&r->name, "%s" HELD_ENDING, hlo_name(m, from));
     if (!r->name.failed)
         write_walk(r, from, hlo_name(m, from), r->name.text,
-                   r->plan->relaxed->made[m->leaf_base[from]], held, form);
+                   r->plan->relaxed->made[m->leaf_base[from]], held, 0, form);
 }
 
 /* The status a use alone reshards from. */
@@ -435,13 +535,15 @@ static void write_own(struct resharding *r, hlo_id id, uint32_t n, const label *
     const struct hlo_module *m = r->plan->problem->m;
     hlo_id from = resharding_source(r, id, n);
     struct str source = {0};
+    label spare;
 
+    summed_dim(r, id, n, &spare);
     str_format(&source, "%s%s", hlo_name(m, from), has_held_copy(r, from) ? HELD_ENDING : "");
     str_clear(&r->name);
     str_format(&r->name, "%s" OPERAND_ENDING "%u", hlo_name(m, id), n);
     r->text.failed |= source.failed || r->name.failed;
     if (!r->text.failed)
-        write_walk(r, from, source.text, r->name.text, found_status(r, from), want, form);
+        write_walk(r, from, source.text, r->name.text, found_status(r, from), want, spare, form);
     str_release(&source);
 }
 

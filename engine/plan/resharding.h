@@ -10,7 +10,8 @@
  *
  * Free values need a copy in one case, in strict plans too: XLA chooses their split itself among
  * those their uses want. Element by element a use with another wish still costs nothing; a scatter
- * follows its operand and reshards its result, and a gather with whole indices is done whole. */
+ * follows its operand and reshards its result, a gather with whole indices is done whole, and a sum
+ * or product of free values alone would be one of parts. */
 #ifndef AUTOMAP_ENGINE_PLAN_RESHARDING_H
 #define AUTOMAP_ENGINE_PLAN_RESHARDING_H
 

@@ -234,19 +234,29 @@ static uint32_t mesh_place(const struct cluster_mesh *mesh, uint32_t device, lab
     return place;
 }
 
-/* The axes along which the tiles of dim `d` lie: those with which every device's place agrees. */
-static bool find_axes(const struct cluster_mesh *mesh, const struct tiles *t, uint32_t d,
-                      label *out)
+/* The same where the axes of `inner` are innermost. */
+static uint32_t ordered_place(const struct cluster_mesh *mesh, uint32_t device, label over,
+                              label inner)
 {
-    uint32_t inner = 1;
+    return mesh_place(mesh, device, over & (label)~inner) * parts_of(mesh, over & inner) +
+           mesh_place(mesh, device, over & inner);
+}
+
+/* The axes along which the tiles of dim `d` lie, those of `inner` innermost: those with which every
+ * device's place agrees. */
+static bool find_axes(const struct cluster_mesh *mesh, const struct tiles *t, uint32_t d,
+                      label inner, label *out)
+{
+    uint32_t after = 1;
 
     for (uint32_t k = d + 1; k < t->count; k++)
-        inner *= t->dims[k];
+        after *= t->dims[k];
     for (uint32_t over = 0; over < 1u << mesh->axes; over++) {
         bool fits = parts_of(mesh, (label)over) == t->dims[d];
         for (uint32_t tile = 0; tile < mesh->devices && fits; tile++)
             fits = t->device[tile] < mesh->devices &&
-                   tile / inner % t->dims[d] == mesh_place(mesh, t->device[tile], (label)over);
+                   tile / after % t->dims[d] ==
+                       ordered_place(mesh, t->device[tile], (label)over, inner);
         if (fits) {
             *out = (label)over;
             return true;
@@ -272,12 +282,24 @@ static bool read_tiles(const struct cluster_mesh *mesh, struct reader *r, uint32
     return t->count == rank + replicas && total == mesh->devices && take(r, "}");
 }
 
-size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t size, uint32_t rank,
-                     label *over)
+/* All dims with the same axes innermost. */
+static bool find_all_axes(const struct cluster_mesh *mesh, const struct tiles *t, uint32_t rank,
+                          label inner, label *over)
+{
+    bool ok = true;
+
+    for (uint32_t d = 0; d < rank && ok; d++)
+        ok = find_axes(mesh, t, d, inner, &over[d]);
+    return ok;
+}
+
+size_t sharding_read_inner(const struct cluster_mesh *mesh, const char *text, size_t size,
+                           uint32_t rank, label inner_most, label *over, label *inner)
 {
     struct reader r = {text, text + size};
     struct tiles t;
 
+    *inner = 0;
     memset(over, 0, rank * sizeof *over);
     if (take(&r, "{replicated}"))
         return (size_t)(r.at - text);
@@ -285,8 +307,19 @@ size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t s
         return 0;
     t.device = mem_try(mesh->devices, sizeof *t.device);
     bool ok = t.device && read_tiles(mesh, &r, rank, &t);
-    for (uint32_t d = 0; d < rank && ok; d++)
-        ok = find_axes(mesh, &t, d, &over[d]);
+    bool found = false;
+    for (uint32_t some = 0; some <= inner_most && ok && !found; some++) {
+        *inner = (label)some;
+        found = find_all_axes(mesh, &t, rank, *inner, over);
+    }
     free(t.device);
-    return ok ? (size_t)(r.at - text) : 0;
+    return found ? (size_t)(r.at - text) : 0;
+}
+
+size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t size, uint32_t rank,
+                     label *over)
+{
+    label inner;
+
+    return sharding_read_inner(mesh, text, size, rank, 0, over, &inner);
 }

@@ -30,4 +30,9 @@ void sharding_write(const struct cluster_mesh *mesh, const label *over, uint32_t
 size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t size, uint32_t rank,
                      label *over);
 
+/* The same of what sharding_write_inner wrote: `inner` gets the axes that are innermost, at most
+ * `inner_most` as a number. */
+size_t sharding_read_inner(const struct cluster_mesh *mesh, const char *text, size_t size,
+                           uint32_t rank, label inner_most, label *over, label *inner);
+
 #endif

@@ -471,6 +471,8 @@ static int connect_use(struct build *b, const struct use *u)
         return rc;
     edge.map_a = has_hub ? m->identity : maker_map(m, v);
     edge.times = fmin(m->nodes[from].times, m->nodes[to].times);
+    if (u->kind == USE_OUTPUT) /* each time it is made: a loop's condition may read it */
+        edge.times = fmax(edge.times, m->p->costs.times[m->p->m->value_instruction[v]]);
     return add_edge(b, from, to, &edge, 1);
 }
 

@@ -275,6 +275,7 @@ static struct model_label_cost label_cost(const struct build *b, uint32_t way)
     const struct looked_at *k = &b->look;
     const struct step_tables *t = &b->m->p->step_tables;
     double times = step_tables_times(t, k->id), apart = 0, walks = 0, most = 0;
+    label last = 0;
     struct model_label_cost out = {.compute_ms = step_tables_compute_ms(t, k->id, k->share)};
 
     for (uint32_t n = 0; n < k->factors; n++) {
@@ -291,6 +292,7 @@ static struct model_label_cost label_cost(const struct build *b, uint32_t way)
             apart += r.ms;
             out.apart_bytes += times * r.bytes;
             out.apart_over |= over;
+            last = times * r.bytes > most ? over : last;
             most = fmax(most, times * r.bytes);
         }
     }
@@ -298,6 +300,7 @@ static struct model_label_cost label_cost(const struct build *b, uint32_t way)
         walks += walk_to_whole(b, way, leaf);
     out.apart_ms = apart > walks * (1 + 1e-12) ? times * (apart - walks) : 0;
     out.apart_bytes = out.apart_ms > 0 ? out.apart_bytes - most : 0;
+    out.apart_over &= ~last; /* the one that the walk stands for */
     return out;
 }
 

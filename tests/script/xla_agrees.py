@@ -137,6 +137,8 @@ def collectives_with_causes(text, n):
             called = re.findall(r"(?:body|calls|to_apply|\w+_computation)=%?([\w.\-]+)", line)
             for callee in [*called, *re.findall(r"[\w.\-]+", branches[1] if branches else "")] if factor else ():
                 times[callee] = times.get(callee, 0) + factor
+            if condition := re.search(r" while\(.*condition=%?([\w.\-]+)", line) if factor else None:
+                times[condition[1]] = times.get(condition[1], 0) + factor + times.get(name, 0)  # once more than the body
     for name, lines in bodies.items():
         for line in lines:
             if m := re.match(rf"\s+(?:ROOT )?%?[\w.\-]+ = (\(.*?\)|\S+) ({KINDS})(?:-start)?\(", line):
@@ -204,7 +206,7 @@ def dumped(folder):
         if "after_spmd-partitioning" in name:
             with open(os.path.join(folder, name)) as f:
                 text = f.read()
-            return text if text.rstrip().endswith("}") and "\nENTRY" in text else None
+            return text if re.search(r"\nENTRY .*(?:\n(?!\}).*)*\n\}\s*$", text) else None  # else half of it
     return None
 
 
@@ -376,16 +378,23 @@ def walks(plan):
     return found
 
 
-def combine_at_once(way, counts):
+def reduced_apart(plan):
+    """{(value, leaf): axes} along which an instruction that reduces several dims reduces some by themselves."""
+    return {key[:2]: set().union(*(r["axes"] & set(r["from"].partition("+")[2]) for r in way))
+            for key, way in walks(plan).items() if key[-1]}
+
+
+def combine_at_once(way, counts, apart=frozenset()):
     """XLA's partitioner has no partial results and no reduce-scatter: what a plan reduces step by step, or scatters to
-    gather again, is one all-reduce, as many bytes as the first step's."""
+    gather again, is one all-reduce, as many bytes as the first step's; without the axes along which the instruction has
+    reduced some of its dims `apart`."""
     reduced = [r for r in way if r["kind"] in ("all-reduce", "reduce-scatter")]
     if not reduced:
         return way
     counts["scattered"] += sum(r["count"] for r in way if r["kind"] == "reduce-scatter")
     counts["joined"] += sum(r["count"] for r in reduced[1:])
     scattered = set().union(*(r["axes"] for r in reduced if r["kind"] == "reduce-scatter"))
-    done = [dict(reduced[0], kind="all-reduce", axes=set().union(*(r["axes"] for r in reduced)))]
+    done = [dict(reduced[0], kind="all-reduce", axes=set().union(*(r["axes"] for r in reduced)) - apart)]
     for r in way:
         back = r["axes"] & scattered if r["kind"] == "all-gather" else set()
         counts["gathered"] += r["count"] if back else 0
@@ -408,9 +417,9 @@ def as_xla_does(plan, same=None):
     counts, same = dict(scattered=0, joined=0, gathered=0, shared=0), same or {}
     if plan["mode"] != "relaxed":
         return planned(plan), counts
-    found, seen = [], set()
-    for (value, leaf, user, *_), way in walks(plan).items():
-        for r in combine_at_once(way, counts):
+    found, seen, apart = [], set(), reduced_apart(plan)
+    for (value, leaf, user, *_, inside), way in walks(plan).items():
+        for r in combine_at_once(way, counts, set() if inside else apart.get((value, leaf), set())):
             key = (same.get(value, value), leaf, r["kind"], r["from"], r["to"])
             if r["step"] == 0 and user and key in seen:  # XLA reshards a value once to each split, whoever asks
                 counts["shared"] += r["count"]

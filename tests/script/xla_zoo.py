@@ -110,7 +110,8 @@ def judge(job):
         if r.returncode == 4:
             return dict(row, state="no plan")
         if r.returncode:
-            return dict(row, error=r.stderr[:300])
+            refused = "A plan needs the step as one program" in r.stderr
+            return dict(row, state="announced" if refused else "misses", error=r.stderr[:300])
         r = subprocess.run([args.automap, "export", path, *place, *given, "--plan", plan_file, "--force", "-o", export],
                            capture_output=True, text=True)
         if r.returncode:
@@ -174,7 +175,7 @@ def planned_by_name(plan):
     if plan["mode"] != "relaxed":
         yield from ((c["instruction"], c["kind"], c["count"]) for c in plan["collectives"] if c["bytes"])
         return
-    for (value, _, user, _, operand, _), way in xla.walks(plan).items():
+    for (value, _, user, _, operand, _), way in xla.walks(plan).items(): # of several sums apart the axes do not matter here
         for r in xla.combine_at_once(way, dict(scattered=0, joined=0, gathered=0, shared=0)):
             copy = f"{user}.operand{operand}" if user else f"{value}.held"
             yield value if r["kind"] == "all-reduce" else copy, r["kind"], r["count"]

@@ -1,0 +1,213 @@
+/* What an export has to say beyond the plan, so that XLA's partitioner does what was planned: each
+ * case was found on XLA (tests/script/xla_zoo.py) and is held here by what the text says. */
+#include "engine/plan/export_hlo.h"
+#include "engine/plan/plan.h"
+#include "engine/plan/sharding.h"
+#include "engine/problem/setting.h"
+#include "example.h"
+
+#include <stdlib.h>
+
+struct exported {
+    struct problem p;
+    struct plan plan;
+    struct str text, warnings;
+};
+
+static void export_text(const char *model, const char *mesh, const char *setting,
+                        struct exported *out)
+{
+    struct problem_options o = {.exact_divisibility = true};
+    struct hlo_module *m = NULL;
+    struct strict s;
+    struct err e = {0};
+
+    memset(out, 0, sizeof *out);
+    snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
+    if (hlo_load_memory("test", model, strlen(model), NULL, &m, &e))
+        fail_msg("%s", e.what);
+    make_problem(m, NULL, 4, &o, &out->p);
+    assert_int_equal(strict_new(&out->p.labels, &s, &e), 0);
+    if (setting_apply(&out->p, &s, setting, &e) ||
+        plan_from_strict(&out->p, &s, PLAN_BY_DECISION, &out->plan, &e) ||
+        export_hlo(&out->plan, SHARDING_V2, &out->text, &out->warnings, &e))
+        fail_msg("%s", e.what);
+    if (export_hlo_check(&out->plan, out->text.text, out->text.size, &e))
+        fail_msg("%s", e.what);
+    strict_release(&s);
+}
+
+static void release(struct exported *x)
+{
+    plan_release(&x->plan);
+    problem_release(&x->p);
+    str_release(&x->text);
+    str_release(&x->warnings);
+}
+
+static void assert_says(const struct exported *x, const char *words)
+{
+    if (!strstr(x->text.text, words))
+        fail_msg("no '%s' in\n%s", words, x->text.text);
+}
+
+/* The gradient of a depthwise kernel: batch on x of 2 x 2. Left so, XLA adds up both copies that
+ * lie along y (run on CPU: twice the gradient). */
+#define GROUPED(BATCH)                                                              \
+    "ENTRY e {\n  a = f32[" BATCH ",16,16,32] parameter(0)\n"                       \
+    "  b = f32[" BATCH ",16,16,32] parameter(1)\n"                                  \
+    "  ROOT g = f32[3,3,1,32] convolution(a, b), window={size=16x16 pad=1_1x1_1}, " \
+    "dim_labels=f01b_i01o->01bf, batch_group_count=32\n}\n"
+
+static void sums_of_batch_groups_are_over_all_devices(void **state)
+{
+    struct plan_collective *c = NULL;
+    struct exported x;
+    struct err e = {0};
+    size_t count;
+
+    (void)state;
+    export_text(GROUPED("8"), "2x2", "a:0=x", &x);
+    assert_says(&x, "g.operand0 = f32[8,16,16,32] copy(a), "
+                    "sharding={devices=[4,1,1,1]<=[4]}");
+    assert_says(&x, "g.operand1 = f32[8,16,16,32] copy(b), "
+                    "sharding={devices=[4,1,1,1]<=[4]}");
+    assert_int_equal(plan_collectives(&x.plan, &c, &count, &e), 0);
+    assert_int_equal(count, 1);
+    assert_int_equal(c[0].over, 3); /* both axes, though y splits nothing */
+    free(c);
+    assert_null(strstr(x.warnings.size ? x.warnings.text : "", "batch groups"));
+    release(&x);
+
+    export_text(GROUPED("8"), "2x2", "a:0=y", &x); /* cut within the pieces there are: y, then x */
+    assert_says(&x, "copy(a), sharding={devices=[4,1,1,1]<=[2,2]T(1,0)}");
+    release(&x);
+    export_text(GROUPED("8"), "2x2", "a:0=xy", &x); /* nothing is left over */
+    assert_null(strstr(x.text.text, "operand0"));
+    release(&x);
+    export_text(GROUPED("2"), "2x2", "a:0=x", &x); /* two rows for four devices */
+    assert_says(&x, "copy(a), sharding={replicated}");
+    assert_non_null(strstr(x.warnings.text, "g is a convolution with batch groups"));
+    release(&x);
+}
+
+/* XLA makes one of both zeros, so both are split alike, and what looks something up in the one that
+ * nobody needs in parts finds it whole. Metadata tells them apart for people alone. */
+static const char TWINS[] =
+    "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
+    "ENTRY e {\n  a = f32[8,4] parameter(0)\n  i = s32[64,1] parameter(1)\n"
+    "  u = f32[64,4] parameter(2)\n  z = f32[] constant(0)\n"
+    "  zeros = f32[8,4] broadcast(z), dimensions={}\n"
+    "  n = f32[] constant(0)\n"
+    "  nulls = f32[8,4] broadcast(n), dimensions={}, metadata={op_name=\"nulls\"}\n"
+    "  b = f32[8,4] add(a, zeros)\n"
+    "  t = f32[8,4] scatter(nulls, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+    "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n"
+    "  ROOT r = (f32[8,4], f32[8,4]) tuple(b, t)\n}\n";
+
+static void equal_free_values_are_split_alike(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    export_text(TWINS, "4", "a:0=x", &x);
+    assert_says(&x, "zeros = f32[8,4] broadcast(z), dimensions={}, sharding={replicated}");
+    assert_says(&x, "nulls = f32[8,4] broadcast(n), dimensions={}, sharding={replicated}");
+    assert_says(&x, "t.operand0 = f32[8,4] copy(nulls), sharding={replicated}");
+    release(&x);
+}
+
+/* A free value is wanted in parts by `b` and summed whole: the sum reads a copy of its own. */
+static const char SUMMED[] =
+    "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
+    "ENTRY e {\n  a = f32[8,4] parameter(0)\n  c = f32[8,4] parameter(1)\n"
+    "  one = f32[] constant(1)\n  zero = f32[] constant(0)\n"
+    "  ones = f32[8,4] broadcast(one), dimensions={}\n"
+    "  b = f32[8,4] multiply(a, ones)\n  d = f32[8,4] multiply(c, ones)\n"
+    "  k = f32[] reduce(ones, zero), dimensions={0,1}, to_apply=add\n"
+    "  ROOT r = (f32[8,4], f32[8,4], f32[]) tuple(b, d, k)\n}\n";
+
+static void sums_of_free_values_are_whole(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    export_text(SUMMED, "4", "a:0=x", &x);
+    assert_says(&x, "k.operand0 = f32[8,4] copy(ones), sharding={replicated}");
+    assert_says(&x, "k = f32[] reduce(k.operand0, zero)");
+    release(&x);
+}
+
+/* What a loop carries unchanged stands behind a barrier with its sharding: XLA takes such leaves
+ * out of the loop otherwise, and shards them anew. */
+static const char LOOP[] =
+    "body {\n  s = (s32[], f32[8,4], f32[4,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(s), index=0\n  x = f32[8,4] get-tuple-element(s), index=1\n"
+    "  w = f32[4,4] get-tuple-element(s), index=2\n  one = s32[] constant(1)\n"
+    "  j = s32[] add(i, one)\n"
+    "  y = f32[8,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  ROOT next = (s32[], f32[8,4], f32[4,4]) tuple(j, y, w)\n}\n"
+    "cond {\n  s = (s32[], f32[8,4], f32[4,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(5)\n"
+    "  ROOT go = pred[] compare(i, n), direction=LT\n}\n"
+    "ENTRY e {\n  a = f32[8,4] parameter(0)\n  w = f32[4,4] parameter(1)\n"
+    "  zero = s32[] constant(0)\n  init = (s32[], f32[8,4], f32[4,4]) tuple(zero, a, w)\n"
+    "  loop = (s32[], f32[8,4], f32[4,4]) while(init), condition=cond, body=body\n"
+    "  ROOT out = f32[8,4] get-tuple-element(loop), index=1\n}\n";
+
+static void loops_hold_what_passes_unchanged(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    export_text(LOOP, "4", "a:0=x", &x);
+    assert_says(&x, "opt-barrier(");
+    assert_says(&x, "while(");
+    const char *barrier = strstr(x.text.text, "opt-barrier(");
+    const char *line_end = strchr(barrier, '\n');
+    assert_true(line_end && strstr(barrier, "sharding={replicated}") &&
+                strstr(barrier, "sharding={replicated}") < line_end);
+    const char *loop = strstr(x.text.text, " while(");
+    assert_non_null(strstr(loop, "sharding={{replicated}, {devices=[4,1]<=[4]}, {replicated}}"));
+    release(&x);
+}
+
+/* Axes in another order than the mesh's are read back with which of them are innermost. */
+static void inner_axes_are_read_back(void **state)
+{
+    struct cluster_mesh mesh;
+    struct cluster c;
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(cluster_of_devices(&c, 8, &e), 0);
+    assert_int_equal(mesh_parse(&mesh, &c, "2x2x2", &e), 0);
+    for (label over = 1; over < 8; over++) {
+        for (label inner = 0; inner < 8; inner++) {
+            const label wanted[2] = {over, (label)(7 & ~over)};
+            label got[2], in;
+            struct str text = {0}, again = {0};
+            sharding_write_inner(&mesh, wanted, inner, 2, SHARDING_V2, &text);
+            assert_int_equal(sharding_read_inner(&mesh, text.text, text.size, 2, 7, got, &in),
+                             text.size);
+            assert_memory_equal(got, wanted, sizeof got);
+            sharding_write_inner(&mesh, got, in, 2, SHARDING_V2, &again);
+            assert_string_equal(again.text, text.text);
+            str_release(&text);
+            str_release(&again);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_batch_groups_are_over_all_devices),
+        cmocka_unit_test(equal_free_values_are_split_alike),
+        cmocka_unit_test(sums_of_free_values_are_whole),
+        cmocka_unit_test(loops_hold_what_passes_unchanged),
+        cmocka_unit_test(inner_axes_are_read_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
