@@ -102,8 +102,8 @@ struct model_label_cost {
     double inside_ms, inside_bytes; /* all-reduces of statistics within the instruction */
     double apart_ms, apart_bytes;   /* of dims reduced along different axes: XLA reduces dim by dim;
                                        what that costs beyond one reduction over all of them */
-    label inside_over, apart_over; /* axes; apart: of all those reductions but the largest, which
-                                      then is the one that the way of the result begins with */
+    label inside_over, apart_over;  /* axes; apart: of all those reductions but the largest, which
+                                       then is the one that the way of the result begins with */
 };
 int model_label_cost(const struct model *m, uint32_t node, uint32_t x, struct model_label_cost *out,
                      struct err *e) MUST_CHECK;
