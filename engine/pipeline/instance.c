@@ -1,6 +1,7 @@
 #include "engine/pipeline/instance.h"
 
 #include "engine/cluster/mesh.h"
+#include "engine/pipeline/links.h"
 #include "hlo/support/err.h"
 
 #include <math.h>
@@ -77,87 +78,19 @@ static void fill_groups(struct pipe_instance *in, const struct cluster *c)
     }
 }
 
-/* What one server has to send, receive: parts of a micro-batch, over its card, over one device's
- * link. */
-struct server_rates {
-    double card_ms, step_ms; /* per byte */
-    double latency_ms;       /* inside */
-};
-
-struct load {
-    double out, in;
-};
-
-static double busiest(const struct load *l, double ms_per_byte)
+static int fill_links(struct pipe_instance *in, const struct cluster *c, struct err *e)
 {
-    return fmax(l->out, l->in) * ms_per_byte;
-}
+    struct pipe_links links;
+    int rc = pipe_links_new(&links, c, e);
 
-/* Sender i of [a, m) has slice i of m - a, receiver k of [m, b) slice k of b - m: walks along the
- * slices' overlaps. A server's card carries what crosses; the only server that can hold both
- * senders and receivers is that of m - 1, where each device has its own link. */
-static struct pipe_link join(const struct pipe_instance *in, const struct server_rates *rate,
-                             struct load *card, double latency_across, uint32_t a, uint32_t m,
-                             uint32_t b)
-{
-    uint32_t senders = m - a, receivers = b - m, shared = in->server_of[m - 1];
-    double whole = (double)senders * receivers, moved_in = 0;
-    struct pipe_link link = {0};
-    struct load step = {0};
-
-    memset(card, 0, in->servers * sizeof *card);
-    for (uint32_t i = 0, k = 0, at = 0; i < senders && k < receivers;) {
-        uint32_t send_end = (i + 1) * receivers, receive_end = (k + 1) * senders;
-        uint32_t end = send_end < receive_end ? send_end : receive_end;
-        double part = (end - at) / whole;
-        uint32_t from = in->server_of[a + i], to = in->server_of[m + k];
-        if (from == to) {
-            step.out += part;
-            step.in += part;
-            moved_in = fmax(moved_in, busiest(&step, 1));
-        } else {
-            card[from].out += part;
-            card[to].in += part;
-        }
-        at = end;
-        i += end == send_end;
-        k += end == receive_end;
-        if (end == send_end)
-            step.out = 0;
-        if (end == receive_end)
-            step.in = 0;
-    }
-    for (uint32_t s = in->server_of[a]; s <= in->server_of[b - 1]; s++) {
-        if (card[s].out > 0 || card[s].in > 0)
-            link.ms = latency_across;
-        link.ms_per_byte = fmax(link.ms_per_byte, busiest(&card[s], rate[s].card_ms));
-    }
-    if (moved_in > 0) {
-        link.ms = fmax(link.ms, rate[shared].latency_ms);
-        link.ms_per_byte = fmax(link.ms_per_byte, moved_in * rate[shared].step_ms);
-    }
-    return link;
-}
-
-static void fill_links(struct pipe_instance *in, const struct cluster *c)
-{
-    struct server_rates *rate = mem_alloc(in->servers * sizeof *rate);
-    struct load *card = mem_alloc(in->servers * sizeof *card);
-    struct mesh_span span;
-
-    for (uint32_t s = 0; s < in->servers; s++) {
-        mesh_span_between(&span, c, in->boundary[s], in->boundary[s + 1]);
-        rate[s].card_ms = 1e3 / cluster_network_of(c, cluster_group_of(c, in->boundary[s]));
-        rate[s].step_ms = span.shift_inside;
-        rate[s].latency_ms = span.latency_inside_ms;
-    }
-    for (uint32_t m = 1; m < in->devices; m++)
+    for (uint32_t m = 1; m < in->devices && !rc; m++)
         for (uint32_t a = 0; a < m; a++)
             for (uint32_t b = m + 1; b <= in->devices; b++)
                 in->link[in->link_base[m] + a * (in->devices - m) + (b - m - 1)] =
-                    join(in, rate, card, c->network_latency_ms, a, m, b);
-    free(rate);
-    free(card);
+                    pipe_links_between(&links, a, m, b);
+    if (!rc)
+        pipe_links_release(&links);
+    return rc;
 }
 
 /* ---- storage ---- */
@@ -265,13 +198,14 @@ int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct c
             points, in.devices, in.types, PIPE_ENTRIES_MOST);
     else if (!new_tables(&in))
         rc = err_no_memory(e, "for a pipeline of %u points", points);
+    if (!rc)
+        rc = fill_links(&in, c, e);
     if (rc) {
         arena_release(&in.arena);
         return rc;
     }
     fill_share(&in);
     fill_groups(&in, c);
-    fill_links(&in, c);
     *out = in;
     return 0;
 }

@@ -23,6 +23,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_INSTANCE_H
 
 #include "engine/cluster/cluster.h"
+#include "engine/pipeline/links.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -66,13 +67,6 @@ struct pipe_group {
     double reduce_ms;          /* its latency; both 0 for one device */
     double memory_bytes;       /* of the smallest device in it */
     uint32_t types;            /* bit t: has devices of type t of the instance */
-};
-
-/* Devices [a, m) send to [m, b), each replica its slices: the busiest network card, or the busiest
- * device's link where both are in one server. The way back takes as long. */
-struct pipe_link {
-    double ms_per_byte; /* of the micro-batch that crosses */
-    double ms;          /* latency */
 };
 
 /* A variable used at several points: every stage with a use holds it and its optimizer state, and

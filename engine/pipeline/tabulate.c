@@ -66,31 +66,28 @@ static void add_compute(const struct maker *k, uint32_t n)
 
 /* ---- variables ---- */
 
-/* Optimizer state by variable; what names no variable is shared out by size. */
-static int find_state(struct maker *k)
+double *pipe_variable_state(const struct problem *p)
 {
-    const struct hlo_roles *roles = &k->p->roles;
+    const struct hlo_roles *roles = &p->roles;
+    double *state = mem_try((size_t)roles->param_count + 1, sizeof *state);
     double lost = 0, variables = 0;
 
-    k->state = mem_try((size_t)roles->param_count + 1, sizeof *k->state);
-    if (!k->state)
-        return err_no_memory(k->e, MEMORY_FOR);
-    for (uint32_t n = 0; n < roles->param_count; n++) {
+    for (uint32_t n = 0; state && n < roles->param_count; n++) {
         const struct hlo_param_role *r = &roles->params[n];
-        double bytes = (double)hlo_value_shape(k->p->m, r->value)->bytes;
+        double bytes = (double)hlo_value_shape(p->m, r->value)->bytes;
         if (r->role == HLO_ROLE_VARIABLE)
             variables += bytes;
         if (r->role == HLO_ROLE_OPTIMIZER_STATE && r->of != HLO_NONE)
-            k->state[r->of] += bytes;
+            state[r->of] += bytes;
         else if (r->role == HLO_ROLE_OPTIMIZER_STATE)
             lost += bytes;
     }
-    for (uint32_t n = 0; n < roles->param_count && variables > 0; n++) {
+    for (uint32_t n = 0; state && n < roles->param_count && variables > 0; n++) {
         if (roles->params[n].role == HLO_ROLE_VARIABLE)
-            k->state[n] +=
-                lost * (double)hlo_value_shape(k->p->m, roles->params[n].value)->bytes / variables;
+            state[n] +=
+                lost * (double)hlo_value_shape(p->m, roles->params[n].value)->bytes / variables;
     }
-    return 0;
+    return state;
 }
 
 /* Ascending distinct positions of the operations that read `value`, into spot. */
@@ -234,10 +231,11 @@ static int add_ties(struct maker *k)
 static int add_variables(struct maker *k)
 {
     double forward_ms = time_between(k, 0, k->o->count);
-    int rc = find_state(k);
+    int rc = 0;
 
+    k->state = pipe_variable_state(k->p);
     k->once = mem_try((size_t)k->o->count + 2, sizeof *k->once);
-    if (!k->once)
+    if (!k->once || !k->state)
         return err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t v = 0; v < k->u->value_count && !rc; v++) {
         const struct unroll_value *value = &k->u->values[v];

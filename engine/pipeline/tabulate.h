@@ -33,6 +33,10 @@
 int pipe_tabulate(const struct order *o, const struct pipe_options *options,
                   struct pipe_instance *out, struct err *e) MUST_CHECK;
 
+/* [roles.param_count] bytes of optimizer state of each variable; what names no variable is shared
+ * out by size. The caller frees it; NULL out of memory. */
+double *pipe_variable_state(const struct problem *p);
+
 /* Which cuts a solver may choose from. */
 enum pipe_cut_kind {
     PIPE_CUTS_CHEAPEST, /* of each of N parts of equal compute the cut with fewest bytes */

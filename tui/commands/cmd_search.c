@@ -23,6 +23,7 @@
 #include "hlo/support/stop.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/search_compare.h"
+#include "tui/commands/search_hybrid.h"
 #include "tui/commands/search_pipeline.h"
 #include "tui/commands/search_race.h"
 #include "tui/commands/search_run.h"
@@ -523,6 +524,7 @@ static int search_problem(struct search_args *a)
                 a->pipeline.options.limit_bytes = game_limit_bytes(p, &a->search.game);
             p->stop = stopping_begin();
             code = a->pipeline.wanted ? search_pipeline(a, p)
+                   : a->hybrid        ? search_hybrid(a, p)
                    : a->race          ? race(a, p)
                                       : run_all(a, p);
             if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))

@@ -136,7 +136,8 @@ static int take_kind(void *args, const struct option *o, const char *value, stru
     struct search_args *a = args;
 
     a->pipeline.wanted = !strcmp(value, "pp");
-    return a->pipeline.wanted ? 0 : set(a, o->name, value, e);
+    a->hybrid = !strcmp(value, "hybrid");
+    return a->pipeline.wanted || a->hybrid ? 0 : set(a, o->name, value, e);
 }
 
 static int take_algorithm(void *args, const struct option *o, const char *value, struct err *e)
@@ -216,7 +217,7 @@ static int take_figure(void *args, const struct option *o, const char *value, st
 }
 
 static const char
-    *const kinds[] = {"opp", "adp", "pp", "all"},
+    *const kinds[] = {"opp", "adp", "pp", "hybrid", "all"},
            *const rewards[] = {"cost", "paper"}, *const propagations[] = {"full", "weak"},
            *const limits[] = {"device", "none"}, *const modes[] = {"strict", "relaxed"};
 static const char *const algorithms[] = {"dqn",    "random", "greedy",  "enumerate", "exact",
@@ -224,8 +225,9 @@ static const char *const algorithms[] = {"dqn",    "random", "greedy",  "enumera
 
 #define ARG(field) INTO(struct search_args, field)
 static const struct option own[] = {
-    {"kind", "opp|adp|pp|all",
-     "decide variables (default), inputs, a pipeline; all: variables and inputs together, compared "
+    {"kind", "opp|adp|pp|hybrid|all",
+     "decide variables (default), inputs, a pipeline; hybrid: a pipeline whose stages are split "
+     "over devices of their own; all: variables and inputs together, compared "
      "with the best plan of each other kind (not with --reward paper, weak, relaxed, pins or a "
      "script)",
      .is_kept = true, .take = take_kind, NAMES(kinds)},
@@ -307,6 +309,7 @@ static void note_taken(void *args, const struct option *o, const char *value)
     struct search_args *a = args;
     char name[48];
 
+    a->is_schedule_given |= !strcmp(o->name, "schedule");
     a->given[o->sort] = option_spelling(o, name)[0] == '-' ? o->name : "MODEL";
     if (!o->is_kept)
         return;
@@ -388,6 +391,25 @@ static int check_pipeline(struct search_args *a)
     return CHECK(rules);
 }
 
+static int check_hybrid(struct search_args *a)
+{
+    const char *const *given = a->given;
+    const struct rule rules[] = {
+        {a->algorithm && strcmp(a->algorithm, "exact"),
+         "no algorithm for hybrid plans: ", a->algorithm},
+        {a->pin_count || a->by_step.count || a->by_episode.count || a->journal || a->seeds > 1,
+         "--kind hybrid takes no pins, script, journal or --seeds", NULL},
+        {a->relaxed, "--mode relaxed does not go with --kind hybrid", NULL},
+        {a->pipeline.options.pins, "--kind hybrid has no use for --pin-cut", NULL},
+        {given[SORT_RADIUS], "only --kind pp has a use for --", given[SORT_RADIUS]},
+        {given[SORT_SEARCH], "--kind hybrid has no use for --", given[SORT_SEARCH]},
+        {given[SORT_LEARNER], "--kind hybrid has no use for --", given[SORT_LEARNER]},
+    };
+
+    a->problem.options.micro_batches = 0; /* the search's own */
+    return CHECK(rules);
+}
+
 /* The journal has all else. */
 static int check_resume(const struct search_args *a)
 {
@@ -420,7 +442,9 @@ static int check_all(struct search_args *a)
     /* What an option means may depend on the kind, wherever it stands. */
     a->pipeline.options.micro_batches = a->problem.options.micro_batches;
     a->pipeline.options.overlap = a->problem.options.overlap;
-    return a->pipeline.wanted ? check_pipeline(a) : check_operators(a);
+    return a->pipeline.wanted ? check_pipeline(a)
+           : a->hybrid        ? check_hybrid(a)
+                              : check_operators(a);
 }
 
 int search_args_parse(int argc, char **argv, struct search_args *a)

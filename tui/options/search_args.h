@@ -31,9 +31,11 @@ struct search_args {
     const char *algorithm;         /* as given; NULL: not given */
     const char *given[SORT_COUNT]; /* the last option of each sort, by name; NULL: none */
     bool race, json, quiet;
-    bool relaxed;      /* the decisions found are completed by a relaxed plan */
-    uint64_t episodes; /* 0: no limit */
-    double seconds;    /* 0: no limit */
+    bool hybrid;            /* --kind hybrid */
+    bool is_schedule_given; /* --schedule */
+    bool relaxed;           /* the decisions found are completed by a relaxed plan */
+    uint64_t episodes;      /* 0: no limit */
+    double seconds;         /* 0: no limit */
     uint32_t seeds;
     struct timed_command *pins; /* at the beginning */
     size_t pin_count, pin_room;

@@ -1,0 +1,413 @@
+#include "engine/hybrid/hybrid.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char MEMORY_FOR[] = "for a hybrid plan";
+
+enum { DESCENT_MOST = 4000 }; /* plans played on the way down from one */
+
+struct search {
+    struct hybrid *h;
+    struct err *e;
+    double best_ms;
+};
+
+static bool is_stopped(const struct hybrid *h)
+{
+    return h->options.stop && atomic_load_explicit(h->options.stop, memory_order_relaxed);
+}
+
+/* ---- one number of micro-batches ---- */
+
+static struct pipe_options pipe_options_of(const struct hybrid_options *o, uint32_t m)
+{
+    return (struct pipe_options){.micro_batches = m,
+                                 .micro_batch = o->batch / m,
+                                 .overlap = o->overlap,
+                                 .memory_share = o->no_limit ? 0 : 1,
+                                 .limit_bytes = o->limit_bytes,
+                                 .schedule = o->is_schedule_given ? o->schedule : PIPE_1F1B,
+                                 .half_duplex = o->half_duplex};
+}
+
+struct tables {
+    struct hybrid_instance in, ideal;
+    struct stage_tables rows;
+    bool possible;
+};
+
+static void tables_release(struct tables *t)
+{
+    hybrid_instance_release(&t->in);
+    hybrid_instance_release(&t->ideal);
+    stage_tables_release(&t->rows);
+}
+
+static int tables_new(const struct search *s, uint32_t m, uint8_t zero, struct tables *t)
+{
+    const struct hybrid *h = s->h;
+    const struct hybrid_options *o = &h->options;
+    struct pipe_options p = pipe_options_of(o, m);
+    struct stage_options stage = {.batch = o->batch,
+                                  .micro_batches = m,
+                                  .zero = zero,
+                                  .recompute = o->recompute,
+                                  .overlap = o->overlap,
+                                  .stop = o->stop};
+    const struct cluster *c = &h->problem->cluster;
+
+    *t = (struct tables){0};
+    int rc = hybrid_instance_new(&t->in, h->sections.count, c, &p, s->e);
+    if (!rc && !o->no_bound)
+        rc = hybrid_instance_new(&t->ideal, h->sections.count, c, &p, s->e);
+    if (!rc)
+        rc = stage_tables_new(&h->sections, &stage, &t->in, o->no_bound ? NULL : &t->ideal,
+                              &t->rows, &t->possible, s->e);
+    if (rc)
+        tables_release(t);
+    return rc;
+}
+
+/* ---- down by what is played ---- */
+
+/* The schedule in which a plan is shortest; INFINITY: it fits in none. */
+static double play(const struct search *s, const struct hybrid_instance *in,
+                   const struct hybrid_plan *p, enum pipe_schedule_kind *kind)
+{
+    const struct hybrid_options *o = &s->h->options;
+    double best = INFINITY;
+
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++) {
+        enum pipe_schedule_kind own = (enum pipe_schedule_kind)k;
+        if ((o->is_schedule_given && own != o->schedule) || !hybrid_plan_fits(in, p, own))
+            continue;
+        double ms = hybrid_plan_makespan(in, p, own);
+        if (ms < best) {
+            best = ms;
+            *kind = own;
+        }
+    }
+    return best;
+}
+
+struct descent {
+    const struct search *s;
+    const struct hybrid_instance *in;
+    struct hybrid_plan best;
+    double ms;
+    enum pipe_schedule_kind kind;
+    uint32_t played;
+};
+
+static bool try_plan(struct descent *d, const struct hybrid_plan *p)
+{
+    enum pipe_schedule_kind kind = PIPE_1F1B;
+    double ms = play(d->s, d->in, p, &kind);
+
+    d->played++;
+    if (!(ms < d->ms * (1 - 1e-9)))
+        return false;
+    d->ms = ms;
+    d->best = *p;
+    d->kind = kind;
+    return true;
+}
+
+/* The point of stage `n` that fits as k-th from the end and has the least M (F + B) + R. */
+static bool choose_point(const struct hybrid_instance *in, struct hybrid_plan *p, uint32_t n,
+                         enum pipe_schedule_kind kind)
+{
+    struct hybrid_front f = *hybrid_front_of(in, p->slot[n], p->cut[n], p->cut[n + 1]);
+    struct pipe_options o = in->options;
+    double best = INFINITY;
+
+    o.schedule = kind;
+    uint32_t fly = pipe_in_flight(&o, p->stages - n);
+    for (uint32_t m = f.first; m < f.first + f.count; m++) {
+        const struct hybrid_point *q = &in->points[m];
+        double ms = o.micro_batches * q->both_ms + q->reduce_ms;
+        if (hybrid_point_bytes(q, fly) > in->slot[p->slot[n]].limit_bytes || ms >= best)
+            continue;
+        best = ms;
+        p->point[n] = m;
+    }
+    return best < INFINITY;
+}
+
+/* A cut by one section either way; another point of one stage. */
+static bool step_down(struct descent *d)
+{
+    const struct hybrid_plan from = d->best;
+
+    for (uint32_t n = 1; n < from.stages; n++) {
+        for (int by = -1; by <= 1; by += 2) {
+            struct hybrid_plan p = from;
+            p.cut[n] = (uint32_t)((int)p.cut[n] + by);
+            if (p.cut[n] <= p.cut[n - 1] || p.cut[n] >= p.cut[n + 1])
+                continue;
+            for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
+                if (choose_point(d->in, &p, n - 1, (enum pipe_schedule_kind)k) &&
+                    choose_point(d->in, &p, n, (enum pipe_schedule_kind)k) && try_plan(d, &p))
+                    return true;
+        }
+    }
+    for (uint32_t n = 0; n < from.stages; n++) {
+        struct hybrid_front f = *hybrid_front_of(d->in, from.slot[n], from.cut[n], from.cut[n + 1]);
+        for (uint32_t m = f.first; m < f.first + f.count; m++) {
+            struct hybrid_plan p = from;
+            p.point[n] = m;
+            if (m != from.point[n] && try_plan(d, &p))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the plan taken ---- */
+
+static void free_plan(struct hybrid *h)
+{
+    for (uint32_t n = 0; h->stage && n < h->stages; n++)
+        free(h->stage[n].on);
+    free(h->stage);
+    free(h->cut);
+    h->stage = NULL;
+    h->cut = NULL;
+    h->stages = 0;
+}
+
+static int take_stage(struct search *s, const struct tables *t, const struct hybrid_plan *p,
+                      uint32_t n)
+{
+    struct hybrid *h = s->h;
+    const struct hybrid_instance *in = &t->in;
+    const struct hybrid_slot *slot = &in->slot[p->slot[n]];
+    const struct hybrid_point *point = &in->points[p->point[n]];
+    const struct stage_shape *shape = &t->rows.shape[t->rows.row_shape[point->row]];
+    struct pipe_options o = in->options;
+
+    o.schedule = h->schedule;
+    struct hybrid_stage *out = &h->stage[n];
+    *out = (struct hybrid_stage){.point = *point,
+                                 .section = p->cut[n],
+                                 .end_section = p->cut[n + 1],
+                                 .device = p->device[n],
+                                 .end_device = p->device[n] + slot->devices,
+                                 .axes = shape->axes,
+                                 .size = {shape->size[0], shape->size[1]},
+                                 .dp = stage_tables_dp(&t->rows, point->row),
+                                 .in_flight = pipe_in_flight(&o, p->stages - n),
+                                 .limit_bytes = slot->limit_bytes};
+    out->memory_bytes = hybrid_point_bytes(point, out->in_flight);
+    out->on = mem_try(h->problem->classes.count, sizeof *out->on);
+    if (!out->on)
+        return err_no_memory(s->e, MEMORY_FOR);
+    stage_tables_labels(&t->rows, point->row, out->section, out->end_section, out->on);
+    return 0;
+}
+
+static int take(struct search *s, const struct tables *t, const struct descent *d, uint32_t m,
+                uint8_t zero)
+{
+    struct hybrid *h = s->h;
+    const struct hybrid_instance *in = &t->in;
+    int rc = 0;
+
+    free_plan(h);
+    h->stage = mem_try(d->best.stages, sizeof *h->stage);
+    h->cut = mem_try(d->best.stages, sizeof *h->cut);
+    if (!h->stage || !h->cut)
+        return err_no_memory(s->e, MEMORY_FOR);
+    h->found = true;
+    h->stages = d->best.stages;
+    h->micro_batches = m;
+    h->zero = zero;
+    h->schedule = d->kind;
+    h->length_ms = hybrid_plan_length(in, &d->best);
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
+        h->makespan_ms[k] = hybrid_plan_fits(in, &d->best, (enum pipe_schedule_kind)k)
+                                ? hybrid_plan_makespan(in, &d->best, (enum pipe_schedule_kind)k)
+                                : INFINITY;
+    for (uint32_t n = 0; n < h->stages && !rc; n++) {
+        uint32_t cut = d->best.cut[n];
+        rc = take_stage(s, t, &d->best, n);
+        if (n)
+            h->cut[n - 1] = (struct hybrid_cut){
+                in->forward_bytes[cut], in->backward_bytes[cut], in->once_bytes[cut],
+                hybrid_link_node(in, cut, d->best.device[n], d->best.slot[n - 1], d->best.slot[n])};
+    }
+    s->best_ms = d->ms;
+    return rc;
+}
+
+/* ---- one number of micro-batches, searched ---- */
+
+static int solve_bound(struct search *s, struct tables *t, struct hybrid_try *out)
+{
+    struct hybrid_exact_options o = {.stages = s->h->options.stages,
+                                     .is_bound = true,
+                                     .known_ms = s->best_ms < INFINITY ? s->best_ms : 0,
+                                     .stop = s->h->options.stop};
+    struct hybrid_exact_result r;
+    int rc = hybrid_exact_solve(&t->ideal, &o, &r, s->e);
+
+    if (rc)
+        return rc;
+    s->h->transitions += r.transitions;
+    out->is_certified = r.certified;
+    out->bound_ms = !r.certified ? 0 : r.found ? r.length_ms : INFINITY;
+    return 0;
+}
+
+/* The plan of least L for the memory of one schedule, played and made shorter. */
+static int solve_schedule(struct search *s, struct tables *t, enum pipe_schedule_kind kind,
+                          uint8_t zero, struct hybrid_try *out)
+{
+    struct hybrid_exact_options o = {.stages = s->h->options.stages,
+                                     .known_ms = s->best_ms < INFINITY ? s->best_ms : 0,
+                                     .stop = s->h->options.stop};
+    struct hybrid_exact_result r;
+    struct descent d = {.s = s, .in = &t->in, .ms = INFINITY};
+
+    t->in.options.schedule = kind;
+    int rc = hybrid_exact_solve(&t->in, &o, &r, s->e);
+    if (rc)
+        return rc;
+    s->h->transitions += r.transitions;
+    if (r.ended)
+        s->h->is_ended = true;
+    if (!r.found)
+        return 0;
+    try_plan(&d, &r.plan);
+    while (d.ms < INFINITY && d.played < DESCENT_MOST && !is_stopped(s->h) && step_down(&d))
+        ;
+    if (d.ms < out->step_ms) {
+        out->step_ms = d.ms;
+        out->length_ms = hybrid_plan_length(&t->in, &d.best);
+    }
+    return d.ms < s->best_ms ? take(s, t, &d, out->micro_batches, zero) : 0;
+}
+
+static int solve_micro_batches(struct search *s, uint32_t m, uint8_t zero)
+{
+    struct hybrid *h = s->h;
+    struct tables t;
+    struct hybrid_try *out = &h->tried[h->tries];
+    int rc = tables_new(s, m, zero, &t);
+
+    if (rc || !t.possible) {
+        if (!rc)
+            tables_release(&t);
+        return rc;
+    }
+    *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
+    h->tries++;
+    h->points += (uint32_t)t.in.point_count;
+    if (!h->options.no_bound)
+        rc = solve_bound(s, &t, out);
+    if (t.rows.is_cut_short)
+        out->is_certified = false;
+    bool can_win = h->options.no_bound || !out->is_certified || out->bound_ms < s->best_ms;
+    for (int k = 0; k < PIPE_GPIPE && !rc && can_win && !is_stopped(h); k++)
+        if (!h->options.is_schedule_given || k == (int)h->options.schedule)
+            rc = solve_schedule(s, &t, (enum pipe_schedule_kind)k, zero, out);
+    if (!rc && h->options.is_schedule_given && h->options.schedule == PIPE_GPIPE)
+        rc = solve_schedule(s, &t, PIPE_GPIPE, zero, out);
+    tables_release(&t);
+    return rc;
+}
+
+/* ---- all ---- */
+
+/* Powers of two that divide the batch, and the batch: from the largest, which most often wins. */
+static uint32_t list_micro_batches(const struct hybrid_options *o, uint32_t *out)
+{
+    uint32_t count = 0;
+
+    if (o->micro_batches) {
+        out[0] = o->micro_batches;
+        return 1;
+    }
+    for (uint32_t m = 1; m <= o->batch && o->batch % m == 0 && count < HYBRID_MICRO_MOST - 1;
+         m *= 2)
+        out[count++] = m;
+    if (out[count - 1] != o->batch && o->batch <= 4096)
+        out[count++] = o->batch;
+    for (uint32_t n = 0; n < count / 2; n++) {
+        uint32_t x = out[n];
+        out[n] = out[count - 1 - n];
+        out[count - 1 - n] = x;
+    }
+    return count;
+}
+
+/* No plan is below the least bound; those left out because they cannot beat the plan taken have it
+ * as theirs. */
+static void sum_up(struct search *s)
+{
+    struct hybrid *h = s->h;
+
+    h->is_certified = !h->is_ended && !is_stopped(h) && h->tries > 0 && !h->options.no_bound;
+    h->bound_ms = INFINITY;
+    for (uint32_t n = 0; n < h->tries; n++) {
+        const struct hybrid_try *t = &h->tried[n];
+        h->is_certified &= t->is_certified;
+        h->bound_ms = fmin(h->bound_ms, t->bound_ms);
+    }
+    h->bound_ms = fmin(h->bound_ms, s->best_ms);
+    if (!h->is_certified)
+        h->bound_ms = 0;
+}
+
+static int search_all(struct search *s)
+{
+    struct hybrid *h = s->h;
+    uint32_t list[HYBRID_MICRO_MOST], count = list_micro_batches(&h->options, list);
+    int first = h->options.zero < 0 ? 1 : h->options.zero;
+    int last = h->options.zero < 0 ? ZERO_LEVEL_MOST : h->options.zero, rc = 0;
+
+    for (int zero = first; zero <= last && !h->found && !rc; zero++) {
+        h->tries = 0;
+        for (uint32_t n = 0; n < count && !rc && !is_stopped(h); n++)
+            rc = solve_micro_batches(s, list[n], (uint8_t)zero);
+    }
+    if (rc)
+        return rc;
+    if (!h->found)
+        return err_set(s->e, ERR_INFEASIBLE, "%s",
+                       is_stopped(h) ? "stopped before a hybrid plan was found"
+                                     : "no hybrid plan fits the memory of the devices");
+    sum_up(s);
+    return 0;
+}
+
+int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct hybrid *out,
+               struct err *e)
+{
+    struct hybrid h = {.problem = p, .options = *o};
+    int rc = order_new(p, &out->order, e);
+
+    if (rc)
+        return rc;
+    h.order = out->order;
+    *out = h;
+    if (!out->options.batch)
+        out->options.batch = (uint32_t)out->order.steps.batch_size;
+    rc = sections_new(&out->order, &out->sections, e);
+    if (!rc) {
+        struct search s = {.h = out, .e = e, .best_ms = INFINITY};
+        rc = search_all(&s);
+    }
+    if (rc)
+        hybrid_release(out);
+    return rc;
+}
+
+void hybrid_release(struct hybrid *h)
+{
+    free_plan(h);
+    sections_release(&h->sections);
+    order_release(&h->order);
+    memset(h, 0, sizeof *h);
+}

@@ -1,0 +1,91 @@
+/* engine/hybrid/hybrid.h - the hybrid question of a problem, and the search that answers it:
+ * pipelines whose stages are split over a sub-mesh each.
+ *
+ * Over all numbers of micro-batches: tables (stage_table.h), the bound of every strict plan by the
+ * program over ideal rows, and, in order of these bounds and only as long as they can still win,
+ * the plan of least L (hybrid_exact.h) for the memory of eager 1F1B and of 1F1B. Each is played
+ * through in every schedule it fits, and small changes that shorten it are made: a cut by a
+ * section, a stage's labels. The shortest as played is taken. */
+#ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_H
+#define AUTOMAP_ENGINE_HYBRID_HYBRID_H
+
+#include "engine/hybrid/hybrid_exact.h"
+#include "engine/hybrid/stage_table.h"
+#include "engine/pipeline/simulation.h"
+
+enum { HYBRID_MICRO_MOST = 24 }; /* numbers of micro-batches tried */
+
+struct hybrid_options {
+    uint32_t batch;         /* of a step; 0: the file's */
+    uint32_t micro_batches; /* 0: powers of two that divide the batch, and the batch */
+    uint32_t stages;        /* exactly; 0: any */
+    bool is_schedule_given;
+    enum pipe_schedule_kind schedule;
+    enum stage_recompute recompute;
+    int zero; /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
+    double overlap;
+    bool no_limit, half_duplex, is_uniform;
+    double limit_bytes; /* less than a device has; 0: what it has */
+    bool no_bound;      /* the bound is not asked for */
+    const atomic_bool *stop;
+};
+
+/* A stage as found; names for people are in hybrid_file.h. */
+struct hybrid_stage {
+    struct hybrid_point point; /* times and bytes */
+    uint32_t section, end_section, device, end_device;
+    uint32_t axes, size[STAGE_AXES_MOST];
+    uint32_t dp, in_flight;
+    double memory_bytes, limit_bytes;
+    label *on; /* [classes] */
+};
+
+struct hybrid_cut {
+    double forward_bytes, backward_bytes, once_bytes; /* of a micro-batch; of a step */
+    struct pipe_node node;                            /* ms */
+};
+
+/* The best of one number of micro-batches. */
+struct hybrid_try {
+    uint32_t micro_batches;
+    double bound_ms; /* INFINITY: nothing fits; 0: not known */
+    double step_ms;  /* INFINITY: none found, or left out because of its bound */
+    double length_ms;
+    bool is_certified; /* the bound */
+};
+
+struct hybrid {
+    const struct problem *problem;
+    struct hybrid_options options; /* filled in */
+    struct order order;
+    struct sections sections;
+    struct hybrid_try tried[HYBRID_MICRO_MOST];
+    uint32_t tries;
+    /* the plan taken */
+    bool found;
+    uint32_t micro_batches, stages;
+    uint8_t zero;
+    enum pipe_schedule_kind schedule;
+    struct hybrid_stage *stage;              /* [stages] */
+    struct hybrid_cut *cut;                  /* [stages - 1] behind each */
+    double length_ms;                        /* L */
+    double makespan_ms[PIPE_SCHEDULE_COUNT]; /* INFINITY: does not fit */
+    double bound_ms;   /* of all strict plans tried for: scope in hybrid_scope; 0: none */
+    bool is_certified; /* the bound holds for its whole scope */
+    uint64_t transitions;
+    uint32_t points;
+    bool is_ended; /* stopped before all was looked at */
+};
+
+/* Searches. `p` must outlive it. ERR_INFEASIBLE: no plan fits, or (stopped) none was found; errors
+ * of order_new, sections_new. */
+int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct hybrid *out,
+               struct err *e) MUST_CHECK;
+void hybrid_release(struct hybrid *h);
+
+static inline double hybrid_step_ms(const struct hybrid *h)
+{
+    return h->makespan_ms[h->schedule];
+}
+
+#endif

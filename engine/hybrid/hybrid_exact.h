@@ -1,0 +1,47 @@
+/* engine/hybrid/hybrid_exact.h - the hybrid plan of smallest L, proven over the points there are:
+ * all cuts, slots and points, within memory.
+ *
+ * The program of pipe_exact.h, from the last stage to the first, over the same three figures of
+ * what lies behind. A state is the first section, the first device, the slot and the count of
+ * stages; a stage adds one of its front's points. States whose bound passes the best plan known are
+ * dropped: what lies before takes at least the least forward and backward time of any partition of
+ * it, and one of its stages at least the mean work per device.
+ *
+ * L is no bound of what a schedule takes: for a stage behind the bounding one it has the last
+ * backward pass wait for it, which an all-reduce of a later stage need not. Without that term, the
+ * maximum over s <= Q alone (Z = 0), it is the length of a path through the passes of any schedule
+ * that runs F and B of a stage one at a time: `is_bound`. */
+#ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_EXACT_H
+#define AUTOMAP_ENGINE_HYBRID_HYBRID_EXACT_H
+
+#include "engine/hybrid/instance.h"
+
+#include <stdatomic.h>
+
+struct hybrid_exact_options {
+    uint32_t stages;           /* exactly so many; 0: any number */
+    uint32_t slots;            /* bit s: slot s may be used; 0: all */
+    const uint8_t *no_cut;     /* [sections + 1] 1: no stage begins there; NULL: anywhere */
+    double known_ms;           /* what cannot be shorter is dropped; 0: nothing known */
+    bool is_bound;             /* the least that any schedule can take, in place of L: see above */
+    uint32_t set_most;         /* entries of one set; 0: 400. Past it: not certified */
+    uint64_t transitions_most; /* 0: 4 x 10^8. Past it: ended, not certified */
+    const atomic_bool *stop;   /* NULL: never */
+};
+
+struct hybrid_exact_result {
+    bool found; /* false: none is shorter than known_ms */
+    bool ended; /* stopped, no memory, or too many transitions */
+    bool
+        certified; /* the plan is the shortest; when none was found, there is none below known_ms */
+    struct hybrid_plan plan;
+    double length_ms;
+    uint64_t transitions, entries;
+    uint32_t set_most;
+};
+
+/* Memory is counted for options.schedule of the instance. ERR_MEMORY. */
+int hybrid_exact_solve(const struct hybrid_instance *in, const struct hybrid_exact_options *o,
+                       struct hybrid_exact_result *out, struct err *e) MUST_CHECK;
+
+#endif

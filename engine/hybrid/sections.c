@@ -1,0 +1,681 @@
+#include "engine/hybrid/sections.h"
+
+#include "engine/pipeline/tabulate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char MEMORY_FOR[] = "for the sections of a model";
+
+struct maker {
+    struct sections *s;
+    const struct order *o;
+    const struct unrolled *u;
+    const struct problem *p;
+    struct err *e;
+    uint32_t *section_of; /* [positions] */
+    uint64_t *needs;      /* [values][words] sections whose backward pass needs a value */
+    uint32_t words;
+    size_t position_room, local_room, spread_room, pool_room, pool_count;
+};
+
+static uint32_t section_of_op(const struct maker *k, uint32_t op)
+{
+    return k->section_of[k->o->position[op]];
+}
+
+/* ---- where to cut ---- */
+
+static double cut_bytes(const struct maker *k, uint32_t cut)
+{
+    const struct order_cuts *c = &k->s->cuts;
+    double samples = (double)k->u->batch_size;
+
+    return (c->forward_sample[cut] + c->backward_sample[cut]) * samples + c->forward_fixed[cut] +
+           c->backward_fixed[cut] + c->once[cut];
+}
+
+/* The cheapest cut of [from, to], lowest on ties. */
+static uint32_t cheapest(const struct maker *k, uint32_t from, uint32_t to)
+{
+    uint32_t best = from;
+
+    for (uint32_t c = from + 1; c <= to; c++)
+        if (cut_bytes(k, c) < cut_bytes(k, best))
+            best = c;
+    return best;
+}
+
+static int add_cut(struct maker *k, uint32_t cut)
+{
+    struct sections *s = k->s;
+
+    if (cut <= s->position[s->count] || cut >= k->o->count)
+        return 0;
+    if (s->count + 2 > HYBRID_SECTIONS_MOST)
+        return err_set(k->e, ERR_LIMIT, "more than %d layers to cut between", HYBRID_SECTIONS_MOST);
+    if (!mem_grow(&s->position, &k->position_room, s->count + 1, 2))
+        return err_no_memory(k->e, MEMORY_FOR);
+    s->position[++s->count] = cut;
+    return 0;
+}
+
+/* A layer of the model: its name's number and, in an unrolled loop, the trip. */
+struct layer {
+    uint32_t name, trip;
+    uint32_t first, last; /* positions */
+};
+
+static int find_layers(const struct maker *k, struct layer **out, uint32_t *count)
+{
+    size_t room = 0;
+
+    *count = 0;
+    for (uint32_t p = 0; p < k->o->count; p++) {
+        const struct unroll_op *op = &k->u->ops[k->o->forward[p]];
+        uint32_t name = k->p->roles.layer[op->id], n = *count;
+        if (!name)
+            continue;
+        while (n && ((*out)[n - 1].name != name || (*out)[n - 1].trip != op->trip))
+            n--;
+        if (n) {
+            (*out)[n - 1].last = p;
+            continue;
+        }
+        if (*count == 4 * HYBRID_SECTIONS_MOST)
+            return 0; /* too many to be cut between: as if there were none */
+        if (!mem_grow(out, &room, *count, 1))
+            return err_no_memory(k->e, MEMORY_FOR);
+        (*out)[(*count)++] = (struct layer){name, op->trip, p, p};
+    }
+    return 0;
+}
+
+static int cut_between_layers(struct maker *k, const struct layer *l, uint32_t count)
+{
+    uint32_t end = l[count - 1].last + 1;
+    int rc = add_cut(k, l[0].first);
+
+    for (uint32_t n = 1; n < count && !rc; n++) {
+        uint32_t a = l[n - 1].last + 1, b = l[n].first;
+        rc = add_cut(k, a < b ? cheapest(k, a, b) : cheapest(k, b, a));
+    }
+    if (!rc && end < k->o->count)
+        rc = add_cut(k, end);
+    return rc;
+}
+
+/* The cheapest cut of each of SECTIONS_PLAIN parts of equal work. */
+static int cut_plainly(struct maker *k)
+{
+    double all = 0, sum = 0;
+    uint32_t from = 1, part = 1;
+    int rc = 0;
+
+    for (uint32_t p = 0; p < k->o->count; p++)
+        all += 1 + k->p->costs.instruction[k->u->ops[k->o->forward[p]].id].flops;
+    for (uint32_t p = 0; p < k->o->count && !rc; p++) {
+        sum += 1 + k->p->costs.instruction[k->u->ops[k->o->forward[p]].id].flops;
+        if (sum < all * part / SECTIONS_PLAIN)
+            continue;
+        while (sum >= all * part / SECTIONS_PLAIN)
+            part++;
+        if (p + 1 < k->o->count)
+            rc = add_cut(k, cheapest(k, from, p + 1));
+        from = p + 1;
+    }
+    return rc;
+}
+
+static int cut_order(struct maker *k)
+{
+    struct layer *layers = NULL;
+    struct sections *s = k->s;
+    uint32_t count;
+    int rc = find_layers(k, &layers, &count);
+
+    if (!rc && !mem_grow(&s->position, &k->position_room, 0, 2))
+        rc = err_no_memory(k->e, MEMORY_FOR);
+    if (!rc) {
+        s->position[0] = 0;
+        rc = count > 1 && count < HYBRID_SECTIONS_MOST - 2 ? cut_between_layers(k, layers, count)
+                                                           : cut_plainly(k);
+    }
+    free(layers);
+    if (rc)
+        return rc;
+    s->position[++s->count] = k->o->count;
+    for (uint32_t n = 0; n < s->count; n++)
+        for (uint32_t p = s->position[n]; p < s->position[n + 1]; p++)
+            k->section_of[p] = n;
+    return 0;
+}
+
+/* ---- operations ---- */
+
+static bool touches_batch(const struct maker *k, hlo_id id)
+{
+    const struct classes *c = &k->p->classes;
+
+    for (uint32_t f = c->factor_base[id]; f < c->factor_base[id + 1]; f++)
+        if (c->factors[f].class == k->u->batch)
+            return true;
+    return false;
+}
+
+/* A sum that leaves the passes is a variable's gradient, or part of one, also where its variable is
+ * a slice. What it is a sum of is so as well. */
+static int find_gradients(struct maker *k)
+{
+    uint8_t *kind = order_gradients(k->o);
+
+    k->s->gradient = kind;
+    if (!kind)
+        return err_no_memory(k->e, MEMORY_FOR);
+    for (uint32_t n = k->u->op_count; n-- > 0;) {
+        const struct unroll_op *op = &k->u->ops[n];
+        for (uint32_t v = op->values; v < op->values + op->value_count && op->is_backward; v++) {
+            bool all = true;
+            for (uint32_t m = k->o->user_base[v]; m < k->o->user_base[v + 1] && all; m++) {
+                const struct unroll_op *user = &k->u->ops[k->o->users[m]];
+                for (uint32_t r = 0; r < user->value_count; r++)
+                    all &= kind[user->values + r] == ORDER_VARIABLE;
+            }
+            if (kind[v] == ORDER_SUM && all)
+                kind[v] = ORDER_VARIABLE;
+        }
+    }
+    return 0;
+}
+
+static uint8_t pass_of(const struct maker *k, uint32_t n)
+{
+    const struct unroll_op *op = &k->u->ops[n];
+    bool once = !touches_batch(k, op->id);
+
+    for (uint32_t v = op->values; v < op->values + op->value_count; v++)
+        once &= op->is_backward ? k->s->gradient[v] != ORDER_NO_SUM : !k->u->values[v].is_varying;
+    return once ? SECTION_ONCE : op->is_backward ? SECTION_BACKWARD : SECTION_FORWARD;
+}
+
+/* Forward operations by position, then backward ones as they were made. */
+static int list_operations(struct maker *k)
+{
+    struct sections *s = k->s;
+    uint32_t *at = mem_try((size_t)s->count + 1, sizeof *at);
+
+    s->pass = mem_try(k->u->op_count, 1);
+    s->op_base = mem_try((size_t)s->count + 1, sizeof *s->op_base);
+    s->op = mem_try(k->u->op_count, sizeof *s->op);
+    if (!at || !s->pass || !s->op_base || !s->op) {
+        free(at);
+        return err_no_memory(k->e, MEMORY_FOR);
+    }
+    for (uint32_t n = 0; n < k->u->op_count; n++) {
+        s->pass[n] = pass_of(k, n);
+        s->op_base[section_of_op(k, n) + 1]++;
+    }
+    for (uint32_t n = 0; n < s->count; n++) {
+        s->op_base[n + 1] += s->op_base[n];
+        at[n] = s->op_base[n];
+    }
+    for (uint32_t p = 0; p < k->o->count; p++)
+        s->op[at[k->section_of[p]]++] = k->o->forward[p];
+    for (uint32_t n = 0; n < k->u->op_count; n++)
+        if (k->u->ops[n].is_backward)
+            s->op[at[section_of_op(k, n)]++] = n;
+    free(at);
+    return 0;
+}
+
+/* ---- classes ---- */
+
+struct touch {
+    uint32_t *by; /* [classes] the section that touches it + 1 */
+    uint8_t *is_shared;
+};
+
+static void touch(struct touch *t, class_id class, uint32_t section)
+{
+    if (class == CLASS_NONE)
+        return;
+    if (t->by[class] && t->by[class] != section + 1)
+        t->is_shared[class] = 1;
+    t->by[class] = section + 1;
+}
+
+static void touch_value(const struct maker *k, struct touch *t, uint32_t value, uint32_t section)
+{
+    const struct classes *c = &k->p->classes;
+    hlo_value v = k->u->values[value].value;
+
+    for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++)
+        touch(t, c->class_of[d], section);
+}
+
+static int share_classes(struct maker *k)
+{
+    struct sections *s = k->s;
+    const struct classes *c = &k->p->classes;
+    struct touch t = {mem_try(c->count, sizeof *t.by), mem_try(c->count, 1)};
+
+    s->is_shared = t.is_shared;
+    s->shared = mem_try(c->count, sizeof *s->shared);
+    if (!t.by || !t.is_shared || !s->shared) {
+        free(t.by);
+        return err_no_memory(k->e, MEMORY_FOR);
+    }
+    for (uint32_t n = 0; n < k->u->op_count; n++) {
+        const struct unroll_op *op = &k->u->ops[n];
+        uint32_t section = section_of_op(k, n);
+        for (uint32_t f = c->factor_base[op->id]; f < c->factor_base[op->id + 1]; f++)
+            touch(&t, c->factors[f].class, section);
+        for (uint32_t m = 0; m < op->operand_count; m++)
+            touch_value(k, &t, k->u->operands[op->operands + m], section);
+        for (uint32_t v = op->values; v < op->values + op->value_count; v++)
+            touch_value(k, &t, v, section);
+    }
+    for (class_id n = 0; n < c->count; n++)
+        if (t.is_shared[n] && c->info[n].reason == CLASS_ALLOWED)
+            s->shared[s->shared_count++] = n;
+    free(t.by);
+    return 0;
+}
+
+/* ---- values ---- */
+
+static uint64_t *needs_of(const struct maker *k, uint32_t value)
+{
+    return &k->needs[(size_t)value * k->words];
+}
+
+/* What is not stored needs what it is made of. */
+static int find_needs(struct maker *k)
+{
+    k->words = (k->s->count + 63) / 64;
+    k->needs = mem_try((size_t)k->u->value_count * k->words, sizeof *k->needs);
+    if (!k->needs)
+        return err_no_memory(k->e, MEMORY_FOR);
+    for (uint32_t n = k->u->op_count; n-- > 0;) {
+        const struct unroll_op *op = &k->u->ops[n];
+        uint32_t section = section_of_op(k, n);
+        for (uint32_t m = 0; m < op->operand_count; m++) {
+            uint64_t *to = needs_of(k, k->u->operands[op->operands + m]);
+            if (op->is_backward)
+                to[section / 64] |= (uint64_t)1 << section % 64;
+            for (uint32_t r = 0; r < op->value_count && !op->is_backward; r++)
+                for (uint32_t w = 0; w < k->words && !k->u->values[op->values + r].is_stored; w++)
+                    to[w] |= needs_of(k, op->values + r)[w];
+        }
+    }
+    return 0;
+}
+
+/* Calls with every section whose bit is set: one is that section's own, several are spread. The
+ * lists of single ones are made in two rounds, first counted. */
+struct lists {
+    uint32_t *at; /* [sections] */
+    bool counts;
+};
+
+static int add_use(struct maker *k, struct lists *l, uint32_t value, uint8_t use,
+                   const uint64_t *in)
+{
+    struct sections *s = k->s;
+    uint32_t count = 0, last = 0;
+
+    for (uint32_t w = 0; w < k->words; w++)
+        for (uint64_t bits = in[w]; bits; bits &= bits - 1, count++)
+            last = w * 64 + (uint32_t)__builtin_ctzll(bits);
+    if (!count)
+        return 0;
+    if (count == 1) {
+        if (!l->counts)
+            s->values[l->at[last]] = (struct section_value){value, use};
+        l->at[last]++;
+        return 0;
+    }
+    if (l->counts)
+        return 0;
+    if (!mem_grow(&s->spread, &k->spread_room, s->spread_count, 1) ||
+        !mem_grow(&s->spread_pool, &k->pool_room, k->pool_count, count))
+        return err_no_memory(k->e, MEMORY_FOR);
+    s->spread[s->spread_count++] =
+        (struct section_spread){value, use, (uint32_t)k->pool_count, count};
+    for (uint32_t w = 0; w < k->words; w++)
+        for (uint64_t bits = in[w]; bits; bits &= bits - 1)
+            s->spread_pool[k->pool_count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
+    return 0;
+}
+
+static void set_bit(uint64_t *bits, uint32_t n)
+{
+    bits[n / 64] |= (uint64_t)1 << n % 64;
+}
+
+/* All that value `v` is to sections. */
+static int add_value(struct maker *k, struct lists *l, uint32_t v, uint64_t *bits)
+{
+    const struct unroll_value *value = &k->u->values[v];
+    uint8_t role = value->op == UNROLL_NONE && value->param != UNROLL_NONE
+                       ? k->p->roles.params[value->param].role
+                       : HLO_ROLE_COUNT;
+    int rc = 0;
+
+    memset(bits, 0, k->words * sizeof *bits);
+    if (role == HLO_ROLE_VARIABLE || role == HLO_ROLE_OTHER_STATE) {
+        for (uint32_t n = k->o->user_base[v]; n < k->o->user_base[v + 1]; n++)
+            set_bit(bits, section_of_op(k, k->o->users[n]));
+        return add_use(k, l, v, SECTION_VARIABLE, bits);
+    }
+    if (role == HLO_ROLE_INPUT)
+        return add_use(k, l, v, SECTION_KEPT, needs_of(k, v));
+    if (value->op == UNROLL_NONE)
+        return 0;
+    uint32_t made = section_of_op(k, value->op), last = made;
+    if (k->u->ops[value->op].is_backward) {
+        set_bit(bits, made);
+        return value->is_stored && k->s->gradient[v] != ORDER_VARIABLE
+                   ? add_use(k, l, v, SECTION_WORKING, bits)
+                   : 0;
+    }
+    if (value->is_stored)
+        rc = add_use(k, l, v, value->is_varying ? SECTION_KEPT : SECTION_FIXED, needs_of(k, v));
+    if (rc || !value->is_varying)
+        return rc;
+    for (uint32_t n = k->o->user_base[v]; n < k->o->user_base[v + 1]; n++)
+        if (section_of_op(k, k->o->users[n]) > last)
+            last = section_of_op(k, k->o->users[n]);
+    for (uint32_t n = made + 1; n <= last; n++)
+        set_bit(bits, n);
+    return add_use(k, l, v, SECTION_INPUT, bits);
+}
+
+static int list_values(struct maker *k)
+{
+    struct sections *s = k->s;
+    uint64_t *bits = mem_try(k->words, sizeof *bits);
+    struct lists l = {mem_try(s->count, sizeof *l.at), true};
+    int rc = 0;
+
+    s->value_base = mem_try((size_t)s->count + 1, sizeof *s->value_base);
+    if (!bits || !l.at || !s->value_base)
+        rc = err_no_memory(k->e, MEMORY_FOR);
+    for (uint32_t v = 0; v < k->u->value_count && !rc; v++)
+        rc = add_value(k, &l, v, bits);
+    for (uint32_t n = 0; n < s->count && !rc; n++) {
+        s->value_base[n + 1] = s->value_base[n] + l.at[n];
+        l.at[n] = s->value_base[n];
+    }
+    l.counts = false;
+    if (!rc && !(s->values = mem_try(s->value_base[s->count], sizeof *s->values)))
+        rc = err_no_memory(k->e, MEMORY_FOR);
+    for (uint32_t v = 0; v < k->u->value_count && !rc; v++)
+        rc = add_value(k, &l, v, bits);
+    free(bits);
+    free(l.at);
+    return rc;
+}
+
+/* ---- kinds ---- */
+
+uint32_t sections_pattern(const struct sections *s, uint32_t n, class_id *list, uint64_t hash[2])
+{
+    const struct problem *p = s->problem;
+    const struct step_tables *t = &p->step_tables;
+    const struct classes *c = &p->classes;
+    const struct unroll_op *op = &s->order->steps.ops[n];
+    hlo_id id = op->id;
+    uint32_t leaves = class_leaf_count(c, id), count = 0;
+    double head[] = {p->costs.instruction[id].flops,
+                     p->costs.instruction[id].bytes,
+                     op->times,
+                     p->measured_ms ? p->measured_ms[id] : -1,
+                     hlo_at(c->m, id)->opcode,
+                     s->pass[n],
+                     c->runs_whole[id],
+                     p->attention.work[id],
+                     attention_is_backward(&p->attention, id)};
+
+    for (int h = 0; h < 2; h++)
+        hash[h] = mem_hash(head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        uint32_t key[] = {c->m->shapes[c->m->value_shape[v]].bare,
+                          p->traffic.weight[c->leaf_base[id] + leaf], p->training.waits[v],
+                          c->is_gathered[c->leaf_base[id] + leaf]};
+        for (int h = 0; h < 2; h++)
+            hash[h] = mem_hash(key, sizeof key, hash[h]);
+    }
+    for (uint32_t v = op->values; v < op->values + op->value_count; v++)
+        for (int h = 0; h < 2; h++)
+            hash[h] = mem_hash(&s->gradient[v], 1, hash[h]);
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        const struct class_factor *f = &c->factors[k];
+        uint32_t at = 0;
+        bool splits = f->class != CLASS_NONE && c->info[f->class].reason == CLASS_ALLOWED;
+        while (splits && at < count && list[at] != f->class)
+            at++;
+        if (splits && at == count) {
+            if (count == TERM_CLASSES_MOST)
+                return UINT32_MAX;
+            list[count++] = f->class;
+        }
+        const struct class_info *info = splits ? &c->info[f->class] : NULL;
+        bool joined = t->joined && t->joined->part[k] == SUM_JOINED;
+        int64_t key[] = {f->kind | joined << 8,
+                         splits ? (int64_t)at : -1,
+                         splits ? info->least : 0,
+                         splits ? info->divisor : 0,
+                         splits ? info->group_divisor : 0,
+                         f->class == s->order->steps.batch,
+                         f->size};
+        for (int h = 0; h < 2; h++) {
+            hash[h] = mem_hash(key, sizeof key, hash[h]);
+            hash[h] = mem_hash(c->leaf_dims + f->dims, leaves, hash[h]);
+        }
+    }
+    return count;
+}
+
+/* Names for the classes of one section: shared ones keep theirs, local ones in order of appearance.
+ */
+struct namer {
+    uint32_t *name; /* [classes] 0: none yet */
+    uint32_t count; /* of the section */
+    uint64_t hash[2];
+};
+
+static void mix(struct namer *n, const void *data, size_t size)
+{
+    for (int h = 0; h < 2; h++)
+        n->hash[h] = mem_hash(data, size, n->hash[h]);
+}
+
+static int name_class(struct maker *k, struct namer *n, class_id class)
+{
+    struct sections *s = k->s;
+    const struct class_info *info = &k->p->classes.info[class];
+
+    if (!s->is_shared[class] && !n->name[class]) {
+        uint32_t end = s->local_base[s->count];
+        if (!mem_grow(&s->local, &k->local_room, end, 1))
+            return err_no_memory(k->e, MEMORY_FOR);
+        s->local[end] = class;
+        s->local_base[s->count] = end + 1;
+        n->name[class] = ++n->count;
+    }
+    int64_t key[] = {s->is_shared[class] ? (int64_t) class : -(int64_t)n->name[class], info->least,
+                     info->divisor, info->group_divisor, info->dim_count};
+    mix(n, key, sizeof key);
+    return 0;
+}
+
+static int hash_value(struct maker *k, struct namer *n, const struct section_value *v)
+{
+    const struct classes *c = &k->p->classes;
+    const struct unroll_value *value = &k->u->values[v->value];
+    double head[] = {value->bytes, v->use,
+                     v->use == SECTION_VARIABLE ? k->s->state_bytes[value->param] : 0,
+                     v->use == SECTION_VARIABLE ? k->p->roles.params[value->param].role : 0};
+    int rc = 0;
+
+    mix(n, head, sizeof head);
+    for (dim_id d = c->dim_base[value->value]; d < c->dim_base[value->value + 1] && !rc; d++) {
+        class_id class = c->class_of[d];
+        if (class != CLASS_NONE && c->info[class].reason == CLASS_ALLOWED)
+            rc = name_class(k, n, class);
+        else
+            mix(n, &value->has_batch, 1);
+    }
+    if (v->use == SECTION_VARIABLE) {
+        const struct training_variable *t = &k->p->training.variables[value->param];
+        for (uint32_t r = 0; r < t->reduced_count && !rc; r++)
+            if (c->info[t->reduced[r]].reason == CLASS_ALLOWED)
+                rc = name_class(k, n, t->reduced[r]);
+    }
+    return rc;
+}
+
+/* Classes that local ones meet, by name. Sums of hashes: their order does not matter. */
+static void hash_meets(const struct maker *k, struct namer *n, uint32_t from)
+{
+    const struct classes *c = &k->p->classes;
+    const struct sections *s = k->s;
+
+    for (uint32_t l = from; l < s->local_base[s->count]; l++) {
+        const struct class_info *info = &c->info[s->local[l]];
+        uint64_t sum = 0;
+        for (uint32_t m = info->meets; m < info->meets + info->meet_count; m++) {
+            class_id other = c->meets[m].other;
+            int64_t name = s->is_shared[other] ? (int64_t)other : -(int64_t)n->name[other];
+            if (c->info[other].reason == CLASS_ALLOWED)
+                sum += mem_hash(&name, sizeof name, 7);
+        }
+        mix(n, &sum, sizeof sum);
+    }
+}
+
+/* local_base[count] stands for the end of the list while it grows. */
+static int hash_section(struct maker *k, struct namer *n, uint32_t section)
+{
+    struct sections *s = k->s;
+    uint32_t from = s->local_base[s->count];
+    class_id list[TERM_CLASSES_MOST];
+    int rc = 0;
+
+    n->count = 0;
+    n->hash[0] = 1;
+    n->hash[1] = 2;
+    for (uint32_t m = s->op_base[section]; m < s->op_base[section + 1] && !rc; m++) {
+        uint64_t own[2];
+        uint32_t count = sections_pattern(s, s->op[m], list, own);
+        if (count == UINT32_MAX)
+            return err_set(k->e, ERR_LIMIT, "%.100s can be split in more than %d ways",
+                           hlo_name(k->p->m, k->u->ops[s->op[m]].id), TERM_CLASSES_MOST);
+        mix(n, own, sizeof own);
+        for (uint32_t c = 0; c < count && !rc; c++)
+            rc = name_class(k, n, list[c]);
+    }
+    for (uint32_t m = s->value_base[section]; m < s->value_base[section + 1] && !rc; m++)
+        rc = hash_value(k, n, &s->values[m]);
+    hash_meets(k, n, from);
+    return rc;
+}
+
+static int find_kinds(struct maker *k)
+{
+    struct sections *s = k->s;
+    struct namer n = {.name = mem_try(k->p->classes.count, sizeof *n.name)};
+    uint64_t(*seen)[2] = mem_try(s->count, sizeof *seen);
+    int rc = 0;
+
+    s->kind = mem_try(s->count, sizeof *s->kind);
+    s->kind_first = mem_try(s->count, sizeof *s->kind_first);
+    s->local_base = mem_try((size_t)s->count + 2, sizeof *s->local_base);
+    if (!n.name || !seen || !s->kind || !s->kind_first || !s->local_base)
+        rc = err_no_memory(k->e, MEMORY_FOR);
+    for (uint32_t m = 0; m < s->count && !rc; m++) {
+        uint32_t kind = 0;
+        s->local_base[m] = s->local_base[s->count];
+        rc = hash_section(k, &n, m);
+        while (kind < s->kinds && memcmp(seen[kind], n.hash, sizeof n.hash))
+            kind++;
+        if (kind == s->kinds) {
+            memcpy(seen[kind], n.hash, sizeof n.hash);
+            s->kind_first[s->kinds++] = m;
+        }
+        s->kind[m] = kind;
+    }
+    free(n.name);
+    free(seen);
+    return rc;
+}
+
+/* ---- the whole ---- */
+
+int sections_new(const struct order *order, struct sections *out, struct err *e)
+{
+    struct sections s = {.problem = order->steps.problem, .order = order};
+    struct maker k = {.s = &s, .o = order, .u = &order->steps, .p = s.problem, .e = e};
+    int rc = order_cuts_new(order, &s.cuts, e);
+
+    if (rc)
+        return rc;
+    k.section_of = mem_try(order->count, sizeof *k.section_of);
+    s.state_bytes = pipe_variable_state(s.problem);
+    if (!k.section_of || !s.state_bytes)
+        rc = err_no_memory(e, MEMORY_FOR);
+    int (*const parts[])(struct maker *) = {cut_order,     find_gradients, list_operations,
+                                            share_classes, find_needs,     list_values,
+                                            find_kinds};
+    for (size_t n = 0; n < sizeof parts / sizeof *parts && !rc; n++)
+        rc = parts[n](&k);
+    free(k.section_of);
+    free(k.needs);
+    if (rc)
+        sections_release(&s);
+    else
+        *out = s;
+    return rc;
+}
+
+void sections_release(struct sections *s)
+{
+    order_cuts_release(&s->cuts);
+    free(s->position);
+    free(s->pass);
+    free(s->gradient);
+    free(s->op_base);
+    free(s->op);
+    free(s->value_base);
+    free(s->values);
+    free(s->spread);
+    free(s->spread_pool);
+    free(s->state_bytes);
+    free(s->is_shared);
+    free(s->shared);
+    free(s->local_base);
+    free(s->local);
+    free(s->kind);
+    free(s->kind_first);
+    memset(s, 0, sizeof *s);
+}
+
+void sections_layer(const struct sections *s, uint32_t section, char *out, size_t room)
+{
+    const struct hlo_roles *roles = &s->problem->roles;
+
+    out[0] = '\0';
+    for (uint32_t p = s->position[section]; p < s->position[section + 1]; p++) {
+        const struct unroll_op *op = &s->order->steps.ops[s->order->forward[p]];
+        if (!roles->layer[op->id])
+            continue;
+        const char *name = roles->layer_names[roles->layer[op->id]];
+        if (op->trip == UNROLL_NONE)
+            snprintf(out, room, "%s", name);
+        else
+            snprintf(out, room, "%s[%u]", name, op->trip);
+        return;
+    }
+}

@@ -1,0 +1,42 @@
+/* engine/hybrid/stage_rows.h - the rows of one shape: what every kind of section costs under every
+ * way to split it that may be the best (stage_table.h). Private to engine/hybrid/. */
+#ifndef AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
+#define AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
+
+#include "engine/hybrid/stage_table.h"
+
+/* What adds up over sections. */
+enum row_figure {
+    ROW_FORWARD, /* ms of a micro-batch */
+    ROW_BACKWARD,
+    ROW_BOTH,  /* forward and backward; of an ideal row less than the sum may be */
+    ROW_SUMS,  /* reductions once a step, before overlap is taken off */
+    ROW_ONCE,  /* all else once a step */
+    ROW_FIXED, /* bytes */
+    ROW_KEPT,
+    ROW_INPUT,
+    ROW_SUMMED,
+    ROW_WORKING = ROW_SUMMED, /* bytes; the largest counts */
+    ROW_FIGURES
+};
+
+struct rows {
+    uint32_t count, spread_sets, sigmas;
+    double *figure;      /* [count][kinds][ROW_FIGURES] */
+    uint8_t *labels;     /* [count][row_size] */
+    uint32_t *sigma;     /* [count] */
+    double *spread;      /* [sigmas][spread_count][ROW_SUMMED]; only of sigmas in use: spread_at */
+    uint32_t *spread_at; /* [sigmas] row of `spread`; UINT32_MAX: none */
+    double *gather;      /* [count] ms per byte of what arrives, over the axes that do not split the
+                            batch, the part 1 / dp in it */
+    double *gather_latency, *reduce_latency; /* [count] ms */
+    size_t figure_room, label_room, sigma_room, spread_room, gather_room, latency_room, reduce_room;
+};
+
+/* All rows of a shape that no other beats; `is_ideal`: ideal ones. *cut_short is set when there
+ * were too many. */
+int rows_new(const struct stage_tables *t, const struct stage_shape *shape, bool is_ideal,
+             struct rows *out, bool *cut_short, struct err *e) MUST_CHECK;
+void rows_release(struct rows *r);
+
+#endif

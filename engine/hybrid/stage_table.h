@@ -1,0 +1,88 @@
+/* engine/hybrid/stage_table.h - what every stage costs on every sub-mesh, from sums over sections.
+ *
+ * A slot is cut into axes: [d] and, for d >= 4, [d/2, 2]; over several servers [n, D], the first
+ * axis across. On such a shape a row is one way to split all sections: labels sigma of the shared
+ * classes (per axis an independent set of them, all axes together), and for each kind of section
+ * the labels of its local classes that are best at a price of memory,
+ *     M (F + B) + R + price (fixed + 4 kept)        price in ms a GB: 0, 0.1, 1, 10, 10^4
+ * local classes that no operation and no clash joins are chosen apart. With sigma given, sections
+ * add up: [i, j) costs a difference of prefix sums, and what it has of spread values once. Rows
+ * that another beats in every section are left out; what a stage [i, j) may cost is the front of
+ * its rows over (F, F + B, R, fixed, stash).
+ *
+ *     F, B     compute of one micro-batch (step_tables.h at the shape's labels) and reductions that
+ *              something waits for; what arrives over a cut is whole over the axes that do not
+ * split the batch: bytes / dp gathered over them R        (1 - overlap) (gradients, reduced over
+ * the axes that split the batch, in one message; ties over the network) + update, 7 passes of fp32
+ * Adam over what is local; and what does not depend on the batch fixed    variables, gradients,
+ * optimizer state by ZeRO level; what no batch differs in; twice the largest value of the backward
+ * pass stash    values made forward and read backward, by local size; under recompute what arrives
+ *              at each section, and once the stash of one section
+ *
+ * An ideal row is sigma with the least of F, of F + B, of R and of each kind of memory over the
+ * local labels, each alone and section by section: no strict plan with that sigma is below it. */
+#ifndef AUTOMAP_ENGINE_HYBRID_STAGE_TABLE_H
+#define AUTOMAP_ENGINE_HYBRID_STAGE_TABLE_H
+
+#include "engine/hybrid/sections.h"
+
+#include <stdatomic.h>
+
+enum {
+    STAGE_AXES_MOST = 2,
+    STAGE_SHAPES_MOST = 2 * HYBRID_SLOTS_MOST,
+    STAGE_SIGMAS_MOST = 4096, /* of one shape */
+    STAGE_CHOICES_MOST = 4096 /* labellings of local classes that hang together */
+};
+
+enum stage_recompute { STAGE_RECOMPUTE_ANY, STAGE_RECOMPUTE_NONE, STAGE_RECOMPUTE_ALL };
+
+struct stage_options {
+    uint32_t batch;         /* samples of a step */
+    uint32_t micro_batches; /* divides it */
+    uint8_t zero;           /* ZeRO level */
+    enum stage_recompute recompute;
+    double overlap;   /* part of R's reductions that is hidden */
+    uint64_t slots;   /* bit s: rows for slot s; 0: all */
+    uint32_t tp_most; /* parts a sample may be split in: devices / dp; 0: any */
+    uint32_t dp;      /* parts of the batch exactly; 0: any */
+    const atomic_bool *stop;
+};
+
+/* A slot cut into axes. */
+struct stage_shape {
+    uint32_t slot, axes, size[STAGE_AXES_MOST];
+    struct cluster cluster; /* its devices alone */
+    struct cluster_mesh mesh;
+};
+
+struct stage_tables {
+    const struct sections *sections;
+    struct stage_options options;
+    struct stage_shape *shape; /* [shapes] */
+    uint32_t shapes;
+    uint32_t row_size;   /* labels of a row: shared classes, then local ones kind by kind */
+    uint32_t *kind_at;   /* [kinds] where a kind's begin */
+    uint8_t *labels;     /* [rows][row_size] */
+    uint32_t *row_shape; /* [rows] */
+    uint32_t rows;
+    size_t label_room, shape_room;
+    bool is_cut_short; /* some shape has more sigmas or choices than are looked at */
+};
+
+/* Fills the fronts and the bytes of the cuts of `in`, and of `ideal` (NULL: not wanted), both made
+ * by hybrid_instance_new for these sections, this cluster and M. False in *possible (and nothing is
+ * added) when the batch cannot be cut so. O(shapes x rows x sections^2). */
+int stage_tables_new(const struct sections *s, const struct stage_options *o,
+                     struct hybrid_instance *in, struct hybrid_instance *ideal,
+                     struct stage_tables *out, bool *possible, struct err *e) MUST_CHECK;
+void stage_tables_release(struct stage_tables *t);
+
+/* Labels of all classes in a stage of row `row` with sections [i, j): on[classes]; what no section
+ * of it touches is whole. */
+void stage_tables_labels(const struct stage_tables *t, uint32_t row, uint32_t i, uint32_t j,
+                         label *on);
+/* Parts the batch is split in by a row. */
+uint32_t stage_tables_dp(const struct stage_tables *t, uint32_t row);
+
+#endif

@@ -1,0 +1,130 @@
+#include "tui/commands/hybrid_print.h"
+
+#include "engine/text/units.h"
+#include "tui/files/file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_head(const struct hybrid *h, double seconds)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM], model[128];
+    double step = hybrid_step_ms(h);
+
+    printf("%s  on %s; hybrid: %u stage%s, each split over devices of its own\n\n",
+           file_stem(model, sizeof model, h->problem->m->file), h->problem->cluster.name, h->stages,
+           h->stages == 1 ? "" : "s");
+    printf("  step            %12s  schedule %s, simulated", units_ms(a, step),
+           pipe_schedule_names[h->schedule]);
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
+        if (k != (int)h->schedule)
+            printf("; %s %s", pipe_schedule_names[k],
+                   isfinite(h->makespan_ms[k]) ? units_ms(b, h->makespan_ms[k]) : "does not fit");
+    printf("\n  L               %12s\n", units_ms(a, h->length_ms));
+    if (h->is_certified)
+        printf("  bound           %12s  %.2f %% below: no strict plan is shorter, of all cuts "
+               "between %u sections, sub-meshes and schedules here%s\n",
+               units_ms(a, h->bound_ms), 100 * (1 - h->bound_ms / step), h->sections.count,
+               h->options.micro_batches ? ", with so many micro-batches" : "");
+    else
+        printf("  bound           %12s  not proven: %s\n", "none",
+               h->is_ended ? "the search ended early" : "not all ways to split were looked at");
+    printf("  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", h->options.batch,
+           h->micro_batches, h->micro_batches == 1 ? "" : "es", h->options.batch / h->micro_batches,
+           (long long)h->order.steps.batch_size);
+    printf("  ZeRO            %12u  overlap %.0f %% of the gradient all-reduces\n", h->zero,
+           100 * h->options.overlap);
+    if (seconds > 0)
+        printf("  search          %12.2f s  %u points, %llu transitions\n", seconds, h->points,
+               (unsigned long long)h->transitions);
+}
+
+static void mesh_text(const struct hybrid_stage *s, char *out, size_t room)
+{
+    snprintf(out, room, s->axes == 2 ? "%ux%u" : "%u", s->size[0], s->size[1]);
+}
+
+static void layers_text(const struct hybrid *h, const struct hybrid_stage *s, char *out,
+                        size_t room)
+{
+    char first[160], last[160];
+    size_t same = 0, at = 0;
+    uint32_t i = s->section, j = s->end_section;
+
+    sections_layer(&h->sections, i, first, sizeof first);
+    while (!first[0] && ++i < j)
+        sections_layer(&h->sections, i, first, sizeof first);
+    sections_layer(&h->sections, j - 1, last, sizeof last);
+    while (!last[0] && --j > i)
+        sections_layer(&h->sections, j - 1, last, sizeof last);
+    if (!strcmp(first, last)) {
+        snprintf(out, room, "%s", first);
+        return;
+    }
+    for (; first[same] && first[same] == last[same]; same++)
+        if (first[same] == '/' || first[same] == '_')
+            at = same + 1;
+    snprintf(out, room, "%.60s .. %.60s", first, last + at);
+}
+
+static void print_stage(const struct hybrid *h, uint32_t n)
+{
+    const struct hybrid_stage *s = &h->stage[n];
+    char mesh[32], devices[32], split[48], layers[160];
+    char f[UNITS_ROOM], b[UNITS_ROOM], r[UNITS_ROOM], m[UNITS_ROOM];
+    uint32_t d = s->end_device - s->device;
+
+    mesh_text(s, mesh, sizeof mesh);
+    snprintf(devices, sizeof devices, "%u-%u", s->device, s->end_device - 1);
+    snprintf(split, sizeof split, "dp %u tp %u%s", s->dp, d / s->dp,
+             s->point.recompute ? " rc" : "");
+    layers_text(h, s, layers, sizeof layers);
+    printf("  %-5u %-9s %-5s %-14s %10s %10s %10s %9u %9s  %s\n", n, devices, mesh, split,
+           units_ms(f, s->point.forward_ms), units_ms(b, s->point.both_ms - s->point.forward_ms),
+           units_ms(r, s->point.reduce_ms), s->in_flight, units_bytes(m, s->memory_bytes), layers);
+}
+
+static void print_cut(const struct hybrid_cut *c)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM], d[UNITS_ROOM], x[UNITS_ROOM];
+
+    printf("        forward %s in %s, backward %s in %s", units_bytes(a, c->forward_bytes),
+           units_ms(b, c->node.forward_ms), units_bytes(d, c->backward_bytes),
+           units_ms(x, c->node.backward_ms));
+    if (c->once_bytes > 0)
+        printf(", once a step %s in %s", units_bytes(a, c->once_bytes),
+               units_ms(b, c->node.reduce_ms));
+    printf("\n");
+}
+
+static void print_tries(const struct hybrid *h)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    printf("\n  micro-batches         step            L        bound\n");
+    for (uint32_t n = 0; n < h->tries; n++) {
+        const struct hybrid_try *t = &h->tried[n];
+        bool found = t->step_ms < INFINITY;
+        printf("  %-13u %12s %12s %12s\n", t->micro_batches, found ? units_ms(a, t->step_ms) : "-",
+               found ? units_ms(b, t->length_ms) : "-",
+               !t->is_certified         ? "not proven"
+               : t->bound_ms < INFINITY ? units_ms(c, t->bound_ms)
+                                        : "not better");
+    }
+}
+
+void hybrid_print(const struct hybrid *h, double seconds)
+{
+    print_head(h, seconds);
+    printf("\n  stage devices   mesh  split             forward   backward     R      in flight    "
+           "memory  layers\n");
+    for (uint32_t n = 0; n < h->stages; n++) {
+        print_stage(h, n);
+        if (n + 1 < h->stages)
+            print_cut(&h->cut[n]);
+    }
+    if (h->tries)
+        print_tries(h);
+    printf("\n");
+}

@@ -1,0 +1,59 @@
+/* automap search --kind hybrid: stages that are split over a sub-mesh, found by L and chosen by
+ * simulation. */
+#include "tui/commands/search_hybrid.h"
+
+#include "tui/commands/hybrid_print.h"
+#include "tui/options/exit_code.h"
+#include "tui/options/stopping.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct hybrid_options options_of(const struct search_args *a, const struct problem *p)
+{
+    const struct pipeline_options *o = &a->pipeline.options;
+
+    return (struct hybrid_options){
+        .batch = o->batch,
+        .micro_batches = o->micro_batches,
+        .stages = o->stages,
+        .is_schedule_given = a->is_schedule_given,
+        .schedule = o->schedule,
+        .recompute = o->recompute ? STAGE_RECOMPUTE_ALL : STAGE_RECOMPUTE_ANY,
+        .zero = p->options.zero ? p->options.zero : -1,
+        .overlap = o->overlap > 0 ? o->overlap : 0,
+        .no_limit = o->no_limit,
+        .half_duplex = o->half_duplex,
+        .limit_bytes = o->limit_bytes,
+        .stop = stopping_begin(),
+    };
+}
+
+int search_hybrid(const struct search_args *a, const struct problem *p)
+{
+    struct hybrid *h = mem_alloc(sizeof *h);
+    struct hybrid_options o = options_of(a, p);
+    double start = seconds();
+    struct err e;
+    int code = EXIT_OK, rc = hybrid_new(p, &o, h, &e);
+
+    if (rc) {
+        err_print(&e, stderr);
+        code = exit_code_of(&e);
+    } else {
+        hybrid_print(h, seconds() - start);
+        hybrid_release(h);
+    }
+    if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))
+        code = EXIT_STOPPED;
+    free(h);
+    return code;
+}
