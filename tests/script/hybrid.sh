@@ -21,7 +21,7 @@ bound=$(sed -n 's/^  bound  *\([0-9.]*\) ms.*/\1/p' "$dir/a")
     --schedule 1f1b --zero 2 > "$dir/two" || fail "two stages"
 grep -q '2 stages' "$dir/two" || fail "not two stages"
 grep -q '^  ZeRO  *2 ' "$dir/two" || fail "not ZeRO 2"
-"$automap" search "$models/t5-tiny.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid --memory-limit 1MB 2> "$dir/err"
+"$automap" search "$models/t5-tiny.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid --memory-limit 100kB 2> "$dir/err"
 [ $? = 4 ] || fail "fits into nothing"
 grep -q 'no hybrid plan fits' "$dir/err" || fail "does not say what is wrong"
 for bad in "--radius 2" "--algo dqn" "--seeds 2" "--pin x:0=1" "--mode relaxed"; do
