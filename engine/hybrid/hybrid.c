@@ -1,5 +1,15 @@
 #include "engine/hybrid/hybrid.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/hybrid/instance.h"
+#include "engine/hybrid/sections.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/order.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -9,9 +9,17 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_H
 
+#include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_exact.h"
+#include "engine/hybrid/instance.h"
+#include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_table.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/order.h"
 #include "engine/pipeline/simulation.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 enum { HYBRID_MICRO_MOST = 24 }; /* numbers of micro-batches tried */
 

@@ -1,5 +1,10 @@
 #include "engine/hybrid/hybrid_exact.h"
 
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -15,6 +15,7 @@
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_EXACT_H
 
 #include "engine/hybrid/instance.h"
+#include "hlo/support/err.h"
 
 #include <stdatomic.h>
 

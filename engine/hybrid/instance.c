@@ -1,6 +1,10 @@
 #include "engine/hybrid/instance.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/simulation.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

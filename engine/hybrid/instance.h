@@ -15,8 +15,11 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_INSTANCE_H
 #define AUTOMAP_ENGINE_HYBRID_INSTANCE_H
 
+#include "engine/cluster/cluster.h"
 #include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
 #include "engine/pipeline/links.h"
+#include "hlo/support/err.h"
 
 enum {
     HYBRID_SLOTS_MOST = 32,

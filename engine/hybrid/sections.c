@@ -1,6 +1,18 @@
 #include "engine/hybrid/sections.h"
 
+#include "engine/cost/attention.h"
+#include "engine/cost/joined_sums.h"
+#include "engine/cost/step_tables.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
 #include "engine/pipeline/tabulate.h"
+#include "engine/pipeline/unroll.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <stdio.h>
 #include <string.h>

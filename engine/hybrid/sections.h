@@ -18,8 +18,11 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_SECTIONS_H
 #define AUTOMAP_ENGINE_HYBRID_SECTIONS_H
 
+#include "engine/decide/classes.h"
 #include "engine/hybrid/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
 
 enum { SECTIONS_PLAIN = 32 };
 

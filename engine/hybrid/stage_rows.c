@@ -1,5 +1,21 @@
 #include "engine/hybrid/stage_rows.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/step_tables.h"
+#include "engine/cost/training.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/hybrid/sections.h"
+#include "engine/pipeline/order.h"
+#include "engine/pipeline/unroll.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #define AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
 
 #include "engine/hybrid/stage_table.h"
+#include "hlo/support/err.h"
 
 /* What adds up over sections. */
 enum row_figure {

@@ -1,5 +1,16 @@
 #include "engine/hybrid/stage_table.h"
+
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "engine/decide/labels.h"
+#include "engine/hybrid/instance.h"
 #include "engine/hybrid/stage_rows.h"
+#include "engine/pipeline/links.h"
+#include "engine/pipeline/unroll.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <stdio.h>

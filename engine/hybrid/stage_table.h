@@ -24,7 +24,12 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_TABLE_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_TABLE_H
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "engine/decide/labels.h"
+#include "engine/hybrid/instance.h"
 #include "engine/hybrid/sections.h"
+#include "hlo/support/err.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,7 @@
 #include "engine/pipeline/formula.h"
 
+#include "engine/pipeline/links.h"
+
 #include <math.h>
 #include <string.h>
 

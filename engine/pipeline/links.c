@@ -1,6 +1,8 @@
 #include "engine/pipeline/links.h"
 
 #include "engine/cluster/mesh.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_LINKS_H
 
 #include "engine/cluster/cluster.h"
+#include "hlo/support/err.h"
 
 /* Devices [a, m) send to [m, b), each replica its slices: the busiest network card, or the busiest
  * device's link where both are in one server. The way back takes as long. */

@@ -24,6 +24,7 @@
 
 #include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
 #define PIPE_TIE_SHARE 0.05

@@ -1,5 +1,7 @@
 #include "tui/commands/hybrid_print.h"
 
+#include "engine/hybrid/sections.h"
+#include "engine/pipeline/instance.h"
 #include "engine/text/units.h"
 #include "tui/files/file.h"
 

@@ -2,6 +2,11 @@
  * simulation. */
 #include "tui/commands/search_hybrid.h"
 
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/stage_table.h"
+#include "engine/pipeline/pipeline.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/commands/hybrid_print.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/stopping.h"
