@@ -8,7 +8,7 @@ run "$automap; echo code \$?"
 see "Enter opens t5-base6 on v100-1x4"
 type '?'; see "all keys are from the live table"
 type Escape; gone "all keys are"
-type C-p; see "Command ━"; type l i g h; see "▸ theme light"
+type C-p; see "Find ━"; type l i g h; see "theme light"
 type Enter; see "theme light: light background"
 type Tab; see "Enter opens t5-base6 on a-2x8-v100"
 for size in 200x60 120x40 60x15 40x10 20x5 1x1 10x40 80x24; do

@@ -1,5 +1,6 @@
 /* The application: which views there are, what they are told, when a frame is due. */
 #include "tui/app/app.h"
+
 #include "engine/live/command.h"
 #include "engine/live/session.h"
 #include "engine/live/snapshot.h"
@@ -15,6 +16,7 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
+#include "tui/screen/list.h"
 #include "tui/screen/match.h"
 #include "tui/screen/theme.h"
 #include "tui/views/actions.h"
@@ -154,17 +156,44 @@ void app_close_top(struct app *a)
         a->done = true;
 }
 
-void app_go_to(struct app *a, hlo_id id)
+/* The panel alone with the main screen, showing all of its rows; NULL: it is not there. */
+static struct panel *uncover(struct app *a, enum panel_id id)
 {
-    struct panel *graph = a->placed[PANEL_GRAPH];
+    struct panel *p = a->placed[id];
 
-    if (!graph || !graph->ops->go_to)
-        return;
+    if (!p)
+        return NULL;
     while (a->depth > 0)
         app_drop_top(a);
-    a->focus = PANEL_GRAPH;
-    graph->ops->go_to(graph, id);
+    a->focus = id;
+    if (p->filter)
+        app_set_filter(a, p, "");
     app_touch(a);
+    return p;
+}
+
+void app_go_to(struct app *a, hlo_id id)
+{
+    struct panel *graph = uncover(a, PANEL_GRAPH);
+
+    if (graph && graph->ops->go_to)
+        graph->ops->go_to(graph, id);
+}
+
+void app_go_to_node(struct app *a, int node)
+{
+    struct panel *graph = uncover(a, PANEL_GRAPH);
+
+    if (graph && graph->ops->go_to_node)
+        graph->ops->go_to_node(graph, node);
+}
+
+void app_go_to_move(struct app *a, int move)
+{
+    struct panel *groups = uncover(a, PANEL_CLASSES);
+
+    if (groups && groups->ops->go_to_move)
+        groups->ops->go_to_move(groups, move);
 }
 
 void app_resize(struct app *a, int width, int height)
@@ -260,6 +289,9 @@ void app_set_filter(struct app *a, struct panel *p, const char *pattern)
     p->ops->filter(p);
     match_free(before);
     app_touch(a);
+    const struct list *rows = p->filter && p->ops->list ? p->ops->list(p) : NULL;
+    if (rows && !rows->count)
+        app_say(a, "nothing here holds %.60s; Esc shows all", pattern);
 }
 
 int app_unsaved_pins(const struct app *a)

@@ -107,7 +107,7 @@ static void find(struct app *a, int step)
     else if (!m)
         app_say(a, "/ searches; n and N repeat it");
     else if (!p->ops->find(p, m, step))
-        app_say(a, "no %s", a->pattern);
+        app_say(a, "nothing in %s holds %s; C-p finds everything", p->ops->title, a->pattern);
     match_free(m);
 }
 
@@ -149,7 +149,11 @@ static void close_view(struct app *a)
 /* Escape leaves one thing after the other, and never the program. */
 static void escape(struct app *a)
 {
-    if (a->depth > 1 || (a->depth == 1 && a->placed[a->focus]))
+    struct panel *p = app_top(a);
+
+    if (p && p->filter)
+        app_set_filter(a, p, "");
+    else if (a->depth > 1 || (a->depth == 1 && a->placed[a->focus]))
         app_close_top(a);
     else if (a->zoom)
         a->zoom = false;
@@ -250,7 +254,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_FIRST] = {.act_with = move, .argument = LIST_FIRST},
     [ACT_LAST] = {.act_with = move, .argument = LIST_LAST},
     [ACT_COMMAND] = {.act_with = open_prompt, .argument = PROMPT_COMMAND},
-    [ACT_PALETTE] = {.view = &view_palette, .about = ABOUT_PANEL},
+    [ACT_FIND] = {.view = &view_find},
     [ACT_TOURS] = {.act = app_tours},
     [ACT_HELP] = {.view = &view_help, .about = ABOUT_PANEL},
     [ACT_CLOSE] = {.act = close_view},

@@ -101,6 +101,8 @@ void app_act(struct app *a, const struct key_table *t, int action); /* as if its
 void app_close_top(struct app *a);
 void app_go_to(struct app *a,
                hlo_id id); /* closes all over the main screen; the graph goes there */
+void app_go_to_node(struct app *a, int node);
+void app_go_to_move(struct app *a, int move);  /* the linkage groups go there */
 void app_ask(struct app *a, const char *text); /* the command line, with this typed already */
 void app_note_saved(struct app *a);            /* the pins of now are in a file */
 int app_set_theme(struct app *a, const char *name, struct err *e) MUST_CHECK;

@@ -44,8 +44,12 @@ static void run(struct app *a)
             app_command(a, text);
         return;
     }
-    if (kind == PROMPT_FILTER)
-        return; /* it was followed key by key */
+    if (kind == PROMPT_FILTER) { /* it was followed key by key; what it left is said once more */
+        struct panel *p = app_top(a);
+        if (p && p->filter)
+            app_set_filter(a, p, text);
+        return;
+    }
     if (text[0])
         memcpy(a->pattern, text, sizeof text);
     app_act(a, &common_keys, ACT_SEARCH_NEXT);

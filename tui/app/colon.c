@@ -125,11 +125,11 @@ static const struct colon_command *find(const char *name, size_t size)
     return NULL;
 }
 
-/* The view that commands act on: dialogs, the palette among them, only ask. */
+/* The view that commands act on: dialogs and the finder only ask. */
 static struct panel *view_of(const struct app *a)
 {
     for (int i = a->depth - 1; i >= 0; i--) {
-        if (a->stack[i]->ops->place != PLACE_DIALOG)
+        if (a->stack[i]->ops->place != PLACE_DIALOG && !a->stack[i]->ops->asks)
             return a->stack[i];
     }
     return a->placed[a->focus];
@@ -225,7 +225,9 @@ static bool action_line(struct app *a, int *i, struct colon_line *line)
             if (find(action->name, strlen(action->name)) || (*i)-- != 0)
                 continue;
             const char *keys = keymap_keys(a->keymap, tables[t], k, 0);
-            *line = (struct colon_line){.words = words, .keys = keys ? keys : ""};
+            *line = (struct colon_line){.words = words,
+                                        .keys = keys ? keys : "",
+                                        .opens_view = !strcmp(action->group, "look")};
             snprintf(line->text, sizeof line->text, "%s", action->name);
             return true;
         }

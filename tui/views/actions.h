@@ -56,7 +56,7 @@ enum common_action {
     ACT_FIRST,
     ACT_LAST,
     ACT_COMMAND,
-    ACT_PALETTE,
+    ACT_FIND,
     ACT_TOURS,
     ACT_HELP,
     ACT_CLOSE,

@@ -14,11 +14,12 @@
 
 struct app;
 
-/* A line that may be typed after ':', as the palette offers it. */
+/* A line that may be typed after ':', as the finder offers it. */
 struct colon_line {
     char text[128];
     const char *words, *keys; /* keys: of an action, or "" */
     bool takes;               /* more has to be typed */
+    bool opens_view;          /* and does nothing else */
     bool pins;                /* it pins `move` */
     bool split;
     int move;
@@ -32,6 +33,8 @@ struct host {
     int (*open)(struct app *a, const struct panel_ops *ops, const void *arg, struct err *e);
     void (*close)(struct app *a);
     void (*go_to)(struct app *a, hlo_id id);
+    void (*go_to_node)(struct app *a, int node);
+    void (*go_to_move)(struct app *a, int move);
     void (*act)(struct app *a, const struct key_table *t, int action);
     bool (*command)(struct app *a, const char *line);
     void (*ask)(struct app *a, const char *text);
@@ -58,6 +61,9 @@ struct host {
 #define host_close(scene) ((scene)->host->close((scene)->app))
 /* Closes all views over the main screen and shows the instruction in the tree. */
 #define host_go_to(scene, id) HOST(scene, go_to, id)
+/* The same with a node of the tree, and with a decision in the linkage groups. */
+#define host_go_to_node(scene, node) HOST(scene, go_to_node, node)
+#define host_go_to_move(scene, move) HOST(scene, go_to_move, move)
 
 /* As if the key of an action was typed; as if a line was typed after ':' (false: it said why not);
  * the command line opened with a text typed already; the i-th line it offers (false: no i-th). */

@@ -69,6 +69,7 @@ struct panel_ops {
     const char *hints; /* actions in the hint row, "down=choose fold why": own, then common
                           ones; "=word" replaces the hint's word */
     bool types;        /* letters are text: hints show other keys */
+    bool asks;         /* commands act on the view below it */
     bool stays;        /* its state holds nothing of the problem: it stays open when that changes */
     bool anew;   /* needs nothing to be opened with: it is opened anew when the problem changes */
     size_t size; /* of its state */
@@ -107,6 +108,8 @@ struct panel_ops {
     const struct relaxed_plan *(*relaxed_here)(
         const struct panel *p);                      /* the same, before that; NULL: plan_here */
     void (*go_to)(struct panel *p, hlo_id id);       /* shows that instruction */
+    void (*go_to_node)(struct panel *p, int node);   /* that node of the tree */
+    void (*go_to_move)(struct panel *p, int move);   /* that decision */
     const char *(*name_here)(const struct panel *p); /* what Y copies; NULL: nothing */
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
     int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */

@@ -111,7 +111,10 @@ static void make_rows(struct classes_view *v, const struct watch *w, const struc
             end++;
         struct row r = {.first = n, .count = end - n};
         r.key = key_of(v, w, r);
-        if (match_text(filter, w->move[n].name))
+        bool fits = !filter;
+        for (int k = n; k < end && !fits; k++)
+            fits = match_any(filter, w->move[k].name, w->move[k].stem, NULL);
+        if (fits)
             v->rows[v->row_count++] = r;
     }
     qsort(v->rows, (size_t)v->row_count, sizeof *v->rows, by_key);
@@ -441,6 +444,13 @@ static void recall_classes(struct panel *p, const void *memory)
         show_rows(p, p->scene->watch->cursor);
 }
 
+static void go_to_move(struct panel *p, int move)
+{
+    if (p->scene->watch)
+        show_rows(p, move);
+    follow(p);
+}
+
 static bool find_classes(struct panel *p, const struct match *pattern, int step)
 {
     struct classes_view *v = p->state;
@@ -448,7 +458,10 @@ static bool find_classes(struct panel *p, const struct match *pattern, int step)
 
     for (int i = step ? 1 : 0; w && i <= v->row_count; i++) {
         int64_t at = (v->list.cursor + (step < 0 ? -i : i) + v->row_count) % v->row_count;
-        if (match_text(pattern, w->move[v->rows[at].first].name)) {
+        bool fits = false;
+        for (int k = 0; k < v->rows[at].count && !fits; k++)
+            fits = match_text(pattern, w->move[v->rows[at].first + k].name);
+        if (fits) {
             list_go(&v->list, at);
             follow(p);
             return true;
@@ -509,6 +522,7 @@ const struct panel_ops view_classes = {
     .move = move_classes,
     .click = click_classes,
     .find = find_classes,
+    .go_to_move = go_to_move,
     .filter = filter_classes,
     .remember = remember_classes,
     .recall = recall_classes,

@@ -409,7 +409,23 @@ static void filter_graph(struct panel *p)
     follow(p);
 }
 
-/* All instructions, folded ones too: by name, variable or op_name. */
+/* The next that fits from the cursor on; HLO_NONE: none. `all`: optimizer state too. */
+static hlo_id next_match(const struct graph *g, const struct tree_row *row,
+                         const struct match *pattern, int step, bool all)
+{
+    uint32_t count = g->problem->m->count, here = place_of(g, row);
+
+    for (uint32_t i = step && row->instruction != HLO_NONE ? 1 : 0; i <= count; i++) {
+        uint32_t at = (step < 0 ? here + count - i % count : here + i) % count;
+        hlo_id id = g->rows.tree->order[at];
+        if (tree_rows_matches(&g->rows, id, pattern) && (all || !tree_is_state(g->rows.tree, id)))
+            return id;
+    }
+    return HLO_NONE;
+}
+
+/* All instructions, folded ones too: by name, variable, module or op_name; optimizer state where
+ * nothing else fits. */
 static bool find_graph(struct panel *p, const struct match *pattern, int step)
 {
     struct graph *g = p->state;
@@ -417,16 +433,14 @@ static bool find_graph(struct panel *p, const struct match *pattern, int step)
 
     if (!row || !g->rows.tree)
         return false;
-    uint32_t count = g->problem->m->count, here = place_of(g, row);
-    for (uint32_t i = step && row->instruction != HLO_NONE ? 1 : 0; i <= count; i++) {
-        uint32_t at = (step < 0 ? here + count - i % count : here + i) % count;
-        if (tree_rows_matches(&g->rows, g->rows.tree->order[at], pattern)) {
-            go_to(g, g->rows.tree->order[at]);
-            follow(p);
-            return true;
-        }
-    }
-    return false;
+    hlo_id id = next_match(g, row, pattern, step, false);
+    if (id == HLO_NONE)
+        id = next_match(g, row, pattern, step, true);
+    if (id == HLO_NONE)
+        return false;
+    go_to(g, id);
+    follow(p);
+    return true;
 }
 
 static const char *name_here(const struct panel *p)
@@ -475,6 +489,21 @@ static void question_here(const struct panel *p, struct question *q)
 
     if (row && !row->more && row->instruction == HLO_NONE)
         *q = (struct question){.kind = QUESTION_MODULE, .node = row->node};
+}
+
+static void go_to_node_graph(struct panel *p, int node)
+{
+    struct graph *g = p->state;
+
+    if (!g->rows.tree)
+        return;
+    for (int n = g->rows.tree->nodes[node].parent; n != TREE_NONE;
+         n = g->rows.tree->nodes[n].parent)
+        g->rows.open[n] = true;
+    g->rows.kept = true;
+    make_rows(g);
+    go_to_node(g, node);
+    follow(p);
 }
 
 static void go_to_graph(struct panel *p, hlo_id id)
@@ -542,6 +571,7 @@ const struct panel_ops view_graph = {
     .instruction_here = instruction_here,
     .question_here = question_here,
     .go_to = go_to_graph,
+    .go_to_node = go_to_node_graph,
     .remember = remember_graph,
     .recall = recall_graph,
     .name_here = name_here,

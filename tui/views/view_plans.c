@@ -180,13 +180,16 @@ static int open_plans(struct panel *p, const void *arg, struct err *e)
 {
     struct plans *v = p->state;
 
-    (void)arg;
     if (!p->scene->watch)
         return err_set(e, ERR_INPUT, "no search is open");
     v->whole = mem_try((size_t)p->scene->problem->classes.count + 1, sizeof *v->whole);
     if (!v->whole)
         return err_set(e, ERR_MEMORY, "not enough memory for the plans");
     read_plans(p);
+    for (int n = 0; arg && n < v->count; n++) {
+        if (v->rows[n].plan == arg)
+            v->list.cursor = n;
+    }
     return 0;
 }
 

@@ -418,7 +418,7 @@ const struct panel_ops view_start = {
     .title = "start",
     .place = PLACE_START,
     .keys = &start_keys,
-    .hints = "down=choose cluster open file=file help tour palette=commands quit",
+    .hints = "down=choose cluster open file=file help tour find=commands quit",
     .size = sizeof(struct start),
     .open = open_start,
     .draw = draw_start,

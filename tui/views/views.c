@@ -8,5 +8,5 @@ const struct panel_ops *const panel_list[] = {
     &view_devices, &view_memory_panel, &view_ties,     &view_why,      &view_plans,
     &view_memory,  &view_members,      &view_race,     &view_pipeline, &view_relaxed,
     &view_pin,     &view_backtrack,    &view_options,  &view_role,     &view_tours,
-    &view_export,  &view_help,         &view_palette,  NULL,
+    &view_export,  &view_help,         &view_find,     NULL,
 };

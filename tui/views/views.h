@@ -22,7 +22,8 @@ extern const struct panel_ops view_ties;         /* why the class under the curs
 /* Over the whole screen. */
 extern const struct panel_ops view_start; /* examples, recent files and clusters to open */
 extern const struct panel_ops view_why;   /* the chain of ties behind a dim; arg: the panel asked */
-extern const struct panel_ops view_plans; /* V p: all plans by step time, two of them compared */
+extern const struct panel_ops view_plans; /* V p: all plans by step time, two of them compared;
+                                             arg: struct live_plan under the cursor, or NULL */
 extern const struct panel_ops view_memory;   /* V m; arg: struct live_plan, NULL: the best */
 extern const struct panel_ops view_members;  /* a class from inside; arg: class_id, NULL: V x */
 extern const struct panel_ops view_race;     /* V r: all algorithms on equally many priced plans */
@@ -38,7 +39,7 @@ extern const struct panel_ops view_tours;     /* T: the tours; Enter begins one 
 extern const struct panel_ops view_export;    /* e: a plan in a form seen before it is written;
                                                  arg: struct live_plan, NULL: the best */
 extern const struct panel_ops view_help;      /* every key of a view; arg: its panel, or NULL */
-extern const struct panel_ops view_palette; /* all commands and actions, by some of their letters */
+extern const struct panel_ops view_find;      /* everything with a name, by some of its words */
 
 /* All of them, in the order of help; ends with NULL. */
 extern const struct panel_ops *const panel_list[];

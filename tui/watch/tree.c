@@ -165,6 +165,7 @@ static int place_parameter(struct building *b, const struct hlo_param_role *r)
                                                       [HLO_ROLE_OTHER_STATE] = "inputs"};
     struct tree *t = b->t;
     hlo_id id = t->problem->m->value_instruction[r->value];
+    t->full[id] = r->name;
     const char *root = roots[r->role];
     int node = child(b, TREE_NONE, root, strlen(root));
 
@@ -442,8 +443,9 @@ int tree_new(const struct problem *p, struct tree **out, struct err *e)
     t->first_root = TREE_NONE;
     t->order = mem_try(count, sizeof *t->order);
     t->names = mem_try(count, sizeof *t->names);
+    t->full = mem_try(count, sizeof *t->full);
     t->node_of = mem_try(count, sizeof *t->node_of);
-    bool ok = t->order && t->names && t->node_of && place_all(&b);
+    bool ok = t->order && t->names && t->full && t->node_of && place_all(&b);
     if (ok) {
         sort_instructions(t);
         hash_nodes(t);
@@ -468,8 +470,37 @@ void tree_free(struct tree *t)
     free(t->nodes);
     free(t->order);
     free(t->names);
+    free(t->full);
     free(t->node_of);
     free(t);
+}
+
+char *tree_path(const struct tree *t, int node, const char *between, char *out, size_t room)
+{
+    enum { DEEP = 16 };
+    int up[DEEP], depth = 0;
+    size_t size = 0;
+
+    for (; node != TREE_NONE && depth < DEEP; node = t->nodes[node].parent)
+        up[depth++] = node;
+    out[0] = 0;
+    while (depth-- > 0 && size < room) {
+        int more = snprintf(out + size, room - size, "%s%s", t->nodes[up[depth]].name,
+                            depth ? between : "");
+        size += more > 0 ? (size_t)more : 0;
+    }
+    return out;
+}
+
+bool tree_is_state(const struct tree *t, hlo_id id)
+{
+    const struct hlo_roles *r = &t->problem->roles;
+
+    for (uint32_t k = 0; t->full[id] && k < r->param_count; k++) {
+        if (r->params[k].name == t->full[id])
+            return r->params[k].role == HLO_ROLE_OPTIMIZER_STATE;
+    }
+    return false;
 }
 
 const char *tree_instruction_name(const struct tree *t, hlo_id id)

@@ -56,8 +56,11 @@ static void add_node(struct tree_rows *r, int n)
 bool tree_rows_matches(const struct tree_rows *r, hlo_id id, const struct match *pattern)
 {
     const struct hlo_module *m = r->tree->problem->m;
-    return match_any(pattern, tree_instruction_name(r->tree, id), hlo_name(m, id),
-                     hlo_meta(m, id)->op_name);
+    char path[512];
+    const char *const texts[] = {tree_instruction_name(r->tree, id), hlo_name(m, id),
+                                 hlo_meta(m, id)->op_name, r->tree->full[id],
+                                 tree_path(r->tree, r->tree->node_of[id], "/", path, sizeof path)};
+    return match_texts(pattern, texts, sizeof texts / sizeof *texts);
 }
 
 /* What matches a filter, folded or not, below the modules that hold it. */

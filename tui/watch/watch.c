@@ -14,6 +14,7 @@
 #include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/utf8.h"
+#include "tui/watch/find.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/tree.h"
@@ -357,6 +358,9 @@ void watch_free(struct watch *w)
     class_names_release(&w->names);
     tree_free(w->tree);
     relaxed_job_free(w->relaxed);
+    if (w->found)
+        find_index_release(w->found);
+    free(w->found);
     pipeline_job_free(w->pipeline);
     free(w->move);
     free(w->on);

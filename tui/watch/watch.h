@@ -31,6 +31,7 @@ struct watch_move {
     uint32_t best, exact; /* of them split in the best plan, in the optimum */
 };
 
+struct find_index;
 struct tree;
 struct relaxed_job;
 struct pipeline_job;
@@ -51,6 +52,7 @@ struct watch {
     hlo_id here;  /* the instruction a person looks at; HLO_NONE: none yet */
     struct relaxed_job *relaxed;   /* NULL: nobody asked (tui/watch/relaxed_job.h) */
     struct pipeline_job *pipeline; /* the last one looked at; NULL: none (pipeline_job.h) */
+    struct find_index *found;      /* every name of the module; NULL: nobody looked (find.h) */
     struct tree *tree;             /* the module as a person thinks of it (tui/watch/tree.h) */
 
     struct wave wave;               /* of the last decision, in slow motion */

@@ -1,0 +1,276 @@
+/* The finder: every name, as it is printed anywhere, finds itself first, on models of many
+ * frameworks; what a row's name is copied as, too; and words find what a person means by them. */
+#include "tui/app/script.h"
+#include "tui/files/theme_file.h"
+#include "tui/screen/words.h"
+#include "tui/views/actions.h"
+#include "tui/watch/find.h"
+#include "tui/watch/watch.h"
+#include "zoo.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+enum { MODELS_MOST = 64, ZOO_BYTES = 400 << 10, NAMES_ASKED = 400 };
+
+static struct app *open_model(const char *path)
+{
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app;
+    struct err e = {0};
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    assert_int_equal(app_new(&app, &setup, &e), 0);
+    if (app_load(app, path, NULL, &e)) {
+        app_free(app);
+        return NULL;
+    }
+    app_resize(app, 200, 60);
+    return app;
+}
+
+static void test_words(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {{"decoder/layer_003/q.kernel", " decoder layer 3 q kernel "},
+                 {"Decoder › layer 3 › q", " decoder layer 3 q "},
+                 {"layers 0–5 ×6", " layers 0 5 6 "},
+                 {"f32[32 12/4]", " f 32 32 12 4 "},
+                 {"größe_007", " größe 7 "},
+                 {"...", ""},
+                 {"0", " 0 "}};
+    char out[128], word[WORD_ROOM];
+    size_t at = 0;
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        assert_int_equal(words_write(out, sizeof out, cases[n].text), strlen(cases[n].words));
+        assert_string_equal(out, cases[n].words);
+    }
+    for (size_t room = 0; room < 20; room++) { /* cut, never past the end */
+        char small[20] = "###################";
+        assert_true(words_write(small, room, "decoder/layer_003") <= room);
+    }
+    assert_int_equal(words_hit(" layer 12 q kernel ", "1"), WORDS_NONE);
+    assert_int_equal(words_hit(" layer 12 q kernel ", "12"), WORDS_WHOLE);
+    assert_int_equal(words_hit(" layer 12 q kernel ", "ker"), WORDS_START);
+    assert_int_equal(words_hit(" layer 12 q kernel ", "ern"), WORDS_MIDDLE);
+    assert_int_equal(words_hit(" layer 12 q kernel ", "er"), WORDS_NONE);
+    assert_string_equal(words_next(" a b ", &at, word), "a");
+    assert_string_equal(words_next(" a b ", &at, word), "b");
+    assert_null(words_next(" a b ", &at, word));
+}
+
+static bool is_form(const struct find_entry *e, const char *name)
+{
+    const char *form;
+
+    for (int i = 0; (form = find_form(e, i)); i++) {
+        if (!strcmp(form, name))
+            return true;
+    }
+    return false;
+}
+
+/* The first that is found has that very name. */
+static bool finds_itself(const struct find_index *const *x, int count, const char *name)
+{
+    struct find_result r;
+    struct err e;
+
+    assert_int_equal(find_run(x, count, name, FIND_ANY, &r, &e), 0);
+    bool first = r.count > 0 && is_form(r.hits[0].entry, name);
+    if (!first)
+        printf("\"%s\" finds %s first\n", name, r.count ? r.hits[0].entry->name : "nothing");
+    free(r.hits);
+    return first;
+}
+
+static void ask_every_form(const struct find_index *x, const struct find_index *const *all,
+                           size_t *asked, size_t *missed)
+{
+    size_t step = x->count / NAMES_ASKED + 1;
+
+    for (size_t n = 0; n < x->count; n += step) {
+        const char *form;
+        for (int i = 0; (form = find_form(&x->items[n], i)); i++) {
+            if (strlen(form) > 200)
+                continue; /* longer than a line takes */
+            ++*asked;
+            *missed += !finds_itself(all, 2, form);
+        }
+    }
+}
+
+/* What Y copies from the rows of the panels, one after the other. */
+static void ask_every_row(struct app *app, const struct find_index *const *all, size_t *asked,
+                          size_t *missed)
+{
+    const char *const panels[] = {"1g", "2g", "3g"};
+    const char *name;
+
+    for (size_t n = 0; n < sizeof panels / sizeof *panels; n++) {
+        for (const char *k = panels[n]; *k; k++)
+            app_key(app, (uint32_t)*k);
+        for (int row = 0; row < 60; row++) {
+            app_key(app, 'Y');
+            if (app_take_wish(app, &name) == APP_COPY && *name) {
+                ++*asked;
+                *missed += !finds_itself(all, 2, name);
+            }
+            app_key(app, row % 7 == 3 && n == 0 ? 'l' : 'j');
+            app_touch(app);
+            app_frame(app);
+        }
+    }
+}
+
+static void test_every_name_finds_itself(void **state)
+{
+    (void)state;
+    const char *paths[MODELS_MOST] = {AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz",
+                                      AUTOMAP_SOURCE_DIR "/examples/models/resnet20.hlo.txt.gz"};
+    glob_t found = {0};
+    size_t count = 2 + zoo_models(&found, paths + 2, MODELS_MOST - 2, ZOO_BYTES), opened = 0;
+    size_t asked = 0, missed = 0;
+
+    for (size_t n = 0; n < count; n++) {
+        struct app *app = open_model(paths[n]);
+        struct err e;
+        if (!app)
+            continue;
+        opened++;
+        assert_int_equal(app_tell(app, "episode 2", &e), 0);
+        app_frame(app);
+        struct find_index module = {0}, now = {0};
+        find_index_module(&module, app_watch(app));
+        find_index_search(&now, app_watch(app));
+        const struct find_index *const all[] = {&now, &module};
+        assert_true(!module.failed && !now.failed);
+        ask_every_form(&module, all, &asked, &missed);
+        ask_every_form(&now, all, &asked, &missed);
+        ask_every_row(app, all, &asked, &missed);
+        find_index_release(&module);
+        find_index_release(&now);
+        app_free(app);
+    }
+    printf("%zu models, %zu names, %zu find another first\n", opened, asked, missed);
+    assert_int_equal(missed, 0);
+    assert_true(asked > 1000);
+    globfree(&found);
+}
+
+/* The first of kind `kind` that is found. */
+static const char *first_of(const struct find_index *const *x, const char *typed, int kind,
+                            char out[static 256])
+{
+    struct find_result r;
+    struct err e;
+
+    assert_int_equal(find_run(x, 2, typed, kind, &r, &e), 0);
+    snprintf(out, 256, "%s", r.count ? r.hits[0].entry->name : "");
+    free(r.hits);
+    return out;
+}
+
+static void test_what_is_meant(void **state)
+{
+    static const struct {
+        const char *typed, *name;
+        int kind;
+    } cases[] = {{"layer 1 self q", "decoder/layer_001/self/q/kernel", FIND_VARIABLE},
+                 {"decoder layer_001 q kernel self", "decoder/layer_001/self/q/kernel", FIND_ANY},
+                 {"kernel q cross 0", "decoder/layer_000/cross/q/kernel", FIND_VARIABLE},
+                 {"dec cross 0 q", "decoder/layer_000/cross/q/kernel", FIND_VARIABLE},
+                 {"#embed", "embedding", FIND_ANY},
+                 {"embed", "embedding", FIND_ANY},
+                 {"@embed", "vocab 96", FIND_ANY},
+                 {"encoder self", "encoder self", FIND_ANY},
+                 {"~encslf", "encoder self", FIND_GROUP}};
+    struct app *app = open_model(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz");
+    struct find_index module = {0}, now = {0};
+    char out[256];
+    struct err e;
+
+    (void)state;
+    assert_non_null(app);
+    assert_int_equal(app_tell(app, "episode 2", &e), 0);
+    find_index_module(&module, app_watch(app));
+    find_index_search(&now, app_watch(app));
+    const struct find_index *const all[] = {&now, &module};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+        assert_string_equal(first_of(all, cases[n].typed, cases[n].kind, out), cases[n].name);
+    struct find_result r; /* state behind all else */
+    assert_int_equal(find_run(all, 2, "layer 0 ffn kernel", FIND_ANY, &r, &e), 0);
+    bool state_seen = false;
+    for (size_t n = 0; n < r.count; n++) {
+        state_seen |= r.hits[n].entry->kind == FIND_STATE;
+        assert_true(!state_seen || r.hits[n].entry->kind == FIND_STATE);
+    }
+    assert_true(state_seen);
+    free(r.hits);
+    find_index_release(&module);
+    find_index_release(&now);
+    app_free(app);
+}
+
+static const char *screen(struct app *app, const char *keys, struct str *out)
+{
+    for (const char *k = keys; *k; k++)
+        app_key(app, *k == '\r'     ? KEYC_ENTER
+                     : *k == '\033' ? KEYC_ESC
+                     : *k == '\020' ? 16 /* C-p */
+                                    : (uint32_t)*k);
+    app_touch(app);
+    str_clear(out);
+    grid_text(app_frame(app), out);
+    return out->text;
+}
+
+/* / and \ take what the finder takes; Esc takes a filter away, one step at a time. */
+static void test_search_and_filter(void **state)
+{
+    (void)state;
+    struct app *app = open_model(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz");
+    struct str out = {0};
+
+    assert_non_null(app);
+    app_resize(app, 120, 40);
+    assert_null(strstr(screen(app, "1g/encoder/layer_000/self/q/kernel\r", &out), "nothing in"));
+    assert_int_equal(app_watch(app)->here != HLO_NONE, true);
+    assert_null(strstr(screen(app, "\\encoder/layer_000/self\r", &out), "nothing here"));
+    assert_non_null(strstr(out.text, "\\ encoder/layer_000/self"));
+    assert_non_null(strstr(out.text, "q/kernel"));
+    assert_non_null(strstr(screen(app, "z", &out), "\\ encoder")); /* zoomed and filtered */
+    assert_null(strstr(screen(app, "\033", &out), "\\ encoder"));  /* the filter first */
+    assert_null(strstr(out.text, "2 Linkage groups ━"));
+    assert_non_null(strstr(screen(app, "\033", &out), "2 Linkage groups"));
+    assert_non_null(strstr(screen(app, "\\nothing is called so\r", &out), "nothing here holds"));
+    screen(app, "\033", &out);
+    screen(app, "\020decoder layer 1 cross q\r", &out); /* goes there, folds open */
+    assert_non_null(strstr(out.text, "1 Graph ━"));
+    assert_string_equal(hlo_name(app_watch(app)->problem->m, app_watch(app)->here),
+                        hlo_name(app_watch(app)->problem->m, app_watch(app)->here));
+    assert_non_null(strstr(screen(app, "\020decoder self\r", &out), "2 Linkage groups ━"));
+    assert_string_equal(app_watch(app)->move[app_watch(app)->cursor].name, "decoder self");
+    assert_non_null(strstr(screen(app, "\020memory over\r", &out), "at the peak"));
+    str_release(&out);
+    app_free(app);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_every_name_finds_itself),
+        cmocka_unit_test(test_what_is_meant),
+        cmocka_unit_test(test_search_and_filter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,478 @@
+#include "tui/watch/find.h"
+
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/ops.h"
+#include "tui/screen/edit.h"
+#include "tui/screen/words.h"
+#include "tui/watch/class_look.h"
+#include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const find_kind_names[FIND_KIND_COUNT] = {
+    [FIND_GROUP] = "group",   [FIND_VARIABLE] = "variable", [FIND_MODULE] = "module",
+    [FIND_PLAN] = "plan",     [FIND_VIEW] = "view",         [FIND_COMMAND] = "command",
+    [FIND_OPTION] = "option", [FIND_TOUR] = "tour",         [FIND_CLASS] = "class",
+    [FIND_SOURCE] = "source", [FIND_INPUT] = "input",       [FIND_INSTRUCTION] = "instruction",
+    [FIND_STATE] = "state"};
+
+enum { WORDS_ROOM = 4096, QUERY_WORDS = 16 };
+
+/* ---- making ---- */
+
+static void begin(struct find_index *x)
+{
+    str_clear(&x->forms);
+    str_clear(&x->words);
+}
+
+static bool holds_form(const struct find_index *x, const char *text)
+{
+    for (size_t at = 0; at < x->forms.size; at += strlen(x->forms.text + at) + 1) {
+        if (!strcmp(x->forms.text + at, text))
+            return true;
+    }
+    return false;
+}
+
+/* As it is printed alone: its words say nothing. */
+static uint16_t add_spelling(struct find_index *x, const char *text)
+{
+    if (!text || !*text || holds_form(x, text))
+        return 0;
+    str_add(&x->forms, text);
+    str_add_char(&x->forms, '\0');
+    return 1;
+}
+
+static uint16_t add_form(struct find_index *x, const char *text)
+{
+    char words[WORDS_ROOM];
+
+    if (!add_spelling(x, text))
+        return 0;
+    if (words_write(words, sizeof words, text)) {
+        str_add(&x->words, words);
+        str_add_char(&x->words, '\0');
+    }
+    return 1;
+}
+
+static void end(struct find_index *x, enum find_kind kind, uint32_t id, uint16_t forms,
+                const char *around)
+{
+    if (!forms)
+        return;
+    if (!mem_grow(&x->items, &x->room, x->count, 1)) {
+        x->failed = true;
+        return;
+    }
+    struct find_entry *e = &x->items[x->count];
+    *e = (struct find_entry){.kind = (uint8_t)kind, .forms = forms, .id = id, .around = around};
+    char *name = arena_get(&x->arena, x->forms.size + 1, 1);
+    char *words = arena_get(&x->arena, x->words.size + 1, 1);
+    x->failed |= !name || !words || x->forms.failed || x->words.failed;
+    if (!name || !words)
+        return;
+    memcpy(name, x->forms.text, x->forms.size);
+    if (x->words.size)
+        memcpy(words, x->words.text, x->words.size);
+    e->name = name;
+    e->words = words;
+    x->count++;
+}
+
+static const char *keep_words(struct find_index *x, const char *text)
+{
+    char words[WORDS_ROOM];
+    size_t size = words_write(words, sizeof words, text);
+    const char *kept = size ? arena_text(&x->arena, words, size) : NULL;
+    return kept ? kept : "";
+}
+
+void find_add(struct find_index *x, enum find_kind kind, uint32_t id, const char *around,
+              const char *name, ...)
+{
+    va_list args;
+
+    begin(x);
+    uint16_t forms = add_form(x, name);
+    va_start(args, name);
+    for (const char *form; (form = va_arg(args, const char *));)
+        forms = (uint16_t)(forms + add_form(x, form));
+    va_end(args);
+    end(x, kind, id, forms, around ? keep_words(x, around) : "");
+}
+
+/* ---- what a module holds ---- */
+
+static void add_nodes(struct find_index *x, const struct tree *t, const char **around)
+{
+    char path[1024], dots[1024];
+
+    for (int n = 0; n < t->count; n++) {
+        if (!t->nodes[n].below)
+            continue;
+        tree_path(t, n, "/", path, sizeof path);
+        tree_path(t, n, " › ", dots, sizeof dots);
+        around[n] = keep_words(x, path);
+        find_add(x, FIND_MODULE, (uint32_t)n, NULL, t->nodes[n].name, path, dots, NULL);
+    }
+}
+
+static void add_params(struct find_index *x, const struct watch *w)
+{
+    static const uint8_t kinds[HLO_ROLE_COUNT] = {[HLO_ROLE_VARIABLE] = FIND_VARIABLE,
+                                                  [HLO_ROLE_INPUT] = FIND_INPUT,
+                                                  [HLO_ROLE_OPTIMIZER_STATE] = FIND_STATE,
+                                                  [HLO_ROLE_HYPER] = FIND_INPUT,
+                                                  [HLO_ROLE_OTHER_STATE] = FIND_STATE};
+    const struct problem *p = w->problem;
+
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        hlo_id id = p->m->value_instruction[r->value];
+        begin(x);
+        int forms = add_form(x, r->name);
+        forms += add_form(x, tree_instruction_name(w->tree, id));
+        forms += r->module ? add_form(x, r->module) : 0;
+        forms +=
+            add_spelling(x, hlo_name(p->m, id)); /* "params__layer_000____q__.1" is no layer 1 */
+        end(x, (enum find_kind)kinds[r->role], k, (uint16_t)forms, "");
+    }
+}
+
+static bool is_argument(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_at(m, id)->opcode == HLO_OP_PARAMETER && hlo_at(m, id)->computation == m->entry;
+}
+
+static void add_instructions(struct find_index *x, const struct watch *w, const char *const *around)
+{
+    const struct hlo_module *m = w->problem->m;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (is_argument(m, id))
+            continue;
+        begin(x);
+        uint16_t forms = add_form(x, hlo_name(m, id));
+        end(x, FIND_INSTRUCTION, id, forms, around[w->tree->node_of[id]]);
+    }
+}
+
+struct line {
+    const char *file;
+    uint32_t line;
+    hlo_id first;
+};
+
+static int by_line(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    int order = x->file == y->file ? 0 : strcmp(x->file, y->file);
+    if (order)
+        return order;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void add_lines(struct find_index *x, const struct hlo_module *m)
+{
+    struct line *lines = mem_try((size_t)m->count + 1, sizeof *lines);
+    size_t count = 0;
+
+    for (hlo_id id = 0; lines && id < m->count; id++) {
+        const struct hlo_meta *meta = hlo_meta(m, id);
+        if (meta->source_file[0])
+            lines[count++] = (struct line){meta->source_file, meta->source_line, id};
+    }
+    if (lines)
+        qsort(lines, count, sizeof *lines, by_line);
+    for (size_t n = 0; n < count; n++) {
+        char whole[600], end_of[300];
+        const char *slash = strrchr(lines[n].file, '/');
+        if (n && lines[n].line == lines[n - 1].line && !strcmp(lines[n].file, lines[n - 1].file))
+            continue;
+        snprintf(whole, sizeof whole, "%.500s:%u", lines[n].file, lines[n].line);
+        snprintf(end_of, sizeof end_of, "%.200s:%u", slash ? slash + 1 : lines[n].file,
+                 lines[n].line);
+        find_add(x, FIND_SOURCE, lines[n].first, NULL, end_of, whole, NULL);
+    }
+    x->failed |= !lines;
+    free(lines);
+}
+
+void find_index_module(struct find_index *x, const struct watch *w)
+{
+    const char **around = mem_try((size_t)w->tree->count + 1, sizeof *around);
+
+    if (!around) {
+        x->failed = true;
+        return;
+    }
+    add_nodes(x, w->tree, around);
+    add_params(x, w);
+    add_instructions(x, w, around);
+    add_lines(x, w->problem->m);
+    free(around);
+}
+
+/* ---- what a search holds ---- */
+
+/* Paths of the variables and inputs of a class, as far as there is room. */
+static void write_members(const struct watch *w, const class_id *k, uint32_t count, char *out,
+                          size_t room)
+{
+    const struct problem *p = w->problem;
+    size_t size = 0;
+
+    out[0] = 0;
+    for (uint32_t n = 0; n < p->roles.param_count && size + 1 < room; n++) {
+        const struct hlo_param_role *r = &p->roles.params[n];
+        bool in = false;
+        if (r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT)
+            continue;
+        for (dim_id d = p->classes.dim_base[r->value]; d < p->classes.dim_base[r->value + 1]; d++) {
+            for (uint32_t i = 0; i < count; i++)
+                in |= p->classes.class_of[d] == k[i];
+        }
+        int more = in ? snprintf(out + size, room - size, "%s ", r->name) : 0;
+        size += more > 0 ? (size_t)more : 0;
+    }
+}
+
+static void add_groups(struct find_index *x, const struct watch *w)
+{
+    char members[WORDS_ROOM], cut[NAME_ROOM];
+
+    for (int n = 0; n < w->move_count; n++) {
+        const struct game_move *move = &w->moves->items[n];
+        write_members(w, w->moves->pool + move->classes, move->class_count, members,
+                      sizeof members);
+        begin(x);
+        uint16_t forms = add_form(x, w->move[n].name);
+        forms = (uint16_t)(forms + add_form(x, w->move[n].stem));
+        for (int columns = 6; columns < 40; columns++)
+            forms = (uint16_t)(forms + add_form(x, watch_short_name(cut, sizeof cut,
+                                                                    w->move[n].name, columns)));
+        end(x, FIND_GROUP, (uint32_t)n, forms, keep_words(x, members));
+    }
+}
+
+static void add_classes(struct find_index *x, const struct watch *w)
+{
+    const struct classes *c = &w->problem->classes;
+    char name[NAME_ROOM];
+
+    for (class_id k = 0; k < c->count; k++) {
+        if (watch_move_of(w, k) == MOVE_NONE &&
+            (c->info[k].var_dims || c->info[k].input_dims || c->info[k].reason != CLASS_ALLOWED))
+            find_add(x, FIND_CLASS, k, NULL, class_name(&w->names, k, name), NULL);
+    }
+}
+
+void find_index_search(struct find_index *x, const struct watch *w)
+{
+    char name[64];
+
+    add_groups(x, w);
+    add_classes(x, w);
+    for (uint32_t n = 0; n < w->shot->plan_count; n++) {
+        const struct live_plan *plan = w->shot->plans[n];
+        snprintf(name, sizeof name, "%s, episode %llu", plan->found_by,
+                 (unsigned long long)plan->episode);
+        find_add(x, FIND_PLAN, n,
+                 plan == w->best ? "best plan"
+                 : plan->proven  ? "optimum"
+                                 : NULL,
+                 plan->found_by, name, plan == w->best ? "best plan" : NULL, NULL);
+    }
+}
+
+void find_index_release(struct find_index *x)
+{
+    free(x->items);
+    arena_release(&x->arena);
+    str_release(&x->forms);
+    str_release(&x->words);
+    *x = (struct find_index){0};
+}
+
+const char *find_form(const struct find_entry *entry, int i)
+{
+    const char *at = entry->name;
+
+    if (i < 0 || i >= entry->forms)
+        return NULL;
+    while (i-- > 0)
+        at += strlen(at) + 1;
+    return at;
+}
+
+/* ---- asking ---- */
+
+struct query {
+    const char *typed;          /* behind the signs, without blanks around it */
+    char phrase[EDIT_ROOM + 8]; /* its words: " cross 0 q " */
+    char word[QUERY_WORDS][WORD_ROOM];
+    int words, kind;
+    bool letters; /* in order */
+};
+
+static void read_query(struct query *q, const char *typed, int kind, char text[static EDIT_ROOM])
+{
+    static const struct {
+        char sign;
+        enum find_kind kind;
+    } signs[] = {{'@', FIND_GROUP},
+                 {'#', FIND_VARIABLE},
+                 {'%', FIND_INSTRUCTION},
+                 {':', FIND_COMMAND},
+                 {'=', FIND_OPTION}};
+    size_t at = 0;
+
+    *q = (struct query){.kind = kind};
+    typed += strspn(typed, " ");
+    for (size_t n = 0; n < sizeof signs / sizeof *signs; n++) {
+        if (*typed == signs[n].sign && kind == FIND_ANY && typed[1] != signs[n].sign) {
+            q->kind = (int)signs[n].kind;
+            typed++;
+            break;
+        }
+    }
+    q->letters = *typed == '~' && isalnum((unsigned char)typed[1]);
+    typed += q->letters;
+    snprintf(text, EDIT_ROOM, "%s", typed + strspn(typed, " "));
+    for (size_t size = strlen(text); size && text[size - 1] == ' ';)
+        text[--size] = 0;
+    q->typed = text;
+    words_write(q->phrase, sizeof q->phrase, text);
+    while (q->words < QUERY_WORDS && words_next(q->phrase, &at, q->word[q->words]))
+        q->words++;
+}
+
+enum tier {
+    TIER_AS_PRINTED,
+    TIER_SAME_WORDS,
+    TIER_PHRASE,
+    TIER_WHOLE,
+    TIER_START,
+    TIER_MIDDLE,
+    TIER_AROUND,
+    TIER_NONE
+};
+
+static bool is_form(const struct find_entry *e, const char *typed)
+{
+    const char *form;
+
+    for (int i = 0; (form = find_form(e, i)); i++) {
+        if (!strcmp(form, typed))
+            return true;
+    }
+    return false;
+}
+
+/* Of one form: the words of the query in it, or around it. */
+static enum tier tier_of_form(const char *words, const char *around, const struct query *q)
+{
+    enum words_hit least = WORDS_WHOLE;
+
+    for (int n = 0; n < q->words; n++) {
+        enum words_hit hit = words_hit(words, q->word[n]);
+        if (hit == WORDS_NONE && words_hit(around, q->word[n]) == WORDS_NONE)
+            return TIER_NONE;
+        least = hit < least ? hit : least;
+    }
+    if (least == WORDS_WHOLE)
+        return !strcmp(words, q->phrase)          ? TIER_SAME_WORDS
+               : strstr(words, q->phrase) != NULL ? TIER_PHRASE
+                                                  : TIER_WHOLE;
+    return least == WORDS_START ? TIER_START : least == WORDS_MIDDLE ? TIER_MIDDLE : TIER_AROUND;
+}
+
+static enum tier tier_of(const struct find_entry *e, const struct query *q)
+{
+    enum tier best = TIER_NONE;
+
+    if (!*q->typed)
+        return TIER_MIDDLE;
+    if (q->letters)
+        return fuzzy_score(q->typed, e->name, NULL) > 0 ? TIER_MIDDLE : TIER_NONE;
+    if (is_form(e, q->typed))
+        return TIER_AS_PRINTED;
+    if (!q->words) /* signs alone */
+        return TIER_NONE;
+    for (const char *words = e->words; *words; words += strlen(words) + 1) {
+        enum tier tier = tier_of_form(words, e->around, q);
+        best = tier < best ? tier : best;
+    }
+    return best;
+}
+
+static uint32_t rank_of(const struct find_entry *e, enum tier tier)
+{
+    size_t length = strlen(tier == TIER_AROUND ? e->around : e->name);
+    uint32_t states = tier > TIER_SAME_WORDS && e->kind == FIND_STATE;
+
+    return states << 30 | (uint32_t)tier << 24 | (uint32_t)e->kind << 16 |
+           (uint32_t)(length < UINT16_MAX ? length : UINT16_MAX);
+}
+
+static int best_first(const void *a, const void *b)
+{
+    const struct find_hit *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+/* What is shown before anything is typed. */
+static bool is_offered(const struct find_entry *e)
+{
+    return e->kind < FIND_CLASS;
+}
+
+int find_run(const struct find_index *const *x, int count, const char *typed, int kind,
+             struct find_result *out, struct err *e)
+{
+    char text[EDIT_ROOM];
+    struct query q;
+    size_t room = 0;
+
+    *out = (struct find_result){0};
+    read_query(&q, typed, kind, text);
+    for (int i = 0; i < count; i++) {
+        for (size_t n = 0; n < x[i]->count; n++) {
+            const struct find_entry *entry = &x[i]->items[n];
+            if (!*q.typed && q.kind == FIND_ANY && !is_offered(entry))
+                continue;
+            enum tier tier = tier_of(entry, &q);
+            if (tier == TIER_NONE)
+                continue;
+            out->of_kind[entry->kind]++;
+            if (q.kind != FIND_ANY && q.kind != entry->kind)
+                continue;
+            if (!mem_grow(&out->hits, &room, out->count, 1)) {
+                free(out->hits);
+                *out = (struct find_result){0};
+                return err_set(e, ERR_MEMORY, "not enough memory to find %.60s", typed);
+            }
+            uint32_t rank = *q.typed ? rank_of(entry, tier) : (uint32_t)entry->kind << 16;
+            out->hits[out->count++] = (struct find_hit){entry, rank};
+        }
+    }
+    if (out->count)
+        qsort(out->hits, out->count, sizeof *out->hits, best_first);
+    return 0;
+}
