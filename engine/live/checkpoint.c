@@ -374,6 +374,8 @@ void checkpoint_when_due(struct search_state *c, bool now)
     size_t size = 0;
     struct err e;
 
+    if (c->is_cut || search_is_cut(c->search)) /* the journal leads to a better state */
+        return;
     if (c->checkpoint_due_s <= 0)
         c->checkpoint_due_s = at + 1;
     if (c->checkpoints_ended || c->steps == c->checkpoint_step ||
@@ -397,7 +399,8 @@ void checkpoint_end_journal(struct search_state *c)
     if (!c->journal)
         return;
     checkpoint_when_due(c, true);
-    journal_mark(c->journal, c->steps, true);
+    if (!search_is_cut(c->search)) /* else its last step is to be done again */
+        journal_mark(c->journal, c->steps, true);
     journal_close(c->journal);
     c->journal = NULL;
 }

@@ -20,6 +20,7 @@
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 #include "rl/agent.h"
 #include "rl/agent_state.h"
 #include "rl/error.h"
@@ -110,10 +111,12 @@ void state_solve_exactly(struct search_state *c)
         (void)strict_decide(&pinned, a->pins[n].pin.class, a->pins[n].pin.axis,
                             a->pins[n].pin.split, NULL);
     double start = c->clock_s(c->clock_context);
-    if (!optimum_find(c->problem, &search_game(c->search)->options, &pinned, &r, &e)) {
+    if (!optimum_find(c->problem, &search_game(c->search)->options, &pinned, c->problem->stop, &r,
+                      &e)) {
         c->exact = state_make_plan(c, r.on, "exact");
         if (c->exact) {
             c->exact->proven = r.proven;
+            c->is_cut |= stop_asked(c->problem->stop);
             c->exact->nodes = r.nodes;
             c->exact->seconds = c->clock_s(c->clock_context) - start;
             say_optimum(c);
@@ -264,6 +267,8 @@ static void keep_journal(struct search_state *c)
 {
     const char *trouble;
 
+    if (search_is_cut(c->search)) /* a resumed search does this step again, and whole */
+        return;
     if (state_found_best(c))
         journal_best(c->journal, c->steps, c->best);
     else if (c->steps % STEPS_BETWEEN_MARKS == 0)

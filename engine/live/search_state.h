@@ -50,7 +50,8 @@ struct search_state {
     struct live_log log;
     struct journal *journal; /* borrowed; NULL: none is kept */
     bool journal_ended;      /* its trouble was said */
-    char origin;             /* of the next command, for the journal: 'c' */
+    bool is_cut; /* the optimum was ended by the problem's stop: another run may find more */
+    char origin; /* of the next command, for the journal: 'c' */
     double checkpoint_due_s; /* of the journal (checkpoint.h) */
     uint64_t checkpoint_step;
     bool checkpoints_ended;

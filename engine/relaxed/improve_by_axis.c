@@ -192,7 +192,7 @@ int relaxed_improve_by_axis(struct relaxed *r, struct stage *stage, struct err *
     uint32_t axes = r->p->mesh.axes, since = 0;
 
     for (uint32_t n = 0;
-         axes > 1 && n < IMPROVE_ROUNDS * axes && since < axes && !stop_asked(r->p->stop); n++) {
+         axes > 1 && n < IMPROVE_ROUNDS * axes && since < axes && !stop_asked(r->stop); n++) {
         bool is_lower = false;
         int rc = improve_along(r, stage, n % axes, &is_lower, e);
         if (rc)

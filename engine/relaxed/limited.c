@@ -77,7 +77,7 @@ static int offer_strict(struct limited_search *w, double *strict_ms, struct err 
 {
     struct relaxed *r = w->r;
     struct limit_options o = {
-        .limit = w->limit, .variables = true, .inputs = true, .stop = r->p->stop};
+        .limit = w->limit, .variables = true, .inputs = true, .stop = r->stop};
     struct limit_result best;
     struct memory_cost memory;
     struct memory_chain where;
@@ -296,7 +296,7 @@ static int raise_bound(struct limited_search *w, bool *is_more, struct err *e)
 
 static bool is_at_end(const struct limited_search *w)
 {
-    return !has_room(w) || is_enough(w) || stop_asked(w->r->p->stop);
+    return !has_room(w) || is_enough(w) || stop_asked(w->r->stop);
 }
 
 /* The highest bound first, in at most `most` solves; then plans at prices around those it has. */
@@ -338,8 +338,7 @@ static int weigh_memory(struct limited_search *w, struct err *e)
     w->weighs = true;
     w->weigh_unit = 1e3 / w->how->peak; /* energies of a usual size */
     for (uint32_t k = 0;
-         k < WEIGH_MOST && is_more && !w->how->fits && may_fit(w) && !stop_asked(w->r->p->stop);
-         k++) {
+         k < WEIGH_MOST && is_more && !w->how->fits && may_fit(w) && !stop_asked(w->r->stop); k++) {
         double before = w->how->least_bound;
         int rc = raise_prices(w, e);
         if (rc)

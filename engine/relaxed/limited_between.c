@@ -136,7 +136,7 @@ static int bisect(struct cross *c, struct err *e)
 {
     uint32_t low = 0, high = c->count;
 
-    while (low < high && !stop_asked(c->w->r->p->stop)) {
+    while (low < high && !stop_asked(c->w->r->stop)) {
         uint32_t middle = low + (high - low + 1) / 2;
         struct memory_cost memory;
         struct memory_chain where;

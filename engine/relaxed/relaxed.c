@@ -56,6 +56,7 @@ int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct
             "relaxed mode decides itself what is stored in pieces: expected ZeRO level 0");
     struct relaxed *r = mem_alloc(sizeof *r);
     r->p = p;
+    r->stop = p->stop;
     r->options = *o;
     r->is_folded =
         o->folding == RELAXED_FOLD_ON || (o->folding == RELAXED_FOLD_AUTO && p->mesh.axes > 1);
@@ -70,6 +71,11 @@ int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct
 fail:
     relaxed_free(r);
     return rc;
+}
+
+void relaxed_set_stop(struct relaxed *r, const atomic_bool *stop)
+{
+    r->stop = stop;
 }
 
 static void stage_release(struct stage *s)
@@ -126,7 +132,7 @@ double relaxed_embed_ms(const struct relaxed *r, const label *on)
 static int find_strict_best(struct relaxed *r, struct err *e)
 {
     struct exact_options o = {
-        .goal = EXACT_STEP_TIME, .variables = true, .inputs = true, .stop = r->p->stop};
+        .goal = EXACT_STEP_TIME, .variables = true, .inputs = true, .stop = r->stop};
     struct exact_result best;
     int rc = exact_strict(&r->p->step_tables, &r->fixed, &o, &best, e);
 
@@ -279,7 +285,7 @@ static uint32_t run(struct relaxed *r, struct stage *s, uint32_t most)
     uint32_t done = 0;
 
     while (done < most && r->best_ms - s->trws.bound > enough * s->trws.bound &&
-           !(isfinite(r->best_ms) && stop_asked(r->p->stop))) {
+           !(isfinite(r->best_ms) && stop_asked(r->stop))) {
         bool with_labels = ++done % DECODE_EVERY == 0 || done == most;
         trws_sweep(&s->trws, with_labels);
         if (!with_labels)

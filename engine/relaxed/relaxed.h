@@ -22,6 +22,7 @@
 #include "engine/relaxed/status.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 enum relaxed_bound {
     RELAXED_GLOBAL, /* of all plans */
@@ -105,6 +106,8 @@ struct relaxed;
 int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct relaxed **out,
                 struct err *e) MUST_CHECK;
 void relaxed_free(struct relaxed *r); /* NULL ok */
+/* Solves end when it is set (hlo/support/stop.h), in place of the problem's. NULL: never. */
+void relaxed_set_stop(struct relaxed *r, const atomic_bool *stop);
 
 /* Replaces all pins. What is known (messages, last plan) is kept: solving again is a what-if of few
  * sweeps. */

@@ -23,6 +23,7 @@ struct stage {
 
 struct relaxed {
     const struct problem *p;
+    const atomic_bool *stop;
     struct relaxed_options options;
     struct model model;
     struct energy

@@ -19,6 +19,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include "engine/relaxed/limited.h"
 
@@ -151,6 +152,7 @@ static bool solve_on(struct search *s)
     struct relaxed_plan next;
     struct err e;
 
+    relaxed_set_stop(t->relaxed, s->stop);
     if (t->solves == most || (t->has_plan && t->plan.gap <= 1e-6) ||
         (s->game.budget
              ? relaxed_solve_limited(t->relaxed, s->game.budget->bytes, INFINITY, &next, &how, &e)
@@ -159,6 +161,7 @@ static bool solve_on(struct search *s)
     relaxed_plan_release(&t->plan);
     t->plan = next;
     t->has_plan = true;
+    s->is_cut |= stop_asked(s->stop);
     t->solves++;
     list_candidates(s);
     return true;

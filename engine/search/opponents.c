@@ -12,6 +12,7 @@
 #include "engine/search/search_ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 #include "rl/rng.h"
 #include "rl/serialize.h"
 
@@ -436,10 +437,11 @@ static bool exact_step(struct search *s, struct search_event *out)
 
     s->done = true;
     game_reset(g);
-    if (optimum_find(g->problem, &g->options, &g->state, &r, &e))
+    if (optimum_find(g->problem, &g->options, &g->state, s->stop, &r, &e))
         return false;
     search_ended(s, r.on, false, out);
     s->proven = r.proven;
+    s->is_cut = stop_asked(s->stop);
     optimum_release(&r);
     return true;
 }

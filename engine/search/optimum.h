@@ -19,7 +19,7 @@ struct optimum {
 /* Under the fixed decisions. ERR_INFEASIBLE where they cannot hold. As exact_strict, exact_limited.
  */
 int optimum_find(const struct problem *p, const struct game_options *o, const struct strict *fixed,
-                 struct optimum *out, struct err *e) MUST_CHECK;
+                 const atomic_bool *stop, struct optimum *out, struct err *e) MUST_CHECK;
 void optimum_release(struct optimum *o);
 
 #endif

@@ -43,6 +43,12 @@ int race_new(const struct problem *p, const struct search_options *o, const stru
     return 0;
 }
 
+void race_set_stop(struct race *r, const atomic_bool *stop)
+{
+    for (uint32_t n = 0; n < r->count; n++)
+        search_set_stop(r->runner[n].search, stop);
+}
+
 void race_release(struct race *r)
 {
     for (uint32_t n = 0; n < r->count; n++)

@@ -43,6 +43,8 @@ struct race {
 /* `o->algorithm` is ignored. Pins may be NULL. */
 int race_new(const struct problem *p, const struct search_options *o, const struct game_pin *pins,
              size_t pin_count, struct race *out, struct err *e) MUST_CHECK;
+/* As search_set_stop, for all runners. */
+void race_set_stop(struct race *r, const atomic_bool *stop);
 void race_release(struct race *r);
 /* One more plan for each. False when all are finished. */
 bool race_step(struct race *r);

@@ -41,6 +41,7 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
         return err_no_memory(e, "for the search");
     s->options = *o;
     s->ops = ops_of[o->algorithm];
+    s->stop = p->stop;
     s->best.score = s->shelved.score = -INFINITY;
     if (!s->options.stable_episodes)
         s->options.stable_episodes = 60;
@@ -62,6 +63,11 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
     else
         *out = s;
     return rc;
+}
+
+void search_set_stop(struct search *s, const atomic_bool *stop)
+{
+    s->stop = stop;
 }
 
 void search_free(struct search *s)
@@ -169,6 +175,11 @@ uint32_t search_rounds(const struct search *s)
 bool search_is_done(const struct search *s)
 {
     return s->done;
+}
+
+bool search_is_cut(const struct search *s)
+{
+    return s->is_cut;
 }
 
 bool search_is_proven(const struct search *s)

@@ -14,6 +14,7 @@
 #include "engine/search/dqn_replay.h"
 #include "engine/search/game.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 #include "rl/agent_state.h"
 #include "rl/learner.h"
 #include "rl/rl.h"
@@ -76,6 +77,9 @@ struct search;
 int search_new(const struct problem *p, const struct search_options *o, struct search **out,
                struct err *e) MUST_CHECK;
 void search_free(struct search *s); /* NULL ok */
+/* A step that solves ends when it is set (hlo/support/stop.h), in place of the problem's. NULL:
+ * never. */
+void search_set_stop(struct search *s, const atomic_bool *stop);
 
 /* One step. False when the algorithm is finished and did nothing. A network that diverges is
  * ERR_INPUT in *e with *failed set; the best plan stays. */
@@ -88,6 +92,8 @@ uint64_t search_episodes(const struct search *s);
 uint64_t search_evaluations(const struct search *s); /* whole plans priced */
 uint64_t search_conflicts(const struct search *s);
 bool search_is_done(const struct search *s);
+/* A step was ended by the flag of search_set_stop: the same steps done again may find more. */
+bool search_is_cut(const struct search *s);
 bool search_is_proven(const struct search *s); /* exact, or enumeration run to its end */
 
 /* What SEARCH_TRWS rounds: its last relaxed plan, with its bound; NULL before it has one, and of

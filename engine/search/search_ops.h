@@ -22,6 +22,8 @@ struct search {
     uint64_t since_better; /* episodes since the best changed */
     uint32_t rounds;       /* stage 2 went round without gain */
     bool done, proven;
+    bool is_cut;             /* a step was ended by `stop`: done again it may find more */
+    const atomic_bool *stop; /* looked at by steps that solve; NULL: never */
 };
 
 struct search_ops {

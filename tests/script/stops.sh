@@ -39,4 +39,27 @@ stops HUP search "$model" "$cluster" --episodes 100000000 --seeds 3
 model=$source/examples/models/t5-11b.hlo.txt.gz
 stops TERM search "$model" "$cluster" --algo race --memory-limit device --mesh 2x8
 stops HUP plan "$model" "$cluster" --mode relaxed --memory-limit device --micro-batches auto
+
+# What a signal cut short is done again, and whole, by the search that goes on.
+dir=$(mktemp -d)
+trap 'rm -rf "$out" "$dir"' EXIT
+model=$source/examples/models/t5-base6.hlo.txt.gz
+step_of() {
+    sed -n 's/^  step  *\([0-9.,]* [a-z]*\).*/\1/p' "$1"
+}
+"$automap" search "$model" "$cluster" --algo trws --memory-limit 1.5GB --mesh 2x8 \
+    --journal "$dir/whole" > "$dir/whole.txt" 2> /dev/null
+"$automap" search "$model" "$cluster" --algo trws --memory-limit 1.5GB --mesh 2x8 \
+    --journal "$dir/cut" > "$dir/cut.txt" 2> /dev/null &
+process=$!
+sleep 0.4
+kill -TERM $process
+wait $process
+"$automap" search --resume "$dir/cut" > "$dir/resumed.txt" 2> /dev/null
+if [ -z "$(step_of "$dir/whole.txt")" ] ||
+    [ "$(step_of "$dir/whole.txt")" != "$(step_of "$dir/resumed.txt")" ]; then
+    echo "a resumed search ends at $(step_of "$dir/resumed.txt"), a whole one at" \
+        "$(step_of "$dir/whole.txt")"
+    failed=1
+fi
 exit $failed

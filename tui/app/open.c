@@ -21,6 +21,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -96,25 +97,36 @@ static int start_session(struct app *a, struct opened *o, struct opening *g, str
     return rc ? rc : watch_new(o->session, &o->watch, e);
 }
 
+/* A problem, and what ends the work on it when it is left. */
+struct held {
+    struct problem problem; /* first: the explorer holds its address */
+    atomic_bool left;
+};
+
 static void drop(struct opened *o)
 {
+    struct held *held = (struct held *)o->problem;
+
+    if (held)
+        atomic_store(&held->left, true);
     watch_free(o->watch);
     session_free(o->session);
-    if (o->problem)
-        problem_release(o->problem);
-    free(o->problem);
+    if (held)
+        problem_release(&held->problem);
+    free(held);
 }
 
 static int open_all(struct app *a, struct opening *g, struct opened *o, struct err *e)
 {
     g->args.model = g->f.model;
     g->args.cluster = g->f.cluster[0] ? g->f.cluster : NULL;
-    struct problem *p = mem_alloc(sizeof *p);
-    if (problem_args_read(&g->args, p, e)) {
-        free(p);
+    struct held *held = mem_alloc(sizeof *held);
+    if (problem_args_read(&g->args, &held->problem, e)) {
+        free(held);
         return e->code;
     }
-    o->problem = p;
+    held->problem.stop = &held->left;
+    o->problem = &held->problem;
     return start_session(a, o, g, e);
 }
 

@@ -97,6 +97,7 @@ int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_
     pthread_mutex_init(&r->lock, NULL);
     int rc = begin(r, w, seed, e);
     if (!rc) {
+        race_set_stop(&r->race, &r->stop);
         const struct game *g = search_game(r->race.runner[0].search);
         r->look.count = r->race.count;
         r->look.target = target;

@@ -90,6 +90,8 @@ static void *run(void *context)
     int rc = relaxed_new(j->problem, &o, &r, &e);
 
     if (!rc)
+        relaxed_set_stop(r, &j->stop);
+    if (!rc)
         rc = relaxed_set_pins(r, j->pins, j->pin_count, &e);
     if (!rc)
         rc = solve(j, r, &e);
