@@ -5,7 +5,9 @@
 #include "hlo/stablehlo/lower.h"
 #include "hlo/stablehlo/mlir.h"
 #include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/parse.h"
 #include "hlo/stablehlo/simplify.h"
+#include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
 
 #include <string.h>
@@ -199,6 +201,45 @@ static int find_entry(struct mlir_module *m, uint32_t *out)
                                "%u public functions and none of them @main, expected one", open);
 }
 
+static bool same_array(const struct lower *l, const struct mlir_func *f, int64_t param,
+                       int64_t result)
+{
+    const struct hlo_shape *a = hlo_builder_shape(l->b, l->m->slots[f->args + param].shape);
+    const struct hlo_shape *b = hlo_builder_shape(l->b, l->m->slots[f->results + result].shape);
+
+    return a->type != HLO_TUPLE && a->bare == b->bare;
+}
+
+/* `mhlo.input_output_alias = [{alias = {kind = .., parameter_index = array<i64>, parameter_number =
+ * 2 : i64}, output_index = array<i64: 1>}, ..]` of the module, as TensorFlow has it. */
+static void add_module_aliases(struct lower *l, const struct mlir_func *f,
+                               struct hlo_alias *aliases, uint32_t *count, uint8_t *taken)
+{
+    struct mlir_span all, alias, s;
+    int64_t result, param;
+    size_t n;
+
+    if (!hlo_mlir_attr_in(l->m->attr_pool + l->m->attrs, l->m->module_attr_count,
+                          "mhlo.input_output_alias", &all))
+        return;
+    const char *p = memchr(all.text, '{', all.size), *end = all.text + all.size;
+    for (; p && *p == '{' && *count < f->arg_count; p = lex_skip(p + (*p == ','))) {
+        const char *close = hlo_mlir_group_end(p);
+        if (!close || close > end)
+            return;
+        struct mlir_span entry = {p, (uint32_t)(close - p)};
+        p = lex_skip(close);
+        if (!hlo_mlir_field(entry, "alias", &alias) || !hlo_mlir_field(entry, "output_index", &s) ||
+            !hlo_mlir_ints(s, &result, 1, &n) || n != 1 || result < 0 ||
+            result >= f->result_count || taken[result] ||
+            !hlo_mlir_field(alias, "parameter_number", &s) || !hlo_mlir_int(s, &param) ||
+            param < 0 || param >= f->arg_count || !same_array(l, f, param, result))
+            continue;
+        taken[result] = 1;
+        aliases[(*count)++] = (struct hlo_alias){(uint32_t)result, (uint32_t)param, 0, false};
+    }
+}
+
 static int set_aliases(struct lower *l, const struct mlir_func *f)
 {
     struct hlo_module *out = hlo_builder_module(l->b);
@@ -217,9 +258,7 @@ static int set_aliases(struct lower *l, const struct mlir_func *f)
         int64_t result;
         if (hlo_mlir_attr_in(list, slot->attr_count, "tf.aliasing_output", &s) &&
             hlo_mlir_int(s, &result) && result >= 0 && result < f->result_count && !taken[result] &&
-            hlo_builder_shape(l->b, slot->shape)->type != HLO_TUPLE &&
-            hlo_builder_shape(l->b, l->m->slots[f->results + result].shape)->bare ==
-                hlo_builder_shape(l->b, slot->shape)->bare) {
+            same_array(l, f, n, result)) {
             taken[result] = 1;
             aliases[out->alias_count++] = (struct hlo_alias){(uint32_t)result, n, 0, false};
         } else if (hlo_mlir_attr_in(list, slot->attr_count, "jax.buffer_donor", &s) &&
@@ -227,6 +266,7 @@ static int set_aliases(struct lower *l, const struct mlir_func *f)
             donors[out->donor_count++] = (struct hlo_alias){0, n, 0, false};
         }
     }
+    add_module_aliases(l, f, aliases, &out->alias_count, taken);
     free(taken);
     out->aliases = aliases;
     out->donors = donors;

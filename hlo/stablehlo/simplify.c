@@ -151,6 +151,16 @@ static mlir_value simple_binary(struct simplifier *z, const struct mlir_op *op)
     return MLIR_NONE;
 }
 
+/* Zero times zero, as of the imaginary part of a real number. */
+static void fold_zeros(struct simplifier *z, const struct mlir_op *op)
+{
+    for (uint32_t n = 0; n < op->operand_count; n++) {
+        if (!is_number(z, operand_of(z, op, n), "0", "0.000000e+00"))
+            return;
+    }
+    z->s->constant[op->results] = z->s->constant[operand_of(z, op, 0)];
+}
+
 static mlir_value simple_convert(struct simplifier *z, const struct mlir_op *op)
 {
     return if_same_shape(z, op);
@@ -194,8 +204,13 @@ static mlir_value simplified(struct simplifier *z, struct mlir_op *op)
         return simple_convert(z, op);
     case MLIR_OP_BROADCAST_IN_DIM:
         return simple_broadcast(z, op);
-    case MLIR_OP_SAME_ADD:
+    case MLIR_OP_CHLO_SQUARE:
+        fold_zeros(z, op);
+        return MLIR_NONE;
     case MLIR_OP_SAME_MULTIPLY:
+        fold_zeros(z, op);
+        return simple_binary(z, op);
+    case MLIR_OP_SAME_ADD:
         return simple_binary(z, op);
     default:
         return MLIR_NONE;
