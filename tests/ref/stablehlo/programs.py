@@ -3,23 +3,24 @@ each, which twins.py compares. Programs of packages that are not installed are l
 
     programs.py FOLDER [NAME ..]"""
 
-import gzip, os, sys
+import gzip
+import os
+import sys
 
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 os.environ["KERAS_BACKEND"] = "jax"
-import jax, jax.numpy as jnp, numpy as np, functools
+import jax
+import jax.numpy as jnp
+import numpy as np
 
-out = sys.argv[1]
-os.makedirs(out, exist_ok=True)
-only = sys.argv[2:]
 f32 = jnp.float32
 S = jax.ShapeDtypeStruct
-P = {}
+PROGRAMS = {}
 
 
 def prog(f):
-    P[f.__name__] = f
+    PROGRAMS[f.__name__] = f
     return f
 
 
@@ -600,18 +601,23 @@ def debug_hlo(lowered):
         return module.as_hlo_text()
 
 
-def write(name, lowered):
-    texts = {"mlir": lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True), "hlo.txt": debug_hlo(lowered)}
-    for form, text in texts.items():
-        with gzip.open(f"{out}/{name}.debug.{form}.gz", "wt") as file:
+def write(lowered, path):
+    """The two prints of one program."""
+    stablehlo = lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True)
+    for form, text in {"mlir": stablehlo, "hlo.txt": debug_hlo(lowered)}.items():
+        with gzip.open(f"{path}.debug.{form}.gz", "wt") as file:
             file.write(text)
 
 
-for n, f in P.items():
-    if only and n not in only:
-        continue
-    try:
-        step, shapes = f()
-        write(n, step.lower(*shapes))
-    except (ImportError, AttributeError) as missing:
-        print(f"{n} is left out: {missing}", file=sys.stderr)
+def main(folder, names):
+    os.makedirs(folder, exist_ok=True)
+    for name in names or PROGRAMS:
+        try:
+            step, shapes = PROGRAMS[name]()
+            write(step.lower(*shapes), os.path.join(folder, name))
+        except (ImportError, AttributeError) as missing:
+            print(f"{name} is left out: {missing}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
