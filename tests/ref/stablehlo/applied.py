@@ -58,6 +58,7 @@ def child(automap, name, case, folder, compile_only):
     import jax
     import numpy as np
 
+    jax.devices()  # now, with our flags: xla_agrees sets its own
     sys.path.insert(0, os.path.join(ROOT, "tests/script"))
     import xla_agrees
 
