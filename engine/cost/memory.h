@@ -89,6 +89,10 @@ struct memory_model {
 /* For the batch at once and everything stored whole. `t` and `f` must outlive it. */
 int memory_new(const struct training *t, const struct fusion *f, struct memory_model *out,
                struct err *e) MUST_CHECK;
+/* In the list scheduler's order, whatever depth first needs, under `from`'s batching: what a step
+ * needs whose weight gradients do not wait (recompute/recompute.h). */
+int memory_new_listed(const struct memory_model *from, struct memory_model *out,
+                      struct err *e) MUST_CHECK;
 /* The same schedule under another batching; on error nothing changes. */
 int memory_set_batch_and_zero(struct memory_model *m, const struct batch_and_zero *r,
                               struct err *e) MUST_CHECK;

@@ -656,6 +656,29 @@ int memory_new(const struct training *t, const struct fusion *f, struct memory_m
     return rc;
 }
 
+int memory_new_listed(const struct memory_model *from, struct memory_model *out, struct err *e)
+{
+    struct memory_model model = {.m = from->m,
+                                 .classes = from->classes,
+                                 .training = from->training,
+                                 .fusion = from->fusion,
+                                 .batching = from->batching,
+                                 .is_listed = true};
+    struct build b = {.model = &model};
+    int rc = build_init(&b) ? instruction_order_list(model.m, model.fusion, model.classes->is_free,
+                                                     b.is_placed, &model.schedule, e)
+                            : err_no_memory(e, MEMORY_FOR);
+
+    if (!rc && !build_ranges(&b))
+        rc = err_no_memory(e, MEMORY_FOR);
+    build_release(&b);
+    if (rc)
+        memory_release(&model);
+    else
+        *out = model;
+    return rc;
+}
+
 int memory_set_batch_and_zero(struct memory_model *m, const struct batch_and_zero *r, struct err *e)
 {
     struct memory_model next = *m;

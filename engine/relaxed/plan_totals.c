@@ -109,10 +109,17 @@ int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out, str
 int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out,
                         struct memory_chain *where, double *own, struct err *e)
 {
+    return relaxed_memory_in(plan, &plan->problem->memory, out, where, own, e);
+}
+
+int relaxed_memory_in(const struct relaxed_plan *plan, const struct memory_model *memory,
+                      struct memory_cost *out, struct memory_chain *where, double *own,
+                      struct err *e)
+{
     const struct problem *p = plan->problem;
     size_t values = (size_t)p->m->value_count + 1;
-    double *scratch = own ? own : memory_scratch(&p->memory),
-           *bytes = mem_try(values, sizeof *bytes), *second = mem_try(values, sizeof *second);
+    double *scratch = own ? own : memory_scratch(memory), *bytes = mem_try(values, sizeof *bytes),
+           *second = mem_try(values, sizeof *second);
     uint32_t *at = mem_try(p->m->computation_count, sizeof *at);
     bool ok = scratch && bytes && second && at;
 
@@ -126,11 +133,11 @@ int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out
         set_carried(plan, bytes);
         set_outputs(plan, bytes);
         set_parameters(plan, bytes, second);
-        *out = memory_of_values(&p->memory, bytes, second, scratch);
+        *out = memory_of_values(memory, bytes, second, scratch);
     }
     if (ok && where) {
-        (void)memory_sweep(&p->memory, scratch, at); /* of the same bytes, for the places */
-        memory_chain_find(&p->memory, scratch, at, where);
+        (void)memory_sweep(memory, scratch, at); /* of the same bytes, for the places */
+        memory_chain_find(memory, scratch, at, where);
     }
     free(at);
     if (!own)

@@ -22,6 +22,11 @@ int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
 int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out,
                         struct memory_chain *where, double *own, struct err *e) MUST_CHECK;
 
+/* The same in another order of the instructions. */
+int relaxed_memory_in(const struct relaxed_plan *plan, const struct memory_model *memory,
+                      struct memory_cost *out, struct memory_chain *where, double *own,
+                      struct err *e) MUST_CHECK;
+
 /* Bytes of one device's piece of a value, of one micro-batch. O(rank). */
 double relaxed_local_bytes(const struct problem *p, hlo_value v, status s);
 

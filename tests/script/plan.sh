@@ -50,6 +50,12 @@ expect 0 '411 MB +gradients +dot_general.16 +f32\[4096 25088\]  all-reduced copy
 expect 0 'activations params__layer_1____kernel__.1 f32\[512/4 256\]  copy before update' plan "$models/mlp.hlo.txt.gz" --devices 4 --optimum --memory
 expect 0 'network bandwidth +3\.1 GB/s now; from 2\.4 GB/s to 7\.9 GB/s' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability
 expect 0 'batch +128 now; from 14 to 161' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability
+gpt="$1/tests/data/recompute/gpt-plain.hlo.txt.gz"
+expect 0 'no choice with this plan is faster|no choice of what to keep is faster' plan "$gpt" --optimum --recompute auto --memory-limit '1.5 GB'
+expect 0 'save_only_these_names' plan "$gpt" --optimum --recompute auto
+expect 0 '"schema":.*automap.recompute/1' plan "$gpt" --recompute auto --json
+expect 0 'nothing fits' plan "$gpt" --recompute auto --memory-limit '1 MB'
+expect 1 'stands alone' plan "$tiny" --recompute auto --stability
 expect 0 '"is_best":.*true' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability --json
 expect 0 'not the best as things are' plan "$tiny" --set 'batch/source:0=1' --stability
 expect 1 'of strict plans' plan "$tiny" --mode relaxed --stability

@@ -9,7 +9,9 @@
 #include "engine/exact/stability.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/recompute_at.h"
 #include "engine/problem/problem.h"
+#include "engine/recompute/recompute.h"
 #include "engine/relaxed/relaxed.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/support/err.h"
@@ -23,6 +25,7 @@
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/random.h"
+#include "engine/plan/recompute_report.h"
 #include "engine/problem/setting.h"
 #include "engine/relaxed/plan_totals.h"
 #include "engine/text/quantity.h"
@@ -50,6 +53,7 @@ struct plan_args {
     bool is_pipeline; /* what `start` holds */
     struct plan_relaxed_args relaxed;
     struct plan_limit_args limit;
+    bool recompute;
 };
 
 /* Asks for anything that only plans of statuses have. */
@@ -70,7 +74,7 @@ static int take_random(void *args, const struct option *o, const char *value, st
     return a->random ? 0 : option_expected(o, value, e);
 }
 
-static const char *const rewards[] = {"cost", "paper"};
+static const char *const rewards[] = {"cost", "paper"}, *const recomputes[] = {"off", "auto"};
 
 #define ARG(field) INTO(struct plan_args, field)
 static const struct option own[] = {
@@ -93,6 +97,11 @@ static const struct option results[] = {
      "the peak: its parts, the largest values live at it with their source lines, and the change "
      "of one decision that lowers it most; of a pipeline over its schedule, for every stage",
      ARG(memory)},
+    {"recompute", "off|auto",
+     "of what the backward pass reads of the forward pass, what to keep and what to compute again "
+     "with this plan, within --memory-limit or device: values with their source lines, the bound, "
+     "the front, stock policies, and jax.checkpoint code",
+     .kind = OPTION_CHOICE, NAMES(recomputes), ARG(recompute)},
     {"stability", NULL,
      "how far a bandwidth, the memory, the batch may move, each alone, before another plan is "
      "better than this one, and which",
@@ -135,6 +144,10 @@ static int check_args(const struct plan_args *a)
          "--stability and --memory are of strict plans"},
         {a->start && (a->limit.choose_micro_batches || a->limit.choose_zero),
          "--plan goes with the --micro-batches and --zero it was made with, not with auto"},
+        {a->recompute && (a->limit.choose_micro_batches || a->limit.choose_zero),
+         "--recompute auto is of a plan with given --micro-batches and --zero"},
+        {a->recompute && (a->stability || a->memory || a->paper_reward || a->is_pipeline),
+         "--recompute auto stands alone: no --stability, --memory, --reward paper, no pipeline"},
         {a->memory && a->json,
          "--memory is for reading; the JSON of a plan has the peak and its parts"},
         {!a->problem.model, "no model given"},
@@ -156,7 +169,12 @@ static int parse(int argc, char **argv, struct plan_args *a)
         return code;
     a->is_pipeline = a->start && pipeline_file_is(a->start);
     a->limit.relaxed = a->relaxed.on;
-    return check_args(a);
+    code = check_args(a);
+    if (a->recompute && !code) { /* the limit is of what is kept then, the plan the fastest */
+        a->optimum |= a->limit.on && !a->start && !a->random;
+        a->limit.on = false;
+    }
+    return code;
 }
 
 /* Decides again what another plan's author decided; what followed from it follows again. */
@@ -447,12 +465,39 @@ static int write_stability(struct plan_args *a, struct problem *p, const struct 
     return rc;
 }
 
+static int write_recompute(const struct plan_args *a, const struct problem *p,
+                           const struct plan *plan, struct str *text, struct err *e)
+{
+    double limit = plan_limit_bytes(&a->limit, p);
+    struct plan_recompute *r = mem_alloc(sizeof *r);
+    struct recompute_choice c = {0};
+    int rc = plan_recompute_new(plan, r, e);
+
+    if (rc) {
+        free(r);
+        return rc;
+    }
+    rc = recompute_within(&r->front, limit, RECOMPUTE_ENOUGH * plan->cost.step_ms, &c, e);
+    if (!rc)
+        rc = a->json ? recompute_write_json(r, &c, limit, text, e)
+                     : recompute_write(r, &c, limit, text, e);
+    recompute_choice_release(&c);
+    plan_recompute_release(r);
+    free(r);
+    return rc;
+}
+
 /* What was asked for of a plan, as text or JSON. */
 static int tell(struct plan_args *a, struct problem *p, const struct plan *plan, struct str *text,
                 struct err *e)
 {
     int rc = 0;
 
+    if (a->recompute) {
+        if (!a->json)
+            print_head(plan);
+        return write_recompute(a, p, plan, text, e);
+    }
     if (a->json)
         return a->stability ? write_stability(a, p, plan, text, e) : plan_write_json(plan, text, e);
     if (a->stability || a->memory)

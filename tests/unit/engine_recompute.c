@@ -1,0 +1,350 @@
+/* What the backward pass keeps and computes again: one graph whatever a module recomputes; fronts
+ * against enumeration, published figures and XLA. */
+#include "engine/exact/exact.h"
+#include "engine/plan/recompute_report.h"
+#include "engine/recompute/recompute.h"
+#include "example.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static struct problem *load_on(const char *path, const char *cluster_yaml)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct cluster *c = mem_alloc(sizeof *c);
+    struct problem_options o = {0};
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    if (hlo_load(path, NULL, &m, &e) || cluster_read(c, cluster_yaml, strlen(cluster_yaml), &e) ||
+        problem_new(m, NULL, c, &o, p, &e))
+        fail_msg("%s", e.what);
+    free(c);
+    return p;
+}
+
+static void solve(const struct problem *p, struct plan *plan)
+{
+    struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
+    struct exact_result r;
+    struct strict s;
+    struct err e = {0};
+
+    assert_int_equal(strict_new(&p->labels, &s, &e), 0);
+    assert_int_equal(exact_strict(&p->step_tables, &s, &o, &r, &e), 0);
+    assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, plan, &e), 0);
+    memcpy(plan->on, r.on, p->classes.count * sizeof *plan->on);
+    plan->cost = step_tables_cost(&p->step_tables, plan->on);
+    exact_release(&r);
+    strict_release(&s);
+}
+
+/* ---- minimum cuts against enumeration ---- */
+
+enum { MOST = 9 };
+
+/* Least added ms of all choices that keep at most `room` bytes, by trying every set. */
+static double least_of_all(const struct recompute *r, double price)
+{
+    uint8_t keeps[MOST], state[MOST + 1];
+    double least = INFINITY;
+
+    for (uint32_t set = 0; set < 1u << r->graph->count; set++) {
+        for (uint32_t k = 0; k < r->graph->count; k++)
+            keeps[k] = set >> k & 1 ? VALUE_KEPT : 0;
+        struct recompute_point p = recompute_point_of(r, keeps, state);
+        least = fmin(least, p.ms + price * p.kept);
+    }
+    return least;
+}
+
+static uint64_t roll(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+/* Every point of a front is best at the slopes beside it, and no price has a better choice than the
+ * front's points. */
+static void test_enumeration(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    uint64_t seed = 5;
+
+    (void)state;
+    load_example("mlp", 4, NULL, p);
+    double *scratch = memory_scratch(&p->memory);
+    uint32_t *of_buffer = mem_try(p->m->value_count + 1, sizeof *of_buffer);
+    for (int round = 0; round < 500; round++) {
+        struct primal nodes[MOST];
+        uint32_t edges[MOST * MOST];
+        double bytes[MOST], ms[MOST], none[MOST] = {0};
+        struct primal_window window = {0};
+        struct primal_graph g = {.nodes = nodes,
+                                 .edges = edges,
+                                 .layers = 1,
+                                 .loop_trips = 1,
+                                 .windows = &window,
+                                 .of_buffer = of_buffer};
+        struct recompute r;
+        struct err e = {0};
+        uint32_t needed = 0;
+        g.count = 2 + (uint32_t)(roll(&seed) % (MOST - 1));
+        for (uint32_t k = 0; k < g.count; k++) {
+            nodes[k] = (struct primal){.rule = k && roll(&seed) % 6 ? PRIMAL_WORK : PRIMAL_NEVER,
+                                       .is_needed = roll(&seed) % 2,
+                                       .is_stored = true,
+                                       .trips = 1,
+                                       .reads = g.edge_count,
+                                       .first_read = p->m->computations[p->m->entry].first + 3,
+                                       .last_read = p->m->computations[p->m->entry].first + 3};
+            needed += nodes[k].is_needed;
+            if (roll(&seed) % 7 == 0 && nodes[k].rule == PRIMAL_WORK)
+                nodes[k].rule = PRIMAL_FUSED;
+            for (uint32_t o = 0; o < k && nodes[k].rule != PRIMAL_NEVER; o++) {
+                if (roll(&seed) % 3 == 0)
+                    edges[g.edge_count++] = o;
+            }
+            nodes[k].read_count = g.edge_count - nodes[k].reads;
+            bytes[k] = 1 + (double)(roll(&seed) % 50);
+            ms[k] = (double)(roll(&seed) % 40);
+        }
+        if (!needed)
+            continue;
+        struct recompute_prices prices = {.bytes = bytes,
+                                          .piece_bytes = bytes,
+                                          .gather_ms = none,
+                                          .work_ms = ms,
+                                          .reader_bytes = none,
+                                          .bytes_per_ms = 100,
+                                          .passes = 1,
+                                          .memory = &p->memory,
+                                          .range_bytes = scratch};
+        assert_int_equal(recompute_new(&g, &prices, &r, &e), 0);
+        for (int k = 0; k < 12; k++) {
+            double price = exp(-6 + 0.9 * k), best = INFINITY;
+            for (uint32_t n = 0; n < r.count; n++)
+                best = fmin(best, r.points[n].ms + price * r.points[n].kept);
+            double least = least_of_all(&r, price);
+            assert_true(fabs(best - least) <= 1e-6 * (1 + least));
+        }
+        for (uint32_t n = 1; n < r.count; n++)
+            assert_true(r.points[n].kept < r.points[n - 1].kept &&
+                        r.points[n].ms > r.points[n - 1].ms);
+        recompute_release(&r);
+    }
+    free(of_buffer);
+    free(scratch);
+    problem_release(p);
+    free(p);
+}
+
+/* ---- one graph whatever a module recomputes ---- */
+
+static const char one[] =
+    "name: one\ndevices:\n  a: {memory: 80 GB, peak: {f32: 19.5 TFLOP/s, bf16: "
+    "250 TFLOP/s}, bandwidth: 1325 GB/s, launch: 0 us}\nservers:\n  - {devices: 1}\n";
+
+static uint32_t needed_of(const struct plan_recompute *r)
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < r->graph.count; k++)
+        count += r->graph.nodes[k].is_needed;
+    return count;
+}
+
+static void same_fronts(const struct plan_recompute *a, const struct plan_recompute *b)
+{
+    assert_int_equal(needed_of(a), needed_of(b));
+    assert_int_equal(a->front.count, b->front.count);
+    for (uint32_t k = 0; k < a->front.count; k++) {
+        assert_true(fabs(a->front.points[k].kept / b->front.points[k].kept - 1) < 1e-9);
+        assert_true(fabs(a->front.points[k].ms - b->front.points[k].ms) < 1e-6);
+    }
+}
+
+struct solved {
+    struct problem *p;
+    struct plan plan;
+    struct plan_recompute at;
+};
+
+static void load_solved(const char *path, const char *cluster, struct solved *out)
+{
+    struct err e = {0};
+
+    out->p = load_on(path, cluster);
+    solve(out->p, &out->plan);
+    if (plan_recompute_new(&out->plan, &out->at, &e))
+        fail_msg("%s", e.what);
+}
+
+static void release_solved(struct solved *s)
+{
+    plan_recompute_release(&s->at);
+    plan_release(&s->plan);
+    problem_release(s->p);
+    free(s->p);
+}
+
+static const struct recompute_policy *policy(const struct recompute_policy *list, uint32_t count,
+                                             const char *jax, const char *name)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        if (jax ? list[k].jax && !strcmp(list[k].jax, jax) : !strcmp(list[k].name, name))
+            return &list[k];
+    }
+    fail_msg("no policy %s", jax ? jax : name);
+    return NULL;
+}
+
+/* tests/ref/recompute/xla.json: temporaries of the compiled steps. Arguments are ours. */
+static const struct {
+    const char *name;
+    double xla_temp;
+} gpts[] = {
+    {"plain", 3819885336}, {"names", 2609254968}, {"selective", 1471810088}, {"full", 722108832}};
+
+/* A GPT without jax.checkpoint and under three policies: the same graph and front; what a policy
+ * does to the memory of the module with all names saved is what XLA needs under it. */
+static void test_gpt(void **state)
+{
+    struct solved s[4];
+    struct recompute_policy list[RECOMPUTE_POLICIES_MOST];
+    struct err e = {0};
+    uint32_t count;
+    char path[256];
+
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/tests/data/recompute/gpt-%s.hlo.txt.gz",
+                 gpts[k].name);
+        load_solved(path, one, &s[k]);
+        same_fronts(&s[0].at, &s[k].at);
+        assert_true(s[k].at.front.count >= 6);
+        assert_true(fabs(s[k].at.module_peak / s[k].at.engine_peak - 1) < 1e-9);
+    }
+    struct memory_cost memory;
+    assert_int_equal(plan_memory(&s[1].plan, &memory, &e), 0);
+    assert_true(fabs(memory.temporaries / gpts[1].xla_temp - 1) < 0.15);
+    assert_int_equal(recompute_policies(&s[1].at, list, &count, &e), 0);
+    double selective = policy(list, count, NULL, "selective: core attention")->peak,
+           full = policy(list, count, "nothing_saveable", NULL)->peak;
+    assert_true(fabs((selective - memory.arguments) / gpts[2].xla_temp - 1) < 0.15);
+    assert_true(fabs((full - memory.arguments) / gpts[3].xla_temp - 1) < 0.2);
+    for (int k = 0; k < 4; k++)
+        release_solved(&s[k]);
+}
+
+/* Megatron's 22B model over 8 devices, the prices of arXiv 2205.05198's machine as flat rates: the
+ * points of a prototype that was held against the published memory and times, in GB and ms. */
+static const char note[] =
+    "name: note\ndevices:\n  a: {memory: 80 GB, peak: {f32: 125 TFLOP/s, bf16: 250 TFLOP/s}, "
+    "bandwidth: 1325 GB/s, launch: 0 us}\nservers:\n  - {devices: 8, link: {kind: switch, "
+    "bandwidth: 200 GB/s, latency: 10 us}}\n";
+static const double megatron[][2] = {{52.3, 0},    {39.5, 10.6},  {19.3, 41.0},
+                                     {14.5, 52.0}, {9.66, 110.1}, {4.83, 228.4}};
+
+static bool find_shared(const char *name, char *out, size_t room)
+{
+    const char *given = getenv("AUTOMAP_SHARED");
+
+    snprintf(out, room, "%s/data/reality/%s.hlo.txt.gz",
+             given ? given : AUTOMAP_SOURCE_DIR "/../shared", name);
+    return access(out, R_OK) == 0;
+}
+
+static void test_megatron(void **state)
+{
+    static const char *const names[] = {"megatron-22b-none", "megatron-22b-selective",
+                                        "megatron-22b-full"};
+    struct solved s[3];
+    struct err e = {0};
+    char path[512];
+
+    (void)state;
+    if (!find_shared(names[0], path, sizeof path))
+        skip();
+    for (int k = 0; k < 3; k++) {
+        assert_true(find_shared(names[k], path, sizeof path));
+        load_solved(path, note, &s[k]);
+        same_fronts(&s[0].at, &s[k].at);
+    }
+    const struct recompute *f = &s[0].at.front;
+    for (size_t k = 0; k < sizeof megatron / sizeof *megatron; k++) {
+        bool found = false; /* the modules keep 0.34 GB of embedding and head besides the layers */
+        for (uint32_t n = 0; n < f->count; n++)
+            found |= fabs(f->points[n].kept / 1e9 - megatron[k][0]) < 0.36 &&
+                     fabs(f->points[n].ms - megatron[k][1]) < 2.5;
+        assert_true(found);
+    }
+    struct recompute_policy list[RECOMPUTE_POLICIES_MOST];
+    uint32_t count;
+    assert_int_equal(recompute_policies(&s[0].at, list, &count, &e), 0);
+    const struct recompute_policy *selective =
+        policy(list, count, NULL, "selective: core attention");
+    assert_true(fabs(selective->kept / 1e9 - 26.6 - 0.34) < 0.1 &&
+                fabs(selective->ms - 30.1) < 0.2);
+    const double limits[] = {90, 80, 72, 65};
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) { /* within 0.1 % of a step */
+        struct recompute_choice c;
+        assert_int_equal(recompute_within(f, limits[k] * 1e9, 0, &c, &e), 0);
+        assert_true(c.fits && c.peak <= limits[k] * 1e9 && c.ms >= c.bound_ms);
+        assert_true(c.ms - c.bound_ms <= 1e-3 * s[0].plan.cost.step_ms);
+        recompute_choice_release(&c);
+    }
+    for (int k = 0; k < 3; k++)
+        release_solved(&s[k]);
+}
+
+/* ---- written-out layers ---- */
+
+/* The memory of shipped models as their backward pass reads them is the memory model's; the bound
+ * is below every choice, and a tighter limit is never faster. */
+static void test_examples(void **state)
+{
+    static const char *const names[] = {
+        "mlp", "t5-tiny", "t5-base6.meta", "vgg19", "resnet20", "decoder-scan", "moe"};
+    struct err e = {0};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        struct problem *p = mem_alloc(sizeof *p);
+        struct plan plan;
+        struct plan_recompute r;
+        load_example(names[k], 4, NULL, p);
+        solve(p, &plan);
+        if (plan_recompute_new(&plan, &r, &e))
+            fail_msg("%s: %s", names[k], e.what);
+        if (fabs(r.module_peak / r.engine_peak - 1) >
+            0.03) /* resnet20: statistics are read again at the end */
+            fail_msg("%s: %g of %g", names[k], r.module_peak, r.engine_peak);
+        double before = -1;
+        for (int n = 0; n < 8 && r.front.count; n++) {
+            struct recompute_choice c;
+            double limit = r.engine_peak * (1.1 - 0.1 * n);
+            assert_int_equal(recompute_within(&r.front, limit, 0, &c, &e), 0);
+            assert_true(!c.fits ||
+                        (c.peak <= limit && c.bound_ms <= c.ms && c.ms >= before - 1e-9));
+            before = c.fits ? c.ms : INFINITY;
+            recompute_choice_release(&c);
+        }
+        plan_recompute_release(&r);
+        plan_release(&plan);
+        problem_release(p);
+        free(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_enumeration),
+        cmocka_unit_test(test_gpt),
+        cmocka_unit_test(test_megatron),
+        cmocka_unit_test(test_examples),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
