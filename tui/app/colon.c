@@ -1,19 +1,20 @@
 #include "tui/app/colon.h"
+
+#include "engine/live/options.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "tui/app/app_internal.h"
+#include "tui/app/colon_live.h"
 #include "tui/app/script.h"
+#include "tui/files/file.h"
 #include "tui/files/theme_file.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
+#include "tui/screen/svg.h"
 #include "tui/views/actions.h"
 #include "tui/views/panel.h"
-
-#include "engine/live/options.h"
-#include "tui/app/app_internal.h"
-#include "tui/app/colon_live.h"
-#include "tui/files/file.h"
-#include "tui/screen/svg.h"
+#include "tui/watch/plan_load.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,8 @@ static const char *theme_values(struct app *a, size_t i)
     return theme_builtin(i);
 }
 
+static void run_plan(struct app *a, const char *args);
+
 static void run_open(struct app *a, const char *args)
 {
     char model[EDIT_ROOM];
@@ -56,8 +59,22 @@ static void run_open(struct app *a, const char *args)
     }
     memcpy(model, args, size);
     model[size] = 0;
+    if (plan_load_is(model)) {
+        run_plan(a, model);
+        return;
+    }
     args += size + strspn(args + size, " ");
     if (app_load(a, model, *args ? args : NULL, &e))
+        app_say_err(a, &e);
+}
+
+static void run_plan(struct app *a, const char *args)
+{
+    struct err e = {0};
+
+    if (!*args)
+        app_say(a, ":plan FILE");
+    else if (app_load_plan(a, args, &e))
         app_say_err(a, &e);
 }
 
@@ -107,7 +124,10 @@ static void run_quit(struct app *a, const char *args)
 }
 
 static const struct colon_command colon_commands[] = {
-    {"open", "FILE [CLUSTER]", "open a model: HLO text, JSON or .pb, also gzipped", run_open, NULL},
+    {"open", "FILE [CLUSTER]", "open a model (HLO text, JSON or .pb, also gzipped), or a plan",
+     run_open, NULL},
+    {"plan", "FILE", "a plan of this model from a file, beside those of the search", run_plan,
+     NULL},
     {"save-screen", "[FILE]", "the screen as text, or as a picture in FILE.svg", run_save_screen,
      NULL},
     {"save-screen!", "[FILE]", "the same, over a file that is there", run_save_screen_over, NULL},

@@ -17,6 +17,7 @@
 #include "tui/screen/layout.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
 
 #include <limits.h>
@@ -235,6 +236,9 @@ void app_follow_edit(struct app *a)
         app_drop_placed(a, (enum panel_id)i);
     }
     show(a, next);
+    struct err lost = {0};
+    if (plan_load_again(next, old, &lost))
+        app_say_err(a, &lost);
     next->cursor = cursor < next->move_count ? cursor : 0;
     watch_free(old);
     if (open_panels(a, &e))
@@ -341,6 +345,27 @@ static void say_resumed(struct app *a, const struct search_args *s, const struct
         app_say(a, "the rest of its script is not carried out here");
     else
         app_say(a, "resumed at episode %llu", (unsigned long long)a->watch->shot->episodes);
+}
+
+int app_load_plan(struct app *a, const char *path, struct err *e)
+{
+    static const struct panel_ops *const views[] = {[PLAN_LOADED_STRICT] = &view_plans,
+                                                    [PLAN_LOADED_RELAXED] = &view_plans,
+                                                    [PLAN_LOADED_PIPELINE] = &view_pipeline};
+    enum plan_loaded kind;
+
+    if (!a->watch)
+        return err_set(e, ERR_INPUT, "a plan needs its model: open that first");
+    if (plan_load(a->watch, path, &kind, e))
+        return e->code;
+    if (app_open(a, views[kind], plan_load_of(a->watch, path), e))
+        return e->code;
+    static const char *const next[] = {
+        [PLAN_LOADED_STRICT] = "w explains it, c compares it, t pins its decisions",
+        [PLAN_LOADED_RELAXED] = "w explains it, c compares it, V s shows its reshards",
+        [PLAN_LOADED_PIPELINE] = "w explains its stages"};
+    app_say(a, "%s is loaded; %s", path, next[kind]);
+    return 0;
 }
 
 int app_resume(struct app *a, const char *journal, struct err *e)

@@ -12,7 +12,10 @@
 /* Opens a model on a cluster (NULL or "": the default), each a path or the name of a shipped one,
  * in place of what is open; on an error that stays. */
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e) MUST_CHECK;
-/* The same with what a journal tells of: its search stands where it stood, bit for bit. */
+/* A plan of the model that is open, from a file; the view that shows it is opened. */
+int app_load_plan(struct app *a, const char *path, struct err *e) MUST_CHECK;
+/* The same as app_load with what a journal tells of: its search stands where it stood, bit for bit.
+ */
 int app_resume(struct app *a, const char *journal, struct err *e) MUST_CHECK;
 /* Plays a tour (tui/files/tour.h) in place of what is open; on an error that stays. */
 int app_tour_begin(struct app *a, const char *name, struct err *e) MUST_CHECK;

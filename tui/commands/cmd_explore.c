@@ -34,7 +34,7 @@
 struct request {
     struct problem_args problem;
     const char *tour, /* to play */
-        *theme, *commands, *config, *keys, *resume;
+        *theme, *commands, *config, *keys, *resume, *plan;
     uint64_t seed, day; /* day 0: today */
     int width, height;
     uint32_t step;   /* 0: not given */
@@ -98,6 +98,8 @@ static const struct option searching[] = {
     {"commands", "C", "told to the search first: \"set reward paper; episode 300\"", ARG(commands)},
     {"resume", "FILE", "go on with the search of a journal, bit for bit; \"last\": the newest",
      .values = VALUES_JOURNAL, ARG(resume)},
+    {"plan", "FILE", "load a plan of the model: strict, relaxed or a pipeline",
+     .values = VALUES_FILE, ARG(plan)},
     {"tour", "NAME", "play a tour", .values = VALUES_TOUR, ARG(tour)},
     {0},
 };
@@ -139,8 +141,10 @@ static int parse(struct request *r, const char *command, const struct option_set
                         : r->tour && (r->problem.model || r->resume || r->run || r->commands)
                             ? "a tour brings its own model and acts"
                         : r->step && !r->tour ? "--step is of a --tour"
-                        : (r->run || r->commands) && !r->problem.model && !r->resume
-                            ? r->run ? "--run needs a model" : "--commands needs a model"
+                        : (r->run || r->commands || r->plan) && !r->problem.model && !r->resume
+                            ? r->run        ? "--run needs a model"
+                              : r->commands ? "--commands needs a model"
+                                            : "--plan needs a model"
                             : NULL;
     return wrong ? options_complain(command, "%s", wrong) : EXIT_OK;
 }
@@ -199,6 +203,8 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
     s->setup.config = &s->config.doc;
     s->setup.data_dir = file_data_dir(s->data_dir, sizeof s->data_dir) ? s->data_dir : NULL;
     s->setup.problem = r->problem;
+    if (r->plan && problem_args_follow_plan(&s->setup.problem, r->plan, e))
+        return e->code;
     s->setup.seed = r->seed;
     if (app_new(&s->app, &s->setup, e))
         return err_in_file(e, s->config.path);
@@ -208,7 +214,7 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
         return app_open(s->app, &view_start, NULL, e);
     int rc = r->resume ? resume_stage(s, r->resume, e)
                        : app_load(s->app, r->problem.model, r->problem.cluster, e);
-    if (rc || tell_all(s->app, r->commands, e))
+    if (rc || tell_all(s->app, r->commands, e) || (r->plan && app_load_plan(s->app, r->plan, e)))
         return e->code;
     return r->run ? app_tell(s->app, "run", e) : 0;
 }

@@ -161,33 +161,6 @@ static int export_pipeline(struct export_args *a)
     return pipeline_with_file(&a->problem, a->plan, write_pipeline, a);
 }
 
-/* What the command line leaves open the plan says; where they differ, the plan is refused when it
- * is read. */
-static int complete_args(struct export_args *a, struct err *e)
-{
-    struct plan_setup setup;
-    struct problem_args *q = &a->problem;
-    int rc = plan_file_setup(a->plan, &setup, e);
-
-    if (rc)
-        return rc;
-    if (!q->options.mesh[0])
-        snprintf(q->options.mesh, sizeof q->options.mesh, "%s", setup.options.mesh);
-    q->options.classes.paper_rules |= setup.options.classes.paper_rules;
-    for (int k = 0; k < HLO_COMBINE_COUNT; k++)
-        q->options.classes.reduce_off[k] |= setup.options.classes.reduce_off[k];
-    q->options.exact_divisibility |= setup.options.exact_divisibility;
-    if (!q->options.micro_batches)
-        q->options.micro_batches = setup.options.micro_batches;
-    if (!q->options.zero)
-        q->options.zero = setup.options.zero;
-    if (q->options.overlap <= 0)
-        q->options.overlap = setup.options.overlap;
-    if (!q->cluster && !q->devices)
-        q->devices = setup.devices;
-    return 0;
-}
-
 static int write_text(const struct export_args *a, const struct export_form *form,
                       const struct plan *plan, struct export_text *text, struct err *e)
 {
@@ -205,7 +178,7 @@ static int export_plan(struct export_args *a, const struct export_form *form, st
     struct export_text text = {0};
     struct plan plan = {0};
     struct err e;
-    int rc = complete_args(a, &e);
+    int rc = problem_args_follow_plan(&a->problem, a->plan, &e);
 
     if (!rc) {
         int code = problem_args_load(&a->problem, p);

@@ -4,6 +4,8 @@
 #include "engine/cluster/mesh.h"
 #include "engine/cost/measured.h"
 #include "engine/cost/training.h"
+#include "engine/pipeline/pipeline_file.h"
+#include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/text/quantity.h"
 #include "hlo/load.h"
@@ -336,6 +338,32 @@ static int load_cluster(const struct problem_args *a, struct cluster *out, struc
         rc = problem_args_mesh(&mesh, out, a->options.mesh, e);
     }
     return rc;
+}
+
+int problem_args_follow_plan(struct problem_args *a, const char *plan, struct err *e)
+{
+    struct plan_setup setup;
+    struct problem_options *o = &a->options;
+
+    if (pipeline_file_is(plan))
+        return a->cluster || a->devices ? 0 : pipeline_file_devices(plan, &a->devices, e);
+    if (plan_file_setup(plan, &setup, e))
+        return e->code;
+    if (!o->mesh[0])
+        snprintf(o->mesh, sizeof o->mesh, "%s", setup.options.mesh);
+    o->classes.paper_rules |= setup.options.classes.paper_rules;
+    for (int k = 0; k < HLO_COMBINE_COUNT; k++)
+        o->classes.reduce_off[k] |= setup.options.classes.reduce_off[k];
+    o->exact_divisibility |= setup.options.exact_divisibility;
+    if (!o->micro_batches)
+        o->micro_batches = setup.options.micro_batches;
+    if (!o->zero)
+        o->zero = setup.options.zero;
+    if (o->overlap <= 0)
+        o->overlap = setup.options.overlap;
+    if (!a->cluster && !a->devices)
+        a->devices = setup.devices;
+    return 0;
 }
 
 int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e)

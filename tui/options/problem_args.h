@@ -53,6 +53,10 @@ void words_release(struct word_list *w);
 /* The words that problem_args_take would take for `a`: what a journal keeps. */
 void problem_args_words(const struct problem_args *a, struct word_list *out);
 
+/* What the command line leaves open (mesh, rules, batching, devices) as the file of a plan, of any
+ * kind, says; where they differ, the plan is refused when it is read. */
+int problem_args_follow_plan(struct problem_args *a, const char *plan, struct err *e) MUST_CHECK;
+
 /* Loads files and builds the problem. ERR_USAGE: a mesh of the command line that does not fit the
  * cluster. */
 int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e) MUST_CHECK;

@@ -10,10 +10,11 @@
 #include "tui/screen/list.h"
 #include "tui/views/panel.h"
 #include "tui/watch/plan_diff.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/watch.h"
 
-enum { PLAN_ROWS_MOST = PLANS_MOST + 2 };
+enum { PLAN_ROWS_MOST = WATCH_PLANS_MOST + 2 };
 
 struct plan_row {
     struct live_plan *plan; /* kept; NULL: everything whole, or the relaxed plan */

@@ -21,6 +21,7 @@
 #include "tui/watch/class_look.h"
 #include "tui/watch/find.h"
 #include "tui/watch/plan_diff.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/price.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
@@ -43,7 +44,7 @@ struct find {
     int kind;                       /* enum find_kind, or FIND_ANY */
     struct find_index here;         /* what the view below can do, and what the search holds now */
     const struct live_moves *moves; /* `here` is of these; only compared */
-    const struct live_plan *plans[PLANS_MOST]; /* and of these */
+    struct live_plan *plans[WATCH_PLANS_MOST]; /* and of these */
     uint32_t plan_count;
     struct find_result found;
     struct list list;
@@ -108,9 +109,7 @@ static void list_names(struct panel *p)
 
     find_index_release(&v->here);
     v->moves = w ? w->moves : NULL;
-    v->plan_count = w ? w->shot->plan_count : 0;
-    if (w)
-        memcpy(v->plans, w->shot->plans, sizeof v->plans);
+    v->plan_count = w ? plan_load_all(w, v->plans) : 0;
     if (w)
         find_index_search(&v->here, w);
     add_lines(p);
@@ -141,8 +140,9 @@ static void read_find(struct panel *p)
     const struct watch *w = p->scene->watch;
     int64_t at = v->list.cursor;
 
-    if (!w || (w->moves == v->moves && w->shot->plan_count == v->plan_count &&
-               !memcmp(w->shot->plans, v->plans, v->plan_count * sizeof *v->plans)))
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    if (!w || (w->moves == v->moves && plan_load_all(w, plans) == v->plan_count &&
+               !memcmp(plans, v->plans, v->plan_count * sizeof *v->plans)))
         return;
     v->price_count = 0;
     list_names(p);
@@ -259,6 +259,7 @@ static void write_instruction(const struct watch *w, hlo_id id, char *what, char
 static void write_about(const struct panel *p, const struct find_entry *e, char *what, char *now,
                         size_t room)
 {
+    const struct find *v = p->state;
     const struct watch *w = p->scene->watch;
     struct colon_line line;
     char ms[UNITS_ROOM], count[UNITS_ROOM];
@@ -281,8 +282,8 @@ static void write_about(const struct panel *p, const struct find_entry *e, char 
         snprintf(now, room, "%s", units_ms(ms, w->tree->nodes[e->id].ms));
         return;
     case FIND_PLAN:
-        snprintf(what, room, "%s", w->shot->plans[e->id]->proven ? "proven" : "");
-        snprintf(now, room, "%s", units_ms(ms, w->shot->plans[e->id]->cost.step_ms));
+        snprintf(what, room, "%s", v->plans[e->id]->proven ? "proven" : "");
+        snprintf(now, room, "%s", units_ms(ms, v->plans[e->id]->cost.step_ms));
         return;
     case FIND_CLASS:
         snprintf(what, room, "%s dims, %s",
@@ -445,7 +446,7 @@ static void run_line(struct panel *p, const struct find_entry *e)
 static void open_plan(struct panel *p, uint32_t n)
 {
     const struct scene *scene = p->scene;
-    struct live_plan *plan = live_plan_share(scene->watch->shot->plans[n]);
+    struct live_plan *plan = live_plan_share(((struct find *)p->state)->plans[n]);
     struct err e = {0};
 
     host_close(scene);

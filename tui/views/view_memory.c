@@ -3,6 +3,7 @@
  * opened on. */
 #include "engine/cost/memory.h"
 #include "engine/live/snapshot.h"
+#include "engine/text/units.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -10,18 +11,17 @@
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
 #include "tui/screen/list.h"
-#include "tui/views/panel.h"
-#include "tui/views/views.h"
-#include "tui/watch/memory_look.h"
-#include "tui/watch/watch.h"
-
-#include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/views/memory_draw.h"
+#include "tui/views/panel.h"
+#include "tui/views/views.h"
+#include "tui/watch/memory_look.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/question.h"
 #include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -304,24 +304,24 @@ static void pin_flip(struct panel *p)
 static void next_other(struct panel *p)
 {
     struct memory_view *v = p->state;
-    const struct snapshot *s = p->scene->watch->shot;
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t count = plan_load_all(p->scene->watch, plans);
     uint32_t from = 0;
     struct err e;
 
-    for (uint32_t n = 0; v->other.total && n < s->plan_count; n++) {
-        if (s->plans[n] == v->other.plan)
+    for (uint32_t n = 0; v->other.total && n < count; n++) {
+        if (plans[n] == v->other.plan)
             from = n + 1;
     }
     bool was_whole = v->other.total && !v->other.plan;
     memory_curve_release(&v->other);
     if (was_whole)
         return;
-    while (from < s->plan_count && s->plans[from] == v->curve.plan)
+    while (from < count && plans[from] == v->curve.plan)
         from++;
-    if (from == s->plan_count && !v->curve.plan)
+    if (from == count && !v->curve.plan)
         return;
-    if (memory_curve_make(p->scene->watch, from < s->plan_count ? s->plans[from] : NULL, &v->other,
-                          &e))
+    if (memory_curve_make(p->scene->watch, from < count ? plans[from] : NULL, &v->other, &e))
         host_say_err(p->scene, &e);
 }
 

@@ -139,10 +139,20 @@ static int begin(struct panel *p, struct err *e)
 
 static int open_pipeline(struct panel *p, const void *arg, struct err *e)
 {
+    struct pipeline_view *v = p->state;
+
     (void)arg;
     if (!p->scene->problem)
         return err_set(e, ERR_INPUT, "no model is open");
     start(p);
+    struct watch *w = p->scene->watch;
+    if (w && w->pipeline) { /* looked at before, or from a file */
+        v->starts = false;
+        v->job = pipeline_job_share(w->pipeline);
+        v->options = *pipeline_job_options(v->job);
+        v->shown.kind = v->options.schedule;
+        return 0;
+    }
     return begin(p, e);
 }
 

@@ -10,21 +10,29 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/list.h"
-#include "tui/views/panel.h"
-#include "tui/views/views.h"
-#include "tui/watch/plan_diff.h"
-#include "tui/watch/relaxed_job.h"
-#include "tui/watch/watch.h"
-
 #include "tui/screen/theme.h"
 #include "tui/views/host.h"
+#include "tui/views/panel.h"
 #include "tui/views/plans_draw.h"
+#include "tui/views/views.h"
+#include "tui/watch/plan_diff.h"
+#include "tui/watch/plan_load.h"
+#include "tui/watch/relaxed_job.h"
+#include "tui/watch/watch.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PLANS_MARK, PLANS_COMPARE, PLANS_SWAP, PLANS_TAKE_A, PLANS_TAKE_B, PLANS_BACK };
+enum {
+    PLANS_MARK,
+    PLANS_COMPARE,
+    PLANS_SWAP,
+    PLANS_TAKE_A,
+    PLANS_TAKE_B,
+    PLANS_TAKE_ALL,
+    PLANS_BACK
+};
 static const struct action plans_actions[] = {
     [PLANS_MARK] = {"mark", "in this view", "mark one of two to compare", "mark", "*", NULL},
     [PLANS_COMPARE] = {"compare", "in this view", "compare the marked", "compare", "c or Enter",
@@ -33,6 +41,7 @@ static const struct action plans_actions[] = {
     [PLANS_TAKE_A] = {"take-a", "in this view", "pin A's choice, B's choice", "pin as A, B", ">",
                       NULL},
     [PLANS_TAKE_B] = {"take-b", "in this view", NULL, NULL, "<", NULL},
+    [PLANS_TAKE_ALL] = {"take-all", "in this view", "pin all of a plan", "pin all", "t", NULL},
     [PLANS_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
 static const struct key_table plans_keys = {"plans", plans_actions,
@@ -148,10 +157,12 @@ static void read_plans(struct panel *p)
     int marks = 0;
     struct relaxed_look look;
     bool relaxed = s && plans_relaxed(p->scene->watch, &look);
-    bool same = s && v->count == (int)s->plan_count + 1 + relaxed && relaxed == holds_relaxed(v);
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t count = s ? plan_load_all(p->scene->watch, plans) : 0;
+    bool same = s && v->count == (int)count + 1 + relaxed && relaxed == holds_relaxed(v);
 
-    for (uint32_t n = 0; same && n < s->plan_count; n++)
-        same = holds(v, s->plans[n]);
+    for (uint32_t n = 0; same && n < count; n++)
+        same = holds(v, plans[n]);
     if (s && v->comparing && v->moves != s->moves)
         v->comparing = false;
     if (!s || same || v->comparing)
@@ -164,12 +175,12 @@ static void read_plans(struct panel *p)
             marked[marks++] = v->rows[n].plan; /* only compared */
     }
     drop_rows(v);
-    for (uint32_t n = 0; n < s->plan_count; n++) {
+    for (uint32_t n = 0; n < count; n++) {
         bool mark = false;
         for (int i = 0; i < marks; i++)
-            mark |= marked[i] == s->plans[n];
-        if (!holds(v, s->plans[n]))
-            add_row(p, s->plans[n], mark);
+            mark |= marked[i] == plans[n];
+        if (!holds(v, plans[n]))
+            add_row(p, plans[n], mark);
     }
     add_row(p, NULL, whole);
     add_relaxed(p, other);
@@ -299,6 +310,39 @@ static void take(struct panel *p, bool of_a)
     }
 }
 
+/* Every decision of the plan under the cursor as a pin: splits first, so that nothing that is about
+ * to be whole is in their way. */
+static void take_all(struct panel *p)
+{
+    const struct plans *v = p->state;
+    struct watch *w = p->scene->watch;
+    const int row = v->comparing ? v->b : (int)v->list.cursor;
+    int pinned = 0, parts = 0;
+
+    if (row >= v->count || v->rows[row].relaxed) {
+        host_say(p->scene, "a relaxed plan has no decisions that could be pinned");
+        return;
+    }
+    const label *on = plans_labels(v, row);
+    for (int split = 1; split >= 0; split--) {
+        for (int n = 0; n < w->move_count; n++) {
+            uint32_t of = plan_splits(w, on, n);
+            bool whole = of == 0, all = of == w->moves->items[n].class_count;
+            if ((split && !all) || (!split && !whole)) {
+                parts += split && !all && !whole;
+                continue;
+            }
+            watch_send(w, "pin @%d=%d", n, split);
+            pinned++;
+        }
+    }
+    if (parts)
+        host_say(p->scene, "%d decisions are pinned as in this plan; %d are split in part and stay",
+                 pinned, parts);
+    else
+        host_say(p->scene, "all %d decisions are pinned as in this plan; u takes back one", pinned);
+}
+
 static bool act_plans(struct panel *p, int action)
 {
     struct plans *v = p->state;
@@ -311,6 +355,10 @@ static bool act_plans(struct panel *p, int action)
         }
         v->comparing = false;
         read_plans(p);
+        return true;
+    }
+    if (action == PLANS_TAKE_ALL) {
+        take_all(p);
         return true;
     }
     if (action == PLANS_SWAP && !v->comparing) {
@@ -350,7 +398,8 @@ static bool works_plans(const struct panel *p, int action)
 
     if (action == PLANS_TAKE_A || action == PLANS_TAKE_B)
         return d && d->move != MOVE_NONE;
-    return action == PLANS_BACK || (action == PLANS_SWAP) == v->comparing;
+    return action == PLANS_BACK || action == PLANS_TAKE_ALL ||
+           (action == PLANS_SWAP) == v->comparing;
 }
 
 static bool move_plans(struct panel *p, enum list_move move)
@@ -413,7 +462,7 @@ const struct panel_ops view_plans = {
     .place = PLACE_FULL,
     .anew = true,
     .keys = &plans_keys,
-    .hints = "down=choose mark compare swap take-a why export back",
+    .hints = "down=choose mark compare swap take-a take-all why export back",
     .size = sizeof(struct plans),
     .open = open_plans,
     .close = close_plans,

@@ -10,6 +10,7 @@
 #include "tui/screen/edit.h"
 #include "tui/screen/words.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 
@@ -287,8 +288,10 @@ void find_index_search(struct find_index *x, const struct watch *w)
 
     add_groups(x, w);
     add_classes(x, w);
-    for (uint32_t n = 0; n < w->shot->plan_count; n++) {
-        const struct live_plan *plan = w->shot->plans[n];
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t plan_count = plan_load_all(w, plans);
+    for (uint32_t n = 0; n < plan_count; n++) {
+        const struct live_plan *plan = plans[n];
         snprintf(name, sizeof name, "%s, episode %llu", plan->found_by,
                  (unsigned long long)plan->episode);
         find_add(x, FIND_PLAN, n,

@@ -21,7 +21,7 @@ enum find_kind {
     FIND_GROUP,    /* id: move */
     FIND_VARIABLE, /* id: parameter of problem->roles */
     FIND_MODULE,   /* id: node of the watch's tree */
-    FIND_PLAN,     /* id: of the snapshot's plans */
+    FIND_PLAN,     /* id: of plan_load_all */
     FIND_VIEW,     /* id: the caller's, here and of the next three */
     FIND_COMMAND,
     FIND_OPTION,

@@ -5,6 +5,7 @@
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipeline_file.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -217,6 +218,35 @@ int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, 
     j->in_thread = in_thread;
     *out = j;
     return 0;
+}
+
+int pipeline_job_of_file(const struct problem *p, const char *path, struct pipeline_job **out,
+                         struct err *e)
+{
+    struct pipeline_job *j = mem_try(1, sizeof *j);
+
+    if (!j)
+        return err_set(e, ERR_MEMORY, "not enough memory for a pipeline");
+    j->users = 1;
+    j->problem = p;
+    pthread_mutex_init(&j->lock, NULL);
+    if (pipeline_file_load(p, path, &j->pipeline, &j->look.plan, e)) {
+        pipeline_job_free(j);
+        return e->code;
+    }
+    j->made = true;
+    j->options = j->pipeline.options;
+    j->look.pipeline = &j->pipeline;
+    j->look.version = 1;
+    j->look.done = true;
+    snprintf(j->look.plan.found_by, sizeof j->look.plan.found_by, "a file");
+    *out = j;
+    return 0;
+}
+
+const struct pipeline_options *pipeline_job_options(const struct pipeline_job *j)
+{
+    return &j->options;
 }
 
 void pipeline_job_stop(struct pipeline_job *j)

@@ -36,8 +36,13 @@ struct pipeline_look {
 /* `p` must outlive it. `in_thread` false: all of it before this returns, for pictures. */
 int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, bool in_thread,
                      struct pipeline_job **out, struct err *e) MUST_CHECK;
+/* As it was asked for, or as the file has them. */
+const struct pipeline_options *pipeline_job_options(const struct pipeline_job *j);
 /* To be left: `done` comes after the step it is at, up to some tenths of a second on 64 devices. */
 void pipeline_job_stop(struct pipeline_job *j);
+/* One that is done already, with the plan of a file (engine/pipeline/pipeline_file.h). */
+int pipeline_job_of_file(const struct problem *p, const char *path, struct pipeline_job **out,
+                         struct err *e) MUST_CHECK;
 /* Another user of it; pipeline_job_free is for each. UI thread. */
 struct pipeline_job *pipeline_job_share(struct pipeline_job *j);
 void pipeline_job_free(

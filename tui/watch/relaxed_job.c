@@ -135,6 +135,30 @@ int relaxed_job_new(const struct problem *p, const struct snapshot *s, bool in_t
     return 0;
 }
 
+int relaxed_job_of(const struct relaxed_plan *x, struct relaxed_job **out, struct err *e)
+{
+    struct relaxed_job *j = mem_try(1, sizeof *j);
+
+    if (!j)
+        return err_set(e, ERR_MEMORY, "not enough memory for a relaxed plan");
+    j->problem = x->problem;
+    pthread_mutex_init(&j->lock, NULL);
+    int rc = relaxed_plan_copy(x, &j->plan, e);
+    if (!rc) {
+        j->has_plan = true;
+        rc = relaxed_memory(&j->plan, &j->look.memory, e);
+    }
+    if (rc) {
+        relaxed_job_free(j);
+        return rc;
+    }
+    relaxed_sums(&j->plan, j->look.sums);
+    j->look.plan = &j->plan;
+    j->look.done = true;
+    *out = j;
+    return 0;
+}
+
 void relaxed_job_free(struct relaxed_job *j)
 {
     if (!j)

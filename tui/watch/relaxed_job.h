@@ -27,6 +27,9 @@ struct relaxed_look {
  * before this returns, for pictures. `s` is only read here. */
 int relaxed_job_new(const struct problem *p, const struct snapshot *s, bool in_thread,
                     struct relaxed_job **out, struct err *e) MUST_CHECK;
+/* One that is done already, with a copy of a plan made elsewhere. */
+int relaxed_job_of(const struct relaxed_plan *x, struct relaxed_job **out,
+                   struct err *e) MUST_CHECK;
 void relaxed_job_free(struct relaxed_job *j); /* stops and joins; NULL ok */
 void relaxed_job_look(struct relaxed_job *j, struct relaxed_look *out);
 

@@ -357,6 +357,7 @@ void watch_free(struct watch *w)
     live_plan_release(w->exact);
     class_names_release(&w->names);
     tree_free(w->tree);
+    plan_load_release(w);
     relaxed_job_free(w->relaxed);
     if (w->found)
         find_index_release(w->found);

@@ -15,6 +15,7 @@
 #include "engine/problem/problem.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/wave.h"
 
 enum { MOVE_NONE = -1, CALM_PER_SECOND = 15 };
@@ -52,6 +53,7 @@ struct watch {
     hlo_id here;  /* the instruction a person looks at; HLO_NONE: none yet */
     struct relaxed_job *relaxed;   /* NULL: nobody asked (tui/watch/relaxed_job.h) */
     struct pipeline_job *pipeline; /* the last one looked at; NULL: none (pipeline_job.h) */
+    struct loaded_plans loaded;    /* from files (plan_load.h) */
     struct find_index *found;      /* every name of the module; NULL: nobody looked (find.h) */
     struct tree *tree;             /* the module as a person thinks of it (tui/watch/tree.h) */
 

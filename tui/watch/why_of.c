@@ -5,6 +5,7 @@
 #include "engine/live/snapshot.h"
 #include "hlo/support/mem.h"
 #include "tui/watch/pipeline_job.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/relaxed_job.h"
 
 #include <stdio.h>
@@ -43,8 +44,10 @@ int why_of_list(const struct watch *w, struct why_of list[static WHY_OF_MOST])
         list[count++] = (struct why_of){WHY_OF_BEST, w->best};
     if (w->exact)
         list[count++] = (struct why_of){WHY_OF_EXACT, w->exact};
-    for (uint32_t n = 0; n < w->shot->plan_count; n++) {
-        struct live_plan *plan = w->shot->plans[n];
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t plan_count = plan_load_all(w, plans);
+    for (uint32_t n = 0; n < plan_count; n++) {
+        struct live_plan *plan = plans[n];
         if (plan != w->best && plan != w->exact)
             list[count++] = (struct why_of){WHY_OF_PLAN, plan};
     }

@@ -8,6 +8,7 @@
 #include "engine/live/snapshot.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/relaxed/relaxed.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
 
 enum why_of_kind {
@@ -25,7 +26,7 @@ struct why_of {
     struct live_plan *plan; /* borrowed; NULL: not a strict plan */
 };
 
-enum { WHY_OF_MOST = PLANS_MOST + 6, WHY_OF_ROOM = 64 };
+enum { WHY_OF_MOST = WATCH_PLANS_MOST + 6, WHY_OF_ROOM = 64 };
 
 /* All there are to ask about, the plan of the headline first. Returns how many, at least 2. */
 int why_of_list(const struct watch *w, struct why_of list[static WHY_OF_MOST]);

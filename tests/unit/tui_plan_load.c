@@ -1,0 +1,189 @@
+/* Plans read from files into the explorer: rows of V p with their own figures, explained, compared,
+ * taken over as pins; what is made for another problem is refused with the difference. */
+#include "engine/plan/plan_file.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/text/units.h"
+#include "tui/app/script.h"
+#include "tui/files/theme_file.h"
+#include "tui/watch/plan_diff.h"
+#include "tui/watch/plan_load.h"
+#include "tui/watch/watch.h"
+#include "tui/watch/why_of.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MODEL AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz"
+#define OTHER AUTOMAP_SOURCE_DIR "/examples/models/mlp.hlo.txt.gz"
+
+static struct app *open_model(const char *path)
+{
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app;
+    struct err e = {0};
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    assert_int_equal(app_new(&app, &setup, &e), 0);
+    assert_int_equal(app_load(app, path, NULL, &e), 0);
+    assert_int_equal(app_tell(app, "episode 3", &e), 0);
+    app_resize(app, 140, 44);
+    return app;
+}
+
+static const char *screen(struct app *app, const char *keys, struct str *out)
+{
+    for (const char *k = keys; *k; k++)
+        app_key(app, *k == '\r' ? KEYC_ENTER : *k == '\033' ? KEYC_ESC : (uint32_t)*k);
+    app_settle(app, 5);
+    app_touch(app);
+    str_clear(out);
+    grid_text(app_frame(app), out);
+    return out->text;
+}
+
+/* Splits one decision that the best plan keeps whole, and all that goes with it. */
+static void save_strict(const struct problem *p, const struct watch *w, const char *path)
+{
+    struct strict_clash clash;
+    struct strict s;
+    struct plan plan;
+    struct err e = {0};
+
+    assert_int_equal(strict_new(&p->labels, &s, &e), 0);
+    for (int n = 0; n < w->move_count; n += 2) {
+        const struct game_move *m = &w->moves->items[n];
+        for (uint32_t k = 0; k < m->class_count; k++)
+            (void)strict_decide(&s, w->moves->pool[m->classes + k], m->axis, true, &clash);
+    }
+    assert_int_equal(plan_from_strict(p, &s, PLAN_BY_DECISION, &plan, &e), 0);
+    assert_int_equal(plan_file_save(&plan, path, &e), 0);
+    plan_release(&plan);
+    strict_release(&s);
+}
+
+static void save_relaxed(const struct problem *p, const char *path)
+{
+    struct relaxed_options o = {0};
+    struct relaxed_plan found;
+    struct relaxed *r;
+    struct plan plan;
+    struct err e = {0};
+
+    assert_int_equal(relaxed_new(p, &o, &r, &e), 0);
+    assert_int_equal(relaxed_solve(r, 20, &found, &e), 0);
+    assert_int_equal(plan_from_relaxed(&found, &plan, &e), 0);
+    assert_int_equal(plan_file_save(&plan, path, &e), 0);
+    plan_release(&plan);
+    relaxed_free(r);
+}
+
+static void test_a_strict_plan(void **state)
+{
+    (void)state;
+    char path[64] = "/tmp/automap-plan-XXXXXX", line[96], step[UNITS_ROOM];
+    struct app *app = open_model(MODEL);
+    struct str out = {0};
+    struct err e = {0};
+
+    close(mkstemp(path));
+    save_strict(app_watch(app)->problem, app_watch(app), path);
+    assert_true(plan_load_is(path));
+    assert_false(plan_load_is(MODEL));
+    snprintf(line, sizeof line, "open %s", path);
+    assert_true(app_command(app, line));
+    const struct watch *w = app_watch(app);
+    const struct live_plan *plan = plan_load_of(w, path);
+    assert_non_null(plan);
+    double priced = step_tables_cost(&w->problem->step_tables, plan->on).step_ms;
+    assert_true(fabs(priced / plan->cost.step_ms - 1) < 1e-12);
+    const char *name = strrchr(path, '/') + 1;
+    assert_non_null(strstr(screen(app, "", &out), name)); /* its row, under the cursor */
+    screen(app, "w", &out);
+    char of[96];
+    snprintf(of, sizeof of, " of  %.20s", name);
+    assert_non_null(strstr(out.text, of));
+    assert_non_null(strstr(out.text, units_plain_ms(step, plan->cost.step_ms)));
+    screen(app, "\033t", &out); /* taken over */
+    w = app_watch(app);
+    int pinned = 0;
+    for (int n = 0; n < w->move_count; n++) {
+        uint32_t split = plan_splits(w, plan->on, n);
+        if (split && split < w->moves->items[n].class_count)
+            continue;
+        pinned += w->move[n].pinned;
+        assert_true(w->move[n].pinned);
+    }
+    assert_true(pinned > 3 && w->shot->pin_count > 0);
+    for (uint32_t n = 0; n < w->shot->pin_count; n++)
+        assert_int_equal(w->shot->pins[n].split,
+                         (plan->on[w->shot->pins[n].class] >> w->shot->pins[n].axis) & 1);
+    assert_int_equal(app_load_plan(app, path, &e), 0); /* once more: no second row */
+    assert_int_equal(app_watch(app)->loaded.count, 1);
+    str_release(&out);
+    app_free(app);
+    app = open_model(OTHER);
+    assert_int_not_equal(app_load_plan(app, path, &e), 0);
+    assert_non_null(strstr(e.what, "another model"));
+    assert_int_equal(app_watch(app)->loaded.count, 0);
+    assert_int_not_equal(app_load_plan(app, "/nowhere.json", &e), 0);
+    app_free(app);
+    unlink(path);
+}
+
+static void test_a_relaxed_plan(void **state)
+{
+    (void)state;
+    char path[64] = "/tmp/automap-plan-XXXXXX", line[96];
+    struct app *app = open_model(MODEL);
+    struct str out = {0};
+
+    close(mkstemp(path));
+    save_relaxed(app_watch(app)->problem, path);
+    snprintf(line, sizeof line, "plan %s", path);
+    assert_true(app_command(app, line));
+    assert_non_null(why_of_relaxed(app_watch(app)));
+    assert_non_null(strstr(screen(app, "", &out), "relaxed, "));
+    assert_non_null(strstr(screen(app, "\033Vs", &out), "Reshards"));
+    assert_non_null(strstr(screen(app, "w", &out), " of  relaxed plan"));
+    str_release(&out);
+    app_free(app);
+    unlink(path);
+}
+
+/* An edit of the problem makes the plan another's: that is said, and the row goes. */
+static void test_an_edit(void **state)
+{
+    (void)state;
+    char path[64] = "/tmp/automap-plan-XXXXXX";
+    struct app *app = open_model(MODEL);
+    struct str out = {0};
+    struct err e = {0};
+
+    close(mkstemp(path));
+    save_strict(app_watch(app)->problem, app_watch(app), path);
+    assert_int_equal(app_load_plan(app, path, &e), 0);
+    assert_int_equal(app_tell(app, "micro-batches 2", &e), 0);
+    assert_int_equal(app_watch(app)->loaded.count, 0);
+    assert_non_null(strstr(screen(app, "", &out), "micro-batches"));
+    str_release(&out);
+    app_free(app);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_strict_plan),
+        cmocka_unit_test(test_a_relaxed_plan),
+        cmocka_unit_test(test_an_edit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
