@@ -1,5 +1,7 @@
 #include "engine/place/branch.h"
 
+#include "engine/place/complete.h"
+#include "engine/place/cut_bound.h"
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
 #include "engine/place/prepare.h"
@@ -299,6 +301,13 @@ static bool are_devices_equal(const struct tree *t)
     return !t->g->per_server;
 }
 
+static void told_by_branching(struct placement *p)
+{
+    p->contiguous = false;
+    p->algo = "branch and bound";
+    memset(p->stage, 0xff, p->devices * sizeof *p->stage);
+}
+
 static int search(struct tree *t, struct placement *start, struct err *e)
 {
     if (!allocate(t))
@@ -315,16 +324,55 @@ static int search(struct tree *t, struct placement *start, struct err *e)
         start->device[v] = t->best[t->n->position_of[v]];
     if (t->found) {
         start->value_ms = t->best_ms;
-        start->contiguous = false;
-        start->algo = "branch and bound";
-        memset(start->stage, 0xff, start->devices * sizeof *start->stage);
+        told_by_branching(start);
     }
     return 0;
+}
+
+/* The start may be as good as the least its heaviest positions' devices can do; else small
+ * questions of one kind are answered device by device. True in `done` when nothing is left open. */
+static int try_shortcuts(struct tree *t, struct placement *start, bool *done, struct err *e)
+{
+    double least;
+    bool found = false;
+
+    *done = false;
+    if (place_cut_bound(t->n, &t->b->rules, &least, e))
+        return e->code;
+    if (least > start->bound_ms) {
+        start->bound_ms = least;
+        start->bound_by = "least load of one position's device";
+    }
+    if (start->value_ms <= least * (1 + 1e-9)) {
+        start->proven = *done = true;
+        return 0;
+    }
+    if (!isfinite(start->value_ms) || !place_completes(t->n, &t->b->rules))
+        return 0;
+    struct place_completing c = {
+        .rules = &t->b->rules, .steps = 30 * t->b->nodes, .stop = t->b->stop};
+    uint32_t *device = mem_try((size_t)t->n->positions + 1, sizeof *device);
+    if (!device)
+        return err_no_memory(e, MEMORY_FOR);
+    int rc = place_complete(t->n, &c, &start->value_ms, device, &found, done, e);
+    for (uint32_t v = 0; v < t->g->nodes && found; v++)
+        start->device[v] = device[t->n->position_of[v]];
+    free(device);
+    t->best_ms = start->value_ms;
+    if (found)
+        told_by_branching(start);
+    if (*done) {
+        start->proven = true;
+        start->bound_ms = start->value_ms;
+        start->bound_by = "all sets, device by device";
+    }
+    return rc;
 }
 
 int place_branch(const struct place_graph *g, const struct place_branching *b,
                  struct placement *start, struct err *e)
 {
+    bool done = false;
     struct tree t = {.g = g, .b = b, .devices = place_devices(g), .best_ms = start->value_ms};
     struct err none = {0};
     int rc = 0;
@@ -339,16 +387,18 @@ int place_branch(const struct place_graph *g, const struct place_branching *b,
         *e = none;
     } else if (t.n->positions > PLACE_BRANCH_MOST) {
         t.cut_short = true;
-    } else {
-        rc = search(&t, start, e);
+    } else if (isfinite(start->value_ms)) {
+        rc = try_shortcuts(&t, start, &done, e);
     }
+    if (!rc && !done && !t.cut_short && t.n)
+        rc = search(&t, start, e);
     start->moves += t.nodes;
     if (!rc && !t.cut_short && isinf(start->value_ms))
         rc = err_set(e, ERR_INFEASIBLE, "no plan keeps memory, kinds of devices and pins");
     if (!rc && t.cut_short && isinf(start->value_ms))
         rc = err_set(e, ERR_INFEASIBLE,
                      "no plan was found that keeps memory, kinds of devices and pins");
-    if (!rc && !t.cut_short) {
+    if (!rc && !t.cut_short && !done) {
         start->proven = true;
         start->bound_ms = start->value_ms;
         start->bound_by = "branch and bound";

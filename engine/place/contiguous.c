@@ -1,6 +1,7 @@
 #include "engine/place/contiguous.h"
 
 #include "engine/place/coarsen.h"
+#include "engine/place/cut_bound.h"
 #include "engine/place/family.h"
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
@@ -351,6 +352,8 @@ static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
 
 /* ---- the answer ---- */
 
+enum { FLOWS_MOST = 6000 }; /* positions; with more the bound by flows takes too long */
+
 static int nothing_fits(const struct seeking *s, struct err *e)
 {
     if (s->a->target_ms > 0)
@@ -360,18 +363,30 @@ static int nothing_fits(const struct seeking *s, struct err *e)
                    s->exact ? "keeps" : "was found that keeps");
 }
 
-static void fill_bound(const struct place_graph *g, const struct seeking *s, struct placement *p)
+static int fill_bound(const struct place_graph *g, const struct seeking *s, struct placement *p,
+                      struct err *e)
 {
+    double flow = 0;
+
     p->proven = s->exact;
     p->bound_ms =
         s->exact && !(s->a->target_ms > 0) ? p->value_ms : place_work_bound(g, &s->a->rules);
     p->bound_by = s->exact ? "all ideals" : "work shared out";
+    if (!s->exact && s->p->nets->positions <= FLOWS_MOST &&
+        place_cut_bound(s->p->nets, &s->a->rules, &flow, e))
+        return e->code;
+    if (flow > p->bound_ms) {
+        p->bound_ms = flow;
+        p->bound_by = "least load of one position's device";
+    }
     p->algo = s->a->dpl_only ? "dpl" : "exact";
     p->positions = s->p->nets->positions;
     p->ideals = s->exact ? s->effort.ideals : 0;
     p->pairs = s->pairs;
+    p->bound_ms = fmin(p->bound_ms, p->value_ms); /* but for rounding it is */
     if (!p->proven && p->bound_ms >= p->value_ms * (1 - 1e-12))
         p->proven = true;
+    return 0;
 }
 
 static int finish(const struct place_graph *g, struct seeking *s, struct placement **out,
@@ -392,8 +407,10 @@ static int finish(const struct place_graph *g, struct seeking *s, struct placeme
     }
     placement_price(*out, s->p->nets, &s->a->rules, load);
     free(load);
-    fill_bound(g, s, *out);
-    return 0;
+    rc = fill_bound(g, s, *out, e);
+    if (rc)
+        placement_free(*out);
+    return rc;
 }
 
 /* One server, or all transfers alike. */

@@ -1,5 +1,7 @@
 /* Plans of any sets and plans for latency, of random graphs, against an enumeration of all
  * assignments by definition; the state that moves change against loads worked out anew. */
+#include "engine/place/complete.h"
+#include "engine/place/cut_bound.h"
 #include "engine/place/latency.h"
 #include "engine/place/solve.h"
 #include "engine/place/state.h"
@@ -88,6 +90,51 @@ static void any_sets(void **state)
             check_rule(g, &all_rules[k], best[k]);
         place_graph_free(g);
     }
+}
+
+/* Proofs alone, without a good plan to begin with: the same optimum; the bound by flows below it.
+ */
+static void proofs(void **state)
+{
+    struct place_rules rules = {0};
+    struct rl_rng r;
+    uint32_t asked = 0, tight = 0;
+
+    (void)state;
+    rl_rng_seed(&r, 47, 0);
+    for (uint32_t i = 0, graphs = graphs_asked(600); i < graphs; i++) {
+        struct small_shape s = {.nodes = 1 + rl_rng_below(&r, i % 40 ? 8 : SMALL_NODES),
+                                .kinds = 1,
+                                .training = rl_rng_below(&r, 2)};
+        struct place_graph *g = small_graph(&r, &s);
+        struct place_completing c = {.rules = &rules};
+        struct place_nets *n;
+        struct err e = {0};
+        double best[RULES], bound, value = 1000;
+        uint32_t device[SMALL_NODES] = {0};
+        bool found, proven;
+        enumerate(g, best);
+        if (isinf(best[0]) || place_prepare_classes(g, &n, &e)) {
+            place_graph_free(g);
+            continue;
+        }
+        assert_int_equal(place_cut_bound(n, &rules, &bound, &e), 0);
+        assert_true(bound <= best[0] * (1 + 1e-9));
+        tight += bound >= best[0] * (1 - 1e-9);
+        if (place_completes(n, &rules)) {
+            asked++;
+            assert_int_equal(place_complete(n, &c, &value, device, &found, &proven, &e), 0);
+            assert_true(found && proven && fabs(value - best[0]) <= 1e-9 * (1 + best[0]));
+            struct place_load load[SMALL_DEVICES];
+            place_loads(n, device, load);
+            assert_true(fabs(place_value(n, &rules, load, NULL) - value) <= 1e-9 * (1 + value));
+            assert_int_equal(place_complete(n, &c, &value, device, &found, &proven, &e), 0);
+            assert_true(!found && proven);
+        }
+        place_nets_free(n);
+        place_graph_free(g);
+    }
+    assert_true(asked > graphs_asked(600) / 10 && tight > graphs_asked(600) / 10);
 }
 
 /* ---- moves ---- */
@@ -219,12 +266,104 @@ static void latencies(void **state)
     }
 }
 
+/* Several pieces of an accelerator, by definition: a piece starts when its inputs are made and the
+ * one before it on its accelerator has ended. `place` by node: device * pieces + piece. */
+static double slow_pieces(const struct place_graph *g, const uint32_t *place, uint32_t pieces)
+{
+    uint32_t host = (place_devices(g) - 1) * pieces;
+    double end[64] = {0}, node_end[SMALL_NODES] = {0}, last = 0;
+
+    for (uint32_t round = 0; round <= 3 * g->nodes + 3; round++) {
+        bool changed = false;
+        for (uint32_t k = 0; k < host; k++) {
+            double start = k % pieces ? end[k - 1] : 0, cost = 0;
+            for (uint32_t u = 0; u < g->nodes; u++) {
+                bool feeds = false, leaves = false;
+                for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++) {
+                    feeds |= place[g->user[i]] == k;
+                    leaves |= place[g->user[i]] != k;
+                }
+                if (place[u] == k)
+                    cost += place_time(g, 0, u) + (leaves ? g->send_ms[u] : 0);
+                else if (feeds)
+                    cost += g->send_ms[u], start = fmax(start, node_end[u]);
+            }
+            changed |= start + cost > end[k] + 1e-12;
+            end[k] = fmax(end[k], start + cost);
+            for (uint32_t v = 0; v < g->nodes; v++)
+                node_end[v] = place[v] == k ? end[k] : node_end[v];
+        }
+        for (uint32_t v = 0; v < g->nodes; v++) {
+            double start = 0;
+            for (uint32_t u = 0; u < g->nodes; u++) {
+                for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++)
+                    start = g->user[i] == v ? fmax(start, node_end[u]) : start;
+            }
+            if (place[v] != host)
+                continue;
+            changed |= start + place_time(g, 1, v) > node_end[v] + 1e-12;
+            node_end[v] = fmax(node_end[v], start + place_time(g, 1, v));
+        }
+        if (!changed) {
+            for (uint32_t v = 0; v < g->nodes; v++)
+                last = fmax(last, node_end[v]);
+            return last;
+        }
+    }
+    return INFINITY;
+}
+
+static double best_pieces(const struct place_graph *g, uint32_t pieces)
+{
+    uint32_t place[SMALL_NODES] = {0}, device[SMALL_NODES];
+    uint32_t host = (place_devices(g) - 1) * pieces;
+    double best = INFINITY;
+
+    do {
+        struct slow_load load[SMALL_DEVICES];
+        for (uint32_t v = 0; v < g->nodes; v++)
+            device[v] = place[v] / pieces;
+        slow_loads(g, device, load);
+        if (slow_fits(g, device, load))
+            best = fmin(best, slow_pieces(g, place, pieces));
+    } while (next_assignment(place, g->nodes, host + 1));
+    return best;
+}
+
+static void pieces(void **state)
+{
+    struct rl_rng r;
+    uint32_t won = 0;
+
+    (void)state;
+    rl_rng_seed(&r, 48, 0);
+    for (uint32_t i = 0, graphs = graphs_asked(400); i < graphs; i++) {
+        struct small_shape s = {.nodes = 1 + rl_rng_below(&r, 5), .kinds = 1};
+        struct place_graph *g = small_graph(&r, &s);
+        struct place_latency l = {.seed = i, .pieces = 2 + !rl_rng_below(&r, 4)};
+        struct placement *p;
+        struct err e = {0};
+        for (uint32_t v = 0; v < g->nodes; v++)
+            g->color[v] = v;
+        g->colors = g->nodes;
+        g->type[0].count = g->type[0].count > 2 ? 2 : g->type[0].count;
+        g->type[1].count = 1;
+        double best = best_pieces(g, l.pieces);
+        assert_int_equal(place_latency_best(g, &l, &p, &e), 0);
+        assert_true(p->proven);
+        assert_true(fabs(p->value_ms - best) <= 1e-9 * (1 + best));
+        won += best < best_latency(g) * (1 - 1e-9);
+        placement_free(p);
+        place_graph_free(g);
+    }
+    assert_true(won > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_sets),
-        cmocka_unit_test(moves_keep_loads),
-        cmocka_unit_test(latencies),
+        cmocka_unit_test(any_sets),  cmocka_unit_test(proofs), cmocka_unit_test(moves_keep_loads),
+        cmocka_unit_test(latencies), cmocka_unit_test(pieces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

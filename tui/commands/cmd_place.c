@@ -172,7 +172,7 @@ static int read_model(struct request *r, struct place_graph **out, struct err *e
     r->job.limits.ideals = 200000;
     r->job.limits.bytes = (uint64_t)64 << 20;
     r->job.limits.steps = 4000000;
-    r->job.looks = 300000000;
+    r->job.looks = 250000000;
     return rc;
 }
 
