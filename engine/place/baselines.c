@@ -53,6 +53,31 @@ static void keep(struct trying *t)
     memcpy(t->best, t->s->device, t->n->positions * sizeof *t->best);
 }
 
+/* Pairs pinned apart that share a device: one of them goes where that costs least. */
+static void part_pairs(struct trying *t)
+{
+    place_state_set(t->s, t->best);
+    for (uint32_t i = 0; i < t->n->aparts; i++) {
+        for (uint32_t k = 0; k < 2; k++) {
+            uint32_t p = t->n->apart[2 * i + k], from = t->s->device[p], best = from;
+            uint32_t broken = t->s->broken;
+            double least = INFINITY;
+            if (t->s->device[t->n->apart[2 * i + 1 - k]] != from)
+                continue;
+            for (uint32_t d = 0; d < t->s->devices; d++) {
+                place_state_move(t->s, p, d);
+                if (t->s->broken < broken && place_state_value(t->s) < least) {
+                    least = place_state_value(t->s);
+                    best = d;
+                }
+                place_state_move(t->s, p, from);
+            }
+            place_state_move(t->s, p, best);
+        }
+    }
+    memcpy(t->best, t->s->device, t->n->positions * sizeof *t->best);
+}
+
 /* The plan of t->best, which is there. */
 static int make_plan(struct trying *t, const char *algo, struct placement **out, struct err *e)
 {
@@ -60,6 +85,7 @@ static int make_plan(struct trying *t, const char *algo, struct placement **out,
 
     if (!load)
         return err_no_memory(e, "for a plan");
+    part_pairs(t);
     if (placement_new(t->g, out, e)) {
         free(load);
         return e->code;
@@ -68,6 +94,11 @@ static int make_plan(struct trying *t, const char *algo, struct placement **out,
         (*out)->device[v] = t->best[t->n->position_of[v]];
     placement_price(*out, t->n, &t->a->rules, load);
     free(load);
+    if ((*out)->faults & ~(uint32_t)PLACE_OVER_MEMORY) {
+        placement_free(*out);
+        return err_set(e, ERR_INFEASIBLE, "%s found no plan that keeps kinds of devices and pins",
+                       algo);
+    }
     (*out)->bound_ms = place_work_bound(t->g, &t->a->rules);
     (*out)->bound_by = "work shared out";
     (*out)->algo = algo;

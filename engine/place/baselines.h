@@ -1,7 +1,7 @@
 /* engine/place/baselines.h - what others do: simple ways to place a graph, to be beaten or not.
  *
- * Each keeps pins and kinds of devices; what it breaks else is in placement.faults. Contracts as
- * place_anneal; `seed` where chance is in it. */
+ * Each keeps pins and kinds of devices, or finds no plan (ERR_INFEASIBLE); memory that is exceeded
+ * is in placement.faults. Contracts as place_anneal; `seed` where chance is in it. */
 #ifndef AUTOMAP_ENGINE_PLACE_BASELINES_H
 #define AUTOMAP_ENGINE_PLACE_BASELINES_H
 

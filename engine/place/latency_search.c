@@ -153,6 +153,10 @@ static void note(struct searching *s, double v, const char *algo)
 
     if (v >= b->value_ms)
         return;
+    for (uint32_t p = 0; p < s->p->nets->positions; p++) {
+        if (!allows(s, p, s->place[p])) /* all on the host is a start, not always a plan */
+            return;
+    }
     memcpy(b->device, s->now->device, s->g->nodes * sizeof *b->device);
     memcpy(b->piece, s->now->piece, s->g->nodes * sizeof *b->piece);
     b->value_ms = v;
@@ -173,8 +177,14 @@ static void fill_along(struct searching *s, const uint32_t *order)
     uint32_t d = 0;
 
     all_on_host(s);
+    for (uint32_t p = 0; p < s->p->nets->positions; p++) {
+        if (s->p->nets->fixed[p] < s->accelerators)
+            put(s, p, s->p->nets->fixed[p] * s->pieces);
+    }
     for (uint32_t i = 0; i < s->p->nets->positions && d < s->accelerators; i++) {
         uint32_t p = order[i];
+        if (s->place[p] != host_place(s))
+            continue;
         bool fits =
             s->used[d] + s->p->nets->bytes[p] <= s->g->type[place_type_of(s->g, d)].memory_bytes;
         if (!fits && s->p->nets->bytes[p] <= s->g->type[place_type_of(s->g, d)].memory_bytes)
@@ -194,12 +204,7 @@ static int greedy(struct searching *s, struct err *e)
         if (rc)
             break;
         fill_along(s, order);
-        double v = value(s);
-        bool kept = true;
-        for (uint32_t p = 0; p < s->p->nets->positions; p++)
-            kept &= allows(s, p, s->place[p]);
-        if (kept)
-            note(s, v, "greedy");
+        note(s, value(s), "greedy");
     }
     free(order);
     return rc;

@@ -32,6 +32,11 @@ expect 0 'contiguous' place "$bert" --target 60
 expect 4 'no contiguous plan reaches' place "$bert" --target 20
 expect 4 '6 accelerators of 735 MB would do' place "$bert" --memory-limit '0.5 GB' --cpus 0
 expect 4 'no contiguous plan keeps' place "$bert" --devices 0 --cpus 0
+expect 0 '41\.[0-9]* ms per sample +proven|4[0-9.]+ ms per sample' place "$bert" --pin '6 apart from 7' --pin '9 off host'
+expect 4 'clashes with 6 on A' place "$bert" --pin '6 on A' --pin '6 on B'
+expect 2 'no device "Z"' place "$bert" --pin '6 on Z'
+expect 0 'as it is' place "$bert" --why node9
+expect 2 'nodes are called .node999.' place "$bert" --why node999
 expect 1 'expected on or off' place "$bert" --contiguous maybe
 expect 1 'no.* algorithm|expected exact' place "$bert" --algo magic
 expect 1 'which graph' place

@@ -3,6 +3,7 @@
 #include "engine/place/complete.h"
 #include "engine/place/cut_bound.h"
 #include "engine/place/latency.h"
+#include "engine/place/look.h"
 #include "engine/place/solve.h"
 #include "engine/place/state.h"
 #include "tests/unit/place_random.h"
@@ -173,6 +174,70 @@ static void moves_keep_loads(void **state)
         }
         place_state_free(t);
         place_nets_free(n);
+        place_graph_free(g);
+    }
+}
+
+/* Prices of moves and what crosses, against the definition. */
+static void looks(void **state)
+{
+    struct rl_rng r;
+
+    (void)state;
+    rl_rng_seed(&r, 51, 0);
+    for (uint32_t i = 0; i < 300; i++) {
+        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 8),
+                                .kinds = 1,
+                                .servers = i % 2 ? 2 : 0,
+                                .training = rl_rng_below(&r, 2)};
+        struct place_graph *g = small_graph(&r, &s);
+        struct place_rules rules = {.apart = rl_rng_below(&r, 2)};
+        struct place_price price[SMALL_DEVICES];
+        struct place_look *l;
+        struct placement *p;
+        struct slow_load load[SMALL_DEVICES];
+        struct err e = {0};
+        uint32_t devices = place_devices(g), node = rl_rng_below(&r, g->nodes), device[SMALL_NODES];
+        if (!devices || placement_new(g, &p, &e)) {
+            place_graph_free(g);
+            continue;
+        }
+        uint32_t of_color[SMALL_NODES];
+        for (uint32_t c = 0; c < g->colors; c++)
+            of_color[c] = rl_rng_below(&r, devices);
+        for (uint32_t v = 0; v < g->nodes; v++)
+            p->device[v] = of_color[g->color[v]];
+        if (place_look_new(g, &rules, p, &l, &e)) {
+            placement_free(p);
+            place_graph_free(g);
+            continue;
+        }
+        place_look_prices(l, node, price);
+        for (uint32_t d = 0; d < devices; d++) {
+            for (uint32_t v = 0; v < g->nodes; v++)
+                device[v] = g->color[v] == g->color[node] ? d : p->device[v];
+            slow_loads(g, device, load);
+            assert_true(fabs(price[d].value_ms - slow_value(g, &rules, load, NULL)) < 1e-9);
+            assert_int_equal(!price[d].faults, slow_fits(g, device, load));
+        }
+        struct place_crossing c[SMALL_NODES];
+        uint32_t crossings = place_look_crossings(l, c, SMALL_NODES), slow = 0;
+        for (uint32_t u = 0; u < g->nodes; u++) {
+            bool crosses = false, paid = !slow_is_host(g, p->device[u]);
+            for (uint32_t k = g->user_at[u]; k < g->user_at[u + 1]; k++) {
+                crosses |= p->device[g->user[k]] != p->device[u];
+                paid |= p->device[g->user[k]] != p->device[u] &&
+                        !slow_is_host(g, p->device[g->user[k]]);
+            }
+            slow += crosses && paid && g->send_ms[u] > 0;
+        }
+        assert_int_equal(crossings, slow);
+        for (uint32_t k = 1; k < crossings; k++)
+            assert_true(c[k - 1].ends * c[k - 1].ms >= c[k].ends * c[k].ms);
+        assert_int_equal(place_look_is_chain(l) || g->training,
+                         slow_contiguous(g, p->device) || g->training);
+        place_look_free(l);
+        placement_free(p);
         place_graph_free(g);
     }
 }
@@ -362,8 +427,8 @@ static void pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_sets),  cmocka_unit_test(proofs), cmocka_unit_test(moves_keep_loads),
-        cmocka_unit_test(latencies), cmocka_unit_test(pieces),
+        cmocka_unit_test(any_sets), cmocka_unit_test(proofs),    cmocka_unit_test(moves_keep_loads),
+        cmocka_unit_test(looks),    cmocka_unit_test(latencies), cmocka_unit_test(pieces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_TESTS_PLACE_RANDOM_H
 #define AUTOMAP_TESTS_PLACE_RANDOM_H
 
+#include "engine/place/pins.h"
 #include "engine/place/placement.h"
 #include "rl/rng.h"
 
@@ -93,6 +94,31 @@ static inline struct place_graph *small_graph(struct rl_rng *r, const struct sma
     if (place_graph_connect(g, from, to, edges, NULL, &e))
         abort();
     return g;
+}
+
+/* Some pins of every form; those that clash are left out. */
+static inline uint32_t small_pins(struct place_graph *g, struct rl_rng *r, uint32_t most)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < most && g->nodes > 1 && place_devices(g); i++) {
+        uint32_t a = rl_rng_below(r, g->nodes), b = rl_rng_below(r, g->nodes);
+        struct err e = {0};
+        switch (rl_rng_below(r, 4)) {
+        case 0:
+            kept += !place_pin_on(g, a, rl_rng_below(r, place_devices(g)), &e);
+            break;
+        case 1:
+            kept += a != b && !place_pin_together(g, a, b, &e);
+            break;
+        case 2:
+            kept += a != b && !place_pin_apart(g, a, b, &e);
+            break;
+        default:
+            kept += !place_pin_off_host(g, a, &e);
+        }
+    }
+    return kept;
 }
 
 /* ---- the definitions ---- */
@@ -267,6 +293,10 @@ static inline bool is_canonical(const struct place_graph *g, const uint32_t *of_
     for (uint32_t t = 0; t < g->types; t++) {
         next[t] = d;
         d += g->type[t].count;
+    }
+    for (uint32_t v = 0; v < g->nodes; v++) { /* a pinned device is not like the others */
+        if (g->fixed[v] != PLACE_NONE)
+            return true;
     }
     for (uint32_t c = 0; c < g->colors; c++) {
         uint32_t t = place_type_of(g, of_color[c]);

@@ -4,6 +4,7 @@
 #include "engine/place/graph_file.h"
 #include "engine/place/latency.h"
 #include "engine/place/nets.h"
+#include "engine/place/pins.h"
 #include "engine/place/place_json.h"
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
@@ -26,11 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PINS_MOST = 256 };
+
 struct request {
-    const char *input, *cluster, *algo, *split, *output;
+    const char *input, *cluster, *algo, *split, *output, *why;
     struct place_job job;
     uint32_t accelerators, cores; /* UINT32_MAX: the file's */
     double memory_bytes;
+    const char *pin[PINS_MOST];
+    uint32_t pins;
     bool is_json, is_race;
 };
 
@@ -43,6 +48,16 @@ static int take_memory(void *args, const struct option *o, const char *value, st
 
     if (quantity_read(value, QUANTITY_BYTES, &r->memory_bytes, &why))
         return err_set(e, ERR_USAGE, "--%s: %s", o->name, why.what);
+    return 0;
+}
+
+static int take_pin(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct request *r = args;
+
+    if (r->pins == PINS_MOST)
+        return err_set(e, ERR_USAGE, "more than %d times --%s", PINS_MOST, o->name);
+    r->pin[r->pins++] = value;
     return 0;
 }
 
@@ -98,6 +113,10 @@ static const struct option rows[] = {
      .most = PLACE_DEVICES_MAX, .expected = "a whole number in range"},
     {"memory-limit", "SIZE", "of one accelerator, 16 GB, in place of the file's",
      .take = take_memory},
+    {"pin", "WORDS",
+     "\"NODE on B\", \"NODE with NODE\", \"NODE apart from NODE\" or \"NODE off host\", by id or "
+     "name; may be given again",
+     .take = take_pin},
     {"target", "MS", "the fewest accelerators that reach a time per sample", .kind = OPTION_REAL,
      ARG(job.target_ms), .least = 1e-9, .most = 1e12, .expected = "milliseconds, such as 12.5"},
     {"split", "FILE", "score a split instead of looking for one", .kind = OPTION_FILE, ARG(split)},
@@ -106,6 +125,7 @@ static const struct option rows[] = {
      "ranked",
      .take = take_algorithm, .value_at = algorithm_at,
      .expected = "exact, dpl, anneal, local, greedy, pipedream, random, one or race"},
+    {"why", "NODE", "why that node is where it is: the price of every other device", ARG(why)},
     {"moves", "N", "of searches", .kind = OPTION_WHOLE, ARG(job.moves), .most = 0x1p48,
      .expected = "a whole number in range"},
     {"seed", "N", "of searches", .kind = OPTION_WHOLE, ARG(job.seed), .most = 0x1p48,
@@ -130,6 +150,8 @@ static int parse(struct request *r, int argc, char **argv)
                         : r->job.target_ms > 0 && (r->job.any_sets || r->job.latency ||
                                                    r->job.rules.apart || r->is_race)
                             ? "--target is of contiguous plans, passes together"
+                        : r->why && (r->job.latency || r->job.rules.replicate || r->is_json)
+                            ? "--why is of plans for throughput without copies, in words"
                             : NULL;
     return wrong ? options_complain("place", "%s", wrong) : EXIT_OK;
 }
@@ -206,6 +228,15 @@ static void set_devices(const struct request *r, struct place_graph *g)
         g->type[t].memory_bytes = r->memory_bytes;
 }
 
+static int set_pins(const struct request *r, struct place_graph *g, struct err *e)
+{
+    for (uint32_t i = 0; i < r->pins; i++) {
+        if (place_pin(g, r->pin[i], e))
+            return e->code;
+    }
+    return 0;
+}
+
 /* ---- answers ---- */
 
 static int complain(const struct err *e)
@@ -247,6 +278,16 @@ static int write_split(const struct request *r, const struct place_graph *g,
     return rc;
 }
 
+static int show_why(const struct request *r, const struct place_graph *g, const struct placement *p,
+                    struct err *e)
+{
+    uint32_t node;
+
+    if (place_find_node(g, r->why, strlen(r->why), &node, e))
+        return e->code;
+    return place_print_why(g, &r->job.rules, p, node, e);
+}
+
 static int show(const struct request *r, const struct place_graph *g, struct placement *p,
                 struct err *e)
 {
@@ -265,6 +306,8 @@ static int show(const struct request *r, const struct place_graph *g, struct pla
             rc = err_no_memory(e, "for the report");
         cJSON_free(text);
         cJSON_Delete(o);
+    } else if (!rc && r->why) {
+        rc = show_why(r, g, p, e);
     } else if (!rc) {
         rc = place_print(r->input, g, &r->job, p, load, e);
     }
@@ -395,7 +438,7 @@ static int run(int argc, char **argv)
     if (read_input(&r, &g, &e))
         return complain(&e);
     set_devices(&r, g);
-    rc = answer(&r, g);
+    rc = set_pins(&r, g, &e) ? complain(&e) : answer(&r, g);
     place_graph_free(g);
     return rc;
 }

@@ -1,6 +1,7 @@
 #include "tui/commands/place_print.h"
 
 #include "engine/place/graph.h"
+#include "engine/place/look.h"
 #include "engine/place/nets.h"
 #include "engine/place/placement.h"
 #include "engine/text/units.h"
@@ -181,4 +182,69 @@ int place_print(const char *name, const struct place_graph *g, const struct plac
     if (!job->latency && p->devices)
         print_limit(g, job, p, load);
     return print_transfers(g, p, e);
+}
+
+/* ---- why ---- */
+
+static const char *name_of(const struct place_graph *g, uint32_t node, char out[static 32])
+{
+    if (g->name[node])
+        return g->name[node];
+    snprintf(out, 32, "node %" PRId64, g->id[node]);
+    return out;
+}
+
+static void print_prices(struct place_look *l, uint32_t node, struct place_price *price)
+{
+    uint32_t home = place_look_device(l, node);
+    char name[16], ms[UNITS_ROOM], change[UNITS_ROOM];
+
+    place_look_prices(l, node, price);
+    printf("\non        per sample    change\n");
+    for (uint32_t d = 0; d < l->state->devices; d++) {
+        const char *breaks = price[d].faults & PLACE_OVER_MEMORY  ? "over memory"
+                             : price[d].faults & PLACE_WRONG_KIND ? "may not be there"
+                             : price[d].faults & (PLACE_PIN_BROKEN | PLACE_NOT_APART)
+                                 ? "breaks a pin"
+                             : d == home ? "as it is"
+                                         : "";
+        double more = price[d].value_ms - price[home].value_ms;
+        printf("%-9s %10s %9s%s%s\n", place_device_name(l->g, d, name),
+               units_plain_ms(ms, price[d].value_ms),
+               d == home ? "" : units_change(change, more, 2), *breaks ? "   " : "", breaks);
+    }
+}
+
+int place_print_why(const struct place_graph *g, const struct place_rules *rules,
+                    const struct placement *p, uint32_t node, struct err *e)
+{
+    struct place_look *l;
+    char name[32], other[32], device[16], ms[UNITS_ROOM];
+    double held_ms;
+
+    if (place_look_new(g, rules, p, &l, e))
+        return e->code;
+    struct place_price *price = mem_try((size_t)l->state->devices + 1, sizeof *price);
+    if (!price) {
+        place_look_free(l);
+        return err_no_memory(e, "for a plan");
+    }
+    uint32_t holder = place_look_holder(l, node, &held_ms), together = 0;
+    for (uint32_t v = 0; v < g->nodes; v++)
+        together += g->color[v] == g->color[node] && v != node;
+    printf("%s is on %s", name_of(g, node, name),
+           place_device_name(g, place_look_device(l, node), device));
+    if (together)
+        printf(", with %u node%s its device", together,
+               together == 1 ? " that shares" : "s that share");
+    if (holder == PLACE_NONE)
+        printf("; nothing on it is read or made by others there\n");
+    else
+        printf("; the output of %s would cross, %s ms at each end\n", name_of(g, holder, other),
+               units_plain_ms(ms, held_ms));
+    print_prices(l, node, price);
+    printf("\n%s limits\n", place_device_name(g, place_look_limit(l), device));
+    free(price);
+    place_look_free(l);
+    return 0;
 }

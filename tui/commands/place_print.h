@@ -12,4 +12,9 @@
 int place_print(const char *name, const struct place_graph *g, const struct place_job *job,
                 const struct placement *p, const struct place_load *load, struct err *e) MUST_CHECK;
 
+/* Why a node is where it is: what the plan would take with it on every other device, and the output
+ * that holds it. `rules` without copies. */
+int place_print_why(const struct place_graph *g, const struct place_rules *rules,
+                    const struct placement *p, uint32_t node, struct err *e) MUST_CHECK;
+
 #endif

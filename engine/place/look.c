@@ -1,0 +1,255 @@
+#include "engine/place/look.h"
+
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
+#include "engine/place/prepare.h"
+#include "engine/place/state.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- levels ---- */
+
+static void fill_levels(struct place_look *l)
+{
+    const struct place_graph *g = l->g;
+
+    for (uint32_t i = 0; i < g->nodes; i++) {
+        uint32_t v = g->order[i];
+        for (uint32_t k = g->user_at[v]; k < g->user_at[v + 1]; k++) {
+            uint32_t *level = &l->level[g->user[k]];
+            *level = *level > l->level[v] + 1 ? *level : l->level[v] + 1;
+        }
+    }
+    for (uint32_t i = g->nodes; i-- > 0;) { /* a source stands just before its first user */
+        uint32_t v = g->order[i], least = PLACE_NONE;
+        for (uint32_t k = g->user_at[v]; k < g->user_at[v + 1] && !l->level[v]; k++)
+            least = l->level[g->user[k]] < least ? l->level[g->user[k]] : least;
+        if (least != PLACE_NONE && least)
+            l->level[v] = least - 1;
+        l->levels = l->level[v] + 1 > l->levels ? l->level[v] + 1 : l->levels;
+    }
+}
+
+/* Rows of levels, by topological order. */
+static bool fill_rows(struct place_look *l)
+{
+    const struct place_graph *g = l->g;
+
+    l->level_at = mem_try((size_t)l->levels + 2, sizeof *l->level_at);
+    l->row = mem_try((size_t)g->nodes + 1, sizeof *l->row);
+    if (!l->level_at || !l->row)
+        return false;
+    for (uint32_t v = 0; v < g->nodes; v++)
+        l->level_at[l->level[v] + 2]++;
+    for (uint32_t k = 0; k < l->levels; k++) {
+        l->widest = l->level_at[k + 2] > l->widest ? l->level_at[k + 2] : l->widest;
+        l->level_at[k + 2] += l->level_at[k + 1];
+    }
+    for (uint32_t i = 0; i < g->nodes; i++)
+        l->row[l->level_at[l->level[g->order[i]] + 1]++] = g->order[i];
+    return true;
+}
+
+int place_look_new(const struct place_graph *g, const struct place_rules *rules,
+                   const struct placement *p, struct place_look **out, struct err *e)
+{
+    struct place_look *l = mem_try(1, sizeof *l);
+
+    if (!l)
+        return err_no_memory(e, "for a placement");
+    l->g = g;
+    l->rules = *rules;
+    l->level = mem_try((size_t)g->nodes + 1, sizeof *l->level);
+    if (!l->level) {
+        place_look_free(l);
+        return err_no_memory(e, "for a placement");
+    }
+    fill_levels(l);
+    if (!fill_rows(l)) {
+        place_look_free(l);
+        return err_no_memory(e, "for a placement");
+    }
+    if (place_prepare_classes(g, &l->nets, e) ||
+        place_state_new(l->nets, &l->rules, &l->state, e)) {
+        place_look_free(l);
+        return e->code;
+    }
+    place_look_set(l, p->device);
+    *out = l;
+    return 0;
+}
+
+void place_look_free(struct place_look *l)
+{
+    if (!l)
+        return;
+    place_state_free(l->state);
+    place_nets_free(l->nets);
+    free(l->level);
+    free(l->level_at);
+    free(l->row);
+    free(l);
+}
+
+void place_look_set(struct place_look *l, const uint32_t *device)
+{
+    for (uint32_t v = 0; v < l->g->nodes; v++)
+        l->state->device[l->nets->position_of[v]] = device[v];
+    place_state_set(l->state, l->state->device);
+}
+
+void place_look_move(struct place_look *l, uint32_t node, uint32_t device)
+{
+    place_state_move(l->state, l->nets->position_of[node], device);
+    place_state_set(l->state, l->state->device); /* sums of sums drift */
+}
+
+/* ---- prices ---- */
+
+static uint32_t faults_now(const struct place_look *l)
+{
+    return place_faults(l->nets, l->state->device, l->state->load);
+}
+
+void place_look_prices(struct place_look *l, uint32_t node, struct place_price *price)
+{
+    uint32_t p = l->nets->position_of[node], from = l->state->device[p];
+
+    for (uint32_t d = 0; d < l->state->devices; d++) {
+        place_state_move(l->state, p, d);
+        price[d] = (struct place_price){place_state_value(l->state), 0};
+        if (l->state->broken || place_state_over(l->state) > 0)
+            price[d].faults = faults_now(l);
+        place_state_move(l->state, p, from);
+    }
+}
+
+uint32_t place_look_holder(const struct place_look *l, uint32_t node, double *send_ms)
+{
+    const struct place_graph *g = l->g;
+    uint32_t p = l->nets->position_of[node], home = l->state->device[p], best = PLACE_NONE;
+
+    *send_ms = 0;
+    for (uint32_t u = 0; u < g->nodes; u++) {
+        bool made_here = l->nets->position_of[u] == p, held = false;
+        if (place_look_device(l, u) != home || g->send_ms[u] <= *send_ms)
+            continue;
+        for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1] && !held; i++) {
+            bool read_here = l->nets->position_of[g->user[i]] == p;
+            held = made_here != read_here && place_look_device(l, g->user[i]) == home;
+        }
+        if (!held)
+            continue;
+        *send_ms = g->send_ms[u];
+        best = u;
+    }
+    return best;
+}
+
+uint32_t place_look_limit(const struct place_look *l)
+{
+    uint32_t most = 0;
+
+    for (uint32_t d = 1; d < l->state->devices; d++) {
+        if (place_state_load(l->state, d) > place_state_load(l->state, most))
+            most = d;
+    }
+    return most;
+}
+
+/* ---- what crosses ---- */
+
+static int compare_crossings(const void *a, const void *b)
+{
+    const struct place_crossing *x = a, *y = b;
+    double all = x->ends * x->ms, other = y->ends * y->ms;
+
+    return all != other ? (all < other) - (all > other) : (x->node > y->node) - (x->node < y->node);
+}
+
+/* Accelerators that pay for u's output, `seen` by device: node + 1 that used it last. */
+static uint32_t ends_of(const struct place_look *l, uint32_t u, uint32_t *seen)
+{
+    const struct place_graph *g = l->g;
+    uint32_t home = place_look_device(l, u), ends = 0;
+    bool leaves = false;
+
+    for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++) {
+        uint32_t d = place_look_device(l, g->user[i]);
+        if (d == home || seen[d] == u + 1)
+            continue;
+        seen[d] = u + 1;
+        leaves = true;
+        ends += d < l->state->accelerators;
+    }
+    return leaves ? ends + (home < l->state->accelerators) : 0;
+}
+
+/* Keeps the heaviest: the lightest of those kept is last. */
+static void keep(struct place_crossing *out, uint32_t *kept, uint32_t room,
+                 const struct place_crossing *c)
+{
+    uint32_t at = *kept < room ? (*kept)++ : room - 1;
+
+    if (at == room - 1 && *kept == room && at && compare_crossings(c, &out[at]) > 0 && out[at].ends)
+        return;
+    for (; at && compare_crossings(c, &out[at - 1]) < 0; at--)
+        out[at] = out[at - 1];
+    out[at] = *c;
+}
+
+uint32_t place_look_crossings(const struct place_look *l, struct place_crossing *out, uint32_t room)
+{
+    uint32_t seen[PLACE_DEVICES_MAX] = {0}, kept = 0, all = 0;
+
+    if (room)
+        memset(out, 0, room * sizeof *out);
+    for (uint32_t u = 0; u < l->g->nodes; u++) {
+        struct place_crossing c = {u, ends_of(l, u, seen), l->g->send_ms[u]};
+        if (!c.ends || !(c.ms > 0))
+            continue;
+        all++;
+        if (room)
+            keep(out, &kept, room, &c);
+    }
+    return all;
+}
+
+bool place_look_is_chain(const struct place_look *l)
+{
+    const struct place_graph *g = l->g;
+    uint32_t devices = l->state->devices, left = devices;
+    uint64_t *arrow = mem_alloc(((size_t)devices * devices / 64 + 1) * sizeof *arrow);
+    bool *gone = mem_alloc(devices + 1), any = true;
+
+    memset(arrow, 0, ((size_t)devices * devices / 64 + 1) * sizeof *arrow);
+    memset(gone, 0, devices + 1);
+    for (uint32_t u = 0; u < g->nodes; u++) {
+        for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++) {
+            size_t at =
+                (size_t)place_look_device(l, u) * devices + place_look_device(l, g->user[i]);
+            if (!g->backward[u] && !g->backward[g->user[i]])
+                arrow[at / 64] |= (uint64_t)1 << (at % 64);
+        }
+    }
+    while (any) {
+        any = false;
+        for (uint32_t d = 0; d < devices; d++) {
+            bool first = !gone[d];
+            for (uint32_t c = 0; c < devices && first; c++) {
+                size_t at = (size_t)c * devices + d;
+                first = c == d || gone[c] || !(arrow[at / 64] >> (at % 64) & 1);
+            }
+            gone[d] |= first;
+            any |= first;
+            left -= first;
+        }
+    }
+    free(arrow);
+    free(gone);
+    return !left;
+}

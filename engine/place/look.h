@@ -1,0 +1,69 @@
+/* engine/place/look.h - a placement looked at and changed by hand: what every move of a node would
+ * make of it, what holds a node where it is, which outputs cross, which device limits.
+ *
+ * Nodes of one color move together. All figures are of any sets: a move may leave the plan not
+ * contiguous, and place_look_is_chain says so. */
+#ifndef AUTOMAP_ENGINE_PLACE_LOOK_H
+#define AUTOMAP_ENGINE_PLACE_LOOK_H
+
+#include "engine/place/graph.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
+#include "engine/place/state.h"
+#include "hlo/support/err.h"
+
+struct place_look {
+    const struct place_graph *g;
+    struct place_rules rules;
+    struct place_nets *nets; /* positions are classes of colors */
+    struct place_state *state;
+    uint32_t *level;          /* by node: edges of the longest path to it */
+    uint32_t levels, widest;  /* nodes of a level, at most */
+    uint32_t *level_at, *row; /* nodes of level l: row[level_at[l]] .. */
+};
+
+/* `g` must outlive it; rules without copies. O(nodes + edges + pins). */
+int place_look_new(const struct place_graph *g, const struct place_rules *rules,
+                   const struct placement *p, struct place_look **out, struct err *e) MUST_CHECK;
+void place_look_free(struct place_look *l); /* NULL is fine */
+
+/* The plan as it is now, another one shown. */
+void place_look_set(struct place_look *l, const uint32_t *device /* by node */);
+static inline uint32_t place_look_device(const struct place_look *l, uint32_t node)
+{
+    return l->state->device[l->nets->position_of[node]];
+}
+static inline double place_look_value(const struct place_look *l)
+{
+    return place_state_value(l->state);
+}
+void place_look_move(struct place_look *l, uint32_t node, uint32_t device);
+
+/* What a move would lead to. */
+struct place_price {
+    double value_ms;
+    uint32_t faults; /* enum place_fault, of the whole plan then */
+};
+/* price[devices]; that of its own device is the plan as it is. O(devices x nets of the class). */
+void place_look_prices(struct place_look *l, uint32_t node, struct place_price *price);
+
+/* The heaviest output that would begin to cross if the node's class moved away: its producer, or
+ * PLACE_NONE when nothing holds it. O(pins of its nets). */
+uint32_t place_look_holder(const struct place_look *l, uint32_t node, double *send_ms);
+
+/* The device with the largest load. */
+uint32_t place_look_limit(const struct place_look *l);
+
+/* Outputs that cross, heaviest first: producers with what each end pays. At most `room`; returns
+ * how many there are. O(edges + crossing log). */
+struct place_crossing {
+    uint32_t node, ends; /* accelerators that pay */
+    double ms;           /* each */
+};
+uint32_t place_look_crossings(const struct place_look *l, struct place_crossing *out,
+                              uint32_t room);
+
+/* Can the devices be ordered so that forward edges go forward? O(devices^2 + edges). */
+bool place_look_is_chain(const struct place_look *l);
+
+#endif
