@@ -264,6 +264,14 @@ double pipeline_memory(const struct pipeline *l, const struct pipeline_plan *p, 
     return most;
 }
 
+void pipeline_scope(const struct pipeline *l, char *out, size_t room)
+{
+    if (l->few.points == l->all.points)
+        snprintf(out, room, "over cuts at any of %u points", l->all.points);
+    else
+        snprintf(out, room, "over cuts at %u of %u points", l->few.points, l->all.points);
+}
+
 struct pipe_plan pipeline_refine(const struct pipeline *l, const struct pipe_plan *few)
 {
     struct pipe_plan all = *few;

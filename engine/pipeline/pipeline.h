@@ -104,6 +104,10 @@ bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *star
  * of `few`. */
 int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out,
                    struct err *e) MUST_CHECK;
+/* What that proof is about, for people: "over cuts at 61 of 12,034 points", or "at any point". A
+ * plan taken by simulation may cut elsewhere and be shorter. */
+enum { PIPELINE_SCOPE_ROOM = 64 };
+void pipeline_scope(const struct pipeline *l, char *out, size_t room);
 /* The instant answer, by simulated makespan: closed form and descent, over points of `few`. */
 bool pipeline_instant(const struct pipeline *l, struct pipe_plan *out);
 bool pipeline_best_candidate(const struct pipeline *l, struct pipe_plan *out, double *length_ms);

@@ -148,6 +148,9 @@ cJSON *pipeline_json(const struct pipeline *l, const struct pipeline_plan *p)
                           p->optimum_ms > 0 ? cJSON_CreateNumber(p->optimum_ms)
                                             : cJSON_CreateNull());
     cJSON_AddBoolToObject(o, "certified", p->certified);
+    char scope[PIPELINE_SCOPE_ROOM];
+    pipeline_scope(l, scope, sizeof scope);
+    cJSON_AddStringToObject(o, "certified_scope", scope);
     return o;
 }
 
@@ -236,6 +239,7 @@ static const struct json_field plan_keys[] = {
     {"fits", JSON_TRUTH, NULL},
     {"optimum_L_ms", JSON_NUMBER_OR_NULL, NULL},
     {"certified", JSON_TRUTH, NULL},
+    {"certified_scope", JSON_TEXT | JSON_OPTIONAL, NULL},
     {"search", JSON_FREE_OBJECT | JSON_OPTIONAL, NULL}, /* what automap search --json adds */
     {0},
 };

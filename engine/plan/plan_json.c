@@ -303,6 +303,19 @@ static void add_setup(const struct plan *p, cJSON *o)
         cJSON_AddNumberToObject(o, "memory_limit_bytes", p->memory_limit);
 }
 
+/* The bound, and what is proven not to be below it. */
+static void add_bound(const struct plan *p, cJSON *o)
+{
+    const char *scope = p->relaxed            ? "relaxed plans on this mesh with the pins given"
+                        : p->memory_limit > 0 ? "strict plans on this mesh with the decisions "
+                                                "given, within the memory limit"
+                                              : "strict plans on this mesh with the decisions "
+                                                "given";
+
+    cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
+    cJSON_AddStringToObject(o, "bound_scope", scope);
+}
+
 static void add_costs(const struct plan *p, cJSON *o)
 {
     struct plan_counts n = plan_count(p);
@@ -319,7 +332,7 @@ static void add_costs(const struct plan *p, cJSON *o)
         cJSON_AddNumberToObject(
             o, "gap", p->cost.step_ms > p->bound_ms ? p->cost.step_ms / p->bound_ms - 1 : 0);
     if (p->bound_ms > 0)
-        cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
+        add_bound(p, o);
     else
         cJSON_AddNullToObject(o, "bound_ms");
 }

@@ -219,6 +219,8 @@ void relaxed_add_json(const struct plan *p, cJSON *o)
     cJSON_AddNumberToObject(o, "gap",
                             p->bound_ms > 0 ? fmax(0, p->cost.step_ms / p->bound_ms - 1) : 0);
     cJSON_AddNumberToObject(o, "strict_ms", r->strict_ms);
+    cJSON_AddStringToObject(o, "strict_scope",
+                            "the fastest strict plan on this mesh with the same pins");
     cJSON_AddStringToObject(o, "partial_results", partial_words[r->reduce_at_once]);
     add_reshards(p, o);
     add_instructions(p, o);

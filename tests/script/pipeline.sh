@@ -53,6 +53,7 @@ assert all(set(p) >= {"instruction", "layer", "share"} for p in one["pivots"])
 assert all(s["variables"] > 0 and s["memory_bytes"] <= 16e9 and s["forward_ms"] > 0 for s in one["stages"])
 assert set(one["makespan_ms"]) == {"eager", "1f1b", "gpipe"} and one["step_time_ms"] == one["makespan_ms"]["eager"]
 assert one["certified"] is True and one["fits"] is True and one["options"]["batch"] == 256
+assert one["certified_scope"].startswith("over cuts at ") and search["proven_scope"] == one["certified_scope"]
 # the candidates' best is no better than the optimum over all cuts, and the DQN no better than the best candidate
 assert one["optimum_L_ms"] <= search["candidate_L_ms"] + 1e-9 <= search["found_L_ms"] + 2e-9
 assert search["evaluations"] == 60

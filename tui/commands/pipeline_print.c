@@ -64,9 +64,13 @@ static void print_head(const struct pipeline *l, const struct pipeline_plan *p)
             printf("; %s %s", pipe_schedule_names[k], units_ms(b, p->makespan_ms[k]));
     }
     printf("\n  L               %12s", units_ms(a, p->length_ms));
-    if (p->optimum_ms > 0)
-        printf("  %s on %u points %s", p->certified ? "proven optimum" : "best known",
-               l->few.points, units_ms(c, p->optimum_ms));
+    if (p->optimum_ms > 0) {
+        char scope[PIPELINE_SCOPE_ROOM];
+        pipeline_scope(l, scope, sizeof scope);
+        printf("  %s %s %s%s", p->certified ? "proven optimum" : "best known", scope,
+               units_ms(c, p->optimum_ms),
+               p->length_ms < p->optimum_ms * (1 - 1e-9) ? "; this one cuts elsewhere" : "");
+    }
     printf("\n  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", o->batch,
            o->micro_batches, o->micro_batches == 1 ? "" : "es", o->batch / o->micro_batches,
            (long long)l->order.steps.batch_size);

@@ -163,6 +163,11 @@ int plan_limit_json(const struct plan_limit_args *a, const struct problem *p,
     cJSON_AddStringToObject(o, "mode", a->relaxed ? "relaxed" : "strict");
     cJSON_AddBoolToObject(o, "fits", r->fits);
     cJSON_AddBoolToObject(o, "proven", r->proven);
+    cJSON_AddStringToObject(o, "scope",
+                            a->relaxed ? "relaxed plans on this mesh with the pins given, over the "
+                                         "micro-batches and ZeRO levels in tries"
+                                       : "strict plans on this mesh with the pins given, over the "
+                                         "micro-batches and ZeRO levels in tries");
     cJSON_AddStringToObject(o, "model", p->file->name);
     cJSON_AddStringToObject(o, "cluster", p->cluster.name);
     cJSON_AddNumberToObject(o, "memory_limit_bytes", plan_limit_bytes(a, p));

@@ -35,6 +35,15 @@ void comparison_print(const struct comparison *c)
     printf("\n");
 }
 
+/* What the proof of a kind's best plan is about. */
+static const char *proof_scope(const struct contender *o)
+{
+    if (o->kind == COMPARE_PIPELINE)
+        return "L over the points that solvers choose from; the plan is taken by simulation";
+    return o->fits ? "plans of this kind on this mesh, within the memory limit"
+                   : "plans of this kind on this mesh, without a memory limit";
+}
+
 void comparison_json(const struct comparison *c, cJSON *out)
 {
     cJSON *all = cJSON_CreateArray();
@@ -53,6 +62,7 @@ void comparison_json(const struct comparison *c, cJSON *out)
             cJSON_AddNumberToObject(j, "memory_bytes", o->memory_bytes);
             cJSON_AddBoolToObject(j, "fits", o->fits);
             cJSON_AddBoolToObject(j, "proven", o->proven);
+            cJSON_AddStringToObject(j, "proven_scope", proof_scope(o));
             cJSON_AddStringToObject(j, "setting", setting);
         }
         cJSON_AddStringToObject(j, "why", o->why);

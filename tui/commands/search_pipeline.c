@@ -143,7 +143,7 @@ static void print_search(const struct search_args *a, const struct pipeline *l,
         printf("\n  %-15s %12s  L of its best, %s", pipe_search_names[a->pipeline.search.algorithm],
                units_ms(x, run->found.length_ms), cuts);
         if (r->exact.found)
-            printf("; %.2f %% over the optimum",
+            printf("; %.2f %% over the optimum of L",
                    100 * (run->found.length_ms / r->exact.length_ms - 1));
         printf("\n  %-15s %12llu  best after %llu, %.3f s; %.3f s in all\n", "plans priced",
                (unsigned long long)run->evaluations, (unsigned long long)run->found.evaluation,
@@ -157,9 +157,11 @@ static void print_search(const struct search_args *a, const struct pipeline *l,
     if (r->exact.found) {
         all = pipeline_refine(l, &r->exact.plan);
         pipeline_cuts_text(&all, cuts, sizeof cuts);
-        printf("  exact           %12s  L, %s, %s; %llu transitions\n",
+        char scope[PIPELINE_SCOPE_ROOM];
+        pipeline_scope(l, scope, sizeof scope);
+        printf("  exact           %12s  L, %s, %s %s; %llu transitions\n",
                units_ms(x, r->exact.length_ms), cuts, r->exact.certified ? "proven" : "not proven",
-               (unsigned long long)r->exact.transitions);
+               scope, (unsigned long long)r->exact.transitions);
     }
     printf("  taken           %12s  by simulation, after descent from %s\n",
            units_ms(x, pipeline_step_ms(l, &run->plan)), run->plan.found_by);
@@ -183,6 +185,9 @@ static int run_json(const struct search_args *a, const struct pipeline *l,
     cJSON_AddNumberToObject(s, "evaluations", (double)run->evaluations);
     cJSON_AddNumberToObject(s, "best_evaluation", (double)run->found.evaluation);
     cJSON_AddBoolToObject(s, "proven", run->is_proven);
+    char scope[PIPELINE_SCOPE_ROOM];
+    pipeline_scope(l, scope, sizeof scope);
+    cJSON_AddStringToObject(s, "proven_scope", scope);
     cJSON_AddNumberToObject(s, "seconds", run->seconds);
     cJSON_AddNumberToObject(s, "seconds_to_best", run->seconds_to_best);
     cJSON_AddItemToArray(runs, o);

@@ -68,8 +68,11 @@ static int run_one(const struct search_args *a, const struct pipeline *l,
     return 0;
 }
 
-static void print_lines(const struct runner *r)
+static void print_lines(const struct pipeline *l, const struct runner *r)
 {
+    char scope[PIPELINE_SCOPE_ROOM];
+
+    pipeline_scope(l, scope, sizeof scope);
     printf("best L in ms after so many priced plans\n\n  %-8s", "");
     for (int k = 0; k < PIPE_ALGORITHM_COUNT; k++)
         printf(" %11s", pipe_search_names[k]);
@@ -85,16 +88,20 @@ static void print_lines(const struct runner *r)
         char cuts[160] = "-";
         if (isfinite(r[k].best.length_ms) && !r[k].failed)
             pipe_plan_format(&r[k].best.plan, cuts, sizeof cuts);
-        printf("  %-10s %11.6g %8llu %8llu %9.4f  %s%s\n", pipe_search_names[k],
+        printf("  %-10s %11.6g %8llu %8llu %9.4f  %s%s%s\n", pipe_search_names[k],
                r[k].best.length_ms, (unsigned long long)r[k].best.evaluation,
                (unsigned long long)r[k].evaluations, r[k].seconds, cuts,
-               r[k].is_proven ? "  proven" : "");
+               r[k].is_proven ? "  proven " : "", r[k].is_proven ? scope : "");
     }
     printf("\n");
 }
 
-static void print_json(const struct search_args *a, const struct runner *r)
+static void print_json(const struct search_args *a, const struct pipeline *l,
+                       const struct runner *r)
 {
+    char scope[PIPELINE_SCOPE_ROOM];
+
+    pipeline_scope(l, scope, sizeof scope);
     cJSON *o = cJSON_CreateObject();
 
     cJSON_AddStringToObject(o, "schema", "automap.pipeline-race/1");
@@ -111,6 +118,7 @@ static void print_json(const struct search_args *a, const struct runner *r)
         cJSON_AddNumberToObject(j, "evaluations", (double)r[k].evaluations);
         cJSON_AddNumberToObject(j, "seconds", r[k].seconds);
         cJSON_AddBoolToObject(j, "proven", r[k].is_proven);
+        cJSON_AddStringToObject(j, "proven_scope", scope);
         cJSON *curve = cJSON_AddArrayToObject(j, "curve");
         for (int n = 0; n < LEVELS; n++)
             cJSON_AddItemToArray(curve, cJSON_CreateNumber(r[k].curve[n]));
@@ -140,8 +148,8 @@ int search_pipeline_race(const struct search_args *a, const struct pipeline *l)
         }
     }
     if (a->json)
-        print_json(a, r);
+        print_json(a, l, r);
     else
-        print_lines(r);
+        print_lines(l, r);
     return EXIT_OK;
 }

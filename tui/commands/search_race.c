@@ -162,6 +162,7 @@ static cJSON *runner_json(const struct search_args *a, const struct race *r, uin
     cJSON_AddNumberToObject(j, "seconds", o->seconds);
     cJSON_AddNumberToObject(j, "seconds_to_best", o->seconds_to_best);
     cJSON_AddBoolToObject(j, "proven", search_is_proven(o->search));
+    cJSON_AddStringToObject(j, "proven_scope", "strict plans that this game's decisions can make");
     const struct relaxed_plan *relaxed = search_relaxed(o->search);
     if (relaxed) {
         cJSON_AddNumberToObject(j, "relaxed_ms", relaxed->cost.step_ms);

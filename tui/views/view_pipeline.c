@@ -308,8 +308,9 @@ static void draw_notes(const struct pipeline_view *v, const struct pane *p, int 
     }
     char text[128] = "";
     if (v->look.has_exact && v->look.exact.found)
-        snprintf(text, sizeof text, "smallest L %.1f%s of %u cuts", v->look.exact.length_ms,
-                 v->look.exact.certified ? ", proven," : "", v->look.pipeline->few.points - 1);
+        snprintf(text, sizeof text, "least L %.1f%s %u/%u cuts", v->look.exact.length_ms,
+                 v->look.exact.certified ? " proven," : ",", v->look.pipeline->few.points - 1,
+                 v->look.pipeline->all.points - 1);
     else if (!v->look.done)
         snprintf(text, sizeof text, "smallest L: %u of %u device cuts done", v->look.steps_done,
                  v->look.steps);
