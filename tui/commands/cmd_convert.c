@@ -9,6 +9,7 @@
 #include "hlo/module/hlo.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/overwrite.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct request {
     const char *in, *out;
     struct hlo_load_options load;
     struct hlo_write_options write;
+    bool force;
 };
 
 #define ARG(field) INTO(struct request, field)
@@ -29,6 +31,7 @@ static const struct option rows[] = {
      .kind = OPTION_WHOLE, ARG(load.module), .most = INT32_MAX},
     {"max-bytes", "N", "most bytes of input after unpacking (default: 1073741824)",
      .kind = OPTION_WHOLE, ARG(load.max_bytes), .most = HLO_BYTES_MAX},
+    {"force", NULL, "replace OUT even where it is not one that automap wrote", ARG(force)},
     {0},
 };
 #undef ARG
@@ -69,6 +72,8 @@ static int run(int argc, char **argv)
         return rc;
     if (!r.out)
         return options_complain("convert", "two names are needed, IN and OUT");
+    if (overwrite_check(r.out, r.force))
+        return EXIT_INPUT;
     rc = hlo_load(r.in, &r.load, &m, &e);
     if (!rc) {
         print_warnings(m);

@@ -16,6 +16,7 @@
 #include "tui/commands/pipeline_print.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/overwrite.h"
 #include "tui/options/problem_args.h"
 #include "tui/watch/export_form.h"
 
@@ -70,7 +71,7 @@ static const struct option rows[] = {
     {"sharding", "v2|v1", "how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7",
      .take = take_sharding, NAMES(shardings), .expected = "v2 or v1"},
     {"o", "FILE", "write to FILE; default standard output", .kind = OPTION_FILE, ARG(out)},
-    {"force", NULL, "overwrite FILE without asking", ARG(force)},
+    {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {0},
 };
 #undef ARG
@@ -98,19 +99,6 @@ static const struct export_form *find_form(const struct export_args *a)
     const char *name = a->format ? a->format : "hlo";
 
     return export_form_by_name(a->version == 1 && !strcmp(name, "hlo") ? "hlo-v1" : name);
-}
-
-/* A person at a terminal is asked before a file is replaced. */
-static bool may_write(const struct export_args *a)
-{
-    struct stat st;
-    char answer[8] = "";
-
-    if (!a->out || a->force || stat(a->out, &st) || !S_ISREG(st.st_mode) || !isatty(0) ||
-        !isatty(2))
-        return true;
-    fprintf(stderr, "%s is there already. Overwrite it? [y/N] ", a->out);
-    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
 static void print_warnings(const char *lines)
@@ -141,10 +129,6 @@ static int write_pipeline(const struct pipeline *l, const struct pipeline_plan *
     struct export_text text = {0};
     int rc = pipeline_form_by_name(a->format)->write(l, p, &text.text, e);
 
-    if (!rc && !may_write(a)) {
-        rc = err_set(e, ERR_IO, "not overwritten");
-        err_in_file(e, a->out);
-    }
     if (!rc)
         rc = deliver(a, &text, e);
     str_release(&text.text);
@@ -187,10 +171,6 @@ static int export_plan(struct export_args *a, const struct export_form *form, st
         rc = plan_file_load(p, a->plan, &plan, &e);
         if (!rc)
             rc = write_text(a, form, &plan, &text, &e);
-        if (!rc && !may_write(a)) {
-            rc = err_set(&e, ERR_IO, "not overwritten");
-            err_in_file(&e, a->out);
-        }
         if (!rc)
             rc = deliver(a, &text, &e);
         plan_release(&plan);
@@ -209,6 +189,8 @@ static int run(int argc, char **argv)
     struct problem *p = mem_alloc(sizeof *p);
     int code = parse(argc, argv, a);
 
+    if (code == EXIT_OK)
+        code = overwrite_check(a->out, a->force);
     if (code == EXIT_OK && pipeline_file_is(a->plan)) {
         code = export_pipeline(a);
     } else if (code == EXIT_OK) {

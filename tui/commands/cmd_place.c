@@ -19,6 +19,7 @@
 #include "tui/commands/place_print.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/overwrite.h"
 #include "tui/options/problem_args.h"
 #include "tui/options/stopping.h"
 
@@ -31,6 +32,7 @@ enum { PINS_MOST = 256 };
 
 struct request {
     const char *input, *cluster, *algo, *split, *output, *why;
+    bool force;
     struct place_job job;
     uint32_t accelerators, cores; /* UINT32_MAX: the file's */
     double memory_bytes;
@@ -131,6 +133,7 @@ static const struct option rows[] = {
     {"seed", "N", "of searches", .kind = OPTION_WHOLE, ARG(job.seed), .most = 0x1p48,
      .expected = "a whole number in range"},
     {"o", "FILE", "write the plan as a split", .kind = OPTION_FILE, ARG(output)},
+    {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {"json", NULL, "for programs", ARG(is_json)},
     {0},
 };
@@ -433,6 +436,8 @@ static int run(int argc, char **argv)
     struct err e = {0};
     int rc = parse(&r, argc, argv);
 
+    if (!rc)
+        rc = overwrite_check(r.output, r.force);
     if (rc)
         return rc;
     if (read_input(&r, &g, &e))

@@ -37,6 +37,7 @@
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/overwrite.h"
 #include "tui/options/problem_args.h"
 #include "tui/options/stopping.h"
 
@@ -50,6 +51,7 @@ struct plan_args {
     bool optimum, paper_reward, json, random, stability, memory;
     uint64_t seed;
     const char *start, *out;
+    bool force;
     bool is_pipeline; /* what `start` holds */
     struct plan_relaxed_args relaxed;
     struct plan_limit_args limit;
@@ -107,6 +109,7 @@ static const struct option results[] = {
      "better than this one, and which",
      ARG(stability)},
     {"o", "FILE", "write the plan to FILE", .kind = OPTION_FILE, ARG(out)},
+    {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {"json", NULL, "print the plan as JSON", ARG(json)},
     {0},
 };
@@ -523,6 +526,8 @@ static int run(int argc, char **argv)
     struct str text = {0};
     struct err e;
     int code = parse(argc, argv, a);
+    if (code == EXIT_OK)
+        code = overwrite_check(a->out, a->force);
     bool parsed = code == EXIT_OK;
 
     if (parsed && a->is_pipeline)

@@ -6,6 +6,7 @@
 
 #include "engine/pipeline/pretrain.h"
 #include "tui/options/exit_code.h"
+#include "tui/options/overwrite.h"
 #include "tui/options/stopping.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ enum { BAR = 30, HELD_OUT = 200, ARGUMENTS_MOST = 256 };
 struct request {
     struct pretrain_options options;
     const char *out;
+    bool force;
     uint32_t measure;
     bool terminal;
 };
@@ -24,6 +26,7 @@ struct request {
 #define ARG(field) INTO(struct request, field)
 static const struct option rows[] = {
     {"o", "FILE", "the network; needed", .kind = OPTION_FILE, .values = VALUES_FILE, ARG(out)},
+    {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {"environments", "N", "generated problems; default 8000", .kind = OPTION_WHOLE,
      ARG(options.environments), .least = 1, .most = 1e8},
     {"seed", "S", "of all that is random; default 1", .kind = OPTION_WHOLE, ARG(options.seed),
@@ -86,6 +89,8 @@ static int run_pretrain(int argc, char **argv)
         return rc;
     if (!r.out)
         return options_complain("pretrain pp", "-o FILE is needed");
+    if (overwrite_check(r.out, r.force))
+        return EXIT_INPUT;
     r.options.stop = stopping_begin();
     rc = pretrain_pipelines(&r.options, tell, &r, &net, &e);
     if (r.terminal)

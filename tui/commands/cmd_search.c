@@ -31,6 +31,7 @@
 #include "tui/files/sessions.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/overwrite.h"
 #include "tui/options/stopping.h"
 
 #include <limits.h>
@@ -501,6 +502,7 @@ static int from_journal(const struct search_args *now, const struct journal_log 
     a->json = now->json;
     a->quiet = now->quiet;
     a->plan = now->plan;
+    a->force = now->force;
     a->resume = now->resume;
     a->replay = now->replay;
     a->explored = !strcmp(log->args[0], "explore");
@@ -511,6 +513,8 @@ static int from_journal(const struct search_args *now, const struct journal_log 
 
 static int search_problem(struct search_args *a)
 {
+    if (overwrite_check(a->plan, a->force))
+        return EXIT_INPUT;
     struct problem *p = mem_alloc(sizeof *p);
     struct err e;
     int code = problem_args_load(&a->problem, p);
@@ -613,6 +617,7 @@ static const struct option replay_rows[] = {
     {"JOURNAL", .help = "a file, the name of one in sessions/ of the state directory, or \"last\"",
      .values = VALUES_JOURNAL, ARG(journal)},
     {"plan", "FILE", "write the best plan to FILE", .kind = OPTION_FILE, ARG(now.plan)},
+    {"force", NULL, OVERWRITE_HELP, ARG(now.force)},
     {"json", NULL, "the result as JSON on standard output", ARG(now.json)},
     {0},
 };

@@ -9,6 +9,7 @@
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/overwrite.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -280,6 +281,7 @@ static const struct option own[] = {
 
 static const struct option results[] = {
     {"plan", "FILE", "write the best plan to FILE", .kind = OPTION_FILE, ARG(plan)},
+    {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {"journal", "FILE",
      "keep commands and best plans in FILE as they come; without it one search keeps them in "
      "sessions/ of the state directory",

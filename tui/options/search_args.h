@@ -41,6 +41,7 @@ struct search_args {
     size_t pin_count, pin_room;
     struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
     const char *plan;
+    bool force;
     const char *journal; /* path of one to make; NULL: one of its own, below */
     bool no_journal;
     const char *resume;            /* path of one to go on with */
