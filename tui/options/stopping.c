@@ -23,7 +23,7 @@ const atomic_bool *stopping_begin(void)
     atomic_store(&asked, false);
     for (int n = 0; n < SIGNALS; n++) {
         sigaction(signals[n], NULL, &before[n]);
-        if (before[n].sa_handler != SIG_IGN) /* as nohup wants it */
+        if (signals[n] != SIGHUP || before[n].sa_handler != SIG_IGN) /* as nohup wants it */
             sigaction(signals[n], &action, NULL);
     }
     return &asked;
