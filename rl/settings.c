@@ -142,6 +142,16 @@ static void print_widths(const uint32_t *widths, char *out, size_t size)
         used += (size_t)snprintf(out + used, size - used, i ? "-%u" : "%u", widths[i]);
 }
 
+/* In as few digits as give the same number again: 0.05, not 0.050000000000000003. */
+static void print_number(double value, char *out, size_t size)
+{
+    int digits = 15;
+
+    do
+        snprintf(out, size, "%.*g", digits++, value);
+    while (digits <= 17 && strtod(out, NULL) != value);
+}
+
 void rl_settings_print(const struct rl_settings *s, const struct rl_setting *row, char *out,
                        size_t size)
 {
@@ -155,7 +165,7 @@ void rl_settings_print(const struct rl_settings *s, const struct rl_setting *row
         snprintf(out, size, "%u", *(const uint32_t *)(const void *)at);
         break;
     case RL_KIND_REAL:
-        snprintf(out, size, "%.17g", *(const double *)(const void *)at);
+        print_number(*(const double *)(const void *)at, out, size);
         break;
     case RL_KIND_SWITCH:
         snprintf(out, size, "%s", *(const bool *)(const void *)at ? "on" : "off");

@@ -26,7 +26,7 @@
 
 enum {
     KIND_SEARCH_STATE = 3,
-    FORMAT = 4,            /* with every change of a walk */
+    FORMAT = 5,            /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };
@@ -230,6 +230,7 @@ static void serialize_log(struct rl_serializer *w, struct live_log *l)
     for (uint32_t n = 0; n < l->count && !w->failed; n++) {
         struct log_line *line = &l->block->lines[n];
         RL_ONE(w, line->episode);
+        RL_ONE(w, line->updates);
         RL_ONE(w, line->act);
         RL_ONE(w, line->kind);
         serialize_text(w, line->text, sizeof line->text);

@@ -67,10 +67,10 @@ static int enforce_search(struct search_state *c, const struct act *a, struct er
         rc = state_renew_search(c, &a->options, e);
         if (rc)
             c->problem = before;
-        else if (wanted != before) {
+        else if (wanted != before)
             edits_carry_plan(c, before, kept);
+        if (!rc) /* whether it fits is the new options' */
             state_split_batch(c);
-        }
         live_plan_release(kept);
     } else if (a->options.rl_set && memcmp(&a->options.rl, &c->options.rl, sizeof a->options.rl)) {
         if (!search_configure(c->search, &a->options.rl))

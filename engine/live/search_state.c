@@ -51,6 +51,7 @@ void state_say(struct search_state *c, enum log_kind kind, const char *format, .
 void state_say(struct search_state *c, enum log_kind kind, const char *format, ...)
 {
     struct log_line line = {.episode = search_state_episodes(c),
+                            .updates = c->updates,
                             .kind = (uint8_t)kind,
                             .act = kind == LOG_PERSON ? c->act_number : 0};
     va_list args;

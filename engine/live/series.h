@@ -39,8 +39,9 @@ enum log_kind { LOG_INFO, LOG_BEST, LOG_PERSON, LOG_TROUBLE };
 
 struct log_line {
     uint64_t episode;
-    uint32_t act; /* number of a person's act, 0 otherwise: the marker on the curves */
-    uint8_t kind; /* enum log_kind */
+    uint64_t updates; /* of the network by then */
+    uint32_t act;     /* number of a person's act, 0 otherwise: the marker on the curves */
+    uint8_t kind;     /* enum log_kind */
     char text[LOG_TEXT_ROOM];
 };
 

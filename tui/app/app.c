@@ -2,6 +2,7 @@
 #include "tui/app/app.h"
 
 #include "engine/live/command.h"
+#include "engine/live/series.h"
 #include "engine/live/session.h"
 #include "engine/live/snapshot.h"
 #include "engine/text/yaml.h"
@@ -93,6 +94,7 @@ void app_free(struct app *a)
     for (int i = 0; i < PANEL_COUNT; i++)
         app_free_panel(a->placed[i]);
     tour_free(a->tour.script);
+    free(a->shipped);
     keymap_free(a->keymap);
     free(a->tables);
     history_release(&a->history[0]);
@@ -359,6 +361,21 @@ static void play_wave(struct app *a)
     wave_play(&a->watch->wave, a->scene.now_ms, ms > 0 && ms < 60 ? ms : 0);
 }
 
+/* "you undo pin width 768 = 1; u 2 more, C-r 1 back": the act as the log has it. */
+static void say_undone(struct app *a)
+{
+    const struct snapshot *s = a->watch->shot;
+
+    a->undoing = false;
+    for (uint32_t n = s->log.count; n-- > 0;) {
+        const struct log_line *line = &s->log.block->lines[n];
+        if (line->kind != LOG_PERSON)
+            continue;
+        app_say(a, "%s; %u to undo, %u to redo", line->text, s->undoable, s->redoable);
+        return;
+    }
+}
+
 void app_look(struct app *a)
 {
     struct err e = {0};
@@ -380,9 +397,12 @@ void app_look(struct app *a)
         if (a->stack[i]->ops->read)
             a->stack[i]->ops->read(a->stack[i]);
     }
+    if (a->undoing && a->watch->shot->acts != a->undo_acts)
+        say_undone(a);
     uint64_t refused = session_refused(a->session, &e);
     if (refused != a->refused) {
         a->refused = refused;
+        a->undoing = false;
         app_say_err(a, &e);
     }
     app_touch(a);

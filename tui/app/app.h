@@ -24,6 +24,7 @@ struct app_setup {
     int64_t today;                 /* seconds since 1970, for "yesterday" */
     struct problem_args problem; /* options for every model that is opened; its files are ignored */
     uint64_t seed;               /* of searches */
+    bool keep_recent;            /* what is opened goes into the list of recent models */
     bool keep_journal;           /* of every search, in sessions/ of state_dir */
 };
 

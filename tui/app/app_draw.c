@@ -208,7 +208,8 @@ static void draw_candidates(struct app *a, const struct pane *p)
 
 static void draw_quit(const struct app *a, const struct pane *p)
 {
-    static const char *const answers[][2] = {{"s", "save"}, {"q", "quit"}, {"Esc", "stay"}};
+    static const char *const answers[][2] = {
+        {"s", "save"}, {"q", "quit"}, {"b", "start screen"}, {"Esc", "stay"}};
     int pins = app_unsaved_pins(a);
     int x = pane_format(p, 0, 0, ROLE_TEXT, "%d %s not saved.", pins,
                         pins == 1 ? "pin is" : "pins are");

@@ -8,6 +8,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/app/app.h"
+#include "tui/files/examples.h"
 #include "tui/files/recent.h"
 #include "tui/files/tour.h"
 #include "tui/options/problem_args.h"
@@ -80,17 +81,27 @@ struct app {
     bool frozen; /* the view only */
     bool woken;  /* the session has a newer snapshot */
     double looked_ms;
-    double asked_pace; /* since the last snapshot; < 0: none */
-    uint64_t refused;  /* the last refusal said */
+    double asked_pace;  /* since the last snapshot; < 0: none */
+    uint64_t refused;   /* the last refusal said */
+    bool undoing;       /* an undo or redo was sent: what it did is said when it is done */
+    uint32_t undo_acts; /* acts there were then */
     struct tour_state tour;
     struct hint_spot hints[HINTS_MOST];
     int hint_count;
     char model_name[128];
+    struct shipped *shipped;    /* NULL: not asked for yet */
     struct recent recent;       /* its row on the start screen; path "": none */
     struct problem_args opened; /* options of the problem; its files are those below */
     char model_path[PATH_MAX], cluster_path[PATH_MAX]; /* as opened; cluster "": the default */
     bool is_journaled;                                 /* the session keeps all acts by itself */
     uint32_t saved_acts; /* of the session, when its pins were last saved */
+};
+
+/* Names of shipped models and clusters, read when they are first asked for. */
+struct shipped {
+    bool read;
+    int models, clusters;
+    char model[EXAMPLES_MOST][48], cluster[EXAMPLES_MOST][48];
 };
 
 extern const struct host app_host; /* tui/app/host.c */

@@ -22,11 +22,13 @@ void app_prompt_open(struct app *a, enum prompt kind)
 /* "2 pins are not saved.  s save  q quit  Esc stay" */
 static void answer_quit(struct app *a, uint32_t key)
 {
-    if (key != 's' && key != 'q' && key != 3 && key != KEYC_ESC)
+    if (key != 's' && key != 'q' && key != 'b' && key != 3 && key != KEYC_ESC)
         return;
     a->prompt = PROMPT_NONE;
     if (key == 'q' || key == 3)
         a->done = true;
+    else if (key == 'b')
+        (void)app_command(a, "start");
     else if (key == 's')
         app_act(a, &common_keys, ACT_EXPORT);
 }
@@ -62,7 +64,7 @@ static void complete(struct app *a)
     int count = colon_complete(a, a->line.text, most, sizeof most);
 
     if (count == 0)
-        app_say(a, "no command begins with %s", a->line.text);
+        app_say(a, "nothing begins with %s", a->line.text);
     else if (strlen(most) > a->line.size)
         edit_set(&a->line, most);
 }

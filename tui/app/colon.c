@@ -6,6 +6,8 @@
 #include "tui/app/app_internal.h"
 #include "tui/app/colon_live.h"
 #include "tui/app/script.h"
+#include "tui/files/complete_path.h"
+#include "tui/files/examples.h"
 #include "tui/files/file.h"
 #include "tui/files/theme_file.h"
 #include "tui/screen/edit.h"
@@ -14,6 +16,7 @@
 #include "tui/screen/svg.h"
 #include "tui/views/actions.h"
 #include "tui/views/panel.h"
+#include "tui/views/views.h"
 #include "tui/watch/plan_load.h"
 
 #include <stdio.h>
@@ -26,6 +29,7 @@ struct colon_command {
     void (*run)(struct app *a, const char *args);
     const char *(*values)(struct app *a,
                           size_t i); /* i-th value its argument may have; NULL: done */
+    bool files;                      /* it takes paths: completed as a shell does */
 };
 
 static void run_theme(struct app *a, const char *args)
@@ -46,6 +50,81 @@ static const char *theme_values(struct app *a, size_t i)
 }
 
 static void run_plan(struct app *a, const char *args);
+
+static const struct shipped *shipped(struct app *a)
+{
+    struct example_model *models;
+    struct example_cluster *clusters;
+    struct err ignored;
+
+    if (a->shipped)
+        return a->shipped;
+    a->shipped = mem_alloc(sizeof *a->shipped);
+    models = mem_alloc(EXAMPLES_MOST * sizeof *models);
+    clusters = mem_alloc(EXAMPLES_MOST * sizeof *clusters);
+    if (a->setup.data_dir &&
+        !examples_models(models, &a->shipped->models, a->setup.data_dir, &ignored)) {
+        a->shipped->clusters = examples_clusters(clusters, a->setup.data_dir);
+        for (int n = 0; n < a->shipped->models; n++)
+            memcpy(a->shipped->model[n], models[n].name, sizeof models[n].name);
+        for (int n = 0; n < a->shipped->clusters; n++)
+            memcpy(a->shipped->cluster[n], clusters[n].name, sizeof clusters[n].name);
+    }
+    free(models);
+    free(clusters);
+    return a->shipped;
+}
+
+static const char *model_values(struct app *a, size_t i)
+{
+    const struct shipped *s = shipped(a);
+    return i < (size_t)s->models ? s->model[i] : NULL;
+}
+
+static const char *cluster_values(struct app *a, size_t i)
+{
+    const struct shipped *s = shipped(a);
+    return i < (size_t)s->clusters ? s->cluster[i] : NULL;
+}
+
+/* "network.bandwidth=10 Gbit/s" edits the cluster there is; a name or a file opens the model on
+ * another. */
+static void run_cluster(struct app *a, const char *args)
+{
+    char line[EDIT_ROOM + 16], model[PATH_MAX], cluster[EDIT_ROOM];
+    struct err e = {0};
+
+    if (strchr(args, '=')) {
+        snprintf(line, sizeof line, "cluster %s", args);
+        (void)colon_live(a, line);
+        return;
+    }
+    if (!*args || !a->model_path[0]) {
+        app_say(a, !a->model_path[0] ? "open a model first" : ":cluster NAME, FILE or PATH=VALUE");
+        return;
+    }
+    snprintf(model, sizeof model, "%s", a->model_path);
+    snprintf(cluster, sizeof cluster, "%s", args);
+    if (app_load(a, model, cluster, &e))
+        app_say_err(a, &e);
+    else
+        app_say(a, "%s on %s; pins and options of before are not taken along", a->scene.model_name,
+                a->problem->cluster.name);
+}
+
+/* Back to the start screen: what is open stays below it. */
+static void run_start(struct app *a, const char *args)
+{
+    struct err e = {0};
+
+    (void)args;
+    if (app_top(a) && app_top(a)->ops == &view_start)
+        return;
+    if (app_open(a, &view_start, NULL, &e))
+        app_say_err(a, &e);
+    else if (a->watch)
+        app_say(a, "Esc goes back to %s", a->scene.model_name);
+}
 
 static void run_open(struct app *a, const char *args)
 {
@@ -125,14 +204,18 @@ static void run_quit(struct app *a, const char *args)
 
 static const struct colon_command colon_commands[] = {
     {"open", "FILE [CLUSTER]", "open a model (HLO text, JSON or .pb, also gzipped), or a plan",
-     run_open, NULL},
-    {"plan", "FILE", "a plan of this model from a file, beside those of the search", run_plan,
-     NULL},
+     run_open, model_values, true},
+    {"plan", "FILE", "a plan of this model from a file, beside those of the search", run_plan, NULL,
+     true},
+    {"cluster", "NAME", "this model on another cluster; PATH=VALUE edits this one", run_cluster,
+     cluster_values, true},
+    {"start", "", "back to the start screen", run_start, NULL, false},
     {"save-screen", "[FILE]", "the screen as text, or as a picture in FILE.svg", run_save_screen,
-     NULL},
-    {"save-screen!", "[FILE]", "the same, over a file that is there", run_save_screen_over, NULL},
-    {"quit", "", "leave the program", run_quit, NULL},
-    {"theme", "[NAME]", "change the colours", run_theme, theme_values},
+     NULL, true},
+    {"save-screen!", "[FILE]", "the same, over a file that is there", run_save_screen_over, NULL,
+     true},
+    {"quit", "", "leave the program", run_quit, NULL, false},
+    {"theme", "[NAME]", "change the colours", run_theme, theme_values, false},
     {0},
 };
 
@@ -260,6 +343,25 @@ bool colon_line(struct app *a, int i, struct colon_line *line)
     return colon_live_line(a, &i, line) || command_line(a, &i, line) || action_line(a, &i, line);
 }
 
+/* The last word of a line as a path: "open exam" -> "open examples/". How many there are. */
+static int complete_file(struct app *a, const char *text, char *most, size_t most_room)
+{
+    const struct colon_command *c = find(text, strcspn(text, " "));
+    const char *space = strrchr(text, ' ');
+    char path[EDIT_ROOM];
+    struct str names = {0};
+
+    if (!c || !c->files || !space)
+        return 0;
+    int count = complete_path(space + 1, path, sizeof path, &names);
+    if (count && strlen(path) + (size_t)(space + 1 - text) < most_room)
+        snprintf(most, most_room, "%.*s%s", (int)(space + 1 - text), text, path);
+    if (count > 1)
+        app_say(a, "%s", names.text);
+    str_release(&names);
+    return count;
+}
+
 int colon_complete(struct app *a, const char *text, char *most, size_t most_room)
 {
     struct colon_line line;
@@ -280,5 +382,5 @@ int colon_complete(struct app *a, const char *text, char *most, size_t most_room
         shared = same;
     }
     most[shared] = 0;
-    return count;
+    return count ? count : complete_file(a, text, most, most_room);
 }

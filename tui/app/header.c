@@ -13,6 +13,7 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
 
 #include <math.h>
@@ -173,6 +174,30 @@ void header_title(const struct scene *s, const struct pane *p)
     draw_both(&left, &right, p);
 }
 
+/* "no split of variables fits, proven  batch split does, 195.1": of which space that is proven, and
+ * what fits outside of it. */
+static void add_no_fit(struct row *r, const struct watch *w)
+{
+    static const char *const spaces[] = {
+        [GAME_OPP] = "variables", [GAME_ADP] = "inputs", [GAME_ALL] = "anything"};
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t count = plan_load_all(w, plans);
+    char text[96], ms[UNITS_ROOM];
+
+    snprintf(text, sizeof text, w->exact->proven ? "no split of %s fits" : "none of %s found fits",
+             spaces[w->shot->options.game.kind]);
+    add(r, 0, 3, ROLE_ERR, text);
+    add(r, 2, 1, ROLE_DIM, w->exact->proven ? "proven by exact" : "by exact");
+    for (uint32_t n = 0; n < count; n++) {
+        if (plans[n] == w->best || plans[n] == w->exact || !plans[n]->fits)
+            continue;
+        snprintf(text, sizeof text, "%s does, %s", plans[n]->found_by,
+                 units_plain_ms(ms, plans[n]->cost.step_ms));
+        add(r, 1, 3, ROLE_TEXT, text);
+        return;
+    }
+}
+
 /* "+4.1 % over optimum 245.0 proven by exact" */
 static void add_gap(struct row *r, const struct watch *w)
 {
@@ -186,8 +211,7 @@ static void add_gap(struct row *r, const struct watch *w)
         return;
     }
     if (!exact->fits) {
-        add(r, 0, 3, ROLE_ERR, exact->proven ? "no plan fits" : "none found fits");
-        add(r, 1, 1, ROLE_DIM, exact->proven ? "proven by exact" : "by exact");
+        add_no_fit(r, w);
         return;
     }
     bool paper = w->shot->options.game.reward == GAME_REWARD_PAPER;

@@ -279,7 +279,8 @@ static void remember(struct app *a, const struct opening *g, const char *cluster
     name_as_asked(a, g, r->cluster, sizeof r->cluster);
     if (strlen(g->journal) < sizeof r->session)
         memcpy(r->session, g->journal, strlen(g->journal) + 1);
-    if (a->setup.state_dir && realpath(g->f.model, absolute) && strlen(absolute) < sizeof r->path) {
+    if (a->setup.keep_recent && a->setup.state_dir && realpath(g->f.model, absolute) &&
+        strlen(absolute) < sizeof r->path) {
         memcpy(r->path, absolute, strlen(absolute) + 1);
         recent_add(a->setup.state_dir, r);
     }
@@ -307,6 +308,7 @@ static int replace(struct app *a, struct opening *g, const char *cluster, struct
     a->refused = 0;
     a->asked_pace = -1;
     a->saved_acts = 0;
+    a->undoing = false;
     a->is_journaled = g->journal[0] != 0;
     a->opened = g->args;
     if (g->log)

@@ -116,6 +116,13 @@ static void toggle_freeze(struct app *a)
             a->frozen ? "the view stands still, the search goes on; Z again follows it" : "live");
 }
 
+static void undo(struct app *a, int by)
+{
+    a->undoing = true;
+    a->undo_acts = a->watch->shot->acts;
+    watch_send(a->watch, by < 0 ? "undo" : "redo");
+}
+
 /* A line for the session as it is, or a function: of one that takes an argument, or of none. */
 struct steering {
     const char *line;
@@ -136,8 +143,8 @@ static const struct steering steerings[ACT_REDO + 1] = {
     [ACT_BACKTRACK] = {.act_with = steer_move, .argument = ACT_BACKTRACK},
     [ACT_OPTIONS] = {.act = open_options},
     [ACT_ROLE] = {.act = open_role},
-    [ACT_UNDO] = {.line = "undo"},
-    [ACT_REDO] = {.line = "redo"},
+    [ACT_UNDO] = {.act_with = undo, .argument = -1},
+    [ACT_REDO] = {.act_with = undo, .argument = 1},
 };
 
 void app_steer(struct app *a, int action)

@@ -249,6 +249,7 @@ static int open_explorer(const struct request *r)
     s.setup.today = (int64_t)time(NULL);
     s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, true) ? s.state_dir : NULL;
     s.setup.keep_journal = s.setup.state_dir && !r->no_journal;
+    s.setup.keep_recent = s.setup.state_dir != NULL;
     s.setup.ascii = r->ascii || !term_shows_utf8();
     if (config_load(&s.config, r->config, &e) || set_stage(&s, r, theme_name(r, &s), &e) ||
         (ended = run_in_terminal(&s, r, &e)) < 0) {

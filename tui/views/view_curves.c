@@ -77,15 +77,16 @@ static void copy_series(const struct series *s, double *x, double *y)
     }
 }
 
-/* A person's acts, where they stand in the log. */
-static size_t find_marks(const struct live_log *log, struct plot_mark *marks)
+/* A person's acts, where they stand in the log: by episode, or by update of the network. */
+static size_t find_marks(const struct live_log *log, bool by_update, struct plot_mark *marks)
 {
     size_t count = 0;
 
     for (uint32_t i = 0; i < log->count && count < MARKS_MOST; i++) {
         const struct log_line *line = &log->block->lines[i];
         if (line->act)
-            marks[count++] = (struct plot_mark){(double)line->episode, (int)line->act};
+            marks[count++] = (struct plot_mark){(double)(by_update ? line->updates : line->episode),
+                                                (int)line->act};
     }
     return count;
 }
@@ -145,7 +146,7 @@ static void draw_reward(struct panel *p, const struct pane *pane)
         .limit_role = ROLE_OK,
         .limit_name = w->exact && w->exact->proven ? "optimum" : "exact",
         .marks = marks,
-        .mark_count = find_marks(&s->log, marks),
+        .mark_count = find_marks(&s->log, false, marks),
         .ascii = p->scene->ascii,
     };
     plot_draw(pane, &plot);
@@ -155,6 +156,7 @@ static void draw_loss(struct panel *p, const struct pane *pane)
 {
     struct curves *v = p->state;
     const struct watch *w = p->scene->watch;
+    struct plot_mark marks[MARKS_MOST];
 
     if (!w || w->shot->loss_curve.count == 0) {
         say_empty(p, pane,
@@ -189,6 +191,8 @@ static void draw_loss(struct panel *p, const struct pane *pane)
         .low = NAN,
         .high = NAN,
         .limit = NAN,
+        .marks = marks,
+        .mark_count = find_marks(&s->log, true, marks),
         .ascii = p->scene->ascii,
     };
     plot_draw(pane, &plot);

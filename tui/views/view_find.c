@@ -224,7 +224,8 @@ static void write_price(const struct find *v, const struct colon_line *line, cha
                  units_change(change, with->cost.step_ms - now->cost.step_ms, 1),
                  with->proven ? " proven" : "");
     else
-        snprintf(out, room, "not possible, or too slow to price");
+        snprintf(out, room, "%s",
+                 with->impossible ? "not possible with the other pins" : "not priced");
 }
 
 /* ---- drawing ---- */
@@ -393,12 +394,10 @@ static void draw_kinds(const struct find *v, const struct pane *p, int y)
 static void draw_find(struct panel *p, const struct pane *pane)
 {
     struct find *v = p->state;
-    char note[64], count[UNITS_ROOM], all[UNITS_ROOM];
-    const struct watch *w = p->scene->watch;
-    size_t names = v->here.count + (w && w->found ? w->found->count : 0);
+    char note[64], count[UNITS_ROOM];
 
-    snprintf(note, sizeof note, "everything · %s of %s names",
-             units_count(count, (int64_t)v->found.count), units_count(all, (int64_t)names));
+    snprintf(note, sizeof note, "everything · %s found",
+             units_count(count, (int64_t)v->found.count));
     pane_head(pane, 0, &(struct head){0, "Find", note, true});
     pane_text(pane, 0, 1, ROLE_KEY, ">");
     pane->grid->cursor_x = pane->x + edit_draw(&v->line, pane, 2, 1, ROLE_TEXT);

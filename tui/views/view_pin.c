@@ -119,10 +119,11 @@ static void draw_answers(const struct panel *p, const struct pane *pane, int y)
     for (int i = 0; i < ANSWERS; i++) {
         bool best = w->best && i != ANSWER_OPEN &&
                     (i == ANSWER_SPLIT ? m->best == m->classes : m->best == 0);
-        const char *note = i != ANSWER_OPEN && !a->with[i].known
-                               ? "not possible with the other pins, or not priced"
-                           : best ? "best plan has this"
-                                  : "";
+        const char *note =
+            i != ANSWER_OPEN && a->with[i].impossible ? "not possible with the other pins"
+            : i != ANSWER_OPEN && !a->with[i].known   ? "not priced: that takes too long"
+            : best                                    ? "best plan has this"
+                                                      : "";
         pane_text(pane, 2, y + i, ROLE_KEY, keys[i]);
         pane_text(pane, 5, y + i, ROLE_TEXT, words[i]);
         if (25 + utf8_text_columns(note) <= pane->width)
@@ -303,6 +304,11 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
     if (!asked(p))
         return;
     int y = draw_top(p, pane, "b");
+    if (asked(p)->pinned) {
+        pane_text(pane, 0, y, ROLE_WARN,
+                  "pinned by you: set back, it would be decided so again; p unpins it first");
+        return;
+    }
     bool learns = w->shot->options.algorithm == SEARCH_DQN;
     pane_text(pane, 0, y++, ROLE_TEXT,
               learns ? "set back to undecided, then fine-tune from the present network"
@@ -335,7 +341,14 @@ static int rows_backtrack(const struct panel *p, int width)
 static bool act_backtrack(struct panel *p, int action)
 {
     const struct asking *a = p->state;
+    const struct watch_move *m = asked(p);
+
     (void)action;
+    if (!m || m->pinned) {
+        host_say(p->scene, "a pinned group can not be set back; p unpins it");
+        host_close(p->scene);
+        return true;
+    }
     watch_send(p->scene->watch, "backtrack @%d", a->move);
     if (p->scene->watch->shot->state != LIVE_RUNNING)
         host_say(p->scene, "set back; Space goes on from there");

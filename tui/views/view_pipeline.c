@@ -1,25 +1,26 @@
 /* The pipeline: a plan of stages that is made while one looks (tui/watch/pipeline_job.h), and what
  * a person makes of it: cuts moved, another schedule, other micro-batches. */
+#include "engine/live/snapshot.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/search/game.h"
+#include "engine/text/units.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/list.h"
-#include "tui/views/panel.h"
-#include "tui/views/views.h"
-#include "tui/watch/pipeline_job.h"
-#include "tui/watch/pipeline_learn.h"
-
-#include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
+#include "tui/views/panel.h"
 #include "tui/views/pipeline_draw.h"
+#include "tui/views/views.h"
+#include "tui/watch/pipeline_job.h"
+#include "tui/watch/pipeline_learn.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/question.h"
 #include "tui/watch/watch.h"
 
@@ -262,6 +263,20 @@ static bool refresh(struct panel *p)
 
 /* ---- drawing ---- */
 
+/* The fastest plan without stages that fits, of whatever space: a pipeline has to beat that one. */
+static const struct live_plan *best_without(const struct watch *w)
+{
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t count = plan_load_all(w, plans);
+    const struct live_plan *best = NULL;
+
+    for (uint32_t n = 0; n < count; n++) {
+        if (plans[n]->fits && (!best || plans[n]->cost.step_ms < best->cost.step_ms))
+            best = plans[n];
+    }
+    return best;
+}
+
 static void draw_sentence(const struct panel *p, const struct pane *pane)
 {
     const struct pipeline_view *v = p->state;
@@ -288,8 +303,13 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
              o->batch / o->micro_batches);
     if (x + utf8_text_columns(text) <= pane->width)
         x = pane_text(pane, x, 0, ROLE_TEXT, text);
-    if (w && w->exact && w->shot->options.game.reward != GAME_REWARD_PAPER) {
-        snprintf(text, sizeof text, "   without stages %s", units_ms(ms, w->exact->cost.step_ms));
+    const struct live_plan *without = w ? best_without(w) : NULL;
+    if (without) {
+        int named = snprintf(text, sizeof text, "   without stages %s",
+                             units_ms(ms, without->cost.step_ms));
+        snprintf(text + named, sizeof text - (size_t)named, ", %s", without->found_by);
+        if (x + utf8_text_columns(text) > pane->width)
+            text[named] = 0;
         if (x + utf8_text_columns(text) <= pane->width)
             x = pane_text(pane, x, 0, ROLE_TEXT, text);
     }

@@ -82,9 +82,10 @@ struct price price_at_best(const struct watch *w, int move, int split)
     game.reward = GAME_REWARD_COST; /* prices are times */
     if ((w->exact && w->exact->seconds > SLOW_SECONDS) || strict_new(&w->problem->labels, &s, &e))
         return p;
-    if (pin_all(w, &s, move, split) &&
-        !optimum_find(w->problem, &game, &s, w->problem->stop, &r, &e)) {
+    p.impossible = !pin_all(w, &s, move, split);
+    if (!p.impossible && !optimum_find(w->problem, &game, &s, w->problem->stop, &r, &e)) {
         p.known = r.fits;
+        p.impossible = !r.fits;
         p.proven = r.proven;
         p.cost = step_tables_cost(&w->problem->step_tables, r.on);
         p.changes = count_changes(w, r.on);

@@ -6,7 +6,9 @@
 #include "tui/watch/watch.h"
 
 struct price {
-    bool known; /* false: not possible with the other pins, or too slow to work out here */
+    bool known;
+    bool impossible; /* not known: with the other pins it can not be, or nothing fits then. Else it
+                        takes longer than a frame may */
     bool proven;
     struct step_cost cost;
     uint32_t reduces;     /* all-reduces of a step */

@@ -1,0 +1,238 @@
+/* What a person does and is told: undo and redo say what they did, a pinned group is not set back,
+ * lines complete, another cluster and the start screen are one line away, figures read as typed. */
+#include "engine/live/options.h"
+#include "engine/pipeline/pipeline.h"
+#include "rl/settings.h"
+#include "tui/app/colon.h"
+#include "tui/app/script.h"
+#include "tui/files/theme_file.h"
+#include "tui/watch/plan_load.h"
+#include "tui/watch/price.h"
+#include "tui/watch/watch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct app *open_model(const char *name, const char *cluster)
+{
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app;
+    struct err e = {0};
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    assert_int_equal(app_new(&app, &setup, &e), 0);
+    if (app_load(app, name, cluster, &e))
+        fail_msg("%s", e.what);
+    app_resize(app, 120, 40);
+    return app;
+}
+
+static const char *screen(struct app *app, const char *keys, struct str *out)
+{
+    for (const char *k = keys; *k; k++) {
+        app_key(app, *k == '\r'     ? KEYC_ENTER
+                     : *k == '\t'   ? KEYC_TAB
+                     : *k == '\033' ? KEYC_ESC
+                                    : (uint32_t)*k);
+        if (*k == '\r' || *k == 'u')
+            app_settle(app, 5);
+    }
+    app_settle(app, 5);
+    app_touch(app);
+    str_clear(out);
+    grid_text(app_frame(app), out);
+    return out->text;
+}
+
+static void test_undo_says_what_it_did(void **state)
+{
+    (void)state;
+    struct app *app = open_model("t5-tiny", NULL);
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "pin @1=1", &e), 0);
+    assert_non_null(strstr(screen(app, "u", &out), "you undo pin"));
+    assert_non_null(strstr(out.text, "0 to undo, 1 to redo"));
+    app_key(app, 18); /* C-r */
+    assert_non_null(strstr(screen(app, "", &out), "you redo pin"));
+    assert_non_null(strstr(out.text, "1 to undo, 0 to redo"));
+    screen(app, "u", &out);
+    assert_non_null(strstr(screen(app, "u", &out), "nothing to undo"));
+    str_release(&out);
+    app_free(app);
+}
+
+static void test_a_pin_is_not_set_back(void **state)
+{
+    (void)state;
+    struct app *app = open_model("t5-tiny", NULL);
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "episode 2", &e), 0);
+    assert_int_equal(app_tell(app, "pin @0=0", &e), 0);
+    uint32_t acts = app_watch(app)->shot->acts;
+    assert_non_null(strstr(screen(app, "2gb", &out), "p unpins it first"));
+    assert_non_null(strstr(screen(app, "\r", &out), "can not be set back"));
+    assert_int_equal(app_watch(app)->shot->acts, acts);
+    str_release(&out);
+    app_free(app);
+}
+
+static void test_lines_complete(void **state)
+{
+    static const struct {
+        const char *typed, *most;
+    } cases[] = {
+        {"open " AUTOMAP_SOURCE_DIR "/examples/clu",
+         "open " AUTOMAP_SOURCE_DIR "/examples/clusters/"},
+        {"plan " AUTOMAP_SOURCE_DIR "/CMakeL", "plan " AUTOMAP_SOURCE_DIR "/CMakeLists.txt"},
+        {"open t5-base6", "open t5-base6"},
+        {"cluster h100-1", "cluster h100-1x8"},
+        {"theme lig", "theme light"},
+        {"set reward pa", "set reward paper"},
+        {"star", "start"}};
+    struct app *app = open_model("t5-tiny", NULL);
+    char most[600];
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        assert_true(colon_complete(app, cases[n].typed, most, sizeof most) > 0);
+        assert_string_equal(most, cases[n].most);
+    }
+    assert_int_equal(colon_complete(app, "open /nowhere/at/all", most, sizeof most), 0);
+    app_free(app);
+}
+
+static void test_another_cluster_and_the_start(void **state)
+{
+    (void)state;
+    struct app *app = open_model("t5-tiny", "v100-1x4");
+    struct str out = {0};
+
+    assert_non_null(strstr(screen(app, ":start\r", &out), "Enter opens"));
+    assert_non_null(strstr(screen(app, "\033", &out), "1 Graph"));
+    screen(app, ":cluster h100-1x8\r", &out);
+    assert_string_equal(app_watch(app)->problem->cluster.name, "h100-1x8");
+    screen(app, ":cluster network.bandwidth=10 Gbit/s\r", &out);
+    assert_string_equal(app_watch(app)->problem->cluster.name, "h100-1x8");
+    assert_non_null(strstr(screen(app, ":cluster nosuch\r", &out), "no cluster nosuch"));
+    str_release(&out);
+    app_free(app);
+}
+
+/* Each setting is printed in the fewest digits that give it again. */
+static void test_figures_of_options(void **state)
+{
+    static const double values[] = {0.05, 0.1, 5e-4, 1.0 / 3, 0.6, 1e-6, 2000, 0.30000000000000004};
+    struct rl_settings s = *search_preset(&(struct game_options){0});
+    char text[64];
+
+    (void)state;
+    for (const struct rl_setting *row = rl_setting_table; row->name; row++) {
+        rl_settings_print(&s, row, text, sizeof text);
+        assert_null(strstr(text, "0000000"));
+    }
+    for (size_t n = 0; n < sizeof values / sizeof *values; n++) {
+        const struct rl_setting *row = rl_setting_table;
+        while (row->name && strcmp(row->name, "epsilon_end") != 0)
+            row++;
+        assert_non_null(row->name);
+        s.epsilon_end = values[n];
+        rl_settings_print(&s, row, text, sizeof text);
+        assert_true(strtod(text, NULL) == values[n]);
+    }
+    s.epsilon_end = 0.05;
+}
+
+/* What does not fit is said of the space searched; the batch split's own fit follows the limit. */
+static void test_the_scope_of_no_plan_fits(void **state)
+{
+    (void)state;
+    struct app *app = open_model("t5-base6", "v100-1x4");
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "set memory-limit 5.5 GB", &e), 0);
+    assert_non_null(strstr(screen(app, "", &out), "no split of variables fits"));
+    assert_non_null(strstr(out.text, "batch split does"));
+    app_resize(app, 80, 24);
+    assert_non_null(strstr(screen(app, "", &out), "no split of variables fits"));
+    app_resize(app, 120, 40);
+    assert_int_equal(app_tell(app, "set memory-limit 2 GB", &e), 0);
+    assert_non_null(strstr(screen(app, "", &out), "no split of variables fits"));
+    assert_null(strstr(out.text, "batch split does"));
+    assert_int_equal(app_tell(app, "set memory-limit none", &e), 0);
+    assert_int_equal(app_tell(app, "episode 3", &e), 0);
+    app_resize(app, 80, 24);
+    assert_non_null(strstr(screen(app, "", &out), "optimum"));
+    assert_int_equal(app_tell(app, "set memory-limit 12 GB", &e), 0);
+    assert_int_equal(app_tell(app, "episode 3", &e), 0);
+    assert_non_null(strstr(screen(app, "", &out), "optimum"));
+    str_release(&out);
+    app_free(app);
+}
+
+/* A pipeline is held against the fastest plan without stages, of whatever space. */
+static void test_what_a_pipeline_is_compared_with(void **state)
+{
+    (void)state;
+    struct app *app = open_model("t5-base6", "v100-1x4");
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "episode 2", &e), 0);
+    app_resize(app, 160, 40);
+    screen(app, "Vi", &out);
+    uint32_t count = plan_load_all(app_watch(app), plans);
+    double best = 1e300;
+    for (uint32_t n = 0; n < count; n++)
+        best = plans[n]->cost.step_ms < best ? plans[n]->cost.step_ms : best;
+    const char *at = strstr(out.text, "without stages ");
+    assert_non_null(at);
+    assert_true(strtod(at + strlen("without stages "), NULL) < best + 0.06);
+    str_release(&out);
+    app_free(app);
+}
+
+static void test_prices_say_why_not(void **state)
+{
+    (void)state;
+    struct app *app = open_model("t5-tiny", NULL);
+    struct err e;
+
+    assert_int_equal(app_tell(app, "pin @0=1", &e), 0);
+    const struct watch *w = app_watch(app);
+    int excluded = 0;
+    for (int n = 1; n < w->move_count; n++) {
+        struct price p = price_at_best(w, n, 1);
+        assert_false(p.known && p.impossible);
+        excluded += p.impossible;
+    }
+    assert_true(excluded > 0);
+    app_free(app);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_undo_says_what_it_did),
+        cmocka_unit_test(test_a_pin_is_not_set_back),
+        cmocka_unit_test(test_lines_complete),
+        cmocka_unit_test(test_another_cluster_and_the_start),
+        cmocka_unit_test(test_figures_of_options),
+        cmocka_unit_test(test_the_scope_of_no_plan_fits),
+        cmocka_unit_test(test_what_a_pipeline_is_compared_with),
+        cmocka_unit_test(test_prices_say_why_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
