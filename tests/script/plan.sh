@@ -55,6 +55,7 @@ expect 0 'no choice with this plan is faster|no choice of what to keep is faster
 expect 0 'save_only_these_names' plan "$gpt" --optimum --recompute auto
 expect 0 '"schema":.*automap.recompute/1' plan "$gpt" --recompute auto --json
 expect 0 'nothing fits' plan "$gpt" --recompute auto --memory-limit '1 MB'
+expect 0 'what to keep for the backward pass, within' plan "$tiny" --memory-limit '100 MB' --micro-batches auto --zero auto --recompute auto
 expect 1 'stands alone' plan "$tiny" --recompute auto --stability
 expect 0 '"is_best":.*true' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability --json
 expect 0 'not the best as things are' plan "$tiny" --set 'batch/source:0=1' --stability

@@ -1,6 +1,7 @@
 /* What the backward pass keeps and computes again: one graph whatever a module recomputes; fronts
  * against enumeration, published figures and XLA. */
 #include "engine/exact/exact.h"
+#include "engine/plan/recompute_joint.h"
 #include "engine/plan/recompute_report.h"
 #include "engine/recompute/recompute.h"
 #include "example.h"
@@ -337,13 +338,47 @@ static void test_examples(void **state)
     }
 }
 
+/* With what is kept chosen too, no limit is answered slower, and more limits can be kept. */
+static void test_joint(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct problem_options o = {0};
+    struct plan plan;
+    struct memory_cost memory;
+    struct err e = {0};
+    double gained = 0;
+
+    (void)state;
+    load_example("t5-tiny", 4, &o, p);
+    solve(p, &plan);
+    assert_int_equal(plan_memory(&plan, &memory, &e), 0);
+    for (int n = 1; n < 6; n++) {
+        struct batch_and_zero_options wanted = {
+            .limit = memory.peak * (1 - 0.15 * n), .variables = true, .inputs = true, .zero = -1};
+        struct batch_and_zero_result alone;
+        struct recompute_joint joint;
+        assert_int_equal(exact_batch_and_zero(p, &wanted, &alone, &e), 0);
+        assert_int_equal(recompute_joint_solve(p, &wanted, &joint, &e), 0);
+        assert_true(joint.fits || !alone.fits);
+        assert_true(!joint.fits || joint.peak <= wanted.limit * (1 + 1e-9));
+        if (alone.fits)
+            assert_true(joint.step_ms <= alone.plan.value * (1 + 1e-9));
+        gained += alone.fits ? alone.plan.value - joint.step_ms : joint.fits;
+        batch_and_zero_release(&alone);
+        recompute_joint_release(&joint);
+    }
+    assert_true(gained > 0);
+    plan_release(&plan);
+    problem_release(p);
+    free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_enumeration),
-        cmocka_unit_test(test_gpt),
-        cmocka_unit_test(test_megatron),
-        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_enumeration), cmocka_unit_test(test_gpt),
+        cmocka_unit_test(test_megatron),    cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_joint),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,9 +100,10 @@ static const struct option results[] = {
      "of one decision that lowers it most; of a pipeline over its schedule, for every stage",
      ARG(memory)},
     {"recompute", "off|auto",
-     "of what the backward pass reads of the forward pass, what to keep and what to compute again "
-     "with this plan, within --memory-limit or device: values with their source lines, the bound, "
-     "the front, stock policies, and jax.checkpoint code",
+     "of what the backward pass reads of the forward pass, what to keep and what to compute again, "
+     "within --memory-limit or device: values with their source lines, the bound, the front, stock "
+     "policies, and jax.checkpoint code; with --memory-limit plan, --micro-batches auto and --zero "
+     "auto are chosen with it",
      .kind = OPTION_CHOICE, NAMES(recomputes), ARG(recompute)},
     {"stability", NULL,
      "how far a bandwidth, the memory, the batch may move, each alone, before another plan is "
@@ -147,8 +148,8 @@ static int check_args(const struct plan_args *a)
          "--stability and --memory are of strict plans"},
         {a->start && (a->limit.choose_micro_batches || a->limit.choose_zero),
          "--plan goes with the --micro-batches and --zero it was made with, not with auto"},
-        {a->recompute && (a->limit.choose_micro_batches || a->limit.choose_zero),
-         "--recompute auto is of a plan with given --micro-batches and --zero"},
+        {a->recompute && a->relaxed.on && (a->limit.choose_micro_batches || a->limit.choose_zero),
+         "--recompute auto is of a relaxed plan with given --micro-batches"},
         {a->recompute && (a->stability || a->memory || a->paper_reward || a->is_pipeline),
          "--recompute auto stands alone: no --stability, --memory, --reward paper, no pipeline"},
         {a->memory && a->json,
@@ -173,9 +174,10 @@ static int parse(int argc, char **argv, struct plan_args *a)
     a->is_pipeline = a->start && pipeline_file_is(a->start);
     a->limit.relaxed = a->relaxed.on;
     code = check_args(a);
-    if (a->recompute && !code) { /* the limit is of what is kept then, the plan the fastest */
+    a->limit.recompute = a->recompute;
+    if (a->recompute && (a->relaxed.on || a->start || a->random || a->limit.none)) {
         a->optimum |= a->limit.on && !a->start && !a->random;
-        a->limit.on = false;
+        a->limit.on = false; /* the limit is of what is kept, the plan is made without one */
     }
     return code;
 }
@@ -290,7 +292,7 @@ static int make_limited(struct plan_args *a, struct problem *p, struct batch_and
     struct strict s;
     int rc = plan_limit_solve(&a->limit, p, fix_decisions, a, r, e);
 
-    if (rc || !r->fits)
+    if (rc || (!r->fits && !a->recompute))
         return rc;
     rc = strict_new(&p->labels, &s, e);
     if (rc)
@@ -301,7 +303,7 @@ static int make_limited(struct plan_args *a, struct problem *p, struct batch_and
     if (!rc) {
         take_labels(plan, &s, r->plan.on);
         plan->bound_ms = r->bound;
-        plan->memory_limit = a->limit.none ? 0 : plan_limit_bytes(&a->limit, p);
+        plan->memory_limit = a->limit.none || a->recompute ? 0 : plan_limit_bytes(&a->limit, p);
     }
     strict_release(&s);
     return rc;
@@ -468,6 +470,16 @@ static int write_stability(struct plan_args *a, struct problem *p, const struct 
     return rc;
 }
 
+static void print_recomputed(const struct plan *plan)
+{
+    char a[UNITS_ROOM];
+
+    print_head(plan);
+    printf("  the plan        %12s  as the module is, %u micro-batch%s, ZeRO level %u\n",
+           units_ms(a, plan->cost.step_ms), plan->batching.micro_batches,
+           plan->batching.micro_batches == 1 ? "" : "es", plan->batching.zero);
+}
+
 static int write_recompute(const struct plan_args *a, const struct problem *p,
                            const struct plan *plan, struct str *text, struct err *e)
 {
@@ -498,7 +510,7 @@ static int tell(struct plan_args *a, struct problem *p, const struct plan *plan,
 
     if (a->recompute) {
         if (!a->json)
-            print_head(plan);
+            print_recomputed(plan);
         return write_recompute(a, p, plan, text, e);
     }
     if (a->json)
@@ -539,10 +551,10 @@ static int run(int argc, char **argv)
         int rc = a->relaxed.on ? make_relaxed(a, p, batchings, &plan, &e)
                  : a->limit.on ? make_limited(a, p, batchings, &plan, &e)
                                : make_plan(a, p, &plan, &e);
-        bool none = !rc && a->limit.on && !batchings->fits;
+        bool none = !rc && a->limit.on && !a->recompute && !batchings->fits;
         if (!rc && a->out && !none)
             rc = plan_file_save(&plan, a->out, &e);
-        if (!rc && !a->json && a->limit.on) {
+        if (!rc && !a->json && a->limit.on && !a->recompute) {
             if (none)
                 plan_limit_print(&a->limit, p, batchings);
             plan_limit_print_tries(&a->limit, batchings);

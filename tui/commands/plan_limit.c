@@ -2,6 +2,7 @@
 
 #include "engine/cost/training.h"
 #include "engine/decide/strict.h"
+#include "engine/plan/recompute_joint.h"
 #include "engine/problem/problem.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
@@ -78,8 +79,17 @@ int plan_limit_solve(const struct plan_limit_args *a, struct problem *p,
                                        .zero = a->choose_zero ? -1 : r.zero,
                                        .fix = fix,
                                        .context = context};
+    struct recompute_joint joint;
 
-    return exact_batch_and_zero(p, &o, out, e);
+    if (!a->recompute)
+        return exact_batch_and_zero(p, &o, out, e);
+    int rc = recompute_joint_solve(p, &o, &joint, e);
+    if (!rc) {
+        *out = joint.best;
+        out->fits = joint.fits;
+        out->bound = 0; /* of the larger limit: says nothing here */
+    }
+    return rc;
 }
 
 /* ---- words ---- */

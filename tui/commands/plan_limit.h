@@ -16,7 +16,8 @@ struct plan_limit_args {
     bool is_device, none; /* the device's memory less the margin; no limit at all */
     double bytes;
     bool choose_micro_batches, choose_zero;
-    bool relaxed; /* of relaxed plans, which choose themselves what is stored in pieces */
+    bool recompute; /* and what its backward pass keeps */
+    bool relaxed;   /* of relaxed plans, which choose themselves what is stored in pieces */
 };
 
 extern const struct option plan_limit_options[]; /* rows of struct plan_limit_args */

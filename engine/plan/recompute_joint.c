@@ -1,0 +1,103 @@
+#include "engine/plan/recompute_joint.h"
+
+#include "engine/cost/step_tables.h"
+#include "engine/exact/limit.h"
+#include "engine/plan/plan.h"
+#include "engine/plan/recompute_at.h"
+#include "engine/problem/problem.h"
+#include "engine/recompute/recompute.h"
+#include "hlo/support/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Limits that plans are made for, in parts of the one asked for. Beyond four times as much the
+ * fastest plan without a limit is as good a start. */
+static const double LARGER[] = {1, 1.25, 1.6, 2.2, 4};
+
+/* What a plan of these labels comes to, recomputed down to `limit`. */
+static int recompute_down(const struct problem *p, const struct batch_and_zero_result *r,
+                          double limit, struct recompute_choice *choice, double *step_ms,
+                          struct err *e)
+{
+    struct plan plan = {.problem = p, .on = r->plan.on, .batching = r->batching};
+    struct plan_recompute *at = mem_alloc(sizeof *at);
+
+    plan.cost = step_tables_cost(&p->step_tables, plan.on);
+    int rc = plan_recompute_new(&plan, at, e);
+    if (!rc) {
+        rc = recompute_within(&at->front, limit, RECOMPUTE_ENOUGH * plan.cost.step_ms, choice, e);
+        *step_ms = at->free_ms + choice->ms;
+        plan_recompute_release(at);
+    }
+    free(at);
+    return rc;
+}
+
+static bool is_better(const struct recompute_joint *a, const struct recompute_joint *b)
+{
+    if (a->fits != b->fits)
+        return a->fits;
+    return a->fits ? a->step_ms < b->step_ms * (1 - 1e-9) : a->peak < b->peak;
+}
+
+/* Makes a plan for `larger` and recomputes it down. */
+static int try_limit(struct problem *p, const struct batch_and_zero_options *o, double larger,
+                     struct recompute_joint *best, struct err *e)
+{
+    struct batch_and_zero_options wider = *o;
+    struct recompute_joint one = {.plan_limit = larger};
+    struct recompute_choice choice = {0};
+
+    wider.limit = larger;
+    int rc = exact_batch_and_zero(p, &wider, &one.best, e);
+    if (rc)
+        return rc;
+    bool as_is = one.best.fits && one.best.plan.peak <= o->limit;
+    if (as_is) { /* within the limit as it is; recomputation may be undone and still fit */
+        one.fits = true;
+        one.step_ms = one.best.plan.value;
+        one.peak = one.best.plan.peak;
+    }
+    rc = recompute_down(p, &one.best, o->limit, &choice, &one.step_ms, e);
+    if (!rc && as_is && (!choice.fits || choice.ms > 0))
+        one.step_ms = fmin(one.step_ms, one.best.plan.value);
+    if (!rc && !as_is) {
+        one.fits = choice.fits;
+        one.peak = choice.peak;
+    }
+    recompute_choice_release(&choice);
+    if (!rc && (!best->best.plan.on || is_better(&one, best))) {
+        recompute_joint_release(best);
+        *best = one;
+    } else {
+        recompute_joint_release(&one);
+    }
+    return rc;
+}
+
+int recompute_joint_solve(struct problem *p, const struct batch_and_zero_options *o,
+                          struct recompute_joint *out, struct err *e)
+{
+    struct recompute_joint best = {0};
+    int rc = 0;
+
+    for (size_t k = 0; k < sizeof LARGER / sizeof *LARGER && !rc; k++) {
+        rc = try_limit(p, o, o->limit * LARGER[k], &best, e);
+        if (!isfinite(o->limit))
+            break;
+    }
+    if (!rc)
+        rc = problem_set_batch_and_zero(p, &best.best.batching, e);
+    if (rc)
+        recompute_joint_release(&best);
+    else
+        *out = best;
+    return rc;
+}
+
+void recompute_joint_release(struct recompute_joint *r)
+{
+    batch_and_zero_release(&r->best);
+    memset(r, 0, sizeof *r);
+}
