@@ -13,10 +13,12 @@
 #include "tui/screen/edit.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
+#include "tui/screen/match.h"
 #include "tui/screen/svg.h"
 #include "tui/views/actions.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/export_form.h"
 #include "tui/watch/plan_load.h"
 
 #include <stdio.h>
@@ -202,6 +204,28 @@ static void run_quit(struct app *a, const char *args)
     a->done = true;
 }
 
+static const char *form_values(struct app *a, size_t i)
+{
+    (void)a;
+    for (size_t n = 0; export_forms[n].name; n++) {
+        if (n == i)
+            return export_forms[n].name;
+    }
+    return NULL;
+}
+
+/* The export view, on the form that is asked for. */
+static void run_export(struct app *a, const char *args)
+{
+    struct match *m = match_new(args);
+
+    app_act(a, &common_keys, ACT_EXPORT);
+    struct panel *p = app_top(a);
+    if (m && p && p->ops == &view_export && !p->ops->find(p, m, 0))
+        app_say(a, "no form %s", args);
+    match_free(m);
+}
+
 static const struct colon_command colon_commands[] = {
     {"open", "FILE [CLUSTER]", "open a model (HLO text, JSON or .pb, also gzipped), or a plan",
      run_open, model_values, true},
@@ -209,6 +233,8 @@ static const struct colon_command colon_commands[] = {
      true},
     {"cluster", "NAME", "this model on another cluster; PATH=VALUE edits this one", run_cluster,
      cluster_values, true},
+    {"export", "FORM", "a plan in a form seen before it is written", run_export, form_values,
+     false},
     {"start", "", "back to the start screen", run_start, NULL, false},
     {"save-screen", "[FILE]", "the screen as text, or as a picture in FILE.svg", run_save_screen,
      NULL, true},

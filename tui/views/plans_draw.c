@@ -492,10 +492,37 @@ static void draw_differences(struct panel *p, const struct pane *pane)
         draw_equal(p, pane, 2 + (int)(v->below.count - v->below.top), decisions);
 }
 
+/* "B is 30.5 ms slower than A: 3,095 MB of collectives instead of 773 MB": the part that differs
+ * most the way the step does. */
+static void write_verdict(const struct plans *v, char *out, size_t room)
+{
+    const struct plan_figures *a = &v->rows[v->a].figures, *b = &v->rows[v->b].figures;
+    double step = b->cost.step_ms - a->cost.step_ms,
+           compute = b->cost.compute_ms - a->cost.compute_ms,
+           network = b->cost.communication_ms - a->cost.communication_ms;
+    char by[UNITS_ROOM], now[UNITS_ROOM], was[UNITS_ROOM];
+
+    if (fabs(step) < 1e-9 * a->cost.step_ms) {
+        snprintf(out, room, "B takes as long as A.");
+        return;
+    }
+    bool slower = step > 0, sends = slower ? network > compute : network < compute;
+    int size = snprintf(out, room, "B is %s %s than A: ", units_ms(by, fabs(step)),
+                        slower ? "slower" : "faster");
+    if (sends && b->reduced_bytes > 0 && a->reduced_bytes > 0)
+        snprintf(out + size, room - (size_t)size, "%s of collectives instead of %s.",
+                 units_bytes(now, b->reduced_bytes), units_bytes(was, a->reduced_bytes));
+    else
+        snprintf(out + size, room - (size_t)size, "%s of %s instead of %s.",
+                 units_ms(now, sends ? b->cost.communication_ms : b->cost.compute_ms),
+                 sends ? "collectives" : "computing",
+                 units_ms(was, sends ? a->cost.communication_ms : a->cost.compute_ms));
+}
+
 void plans_draw_compare(struct panel *p, const struct pane *pane)
 {
     struct plans *v = p->state;
-    char a[48], b[48], note[112];
+    char a[48], b[48], note[112], verdict[256];
 
     write_found_by(&v->rows[v->a], a, sizeof a);
     write_found_by(&v->rows[v->b], b, sizeof b);
@@ -503,7 +530,9 @@ void plans_draw_compare(struct panel *p, const struct pane *pane)
     pane_head(pane, 0, &(struct head){0, "Compare", note, true});
     int gap = pane->height >= 22, below = (int)v->difference_count + 2;
     int most = pane->height - 3 - 2 * gap - (below < 6 ? below : 6);
-    int y = draw_parts(p, pane, 1 + gap, most > 1 ? most : 1) + gap;
+    write_verdict(v, verdict, sizeof verdict);
+    pane_cut(pane, 0, 1, pane->width, ROLE_TITLE | BOLD, verdict);
+    int y = draw_parts(p, pane, 2 + gap, most > 2 ? most - 1 : 1) + gap;
     struct pane low = pane_part(pane, 0, y, pane->width, pane->height - y);
     if (low.height > 2)
         draw_differences(p, &low);

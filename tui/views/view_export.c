@@ -1,25 +1,25 @@
 /* Export: forms, the plan, the file's name, and the text as it will be. */
+#include "engine/live/outcome.h"
 #include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
-#include "hlo/support/err.h"
-#include "hlo/support/mem.h"
-#include "tui/screen/grid.h"
-#include "tui/screen/keys.h"
-#include "tui/screen/list.h"
-#include "tui/views/panel.h"
-#include "tui/views/views.h"
-#include "tui/watch/export_form.h"
-
-#include "engine/live/outcome.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 #include "tui/files/complete_path.h"
 #include "tui/files/file.h"
 #include "tui/screen/edit.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/screen/match.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
+#include "tui/views/panel.h"
+#include "tui/views/views.h"
+#include "tui/watch/export_form.h"
 #include "tui/watch/export_job.h"
 
 #include <stdio.h>
@@ -498,7 +498,25 @@ static bool export_works(const struct panel *p, int action)
            p->scene->watch->shot->plan_count + (v->relaxed.problem != NULL) > 1;
 }
 
+/* The form of that name, from the one under the cursor on. */
+static bool find_export(struct panel *p, const struct match *m, int step)
+{
+    struct export_view *v = p->state;
+    int64_t count = v->forms.count;
+
+    for (int64_t i = step ? 1 : 0; i <= count; i++) {
+        int64_t at = (v->forms.cursor + (step < 0 ? -i : i) + 2 * count) % count;
+        if (!match_text(m, export_forms[at].name))
+            continue;
+        list_go(&v->forms, at);
+        begin(p);
+        return true;
+    }
+    return false;
+}
+
 const struct panel_ops view_export = {
+    .find = find_export,
     .name = "export",
     .title = "Export",
     .place = PLACE_DIALOG,
