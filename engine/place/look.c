@@ -24,11 +24,11 @@ static void fill_levels(struct place_look *l)
             *level = *level > l->level[v] + 1 ? *level : l->level[v] + 1;
         }
     }
-    for (uint32_t i = g->nodes; i-- > 0;) { /* a source stands just before its first user */
+    for (uint32_t i = g->nodes; i-- > 0;) { /* weights, say, stand where they are used */
         uint32_t v = g->order[i], least = PLACE_NONE;
-        for (uint32_t k = g->user_at[v]; k < g->user_at[v + 1] && !l->level[v]; k++)
+        for (uint32_t k = g->user_at[v]; k < g->user_at[v + 1]; k++)
             least = l->level[g->user[k]] < least ? l->level[g->user[k]] : least;
-        if (least != PLACE_NONE && least)
+        if (least != PLACE_NONE)
             l->level[v] = least - 1;
         l->levels = l->level[v] + 1 > l->levels ? l->level[v] + 1 : l->levels;
     }

@@ -17,7 +17,7 @@ struct place_look {
     struct place_rules rules;
     struct place_nets *nets; /* positions are classes of colors */
     struct place_state *state;
-    uint32_t *level;          /* by node: edges of the longest path to it */
+    uint32_t *level; /* by node: just before its first user; without one, behind all it reads */
     uint32_t levels, widest;  /* nodes of a level, at most */
     uint32_t *level_at, *row; /* nodes of level l: row[level_at[l]] .. */
 };

@@ -37,6 +37,14 @@ static struct place_latency latency_of(const struct place_job *job)
                                   .stop = job->stop};
 }
 
+void place_job_of_model(struct place_job *job)
+{
+    job->limits.ideals = 200000;
+    job->limits.bytes = (uint64_t)64 << 20;
+    job->limits.steps = 4000000;
+    job->looks = 250000000;
+}
+
 /* ---- throughput ---- */
 
 static int anneal_from(const struct place_graph *g, const struct place_job *job,

@@ -24,6 +24,10 @@ struct place_job {
     const atomic_bool *stop;
 };
 
+/* Limits under which a model's operators are placed within seconds: past them the plan stands with
+ * its bound. */
+void place_job_of_model(struct place_job *job);
+
 struct place_algorithm {
     const char *name, *what;
     bool throughput, latency; /* what it answers */

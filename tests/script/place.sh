@@ -45,6 +45,8 @@ expect 2 'No such file' place "$dir/none.json"
 echo '{"nodes": [' >"$dir/broken.json"
 expect 2 'broken.json:2:1: the file ends here' place "$dir/broken.json"
 
+expect 0 '16 of 16 equal' bench place --contiguous
+
 # Models: contracted to operators, on a cluster, with a host's cores where it has some.
 models=$1/examples/models
 cat >"$dir/host.yaml" <<'END'

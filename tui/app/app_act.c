@@ -239,6 +239,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_FORBIDDEN] = {.view = &view_members},
     [ACT_RACE] = {.view = &view_race},
     [ACT_PIPELINE] = {.view = &view_pipeline},
+    [ACT_PLACE] = {.view = &view_place},
     [ACT_RELAXED] = {.view = &view_relaxed},
     [ACT_ZOOM] = {.act = toggle_zoom},
     [ACT_NARROWER] = {.act_with = resize_split, .argument = -2},

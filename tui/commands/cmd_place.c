@@ -193,11 +193,7 @@ static int read_model(struct request *r, struct place_graph **out, struct err *e
         return rc;
     rc = place_graph_of_problem(&p, out, e);
     problem_release(&p);
-    /* A model's answer is wanted in seconds: past this the plan stands with its bound. */
-    r->job.limits.ideals = 200000;
-    r->job.limits.bytes = (uint64_t)64 << 20;
-    r->job.limits.steps = 4000000;
-    r->job.looks = 250000000;
+    place_job_of_model(&r->job);
     return rc;
 }
 

@@ -1,0 +1,326 @@
+#include "tui/views/place_draw.h"
+
+#include "engine/place/graph.h"
+#include "engine/place/look.h"
+#include "engine/place/nets.h"
+#include "engine/place/placement.h"
+#include "engine/place/state.h"
+#include "engine/text/units.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEVICES_SHOWN = 12 };
+
+static const unsigned device_roles[] = {ROLE_PLOT_0, ROLE_PLOT_1,   ROLE_PLOT_2,   ROLE_PLOT_3,
+                                        ROLE_PLOT_4, ROLE_CHOICE_1, ROLE_CHOICE_2, ROLE_CHOICE_3};
+
+static bool is_host(const struct place_shown *s, uint32_t d)
+{
+    return d >= s->look->state->accelerators;
+}
+
+static unsigned role_of(const struct place_shown *s, uint32_t d)
+{
+    size_t roles = sizeof device_roles / sizeof *device_roles;
+
+    return is_host(s, d) ? ROLE_OK : device_roles[d % roles];
+}
+
+/* One sign a device: A .. Z, a .. z without h, then #; h for the host. */
+static uint32_t sign_of(const struct place_shown *s, uint32_t d)
+{
+    static const char signs[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgijklmnopqrstuvwxyz";
+
+    return is_host(s, d) ? 'h' : d < sizeof signs - 1 ? (uint32_t)signs[d] : '#';
+}
+
+const char *place_node_name(const struct place_graph *g, uint32_t node, char out[static 32])
+{
+    if (g->name[node])
+        return g->name[node];
+    snprintf(out, 32, "node %" PRId64, g->id[node]);
+    return out;
+}
+
+/* ---- the sentence ---- */
+
+static uint32_t faults_of(const struct place_shown *s)
+{
+    return place_faults(s->look->nets, s->look->state->device, s->look->state->load);
+}
+
+void place_draw_sentence(const struct place_shown *s, const struct pane *p)
+{
+    const struct placement *plan = s->plan;
+    double value = place_look_value(s->look), bound = fmin(plan->bound_ms, plan->value_ms);
+    uint32_t faults = faults_of(s);
+    char ms[UNITS_ROOM], text[160];
+
+    int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, value));
+    x = pane_text(p, x, 0, ROLE_TEXT, " a batch");
+    if (s->moved) {
+        x = pane_format(p, x + 3, 0, value > plan->value_ms ? ROLE_WARN : ROLE_OK, "%s ms",
+                        units_change(ms, value - plan->value_ms, 2));
+        x = pane_text(p, x, 0, ROLE_TEXT, " by hand");
+    } else if (plan->proven) {
+        x = pane_text(p, x + 3, 0, ROLE_OK, "proven");
+    } else if (bound > 0) {
+        x = pane_format(p, x + 3, 0, ROLE_WARN, "%s %%",
+                        units_change(ms, (value / bound - 1) * 100, 1));
+        x = pane_format(p, x, 0, ROLE_TEXT, " over bound %s", units_ms(ms, bound));
+        snprintf(text, sizeof text, ", %s", plan->bound_by ? plan->bound_by : "");
+        if (x + utf8_text_columns(text) + 24 < p->width)
+            x = pane_text(p, x, 0, ROLE_DIM, text);
+    }
+    snprintf(text, sizeof text, "%s%s", s->any_sets ? "any sets" : "contiguous",
+             s->done ? "" : "  searching ..");
+    if (x + 3 + utf8_text_columns(text) + 8 < p->width)
+        pane_text(p, x + 3, 0, ROLE_TEXT, text);
+    pane_right(p, p->width, 0, faults ? ROLE_ERR : ROLE_OK,
+               faults & PLACE_OVER_MEMORY ? "over memory"
+               : faults                   ? "breaks a pin"
+                                          : "fits");
+}
+
+/* ---- lanes ---- */
+
+/* The node's row among those of its level. */
+static uint32_t row_of(const struct place_look *l, uint32_t node)
+{
+    uint32_t begin = l->level_at[l->level[node]], row = 0;
+
+    while (l->row[begin + row] != node)
+        row++;
+    return row;
+}
+
+static bool is_lit(const struct place_shown *s, uint32_t node)
+{
+    return s->stage == PLACE_NONE || s->plan->stage[place_look_device(s->look, node)] == s->stage;
+}
+
+static void draw_node(const struct place_shown *s, const struct pane *p, int x, int y,
+                      uint32_t node)
+{
+    uint32_t d = place_look_device(s->look, node);
+    unsigned style = is_lit(s, node) ? role_of(s, d) : ROLE_DIM;
+
+    if (s->graph->fixed[node] != PLACE_NONE)
+        style |= BOLD;
+    if (node == s->node)
+        style = ROLE_TITLE | REVERSE | BOLD;
+    else if (s->graph->color[node] == s->graph->color[s->node])
+        style |= BACK(ROLE_SELECT_DIM) | MARK;
+    pane_put(p, x, y, style, is_lit(s, node) ? sign_of(s, d) : '.');
+}
+
+void place_draw_lanes(const struct place_shown *s, const struct pane *p)
+{
+    const struct place_look *l = s->look;
+    char note[96], count[UNITS_ROOM], at[UNITS_ROOM];
+    uint32_t level = l->level[s->node], columns = (uint32_t)p->width;
+    uint32_t first = level > columns / 2 ? level - columns / 2 : 0;
+    int rows = p->height - 1;
+
+    if (l->levels > columns && first + columns > l->levels)
+        first = l->levels - columns;
+    if (l->levels <= columns)
+        first = 0;
+    snprintf(note, sizeof note, "level %s of %s, left to right · a letter is a device",
+             units_count(at, level + 1), units_count(count, l->levels));
+    pane_head(p, 0, &(struct head){0, "Operators", note, true});
+    for (uint32_t k = 0; k < columns && first + k < l->levels; k++) {
+        uint32_t begin = l->level_at[first + k], nodes = l->level_at[first + k + 1] - begin;
+        uint32_t top = 0, here = first + k == level ? row_of(l, s->node) : 0;
+        if (here >= (uint32_t)rows)
+            top = here - (uint32_t)rows + 1;
+        for (int y = 0; y < rows && top + (uint32_t)y < nodes; y++) {
+            bool more = (y == rows - 1 && top + (uint32_t)rows < nodes) || (y == 0 && top);
+            if (more && l->row[begin + top + (uint32_t)y] != s->node)
+                pane_put(p, (int)k, y + 1, ROLE_DIM, '+');
+            else
+                draw_node(s, p, (int)k, y + 1, l->row[begin + top + (uint32_t)y]);
+        }
+        if (first + k == level && here < (uint32_t)rows + top) {
+            p->grid->cursor_x = p->x + (int)k;
+            p->grid->cursor_y = p->y + 1 + (int)(here - top);
+        }
+    }
+}
+
+/* ---- loads ---- */
+
+int place_draw_rows_of_loads(const struct place_shown *s)
+{
+    uint32_t devices = s->look->state->devices;
+
+    return 2 + (int)(devices < DEVICES_SHOWN ? devices : DEVICES_SHOWN);
+}
+
+/* The devices shown: the first ones; with more, those around the one that limits. */
+static uint32_t first_shown(const struct place_shown *s, uint32_t rows)
+{
+    uint32_t devices = s->look->state->devices, limit = place_look_limit(s->look);
+
+    if (devices <= rows)
+        return 0;
+    uint32_t first = limit > rows / 2 ? limit - rows / 2 : 0;
+    return first + rows > devices ? devices - rows : first;
+}
+
+static int put_part(const struct pane *p, int x, int y, int end, unsigned style, uint32_t ch)
+{
+    for (; x < end; x++)
+        pane_put(p, x, y, style, ch);
+    return x;
+}
+
+static void draw_load(const struct place_shown *s, const struct pane *p, int y, uint32_t d,
+                      double most, int bar)
+{
+    const struct place_state *state = s->look->state;
+    const struct place_load *l = &state->load[d];
+    const struct place_graph *g = s->graph;
+    char name[16], text[UNITS_ROOM];
+    double load = place_state_load(state, d), compute = l->compute_ms[0] + l->compute_ms[1];
+    double in = l->in_ms[0] + l->in_ms[1], memory = g->type[place_type_of(g, d)].memory_bytes;
+    int x = 5;
+
+    pane_format(p, 0, y, role_of(s, d) | BOLD, "%c %s", (char)sign_of(s, d),
+                d >= 26 || is_host(s, d) ? place_device_name(g, d, name) : "");
+    if (most > 0) {
+        x = put_part(p, x, y, 5 + (int)lround(compute / most * bar), role_of(s, d), 0x2588);
+        x = put_part(p, x, y, 5 + (int)lround((compute + in) / most * bar), ROLE_WARN, 0x3d);
+        x = put_part(p, x, y, 5 + (int)lround(fmin(1, load / most) * bar), ROLE_CHANGED, 0x2591);
+    }
+    put_part(p, x, y, 5 + bar, ROLE_DIM, 0xb7);
+    bool limits = load >= most && most > 0;
+    pane_right_ms(p, bar + 16, y, limits ? ROLE_TITLE | BOLD : ROLE_TEXT, load);
+    pane_right(p, bar + 25, y, ROLE_TEXT, units_count(text, l->positions));
+    pane_right(p, bar + 34, y, l->bytes > memory ? ROLE_ERR : ROLE_TEXT,
+               units_bytes(text, l->bytes));
+    if (limits)
+        pane_right(p, bar + 42, y, ROLE_TITLE | BOLD, "limits");
+    else
+        pane_right_ms(p, bar + 42, y, ROLE_DIM, most - load);
+}
+
+void place_draw_loads(const struct place_shown *s, const struct pane *p)
+{
+    const struct place_state *state = s->look->state;
+    uint32_t rows = p->height > 2 ? (uint32_t)(p->height - 2) : 0, first;
+    double most = 0;
+    char note[64];
+    int bar = p->width - 46;
+
+    snprintf(note, sizeof note, "%s%u devices · █ work = in ░ out",
+             rows < state->devices ? "some of " : "", state->devices);
+    pane_head(p, 0, &(struct head){0, "Load", note, false});
+    if (bar < 6)
+        bar = 6;
+    pane_right(p, bar + 16, 1, ROLE_DIM, "ms");
+    pane_right(p, bar + 25, 1, ROLE_DIM, "classes");
+    pane_right(p, bar + 34, 1, ROLE_DIM, "memory");
+    pane_right(p, bar + 42, 1, ROLE_DIM, "room");
+    for (uint32_t d = 0; d < state->devices; d++)
+        most = fmax(most, place_state_load(state, d));
+    first = first_shown(s, rows);
+    p->grid->ms_scale = most;
+    for (uint32_t i = 0; i < rows && first + i < state->devices; i++)
+        draw_load(s, p, (int)i + 2, first + i, most, bar);
+}
+
+/* ---- the node at the cursor ---- */
+
+static void draw_prices(const struct place_shown *s, const struct pane *p, int y)
+{
+    uint32_t devices = s->look->state->devices, home = place_look_device(s->look, s->node);
+    char name[16], ms[UNITS_ROOM], text[64];
+    int x = 10;
+
+    pane_text(p, 0, y, ROLE_DIM, "move to");
+    for (uint32_t i = 0; i < devices; i++) {
+        uint32_t d = (s->target + i) % devices; /* the target first */
+        const struct place_price *price = &s->price[d];
+        if (d == home)
+            continue;
+        snprintf(text, sizeof text, "%s %s", place_device_name(s->graph, d, name),
+                 price->faults & PLACE_OVER_MEMORY ? "over memory"
+                 : price->faults                   ? "not allowed"
+                 : price->value_ms > 1e4           ? "over 10 s"
+                                                   : units_plain_ms(ms, price->value_ms));
+        if (x + utf8_text_columns(text) > p->width && i) {
+            x = 10;
+            y++;
+        }
+        if (y >= p->height)
+            return;
+        bool worse = price->value_ms > s->price[home].value_ms * (1 + 1e-9);
+        unsigned style = price->faults ? ROLE_ERR : worse ? ROLE_WARN : ROLE_OK;
+        x = 2 + pane_text(p, x, y, d == s->target ? style | REVERSE : style, text);
+    }
+}
+
+void place_draw_node(const struct place_shown *s, const struct pane *p)
+{
+    const struct place_graph *g = s->graph;
+    char name[32], other[32], device[16], ms[UNITS_ROOM], text[160];
+    uint32_t v = s->node, users = g->user_at[v + 1] - g->user_at[v], together = 0;
+    const char *pin = g->fixed[v] != PLACE_NONE ? "   pinned" : "";
+    int y = 1;
+
+    for (uint32_t u = 0; u < g->nodes; u++)
+        together += g->color[u] == g->color[v] && u != v;
+    snprintf(text, sizeof text, "on %s%s",
+             place_device_name(g, place_look_device(s->look, v), device), pin);
+    pane_head(p, 0, &(struct head){0, place_node_name(g, v, name), text, false});
+    pane_text(p, 0, y, ROLE_DIM, "takes");
+    pane_cut(p, 10, y++, p->width - 10, ROLE_TEXT, units_ms(ms, place_time(g, 0, v)));
+    pane_text(p, 0, y, ROLE_DIM, "its output");
+    snprintf(text, sizeof text, " %s to send, %u user%s", units_ms(ms, g->send_ms[v]), users,
+             users == 1 ? "" : "s");
+    pane_cut(p, 10, y++, p->width - 10, ROLE_TEXT, text);
+    if (y < p->height) {
+        pane_text(p, 0, y, ROLE_DIM, "held by");
+        if (s->holder == PLACE_NONE)
+            snprintf(text, sizeof text, "nothing it reads or makes");
+        else
+            snprintf(text, sizeof text, "output of %.60s, %s an end",
+                     place_node_name(g, s->holder, other), units_ms(ms, s->held_ms));
+        pane_cut(p, 10, y++, p->width - 10, ROLE_TEXT, text);
+    }
+    if (together && y < p->height) {
+        pane_text(p, 0, y, ROLE_DIM, "moves");
+        pane_format(p, 10, y++, ROLE_TEXT, "with %u more of its class", together);
+    }
+    if (y < p->height)
+        draw_prices(s, p, y);
+}
+
+/* ---- what crosses ---- */
+
+void place_draw_crossings(const struct place_shown *s, const struct pane *p)
+{
+    char note[64], count[UNITS_ROOM], name[32], from[16], ms[UNITS_ROOM];
+
+    snprintf(note, sizeof note, "%s · heaviest first · each end pays",
+             units_count(count, s->crossings));
+    pane_head(p, 0, &(struct head){0, "Transfers", note, false});
+    for (int y = 1; y < p->height && (uint32_t)y <= s->crossings && y <= PLACE_CROSSINGS; y++) {
+        const struct place_crossing *c = &s->crossing[y - 1];
+        uint32_t d = place_look_device(s->look, c->node);
+        pane_cut(p, 0, y, p->width - 26, ROLE_TEXT, place_node_name(s->graph, c->node, name));
+        pane_format(p, p->width - 24, y, role_of(s, d), "from %s",
+                    place_device_name(s->graph, d, from));
+        pane_format(p, p->width - 14, y, ROLE_DIM, "%u", c->ends);
+        pane_right(p, p->width, y, ROLE_TEXT, units_plain_ms(ms, c->ms));
+    }
+    if (!s->crossings)
+        pane_text(p, 0, 1, ROLE_DIM, "none: everything is on one device");
+}

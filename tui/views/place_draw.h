@@ -1,0 +1,40 @@
+/* tui/views/place_draw.h - the parts of the placement view. Private to view_place.c and
+ * place_draw.c. */
+#ifndef AUTOMAP_TUI_VIEWS_PLACE_DRAW_H
+#define AUTOMAP_TUI_VIEWS_PLACE_DRAW_H
+
+#include "engine/place/graph.h"
+#include "engine/place/look.h"
+#include "engine/place/placement.h"
+#include "tui/screen/grid.h"
+
+enum { PLACE_CROSSINGS = 64 };
+
+struct place_shown {
+    const struct place_graph *graph;
+    const struct placement *plan; /* as found: value, bound, who found it */
+    struct place_look *look;      /* as it is now, moved nodes included */
+    struct place_price *price;    /* [devices] of the node at the cursor */
+    struct place_crossing crossing[PLACE_CROSSINGS];
+    uint32_t crossings;
+    uint32_t node;   /* at the cursor */
+    uint32_t target; /* device a move would go to */
+    uint32_t holder; /* whose output holds it, PLACE_NONE */
+    double held_ms;
+    uint32_t stage; /* only nodes of this stage of the chain are lit; PLACE_NONE: all */
+    bool moved, any_sets, done;
+};
+
+void place_draw_sentence(const struct place_shown *s, const struct pane *p);
+/* Levels left to right, a letter a node. */
+void place_draw_lanes(const struct place_shown *s, const struct pane *p);
+/* A bar a device: work, in, out, idle. */
+void place_draw_loads(const struct place_shown *s, const struct pane *p);
+void place_draw_node(const struct place_shown *s, const struct pane *p);
+void place_draw_crossings(const struct place_shown *s, const struct pane *p);
+int place_draw_rows_of_loads(const struct place_shown *s); /* head included */
+
+/* "dot.3", or "node 17". */
+const char *place_node_name(const struct place_graph *g, uint32_t node, char out[static 32]);
+
+#endif

@@ -1,0 +1,147 @@
+#include "tui/watch/placing.h"
+
+#include "engine/live/thread.h"
+#include "engine/place/from_module.h"
+#include "engine/place/graph.h"
+#include "engine/place/pins.h"
+#include "engine/place/placement.h"
+#include "engine/place/solve.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+struct placing {
+    const struct problem *problem;
+    struct placing_asked asked;
+    struct place_graph *graph;
+    struct placement *plan;   /* under the lock */
+    struct placing_look look; /* under the lock */
+    pthread_mutex_t lock;
+    pthread_t thread;
+    bool in_thread;
+    atomic_bool stop;
+};
+
+/* Out of memory, the plan before stays. */
+static void better(void *context, const struct placement *p)
+{
+    struct placing *j = context;
+    struct placement *copy;
+    struct err e = {0};
+
+    if (placement_copy(p, &copy, &e))
+        return;
+    pthread_mutex_lock(&j->lock);
+    placement_free(j->plan);
+    j->plan = copy;
+    j->look.version++;
+    pthread_mutex_unlock(&j->lock);
+}
+
+static int set_pins(struct placing *j, struct place_graph *g, struct err *e)
+{
+    for (uint32_t i = 0; i < j->asked.pins; i++) {
+        const struct placing_pin *p = &j->asked.pin[i];
+        int rc = p->kind == PLACING_ON     ? place_pin_on(g, p->node, p->other, e)
+                 : p->kind == PLACING_WITH ? place_pin_together(g, p->node, p->other, e)
+                                           : place_pin_off_host(g, p->node, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int solve(struct placing *j, struct err *e)
+{
+    struct place_job job = {.any_sets = j->asked.any_sets, .context = j, .stop = &j->stop};
+    struct placement *p;
+
+    place_job_of_model(&job);
+    job.better = better;
+    if (place_graph_of_problem(j->problem, &j->graph, e) || set_pins(j, j->graph, e))
+        return e->code;
+    pthread_mutex_lock(&j->lock);
+    j->look.graph = j->graph;
+    pthread_mutex_unlock(&j->lock);
+    if (place_solve(j->graph, &job, "exact", &p, e))
+        return e->code;
+    better(j, p);
+    placement_free(p);
+    return 0;
+}
+
+static void *run(void *context)
+{
+    struct placing *j = context;
+    struct err e = {0};
+    int rc = solve(j, &e);
+
+    pthread_mutex_lock(&j->lock);
+    if (rc && !j->plan)
+        snprintf(j->look.trouble, sizeof j->look.trouble, "%.255s", e.what);
+    j->look.done = true;
+    pthread_mutex_unlock(&j->lock);
+    return NULL;
+}
+
+int placing_new(const struct problem *p, const struct placing_asked *asked, bool in_thread,
+                struct placing **out, struct err *e)
+{
+    struct placing *j = mem_try(1, sizeof *j);
+
+    if (!j)
+        return err_no_memory(e, "for a placement");
+    j->problem = p;
+    j->asked = *asked;
+    pthread_mutex_init(&j->lock, NULL);
+    if (!in_thread)
+        run(j);
+    else if (thread_start(&j->thread, run, j, "a placement", e)) {
+        placing_free(j);
+        return e->code;
+    }
+    j->in_thread = in_thread;
+    *out = j;
+    return 0;
+}
+
+void placing_stop(struct placing *j)
+{
+    atomic_store(&j->stop, true);
+}
+
+void placing_free(struct placing *j)
+{
+    if (!j)
+        return;
+    placing_stop(j);
+    if (j->in_thread)
+        pthread_join(j->thread, NULL);
+    placement_free(j->plan);
+    place_graph_free(j->graph);
+    pthread_mutex_destroy(&j->lock);
+    free(j);
+}
+
+void placing_look(struct placing *j, struct placing_look *out)
+{
+    pthread_mutex_lock(&j->lock);
+    *out = j->look;
+    pthread_mutex_unlock(&j->lock);
+}
+
+int placing_take(struct placing *j, struct placement **out, struct err *e)
+{
+    int rc = 0;
+
+    *out = NULL;
+    pthread_mutex_lock(&j->lock);
+    if (j->plan)
+        rc = placement_copy(j->plan, out, e);
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
