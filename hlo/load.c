@@ -1,6 +1,7 @@
 /* Bytes from a file, standard input or memory; gzip undone; form found by content; reader called.
  */
 #include "hlo/load.h"
+#include "hlo/foreign.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/read.h"
 #include "hlo/support/err.h"
@@ -171,6 +172,9 @@ static int detect(const struct bytes *b, enum hlo_format *out, struct err *e)
         p = skip_blank(p + 3, end);
     if (!b->size || (p == end && b->size <= DETECT_BYTES))
         return err_set(e, ERR_INPUT, "the input is empty, expected HLO or StableHLO");
+    if (foreign_refuse(p, (size_t)(end - p), e) ||
+        (p > b->data && foreign_refuse(b->data, (size_t)(end - b->data), e)))
+        return e->code;
     if (is_binary(b->data, end)) {
         if (refuse_bytecode(b, e))
             return e->code;
@@ -275,8 +279,10 @@ static int read_bytes(const struct origin *from, int file, size_t expected, stru
             continue;
         if (n < 0)
             return err_set(e, ERR_IO,
-                           errno == EISDIR ? "this is a directory, expected a file"
-                                           : "cannot be read: %.200s",
+                           errno == EISDIR
+                               ? "this is a directory, expected a file; of a dump of XLA the "
+                                 "largest *before_optimizations.txt"
+                               : "cannot be read: %.200s",
                            strerror(errno));
         if (!n)
             break;

@@ -34,6 +34,7 @@
 #include "tui/commands/plan_limit.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/plan_stability.h"
+#include "tui/commands/search_compare.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
@@ -395,6 +396,8 @@ static void print_plan(const struct plan *plan, bool given)
     printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n",
            units_bytes(a, memory.peak), units_bytes(b, limit), fits ? "fits" : "does not fit",
            units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
+    if (!plan->relaxed && plan->bound_ms > 0 && !given)
+        fewer_print(p, plan->cost.step_ms);
     if (!fits && plan->bound_ms > 0 && !plan->relaxed)
         printf("                                the best plan without a limit; with one: "
                "--memory-limit device\n");

@@ -162,9 +162,11 @@ static void print_run(const struct search_state *c, const struct plan *plan)
     printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n",
            units_count(a, n.dims), units_count(b, n.partitioned), units_count(d, n.replicated),
            n.undecided);
-    printf("  paper reward    %12s", units_number(a, n.paper_reward, 1));
-    if (c->exact && c->options.game.reward == GAME_REWARD_PAPER)
-        printf("  %s %s", c->exact->proven ? "proven optimum" : "best known",
+    bool rewards = c->options.game.reward == GAME_REWARD_PAPER; /* over the dims that it decides */
+    printf("  paper reward    %12s", units_number(a, rewards ? c->best->score : n.paper_reward, 1));
+    if (c->exact && rewards)
+        printf("  over dims of %s; %s %s", decided[c->options.game.kind],
+               c->exact->proven ? "proven optimum" : "best known",
                units_number(a, c->exact->score, 1));
     printf("\n  search          %12.2f s  %s episodes, %s decisions, %s conflicts; best after %.2f "
            "s\n",
@@ -304,7 +306,7 @@ static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relax
     if (relaxed)
         cJSON_AddItemToObject(all, "relaxed", relaxed);
     if (kinds)
-        comparison_json(kinds, all);
+        comparison_json(kinds, pool->problem, all);
     char *text = cJSON_Print(all);
     if (text)
         puts(text);
@@ -383,7 +385,7 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
     if (!rc && !a->json && a->relaxed)
         print_completed(best);
     if (!rc && !a->json && kinds)
-        comparison_print(kinds);
+        comparison_print(kinds, pool->problem);
     if (!rc && a->plan)
         rc = kinds ? comparison_save(kinds, a->plan, &e) : plan_file_save(best, a->plan, &e);
     bool fits = best->memory_limit <= 0 || (kinds ? kinds->of[0].fits : is_within_limit(best));

@@ -1,5 +1,9 @@
 #include "tui/commands/search_compare.h"
 
+#include "engine/compare/fewer.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/mem.h"
+
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/plan_file.h"
 #include "engine/text/units.h"
@@ -10,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void comparison_print(const struct comparison *c)
+void comparison_print(const struct comparison *c, const struct problem *p)
 {
     char step[UNITS_ROOM], memory[UNITS_ROOM], limit[UNITS_ROOM], setting[120];
 
@@ -32,6 +36,8 @@ void comparison_print(const struct comparison *c)
         printf("%7s", "");
         print_folded(o->why, 96 + 7, 7, stdout);
     }
+    if (c->of[0].exists)
+        fewer_print(p, c->of[0].step_ms);
     printf("\n");
 }
 
@@ -44,7 +50,38 @@ static const char *proof_scope(const struct contender *o)
                    : "plans of this kind on this mesh, without a memory limit";
 }
 
-void comparison_json(const struct comparison *c, cJSON *out)
+void fewer_print(const struct problem *p, double step_ms)
+{
+    struct str text = {0};
+    struct fewer f;
+    struct err e = {0};
+
+    if (fewer_devices(p, step_ms, &f, &e) || !f.found)
+        return;
+    fewer_write(p, &f, &text);
+    if (!text.failed)
+        printf("  fewer devices   %s\n", text.text);
+    str_release(&text);
+}
+
+/* The same for programs: null when no fewer are faster. */
+static cJSON *fewer_json(const struct problem *p, double step_ms)
+{
+    struct fewer f;
+    struct err e = {0};
+
+    if (fewer_devices(p, step_ms, &f, &e) || !f.found)
+        return cJSON_CreateNull();
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "step_time_ms", f.step_ms);
+    cJSON_AddNumberToObject(o, "devices", f.devices);
+    cJSON_AddStringToObject(o, "servers", f.servers);
+    cJSON_AddStringToObject(o, "mesh", f.mesh);
+    cJSON_AddBoolToObject(o, "proven", f.proven);
+    return o;
+}
+
+void comparison_json(const struct comparison *c, const struct problem *p, cJSON *out)
 {
     cJSON *all = cJSON_CreateArray();
     char setting[120];
@@ -74,6 +111,8 @@ void comparison_json(const struct comparison *c, cJSON *out)
                           isfinite(c->limit_bytes) ? cJSON_CreateNumber(c->limit_bytes)
                                                    : cJSON_CreateNull());
     cJSON_AddItemToObject(out, "kinds", all);
+    cJSON_AddItemToObject(out, "fewer_devices",
+                          c->of[0].exists ? fewer_json(p, c->of[0].step_ms) : cJSON_CreateNull());
 }
 
 int comparison_save(const struct comparison *c, const char *path, struct err *e)

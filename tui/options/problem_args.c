@@ -1,6 +1,7 @@
 #include "tui/options/problem_args.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/keep.h"
 #include "engine/cluster/mesh.h"
 #include "engine/cost/measured.h"
 #include "engine/cost/training.h"
@@ -75,6 +76,8 @@ const struct option problem_options[] = {
     {"devices", "N", "N default devices on one link, in place of a cluster file",
      .sort = SORT_PROBLEM, .kind = OPTION_WHOLE, ARG(devices), .least = 1,
      .most = CLUSTER_DEVICES_MOST},
+    {"servers", "LIST", "use these servers of the cluster alone, such as 0-3,8",
+     .sort = SORT_PROBLEM, ARG(servers)},
     {"mesh", "AxB", "mesh of the devices, such as 2x8; default one axis", .sort = SORT_SPLITS,
      .take = take_mesh, .expected = "sizes such as 2x8"},
     {"vars", "FILE", "trainable variables: names or parameter numbers", .sort = SORT_PROBLEM,
@@ -184,6 +187,7 @@ void problem_args_write(const struct problem_args *a, struct str *out)
         add_word(out, a->cluster);
     else if (a->devices)
         str_format(out, " --devices %u", a->devices);
+    add_option(out, "--servers", a->servers);
     add_option(out, "--mesh", a->options.mesh);
     add_option(out, "--vars", a->vars);
     add_option(out, "--loss", a->loss);
@@ -276,6 +280,10 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
         words_add(out, "--attention=fused");
     if (a->options.reduce_at_once)
         words_add(out, "--reduce-at-once");
+    if (a->servers) {
+        words_add(out, "--servers");
+        words_add(out, a->servers);
+    }
     if (a->options.mesh[0]) {
         words_add(out, "--mesh");
         words_add(out, a->options.mesh);
@@ -333,6 +341,8 @@ static int load_cluster(const struct problem_args *a, struct cluster *out, struc
 
     for (uint32_t n = 0; n < a->figure_count && !rc; n++)
         rc = cluster_set_text(out, a->figures[n], e);
+    if (!rc && a->servers)
+        rc = cluster_keep(out, a->servers, e);
     if (!rc && a->is_mesh_given) {
         struct cluster_mesh mesh;
         rc = problem_args_mesh(&mesh, out, a->options.mesh, e);

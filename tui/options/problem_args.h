@@ -16,7 +16,8 @@ struct problem_args {
     const char *model, *cluster; /* paths, or names of shipped ones; cluster NULL: --devices, else
                                     the default */
     const char *vars, *loss, *profile;
-    uint32_t devices; /* 0: not given */
+    const char *servers; /* of the cluster that are used alone, "0-3,8"; NULL: all */
+    uint32_t devices;    /* 0: not given */
     struct problem_options options;
     bool is_mesh_given; /* on the command line: else a file's, where one is */
     const char
