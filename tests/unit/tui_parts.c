@@ -290,6 +290,8 @@ static void test_problem_words(void **state)
                                "7x1",
                                "--vars",
                                "v",
+                               "--servers",
+                               "0-3",
                                "--loss",
                                "add.3",
                                "--profile=p",
@@ -321,6 +323,7 @@ static void test_problem_words(void **state)
     assert_string_equal(a.model, b.model);
     assert_string_equal(a.cluster, b.cluster);
     assert_string_equal(a.vars, b.vars);
+    assert_string_equal(a.servers, b.servers);
     assert_string_equal(a.profile, b.profile);
     assert_int_equal(a.devices, b.devices);
     assert_memory_equal(&a.options, &b.options, sizeof a.options);
