@@ -6,6 +6,7 @@
 #include "engine/plan/export_hlo_internal.h"
 #include "engine/plan/export_loops.h"
 #include "engine/plan/free_values.h"
+#include "engine/plan/partial_sums.h"
 #include "engine/plan/resharding.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
@@ -213,10 +214,16 @@ static uint32_t count_passes(const struct plan *plan)
     return count;
 }
 
-static void add_warnings(const struct plan *plan, uint32_t dropped, struct str *out)
+static void add_warnings(const struct plan *plan, const struct hlo_annotations *of,
+                         uint32_t dropped, struct str *out)
 {
-    uint32_t passes = count_passes(plan);
+    uint32_t passes = of->unreduced ? 0 : count_passes(plan);
 
+    if (of->unreduced && of->combined)
+        str_format(out,
+                   "%u instructions pass partial results on of which Shardy cannot be told without "
+                   "danger (loops, maxima, masks): XLA combines them where they arise\n",
+                   of->combined);
     if (passes)
         str_format(out,
                    "%u instructions pass partial results on: XLA combines them where they arise, "
@@ -251,7 +258,8 @@ static void add_warnings(const struct plan *plan, uint32_t dropped, struct str *
             (long long)p->file->num_partitions);
 }
 
-int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, struct err *e)
+int hlo_annotations_new(const struct plan *plan, bool keeps_sums, struct hlo_annotations *out,
+                        struct err *e)
 {
     const struct hlo_module *m = plan->problem->m;
 
@@ -267,7 +275,11 @@ int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out, st
     if (rc)
         return rc;
 
-    rc = resharding_new(plan, out->is_meant, out->is_shared, &out->resharding, e);
+    if (keeps_sums)
+        rc = partial_sums_new(plan, &out->unreduced, &out->combined, e);
+    if (!rc)
+        rc = resharding_new(plan, out->is_meant, out->is_shared, out->unreduced, &out->resharding,
+                            e);
     if (rc)
         return rc;
     set_goals(out);
@@ -281,40 +293,45 @@ void hlo_annotations_release(struct hlo_annotations *a)
     free(a->over);
     free(a->is_shared);
     free(a->is_meant);
+    free(a->unreduced);
+}
+
+int hlo_annotations_write(const struct plan *plan, struct hlo_annotations *of,
+                          enum sharding_form form, struct str *out, struct str *warnings,
+                          struct err *e)
+{
+    const struct problem *p = plan->problem;
+    struct hlo_module m = *p->m; /* a view with another header */
+    struct writer w = {.of = of, .plan = plan, .form = form};
+    struct hlo_alias *kept = mem_try((size_t)m.alias_count + 1, sizeof *kept);
+    struct hlo_write_options o = {
+        .sharding = sharding_of, .before = lines_before, .operand = operand_name, .context = &w};
+
+    if (!kept)
+        return err_no_memory(e, "to export the plan");
+    m.alias_count = keep_aliases(&w, &m, kept);
+    m.aliases = kept;
+    m.num_partitions = p->mesh.devices;
+    int rc = hlo_write_text(&m, &o, out, e);
+    if (!rc)
+        add_warnings(plan, of, p->m->alias_count - m.alias_count, warnings);
+    if (!rc && (w.text.failed || w.lines.failed || w.name.failed || warnings->failed))
+        rc = err_no_memory(e, "to export the plan");
+    str_release(&w.text);
+    str_release(&w.lines);
+    str_release(&w.name);
+    free(kept);
+    return rc;
 }
 
 int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out,
                struct str *warnings, struct err *e)
 {
-    const struct problem *p = plan->problem;
-    struct hlo_module m = *p->m; /* a view with another header */
     struct hlo_annotations of;
-    struct writer w = {.of = &of, .plan = plan, .form = form};
-    struct hlo_alias *kept = mem_try((size_t)m.alias_count + 1, sizeof *kept);
-    struct hlo_write_options o = {
-        .sharding = sharding_of, .before = lines_before, .operand = operand_name, .context = &w};
-    int rc = hlo_annotations_new(plan, &of, e);
+    int rc = hlo_annotations_new(plan, false, &of, e);
 
-    if (rc)
-        goto out;
-    if (!kept)
-        rc = err_no_memory(e, "to export the plan");
-    if (rc)
-        goto out;
-    m.alias_count = keep_aliases(&w, &m, kept);
-    m.aliases = kept;
-    m.num_partitions = p->mesh.devices;
-    rc = hlo_write_text(&m, &o, out, e);
-    if (rc)
-        goto out;
-    add_warnings(plan, p->m->alias_count - m.alias_count, warnings);
-    if (w.text.failed || w.lines.failed || w.name.failed || warnings->failed)
-        rc = err_no_memory(e, "to export the plan");
-out:
-    str_release(&w.text);
-    str_release(&w.lines);
-    str_release(&w.name);
+    if (!rc)
+        rc = hlo_annotations_write(plan, &of, form, out, warnings, e);
     hlo_annotations_release(&of);
-    free(kept);
     return rc;
 }

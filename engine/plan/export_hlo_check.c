@@ -184,7 +184,7 @@ int export_hlo_check(const struct plan *plan, const char *text, size_t size, str
     if (rc)
         goto out;
     if (plan->relaxed)
-        rc = hlo_annotations_new(plan, &c.of, e);
+        rc = hlo_annotations_new(plan, false, &c.of, e);
     if (rc)
         goto out;
     hlo_id id = 0;

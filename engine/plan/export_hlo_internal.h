@@ -7,20 +7,28 @@
 #include "engine/plan/export_loops.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/resharding.h"
+#include "engine/plan/sharding.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 struct hlo_annotations {
     label *over;     /* [dims] of every value, free ones too */
     bool *is_shared; /* [values] free, and uses want different splits */
     bool *is_meant;  /* [computations] holds values, not a reducer or comparator */
 
+    label *unreduced;  /* [instructions] partial_sums.h; NULL: sums are combined where they arise */
+    uint32_t combined; /* instructions with partial results that are combined all the same */
     struct export_loops loops;
     struct resharding resharding;
 };
 
-/* To be released also on error. O(instructions). */
-int hlo_annotations_new(const struct plan *plan, struct hlo_annotations *out,
+/* `keeps_sums`: for Shardy, that has them. To be released also on error. O(instructions). */
+int hlo_annotations_new(const struct plan *plan, bool keeps_sums, struct hlo_annotations *out,
                         struct err *e) MUST_CHECK;
+/* The module under such annotations, as export_hlo writes it. */
+int hlo_annotations_write(const struct plan *plan, struct hlo_annotations *of,
+                          enum sharding_form form, struct str *out, struct str *warnings,
+                          struct err *e) MUST_CHECK;
 void hlo_annotations_release(struct hlo_annotations *a);
 
 #endif

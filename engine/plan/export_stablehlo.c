@@ -3,15 +3,18 @@
 #include "engine/cluster/mesh.h"
 #include "engine/decide/labels.h"
 #include "engine/plan/export_hlo.h"
+#include "engine/plan/export_hlo_internal.h"
 #include "engine/plan/sharding.h"
 #include "engine/problem/problem.h"
 #include "hlo/load.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/write_stablehlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void write_axes(const struct cluster_mesh *mesh, label over, bool *is_first, struct str *out)
@@ -24,10 +27,59 @@ static void write_axes(const struct cluster_mesh *mesh, label over, bool *is_fir
     }
 }
 
+struct annotator {
+    struct cluster_mesh mesh;
+    struct unreduced {
+        const char *name; /* of the instruction */
+        label on;
+    } * list; /* sorted by name */
+    size_t count;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct unreduced *)a)->name, ((const struct unreduced *)b)->name);
+}
+
+/* Names are those of the plan's module, which writing and reading keep. */
+static int list_unreduced(struct annotator *a, const struct hlo_module *m, const label *on,
+                          struct err *e)
+{
+    a->list = mem_try((size_t)m->count + 1, sizeof *a->list);
+    if (!a->list)
+        return err_no_memory(e, "to export the plan");
+    for (hlo_id id = 0; on && id < m->count; id++) {
+        if (on[id])
+            a->list[a->count++] = (struct unreduced){hlo_name(m, id), on[id]};
+    }
+    qsort(a->list, a->count, sizeof *a->list, by_name);
+    return 0;
+}
+
+static void write_unreduced(void *context, const char *name, struct str *out)
+{
+    const struct annotator *a = context;
+    struct unreduced key = {.name = name};
+    const struct unreduced *found =
+        a->count ? bsearch(&key, a->list, a->count, sizeof *a->list, by_name) : NULL;
+    bool is_first = true;
+
+    if (!found)
+        return;
+    str_add(out, ", unreduced={");
+    for (uint32_t x = 0; x < a->mesh.axes; x++) {
+        if (!(found->on >> x & 1))
+            continue;
+        str_format(out, "%s\"%s\"", is_first ? "" : ", ", a->mesh.axis[x].name);
+        is_first = false;
+    }
+    str_add_char(out, '}');
+}
+
 /* HLO's sharding as Shardy's dims: `[{"x"}, {}]`, the first axis outermost. */
 static bool write_dims(void *context, const char *text, size_t size, uint32_t rank, struct str *out)
 {
-    const struct cluster_mesh *mesh = context;
+    const struct cluster_mesh *mesh = &((const struct annotator *)context)->mesh;
     label over[HLO_RANK_MAX] = {0}, inner, all = (label)((1U << mesh->axes) - 1);
 
     if (rank > HLO_RANK_MAX ||
@@ -53,32 +105,39 @@ static void write_mesh(const struct cluster_mesh *mesh, struct str *out)
     str_add(out, "]>");
 }
 
-/* The module as export_hlo annotates it. */
-static int annotated(const struct plan *plan, struct str *warnings, struct hlo_module **out,
-                     struct err *e)
+/* The module as export_hlo annotates it, read again, and which sums it keeps. */
+static int annotated(const struct plan *plan, struct annotator *a, struct str *warnings,
+                     struct hlo_module **out, struct err *e)
 {
+    struct hlo_annotations of;
     struct str text = {0};
-    int rc = export_hlo(plan, SHARDING_V2, &text, warnings, e);
+    int rc = hlo_annotations_new(plan, true, &of, e);
 
+    if (!rc)
+        rc = hlo_annotations_write(plan, &of, SHARDING_V2, &text, warnings, e);
     if (!rc)
         rc = export_hlo_check(plan, text.text, text.size, e);
     if (!rc)
         rc = hlo_load_memory("plan", text.text, text.size, NULL, out, e);
+    if (!rc)
+        rc = list_unreduced(a, plan->problem->m, of.unreduced, e);
+    hlo_annotations_release(&of);
     str_release(&text);
     return rc;
 }
 
 int export_stablehlo(const struct plan *plan, struct str *out, struct str *warnings, struct err *e)
 {
-    struct cluster_mesh mesh = plan->problem->mesh;
+    struct annotator a = {.mesh = plan->problem->mesh};
     struct hlo_module *m = NULL;
     struct str axes = {0};
-    int rc = annotated(plan, warnings, &m, e);
+    int rc = annotated(plan, &a, warnings, &m, e);
 
     if (rc)
         goto out;
-    write_mesh(&mesh, &axes);
-    struct stablehlo_write_options o = {.mesh = axes.text, .dims = write_dims, .context = &mesh};
+    write_mesh(&a.mesh, &axes);
+    struct stablehlo_write_options o = {
+        .mesh = axes.text, .dims = write_dims, .unreduced = write_unreduced, .context = &a};
     rc = axes.failed ? err_no_memory(e, "to export the plan") : hlo_write_stablehlo(m, &o, out, e);
     if (!rc && plan->problem->file->format != HLO_FORMAT_STABLEHLO)
         str_add(warnings,
@@ -86,28 +145,70 @@ int export_stablehlo(const struct plan *plan, struct str *out, struct str *warni
                 "that JAX prints\n");
 out:
     hlo_free(m);
+    free(a.list);
     str_release(&axes);
     return rc;
 }
 
+static bool same_array(const struct hlo_shape *a, const struct hlo_shape *b)
+{
+    return a->type == b->type && a->rank == b->rank &&
+           !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
+}
+
+/* Split as it was written: the annotations of arguments, results. */
+static bool same_split(const struct cluster_mesh *mesh, const struct hlo_module *m, hlo_id id,
+                       const struct hlo_module *was, hlo_id was_id)
+{
+    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_SHARDING);
+    const struct hlo_attr *b = hlo_attr(was, was_id, HLO_ATTR_SHARDING);
+    label is[HLO_RANK_MAX] = {0}, wanted[HLO_RANK_MAX] = {0};
+    uint32_t rank = hlo_shape(m, id)->rank;
+
+    if (!a || !b)
+        return !a && !b;
+    return sharding_read(mesh, a->text, a->size, rank, is) == a->size &&
+           sharding_read(mesh, b->text, b->size, rank, wanted) == b->size &&
+           !memcmp(is, wanted, rank * sizeof *is);
+}
+
+static bool same_entry(const struct plan *plan, const struct hlo_module *m,
+                       const struct hlo_module *was)
+{
+    const struct hlo_computation *a = &was->computations[was->entry];
+    const struct hlo_computation *b = &m->computations[m->entry];
+    uint32_t results = was->leaf_base[a->root + 1] - was->leaf_base[a->root];
+
+    if (a->param_count != b->param_count ||
+        results != m->leaf_base[b->root + 1] - m->leaf_base[b->root])
+        return false;
+    for (uint32_t n = 0; n < a->param_count; n++) {
+        if (!same_array(hlo_shape(was, a->params[n]), hlo_shape(m, b->params[n])) ||
+            !same_split(&plan->problem->mesh, m, b->params[n], was, a->params[n]))
+            return false;
+    }
+    for (uint32_t n = 0; n < results; n++) {
+        if (!same_array(hlo_value_shape(was, was->leaf_base[a->root] + n),
+                        hlo_value_shape(m, m->leaf_base[b->root] + n)))
+            return false;
+    }
+    return true;
+}
+
 int export_stablehlo_check(const struct plan *plan, const char *text, size_t size, struct err *e)
 {
-    const struct problem *p = plan->problem;
-    struct hlo_module *m = NULL;
+    struct annotator a = {.mesh = plan->problem->mesh};
+    struct hlo_module *m = NULL, *was = NULL;
+    struct str warnings = {0};
     int rc = hlo_load_memory("export", text, size, NULL, &m, e);
 
-    if (rc)
-        return rc;
-    const struct hlo_computation *was = &p->m->computations[p->m->entry];
-    const struct hlo_computation *is = &m->computations[m->entry];
-    if (is->param_count != was->param_count)
+    if (!rc)
+        rc = annotated(plan, &a, &warnings, &was, e);
+    if (!rc && !same_entry(plan, m, was))
         rc = err_set(e, ERR_INPUT, "the export does not read back as the plan");
-    for (uint32_t n = 0; !rc && n < was->param_count; n++) {
-        const struct hlo_shape *a = hlo_shape(p->m, was->params[n]),
-                               *b = hlo_shape(m, is->params[n]);
-        if (a->type != b->type || a->rank != b->rank || a->elements != b->elements)
-            rc = err_set(e, ERR_INPUT, "the export does not read back as the plan");
-    }
     hlo_free(m);
+    hlo_free(was);
+    free(a.list);
+    str_release(&warnings);
     return rc;
 }

@@ -2,8 +2,8 @@
  *
  * The module is the one export_hlo writes, inlined, read again and written as StableHLO: mesh,
  * layouts of arguments and results, a constraint behind every value and wherever the plan changes a
- * split. Shardy keeps them. Partial sums are combined where they arise: `unreduced` gives wrong
- * numbers without an error in too many places to be written. */
+ * split. Shardy keeps them. Partial sums are kept as `unreduced` where that was proved right
+ * (partial_sums.h), and combined where they arise elsewhere, which is said. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_STABLEHLO_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_STABLEHLO_H
 
@@ -16,7 +16,9 @@
 int export_stablehlo(const struct plan *p, struct str *out, struct str *warnings,
                      struct err *e) MUST_CHECK;
 
-/* Reads such text again: every value that the plan splits is split so. ERR_INPUT otherwise. */
+/* Reads such text again: its arguments and results are those of the plan's module, the arguments
+ * split as there. What stands inside was checked before it was translated (export_hlo_check).
+ * ERR_INPUT otherwise. */
 int export_stablehlo_check(const struct plan *p, const char *text, size_t size,
                            struct err *e) MUST_CHECK;
 

@@ -250,6 +250,37 @@ static void found_labels(const struct resharding *r, hlo_id from, label over[sta
                    over);
 }
 
+/* Axes along which status `s` is a sum that `id` keeps apart. */
+static label unreduced_axes(const struct resharding *r, hlo_id id, status s)
+{
+    label on = 0;
+
+    for (uint32_t x = 0; r->unreduced && x < r->plan->problem->mesh.axes; x++) {
+        if (status_on(s, x) == STATUS_PARTIAL)
+            on |= (label)(r->unreduced[id] & 1u << x);
+    }
+    return on;
+}
+
+/* Operand `n` of `id` is found as a sum, or asked for as one, along these axes. */
+static label found_unreduced(const struct resharding *r, hlo_id from)
+{
+    const struct relaxed_plan *x = r->plan->relaxed;
+    hlo_value v = r->plan->problem->m->leaf_base[from];
+
+    return x ? unreduced_axes(r, from, has_held_copy(r, from) ? x->held[v] : x->made[v]) : 0;
+}
+
+static label wanted_unreduced(const struct resharding *r, hlo_id id, uint32_t n)
+{
+    const struct problem *p = r->plan->problem;
+
+    if (!r->unreduced || !r->unreduced[id])
+        return 0;
+    return unreduced_axes(
+        r, id, r->plan->relaxed->leaf[p->classes.leaf_base[id] + leaf_of_operand(p->m, id, n)]);
+}
+
 static bool same(const label *a, const label *b)
 {
     return !memcmp(a, b, HLO_RANK_MAX * sizeof *a);
@@ -268,7 +299,7 @@ static bool wants_copy(const struct resharding *r, hlo_id id, uint32_t n,
     if (p->classes.is_free[p->m->leaf_base[from]])
         return true;
     found_labels(r, from, found);
-    return !same(found, want);
+    return !same(found, want) || found_unreduced(r, from) != wanted_unreduced(r, id, n);
 }
 
 /* The held copy of a value stands before the first instruction that asks for it. */
@@ -287,7 +318,9 @@ static void find_held(struct resharding *r)
                 continue;
             set_labels(r->plan->problem, r->plan->relaxed->made[m->leaf_base[from]], made);
             held_labels(r, from, held);
-            if (!same(held, made))
+            hlo_value v = m->leaf_base[from];
+            if (!same(held, made) || unreduced_axes(r, from, r->plan->relaxed->held[v]) !=
+                                         unreduced_axes(r, from, r->plan->relaxed->made[v]))
                 r->first_user[from] = id;
         }
     }
@@ -335,11 +368,12 @@ static int set_goals(struct resharding *r, struct err *e)
 }
 
 int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_shared,
-                   struct resharding *out, struct err *e)
+                   const label *unreduced, struct resharding *out, struct err *e)
 {
     const struct hlo_module *m = p->problem->m;
 
-    *out = (struct resharding){.plan = p, .is_meant = is_meant, .is_shared = is_shared};
+    *out = (struct resharding){
+        .plan = p, .is_meant = is_meant, .is_shared = is_shared, .unreduced = unreduced};
     if (!p->relaxed)
         return 0;
     if (status_spaces_new(&p->problem->labels, &p->problem->mesh, &out->spaces, e))

@@ -5,8 +5,8 @@
  * sharding behind it: one copy, "NAME.held", that all uses read, and one, "USER.operandN", where a
  * single use wants something else. XLA's partitioner keeps them and reshards there and nowhere
  * else. Where the cheapest way has several steps (relaxed/status.h), each but the last is a copy
- * "..stepK". It has no partial results: what a plan leaves partial is written as what it is when
- * combined.
+ * "..stepK". HLO has no partial results: what a plan leaves partial is written as what it is when
+ * combined. Shardy has sums; there a copy combines them.
  *
  * Free values need a copy in one case, in strict plans too: XLA chooses their split itself among
  * those their uses want. Element by element a use with another wish still costs nothing; a scatter
@@ -26,19 +26,21 @@
 
 struct resharding {
     const struct plan *plan;
-    const bool *is_meant;  /* [computations] that hold values */
-    const bool *is_shared; /* [values] free, and uses want different splits (wishes.h) */
-    hlo_id *first_user;    /* [instructions] relaxed: before which the held copy stands; HLO_NONE */
-    hlo_id *same_array;    /* [instructions] relaxed: the first of its computation that is the same
-                              array,    itself: what copies are named after and made of */
-    hlo_value *goal;       /* [values] relaxed: what the value becomes where control flows join */
+    const bool *is_meant;   /* [computations] that hold values */
+    const bool *is_shared;  /* [values] free, and uses want different splits (wishes.h) */
+    const label *unreduced; /* [instructions] axes along which results stay sums (partial_sums.h);
+                               NULL: none does */
+    hlo_id *first_user; /* [instructions] relaxed: before which the held copy stands; HLO_NONE */
+    hlo_id *same_array; /* [instructions] relaxed: the first of its computation that is the same
+                           array,    itself: what copies are named after and made of */
+    hlo_value *goal;    /* [values] relaxed: what the value becomes where control flows join */
     struct status_spaces spaces; /* without partial ones */
     struct str text, name;
 };
 
-/* `is_meant` and `is_shared` must outlive it. O(instructions). */
+/* The arrays must outlive it. O(instructions). */
 int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_shared,
-                   struct resharding *out, struct err *e) MUST_CHECK;
+                   const label *unreduced, struct resharding *out, struct err *e) MUST_CHECK;
 void resharding_release(struct resharding *r);
 
 /* What operand `n` of `id`, an array, has to be for it: per dim. False: nothing is asked. */

@@ -157,6 +157,8 @@ static bool write_sharding(struct mlir_writer *w, hlo_id id, uint32_t n)
     size_t size = w->out->size;
     str_add(w->out, "#sdy.sharding<@mesh, ");
     if (t.size && w->o->dims(w->o->context, t.text, t.size, s->rank, w->out)) {
+        if (w->o->unreduced)
+            w->o->unreduced(w->o->context, hlo_name(w->m, id), w->out);
         str_add_char(w->out, '>');
         return true;
     }

@@ -17,6 +17,9 @@ struct stablehlo_write_options {
     /* Appends `[{"x"}, {}]` for HLO's sharding `text` of an array of `rank` dims. False: it has no
      * such form, and the value no constraint. */
     bool (*dims)(void *context, const char *text, size_t size, uint32_t rank, struct str *out);
+    /* Appends `, unreduced={"x"}` where the result of the instruction of this name stays a sum.
+     * May be NULL. */
+    void (*unreduced)(void *context, const char *name, struct str *out);
     void *context;
 };
 
