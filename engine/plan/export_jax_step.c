@@ -150,16 +150,24 @@ static const char *const code[] = {
     "\n",
     "\n",
     "def _check(step, run, args):\n",
-    "    \"\"\"One step split and whole, from copies of the same arguments.\"\"\"\n",
+    "    \"\"\"One step split and whole, from copies of the same arguments. Results may differ as "
+    "far as rounding moves them (an\n",
+    "    optimizer makes a step of full length of a gradient that is nothing but rounding): so far "
+    "as arguments 1e-6 off do.\"\"\"\n",
+    "    noise = np.random.default_rng(0)\n",
+    "    whole = jax.jit(lambda *a: step(*a))\n",
     "    copies = lambda: jax.tree_util.tree_map(lambda x: np.array(x), args)\n",
-    "    whole = jax.tree_util.tree_leaves(jax.jit(lambda *a: step(*a))(*copies()))\n",
-    "    split = jax.tree_util.tree_leaves(run(*run.place(*copies())))\n",
-    "    for n, (a, b) in enumerate(zip(whole, split)):\n",
-    "        a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)\n",
-    "        worst = float(np.max(np.abs(a - b), initial=0)) / (float(np.max(np.abs(a), "
+    "    off = lambda x: x * (1 + 1e-6 * noise.standard_normal(x.shape)).astype(x.dtype) if "
+    "x.dtype.kind == \"f\" else x\n",
+    "    leaves = lambda results: [np.asarray(x, np.float64) for x in "
+    "jax.tree_util.tree_leaves(results) if np.dtype(x.dtype).kind in \"fiubV\"]\n",
+    "    results = zip(leaves(whole(*copies())), leaves(run(*run.place(*copies()))), "
+    "leaves(whole(*jax.tree_util.tree_map(off, copies()))))\n",
+    "    for n, (a, b, c) in enumerate(results):\n",
+    "        worst = lambda x: float(np.max(np.abs(a - x), initial=0)) / (float(np.max(np.abs(a), "
     "initial=0)) + 1e-30)\n",
-    "        if not worst < 1e-3:\n",
-    "            raise ValueError(f\"result {n} differs by {worst:.1e} of its size between the "
+    "        if not worst(b) <= 1e-3 + 10 * worst(c):\n",
+    "            raise ValueError(f\"result {n} differs by {worst(b):.1e} of its size between the "
     "planned step and the whole one\")\n",
 };
 
@@ -181,7 +189,8 @@ static bool is_word(char c)
     return is_name(c) || (c >= 'A' && c <= 'Z');
 }
 
-/* `dialect.op` at p, not behind `#`, `.` or a letter: its size, else 0. */
+/* `dialect.op` at p, not behind `#`, `.` or a letter, nor in the path of a location: its size, else
+ * 0. */
 static size_t op_at(const char *begin, const char *p)
 {
     size_t dialect = !strncmp(p, "stablehlo.", 10) ? 10
@@ -193,7 +202,9 @@ static size_t op_at(const char *begin, const char *p)
         return 0;
     while (is_name(p[n]))
         n++;
-    return n > dialect ? n : 0;
+    bool is_quoted = p > begin && p[-1] == '"';
+    bool is_op = is_quoted ? p[n] == '"' && p[n + 1] == '(' : p[n] == ' ' || p[n] == '(';
+    return n > dialect && is_op ? n : 0;
 }
 
 /* How often each operation stands in the text that was read; none for other forms. */

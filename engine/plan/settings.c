@@ -5,6 +5,7 @@
 #include "engine/decide/strict.h"
 #include "engine/problem/problem.h"
 #include "engine/problem/setting.h"
+#include "engine/text/json_pull.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
@@ -158,25 +159,75 @@ static const char *read_quoted(const char *at, char *word, size_t room)
     return *at == '\'' ? at + 1 : NULL;
 }
 
-int plan_settings_check(const struct plan *p, const char *text, struct err *e)
+static int each_of_json(const char *text, size_t size,
+                        int (*take)(void *context, const char *setting, struct err *e),
+                        void *context, struct err *e)
+{
+    struct json_pull j;
+    char word[SETTING_ROOM];
+    int rc = 0;
+
+    json_open(&j, text, size, e);
+    json_object(&j);
+    while (!rc && json_key(&j)) {
+        if (strcmp(j.key, "pins") != 0) {
+            json_skip(&j);
+            continue;
+        }
+        json_list(&j);
+        while (!rc && json_item(&j)) {
+            json_string(&j, word, sizeof word);
+            rc = j.failed ? 0 : take(context, word, e);
+        }
+    }
+    return rc ? rc : json_close(&j);
+}
+
+int plan_settings_each(const char *text, size_t size,
+                       int (*take)(void *context, const char *setting, struct err *e),
+                       void *context, struct err *e)
 {
     static const char mark[] = "--set '";
-    struct strict s;
     char word[SETTING_ROOM];
+    int rc = 0;
+
+    if (text[strspn(text, " \t\r\n")] == '{')
+        return each_of_json(text, size, take, context, e);
+    for (const char *at = text; !rc && (at = strstr(at, mark));) {
+        const char *begin = at + strlen(mark);
+        at = read_quoted(begin, word, sizeof word);
+        if (!at) {
+            err_set(e, ERR_INPUT, "a setting that does not end, expected '");
+            return err_at(e, text, size, (size_t)(begin - text));
+        }
+        rc = take(context, word, e);
+    }
+    return rc;
+}
+
+struct applied {
+    const struct problem *p;
+    struct strict *s;
+};
+
+static int apply_setting(void *context, const char *setting, struct err *e)
+{
+    struct applied *a = context;
+
+    return setting_apply(a->p, a->s, setting, e);
+}
+
+int plan_settings_check(const struct plan *p, const char *text, struct err *e)
+{
+    struct strict s;
+    struct applied a = {p->problem, &s};
     int rc = strict_new(&p->problem->labels, &s, e);
 
     if (rc)
         return rc;
-    for (const char *at = text; (at = strstr(at, mark));) {
-        at = read_quoted(at + strlen(mark), word, sizeof word);
-        rc = at ? setting_apply(p->problem, &s, word, e)
-                : err_set(e, ERR_INPUT, "a setting of the export does not end");
-        if (rc)
-            goto out;
-    }
-    if (memcmp(s.on, p->on, p->problem->classes.count * sizeof *s.on))
+    rc = plan_settings_each(text, strlen(text), apply_setting, &a, e);
+    if (!rc && memcmp(s.on, p->on, p->problem->classes.count * sizeof *s.on))
         rc = err_set(e, ERR_INPUT, "the export does not read back as the plan");
-out:
     strict_release(&s);
     return rc;
 }

@@ -15,6 +15,13 @@
 int plan_settings_write(const struct plan *p, const char *before, struct str *out,
                         struct err *e) MUST_CHECK;
 
+/* Calls `take` for every --set '...' of a text, or every text of the list "pins" when it is a JSON
+ * object; `setting` is valid during the call. Returns what `take` did when not 0; ERR_INPUT with
+ * the place of a bad text. O(size). */
+int plan_settings_each(const char *text, size_t size,
+                       int (*take)(void *context, const char *setting, struct err *e),
+                       void *context, struct err *e) MUST_CHECK;
+
 /* Reads every --set '...' of a text and decides it: ERR_INPUT unless that is the plan. */
 int plan_settings_check(const struct plan *p, const char *text, struct err *e) MUST_CHECK;
 

@@ -117,8 +117,6 @@ int hlo_lower_REDUCE_PRECISION(struct lower *l)
         const char *end = s.size > 1 && *s.text == 'e' ? hlo_lex_int(s.text + 1, &bits[0]) : NULL;
         if (!end || *end != 'm' || !hlo_lex_int(end + 1, &bits[1]))
             bits[0] = -1;
-    } else if (hlo_lower_numbers(l, "exponent_bits", NULL, 0, 0, bits)) {
-        return l->e->code;
     } else {
         if (hlo_mlir_attr(l->m, l->op, "exponent_bits", NULL, &s))
             hlo_mlir_int(s, &bits[0]);

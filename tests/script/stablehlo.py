@@ -75,7 +75,7 @@ def case(name, options, folder):
     model, plan, code = (os.path.join(folder, f) for f in ("step.mlir", "plan.json", "automap_plan.py"))
     with open(model, "w") as f:
         f.write(step.lower(*args).as_text())
-    run(AUTOMAP, "plan", model, *MESH, *options, "-o", plan)
+    run(AUTOMAP, "plan", model, *MESH, *options, "--force", "-o", plan)
     run(AUTOMAP, "export", model, SLOW, "--plan", plan, "--format", "jax", "--force", "-o", code)
     planned = load(code)
     values = arrays(args, np.random.default_rng(0))

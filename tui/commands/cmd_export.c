@@ -64,7 +64,10 @@ static const struct option rows[] = {
      "a "
      "strict plan, PartitionSpecs for it; json: the plan; report: Markdown with plots; dot: the "
      "graph for Graphviz; command: the command line that makes the plan again, which a relaxed one "
-     "has not; cluster: the cluster in YAML. Of a pipeline plan: "
+     "has not; flags: settings of Megatron-LM, torchtitan, DeepSpeed, MaxText and Levanter, with "
+     "what "
+     "they cannot say; dtensor: placements of each parameter as JSON; plan --pins-from reads both; "
+     "cluster: the cluster in YAML. Of a pipeline plan: "
      "trace: its schedule for chrome://tracing or Perfetto (default); jax: stages with devices and "
      "parameters; json",
      ARG(format), .value_at = format_at},
@@ -196,8 +199,8 @@ static int run(int argc, char **argv)
     } else if (code == EXIT_OK) {
         const struct export_form *form = find_form(a);
         code = form ? export_plan(a, form, p)
-                    : options_complain("export", "--format is hlo, jax, json, report, dot, command "
-                                                 "or cluster");
+                    : options_complain("export", "--format is hlo, stablehlo, jax, json, report, "
+                                                 "dot, command, flags, dtensor or cluster");
     }
     free(p);
     free(a);

@@ -10,11 +10,13 @@
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/recompute_at.h"
+#include "engine/plan/settings.h"
 #include "engine/problem/problem.h"
 #include "engine/recompute/recompute.h"
 #include "engine/relaxed/relaxed.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
 
@@ -51,7 +53,8 @@ struct plan_args {
     struct text_list settings;
     bool optimum, paper_reward, json, random, stability, memory;
     uint64_t seed;
-    const char *start, *out;
+    const char *start, *out, *pins_from;
+    struct str pins; /* its settings, each with a NUL */
     bool force;
     bool is_pipeline; /* what `start` holds */
     struct plan_relaxed_args relaxed;
@@ -64,8 +67,8 @@ static bool decides(const struct plan_args *a)
 {
     const struct problem_options *o = &a->problem.options;
 
-    return a->settings.count || a->optimum || a->random || a->paper_reward || a->stability ||
-           a->relaxed.on || plan_relaxed_is_set(&a->relaxed) || a->limit.on ||
+    return a->settings.count || a->pins_from || a->optimum || a->random || a->paper_reward ||
+           a->stability || a->relaxed.on || plan_relaxed_is_set(&a->relaxed) || a->limit.on ||
            o->micro_batches > 1 || o->zero;
 }
 
@@ -85,6 +88,8 @@ static const struct option own[] = {
      "decide a dim of a parameter; NAME as inspect prints it, a glob, or #17; on several axes the "
      "value may name them: =xy; repeatable",
      .kind = OPTION_LIST, ARG(settings)},
+    {"pins-from", "FILE", "decide what a file of export --format flags, dtensor or command decides",
+     .kind = OPTION_FILE, ARG(pins_from)},
     {"plan", "FILE", "start from the decisions of a plan written before", .kind = OPTION_FILE,
      ARG(start)},
     {"random", "SEED", "decide the rest at random; the same seed gives the same plan",
@@ -181,6 +186,39 @@ static int parse(int argc, char **argv, struct plan_args *a)
         a->limit.on = false; /* the limit is of what is kept, the plan is made without one */
     }
     return code;
+}
+
+static int keep_setting(void *context, const char *setting, struct err *e)
+{
+    struct plan_args *a = context;
+
+    str_add(&a->pins, setting);
+    str_add_char(&a->pins, '\0');
+    return a->pins.failed ? err_no_memory(e, "for the settings") : 0;
+}
+
+/* The settings of a file behind those of the command line. */
+static int read_pins(struct plan_args *a, struct err *e)
+{
+    struct str text = {0};
+    int rc = a->pins_from ? hlo_file_read(a->pins_from, 64u << 20, &text, e) : 0;
+
+    if (!rc && text.size)
+        rc = plan_settings_each(text.text, text.size, keep_setting, a, e);
+    if (!rc && a->pins_from && !a->pins.size && !(text.size && strstr(text.text, "automap")))
+        rc = err_set(e, ERR_INPUT,
+                     "no decisions in it, expected lines such as --set 'NAME:DIM=1', or a JSON "
+                     "object with a list of \"pins\"");
+    if (rc && !e->file[0])
+        err_in_file(e, a->pins_from);
+    for (size_t at = 0; !rc && at < a->pins.size; at += strlen(a->pins.text + at) + 1) {
+        if (!mem_grow(&a->settings.items, &a->settings.room, a->settings.count, 1))
+            rc = err_no_memory(e, "for the settings");
+        else
+            a->settings.items[a->settings.count++] = a->pins.text + at;
+    }
+    str_release(&text);
+    return rc;
 }
 
 /* Decides again what another plan's author decided; what followed from it follows again. */
@@ -545,6 +583,11 @@ static int run(int argc, char **argv)
         code = overwrite_check(a->out, a->force);
     bool parsed = code == EXIT_OK;
 
+    if (parsed && read_pins(a, &e)) {
+        err_print(&e, stderr);
+        code = exit_code_of(&e);
+        parsed = false;
+    }
     if (parsed && a->is_pipeline)
         code = pipeline_with_file(&a->problem, a->start, show_pipeline, a);
     else if (parsed)
@@ -583,6 +626,7 @@ static int run(int argc, char **argv)
     str_release(&text);
     text_list_release(&a->relaxed.stores);
     text_list_release(&a->settings);
+    str_release(&a->pins);
     free(batchings);
     free(p);
     free(a);

@@ -6,6 +6,7 @@
 #include "engine/plan/export_jax.h"
 #include "engine/plan/export_jax_step.h"
 #include "engine/plan/export_stablehlo.h"
+#include "engine/plan/export_trainers.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
@@ -106,6 +107,26 @@ static int write_command(const struct plan *p, const struct report_about *about,
     return rc ? rc : plan_settings_check(p, text->text, e);
 }
 
+static int write_flags(const struct plan *p, const struct report_about *about, struct str *text,
+                       struct str *warnings, struct err *e)
+{
+    int rc = export_flags(p, text, e);
+
+    (void)about;
+    (void)warnings;
+    return rc ? rc : plan_settings_check(p, text->text, e);
+}
+
+static int write_dtensor(const struct plan *p, const struct report_about *about, struct str *text,
+                         struct str *warnings, struct err *e)
+{
+    int rc = export_dtensor(p, text, e);
+
+    (void)about;
+    (void)warnings;
+    return rc ? rc : plan_settings_check(p, text->text, e);
+}
+
 static int write_cluster(const struct plan *p, const struct report_about *about, struct str *text,
                          struct str *warnings, struct err *e)
 {
@@ -133,6 +154,10 @@ const struct export_form export_forms[] = {
     {"command", "the command line that makes it again", ".plan.sh", write_command,
      "settings do not say where it reshards; json does"},
     {"cluster", "the cluster as it is now, edits and all", ".cluster.yaml", write_cluster, NULL},
+    {"flags", "settings of Megatron-LM, torchtitan, ..", ".plan.flags", write_flags,
+     "settings do not say where it reshards; json does"},
+    {"dtensor", "placements of torch.distributed.tensor", ".dtensor.json", write_dtensor,
+     "settings do not say where it reshards; json does"},
     {"stablehlo", "the module with Shardy's annotations", ".sharded.mlir", write_stablehlo, NULL},
     {0},
 };

@@ -105,13 +105,15 @@ def difference(step, ready, args):
 
     rng = np.random.default_rng(0)
 
-    def value(s):
-        """Small positive numbers: Adam takes square roots of its state."""
-        kind = np.dtype(s.dtype).kind
-        x = np.abs(rng.standard_normal(s.shape) * 0.1) if kind not in "iub" else rng.integers(0, 2, s.shape)
-        return x.astype(s.dtype)
+    def value(path, s):
+        """Small numbers; positive ones where an optimizer or a batch norm takes square roots."""
+        if np.dtype(s.dtype).kind in "iub":
+            return rng.integers(0, 2, s.shape).astype(s.dtype)
+        x = rng.standard_normal(s.shape) * 0.1
+        positive = re.search(r"nu\b|\['v'\]|var|\bv_|\[1\]\[\d+\]$", jax.tree_util.keystr(path))
+        return (np.abs(x) if positive else x).astype(s.dtype)
 
-    values = jax.tree.map(value, args)
+    values = jax.tree_util.tree_map_with_path(value, args)
     copies = lambda: jax.tree.map(np.array, values)  # noqa: E731
     whole = jax.tree.leaves(jax.jit(lambda *a: step(*a))(*copies()))
     split = jax.tree.leaves(ready(*ready.place(*copies())))
