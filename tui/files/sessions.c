@@ -122,7 +122,8 @@ bool session_new_path(char out[static PATH_MAX], const char *state_dir, const ch
     free(all);
     plain(m, sizeof m, model);
     plain(c, sizeof c, cluster);
-    gmtime_r(&then, &t);
+    if (!gmtime_r(&then, &t))
+        return false;
     strftime(day, sizeof day, "%Y%m%d-%H%M%S", &t);
     for (int n = 1; n < 1000; n++) {
         char again[16] = "";
