@@ -1,5 +1,7 @@
 #include "engine/place/program.h"
 
+#include "engine/place/program_run.h"
+
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
 #include "engine/place/prepare.h"
@@ -9,82 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rounding of sums in different orders must not part equal values. */
-#define SLACK 1e-9
-
 enum { STATES_MAX = 1 << 16 };
-
-struct ranked {
-    double work;
-    uint32_t ideal;
-};
-
-struct choice {
-    uint32_t from; /* row of J, PLACE_NONE: the device stays empty */
-    uint16_t type, copies;
-};
-
-/* One net that an ideal cuts: how many pins are inside, and whether the producer's is. */
-struct cut {
-    uint32_t net, inside;
-};
-
-struct run {
-    const struct place_prepared *p;
-    const struct place_nets *n;
-    const struct place_family *f;
-    const struct place_question *q;
-    struct place_effort *effort;
-    uint32_t types, base, measures, states, words;
-    uint32_t count[PLACE_TYPES_MAX], stride[PLACE_TYPES_MAX];
-    double cap[2];           /* by measure */
-    double window;           /* base work a stage may have */
-    double *room, *capacity; /* [measure * states + d]: base work of devices left, used */
-    double *sum;             /* [ideal * sums + ...], see below */
-    uint32_t sums;
-    struct ranked *ranked;
-    /* rows: the ideals that are alive, in order */
-    uint32_t rows;
-    uint32_t *ideal;
-    uint64_t *set, *pins; /* [row * words]; [row * 3]: fixed devices, sides of pairs apart */
-    double *best;         /* [row * states + d] */
-    struct choice *choice;
-    uint64_t *mask; /* alive states, where there are at most 64; else all ones */
-    double *work;   /* of the yardstick, ascending */
-    size_t *cut_at;
-    struct cut *cut;
-    size_t ideal_room, set_room, pins_room, best_room, choice_room, mask_room, work_room, at_room,
-        cut_room;
-    size_t cuts;
-    /* the ideal at hand */
-    uint32_t *inside; /* by net */
-    const uint64_t *before;
-    double rate[2][PLACE_TYPES_MAX]; /* by measure: work of the yardstick done in one ms, at most */
-    double cut_ms[2];                /* by measure: of all nets it cuts */
-    double in[2], out[2];            /* what it moves when nothing of it is in J */
-    uint64_t hand_pins[3];
-    uint8_t *allowed;                /* by position, pins to devices included */
-    uint16_t *used[PLACE_TYPES_MAX]; /* devices of a type, by state */
-    bool *usable;                    /* by state: room and capacity allow it at the ideal at hand */
-    uint64_t usable_mask;
-};
-
-/* Sums of an ideal: time by measure and type, then bytes, then positions not allowed by type. */
-static double *sums_of(const struct run *r, uint32_t ideal)
-{
-    return r->sum + (size_t)ideal * r->sums;
-}
-static uint32_t bytes_at(const struct run *r)
-{
-    return r->measures * r->types;
-}
-
-static double measure_time(const struct run *r, uint32_t measure, uint32_t type, uint32_t p)
-{
-    if (r->measures == 1)
-        return place_nets_time(r->n, 0, type, p) + place_nets_time(r->n, 1, type, p);
-    return place_nets_time(r->n, measure ? 1 - r->q->pass : r->q->pass, type, p);
-}
 
 /* ---- bounds ---- */
 
@@ -94,8 +21,8 @@ static void rate_of(const struct run *r, uint32_t measure, uint32_t type, double
 {
     *rate = *nothing = 0;
     for (uint32_t p = 0; p < r->n->positions; p++) {
-        double base = measure_time(r, measure, r->base, p),
-               time = measure_time(r, measure, type, p);
+        double base = run_measure_time(r, measure, r->base, p),
+               time = run_measure_time(r, measure, type, p);
         if (!(r->allowed[p] >> type & 1))
             continue;
         if (time > 0)
@@ -135,7 +62,7 @@ static void fill_bounds(struct run *r)
         }
         r->window += widest;
     }
-    r->window *= 1 + SLACK;
+    r->window *= 1 + RUN_SLACK;
 }
 
 /* ---- set-up ---- */
@@ -218,7 +145,7 @@ static void restrict_types(struct run *r)
 
 static int compare_ranked(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct run_ranked *x = a, *y = b;
 
     return x->work != y->work ? (x->work > y->work) - (x->work < y->work)
                               : (x->ideal > y->ideal) - (x->ideal < y->ideal);
@@ -228,33 +155,28 @@ static int compare_ranked(const void *a, const void *b)
 static void fill_sums(struct run *r)
 {
     for (uint32_t i = 0; i < r->f->count; i++) {
-        double *s = sums_of(r, i), work = 0;
+        double *s = run_sums_of(r, i), work = 0;
         for (uint32_t k = 0; k < r->words; k++) {
             uint64_t bits = r->f->set[(size_t)i * r->words + k];
             for (; bits; bits &= bits - 1) {
                 uint32_t p = k * 64 + (uint32_t)__builtin_ctzll(bits);
                 for (uint32_t m = 0; m < r->measures; m++) {
                     for (uint32_t t = 0; t < r->types; t++)
-                        s[m * r->types + t] += measure_time(r, m, t, p);
+                        s[m * r->types + t] += run_measure_time(r, m, t, p);
                 }
-                s[bytes_at(r)] += r->n->bytes[p];
+                s[run_bytes_at(r)] += r->n->bytes[p];
                 for (uint32_t t = 0; t < r->types; t++)
-                    s[bytes_at(r) + 1 + t] += !(r->allowed[p] >> t & 1);
+                    s[run_bytes_at(r) + 1 + t] += !(r->allowed[p] >> t & 1);
             }
         }
         for (uint32_t m = 0; m < r->measures; m++)
             work += s[m * r->types + r->base];
-        r->ranked[i] = (struct ranked){work, i};
+        r->ranked[i] = (struct run_ranked){work, i};
     }
     qsort(r->ranked, r->f->count, sizeof *r->ranked, compare_ranked);
 }
 
 /* ---- the ideal at hand ---- */
-
-static const uint64_t *set_of(const struct run *r, uint32_t ideal)
-{
-    return r->f->set + (size_t)ideal * r->words;
-}
 
 /* Pins inside, by net: from those of the ideal before, by what differs. */
 static void count_pins(struct run *r, const uint64_t *set)
@@ -273,11 +195,6 @@ static void count_pins(struct run *r, const uint64_t *set)
     r->before = set;
 }
 
-static uint32_t pins_of(const struct place_nets *n, uint32_t h)
-{
-    return n->pin_at[h + 1] - n->pin_at[h];
-}
-
 static void sum_cuts(struct run *r, const uint64_t *set)
 {
     const struct place_nets *n = r->n;
@@ -285,7 +202,7 @@ static void sum_cuts(struct run *r, const uint64_t *set)
     memset(r->in, 0, sizeof r->in);
     memset(r->out, 0, sizeof r->out);
     for (uint32_t h = 0; h < n->nets; h++) {
-        if (!r->inside[h] || r->inside[h] == pins_of(n, h))
+        if (!r->inside[h] || r->inside[h] == run_pins_of(n, h))
             continue;
         if (place_has(set, n->pin[n->pin_at[h]]))
             r->out[n->pass[h]] += n->near_ms[h];
@@ -336,7 +253,7 @@ static double cut_work(const struct run *r, uint32_t measure, uint32_t d, bool l
 /* States that may be reached at all: what they have done fits, and so does what is left. */
 static bool find_usable(struct run *r, uint32_t ideal)
 {
-    const double *s = sums_of(r, ideal), *all = sums_of(r, r->f->count - 1);
+    const double *s = run_sums_of(r, ideal), *all = run_sums_of(r, r->f->count - 1);
     bool any = false;
 
     r->usable_mask = 0;
@@ -344,7 +261,7 @@ static bool find_usable(struct run *r, uint32_t ideal)
         bool ok = true;
         for (uint32_t m = 0; m < r->measures; m++) {
             double done = s[m * r->types + r->base], total = all[m * r->types + r->base];
-            double slack = SLACK * total, left = total - done;
+            double slack = RUN_SLACK * total, left = total - done;
             done += cut_work(r, m, d, false);
             left += cut_work(r, m, d, true);
             ok &= done <= r->capacity[m * r->states + d] + slack &&
@@ -372,220 +289,12 @@ static bool new_row(struct run *r, uint32_t ideal, double work)
         return false;
     r->ideal[row] = ideal;
     r->work[row] = work;
-    memcpy(r->set + row * r->words, set_of(r, ideal), r->words * sizeof *r->set);
-    gather_pins(r, set_of(r, ideal), r->hand_pins);
+    memcpy(r->set + row * r->words, run_set_of(r, ideal), r->words * sizeof *r->set);
+    gather_pins(r, run_set_of(r, ideal), r->hand_pins);
     memcpy(r->pins + row * 3, r->hand_pins, sizeof r->hand_pins);
     for (uint32_t d = 0; d < r->states; d++)
         r->best[row * r->states + d] = INFINITY;
     return true;
-}
-
-/* ---- pairs ---- */
-
-/* What I \ J moves, from what I would move alone and the nets J cuts. */
-static void move_between(const struct run *r, uint32_t j, double in[2], double out[2])
-{
-    const struct place_nets *n = r->n;
-
-    memcpy(in, r->in, sizeof r->in);
-    memcpy(out, r->out, sizeof r->out);
-    for (size_t k = r->cut_at[j]; k < r->cut_at[j + 1]; k++) {
-        const struct cut *c = &r->cut[k];
-        uint32_t h = c->net, now = r->inside[h], pass = n->pass[h], then = c->inside >> 1;
-        bool made_in_j = c->inside & 1;
-        double w = n->near_ms[h];
-        if (now == pins_of(n, h)) { /* I does not cut it: the rest of it is in I \ J */
-            if (made_in_j)
-                in[pass] += w;
-            else
-                out[pass] += w;
-        } else if (now == then) { /* nothing of it is in I \ J */
-            if (place_has(r->before, n->pin[n->pin_at[h]]))
-                out[pass] -= w;
-            else
-                in[pass] -= w;
-        } else if (made_in_j) {
-            out[pass] -= w;
-            in[pass] += w;
-        }
-    }
-}
-
-struct stage_cost {
-    double load[2]; /* by measure, of one copy, transfers included, weights not */
-};
-
-static struct stage_cost cost_of(const struct run *r, const double compute[2], const double in[2],
-                                 const double out[2])
-{
-    enum place_communication c = r->q->rules->communication;
-    uint32_t pass = r->q->pass;
-
-    if (r->measures == 1)
-        return (struct stage_cost){
-            {place_parts_ms(c, compute[0], in[0] + in[1], out[0] + out[1]), 0}};
-    return (struct stage_cost){{place_parts_ms(c, compute[0], in[pass], out[pass]),
-                                place_parts_ms(c, compute[1], in[1 - pass], out[1 - pass])}};
-}
-
-/* Would a stage of `load` ms on `copies` devices of type t, behind J, improve a state of I? */
-static bool improves(const struct run *r, uint32_t j, uint32_t t, uint32_t copies, double load)
-{
-    const double *from = r->best + (size_t)j * r->states;
-    const double *to = r->best + (size_t)r->rows * r->states;
-    uint32_t step = r->stride[t] * copies;
-
-    for (uint32_t d = step; d < r->states; d++) {
-        if (from[d - step] < to[d] && load < to[d] && r->usable[d] && r->used[t][d] >= copies)
-            return true;
-    }
-    return false;
-}
-
-/* The same, done. */
-static void take(struct run *r, uint32_t j, uint32_t t, uint32_t copies, double load)
-{
-    const double *from = r->best + (size_t)j * r->states;
-    double *to = r->best + (size_t)r->rows * r->states;
-    struct choice *choice = r->choice + (size_t)r->rows * r->states;
-    uint32_t step = r->stride[t] * copies;
-
-    for (uint32_t d = step; d < r->states; d++) {
-        double value = from[d - step] > load ? from[d - step] : load;
-        if (value < to[d] && r->usable[d] && r->used[t][d] >= copies) {
-            to[d] = value;
-            choice[d] = (struct choice){j, (uint16_t)t, (uint16_t)copies};
-        }
-    }
-}
-
-/* Weights of copies are sent in the backward pass. */
-static double with_copies(const struct run *r, const struct stage_cost *c, uint32_t copies,
-                          double bytes, bool *fits)
-{
-    double sync = place_sync_ms(r->n->graph, bytes, copies);
-    bool value_is_backward = r->measures == 1 || r->q->pass == 1;
-    double value = c->load[0] / copies + (value_is_backward ? sync : 0);
-    double other = c->load[1] / copies + (value_is_backward ? 0 : sync);
-
-    *fits = value < r->cap[0] && (r->measures == 1 || other <= r->cap[1]);
-    return value;
-}
-
-static void try_type(struct run *r, uint32_t j, uint32_t t, const struct stage_cost *c,
-                     double bytes)
-{
-    const struct place_type *type = &r->n->graph->type[t];
-    uint32_t most = r->q->rules->replicate && !type->is_host ? r->count[t] : 1;
-
-    for (uint32_t copies = 1; copies <= most; copies++) {
-        bool fits;
-        double load = with_copies(r, c, copies, bytes, &fits);
-        if (fits)
-            take(r, j, t, copies, load);
-    }
-}
-
-/* Can I \ J be on a device of type t at all, by kind, memory and work alone? */
-static bool may_hold(const struct run *r, const double *si, const double *sj, uint32_t t,
-                     double compute[2])
-{
-    const struct place_type *type = &r->n->graph->type[t];
-    double copies = r->q->rules->replicate && !type->is_host ? r->count[t] : 1;
-    uint32_t b = bytes_at(r);
-
-    if (!r->count[t] || si[b + 1 + t] != sj[b + 1 + t])
-        return false;
-    if (!type->is_host && si[b] - sj[b] > type->memory_bytes)
-        return false;
-    for (uint32_t m = 0; m < r->measures; m++) {
-        compute[m] = si[m * r->types + t] - sj[m * r->types + t];
-        if (compute[m] > r->cap[m] * copies * (1 + SLACK))
-            return false;
-    }
-    return true;
-}
-
-static void try_pair(struct run *r, uint32_t ideal, uint32_t j)
-{
-    const double *si = sums_of(r, ideal), *sj = sums_of(r, r->ideal[j]);
-    const uint64_t *pj = r->pins + (size_t)j * 3;
-    double in[2], out[2], compute[2], zero[2] = {0, 0};
-    bool moved = false;
-    uint64_t fixed = r->hand_pins[0] & ~pj[0];
-
-    if ((fixed & (fixed - 1)) || (r->hand_pins[1] & ~pj[1] & r->hand_pins[2] & ~pj[2]))
-        return;
-    for (uint32_t t = 0; t < r->types; t++) {
-        bool is_host = r->n->graph->type[t].is_host;
-        if (!may_hold(r, si, sj, t, compute) ||
-            (!r->q->rules->replicate && !improves(r, j, t, 1, compute[0])))
-            continue;
-        if (!moved && !is_host) {
-            move_between(r, j, in, out);
-            moved = true;
-            r->effort->pairs++;
-            r->effort->looks += (r->cut_at[j + 1] - r->cut_at[j]) / 4;
-        }
-        struct stage_cost c = cost_of(r, compute, is_host ? zero : in, is_host ? zero : out);
-        if (is_host) /* work and transfers are the same there, whatever overlaps */
-            c = (struct stage_cost){{compute[0], compute[1]}};
-        try_type(r, j, t, &c, is_host ? 0 : si[bytes_at(r)] - sj[bytes_at(r)]);
-    }
-}
-
-/* States of J that one device can take to a usable state of I; all, where they are too many. */
-static uint64_t wanted_states(const struct run *r)
-{
-    uint64_t want = 0;
-
-    if (r->states > 64 || r->q->rules->replicate)
-        return UINT64_MAX;
-    for (uint32_t t = 0; t < r->types; t++)
-        want |= r->count[t] ? r->usable_mask >> r->stride[t] : 0;
-    return want;
-}
-
-/* The first row whose work is within the window below `work`. */
-static uint32_t first_in_window(const struct run *r, double work)
-{
-    uint32_t low = 0, high = r->rows;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (work - r->work[middle] > r->window)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool is_below(const struct run *r, uint32_t j, const uint64_t *set)
-{
-    const uint64_t *below = r->set + (size_t)j * r->words;
-
-    for (uint32_t k = 0; k < r->words; k++) {
-        if (below[k] & ~set[k])
-            return false;
-    }
-    return true;
-}
-
-static void try_pairs(struct run *r, uint32_t rank)
-{
-    uint32_t ideal = r->ranked[rank].ideal, first = first_in_window(r, r->ranked[rank].work);
-    const uint64_t *set = set_of(r, ideal);
-    uint64_t want = wanted_states(r);
-
-    for (uint32_t j = r->rows; j-- > first;) {
-        if (!(r->mask[j] & want))
-            continue;
-        r->effort->looks++;
-        if (is_below(r, j, set))
-            try_pair(r, ideal, j);
-    }
-    r->effort->looks += (r->rows - first) / 8;
 }
 
 /* ---- rows ---- */
@@ -593,14 +302,14 @@ static void try_pairs(struct run *r, uint32_t rank)
 static void leave_devices_empty(struct run *r)
 {
     double *best = r->best + (size_t)r->rows * r->states;
-    struct choice *choice = r->choice + (size_t)r->rows * r->states;
+    struct run_choice *choice = r->choice + (size_t)r->rows * r->states;
 
     for (uint32_t d = 0; d < r->states; d++) {
         for (uint32_t t = 0; t < r->types; t++) {
             if (!r->used[t][d] || !r->usable[d] || best[d - r->stride[t]] >= best[d])
                 continue;
             best[d] = best[d - r->stride[t]];
-            choice[d] = (struct choice){PLACE_NONE, (uint16_t)t, 0};
+            choice[d] = (struct run_choice){PLACE_NONE, (uint16_t)t, 0};
         }
     }
 }
@@ -623,12 +332,12 @@ static bool keep_row(struct run *r, const uint64_t *set)
         return true;
     r->cut_at[r->rows] = r->cuts;
     for (uint32_t h = 0; h < n->nets; h++) {
-        if (!r->inside[h] || r->inside[h] == pins_of(n, h))
+        if (!r->inside[h] || r->inside[h] == run_pins_of(n, h))
             continue;
         if (!mem_grow(&r->cut, &r->cut_room, r->cuts, 1))
             return false;
         uint32_t made = place_has(set, n->pin[n->pin_at[h]]);
-        r->cut[r->cuts++] = (struct cut){h, r->inside[h] << 1 | made};
+        r->cut[r->cuts++] = (struct run_cut){h, r->inside[h] << 1 | made};
     }
     r->cut_at[++r->rows] = r->cuts;
     return true;
@@ -646,7 +355,7 @@ static int walk(struct run *r, struct err *e)
 {
     for (uint32_t rank = 0; rank < r->f->count; rank++) {
         uint32_t ideal = r->ranked[rank].ideal;
-        const uint64_t *set = set_of(r, ideal);
+        const uint64_t *set = run_set_of(r, ideal);
         if (is_over(r))
             return 0;
         count_pins(r, set);
@@ -658,7 +367,7 @@ static int walk(struct run *r, struct err *e)
         if (!ideal)
             r->best[0] = 0;
         else
-            try_pairs(r, rank);
+            run_try_pairs(r, rank);
         leave_devices_empty(r);
         if (!keep_row(r, set))
             return err_no_memory(e, "for the program over ideals");
@@ -711,7 +420,7 @@ static void fill_chain(const struct run *r, uint32_t d, struct place_chain *c)
     for (uint32_t p = 0; p < r->n->positions; p++)
         c->stage_of[p] = PLACE_NONE;
     while (row) {
-        struct choice o = r->choice[(size_t)row * r->states + d];
+        struct run_choice o = r->choice[(size_t)row * r->states + d];
         if (o.from == PLACE_NONE) {
             d -= r->stride[o.type];
             continue;

@@ -3,6 +3,7 @@
 #include "engine/place/graph.h"
 #include "engine/place/graph_file.h"
 #include "engine/place/latency.h"
+#include "engine/place/lp.h"
 #include "engine/place/nets.h"
 #include "engine/place/pins.h"
 #include "engine/place/place_json.h"
@@ -31,7 +32,7 @@
 enum { PINS_MOST = 256 };
 
 struct request {
-    const char *input, *cluster, *algo, *split, *output, *why;
+    const char *input, *cluster, *algo, *split, *output, *why, *lp;
     bool force;
     struct place_job job;
     uint32_t accelerators, cores; /* UINT32_MAX: the file's */
@@ -127,6 +128,8 @@ static const struct option rows[] = {
      "ranked",
      .take = take_algorithm, .value_at = algorithm_at,
      .expected = "exact, dpl, anneal, local, greedy, pipedream, random, one or race"},
+    {"lp", "FILE", "write the question of any sets as an integer program", .kind = OPTION_FILE,
+     ARG(lp)},
     {"why", "NODE", "why that node is where it is: the price of every other device", ARG(why)},
     {"moves", "N", "of searches", .kind = OPTION_WHOLE, ARG(job.moves), .most = 0x1p48,
      .expected = "a whole number in range"},
@@ -277,6 +280,25 @@ static int write_split(const struct request *r, const struct place_graph *g,
     return rc;
 }
 
+/* The question itself, for other solvers. The first line names who wrote it (overwrite.h). */
+static int write_lp(const struct request *r, const struct place_graph *g, struct err *e)
+{
+    struct str text = {0};
+    int rc;
+
+    if (!r->lp)
+        return 0;
+    str_add(&text, "\\ automap place: plans of any sets\n");
+    rc = place_lp_write(g, &r->job.rules, &text, e);
+    if (!rc)
+        rc = text.failed ? err_no_memory(e, "for the integer program")
+                         : hlo_file_write(r->lp, text.text, text.size, FILE_REPLACE, e);
+    if (rc)
+        err_in_file(e, r->lp);
+    str_release(&text);
+    return rc;
+}
+
 static int show_why(const struct request *r, const struct place_graph *g, const struct placement *p,
                     struct err *e)
 {
@@ -403,6 +425,8 @@ static int answer(struct request *r, const struct place_graph *g)
     struct err e = {0};
     int rc;
 
+    if (write_lp(r, g, &e))
+        return complain(&e);
     if (r->split)
         return score(r, g, &e) ? complain(&e) : EXIT_OK;
     r->job.stop = stopping_begin();
@@ -434,6 +458,8 @@ static int run(int argc, char **argv)
 
     if (!rc)
         rc = overwrite_check(r.output, r.force);
+    if (!rc)
+        rc = overwrite_check(r.lp, r.force);
     if (rc)
         return rc;
     if (read_input(&r, &g, &e))
