@@ -13,7 +13,7 @@
 
 enum { KIND_AGENT = 1, KIND_RUN = 2 };
 
-static void serialize_settings(struct rl_serializer *w, struct rl_settings *s)
+void rl_settings_serialize(struct rl_serializer *w, struct rl_settings *s)
 {
     static const size_t sizes[] = {
         [RL_KIND_WIDTHS] = sizeof s->hidden,
@@ -35,7 +35,7 @@ static void serialize_plan(struct rl_serializer *w, struct rl_agent *a)
     RL_ONE(w, a->shape.observation_size);
     RL_ONE(w, a->shape.action_count);
     RL_ONE(w, a->shape.context_count);
-    serialize_settings(w, &a->settings);
+    rl_settings_serialize(w, &a->settings);
 }
 
 static void serialize_learner(struct rl_serializer *w, struct rl_learner *l)

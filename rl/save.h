@@ -13,6 +13,10 @@
 #include "rl/error.h"
 #include "rl/run.h"
 #include "rl/serialize.h"
+#include "rl/settings.h"
+
+/* Settings alone, row by row; whoever reads checks them (rl_settings_check). */
+void rl_settings_serialize(struct rl_serializer *w, struct rl_settings *s);
 
 int rl_agent_save(const struct rl_agent *a, struct rl_bytes *out) RL_MUST_CHECK;
 

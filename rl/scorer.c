@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define CLIP_NORM 10.0
+#define DEVIATION_LEAST 1e-3
 
 static float *bias1(const struct rl_scorer *s)
 {
@@ -27,8 +28,14 @@ static int take_room(struct rl_scorer *s, uint32_t features, uint32_t width)
         return RL_E_SHAPE;
     *s = (struct rl_scorer){.features = features, .width = width};
     s->parameters = (features + 1) * width + (width + 1) * width + width + 1;
-    s->weight = rl_alloc(s->parameters, sizeof *s->weight);
-    return s->weight ? RL_OK : RL_E_MEMORY;
+    s->weight = rl_alloc(s->parameters + 2 * (size_t)features, sizeof *s->weight);
+    if (!s->weight)
+        return RL_E_MEMORY;
+    s->shift = s->weight + s->parameters;
+    s->scale = s->shift + features;
+    for (uint32_t i = 0; i < features; i++)
+        s->scale[i] = 1;
+    return RL_OK;
 }
 
 int rl_scorer_new(struct rl_scorer *s, uint32_t features, uint32_t width, struct rl_rng *rng)
@@ -48,111 +55,229 @@ void rl_scorer_free(struct rl_scorer *s)
     *s = (struct rl_scorer){0};
 }
 
-/* out[width] = relu(x W + b), W row-major by input. */
-static void layer(const float *x, uint32_t inputs, const float *weight, const float *bias,
-                  uint32_t width, float *out)
+int rl_scorer_copy(struct rl_scorer *to, const struct rl_scorer *from)
 {
-    memcpy(out, bias, width * sizeof *out);
-    for (uint32_t i = 0; i < inputs; i++) {
-        const float *row = weight + (size_t)i * width;
-        for (uint32_t j = 0; j < width; j++)
-            out[j] += x[i] * row[j];
-    }
-    for (uint32_t j = 0; j < width; j++)
-        out[j] = out[j] < 0 ? 0 : out[j];
+    if (to->features != from->features || to->width != from->width)
+        return RL_E_SHAPE;
+    memcpy(to->weight, from->weight, (to->parameters + 2 * to->features) * sizeof *to->weight);
+    return RL_OK;
 }
 
-static float score_one(const struct rl_scorer *s, const float *x, float *h1, float *h2)
+void rl_scorer_standardise(struct rl_scorer *s, const float *rows, uint32_t count)
 {
-    const float *w3 = layer3(s);
-    float sum = w3[s->width];
+    for (uint32_t i = 0; i < s->features && count; i++) {
+        double sum = 0, square = 0;
+        for (uint32_t n = 0; n < count; n++)
+            sum += (double)rows[(size_t)n * s->features + i];
+        double mean = sum / count;
+        for (uint32_t n = 0; n < count; n++) {
+            double off = (double)rows[(size_t)n * s->features + i] - mean;
+            square += off * off;
+        }
+        s->shift[i] = (float)mean;
+        s->scale[i] = (float)(1 / (sqrt(square / count) + DEVIATION_LEAST));
+    }
+}
 
-    layer(x, s->features, s->weight, bias1(s), s->width, h1);
-    layer(h1, s->width, layer2(s), layer2(s) + s->width * s->width, s->width, h2);
-    for (uint32_t j = 0; j < s->width; j++)
-        sum += w3[j] * h2[j];
-    return sum;
+/* ---- products ---- */
+
+/* A strided matrix: element (m, k) at data[m * row + k * column]. */
+struct strided {
+    const float *data;
+    size_t row, column;
+};
+
+enum { TILE_ROWS = 4, TILE_COLUMNS = 8 };
+
+/* Of a tile, what add_product sums. */
+static void whole_tile(uint32_t depth, uint32_t width, struct strided a, uint32_t m, const float *b,
+                       float sum[TILE_ROWS][TILE_COLUMNS])
+{
+    for (uint32_t k = 0; k < depth; k++) {
+        for (uint32_t r = 0; r < TILE_ROWS; r++) {
+            float x = a.data[(m + r) * a.row + k * a.column];
+            for (uint32_t j = 0; j < TILE_COLUMNS; j++)
+                sum[r][j] += x * b[(size_t)k * width + j];
+        }
+    }
+}
+
+static void part_tile(uint32_t depth, uint32_t width, struct strided a, uint32_t m, const float *b,
+                      uint32_t high, uint32_t wide, float sum[TILE_ROWS][TILE_COLUMNS])
+{
+    for (uint32_t k = 0; k < depth; k++) {
+        for (uint32_t r = 0; r < high; r++) {
+            float x = a.data[(m + r) * a.row + k * a.column];
+            for (uint32_t j = 0; j < wide; j++)
+                sum[r][j] += x * b[(size_t)k * width + j];
+        }
+    }
+}
+
+/* c[rows x width] += a[rows x depth] b[depth x width]; c and b row-major. Every sum runs over depth
+ * in ascending order, whatever the tiles: no bit depends on how wide the machine's vectors are. */
+static void add_product(uint32_t rows, uint32_t depth, uint32_t width, struct strided a,
+                        const float *b, float *c)
+{
+    for (uint32_t m = 0; m < rows; m += TILE_ROWS) {
+        uint32_t high = rows - m < TILE_ROWS ? rows - m : TILE_ROWS;
+        for (uint32_t j = 0; j < width; j += TILE_COLUMNS) {
+            float sum[TILE_ROWS][TILE_COLUMNS] = {{0}};
+            uint32_t wide = width - j < TILE_COLUMNS ? width - j : TILE_COLUMNS;
+            for (uint32_t r = 0; r < high; r++)
+                memcpy(sum[r], c + (size_t)(m + r) * width + j, wide * sizeof **sum);
+            if (high == TILE_ROWS && wide == TILE_COLUMNS)
+                whole_tile(depth, width, a, m, b + j, sum);
+            else
+                part_tile(depth, width, a, m, b + j, high, wide, sum);
+            for (uint32_t r = 0; r < high; r++)
+                memcpy(c + (size_t)(m + r) * width + j, sum[r], wide * sizeof **sum);
+        }
+    }
+}
+
+/* ---- forward and back ---- */
+
+enum { BLOCK = RL_SCORER_GROUP_MOST }; /* rows at a time */
+struct activity {
+    float input[BLOCK * RL_SCORER_FEATURES_MOST]; /* standardised */
+    float first[BLOCK * RL_SCORER_WIDTH_MOST], second[BLOCK * RL_SCORER_WIDTH_MOST];
+};
+
+/* out[rows x width] = relu(x W + b). */
+static void layer(const float *x, uint32_t rows, uint32_t inputs, const float *weight,
+                  const float *bias, uint32_t width, float *out)
+{
+    for (uint32_t r = 0; r < rows; r++)
+        memcpy(out + (size_t)r * width, bias, width * sizeof *out);
+    add_product(rows, inputs, width, (struct strided){x, inputs, 1}, weight, out);
+    for (uint32_t n = 0; n < rows * width; n++)
+        out[n] = out[n] < 0 ? 0 : out[n];
+}
+
+/* At most BLOCK rows. */
+static void forward(const struct rl_scorer *s, const float *x, uint32_t rows, struct activity *h,
+                    float *out)
+{
+    const float *w2 = layer2(s), *w3 = layer3(s);
+    uint32_t width = s->width;
+
+    for (uint32_t n = 0; n < rows * s->features; n++)
+        h->input[n] = (x[n] - s->shift[n % s->features]) * s->scale[n % s->features];
+    layer(h->input, rows, s->features, s->weight, bias1(s), width, h->first);
+    layer(h->first, rows, width, w2, w2 + width * width, width, h->second);
+    for (uint32_t r = 0; r < rows; r++) {
+        float sum = w3[width];
+        for (uint32_t j = 0; j < width; j++)
+            sum += w3[j] * h->second[(size_t)r * width + j];
+        out[r] = sum;
+    }
 }
 
 void rl_scorer_score(const struct rl_scorer *s, const float *rows, uint32_t count, float *out)
 {
-    float h1[RL_SCORER_WIDTH_MOST], h2[RL_SCORER_WIDTH_MOST];
+    struct activity h;
 
-    for (uint32_t n = 0; n < count; n++)
-        out[n] = score_one(s, rows + (size_t)n * s->features, h1, h2);
+    for (uint32_t n = 0; n < count; n += BLOCK)
+        forward(s, rows + (size_t)n * s->features, count - n < BLOCK ? count - n : BLOCK, &h,
+                out + n);
 }
 
-/* Adds what one row says, of slope d loss / d score, to the gradient. */
-static void back_one(const struct rl_scorer *s, const float *x, float slope, float *gradient)
+static void add_columns(const float *x, uint32_t rows, uint32_t width, float *sum)
 {
-    float h1[RL_SCORER_WIDTH_MOST], h2[RL_SCORER_WIDTH_MOST], d1[RL_SCORER_WIDTH_MOST],
-        d2[RL_SCORER_WIDTH_MOST];
-    const float *w2 = layer2(s), *w3 = layer3(s);
+    for (uint32_t r = 0; r < rows; r++) {
+        for (uint32_t j = 0; j < width; j++)
+            sum[j] += x[(size_t)r * width + j];
+    }
+}
+
+/* Adds to the gradient what at most BLOCK rows say, whose d loss / d score is `slope`.
+ * `across`: W2 transposed. */
+static void back(const struct rl_scorer *s, uint32_t rows, const struct activity *h,
+                 const float *slope, const float *across, float *gradient)
+{
+    float d1[BLOCK * RL_SCORER_WIDTH_MOST] = {0}, d2[BLOCK * RL_SCORER_WIDTH_MOST];
+    const float *w3 = layer3(s);
     uint32_t width = s->width;
     float *g1 = gradient, *b1 = g1 + s->features * width, *g2 = b1 + width,
           *b2 = g2 + width * width, *g3 = b2 + width;
 
-    (void)score_one(s, x, h1, h2);
-    for (uint32_t j = 0; j < width; j++) {
-        g3[j] += slope * h2[j];
-        d2[j] = h2[j] > 0 ? slope * w3[j] : 0;
-        b2[j] += d2[j];
-    }
-    g3[width] += slope;
-    for (uint32_t i = 0; i < width; i++) {
-        float sum = 0;
-        d1[i] = 0;
-        if (!(h1[i] > 0))
-            continue;
+    for (uint32_t r = 0; r < rows; r++) {
+        const float *h2 = h->second + (size_t)r * width;
+        g3[width] += slope[r];
         for (uint32_t j = 0; j < width; j++) {
-            g2[i * width + j] += h1[i] * d2[j];
-            sum += w2[i * width + j] * d2[j];
+            g3[j] += slope[r] * h2[j];
+            d2[(size_t)r * width + j] = h2[j] > 0 ? slope[r] * w3[j] : 0;
         }
-        d1[i] = sum;
-        b1[i] += sum;
     }
-    for (uint32_t i = 0; i < s->features; i++) {
-        for (uint32_t j = 0; j < width; j++)
-            g1[i * width + j] += x[i] * d1[j];
-    }
+    add_product(rows, width, width, (struct strided){d2, width, 1}, across, d1);
+    for (uint32_t n = 0; n < rows * width; n++)
+        d1[n] = h->first[n] > 0 ? d1[n] : 0;
+    add_columns(d2, rows, width, b2);
+    add_columns(d1, rows, width, b1);
+    add_product(width, rows, width, (struct strided){h->first, 1, width}, d2, g2);
+    add_product(s->features, rows, width, (struct strided){h->input, 1, s->features}, d1, g1);
 }
 
-/* Loss of one group; adds to the gradient. */
-static double group_loss(const struct rl_scorer *s, const float *rows, const float *gap,
-                         uint32_t count, double temperature, double part, float *gradient)
+/* slope[] = score[] becomes softmax(score) - softmax(-gap / temperature), times `part`; the loss.
+ */
+static double slopes(float *score, const float *gap, uint32_t count, double temperature,
+                     double part)
 {
-    float h1[RL_SCORER_WIDTH_MOST], h2[RL_SCORER_WIDTH_MOST];
     double most = -INFINITY, least = INFINITY, sum = 0, wanted = 0, loss = 0;
 
     for (uint32_t n = 0; n < count; n++) {
-        most = fmax(most, (double)score_one(s, rows + (size_t)n * s->features, h1, h2));
+        most = fmax(most, (double)score[n]);
         least = fmin(least, (double)gap[n]);
     }
     for (uint32_t n = 0; n < count; n++) {
-        sum += exp((double)score_one(s, rows + (size_t)n * s->features, h1, h2) - most);
+        sum += exp((double)score[n] - most);
         wanted += exp((least - (double)gap[n]) / temperature);
     }
     for (uint32_t n = 0; n < count; n++) {
-        const float *x = rows + (size_t)n * s->features;
-        double score = (double)score_one(s, x, h1, h2) - most;
-        double p = exp(score) / sum, q = exp((least - (double)gap[n]) / temperature) / wanted;
-        loss -= q * (score - log(sum));
-        if (fabs(p - q) > 1e-7)
-            back_one(s, x, (float)(part * (p - q)), gradient);
+        double own = (double)score[n] - most;
+        double p = exp(own) / sum, q = exp((least - (double)gap[n]) / temperature) / wanted;
+        loss -= q * (own - log(sum));
+        score[n] = (float)(part * (p - q));
     }
+    return loss;
+}
+
+struct loss_rule {
+    double temperature, part; /* of the batch that a group is */
+    const float *across;      /* W2 transposed */
+};
+
+/* One group, of at most RL_SCORER_GROUP_MOST candidates. */
+static double group_loss(const struct rl_scorer *s, const float *rows, const float *gap,
+                         uint32_t count, const struct loss_rule *rule, float *gradient)
+{
+    float slope[BLOCK];
+    struct activity h;
+
+    forward(s, rows, count, &h, slope);
+    double loss = slopes(slope, gap, count, rule->temperature, rule->part);
+    back(s, count, &h, slope, rule->across, gradient);
     return loss;
 }
 
 double rl_scorer_loss(const struct rl_scorer *s, const struct rl_groups *g, double temperature,
                       float *gradient)
 {
-    double loss = 0, part = 1.0 / (g->count ? g->count : 1);
+    float across[RL_SCORER_WIDTH_MOST * RL_SCORER_WIDTH_MOST];
+    struct loss_rule rule = {temperature, 1.0 / (g->count ? g->count : 1), across};
+    const float *w2 = layer2(s);
+    double loss = 0;
 
+    for (uint32_t i = 0; i < s->width; i++) {
+        for (uint32_t j = 0; j < s->width; j++)
+            across[j * s->width + i] = w2[i * s->width + j];
+    }
     memset(gradient, 0, s->parameters * sizeof *gradient);
     for (uint32_t k = 0; k < g->count; k++) {
         uint32_t first = g->first[k];
-        loss += part * group_loss(s, g->rows + (size_t)first * s->features, g->gap + first,
-                                  g->first[k + 1] - first, temperature, part, gradient);
+        loss += rule.part * group_loss(s, g->rows + (size_t)first * s->features, g->gap + first,
+                                       g->first[k + 1] - first, &rule, gradient);
     }
     return loss;
 }
@@ -199,7 +324,8 @@ void rl_scorer_serialize(struct rl_serializer *w, struct rl_scorer *s)
         w->failed = take_room(s, features, width) != RL_OK;
     if (w->failed)
         return;
-    RL_MANY(w, s->weight, s->parameters);
-    for (uint32_t i = 0; w->pass == RL_READ && i < s->parameters; i++)
+    uint32_t all = s->parameters + 2 * features;
+    RL_MANY(w, s->weight, all);
+    for (uint32_t i = 0; w->pass == RL_READ && i < all; i++)
         w->failed |= !isfinite(s->weight[i]);
 }

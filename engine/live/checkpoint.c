@@ -55,15 +55,9 @@ static void serialize_fit(struct rl_serializer *w, const struct search_state *c)
 {
     const struct problem *p = c->base;
     uint64_t cluster = cluster_fingerprint(&p->cluster);
-    const uint64_t mine[] = {FORMAT,
-                             p->model_fingerprint,
-                             cluster,
-                             p->classes.count,
-                             p->labels.count,
-                             sizeof(struct search_state),
-                             sizeof(struct search_options),
-                             sizeof(struct act),
-                             sizeof(struct live_plan)};
+    const uint64_t mine[] = {
+        FORMAT, p->model_fingerprint, cluster, p->classes.count, p->labels.count,
+    };
     uint64_t there[sizeof mine / sizeof *mine];
 
     memcpy(there, mine, sizeof mine);
@@ -73,7 +67,7 @@ static void serialize_fit(struct rl_serializer *w, const struct search_state *c)
 
 static void serialize_options(struct rl_serializer *w, struct search_options *o)
 {
-    RL_ONE(w, *o);
+    search_options_serialize(w, o);
     w->failed |= w->pass == RL_READ && !search_options_are_sound(o);
 }
 
@@ -199,7 +193,7 @@ static void serialize_plan(struct rl_serializer *w, const struct search_state *c
         return;
     struct live_plan *p = *at;
     serialize_text(w, p->found_by, sizeof p->found_by);
-    RL_ONE(w, p->cost);
+    step_cost_serialize(w, &p->cost);
     RL_ONE(w, p->score);
     RL_ONE(w, p->episode);
     rl_serialize_flag(w, &p->proven);

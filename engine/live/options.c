@@ -35,7 +35,8 @@ static bool set_limit(struct search_options *o, const char *value)
 static bool set_game(struct search_options *o, const char *name, const char *value)
 {
     static const char *const kinds[] = {"opp", "adp", "all"}, *const rewards[] = {"cost", "paper"},
-                             *const switches[] = {"off", "on"}, *const waves[] = {"full", "weak"};
+                             *const switches[] = {"off", "on"}, *const waves[] = {"full", "weak"},
+                             *const states[] = {"one-hot", "continuous"};
     int n;
 
     if (!strcmp(name, "kind") && find_word(value, kinds, 3, &n)) {
@@ -48,6 +49,8 @@ static bool set_game(struct search_options *o, const char *name, const char *val
         o->game.no_folding = !n;
     } else if (!strcmp(name, "propagation") && find_word(value, waves, 2, &n)) {
         o->game.weak = n == 1;
+    } else if (!strcmp(name, "state") && find_word(value, states, 2, &n)) {
+        o->continuous = n == 1;
     } else {
         return !strcmp(name, "memory-limit") && set_limit(o, value);
     }
@@ -102,6 +105,8 @@ static const struct live_option own[] = {
     {"folding", "repeated layers are decided alike", "on off"},
     {"propagation", "full: what follows is settled at once; weak: a clash ends the episode",
      "full weak"},
+    {"state", "one-hot: the DQN plays from the first; continuous: a network of all models leads",
+     "one-hot continuous"},
     {"memory-limit", "none, device (less 20 %) or a size such as 12 GB", NULL},
     {"seed", "of everything random", NULL},
     {"stable-episodes", "without a better plan, then stage 2 sets back and repairs", NULL},
@@ -135,9 +140,12 @@ static void print_limit(double bytes, char *out, size_t room)
 void live_option_print(const struct search_options *o, size_t i, char *out, size_t room)
 {
     static const char *const kinds[] = {"opp", "adp", "all"};
-    const char *words[] = {search_names[o->algorithm], kinds[o->game.kind],
+    const char *words[] = {search_names[o->algorithm],
+                           kinds[o->game.kind],
                            o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost",
-                           o->game.no_folding ? "off" : "on", o->game.weak ? "weak" : "full"};
+                           o->game.no_folding ? "off" : "on",
+                           o->game.weak ? "weak" : "full",
+                           o->continuous ? "continuous" : "one-hot"};
 
     if (i < sizeof words / sizeof *words)
         snprintf(out, room, "%s", words[i]);
@@ -160,6 +168,7 @@ bool live_options_go_on(const struct search_options *a, const struct search_opti
 
     return a->algorithm == b->algorithm && game_options_equal(&a->game, &b->game) &&
            a->seed == b->seed && a->stable_episodes == b->stable_episodes &&
-           a->anneal_steps == b->anneal_steps && !memcmp(x->hidden, y->hidden, sizeof x->hidden) &&
+           a->anneal_steps == b->anneal_steps && a->continuous == b->continuous &&
+           !memcmp(x->hidden, y->hidden, sizeof x->hidden) &&
            x->replay_capacity == y->replay_capacity;
 }

@@ -6,8 +6,33 @@
 #include <math.h>
 #include <string.h>
 
-enum { POINTS_MOST = 96, CUTS_MOST = 8 };
-#define TOTAL_MS 100.0 /* forward and backward of a micro-batch on one device */
+enum {
+    POINTS_MOST = 128,
+    CUTS_MOST = 8,
+    DEVICES_MOST = 32,
+    SERVERS_MOST = 8,
+    STAGES_MOST = 6,
+    PERIOD_MOST = 31
+};
+#define SIZE_LEAST 0.003 /* ideal steps */
+#define TOTAL_MS 100.0   /* forward and backward of a micro-batch on one device */
+
+const struct environment_range environment_ranges[ENVIRONMENT_RANGES] = {
+    [ENVIRONMENT_WIDE] = {"transfers to 15, all-reduces to 6 ideal steps", 24, 128,
+                          .transfer_most = 15, .reduce_most = 6, .rough = true},
+    [ENVIRONMENT_MIXED] = {"transfers to 2, all-reduces to 1.5 ideal steps", 128, 128,
+                           .transfer_most = 2, .reduce_most = 1.5},
+    [ENVIRONMENT_C] = {"as mixed, on 4 servers of 8, one stage each", 128, 128, 4, 32, 4,
+                       .transfer_most = 2, .reduce_most = 1.5},
+};
+
+const char *const environment_range_names[ENVIRONMENT_RANGES] = {"wide", "mixed", "c"};
+
+const char *const environment_family_names[ENVIRONMENT_FAMILY_COUNT] = {
+#define X(id, name, summary) name,
+    ENVIRONMENT_FAMILIES(X)
+#undef X
+};
 
 struct arrays {
     uint32_t points;
@@ -72,8 +97,10 @@ static void independent(struct arrays *a, struct rl_rng *r)
 /* Layers of one template: bytes are low at a layer's ends; an embedding first, a head last. */
 static void transformer(struct arrays *a, struct rl_rng *r)
 {
-    uint32_t period = whole(r, 2, 12), half = rl_rng_below(r, 2) ? a->points / 2 : a->points;
-    double compute[12], weight[12], bytes[12], noise = between(r, 0, 0.3);
+    uint32_t period = whole(r, 2, PERIOD_MOST),
+             half = rl_rng_below(r, 2) ? a->points / 2 : a->points;
+    double compute[PERIOD_MOST], weight[PERIOD_MOST], bytes[PERIOD_MOST],
+        noise = between(r, 0, 0.3);
     double carried = between(r, 0, 1);
 
     for (uint32_t k = 0; k < period; k++) {
@@ -117,13 +144,26 @@ static void convolutions(struct arrays *a, struct rl_rng *r)
             sum * log_between(r, 0.3, 8);
 }
 
-static int new_instance(struct environment *v, struct arrays *a, struct rl_rng *r, struct err *e)
+/* Servers of equal size, 2 to DEVICES_MOST devices in all. */
+static void choose_servers(const struct environment_range *range, struct rl_rng *r,
+                           uint32_t *servers, uint32_t *per)
+{
+    *servers = range->servers;
+    *per = range->servers ? range->devices / range->servers : 1u << rl_rng_below(r, 4);
+    if (!range->servers) {
+        uint32_t most = DEVICES_MOST / *per;
+        *servers = whole(r, *per < 2 ? 2 : 1, most < SERVERS_MOST ? most : SERVERS_MOST);
+    }
+}
+
+static int new_instance(struct environment *v, const struct arrays *a,
+                        const struct environment_range *range, struct rl_rng *r, struct err *e)
 {
     struct pipe_options o = {.micro_batches = (uint32_t)log_between(r, 4, 64.99), .micro_batch = 1};
     struct cluster c;
-    uint32_t per = 1u << rl_rng_below(r, 4),
-             servers = whole(r, per < 2 ? 2 : 1, 24 / per < 6 ? 24 / per : 6);
+    uint32_t per, servers;
 
+    choose_servers(range, r, &servers, &per);
     int rc = cluster_of_devices(&c, per, e);
     if (rc)
         return rc;
@@ -146,14 +186,16 @@ static void scale(struct arrays *a)
 }
 
 /* Sizes in ideal steps: what crosses a cut in the middle, and what all devices reduce. */
-static void fill(struct environment *v, const struct arrays *a, struct rl_rng *r)
+static void fill(struct environment *v, const struct arrays *a,
+                 const struct environment_range *range, struct rl_rng *r)
 {
     struct pipe_instance *in = &v->in;
     double ideal = in->options.micro_batches * TOTAL_MS / in->devices;
-    double crosses = log_between(r, 0.003, 15) * ideal, reduced = log_between(r, 0.003, 6) * ideal;
-    double fixed = rl_rng_below(r, 2) ? between(r, 0, 0.5) : 0, bytes = 0, weight = 0;
+    double crosses = log_between(r, SIZE_LEAST, range->transfer_most) * ideal;
+    double reduced = log_between(r, SIZE_LEAST, range->reduce_most) * ideal, bytes = 0, weight = 0;
+    double fixed = range->rough && rl_rng_below(r, 2) ? between(r, 0, 0.5) : 0;
     double per_byte = pipe_link_of(in, 0, in->devices / 2, in->devices)->ms_per_byte;
-    double once = rl_rng_below(r, 4) ? 0 : log_between(r, 0.01, 1);
+    double once = !range->rough || rl_rng_below(r, 4) ? 0 : log_between(r, 0.01, 1);
 
     for (uint32_t i = 0; i < a->points; i++) {
         bytes += a->bytes[i] / a->points;
@@ -177,43 +219,75 @@ static void fill(struct environment *v, const struct arrays *a, struct rl_rng *r
     }
 }
 
-/* At most CUTS_MOST places for a stage to begin: server boundaries first, then any. */
-static void choose_cuts(struct environment *v, struct rl_rng *r)
+/* A variable of the first point that a late one uses again, as an embedding does. */
+static int tie_ends(struct environment *v, struct rl_rng *r, struct err *e)
+{
+    struct pipe_instance *in = &v->in;
+    uint32_t late = in->points - 1 - rl_rng_below(r, in->points / 10 + 1);
+    const uint32_t uses[] = {0, late};
+    struct pipe_tie tie = {.uses = uses,
+                           .use_count = 2,
+                           .gradient_bytes = in->gradient_bytes[1],
+                           .parameter_bytes = in->gradient_bytes[1]};
+
+    return late && tie.gradient_bytes > 0 ? pipe_instance_tie(in, &tie, e) : 0;
+}
+
+/* At most CUTS_MOST places for a stage to begin: server boundaries, then any but for a range that
+ * has a count of stages. */
+static void choose_cuts(struct environment *v, const struct environment_range *range,
+                        struct rl_rng *r)
 {
     const struct pipe_instance *in = &v->in;
-    uint32_t count = 0;
+    uint32_t count = 0, tries = range->stages ? 0 : 4 * CUTS_MOST;
 
     for (uint32_t s = 1; s < in->servers && count < CUTS_MOST; s++, count++)
         v->device_cut[in->boundary[s]] = 1;
-    for (uint32_t n = 0; n < 4 * CUTS_MOST && count < CUTS_MOST && in->devices > 1; n++) {
+    for (uint32_t n = 0; n < tries && count < CUTS_MOST && in->devices > 1; n++) {
         uint32_t d = whole(r, 1, in->devices - 1);
         count += !v->device_cut[d];
         v->device_cut[d] = 1;
     }
     v->device_cut[0] = v->device_cut[in->devices] = 1;
-    uint32_t most = count + 1 < 6 ? count + 1 : 6;
-    v->stages = whole(r, 2, most);
+    uint32_t most = count + 1 < STAGES_MOST ? count + 1 : STAGES_MOST;
+    v->stages = range->stages ? range->stages : whole(r, 2, most);
 }
 
-int environment_new(struct environment *v, struct rl_rng *rng, struct err *e)
+static void (*const fill_family[ENVIRONMENT_FAMILY_COUNT])(struct arrays *a, struct rl_rng *r) = {
+    [ENVIRONMENT_INDEPENDENT] = independent,
+    [ENVIRONMENT_TRANSFORMER] = transformer,
+    [ENVIRONMENT_CNN] = convolutions,
+};
+
+static uint32_t choose_family(uint32_t families, struct rl_rng *r)
 {
-    struct arrays a = {.points = whole(rng, 16, POINTS_MOST)};
+    uint32_t allowed[ENVIRONMENT_FAMILY_COUNT], count = 0;
+
+    for (uint32_t k = 0; k < ENVIRONMENT_FAMILY_COUNT; k++) {
+        if (!families || families >> k & 1)
+            allowed[count++] = k;
+    }
+    return allowed[rl_rng_below(r, count)];
+}
+
+int environment_new(struct environment *v, const struct environment_range *range, uint32_t families,
+                    struct rl_rng *rng, struct err *e)
+{
+    struct arrays a = {
+        .points = (uint32_t)log_between(rng, range->points_least, range->points_most + 0.99)};
 
     memset(v, 0, sizeof *v);
-    int rc = new_instance(v, &a, rng, e);
+    int rc = new_instance(v, &a, range, rng, e);
     if (rc)
         return rc;
-    uint32_t family = rl_rng_below(rng, 3);
-    if (family == 0)
-        independent(&a, rng);
-    else if (family == 1)
-        transformer(&a, rng);
-    else
-        convolutions(&a, rng);
+    fill_family[choose_family(families, rng)](&a, rng);
     scale(&a);
-    fill(v, &a, rng);
-    choose_cuts(v, rng);
-    rc = pipe_instance_finish(&v->in, e);
+    fill(v, &a, range, rng);
+    choose_cuts(v, range, rng);
+    if (range->rough && rl_rng_below(rng, 4) == 0)
+        rc = tie_ends(v, rng, e);
+    if (!rc)
+        rc = pipe_instance_finish(&v->in, e);
     if (rc)
         pipe_instance_free(&v->in);
     return rc;

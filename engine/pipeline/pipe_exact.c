@@ -146,10 +146,12 @@ static uint32_t stair_place(const struct pipe_exact *x, uint32_t steps, double y
 static bool stair_add(struct pipe_exact *x, uint32_t *steps, uint32_t index)
 {
     const struct entry *e = &x->fresh.items[index];
-    uint32_t at = stair_place(x, *steps, e->y), end = at;
+    double slack = x->options.tolerance_ms;
+    uint32_t at = stair_place(x, *steps, e->y + slack), end;
 
-    if (at && x->fresh.items[x->stair[at - 1]].z <= e->z)
+    if (at && x->fresh.items[x->stair[at - 1]].z <= e->z + slack)
         return false;
+    at = end = slack > 0 ? stair_place(x, *steps, e->y) : at;
     while (end < *steps && x->fresh.items[x->stair[end]].z >= e->z)
         end++;
     memmove(&x->stair[at + 1], &x->stair[end], (*steps - end) * sizeof *x->stair);
@@ -393,7 +395,8 @@ void pipe_exact_result(const struct pipe_exact *x, struct pipe_exact_result *out
                                       .entries = x->entries.count,
                                       .set_most = x->set_most,
                                       .ended = x->ended,
-                                      .certified = x->done == x->cuts && !x->cut_short};
+                                      .certified = x->done == x->cuts && !x->cut_short &&
+                                                   !(x->options.tolerance_ms > 0)};
     if (x->done < x->cuts)
         return;
     for (uint32_t b = 1; b <= x->cuts; b++) {

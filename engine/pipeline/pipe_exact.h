@@ -31,8 +31,10 @@ struct pipe_exact_options {
     const uint8_t *device_cut; /* [devices + 1] 1: a stage may begin there; NULL: anywhere */
     uint32_t stages;           /* exactly so many; 0: any number */
     struct pipe_pins pins;
-    bool variables;  /* every stage holds a trainable variable */
-    double known_ms; /* L of a plan that is known; 0: none. What cannot be as good is dropped */
+    bool variables;      /* every stage holds a trainable variable */
+    double known_ms;     /* L of a plan that is known; 0: none. What cannot be as good is dropped */
+    double tolerance_ms; /* entries that near to another are dropped too: lengths are then up to
+                            2 x stages times as much too long, and nothing is certified; 0: none */
     uint64_t entries_most;     /* kept at one time; 0: 2^24, 0.8 GB */
     uint64_t transitions_most; /* 0: PIPE_EXACT_TRANSITIONS_MOST */
     const atomic_bool *stop;   /* set by another thread or a signal: end now; NULL: never */

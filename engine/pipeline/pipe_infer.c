@@ -11,9 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { KIND_PIPE_NET = 16, FEATURE_LIST = 1 /* with every change of what a feature means */ };
-#define BOUND_SLACK 2.0  /* a candidate whose bound is so many times the least is no candidate */
-#define SNAP 0.02        /* of all computation: how far equal shares look for a cheap cut */
+#define BOUND_SLACK 1.05 /* bounds take equal stages to be the fastest, which is nearly so */
+enum { CANDIDATES_MOST = 600 /* described; of the least bounds */ };
+enum { FEATURE_TIMES = 22 /* first of all features */ };
+enum { KIND_PIPE_NET = 16, FEATURE_LIST = 2 /* with every change of what a feature means */ };
+#define SNAP 0.02        /* of all computation: how far equal shares look for a cheap cut, */
+#define SNAP_FAR 0.1     /*   and how far in a second rollout */
 #define FEATURE_MOST 8.0 /* features are clipped */
 
 /* ---- the problem ---- */
@@ -23,15 +26,15 @@ static bool takes_cut(const struct pipe_goal *g, uint32_t device)
     return device == g->in->devices || !g->device_cut || g->device_cut[device];
 }
 
-int pipe_infer_new(struct pipe_infer *f, const struct pipe_goal *goal, uint32_t stages,
-                   struct err *e)
+int pipe_infer_new(struct pipe_infer *f, struct pipe_goal *goal, uint32_t stages, struct err *e)
 {
     const struct pipe_instance *in = goal->in;
 
-    *f = (struct pipe_infer){.goal = goal, .stages = stages};
+    *f = (struct pipe_infer){.goal = goal, .stages = stages, .found_ms = INFINITY};
     f->work = mem_try((size_t)in->points + 1, sizeof *f->work);
     f->cuts = mem_try(in->devices, sizeof *f->cuts);
-    if (!f->work || !f->cuts) {
+    f->speed = mem_try((size_t)in->devices + 1, sizeof *f->speed);
+    if (!f->work || !f->cuts || !f->speed) {
         pipe_infer_free(f);
         return err_no_memory(e, "for the network's pipeline");
     }
@@ -43,6 +46,12 @@ int pipe_infer_new(struct pipe_infer *f, const struct pipe_goal *goal, uint32_t 
         if (takes_cut(goal, d))
             f->cuts[f->cut_count++] = d;
     }
+    for (uint32_t n = 1; n <= in->devices; n++) {
+        uint32_t row = pipe_row(in, 0, n);
+        double ms = in->forward_ms[row][in->points] + in->backward_ms[row][in->points];
+        f->speed[n] = ms > 0 ? total / ms : n;
+    }
+    f->whole_reduce_ms = pipe_stage_node(in, 0, in->points, 0, in->devices).reduce_ms;
     f->ideal_ms = in->options.micro_batches * total / in->devices;
     f->ideal_ms = f->ideal_ms > 0 ? f->ideal_ms : 1;
     if (stages > f->cut_count || stages > in->points) {
@@ -57,16 +66,20 @@ void pipe_infer_free(struct pipe_infer *f)
 {
     free(f->work);
     free(f->cuts);
+    free(f->speed);
     free(f->candidate);
     free(f->row);
     free(f->score);
     free(f->bound);
+    free(f->sorted);
     free(f->rollout);
+    free(f->near);
     memset(f, 0, sizeof *f);
 }
 
-void pipe_infer_start(const struct pipe_infer *f, struct pipe_infer_state *out)
+void pipe_infer_start(struct pipe_infer *f, struct pipe_infer_state *out)
 {
+    f->found_ms = INFINITY;
     *out = (struct pipe_infer_state){.cut = 1, .before = pipe_prefix_start()};
     out->plan.stages = f->stages;
     out->plan.pivot[f->stages] = f->goal->in->points;
@@ -84,9 +97,10 @@ static double steady(const struct pipe_infer *f, const struct pipe_node *n, bool
 
 /* ---- equal shares ---- */
 
-/* Of the cuts from `least` to `most` the one of fewest bytes within SNAP of the share, the nearest
- * on ties; the share's own where none is that near. */
-static uint32_t share_pivot(const struct pipe_infer *f, double share, uint32_t least, uint32_t most)
+/* Of the cuts from `least` to `most` the one of fewest bytes within `snap` of the share, the
+ * nearest on ties; the share's own where none is that near. */
+static uint32_t share_pivot(const struct pipe_infer *f, double share, double snap, uint32_t least,
+                            uint32_t most)
 {
     const struct pipe_instance *in = f->goal->in;
     uint32_t low = least, high = most;
@@ -101,9 +115,9 @@ static uint32_t share_pivot(const struct pipe_infer *f, double share, uint32_t l
     if (low > least && share - f->work[low - 1] < f->work[low] - share)
         low--;
     uint32_t best = low;
-    for (uint32_t i = low; i-- > least && share - f->work[i] <= SNAP;)
+    for (uint32_t i = low; i-- > least && share - f->work[i] <= snap;)
         best = in->forward_bytes[i] < in->forward_bytes[best] ? i : best;
-    for (uint32_t i = low + 1; i <= most && f->work[i] - share <= SNAP; i++)
+    for (uint32_t i = low + 1; i <= most && f->work[i] - share <= snap; i++)
         best = in->forward_bytes[i] < in->forward_bytes[best] ? i : best;
     return best;
 }
@@ -122,17 +136,33 @@ static uint32_t share_device(const struct pipe_infer *f, uint32_t device, uint32
     return best;
 }
 
-/* Decides cuts s->cut .. by equal shares of what is left. False where they do not ascend. */
-static bool complete(const struct pipe_infer *f, struct pipe_plan *p, uint32_t cut)
+/* Where the stage that begins at `device` ends, by equal shares, with `left` stages to come. */
+static uint32_t next_device(const struct pipe_infer *f, uint32_t device, uint32_t left)
+{
+    return left > 1 ? share_device(f, device, left - 1) : f->goal->in->devices;
+}
+
+/* What so many devices do in the time of one, also where there is no whole number of them. */
+static double speed(const struct pipe_infer *f, double devices)
+{
+    uint32_t n = (uint32_t)devices;
+    double low = f->speed[n ? n : 1];
+
+    return n && n < f->goal->in->devices ? low + (devices - n) * (f->speed[n + 1] - low) : low;
+}
+
+/* Decides cuts `cut` .. by equal shares of what is left. False where they do not ascend. */
+static bool complete(const struct pipe_infer *f, struct pipe_plan *p, uint32_t cut, double snap)
 {
     for (; cut < p->stages; cut++) {
         uint32_t left = p->stages - cut, from = p->pivot[cut - 1], device = p->device[cut - 1];
         uint32_t to = share_device(f, device, left);
         if (from + 1 > f->goal->in->points - left || to >= f->goal->in->devices)
             return false;
-        double share = (double)(to - device) / (f->goal->in->devices - device);
+        double own = speed(f, to - device);
+        double share = own / (own + left * speed(f, (double)(f->goal->in->devices - to) / left));
         p->device[cut] = to;
-        p->pivot[cut] = share_pivot(f, f->work[from] + (1 - f->work[from]) * share, from + 1,
+        p->pivot[cut] = share_pivot(f, f->work[from] + (1 - f->work[from]) * share, snap, from + 1,
                                     f->goal->in->points - left);
     }
     return true;
@@ -143,30 +173,95 @@ bool pipe_infer_by_share(struct pipe_infer *f, struct pipe_plan *out)
     struct pipe_infer_state s;
 
     pipe_infer_start(f, &s);
-    bool ok = complete(f, &s.plan, 1);
+    bool ok = complete(f, &s.plan, 1, SNAP);
     *out = s.plan;
     return ok;
 }
 
 /* ---- one candidate ---- */
 
-static struct pipe_prefix behind(const struct pipe_infer *f, const struct pipe_infer_state *s,
-                                 struct pipe_candidate c, struct pipe_node *stage,
-                                 struct pipe_node *link, uint32_t next)
+/* Of a candidate: its stage, the transfer behind it to a stage of equal share, and what both make
+ * of the prefix. */
+struct ahead {
+    struct pipe_node stage, link;
+    struct pipe_prefix prefix;
+    double after; /* ms: what is left, by all devices that are left in equal stages */
+};
+
+static struct ahead look_ahead(const struct pipe_infer *f, const struct pipe_infer_state *s,
+                               struct pipe_candidate c, uint32_t next)
 {
     const struct pipe_instance *in = f->goal->in;
     uint32_t i = s->plan.pivot[s->cut - 1], a = s->plan.device[s->cut - 1];
-    struct pipe_prefix p = s->before;
+    uint32_t left = f->stages - s->cut;
+    struct ahead out = {.prefix = s->before};
 
     if (s->cut > 1) {
         struct pipe_node to = pipe_link_node(in, i, s->plan.device[s->cut - 2], a, c.device);
-        pipe_prefix_add(&p, &to, steady(f, &to, true));
+        pipe_prefix_add(&out.prefix, &to, steady(f, &to, true));
     }
-    *stage = pipe_stage_node(in, i, c.pivot, a, c.device);
-    *link = pipe_link_node(in, c.pivot, a, c.device, next);
-    pipe_prefix_add(&p, stage, steady(f, stage, false));
-    pipe_prefix_add(&p, link, steady(f, link, true));
-    return p;
+    out.stage = pipe_stage_node(in, i, c.pivot, a, c.device);
+    out.link = pipe_link_node(in, c.pivot, a, c.device, next);
+    out.after = (1 - f->work[c.pivot]) * f->ideal_ms * in->devices /
+                (left * speed(f, (in->devices - c.device) / (double)left));
+    pipe_prefix_add(&out.prefix, &out.stage, steady(f, &out.stage, false));
+    pipe_prefix_add(&out.prefix, &out.link, steady(f, &out.link, true));
+    return out;
+}
+
+static double bound_of(const struct ahead *w)
+{
+    const struct pipe_prefix *p = &w->prefix;
+
+    return pipe_more(pipe_more(p->f0, p->f1) + w->after, pipe_more(p->f2, p->f3));
+}
+
+/* The stages and transfers behind a candidate when equal shares go on: what they mean for all that
+ * stands before them (pipe_exact.h), and the largest of them. */
+struct rollout {
+    bool found;
+    double x, y, z, transfer, reduce, busy;
+    double length; /* L; INFINITY: not found */
+};
+
+static void put_before(struct rollout *r, const struct pipe_node *node, double wait)
+{
+    double forward = node->forward_ms, backward = node->backward_ms;
+
+    r->y = pipe_more(forward + backward + r->y, forward + wait + backward);
+    r->x = pipe_more(forward + r->x, pipe_more(node->reduce_ms + r->y, forward + wait + r->z));
+    r->z = pipe_more(node->reduce_ms, r->z - backward);
+}
+
+static struct rollout roll_out(const struct pipe_infer *f, const struct pipe_infer_state *s,
+                               struct pipe_candidate c, double snap,
+                               const struct pipe_prefix *before)
+{
+    const struct pipe_instance *in = f->goal->in;
+    struct rollout r = {.length = INFINITY};
+    struct pipe_plan p = s->plan;
+
+    p.pivot[s->cut] = c.pivot;
+    p.device[s->cut] = c.device;
+    r.found = complete(f, &p, s->cut + 1, snap);
+    for (uint32_t k = p.stages; r.found && k-- > s->cut;) {
+        if (k + 1 < p.stages) {
+            struct pipe_node link =
+                pipe_link_node(in, p.pivot[k + 1], p.device[k], p.device[k + 1], p.device[k + 2]);
+            double wait = steady(f, &link, true);
+            r.transfer = pipe_more(r.transfer, wait);
+            put_before(&r, &link, wait);
+        }
+        struct pipe_node stage =
+            pipe_stage_node(in, p.pivot[k], p.pivot[k + 1], p.device[k], p.device[k + 1]);
+        r.reduce = pipe_more(r.reduce, stage.reduce_ms);
+        r.busy = pipe_more(r.busy, steady(f, &stage, false));
+        put_before(&r, &stage, steady(f, &stage, false));
+    }
+    if (r.found)
+        r.length = pipe_more(pipe_more(before->f0 + r.x, before->f1 + r.y),
+                             pipe_more(before->f2 + r.z, before->f3));
+    return r;
 }
 
 static float ratio(double x)
@@ -190,68 +285,79 @@ static uint32_t boundaries(const struct pipe_instance *in, uint32_t from, uint32
     return in->server_of[to - 1] - in->server_of[from];
 }
 
-/* Bound and rollout of candidate n, and its features but those that compare it with others. */
+/* Of times, in ms; compare_all() divides them by the shortest rollout. */
+static uint32_t describe_times(const struct pipe_infer *f, const struct ahead *w,
+                               const struct rollout *near, const struct rollout *far,
+                               const struct pipe_node *rest, float *x)
+{
+    const struct pipe_prefix *p = &w->prefix;
+    double busy = steady(f, &w->stage, false) + w->stage.forward_ms + w->stage.backward_ms;
+    double rest_busy = steady(f, rest, false) + rest->forward_ms + rest->backward_ms;
+    const double ms[] = {
+        busy,
+        w->after,
+        busy - w->after,
+        rest_busy,
+        w->stage.reduce_ms,
+        rest->reduce_ms,
+        w->link.reduce_ms,
+        steady(f, &w->link, true),
+        p->f0,
+        p->f1 + w->after,
+        p->f2 + rest->reduce_ms,
+        p->f3,
+        p->f0 + w->after + rest->reduce_ms,
+        p->f0 + near->x,
+        p->f1 + near->y,
+        p->f2 + near->z,
+        near->transfer,
+        near->reduce,
+        near->busy,
+        far->transfer,
+        far->reduce,
+        far->busy,
+    };
+
+    for (uint32_t k = 0; k < sizeof ms / sizeof *ms; k++)
+        x[k] = (float)ms[k];
+    return sizeof ms / sizeof *ms;
+}
+
+/* Rollouts of candidate n, and its features but those that compare it with others. */
 static void describe(struct pipe_infer *f, const struct pipe_infer_state *s, uint32_t n)
 {
     const struct pipe_instance *in = f->goal->in;
     struct pipe_candidate c = f->candidate[n];
     uint32_t i = s->plan.pivot[s->cut - 1], a = s->plan.device[s->cut - 1],
              left = f->stages - s->cut;
-    double t = f->ideal_ms, m = in->options.micro_batches, devices = in->devices;
-    float *x = f->row + (size_t)n * PIPE_INFER_FEATURES;
-    struct pipe_plan rollout = s->plan;
-    struct pipe_node stage, link;
-    uint32_t k = 0;
-
-    rollout.pivot[s->cut] = c.pivot;
-    rollout.device[s->cut] = c.device;
-    bool rolls = complete(f, &rollout, s->cut + 1);
-    uint32_t next = rolls ? rollout.device[s->cut + 1] : in->devices;
-    struct pipe_prefix p = behind(f, s, c, &stage, &link, next);
-    struct pipe_node rest = pipe_stage_node(in, c.pivot, in->points, c.device, in->devices);
-    struct pipe_node whole = pipe_stage_node(in, 0, in->points, 0, in->devices);
-    double share = f->work[c.pivot] - f->work[i], part = (c.device - a) / devices;
-    double after = (1 - f->work[c.pivot]) * t * devices / (devices - c.device);
-    double busy = m * (stage.forward_ms + stage.backward_ms);
-    double bound = pipe_more(pipe_more(p.f0 + after, p.f1 + after), pipe_more(p.f2, p.f3));
+    double devices = in->devices, share = f->work[c.pivot] - f->work[i];
     double bytes = in->forward_bytes[c.pivot] + in->backward_bytes[c.pivot];
+    struct ahead w = look_ahead(f, s, c, next_device(f, c.device, left));
+    struct pipe_node rest = pipe_stage_node(in, c.pivot, in->points, c.device, in->devices);
+    struct rollout near = roll_out(f, s, c, SNAP, &w.prefix);
+    struct rollout far = left > 1 ? roll_out(f, s, c, SNAP_FAR, &w.prefix) : near;
+    float *x = f->row + (size_t)n * PIPE_INFER_FEATURES;
 
-    f->bound[n] = bound;
-    f->rollout[n] = rolls ? pipe_length(in, &rollout) : 4 * bound;
-    x[k++] = (float)(busy / t);
-    x[k++] = (float)(share / part);
-    x[k++] = (float)(after / t);
-    x[k++] = (float)((busy - after) / t);
-    x[k++] = (float)(stage.reduce_ms / t);
-    x[k++] = (float)(rest.reduce_ms / t);
-    x[k++] = (float)(steady(f, &link, true) / t);
-    x[k++] = (float)(p.f3 / t);
-    x[k++] = (float)(p.f0 / t);
-    x[k++] = (float)((p.f1 + after) / t);
-    x[k++] = (float)((p.f2 + rest.reduce_ms) / t);
-    x[k++] = (float)(bound / t);
-    x[k++] = (float)(f->rollout[n] / t);
-    x[k++] = (float)(log((bytes + 1) / (least_bytes(f, c.pivot, 4) + 1)));
-    x[k++] = (float)(log((bytes + 1) / (least_bytes(f, c.pivot, 10) + 1)));
-    x[k++] = (float)(left / 4.0);
-    x[k++] = (float)(log(m) / 4);
-    x[k++] = c.device < in->devices && in->server_of[c.device] != in->server_of[c.device - 1];
-    x[k++] = (float)(boundaries(in, a, c.device));
-    x[k++] = (float)((devices - c.device) / devices);
-    x[k++] = (float)(f->work[i]);
-    x[k++] = left == 1;
-    x[k++] = (float)((c.device - a) * (left + 1) / (devices - a));
-    x[k++] = (float)(whole.reduce_ms / t);
-    x[k++] = (float)(link.reduce_ms / t);
-    x[k++] = (float)(10 * share);
+    f->rollout[n] = near.found ? fmin(near.length, far.length) : 4 * f->bound[n];
+    f->near[n] = near.found ? near.length : 4 * f->bound[n];
+    x += describe_times(f, &w, &near, &far, &rest, x);
+    *x++ = (float)(share * devices / (c.device - a));
+    *x++ = (float)(10 * share);
+    *x++ = (float)log((bytes + 1) / (least_bytes(f, c.pivot, 4) + 1));
+    *x++ = (float)log((bytes + 1) / (least_bytes(f, c.pivot, 10) + 1));
+    *x++ = (float)(left / 4.0);
+    *x++ = left == 1;
+    *x++ = (float)(log(in->options.micro_batches) / 4);
+    *x++ = c.device < in->devices && in->server_of[c.device] != in->server_of[c.device - 1];
+    *x++ = (float)boundaries(in, a, c.device);
+    *x++ = (float)((devices - c.device) / devices);
+    *x++ = (float)f->work[i];
+    *x++ = (float)((c.device - a) * (left + 1) / (devices - a));
 }
 
-/* Features that describe() has in ideal steps, by place. */
-static const uint8_t in_steps[] = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 23, 24};
-
-/* What compares candidates: all times in the shortest length that is easily had, in place of ideal
- * steps, which transfers may pass many times; then bound and rollout over the least of all, at two
- * scales each. Everything is clipped. */
+/* What compares candidates: all times in the shortest length that is easily had - not in ideal
+ * steps, which transfers may pass many times - then bound and rollouts over the least of all, at
+ * two scales each. Everything is clipped. */
 static void compare_all(struct pipe_infer *f)
 {
     double bound = INFINITY, rollout = INFINITY;
@@ -260,53 +366,83 @@ static void compare_all(struct pipe_infer *f)
         bound = fmin(bound, f->bound[n]);
         rollout = fmin(rollout, f->rollout[n]);
     }
-    float scale = (float)(f->ideal_ms / rollout);
     for (uint32_t n = 0; n < f->count; n++) {
         float *x = f->row + (size_t)n * PIPE_INFER_FEATURES;
-        float *last = x + PIPE_INFER_FEATURES - 4;
-        for (uint32_t k = 0; k < sizeof in_steps; k++)
-            x[in_steps[k]] *= scale;
-        x[12] = scale; /* the rollout itself is compared below */
-        last[0] = (float)(f->bound[n] / bound - 1);
-        last[1] = (float)(20 * (f->bound[n] / bound - 1));
-        last[2] = (float)(f->rollout[n] / rollout - 1);
-        last[3] = (float)(20 * (f->rollout[n] / rollout - 1));
+        float *last = x + PIPE_INFER_FEATURES - 8;
+        for (uint32_t k = 0; k < FEATURE_TIMES; k++)
+            x[k] = (float)((double)x[k] / rollout);
+        last[0] = (float)(f->ideal_ms / rollout);
+        last[1] = (float)(f->whole_reduce_ms / rollout);
+        last[2] = (float)(f->bound[n] / bound - 1);
+        last[3] = (float)(log1p(50 * (f->bound[n] / bound - 1)));
+        last[4] = (float)(f->rollout[n] / rollout - 1);
+        last[5] = (float)(log1p(50 * (f->rollout[n] / rollout - 1)));
+        last[6] = (float)(f->near[n] / rollout - 1);
+        last[7] = (float)(log1p(50 * (f->near[n] / rollout - 1)));
         for (uint32_t k = 0; k < PIPE_INFER_FEATURES; k++)
             x[k] = ratio((double)x[k]);
     }
 }
 
-static void drop_hopeless(struct pipe_infer *f)
+static int compare_bounds(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Keeps those whose bound is no more than `most`, about, and of more than CANDIDATES_MOST those of
+ * the least bounds. */
+static void drop_hopeless(struct pipe_infer *f, double most)
 {
     double least = INFINITY;
     uint32_t kept = 0;
 
     for (uint32_t n = 0; n < f->count; n++)
         least = fmin(least, f->bound[n]);
+    most = BOUND_SLACK * fmax(most, least);
+    if (f->count > CANDIDATES_MOST) {
+        memcpy(f->sorted, f->bound, f->count * sizeof *f->bound);
+        qsort(f->sorted, f->count, sizeof *f->sorted, compare_bounds);
+        most = fmin(most, f->sorted[CANDIDATES_MOST - 1]);
+    }
     for (uint32_t n = 0; n < f->count; n++) {
-        if (f->bound[n] > BOUND_SLACK * least)
+        if (f->bound[n] > most)
             continue;
         f->candidate[kept] = f->candidate[n];
-        f->bound[kept] = f->bound[n];
-        f->rollout[kept] = f->rollout[n];
-        memmove(f->row + (size_t)kept * PIPE_INFER_FEATURES,
-                f->row + (size_t)n * PIPE_INFER_FEATURES, PIPE_INFER_FEATURES * sizeof *f->row);
-        kept++;
+        f->bound[kept++] = f->bound[n];
     }
     f->count = kept;
 }
 
+static bool add_candidate(struct pipe_infer *f, struct pipe_candidate c, double bound)
+{
+    if (!mem_grow(&f->candidate, &f->candidate_room, f->count, 1) ||
+        !mem_grow(&f->bound, &f->bound_room, f->count, 1) ||
+        !mem_grow(&f->sorted, &f->sorted_room, f->count, 1))
+        return false;
+    f->candidate[f->count] = c;
+    f->bound[f->count++] = bound;
+    return true;
+}
+
+/* Room to describe what is left. */
 static bool take_room(struct pipe_infer *f)
 {
-    size_t room[4] = {f->room, f->room, f->room, f->room};
-    size_t rows = f->room * PIPE_INFER_FEATURES;
-
-    return mem_grow(&f->candidate, &room[0], f->count, 1) &&
-           mem_grow(&f->score, &room[1], f->count, 1) &&
-           mem_grow(&f->bound, &room[2], f->count, 1) &&
-           mem_grow(&f->rollout, &room[3], f->count, 1) &&
-           mem_grow(&f->row, &rows, (size_t)f->count * PIPE_INFER_FEATURES, PIPE_INFER_FEATURES) &&
-           (f->room = room[0] < rows / PIPE_INFER_FEATURES ? room[0] : rows / PIPE_INFER_FEATURES);
+    if (f->count <= f->room)
+        return true;
+    free(f->score);
+    free(f->rollout);
+    free(f->near);
+    free(f->row);
+    f->room = 0;
+    f->score = mem_try(f->count, sizeof *f->score);
+    f->rollout = mem_try(f->count, sizeof *f->rollout);
+    f->near = mem_try(f->count, sizeof *f->near);
+    f->row = mem_try(f->count, PIPE_INFER_FEATURES * sizeof *f->row);
+    if (f->score && f->rollout && f->near && f->row)
+        f->room = f->count;
+    return f->room > 0;
 }
 
 static bool may_be_stage(const struct pipe_infer *f, const struct pipe_infer_state *s,
@@ -322,6 +458,34 @@ static bool may_be_stage(const struct pipe_infer *f, const struct pipe_infer_sta
                              g->in->variables[c.pivot] != g->in->variables[n]);
 }
 
+/* L when equal shares decide all that is left: no candidate with a higher bound can be best. */
+static double length_by_share(const struct pipe_infer *f, const struct pipe_infer_state *s)
+{
+    struct pipe_plan near = s->plan, far = s->plan;
+    double ms = complete(f, &near, s->cut, SNAP) ? pipe_length(f->goal->in, &near) : INFINITY;
+
+    return complete(f, &far, s->cut, SNAP_FAR) ? fmin(ms, pipe_length(f->goal->in, &far)) : ms;
+}
+
+/* Every rollout is a plan: the shortest is remembered. */
+static void note_rollout(struct pipe_infer *f, const struct pipe_infer_state *s)
+{
+    uint32_t best = 0;
+
+    for (uint32_t n = 1; n < f->count; n++)
+        best = f->rollout[n] < f->rollout[best] ? n : best;
+    if (!(f->rollout[best] < f->found_ms))
+        return;
+    struct pipe_plan p = s->plan;
+    p.pivot[s->cut] = f->candidate[best].pivot;
+    p.device[s->cut] = f->candidate[best].device;
+    double snap = f->near[best] > f->rollout[best] ? SNAP_FAR : SNAP;
+    if (!complete(f, &p, s->cut + 1, snap) || pipe_goal_price(f->goal, &p) >= PIPE_UNFIT_MS)
+        return;
+    f->found = p;
+    f->found_ms = f->rollout[best];
+}
+
 bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s)
 {
     uint32_t left = f->stages - s->cut, a = s->plan.device[s->cut - 1];
@@ -333,15 +497,19 @@ bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s)
             struct pipe_candidate one = {j, f->cuts[c]};
             if (!may_be_stage(f, s, one, left == 1))
                 continue;
-            if (!take_room(f))
+            struct ahead w = look_ahead(f, s, one, f->goal->in->devices);
+            if (!add_candidate(f, one, bound_of(&w)))
                 return false;
-            f->candidate[f->count] = one;
-            describe(f, s, f->count++);
         }
     }
-    drop_hopeless(f);
+    drop_hopeless(f, length_by_share(f, s));
+    if (!f->count || !take_room(f))
+        return false;
+    for (uint32_t n = 0; n < f->count; n++)
+        describe(f, s, n);
     compare_all(f);
-    return f->count > 0;
+    note_rollout(f, s);
+    return true;
 }
 
 void pipe_infer_play(const struct pipe_infer *f, struct pipe_infer_state *s,
@@ -389,6 +557,8 @@ bool pipe_infer_finish(struct pipe_infer *f, const struct rl_scorer *net,
         score_all(f, net);
         pipe_infer_play(f, s, f->candidate[best_score(f)]);
     }
+    if (f->found_ms < pipe_length(f->goal->in, &s->plan))
+        s->plan = f->found;
     return true;
 }
 
@@ -412,7 +582,7 @@ uint32_t pipe_infer_first(struct pipe_infer *f, const struct rl_scorer *net, uin
 
 /* ---- the file ---- */
 
-static void serialize_net(struct rl_serializer *w, struct pipe_net *n)
+void pipe_net_serialize(struct rl_serializer *w, struct pipe_net *n)
 {
     uint32_t list = FEATURE_LIST, features = PIPE_INFER_FEATURES;
 
@@ -421,10 +591,19 @@ static void serialize_net(struct rl_serializer *w, struct pipe_net *n)
     w->failed |= list != FEATURE_LIST || features != PIPE_INFER_FEATURES;
     RL_ONE(w, n->seed);
     RL_ONE(w, n->environments);
+    RL_ONE(w, n->range);
+    RL_ONE(w, n->families);
+    RL_ONE(w, n->tuned);
     RL_ONE(w, n->temperature);
     RL_ONE(w, n->loss);
-    if (!w->failed)
-        rl_scorer_serialize(w, &n->scorer);
+    RL_ONE(w, n->points);
+    w->failed |= n->points > PIPE_NET_CURVE_MOST;
+    if (w->failed)
+        return;
+    RL_MANY(w, n->curve, n->points);
+    if (w->pass == RL_READ)
+        rl_scorer_free(&n->scorer);
+    rl_scorer_serialize(w, &n->scorer);
     w->failed |= n->scorer.features != PIPE_INFER_FEATURES;
 }
 
@@ -438,7 +617,7 @@ int pipe_net_load(struct pipe_net *n, const char *path)
     if (!code)
         code = rl_bytes_check(bytes.data, bytes.size, KIND_PIPE_NET, &w);
     if (!code) {
-        serialize_net(&w, n);
+        pipe_net_serialize(&w, n);
         code = w.failed || w.at != w.size ? RL_E_FORMAT : RL_OK;
     }
     rl_bytes_release(&bytes);
@@ -453,10 +632,10 @@ int pipe_net_save(const struct pipe_net *n, const char *path, struct err *e)
     struct pipe_net copy = *n;
     struct rl_bytes bytes;
 
-    serialize_net(&measure, &copy);
+    pipe_net_serialize(&measure, &copy);
     if (rl_bytes_open(&bytes, measure.at, &w))
         return err_no_memory(e, "for the network's file");
-    serialize_net(&w, &copy);
+    pipe_net_serialize(&w, &copy);
     rl_bytes_seal(&bytes, KIND_PIPE_NET);
     int rc = hlo_file_write(path, bytes.data, bytes.size, FILE_REPLACE, e);
     rl_bytes_release(&bytes);

@@ -19,7 +19,7 @@
 #include "hlo/support/err.h"
 #include "rl/scorer.h"
 
-enum { PIPE_INFER_FEATURES = 30, PIPE_INFER_WIDTH = 64, PIPE_INFER_BEAMS = 8 };
+enum { PIPE_INFER_FEATURES = 42, PIPE_INFER_WIDTH = 64, PIPE_INFER_BEAMS = 32 /* of an answer */ };
 
 /* ---- where the decisions stand ---- */
 struct pipe_infer_state {
@@ -33,30 +33,37 @@ struct pipe_candidate {
 
 /* Scratch of one goal, for any number of plans. */
 struct pipe_infer {
-    const struct pipe_goal *goal;
+    struct pipe_goal *goal;
     uint32_t stages;
-    double ideal_ms; /* M x all computation / devices */
-    double *work;    /* [points + 1] computation before a point on one device, of 1 in all */
-    uint32_t *cuts;  /* devices a stage may begin at, ascending, `devices` last */
+    double ideal_ms;        /* M x all computation / devices */
+    double whole_reduce_ms; /* of all devices, of everything */
+    double *speed;          /* [devices + 1] of so many devices over that of one, on all points */
+    double *work;           /* [points + 1] computation before a point on one device, of 1 in all */
+    uint32_t *cuts;         /* devices a stage may begin at, ascending, `devices` last */
     uint32_t cut_count;
     struct pipe_candidate *candidate;
     float *row, *score;
-    double *bound, *rollout; /* ms, of each candidate */
+    double *bound;          /* ms, of each candidate */
+    double *rollout, *near; /* ms: the shorter plan of equal shares behind it; that of near cuts */
     uint32_t count;
-    size_t room;
+    double *sorted;
+    size_t candidate_room, bound_room, sorted_room, room;
+    struct pipe_plan found; /* the shortest of all plans of equal shares since the start */
+    double found_ms;        /* its L; INFINITY: none */
 };
 
 /* `stages` >= 1. The goal is borrowed. ERR_INFEASIBLE: more stages than cuts or points. */
-int pipe_infer_new(struct pipe_infer *f, const struct pipe_goal *goal, uint32_t stages,
+int pipe_infer_new(struct pipe_infer *f, struct pipe_goal *goal, uint32_t stages,
                    struct err *e) MUST_CHECK;
 void pipe_infer_free(struct pipe_infer *f);
 
-void pipe_infer_start(const struct pipe_infer *f, struct pipe_infer_state *out);
+void pipe_infer_start(struct pipe_infer *f, struct pipe_infer_state *out);
 /* Fills candidate, row and count with what may be decided now; false: nothing may, or no memory. */
 bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s);
 void pipe_infer_play(const struct pipe_infer *f, struct pipe_infer_state *s,
                      struct pipe_candidate c);
-/* Decides all that is left by the network. False: it came to where nothing may be decided. */
+/* Decides all that is left by the network; the plan is then the shortest of its own and of those of
+ * equal shares that it looked at on the way. False: it came to where nothing may be decided. */
 bool pipe_infer_finish(struct pipe_infer *f, const struct rl_scorer *net,
                        struct pipe_infer_state *s);
 
@@ -67,12 +74,25 @@ uint32_t pipe_infer_first(struct pipe_infer *f, const struct rl_scorer *net, uin
 bool pipe_infer_by_share(struct pipe_infer *f, struct pipe_plan *out);
 
 /* ---- the file ---- */
-/* What the network was trained with; it is in the file. */
+/* What the network was trained with, and how it went; it is in the file. */
+enum { PIPE_NET_CURVE_MOST = 64 };
+struct pipe_net_point {
+    uint64_t environments; /* problems learned from */
+    double loss;
+    double gap; /* of its own decisions to the best, mean: problems that it had not learned from */
+};
 struct pipe_net {
     struct rl_scorer scorer;
     uint64_t seed, environments;
+    uint32_t range, families; /* pretrain.h */
+    uint32_t tuned;           /* 1: from another network */
     double temperature, loss; /* the mean of the last updates */
+    struct pipe_net_point curve[PIPE_NET_CURVE_MOST];
+    uint32_t points;
 };
+struct rl_serializer;
+/* In a walk (rl/serialize.h); read into one that is zero or has weights of its own. */
+void pipe_net_serialize(struct rl_serializer *w, struct pipe_net *n);
 /* RL_E_FORMAT, RL_E_VERSION: not such a file, of other features, damaged; RL_E_IO, RL_E_MEMORY.
  */
 int pipe_net_load(struct pipe_net *n, const char *path) MUST_CHECK;

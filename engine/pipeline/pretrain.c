@@ -1,15 +1,14 @@
 #include "engine/pipeline/pretrain.h"
 
-#include "engine/pipeline/descent.h"
 #include "engine/pipeline/environment.h"
-#include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
-#include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/lesson.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "rl/error.h"
 #include "rl/rng.h"
 #include "rl/scorer.h"
+#include "rl/serialize.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,21 +18,23 @@
 #include <unistd.h>
 
 enum {
-    ROUND = 128,     /* environments played with the same weights */
-    GROUP_MOST = 64, /* candidates of a state that are learned from: */
-    GROUP_BEST = 16, /*   so many best, the rest drawn */
-    STATES_MOST = 5, /* of one environment: stages - 1 */
-    REPLAY = 4096,   /* states kept */
-    BATCH = 16,      /* states of an update; 3 updates for so many new ones */
+    KIND_SCHOOL = 17,
+    ROUND = 128,                       /* problems played with the same weights */
+    SAVE_EVERY = 4096,                 /* problems */
+    GROUP_MOST = RL_SCORER_GROUP_MOST, /* candidates of a state that are learned from: */
+    GROUP_BEST = 16,                   /*   so many best, the rest drawn */
+    STATES_MOST = 5,                   /* of one problem: stages - 1 */
+    REPLAY = 4096,                     /* states kept */
+    BATCH = 16,                        /* states of an update */
+    UPDATES = 6,                       /* for so many new states */
     STREAM_INIT = 1,
     STREAM_DRAW = 2,
-    STREAM_ENVIRONMENT = 16, /* and those behind it: one each */
 };
-#define HELD_OUT ((uint64_t)1 << 60) /* numbers of environments that no training comes to */
 #define GAP_MOST 0.5
-#define KNOWN_SLACK 1.6 /* of a plan's L: gaps are cut at GAP_MOST anyway */
 #define TEMPERATURE 0.01
+#define TOLERANCE 2e-4 /* of exact values: a fiftieth of the temperature */
 #define RATE_FIRST 2e-3
+#define RATE_AGAIN 5e-4 /* of a network that has learned before */
 #define RATE_LAST 6e-5
 
 struct state {
@@ -42,159 +43,90 @@ struct state {
 };
 struct path {
     uint32_t count;
+    double gap; /* of the network's own choices, summed */
     struct state state[STATES_MOST];
 };
 
-/* ---- one environment ---- */
+/* ---- one problem ---- */
 
-struct valued {
-    double ms;
-    uint32_t candidate;
-};
-
-struct play {
-    struct environment v;
-    struct pipe_goal goal;
-    struct pipe_infer infer;
-    struct pipe_exact *exact;
-    double *value;        /* of the candidates: L of the best completion */
-    struct valued *order; /* best first */
-    size_t value_room, order_room;
-    bool ready;
-};
-
-static void end_play(struct play *p)
+static double gap_of(const struct lesson *l, double ms)
 {
-    if (p->ready)
-        pipe_infer_free(&p->infer);
-    pipe_exact_free(p->exact);
-    environment_free(&p->v);
-    free(p->value);
-    free(p->order);
+    return fmin(ms / l->order[0].ms - 1, GAP_MOST);
 }
 
-/* The optimum's programme over what is at most KNOWN_SLACK times a plan that is easily had. */
-static int solve(struct play *p, struct err *e)
+static void keep_candidate(const struct lesson *l, uint32_t place, struct state *out)
 {
-    struct pipe_exact_options o = {.device_cut = p->v.device_cut, .stages = p->v.stages};
-    struct pipe_plan plan;
+    size_t row = (size_t)l->order[place].candidate * PIPE_INFER_FEATURES;
 
-    if (pipe_infer_by_share(&p->infer, &plan))
-        o.known_ms = KNOWN_SLACK * pipe_length(&p->v.in, &plan);
-    int rc = pipe_exact_new(&p->v.in, &o, &p->exact, e);
-    while (!rc && pipe_exact_step(p->exact)) {
-    }
-    return rc;
-}
-
-static int begin_play(struct play *p, uint64_t seed, uint64_t number, struct rl_rng *rng,
-                      struct err *e)
-{
-    memset(p, 0, sizeof *p);
-    rl_rng_seed(rng, seed, STREAM_ENVIRONMENT + number);
-    int rc = environment_new(&p->v, rng, e);
-    if (rc)
-        return rc;
-    p->goal =
-        (struct pipe_goal){.in = &p->v.in, .device_cut = p->v.device_cut, .stages = p->v.stages};
-    rc = pipe_infer_new(&p->infer, &p->goal, p->v.stages, e);
-    p->ready = !rc;
-    return rc ? rc : solve(p, e);
-}
-
-static int compare_valued(const void *a, const void *b)
-{
-    const struct valued *p = a, *q = b;
-
-    if (p->ms != q->ms)
-        return p->ms < q->ms ? -1 : 1;
-    return (p->candidate > q->candidate) - (p->candidate < q->candidate);
-}
-
-/* Values and their order, best first. False: out of memory, or nothing can be decided. */
-static bool value_all(struct play *p, const struct pipe_infer_state *s)
-{
-    struct pipe_infer *f = &p->infer;
-
-    if (!pipe_infer_look(f, s) || !mem_grow(&p->value, &p->value_room, 0, f->count) ||
-        !mem_grow(&p->order, &p->order_room, 0, f->count))
-        return false;
-    for (uint32_t n = 0; n < f->count; n++) {
-        struct pipe_infer_state next = *s;
-        pipe_infer_play(f, &next, f->candidate[n]);
-        p->value[n] =
-            pipe_exact_behind(p->exact, &next.before, s->plan.device[s->cut - 1],
-                              f->candidate[n].device, f->stages - s->cut, f->candidate[n].pivot);
-        p->order[n] = (struct valued){p->value[n], n};
-    }
-    qsort(p->order, f->count, sizeof *p->order, compare_valued);
-    return true;
-}
-
-static void keep_candidate(const struct play *p, uint32_t n, double best, struct state *out)
-{
-    double gap = p->value[n] / best - 1;
-
-    out->gap[out->count] = (float)(gap < GAP_MOST ? gap : GAP_MOST);
-    memcpy(out->row + (size_t)out->count * PIPE_INFER_FEATURES,
-           p->infer.row + (size_t)n * PIPE_INFER_FEATURES, PIPE_INFER_FEATURES * sizeof *out->row);
+    out->gap[out->count] = (float)gap_of(l, l->order[place].ms);
+    memcpy(out->row + (size_t)out->count * PIPE_INFER_FEATURES, l->infer.row + row,
+           PIPE_INFER_FEATURES * sizeof *out->row);
     out->count++;
 }
 
-static void keep_state(const struct play *p, struct rl_rng *rng, struct state *out)
+/* The best, and of the rest as many as there is room for, drawn. */
+static void keep_state(const struct lesson *l, struct rl_rng *rng, struct state *out)
 {
-    uint32_t count = p->infer.count;
-    double best = p->order[0].ms;
+    uint32_t count = l->infer.count;
 
     out->count = 0;
     for (uint32_t n = 0; n < count && out->count < GROUP_BEST; n++)
-        keep_candidate(p, p->order[n].candidate, best, out);
+        keep_candidate(l, n, out);
     while (out->count < GROUP_MOST && count > GROUP_BEST)
-        keep_candidate(p, p->order[GROUP_BEST + rl_rng_below(rng, count - GROUP_BEST)].candidate,
-                       best, out);
+        keep_candidate(l, GROUP_BEST + rl_rng_below(rng, count - GROUP_BEST), out);
 }
 
-static uint32_t best_of(struct pipe_infer *f, const struct rl_scorer *net)
+/* The place in order of value of what the network would play. */
+static uint32_t own_choice(const struct lesson *l, const struct rl_scorer *net)
 {
-    uint32_t best = 0;
+    const struct pipe_infer *f = &l->infer;
+    uint32_t best = 0, place = 0;
 
     rl_scorer_score(net, f->row, f->count, f->score);
     for (uint32_t n = 1; n < f->count; n++)
         best = f->score[n] > f->score[best] ? n : best;
-    return best;
+    while (l->order[place].candidate != best)
+        place++;
+    return place;
 }
 
-static uint32_t choose(struct play *p, const struct rl_scorer *net, struct rl_rng *rng)
+static uint32_t choose(uint32_t own, uint32_t count, struct rl_rng *rng)
 {
     double u = rl_rng_unit(rng);
-    uint32_t count = p->infer.count;
 
     if (u < 0.4)
-        return best_of(&p->infer, net);
+        return own;
     if (u < 0.65)
-        return p->order[0].candidate;
+        return 0;
     if (u < 0.9)
-        return p->order[rl_rng_below(rng, count < 10 ? count : 10)].candidate;
+        return rl_rng_below(rng, count < 10 ? count : 10);
     return rl_rng_below(rng, count);
 }
 
-static int play_one(const struct rl_scorer *net, uint64_t seed, uint64_t number, struct path *out,
-                    struct err *e)
+static int play_one(const struct rl_scorer *net, const struct pretrain_options *o, uint64_t number,
+                    struct path *out, struct err *e)
 {
+    struct lesson_choice choice = {&environment_ranges[o->range], o->families, o->seed, number,
+                                   TOLERANCE};
     struct pipe_infer_state s;
     struct rl_rng rng;
-    struct play p;
-    int rc = begin_play(&p, seed, number, &rng, e);
+    struct lesson l;
+    int rc = lesson_new(&l, &choice, &rng, e);
 
     out->count = 0;
-    if (!rc)
-        pipe_infer_start(&p.infer, &s);
-    while (!rc && s.cut < p.v.stages && value_all(&p, &s) && isfinite(p.order[0].ms)) {
-        keep_state(&p, &rng, &out->state[out->count++]);
-        pipe_infer_play(&p.infer, &s, p.infer.candidate[choose(&p, net, &rng)]);
+    out->gap = 0;
+    if (rc)
+        return rc;
+    pipe_infer_start(&l.infer, &s);
+    while (s.cut < l.v.stages && lesson_value(&l, &s) && isfinite(l.order[0].ms)) {
+        uint32_t own = own_choice(&l, net);
+        out->gap += gap_of(&l, l.order[own].ms);
+        keep_state(&l, &rng, &out->state[out->count++]);
+        uint32_t place = choose(own, l.infer.count, &rng);
+        pipe_infer_play(&l.infer, &s, l.infer.candidate[l.order[place].candidate]);
     }
-    end_play(&p);
-    return rc;
+    lesson_free(&l);
+    return 0;
 }
 
 /* ---- rounds ---- */
@@ -204,7 +136,10 @@ struct school {
     struct rl_scorer_adam adam;
     struct rl_rng draw;
     struct state *replay;
-    uint64_t taken; /* states ever */
+    uint64_t taken;      /* states ever */
+    struct state *fresh; /* [ROUND x STATES_MOST] of this round */
+    uint32_t fresh_count;
+    double gap; /* of its own decisions in this round, summed */
     struct pretrain_progress progress;
 };
 
@@ -249,9 +184,9 @@ static void work(const struct school *c, const struct pretrain_options *o, uint6
     bool ok = true;
 
     for (uint64_t n = from; n < end && ok; n += step) {
-        ok = !(o->stop && atomic_load(o->stop)) &&
-             !play_one(&c->net.scorer, o->seed, n, &path, &e) &&
+        ok = !(o->stop && atomic_load(o->stop)) && !play_one(&c->net.scorer, o, n, &path, &e) &&
              write_all(fd, &path.count, sizeof path.count) &&
+             write_all(fd, &path.gap, sizeof path.gap) &&
              write_all(fd, path.state, path.count * sizeof *path.state);
     }
     _exit(ok ? 0 : 1);
@@ -260,15 +195,25 @@ static void work(const struct school *c, const struct pretrain_options *o, uint6
 static bool take_path(struct school *c, int fd)
 {
     uint32_t count;
+    double gap;
 
-    if (!read_all(fd, &count, sizeof count) || count > STATES_MOST)
+    if (!read_all(fd, &count, sizeof count) || count > STATES_MOST ||
+        !read_all(fd, &gap, sizeof gap))
         return false;
-    for (uint32_t n = 0; n < count; n++, c->taken++) {
-        struct state *s = &c->replay[c->taken % REPLAY];
+    c->gap += gap;
+    for (uint32_t n = 0; n < count; n++, c->fresh_count++) {
+        struct state *s = &c->fresh[c->fresh_count];
         if (!read_all(fd, s, sizeof *s) || !s->count || s->count > GROUP_MOST)
             return false;
     }
     return true;
+}
+
+/* A round that is whole. One that was stopped leaves no trace, so that it can be played again. */
+static void keep_round(struct school *c)
+{
+    for (uint32_t n = 0; n < c->fresh_count; n++, c->taken++)
+        c->replay[c->taken % REPLAY] = c->fresh[n];
 }
 
 /* Children play a round, forked here so that they have the weights of now; what they find is taken
@@ -296,6 +241,8 @@ static bool play_round(struct school *c, const struct pretrain_options *o, uint6
         fd[started] = ends[0];
         ok = child[started] > 0;
     }
+    c->fresh_count = 0;
+    c->gap = 0;
     for (uint64_t n = from; n < end && ok; n++)
         ok = take_path(c, fd[(n - from) % o->processes]);
     for (uint32_t k = 0; k < started; k++) {
@@ -303,6 +250,8 @@ static bool play_round(struct school *c, const struct pretrain_options *o, uint6
         if (child[k] > 0)
             waitpid(child[k], NULL, 0);
     }
+    if (ok)
+        keep_round(c);
     return ok;
 }
 
@@ -323,14 +272,38 @@ static int update(struct school *c, double rate, double *loss)
     return rl_scorer_learn(&c->net.scorer, &c->adam, &g, TEMPERATURE, rate, loss);
 }
 
+/* How the features spread is taken from the first round, and stands. */
+static int standardise(struct school *c)
+{
+    uint64_t held = c->taken < REPLAY ? c->taken : REPLAY;
+    float *rows = mem_try(held * GROUP_MOST, PIPE_INFER_FEATURES * sizeof *rows);
+    uint32_t count = 0;
+
+    if (!rows)
+        return RL_E_MEMORY;
+    for (uint64_t n = 0; n < held; n++) {
+        const struct state *s = &c->replay[n];
+        memcpy(rows + (size_t)count * PIPE_INFER_FEATURES, s->row,
+               s->count * PIPE_INFER_FEATURES * sizeof *rows);
+        count += s->count;
+    }
+    rl_scorer_standardise(&c->net.scorer, rows, count);
+    free(rows);
+    return RL_OK;
+}
+
 static int learn_round(struct school *c, const struct pretrain_options *o, uint64_t before)
 {
-    uint64_t updates = 3 * (c->taken - before) / BATCH;
+    uint64_t updates = UPDATES * (c->taken - before) / BATCH;
     double done = (double)c->progress.environments / (double)o->environments, sum = 0, loss;
-    double rate = RATE_FIRST + (RATE_LAST - RATE_FIRST) * done;
+    double first = o->from ? RATE_AGAIN : RATE_FIRST;
+    double rate = first + (RATE_LAST - first) * done;
+    int code = before || o->from ? RL_OK : standardise(c);
 
+    if (code)
+        return code;
     for (uint64_t n = 0; n < updates; n++) {
-        int code = update(c, rate, &loss);
+        code = update(c, rate, &loss);
         if (code)
             return code;
         sum += loss;
@@ -338,123 +311,192 @@ static int learn_round(struct school *c, const struct pretrain_options *o, uint6
     c->progress.updates += updates;
     c->progress.states = c->taken;
     c->progress.loss = updates ? sum / (double)updates : 0;
+    c->progress.gap = c->taken > before ? c->gap / (double)(c->taken - before) : 0;
     return RL_OK;
+}
+
+/* A point of the curve: of every so many rounds, so that all fit. */
+static void note_curve(struct school *c, const struct pretrain_options *o)
+{
+    uint64_t rounds = (o->environments + ROUND - 1) / ROUND;
+    uint64_t every = (rounds + PIPE_NET_CURVE_MOST - 1) / PIPE_NET_CURVE_MOST;
+    uint64_t round = (c->progress.environments + ROUND - 1) / ROUND;
+
+    if (round % every == 0 || c->progress.environments == o->environments)
+        c->net.curve[c->net.points++] =
+            (struct pipe_net_point){c->progress.environments, c->progress.loss, c->progress.gap};
+}
+
+/* ---- the state of a stopped training ---- */
+
+/* Options are in it: a state of another recipe is none of this training's. */
+static void serialize_school(struct rl_serializer *w, struct school *c,
+                             const struct pretrain_options *o)
+{
+    uint64_t wanted[] = {o->seed, o->environments, o->range, o->families, o->from != NULL}, is[5];
+    uint64_t held = c->taken < REPLAY ? c->taken : REPLAY;
+    uint32_t parameters = c->net.scorer.parameters;
+
+    memcpy(is, wanted, sizeof is);
+    RL_ONE(w, is);
+    w->failed |= memcmp(is, wanted, sizeof is) != 0;
+    pipe_net_serialize(w, &c->net);
+    w->failed |= c->net.scorer.parameters != parameters;
+    if (w->failed)
+        return;
+    RL_MANY(w, c->adam.adam.mean, parameters);
+    RL_MANY(w, c->adam.adam.square, parameters);
+    RL_ONE(w, c->adam.adam.step);
+    RL_ONE(w, c->draw);
+    RL_ONE(w, c->taken);
+    RL_ONE(w, c->progress.environments);
+    RL_ONE(w, c->progress.updates);
+    held = c->taken < REPLAY ? c->taken : REPLAY;
+    for (uint64_t n = 0; n < held && !w->failed; n++) {
+        struct state *s = &c->replay[n];
+        RL_ONE(w, s->count);
+        w->failed |= !s->count || s->count > GROUP_MOST;
+        if (w->failed)
+            return;
+        RL_MANY(w, s->gap, s->count);
+        RL_MANY(w, s->row, s->count * PIPE_INFER_FEATURES);
+    }
+    w->failed |= c->progress.environments > o->environments;
+}
+
+static int save_school(struct school *c, const struct pretrain_options *o, struct err *e)
+{
+    struct rl_serializer measure = {.pass = RL_MEASURE}, w;
+    struct rl_bytes bytes;
+
+    if (!o->state || !c->progress.environments)
+        return 0;
+    serialize_school(&measure, c, o);
+    if (rl_bytes_open(&bytes, measure.at, &w))
+        return err_no_memory(e, "for the training's state");
+    serialize_school(&w, c, o);
+    rl_bytes_seal(&bytes, KIND_SCHOOL);
+    int rc = hlo_file_write(o->state, bytes.data, bytes.size, FILE_REPLACE, e);
+    rl_bytes_release(&bytes);
+    return rc;
+}
+
+/* True: the school stands where the state was left. */
+static bool resume_school(struct school *c, const struct pretrain_options *o)
+{
+    struct rl_serializer w;
+    struct rl_bytes bytes = {0};
+    bool ok = o->state && !rl_bytes_read(&bytes, o->state) &&
+              !rl_bytes_check(bytes.data, bytes.size, KIND_SCHOOL, &w);
+
+    if (ok) {
+        serialize_school(&w, c, o);
+        ok = !w.failed && w.at == w.size;
+    }
+    rl_bytes_release(&bytes);
+    return ok;
+}
+
+/* ---- all of it ---- */
+
+static void close_school(struct school *c)
+{
+    rl_scorer_adam_free(&c->adam);
+    free(c->replay);
+    free(c->fresh);
+    pipe_net_free(&c->net);
 }
 
 static int open_school(struct school *c, const struct pretrain_options *o)
 {
     struct rl_rng init;
 
+    memset(c, 0, sizeof *c);
     rl_rng_seed(&init, o->seed, STREAM_INIT);
     rl_rng_seed(&c->draw, o->seed, STREAM_DRAW);
-    c->net = (struct pipe_net){
-        .seed = o->seed, .environments = o->environments, .temperature = TEMPERATURE};
     c->replay = calloc(REPLAY, sizeof *c->replay);
-    if (!c->replay)
+    c->fresh = calloc(ROUND * STATES_MOST, sizeof *c->fresh);
+    if (!c->replay || !c->fresh)
         return RL_E_MEMORY;
     int code = rl_scorer_new(&c->net.scorer, PIPE_INFER_FEATURES, PIPE_INFER_WIDTH, &init);
-    return code ? code : rl_scorer_adam_new(&c->adam, &c->net.scorer);
+    if (!code && o->from)
+        code = rl_scorer_copy(&c->net.scorer, &o->from->scorer);
+    if (!code)
+        code = rl_scorer_adam_new(&c->adam, &c->net.scorer);
+    c->net.seed = o->seed;
+    c->net.environments = o->environments;
+    c->net.temperature = TEMPERATURE;
+    c->net.range = o->range;
+    c->net.families = o->families;
+    c->net.tuned = o->from != NULL;
+    return code;
+}
+
+/* A new school, or the one that was left. What a damaged state has touched is made anew. */
+static int enter_school(struct school *c, const struct pretrain_options *o)
+{
+    int code = open_school(c, o);
+
+    if (code || !o->state)
+        return code;
+    if (resume_school(c, o)) {
+        c->progress.resumed = true;
+        return RL_OK;
+    }
+    close_school(c);
+    return open_school(c, o);
+}
+
+static int stopped(struct school *c, const struct pretrain_options *o, struct err *e)
+{
+    int rc = save_school(c, o, e);
+    bool kept = !rc && o->state && c->progress.environments;
+
+    return rc ? rc
+              : err_set(e, ERR_INFEASIBLE, "stopped after %llu problems%s%.200s",
+                        (unsigned long long)c->progress.environments,
+                        kept ? "; the same command goes on from " : "", kept ? o->state : "");
+}
+
+static int next_round(struct school *c, const struct pretrain_options *o, struct err *e)
+{
+    uint64_t from = c->progress.environments, before = c->taken;
+    uint64_t end = from + ROUND < o->environments ? from + ROUND : o->environments;
+
+    if ((o->stop && atomic_load(o->stop)) || !play_round(c, o, from, end))
+        return stopped(c, o, e);
+    c->progress.environments = end;
+    int code = learn_round(c, o, before);
+    if (code)
+        return err_set(e, code == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "%s", rl_error_text(code));
+    note_curve(c, o);
+    return 0;
 }
 
 int pretrain_pipelines(const struct pretrain_options *o,
                        void (*tell)(void *self, const struct pretrain_progress *p), void *self,
                        struct pipe_net *out, struct err *e)
 {
-    struct school c = {0};
-    int code = open_school(&c, o), rc = 0;
+    struct school c;
+    int code = enter_school(&c, o), rc = 0;
 
-    while (!code && !rc && c.progress.environments < o->environments) {
-        uint64_t from = c.progress.environments, before = c.taken;
-        uint64_t end = from + ROUND < o->environments ? from + ROUND : o->environments;
-        if ((o->stop && atomic_load(o->stop)) || !play_round(&c, o, from, end)) {
-            rc = err_set(e, ERR_INFEASIBLE, "stopped after %llu environments",
-                         (unsigned long long)from);
-            break;
-        }
-        c.progress.environments = end;
-        code = learn_round(&c, o, before);
-        if (!code && tell)
-            tell(self, &c.progress);
-    }
+    *out = (struct pipe_net){0};
     if (code)
-        rc = err_set(e, code == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "%s", rl_error_text(code));
-    rl_scorer_adam_free(&c.adam);
-    free(c.replay);
-    if (rc)
-        pipe_net_free(&c.net);
-    c.net.loss = c.progress.loss;
-    *out = c.net;
-    return rc;
-}
-
-/* ---- held out ---- */
-
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double mean_of(const double *x, uint32_t count)
-{
-    double sum = 0;
-
-    for (uint32_t n = 0; n < count; n++)
-        sum += x[n] / count;
-    return sum;
-}
-
-/* L of one pass, and of the best of the first decisions played out; INFINITY: none. */
-static void lengths(struct play *p, const struct rl_scorer *net, double *pass, double *best)
-{
-    struct pipe_candidate first[PIPE_INFER_BEAMS];
-    uint32_t count = pipe_infer_first(&p->infer, net, PIPE_INFER_BEAMS, first);
-
-    *pass = *best = INFINITY;
-    for (uint32_t n = 0; n < count; n++) {
-        struct pipe_infer_state s;
-        pipe_infer_start(&p->infer, &s);
-        pipe_infer_play(&p->infer, &s, first[n]);
-        if (!pipe_infer_finish(&p->infer, net, &s))
-            continue;
-        double ms = pipe_length(&p->v.in, &s.plan);
-        *pass = n ? *pass : ms;
-        *best = fmin(*best, ms);
+        rc = err_set(e, ERR_MEMORY, "%s", rl_error_text(code));
+    while (!rc && c.progress.environments < o->environments) {
+        rc = next_round(&c, o, e);
+        if (!rc && tell)
+            tell(self, &c.progress);
+        if (!rc && c.progress.environments % SAVE_EVERY == 0)
+            rc = save_school(&c, o, e);
     }
-}
-
-int pretrain_measure(const struct rl_scorer *net, uint64_t seed, uint32_t count,
-                     struct pretrain_gaps *out, struct err *e)
-{
-    double *pass = mem_try(2 * (size_t)count, sizeof *pass), *best = pass + count;
-    int rc = pass ? 0 : err_no_memory(e, "for the measurement");
-
-    *out = (struct pretrain_gaps){0};
-    for (uint32_t n = 0; n < count && !rc; n++) {
-        struct pipe_exact_result r;
-        struct rl_rng rng;
-        struct play p;
-        double a, b;
-        rc = begin_play(&p, seed, HELD_OUT + n, &rng, e);
-        if (!rc) {
-            pipe_exact_result(p.exact, &r);
-            lengths(&p, net, &a, &b);
-            if (r.found && r.certified && isfinite(a)) {
-                pass[out->count] = a / r.length_ms - 1;
-                best[out->count++] = b / r.length_ms - 1;
-            }
-        }
-        end_play(&p);
+    if (!rc) {
+        c.net.loss = c.progress.loss;
+        *out = c.net;
+        c.net = (struct pipe_net){0};
+        if (o->state)
+            remove(o->state);
     }
-    if (!rc && out->count) {
-        qsort(pass, out->count, sizeof *pass, compare_double);
-        qsort(best, out->count, sizeof *best, compare_double);
-        out->pass_mean = mean_of(pass, out->count);
-        out->beams_mean = mean_of(best, out->count);
-        out->pass_95 = pass[out->count * 95 / 100];
-        out->beams_95 = best[out->count * 95 / 100];
-    }
-    free(pass);
+    close_school(&c);
     return rc;
 }

@@ -1,14 +1,15 @@
 /* engine/pipeline/pretrain.h - the network of pipe_infer.h, trained on generated problems.
  *
- * Environment number e is drawn from (seed, e): points, servers, stages, device cuts, and arrays of
- * computation, bytes and parameters of one of three families (independent, transformer, CNN), with
- * transfers of 0.003 to 15 and all-reduces of 0.003 to 6 ideal steps. The exact programme gives the
+ * Problem number n is drawn from (seed, n): points, servers, stages, device cuts, and arrays of
+ * computation, bytes and parameters (engine/pipeline/environment.h). The exact programme gives the
  * best completion of every decision met on the way; the network learns listwise from those gaps
  * (rl/scorer.h). Of the moves 40 % are its own, so that it sees its own mistakes.
  *
- * Environments come in rounds, played with the weights of the round's start by `processes` children
- * and taken in the order of their numbers: the file is the same bit for bit for any number of
- * processes. The rate of learning falls with the count of environments, never with time. */
+ * Problems come in rounds, played with the weights of the round's start by `processes` children and
+ * taken in the order of their numbers: the file is the same bit for bit for any number of
+ * processes. The rate of learning falls with the count of problems, never with time. A training
+ * that is stopped leaves its state in a file of its own, and the next with the same recipe goes on
+ * from there to the same network. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_PRETRAIN_H
 #define AUTOMAP_ENGINE_PIPELINE_PRETRAIN_H
 
@@ -24,12 +25,19 @@ struct pretrain_options {
     uint64_t seed;
     uint64_t environments;
     uint32_t processes;
-    const atomic_bool *stop; /* looked at between environments; NULL: never */
+    uint32_t range;              /* of environment_ranges */
+    uint32_t families;           /* bits of environment_families; 0: all */
+    const struct pipe_net *from; /* to begin with; NULL: random weights */
+    const char *state;           /* where a stopped training is kept; NULL: nowhere */
+    const atomic_bool *stop;     /* looked at between problems; NULL: never */
 };
 
 struct pretrain_progress {
     uint64_t environments, states, updates;
     double loss; /* mean of the last round */
+    double gap;  /* of its own decisions to the best, mean of the last round: problems it had not
+                    learned from */
+    bool resumed;
 };
 
 /* `tell` (may be NULL) is called after every round. ERR_INFEASIBLE: it was stopped; `out` then
@@ -38,14 +46,28 @@ int pretrain_pipelines(const struct pretrain_options *o,
                        void (*tell)(void *self, const struct pretrain_progress *p), void *self,
                        struct pipe_net *out, struct err *e) MUST_CHECK;
 
-/* Gaps to the optimum over `count` environments that no training draws, in parts of 1: of one pass,
- * and of the answer with PIPE_INFER_BEAMS first decisions and no descent. net NULL: greedy by
- * rollout. Mean and 95th percentile. */
-struct pretrain_gaps {
-    double pass_mean, pass_95, beams_mean, beams_95;
-    uint32_t count;
+/* Gaps to the proven optimum over problems that no training draws, in parts of 1; mean and 95th
+ * percentile. */
+#define PRETRAIN_WAYS(X)                                           \
+    X(PASS, "the network, one pass")                               \
+    X(BEAMS, "the network, its 8 best first decisions")            \
+    X(ANSWER, "the network: those and equal shares, then descent") \
+    X(GREEDY, "no network: equal shares looked ahead")             \
+    X(GREEDY_DESCENT, "no network: equal shares looked ahead, then descent")
+
+enum {
+#define X(id, text) PRETRAIN_##id,
+    PRETRAIN_WAYS(X)
+#undef X
+        PRETRAIN_WAY_COUNT
 };
-int pretrain_measure(const struct rl_scorer *net, uint64_t seed, uint32_t count,
+extern const char *const pretrain_way_names[PRETRAIN_WAY_COUNT];
+
+struct pretrain_gaps {
+    double mean[PRETRAIN_WAY_COUNT], high[PRETRAIN_WAY_COUNT]; /* 95 % */
+    uint32_t count;                                            /* problems whose proof ended */
+};
+int pretrain_measure(const struct rl_scorer *net, uint32_t range, uint64_t seed, uint32_t count,
                      struct pretrain_gaps *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
 #include "engine/decide/labels.h"
 #include "engine/search/dqn_replay.h"
 #include "engine/search/game.h"
+#include "engine/search/policy.h"
 #include "engine/search/search.h"
 #include "engine/search/search_ops.h"
 #include "hlo/support/err.h"
@@ -23,8 +24,10 @@
 
 enum {
     BACKTRACK_DECISIONS = 400, /* over which the raised exploration of a backtrack fades */
-    TUNING_TRIES = 8,          /* of every group, in stage 2, before it ends without gain */
-    KEPT_MOST = 8192           /* decisions played again under new pins: some 50 ms */
+    LEAD_STREAM = 24,          /* apart from those of the learner and of random walks */
+    LEAD_EPISODES_PER_HEAT = 10,
+    TUNING_TRIES = 8, /* of every group, in stage 2, before it ends without gain */
+    KEPT_MOST = 8192  /* decisions played again under new pins: some 50 ms */
 };
 #define BACKTRACK_EPSILON 0.2
 /* In stage 2 of the decisions that are open again about so many are tried at random, at most that
@@ -50,6 +53,7 @@ struct dqn {
     struct held held[2];   /* the best, its rival */
     label *spare;          /* [classes] scratch of hold */
     uint32_t tuned_plan;   /* of these the one that this episode began from */
+    struct rl_rng lead;    /* draws of the network of all models */
     bool asked;            /* a person chose how the next episode begins */
     struct dqn_replay_note kept;
     /* The episode so far, for search_serialize: how it began and what was played. */
@@ -271,6 +275,7 @@ static int dqn_start(struct search *s, struct err *e)
     if (!d->from_on || !d->played || !d->spare || !d->held[0].on || !d->held[1].on)
         return err_no_memory(e, "for the learner");
     d->opening.on = d->from_on;
+    rl_rng_seed(&d->lead, s->options.seed, LEAD_STREAM);
     int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
     if (!rc)
         rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
@@ -338,9 +343,33 @@ static bool step(struct search *s, int forced, struct search_event *out)
     return true;
 }
 
+/* ---- the network of all models ---- */
+
+bool search_is_led(const struct search *s)
+{
+    const struct dqn *d = s->self;
+
+    return search_is_continuous(&s->options) && s->episodes < SEARCH_LED && !d->tuning;
+}
+
+/* Its best way first; then it draws, ever more freely. */
+static int lead(struct search *s, struct dqn *d)
+{
+    double heat = s->episodes ? 1 + (double)s->episodes / LEAD_EPISODES_PER_HEAT : 0;
+
+    return policy_choose(s->options.policy, &s->game, heat, &d->lead);
+}
+
 static bool dqn_step(struct search *s, struct search_event *out)
 {
-    return step(s, -1, out);
+    struct dqn *d = s->self;
+    int forced = -1;
+
+    rl_run_ready(&d->run);
+    out->led = search_is_led(s) && !game_is_over(&s->game);
+    if (out->led)
+        forced = lead(s, d);
+    return step(s, forced, out);
 }
 
 /* ---- the person's hand ---- */
@@ -492,6 +521,7 @@ static void dqn_serialize(struct search *s, struct rl_serializer *w)
     RL_ONE(w, d->kept.after);
     RL_ONE(w, d->played_count);
     RL_MANY(w, d->run.rng.s, 4);
+    RL_MANY(w, d->lead.s, 4);
     rl_serialize_flag(w, &d->run.playing);
     serialize_opening(s, w, &d->opening);
     w->failed |= d->played_count > s->game.move_count ||

@@ -339,12 +339,50 @@ bool search_options_are_sound(const struct search_options *o)
     return sound;
 }
 
+static void serialize_game_options(struct rl_serializer *w, struct game_options *o)
+{
+    uint32_t kind = o->kind, reward = o->reward;
+
+    RL_ONE(w, o->memory_limit);
+    RL_ONE(w, kind);
+    RL_ONE(w, reward);
+    rl_serialize_flag(w, &o->no_folding);
+    rl_serialize_flag(w, &o->weak);
+    w->failed |= kind > GAME_ALL || reward > GAME_REWARD_PAPER;
+    o->kind = w->failed ? o->kind : (enum game_kind)kind;
+    o->reward = w->failed ? o->reward : (enum game_reward)reward;
+}
+
+void search_options_serialize(struct rl_serializer *w, struct search_options *o)
+{
+    uint32_t algorithm = o->algorithm;
+
+    RL_ONE(w, algorithm);
+    w->failed |= algorithm >= SEARCH_ALGORITHM_COUNT;
+    o->algorithm = w->failed ? o->algorithm : (enum search_algorithm)algorithm;
+    serialize_game_options(w, &o->game);
+    rl_settings_serialize(w, &o->rl);
+    rl_serialize_flag(w, &o->rl_set);
+    RL_ONE(w, o->seed);
+    RL_ONE(w, o->stable_episodes);
+    RL_ONE(w, o->anneal_steps);
+    rl_serialize_flag(w, &o->continuous);
+}
+
+void step_cost_serialize(struct rl_serializer *w, struct step_cost *c)
+{
+    RL_ONE(w, c->step_ms);
+    RL_ONE(w, c->compute_ms);
+    RL_ONE(w, c->communication_ms);
+    RL_ONE(w, c->beside_ms);
+}
+
 /* Those of the learner may have changed since the search was made; the rest is as it was. */
 static void serialize_options(struct search *s, struct rl_serializer *w)
 {
     struct search_options o = s->options;
 
-    RL_ONE(w, o);
+    search_options_serialize(w, &o);
     w->failed |= !search_options_are_sound(&o) || o.algorithm != s->options.algorithm ||
                  !game_options_equal(&o.game, &s->options.game);
     if (!w->failed)
@@ -355,7 +393,7 @@ static void serialize_best(struct search *s, struct rl_serializer *w, struct sea
 {
     search_serialize_labels(s, w, b->on);
     RL_ONE(w, b->score);
-    RL_ONE(w, b->cost);
+    step_cost_serialize(w, &b->cost);
     RL_ONE(w, b->episode);
     RL_ONE(w, b->evaluation);
     rl_serialize_flag(w, &b->fine_tuning);

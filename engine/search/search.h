@@ -18,6 +18,7 @@
 #include "rl/agent_state.h"
 #include "rl/learner.h"
 #include "rl/rl.h"
+#include "rl/scorer.h"
 #include "rl/serialize.h"
 
 /* Constant, name, what it is. */
@@ -38,6 +39,8 @@ enum search_algorithm {
 };
 extern const char *const search_names[SEARCH_ALGORITHM_COUNT];
 
+enum { SEARCH_LED = 50 };
+
 struct search_options {
     enum search_algorithm algorithm;
     struct game_options game;
@@ -47,15 +50,20 @@ struct search_options {
     uint32_t
         stable_episodes; /* stage 1 is stable after so many episodes without a better plan; 0: 60 */
     uint32_t anneal_steps; /* evaluations of one cooling; 0: 20000 */
+    /* One network for all models (policy.h), borrowed: with `continuous` it plays the DQN's first
+     * SEARCH_LED episodes, from which the DQN learns. NULL, or under the paper's reward: the DQN
+     * plays them itself. */
+    const struct rl_scorer *policy;
+    bool continuous;
 };
 
 /* What one step did. */
 struct search_event {
-    uint32_t move; /* decided; UINT32_MAX when the algorithm works on whole plans */
-    bool split, explored;
-    double reward; /* of the decision */
-    bool ended;    /* an episode ended: a whole plan was priced */
-    bool improved; /* it is the best so far */
+    uint32_t move;             /* decided; UINT32_MAX when the algorithm works on whole plans */
+    bool split, explored, led; /* led: by the network of all models */
+    double reward;             /* of the decision */
+    bool ended;                /* an episode ended: a whole plan was priced */
+    bool improved;             /* it is the best so far */
     bool conflict;
     bool fine_tuning; /* the episode was one of stage 2 */
     double score;     /* of the episode: game_score */
@@ -71,6 +79,18 @@ struct search_best {
     uint64_t episode, evaluation; /* when it was found */
     bool fine_tuning;
 };
+
+/* Whether the network of all models leads. */
+static inline bool search_is_continuous(const struct search_options *o)
+{
+    return o->algorithm == SEARCH_DQN && o->continuous && o->policy &&
+           o->game.reward == GAME_REWARD_COST;
+}
+
+/* All but the policy, which is whoever reads them's; they are to be checked. */
+struct rl_serializer;
+void search_options_serialize(struct rl_serializer *w, struct search_options *o);
+void step_cost_serialize(struct rl_serializer *w, struct step_cost *c);
 
 struct search;
 
@@ -89,6 +109,8 @@ const struct game *search_game(const struct search *s);
 const struct search_best *search_best(const struct search *s);
 const struct search_options *search_options(const struct search *s);
 uint64_t search_episodes(const struct search *s);
+bool search_is_led(
+    const struct search *s); /* the next decision is one of the network of all models */
 uint64_t search_evaluations(const struct search *s); /* whole plans priced */
 uint64_t search_conflicts(const struct search *s);
 bool search_is_done(const struct search *s);

@@ -29,3 +29,37 @@ code=0
 code=0
 "$automap" pretrain pp > /dev/null 2> "$dir/err" || code=$?
 [ $code = 1 ] || { echo "pretrain without -o: exit $code"; exit 1; }
+# a training that is stopped leaves its state; the same command goes on to the same file
+"$automap" pretrain pp -o "$dir/c.net" --environments 300 --measure 0 2> "$dir/err"
+"$automap" pretrain pp -o "$dir/d.net" --environments 300 --measure 0 2> "$dir/err2" & child=$!
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    grep -q "128 of 300" "$dir/err2" && break
+    sleep 0.3
+done
+kill -TERM $child 2> /dev/null || :
+wait $child || :
+if [ -e "$dir/d.net" ]; then
+    echo "it ended before it was stopped: nothing to resume" # a quick machine
+else
+    [ -s "$dir/d.net.part" ] || { echo "stopped, and left no state"; cat "$dir/err"; exit 1; }
+    "$automap" pretrain pp -o "$dir/d.net" --environments 300 --measure 0 2> "$dir/err"
+    grep -q resumed "$dir/err" || { echo "did not go on from its state"; cat "$dir/err"; exit 1; }
+fi
+cmp "$dir/c.net" "$dir/d.net"
+[ ! -e "$dir/d.net.part" ] || { echo "its state is still there"; exit 1; }
+# from another network; a file says what made it
+"$automap" pretrain pp -o "$dir/e.net" --finetune "$dir/c.net" --family cnn --environments 128 --measure 0 2> "$dir/err"
+"$automap" pretrain show "$dir/e.net" > "$dir/text"
+grep -q '^recipe pretrain pp --environments 128 --seed 1 --set wide --family cnn --finetune' "$dir/text"
+"$automap" pretrain show "$source/examples/networks/pipeline.net" > "$dir/text"
+grep -q '^recipe pretrain pp --environments 20000 --seed 1 --set wide --family all$' "$dir/text"
+# operators: the same file twice, and it leads a search
+"$automap" pretrain opp t5-tiny mlp -o "$dir/f.net" --rounds 20 2> "$dir/err"
+"$automap" pretrain opp t5-tiny mlp -o "$dir/g.net" --rounds 20 2> "$dir/err"
+cmp "$dir/f.net" "$dir/g.net"
+"$automap" bench policy --net "$dir/f.net" --clusters 6 moe > "$dir/text"
+grep -q "DQN from scratch" "$dir/text"
+"$automap" search t5-11b "$source/examples/clusters/h100-1x8.yaml" --kind all --episodes 1 --no-journal --quiet > "$dir/led"
+grep -q '1 episodes played by the network of all models' "$dir/led"
+"$automap" search t5-11b "$source/examples/clusters/h100-1x8.yaml" --kind all --episodes 1 --no-journal --quiet --state one-hot > "$dir/alone"
+! grep -q 'network of all models' "$dir/alone"

@@ -22,7 +22,7 @@ static void begin(struct environment *v, uint64_t number)
     struct err e;
 
     rl_rng_seed(&rng, 5, number);
-    if (environment_new(v, &rng, &e))
+    if (environment_new(v, &environment_ranges[ENVIRONMENT_WIDE], 0, &rng, &e))
         fail_msg("%s", e.what);
 }
 
@@ -130,8 +130,8 @@ static void test_features(void **state)
             const float *x = f.row + (size_t)k * PIPE_INFER_FEATURES;
             for (int i = 0; i < PIPE_INFER_FEATURES; i++)
                 assert_true(fabsf(x[i]) <= 8);
-            assert_true(x[PIPE_INFER_FEATURES - 2] >= 0);
-            least = fminf(least, x[PIPE_INFER_FEATURES - 2]);
+            assert_true(x[PIPE_INFER_FEATURES - 4] >= 0);
+            least = fminf(least, x[PIPE_INFER_FEATURES - 4]);
         }
         assert_true(least == 0);
         pipe_infer_free(&f);
@@ -185,16 +185,20 @@ static void test_learns(void **state)
 {
     (void)state;
     struct pretrain_options o = {.seed = 1, .environments = 700, .processes = 1};
-    struct pretrain_gaps with, without;
+    struct pretrain_gaps g;
     struct pipe_net net;
     struct err e;
     assert_int_equal(pretrain_pipelines(&o, NULL, NULL, &net, &e), 0);
-    assert_int_equal(pretrain_measure(&net.scorer, 1, 100, &with, &e), 0);
-    assert_int_equal(pretrain_measure(NULL, 1, 100, &without, &e), 0);
-    print_message("one pass %.4f against %.4f, best of 8 %.4f against %.4f\n", with.pass_mean,
-                  without.pass_mean, with.beams_mean, without.beams_mean);
-    assert_true(with.count > 90 && with.pass_mean < without.pass_mean);
-    assert_true(with.beams_mean < without.beams_mean && with.beams_mean >= 0);
+    assert_int_equal(pretrain_measure(&net.scorer, ENVIRONMENT_WIDE, 1, 60, &g, &e), 0);
+    for (int k = 0; k < PRETRAIN_WAY_COUNT; k++) {
+        print_message("%-62s %.4f %.4f\n", pretrain_way_names[k], g.mean[k], g.high[k]);
+        assert_true(g.mean[k] >= 0);
+    }
+    assert_true(g.count > 50);
+    assert_true(g.mean[PRETRAIN_PASS] < g.mean[PRETRAIN_GREEDY]);
+    assert_true(g.mean[PRETRAIN_ANSWER] < g.mean[PRETRAIN_GREEDY_DESCENT]);
+    assert_true(g.mean[PRETRAIN_BEAMS] < g.mean[PRETRAIN_PASS]);
+    assert_true(net.points > 3 && net.curve[net.points - 1].gap < net.curve[0].gap);
     pipe_net_free(&net);
 }
 

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { F = 3, W = 5, ROWS = 9 };
+/* Whole and part tiles, more rows than one block. */
+enum { F = 3, W = 13, ROWS = 110, PARAMETERS = 256 };
 
 static double reference_score(const double *w, const float *x)
 {
@@ -57,12 +58,12 @@ static void test_gradient(void **state)
     (void)state;
     struct rl_scorer s;
     struct rl_rng rng;
-    float rows[ROWS * F], gap[ROWS], gradient[128];
-    double w[128];
-    const uint32_t first[] = {0, 4, 9};
+    float rows[ROWS * F], gap[ROWS], gradient[PARAMETERS];
+    double w[PARAMETERS];
+    const uint32_t first[] = {0, 61, 110};
     rl_rng_seed(&rng, 1, 0);
     assert_int_equal(rl_scorer_new(&s, F, W, &rng), 0);
-    assert_true(s.parameters <= 128);
+    assert_true(s.parameters <= PARAMETERS);
     for (int i = 0; i < ROWS * F; i++)
         rows[i] = (float)(2 * rl_rng_unit(&rng) - 1);
     for (int i = 0; i < ROWS; i++)

@@ -122,7 +122,11 @@ static void add_search(struct row *r, const struct watch *w)
     const struct search_options *o = &w->shot->options;
     char text[96];
 
-    add(r, 4, 3, ROLE_DIM, names[o->algorithm]);
+    bool led = search_is_continuous(o);
+    if (led && w->shot->episodes < SEARCH_LED)
+        add(r, 4, 3, ROLE_DIM, "network of all models");
+    else
+        add(r, 4, 3, ROLE_DIM, led ? "DQN, led" : names[o->algorithm]);
     snprintf(text, sizeof text, "· %s reward · strict",
              o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost");
     add(r, 6, 1, ROLE_DIM, text);

@@ -12,6 +12,7 @@
 #include "tui/app/script.h"
 #include "tui/files/examples.h"
 #include "tui/files/file.h"
+#include "tui/files/policy_file.h"
 #include "tui/files/recent.h"
 #include "tui/files/sessions.h"
 #include "tui/options/problem_args.h"
@@ -343,7 +344,8 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     struct opening *g = mem_alloc(sizeof *g);
 
     g->args = a->setup.problem;
-    g->search = (struct search_options){.algorithm = SEARCH_DQN, .seed = a->setup.seed};
+    g->search = (struct search_options){
+        .algorithm = SEARCH_DQN, .seed = a->setup.seed, .policy = policy_shipped()};
     int rc = find_files(a, model, cluster, &g->f, e);
     if (!rc)
         rc = replace(a, g, cluster, e);

@@ -24,7 +24,7 @@ FILE *bench_start(const char *const *argv, const char *input, pid_t *child);
 bool bench_write_module(struct str *out, uint32_t instructions);
 
 extern const struct command bench_read, bench_engine, bench_relaxed, bench_reality, bench_rl,
-    bench_search, bench_pipeline, bench_place, bench_tui;
+    bench_search, bench_policy, bench_pipeline, bench_place, bench_tui;
 
 int bench_relaxed_speed(const char *model); /* rows of bench engine */
 

@@ -4,37 +4,61 @@
 #include "tui/commands/commands.h"
 #include "tui/options/option.h"
 
+#include "engine/pipeline/environment.h"
 #include "engine/pipeline/pretrain.h"
+#include "engine/problem/problem.h"
+#include "engine/search/policy.h"
+#include "engine/search/pretrain_moves.h"
+#include "hlo/support/mem.h"
+#include "rl/error.h"
+#include "tui/commands/bench_models.h"
+#include "tui/files/examples.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/overwrite.h"
+#include "tui/options/problem_args.h"
 #include "tui/options/stopping.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BAR = 30, HELD_OUT = 200, ARGUMENTS_MOST = 256 };
+enum { BAR = 24, HELD_OUT = 200, ARGUMENTS_MOST = 256 };
 
 struct request {
     struct pretrain_options options;
-    const char *out;
+    const char *out, *from;
+    uint8_t range, family;
     bool force;
     uint32_t measure;
-    bool terminal;
+    bool terminal, scratch;
 };
+
+static const char *const families[] = {"all", "independent", "transformer", "cnn"};
 
 #define ARG(field) INTO(struct request, field)
 static const struct option rows[] = {
     {"o", "FILE", "the network; needed", .kind = OPTION_FILE, .values = VALUES_FILE, ARG(out)},
     {"force", NULL, OVERWRITE_HELP, ARG(force)},
-    {"environments", "N", "generated problems; default 8000", .kind = OPTION_WHOLE,
+    {"environments", "N", "generated problems; default 20000", .kind = OPTION_WHOLE,
      ARG(options.environments), .least = 1, .most = 1e8},
     {"seed", "S", "of all that is random; default 1", .kind = OPTION_WHOLE, ARG(options.seed),
      .most = 1e15},
+    {"set", "NAME",
+     "what problems range over: wide (default; transfers to 15 ideal steps, all-reduces to 6), "
+     "mixed (to 2 and 1.5), c (as mixed, on 4 servers of 8)",
+     .kind = OPTION_CHOICE, ARG(range), .names = environment_range_names,
+     .name_count = ENVIRONMENT_RANGES},
+    {"family", "NAME", "of the generated arrays; default all", .kind = OPTION_CHOICE, ARG(family),
+     NAMES(families)},
+    {"finetune", "FILE", "begins with that network in place of random weights", .kind = OPTION_FILE,
+     .values = VALUES_FILE, ARG(from)},
     {"processes", "N", "that play problems; default 1. The file does not depend on it",
      .kind = OPTION_WHOLE, ARG(options.processes), .least = 1, .most = PRETRAIN_PROCESSES_MOST},
-    {"measure", "N", "problems held out, to measure on at the end; default 200",
+    {"measure", "N", "problems of each set held out, to measure on at the end; default 200",
      .kind = OPTION_WHOLE, ARG(measure), .most = 100000},
+    {"from-scratch", NULL, "begins anew where a stopped training of the same recipe would go on",
+     ARG(scratch)},
     {0},
 };
 #undef ARG
@@ -49,36 +73,65 @@ static void tell(void *self, const struct pretrain_progress *p)
     memset(bar, '-', BAR);
     memset(bar, '#', (size_t)full);
     bar[BAR] = 0;
-    fprintf(stderr, "%s[%s] %llu of %llu problems, %llu decisions, %llu updates, loss %.3f%s",
+    fprintf(stderr,
+            "%s[%s] %llu of %llu problems%s, %llu decisions, %llu updates, loss %.3f, its own "
+            "decisions %.2f %% off%s",
             r->terminal ? "\r\033[K" : "", bar, (unsigned long long)p->environments,
-            (unsigned long long)r->options.environments, (unsigned long long)p->states,
-            (unsigned long long)p->updates, p->loss, r->terminal ? "" : "\n");
+            (unsigned long long)r->options.environments, p->resumed ? " (resumed)" : "",
+            (unsigned long long)p->states, (unsigned long long)p->updates, p->loss, 100 * p->gap,
+            r->terminal ? "" : "\n");
 }
 
-static int measure(const struct request *r, const struct pipe_net *net, struct err *e)
+static int measure(const struct pipe_net *net, uint32_t count, struct err *e)
 {
-    struct pretrain_gaps with, without;
-    int rc = pretrain_measure(&net->scorer, r->options.seed, r->measure, &with, e);
+    struct pretrain_gaps g[ENVIRONMENT_RANGES];
 
-    if (!rc)
-        rc = pretrain_measure(NULL, r->options.seed, r->measure, &without, e);
-    if (rc)
-        return rc;
-    printf("gap to the proven optimum of L on %u problems held out, mean and 95 %%\n\n",
-           with.count);
-    printf("  %-30s %8s %8s    %s\n", "", "one pass", "", "best of 8 first decisions");
-    printf("  %-30s %6.2f %% %6.2f %%    %6.2f %% %6.2f %%\n", "the network", 100 * with.pass_mean,
-           100 * with.pass_95, 100 * with.beams_mean, 100 * with.beams_95);
-    printf("  %-30s %6.2f %% %6.2f %%    %6.2f %% %6.2f %%\n", "equal shares, looked ahead",
-           100 * without.pass_mean, 100 * without.pass_95, 100 * without.beams_mean,
-           100 * without.beams_95);
+    for (uint32_t k = 0; k < ENVIRONMENT_RANGES; k++) {
+        int rc = pretrain_measure(&net->scorer, k, net->seed, count, &g[k], e);
+        if (rc)
+            return rc;
+    }
+    printf("gap to the proven optimum of L, in %%: mean and 95 %% over problems held out\n\n");
+    printf("  %-62s", "");
+    for (uint32_t k = 0; k < ENVIRONMENT_RANGES; k++)
+        printf(" %6s (%4u)", environment_range_names[k], g[k].count);
+    for (int way = 0; way < PRETRAIN_WAY_COUNT; way++) {
+        printf("\n  %-62s", pretrain_way_names[way]);
+        for (uint32_t k = 0; k < ENVIRONMENT_RANGES; k++)
+            printf(" %6.2f %6.2f", 100 * g[k].mean[way], 100 * g[k].high[way]);
+    }
+    printf("\n");
     return 0;
+}
+
+static int train(struct request *r, struct pipe_net *net, struct err *e)
+{
+    struct pipe_net from = {0};
+    char state[PATH_MAX];
+
+    if (r->from) {
+        int code = pipe_net_load(&from, r->from);
+        if (code)
+            return err_set(e, ERR_INPUT, "%.200s: %s", r->from, rl_error_text(code));
+        r->options.from = &from;
+    }
+    if (snprintf(state, sizeof state, "%s.part", r->out) < (int)sizeof state)
+        r->options.state = state;
+    if (r->scratch && r->options.state)
+        remove(state);
+    r->options.range = r->range;
+    r->options.families = r->family ? 1u << (r->family - 1) : 0;
+    int rc = pretrain_pipelines(&r->options, tell, r, net, e);
+    if (r->terminal)
+        fputc('\n', stderr);
+    pipe_net_free(&from);
+    return rc;
 }
 
 static int run_pretrain(int argc, char **argv)
 {
     const struct option_parser parser = {"pretrain pp", options, NULL};
-    struct request r = {.options = {.seed = 1, .environments = 8000, .processes = 1},
+    struct request r = {.options = {.seed = 1, .environments = 20000, .processes = 1},
                         .measure = HELD_OUT,
                         .terminal = isatty(STDERR_FILENO)};
     struct pipe_net net;
@@ -92,13 +145,11 @@ static int run_pretrain(int argc, char **argv)
     if (overwrite_check(r.out, r.force))
         return EXIT_INPUT;
     r.options.stop = stopping_begin();
-    rc = pretrain_pipelines(&r.options, tell, &r, &net, &e);
-    if (r.terminal)
-        fputc('\n', stderr);
+    rc = train(&r, &net, &e);
     if (!rc) {
         rc = pipe_net_save(&net, r.out, &e);
         if (!rc && r.measure)
-            rc = measure(&r, &net, &e);
+            rc = measure(&net, r.measure, &e);
         pipe_net_free(&net);
     }
     bool stopped = stopping_end();
@@ -113,18 +164,217 @@ static const struct command pretrain_pp = {
     .summary = "the network that answers pipelines",
     .about = "Trains the network of automap infer on generated problems, whose optima the exact "
              "programme knows, and measures it on problems held out. The same seed and number of "
-             "problems give the same file bit for bit, for any number of processes.",
+             "problems give the same file bit for bit, for any number of processes. When it is "
+             "stopped it leaves FILE.part, from which the same command goes on to the same file.",
     .options = options,
     .run = run_pretrain,
 };
 
-static const struct command *const parts[] = {&pretrain_pp, NULL};
+/* ---- operators ---- */
+
+struct moves_request {
+    struct pretrain_moves_options options;
+    struct text_list models;
+    const char *out, *leave_out;
+    bool terminal, force;
+};
+
+#define ARG(field) INTO(struct moves_request, field)
+static const struct option moves_rows[] = {
+    {"MODEL", .values = VALUES_MODEL, .kind = OPTION_LIST, ARG(models)},
+    {"o", "FILE", "the network; needed", .kind = OPTION_FILE, .values = VALUES_FILE, ARG(out)},
+    {"force", NULL, OVERWRITE_HELP, ARG(force)},
+    {"rounds", "N", "of one model each, on a cluster that is drawn; default 1500",
+     .kind = OPTION_WHOLE, ARG(options.rounds), .least = 1, .most = 1e8},
+    {"seed", "S", "of all that is random; default 1", .kind = OPTION_WHOLE, ARG(options.seed),
+     .most = 1e15},
+    {"leave-out", "PREFIX", "models whose name begins so are not learned from", .kind = OPTION_TEXT,
+     ARG(leave_out)},
+    {0},
+};
+#undef ARG
+static const struct option_set moves_options[] = {{.rows = moves_rows}, {0}};
+
+static void tell_moves(void *self, const struct pretrain_moves_progress *p)
+{
+    const struct moves_request *r = self;
+
+    if (!r->terminal && p->round % 50 && p->round != r->options.rounds)
+        return;
+    fprintf(stderr,
+            "%s%llu of %llu rounds, %llu episodes, %llu decisions, %llu updates, loss %.4f, its "
+            "own decisions %.3f %% off%s",
+            r->terminal ? "\r\033[K" : "", (unsigned long long)p->round,
+            (unsigned long long)r->options.rounds, (unsigned long long)p->episodes,
+            (unsigned long long)p->states, (unsigned long long)p->updates, p->loss, 100 * p->gap,
+            r->terminal ? "" : "\n");
+}
+
+/* The models that are learned from. problem[]: owned, count of them. */
+static int load_school(const struct moves_request *r, const struct bench_models *models,
+                       struct problem **problem, uint32_t *count, struct err *e)
+{
+    int rc = 0;
+
+    *count = 0;
+    for (int k = 0; k < models->count && !rc; k++) {
+        struct problem_args args = {.model = models->path[k]};
+        if (r->leave_out && !strncmp(models->name[k], r->leave_out, strlen(r->leave_out)))
+            continue;
+        problem[*count] = mem_try(1, sizeof **problem);
+        if (!problem[*count])
+            return err_no_memory(e, "for the models");
+        rc = problem_args_read(&args, problem[*count], e);
+        if (rc)
+            free(problem[*count]);
+        else
+            ++*count;
+    }
+    if (!rc && !*count)
+        rc = err_set(e, ERR_USAGE, "no model is left to learn from");
+    return rc;
+}
+
+static int train_moves(struct moves_request *r, const struct bench_models *models, struct err *e)
+{
+    struct problem *problem[EXAMPLES_MOST];
+    struct policy policy;
+    uint32_t count;
+    int rc = load_school(r, models, problem, &count, e);
+
+    if (!rc)
+        rc = pretrain_moves(problem, count, &r->options, tell_moves, r, &policy, e);
+    if (r->terminal)
+        fputc('\n', stderr);
+    if (!rc) {
+        rc = policy_save(&policy, r->out, e);
+        policy_free(&policy);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        problem_release(problem[k]);
+        free(problem[k]);
+    }
+    return rc;
+}
+
+static int run_moves(int argc, char **argv)
+{
+    const struct option_parser parser = {"pretrain opp", moves_options, NULL};
+    struct moves_request r = {.options = {.seed = 1, .rounds = 1500},
+                              .terminal = isatty(STDERR_FILENO)};
+    struct bench_models models;
+    struct err e;
+    int code = options_parse(&parser, &r, argc, argv);
+
+    if (code == EXIT_OK && !r.out)
+        code = options_complain("pretrain opp", "-o FILE is needed");
+    if (code == EXIT_OK && overwrite_check(r.out, r.force))
+        code = EXIT_INPUT;
+    if (code == EXIT_OK)
+        code = bench_models_find(&models, "pretrain opp", &r.models);
+    if (code == EXIT_OK) {
+        r.options.stop = stopping_begin();
+        int rc = train_moves(&r, &models, &e);
+        code = stopping_end() ? EXIT_STOPPED : rc ? exit_code_of(&e) : EXIT_OK;
+        if (rc)
+            err_print(&e, stderr);
+    }
+    text_list_release(&r.models);
+    return code;
+}
+
+static const struct command pretrain_opp = {
+    .name = "pretrain opp",
+    .usage = "[MODEL ...] -o FILE",
+    .summary = "the network that leads the search of operator partitioning",
+    .about = "Trains the network behind --state continuous over models (default: all that are "
+             "shipped) and clusters that are drawn, with the proven optimum behind each action as "
+             "teacher. The same models, seed and rounds give the same file.",
+    .options = moves_options,
+    .run = run_moves,
+};
+
+/* ---- what a file says of itself ---- */
+
+struct shown {
+    const char *file;
+    uint32_t measure;
+};
+static const struct option shown_rows[] = {
+    {"FILE", "FILE", "a network, as pretrain wrote it", .kind = OPTION_FILE, .values = VALUES_FILE,
+     INTO(struct shown, file)},
+    {"measure", "N", "problems of each set held out, to measure on; default 0",
+     .kind = OPTION_WHOLE, INTO(struct shown, measure), .most = 100000},
+    {0},
+};
+static const struct option_set shown_options[] = {{.rows = shown_rows}, {0}};
+
+static void print_recipe(const struct pipe_net *n)
+{
+    uint32_t family = 0;
+
+    while (family < ENVIRONMENT_FAMILY_COUNT && n->families != 1u << family)
+        family++;
+    printf("scores %u features by %u-%u-1, %u weights\n", n->scorer.features, n->scorer.width,
+           n->scorer.width, n->scorer.parameters);
+    printf("recipe pretrain pp --environments %llu --seed %llu --set %s --family %s%s\n",
+           (unsigned long long)n->environments, (unsigned long long)n->seed,
+           n->range < ENVIRONMENT_RANGES ? environment_range_names[n->range] : "?",
+           families[family < ENVIRONMENT_FAMILY_COUNT ? family + 1 : 0],
+           n->tuned ? " --finetune ANOTHER" : "");
+    printf("learns cross-entropy against softmax(-gap / %g); last loss %.3f\n\n", n->temperature,
+           n->loss);
+    printf("%12s %8s  %s\n", "problems", "loss", "gap of its own decisions");
+    for (uint32_t k = 0; k < n->points; k++)
+        printf("%12llu %8.3f  %.2f %%\n", (unsigned long long)n->curve[k].environments,
+               n->curve[k].loss, 100 * n->curve[k].gap);
+}
+
+static int run_show(int argc, char **argv)
+{
+    const struct option_parser parser = {"pretrain show", shown_options, NULL};
+    struct shown r = {0};
+    struct pipe_net net;
+    struct err e;
+    int rc = options_parse(&parser, &r, argc, argv);
+
+    if (rc)
+        return rc;
+    if (!r.file)
+        return options_complain("pretrain show", "FILE is needed");
+    int code = pipe_net_load(&net, r.file);
+    if (code) {
+        rc = err_set(&e, ERR_INPUT, "%.200s: %s", r.file, rl_error_text(code));
+    } else {
+        print_recipe(&net);
+        if (r.measure)
+            printf("\n");
+        rc = r.measure ? measure(&net, r.measure, &e) : 0;
+        pipe_net_free(&net);
+    }
+    if (rc)
+        err_print(&e, stderr);
+    return rc ? exit_code_of(&e) : EXIT_OK;
+}
+
+static const struct command pretrain_show = {
+    .name = "pretrain show",
+    .usage = "FILE",
+    .summary = "the recipe and the curve in a network's file, and what it reaches",
+    .about =
+        "The recipe that trained a network and how that went, as its file says; with --measure "
+        "its gaps to the optimum on problems held out.",
+    .options = shown_options,
+    .run = run_show,
+};
+
+static const struct command *const parts[] = {&pretrain_pp, &pretrain_opp, &pretrain_show, NULL};
 
 const struct command command_pretrain = {
     .name = "pretrain",
-    .usage = "pp",
+    .usage = "pp | opp | show",
     .summary = "train a network once, for models it never saw",
-    .about = "Trains a network on generated problems.",
+    .about = "Trains a network on generated problems, or on models and clusters that are drawn.",
     .parts = parts,
 };
 

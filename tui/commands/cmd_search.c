@@ -173,6 +173,13 @@ static void print_run(const struct search_state *c, const struct plan *plan)
            c->seconds, units_count(a, (int64_t)search_episodes(c->search)),
            units_count(b, (int64_t)c->decisions),
            units_count(d, (int64_t)search_conflicts(c->search)), c->best->seconds);
+    if (search_is_continuous(&c->options)) {
+        uint64_t led =
+            search_episodes(c->search) < SEARCH_LED ? search_episodes(c->search) : SEARCH_LED;
+        printf("  led             %12llu episodes played by the network of all models, the rest by "
+               "the dqn\n",
+               (unsigned long long)led);
+    }
     if (s[1].episodes)
         printf("  fine-tuning     %12.2f s  %s episodes, %s better plans\n", s[1].seconds,
                units_count(a, (int64_t)s[1].episodes), units_count(b, (int64_t)s[1].improved));

@@ -7,6 +7,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/files/file.h"
+#include "tui/files/policy_file.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 #include "tui/options/overwrite.h"
@@ -132,6 +133,14 @@ static int take_same_name(void *args, const struct option *o, const char *value,
     return set(args, o->name, value, e);
 }
 
+static int take_state(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct search_args *a = args;
+
+    a->state_given = true;
+    return set(a, o->name, value, e);
+}
+
 static int take_kind(void *args, const struct option *o, const char *value, struct err *e)
 {
     struct search_args *a = args;
@@ -220,7 +229,8 @@ static int take_figure(void *args, const struct option *o, const char *value, st
 static const char
     *const kinds[] = {"opp", "adp", "pp", "hybrid", "all"},
            *const rewards[] = {"cost", "paper"}, *const propagations[] = {"full", "weak"},
-           *const limits[] = {"device", "none"}, *const modes[] = {"strict", "relaxed"};
+           *const states[] = {"one-hot", "continuous"}, *const limits[] = {"device", "none"},
+           *const modes[] = {"strict", "relaxed"};
 static const char *const algorithms[] = {"dqn",    "random", "greedy",  "enumerate", "exact",
                                          "anneal", "trws",   "descent", "race"};
 
@@ -250,6 +260,11 @@ static const struct option own[] = {
     {"propagation", "full|weak",
      "weak: conflicts are found by walking into them, and end an episode", .is_kept = true,
      .sort = SORT_SEARCH, .take = take_same_name, NAMES(propagations)},
+    {"state", "one-hot|continuous",
+     "what a dqn sees. continuous (default): decisions by what they do, for which a network of all "
+     "models leads the first 50 episodes; one-hot: this model's moves alone, learned from nothing. "
+     "Under the paper's reward always one-hot",
+     .is_kept = true, .sort = SORT_LEARNER, .take = take_state, NAMES(states)},
     {"no-folding", NULL, "decide every copy of a repeated layer apart", .is_kept = true,
      .sort = SORT_SEARCH, .take = take_no_folding},
     {"episodes", "N",
@@ -449,6 +464,18 @@ static int check_all(struct search_args *a)
                               : check_operators(a);
 }
 
+/* A search without a screen is led by the network of all models where there is one; one that is
+ * watched learns before one's eyes. Kept in words, so that a journal goes on as it began. */
+static void choose_state(struct search_args *a, const char *command)
+{
+    a->search.policy = policy_shipped();
+    if (a->state_given || a->pipeline.wanted || a->hybrid || a->search.algorithm != SEARCH_DQN)
+        return;
+    a->search.continuous = a->search.policy && strcmp(command, "explore") != 0;
+    words_add(&a->options, "--state");
+    words_add(&a->options, a->search.continuous ? "continuous" : "one-hot");
+}
+
 int search_args_parse(int argc, char **argv, struct search_args *a)
 {
     const struct option_parser parser = {"search", search_option_sets, note_taken};
@@ -460,7 +487,10 @@ int search_args_parse(int argc, char **argv, struct search_args *a)
         return code;
     sort_timed(&a->by_step);
     sort_timed(&a->by_episode);
-    return a->resume ? check_resume(a) : check_all(a);
+    code = a->resume ? check_resume(a) : check_all(a);
+    if (code == EXIT_OK && !a->resume)
+        choose_state(a, argv[0]);
+    return code;
 }
 
 bool search_args_compare(const struct search_args *a)

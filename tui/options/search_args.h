@@ -33,6 +33,7 @@ struct search_args {
     bool race, json, quiet;
     bool hybrid;            /* --kind hybrid */
     bool is_schedule_given; /* --schedule */
+    bool state_given;       /* --state */
     bool relaxed;           /* the decisions found are completed by a relaxed plan */
     uint64_t episodes;      /* 0: no limit */
     double seconds;         /* 0: no limit */

@@ -1,0 +1,91 @@
+#include "engine/search/policy.h"
+
+#include "engine/search/game.h"
+#include "engine/search/move_features.h"
+#include "hlo/support/err.h"
+#include "hlo/support/file.h"
+#include "rl/error.h"
+#include "rl/rng.h"
+#include "rl/serialize.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KIND_POLICY = 18, FEATURE_LIST = 1 /* with every change of what a feature means */ };
+
+bool policy_choose(const struct rl_scorer *net, struct game *g, double heat, struct rl_rng *rng)
+{
+    float rows[2 * MOVE_FEATURES], score[2];
+    uint32_t legal = move_describe(g, rows);
+
+    if (legal != 3)
+        return legal == 2;
+    rl_scorer_score(net, rows, 2, score);
+    double more = (double)score[1] - (double)score[0];
+    if (!(heat > 0))
+        return more > 0;
+    return rl_rng_unit(rng) < 1 / (1 + exp(-more / heat));
+}
+
+/* ---- the file ---- */
+
+static void serialize(struct rl_serializer *w, struct policy *p)
+{
+    uint32_t list = FEATURE_LIST, features = MOVE_FEATURES;
+
+    RL_ONE(w, list);
+    RL_ONE(w, features);
+    w->failed |= list != FEATURE_LIST || features != MOVE_FEATURES;
+    RL_ONE(w, p->seed);
+    RL_ONE(w, p->rounds);
+    RL_ONE(w, p->models);
+    RL_ONE(w, p->temperature);
+    RL_ONE(w, p->points);
+    w->failed |= p->points > POLICY_CURVE_MOST;
+    if (w->failed)
+        return;
+    RL_MANY(w, p->curve, p->points);
+    rl_scorer_serialize(w, &p->scorer);
+    w->failed |= p->scorer.features != MOVE_FEATURES;
+}
+
+int policy_load(struct policy *p, const char *path)
+{
+    struct rl_serializer w;
+    struct rl_bytes bytes = {0};
+    int code = rl_bytes_read(&bytes, path);
+
+    *p = (struct policy){0};
+    if (!code)
+        code = rl_bytes_check(bytes.data, bytes.size, KIND_POLICY, &w);
+    if (!code) {
+        serialize(&w, p);
+        code = w.failed || w.at != w.size ? RL_E_FORMAT : RL_OK;
+    }
+    rl_bytes_release(&bytes);
+    if (code)
+        policy_free(p);
+    return code;
+}
+
+int policy_save(const struct policy *p, const char *path, struct err *e)
+{
+    struct rl_serializer measure = {.pass = RL_MEASURE}, w;
+    struct policy copy = *p;
+    struct rl_bytes bytes;
+
+    serialize(&measure, &copy);
+    if (rl_bytes_open(&bytes, measure.at, &w))
+        return err_no_memory(e, "for the network's file");
+    serialize(&w, &copy);
+    rl_bytes_seal(&bytes, KIND_POLICY);
+    int rc = hlo_file_write(path, bytes.data, bytes.size, FILE_REPLACE, e);
+    rl_bytes_release(&bytes);
+    return rc;
+}
+
+void policy_free(struct policy *p)
+{
+    rl_scorer_free(&p->scorer);
+    *p = (struct policy){0};
+}

@@ -1,0 +1,38 @@
+/* engine/search/policy.h - one network for the decisions of every model (Auto-MAP's future work: a
+ * continuous state). It scores both actions of the present decision from what they do
+ * (move_features.h); it was trained once, over models and clusters, with the proven optimum as
+ * teacher (pretrain_moves.h). */
+#ifndef AUTOMAP_ENGINE_SEARCH_POLICY_H
+#define AUTOMAP_ENGINE_SEARCH_POLICY_H
+
+#include "engine/search/game.h"
+#include "hlo/support/err.h"
+#include "rl/rng.h"
+#include "rl/scorer.h"
+
+enum { POLICY_WIDTH = 48, POLICY_CURVE_MOST = 64 };
+
+/* What the network was trained with, and how it went; it is in the file. */
+struct policy_point {
+    uint64_t episodes;
+    double loss, gap; /* of its own decisions to the best, in ln(step), before it learned of them */
+};
+struct policy {
+    struct rl_scorer scorer;
+    uint64_t seed, rounds;
+    uint32_t models; /* in its school */
+    double temperature;
+    struct policy_point curve[POLICY_CURVE_MOST];
+    uint32_t points;
+};
+
+/* The action at the present position: the better one, or, with `heat` > 0, drawn by
+ * softmax(score / heat). One draw of *rng a decision that is one. */
+bool policy_choose(const struct rl_scorer *net, struct game *g, double heat, struct rl_rng *rng);
+
+/* RL_E_FORMAT, RL_E_VERSION: not such a file, of other features, damaged; RL_E_IO, RL_E_MEMORY. */
+int policy_load(struct policy *p, const char *path) MUST_CHECK;
+int policy_save(const struct policy *p, const char *path, struct err *e) MUST_CHECK;
+void policy_free(struct policy *p);
+
+#endif

@@ -1,0 +1,238 @@
+/* The network of all models: describing a decision leaves the game as it was; what it plays, when
+ * it leads and when it does not; training that gives the same bits twice, and that learns; files
+ * that are damaged; options written field by field. */
+#include "engine/search/move_features.h"
+#include "engine/search/pretrain_moves.h"
+#include "engine/search/search.h"
+#include "example.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct problem problem;
+
+static int load(void **state)
+{
+    (void)state;
+    load_example("t5-tiny", EXAMPLE_DEVICES, NULL, &problem);
+    return 0;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    problem_release(&problem);
+    return 0;
+}
+
+static void begin(struct game *g, const struct game_options *o)
+{
+    struct err e;
+
+    if (game_new(&problem, o, g, &e))
+        fail_msg("%s", e.what);
+}
+
+/* A game that is looked at before every decision, beside one that is not. */
+static void play_looking(const struct game_options *o)
+{
+    struct game seen, blind;
+    struct rl_rng rng;
+    float rows[2 * MOVE_FEATURES];
+    uint32_t described = 0;
+
+    begin(&seen, o);
+    begin(&blind, o);
+    rl_rng_seed(&rng, 4, 0);
+    for (int episode = 0; episode < 6; episode++) {
+        game_reset(&seen);
+        game_reset(&blind);
+        while (!game_is_over(&blind)) {
+            uint32_t legal = move_describe(&seen, rows);
+            assert_int_equal(legal, game_legal(&blind));
+            assert_int_equal(seen.position, blind.position);
+            for (int k = 0; k < 2 * MOVE_FEATURES; k++)
+                assert_true(fabsf(rows[k]) <= 8 && (legal == 3 || rows[k] == 0));
+            described += legal == 3;
+            bool split = legal == 3 ? rl_rng_below(&rng, 2) : legal == 2;
+            assert_true(game_play(&seen, split) == game_play(&blind, split));
+            assert_true(game_step_ms(&seen) == game_step_ms(&blind));
+        }
+        assert_true(seen.conflict == blind.conflict && seen.decisions == blind.decisions);
+        assert_memory_equal(seen.state.on, blind.state.on,
+                            problem.classes.count * sizeof *blind.state.on);
+    }
+    assert_true(described > 6);
+    game_release(&seen);
+    game_release(&blind);
+}
+
+static void test_looking_changes_nothing(void **state)
+{
+    (void)state;
+    play_looking(&(struct game_options){.kind = GAME_ALL});
+    play_looking(&(struct game_options){.kind = GAME_OPP, .no_folding = true});
+    play_looking(&(struct game_options){.kind = GAME_ALL, .weak = true});
+    play_looking(&(struct game_options){.kind = GAME_ALL, .memory_limit = 4e6});
+}
+
+/* The first rows of an action say what a person would: its gain, and the other's behind it. */
+static void test_rows_mirror(void **state)
+{
+    (void)state;
+    enum { OWN = 14, EFFECT = 8 };
+    struct game g;
+    float rows[2 * MOVE_FEATURES];
+    begin(&g, &(struct game_options){.kind = GAME_ALL});
+    while (!game_is_over(&g)) {
+        uint32_t legal = move_describe(&g, rows);
+        if (legal == 3) {
+            const float *whole = rows, *split = rows + MOVE_FEATURES;
+            assert_true(whole[0] == 0 && split[0] == 1);
+            assert_memory_equal(whole + OWN, split + OWN + EFFECT, EFFECT * sizeof *whole);
+            assert_memory_equal(split + OWN, whole + OWN + EFFECT, EFFECT * sizeof *whole);
+            double before = game_score(&g);
+            struct game_place here = game_here(&g);
+            (void)game_play(&g, true);
+            assert_true(fabs(game_score(&g) - before - (double)split[OWN]) < 1e-6);
+            game_return(&g, &here);
+        }
+        (void)game_play(&g, legal != 1);
+    }
+    game_release(&g);
+}
+
+static void train(uint64_t rounds, struct policy *out)
+{
+    struct pretrain_moves_options o = {.seed = 2, .rounds = rounds};
+    struct problem *school = &problem;
+    struct err e;
+
+    if (pretrain_moves(&school, 1, &o, NULL, NULL, out, &e))
+        fail_msg("%s", e.what);
+    unload(NULL);
+    load(NULL); /* it was given other clusters */
+}
+
+static void test_training_and_file(void **state)
+{
+    (void)state;
+    struct policy one, two, back;
+    char path[] = "/tmp/automap-policy-XXXXXX";
+    struct err e;
+    train(40, &one);
+    train(40, &two);
+    assert_memory_equal(one.scorer.weight, two.scorer.weight,
+                        one.scorer.parameters * sizeof(float));
+    assert_true(one.points > 10 && one.curve[one.points - 1].loss < one.curve[5].loss + 0.1);
+    close(mkstemp(path));
+    assert_int_equal(policy_save(&one, path, &e), 0);
+    assert_int_equal(policy_load(&back, path), 0);
+    assert_memory_equal(one.scorer.weight, back.scorer.weight,
+                        one.scorer.parameters * sizeof(float));
+    assert_true(back.rounds == 40 && back.points == one.points);
+    FILE *f = fopen(path, "r+");
+    assert_non_null(f);
+    fseek(f, 300, SEEK_SET);
+    fputs("xy", f);
+    fclose(f);
+    policy_free(&back);
+    assert_int_equal(policy_load(&back, path), RL_E_FORMAT);
+    remove(path);
+    assert_int_equal(policy_load(&back, path), RL_E_IO);
+    policy_free(&one);
+    policy_free(&two);
+}
+
+/* Episodes in which some decision was led, of the first `most`. */
+static uint32_t led_episodes(const struct search_options *o, uint32_t most, double *best)
+{
+    struct search_event event;
+    struct search *s;
+    struct err e;
+    uint32_t led = 0;
+    bool any = false;
+
+    assert_int_equal(search_new(&problem, o, &s, &e), 0);
+    while (search_episodes(s) < most && search_step(s, &event)) {
+        assert_true(!event.led || search_episodes(s) <= SEARCH_LED);
+        any |= event.led;
+        if (event.ended) {
+            led += any;
+            any = false;
+        }
+    }
+    *best = search_best(s)->score;
+    search_free(s);
+    return led;
+}
+
+static void test_when_it_leads(void **state)
+{
+    (void)state;
+    struct search_options o = {
+        .algorithm = SEARCH_DQN, .seed = 3, .game.kind = GAME_ALL, .continuous = true};
+    struct policy net;
+    double best, again, alone;
+    train(120, &net);
+    assert_int_equal(led_episodes(&o, 60, &alone), 0); /* nobody to lead */
+    o.policy = &net.scorer;
+    assert_int_equal(led_episodes(&o, 80, &best), SEARCH_LED);
+    led_episodes(&o, 80, &again);
+    assert_true(best == again);
+    led_episodes(&o, 1, &best);
+    o.continuous = false;
+    assert_int_equal(led_episodes(&o, 1, &alone), 0);
+    assert_true(best >= alone); /* one episode of a trained one against one of a new one */
+    o.continuous = true;
+    o.game.reward = GAME_REWARD_PAPER;
+    assert_int_equal(led_episodes(&o, 10, &best), 0);
+    policy_free(&net);
+}
+
+static void test_options_by_field(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_GREEDY,
+                               .game = {.memory_limit = 7, .kind = GAME_ADP, .weak = true},
+                               .rl = *rl_preset("planner"),
+                               .rl_set = true,
+                               .seed = 12345678901u,
+                               .stable_episodes = 9,
+                               .anneal_steps = 11,
+                               .continuous = true},
+                          back = {0};
+    struct rl_serializer measure = {.pass = RL_MEASURE}, w;
+    struct rl_bytes bytes;
+    search_options_serialize(&measure, &o);
+    assert_int_equal(rl_bytes_open(&bytes, measure.at, &w), 0);
+    search_options_serialize(&w, &o);
+    rl_bytes_seal(&bytes, 1);
+    assert_int_equal(rl_bytes_check(bytes.data, bytes.size, 1, &w), 0);
+    search_options_serialize(&w, &back);
+    assert_true(!w.failed && w.at == w.size);
+    assert_true(game_options_equal(&o.game, &back.game) && back.algorithm == o.algorithm);
+    assert_true(back.rl_set && back.seed == o.seed && back.stable_episodes == 9);
+    assert_true(back.anneal_steps == 11 && back.continuous && !back.policy);
+    assert_true(back.rl.hidden[0] == o.rl.hidden[0] && back.rl.gamma == o.rl.gamma);
+    rl_bytes_release(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_looking_changes_nothing), cmocka_unit_test(test_rows_mirror),
+        cmocka_unit_test(test_training_and_file),       cmocka_unit_test(test_when_it_leads),
+        cmocka_unit_test(test_options_by_field),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
