@@ -70,7 +70,7 @@ static void add_plot(struct str *out, const double *values, double top, const ch
 
 /* ---- parts ---- */
 
-static double whole_ms(const struct problem *p)
+double report_whole_ms(const struct problem *p)
 {
     label *none = mem_try((size_t)p->classes.count + 1, sizeof *none);
     double ms = none ? step_tables_cost(&p->step_tables, none).step_ms : 0;
@@ -335,7 +335,7 @@ int export_report(const struct plan *p, const struct report_about *about, struct
     if (rc)
         goto out;
     if (r.baseline_ms <= 0)
-        r.baseline_ms = whole_ms(p->problem);
+        r.baseline_ms = report_whole_ms(p->problem);
     rc = write_parts(&r, e);
     class_names_release(&r.names);
     if (rc)

@@ -6,6 +6,7 @@
 #include "engine/decide/names.h"
 #include "engine/plan/export_report.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -32,5 +33,8 @@ int report_write_relaxed(const struct report *r, struct err *e) MUST_CHECK;
 
 /* Every status of those tables is read again and is the plan's. ERR_INPUT otherwise. */
 int report_check_relaxed(const struct plan *p, const char *text, struct err *e) MUST_CHECK;
+
+/* A step with everything replicated: what one device alone takes. */
+double report_whole_ms(const struct problem *p);
 
 #endif

@@ -62,7 +62,8 @@ static const struct option rows[] = {
      "hlo: the module with a sharding at every instruction (default); stablehlo: the same with "
      "Shardy's annotations; jax: Python that applies the plan to unchanged training code, and, of "
      "a "
-     "strict plan, PartitionSpecs for it; json: the plan; report: Markdown with plots; dot: the "
+     "strict plan, PartitionSpecs for it; json: the plan; report: Markdown with plots; html: the "
+     "same as one page for a browser; dot: the "
      "graph for Graphviz; command: the command line that makes the plan again, which a relaxed one "
      "has not; flags: settings of Megatron-LM, torchtitan, DeepSpeed, MaxText and Levanter, with "
      "what "
@@ -199,8 +200,9 @@ static int run(int argc, char **argv)
     } else if (code == EXIT_OK) {
         const struct export_form *form = find_form(a);
         code = form ? export_plan(a, form, p)
-                    : options_complain("export", "--format is hlo, stablehlo, jax, json, report, "
-                                                 "dot, command, flags, dtensor or cluster");
+                    : options_complain("export",
+                                       "--format is hlo, stablehlo, jax, json, report, html, "
+                                       "dot, command, flags, dtensor or cluster");
     }
     free(p);
     free(a);

@@ -3,6 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/plan/export_dot.h"
 #include "engine/plan/export_hlo.h"
+#include "engine/plan/export_html.h"
 #include "engine/plan/export_jax.h"
 #include "engine/plan/export_jax_step.h"
 #include "engine/plan/export_stablehlo.h"
@@ -97,6 +98,13 @@ static int write_report(const struct plan *p, const struct report_about *about, 
     return rc ? rc : export_report_check(p, text->text, text->size, e);
 }
 
+static int write_html(const struct plan *p, const struct report_about *about, struct str *text,
+                      struct str *warnings, struct err *e)
+{
+    (void)warnings;
+    return export_html(p, about, text, e);
+}
+
 static int write_command(const struct plan *p, const struct report_about *about, struct str *text,
                          struct str *warnings, struct err *e)
 {
@@ -150,6 +158,7 @@ const struct export_form export_forms[] = {
     {"hlo-v1", "the same, devices listed one by one", ".sharded-v1.hlo.txt", write_hlo_v1, NULL},
     {"jax", "Python that applies it to unchanged code", ".plan.py", write_jax, NULL},
     {"report", "what it costs and why, as Markdown with plots", ".plan.md", write_report, NULL},
+    {"html", "the same as one page for a browser", ".plan.html", write_html, NULL},
     {"dot", "the graph with its shapes, for Graphviz", ".plan.dot", write_dot, NULL},
     {"command", "the command line that makes it again", ".plan.sh", write_command,
      "settings do not say where it reshards; json does"},
