@@ -222,6 +222,33 @@ static void test_prices_say_why_not(void **state)
     app_free(app);
 }
 
+/* After thousands of episodes the points are a band of two edges, not a filled block. */
+static void test_long_curves_have_a_band(void **state)
+{
+    (void)state;
+    struct app *app = open_model("t5-tiny", NULL);
+    struct str out = {0};
+    struct err e;
+    int full = 0, any = 0;
+
+    assert_int_equal(app_tell(app, "set algorithm random", &e), 0);
+    assert_int_equal(app_tell(app, "episode 100", &e), 0);
+    assert_null(strstr(screen(app, "4z", &out), "10-90 %"));
+    assert_int_equal(app_tell(app, "episode 9000", &e), 0);
+    assert_non_null(strstr(screen(app, "", &out), "10-90 %"));
+    for (const char *c = out.text; (c = strstr(c, "\xe2")); c++) { /* braille: U+2800 + dots */
+        if ((unsigned char)c[1] < 0xa0 || (unsigned char)c[1] > 0xa3)
+            continue;
+        unsigned dots = ((unsigned)(unsigned char)c[1] - 0xa0) << 6 | ((unsigned char)c[2] & 0x3f);
+        any += dots != 0;
+        full += __builtin_popcount(dots) > 5;
+    }
+    assert_true(any > 200);
+    assert_true(full < any / 8);
+    str_release(&out);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_the_scope_of_no_plan_fits),
         cmocka_unit_test(test_what_a_pipeline_is_compared_with),
         cmocka_unit_test(test_prices_say_why_not),
+        cmocka_unit_test(test_long_curves_have_a_band),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MARKS_MOST = 64 };
@@ -28,7 +29,8 @@ enum { SMOOTHINGS = sizeof smoothings / sizeof *smoothings };
 struct curves {
     double *x, *y, *mean, *best; /* [SERIES_POINTS] */
     double *best_x;
-    int smoothing; /* of smoothings */
+    double *low, *high, *band_x; /* 10 and 90 of 100 of what falls into a column */
+    int smoothing;               /* of smoothings */
     bool log_flipped;
 };
 
@@ -50,7 +52,8 @@ static double weight_of(const struct curves *v, uint32_t count)
 static int open_curves(struct panel *p, const void *arg, struct err *e)
 {
     struct curves *v = p->state;
-    double **arrays[] = {&v->x, &v->y, &v->mean, &v->best, &v->best_x};
+    double **arrays[] = {&v->x,      &v->y,   &v->mean, &v->best,
+                         &v->best_x, &v->low, &v->high, &v->band_x};
 
     (void)arg;
     (void)e;
@@ -67,6 +70,9 @@ static void close_curves(struct panel *p)
     free(v->mean);
     free(v->best);
     free(v->best_x);
+    free(v->low);
+    free(v->high);
+    free(v->band_x);
 }
 
 static void copy_series(const struct series *s, double *x, double *y)
@@ -91,6 +97,56 @@ static size_t find_marks(const struct live_log *log, bool by_update, struct plot
     return count;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Where several points fall into a column, they are told by the 10th and the 90th of 100 of them; a
+ * cloud of all would be a filled block. Returns how many columns; 0: there is room for each point.
+ */
+static uint32_t find_band(struct curves *v, uint32_t count, int width)
+{
+    uint32_t columns = width > 8 ? (uint32_t)width : 8;
+    double *part;
+
+    if (count < 12 * columns)
+        return 0;
+    part = mem_alloc(((size_t)count / columns + 2) * sizeof *part);
+    for (uint32_t k = 0; k < columns; k++) {
+        uint32_t first = (uint32_t)((uint64_t)count * k / columns),
+                 end = (uint32_t)((uint64_t)count * (k + 1) / columns), size = end - first;
+        memcpy(part, v->y + first, size * sizeof *part);
+        qsort(part, size, sizeof *part, by_value);
+        v->band_x[k] = v->x[first];
+        v->low[k] = part[size / 10];
+        v->high[k] = part[size - 1 - size / 10];
+    }
+    free(part);
+    return columns;
+}
+
+/* The points, or the two edges of their band: series 0 and 1. */
+static void set_points(const struct curves *v, uint32_t count, uint32_t columns,
+                       struct plot_series series[static 2])
+{
+    const double *edges[] = {v->low, v->high};
+
+    series[0] = (struct plot_series){
+        .y = v->y, .x = v->x, .count = count, .kind = PLOT_DOTS, .role = ROLE_PLOT_4, .sign = '.'};
+    series[1] = (struct plot_series){
+        .y = v->y, .x = v->x, .kind = PLOT_DOTS, .role = ROLE_PLOT_4, .sign = '.'};
+    for (int i = 0; columns && i < 2; i++)
+        series[i] = (struct plot_series){.y = edges[i],
+                                         .x = v->band_x,
+                                         .count = columns,
+                                         .kind = PLOT_LINE,
+                                         .role = ROLE_PLOT_4,
+                                         .sign = '.',
+                                         .name = i ? "10-90 %" : NULL};
+}
+
 static void say_empty(const struct panel *p, const struct pane *pane, const char *what)
 {
     const struct watch *w = p->scene->watch;
@@ -113,12 +169,8 @@ static void draw_reward(struct panel *p, const struct pane *pane)
     copy_series(&s->best_ms, v->best_x, v->best);
     plot_smooth(v->mean, v->y, s->reward.count, weight_of(v, s->reward.count));
     struct plot_series series[] = {
-        {.y = v->y,
-         .x = v->x,
-         .count = s->reward.count,
-         .kind = PLOT_DOTS,
-         .role = ROLE_PLOT_4,
-         .sign = '.'},
+        {0},
+        {0},
         {.y = v->mean,
          .x = v->x,
          .count = s->reward.count,
@@ -134,9 +186,10 @@ static void draw_reward(struct panel *p, const struct pane *pane)
          .sign = '+',
          .name = "best"},
     };
+    set_points(v, s->reward.count, find_band(v, s->reward.count, pane->width - 8), series);
     struct plot plot = {
         .series = series,
-        .series_count = 3,
+        .series_count = 4,
         .first_x = 0,
         .last_x = (double)s->episodes > 1 ? (double)s->episodes : 1,
         .unit_x = "ep",
@@ -168,12 +221,8 @@ static void draw_loss(struct panel *p, const struct pane *pane)
     copy_series(&s->loss_curve, v->x, v->y);
     plot_smooth(v->mean, v->y, s->loss_curve.count, weight_of(v, s->loss_curve.count));
     struct plot_series series[] = {
-        {.y = v->y,
-         .x = v->x,
-         .count = s->loss_curve.count,
-         .kind = PLOT_DOTS,
-         .role = ROLE_PLOT_4,
-         .sign = '.'},
+        {0},
+        {0},
         {.y = v->mean,
          .x = v->x,
          .count = s->loss_curve.count,
@@ -181,9 +230,10 @@ static void draw_loss(struct panel *p, const struct pane *pane)
          .role = ROLE_PLOT_1,
          .sign = '*'},
     };
+    set_points(v, s->loss_curve.count, find_band(v, s->loss_curve.count, pane->width - 8), series);
     struct plot plot = {
         .series = series,
-        .series_count = 2,
+        .series_count = 3,
         .first_x = 0,
         .last_x = (double)s->updates > 1 ? (double)s->updates : 1,
         .unit_x = "upd",

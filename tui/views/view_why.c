@@ -514,7 +514,8 @@ static const char *name_here(const struct panel *p)
 
     if (!s)
         return NULL;
-    snprintf(v->name, sizeof v->name, "%s:%u", why_dim_name(v->seen.problem, s->dim),
+    snprintf(v->name, sizeof v->name, "%s:%u",
+             why_file_name(v->seen.problem, v->seen.problem->classes.dim_value[s->dim]),
              why_dim_number(v->seen.problem, s->dim));
     return v->name;
 }

@@ -43,6 +43,8 @@ struct why {
 };
 
 const char *why_value_name(const struct problem *p, hlo_value v);
+/* As the file has it, for commands: a parameter that is only numbered by its number. */
+const char *why_file_name(const struct problem *p, hlo_value v);
 const char *why_dim_name(const struct problem *p, dim_id d);
 uint32_t why_dim_number(const struct problem *p, dim_id d);
 

@@ -2,16 +2,16 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
 #include "engine/problem/problem.h"
+#include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "tui/screen/grid.h"
+#include "tui/screen/theme.h"
 #include "tui/views/panel.h"
 #include "tui/views/why_draw.h"
+#include "tui/watch/shape.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_find.h"
-
-#include "engine/text/units.h"
-#include "tui/screen/theme.h"
-#include "tui/watch/shape.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +21,16 @@
 /* ---- words ---- */
 
 const char *why_value_name(const struct problem *p, hlo_value v)
+{
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        if (r->value == v)
+            return r->module ? r->module : r->name;
+    }
+    return hlo_name(p->m, p->m->value_instruction[v]);
+}
+
+const char *why_file_name(const struct problem *p, hlo_value v)
 {
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         if (p->roles.params[k].value == v)

@@ -3,6 +3,7 @@
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/status.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/support/mem.h"
@@ -19,8 +20,9 @@ enum { USES_SHOWN = 64 };
 static const char *name_of(const struct watch *w, hlo_value v)
 {
     for (uint32_t k = 0; k < w->problem->roles.param_count; k++) {
-        if (w->problem->roles.params[k].value == v)
-            return w->problem->roles.params[k].name;
+        const struct hlo_param_role *r = &w->problem->roles.params[k];
+        if (r->value == v)
+            return r->module ? r->module : r->name;
     }
     return hlo_name(w->problem->m, w->problem->m->value_instruction[v]);
 }

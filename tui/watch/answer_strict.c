@@ -190,8 +190,8 @@ void answer_collective(struct answer *a, const struct watch *w, const label *on,
                 if (c->class_of[d] != items[n].cause || at != HLO_NONE)
                     continue;
                 at = c->m->value_instruction[r->value];
-                snprintf(variable, sizeof variable, "%.200s dim %u", r->name,
-                         d - c->dim_base[r->value]);
+                snprintf(variable, sizeof variable, "%.200s dim %u",
+                         r->module ? r->module : r->name, d - c->dim_base[r->value]);
             }
         }
         answer_row(a, ANSWER_ROW, at, class_name(&w->names, items[n].cause, name), variable,

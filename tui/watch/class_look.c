@@ -83,8 +83,10 @@ int class_members(const struct watch *w, class_id k, struct class_member **out, 
             if (c->class_of[class_dim(c, r->value, d)] != k ||
                 !(ok = mem_grow(&list, &room, held, 1)))
                 continue;
-            list[held] = (struct class_member){
-                .dim = class_dim(c, r->value, d), .name = r->name, .number = d, .role = r->role};
+            list[held] = (struct class_member){.dim = class_dim(c, r->value, d),
+                                               .name = r->module ? r->module : r->name,
+                                               .number = d,
+                                               .role = r->role};
             find_use(c, r->value, d, &list[held++]);
         }
     }

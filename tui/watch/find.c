@@ -143,9 +143,9 @@ static void add_params(struct find_index *x, const struct watch *w)
         const struct hlo_param_role *r = &p->roles.params[k];
         hlo_id id = p->m->value_instruction[r->value];
         begin(x);
-        int forms = add_form(x, r->name);
+        int forms = r->module ? add_form(x, r->module) : 0;
+        forms += add_form(x, r->name);
         forms += add_form(x, tree_instruction_name(w->tree, id));
-        forms += r->module ? add_form(x, r->module) : 0;
         forms +=
             add_spelling(x, hlo_name(p->m, id)); /* "params__layer_000____q__.1" is no layer 1 */
         end(x, (enum find_kind)kinds[r->role], k, (uint16_t)forms, "");

@@ -165,27 +165,28 @@ static int place_parameter(struct building *b, const struct hlo_param_role *r)
                                                       [HLO_ROLE_OTHER_STATE] = "inputs"};
     struct tree *t = b->t;
     hlo_id id = t->problem->m->value_instruction[r->value];
-    t->full[id] = r->name;
+    const char *path = r->module ? r->module : r->name; /* the file may only number it */
+    t->full[id] = path;
     const char *root = roots[r->role];
     int node = child(b, TREE_NONE, root, strlen(root));
 
     if (r->role != HLO_ROLE_VARIABLE) {
         if (r->role == HLO_ROLE_INPUT)
-            t->names[id] = r->name;
+            t->names[id] = path;
         return node;
     }
-    size_t size = strlen(r->name), parts = 1;
-    for (const char *c = r->name; *c; c++)
+    size_t size = strlen(path), parts = 1;
+    for (const char *c = path; *c; c++)
         parts += *c == '/';
     size_t end = size, own = parts > 2 ? 2 : 1; /* ".../q/kernel": the module is what is before */
     while (end > 0 && parts > 1 && own > 0) {
         end--;
-        own -= r->name[end] == '/';
+        own -= path[end] == '/';
     }
     if (parts < 2)
         end = 0;
-    t->names[id] = r->name + (end ? end + 1 : 0);
-    return descend(b, node, r->name, end);
+    t->names[id] = path + (end ? end + 1 : 0);
+    return descend(b, node, path, end);
 }
 
 static int place_instruction(struct building *b, hlo_id id)
@@ -497,7 +498,7 @@ bool tree_is_state(const struct tree *t, hlo_id id)
     const struct hlo_roles *r = &t->problem->roles;
 
     for (uint32_t k = 0; t->full[id] && k < r->param_count; k++) {
-        if (r->params[k].name == t->full[id])
+        if (t->problem->m->value_instruction[r->params[k].value] == id)
             return r->params[k].role == HLO_ROLE_OPTIMIZER_STATE;
     }
     return false;

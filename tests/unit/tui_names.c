@@ -1,0 +1,129 @@
+/* Names a person reads, on models of many frameworks: no linkage group is told by a number alone,
+ * no variable by the number of its parameter, where the file says who reads it; layers that are
+ * alike stand together. Counted, and held to what was reached. */
+#include "tui/app/script.h"
+#include "tui/files/theme_file.h"
+#include "tui/watch/tree.h"
+#include "tui/watch/watch.h"
+#include "zoo.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ctype.h>
+#include <string.h>
+
+enum { MODELS_MOST = 64, ZOO_BYTES = 400 << 10 };
+
+struct counts {
+    size_t models, groups, numbered, twice, variables, raw, long_lists;
+};
+
+/* "Arg_12.3", "p7", "param_4", "arg3.1": the file's number and nothing else. */
+static bool is_raw(const char *name)
+{
+    static const char *const begins[] = {"arg_", "arg", "param_", "param", "parameter", "p"};
+    char low[64];
+    size_t size = 0;
+
+    for (; name[size] && size + 1 < sizeof low; size++)
+        low[size] = (char)tolower((unsigned char)name[size]);
+    low[size] = 0;
+    for (size_t n = 0; n < sizeof begins / sizeof *begins; n++) {
+        size_t begin = strlen(begins[n]);
+        if (!strncmp(low, begins[n], begin) && low[begin] &&
+            strspn(low + begin, "0123456789._") == strlen(low + begin))
+            return true;
+    }
+    return strspn(low, "0123456789._#") == strlen(low);
+}
+
+static void count_groups(const struct watch *w, struct counts *c)
+{
+    for (int n = 0; n < w->move_count; n++) {
+        c->groups++;
+        bool numbered = strchr(w->move[n].name, '#') || is_raw(w->move[n].name);
+        if (numbered)
+            printf("    group %s\n", w->move[n].name);
+        c->numbered += numbered;
+        for (int k = 0; k < n; k++)
+            c->twice += !strcmp(w->move[n].name, w->move[k].name);
+    }
+}
+
+static void count_variables(const struct watch *w, struct counts *c)
+{
+    const struct problem *p = w->problem;
+
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        if (r->role != HLO_ROLE_VARIABLE)
+            continue;
+        c->variables++;
+        const char *name = tree_instruction_name(w->tree, p->m->value_instruction[r->value]);
+        bool raw = is_raw(name) && r->module;
+        if (raw)
+            printf("    variable %s, read by %s\n", name, r->module);
+        c->raw += raw;
+    }
+}
+
+/* Layers with one name, beside each other, that do the same: a list a person would have to read. */
+static void count_lists(const struct watch *w, struct counts *c)
+{
+    const struct tree *t = w->tree;
+
+    for (int n = 0; n < t->count; n++) {
+        int alike = 0;
+        for (int k = t->nodes[n].first_child; k != TREE_NONE; k = t->nodes[k].next)
+            alike += t->nodes[k].number >= 0 && !t->nodes[k].series &&
+                     t->nodes[n].first_child != k &&
+                     t->nodes[k].hash == t->nodes[t->nodes[n].first_child].hash;
+        c->long_lists += alike > 2 && !t->nodes[n].series;
+    }
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    const char *paths[MODELS_MOST];
+    glob_t found = {0};
+    size_t count = zoo_models(&found, paths, MODELS_MOST, ZOO_BYTES);
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR};
+    struct counts c = {0};
+    struct err e = {0};
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    for (size_t n = 0; n < count; n++) {
+        struct app *app;
+        assert_int_equal(app_new(&app, &setup, &e), 0);
+        if (!app_load(app, paths[n], NULL, &e)) {
+            struct counts before = c;
+            c.models++;
+            count_groups(app_watch(app), &c);
+            count_variables(app_watch(app), &c);
+            count_lists(app_watch(app), &c);
+            if (c.numbered + c.raw + c.twice + c.long_lists >
+                before.numbered + before.raw + before.twice + before.long_lists)
+                printf("  %s\n", paths[n]);
+        }
+        app_free(app);
+    }
+    printf("%zu models: %zu groups, %zu told by a number, %zu with another's name; %zu variables, "
+           "%zu called by number where their module is known; %zu lists of equal layers unfolded\n",
+           c.models, c.groups, c.numbered, c.twice, c.variables, c.raw, c.long_lists);
+    assert_int_equal(c.numbered, 0);
+    assert_int_equal(c.raw, 0);
+    assert_int_equal(c.twice, 0);
+    assert_int_equal(c.long_lists, 0);
+    globfree(&found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
