@@ -10,26 +10,48 @@
 
 #define CARRIED_ENDING ".carried"
 
-/* 0 or 1, or an array of such. */
-static bool is_neutral(const struct hlo_module *m, hlo_id id)
+/* The number that an array holds everywhere, when it is written so. */
+static bool number_of(const struct hlo_module *m, hlo_id id, double *x)
 {
-    double x;
-
     while (hlo_at(m, id)->opcode == HLO_OP_BROADCAST || hlo_at(m, id)->opcode == HLO_OP_RESHAPE ||
            hlo_at(m, id)->opcode == HLO_OP_CONVERT)
         id = hlo_operand(m, id, 0);
-    return hlo_constant_number(m, id, &x) && (x == 0 || x == 1);
+    return hlo_constant_number(m, id, x);
+}
+
+/* The operand that a selection by a constant always takes; HLO_NONE: none. */
+static hlo_id always_selects(const struct hlo_module *m, hlo_id id)
+{
+    double x;
+
+    return hlo_at(m, id)->opcode == HLO_OP_SELECT && number_of(m, hlo_operand(m, id, 0), &x)
+               ? hlo_operand(m, id, x != 0 ? 1 : 2)
+               : HLO_NONE;
+}
+
+/* 0 or 1, or an array of such. */
+static bool is_neutral(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id chosen;
+    double x;
+
+    while ((chosen = always_selects(m, id)) != HLO_NONE)
+        id = chosen;
+    return number_of(m, id, &x) && (x == 0 || x == 1);
 }
 
 /* The operand that an instruction may fold into: of reshapes and the like of as many elements, of
- * arithmetic with 0 or 1. HLO_NONE: none. */
+ * arithmetic with 0 or 1, of selections by a constant. HLO_NONE: none. */
 static hlo_id folds_into(const struct hlo_module *m, hlo_id id)
 {
     static const uint16_t views[] = {HLO_OP_RESHAPE, HLO_OP_BROADCAST,    HLO_OP_COPY,
                                      HLO_OP_BITCAST, HLO_OP_TRANSPOSE,    HLO_OP_CONVERT,
                                      HLO_OP_SLICE,   HLO_OP_DYNAMIC_SLICE};
     const struct hlo_instruction *i = hlo_at(m, id);
+    hlo_id chosen = always_selects(m, id);
 
+    if (chosen != HLO_NONE)
+        return chosen;
     for (size_t k = 0; k < sizeof views / sizeof *views; k++) {
         if (i->opcode == views[k] && i->operand_count)
             return hlo_shape(m, id)->elements == hlo_shape(m, hlo_operand(m, id, 0))->elements

@@ -172,6 +172,32 @@ static void loops_hold_what_passes_unchanged(void **state)
     release(&x);
 }
 
+/* A counter that goes up by what a constant selects, which is nothing: taken out of loops too. */
+static const char COUNTS_NOTHING[] =
+    "body {\n  s = (s32[], f32[8,4], s32[]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(s), index=0\n  x = f32[8,4] get-tuple-element(s), index=1\n"
+    "  c = s32[] get-tuple-element(s), index=2\n  one = s32[] constant(1)\n"
+    "  nil = s32[] constant(0)\n  yes = pred[] constant(true)\n  j = s32[] add(i, one)\n"
+    "  more = s32[] select(yes, nil, one)\n  d = s32[] add(c, more)\n  y = f32[8,4] add(x, x)\n"
+    "  ROOT next = (s32[], f32[8,4], s32[]) tuple(j, y, d)\n}\n"
+    "cond {\n  s = (s32[], f32[8,4], s32[]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(5)\n"
+    "  ROOT go = pred[] compare(i, n), direction=LT\n}\n"
+    "ENTRY e {\n  a = f32[8,4] parameter(0)\n  zero = s32[] constant(0)\n"
+    "  init = (s32[], f32[8,4], s32[]) tuple(zero, a, zero)\n"
+    "  loop = (s32[], f32[8,4], s32[]) while(init), condition=cond, body=body\n"
+    "  ROOT out = f32[8,4] get-tuple-element(loop), index=1\n}\n";
+
+static void loops_hold_what_comes_out_unchanged(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    export_text(COUNTS_NOTHING, "4", "a:0=x", &x);
+    assert_says(&x, "opt-barrier(d), sharding={replicated}");
+    release(&x);
+}
+
 /* Axes in another order than the mesh's are read back with which of them are innermost. */
 static void inner_axes_are_read_back(void **state)
 {
@@ -206,6 +232,7 @@ int main(void)
         cmocka_unit_test(equal_free_values_are_split_alike),
         cmocka_unit_test(sums_of_free_values_are_whole),
         cmocka_unit_test(loops_hold_what_passes_unchanged),
+        cmocka_unit_test(loops_hold_what_comes_out_unchanged),
         cmocka_unit_test(inner_axes_are_read_back),
     };
 

@@ -8,6 +8,7 @@
 #include "engine/exact/batch_and_zero.h"
 #include "engine/exact/stability.h"
 #include "engine/pipeline/pipeline.h"
+#include "engine/plan/file_wishes.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/recompute_at.h"
 #include "engine/plan/settings.h"
@@ -51,6 +52,8 @@
 struct plan_args {
     struct problem_args problem;
     struct text_list settings;
+    bool pins_from_file;
+    struct str file_pins; /* the settings that makes, each ended by a zero byte */
     bool optimum, paper_reward, json, random, stability, memory;
     uint64_t seed;
     const char *start, *out, *pins_from;
@@ -67,9 +70,9 @@ static bool decides(const struct plan_args *a)
 {
     const struct problem_options *o = &a->problem.options;
 
-    return a->settings.count || a->pins_from || a->optimum || a->random || a->paper_reward ||
-           a->stability || a->relaxed.on || plan_relaxed_is_set(&a->relaxed) || a->limit.on ||
-           o->micro_batches > 1 || o->zero;
+    return a->settings.count || a->pins_from || a->pins_from_file || a->optimum || a->random ||
+           a->paper_reward || a->stability || a->relaxed.on || plan_relaxed_is_set(&a->relaxed) ||
+           a->limit.on || o->micro_batches > 1 || o->zero;
 }
 
 static int take_random(void *args, const struct option *o, const char *value, struct err *e)
@@ -92,6 +95,8 @@ static const struct option own[] = {
      .kind = OPTION_FILE, ARG(pins_from)},
     {"plan", "FILE", "start from the decisions of a plan written before", .kind = OPTION_FILE,
      ARG(start)},
+    {"pins-from-file", .help = "keep the shardings that the program's author wrote",
+     ARG(pins_from_file)},
     {"random", "SEED", "decide the rest at random; the same seed gives the same plan",
      .take = take_random, .expected = "a seed, a whole number"},
     {"optimum", NULL, "the best plan that keeps those decisions, with proof", ARG(optimum)},
@@ -570,6 +575,39 @@ static int tell(struct plan_args *a, struct problem *p, const struct plan *plan,
     return rc;
 }
 
+/* The shardings found in the file as settings, before those given; said on stderr. */
+static int add_file_pins(struct plan_args *a, const struct problem *p, struct err *e)
+{
+    struct text_list all = {0};
+    uint32_t kept, refused;
+    int rc = file_wishes_settings(p, a->relaxed.on, &a->file_pins, &kept, &refused, e);
+
+    if (rc)
+        return rc;
+    fprintf(stderr, "automap plan: %u of %u shardings of the file are kept%s\n", kept,
+            kept + refused, refused ? "; not all can hold on this mesh" : "");
+    const char *at = a->file_pins.text;
+    for (uint32_t k = 0; k < kept && !rc; k++, at += strlen(at) + 1)
+        rc = text_list_add(&all, at, e);
+    for (uint32_t k = 0; k < a->settings.count && !rc; k++)
+        rc = text_list_add(&all, a->settings.items[k], e);
+    text_list_release(&a->settings);
+    a->settings = all;
+    return rc;
+}
+
+static int make(struct plan_args *a, struct problem *p, struct batch_and_zero_result *batchings,
+                struct plan *plan, struct err *e)
+{
+    int rc = a->pins_from_file ? add_file_pins(a, p, e) : 0;
+
+    if (rc)
+        return rc;
+    return a->relaxed.on ? make_relaxed(a, p, batchings, plan, e)
+           : a->limit.on ? make_limited(a, p, batchings, plan, e)
+                         : make_plan(a, p, plan, e);
+}
+
 static int run(int argc, char **argv)
 {
     struct plan_args *a = mem_alloc(sizeof *a);
@@ -594,9 +632,7 @@ static int run(int argc, char **argv)
         code = problem_args_load(&a->problem, p);
     if (parsed && !a->is_pipeline && code == EXIT_OK) {
         p->stop = stopping_begin();
-        int rc = a->relaxed.on ? make_relaxed(a, p, batchings, &plan, &e)
-                 : a->limit.on ? make_limited(a, p, batchings, &plan, &e)
-                               : make_plan(a, p, &plan, &e);
+        int rc = make(a, p, batchings, &plan, &e);
         bool none = !rc && a->limit.on && !a->recompute && !batchings->fits;
         if (!rc && a->out && !none)
             rc = plan_file_save(&plan, a->out, &e);
@@ -627,6 +663,7 @@ static int run(int argc, char **argv)
     text_list_release(&a->relaxed.stores);
     text_list_release(&a->settings);
     str_release(&a->pins);
+    str_release(&a->file_pins);
     free(batchings);
     free(p);
     free(a);

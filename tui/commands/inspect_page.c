@@ -1,11 +1,13 @@
 /* automap inspect for a person: the same page for a perceptron and for eleven billion parameters.
  */
+#include "engine/plan/file_wishes.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/commands/inspect.h"
@@ -18,6 +20,7 @@ enum {
     OPCODES_SHOWN = 16,
     OPCODE_COLUMNS = 4,
     PAGE_WIDTH = 96,
+    WISHES_SHOWN = 3,
     RUNS_MAX = 8, /* runs of digits in a name that are folded */
 };
 
@@ -49,9 +52,9 @@ static void add_scaled(struct str *out, double value, const char *unit, const ch
     str_add(out, word);
 }
 
-static void add_label(struct str *out, const char *label)
+static void add_label(struct str *out, const char *word)
 {
-    str_format(out, "%-14s", label);
+    str_format(out, "%-14s", word);
 }
 
 /* ---- the head ---- */
@@ -476,6 +479,26 @@ static void add_warnings(const struct inspection *in, struct str *out)
     }
 }
 
+/* Shardings that the author wrote: what they split, and who keeps them. */
+static void add_wishes(const struct inspection *in, struct str *out)
+{
+    struct file_wish *list;
+    struct err e = {0};
+    size_t count;
+
+    if (file_wishes_new(in->m, &list, &count, &e) || !count)
+        return;
+    str_add(out, "\n");
+    add_label(out, "shardings");
+    str_format(out, "%zu of the file: ", count);
+    for (size_t k = 0; k < count && k < WISHES_SHOWN; k++)
+        str_format(out, "%s%s dim %u in %u", k ? ", " : "", hlo_name(in->m, list[k].id),
+                   list[k].dim, list[k].parts);
+    str_format(out, "%s; automap plan --pins-from-file keeps them\n",
+               count > WISHES_SHOWN ? ", .." : "");
+    free(list);
+}
+
 void inspect_page(const struct inspection *in, struct str *out)
 {
     add_file(in, out);
@@ -484,6 +507,7 @@ void inspect_page(const struct inspection *in, struct str *out)
     add_phases(in, out);
     add_layers(in, out);
     add_doubts(in, out);
+    add_wishes(in, out);
     add_opcodes(in, out);
     add_params(in, HLO_ROLE_VARIABLE, "variables", out);
     add_params(in, HLO_ROLE_INPUT, "candidate inputs", out);

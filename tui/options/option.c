@@ -25,6 +25,14 @@ int options_complain(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
+int text_list_add(struct text_list *l, const char *value, struct err *e)
+{
+    if (!mem_grow(&l->items, &l->room, l->count, 1))
+        return err_no_memory(e, "for the command line");
+    l->items[l->count++] = value;
+    return 0;
+}
+
 void text_list_release(struct text_list *l)
 {
     free(l->items);
@@ -138,14 +146,6 @@ static bool take_choice(const struct option *o, void *field, const char *value)
     return false;
 }
 
-static int take_item(struct text_list *l, const char *value, struct err *e)
-{
-    if (!mem_grow(&l->items, &l->room, l->count, 1))
-        return err_no_memory(e, "for the command line");
-    l->items[l->count++] = value;
-    return 0;
-}
-
 static int take_value(const struct option *o, void *args, const char *value, struct err *e)
 {
     void *field = (char *)args + o->offset;
@@ -159,7 +159,7 @@ static int take_value(const struct option *o, void *args, const char *value, str
     }
     switch (o->kind) {
     case OPTION_LIST:
-        return take_item(field, value, e);
+        return text_list_add(field, value, e);
     case OPTION_FILE:
     case OPTION_TEXT:
         is_fine = value[0] || (o->kind == OPTION_TEXT && !o->expected);

@@ -101,6 +101,8 @@ struct text_list {
     uint32_t count;
     size_t room;
 };
+/* `value` is borrowed. */
+int text_list_add(struct text_list *l, const char *value, struct err *e) MUST_CHECK;
 void text_list_release(struct text_list *l);
 
 #endif

@@ -1,0 +1,39 @@
+/* engine/plan/file_wishes.h - shardings that the program's author wrote, as wishes of a plan.
+ *
+ * with_sharding_constraint, in_shardings, jax.sharding and torch_xla's mark_sharding end as a
+ * `sharding` of a parameter or of a Sharding call. A plan is free to do otherwise, so nobody keeps
+ * them by himself; as settings (problem/setting.h) they become decisions. */
+#ifndef AUTOMAP_ENGINE_PLAN_FILE_WISHES_H
+#define AUTOMAP_ENGINE_PLAN_FILE_WISHES_H
+
+#include "engine/decide/labels.h"
+#include "engine/problem/problem.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct file_wish {
+    hlo_id id;      /* of an array */
+    uint32_t dim;   /* that is to be split */
+    uint32_t parts; /* into so many, > 1 */
+};
+
+/* Every dim of `m` that its file wants split; parameters first. The caller frees *out.
+ * O(instructions). */
+int file_wishes_new(const struct hlo_module *m, struct file_wish **out, size_t *count,
+                    struct err *e) MUST_CHECK;
+
+/* The axes of the problem's mesh that a wish of p->m means: those that its sharding tells apart,
+ * where that is of a mesh like this one; else those whose product is its parts, the first that are
+ * left in the array. 0: this mesh has none. O(devices x axes). */
+label file_wish_label(const struct problem *p, const struct file_wish *w);
+
+/* The wishes that can hold together as settings, "#3:1=y", each ended by a zero byte; of parameters
+ * alone, or of other values too. `refused` counts the others. O(wishes x decisions). */
+int file_wishes_settings(const struct problem *p, bool parameters_alone, struct str *out,
+                         uint32_t *kept, uint32_t *refused, struct err *e) MUST_CHECK;
+
+#endif
