@@ -10,6 +10,7 @@
 #include "engine/decide/strict.h"
 #include "engine/exact/batch_and_zero.h"
 #include "engine/exact/exact.h"
+#include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/descent.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
@@ -316,6 +317,44 @@ static int find_pipeline(const struct problem *p, const struct pipeline_options 
     return 0;
 }
 
+/* ---- the hybrid ---- */
+
+static int find_hybrid(const struct problem *p, const struct pipeline_options *options,
+                       struct contender *c, struct err *e)
+{
+    struct hybrid_options o = {.batch = options->batch,
+                               .micro_batches = options->micro_batches,
+                               .recompute = STAGE_RECOMPUTE_ANY,
+                               .zero = p->options.zero ? p->options.zero : -1,
+                               .overlap = p->options.overlap > 0 ? p->options.overlap : 0,
+                               .no_limit = options->no_limit,
+                               .half_duplex = options->half_duplex,
+                               .limit_bytes = options->limit_bytes,
+                               .stop = p->stop};
+    struct hybrid *h = mem_try(1, sizeof *h);
+
+    if (!h)
+        return err_no_memory(e, "to compare plans");
+    int rc = hybrid_new(p, &o, h, e);
+    if (rc) {
+        free(h);
+        if (rc != ERR_INFEASIBLE && rc != ERR_LIMIT)
+            return rc;
+        snprintf(c->why, sizeof c->why, "%.300s", e->what);
+        return 0;
+    }
+    c->hybrid = h;
+    c->exists = c->fits = true;
+    c->step_ms = hybrid_step_ms(h);
+    for (uint32_t n = 0; n < h->stages; n++) {
+        const struct hybrid_stage *s = &h->stage[n];
+        c->compute_ms = fmax(c->compute_ms, h->micro_batches * s->point.both_ms);
+        c->memory_bytes = fmax(c->memory_bytes, s->memory_bytes);
+    }
+    c->waiting_ms = c->step_ms - c->compute_ms;
+    return 0;
+}
+
 /* ---- the whole ---- */
 
 static void rank(struct comparison *c)
@@ -369,6 +408,7 @@ int comparison_new(const struct problem *p, const struct plan *found,
             continue;
         }
         rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e)
+             : k == COMPARE_HYBRID ? find_hybrid(p, o, &out->of[k], e)
                                    : find_strict(&rules, found, &out->of[k], e);
     }
     if (!rc) {
@@ -389,6 +429,9 @@ void comparison_free(struct comparison *c)
         if (c->of[k].pipeline)
             pipeline_release(c->of[k].pipeline);
         free(c->of[k].pipeline);
+        if (c->of[k].hybrid)
+            hybrid_release(c->of[k].hybrid);
+        free(c->of[k].hybrid);
     }
     memset(c, 0, sizeof *c);
 }
@@ -401,6 +444,12 @@ void contender_setting(const struct contender *c, char *out, size_t room)
     out[0] = '\0';
     if (!c->exists)
         return;
+    if (c->kind == COMPARE_HYBRID) {
+        snprintf(out, room, "%u stage%s, %u micro-batch%s, ZeRO %u", c->hybrid->stages,
+                 c->hybrid->stages == 1 ? "" : "s", c->hybrid->micro_batches,
+                 c->hybrid->micro_batches == 1 ? "" : "es", c->hybrid->zero);
+        return;
+    }
     if (c->kind == COMPARE_PIPELINE) {
         snprintf(out, room, "%u stage%s, %u micro-batch%s%s", c->pipeline_plan.plan.stages,
                  c->pipeline_plan.plan.stages == 1 ? "" : "s", c->pipeline->options.micro_batches,

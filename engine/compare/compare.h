@@ -10,6 +10,7 @@
 #ifndef AUTOMAP_ENGINE_COMPARE_COMPARE_H
 #define AUTOMAP_ENGINE_COMPARE_COMPARE_H
 
+#include "engine/hybrid/hybrid.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
@@ -19,7 +20,8 @@
     X(OPERATORS, "opp", "operators split")         \
     X(DATA, "adp", "data parallel")                \
     X(BOTH, "opp+adp", "operators and data split") \
-    X(PIPELINE, "pp", "pipeline")
+    X(PIPELINE, "pp", "pipeline")                  \
+    X(HYBRID, "hybrid", "pipeline of split stages")
 
 enum compare_kind {
 #define X(id, name, words) COMPARE_##id,
@@ -42,6 +44,7 @@ struct contender {
     struct plan plan;
     struct pipeline *pipeline;
     struct pipeline_plan pipeline_plan;
+    struct hybrid *hybrid;
     char why[400]; /* sentences: where its time goes, what it loses against the first */
 };
 

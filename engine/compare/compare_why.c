@@ -1,6 +1,7 @@
 /* Where the time of a plan goes: the largest of what it sends, the idle part of a pipeline. */
 #include "engine/compare/compare_why.h"
 
+#include "engine/hybrid/hybrid.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipeline.h"
@@ -166,6 +167,21 @@ static void explain_pipeline(const struct contender *c, struct words *w)
     say(w, " and all-reduces inside stages (up to %s)", units_ms(a, reduce));
 }
 
+static void explain_hybrid(const struct contender *c, struct words *w)
+{
+    const struct hybrid *h = c->hybrid;
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+    uint32_t widest = 1;
+
+    for (uint32_t n = 0; n < h->stages; n++) {
+        uint32_t tp = (h->stage[n].end_device - h->stage[n].device) / h->stage[n].dp;
+        widest = tp > widest ? tp : widest;
+    }
+    say(w, "the busiest stage works %s, its reductions in it; %s go to filling and draining, ",
+        units_ms(a, c->compute_ms), units_ms(b, c->waiting_ms));
+    say(w, "transfers and what follows once; a sample is split in up to %u", widest);
+}
+
 /* ---- against the first ---- */
 
 static void set_against(const struct contender *first, const struct contender *c, struct words *w)
@@ -200,7 +216,9 @@ int compare_explain(struct comparison *c, struct err *e)
         if (!o->exists)
             continue;
         int rc = 0;
-        if (o->kind == COMPARE_PIPELINE)
+        if (o->kind == COMPARE_HYBRID)
+            explain_hybrid(o, &w);
+        else if (o->kind == COMPARE_PIPELINE)
             explain_pipeline(o, &w);
         else
             rc = explain_strict(o, &w, e);

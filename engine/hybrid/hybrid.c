@@ -1,5 +1,11 @@
 #include "engine/hybrid/hybrid.h"
 
+#include "engine/decide/classes.h"
+#include "engine/hybrid/interleave.h"
+#include "engine/hybrid/uniform.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/stop.h"
+
 #include "engine/cluster/cluster.h"
 #include "engine/hybrid/instance.h"
 #include "engine/hybrid/sections.h"
@@ -21,11 +27,12 @@ struct search {
     struct hybrid *h;
     struct err *e;
     double best_ms;
+    double plain_ms; /* of those that are not interleaved */
 };
 
 static bool is_stopped(const struct hybrid *h)
 {
-    return h->options.stop && atomic_load_explicit(h->options.stop, memory_order_relaxed);
+    return stop_asked(h->options.stop);
 }
 
 /* ---- one number of micro-batches ---- */
@@ -54,7 +61,9 @@ static void tables_release(struct tables *t)
     stage_tables_release(&t->rows);
 }
 
-static int tables_new(const struct search *s, uint32_t m, uint8_t zero, struct tables *t)
+/* `slots` 0: all of them; else uniform ones on those. */
+static int tables_new(const struct search *s, uint32_t m, uint8_t zero, uint64_t slots,
+                      struct tables *t)
 {
     const struct hybrid *h = s->h;
     const struct hybrid_options *o = &h->options;
@@ -64,15 +73,19 @@ static int tables_new(const struct search *s, uint32_t m, uint8_t zero, struct t
                                   .zero = zero,
                                   .recompute = o->recompute,
                                   .overlap = o->overlap,
+                                  .slots = slots,
+                                  .is_uniform = slots != 0,
+                                  .tp = o->tp,
+                                  .dp = o->dp,
                                   .stop = o->stop};
     const struct cluster *c = &h->problem->cluster;
 
     *t = (struct tables){0};
     int rc = hybrid_instance_new(&t->in, h->sections.count, c, &p, s->e);
-    if (!rc && !o->no_bound)
+    if (!rc && !o->no_bound && !slots)
         rc = hybrid_instance_new(&t->ideal, h->sections.count, c, &p, s->e);
     if (!rc)
-        rc = stage_tables_new(&h->sections, &stage, &t->in, o->no_bound ? NULL : &t->ideal,
+        rc = stage_tables_new(&h->sections, &stage, &t->in, t->ideal.slots ? &t->ideal : NULL,
                               &t->rows, &t->possible, s->e);
     if (rc)
         tables_release(t);
@@ -108,6 +121,7 @@ struct descent {
     double ms;
     enum pipe_schedule_kind kind;
     uint32_t played;
+    const uint32_t *only; /* the point of each front that is taken; NULL: any */
 };
 
 static bool try_plan(struct descent *d, const struct hybrid_plan *p)
@@ -125,13 +139,16 @@ static bool try_plan(struct descent *d, const struct hybrid_plan *p)
 }
 
 /* The point of stage `n` that fits as k-th from the end and has the least M (F + B) + R. */
-static bool choose_point(const struct hybrid_instance *in, struct hybrid_plan *p, uint32_t n,
+static bool choose_point(const struct descent *d, struct hybrid_plan *p, uint32_t n,
                          enum pipe_schedule_kind kind)
 {
+    const struct hybrid_instance *in = d->in;
     struct hybrid_front f = *hybrid_front_of(in, p->slot[n], p->cut[n], p->cut[n + 1]);
     struct pipe_options o = in->options;
     double best = INFINITY;
 
+    if (d->only)
+        f = (struct hybrid_front){f.first + *d->only, 1};
     o.schedule = kind;
     uint32_t fly = pipe_in_flight(&o, p->stages - n);
     for (uint32_t m = f.first; m < f.first + f.count; m++) {
@@ -157,12 +174,12 @@ static bool step_down(struct descent *d)
             if (p.cut[n] <= p.cut[n - 1] || p.cut[n] >= p.cut[n + 1])
                 continue;
             for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
-                if (choose_point(d->in, &p, n - 1, (enum pipe_schedule_kind)k) &&
-                    choose_point(d->in, &p, n, (enum pipe_schedule_kind)k) && try_plan(d, &p))
+                if (choose_point(d, &p, n - 1, (enum pipe_schedule_kind)k) &&
+                    choose_point(d, &p, n, (enum pipe_schedule_kind)k) && try_plan(d, &p))
                     return true;
         }
     }
-    for (uint32_t n = 0; n < from.stages; n++) {
+    for (uint32_t n = 0; n < from.stages && !d->only; n++) {
         struct hybrid_front f = *hybrid_front_of(d->in, from.slot[n], from.cut[n], from.cut[n + 1]);
         for (uint32_t m = f.first; m < f.first + f.count; m++) {
             struct hybrid_plan p = from;
@@ -230,6 +247,7 @@ static int take(struct search *s, const struct tables *t, const struct descent *
     if (!h->stage || !h->cut)
         return err_no_memory(s->e, MEMORY_FOR);
     h->found = true;
+    h->chunks = 1;
     h->stages = d->best.stages;
     h->micro_batches = m;
     h->zero = zero;
@@ -299,12 +317,78 @@ static int solve_schedule(struct search *s, struct tables *t, enum pipe_schedule
     return d.ms < s->best_ms ? take(s, t, &d, out->micro_batches, zero) : 0;
 }
 
+/* An interleaved plan: the groups' memory is that of all their chunks. */
+static int take_uniform(struct search *s, const struct tables *t, const struct uniform_plan *u,
+                        uint32_t m, uint8_t zero)
+{
+    struct descent d = {
+        .s = s, .in = &t->in, .best = u->plan, .ms = u->step_ms, .kind = u->schedule};
+    struct hybrid *h = s->h;
+    uint32_t groups = u->plan.stages / u->chunks;
+    int rc = take(s, t, &d, m, zero);
+
+    if (rc || u->chunks == 1)
+        return rc;
+    h->chunks = u->chunks;
+    h->interleaved_ms = u->step_ms;
+    h->length_ms = 0;
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
+        h->makespan_ms[k] = INFINITY;
+    for (uint32_t c = 0; c < h->stages; c++) {
+        struct interleave x = {groups, u->chunks, m, NULL, NULL, NULL};
+        h->stage[c].in_flight = interleave_in_flight(&x, c % groups);
+        h->stage[c].memory_bytes = uniform_memory(&t->in, u, c % groups);
+        if (c)
+            h->cut[c - 1].node = uniform_transfer(&t->in, &u->plan, groups, c - 1);
+    }
+    return 0;
+}
+
+static int solve_uniform(struct search *s, uint32_t m, uint8_t zero)
+{
+    struct hybrid *h = s->h;
+    struct hybrid_try *out = &h->tried[h->options.is_uniform ? h->tries : HYBRID_MICRO_MOST];
+    struct uniform_options uniform = {
+        .schedule = h->options.is_schedule_given ? (int)h->options.schedule : -1,
+        .stages = h->options.stages,
+        .chunks = h->options.chunks,
+        .only_interleaved = !h->options.is_uniform,
+        .stop = h->options.stop};
+    bool possible = false;
+    int rc = 0;
+
+    *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
+    for (uint32_t slot = 0; slot < HYBRID_SLOTS_MOST && !rc && !is_stopped(h); slot++) {
+        struct uniform_plan u = {.step_ms = s->best_ms};
+        struct tables t;
+        rc = tables_new(s, m, zero, (uint64_t)1 << slot, &t);
+        if (rc)
+            return rc;
+        possible |= t.possible;
+        h->points += (uint32_t)t.in.point_count;
+        if (t.possible && slot < t.in.slots && uniform_best(&t.in, slot, &uniform, &u)) {
+            rc = take_uniform(s, &t, &u, m, zero);
+            out->step_ms = u.step_ms;
+            out->length_ms = h->length_ms;
+        }
+        bool last = slot + 1 >= t.in.slots;
+        tables_release(&t);
+        if (last)
+            break;
+    }
+    h->tries += possible && h->options.is_uniform;
+    return rc;
+}
+
 static int solve_micro_batches(struct search *s, uint32_t m, uint8_t zero)
 {
+    if (s->h->options.is_uniform)
+        return solve_uniform(s, m, zero);
+
     struct hybrid *h = s->h;
     struct tables t;
     struct hybrid_try *out = &h->tried[h->tries];
-    int rc = tables_new(s, m, zero, &t);
+    int rc = tables_new(s, m, zero, 0, &t);
 
     if (rc || !t.possible) {
         if (!rc)
@@ -314,7 +398,7 @@ static int solve_micro_batches(struct search *s, uint32_t m, uint8_t zero)
     *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
     h->tries++;
     h->points += (uint32_t)t.in.point_count;
-    if (!h->options.no_bound)
+    if (!h->options.no_bound && !t.rows.is_cut_short)
         rc = solve_bound(s, &t, out);
     if (t.rows.is_cut_short)
         out->is_certified = false;
@@ -365,7 +449,7 @@ static void sum_up(struct search *s)
         h->is_certified &= t->is_certified;
         h->bound_ms = fmin(h->bound_ms, t->bound_ms);
     }
-    h->bound_ms = fmin(h->bound_ms, s->best_ms);
+    h->bound_ms = fmin(h->bound_ms, s->plain_ms);
     if (!h->is_certified)
         h->bound_ms = 0;
 }
@@ -381,6 +465,10 @@ static int search_all(struct search *s)
         h->tries = 0;
         for (uint32_t n = 0; n < count && !rc && !is_stopped(h); n++)
             rc = solve_micro_batches(s, list[n], (uint8_t)zero);
+        s->plain_ms = s->best_ms;
+        bool interleaves = !h->options.is_uniform && !h->options.is_schedule_given;
+        for (uint32_t n = 0; n < count && !rc && interleaves && !is_stopped(h); n++)
+            rc = solve_uniform(s, list[n], (uint8_t)zero);
     }
     if (rc)
         return rc;
@@ -389,28 +477,186 @@ static int search_all(struct search *s)
                        is_stopped(h) ? "stopped before a hybrid plan was found"
                                      : "no hybrid plan fits the memory of the devices");
     sum_up(s);
-    return 0;
+    return hybrid_price(h, s->e); /* as a file with this plan will be */
+}
+
+int hybrid_open(const struct problem *p, struct hybrid *out, struct err *e)
+{
+    *out = (struct hybrid){.problem = p, .chunks = 1};
+    int rc = order_new(p, &out->order, e);
+
+    if (rc)
+        return rc;
+    rc = sections_new(&out->order, &out->sections, e);
+    if (rc)
+        hybrid_release(out);
+    return rc;
 }
 
 int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct hybrid *out,
                struct err *e)
 {
-    struct hybrid h = {.problem = p, .options = *o};
-    int rc = order_new(p, &out->order, e);
+    int rc = hybrid_open(p, out, e);
 
     if (rc)
         return rc;
-    h.order = out->order;
-    *out = h;
+    out->options = *o;
     if (!out->options.batch)
         out->options.batch = (uint32_t)out->order.steps.batch_size;
-    rc = sections_new(&out->order, &out->sections, e);
-    if (!rc) {
-        struct search s = {.h = out, .e = e, .best_ms = INFINITY};
-        rc = search_all(&s);
-    }
+    struct search s = {.h = out, .e = e, .best_ms = INFINITY};
+    rc = search_all(&s);
     if (rc)
         hybrid_release(out);
+    return rc;
+}
+
+/* ---- a plan made elsewhere ---- */
+
+static int check_labels(const struct hybrid *h, uint32_t n, struct err *e)
+{
+    const struct classes *c = &h->problem->classes;
+    const struct hybrid_stage *s = &h->stage[n];
+
+    for (class_id k = 0; k < c->count; k++) {
+        uint64_t parts = 1;
+        for (uint32_t x = 0; x < s->axes; x++)
+            parts *= s->on[k] >> x & 1 ? s->size[x] : 1;
+        if (parts > 1 && (int64_t)parts > c->info[k].least)
+            return err_set(e, ERR_INPUT, "stages[%u]: a class of %lld is split in %llu", n,
+                           (long long)c->info[k].least, (unsigned long long)parts);
+        for (uint32_t m = c->info[k].meets; m < c->info[k].meets + c->info[k].meet_count; m++)
+            if (s->on[k] & s->on[c->meets[m].other])
+                return err_set(e, ERR_INPUT, "stages[%u]: two decisions clash at %.100s", n,
+                               hlo_name(c->m, c->meets[m].place));
+    }
+    return 0;
+}
+
+/* The slot of a stage's devices, whose axes are its sizes. */
+static int find_slot(const struct hybrid *h, const struct hybrid_instance *in, uint32_t n,
+                     uint32_t *slot, struct err *e)
+{
+    const struct hybrid_stage *s = &h->stage[n];
+    uint32_t d = s->end_device - s->device;
+
+    for (*slot = 0; *slot < in->slots; ++*slot)
+        if (in->slot[*slot].devices == d && hybrid_can_begin(in, s->device, *slot))
+            break;
+    if (*slot == in->slots || s->size[0] * (s->axes > 1 ? s->size[1] : 1) != d)
+        return err_set(e, ERR_INPUT, "stages[%u]: no stage can have devices %u to %u as %ux%u", n,
+                       s->device, s->end_device - 1, s->size[0], s->axes > 1 ? s->size[1] : 1);
+    return 0;
+}
+
+static int price_stage(struct hybrid *h, struct hybrid_instance *in, const struct stage_options *o,
+                       struct hybrid_plan *p, uint32_t n, struct err *e)
+{
+    struct hybrid_stage *s = &h->stage[n];
+    struct hybrid_point point[2];
+    int rc = find_slot(h, in, n, &p->slot[n], e);
+
+    if (!rc)
+        rc = check_labels(h, n, e);
+    if (!rc)
+        rc = stage_tables_price(&h->sections, o, in, p->slot[n], s->size, s->on, s->section,
+                                s->end_section, point, e);
+    if (rc)
+        return rc;
+    s->point = point[s->point.recompute];
+    p->point[n] = (uint32_t)in->point_count;
+    rc = hybrid_instance_add(in, p->slot[n], s->section, s->end_section, &s->point, 1, e);
+    p->cut[n] = s->section;
+    p->device[n] = s->device;
+    p->cut[n + 1] = s->end_section;
+    p->device[n + 1] = s->end_device;
+    s->limit_bytes = in->slot[p->slot[n]].limit_bytes;
+    s->dp = 1;
+    for (uint32_t x = 0; x < s->axes; x++)
+        s->dp *= s->on[h->order.steps.batch] >> x & 1 ? s->size[x] : 1;
+    return rc;
+}
+
+static int check_chain(const struct hybrid *h, struct err *e)
+{
+    uint32_t groups = h->chunks ? h->stages / h->chunks : 0;
+
+    if (!h->stages || !groups || h->stages % h->chunks || h->stages > HYBRID_STAGES_MOST)
+        return err_set(e, ERR_INPUT, "%u stages in chunks of %u", h->stages, h->chunks);
+    for (uint32_t n = 1; n < h->stages; n++) {
+        bool follows = n % groups ? h->stage[n].device == h->stage[n - 1].end_device
+                                  : h->stage[n].device == h->stage[0].device;
+        if (!follows)
+            return err_set(e, ERR_INPUT, "stages[%u]: its devices do not follow those before", n);
+    }
+    return h->stage[h->stages - 1].end_device == h->problem->cluster.devices
+               ? 0
+               : err_set(e, ERR_INPUT, "stages: the last one has not the last devices");
+}
+
+/* Interleaved: times and memory of the groups of devices. */
+static void price_interleaved(struct hybrid *h, const struct hybrid_instance *in,
+                              const struct uniform_plan *u)
+{
+    uint32_t groups = h->stages / h->chunks;
+    struct pipe_node chunk[HYBRID_STAGES_MOST], transfer[HYBRID_STAGES_MOST];
+    struct interleave x = {groups, h->chunks, h->micro_batches, chunk, transfer, NULL};
+
+    for (uint32_t c = 0; c < h->stages; c++) {
+        chunk[c] = hybrid_stage_node(&h->stage[c].point);
+        h->stage[c].in_flight = interleave_in_flight(&x, c % groups);
+        h->stage[c].memory_bytes = uniform_memory(in, u, c % groups);
+        if (c + 1 < h->stages)
+            h->cut[c].node = transfer[c] = uniform_transfer(in, &u->plan, groups, c);
+    }
+    h->length_ms = 0;
+    h->interleaved_ms = interleave_makespan(&x);
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
+        h->makespan_ms[k] = INFINITY;
+}
+
+int hybrid_price(struct hybrid *h, struct err *e)
+{
+    struct pipe_options o = pipe_options_of(&h->options, h->micro_batches);
+    struct stage_options so = {.batch = h->options.batch,
+                               .micro_batches = h->micro_batches,
+                               .zero = h->zero,
+                               .overlap = h->options.overlap};
+    struct uniform_plan u = {.chunks = h->chunks};
+    struct hybrid_instance in;
+    int rc = check_chain(h, e);
+
+    if (!rc)
+        rc = hybrid_instance_new(&in, h->sections.count, &h->problem->cluster, &o, e);
+    if (rc)
+        return rc;
+    stage_tables_cuts(&h->sections, &so, &in);
+    u.plan.stages = h->stages;
+    for (uint32_t n = 0; n < h->stages && !rc; n++)
+        rc = price_stage(h, &in, &so, &u.plan, n, e);
+    for (uint32_t n = 0; n + 1 < h->stages && !rc; n++) {
+        uint32_t cut = u.plan.cut[n + 1];
+        h->cut[n] = (struct hybrid_cut){
+            in.forward_bytes[cut], in.backward_bytes[cut], in.once_bytes[cut],
+            hybrid_link_node(&in, cut, u.plan.device[n + 1], u.plan.slot[n], u.plan.slot[n + 1])};
+    }
+    if (!rc && h->chunks > 1) {
+        price_interleaved(h, &in, &u);
+    } else if (!rc) {
+        h->length_ms = hybrid_plan_length(&in, &u.plan);
+        for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
+            h->makespan_ms[k] =
+                k == (int)h->schedule || hybrid_plan_fits(&in, &u.plan, (enum pipe_schedule_kind)k)
+                    ? hybrid_plan_makespan(&in, &u.plan, (enum pipe_schedule_kind)k)
+                    : INFINITY;
+        o.schedule = h->schedule;
+        for (uint32_t n = 0; n < h->stages; n++) {
+            h->stage[n].in_flight = pipe_in_flight(&o, h->stages - n);
+            h->stage[n].memory_bytes =
+                hybrid_point_bytes(&h->stage[n].point, h->stage[n].in_flight);
+        }
+    }
+    h->found = !rc;
+    hybrid_instance_release(&in);
     return rc;
 }
 

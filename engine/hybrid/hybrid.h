@@ -32,7 +32,10 @@ struct hybrid_options {
     enum stage_recompute recompute;
     int zero; /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
     double overlap;
-    bool no_limit, half_duplex, is_uniform;
+    uint32_t tp, dp; /* of every stage; 0: any */
+    uint32_t chunks; /* of uniform plans: 1 not interleaved, 2 .. exactly so many; 0: any */
+    bool no_limit, half_duplex;
+    bool is_uniform;    /* all stages alike: devices, axes, labels; interleaved schedules too */
     double limit_bytes; /* less than a device has; 0: what it has */
     bool no_bound;      /* the bound is not asked for */
     const atomic_bool *stop;
@@ -67,13 +70,15 @@ struct hybrid {
     struct hybrid_options options; /* filled in */
     struct order order;
     struct sections sections;
-    struct hybrid_try tried[HYBRID_MICRO_MOST];
+    struct hybrid_try tried[HYBRID_MICRO_MOST + 1]; /* the last is scratch */
     uint32_t tries;
     /* the plan taken */
     bool found;
     uint32_t micro_batches, stages;
     uint8_t zero;
     enum pipe_schedule_kind schedule;
+    uint32_t chunks;       /* interleaved: so many stages lie on each group of devices; 1: not */
+    double interleaved_ms; /* simulated, when chunks > 1 */
     struct hybrid_stage *stage;              /* [stages] */
     struct hybrid_cut *cut;                  /* [stages - 1] behind each */
     double length_ms;                        /* L */
@@ -91,9 +96,16 @@ int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct h
                struct err *e) MUST_CHECK;
 void hybrid_release(struct hybrid *h);
 
+/* A plan made elsewhere: opened without one; options.batch, micro_batches, schedule, chunks, zero,
+ * the limits, and of each stage its sections, devices, axes, labels and point.recompute are set by
+ * the caller; then all else is worked out. ERR_INPUT naming the stage: devices or axes no stage can
+ * have, labels that clash. hybrid_release after either, also on error of the second. */
+int hybrid_open(const struct problem *p, struct hybrid *out, struct err *e) MUST_CHECK;
+int hybrid_price(struct hybrid *h, struct err *e) MUST_CHECK;
+
 static inline double hybrid_step_ms(const struct hybrid *h)
 {
-    return h->makespan_ms[h->schedule];
+    return h->chunks > 1 ? h->interleaved_ms : h->makespan_ms[h->schedule];
 }
 
 #endif

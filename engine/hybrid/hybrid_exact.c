@@ -65,6 +65,16 @@ static bool may_use(const struct solver *x, uint32_t slot)
     return !x->o->slots || (x->o->slots >> slot & 1);
 }
 
+/* The points of a front that may be taken. */
+static struct hybrid_front front_of(const struct solver *x, uint32_t slot, uint32_t i, uint32_t j)
+{
+    struct hybrid_front f = *hybrid_front_of(x->in, slot, i, j);
+
+    if (x->o->only && f.count)
+        f = (struct hybrid_front){f.first + *x->o->only, 1};
+    return f;
+}
+
 /* Least of forward time, of both, of both x devices over the partitions of sections 0 .. i-1. */
 static void fill_bounds(struct solver *x)
 {
@@ -76,7 +86,7 @@ static void fill_bounds(struct solver *x)
             if (!may_cut(x, i) || !may_cut(x, j))
                 continue;
             for (uint32_t s = 0; s < in->slots; s++) {
-                struct hybrid_front f = *hybrid_front_of(in, s, i, j);
+                struct hybrid_front f = front_of(x, s, i, j);
                 for (uint32_t n = f.first; n < f.first + f.count && may_use(x, s); n++) {
                     const struct hybrid_point *p = &in->points[n];
                     x->forward[j] = fmin(x->forward[j], x->forward[i] + p->forward_ms);
@@ -251,7 +261,7 @@ static void add_stage(struct solver *x, uint32_t a, uint32_t s, uint32_t k, uint
                       struct set tail)
 {
     const struct hybrid_instance *in = x->in;
-    struct hybrid_front f = *hybrid_front_of(in, s, i, j);
+    struct hybrid_front f = front_of(x, s, i, j);
     uint32_t in_flight = pipe_in_flight(&in->options, k);
     static const struct entry nothing = {.next = NO_ENTRY};
 

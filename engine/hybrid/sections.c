@@ -291,6 +291,11 @@ static int share_classes(struct maker *k)
         if (t.is_shared[n] && c->info[n].reason == CLASS_ALLOWED)
             s->shared[s->shared_count++] = n;
     free(t.by);
+    for (uint32_t n = 0; n < s->shared_count; n++) /* the batch first */
+        if (s->shared[n] == k->u->batch) {
+            memmove(s->shared + 1, s->shared, n * sizeof *s->shared);
+            s->shared[0] = k->u->batch;
+        }
     return 0;
 }
 

@@ -71,7 +71,7 @@ struct sections {
     struct order_cuts cuts; /* of the order: [positions + 1] */
     double *state_bytes;    /* [roles.param_count] optimizer state of a variable */
     uint8_t *is_shared;     /* [classes] */
-    class_id *shared;       /* [shared_count] those that can be split */
+    class_id *shared;       /* [shared_count] those that can be split, the batch first */
     uint32_t shared_count;
     uint32_t *local_base; /* [count + 1] into local */
     class_id *local;      /* local classes that can be split, of equal kinds in the same order */

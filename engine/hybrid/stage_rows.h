@@ -40,4 +40,16 @@ int rows_new(const struct stage_tables *t, const struct stage_shape *shape, bool
              struct rows *out, bool *cut_short, struct err *e) MUST_CHECK;
 void rows_release(struct rows *r);
 
+/* What a row has besides its figures: see struct rows. */
+struct row_rates {
+    double gather, gather_latency, reduce_latency;
+};
+
+/* Sections [i, j) under the labels on[classes], operation by operation: figures summed up, the
+ * largest ROW_WORKING; *section_kept: the most that one section alone keeps. O(operations of
+ * [i, j)). */
+int rows_price(const struct stage_tables *t, const struct stage_shape *shape, const label *on,
+               uint32_t i, uint32_t j, double figure[static ROW_FIGURES], double *section_kept,
+               struct row_rates *rates, struct err *e) MUST_CHECK;
+
 #endif

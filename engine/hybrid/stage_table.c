@@ -11,6 +11,7 @@
 #include "hlo/meaning/roles.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -188,11 +189,34 @@ static bool row_stands(const struct hybrid_point *p, const struct hybrid_slot *s
     return p->both_ms < INFINITY && hybrid_point_bytes(p, 1) <= slot->limit_bytes;
 }
 
+/* From sums over [i, j) to a stage, and the same recomputed section by section. */
+static void complete(const struct maker *k, const double *f, double working, double section_kept,
+                     const struct row_rates *r, uint32_t i, uint32_t j, struct hybrid_point *out)
+{
+    double in = k->in->forward_bytes[i], back = k->in->backward_bytes[j];
+    double arrive = in > 0 ? r->gather * in + r->gather_latency : 0;
+    double return_ms = back > 0 ? r->gather * back + r->gather_latency : 0;
+    double sums = f[ROW_SUMS] > 0 ? f[ROW_SUMS] + r->reduce_latency : 0;
+
+    sums += k->ties[(size_t)i * (k->s->count + 1) + j];
+    out[0] = (struct hybrid_point){
+        .forward_ms = f[ROW_FORWARD] + arrive,
+        .both_ms = f[ROW_BOTH] + arrive + return_ms,
+        .reduce_ms = (1 - k->t->options.overlap) * sums + f[ROW_ONCE],
+        .fixed_bytes = f[ROW_FIXED] + 2 * working,
+        .stash_bytes = f[ROW_KEPT],
+    };
+    out[1] = out[0];
+    out[1].both_ms += f[ROW_FORWARD];
+    out[1].fixed_bytes += section_kept;
+    out[1].stash_bytes = f[ROW_INPUT];
+    out[1].recompute = true;
+}
+
 /* The stage [i, j) of one row, and the same recomputed section by section. */
 static void price(const struct maker *k, const struct rows *r, const struct sums *s, uint32_t row,
                   uint32_t i, uint32_t j, struct hybrid_point out[2])
 {
-    const struct stage_options *o = &k->t->options;
     size_t n = k->s->count + 1;
     const double *p = s->prefix + (size_t)row * n * ROW_SUMMED;
     double f[ROW_SUMMED];
@@ -205,23 +229,8 @@ static void price(const struct maker *k, const struct rows *r, const struct sums
         for (uint32_t x = 0; x < ROW_SUMMED; x++)
             f[x] += q[x];
     }
-    double in = k->in->forward_bytes[i], back = k->in->backward_bytes[j];
-    double arrive = in > 0 ? r->gather[row] * in + r->gather_latency[row] : 0;
-    double return_ms = back > 0 ? r->gather[row] * back + r->gather_latency[row] : 0;
-    double sums = f[ROW_SUMS] > 0 ? f[ROW_SUMS] + r->reduce_latency[row] : 0;
-    sums += k->ties[i * n + j];
-    out[0] = (struct hybrid_point){
-        .forward_ms = f[ROW_FORWARD] + arrive,
-        .both_ms = f[ROW_BOTH] + arrive + return_ms,
-        .reduce_ms = (1 - o->overlap) * sums + f[ROW_ONCE],
-        .fixed_bytes = f[ROW_FIXED] + 2 * s->working[row],
-        .stash_bytes = f[ROW_KEPT],
-    };
-    out[1] = out[0];
-    out[1].both_ms += f[ROW_FORWARD];
-    out[1].fixed_bytes += s->section_kept[row];
-    out[1].stash_bytes = f[ROW_INPUT];
-    out[1].recompute = true;
+    struct row_rates rates = {r->gather[row], r->gather_latency[row], r->reduce_latency[row]};
+    complete(k, f, s->working[row], s->section_kept[row], &rates, i, j, out);
 }
 
 static int compare_points(const void *a, const void *b)
@@ -280,6 +289,11 @@ struct slot_rows {
     uint32_t shapes;
 };
 
+static bool is_wanted(enum stage_recompute mode, bool recompute)
+{
+    return mode == STAGE_RECOMPUTE_ANY || (mode == STAGE_RECOMPUTE_ALL) == recompute;
+}
+
 static int add_interval(struct maker *k, struct slot_rows *x, uint32_t slot, uint32_t i, uint32_t j)
 {
     const struct hybrid_slot *of = &k->in->slot[slot];
@@ -299,13 +313,18 @@ static int add_interval(struct maker *k, struct slot_rows *x, uint32_t slot, uin
             s->section_kept[row] = fmax(j - i > 1 ? s->section_kept[row] : 0, f[ROW_KEPT]);
             price(k, r, s, row, i, j, p);
             p[0].row = p[1].row = x->first[n] + row;
-            for (int m = 0; m < 2; m++)
-                if ((mode == STAGE_RECOMPUTE_ANY || (mode == STAGE_RECOMPUTE_ALL) == m) &&
-                    row_stands(&p[m], of))
+            for (int m = 0; m < 2 && k->t->options.is_uniform; m++) {
+                if (!row_stands(&p[m], of) || !is_wanted(mode, m))
+                    p[m].both_ms = INFINITY;
+                k->points[count++] = p[m];
+            }
+            for (int m = 0; m < 2 && !k->t->options.is_uniform; m++)
+                if (is_wanted(mode, m) && row_stands(&p[m], of))
                     k->points[count++] = p[m];
         }
     }
-    return add_front(k, slot, i, j, count);
+    return k->t->options.is_uniform ? hybrid_instance_add(k->in, slot, i, j, k->points, count, k->e)
+                                    : add_front(k, slot, i, j, count);
 }
 
 /* Keeps what a row's labels are, for plans. */
@@ -348,7 +367,7 @@ static int fill_slot(struct maker *k, uint32_t slot, bool is_ideal)
         if (!rc && !is_ideal)
             rc = keep_rows(k, &x.rows[x.shapes - 1], n);
     }
-    for (uint32_t i = 0; i < k->s->count && !rc; i++)
+    for (uint32_t i = 0; i < k->s->count && !rc && !stop_asked(k->t->options.stop); i++)
         for (uint32_t j = i + 1; j <= k->s->count && !rc; j++)
             rc = add_interval(k, &x, slot, i, j);
     for (uint32_t n = 0; n < x.shapes; n++) {
@@ -401,8 +420,8 @@ static void find_tie_rate(struct maker *k)
             }
 }
 
-static void fill_cuts(const struct sections *s, const struct stage_options *o,
-                      struct hybrid_instance *in)
+void stage_tables_cuts(const struct sections *s, const struct stage_options *o,
+                       struct hybrid_instance *in)
 {
     double samples = (double)o->batch / o->micro_batches;
 
@@ -420,7 +439,7 @@ static int fill(struct maker *k, struct hybrid_instance *in, bool is_ideal)
 
     k->in = in;
     k->tolerance = is_ideal ? 0 : TOLERANCE;
-    fill_cuts(k->s, &k->t->options, in);
+    stage_tables_cuts(k->s, &k->t->options, in);
     for (uint32_t slot = 0; slot < in->slots && !rc; slot++)
         rc = fill_slot(k, slot, is_ideal);
     return rc;
@@ -463,7 +482,7 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
     }
     if (!rc)
         rc = fill(&k, in, false);
-    if (!rc && ideal)
+    if (!rc && ideal && !t.is_cut_short) /* else no bound can be proven */
         rc = fill(&k, ideal, true);
     free(k.ties);
     free(k.points);
@@ -472,6 +491,32 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
         stage_tables_release(&t);
     else
         *out = t;
+    return rc;
+}
+
+int stage_tables_price(const struct sections *s, const struct stage_options *o,
+                       struct hybrid_instance *in, uint32_t slot, const uint32_t *size,
+                       const label *on, uint32_t i, uint32_t j, struct hybrid_point out[static 2],
+                       struct err *e)
+{
+    struct stage_tables t = {.sections = s, .options = *o};
+    struct maker k = {.s = s, .t = &t, .in = in, .e = e};
+    double figure[ROW_FIGURES], section_kept;
+    struct row_rates rates;
+    int rc = add_shape(&k, &s->problem->cluster, slot, size[0], size[1]);
+
+    k.ties = mem_try((size_t)(s->count + 1) * (s->count + 1), sizeof *k.ties);
+    if (!rc && !k.ties)
+        rc = err_no_memory(e, MEMORY_FOR);
+    if (!rc)
+        rc = rows_price(&t, &t.shape[0], on, i, j, figure, &section_kept, &rates, e);
+    if (!rc) {
+        find_tie_rate(&k);
+        fill_ties(&k);
+        complete(&k, figure, figure[ROW_WORKING], section_kept, &rates, i, j, out);
+    }
+    free(k.ties);
+    free(t.shape);
     return rc;
 }
 

@@ -36,7 +36,7 @@
 enum {
     STAGE_AXES_MOST = 2,
     STAGE_SHAPES_MOST = 2 * HYBRID_SLOTS_MOST,
-    STAGE_SIGMAS_MOST = 4096, /* of one shape */
+    STAGE_SIGMAS_MOST = 4096, /* of one shape, as many for each label of the batch */
     STAGE_CHOICES_MOST = 4096 /* labellings of local classes that hang together */
 };
 
@@ -47,10 +47,12 @@ struct stage_options {
     uint32_t micro_batches; /* divides it */
     uint8_t zero;           /* ZeRO level */
     enum stage_recompute recompute;
-    double overlap;   /* part of R's reductions that is hidden */
-    uint64_t slots;   /* bit s: rows for slot s; 0: all */
-    uint32_t tp_most; /* parts a sample may be split in: devices / dp; 0: any */
-    uint32_t dp;      /* parts of the batch exactly; 0: any */
+    double overlap;  /* part of R's reductions that is hidden */
+    uint64_t slots;  /* bit s: rows for slot s; 0: all */
+    uint32_t tp;     /* parts a sample is split in, devices / dp; 0: any */
+    uint32_t dp;     /* parts of the batch; 0: any */
+    bool is_uniform; /* fronts hold all rows in order, each twice: as it is, recomputed; what is not
+                        possible takes INFINITY. One slot at a time */
     const atomic_bool *stop;
 };
 
@@ -82,6 +84,17 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
                      struct hybrid_instance *in, struct hybrid_instance *ideal,
                      struct stage_tables *out, bool *possible, struct err *e) MUST_CHECK;
 void stage_tables_release(struct stage_tables *t);
+
+/* The stage [i, j) on a slot cut into axes (size[1] 0: one), under the labels on[classes], and the
+ * same recomputed: priced operation by operation. `in`: as for stage_tables_new, its cuts filled.
+ * ERR_INPUT: no such axes. */
+int stage_tables_price(const struct sections *s, const struct stage_options *o,
+                       struct hybrid_instance *in, uint32_t slot, const uint32_t *size,
+                       const label *on, uint32_t i, uint32_t j, struct hybrid_point out[static 2],
+                       struct err *e) MUST_CHECK;
+/* Fills the bytes of the cuts of `in`. */
+void stage_tables_cuts(const struct sections *s, const struct stage_options *o,
+                       struct hybrid_instance *in);
 
 /* Labels of all classes in a stage of row `row` with sections [i, j): on[classes]; what no section
  * of it touches is whole. */

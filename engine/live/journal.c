@@ -36,18 +36,6 @@ static void give_up(struct journal *j)
     j->fd = -1;
 }
 
-/* All of it, however many writes that takes; false: errno says why not. */
-static bool write_whole(int fd, const char *text, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t written = write(fd, text + done, size - done);
-        if (written < 0 && errno != EINTR)
-            return false;
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 static void put(struct journal *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void put(struct journal *j, const char *format, ...)
@@ -70,7 +58,10 @@ static void put(struct journal *j, const char *format, ...)
     str_format(&j->line, "%016" PRIx64 " ", j->sum);
     str_add_bytes(&j->line, payload, (size_t)size);
     str_add_char(&j->line, '\n');
-    if (j->line.failed || !write_whole(j->fd, j->line.text, j->line.size))
+    ssize_t written = j->line.failed ? -1 : write(j->fd, j->line.text, j->line.size);
+    if (written >= 0 && (size_t)written < j->line.size)
+        errno = ENOSPC;
+    if (written < 0 || (size_t)written < j->line.size)
         give_up(j);
 }
 

@@ -215,22 +215,19 @@ double pipe_makespan(const struct pipe_instance *in, const struct pipe_plan *p,
     return pipe_nodes_makespan(node, count, &in->options, kind);
 }
 
-int pipe_schedule_make(const struct pipe_instance *in, const struct pipe_plan *p,
-                       enum pipe_schedule_kind kind, struct pipe_schedule *out, struct err *e)
+int pipe_nodes_schedule(const struct pipe_node *node, uint32_t count, const struct pipe_options *o,
+                        enum pipe_schedule_kind kind, struct pipe_schedule *out, struct err *e)
 {
-    struct pipe_node node[PIPE_NODES_MOST];
-    uint32_t m = in->options.micro_batches;
-    struct play y = {.node = node,
-                     .count = pipe_plan_nodes(in, p, node),
-                     .micro_batches = m,
-                     .half_duplex = in->options.half_duplex};
+    uint32_t m = o->micro_batches;
+    struct play y = {
+        .node = node, .count = count, .micro_batches = m, .half_duplex = o->half_duplex};
 
-    if (is_too_long(y.count, m))
+    if (is_too_long(count, m))
         return err_set(e, ERR_LIMIT,
                        "a schedule of %u stages and %u micro-batches: more than %d tasks",
-                       p->stages, m, PIPE_TASKS_MOST);
-    double *ends = mem_try((size_t)2 * y.count * m, sizeof *ends);
-    y.task = mem_try((size_t)y.count * (2 * m + 1), sizeof *y.task);
+                       (count + 1) / 2, m, PIPE_TASKS_MOST);
+    double *ends = mem_try((size_t)2 * count * m, sizeof *ends);
+    y.task = mem_try((size_t)count * (2 * m + 1), sizeof *y.task);
     if (!ends || !y.task) {
         free(ends);
         free(y.task);
@@ -238,8 +235,17 @@ int pipe_schedule_make(const struct pipe_instance *in, const struct pipe_plan *p
     }
     play(&y, kind, ends);
     free(ends);
-    *out = (struct pipe_schedule){y.task, y.tasks, y.count, m, kind, y.makespan};
+    *out = (struct pipe_schedule){y.task, y.tasks, count, m, kind, y.makespan};
     return 0;
+}
+
+int pipe_schedule_make(const struct pipe_instance *in, const struct pipe_plan *p,
+                       enum pipe_schedule_kind kind, struct pipe_schedule *out, struct err *e)
+{
+    struct pipe_node node[PIPE_NODES_MOST];
+    uint32_t count = pipe_plan_nodes(in, p, node);
+
+    return pipe_nodes_schedule(node, count, &in->options, kind, out, e);
 }
 
 void pipe_schedule_free(struct pipe_schedule *s)

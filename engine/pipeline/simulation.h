@@ -37,6 +37,10 @@ enum { PIPE_TASKS_MOST = 1 << 22 };
 int pipe_schedule_make(const struct pipe_instance *in, const struct pipe_plan *p,
                        enum pipe_schedule_kind kind, struct pipe_schedule *out,
                        struct err *e) MUST_CHECK;
+/* The same of nodes; of the options micro_batches and half_duplex count. */
+int pipe_nodes_schedule(const struct pipe_node *node, uint32_t count, const struct pipe_options *o,
+                        enum pipe_schedule_kind kind, struct pipe_schedule *out,
+                        struct err *e) MUST_CHECK;
 void pipe_schedule_free(struct pipe_schedule *s);
 
 /* The makespan alone: the same figure, bit for bit. O(tasks), on half-duplex links O(tasks x

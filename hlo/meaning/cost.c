@@ -86,9 +86,9 @@ static double all_elements(const struct hlo_coster *k, const struct hlo_shape *s
 
 static void add(struct hlo_cost *sum, struct hlo_cost c, double times)
 {
-    sum->flops = fmin(sum->flops + c.flops * times, HLO_COST_MOST);
-    sum->transcendentals = fmin(sum->transcendentals + c.transcendentals * times, HLO_COST_MOST);
-    sum->bytes = fmin(sum->bytes + c.bytes * times, HLO_COST_MOST);
+    sum->flops += c.flops * times;
+    sum->transcendentals += c.transcendentals * times;
+    sum->bytes += c.bytes * times;
 }
 
 /* ---- rules ---- */
@@ -481,11 +481,6 @@ static void mark_needed(const struct hlo_module *m, const struct hlo_computation
     }
 }
 
-static void add_runs(double *runs, double more)
-{
-    *runs = fmin(*runs + more, HLO_RUNS_MOST);
-}
-
 /* From the entry down: callers come after callees. */
 static void count_runs(const struct hlo_module *m, double *times, double *runs)
 {
@@ -498,7 +493,7 @@ static void count_runs(const struct hlo_module *m, double *times, double *runs)
                 continue;
             times[id] = runs[c];
             for (uint32_t n = 0; n < hlo_at(m, id)->called_count && runs[c] > 0; n++)
-                add_runs(&runs[hlo_called(m, id, n)], runs[c] * runs_of(m, id, n));
+                runs[hlo_called(m, id, n)] += runs[c] * runs_of(m, id, n);
         }
     }
 }

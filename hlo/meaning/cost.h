@@ -11,11 +11,6 @@ struct hlo_cost {
     double flops, transcendentals, bytes; /* -1 in all three: unknown (custom-call) */
 };
 
-/* Loops in loops may run more often than a double can count. Counted as these, which no machine
- * reaches, sums over them stay finite. */
-#define HLO_RUNS_MOST 1e15
-#define HLO_COST_MOST 1e27
-
 struct hlo_costs {
     /* [module->count], one execution of each. A while, conditional, call or fusion holds the cost
      * of what it calls (of a loop one trip): sum either callers or callees. */

@@ -24,7 +24,74 @@ grep -q '^  ZeRO  *2 ' "$dir/two" || fail "not ZeRO 2"
 "$automap" search "$models/t5-tiny.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid --memory-limit 100kB 2> "$dir/err"
 [ $? = 4 ] || fail "fits into nothing"
 grep -q 'no hybrid plan fits' "$dir/err" || fail "does not say what is wrong"
-for bad in "--radius 2" "--algo dqn" "--seeds 2" "--pin x:0=1" "--mode relaxed"; do
+
+# A plan file says the same again, as it is and by itself; a damaged one is named.
+t5=$models/t5-base6.hlo.txt.gz c=$clusters/c-4x8-v100.yaml
+for options in "" "--uniform" "--chunks 2 --micro-batches 16"; do
+    "$automap" search "$t5" "$c" --kind hybrid $options --plan "$dir/plan.json" > "$dir/found" || fail "no plan: $options"
+    "$automap" plan "$t5" "$c" --plan "$dir/plan.json" --json > "$dir/again.json" || fail "cannot read its own plan: $options"
+    diff <(cat "$dir/plan.json"; echo) "$dir/again.json" || fail "another plan when read: $options"
+    "$automap" plan "$t5" "$c" --plan "$dir/plan.json" | diff <(grep '^  [0-9]* *[0-9][0-9]*-[0-9]' "$dir/found") <(grep '^  [0-9]* *[0-9][0-9]*-[0-9]' /dev/stdin) ||
+        fail "other stages when read: $options"
+    "$automap" explain "$t5" "$c" --plan "$dir/plan.json" > "$dir/why" || fail "cannot explain: $options"
+    grep -q 'limits it' "$dir/why" || fail "does not say what limits the step: $options"
+done
+"$automap" search "$t5" "$c" --kind hybrid --plan "$dir/plan.json" --json > "$dir/found.json" || fail "no JSON"
+diff <(cat "$dir/plan.json"; echo) "$dir/found.json" || fail "other JSON in the file"
+"$automap" explain "$t5" "$c" --plan "$dir/plan.json" > "$dir/why" || fail "cannot explain"
+grep -q 'one section earlier' "$dir/why" || fail "does not price cuts"
+for damage in 's/"from":\t0/"from":\t1/' 's/"schedule":\t"/&x/' 's/"dim":\t[0-9]*/"dim":\t9/' 's/"micro_batches":\t[0-9]*/"micro_batches":\t7/' \
+    's/"zero"/"nil"/' 's/"size":\t4/"size":\t3/' 's/"devices":\t\[0, 8\]/"devices":\t[0, 9]/'; do
+    sed "$damage" "$dir/plan.json" > "$dir/damaged.json"
+    cmp -s "$dir/plan.json" "$dir/damaged.json" && fail "$damage changes nothing"
+    "$automap" plan "$t5" "$c" --plan "$dir/damaged.json" > /dev/null 2> "$dir/err"
+    [ $? = 2 ] || fail "takes $damage"
+    grep -q damaged.json "$dir/err" || fail "does not name the file for $damage"
+done
+# Exports: a trace ends when the step does; trainers are told uniform plans and refuse others.
+python=$(command -v python3) || { echo "skipped the exports: no python3"; exit 0; }
+for options in "" "--chunks 2 --micro-batches 16"; do
+    "$automap" search "$t5" "$c" --kind hybrid $options --plan "$dir/e.json" > /dev/null || fail "no plan: $options"
+    "$automap" export "$t5" "$c" --plan "$dir/e.json" --format trace > "$dir/trace.json" || fail "no trace: $options"
+    "$python" - "$dir" << 'P' || fail "the trace of $options"
+import json, sys
+plan, trace = (json.load(open(f"{sys.argv[1]}/{n}.json")) for n in ("e", "trace"))
+events = [x for x in trace["traceEvents"] if x["ph"] == "X"]
+end = max(x["ts"] + x["dur"] for x in events) / 1e3
+assert abs(end - plan["step_time_ms"]) < 1e-3 * end, (end, plan["step_time_ms"])
+passes = [x for x in events if x["cat"] in ("forward", "backward") and x["tid"] % 2 == 0]
+assert len(passes) == 2 * plan["options"]["micro_batches"] * len(plan["stages"])
+rows = {}
+for x in sorted(events, key=lambda x: x["ts"]):
+    if x["tid"] % 2 == 0:
+        assert x["ts"] >= rows.get(x["tid"], 0) - 1e-2, x
+        rows[x["tid"]] = x["ts"] + x["dur"]
+P
+done
+"$automap" export "$t5" "$c" --plan "$dir/e.json" --format megatron > "$dir/megatron" || fail "Megatron is not told a uniform plan"
+"$automap" export "$t5" "$c" --plan "$dir/e.json" --format torchtitan > "$dir/titan" || fail "torchtitan is not told a uniform plan"
+"$automap" export "$t5" "$c" --plan "$dir/e.json" --format deepspeed > /dev/null 2>&1 && fail "DeepSpeed is told an interleaved plan"
+"$python" - "$dir" << 'P' || fail "settings of trainers"
+import json, re, sys
+plan = json.load(open(f"{sys.argv[1]}/e.json"))
+flags = open(f"{sys.argv[1]}/megatron").read()
+value = lambda name: int(re.search(name + r" (\d+)", flags).group(1))
+stage, v = plan["stages"][0], plan["options"]["chunks"]
+tp, pp = value("--tensor-model-parallel-size"), value("--pipeline-model-parallel-size")
+assert tp == stage["tensor_parallel"] and pp * v == len(plan["stages"])
+assert tp * pp * stage["data_parallel"] == plan["cluster"]["devices"]
+assert value("--micro-batch-size") * stage["data_parallel"] * plan["options"]["micro_batches"] == value("--global-batch-size")
+assert "Interleaved1F1B" in open(f"{sys.argv[1]}/titan").read()
+P
+"$automap" export "$t5" "$c" --plan "$dir/plan.json" --format megatron > /dev/null 2> "$dir/err"
+[ $? = 4 ] || fail "Megatron is told a plan of unlike stages"
+grep -q -e '--uniform' "$dir/err" || fail "does not say how to get a plan for Megatron"
+
+"$automap" plan "$models/mlp.hlo.txt.gz" "$c" --plan "$dir/plan.json" 2> "$dir/err" && fail "takes another model's plan"
+"$automap" search "$t5" "$c" --kind all --algo exact --no-journal --quiet > "$dir/all" || fail "kinds"
+grep -q '^  1  hybrid' "$dir/all" || fail "the hybrid is not the first of the kinds"
+
+for bad in "--radius 2" "--tp 0" "--algo dqn" "--seeds 2" "--pin x:0=1" "--mode relaxed"; do
     "$automap" search "$models/mlp.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid $bad 2> /dev/null
     [ $? = 1 ] || fail "takes $bad"
 done

@@ -103,7 +103,7 @@ for model in "$tiny" "$base"; do
 import json, sys
 result, best, read = (json.load(open(f"{sys.argv[1]}/{n}.json")) for n in ("all", "best", "read"))
 kinds = result["kinds"]
-assert {k["kind"] for k in kinds} == {"opp", "adp", "opp+adp", "pp"} and all(k["exists"] and k["why"] for k in kinds)
+assert {k["kind"] for k in kinds} == {"opp", "adp", "opp+adp", "pp", "hybrid"} and all(k["exists"] and k["why"] for k in kinds)
 assert [(not k["fits"], k["step_time_ms"]) for k in kinds] == sorted((not k["fits"], k["step_time_ms"]) for k in kinds)
 of = {k["kind"]: k for k in kinds}
 assert of["opp+adp"]["step_time_ms"] <= min(of["opp"]["step_time_ms"], of["adp"]["step_time_ms"], result["step_time_ms"]) + 1e-9

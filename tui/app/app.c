@@ -89,7 +89,6 @@ void app_free(struct app *a)
 {
     if (!a)
         return;
-    app_abandon_loading(a);
     while (a->depth > 0)
         app_free_panel(a->stack[--a->depth]);
     for (int i = 0; i < PANEL_COUNT; i++)
@@ -338,9 +337,9 @@ static double first_of(double x, double y)
 
 double app_next_ms(const struct app *a)
 {
-    double next = a->loading ? a->drawn_ms + 100 : any_live(a) ? a->drawn_ms + LIVE_MS : -1;
+    double next = any_live(a) ? a->drawn_ms + LIVE_MS : -1;
 
-    if (a->dirty || a->done)
+    if (a->dirty)
         return a->scene.now_ms;
     if (a->woken && !a->frozen)
         next = first_of(next, a->looked_ms + look_ms(a));
@@ -455,7 +454,6 @@ const struct grid *app_frame(struct app *a)
 {
     if (a->woken && !a->frozen && (a->looked_ms + look_ms(a) <= a->scene.now_ms))
         app_look(a);
-    app_finish_loading(a);
     app_tour_tick(a);
     if (a->watch && wave_tick(&a->watch->wave, a->scene.now_ms))
         app_touch(a);

@@ -26,10 +26,6 @@ void app_key(struct app *a, uint32_t key)
 
     a->message[0] = 0;
     app_touch(a);
-    if (a->loading) { /* nothing else is there to steer */
-        a->done |= key == 'q' || key == 'Q' || key == 3;
-        return;
-    }
     if (a->prompt != PROMPT_NONE) {
         app_prompt_key(a, key);
         return;

@@ -89,8 +89,6 @@ struct app {
     struct hint_spot hints[HINTS_MOST];
     int hint_count;
     char model_name[128];
-    struct loading *loading;    /* a file that is being read (tui/app/open.c); NULL: none */
-    struct err load_error;      /* code 0: none */
     struct shipped *shipped;    /* NULL: not asked for yet */
     struct recent recent;       /* its row on the start screen; path "": none */
     struct problem_args opened; /* options of the problem; its files are those below */
@@ -151,9 +149,6 @@ void app_copy_line(struct app *a);
 void app_copy_command(struct app *a);
 
 /* tui/app/open.c */
-void app_finish_loading(struct app *a); /* opens what was read, when it is; else nothing */
-void app_draw_loading(struct app *a, const struct pane *p);
-void app_abandon_loading(struct app *a); /* the thread ends by itself, with the program */
 void app_drop_problem(struct app *a);
 void app_follow_edit(
     struct app *a); /* the session has another problem: everything is shown of that */

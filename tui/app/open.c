@@ -1,10 +1,8 @@
 /* Opening a model on a cluster: what the start screen, `:open` and the command line do. */
 #include "engine/live/journal.h"
 #include "engine/live/session.h"
-#include "engine/live/thread.h"
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
-#include "engine/text/units.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -17,9 +15,7 @@
 #include "tui/files/sessions.h"
 #include "tui/options/problem_args.h"
 #include "tui/options/search_args.h"
-#include "tui/screen/grid.h"
 #include "tui/screen/layout.h"
-#include "tui/screen/theme.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/plan_load.h"
@@ -27,11 +23,9 @@
 
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 /* Paths of what was asked for: a file, or the name of a shipped one. */
@@ -63,7 +57,6 @@ struct opening {
     struct found f;
     struct problem_args args;
     struct search_options search;
-    struct problem *problem;       /* read already; NULL: not yet */
     char journal[PATH_MAX];        /* "": none */
     const struct journal_log *log; /* what it holds already; NULL: it is new */
 };
@@ -125,27 +118,17 @@ static void drop(struct opened *o)
     free(held);
 }
 
-/* Reads the files: most of the time it takes to open them. Any thread. */
-static int read_problem(struct opening *g, struct err *e)
-{
-    struct problem *p = mem_alloc(sizeof *p);
-
-    g->args.model = g->f.model;
-    g->args.cluster = g->f.cluster[0] ? g->f.cluster : NULL;
-    if (problem_args_read(&g->args, p, e)) {
-        free(p);
-        return e->code;
-    }
-    g->problem = p;
-    return 0;
-}
-
 static int open_all(struct app *a, struct opening *g, struct opened *o, struct err *e)
 {
-    if (!g->problem && read_problem(g, e))
+    g->args.model = g->f.model;
+    g->args.cluster = g->f.cluster[0] ? g->f.cluster : NULL;
+    struct held *held = mem_alloc(sizeof *held);
+    if (problem_args_read(&g->args, &held->problem, e)) {
+        free(held);
         return e->code;
-    o->problem = g->problem;
-    g->problem = NULL;
+    }
+    held->problem.stop = &held->left;
+    o->problem = &held->problem;
     return start_session(a, o, g, e);
 }
 
@@ -366,118 +349,6 @@ static void say_resumed(struct app *a, const struct search_args *s, const struct
         app_say(a, "the rest of its script is not carried out here");
     else
         app_say(a, "resumed at episode %llu", (unsigned long long)a->watch->shot->episodes);
-}
-
-/* ---- a large file, read in a thread of its own ---- */
-
-struct loading {
-    struct opening opening;
-    char cluster[256];
-    double began_ms, bytes;
-    int (*then)(struct app *a, const void *context, struct err *e);
-    const void *context;
-    struct err e;
-    int rc;
-    atomic_bool done;
-    pthread_t thread;
-};
-
-static void *read_in_thread(void *context)
-{
-    struct loading *l = context;
-
-    l->rc = read_problem(&l->opening, &l->e);
-    atomic_store(&l->done, true);
-    return NULL;
-}
-
-int app_load_later(struct app *a, const char *model, const char *cluster,
-                   int (*then)(struct app *a, const void *context, struct err *e),
-                   const void *context, struct err *e)
-{
-    enum { LARGE = 128 << 10 }; /* bytes; below it opens at once */
-    struct loading *l = mem_alloc(sizeof *l);
-    struct stat s;
-
-    l->opening.args = a->setup.problem;
-    l->opening.search = (struct search_options){.algorithm = SEARCH_DQN, .seed = a->setup.seed};
-    l->then = then;
-    l->context = context;
-    snprintf(l->cluster, sizeof l->cluster, "%s", cluster ? cluster : "");
-    int rc = find_files(a, model, cluster, &l->opening.f, e);
-    if (!rc && !stat(l->opening.f.model, &s) && s.st_size >= LARGE) {
-        l->bytes = (double)s.st_size;
-        a->loading = l;
-        rc = thread_start(&l->thread, read_in_thread, l, "reading a model", e);
-        if (!rc)
-            return 0;
-        a->loading = NULL;
-    }
-    if (!rc)
-        rc = replace(a, &l->opening, l->cluster, e);
-    free(l);
-    return rc ? rc : then(a, context, e);
-}
-
-void app_finish_loading(struct app *a)
-{
-    struct loading *l = a->loading;
-    struct err e = {0};
-
-    if (!l || !atomic_load(&l->done))
-        return;
-    pthread_join(l->thread, NULL);
-    a->loading = NULL;
-    if (l->rc)
-        e = l->e;
-    int rc = l->rc ? l->rc : replace(a, &l->opening, l->cluster, &e);
-    if (!rc)
-        rc = l->then(a, l->context, &e);
-    if (rc) {
-        a->load_error = e;
-        a->done = true;
-    }
-    free(l);
-    app_touch(a);
-}
-
-/* "reading t5-11b.hlo.txt.gz, 4.2 MB .. 1.3 s" */
-void app_draw_loading(struct app *a, const struct pane *p)
-{
-    struct loading *l = a->loading;
-    char bytes[UNITS_ROOM], ms[UNITS_ROOM];
-    const char *slash = strrchr(l->opening.f.model, '/');
-
-    if (l->began_ms <= 0)
-        l->began_ms = a->scene.now_ms;
-    int x = pane_text(p, 2, p->height / 3, ROLE_TEXT, "reading ");
-    x = pane_cut(p, x, p->height / 3, p->width - x - 24, ROLE_TITLE | BOLD,
-                 slash ? slash + 1 : l->opening.f.model);
-    x = pane_format(p, x, p->height / 3, ROLE_TEXT, ", %s", units_bytes(bytes, l->bytes));
-    pane_format(p, x + 2, p->height / 3, ROLE_DIM, "%s",
-                units_ms(ms, a->scene.now_ms - l->began_ms));
-    pane_text(p, 2, p->height / 3 + 2, ROLE_DIM, "q leaves");
-}
-
-void app_abandon_loading(struct app *a)
-{
-    if (a->loading && !atomic_load(&a->loading->done))
-        return; /* not waited for: it ends with the program */
-    if (a->loading) {
-        pthread_join(a->loading->thread, NULL);
-        if (a->loading->opening.problem)
-            problem_release(a->loading->opening.problem);
-        free(a->loading->opening.problem);
-        free(a->loading);
-    }
-    a->loading = NULL;
-}
-
-bool app_loading_error(const struct app *a, struct err *e)
-{
-    if (a->load_error.code)
-        *e = a->load_error;
-    return a->load_error.code != 0;
 }
 
 int app_load_plan(struct app *a, const char *path, struct err *e)

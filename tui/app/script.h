@@ -12,13 +12,6 @@
 /* Opens a model on a cluster (NULL or "": the default), each a path or the name of a shipped one,
  * in place of what is open; on an error that stays. */
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e) MUST_CHECK;
-/* The same with a large file in a thread of its own, while the screen says what is read; `then` is
- * called with `context` when it is open. An error ends the application: app_loading_error. Files
- * that are missing are said at once. */
-int app_load_later(struct app *a, const char *model, const char *cluster,
-                   int (*then)(struct app *a, const void *context, struct err *e),
-                   const void *context, struct err *e) MUST_CHECK;
-bool app_loading_error(const struct app *a, struct err *e); /* false: there was none */
 /* A plan of the model that is open, from a file; the view that shows it is opened. */
 int app_load_plan(struct app *a, const char *path, struct err *e) MUST_CHECK;
 /* The same as app_load with what a journal tells of: its search stands where it stood, bit for bit.

@@ -2,6 +2,7 @@
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/strict.h"
+#include "engine/hybrid/hybrid.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
@@ -11,11 +12,14 @@
 #include "tui/commands/commands.h"
 
 #include "engine/exact/exact.h"
+#include "engine/hybrid/hybrid_explain.h"
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/pipeline/export.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/explain.h"
 #include "engine/plan/explain_reshard.h"
 #include "engine/plan/plan_file.h"
+#include "tui/commands/hybrid_print.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/files/examples.h"
 #include "tui/files/file.h"
@@ -194,6 +198,18 @@ static int explain_pipeline(const struct pipeline *l, const struct pipeline_plan
     return rc;
 }
 
+static int explain_hybrid(struct hybrid *h, void *context, struct err *e)
+{
+    struct str out = {0};
+    int rc = hybrid_explain(h, &out, e);
+
+    (void)context;
+    if (!rc && out.text)
+        fputs(out.text, stdout);
+    str_release(&out);
+    return rc;
+}
+
 static int run(int argc, char **argv)
 {
     struct explain_args a = {0};
@@ -204,8 +220,11 @@ static int run(int argc, char **argv)
     int code = parse(argc, argv, &a);
     bool parsed = code == EXIT_OK;
 
-    bool is_pipeline = parsed && a.plan && pipeline_file_is(a.plan);
-    if (is_pipeline)
+    bool is_hybrid = parsed && a.plan && hybrid_file_is(a.plan);
+    bool is_pipeline = is_hybrid || (parsed && a.plan && pipeline_file_is(a.plan));
+    if (is_hybrid)
+        code = hybrid_with_file(&a.problem, a.plan, explain_hybrid, NULL);
+    else if (is_pipeline)
         code = pipeline_with_file(&a.problem, a.plan, explain_pipeline, &a);
     else if (parsed)
         code = problem_args_load(&a.problem, p);

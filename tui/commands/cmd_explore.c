@@ -195,19 +195,7 @@ static int resume_stage(struct stage *s, const char *journal, struct err *e)
     return app_resume(s->app, path, e);
 }
 
-/* What the command line asks for beside the model. */
-static int after_load(struct app *a, const void *context, struct err *e)
-{
-    const struct request *r = context;
-
-    if (tell_all(a, r->commands, e) || (r->plan && app_load_plan(a, r->plan, e)))
-        return e->code;
-    return r->run ? app_tell(a, "run", e) : 0;
-}
-
-/* `later`: a large model is read while the screen is there already. */
-static int set_stage(struct stage *s, const struct request *r, const char *theme, bool later,
-                     struct err *e)
+static int set_stage(struct stage *s, const struct request *r, const char *theme, struct err *e)
 {
     if (theme_load(&s->setup.theme, theme, e))
         return e->code;
@@ -224,12 +212,11 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
         return app_tour_begin(s->app, r->tour, e);
     if (!r->problem.model && !r->resume)
         return app_open(s->app, &view_start, NULL, e);
-    if (r->resume)
-        return resume_stage(s, r->resume, e) ? e->code : after_load(s->app, r, e);
-    if (later)
-        return app_load_later(s->app, r->problem.model, r->problem.cluster, after_load, r, e);
-    int rc = app_load(s->app, r->problem.model, r->problem.cluster, e);
-    return rc ? rc : after_load(s->app, r, e);
+    int rc = r->resume ? resume_stage(s, r->resume, e)
+                       : app_load(s->app, r->problem.model, r->problem.cluster, e);
+    if (rc || tell_all(s->app, r->commands, e) || (r->plan && app_load_plan(s->app, r->plan, e)))
+        return e->code;
+    return r->run ? app_tell(s->app, "run", e) : 0;
 }
 
 static void strike_stage(struct stage *s)
@@ -264,8 +251,8 @@ static int open_explorer(const struct request *r)
     s.setup.keep_journal = s.setup.state_dir && !r->no_journal;
     s.setup.keep_recent = s.setup.state_dir != NULL;
     s.setup.ascii = r->ascii || !term_shows_utf8();
-    if (config_load(&s.config, r->config, &e) || set_stage(&s, r, theme_name(r, &s), true, &e) ||
-        (ended = run_in_terminal(&s, r, &e)) < 0 || app_loading_error(s.app, &e)) {
+    if (config_load(&s.config, r->config, &e) || set_stage(&s, r, theme_name(r, &s), &e) ||
+        (ended = run_in_terminal(&s, r, &e)) < 0) {
         err_print(&e, stderr);
         code = exit_code_of(&e);
     }
@@ -396,7 +383,7 @@ static int run_screen(int argc, char **argv)
     s.setup.today = r.day ? (int64_t)r.day : (int64_t)time(NULL);
     s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, false) ? s.state_dir : NULL;
     if ((r.config && config_load(&s.config, r.config, &e)) ||
-        set_stage(&s, &r, r.theme ? r.theme : "default", false, &e)) {
+        set_stage(&s, &r, r.theme ? r.theme : "default", &e)) {
         err_print(&e, stderr);
         code = exit_code_of(&e);
     } else {

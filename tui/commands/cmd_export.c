@@ -1,5 +1,8 @@
 /* automap export: a plan in one of the forms of export_form.h. What is written was read back
  * and found to be the same plan. */
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_export.h"
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/export_report.h"
 #include "engine/plan/plan.h"
@@ -8,6 +11,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
+#include "tui/commands/hybrid_print.h"
 
 #include "engine/pipeline/export.h"
 #include "engine/pipeline/pipeline_file.h"
@@ -38,11 +42,14 @@ struct export_text {
 
 static const char *format_at(size_t i)
 {
+    static const char *const others[] = {"trace", "megatron", "torchtitan", "deepspeed"};
     size_t n = 0;
 
     while (export_forms[n].name && n < i)
         n++;
-    return n == i && export_forms[n].name ? export_forms[n].name : i == n ? "trace" : NULL;
+    if (export_forms[n].name)
+        return export_forms[n].name;
+    return i - n < sizeof others / sizeof *others ? others[i - n] : NULL;
 }
 
 static int take_sharding(void *args, const struct option *o, const char *value, struct err *e)
@@ -70,7 +77,8 @@ static const struct option rows[] = {
      "they cannot say; dtensor: placements of each parameter as JSON; plan --pins-from reads both; "
      "cluster: the cluster in YAML. Of a pipeline plan: "
      "trace: its schedule for chrome://tracing or Perfetto (default); jax: stages with devices and "
-     "parameters; json",
+     "parameters; json. Of a hybrid plan: json (default), trace; of a uniform one the settings of "
+     "megatron, torchtitan, deepspeed",
      ARG(format), .value_at = format_at},
     {"sharding", "v2|v1", "how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7",
      .take = take_sharding, NAMES(shardings), .expected = "v2 or v1"},
@@ -149,6 +157,30 @@ static int export_pipeline(struct export_args *a)
     return pipeline_with_file(&a->problem, a->plan, write_pipeline, a);
 }
 
+static int write_hybrid(struct hybrid *h, void *context, struct err *e)
+{
+    const struct export_args *a = context;
+    struct export_text text = {0};
+    int rc = hybrid_form_by_name(a->format)->write(h, &text.text, e);
+
+    if (!rc)
+        rc = deliver(a, &text, e);
+    str_release(&text.text);
+    str_release(&text.warnings);
+    return rc;
+}
+
+static int export_hybrid(struct export_args *a)
+{
+    if (a->version)
+        return options_complain("export",
+                                "--sharding is of --format hlo, which a hybrid plan has not");
+    if (!hybrid_form_by_name(a->format))
+        return options_complain("export", "--format of a hybrid plan is json, trace, megatron, "
+                                          "torchtitan or deepspeed");
+    return hybrid_with_file(&a->problem, a->plan, write_hybrid, a);
+}
+
 static int write_text(const struct export_args *a, const struct export_form *form,
                       const struct plan *plan, struct export_text *text, struct err *e)
 {
@@ -195,7 +227,9 @@ static int run(int argc, char **argv)
 
     if (code == EXIT_OK)
         code = overwrite_check(a->out, a->force);
-    if (code == EXIT_OK && pipeline_file_is(a->plan)) {
+    if (code == EXIT_OK && hybrid_file_is(a->plan)) {
+        code = export_hybrid(a);
+    } else if (code == EXIT_OK && pipeline_file_is(a->plan)) {
         code = export_pipeline(a);
     } else if (code == EXIT_OK) {
         const struct export_form *form = find_form(a);

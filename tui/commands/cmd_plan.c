@@ -7,6 +7,7 @@
 #include "engine/decide/strict.h"
 #include "engine/exact/batch_and_zero.h"
 #include "engine/exact/stability.h"
+#include "engine/hybrid/hybrid.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/file_wishes.h"
 #include "engine/plan/plan.h"
@@ -22,6 +23,7 @@
 #include "tui/commands/commands.h"
 
 #include "engine/exact/exact.h"
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/pipeline/stage_peak.h"
 #include "engine/plan/memory_peak.h"
@@ -33,6 +35,7 @@
 #include "engine/relaxed/plan_totals.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
+#include "tui/commands/hybrid_print.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/commands/plan_limit.h"
 #include "tui/commands/plan_relaxed.h"
@@ -59,7 +62,8 @@ struct plan_args {
     const char *start, *out, *pins_from;
     struct str pins; /* its settings, each with a NUL */
     bool force;
-    bool is_pipeline; /* what `start` holds */
+    bool is_pipeline; /* what `start` holds; a hybrid plan is one too */
+    bool is_hybrid;
     struct plan_relaxed_args relaxed;
     struct plan_limit_args limit;
     bool recompute;
@@ -146,6 +150,7 @@ static int check_args(const struct plan_args *a)
     } rules[] = {
         {a->is_pipeline && decides(a),
          "a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone"},
+        {a->is_hybrid && a->memory, "a hybrid plan says its memory by stage: no --memory"},
         {!a->relaxed.on && other_relaxed, "--store, --folding and --sweeps are of --mode relaxed"},
         {a->random && a->optimum, "--random decides everything: no --optimum"},
         {a->paper_reward && !a->optimum, "--reward says what --optimum means"},
@@ -182,7 +187,8 @@ static int parse(int argc, char **argv, struct plan_args *a)
 
     if (code)
         return code;
-    a->is_pipeline = a->start && pipeline_file_is(a->start);
+    a->is_hybrid = a->start && hybrid_file_is(a->start);
+    a->is_pipeline = a->is_hybrid || (a->start && pipeline_file_is(a->start));
     a->limit.relaxed = a->relaxed.on;
     code = check_args(a);
     a->limit.recompute = a->recompute;
@@ -491,6 +497,18 @@ static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p
     return rc ? rc : a->out ? pipeline_file_save(l, p, a->out, e) : 0;
 }
 
+/* So is a hybrid plan. */
+static int show_hybrid(struct hybrid *h, void *context, struct err *e)
+{
+    const struct plan_args *a = context;
+
+    if (a->json)
+        hybrid_print_json(h);
+    else
+        hybrid_print(h, 0);
+    return a->out ? hybrid_file_save(h, a->out, e) : 0;
+}
+
 /* Decisions that stay while figures move: those given, when the rest was left to the solver. A plan
  * of given decisions alone is held against all others. */
 static int write_stability(struct plan_args *a, struct problem *p, const struct plan *plan,
@@ -626,7 +644,9 @@ static int run(int argc, char **argv)
         code = exit_code_of(&e);
         parsed = false;
     }
-    if (parsed && a->is_pipeline)
+    if (parsed && a->is_hybrid)
+        code = hybrid_with_file(&a->problem, a->start, show_hybrid, a);
+    else if (parsed && a->is_pipeline)
         code = pipeline_with_file(&a->problem, a->start, show_pipeline, a);
     else if (parsed)
         code = problem_args_load(&a->problem, p);

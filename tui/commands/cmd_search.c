@@ -441,7 +441,6 @@ static int report(struct search_pool *pool)
     } else {
         cJSON_Delete(runs);
         fprintf(stderr, "automap search: stopped before the first plan\n");
-        code = EXIT_STOPPED;
     }
     return code;
 }

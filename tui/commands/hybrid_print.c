@@ -1,9 +1,14 @@
 #include "tui/commands/hybrid_print.h"
 
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/sections.h"
 #include "engine/pipeline/instance.h"
+#include "engine/problem/problem.h"
 #include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/files/file.h"
+#include "tui/options/exit_code.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,18 +22,31 @@ static void print_head(const struct hybrid *h, double seconds)
     printf("%s  on %s; hybrid: %u stage%s, each split over devices of its own\n\n",
            file_stem(model, sizeof model, h->problem->m->file), h->problem->cluster.name, h->stages,
            h->stages == 1 ? "" : "s");
-    printf("  step            %12s  schedule %s, simulated", units_ms(a, step),
-           pipe_schedule_names[h->schedule]);
-    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
+    if (h->chunks > 1)
+        printf("  step            %12s  schedule 1f1b, interleaved: %u stages on each group of "
+               "devices; simulated",
+               units_ms(a, step), h->chunks);
+    else
+        printf("  step            %12s  schedule %s, simulated", units_ms(a, step),
+               pipe_schedule_names[h->schedule]);
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT && h->chunks == 1; k++)
         if (k != (int)h->schedule)
             printf("; %s %s", pipe_schedule_names[k],
                    isfinite(h->makespan_ms[k]) ? units_ms(b, h->makespan_ms[k]) : "does not fit");
-    printf("\n  L               %12s\n", units_ms(a, h->length_ms));
-    if (h->is_certified)
-        printf("  bound           %12s  %.2f %% below: no strict plan is shorter, of all cuts "
-               "between %u sections, sub-meshes and schedules here%s\n",
-               units_ms(a, h->bound_ms), 100 * (1 - h->bound_ms / step), h->sections.count,
-               h->options.micro_batches ? ", with so many micro-batches" : "");
+    printf("\n");
+    if (h->chunks == 1)
+        printf("  L               %12s\n", units_ms(a, h->length_ms));
+    if (h->options.is_uniform)
+        printf("  uniform         %12s  devices, axes and labels are those of every stage\n",
+               "yes");
+    else if (h->is_certified)
+        printf(
+            "  bound           %12s  %.2f %% %s: no strict plan%s is shorter, of all cuts between "
+            "%u sections, sub-meshes and schedules here%s\n",
+            units_ms(a, h->bound_ms), 100 * fabs(1 - h->bound_ms / step),
+            h->bound_ms <= step ? "below" : "above",
+            h->chunks > 1 ? " that is not interleaved" : "", h->sections.count,
+            h->options.micro_batches ? ", with so many micro-batches" : "");
     else
         printf("  bound           %12s  not proven: %s\n", "none",
                h->is_ended ? "the search ended early" : "not all ways to split were looked at");
@@ -129,4 +147,41 @@ void hybrid_print(const struct hybrid *h, double seconds)
     if (h->tries)
         print_tries(h);
     printf("\n");
+}
+
+void hybrid_print_json(const struct hybrid *h)
+{
+    cJSON *o = hybrid_json(h);
+    char *text = cJSON_Print(o);
+
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(o);
+}
+
+int hybrid_with_file(struct problem_args *a, const char *path,
+                     int (*use)(struct hybrid *h, void *context, struct err *e), void *context)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct hybrid *h = mem_alloc(sizeof *h);
+    struct err e;
+    int rc = a->cluster || a->devices ? 0 : hybrid_file_devices(path, &a->devices, &e);
+
+    if (!rc) {
+        rc = problem_args_read(a, p, &e);
+        if (!rc) {
+            rc = hybrid_file_load(p, path, h, &e);
+            if (!rc) {
+                rc = use(h, context, &e);
+                hybrid_release(h);
+            }
+            problem_release(p);
+        }
+    }
+    free(h);
+    free(p);
+    if (rc)
+        err_print(&e, stderr);
+    return rc ? exit_code_of(&e) : EXIT_OK;
 }

@@ -1,13 +1,13 @@
 #include "tui/commands/search_compare.h"
 
 #include "engine/compare/fewer.h"
-#include "engine/problem/problem.h"
-#include "hlo/support/mem.h"
-
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/plan/plan_file.h"
+#include "engine/problem/problem.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/options/option.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ void comparison_print(const struct comparison *c, const struct problem *p)
             printf("  %d  %-8s %-28s %12s %9s%s  %s%s\n", k + 1, compare_names[o->kind],
                    compare_words[o->kind], units_ms(step, o->step_ms),
                    units_bytes(memory, o->memory_bytes), o->fits ? "" : " does not fit", setting,
-                   !o->proven || o->kind == COMPARE_PIPELINE ? ""
+                   !o->proven || o->kind >= COMPARE_PIPELINE ? ""
                    : o->fits                                 ? ", proven"
                                                              : ", proven without a limit");
         else
@@ -121,6 +121,8 @@ int comparison_save(const struct comparison *c, const char *path, struct err *e)
 
     if (!o->exists)
         return err_set(e, ERR_INFEASIBLE, "there is no plan to write");
+    if (o->kind == COMPARE_HYBRID)
+        return hybrid_file_save(o->hybrid, path, e);
     if (o->kind != COMPARE_PIPELINE && c->batch_given)
         return err_set(
             e, ERR_INPUT,

@@ -3,6 +3,7 @@
 #include "tui/commands/search_hybrid.h"
 
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipeline.h"
 #include "hlo/support/err.h"
@@ -35,6 +36,10 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
         .recompute = o->recompute ? STAGE_RECOMPUTE_ALL : STAGE_RECOMPUTE_ANY,
         .zero = p->options.zero ? p->options.zero : -1,
         .overlap = o->overlap > 0 ? o->overlap : 0,
+        .tp = a->tp,
+        .dp = a->dp,
+        .chunks = a->chunks,
+        .is_uniform = a->uniform || a->chunks,
         .no_limit = o->no_limit,
         .half_duplex = o->half_duplex,
         .limit_bytes = o->limit_bytes,
@@ -54,7 +59,15 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
         err_print(&e, stderr);
         code = exit_code_of(&e);
     } else {
-        hybrid_print(h, seconds() - start);
+        if (a->json)
+            hybrid_print_json(h);
+        else
+            hybrid_print(h, seconds() - start);
+        rc = a->plan ? hybrid_file_save(h, a->plan, &e) : 0;
+        if (rc) {
+            err_print(&e, stderr);
+            code = exit_code_of(&e);
+        }
         hybrid_release(h);
     }
     if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))

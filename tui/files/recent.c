@@ -96,9 +96,9 @@ char *recent_day(char out[static 16], int64_t then, int64_t today)
     time_t a = (time_t)then, b = (time_t)today;
     struct tm day, now;
 
-    if (!gmtime_r(&a, &day) || !gmtime_r(&b, &now)) /* a year that no calendar has */
-        snprintf(out, 16, "-");
-    else if (days == 0 || days == 1)
+    gmtime_r(&a, &day);
+    gmtime_r(&b, &now);
+    if (days == 0 || days == 1)
         snprintf(out, 16, "%s", days ? "yesterday" : "today");
     else if (day.tm_year == now.tm_year)
         snprintf(out, 16, "%d %s", day.tm_mday, months[day.tm_mon]);

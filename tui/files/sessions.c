@@ -122,8 +122,7 @@ bool session_new_path(char out[static PATH_MAX], const char *state_dir, const ch
     free(all);
     plain(m, sizeof m, model);
     plain(c, sizeof c, cluster);
-    if (!gmtime_r(&then, &t))
-        return false;
+    gmtime_r(&then, &t);
     strftime(day, sizeof day, "%Y%m%d-%H%M%S", &t);
     for (int n = 1; n < 1000; n++) {
         char again[16] = "";

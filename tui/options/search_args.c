@@ -246,6 +246,17 @@ static const struct option own[] = {
      "dqn (default), random, greedy, enumerate, exact; anneal, trws, or of a pipeline descent; "
      "race: all of them on equally many priced plans",
      .is_kept = true, .take = take_algorithm, NAMES(algorithms)},
+    {"uniform", NULL,
+     "hybrid: all stages alike, as Megatron-LM, torchtitan and DeepSpeed can be told; interleaved "
+     "schedules too",
+     .is_kept = true, .sort = SORT_HYBRID, ARG(uniform)},
+    {"chunks", "V", "hybrid: uniform and interleaved, V stages on each group of devices; 1: not",
+     .is_kept = true, .sort = SORT_HYBRID, .kind = OPTION_WHOLE, ARG(chunks), .least = 1,
+     .most = 16},
+    {"tp", "N", "hybrid: each stage splits a sample in N", .is_kept = true, .sort = SORT_HYBRID,
+     .kind = OPTION_WHOLE, ARG(tp), .least = 1, .most = 4096},
+    {"dp", "N", "hybrid: each stage splits the batch in N", .is_kept = true, .sort = SORT_HYBRID,
+     .kind = OPTION_WHOLE, ARG(dp), .least = 1, .most = 4096},
     {"reward", "cost|paper", "step time (default), or the paper's 0.4 and 0.1 per dim",
      .is_kept = true, .sort = SORT_SEARCH, .take = take_same_name, NAMES(rewards)},
     {"mode", "strict|relaxed",
@@ -371,6 +382,7 @@ static int check_operators(struct search_args *a)
     struct err e;
     const struct rule pipelines[] = {
         {given[SORT_RADIUS], "only --kind pp has a use for --", given[SORT_RADIUS]},
+        {given[SORT_HYBRID], "only --kind hybrid has a use for --", given[SORT_HYBRID]},
         {given[SORT_PIPELINE] && (a->race || !search_args_compare(a)),
          "only --kind pp, and --kind all where it compares kinds, have a use for --",
          given[SORT_PIPELINE]},
@@ -400,6 +412,7 @@ static int check_pipeline(struct search_args *a)
          "--kind pp takes no pins, script or journal", NULL},
         {a->problem.options.zero, "--kind pp stores variables whole: no --zero", NULL},
         {given[SORT_SPLITS], "--kind pp has no use for --", given[SORT_SPLITS]},
+        {given[SORT_HYBRID], "only --kind hybrid has a use for --", given[SORT_HYBRID]},
         {given[SORT_SEARCH], "--kind pp has no use for --", given[SORT_SEARCH]},
         {given[SORT_LEARNER], "--kind pp has no use for --", given[SORT_LEARNER]},
     };

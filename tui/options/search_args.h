@@ -32,6 +32,9 @@ struct search_args {
     const char *given[SORT_COUNT]; /* the last option of each sort, by name; NULL: none */
     bool race, json, quiet;
     bool hybrid;            /* --kind hybrid */
+    bool uniform;           /* --uniform */
+    uint32_t tp, dp;        /* of its stages; 0: any */
+    uint32_t chunks;        /* that each group of devices has; 0: any */
     bool is_schedule_given; /* --schedule */
     bool state_given;       /* --state */
     bool relaxed;           /* the decisions found are completed by a relaxed plan */

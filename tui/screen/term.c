@@ -237,11 +237,8 @@ static void enter(struct term *t)
 
 static void leave(struct term *t)
 {
-    static const char shown[] =
-        "\033[0m\033[?2004l\033[?25h"; /* curses knows nothing of the cursor */
-
     (void)t;
-    write_all(restore.fd, shown, sizeof shown - 1);
+    write_all(restore.fd, "\033[0m\033[?2004l\033[?25h", 16);
     endwin();
     restore.open = 0;
 }

@@ -1,0 +1,228 @@
+#include "engine/hybrid/hybrid_explain.h"
+
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/hybrid/sections.h"
+#include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double stage_ms(const struct hybrid *h, uint32_t n)
+{
+    return h->micro_batches * h->stage[n].point.both_ms + h->stage[n].point.reduce_ms;
+}
+
+uint32_t hybrid_slowest(const struct hybrid *h)
+{
+    uint32_t most = 0;
+
+    for (uint32_t n = 1; n < h->stages; n++)
+        if (stage_ms(h, n) > stage_ms(h, most))
+            most = n;
+    return most;
+}
+
+/* ---- a cut moved ---- */
+
+static bool fits(const struct hybrid *h)
+{
+    for (uint32_t n = 0; n < h->stages; n++)
+        if (h->stage[n].memory_bytes > h->stage[n].limit_bytes)
+            return false;
+    return true;
+}
+
+/* Labels of a section that comes to a stage: those of a section of its kind there; whole ones where
+ * there is none. */
+static void take_section(const struct hybrid *h, struct hybrid_stage *s, uint32_t section)
+{
+    const struct sections *x = &h->sections;
+
+    for (uint32_t m = s->section; m < s->end_section; m++) {
+        if (m == section || x->kind[m] != x->kind[section])
+            continue;
+        for (uint32_t n = 0; n < x->local_base[m + 1] - x->local_base[m]; n++)
+            s->on[x->local[x->local_base[section] + n]] = s->on[x->local[x->local_base[m] + n]];
+        return;
+    }
+}
+
+int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err *e)
+{
+    struct hybrid_stage *a = &h->stage[n - 1], *b = &h->stage[n];
+    uint32_t cut = b->section, to = (uint32_t)((int)cut + by);
+    int rc;
+
+    *ms = INFINITY;
+    if (h->chunks > 1 || to <= a->section || to >= b->end_section)
+        return 0;
+    a->end_section = b->section = to;
+    take_section(h, by < 0 ? b : a, by < 0 ? to : cut);
+    rc = hybrid_price(h, e);
+    if (!rc && fits(h))
+        *ms = hybrid_step_ms(h);
+    a->end_section = b->section = cut;
+    return rc ? rc : hybrid_price(h, e);
+}
+
+/* ---- words ---- */
+
+struct split_class {
+    char name[NAME_ROOM];
+    uint32_t parts;
+};
+
+static int add_class(struct str *out, const struct split_class *all, uint32_t count,
+                     const struct split_class *one)
+{
+    for (uint32_t n = 0; n < count; n++)
+        if (all[n].parts == one->parts && !strcmp(all[n].name, one->name))
+            return 0;
+    str_format(out, "%s%s / %u", count ? ", " : "", one->name, one->parts);
+    return 1;
+}
+
+/* "decoder cross 3" without the number of its layer. */
+static void strip_layer(char *name)
+{
+    size_t end = strlen(name);
+
+    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    if (end > 1 && end < strlen(name) && name[end - 1] == ' ')
+        name[end - 1] = '\0';
+}
+
+int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out, struct err *e)
+{
+    enum { SHOWN = 24 };
+    const struct classes *c = &h->problem->classes;
+    const struct hybrid_stage *s = &h->stage[n];
+    struct split_class seen[SHOWN];
+    struct class_names names;
+    uint32_t count = 0;
+    int rc = class_names_new(c, &h->problem->roles, &names, e);
+
+    if (rc)
+        return rc;
+    for (class_id k = 0; k < c->count && count < SHOWN; k++) {
+        struct split_class *one = &seen[count];
+        if (!s->on[k] || (!c->info[k].var_dims && !c->info[k].input_dims))
+            continue;
+        class_name(&names, k, one->name);
+        strip_layer(one->name);
+        one->parts = 1;
+        for (uint32_t x = 0; x < s->axes; x++)
+            one->parts *= s->on[k] >> x & 1 ? s->size[x] : 1;
+        count += (uint32_t)add_class(out, seen, count, one);
+    }
+    if (!count)
+        str_add(out, "nothing");
+    class_names_release(&names);
+    return 0;
+}
+
+static void write_limit(const struct hybrid *h, struct str *out)
+{
+    uint32_t n = hybrid_slowest(h);
+    const struct hybrid_stage *s = &h->stage[n];
+    double step = hybrid_step_ms(h), busy = h->micro_batches * s->point.both_ms;
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], d[UNITS_ROOM];
+
+    str_format(out,
+               "The step takes %s. Stage %u limits it: %u micro-batches of %s are %s, %.0f %% of "
+               "the step; %s follow once (gradients, optimizer).",
+               units_ms(a, step), n, h->micro_batches, units_ms(b, s->point.both_ms),
+               units_ms(c, busy), 100 * busy / step, units_ms(d, s->point.reduce_ms));
+    if (h->is_certified && h->chunks == 1)
+        str_format(out, " No strict plan between these cuts is below %s, %.1f %% less.",
+                   units_ms(a, h->bound_ms), 100 * (1 - h->bound_ms / step));
+    str_add(out, "\n\n");
+}
+
+static int write_stage(const struct hybrid *h, uint32_t n, struct str *out, struct err *e)
+{
+    const struct hybrid_stage *s = &h->stage[n];
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    str_format(out, "Stage %u, devices %u to %u: splits ", n, s->device, s->end_device - 1);
+    int rc = hybrid_split_text(h, n, out, e);
+    str_format(out,
+               ". %.0f %% as long as the slowest; %s of %s: %s always, the rest for %u "
+               "micro-batches in flight%s.\n",
+               100 * stage_ms(h, n) / stage_ms(h, hybrid_slowest(h)),
+               units_bytes(a, s->memory_bytes),
+               isfinite(s->limit_bytes) ? units_bytes(b, s->limit_bytes) : "any",
+               units_bytes(c, s->point.fixed_bytes), s->in_flight,
+               s->point.recompute ? ", forward passes run again" : "");
+    return rc;
+}
+
+static void write_move(struct str *out, const char *where, double ms, double step)
+{
+    char a[UNITS_ROOM];
+
+    if (ms < INFINITY)
+        str_format(out, "; one section %s %s (%+.1f %%)", where, units_ms(a, ms),
+                   100 * (ms / step - 1));
+    else
+        str_format(out, "; one section %s does not fit or leaves nothing", where);
+}
+
+static int write_cut(struct hybrid *h, uint32_t n, struct str *out, struct err *e)
+{
+    double before, behind, step = hybrid_step_ms(h);
+    struct hybrid_cut c = h->cut[n - 1];
+    char layer[160], a[UNITS_ROOM], b[UNITS_ROOM];
+    int rc = hybrid_moved_ms(h, n, -1, &before, e);
+
+    if (!rc)
+        rc = hybrid_moved_ms(h, n, 1, &behind, e);
+    if (rc)
+        return rc;
+    sections_layer(&h->sections, h->stage[n].section, layer, sizeof layer);
+    str_format(out, "Cut before %s: %s a micro-batch forward in %s", layer[0] ? layer : "the rest",
+               units_bytes(a, c.forward_bytes), units_ms(b, c.node.forward_ms));
+    if (c.once_bytes > 0)
+        str_format(out, ", %s once a step", units_bytes(a, c.once_bytes));
+    if (h->chunks == 1) {
+        write_move(out, "earlier", before, step);
+        write_move(out, "later", behind, step);
+    }
+    str_add(out, ".\n");
+    return 0;
+}
+
+static void write_heaviest(const struct hybrid *h, struct str *out)
+{
+    uint32_t most = 0;
+    char a[UNITS_ROOM];
+
+    for (uint32_t n = 1; n + 1 < h->stages; n++)
+        if (h->cut[n].node.forward_ms + h->cut[n].node.backward_ms >
+            h->cut[most].node.forward_ms + h->cut[most].node.backward_ms)
+            most = n;
+    if (h->stages > 1)
+        str_format(out,
+                   "\nThe heaviest transfer lies behind stage %u: %s both ways a micro-batch.\n",
+                   most, units_ms(a, h->cut[most].node.forward_ms + h->cut[most].node.backward_ms));
+}
+
+int hybrid_explain(struct hybrid *h, struct str *out, struct err *e)
+{
+    int rc = 0;
+
+    write_limit(h, out);
+    for (uint32_t n = 0; n < h->stages && !rc; n++) {
+        if (n)
+            rc = write_cut(h, n, out, e);
+        if (!rc)
+            rc = write_stage(h, n, out, e);
+    }
+    write_heaviest(h, out);
+    return rc;
+}

@@ -1,0 +1,25 @@
+/* engine/hybrid/hybrid_explain.h - why a hybrid plan is as it is: what limits the step, how each
+ * stage is split, what every cut moves and what it would cost one section earlier or later. */
+#ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_EXPLAIN_H
+#define AUTOMAP_ENGINE_HYBRID_HYBRID_EXPLAIN_H
+
+#include "engine/hybrid/hybrid.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+/* The stage that takes longest in a step: M (F + B) + R. */
+uint32_t hybrid_slowest(const struct hybrid *h);
+
+/* The step when the cut before stage n lies `by` sections further (-1, 1), labels of the section
+ * that moves being those of its like; INFINITY: it cannot, or does not fit. `h` is as before
+ * afterwards. */
+int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err *e) MUST_CHECK;
+
+/* The split classes of a stage as "heads / 8, batch / 2": name and parts, equal layers once. */
+int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out,
+                      struct err *e) MUST_CHECK;
+
+/* All of it in sentences. Prices 2 (stages - 1) plans. */
+int hybrid_explain(struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,42 @@
+/* engine/hybrid/uniform.h - uniform plans: every stage has equally many devices, axes and labels,
+ * as Megatron-LM, torchtitan and DeepSpeed can be told; plain or interleaved.
+ *
+ * For each slot that divides the devices, and each row of it (stage_table.h), one program over cuts
+ * alone; a row whose plan is near the best is cut into v chunks a group of devices too, so that the
+ * longest is shortest, and played interleaved. Private to engine/hybrid/. */
+#ifndef AUTOMAP_ENGINE_HYBRID_UNIFORM_H
+#define AUTOMAP_ENGINE_HYBRID_UNIFORM_H
+
+#include "engine/hybrid/instance.h"
+#include "engine/pipeline/formula.h"
+#include "engine/pipeline/instance.h"
+
+#include <stdatomic.h>
+
+struct uniform_plan {
+    struct hybrid_plan plan; /* of all chunks in order; chunk c on group c mod (stages / chunks) */
+    uint32_t chunks;         /* 1: not interleaved */
+    enum pipe_schedule_kind schedule;
+    double step_ms; /* simulated */
+};
+
+struct uniform_options {
+    int schedule;          /* < 0: any, interleaved too */
+    uint32_t stages;       /* groups of devices; 0: any */
+    uint32_t chunks;       /* 1: not interleaved; 2 ..: exactly so many; 0: any */
+    bool only_interleaved; /* a plain plan only says whether its row is worth it */
+    const atomic_bool *stop;
+};
+
+/* The best uniform plan on one slot that is shorter than out->step_ms; false: none. */
+bool uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct uniform_options *o,
+                  struct uniform_plan *out);
+
+/* Bytes of each device of group s of an interleaved plan. */
+double uniform_memory(const struct hybrid_instance *in, const struct uniform_plan *p, uint32_t s);
+
+/* Between chunk c and the next of an interleaved plan. */
+struct pipe_node uniform_transfer(const struct hybrid_instance *in, const struct hybrid_plan *p,
+                                  uint32_t groups, uint32_t c);
+
+#endif
