@@ -13,6 +13,7 @@
 #include "engine/decide/labels.h"
 #include "engine/decide/partitioner.h"
 #include "hlo/meaning/factors.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -254,6 +255,15 @@ static double attention_ms(const struct attention *a, const struct cluster_devic
     return flops * a->work[id] / attention_rate(d, type, attention_is_backward(a, id)) * 1e3;
 }
 
+/* Work of a kernel with a rule, beside its traffic. */
+static double kernel_ms(const struct hlo_kernel *k, const struct cluster_device *d,
+                        enum peak_type type, double flops)
+{
+    double part = hlo_kernel_reach_on(k, d->name);
+
+    return part > 0 ? flops / (cluster_peak(d, type) * part) * 1e3 : 0;
+}
+
 /* Flops, bytes and computing of one instruction. What only passes values on, and free values that
  * every use makes for itself, cost nothing. */
 static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id,
@@ -270,9 +280,11 @@ static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id
     out.flops = fmax(t->costs->instruction[id].flops, 0) * shares;
     out.bytes = local_traffic(t, id, split);
     struct product p = local_product(t, id, split);
+    const struct hlo_kernel *kernel = hlo_kernel_of(c->m, id);
     double ms = t->attention->work[id] > 0
                     ? attention_ms(t->attention, &t->device, id, peak_type_of(c->m, id), out.flops)
-                    : product_ms(&t->device, peak_type_of(c->m, id), &p, out.flops);
+                : kernel ? kernel_ms(kernel, &t->device, peak_type_of(c->m, id), out.flops)
+                         : product_ms(&t->device, peak_type_of(c->m, id), &p, out.flops);
     ms = fmax(ms, out.bytes / cluster_bandwidth(&t->device) * 1e3);
     if (is_heavy(hlo_acts_as(c->m, id)))
         ms += t->device.launch_ms;

@@ -9,7 +9,9 @@
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/kernels/kernel_rules.h"
 #include "hlo/meaning/cost.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/meaning/program.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
@@ -101,10 +103,28 @@ static int price(struct problem *p, struct err *e)
     return rc;
 }
 
+/* What rules say of kernels takes the place of unknown work. */
+static void count_kernels(struct problem *p)
+{
+    for (hlo_id id = 0; id < p->m->count; id++) {
+        const struct hlo_kernel *k = hlo_kernel_of(p->m, id);
+        if (!k)
+            continue;
+        p->costs.instruction[id].flops = k->flops;
+        if (k->bytes >= 0)
+            p->costs.instruction[id].bytes = k->bytes;
+        p->costs.total_trips.flops += k->flops * p->costs.times[id];
+    }
+}
+
 /* Everything behind the roles. */
 static int build(struct problem *p, struct err *e)
 {
-    int rc = hlo_costs_new(p->m, &p->costs, e);
+    int rc = kernel_rules_apply(p->options.kernels, p->m, e);
+    if (!rc)
+        rc = hlo_costs_new(p->m, &p->costs, e);
+    if (!rc)
+        count_kernels(p);
 
     if (!rc)
         rc = classes_new(p->m, &p->roles, &p->options.classes, &p->classes, e);

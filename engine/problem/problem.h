@@ -33,6 +33,7 @@ struct problem_options {
     int64_t batch_size;      /* in place of the module's; 0: the module's */
     bool reduce_at_once;     /* partial results are combined where they arise, as XLA's partitioner
                                 leaves them; false: sums of them take one all-reduce */
+    const char *kernels;     /* a rule file in front of the built-in ones (engine/kernels); NULL */
     bool fused_attention;    /* attention that the module writes out runs as one kernel */
     bool is_overlap_given;   /* else OVERLAP_AUTO where the cluster says how products run, and 0 */
     double overlap;          /* hidden part of the all-reduces of gradients, 0 to 1 */

@@ -3,6 +3,7 @@
  */
 #include "hlo/meaning/factors.h"
 #include "hlo/meaning/factors_internal.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
@@ -119,6 +120,22 @@ static bool operands_are_arrays(const struct hlo_module *m, hlo_id id)
     return true;
 }
 
+/* Those of a rule file. */
+static void kernel_factors(struct hlo_maker *k, const struct hlo_kernel *kernel)
+{
+    for (uint32_t n = 0; n < kernel->factor_count; n++) {
+        const struct hlo_kernel_factor *from = &kernel->factors[n];
+        if (from->kind == HLO_FACTOR_REDUCE)
+            hlo_factor_begin_reduce(k, from->size, (enum hlo_combiner)from->combiner);
+        else
+            hlo_factor_begin(k, from->size, HLO_FACTOR_PASS);
+        for (uint32_t leaf = 0; leaf < kernel->leaves && leaf < k->f->leaf_count; leaf++) {
+            if (from->dims[leaf] >= 0)
+                hlo_factor_bind(k, leaf, from->dims[leaf]);
+        }
+    }
+}
+
 int hlo_factors_of(const struct hlo_module *m, hlo_id id, struct hlo_factors *f, struct err *e)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
@@ -136,7 +153,10 @@ int hlo_factors_of(const struct hlo_module *m, hlo_id id, struct hlo_factors *f,
     f->leaf_count = f->operand_leaves + k.results;
     if (rule == HLO_FACTORS_NONE || !k.results || !operands_are_arrays(m, id))
         return 0;
-    rules[rule](&k);
+    if (hlo_kernel_of(m, id))
+        kernel_factors(&k, hlo_kernel_of(m, id));
+    else
+        rules[rule](&k);
     if (k.failed)
         return err_no_memory(e, "for the factors of an instruction");
     for (uint32_t n = 0; n < f->count; n++)

@@ -20,6 +20,8 @@ typedef uint32_t hlo_value; /* one array (or token) leaf of an instruction's res
 typedef uint32_t hlo_comp;  /* a computation */
 #define HLO_NONE UINT32_MAX
 
+struct hlo_kernel; /* hlo/meaning/kernels.h */
+
 struct hlo_instruction {
     uint16_t opcode; /* enum hlo_opcode */
     bool is_root;
@@ -124,6 +126,10 @@ struct hlo_module {
 
     const struct hlo_warning *warnings;
     uint32_t warning_count;
+
+    /* Rules for opaque kernels (hlo/meaning/kernels.h), set before the module is used; NULL: none.
+     * [count] NULL: no rule fits. */
+    const struct hlo_kernel *const *kernels;
 
     /* hlo_inline: which instruction of which module each one was made from. NULL otherwise. */
     const struct hlo_module *source;

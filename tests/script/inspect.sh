@@ -84,6 +84,17 @@ fails 2 'names parameter 99, but there are only 22' "$automap" inspect --vars "$
 fails 2 'a list without names' "$automap" inspect --vars "$work/empty" $mlp
 fails 2 'cannot open' "$automap" inspect --vars "$work/missing" $mlp
 fails 2 'missing.hlo' "$automap" inspect "$work/missing.hlo"
+cat >"$work/call.hlo" <<'HLO'
+HloModule call
+ENTRY main { x = f32[8,128] parameter(0)
+  ROOT y = f32[8,128] custom-call(x), custom_call_target="my_kernel" }
+HLO
+"$automap" inspect "$work/call.hlo" | grep -q 'my_kernel .*no rule: runs whole, work unknown' || bad "an unknown kernel"
+"$automap" inspect "$work/call.hlo" | sed -n '/^kernels:/,/flops/p' | sed "s/-> c d/-> a b/" >"$work/rule.yaml"
+"$automap" inspect --kernels "$work/rule.yaml" "$work/call.hlo" | grep -q 'my_kernel .*a rule file' || bad "a rule to start from"
+"$automap" inspect --kernels "$work/rule.yaml" --json "$work/call.hlo" | grep -q '"unknown": 0, .*"rule": "a rule file"' || bad "kernels as JSON"
+echo 'kernels: [{target: a}]' >"$work/bad.yaml"
+fails 2 'bad.yaml:1:11: a kernel rule without dims' "$automap" inspect --kernels "$work/bad.yaml" "$work/call.hlo"
 fails 1 'a file is needed' "$automap" inspect
 fails 1 'no option --nothing' "$automap" inspect --nothing $mlp
 "$automap" inspect --help | grep -q '^usage: automap inspect' || bad "--help"

@@ -1,6 +1,7 @@
 /* automap inspect: what a model file holds. */
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
+#include "engine/kernels/kernel_rules.h"
 #include "hlo/load.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
@@ -19,7 +20,7 @@
 #include <string.h>
 
 struct request {
-    const char *file, *vars, *loss;
+    const char *file, *vars, *loss, *kernels;
     bool is_json, show_all, show_groups;
 };
 
@@ -31,6 +32,8 @@ static const struct option rows[] = {
      .kind = OPTION_FILE, ARG(vars)},
     {"loss", "NAME", "the instruction that makes the loss, or #3 for leaf 3 of the result",
      .expected = "the name of an instruction", ARG(loss)},
+    {"kernels", "FILE", "rules for custom-calls in front of the built-in ones", .kind = OPTION_FILE,
+     ARG(kernels)},
     {"groups", NULL, "names of the groups of dims that can only be split together",
      ARG(show_groups)},
     {"all", NULL, "every parameter and opcode, not only groups and the most frequent",
@@ -129,6 +132,8 @@ static int run(int argc, char **argv)
     if (!r.file)
         return options_complain("inspect", "a file is needed");
     rc = hlo_load(r.file, &largest, &m, &e);
+    if (!rc)
+        rc = kernel_rules_apply(r.kernels, m, &e);
     if (!rc) {
         in.m = m;
         in.show_all = r.show_all;

@@ -8,6 +8,7 @@
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/commands/inspect.h"
+#include "tui/commands/inspect_kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -187,6 +188,7 @@ void inspect_json(const struct inspection *in, struct str *out)
     add_count(out, "instructions", m->count);
     add_count(out, "parameters", m->computations[m->entry].param_count);
     add_opcodes(in, out);
+    inspect_kernels_json(in, out);
     add_figure(out, "flops", in->costs.total_trips.flops);
     add_figure(out, "transcendentals", in->costs.total_trips.transcendentals);
     add_figure(out, "bytes", in->costs.total_trips.bytes);

@@ -11,6 +11,7 @@
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/commands/inspect.h"
+#include "tui/commands/inspect_kernels.h"
 
 #include "engine/text/units.h"
 
@@ -509,6 +510,7 @@ void inspect_page(const struct inspection *in, struct str *out)
     add_doubts(in, out);
     add_wishes(in, out);
     add_opcodes(in, out);
+    inspect_kernels_page(in, out);
     add_params(in, HLO_ROLE_VARIABLE, "variables", out);
     add_params(in, HLO_ROLE_INPUT, "candidate inputs", out);
     add_params(in, HLO_ROLE_HYPER, "hyper-parameters", out);

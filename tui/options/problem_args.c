@@ -87,6 +87,9 @@ const struct option problem_options[] = {
      .sort = SORT_PROBLEM, .expected = "an instruction, or #3", ARG(loss)},
     {"profile", "FILE", "measured times: {\"instruction\": ms} or lines instruction,ms",
      .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(profile)},
+    {"kernels", "FILE",
+     "rules for custom-calls in front of the built-in ones: what they split along, what they cost",
+     .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(options.kernels)},
     {"rules", "full|paper", "paper: kernels of convolutions are not split", .sort = SORT_SPLITS,
      .kind = OPTION_CHOICE, NAMES(rules), ARG(options.classes.paper_rules)},
     {"divisibility", "pad|exact", "pad: uneven pieces are padded; exact: refused",
@@ -192,6 +195,7 @@ void problem_args_write(const struct problem_args *a, struct str *out)
     add_option(out, "--vars", a->vars);
     add_option(out, "--loss", a->loss);
     add_option(out, "--profile", a->profile);
+    add_option(out, "--kernels", a->options.kernels);
     add_option(out, "--rules", a->options.classes.paper_rules ? "paper" : "");
     add_option(out, "--divisibility", a->options.exact_divisibility ? "exact" : "");
     for (int k = HLO_COMBINE_NONE + 1; k < HLO_COMBINE_COUNT; k++) {
@@ -294,6 +298,7 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
         words_add(out, a->loss);
     }
     add_path_option(out, "--profile", a->profile);
+    add_path_option(out, "--kernels", a->options.kernels);
     for (uint32_t n = 0; n < a->figure_count; n++) {
         words_add(out, "--set");
         words_add(out, a->figures[n]);

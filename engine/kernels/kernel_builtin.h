@@ -1,0 +1,7 @@
+/* engine/kernels/kernel_builtin.h - the rules that are built in, as a rule file. */
+#ifndef AUTOMAP_ENGINE_KERNELS_KERNEL_BUILTIN_H
+#define AUTOMAP_ENGINE_KERNELS_KERNEL_BUILTIN_H
+
+extern const char kernel_builtin[];
+
+#endif

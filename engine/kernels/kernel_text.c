@@ -1,0 +1,367 @@
+#include "engine/kernels/kernel_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- globs ---- */
+
+static bool glob(const char *p, const char *p_end, const char *text, int depth)
+{
+    for (; p < p_end; p++) {
+        if (*p == '*') {
+            while (p < p_end && *p == '*')
+                p++;
+            for (const char *at = text;; at++) {
+                if (depth < 8 && glob(p, p_end, at, depth + 1))
+                    return true;
+                if (!*at)
+                    return false;
+            }
+        }
+        if (*p == '{') {
+            const char *close = memchr(p, '}', (size_t)(p_end - p));
+            if (!close)
+                return false;
+            for (const char *at = p + 1; at <= close && depth < 8;) {
+                const char *end = at;
+                while (end < close && *end != ',')
+                    end++;
+                size_t size = (size_t)(end - at);
+                if (!strncmp(at, text, size) && glob(close + 1, p_end, text + size, depth + 1))
+                    return true;
+                at = end + 1;
+            }
+            return false;
+        }
+        if (!*text || (*p != '?' && *p != *text))
+            return false;
+        text++;
+    }
+    return !*text;
+}
+
+bool kernel_glob(const char *pattern, const char *text)
+{
+    return glob(pattern, pattern + strlen(pattern), text, 0);
+}
+
+/* ---- configurations ---- */
+
+struct reader {
+    const char *at, *end;
+    int depth;
+};
+
+static void skip_space(struct reader *r)
+{
+    while (r->at < r->end && (isspace((unsigned char)*r->at) || *r->at == ','))
+        r->at++;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-' || c == '+' || c == '$';
+}
+
+/* A string, word or number: its text. Strings may be escaped once or twice (\"). */
+static void read_word(struct reader *r, char *out, size_t room)
+{
+    size_t size = 0;
+
+    while (r->at < r->end && *r->at == '\\')
+        r->at++;
+    if (r->at < r->end && *r->at == '"') {
+        for (r->at++; r->at < r->end && *r->at != '"'; r->at++) {
+            if (*r->at != '\\' && size + 1 < room)
+                out[size++] = *r->at;
+        }
+        r->at += r->at < r->end;
+    } else {
+        for (; r->at < r->end && is_word(*r->at); r->at++) {
+            if (size + 1 < room)
+                out[size++] = *r->at;
+        }
+    }
+    out[size] = 0;
+}
+
+/* Past a value of any kind. */
+static void skip_value(struct reader *r)
+{
+    char word[8];
+    int open = 0;
+
+    do {
+        const char *before = r->at;
+        skip_space(r);
+        if (r->at >= r->end)
+            return;
+        if (strchr("{[<", *r->at)) {
+            open++;
+            r->at++;
+        } else if (strchr("}]>", *r->at)) {
+            open--;
+            r->at++;
+        } else if (*r->at == ':' || *r->at == '=') {
+            r->at++;
+        } else {
+            read_word(r, word, sizeof word);
+            if (r->at == before)
+                r->at++;
+        }
+    } while (open > 0 && r->at < r->end);
+}
+
+/* After a value MLIR may say its type: 1 : i32. */
+static void skip_type(struct reader *r)
+{
+    char word[8];
+
+    skip_space(r);
+    if (r->at < r->end && *r->at == ':') {
+        r->at++;
+        skip_space(r);
+        read_word(r, word, sizeof word);
+    }
+}
+
+bool kernel_config(const char *text, size_t size, const char *path, char *out, size_t room)
+{
+    struct reader r = {text, text + size, 0};
+    char key[KERNEL_WORD];
+
+    if (size && *r.at == '"') { /* HLO text quotes what is no plain JSON */
+        r.at++;
+        r.end -= size > 1 && text[size - 1] == '"';
+    }
+    for (;;) {
+        size_t wanted = strcspn(path, ".");
+        bool found = false;
+        skip_space(&r);
+        if (r.at >= r.end || *r.at != '{')
+            return false;
+        for (r.at++; r.at < r.end && !found;) {
+            const char *before = r.at;
+            skip_space(&r);
+            if (r.at >= r.end || *r.at == '}')
+                return false;
+            read_word(&r, key, sizeof key);
+            skip_space(&r);
+            if (r.at < r.end && (*r.at == ':' || *r.at == '='))
+                r.at++;
+            skip_space(&r);
+            found = strlen(key) == wanted && !strncmp(key, path, wanted);
+            if (!found) {
+                skip_value(&r);
+                skip_type(&r);
+            }
+            if (r.at == before)
+                r.at++;
+        }
+        if (!found)
+            return false;
+        if (!path[wanted])
+            break;
+        path += wanted + 1;
+    }
+    if (r.at >= r.end || strchr("{[<", *r.at))
+        return false;
+    read_word(&r, out, room);
+    return true;
+}
+
+/* ---- expressions ---- */
+
+enum { DEPTH_MOST = 32 };
+
+struct parser {
+    const char *at;
+    const struct kernel_scope *scope;
+    int depth;
+    struct err *e;
+    bool failed;
+};
+
+static struct kernel_value expression(struct parser *p);
+
+static struct kernel_value number(double x)
+{
+    return (struct kernel_value){.is_number = true, .number = x};
+}
+
+static void fail(struct parser *p, const char *what)
+{
+    if (!p->failed)
+        (void)err_set(p->e, ERR_INPUT, "%s at \"%.24s\" of an expression", what, p->at);
+    p->failed = true;
+}
+
+static bool take(struct parser *p, const char *sign)
+{
+    size_t size = strlen(sign);
+
+    while (isspace((unsigned char)*p->at))
+        p->at++;
+    if (strncmp(p->at, sign, size) != 0)
+        return false;
+    if (isalpha((unsigned char)sign[0]) && is_word(p->at[size]))
+        return false;
+    if (!strcmp(sign, "?") && p->at[1] == '?')
+        return false;
+    p->at += size;
+    return true;
+}
+
+static struct kernel_value name_or_call(struct parser *p)
+{
+    struct kernel_value v = {0};
+    char name[KERNEL_WORD], of[KERNEL_WORD];
+    size_t size = 0;
+
+    while (isalnum((unsigned char)*p->at) || *p->at == '_' || *p->at == '.') {
+        if (size + 1 < sizeof name)
+            name[size++] = *p->at;
+        p->at++;
+    }
+    name[size] = 0;
+    if (take(p, "(")) {
+        size = strcspn(p->at, ")");
+        snprintf(of, sizeof of, "%.*s", (int)(size < sizeof of ? size : sizeof of - 1), p->at);
+        p->at += size;
+        if (!take(p, ")") || !p->scope->function(p->scope->context, name, of, &v.number))
+            fail(p, "expected bytes(), elements() or product() of an operand, result or index");
+        v.is_number = true;
+        return v;
+    }
+    if (!p->scope->lookup(p->scope->context, name, &v))
+        snprintf(v.word, sizeof v.word, "%s", name);
+    return v;
+}
+
+static struct kernel_value primary(struct parser *p)
+{
+    struct kernel_value v = number(0);
+
+    if (p->failed || ++p->depth > DEPTH_MOST) {
+        fail(p, "too deep");
+    } else if (take(p, "(")) {
+        v = expression(p);
+        if (!take(p, ")"))
+            fail(p, "expected )");
+    } else if (take(p, "-")) {
+        v = number(-primary(p).number);
+    } else if (isdigit((unsigned char)*p->at)) {
+        char *end;
+        v = number(strtod(p->at, &end));
+        p->at = end;
+    } else if (isalpha((unsigned char)*p->at) || *p->at == '_') {
+        v = name_or_call(p);
+    } else {
+        fail(p, "expected a number, a name or (");
+    }
+    p->depth--;
+    return v;
+}
+
+static struct kernel_value product(struct parser *p)
+{
+    struct kernel_value v = primary(p);
+
+    for (;;) {
+        if (take(p, "*")) {
+            v = number(v.number * primary(p).number);
+        } else if (take(p, "/")) {
+            double by = primary(p).number;
+            v = number(by != 0 ? v.number / by : 0);
+        } else {
+            return v;
+        }
+    }
+}
+
+static struct kernel_value sum(struct parser *p)
+{
+    struct kernel_value v = product(p);
+
+    for (;;) {
+        if (take(p, "+"))
+            v = number(v.number + product(p).number);
+        else if (take(p, "-"))
+            v = number(v.number - product(p).number);
+        else
+            return v;
+    }
+}
+
+static bool same(const struct kernel_value *a, const struct kernel_value *b)
+{
+    if (a->is_number && b->is_number)
+        return a->number == b->number;
+    return !a->is_number && !b->is_number && !strcmp(a->word, b->word);
+}
+
+static struct kernel_value comparison(struct parser *p)
+{
+    struct kernel_value v = sum(p), other;
+
+    if (take(p, "==") || take(p, "!=")) {
+        bool equal = p->at[-2] == '=';
+        other = sum(p);
+        return number(same(&v, &other) == equal);
+    }
+    if (take(p, "in")) {
+        bool found = false;
+        if (!take(p, "["))
+            fail(p, "expected [");
+        while (!p->failed && !take(p, "]")) {
+            other = sum(p);
+            found |= same(&v, &other);
+            (void)take(p, ",");
+        }
+        return number(found);
+    }
+    if (take(p, "<="))
+        return number(v.number <= sum(p).number);
+    if (take(p, ">="))
+        return number(v.number >= sum(p).number);
+    if (take(p, "<"))
+        return number(v.number < sum(p).number);
+    if (take(p, ">"))
+        return number(v.number > sum(p).number);
+    return v;
+}
+
+static struct kernel_value expression(struct parser *p)
+{
+    if (++p->depth > DEPTH_MOST)
+        fail(p, "too deep");
+    struct kernel_value v = comparison(p);
+
+    if (take(p, "??")) {
+        struct kernel_value other = expression(p);
+        v = v.is_missing ? other : v;
+    } else if (take(p, "?")) {
+        struct kernel_value yes = expression(p), no = {0};
+        if (!take(p, ":"))
+            fail(p, "expected :");
+        else
+            no = expression(p);
+        v = (v.is_number ? v.number != 0 : v.word[0] != 0) ? yes : no;
+    }
+    p->depth--;
+    return v;
+}
+
+int kernel_evaluate(const char *text, const struct kernel_scope *scope, struct kernel_value *out,
+                    struct err *e)
+{
+    struct parser p = {.at = text, .scope = scope, .e = e};
+
+    *out = expression(&p);
+    while (isspace((unsigned char)*p.at))
+        p.at++;
+    if (*p.at)
+        fail(&p, "expected the end");
+    return p.failed ? ERR_INPUT : 0;
+}

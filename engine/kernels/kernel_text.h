@@ -1,0 +1,39 @@
+/* engine/kernels/kernel_text.h - globs, configurations and expressions of kernel rules. Private to
+ * engine/kernels. */
+#ifndef AUTOMAP_ENGINE_KERNELS_KERNEL_TEXT_H
+#define AUTOMAP_ENGINE_KERNELS_KERNEL_TEXT_H
+
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+
+/* * ? {a,b}; the whole text must match. */
+bool kernel_glob(const char *pattern, const char *text);
+
+/* The value at a path a.b.c of JSON or MLIR attribute text ({a = {b = 1 : i32}}): a word, a number
+ * or the contents of a string, at most room - 1 characters. False: not there. */
+bool kernel_config(const char *text, size_t size, const char *path, char *out, size_t room);
+
+enum { KERNEL_WORD = 64 };
+
+struct kernel_value {
+    bool is_number, is_missing;
+    double number;
+    char word[KERNEL_WORD];
+};
+
+/* Looks a name up: a size, a let; config.PATH; false: unknown, then it is a word. */
+typedef bool kernel_lookup(void *context, const char *name, struct kernel_value *out);
+/* bytes(operand 2), elements(result 0), product(b): `of` is what stands in brackets. */
+typedef bool kernel_function(void *context, const char *name, const char *of, double *out);
+
+struct kernel_scope {
+    kernel_lookup *lookup;
+    kernel_function *function;
+    void *context;
+};
+
+/* ERR_INPUT says what is wrong, without a place. Missing configuration is 0 but for `??`. */
+int kernel_evaluate(const char *text, const struct kernel_scope *scope, struct kernel_value *out,
+                    struct err *e) MUST_CHECK;
+
+#endif
