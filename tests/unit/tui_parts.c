@@ -295,6 +295,7 @@ static void test_problem_words(void **state)
                                "--loss",
                                "add.3",
                                "--profile=p",
+                               "--kernels=k",
                                "--rules=paper",
                                "--divisibility",
                                "exact",
@@ -325,6 +326,7 @@ static void test_problem_words(void **state)
     assert_string_equal(a.vars, b.vars);
     assert_string_equal(a.servers, b.servers);
     assert_string_equal(a.profile, b.profile);
+    assert_string_equal(a.kernels, b.kernels);
     assert_int_equal(a.devices, b.devices);
     assert_memory_equal(&a.options, &b.options, sizeof a.options);
     for (const struct option *o = problem_options; o->name; o++) {

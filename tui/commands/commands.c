@@ -20,6 +20,7 @@ const struct command *const commands[] = {
     &command_place,
     &command_plan,
     &command_pretrain,
+    &command_profile,
     &command_replay,
     &command_search,
     &command_teach,

@@ -23,8 +23,8 @@ struct command {
 
 extern const struct command command_bench, command_cluster, command_convert, command_doctor,
     command_explain, command_explore, command_export, command_infer, command_inspect,
-    command_manual, command_place, command_plan, command_pretrain, command_replay, command_screen,
-    command_search, command_teach, command_tour;
+    command_manual, command_place, command_plan, command_pretrain, command_profile, command_replay,
+    command_screen, command_search, command_teach, command_tour;
 
 extern const struct command *const commands[]; /* ends with NULL */
 

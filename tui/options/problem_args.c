@@ -89,7 +89,7 @@ const struct option problem_options[] = {
      .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(profile)},
     {"kernels", "FILE",
      "rules for custom-calls in front of the built-in ones: what they split along, what they cost",
-     .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(options.kernels)},
+     .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(kernels)},
     {"rules", "full|paper", "paper: kernels of convolutions are not split", .sort = SORT_SPLITS,
      .kind = OPTION_CHOICE, NAMES(rules), ARG(options.classes.paper_rules)},
     {"divisibility", "pad|exact", "pad: uneven pieces are padded; exact: refused",
@@ -195,7 +195,7 @@ void problem_args_write(const struct problem_args *a, struct str *out)
     add_option(out, "--vars", a->vars);
     add_option(out, "--loss", a->loss);
     add_option(out, "--profile", a->profile);
-    add_option(out, "--kernels", a->options.kernels);
+    add_option(out, "--kernels", a->kernels);
     add_option(out, "--rules", a->options.classes.paper_rules ? "paper" : "");
     add_option(out, "--divisibility", a->options.exact_divisibility ? "exact" : "");
     for (int k = HLO_COMBINE_NONE + 1; k < HLO_COMBINE_COUNT; k++) {
@@ -298,7 +298,7 @@ void problem_args_words(const struct problem_args *a, struct word_list *out)
         words_add(out, a->loss);
     }
     add_path_option(out, "--profile", a->profile);
-    add_path_option(out, "--kernels", a->options.kernels);
+    add_path_option(out, "--kernels", a->kernels);
     for (uint32_t n = 0; n < a->figure_count; n++) {
         words_add(out, "--set");
         words_add(out, a->figures[n]);
@@ -386,8 +386,10 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct hlo_module *module = NULL;
     struct hlo_vars vars = {0};
+    struct problem_options o = a->options;
     char path[PATH_MAX];
 
+    o.kernels = a->kernels;
     int rc = load_cluster(a, cluster, e);
     if (!rc && a->vars)
         rc = hlo_vars_load(a->vars, &vars, e);
@@ -395,7 +397,7 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
         rc = hlo_load(path_of(examples_model_path, path, a->model), NULL, &module, e);
     vars.loss = a->loss;
     if (!rc)
-        rc = problem_new(module, &vars, cluster, &a->options, out, e);
+        rc = problem_new(module, &vars, cluster, &o, out, e);
     if (!rc && a->profile) {
         double *ms;
         rc = measured_load(out->m, a->profile, &ms, e);

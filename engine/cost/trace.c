@@ -1,0 +1,294 @@
+#include "engine/cost/trace.h"
+
+#include "hlo/meaning/cost.h"
+#include "hlo/module/ops.h"
+#include "hlo/support/file.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+static const size_t FILE_MOST = (size_t)1 << 30;
+static const char FOR[] = "for a trace";
+
+struct event {
+    const char *op, *run;
+    double us;
+};
+
+static int by_op_and_run(const void *x, const void *y)
+{
+    const struct event *a = x, *b = y;
+    int order = strcmp(a->op, b->op);
+
+    order = order ? order : strcmp(a->run, b->run);
+    return order ? order : a->us < b->us ? -1 : a->us > b->us;
+}
+
+static int by_value(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+
+    return a < b ? -1 : a > b;
+}
+
+static const char *word_of(const cJSON *args, const char *key)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(args, key);
+
+    return cJSON_IsString(v) ? v->valuestring : NULL;
+}
+
+/* Events of HLO operations, borrowed from the tree. */
+static int list_events(const cJSON *root, struct event **out, uint32_t *count, struct err *e)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "traceEvents"), *at;
+    size_t room = 0;
+
+    *count = 0;
+    if (!cJSON_IsArray(list))
+        return err_set(e, ERR_INPUT, "no traceEvents, expected a trace of the JAX profiler");
+    cJSON_ArrayForEach(at, list)
+    {
+        const cJSON *args = cJSON_GetObjectItemCaseSensitive(at, "args"),
+                    *dur = cJSON_GetObjectItemCaseSensitive(at, "dur");
+        const char *op = word_of(args, "hlo_op"), *run = word_of(args, "run_id");
+        if (!op || !cJSON_IsNumber(dur) || !(dur->valuedouble >= 0))
+            continue;
+        if (!mem_grow(out, &room, *count, 1))
+            return err_no_memory(e, FOR);
+        (*out)[(*count)++] = (struct event){op, run ? run : "", dur->valuedouble};
+    }
+    if (!*count)
+        return err_set(e, ERR_INPUT, "no event of an HLO operation (args.hlo_op) in the trace");
+    return 0;
+}
+
+static uint32_t count_runs(const struct event *events, uint32_t count)
+{
+    uint32_t most = 0, runs = 0;
+
+    for (uint32_t k = 0; k < count; k++) {
+        bool same_op = k && !strcmp(events[k].op, events[k - 1].op);
+        runs = !same_op ? 1 : runs + (strcmp(events[k].run, events[k - 1].run) != 0);
+        most = runs > most ? runs : most;
+    }
+    return most;
+}
+
+/* Median over runs of the sum over a run's events. */
+static int sum_up(const struct event *events, uint32_t count, struct trace *t, struct err *e)
+{
+    double *runs = mem_try((size_t)count + 1, sizeof *runs);
+    uint32_t of_op = 0;
+
+    t->ops = mem_try((size_t)count + 1, sizeof *t->ops);
+    t->runs = count_runs(events, count);
+    t->events = count;
+    if (!runs || !t->ops) {
+        free(runs);
+        return err_no_memory(e, FOR);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        bool new_op = !k || strcmp(events[k].op, events[k - 1].op) != 0;
+        bool new_run = new_op || strcmp(events[k].run, events[k - 1].run) != 0;
+        bool last = k + 1 == count || strcmp(events[k].op, events[k + 1].op) != 0;
+        of_op = new_op ? 0 : of_op;
+        if (new_run)
+            runs[of_op++] = 0;
+        runs[of_op - 1] += events[k].us / 1e3;
+        if (!last)
+            continue;
+        qsort(runs, of_op, sizeof *runs, by_value);
+        struct trace_op *op = &t->ops[t->count++];
+        op->name = arena_text(&t->arena, events[k].op, strlen(events[k].op));
+        op->ms = (runs[(of_op - 1) / 2] + runs[of_op / 2]) / 2;
+        if (!op->name) {
+            free(runs);
+            return err_no_memory(e, FOR);
+        }
+    }
+    free(runs);
+    return 0;
+}
+
+int trace_read(const char *path, struct trace *out, struct err *e)
+{
+    struct str text = {0};
+    struct event *events = NULL;
+    struct trace t = {0};
+    uint32_t count = 0;
+    const char *end = NULL;
+    cJSON *root = NULL;
+    int rc = hlo_file_read_plain(path, FILE_MOST, &text, e);
+
+    if (rc)
+        return rc;
+    root = cJSON_ParseWithLengthOpts(text.text ? text.text : "", text.size, &end, false);
+    if (!root) {
+        rc = err_set(e, ERR_INPUT, "no JSON here, expected a trace of the JAX profiler");
+        err_at(e, text.text ? text.text : "", text.size,
+               end && text.text ? (size_t)(end - text.text) : 0);
+    }
+    if (!rc)
+        rc = list_events(root, &events, &count, e);
+    if (!rc) {
+        qsort(events, count, sizeof *events, by_op_and_run);
+        rc = sum_up(events, count, &t, e);
+    }
+    if (rc) {
+        trace_release(&t);
+        err_in_file(e, path);
+    } else {
+        *out = t;
+    }
+    free(events);
+    cJSON_Delete(root);
+    str_release(&text);
+    return rc;
+}
+
+void trace_release(struct trace *t)
+{
+    free(t->ops);
+    arena_release(&t->arena);
+    memset(t, 0, sizeof *t);
+}
+
+/* ---- onto a module ---- */
+
+struct named {
+    const char *name;
+    hlo_id id;
+};
+
+static int by_name(const void *x, const void *y)
+{
+    const struct named *a = x, *b = y;
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : a->id < b->id ? -1 : a->id > b->id;
+}
+
+typedef const char *name_of(const struct hlo_module *m, hlo_id id);
+
+static const char *own_name(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_name(m, id);
+}
+
+static const char *op_name(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_meta(m, id)->op_name;
+}
+
+static struct named *list_names(const struct hlo_module *m, name_of *name)
+{
+    struct named *list = mem_try((size_t)m->count + 1, sizeof *list);
+
+    for (hlo_id id = 0; list && id < m->count; id++)
+        list[id] = (struct named){name(m, id), id};
+    if (list)
+        qsort(list, m->count, sizeof *list, by_name);
+    return list;
+}
+
+/* The first of those of this name; how many there are in *count. */
+static const struct named *find(const struct named *list, uint32_t size, const char *name,
+                                uint32_t *count)
+{
+    uint32_t low = 0, high = size;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (strcmp(list[mid].name, name) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (*count = 0; low + *count < size && !strcmp(list[low + *count].name, name);)
+        ++*count;
+    return list + low;
+}
+
+/* Its time is that of what it calls, whose operations the trace has too. */
+static bool is_around_others(const struct hlo_module *m, hlo_id id)
+{
+    uint16_t opcode = hlo_at(m, id)->opcode;
+
+    return opcode == HLO_OP_WHILE || opcode == HLO_OP_CONDITIONAL || opcode == HLO_OP_CALL;
+}
+
+/* What an instruction's part of a time is: as a roofline of ten operations a byte has it. */
+static double weight_of(const struct hlo_module *m, const struct hlo_costs *costs, hlo_id id)
+{
+    const struct hlo_cost *c = &costs->instruction[id];
+
+    if (!(costs->times[id] > 0) || is_around_others(m, id))
+        return 0;
+    return 1 + costs->times[id] * (c->flops / 10 > c->bytes ? c->flops / 10 : c->bytes);
+}
+
+/* Spreads a run's time of one compiled operation over instructions of the model that run. */
+static void spread(const struct hlo_module *m, const struct hlo_costs *costs,
+                   const struct named *list, uint32_t count, double ms, struct trace_match *out)
+{
+    double sum = 0;
+
+    for (uint32_t k = 0; k < count; k++)
+        sum += weight_of(m, costs, list[k].id);
+    for (uint32_t k = 0; k < count; k++) {
+        hlo_id id = list[k].id;
+        double weight = weight_of(m, costs, id);
+        if (!(weight > 0))
+            continue;
+        out->matched += out->ms[id] < 0;
+        out->ms[id] = (out->ms[id] < 0 ? 0 : out->ms[id]) + ms * weight / sum / costs->times[id];
+    }
+    out->matched_ms += sum > 0 ? ms : 0;
+}
+
+int trace_match(const struct trace *t, const struct hlo_module *m,
+                const struct hlo_module *compiled, struct trace_match *out, struct err *e)
+{
+    const struct hlo_module *named = compiled ? compiled : m;
+    struct hlo_costs costs = {0};
+    struct trace_match r = {.ms = mem_try((size_t)m->count + 1, sizeof *r.ms)};
+    struct named *names = list_names(named, own_name),
+                 *ops = compiled ? list_names(m, op_name) : NULL;
+    int rc =
+        r.ms && names && (ops || !compiled) ? hlo_costs_new(m, &costs, e) : err_no_memory(e, FOR);
+
+    for (hlo_id id = 0; !rc && id < m->count; id++)
+        r.ms[id] = -1;
+    for (uint32_t k = 0; !rc && k < t->count; k++) {
+        uint32_t count, same;
+        const struct named *at = find(names, named->count, t->ops[k].name, &count);
+        if (count && is_around_others(named, at->id))
+            continue;
+        r.total_ms += t->ops[k].ms;
+        if (!count)
+            continue;
+        if (!compiled) {
+            spread(m, &costs, at, 1, t->ops[k].ms, &r);
+            continue;
+        }
+        const char *name = hlo_meta(compiled, at->id)->op_name;
+        const struct named *to = find(ops, m->count, name, &same);
+        if (name[0])
+            spread(m, &costs, to, same, t->ops[k].ms, &r);
+    }
+    hlo_costs_release(&costs);
+    free(names);
+    free(ops);
+    if (rc)
+        trace_match_release(&r);
+    else
+        *out = r;
+    return rc;
+}
+
+void trace_match_release(struct trace_match *t)
+{
+    free(t->ms);
+    memset(t, 0, sizeof *t);
+}

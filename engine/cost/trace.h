@@ -1,0 +1,42 @@
+/* engine/cost/trace.h - measured times from a profiler's trace.
+ *
+ * Chrome's trace format as the JAX profiler writes it (NAME.trace.json, gzipped or not): complete
+ * events (ph X) with args.hlo_op, the instruction of the compiled module, and args.run_id; dur in
+ * microseconds. Times of one operation in one run add up (a loop's body runs often); of several
+ * runs the median counts, so a first run that warms up does no harm. */
+#ifndef AUTOMAP_ENGINE_COST_TRACE_H
+#define AUTOMAP_ENGINE_COST_TRACE_H
+
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+struct trace_op {
+    const char *name; /* of the compiled instruction */
+    double ms;        /* of one run */
+};
+
+struct trace {
+    struct trace_op *ops; /* by name */
+    uint32_t count, runs, events;
+    struct arena arena;
+};
+
+/* ERR_INPUT: no JSON, no traceEvents, no event of an HLO operation. O(events log events). */
+int trace_read(const char *path, struct trace *out, struct err *e) MUST_CHECK;
+void trace_release(struct trace *t);
+
+/* A profile of `m`: ms of one execution by instruction, ms[m->count], < 0 where nothing is known.
+ * Names are `m`'s own, or those of `compiled` (NULL: none), whose instructions are found in `m` by
+ * op_name; several with one op_name share the time as a roofline would. */
+struct trace_match {
+    double *ms;
+    double total_ms, matched_ms; /* of one run; loops and calls left out: their parts count */
+    uint32_t matched;            /* instructions of `m` with a time */
+};
+int trace_match(const struct trace *t, const struct hlo_module *m,
+                const struct hlo_module *compiled, struct trace_match *out,
+                struct err *e) MUST_CHECK;
+void trace_match_release(struct trace_match *t);
+
+#endif

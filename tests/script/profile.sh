@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# automap profile: a trace of the JAX profiler (three steps of a small net on a CPU, jax 0.10.2) as a
+# profile that plan reads; sums are those of the trace, worked out with the standard library alone.
+# usage: profile.sh SOURCE_DIR AUTOMAP
+set -u
+data=$1/tests/data/profile automap=$2 failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad() {
+    echo "profile: $*"
+    failed=1
+}
+command -v python3 >/dev/null || exit 77
+
+"$automap" profile "$data/mlp.trace.json.gz" "$data/mlp.hlo.txt.gz" --compiled "$data/mlp-compiled.hlo.txt.gz" -o "$work/profile.json" 2>"$work/said" || bad "no profile"
+grep -q '(100.0 %) found' "$work/said" || bad "coverage: $(cat "$work/said")"
+python3 - "$data/mlp.trace.json.gz" "$work/profile.json" <<'PY' || bad "sums differ"
+import collections, gzip, json, statistics, sys
+runs = collections.defaultdict(lambda: collections.defaultdict(float))
+for e in json.load(gzip.open(sys.argv[1]))['traceEvents']:
+    if 'hlo_op' in e.get('args', {}):
+        runs[e['args']['hlo_op']][e['args']['run_id']] += e['dur'] / 1e3
+trace = sum(statistics.median(r.values()) for r in runs.values())
+profile = json.load(open(sys.argv[2]))
+products = sum(v for k, v in profile.items() if k.startswith('dot'))
+sys.exit(not (abs(sum(profile.values()) - trace) < 1e-3 * trace and products > 0.9 * trace))
+PY
+"$automap" plan "$data/mlp.hlo.txt.gz" --devices 1 --profile "$work/profile.json" | grep -q 'step  *2,111.[0-9] ms' || bad "plan does not read it"
+"$automap" profile "$data/mlp.trace.json.gz" "$data/mlp-compiled.hlo.txt.gz" 2>"$work/said" >"$work/compiled.json" || bad "no profile of what ran"
+grep -q '(100.0 %) found in 10 of' "$work/said" || bad "coverage of what ran: $(cat "$work/said")"
+grep -q '"ynn_fusion.2": ' "$work/compiled.json" || bad "no time of a fusion"
+fails() { # code, words
+    local code=$1 words=$2 rc
+    shift 2
+    "$automap" profile "$@" >"$work/out" 2>&1
+    rc=$?
+    [ $rc = "$code" ] && grep -q -- "$words" "$work/out" || bad "$*: exit $rc, $(head -2 "$work/out")"
+}
+echo '{"traceEvents": []}' >"$work/empty"
+echo '{"traceEvents": [' >"$work/open"
+fails 2 'no event of an HLO operation' "$work/empty" "$data/mlp.hlo.txt.gz"
+fails 2 'no JSON here' "$work/open" "$data/mlp.hlo.txt.gz"
+fails 2 'is in .*mlp.hlo.txt.gz; --compiled FILE says what ran' "$data/mlp.trace.json.gz" "$data/mlp.hlo.txt.gz"
+fails 1 'a trace and a model' "$data/mlp.trace.json.gz"
+exit $failed
