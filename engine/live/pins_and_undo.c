@@ -13,10 +13,12 @@
 #include "engine/problem/problem.h"
 #include "engine/problem/setting.h"
 #include "engine/search/game.h"
+#include "engine/search/search.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "rl/settings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,6 +57,11 @@ struct game_pin *act_game_pins(const struct act *a)
     return pins;
 }
 
+static const struct rl_settings *settings_of(const struct search_options *o)
+{
+    return o->rl_set ? &o->rl : search_preset(&o->game);
+}
+
 /* The search that act `a` asks for: a new one for another problem, game, algorithm or seed. */
 static int enforce_search(struct search_state *c, const struct act *a, struct err *e)
 {
@@ -72,11 +79,14 @@ static int enforce_search(struct search_state *c, const struct act *a, struct er
         if (!rc) /* whether it fits is the new options' */
             state_split_batch(c);
         live_plan_release(kept);
-    } else if (a->options.rl_set && memcmp(&a->options.rl, &c->options.rl, sizeof a->options.rl)) {
-        if (!search_configure(c->search, &a->options.rl))
+    } else {
+        const struct rl_settings *rl = settings_of(&a->options);
+        bool same = !memcmp(rl, settings_of(&c->options), sizeof *rl);
+        if (!same && !search_configure(c->search, rl))
             return err_set(e, ERR_INPUT,
                            "this setting is fixed while the learner lives, or out of range");
         c->options.rl = a->options.rl;
+        c->options.rl_set = a->options.rl_set;
     }
     return rc;
 }

@@ -330,6 +330,17 @@ static void test_settings_keep_the_replay(void **state)
     tell(c, "set learning-rate 0.0007", 0);
     tell(c, "undo", 0);
     tell(c, "redo", 0);
+    tell(c, "set epsilon-episodes 7", 0); /* beside the first, not in its place */
+    tell(c, "set gamma 0.9", 0);
+    const struct rl_settings *now = rl_agent_settings(search_agent(c->search));
+    assert_true(now->epsilon_episodes == 7 && now->learning_rate == 0.0007);
+    tell(c, "undo", 0);
+    tell(c, "undo", 0);
+    tell(c, "undo", 0);
+    const struct rl_settings *preset = search_preset(&o.game);
+    assert_true(now->epsilon_episodes == preset->epsilon_episodes);
+    assert_true(now->learning_rate == preset->learning_rate);
+    tell(c, "redo", 0);
     tell(c, "pin nothing:0=1", ERR_INPUT);
     assert_true(rl_agent_settings(search_agent(c->search))->learning_rate == 0.0007);
     assert_int_equal(rl_agent_replay(search_agent(c->search))->count, count);
