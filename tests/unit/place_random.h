@@ -96,29 +96,55 @@ static inline struct place_graph *small_graph(struct rl_rng *r, const struct sma
     return g;
 }
 
-/* Some pins of every form; those that clash are left out. */
-static inline uint32_t small_pins(struct place_graph *g, struct rl_rng *r, uint32_t most)
+enum { SMALL_ON, SMALL_WITH, SMALL_APART, SMALL_OFF, SMALL_PINS = 8 };
+struct small_pin {
+    uint32_t kind, a, b; /* nodes; of SMALL_ON b is a device */
+};
+
+/* Some pins of every form; those that clash are left out. Returns how many are kept. */
+static inline uint32_t small_pins(struct place_graph *g, struct rl_rng *r, uint32_t most,
+                                  struct small_pin *pin)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < most && g->nodes > 1 && place_devices(g); i++) {
         uint32_t a = rl_rng_below(r, g->nodes), b = rl_rng_below(r, g->nodes);
         struct err e = {0};
-        switch (rl_rng_below(r, 4)) {
-        case 0:
-            kept += !place_pin_on(g, a, rl_rng_below(r, place_devices(g)), &e);
+        uint32_t kind = rl_rng_below(r, 4), device = rl_rng_below(r, place_devices(g));
+        bool ok = false;
+        switch (kind) {
+        case SMALL_ON:
+            ok = !place_pin_on(g, a, device, &e);
             break;
-        case 1:
-            kept += a != b && !place_pin_together(g, a, b, &e);
+        case SMALL_WITH:
+            ok = a != b && !place_pin_together(g, a, b, &e);
             break;
-        case 2:
-            kept += a != b && !place_pin_apart(g, a, b, &e);
+        case SMALL_APART:
+            ok = a != b && !place_pin_apart(g, a, b, &e);
             break;
         default:
-            kept += !place_pin_off_host(g, a, &e);
+            ok = !place_pin_off_host(g, a, &e);
         }
+        if (ok)
+            pin[kept++] = (struct small_pin){kind, a, kind == SMALL_ON ? device : b};
     }
     return kept;
+}
+
+/* By the words of the pins alone, whatever became of them in the graph. */
+static inline bool small_pins_kept(const struct small_pin *pin, uint32_t pins, uint32_t first_host,
+                                   const uint32_t *device)
+{
+    for (uint32_t i = 0; i < pins; i++) {
+        uint32_t a = device[pin[i].a];
+        bool kept = pin[i].kind == SMALL_ON      ? a == pin[i].b
+                    : pin[i].kind == SMALL_WITH  ? a == device[pin[i].b]
+                    : pin[i].kind == SMALL_APART ? a != device[pin[i].b]
+                                                 : a < first_host;
+        if (!kept)
+            return false;
+    }
+    return true;
 }
 
 /* ---- the definitions ---- */
