@@ -206,7 +206,13 @@ static void test_what_is_meant(void **state)
     const struct find_index *const all[] = {&now, &module};
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
         assert_string_equal(first_of(all, cases[n].typed, cases[n].kind, out), cases[n].name);
-    struct find_result r; /* state behind all else */
+    struct find_result r; /* "layers 0–1" is not layer 0 */
+    assert_int_equal(find_run(all, 2, "cross 0", FIND_MODULE, &r, &e), 0);
+    assert_true(r.count > 0);
+    for (size_t n = 0; n < r.count; n++)
+        assert_non_null(strstr(find_form(r.hits[n].entry, 1), "layer 0"));
+    free(r.hits);
+    /* state behind all else */
     assert_int_equal(find_run(all, 2, "layer 0 ffn kernel", FIND_ANY, &r, &e), 0);
     bool state_seen = false;
     for (size_t n = 0; n < r.count; n++) {

@@ -482,8 +482,10 @@ char *tree_path(const struct tree *t, int node, const char *between, char *out, 
     int up[DEEP], depth = 0;
     size_t size = 0;
 
-    for (; node != TREE_NONE && depth < DEEP; node = t->nodes[node].parent)
-        up[depth++] = node;
+    for (int n = node; n != TREE_NONE && depth < DEEP; n = t->nodes[n].parent) {
+        if (n == node || !t->nodes[n].series)
+            up[depth++] = n;
+    }
     out[0] = 0;
     while (depth-- > 0 && size < room) {
         int more = snprintf(out + size, room - size, "%s%s", t->nodes[up[depth]].name,

@@ -61,7 +61,8 @@ void tree_read(struct tree *t,
 /* Says something by itself: dot, gather, variables, what has a name of its own. */
 enum wave_light tree_light(const struct tree_node *n, const struct wave *v);
 bool tree_is_telling(const struct tree *t, hlo_id id);
-/* "decoder/layer 0/cross", with `between` for the slash; cut at `room`. Returns out. */
+/* "decoder/layer 0/cross", with `between` for the slash, without the series its layers stand in;
+ * cut at `room`. Returns out. */
 char *tree_path(const struct tree *t, int node, const char *between, char *out, size_t room);
 bool tree_is_state(const struct tree *t, hlo_id id); /* a parameter that the optimizer keeps */
 const char *tree_instruction_name(const struct tree *t, hlo_id id);
