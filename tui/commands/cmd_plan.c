@@ -17,6 +17,8 @@
 #include "engine/recompute/recompute.h"
 #include "engine/relaxed/relaxed.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
@@ -405,6 +407,34 @@ static void print_proof(const struct plan *plan, bool given)
                units_percent(b, plan->cost.step_ms / plan->bound_ms - 1));
 }
 
+/* Time for values that every device makes whole though their uses want parts, random bits above
+ * all; and the one that takes most of it. */
+static void print_made_whole(const struct plan *plan)
+{
+    const struct problem *p = plan->problem;
+    hlo_id most = HLO_NONE;
+    double ms = 0;
+    uint32_t count = 0;
+    char a[UNITS_ROOM];
+
+    for (hlo_id id = 0; id < p->m->count && p->step_tables.free_ms > 0; id++) {
+        double one = class_leaf_count(&p->classes, id)
+                         ? 0
+                         : step_tables_instruction(&p->step_tables, id, plan->on).compute_ms;
+        count += one > 0;
+        bool has_name = hlo_at(p->m, id)->opcode != HLO_OP_PARAMETER;
+        most = one > ms && has_name ? id : most;
+        ms = fmax(ms, has_name ? one : 0);
+    }
+    if (most == HLO_NONE)
+        return;
+    printf("  made whole      %12s  on every device: %s", units_ms(a, p->step_tables.free_ms),
+           hlo_name(p->m, most));
+    if (count > 1)
+        printf(" and %u more", count - 1);
+    printf(", from keys and constants alone, so that no split is lost\n");
+}
+
 static void print_plan(const struct plan *plan, bool given)
 {
     const struct problem *p = plan->problem;
@@ -445,6 +475,7 @@ static void print_plan(const struct plan *plan, bool given)
     printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n",
            units_bytes(a, memory.peak), units_bytes(b, limit), fits ? "fits" : "does not fit",
            units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
+    print_made_whole(plan);
     if (!plan->relaxed && plan->bound_ms > 0 && !given)
         fewer_print(p, plan->cost.step_ms);
     if (!fits && plan->bound_ms > 0 && !plan->relaxed)
