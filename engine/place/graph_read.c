@@ -234,6 +234,9 @@ static void read_edge(struct reading *r)
     require(j, d->at, seen, 7, edge_keys, "an edge");
     if (isnan(d->far))
         d->far = d->cost;
+    if (d->far < d->cost)
+        json_wrong_at(j, d->at, "costFar %g is below cost %g, expected as much at least", d->far,
+                      d->cost);
     r->has_far |= d->far != d->cost;
 }
 
