@@ -129,15 +129,34 @@ static bool is_mlir(const char *p, const char *end)
     return false;
 }
 
-static bool contains(const char *p, const char *end, const char *what)
+static const char *find(const char *p, const char *end, const char *what)
 {
     size_t size = strlen(what);
 
     for (; (size_t)(end - p) >= size; p++) {
         if (!memcmp(p, what, size))
-            return true;
+            return p;
     }
-    return false;
+    return NULL;
+}
+
+static bool contains(const char *p, const char *end, const char *what)
+{
+    return find(p, end, what) != NULL;
+}
+
+/* " of version 1.15.0", as portable artifacts have it near their beginning, or nothing. */
+static void version_words(const char *head, const char *end, char *out, size_t room)
+{
+    static const char mark[] = "StableHLO_v";
+    const char *at = find(head, end, mark);
+    int size = 0;
+
+    at = at ? at + strlen(mark) : end;
+    while (size < 16 && at + size < end &&
+           ((at[size] >= '0' && at[size] <= '9') || at[size] == '.'))
+        size++;
+    snprintf(out, room, size ? " of version %.*s" : "", size, at);
 }
 
 /* MLIR that is no text: told apart, with the line of Python that makes text of it. */
@@ -145,22 +164,27 @@ static int refuse_bytecode(const struct bytes *b, struct err *e)
 {
     const char *head = b->data, *end = head + (b->size < HEAD_BYTES ? b->size : HEAD_BYTES);
     bool is_artifact = contains(head, end, "StableHLO_v");
+    char version[40];
+
+    version_words(head, end, version, sizeof version);
 
     if (!starts(head, end, "ML\xefR"))
         return !contains(head, end, "ML\xefR")
                    ? 0
                    : err_set(e, ERR_INPUT,
-                             "this is a serialized jax.export, expected text: python -c \"import "
+                             "this is a serialized jax.export%s, expected text: python -c \"import "
                              "jax.export; print(jax.export.deserialize(open('FILE', 'rb').read())"
-                             ".mlir_module())\"");
-    return err_set(e, ERR_INPUT,
-                   "this is %s, expected text: python -c \"from jax._src.interpreters import mlir; "
-                   "c = mlir.make_ir_context(); from jaxlib.mlir%s; "
-                   "print(%s(%sopen('FILE', 'rb').read()%s))\"",
-                   is_artifact ? "a StableHLO portable artifact" : "MLIR bytecode",
-                   is_artifact ? ".dialects import stablehlo" : " import ir",
-                   is_artifact ? "stablehlo.deserialize_portable_artifact" : "ir.Module.parse",
-                   is_artifact ? "c, " : "", is_artifact ? "" : ", c");
+                             ".mlir_module())\"",
+                             version);
+    return err_set(
+        e, ERR_INPUT,
+        "this is %s%s, expected text: python -c \"from jax._src.interpreters import mlir; "
+        "c = mlir.make_ir_context(); from jaxlib.mlir%s; "
+        "print(%s(%sopen('FILE', 'rb').read()%s))\"",
+        is_artifact ? "a StableHLO portable artifact" : "MLIR bytecode", version,
+        is_artifact ? ".dialects import stablehlo" : " import ir",
+        is_artifact ? "stablehlo.deserialize_portable_artifact" : "ir.Module.parse",
+        is_artifact ? "c, " : "", is_artifact ? "" : ", c");
 }
 
 static int detect(const struct bytes *b, enum hlo_format *out, struct err *e)

@@ -3,6 +3,7 @@
 #include "hlo/load.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/module/hlo.h"
+#include "hlo/stablehlo/dialects.h"
 #include "hlo/stablehlo/write_stablehlo.h"
 #include "hlo/text/write_text.h"
 
@@ -363,6 +364,21 @@ static void test_special_functions(void **state)
     assert_true(flops_of("complex<f32>", "chlo.asin") == 16 * 105);
 }
 
+static void test_dialects(void **state)
+{
+    (void)state;
+    struct str out = {0};
+
+    hlo_stablehlo_dialects("// stablehlo.add in words\n#loc = loc(\"/a/stablehlo.zoo/f.py\":1:2)\n"
+                           "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n"
+                           "%0 = stablehlo.add %a, %a {x = #stablehlo.y<z>} : tensor<f32>\n"
+                           "%1 = \"stablehlo.sine\"(%0) : (tensor<f32>) -> tensor<f32>\n"
+                           "%2 = chlo.erf %1 : tensor<f32> -> tensor<f32>\n",
+                           &out);
+    assert_non_null(strstr(out.text, "stablehlo 2, chlo 1, func 1"));
+    str_release(&out);
+}
+
 static void test_bytecode(void **state)
 {
     (void)state;
@@ -371,16 +387,18 @@ static void test_bytecode(void **state)
     static const struct {
         const char *bytes;
         size_t size;
-        const char *what;
-    } rows[] = {{artifact, sizeof artifact, "deserialize_portable_artifact"},
-                {plain, sizeof plain, "ir.Module.parse"},
-                {export, sizeof export, "jax.export.deserialize"}};
+        const char *what, *version;
+    } rows[] = {
+        {artifact, sizeof artifact, "deserialize_portable_artifact", "artifact of version 1.15.0,"},
+        {plain, sizeof plain, "ir.Module.parse", "MLIR bytecode,"},
+        {export, sizeof export, "jax.export.deserialize", "jax.export of version 1.9.1,"}};
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         struct hlo_module *m = NULL;
         struct err e = {0};
         assert_int_equal(hlo_load_memory("b", rows[n].bytes, rows[n].size, NULL, &m, &e),
                          ERR_INPUT);
         assert_non_null(strstr(e.what, rows[n].what));
+        assert_non_null(strstr(e.what, rows[n].version));
     }
 }
 
@@ -398,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_shardings),
         cmocka_unit_test(test_constant_branches),
         cmocka_unit_test(test_special_functions),
+        cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_bytecode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/stablehlo/dialects.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
@@ -92,6 +93,11 @@ static void add_file(const struct inspection *in, struct str *out)
         str_format(out, ", already made for %lld partitions and %lld replicas",
                    (long long)m->num_partitions, (long long)m->replica_count);
     str_add(out, "\n");
+    if (m->format == HLO_FORMAT_STABLEHLO && m->input) {
+        add_label(out, "dialects");
+        hlo_stablehlo_dialects(m->input, out);
+        str_add(out, " operations; text carries no versions\n");
+    }
     add_program(in, out);
     add_label(out, "instructions");
     add_count(out, m->count);
