@@ -265,15 +265,24 @@ static int unpack(const struct bytes *in, size_t most, struct bytes *out, struct
         return err_no_memory(e, "to unpack gzip");
     size_t guess = in->size < most / 8 ? in->size * 8 : most;
     rc = reserve(out, guess < HEAD_BYTES ? HEAD_BYTES : guess, e);
-    while (!rc && !done) {
+    if (rc)
+        goto out;
+    while (!done) {
         rc = inflate_step(&z, out, most, &done, e);
-        if (!rc && !looked && out->size >= DETECT_BYTES) {
+        if (rc)
+            goto out;
+        if (!looked && out->size >= DETECT_BYTES) {
             looked = true;
             rc = detect(out, &format, e);
         }
-        if (!rc && out->size > most)
+        if (rc)
+            goto out;
+        if (out->size > most)
             rc = too_large((int64_t)most, e);
+        if (rc)
+            goto out;
     }
+out:
     inflateEnd(&z);
     return rc;
 }
@@ -435,11 +444,12 @@ int hlo_load_memory(const char *name, const void *data, size_t size,
         size > from.most ? too_large((int64_t)from.most, e) : reserve(&raw, size ? size : 1, e);
 
     *out = NULL;
-    if (!rc) {
-        if (size)
-            memcpy(raw.data, data, size);
-        raw.size = size;
-        rc = load_bytes(&from, &raw, out, e);
-    }
+    if (rc)
+        goto out;
+    if (size)
+        memcpy(raw.data, data, size);
+    raw.size = size;
+    rc = load_bytes(&from, &raw, out, e);
+out:
     return rc ? err_in_file(e, name) : 0;
 }

@@ -104,10 +104,14 @@ int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_writ
                      "also with .gz");
     else
         rc = ending->write(m, o, &text, e);
-    if (!rc && gzipped)
+    if (rc)
+        goto out;
+    if (gzipped)
         rc = compress_text(&text, e);
-    if (!rc)
-        rc = hlo_file_write(path, text.text, text.size, FILE_REPLACE, e);
+    if (rc)
+        goto out;
+    rc = hlo_file_write(path, text.text, text.size, FILE_REPLACE, e);
+out:
     str_release(&text);
     return rc ? err_in_file(e, path) : 0;
 }

@@ -213,11 +213,12 @@ static int offer_found(const struct rules *rules, const struct plan *found, stru
     if (rc)
         return rc;
     rc = plan_copy(found, &copy, e);
-    if (!rc) {
-        copy.problem = p;
-        copy.cost = step_tables_cost(&p->step_tables, copy.on);
-        rc = offer(rules, c, p, &copy, false, e);
-    }
+    if (rc)
+        goto out;
+    copy.problem = p;
+    copy.cost = step_tables_cost(&p->step_tables, copy.on);
+    rc = offer(rules, c, p, &copy, false, e);
+out:
     drop_problem(c->problem == p ? before : p);
     return rc;
 }
@@ -232,9 +233,13 @@ static int find_strict(const struct rules *rules, const struct plan *found, stru
 
     mesh_by_server(&by_server, &from->cluster);
     mesh_format(&by_server, mesh, sizeof mesh);
-    if (!rc && !from->options.mesh[0] && by_server.axes > 1 && !stop_asked(from->stop))
+    if (rc)
+        return rc;
+    if (!from->options.mesh[0] && by_server.axes > 1 && !stop_asked(from->stop))
         rc = find_on_mesh(rules, mesh, c, e);
-    if (!rc && c->kind == COMPARE_BOTH && found && !found->relaxed)
+    if (rc)
+        return rc;
+    if (c->kind == COMPARE_BOTH && found && !found->relaxed)
         rc = offer_found(rules, found, c, e);
     return rc;
 }
@@ -379,8 +384,10 @@ static int at_batch(const struct problem *p, uint32_t batch, struct rules *rules
     if (!batch || p->training.batch == CLASS_NONE || batch == size)
         return 0;
     int rc = derive(p, NULL, NULL, own, e);
-    if (!rc)
-        rc = problem_set_batch_size(*own, batch, e);
+    if (rc)
+        goto out;
+    rc = problem_set_batch_size(*own, batch, e);
+out:
     rules->problem = *own;
     return rc;
 }
@@ -400,7 +407,9 @@ int comparison_new(const struct problem *p, const struct plan *found,
     out->limit_bytes = rules.limit;
     out->batch = o->batch ? o->batch : (uint32_t)p->training.batch_divisor;
     out->batch_given = own != NULL;
-    for (int k = 0; k < COMPARE_KIND_COUNT && !rc; k++) {
+    if (rc)
+        goto out;
+    for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
         out->of[k].kind = (enum compare_kind)k;
         out->of[k].least_bytes = INFINITY;
         if (stop_asked(p->stop)) {
@@ -410,11 +419,12 @@ int comparison_new(const struct problem *p, const struct plan *found,
         rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e)
              : k == COMPARE_HYBRID ? find_hybrid(p, o, &out->of[k], e)
                                    : find_strict(&rules, found, &out->of[k], e);
+        if (rc)
+            goto out;
     }
-    if (!rc) {
-        rank(out);
-        rc = compare_explain(out, e);
-    }
+    rank(out);
+    rc = compare_explain(out, e);
+out:
     drop_problem(own);
     if (rc)
         comparison_free(out);

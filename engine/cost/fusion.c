@@ -99,22 +99,27 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
 
     for (hlo_value v = 0; v < m->value_count; v++)
         f->buffer[v] = v;
-    for (hlo_id id = 0; id < m->count && !rc; id++) {
+    if (rc)
+        goto out;
+    for (hlo_id id = 0; id < m->count; id++) {
         const struct hlo_instruction *i = hlo_at(m, id);
         if (fusion_is_alias(i->opcode) && i->operand_count == 1 && !is_free[m->leaf_base[id]])
             join(m, f, depth, m->leaf_base[id], m->leaf_base[hlo_operand(m, id, 0)]);
         if (!hlo_is_flow(m, id))
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
-        for (size_t k = 0; k < flows.count && !rc; k++) {
+        if (rc)
+            goto out;
+        for (size_t k = 0; k < flows.count; k++) {
             const struct hlo_flow *flow = &flows.items[k];
             /* What begins free is made where it is needed: the buffer is that of what goes on. */
             if (!flow->is_copy && !(is_free[flow->from] && !is_free[flow->to]))
                 join(m, f, depth, flow->from, flow->to);
         }
     }
-    for (hlo_value v = 0; v < m->value_count && !rc; v++)
+    for (hlo_value v = 0; v < m->value_count; v++)
         f->buffer[v] = root_of(f, v);
+out:
     hlo_flows_release(&flows);
     free(depth);
     return rc;
@@ -211,18 +216,21 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
     int rc = f.buffer && f.is_stored && reads ? find_aliases(m, is_free, &f, e)
                                               : err_no_memory(e, "for fusion");
 
-    for (hlo_id id = 0; id < m->count && !rc; id++) {
+    if (rc)
+        goto out;
+    for (hlo_id id = 0; id < m->count; id++) {
         reads[id] = fusion_count_reads(m, f.buffer, f.is_stored, id, reads, 3);
         bool fused = fuses_away(m, id, reads[id]);
         for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
             f.is_stored[v] = f.buffer[v] == v && !is_free[v] && !fused;
     }
     /* A reshape whose users cannot absorb its operand's computation needs the operand in memory. */
-    for (hlo_id id = 0; id < m->count && !rc; id++) {
+    for (hlo_id id = 0; id < m->count; id++) {
         if (fusion_is_alias(hlo_at(m, id)->opcode) && !is_free[m->leaf_base[id]] &&
             !fuses_away(m, id, reads[id]))
             f.is_stored[f.buffer[m->leaf_base[id]]] = 1;
     }
+out:
     free(reads);
     if (rc)
         fusion_release(&f);

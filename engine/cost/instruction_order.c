@@ -353,10 +353,15 @@ int instruction_order_list(const struct hlo_module *m, const struct fusion *f, c
     struct scheduler s = {.m = m, .f = f, .is_free = is_free, .is_placed = is_placed, .out = out};
     int rc = alloc(m, out, e);
 
-    if (!rc && !scheduler_alloc(&s))
+    if (rc)
+        goto out;
+    if (!scheduler_alloc(&s)) {
         rc = err_no_memory(e, MEMORY_FOR);
-    for (hlo_comp c = 0; c < m->computation_count && !rc; c++)
+        goto out;
+    }
+    for (hlo_comp c = 0; c < m->computation_count; c++)
         schedule_computation(&s, &m->computations[c]);
+out:
     free(s.holds.first);
     free(s.holds.pool);
     free(s.holders.first);
@@ -553,10 +558,18 @@ int instruction_order_depth_first(const struct hlo_module *m, const struct fusio
     s.stack = mem_try(m->count, sizeof *s.stack);
     s.reads = mem_try(m->count, sizeof *s.reads);
     s.state = mem_try(m->count, 1);
-    if (!rc && !(s.readers && s.weight && s.seen_by && s.stack && s.reads && s.state))
+    if (rc)
+        goto out;
+    if (!(s.readers && s.weight && s.seen_by && s.stack && s.reads && s.state)) {
         rc = err_no_memory(e, MEMORY_FOR);
-    for (hlo_comp c = 0; c < m->computation_count && !rc; c++)
+        goto out;
+    }
+    for (hlo_comp c = 0; c < m->computation_count; c++) {
         rc = visit_computation(&s, &m->computations[c]) ? 0 : err_no_memory(e, MEMORY_FOR);
+        if (rc)
+            goto out;
+    }
+out:
     free(s.readers);
     free(s.weight);
     free(s.seen_by);

@@ -156,7 +156,9 @@ static int read_pair(struct reader *r, struct str *name)
     r->at++;
     skip_space(r);
     rc = read_time(r, &ms);
-    if (!rc && name->failed)
+    if (rc)
+        return rc;
+    if (name->failed)
         rc = err_no_memory(r->e, "for the profile");
     return rc ? rc : keep(r, name->text ? name->text : "", place, ms);
 }
@@ -264,16 +266,20 @@ int measured_read(const struct hlo_module *m, const char *text, size_t size, dou
 
     *out = NULL;
     int rc = make_index(&r);
-    if (!rc) {
-        skip_space(&r);
-        rc = *r.at == '{' ? read_json(&r) : read_csv(&r);
-    }
-    if (!rc && !r.measured)
+    if (rc)
+        goto out;
+    skip_space(&r);
+    rc = *r.at == '{' ? read_json(&r) : read_csv(&r);
+    if (rc)
+        goto out;
+    if (!r.measured) {
         rc = err_set(
             e, ERR_INPUT,
             "the profile measures nothing, expected lines of instruction,ms or a JSON object");
-    if (!rc)
-        rc = spread(&r, m, out);
+        goto out;
+    }
+    rc = spread(&r, m, out);
+out:
     free(r.index);
     free(r.ms);
     return rc;
@@ -285,11 +291,12 @@ int measured_load(const struct hlo_module *m, const char *path, double **out, st
 
     *out = NULL;
     int rc = hlo_file_read(path, MEASURED_FILE_MOST, &text, e);
-    if (!rc) {
-        rc = measured_read(m, text.text ? text.text : "", text.size, out, e);
-        if (rc)
-            err_in_file(e, path);
-    }
+    if (rc)
+        goto out;
+    rc = measured_read(m, text.text ? text.text : "", text.size, out, e);
+    if (rc)
+        err_in_file(e, path);
+out:
     str_release(&text);
     return rc;
 }

@@ -669,8 +669,11 @@ int memory_new_listed(const struct memory_model *from, struct memory_model *out,
                                                      b.is_placed, &model.schedule, e)
                             : err_no_memory(e, MEMORY_FOR);
 
-    if (!rc && !build_ranges(&b))
+    if (rc)
+        goto out;
+    if (!build_ranges(&b))
         rc = err_no_memory(e, MEMORY_FOR);
+out:
     build_release(&b);
     if (rc)
         memory_release(&model);

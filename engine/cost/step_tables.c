@@ -387,14 +387,22 @@ int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
     int rc = 0;
 
     b.on = mem_try(l->classes->count, sizeof *b.on);
-    if (!b.on)
+    if (!b.on) {
         rc = err_no_memory(e, MEMORY_FOR);
-    for (hlo_id id = 0; id < l->classes->m->count && !rc; id++)
+        goto out;
+    }
+    for (hlo_id id = 0; id < l->classes->m->count; id++) {
         rc = add_instruction(&b, id);
-    for (uint32_t k = 0; k < training->roles->param_count && !rc && batching->zero > 1; k++)
+        if (rc)
+            goto out;
+    }
+    for (uint32_t k = 0; k < training->roles->param_count && batching->zero > 1; k++) {
         rc = add_storage(&b, k);
-    if (!rc)
-        rc = index_terms(&b);
+        if (rc)
+            goto out;
+    }
+    rc = index_terms(&b);
+out:
     t.fixed_ms += t.free_ms;
     free(b.on);
     free(b.term_slots);

@@ -145,7 +145,9 @@ static int find_waiting(struct training *t, struct err *e)
     uint8_t *stops = mem_try(m->value_count, 1), *is_used = mem_try(m->value_count, 1);
     int rc = stops && is_used ? 0 : err_no_memory(e, "for the parts of a training step");
 
-    for (hlo_id id = m->count; id-- && !rc;) {
+    if (rc)
+        goto out;
+    for (hlo_id id = m->count; id--;) {
         for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
             bool used = hlo_at(m, id)->user_count > 0 || is_used[v];
             t->waits[v] = used && !stops[v] && !carries_batch(t, v) && uses_wait(t, v);
@@ -153,7 +155,9 @@ static int find_waiting(struct training *t, struct err *e)
         if (!hlo_is_flow(m, id) || t->is_once[id])
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
-        for (size_t k = 0; k < 2 * flows.count && !rc;
+        if (rc)
+            goto out;
+        for (size_t k = 0; k < 2 * flows.count;
              k++) { /* twice: body root, body parameter, result */
             hlo_value from = flows.items[k % flows.count].from,
                       to = flows.items[k % flows.count].to;
@@ -163,6 +167,7 @@ static int find_waiting(struct training *t, struct err *e)
             stops[from] |= is_known ? !t->waits[to] : stops[to];
         }
     }
+out:
     hlo_flows_release(&flows);
     free(stops);
     free(is_used);
@@ -201,9 +206,9 @@ static int find_state(struct training *t, struct err *e)
 
     for (uint32_t k = 0; k < t->roles->param_count; k++)
         t->is_state[t->roles->params[k].value] = t->roles->params[k].role == HLO_ROLE_VARIABLE;
-    while (again && !rc) {
+    while (again) {
         again = false;
-        for (hlo_id id = 0; id < m->count && !rc; id++) {
+        for (hlo_id id = 0; id < m->count; id++) {
             if (!hlo_is_flow(m, id)) {
                 bool is = is_made_of_state(t, id);
                 for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
@@ -211,7 +216,9 @@ static int find_state(struct training *t, struct err *e)
                 continue;
             }
             rc = hlo_flows_of(m, id, &flows, e);
-            for (size_t k = 0; k < flows.count && !rc; k++) {
+            if (rc)
+                goto out;
+            for (size_t k = 0; k < flows.count; k++) {
                 const struct hlo_flow *f = &flows.items[k];
                 bool is = t->is_state[f->from] || t->classes->is_free[f->from];
                 if (first && is)
@@ -225,6 +232,7 @@ static int find_state(struct training *t, struct err *e)
         again |= first;
         first = false;
     }
+out:
     hlo_flows_release(&flows);
     return rc;
 }
@@ -298,7 +306,9 @@ static int trace_flows(struct trace *s, hlo_id id, hlo_value v, struct err *e)
 {
     int rc = hlo_flows_of(s->t->classes->m, id, &s->flows, e);
 
-    for (size_t k = 0; k < s->flows.count && !rc; k++) {
+    if (rc)
+        return rc;
+    for (size_t k = 0; k < s->flows.count; k++) {
         if (s->flows.items[k].to == v)
             trace_push(s, s->flows.items[k].from);
     }
@@ -347,8 +357,12 @@ static int trace_gradient(struct trace *s, hlo_value gradient, struct training_v
 
     s->seen_count = s->producers = 0;
     trace_push(s, gradient);
-    for (uint32_t k = 0; k < s->seen_count && !rc; k++)
+    for (uint32_t k = 0; k < s->seen_count; k++) {
         rc = trace_value(s, s->seen[k], out, e);
+        if (rc)
+            goto out;
+    }
+out:
     if (s->producers == UINT32_MAX)
         out->reduced_count = 0;
     return rc;
@@ -389,14 +403,19 @@ static int find_reduced(struct training *t, struct err *e)
     struct trace *s = mem_try(1, sizeof *s);
     int rc = s ? 0 : err_no_memory(e, "for the parts of a training step");
 
-    for (uint32_t k = 0; k < t->roles->param_count && !rc; k++) {
+    if (rc)
+        goto out;
+    for (uint32_t k = 0; k < t->roles->param_count; k++) {
         const struct hlo_param_role *p = &t->roles->params[k];
         s->t = t;
         if (p->role != HLO_ROLE_VARIABLE || p->gradient == HLO_NONE)
             continue;
         rc = trace_gradient(s, p->gradient, &t->variables[k], e);
         keep_meeting(t->classes, p->value, &t->variables[k]);
+        if (rc)
+            goto out;
     }
+out:
     if (s)
         hlo_flows_release(&s->flows);
     free(s);
@@ -448,20 +467,22 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
     t.waits = mem_try(c->m->value_count, 1);
     t.is_state = mem_try(c->m->value_count, 1);
     t.variables = mem_try(r->param_count, sizeof *t.variables);
-    if (!places || !t.is_once || !t.is_summed || !t.waits || !t.is_state || !t.variables)
+    if (!places || !t.is_once || !t.is_summed || !t.waits || !t.is_state || !t.variables) {
         rc = err_no_memory(e, "for the parts of a training step");
-    if (!rc) {
-        t.batch = find_batch(c, r, places);
-        if (t.batch != CLASS_NONE)
-            t.batch_divisor = c->info[t.batch].divisor;
-        find_once(&t);
-        rc = find_waiting(&t, e);
+        goto out;
     }
-    if (!rc) {
-        rc = find_state(&t, e);
-    }
-    if (!rc)
-        rc = find_reduced(&t, e);
+    t.batch = find_batch(c, r, places);
+    if (t.batch != CLASS_NONE)
+        t.batch_divisor = c->info[t.batch].divisor;
+    find_once(&t);
+    rc = find_waiting(&t, e);
+    if (rc)
+        goto out;
+    rc = find_state(&t, e);
+    if (rc)
+        goto out;
+    rc = find_reduced(&t, e);
+out:
     free(places);
     if (rc)
         training_release(&t);

@@ -69,8 +69,9 @@ static int number_dims(struct build *b)
     if (!c->dim_base || !c->is_free || !c->is_made_whole)
         return err_no_memory(b->e, MEMORY_FOR);
     int rc = hlo_free_values(c->m, c->is_free, b->e);
-    if (!rc)
-        rc = hlo_whole_values(c->m, c->is_free, c->is_made_whole, b->e);
+    if (rc)
+        return rc;
+    rc = hlo_whole_values(c->m, c->is_free, c->is_made_whole, b->e);
     if (rc)
         return rc;
     for (hlo_value v = 0; v < c->m->value_count; v++) {
@@ -228,8 +229,11 @@ static int tie_values(struct build *b, hlo_value v, hlo_value w, hlo_id place)
 
     if (v == w || c->is_free[v] || c->is_free[w] || rank != hlo_value_shape(c->m, w)->rank)
         return 0;
-    for (uint32_t d = 0; d < rank && !rc; d++)
+    for (uint32_t d = 0; d < rank; d++) {
         rc = add_tie(b, class_dim(c, v, d), class_dim(c, w, d), place);
+        if (rc)
+            return rc;
+    }
     return rc;
 }
 
@@ -237,8 +241,13 @@ static int tie_flows(struct build *b, hlo_id id, struct hlo_flows *flows)
 {
     int rc = hlo_flows_of(b->c->m, id, flows, b->e);
 
-    for (size_t k = 0; k < flows->count && !rc; k++)
+    if (rc)
+        return rc;
+    for (size_t k = 0; k < flows->count; k++) {
         rc = tie_values(b, flows->items[k].from, flows->items[k].to, id);
+        if (rc)
+            return rc;
+    }
     return rc;
 }
 
@@ -247,10 +256,12 @@ static int tie_roles(struct build *b)
 {
     int rc = 0;
 
-    for (uint32_t k = 0; b->roles && k < b->roles->param_count && !rc; k++) {
+    for (uint32_t k = 0; b->roles && k < b->roles->param_count; k++) {
         const struct hlo_param_role *p = &b->roles->params[k];
         if (p->updated != HLO_NONE)
             rc = tie_values(b, p->value, p->updated, HLO_NONE);
+        if (rc)
+            return rc;
     }
     return rc;
 }
@@ -268,7 +279,7 @@ static int tie_all(struct build *b)
     c->leaf_base = mem_try((size_t)c->m->count + 1, sizeof *c->leaf_base);
     if (!c->factor_base || !c->leaf_base)
         return err_no_memory(b->e, MEMORY_FOR);
-    for (hlo_id id = 0; id < c->m->count && !rc; id++) {
+    for (hlo_id id = 0; id < c->m->count; id++) {
         uint32_t leaves = 0;
         c->factor_base[id] = (uint32_t)b->factor_count;
         if (hlo_is_flow(c->m, id)) {
@@ -278,7 +289,10 @@ static int tie_all(struct build *b)
             leaves = list.leaf_count;
         }
         c->leaf_base[id + 1] = c->leaf_base[id] + leaves;
+        if (rc)
+            goto out;
     }
+out:
     c->factor_base[c->m->count] = (uint32_t)b->factor_count;
     free(bound);
     hlo_factors_release(&list);
@@ -646,24 +660,29 @@ int classes_new(const struct hlo_module *m, const struct hlo_roles *roles,
     struct build b = {.c = &c, .roles = roles, .e = e};
 
     int rc = number_dims(&b);
-    if (!rc)
-        rc = tie_all(&b);
-    if (!rc)
-        rc = mark_gathers(&b);
-    if (!rc)
-        forbid_kernels(&b);
-    if (!rc)
-        rc = sort_ties(&b);
-    if (!rc)
-        rc = number_classes(&b);
-    if (!rc) {
-        judge_members(&b);
-        judge_factors(&b);
-        rc = judge_groups(&b);
-        count_roles(&b);
-    }
-    if (!rc)
-        rc = find_meets(&b);
+    if (rc)
+        goto out;
+    rc = tie_all(&b);
+    if (rc)
+        goto out;
+    rc = mark_gathers(&b);
+    if (rc)
+        goto out;
+    forbid_kernels(&b);
+    rc = sort_ties(&b);
+    if (rc)
+        goto out;
+    rc = number_classes(&b);
+    if (rc)
+        goto out;
+    judge_members(&b);
+    judge_factors(&b);
+    rc = judge_groups(&b);
+    count_roles(&b);
+    if (rc)
+        goto out;
+    rc = find_meets(&b);
+out:
     free(b.parent);
     free(b.reason);
     free(b.place);

@@ -159,18 +159,21 @@ int why_chain(const struct classes *c, dim_id from,
     if (c->class_of[from] == CLASS_NONE)
         return 0;
     int rc = walk_new(&w, c, c->class_of[from], e);
-    if (!rc) {
-        uint32_t start = place_of(&w, from);
-        reach(&w, start, from, HLO_NONE, UINT32_MAX);
-    }
-    while (!rc && w.head < w.tail) {
+    if (rc)
+        goto out;
+    uint32_t start = place_of(&w, from);
+    reach(&w, start, from, HLO_NONE, UINT32_MAX);
+    while (w.head < w.tail) {
         uint32_t place = w.queue[w.head++];
         if (is_target(context, w.members[place])) {
             rc = read_chain(&w, place, steps, count, e);
             break;
         }
         expand(&w, place);
+        if (rc)
+            goto out;
     }
+out:
     walk_release(&w);
     return rc;
 }
@@ -182,17 +185,20 @@ int why_spread(const struct classes *c, class_id k, bool (*is_start)(const void 
     int rc = walk_new(&w, c, k, e);
 
     *steps = 0;
-    for (uint32_t place = 0; !rc && place < w.count; place++) {
+    if (rc)
+        goto out;
+    for (uint32_t place = 0; place < w.count; place++) {
         if (is_start(context, w.members[place]))
             reach(&w, place, w.members[place], HLO_NONE, UINT32_MAX);
     }
-    while (!rc && w.head < w.tail) {
+    while (w.head < w.tail) {
         uint32_t place = w.queue[w.head++], before = w.before[place] - 1;
         uint32_t at = before == place ? 1 : step[w.members[before]] + 1u;
         step[w.members[place]] = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
         *steps = at > *steps ? at : *steps;
         expand(&w, place);
     }
+out:
     walk_release(&w);
     return rc;
 }

@@ -321,10 +321,14 @@ int doctor_new(const struct hlo_module *m, const struct hlo_module *before, cons
     else if (cluster_of_devices(&out->cluster, out->devices, e))
         return e->code;
     int rc = hlo_frames_new(m, &out->frames, e);
-    if (!rc && before)
+    if (rc)
+        goto out;
+    if (before)
         rc = hlo_frames_new(before, &out->before_frames, e);
-    if (!rc)
-        rc = examine_all(out, e);
+    if (rc)
+        goto out;
+    rc = examine_all(out, e);
+out:
     if (rc)
         doctor_release(out);
     return rc;

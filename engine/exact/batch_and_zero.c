@@ -42,8 +42,10 @@ static int solve(struct choose *c, struct batch_and_zero r, uint32_t work, bool 
         return rc;
     if (c->o->fix)
         rc = c->o->fix(c->o->context, c->p, &s, c->e);
-    if (!rc)
-        rc = exact_limited(&c->p->step_tables, &c->p->memory, &s, &o, out, c->e);
+    if (rc)
+        goto out;
+    rc = exact_limited(&c->p->step_tables, &c->p->memory, &s, &o, out, c->e);
+out:
     strict_release(&s);
     return rc;
 }
@@ -139,9 +141,14 @@ static int look_at_levels(struct choose *c, uint32_t k)
     int first = c->o->zero < 0 ? 0 : c->o->zero,
         last = c->o->zero < 0 ? ZERO_LEVEL_MOST : c->o->zero, rc = 0;
 
-    for (int zero = first;
-         zero <= last && !rc && c->out->count < BATCH_AND_ZERO_MOST && !is_ended(c); zero++)
+    if (rc)
+        return rc;
+    for (int zero = first; zero <= last && c->out->count < BATCH_AND_ZERO_MOST && !is_ended(c);
+         zero++) {
         rc = look(c, (struct batch_and_zero){k, (uint8_t)zero, c->p->options.overlap});
+        if (rc)
+            return rc;
+    }
     return rc;
 }
 
@@ -241,16 +248,25 @@ int exact_batch_and_zero(struct problem *p, const struct batch_and_zero_options 
     if (o->micro_batches) {
         rc = look_at_levels(&c, o->micro_batches);
     } else {
-        for (uint32_t n = 0; n < count && !rc && !is_ended(&c); n++)
+        for (uint32_t n = 0; n < count && !is_ended(&c); n++) {
             rc = look_at_levels(&c, numbers[n]);
+            if (rc)
+                goto out;
+        }
     }
-    if (!rc && !out->plan.on)
+    if (rc)
+        goto out;
+    if (!out->plan.on)
         rc = err_set(e, ERR_INFEASIBLE, "the fixed decisions cannot hold with %s micro-batches",
                      o->micro_batches ? "so many" : "any number of");
-    if (!rc && !out->fits && o->micro_batches)
+    if (rc)
+        goto out;
+    if (!out->fits && o->micro_batches)
         rc = find_needed(&c, numbers, count, &out->needs_micro_batches);
-    if (!rc)
-        rc = finish(&c, (o->micro_batches ? 1 : count) * (o->zero < 0 ? ZERO_LEVEL_MOST + 1 : 1));
+    if (rc)
+        goto out;
+    rc = finish(&c, (o->micro_batches ? 1 : count) * (o->zero < 0 ? ZERO_LEVEL_MOST + 1 : 1));
+out:
     if (rc) {
         batch_and_zero_release(out);
         (void)!problem_set_batch_and_zero(p, &before, &lost);

@@ -353,12 +353,14 @@ static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *ch
     int rc = gone && run_init(&r) ? 0 : err_no_memory(s->e, MEMORY_FOR);
     uint32_t left = 0;
 
-    for (uint32_t n = 0; n < s->node_count && !rc; n++) {
+    if (rc)
+        goto out;
+    for (uint32_t n = 0; n < s->node_count; n++) {
         gone[n] = fixed[n] != NOT_FIXED;
         choice[n] = gone[n] ? fixed[n] : 0;
         left += !gone[n];
     }
-    while (left && !rc) {
+    while (left) {
         uint32_t n = choose_node(&r, gone);
         if (n == CLASS_NONE || r.near[n].count > 62) {
             *stuck = r.stuck;
@@ -368,11 +370,14 @@ static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *ch
         rc = eliminate(&r, n);
         gone[n] = 1;
         left--;
+        if (rc)
+            goto out;
     }
-    if (!rc) {
-        *value = r.value;
-        read_back(&r, choice);
-    }
+    if (rc)
+        goto out;
+    *value = r.value;
+    read_back(&r, choice);
+out:
     run_release(&r);
     free(gone);
     while (s->table_count > given)
@@ -450,13 +455,14 @@ static int work_case(struct cases *c)
         return 0;
     }
     int rc = run_elimination(c->s, c->fixed, c->choice, &value, &stuck);
-    if (!rc) {
-        if (value < c->best) {
-            c->best = value;
-            memcpy(c->best_choice, c->choice, c->s->node_count * sizeof *c->choice);
-        }
-        return 0;
+    if (rc)
+        goto out;
+    if (value < c->best) {
+        c->best = value;
+        memcpy(c->best_choice, c->choice, c->s->node_count * sizeof *c->choice);
     }
+    return 0;
+out:
     if (rc != ERR_LIMIT)
         return rc;
     start_whole(c);
@@ -479,14 +485,16 @@ int solver_minimise(struct solver *s, const uint32_t *fixed, uint32_t *choice,
     c.fixed = mem_try(s->node_count, sizeof *c.fixed);
     c.choice = mem_try(s->node_count, sizeof *c.choice);
     c.best_choice = choice;
-    if (!c.fixed || !c.choice)
+    if (!c.fixed || !c.choice) {
         rc = err_no_memory(s->e, MEMORY_FOR);
-    for (uint32_t n = 0; n < s->node_count && !rc; n++) {
+        goto out;
+    }
+    for (uint32_t n = 0; n < s->node_count; n++) {
         c.fixed[n] = fixed ? fixed[n] : NOT_FIXED;
         choice[n] = fixed && fixed[n] != NOT_FIXED ? fixed[n] : 0;
     }
-    if (!rc)
-        rc = work_case(&c);
+    rc = work_case(&c);
+out:
     *out = (struct solver_answer){c.best, c.open_bound < c.best ? c.open_bound : c.best, c.nodes};
     free(c.fixed);
     free(c.choice);

@@ -118,8 +118,14 @@ static int step_time_tables(struct solver *s)
     s->constant = s->t->fixed_ms;
     if (s->o->excess_weight > 0)
         s->constant += s->o->excess_weight * overlap_balance(&s->t->overlap, s->t->fixed_ms, 0);
-    for (uint32_t k = 0; k < s->t->count && !rc; k++)
+    if (rc)
+        goto out;
+    for (uint32_t k = 0; k < s->t->count; k++) {
         rc = table_of_term(s, &s->t->items[k], on);
+        if (rc)
+            goto out;
+    }
+out:
     free(on);
     return rc;
 }
@@ -301,12 +307,16 @@ int solver_new(const struct step_tables *t, const struct strict *fixed,
         .t = t, .o = o, .e = e, .table_most = EXACT_TABLE_MOST, .nodes_most = EXACT_NODES_MOST};
     int rc = make_nodes(&s, fixed);
 
-    if (!rc)
-        rc = o->goal == EXACT_STEP_TIME ? step_time_tables(&s) : reward_tables(&s);
-    if (!rc)
-        rc = meet_tables(&s);
-    if (!rc)
-        rc = merge_tables(&s);
+    if (rc)
+        goto out;
+    rc = o->goal == EXACT_STEP_TIME ? step_time_tables(&s) : reward_tables(&s);
+    if (rc)
+        goto out;
+    rc = meet_tables(&s);
+    if (rc)
+        goto out;
+    rc = merge_tables(&s);
+out:
     if (o->table_most && o->table_most < s.table_most) /* joint tables only: those given must fit */
         s.table_most = o->table_most;
     if (o->nodes_most && o->nodes_most < s.nodes_most)
@@ -341,20 +351,23 @@ static int solve(const struct step_tables *t, const struct strict *fixed,
         return rc;
     uint32_t *choice = mem_try(s.node_count, sizeof *choice);
     rc = choice ? solver_minimise(&s, NULL, choice, &answer) : err_no_memory(e, MEMORY_FOR);
-    if (!rc && !isfinite(answer.value))
+    if (rc)
+        goto out;
+    if (!isfinite(answer.value)) {
         rc = err_set(e, ERR_INFEASIBLE, "no plan satisfies the fixed decisions");
-    if (!rc) {
-        for (uint32_t n = 0; n < s.node_count; n++)
-            s.fixed[s.nodes[n].class] = s.nodes[n].labels[choice[n]];
-        double sign = o->goal == EXACT_PAPER_REWARD ? -1 : 1;
-        *out = (struct exact_result){.on = s.fixed,
-                                     .value = sign * answer.value,
-                                     .bound = sign * answer.bound,
-                                     .proven = answer.bound >= answer.value,
-                                     .width = s.width,
-                                     .nodes = answer.cases};
-        s.fixed = NULL;
+        goto out;
     }
+    for (uint32_t n = 0; n < s.node_count; n++)
+        s.fixed[s.nodes[n].class] = s.nodes[n].labels[choice[n]];
+    double sign = o->goal == EXACT_PAPER_REWARD ? -1 : 1;
+    *out = (struct exact_result){.on = s.fixed,
+                                 .value = sign * answer.value,
+                                 .bound = sign * answer.bound,
+                                 .proven = answer.bound >= answer.value,
+                                 .width = s.width,
+                                 .nodes = answer.cases};
+    s.fixed = NULL;
+out:
     free(choice);
     solver_release(&s);
     return rc;

@@ -70,7 +70,7 @@ static int find_weight(const struct step_tables *t, const struct strict *fixed,
     int rc = 0;
 
     *weight = 0;
-    for (int k = 0; k < HALVINGS && !rc && !is_proven(best) && !stop_asked(o->stop); k++) {
+    for (int k = 0; k < HALVINGS && !is_proven(best) && !stop_asked(o->stop); k++) {
         struct exact_result one;
         with.excess_weight = k ? (low + high) / 2 : 1;
         rc = solve(t, fixed, &with, &one, e);
@@ -115,10 +115,15 @@ static int look(struct search *q)
     if (place == q->s.node_count)
         return 0;
     uint32_t next = q->order[place];
-    for (uint32_t a = 0; a < q->s.nodes[next].domain && !rc; a++) {
+    if (rc)
+        goto out;
+    for (uint32_t a = 0; a < q->s.nodes[next].domain; a++) {
         q->fixed[next] = a;
         rc = look(q);
+        if (rc)
+            goto out;
     }
+out:
     q->fixed[next] = NOT_FIXED;
     return rc;
 }
@@ -197,8 +202,11 @@ int exact_overlap(const struct step_tables *t, const struct strict *fixed,
     if (out->value <= sum * (1 + NEAR)) /* no excess */
         return 0;
     int rc = find_weight(t, fixed, o, out, solve, &with.excess_weight, e);
-    if (!rc && !is_proven(out))
+    if (rc)
+        goto out;
+    if (!is_proven(out))
         rc = look_into_all(t, fixed, &with, out, e);
+out:
     out->proven = is_proven(out);
     if (out->proven)
         out->bound = out->value;

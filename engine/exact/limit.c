@@ -21,9 +21,11 @@ static int run(struct limit_search *s, const struct limit_options *o)
     struct limit_point at = {0};
     int rc = o->least ? limit_evaluate(s, 1, s->price, NULL, &at) : limit_price_memory(s);
 
-    if (!rc && !isfinite(at.value))
-        rc = err_set(s->e, ERR_INFEASIBLE, "no plan satisfies the fixed decisions");
-    if (!rc && !isfinite(s->best_ms))
+    if (rc)
+        return rc;
+    if (!isfinite(at.value))
+        return err_set(s->e, ERR_INFEASIBLE, "no plan satisfies the fixed decisions");
+    if (!isfinite(s->best_ms))
         rc = limit_weigh_memory(s);
     if (rc || is_settled(s) || o->least)
         return rc;

@@ -143,11 +143,14 @@ static int add_branch(struct limit_search *s, struct heap *h, const struct branc
     memcpy(b.fixed, from->fixed, size);
     b.fixed[from->next] = choice;
     int rc = bound_branch(s, &b, &open);
-    if (!rc && open) {
+    if (rc)
+        goto out;
+    if (open) {
         if (heap_add(h, b))
             return 0;
         rc = err_no_memory(s->e, "for the memory limit");
     }
+out:
     free(b.fixed);
     return rc;
 }

@@ -132,7 +132,7 @@ static int make_units(struct limit_model *l, struct err *e)
     struct keys keys = {0};
     int rc = 0;
 
-    for (uint32_t k = 0; k < l->m->count && !rc; k++) {
+    for (uint32_t k = 0; k < l->m->count; k++) {
         const struct memory_range *r = &l->m->ranges[k];
         uint64_t key = key_of(l, r, 1);
         if (2 * (size_t)l->unit_count >= l->slot_count && !slots_double(l, keys.items)) {
@@ -147,7 +147,10 @@ static int make_units(struct limit_model *l, struct err *e)
             l->slots[i] = l->unit_count;
         }
         l->unit_of[k] = l->slots[i] - 1;
+        if (rc)
+            goto out;
     }
+out:
     free(keys.items);
     return rc;
 }
@@ -273,8 +276,11 @@ int limit_model_new(const struct step_tables *t, const struct memory_model *m,
     rc = ok ? make_units(&l, e) : err_no_memory(e, MEMORY_FOR);
     l.unit_bytes = mem_try(l.unit_count, sizeof *l.unit_bytes);
     l.scale = 1;
-    if (!rc && (!l.unit_bytes || !index_units(&l) || !list_events(&l)))
+    if (rc)
+        goto out;
+    if (!l.unit_bytes || !index_units(&l) || !list_events(&l))
         rc = err_no_memory(e, MEMORY_FOR);
+out:
     if (rc)
         limit_model_release(&l);
     else

@@ -178,8 +178,10 @@ static int move_bandwidth(struct ask *a, enum stability_figure figure, struct st
     if (now <= 0)
         return 0;
     rc = find_crossing(a, figure, 1 / STABILITY_FAR, now, &out->down[figure]);
-    if (!rc)
-        rc = find_crossing(a, figure, STABILITY_FAR, now, &out->up[figure]);
+    if (rc)
+        goto out;
+    rc = find_crossing(a, figure, STABILITY_FAR, now, &out->up[figure]);
+out:
     struct err lost;
     int back = set_bandwidth(&(struct ask){.p = a->p, .base = a->base, .e = &lost}, figure, 1);
     return rc ? rc : back;
@@ -241,8 +243,10 @@ static int try_batch(struct ask *a, int64_t size, struct stability_side *side, b
     int rc = scratch ? problem_set_batch_size(a->p, size, a->e)
                      : err_no_memory(a->e, "for the stability of a plan");
 
-    if (!rc)
-        rc = best_plan(a, a->o->limit, &best);
+    if (rc)
+        goto out;
+    rc = best_plan(a, a->o->limit, &best);
+out:
     bool possible = !rc && is_possible(a, a->o->on);
     if (possible && isfinite(a->o->limit))
         possible = memory_of(&a->p->memory, &a->p->labels, a->o->on, scratch).peak <=
@@ -296,8 +300,10 @@ static int move_batch(struct ask *a, struct stability *out)
         return 0;
     out->now[STABILITY_BATCH] = (double)size;
     int rc = search_batch(a, size, unit, false, &out->down[STABILITY_BATCH]);
-    if (!rc)
-        rc = search_batch(a, size, unit, true, &out->up[STABILITY_BATCH]);
+    if (rc)
+        goto out;
+    rc = search_batch(a, size, unit, true, &out->up[STABILITY_BATCH]);
+out:
     int back = problem_set_batch_size(a->p, 0, &lost);
     return rc ? rc : back;
 }
@@ -311,17 +317,21 @@ int stability_of(struct problem *p, const struct stability_options *o, struct st
     memset(out, 0, sizeof *out);
     *a = (struct ask){.p = p, .o = o, .base = p->cluster, .e = e};
     int rc = best_plan(a, o->limit, &best);
-    if (!rc) {
-        out->is_best = !best.on || best.ms >= step_of(a, o->on) * (1 - NEAR);
-        free(best.on);
-        rc = move_bandwidth(a, STABILITY_LINK, out);
-    }
-    if (!rc)
-        rc = move_bandwidth(a, STABILITY_NETWORK, out);
-    if (!rc)
-        rc = move_memory(a, out);
-    if (!rc)
-        rc = move_batch(a, out);
+    if (rc)
+        goto out;
+    out->is_best = !best.on || best.ms >= step_of(a, o->on) * (1 - NEAR);
+    free(best.on);
+    rc = move_bandwidth(a, STABILITY_LINK, out);
+    if (rc)
+        goto out;
+    rc = move_bandwidth(a, STABILITY_NETWORK, out);
+    if (rc)
+        goto out;
+    rc = move_memory(a, out);
+    if (rc)
+        goto out;
+    rc = move_batch(a, out);
+out:
     free(a);
     if (rc)
         stability_release(out);

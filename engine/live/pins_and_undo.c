@@ -239,10 +239,12 @@ static int pin_dim(struct search_state *c, struct act *a, uint32_t param,
                        "%.100s dim %u can never be split: its smallest part has size %lld", r->name,
                        s->dim, (long long)(info ? info->least / label_cuts(&p->labels, k) : 0));
     }
-    for (uint32_t x = 0; x < p->mesh.axes && !rc; x++) {
+    for (uint32_t x = 0; x < p->mesh.axes; x++) {
         bool split = s->over >> x & 1;
         if (split || !s->over || drop)
             rc = pin_class(c, a, &(struct game_pin){k, (uint8_t)x, split}, drop, e);
+        if (rc)
+            return rc;
     }
     return rc;
 }

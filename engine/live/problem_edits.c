@@ -103,7 +103,9 @@ static int read_batch(const struct problem *p, const char *text, struct problem_
 
     snprintf(setting, sizeof setting, "%s=0", text);
     int rc = setting_parse(p, setting, &s, e);
-    for (uint32_t k = 0; k < p->roles.param_count && !rc; k++) {
+    if (rc)
+        return rc;
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
         if (!setting_matches(p, &s, k))
             continue;
         class_id class = problem_param_class(p, k, s.dim);

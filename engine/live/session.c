@@ -322,16 +322,21 @@ int session_wait(struct session *s, uint64_t ticket, double timeout_s, struct er
     int rc = 0;
 
     pthread_mutex_lock(&s->lock);
-    while (s->applied < ticket && !rc) {
-        if (pthread_cond_timedwait(&s->done, &s->lock, &until) == ETIMEDOUT)
+    while (s->applied < ticket) {
+        if (pthread_cond_timedwait(&s->done, &s->lock, &until) == ETIMEDOUT) {
             rc = err_set(e, ERR_IO, "no answer from the search in %.1f s", timeout_s);
+            goto out;
+        }
     }
-    for (uint64_t n = 0; n < REFUSALS && n < s->refusals && !rc; n++) {
+    for (uint64_t n = 0; n < REFUSALS && n < s->refusals; n++) {
         if (s->refused[n].ticket == ticket) {
             *e = s->refused[n].error;
             rc = e->code;
         }
+        if (rc)
+            goto out;
     }
+out:
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

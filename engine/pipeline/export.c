@@ -188,13 +188,15 @@ static int write_json(const struct pipeline *l, const struct pipeline_plan *p, s
     int rc = text ? 0 : err_no_memory(e, "for the text of a plan");
 
     cJSON_Delete(json);
-    if (!rc)
-        rc = pipeline_file_parse(l->problem, text, strlen(text), &again, &same, e);
-    if (!rc) {
-        BUG_ON(!pipe_plan_equal(&p->plan, &same.plan));
-        pipeline_release(&again);
-        str_format(out, "%s\n", text);
-    }
+    if (rc)
+        goto out;
+    rc = pipeline_file_parse(l->problem, text, strlen(text), &again, &same, e);
+    if (rc)
+        goto out;
+    BUG_ON(!pipe_plan_equal(&p->plan, &same.plan));
+    pipeline_release(&again);
+    str_format(out, "%s\n", text);
+out:
     cJSON_free(text);
     return rc ? rc : finish(out, e);
 }

@@ -83,13 +83,14 @@ static int fill_links(struct pipe_instance *in, const struct cluster *c, struct 
     struct pipe_links links;
     int rc = pipe_links_new(&links, c, e);
 
-    for (uint32_t m = 1; m < in->devices && !rc; m++)
+    if (rc)
+        return rc;
+    for (uint32_t m = 1; m < in->devices; m++)
         for (uint32_t a = 0; a < m; a++)
             for (uint32_t b = m + 1; b <= in->devices; b++)
                 in->link[in->link_base[m] + a * (in->devices - m) + (b - m - 1)] =
                     pipe_links_between(&links, a, m, b);
-    if (!rc)
-        pipe_links_release(&links);
+    pipe_links_release(&links);
     return rc;
 }
 
@@ -182,8 +183,9 @@ int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct c
         .options = *o, .points = points, .devices = c->devices, .servers = c->servers};
     int rc = check_options(o, e);
 
-    if (!rc)
-        rc = check_size(c, points, e);
+    if (rc)
+        return rc;
+    rc = check_size(c, points, e);
     if (rc)
         return rc;
     if (!new_devices(&in)) {
@@ -198,8 +200,10 @@ int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct c
             points, in.devices, in.types, PIPE_ENTRIES_MOST);
     else if (!new_tables(&in))
         rc = err_no_memory(e, "for a pipeline of %u points", points);
-    if (!rc)
-        rc = fill_links(&in, c, e);
+    if (rc)
+        goto out;
+    rc = fill_links(&in, c, e);
+out:
     if (rc) {
         arena_release(&in.arena);
         return rc;
@@ -298,8 +302,11 @@ static int sum_rows(double **row, uint32_t rows, uint32_t points, const char *na
 {
     int rc = 0;
 
-    for (uint32_t i = 0; i < rows && !rc; i++)
+    for (uint32_t i = 0; i < rows; i++) {
         rc = sum_up(row[i], points, name, e);
+        if (rc)
+            return rc;
+    }
     return rc;
 }
 
@@ -449,12 +456,17 @@ int pipe_instance_coarsen(const struct pipe_instance *from, const uint32_t *cut,
 
     BUG_ON(!from->finished || !count || cut[0] || cut[count] != from->points);
     memcpy(in.cluster_type, from->cluster_type, sizeof in.cluster_type);
-    if (!uses || !same_rows(&in, from) || !new_tables(&in))
+    if (!uses || !same_rows(&in, from) || !new_tables(&in)) {
         rc = err_no_memory(e, "for a pipeline of %u points", count);
-    if (!rc)
-        pick_points(&in, from, cut);
-    for (uint32_t i = 0; i < from->ties && !rc; i++)
+        goto out;
+    }
+    pick_points(&in, from, cut);
+    for (uint32_t i = 0; i < from->ties; i++) {
         rc = coarsen_tie(&in, &from->tie[i], cut, uses, e);
+        if (rc)
+            goto out;
+    }
+out:
     rc = rc ? rc : fill_most(&in, e);
     free(uses);
     if (rc) {

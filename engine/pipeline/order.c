@@ -173,18 +173,18 @@ static int order_forward(struct order *o, struct err *e)
     uint32_t *stack = mem_try(ops, sizeof *stack);
     int rc = s.depth && s.state && s.anchor && stack ? 0 : err_no_memory(e, MEMORY_FOR);
 
-    if (!rc) {
-        find_depths(&s);
-        uint32_t root = find_root(&s);
-        if (root != UNROLL_NONE)
-            visit_from(&s, root, stack);
-        anchor_rest(&s);
-        if (o->count < 2)
-            rc = err_set(e, ERR_INFEASIBLE, "a forward pass of %u operations cannot be cut",
-                         o->count);
-        else if (!lay_out(&s))
-            rc = err_no_memory(e, MEMORY_FOR);
-    }
+    if (rc)
+        goto out;
+    find_depths(&s);
+    uint32_t root = find_root(&s);
+    if (root != UNROLL_NONE)
+        visit_from(&s, root, stack);
+    anchor_rest(&s);
+    if (o->count < 2)
+        rc = err_set(e, ERR_INFEASIBLE, "a forward pass of %u operations cannot be cut", o->count);
+    else if (!lay_out(&s))
+        rc = err_no_memory(e, MEMORY_FOR);
+out:
     free(s.depth);
     free(s.state);
     free(s.anchor);
@@ -310,14 +310,17 @@ static int order_backward(struct order *o, struct err *e)
     struct readers r = {0};
     int rc = find_readers(o, &r) ? 0 : err_no_memory(e, MEMORY_FOR);
 
-    for (uint32_t n = 0; n < o->steps.op_count && !rc; n++) {
+    if (rc)
+        goto out;
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
         if (op_at(o, n)->is_backward && r.is_learned[n])
             place_backward(o, &r, n);
     }
-    for (uint32_t n = o->steps.op_count; n-- > 0 && !rc;) {
+    for (uint32_t n = o->steps.op_count; n-- > 0;) {
         if (op_at(o, n)->is_backward && !r.is_learned[n])
             place_where_used(o, n);
     }
+out:
     free(r.base);
     free(r.position);
     free(r.is_learned);
@@ -361,12 +364,15 @@ int order_new(const struct problem *p, struct order *out, struct err *e)
         out->count += !out->steps.ops[n].is_backward;
     out->position = mem_try(out->steps.op_count, sizeof *out->position);
     out->forward = mem_try(out->count, sizeof *out->forward);
-    if (!out->position || !out->forward || !find_users(out))
+    if (!out->position || !out->forward || !find_users(out)) {
         rc = err_no_memory(e, MEMORY_FOR);
-    if (!rc)
-        rc = order_forward(out, e);
-    if (!rc)
-        rc = order_backward(out, e);
+        goto out;
+    }
+    rc = order_forward(out, e);
+    if (rc)
+        goto out;
+    rc = order_backward(out, e);
+out:
     if (rc)
         order_release(out);
     return rc;

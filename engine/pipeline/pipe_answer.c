@@ -42,8 +42,9 @@ static int answer_start(struct pipe_search *s, struct err *e)
     a->value = INFINITY;
     int rc = pipe_infer_new(&a->infer, &s->goal, stages_of(s), e);
     a->ready = !rc;
-    if (!rc)
-        a->count = pipe_infer_first(&a->infer, s->options.net, PIPE_INFER_BEAMS, a->first);
+    if (rc)
+        return rc;
+    a->count = pipe_infer_first(&a->infer, s->options.net, PIPE_INFER_BEAMS, a->first);
     return rc;
 }
 

@@ -42,8 +42,10 @@ static int dqn_start(struct pipe_search *s, struct err *e)
     if (is_decided(s))
         return 0;
     rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
-    if (!rc)
-        rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
+    if (rc)
+        goto out;
+    rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
+out:
     d->running = !rc;
     return rc ? err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
                         "the learner cannot be made: %s", rl_error_text(rc))

@@ -178,8 +178,9 @@ static int descent_start(struct pipe_search *s, struct err *e)
     int rc = plain_self(s, sizeof(struct descent), e);
     struct descent *d = s->self;
 
-    if (!rc)
-        d->count = pipe_beginnings(&s->goal, d->begin, BEGINNINGS);
+    if (rc)
+        return rc;
+    d->count = pipe_beginnings(&s->goal, d->begin, BEGINNINGS);
     return rc;
 }
 

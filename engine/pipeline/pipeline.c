@@ -221,10 +221,13 @@ int pipeline_new(const struct problem *p, const struct pipeline_options *o, stru
     *out = (struct pipeline){.problem = p, .options = *o};
     int rc = order_new(p, &out->order, e);
 
-    if (!rc)
-        rc = complete_options(out, e);
-    if (!rc)
-        rc = make_tables(out, out->options.micro_batches, e);
+    if (rc)
+        goto out;
+    rc = complete_options(out, e);
+    if (rc)
+        goto out;
+    rc = make_tables(out, out->options.micro_batches, e);
+out:
     if (rc)
         pipeline_release(out);
     return rc;

@@ -161,8 +161,11 @@ int pipeline_file_save(const struct pipeline *l, const struct pipeline_plan *p, 
     char *text = cJSON_Print(o);
     int rc = text ? 0 : err_no_memory(e, "to write a plan");
 
-    if (!rc && hlo_file_write(path, text, strlen(text), FILE_REPLACE, e))
+    if (rc)
+        goto out;
+    if (hlo_file_write(path, text, strlen(text), FILE_REPLACE, e))
         rc = err_in_file(e, path);
+out:
     cJSON_free(text);
     cJSON_Delete(o);
     return rc;
@@ -281,19 +284,26 @@ static int read_options(const cJSON *root, struct pipeline_options *out, struct 
     int schedule, points;
     int rc = whole_option(o, "batch", &out->batch, e);
 
-    if (!rc)
-        rc = whole_option(o, "micro_batches", &out->micro_batches, e);
-    if (!rc)
-        rc = whole_option(o, "stages", &out->stages, e);
-    if (!rc)
-        rc = whole_option(o, "point_count", &out->point_count, e);
-    if (!rc && (!out->batch || !out->micro_batches || !out->point_count))
+    if (rc)
+        return rc;
+    rc = whole_option(o, "micro_batches", &out->micro_batches, e);
+    if (rc)
+        return rc;
+    rc = whole_option(o, "stages", &out->stages, e);
+    if (rc)
+        return rc;
+    rc = whole_option(o, "point_count", &out->point_count, e);
+    if (rc)
+        return rc;
+    if (!out->batch || !out->micro_batches || !out->point_count)
         rc =
             err_set(e, ERR_INPUT, "options.batch, micro_batches, point_count: expected at least 1");
-    if (!rc)
-        rc = word_option(o, "schedule", pipe_schedule_names, PIPE_SCHEDULE_COUNT, &schedule, e);
-    if (!rc)
-        rc = word_option(o, "points", points_names, 3, &points, e);
+    if (rc)
+        return rc;
+    rc = word_option(o, "schedule", pipe_schedule_names, PIPE_SCHEDULE_COUNT, &schedule, e);
+    if (rc)
+        return rc;
+    rc = word_option(o, "points", points_names, 3, &points, e);
     if (rc)
         return rc;
     out->schedule = (enum pipe_schedule_kind)schedule;
@@ -347,8 +357,9 @@ static int read_rest(const cJSON *root, struct pipeline_plan *out, struct err *e
 {
     int rc = json_copy_text(root, "found_by", out->found_by, sizeof out->found_by, e);
 
-    if (!rc)
-        rc = json_seed(root, "seed", &out->seed, e);
+    if (rc)
+        return rc;
+    rc = json_seed(root, "seed", &out->seed, e);
     if (rc)
         return rc;
     out->optimum_ms = cJSON_IsNumber(json_get(root, "optimum_L_ms"))
@@ -396,8 +407,11 @@ int pipeline_file_load(const struct problem *p, const char *path, struct pipelin
     struct str text = {0};
     int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
 
-    if (!rc && pipeline_file_parse(p, text.text ? text.text : "", text.size, out, plan, e))
+    if (rc)
+        goto out;
+    if (pipeline_file_parse(p, text.text ? text.text : "", text.size, out, plan, e))
         rc = err_in_file(e, path);
+out:
     str_release(&text);
     return rc;
 }
@@ -420,12 +434,15 @@ int pipeline_file_devices(const char *path, uint32_t *devices, struct err *e)
     cJSON *root = NULL;
     int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
 
-    if (!rc &&
-        json_document(text.text ? text.text : "", text.size, PIPELINE_SCHEMA, plan_keys, &root, e))
+    if (rc)
+        goto out;
+    if (json_document(text.text ? text.text : "", text.size, PIPELINE_SCHEMA, plan_keys, &root, e))
         rc = err_in_file(e, path);
-    if (!rc)
-        *devices =
-            (uint32_t)fmin(json_number(json_get(root, "cluster"), "devices"), CLUSTER_DEVICES_MOST);
+    if (rc)
+        goto out;
+    *devices =
+        (uint32_t)fmin(json_number(json_get(root, "cluster"), "devices"), CLUSTER_DEVICES_MOST);
+out:
     cJSON_Delete(root);
     str_release(&text);
     return rc;

@@ -31,8 +31,10 @@ static int fill_stage(const struct pipeline *l, const struct pipe_plan *p, uint3
         return rc;
     k->stages = stage + 1;
     rc = timeline_find_peak(&k->timeline[stage], &k->schedule, &k->stage[stage], e);
-    if (!rc && fullness(l, p, stage, k->stage[stage].total) >
-                   fullness(l, p, k->worst, k->stage[k->worst].total))
+    if (rc)
+        return rc;
+    if (fullness(l, p, stage, k->stage[stage].total) >
+        fullness(l, p, k->worst, k->stage[k->worst].total))
         k->worst = stage;
     return rc;
 }
@@ -45,10 +47,18 @@ int pipeline_peak_new(const struct pipeline *l, const struct pipe_plan *p,
 
     out->timeline = mem_try(p->stages, sizeof *out->timeline);
     out->stage = mem_try(p->stages, sizeof *out->stage);
-    if (!rc && (!out->timeline || !out->stage))
+    if (rc)
+        goto out;
+    if (!out->timeline || !out->stage) {
         rc = err_no_memory(e, "to look at the peak of a pipeline");
-    for (uint32_t s = 0; s < p->stages && !rc; s++)
+        goto out;
+    }
+    for (uint32_t s = 0; s < p->stages; s++) {
         rc = fill_stage(l, p, s, out, e);
+        if (rc)
+            goto out;
+    }
+out:
     if (rc)
         pipeline_peak_release(out);
     return rc;
@@ -132,14 +142,16 @@ static int try_moves(struct look *k)
 {
     int rc = 0;
 
-    for (uint32_t cut = 1; cut < k->plan->stages && !rc; cut++) {
-        for (int step = -1; step <= 1 && !rc; step += 2) {
+    for (uint32_t cut = 1; cut < k->plan->stages; cut++) {
+        for (int step = -1; step <= 1; step += 2) {
             struct pipeline_change pivot = {.kind = CHANGE_PIVOT, .cut = cut, .plan = *k->plan};
             struct pipeline_change device = {.kind = CHANGE_DEVICE, .cut = cut, .plan = *k->plan};
             pivot.plan.pivot[cut] = next_cut(k->l, k->plan->pivot[cut], step);
             device.plan.device[cut] += (uint32_t)step;
             rc = try_change(k, k->l, pivot);
             rc = rc ? rc : try_change(k, k->l, device);
+            if (rc)
+                return rc;
         }
     }
     return rc;

@@ -211,7 +211,7 @@ static int add_ties(struct maker *k)
 
     if (k->tied_count)
         qsort(k->tied, k->tied_count, sizeof *k->tied, compare_tied);
-    for (size_t n = 0; n < k->tied_count && !rc; n++) {
+    for (size_t n = 0; n < k->tied_count; n++) {
         const struct tied *t = &k->tied[n];
         if (n >= PIPE_TIES_MOST) {
             send_once(k, t, k->use_pool + t->uses, t->use_count);
@@ -224,6 +224,8 @@ static int add_ties(struct maker *k)
                                .state_bytes = t->state,
                                .update_ms = t->update};
         rc = pipe_instance_tie(k->in, &tie, k->e);
+        if (rc)
+            return rc;
     }
     return rc;
 }
@@ -237,13 +239,17 @@ static int add_variables(struct maker *k)
     k->once = mem_try((size_t)k->o->count + 2, sizeof *k->once);
     if (!k->once || !k->state)
         return err_no_memory(k->e, MEMORY_FOR);
-    for (uint32_t v = 0; v < k->u->value_count && !rc; v++) {
+    if (rc)
+        return rc;
+    for (uint32_t v = 0; v < k->u->value_count; v++) {
         const struct unroll_value *value = &k->u->values[v];
         if (value->op != UNROLL_NONE || value->param == UNROLL_NONE)
             continue;
         uint8_t role = k->p->roles.params[value->param].role;
         if (role == HLO_ROLE_VARIABLE || role == HLO_ROLE_OTHER_STATE)
             rc = add_variable(k, v, forward_ms);
+        if (rc)
+            return rc;
     }
     return rc ? rc : add_ties(k);
 }
@@ -360,10 +366,12 @@ static int fill(struct maker *k)
     for (uint32_t n = 0; n < k->u->op_count; n++)
         add_compute(k, n);
     int rc = add_variables(k);
-    if (!rc)
-        rc = add_stash(k);
-    if (!rc)
-        rc = add_temporaries(k);
+    if (rc)
+        return rc;
+    rc = add_stash(k);
+    if (rc)
+        return rc;
+    rc = add_temporaries(k);
     return rc ? rc : add_cuts(k);
 }
 
@@ -377,8 +385,10 @@ int pipe_tabulate(const struct order *o, const struct pipe_options *options,
         return rc;
     k.samples = options->micro_batch / (double)o->steps.batch_size;
     rc = fill(&k);
-    if (!rc)
-        rc = pipe_instance_finish(out, e);
+    if (rc)
+        goto out;
+    rc = pipe_instance_finish(out, e);
+out:
     free(k.state);
     free(k.spot);
     free(k.tied);

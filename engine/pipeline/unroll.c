@@ -402,13 +402,16 @@ static int run_while(struct unroller *w, hlo_id id)
         trips = 1;
     }
     memcpy(carried, w->source + w->m->leaf_base[init], leaves * sizeof *carried);
-    for (int64_t trip = 0; trip < trips && !rc; trip++) {
+    for (int64_t trip = 0; trip < trips; trip++) {
         set_leaves(w, body->params[0], carried);
         if (is_outermost && trips > 1)
             w->trip = (uint32_t)trip;
         rc = run_called(w, id, 0);
         memcpy(carried, w->source + w->m->leaf_base[body->root], leaves * sizeof *carried);
+        if (rc)
+            goto out;
     }
+out:
     set_leaves(w, id, carried);
     w->times = before;
     if (is_outermost)
@@ -423,7 +426,9 @@ static int pass_on(struct unroller *w, hlo_id id, bool results)
 {
     int rc = hlo_flows_of(w->m, id, &w->flows, w->e);
 
-    for (size_t k = 0; k < w->flows.count && !rc; k++) {
+    if (rc)
+        return rc;
+    for (size_t k = 0; k < w->flows.count; k++) {
         struct hlo_flow f = w->flows.items[k];
         if ((w->m->value_instruction[f.to] == id) == results)
             w->source[f.to] = w->source[f.from];
@@ -459,8 +464,13 @@ static int run_flow(struct unroller *w, hlo_id id)
 {
     int rc = pass_on(w, id, false);
 
-    for (uint32_t n = 0; n < hlo_at(w->m, id)->called_count && !rc; n++)
+    if (rc)
+        return rc;
+    for (uint32_t n = 0; n < hlo_at(w->m, id)->called_count; n++) {
         rc = run_called(w, id, n);
+        if (rc)
+            return rc;
+    }
     return rc ? rc : pass_on(w, id, true);
 }
 
@@ -539,7 +549,7 @@ static int run(struct unroller *w, hlo_comp c)
     const struct hlo_computation *comp = &w->m->computations[c];
     int rc = 0;
 
-    for (hlo_id id = comp->first; id < comp->first + comp->count && !rc; id++) {
+    for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
         const struct hlo_instruction *i = hlo_at(w->m, id);
         uint8_t phase = w->u->problem->roles.phase[id];
         if (i->opcode == HLO_OP_PARAMETER)
@@ -557,6 +567,8 @@ static int run(struct unroller *w, hlo_comp c)
             w->source[w->m->leaf_base[id]] = w->source[w->m->leaf_base[hlo_operand(w->m, id, 0)]];
         else
             rc = run_plain(w, id);
+        if (rc)
+            return rc;
     }
     return rc;
 }
@@ -657,12 +669,17 @@ int unroll_any(const struct problem *p, struct unrolled *out, struct err *e)
     *out = (struct unrolled){.problem = p, .loss = UNROLL_NONE};
     out->batch = unroll_batch_class(p, &out->batch_size);
     int rc = prepare(&w);
-    if (!rc)
-        rc = run(&w, p->m->entry);
-    if (!rc)
-        rc = keep_gradients(&w);
-    if (!rc && p->roles.loss != HLO_NONE)
+    if (rc)
+        goto out;
+    rc = run(&w, p->m->entry);
+    if (rc)
+        goto out;
+    rc = keep_gradients(&w);
+    if (rc)
+        goto out;
+    if (p->roles.loss != HLO_NONE)
         out->loss = out->values[w.source[p->roles.loss]].op;
+out:
     release(&w);
     if (rc)
         unroll_release(out);

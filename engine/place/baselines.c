@@ -124,10 +124,12 @@ int place_one(const struct place_graph *g, const struct place_asking *a, struct 
     struct trying t;
     int rc = begin_trying(&t, g, a, e);
 
-    for (uint32_t p = 0; !rc && p < t.n->positions; p++)
+    if (rc)
+        goto out;
+    for (uint32_t p = 0; p < t.n->positions; p++)
         t.best[p] = first_device(&t, p);
-    if (!rc)
-        rc = make_plan(&t, "one", out, e);
+    rc = make_plan(&t, "one", out, e);
+out:
     finish_trying(&t);
     return rc;
 }
@@ -163,15 +165,19 @@ int place_random(const struct place_graph *g, const struct place_asking *a, stru
     struct trying t;
     int rc = begin_trying(&t, g, a, e);
 
-    for (int k = 0; k < 10000 && !rc && !is_stopped(a); k++) {
+    if (rc)
+        goto out;
+    for (int k = 0; k < 10000 && !is_stopped(a); k++) {
         random_start(&t, rl_rng_below(&t.rng, 2));
         if (!t.s->broken && !(place_state_over(t.s) > 0))
             keep(&t);
     }
-    if (!rc && isinf(t.best_ms))
+    if (isinf(t.best_ms)) {
         rc = err_set(e, ERR_INFEASIBLE, "no random plan keeps memory, kinds of devices and pins");
-    if (!rc)
-        rc = make_plan(&t, "random", out, e);
+        goto out;
+    }
+    rc = make_plan(&t, "random", out, e);
+out:
     finish_trying(&t);
     return rc;
 }
@@ -209,7 +215,9 @@ int place_local(const struct place_graph *g, const struct place_asking *a, struc
     struct trying t;
     int rc = begin_trying(&t, g, a, e);
 
-    for (int k = 0; k < 10 && !rc; k++) {
+    if (rc)
+        goto out;
+    for (int k = 0; k < 10; k++) {
         random_start(&t, true);
         while (!is_stopped(a) && descend(&t))
             ;
@@ -217,8 +225,8 @@ int place_local(const struct place_graph *g, const struct place_asking *a, struc
         if (is_stopped(a))
             break;
     }
-    if (!rc)
-        rc = make_plan(&t, "local", out, e);
+    rc = make_plan(&t, "local", out, e);
+out:
     finish_trying(&t);
     return rc;
 }
@@ -263,12 +271,13 @@ int place_greedy(const struct place_graph *g, const struct place_asking *a, stru
     int rc = begin_trying(&t, g, a, e);
     double total = 0;
 
-    for (uint32_t p = 0; !rc && p < t.n->positions; p++)
+    if (rc)
+        goto out;
+    for (uint32_t p = 0; p < t.n->positions; p++)
         total += time_on(&t, p, 0);
-    if (!rc) {
-        fill(&t, total / (t.s->accelerators ? t.s->accelerators : 1) * (1 + 1e-9));
-        rc = make_plan(&t, "greedy", out, e);
-    }
+    fill(&t, total / (t.s->accelerators ? t.s->accelerators : 1) * (1 + 1e-9));
+    rc = make_plan(&t, "greedy", out, e);
+out:
     finish_trying(&t);
     return rc;
 }

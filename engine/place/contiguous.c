@@ -276,9 +276,13 @@ static int seek(struct seeking *s, uint32_t *order, struct err *e)
     if (rc || s->a->dpl_only || is_stopped(s->a))
         return rc;
     rc = try_all(s, e);
-    if (!rc && !s->exact && !is_stopped(s->a))
+    if (rc)
+        return rc;
+    if (!s->exact && !is_stopped(s->a))
         rc = try_near(s, order, e);
-    if (!rc && !s->exact && !is_stopped(s->a))
+    if (rc)
+        return rc;
+    if (!s->exact && !is_stopped(s->a))
         rc = try_beam(s, order, e);
     return rc;
 }
@@ -316,16 +320,23 @@ static int seek_coarse(struct seeking *s, const uint32_t *order, uint32_t rounds
     t.p = coarse;
     inner = mem_try((size_t)coarse->nets->positions + 1, sizeof *inner);
     rc = inner ? try_orders(&t, inner, e) : err_no_memory(e, "for an order");
-    if (!rc && !s->a->dpl_only)
+    if (rc)
+        goto out;
+    if (!s->a->dpl_only)
         rc = try_near(&t, inner, e);
-    if (!rc && !s->a->dpl_only)
+    if (rc)
+        goto out;
+    if (!s->a->dpl_only)
         rc = try_beam(&t, inner, e);
-    if (!rc && t.best && !(rc = refine_chain(t.best, group_of, s->p->nets->positions, e))) {
+    if (rc)
+        goto out;
+    if (t.best && !(rc = refine_chain(t.best, group_of, s->p->nets->positions, e))) {
         place_chain_free(s->best);
         s->best = t.best;
         t.best = NULL;
         s->value_ms = t.value_ms;
     }
+out:
     s->effort = t.effort;
     s->pairs += t.pairs;
     s->limited = true;
@@ -340,11 +351,15 @@ static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
 {
     int rc = 0;
 
-    for (uint32_t round = 0; round < 3 && !rc && !is_stopped(s->a); round++) {
+    for (uint32_t round = 0; round < 3 && !is_stopped(s->a); round++) {
         rc = place_depth_first(s->p, round ? s->a->seed * 1000 + round : 0, order, e);
-        for (uint32_t finer = 0; finer < 4 && !rc && !is_stopped(s->a); finer++) {
+        if (rc)
+            return rc;
+        for (uint32_t finer = 0; finer < 4 && !is_stopped(s->a); finer++) {
             if (!finer || s->best)
                 rc = seek_coarse(s, order, finer, e);
+            if (rc)
+                return rc;
         }
     }
     return rc;
@@ -431,8 +446,10 @@ static int place_flat(const struct place_graph *g, const struct place_asking *a,
     else
         rc = p->nets->positions > PLACE_POSITIONS_MAX ? seek_large(&s, order, e)
                                                       : seek(&s, order, e);
-    if (!rc)
-        rc = finish(g, &s, out, e);
+    if (rc)
+        goto out;
+    rc = finish(g, &s, out, e);
+out:
     place_chain_free(s.best);
     place_prepared_free(p);
     free(order);

@@ -334,7 +334,9 @@ static int grow_family(struct growing *w, const uint32_t *order, struct place_fa
 {
     int rc = begin_growing(w, e);
 
-    for (uint32_t size = 0; size < (w->f ? w->f->positions : 0) && !rc; size++) {
+    if (rc)
+        goto out;
+    for (uint32_t size = 0; size < (w->f ? w->f->positions : 0); size++) {
         if (!extend_all(w))
             rc = err_no_memory(e, "for the ideals of this graph");
         struct level swap = w->now;
@@ -342,11 +344,17 @@ static int grow_family(struct growing *w, const uint32_t *order, struct place_fa
         w->then = swap;
         if (order)
             add_position(w->chain, order[size]);
-        if (!rc && order && !thin_level(w))
+        if (rc)
+            goto out;
+        if (order && !thin_level(w)) {
             rc = err_no_memory(e, "for the ideals of this graph");
-        if (!rc)
-            rc = keep_level(w, e);
+            goto out;
+        }
+        rc = keep_level(w, e);
+        if (rc)
+            goto out;
     }
+out:
     if (rc) {
         place_family_free(w->f);
     } else {

@@ -107,13 +107,16 @@ static int sort_nodes(struct place_graph *g, struct err *e)
         }
     }
     int rc = 0;
-    for (uint32_t v = 0; v < g->nodes && tail < g->nodes && !rc; v++) {
-        if (open[v])
+    for (uint32_t v = 0; v < g->nodes && tail < g->nodes; v++) {
+        if (open[v]) {
             rc = err_set(e, ERR_INPUT,
                          "the graph has a cycle, node %" PRId64
                          " is on it or behind it, expected none",
                          g->id[v]);
+            goto out;
+        }
     }
+out:
     free(open);
     return rc;
 }

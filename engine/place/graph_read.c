@@ -518,12 +518,16 @@ int place_graph_parse(const char *text, size_t size, struct place_graph **out, s
     json_open(&r.j, text, size, e);
     read_graph(&r);
     rc = json_close(&r.j);
-    if (!rc)
-        rc = build(&r, out);
-    if (!rc && !take_names(*out)) {
+    if (rc)
+        goto out;
+    rc = build(&r, out);
+    if (rc)
+        goto out;
+    if (!take_names(*out)) {
         place_graph_free(*out);
         rc = err_no_memory(e, "for this graph");
     }
+out:
     free(r.node);
     free(r.edge);
     arena_release(&r.names);
@@ -535,8 +539,11 @@ int place_graph_read(const char *path, struct place_graph **out, struct err *e)
     struct str text = {0};
     int rc = hlo_file_read_plain(path, PLACE_FILE_BYTES_MAX, &text, e);
 
-    if (!rc && (rc = place_graph_parse(text.text ? text.text : "", text.size, out, e)))
+    if (rc)
+        goto out;
+    if ((rc = place_graph_parse(text.text ? text.text : "", text.size, out, e)))
         err_in_file(e, path);
+out:
     str_release(&text);
     return rc;
 }

@@ -199,13 +199,16 @@ static int greedy(struct searching *s, struct err *e)
     uint32_t *order = mem_try((size_t)s->p->nets->positions + 1, sizeof *order);
     int rc = order ? 0 : err_no_memory(e, "for an order");
 
-    for (uint32_t i = 0; i < ORDERS && !rc; i++) {
+    if (rc)
+        goto out;
+    for (uint32_t i = 0; i < ORDERS; i++) {
         rc = place_depth_first(s->p, i, order, e);
         if (rc)
-            break;
+            goto out;
         fill_along(s, order);
         note(s, value(s), "greedy");
     }
+out:
     free(order);
     return rc;
 }
@@ -379,10 +382,13 @@ int place_latency_greedy(const struct place_graph *g, const struct place_latency
     struct searching s = {.g = g, .l = l};
     int rc = begin(&s, e);
 
-    if (!rc)
-        rc = greedy(&s, e);
-    if (!rc)
-        rc = answer(&s, out, e);
+    if (rc)
+        goto out;
+    rc = greedy(&s, e);
+    if (rc)
+        goto out;
+    rc = answer(&s, out, e);
+out:
     end(&s);
     return rc;
 }
@@ -393,14 +399,16 @@ int place_latency_best(const struct place_graph *g, const struct place_latency *
     struct searching s = {.g = g, .l = l};
     int rc = begin(&s, e);
 
-    if (!rc)
-        rc = greedy(&s, e);
-    if (!rc)
-        enumerate(&s);
-    if (!rc && !s.whole && isfinite(s.best->value_ms) && s.p->nets->positions)
+    if (rc)
+        goto out;
+    rc = greedy(&s, e);
+    if (rc)
+        goto out;
+    enumerate(&s);
+    if (!s.whole && isfinite(s.best->value_ms) && s.p->nets->positions)
         anneal(&s);
-    if (!rc)
-        rc = answer(&s, out, e);
+    rc = answer(&s, out, e);
+out:
     end(&s);
     return rc;
 }

@@ -207,12 +207,16 @@ static int make_prepared(const struct place_graph *g, const struct arrows *a,
     uint32_t *of = mem_try((size_t)g->nodes + 1, sizeof *of);
     int rc = p && of ? 0 : err_no_memory(e, "for this graph");
 
-    for (uint32_t v = 0; v < g->nodes && !rc; v++)
+    if (rc)
+        goto out;
+    for (uint32_t v = 0; v < g->nodes; v++)
         of[v] = position_of_class[g->color[v]];
-    if (!rc)
-        rc = place_nets_new(g, of, positions, &p->nets, e);
-    if (!rc && !make_precedence(p, a, position_of_class))
+    rc = place_nets_new(g, of, positions, &p->nets, e);
+    if (rc)
+        goto out;
+    if (!make_precedence(p, a, position_of_class))
         rc = err_no_memory(e, "for this graph");
+out:
     free(of);
     if (rc)
         place_prepared_free(p);
@@ -328,7 +332,7 @@ static int join_all_leaves(const struct place_graph *g, const struct arrows *a,
     bool sizes_matter = do_sizes_matter(g), any = true;
     int rc = 0;
 
-    for (int round = 0; round < 64 && any && !rc; round++) {
+    for (int round = 0; round < 64 && any; round++) {
         uint32_t m = (*p)->nets->positions, positions = 0;
         uint32_t *parent = mem_try((size_t)m + 1, sizeof *parent);
         if (!parent)
@@ -339,11 +343,15 @@ static int join_all_leaves(const struct place_graph *g, const struct arrows *a,
         if (any && !renumber(*p, parent, position_of_class, g->colors, &positions))
             rc = err_no_memory(e, "for this graph");
         free(parent);
-        if (any && !rc) {
+        if (rc)
+            return rc;
+        if (any) {
             place_prepared_free(*p);
             *p = NULL;
             rc = make_prepared(g, a, position_of_class, positions, p, e);
         }
+        if (rc)
+            return rc;
     }
     return rc;
 }
@@ -358,12 +366,15 @@ int place_prepare(const struct place_graph *g, struct place_prepared **out, stru
 
     if (!of || !gather_arrows(g, &a) ||
         !make_rows(&arena, a.from, a.to, a.count, g->colors, &at, &row) ||
-        !find_components(at, row, g->colors, of, &positions))
+        !find_components(at, row, g->colors, of, &positions)) {
         rc = err_no_memory(e, "for this graph");
-    if (!rc)
-        rc = make_prepared(g, &a, of, positions, &p, e);
-    if (!rc)
-        rc = join_all_leaves(g, &a, of, &p, e);
+        goto out;
+    }
+    rc = make_prepared(g, &a, of, positions, &p, e);
+    if (rc)
+        goto out;
+    rc = join_all_leaves(g, &a, of, &p, e);
+out:
     free(of);
     arrows_free(&a);
     arena_release(&arena);
@@ -383,18 +394,21 @@ int place_prepare_groups(const struct place_prepared *p, const uint32_t *group, 
     struct arrows a = {0};
     int rc = q && of ? 0 : err_no_memory(e, "for this graph");
 
-    for (uint32_t v = 0; v < g->nodes && !rc; v++)
+    if (rc)
+        goto out;
+    for (uint32_t v = 0; v < g->nodes; v++)
         of[v] = group[p->nets->position_of[v]];
-    if (!rc)
-        rc = place_nets_new(g, of, groups, &q->nets, e);
-    for (uint32_t v = 0; v < p->nets->positions && !rc; v++) {
+    rc = place_nets_new(g, of, groups, &q->nets, e);
+    if (rc)
+        goto out;
+    for (uint32_t v = 0; v < p->nets->positions; v++) {
         for (uint32_t i = p->after_at[v]; i < p->after_at[v + 1]; i++)
             add_arrow(&a, group[v], group[p->after[i]]);
     }
-    if (!rc && (a.failed ||
-                !make_rows(&q->arena, a.from, a.to, a.count, groups, &q->after_at, &q->after) ||
-                !make_rows(&q->arena, a.to, a.from, a.count, groups, &q->before_at, &q->before)))
+    if (a.failed || !make_rows(&q->arena, a.from, a.to, a.count, groups, &q->after_at, &q->after) ||
+        !make_rows(&q->arena, a.to, a.from, a.count, groups, &q->before_at, &q->before))
         rc = err_no_memory(e, "for this graph");
+out:
     free(of);
     arrows_free(&a);
     if (rc)

@@ -324,11 +324,15 @@ int place_find_needs(const struct place_graph *g, const struct place_job *job,
     int rc = least_memory(g, job, &out->memory_bytes, e);
 
     out->accelerators = 0;
-    while (!rc && !fits && high < most && high < 2 * (g->colors + 1)) {
+    if (rc)
+        return rc;
+    while (!fits && high < most && high < 2 * (g->colors + 1)) {
         low = high;
         high = high ? 2 * high : 1;
         high = high > most ? most : high;
         rc = try_devices(g, job, -1, high, &fits, &unused, e);
+        if (rc)
+            return rc;
     }
     if (rc || !fits)
         return rc;

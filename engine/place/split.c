@@ -155,10 +155,10 @@ int place_split_parse(const char *text, size_t size, const struct place_graph *g
     json_open(&s.j, text, size, e);
     read_all(&s);
     rc = json_close(&s.j);
-    if (!rc) {
-        complete_by_color(&s);
-        rc = s.j.failed ? e->code : price(&s, rules, e);
-    }
+    if (rc)
+        goto out;
+    complete_by_color(&s);
+    rc = s.j.failed ? e->code : price(&s, rules, e);
 out:
     free(s.ids);
     free(s.of_color);
@@ -175,8 +175,11 @@ int place_split_read(const char *path, const struct place_graph *g, const struct
     struct str text = {0};
     int rc = hlo_file_read_plain(path, PLACE_FILE_BYTES_MAX, &text, e);
 
-    if (!rc && (rc = place_split_parse(text.text ? text.text : "", text.size, g, rules, out, e)))
+    if (rc)
+        goto out;
+    if ((rc = place_split_parse(text.text ? text.text : "", text.size, g, rules, out, e)))
         err_in_file(e, path);
+out:
     str_release(&text);
     return rc;
 }

@@ -98,14 +98,16 @@ static int try_coarse(struct climbing *c, uint32_t target, struct err *e)
         return rc;
     uint32_t groups = coarse->nets->positions, *one = mem_try((size_t)groups + 1, sizeof *one);
     rc = one ? 0 : err_no_memory(e, "for an order");
-    for (uint32_t i = 0; i < groups && !rc; i++)
+    if (rc)
+        goto out;
+    for (uint32_t i = 0; i < groups; i++)
         one[i] = i;
-    if (!rc)
-        rc = place_family_prefixes(coarse, one, &f, e);
-    if (!rc) {
-        rc = ask(c, coarse, f, group_of, 8, e);
-        place_family_free(f);
-    }
+    rc = place_family_prefixes(coarse, one, &f, e);
+    if (rc)
+        goto out;
+    rc = ask(c, coarse, f, group_of, 8, e);
+    place_family_free(f);
+out:
     free(one);
     free(group_of);
     place_prepared_free(coarse);

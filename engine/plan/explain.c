@@ -485,7 +485,9 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
     if (!cost.reduced_over)
         return 0;
     int rc = plan_collectives(p, &list, &count, e);
-    for (size_t k = 0; k < count && !rc; k++) {
+    if (rc)
+        goto out;
+    for (size_t k = 0; k < count; k++) {
         if (list[k].instruction != id || list[k].cause == CLASS_NONE)
             continue;
         struct near near = {q, id};
@@ -499,7 +501,10 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
             break;
         }
         break;
+        if (rc)
+            goto out;
     }
+out:
     free(list);
     return rc;
 }

@@ -79,8 +79,10 @@ static int solve(struct relaxed *r, const atomic_bool *stop, struct relaxed_plan
     enum { SWEEPS_AT_ONCE = 20, SWEEPS_MOST = 200 };
     int rc = relaxed_solve(r, stop ? SWEEPS_AT_ONCE : 0, out, e);
 
+    if (rc)
+        return rc;
     for (uint32_t sweeps = SWEEPS_AT_ONCE;
-         !rc && stop && sweeps < SWEEPS_MOST && out->gap > 1e-6 && !atomic_load(stop);
+         stop && sweeps < SWEEPS_MOST && out->gap > 1e-6 && !atomic_load(stop);
          sweeps += SWEEPS_AT_ONCE) {
         struct relaxed_plan next;
         rc = relaxed_solve(r, SWEEPS_AT_ONCE, &next, e);

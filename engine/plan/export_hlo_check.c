@@ -107,8 +107,11 @@ static int check_uses(struct checker *c, hlo_id id, hlo_id now)
 
     if (count != hlo_at(c->m, now)->operand_count)
         return wrong(c, id, "has other operands");
-    for (uint32_t n = 0; n < count && !rc; n++)
+    for (uint32_t n = 0; n < count; n++) {
         rc = check_use(c, id, now, n);
+        if (rc)
+            return rc;
+    }
     return rc;
 }
 

@@ -295,9 +295,12 @@ int export_jax_step(const struct plan *plan, struct str *out, struct str *warnin
             "step that was planned.\n");
     write_axes(&plan->problem->mesh, out);
     rc = write_operations(plan, out, e);
-    if (!rc)
-        rc = write_program(&module, out, e);
-    if (!rc && out->failed)
+    if (rc)
+        goto out;
+    rc = write_program(&module, out, e);
+    if (rc)
+        goto out;
+    if (out->failed)
         rc = err_no_memory(e, "to export the plan");
 out:
     str_release(&module);

@@ -73,9 +73,11 @@ static hlo_value *look_through(const struct hlo_module *m, bool views, struct er
     struct hlo_flows flows = {0};
     int rc = same ? 0 : err_no_memory(e, "to export the plan");
 
-    for (hlo_value v = 0; v < m->value_count && !rc; v++)
+    if (rc)
+        goto out;
+    for (hlo_value v = 0; v < m->value_count; v++)
         same[v] = v;
-    for (hlo_id id = 0; id < m->count && !rc; id++) {
+    for (hlo_id id = 0; id < m->count; id++) {
         uint16_t opcode = hlo_at(m, id)->opcode;
         hlo_id view = views ? folds_into(m, id) : HLO_NONE;
         if (view != HLO_NONE && hlo_shape(m, view)->leaf_count == 1)
@@ -83,9 +85,12 @@ static hlo_value *look_through(const struct hlo_module *m, bool views, struct er
         if (opcode != HLO_OP_TUPLE && opcode != HLO_OP_GET_TUPLE_ELEMENT)
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
-        for (size_t k = 0; k < flows.count && !rc; k++)
+        if (rc)
+            goto out;
+        for (size_t k = 0; k < flows.count; k++)
             same[flows.items[k].to] = same[flows.items[k].from];
     }
+out:
     hlo_flows_release(&flows);
     if (rc) {
         free(same);

@@ -48,7 +48,9 @@ static int ask_flows(struct wishes *w, hlo_id user)
 {
     int rc = hlo_flows_of(w->m, user, &w->flows, w->e);
 
-    for (size_t k = 0; k < w->flows.count && !rc; k++) {
+    if (rc)
+        return rc;
+    for (size_t k = 0; k < w->flows.count; k++) {
         const struct hlo_flow *f = &w->flows.items[k];
         if (w->c->is_free[f->from] &&
             hlo_value_shape(w->m, f->from)->rank == hlo_value_shape(w->m, f->to)->rank)
@@ -75,7 +77,9 @@ static int ask_of_free(struct wishes *w, hlo_id user)
     label want[HLO_RANK_MAX];
     int rc = hlo_factors_of(w->m, user, &w->factors, w->e);
 
-    for (uint32_t leaf = 0; leaf < w->factors.operand_leaves && !rc; leaf++) {
+    if (rc)
+        return rc;
+    for (uint32_t leaf = 0; leaf < w->factors.operand_leaves; leaf++) {
         memset(want, 0, sizeof want);
         for (uint32_t k = 0; k < w->factors.count; k++) {
             const struct hlo_factor *f = &w->factors.items[k];
@@ -257,7 +261,9 @@ static int keep_blocked_whole(struct wishes *w, hlo_id id)
 
     bool scatters = hlo_at(w->m, id)->opcode == HLO_OP_SCATTER;
 
-    for (uint32_t leaf = w->factors.operand_leaves; leaf < w->factors.leaf_count && !rc; leaf++) {
+    if (rc)
+        goto out;
+    for (uint32_t leaf = w->factors.operand_leaves; leaf < w->factors.leaf_count; leaf++) {
         hlo_value v = hlo_factors_value(w->m, id, leaf);
         label *over = w->over + w->c->dim_base[v];
         for (uint32_t d = 0; d < hlo_value_shape(w->m, v)->rank; d++) {
@@ -269,6 +275,7 @@ static int keep_blocked_whole(struct wishes *w, hlo_id id)
             over[d] = bound ? over[d] : 0;
         }
     }
+out:
     return rc < 0 ? rc : 0;
 }
 
@@ -287,7 +294,7 @@ static int ask_all(struct wishes *w)
 {
     int rc = 0;
 
-    for (hlo_id id = w->m->count; id-- > 0 && !rc;) {
+    for (hlo_id id = w->m->count; id-- > 0;) {
         bool is_free = is_free_instruction(w, id), is_flow = hlo_is_flow(w->m, id);
         if (is_free)
             keep_whole(w, id);
@@ -296,13 +303,15 @@ static int ask_all(struct wishes *w)
         if (is_free && !is_flow)
             rc = keep_blocked_whole(w, id);
         if (rc)
-            break;
+            return rc;
         if (is_flow)
             rc = ask_flows(w, id);
         else if (is_free)
             rc = ask_of_free(w, id);
         else
             ask_of_classes(w, id);
+        if (rc)
+            return rc;
     }
     return rc;
 }

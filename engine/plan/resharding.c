@@ -351,17 +351,20 @@ static int set_goals(struct resharding *r, struct err *e)
 
     for (hlo_value v = 0; v < p->m->value_count; v++)
         r->goal[v] = HLO_NONE;
-    for (hlo_id id = 0; id < p->m->count && !rc; id++) {
+    for (hlo_id id = 0; id < p->m->count; id++) {
         if (!hlo_is_flow(p->m, id))
             continue;
         rc = hlo_flows_of(p->m, id, &flows, e);
-        for (size_t k = 0; k < flows.count && !rc; k++) {
+        if (rc)
+            goto out;
+        for (size_t k = 0; k < flows.count; k++) {
             const struct hlo_flow *f = &flows.items[k];
             if (x->origin[f->from] != HLO_NONE && x->origin[f->to] == f->to &&
                 x->origin[f->from] != f->to)
                 r->goal[f->from] = f->to;
         }
     }
+out:
     hlo_flows_release(&flows);
     set_end_goals(r);
     return rc;
@@ -382,10 +385,12 @@ int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_sh
     out->goal = mem_try((size_t)m->value_count + 1, sizeof *out->goal);
     int rc =
         out->first_user && out->goal ? set_goals(out, e) : err_no_memory(e, "to export the plan");
-    if (!rc)
-        rc = find_same_arrays(out, e);
-    if (!rc)
-        find_held(out);
+    if (rc)
+        return rc;
+    rc = find_same_arrays(out, e);
+    if (rc)
+        return rc;
+    find_held(out);
     return rc;
 }
 

@@ -71,17 +71,20 @@ static int say_parameters(const struct plan *p, struct strict *s, const char *be
     struct str setting = {0};
     int rc = 0;
 
-    for (uint32_t k = 0; k < q->roles.param_count && !rc; k++) {
+    for (uint32_t k = 0; k < q->roles.param_count; k++) {
         uint32_t rank = hlo_value_shape(q->m, q->roles.params[k].value)->rank;
-        for (uint32_t d = 0; d < rank && !rc; d++) {
+        for (uint32_t d = 0; d < rank; d++) {
             class_id c = problem_param_class(q, k, d);
             if (c == CLASS_NONE || !p->on[c] || is_said(p, s, c))
                 continue;
             str_clear(&setting);
             write_setting(p, k, d, p->on[c], &setting);
             rc = say(p, s, before, &setting, out, e);
+            if (rc)
+                goto out;
         }
     }
+out:
     str_release(&setting);
     return rc;
 }
@@ -94,9 +97,9 @@ static int say_values(const struct plan *p, struct strict *s, const char *before
     struct str setting = {0};
     int rc = 0;
 
-    for (hlo_value v = 0; v < q->m->value_count && !rc; v++) {
+    for (hlo_value v = 0; v < q->m->value_count; v++) {
         hlo_id id = q->m->value_instruction[v];
-        for (uint32_t d = 0; d < hlo_value_shape(q->m, v)->rank && !rc; d++) {
+        for (uint32_t d = 0; d < hlo_value_shape(q->m, v)->rank; d++) {
             class_id c = q->classes.class_of[class_dim(&q->classes, v, d)];
             char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1] = "1";
             if (c == CLASS_NONE || !p->on[c] || is_said(p, s, c) ||
@@ -110,8 +113,11 @@ static int say_values(const struct plan *p, struct strict *s, const char *before
                 str_format(&setting, "#%u", hlo_value_leaf(q->m, v));
             str_format(&setting, ":%u=%s", d, axes);
             rc = say(p, s, before, &setting, out, e);
+            if (rc)
+                goto out;
         }
     }
+out:
     str_release(&setting);
     return rc;
 }

@@ -94,12 +94,15 @@ static int price(struct problem *p, struct err *e)
     struct batch_and_zero r = problem_batch_and_zero(p);
     int rc = training_check(&p->training, &r, e);
 
-    if (!rc)
-        rc = new_labels(p, &p->mesh, &p->labels, e);
-    if (!rc)
-        rc = new_terms(p, &p->cluster, p->measured_ms, &p->step_tables, e);
-    if (!rc)
-        rc = memory_set_batch_and_zero(&p->memory, &r, e);
+    if (rc)
+        return rc;
+    rc = new_labels(p, &p->mesh, &p->labels, e);
+    if (rc)
+        return rc;
+    rc = new_terms(p, &p->cluster, p->measured_ms, &p->step_tables, e);
+    if (rc)
+        return rc;
+    rc = memory_set_batch_and_zero(&p->memory, &r, e);
     return rc;
 }
 
@@ -126,23 +129,29 @@ static int build(struct problem *p, struct err *e)
     if (!rc)
         count_kernels(p);
 
-    if (!rc)
-        rc = classes_new(p->m, &p->roles, &p->options.classes, &p->classes, e);
-    if (!rc)
-        rc = fusion_new(p->m, p->classes.is_free, &p->fusion, e);
-    if (!rc)
-        rc = attention_new(&p->classes, &p->roles, &p->fusion, p->options.fused_attention,
-                           &p->attention, e);
-    if (!rc)
-        fusion_hide(p->m, &p->fusion, p->attention.is_inside);
-    if (!rc)
-        rc = joined_sums_new(&p->classes, &p->joined, e);
-    if (!rc)
-        rc = traffic_new(&p->classes, &p->fusion, &p->attention, &p->traffic, e);
-    if (!rc)
-        rc = training_new(&p->classes, &p->roles, &p->training, e);
-    if (!rc)
-        rc = memory_new(&p->training, &p->fusion, &p->memory, e);
+    if (rc)
+        return rc;
+    rc = classes_new(p->m, &p->roles, &p->options.classes, &p->classes, e);
+    if (rc)
+        return rc;
+    rc = fusion_new(p->m, p->classes.is_free, &p->fusion, e);
+    if (rc)
+        return rc;
+    rc = attention_new(&p->classes, &p->roles, &p->fusion, p->options.fused_attention,
+                       &p->attention, e);
+    if (rc)
+        return rc;
+    fusion_hide(p->m, &p->fusion, p->attention.is_inside);
+    rc = joined_sums_new(&p->classes, &p->joined, e);
+    if (rc)
+        return rc;
+    rc = traffic_new(&p->classes, &p->fusion, &p->attention, &p->traffic, e);
+    if (rc)
+        return rc;
+    rc = training_new(&p->classes, &p->roles, &p->training, e);
+    if (rc)
+        return rc;
+    rc = memory_new(&p->training, &p->fusion, &p->memory, e);
     return rc ? rc : price(p, e);
 }
 
@@ -155,14 +164,19 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     out->options = *o;
     out->batch_param = BATCH_AS_FOUND;
     int rc = lay_mesh(cluster, o->mesh, &out->mesh, e);
-    if (!rc)
-        rc = hlo_program_require_whole(file, e);
-    if (!rc)
-        rc = hlo_inline(file, &out->m, e);
-    if (!rc)
-        rc = hlo_roles_new(out->m, vars, &out->roles, e);
-    if (!rc)
-        rc = build(out, e);
+    if (rc)
+        goto out;
+    rc = hlo_program_require_whole(file, e);
+    if (rc)
+        goto out;
+    rc = hlo_inline(file, &out->m, e);
+    if (rc)
+        goto out;
+    rc = hlo_roles_new(out->m, vars, &out->roles, e);
+    if (rc)
+        goto out;
+    rc = build(out, e);
+out:
     if (!rc)
         out->model_fingerprint = fingerprint(file);
     else
@@ -218,16 +232,22 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     out->batch_param = same_batch ? from->batch_param : change->batch_param;
     out->batch_dim = same_batch ? from->batch_dim : change->batch_dim;
     int rc = lay_mesh(cluster, out->options.mesh, &out->mesh, e);
-    if (!rc)
-        rc = hlo_inline(out->file, &out->m, e);
-    if (!rc)
-        rc = hlo_roles_new(out->m, &said, &out->roles, e);
-    if (!rc)
-        rc = set_roles(from, change->roles, out, e);
-    if (!rc)
-        rc = copy_measured(from, out, e);
-    if (!rc)
-        rc = build(out, e);
+    if (rc)
+        goto out;
+    rc = hlo_inline(out->file, &out->m, e);
+    if (rc)
+        goto out;
+    rc = hlo_roles_new(out->m, &said, &out->roles, e);
+    if (rc)
+        goto out;
+    rc = set_roles(from, change->roles, out, e);
+    if (rc)
+        goto out;
+    rc = copy_measured(from, out, e);
+    if (rc)
+        goto out;
+    rc = build(out, e);
+out:
     if (!rc)
         out->model_fingerprint = from->model_fingerprint;
     else
@@ -261,26 +281,28 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
     struct problem *next = mem_alloc(sizeof *next);
     int rc = lay_mesh(cluster, mesh, &next->mesh, e);
 
-    if (!rc)
-        rc = new_labels(p, &next->mesh, &next->labels, e);
-    if (!rc) {
-        struct cluster_mesh old_mesh = p->mesh;
-        struct labels old_labels = p->labels;
-        p->mesh = next->mesh;
-        p->labels = next->labels;
-        rc = new_terms(p, cluster, p->measured_ms, &next->step_tables, e);
-        if (rc) {
-            labels_release(&p->labels);
-            p->mesh = old_mesh;
-            p->labels = old_labels;
-        } else {
-            labels_release(&old_labels);
-            step_tables_release(&p->step_tables);
-            p->step_tables = next->step_tables;
-            p->cluster = *cluster;
-            snprintf(p->options.mesh, sizeof p->options.mesh, "%s", mesh);
-        }
+    if (rc)
+        goto out;
+    rc = new_labels(p, &next->mesh, &next->labels, e);
+    if (rc)
+        goto out;
+    struct cluster_mesh old_mesh = p->mesh;
+    struct labels old_labels = p->labels;
+    p->mesh = next->mesh;
+    p->labels = next->labels;
+    rc = new_terms(p, cluster, p->measured_ms, &next->step_tables, e);
+    if (rc) {
+        labels_release(&p->labels);
+        p->mesh = old_mesh;
+        p->labels = old_labels;
+    } else {
+        labels_release(&old_labels);
+        step_tables_release(&p->step_tables);
+        p->step_tables = next->step_tables;
+        p->cluster = *cluster;
+        snprintf(p->options.mesh, sizeof p->options.mesh, "%s", mesh);
     }
+out:
     free(next);
     return rc;
 }

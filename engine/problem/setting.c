@@ -177,15 +177,19 @@ int setting_apply(const struct problem *p, struct strict *s, const char *setting
     uint32_t matches = 0;
     int rc = setting_parse(p, setting, &parsed, e);
 
-    if (!rc && parsed.pattern[0] == '%')
+    if (rc)
+        return rc;
+    if (parsed.pattern[0] == '%')
         return set_value(p, s, &parsed, e);
-    for (uint32_t k = 0; k < p->roles.param_count && !rc; k++) {
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
         if (!setting_matches(p, &parsed, k))
             continue;
         rc = set_dim(p, s, k, parsed.dim, parsed.over, e);
         matches++;
+        if (rc)
+            return rc;
     }
-    if (!rc && !matches)
+    if (!matches)
         rc = err_set(e, ERR_INPUT,
                      "no parameter matches \"%.*s\" with a dim %u; inspect prints the names",
                      (int)parsed.size, setting, parsed.dim);

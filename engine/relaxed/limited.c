@@ -421,8 +421,9 @@ int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
     }
     if (!how->fits && !how->is_skipped)
         rc = search_within(&w, &strict_ms, e);
-    if (!rc)
-        hand_out(&w, strict_ms, out);
+    if (rc)
+        goto out;
+    hand_out(&w, strict_ms, out);
 out:
     limited_search_release(&w);
     return rc;

@@ -189,8 +189,10 @@ int relaxed_choose_batches(struct problem *p, const struct relaxed_batches_optio
     plan->bound_ms = out->fits ? out->bound : plan->bound_ms;
     plan->gap = plan->bound_ms > 0 ? plan->cost.step_ms / plan->bound_ms - 1 : 0;
     rc = problem_set_batch_and_zero(p, &out->batching, e);
-    if (!rc)
-        return 0;
+    if (rc)
+        goto out;
+    return 0;
+out:
 fail:
     if (c.has_plan)
         relaxed_plan_release(plan);

@@ -176,8 +176,11 @@ static int stage_make(struct stage *last, const struct energy *g, struct err *e)
     energy_reduced_release(&last->reduced);
     last->reduced = reduced; /* trws points at the stage's own energy */
     rc = trws_new(&last->reduced.left, &trws, e);
-    if (!rc && warm)
+    if (rc)
+        goto out;
+    if (warm)
         memcpy(trws.message, last->trws.message, trws.message_size * sizeof(double));
+out:
     trws_release(&last->trws);
     last->trws = trws;
     free(last->left);
@@ -379,8 +382,10 @@ static int solve_once(const struct problem *p, const struct relaxed_options *o,
     if (rc)
         return rc;
     rc = relaxed_set_pins(r, pins, count, e);
-    if (!rc)
-        rc = relaxed_solve(r, 0, out, e);
+    if (rc)
+        goto out;
+    rc = relaxed_solve(r, 0, out, e);
+out:
     relaxed_free(r);
     return rc;
 }
@@ -411,12 +416,14 @@ int relaxed_solve_overlapped(const struct problem *p, const struct relaxed_optio
 
     if (rc || overlap_excess(overlap, out->cost.compute_ms, out->cost.beside_ms) <= 0)
         return rc;
-    for (int k = 0; k < RELAXED_WEIGHTS_MOST && !rc && !stop_asked(p->stop); k++) {
+    if (rc)
+        goto out;
+    for (int k = 0; k < RELAXED_WEIGHTS_MOST && !stop_asked(p->stop); k++) {
         struct relaxed_plan one;
         with.excess_weight = k ? (low + high) / 2 : 1;
         rc = solve_once(p, &with, pins, count, &one, e);
         if (rc)
-            break;
+            goto out;
         bool above = overlap_balance(overlap, one.cost.compute_ms, one.cost.beside_ms) >= 0;
         keep_faster(out, &one);
         if (!k && above) /* more beside than is hidden, whatever its weight */
@@ -424,6 +431,7 @@ int relaxed_solve_overlapped(const struct problem *p, const struct relaxed_optio
         if (k)
             *(above ? &low : &high) = with.excess_weight;
     }
+out:
     if (rc)
         relaxed_plan_release(out);
     return rc;

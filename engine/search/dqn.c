@@ -277,8 +277,10 @@ static int dqn_start(struct search *s, struct err *e)
     d->opening.on = d->from_on;
     rl_rng_seed(&d->lead, s->options.seed, LEAD_STREAM);
     int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
-    if (!rc)
-        rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
+    if (rc)
+        goto out;
+    rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
+out:
     if (rc)
         return err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
                        "the learner cannot be made: %s", rl_error_text(rc));

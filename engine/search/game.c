@@ -678,14 +678,20 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
         return err_no_memory(e, MEMORY_FOR);
     int rc = o->weak ? weak_new(&p->labels, &out->weak, e)
                      : fold_new(&p->step_tables, !o->no_folding, &out->fold, e);
-    if (!rc)
-        rc = o->weak ? add_weak_moves(out, e) : add_moves(out, e);
-    if (!rc)
-        rc = order_moves(out, e);
-    if (!rc && o->memory_limit != 0)
+    if (rc)
+        goto out;
+    rc = o->weak ? add_weak_moves(out, e) : add_moves(out, e);
+    if (rc)
+        goto out;
+    rc = order_moves(out, e);
+    if (rc)
+        goto out;
+    if (o->memory_limit != 0)
         rc = budget_new(p, game_limit_bytes(p, o), &out->budget, e);
-    if (!rc)
-        rc = game_set_pins(out, NULL, 0, NULL, e);
+    if (rc)
+        goto out;
+    rc = game_set_pins(out, NULL, 0, NULL, e);
+out:
     if (rc)
         game_release(out);
     return rc;

@@ -20,8 +20,9 @@ static int find_within(const struct problem *p, const struct game_options *g,
     struct limit_result r;
     int rc = exact_limited(&p->step_tables, &p->memory, fixed, &o, &r, e);
 
-    if (!rc)
-        *out = (struct optimum){.on = r.on, .fits = r.fits, .proven = r.proven, .nodes = r.work};
+    if (rc)
+        return rc;
+    *out = (struct optimum){.on = r.on, .fits = r.fits, .proven = r.proven, .nodes = r.work};
     return rc;
 }
 
@@ -41,8 +42,9 @@ int optimum_find(const struct problem *p, const struct game_options *g, const st
     if (g->memory_limit != 0)
         return find_within(p, g, fixed, stop, out, e);
     int rc = exact_strict(&p->step_tables, fixed, &o, &r, e);
-    if (!rc)
-        *out = (struct optimum){.on = r.on, .fits = true, .proven = r.proven, .nodes = r.nodes};
+    if (rc)
+        return rc;
+    *out = (struct optimum){.on = r.on, .fits = true, .proven = r.proven, .nodes = r.nodes};
     return rc;
 }
 

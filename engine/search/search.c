@@ -48,16 +48,18 @@ int search_new(const struct problem *p, const struct search_options *o, struct s
     if (!s->options.anneal_steps)
         s->options.anneal_steps = 20000;
     rc = game_new(p, &o->game, &s->game, e);
-    if (!rc) {
-        s->best.on = mem_try(p->classes.count, sizeof *s->best.on);
-        s->shelved.on = mem_try(p->classes.count, sizeof *s->shelved.on);
-        if (s->best.on && s->shelved.on)
-            consider_baseline(s);
-        else
-            rc = err_no_memory(e, "for the search");
-    }
-    if (!rc)
-        rc = s->ops->start(s, e);
+    if (rc)
+        goto out;
+    s->best.on = mem_try(p->classes.count, sizeof *s->best.on);
+    s->shelved.on = mem_try(p->classes.count, sizeof *s->shelved.on);
+    if (s->best.on && s->shelved.on)
+        consider_baseline(s);
+    else
+        rc = err_no_memory(e, "for the search");
+    if (rc)
+        goto out;
+    rc = s->ops->start(s, e);
+out:
     if (rc)
         search_free(s);
     else

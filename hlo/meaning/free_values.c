@@ -67,11 +67,13 @@ static int begin(const struct hlo_module *m, bool *is_free, struct hlo_flows *fl
 
     for (hlo_value v = 0; v < m->value_count; v++)
         is_free[v] = hlo_is_key(m, v);
-    for (hlo_id id = 0; id < m->count && !rc; id++) {
+    for (hlo_id id = 0; id < m->count; id++) {
         if (!hlo_is_flow(m, id))
             continue;
         rc = hlo_flows_of(m, id, flows, e);
-        for (size_t k = 0; k < flows->count && !rc; k++)
+        if (rc)
+            return rc;
+        for (size_t k = 0; k < flows->count; k++)
             is_free[flows->items[k].to] = true;
     }
     return rc;
@@ -107,8 +109,14 @@ int hlo_free_values(const struct hlo_module *m, bool *is_free, struct err *e)
     bool again = true;
     int rc = begin(m, is_free, &flows, e);
 
-    while (again && !rc)
+    if (rc)
+        goto out;
+    while (again) {
         rc = sweep(m, is_free, &flows, &again, e);
+        if (rc)
+            goto out;
+    }
+out:
     hlo_flows_release(&flows);
     return rc;
 }
@@ -171,7 +179,9 @@ static int whole_flows(struct whole *w, hlo_id id)
     bool is_loop = hlo_at(w->m, id)->opcode == HLO_OP_WHILE;
     int rc = hlo_flows_of(w->m, id, &w->flows, w->e);
 
-    for (size_t k = 0; k < w->flows.count && !rc; k++) {
+    if (rc)
+        return rc;
+    for (size_t k = 0; k < w->flows.count; k++) {
         const struct hlo_flow *f = &w->flows.items[k];
         if (!w->is_free[f->to])
             continue;
@@ -211,12 +221,15 @@ int hlo_whole_values(const struct hlo_module *m, const bool *is_free, bool *is_w
 
     for (hlo_value v = 0; v < m->value_count; v++)
         is_whole[v] = false;
-    for (hlo_id id = m->count; id-- > 0 && !rc;) {
+    for (hlo_id id = m->count; id-- > 0;) {
         if (hlo_is_flow(m, id))
             rc = whole_flows(&w, id);
         else if (m->leaf_base[id] < m->leaf_base[id + 1])
             rc = whole_instruction(&w, id);
+        if (rc)
+            goto out;
     }
+out:
     hlo_factors_release(&w.factors);
     hlo_flows_release(&w.flows);
     return rc;

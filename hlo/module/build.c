@@ -409,14 +409,16 @@ int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_
     BUG_ON(d->computation >= b->computation_count || d->shape >= b->shape_count ||
            d->meta >= b->meta_count);
     int rc = check_draft(b, d, e);
-    if (!rc)
-        rc = add_literal(b, d, &i.literal, e);
-    if (!rc) {
-        i.attrs = (uint32_t)b->attr_count;
-        rc = add_attrs(b, d, e);
-    }
-    if (!rc)
-        rc = add_name(b, d, &i.name, e);
+    if (rc)
+        return rc;
+    rc = add_literal(b, d, &i.literal, e);
+    if (rc)
+        return rc;
+    i.attrs = (uint32_t)b->attr_count;
+    rc = add_attrs(b, d, e);
+    if (rc)
+        return rc;
+    rc = add_name(b, d, &i.name, e);
     if (rc)
         return rc;
     if (!mem_grow(&b->operands, &b->operand_room, b->operand_count,

@@ -180,11 +180,13 @@ static int add_shape(struct hlo_builder *b, const struct hlo_shape_draft *d, hlo
     bool failed = false;
     int rc = check_layout(d, e);
 
-    if (!rc)
-        rc = d->type == HLO_TUPLE || d->type == HLO_BUFFER ? measure_tuple(b, d, &s, e)
-                                                           : measure_array(d, &s, e);
-    if (!rc)
-        rc = intern_bare(b, d, &s.bare, e);
+    if (rc)
+        return rc;
+    rc = d->type == HLO_TUPLE || d->type == HLO_BUFFER ? measure_tuple(b, d, &s, e)
+                                                       : measure_array(d, &s, e);
+    if (rc)
+        return rc;
+    rc = intern_bare(b, d, &s.bare, e);
     if (rc)
         return rc;
     s.dims = copy_of(a, d->dims, d->rank * sizeof *d->dims, &failed);
@@ -226,7 +228,9 @@ int hlo_build_shape(struct hlo_builder *b, const struct hlo_shape_draft *draft, 
     if (*out != HLO_NONE)
         return 0;
     int rc = add_shape(b, &d, out, e);
-    if (!rc && !hlo_index_add(&b->shape_index, hash, *out))
+    if (rc)
+        return rc;
+    if (!hlo_index_add(&b->shape_index, hash, *out))
         return hlo_build_memory(e);
     return rc;
 }

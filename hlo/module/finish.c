@@ -189,12 +189,15 @@ static int order_computations(struct hlo_builder *b, struct order *o, struct err
         for (uint32_t k = 0; k < i->called_count; k++)
             calls.list[calls.first[i->computation + 1]++] = b->called[i->called + k];
     }
-    for (uint32_t c = 0; c < b->computation_count && !rc; c++) {
+    for (uint32_t c = 0; c < b->computation_count; c++) {
         uint32_t bad = order_from(o, c, &calls, call_before);
-        if (bad != HLO_NONE)
+        if (bad != HLO_NONE) {
             rc = err_set(e, ERR_INPUT, "computation \"%.100s\" calls itself, expected no recursion",
                          b->computations[bad].name);
+            goto out;
+        }
     }
+out:
     groups_release(&calls);
     return rc;
 }
@@ -216,17 +219,20 @@ static int order_instructions(struct hlo_builder *b, const struct order *comps, 
     groups_sum(&members, b->computation_count + 1);
     for (uint32_t n = 0; n < b->instruction_count; n++)
         members.list[members.first[b->instructions[n].computation + 1]++] = n;
-    for (size_t c = 0; c < b->computation_count && !rc; c++) {
+    for (size_t c = 0; c < b->computation_count; c++) {
         hlo_comp comp = comps->out[c];
-        for (uint32_t k = members.first[comp]; k < members.first[comp + 1] && !rc; k++) {
+        for (uint32_t k = members.first[comp]; k < members.first[comp + 1]; k++) {
             hlo_id bad = order_from(o, members.list[k], b, instruction_before);
             if (bad == HLO_NONE)
                 continue;
             err_set(e, ERR_INPUT, "%.100s is an operand of itself, expected no cycle",
                     b->names + b->instructions[bad].name);
             rc = hlo_build_error_at(b, bad, e);
+            if (rc)
+                goto out;
         }
     }
+out:
     groups_release(&members);
     return rc;
 }
@@ -272,12 +278,16 @@ static int sort_all(struct hlo_builder *b, hlo_comp *entry, struct err *e)
     struct order comps = {0}, ids = {0};
     int rc = order_computations(b, &comps, e);
 
-    if (!rc)
-        rc = order_instructions(b, &comps, &ids, e);
-    if (!rc)
-        rc = permute(b, &comps, &ids, e);
-    if (!rc)
-        *entry = comps.stack[*entry];
+    if (rc)
+        goto out;
+    rc = order_instructions(b, &comps, &ids, e);
+    if (rc)
+        goto out;
+    rc = permute(b, &comps, &ids, e);
+    if (rc)
+        goto out;
+    *entry = comps.stack[*entry];
+out:
     order_release(&comps);
     order_release(&ids);
     return rc;
@@ -490,19 +500,25 @@ static int finish(struct hlo_builder *b, hlo_comp entry, struct err *e)
         return err_set(e, ERR_INPUT, "no computation, expected at least one");
     if (!is_ordered(b)) { /* what is in order has no link out of its computation */
         rc = check_links(b, e);
-        if (!rc)
-            rc = sort_all(b, &entry, e);
+        if (rc)
+            return rc;
+        rc = sort_all(b, &entry, e);
     }
-    if (!rc)
-        rc = fill_computations(b, e);
-    if (!rc)
-        rc = fill_params(b, e);
-    if (!rc)
-        rc = fill_callers(b, e);
-    if (!rc)
-        rc = fill_users(b, &users, e);
-    if (!rc)
-        rc = fill_leaves(b, e);
+    if (rc)
+        return rc;
+    rc = fill_computations(b, e);
+    if (rc)
+        return rc;
+    rc = fill_params(b, e);
+    if (rc)
+        return rc;
+    rc = fill_callers(b, e);
+    if (rc)
+        return rc;
+    rc = fill_users(b, &users, e);
+    if (rc)
+        return rc;
+    rc = fill_leaves(b, e);
     if (rc)
         return rc;
     b->m->user_pool = users;
@@ -516,20 +532,21 @@ int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module 
     hlo_id bad = HLO_NONE;
     int rc = finish(b, entry, e);
 
-    if (!rc) {
-        rc = hlo_check(b->m, &bad, e);
-        if (rc && bad != HLO_NONE) {
-            b->instructions = b->m->instructions;
-            hlo_build_error_at(b, bad, e);
-            b->instructions = NULL;
-        }
+    if (rc)
+        goto out;
+    rc = hlo_check(b->m, &bad, e);
+    if (rc && bad != HLO_NONE) {
+        b->instructions = b->m->instructions;
+        hlo_build_error_at(b, bad, e);
+        b->instructions = NULL;
     }
-    if (!rc) {
-        *out = b->m;
-        b->m->input = b->input;
-        b->m = NULL;
-        b->input = NULL;
-    }
+    if (rc)
+        goto out;
+    *out = b->m;
+    b->m->input = b->input;
+    b->m = NULL;
+    b->input = NULL;
+out:
     hlo_builder_free(b);
     return rc;
 }

@@ -254,11 +254,14 @@ static int read_links(struct reading *r, const Xla__HloInstructionProto *i, stru
     hlo_id *control_list = r->operands + operands;
     hlo_comp *called_list = control_list + controls;
     int rc = find_operands(r, i->operand_ids, operands, "operand", r->operands);
-    if (!rc)
-        rc = find_operands(r, i->control_predecessor_ids, controls, "control predecessor",
-                           control_list);
-    if (!rc)
-        rc = find_called(r, i, called_list);
+    if (rc)
+        goto out;
+    rc =
+        find_operands(r, i->control_predecessor_ids, controls, "control predecessor", control_list);
+    if (rc)
+        goto out;
+    rc = find_called(r, i, called_list);
+out:
     d->operands = r->operands;
     d->operand_count = (uint32_t)operands;
     d->controls = control_list;
@@ -287,14 +290,18 @@ static int read_instruction(struct reading *r, Xla__HloInstructionProto *i, stru
     d->name = *i->name ? i->name : NULL;
     d->name_size = (uint32_t)strnlen(i->name, HLO_NAME_MAX + 1);
     int rc = hlo_convert_shape(r->b, i->shape, &d->shape, r->e);
-    if (!rc)
-        rc = read_links(r, i, d);
-    if (!rc)
-        rc = read_attrs(r, i, (enum hlo_opcode)d->opcode, operand_type);
-    if (!rc)
-        rc = read_meta(r, i->metadata, &d->meta);
-    if (!rc)
-        rc = read_literal(r, i, d);
+    if (rc)
+        return rc;
+    rc = read_links(r, i, d);
+    if (rc)
+        return rc;
+    rc = read_attrs(r, i, (enum hlo_opcode)d->opcode, operand_type);
+    if (rc)
+        return rc;
+    rc = read_meta(r, i->metadata, &d->meta);
+    if (rc)
+        return rc;
+    rc = read_literal(r, i, d);
     if (rc)
         return rc;
     d->attrs = r->attrs;
@@ -479,14 +486,19 @@ int hlo_convert_read(Xla__HloModuleProto *p, enum hlo_format format, struct aren
     r.m->format = format;
     int rc =
         p->n_computations ? 0 : err_set(e, ERR_INPUT, "computations: none, expected at least one");
-    if (!rc)
-        rc = read_computations(&r);
-    if (!rc)
-        rc = find_entry(&r, &entry);
-    if (!rc)
-        rc = hlo_reading_header(&r);
-    if (!rc)
-        rc = hlo_reading_aliases(&r, entry);
+    if (rc)
+        goto out;
+    rc = read_computations(&r);
+    if (rc)
+        goto out;
+    rc = find_entry(&r, &entry);
+    if (rc)
+        goto out;
+    rc = hlo_reading_header(&r);
+    if (rc)
+        goto out;
+    rc = hlo_reading_aliases(&r, entry);
+out:
     free(r.attrs);
     free(r.operands);
     str_release(&r.text);

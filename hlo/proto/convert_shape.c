@@ -478,8 +478,10 @@ int hlo_convert_shape(struct hlo_builder *b, const Xla__ShapeProto *p, hlo_shape
     }
     if (p->layout && is_array(p))
         rc = add_layout(p, &d, order, &rest, e);
-    if (!rc)
-        rc = hlo_build_shape(b, &d, out, e);
+    if (rc)
+        goto out;
+    rc = hlo_build_shape(b, &d, out, e);
+out:
     str_release(&rest);
     return rc;
 }

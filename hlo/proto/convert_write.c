@@ -453,7 +453,8 @@ int hlo_convert_write(const struct hlo_module *m, struct arena *a, Xla__HloModul
     w.shapes = arena_get(a, m->shape_count + 1u, sizeof *w.shapes);
     int rc = w.p && w.shapes && name_all(&w) ? write_module(&w) : err_no_memory(w.e, MEMORY_FOR);
     str_release(&w.text);
-    if (!rc)
-        *out = w.p;
+    if (rc)
+        return rc;
+    *out = w.p;
     return rc;
 }

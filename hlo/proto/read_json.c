@@ -14,8 +14,10 @@ int hlo_read_json(char *input, size_t size, const struct hlo_load_options *o,
 
     (void)o;
     int rc = hlo_reflect_from_json(hlo_read_message_roots, input, size, &scratch, &root, e);
-    if (!rc)
-        rc = hlo_read_message(root, HLO_FORMAT_JSON, &scratch, size, out, e);
+    if (rc)
+        goto out;
+    rc = hlo_read_message(root, HLO_FORMAT_JSON, &scratch, size, out, e);
+out:
     arena_release(&scratch);
     free(input);
     return rc;

@@ -45,8 +45,10 @@ int hlo_read_proto(char *input, size_t size, const struct hlo_load_options *o,
     (void)o;
     int rc = hlo_reflect_from_wire(root_of((const uint8_t *)input, size), input, size, &scratch,
                                    &root, e);
-    if (!rc)
-        rc = hlo_read_message(root, HLO_FORMAT_PROTO, &scratch, size, out, e);
+    if (rc)
+        goto out;
+    rc = hlo_read_message(root, HLO_FORMAT_PROTO, &scratch, size, out, e);
+out:
     arena_release(&scratch);
     free(input);
     return rc;

@@ -14,8 +14,10 @@ int hlo_read_proto_text(char *input, size_t size, const struct hlo_load_options 
 
     (void)o;
     int rc = hlo_reflect_from_text(hlo_read_message_roots, input, size, &scratch, &root, e);
-    if (!rc)
-        rc = hlo_read_message(root, HLO_FORMAT_PROTO_TEXT, &scratch, size, out, e);
+    if (rc)
+        goto out;
+    rc = hlo_read_message(root, HLO_FORMAT_PROTO_TEXT, &scratch, size, out, e);
+out:
     arena_release(&scratch);
     free(input);
     return rc;

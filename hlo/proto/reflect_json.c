@@ -258,8 +258,9 @@ int hlo_reflect_from_json(const ProtobufCMessageDescriptor *const *choices, cons
     ProtobufCMessage *m = hlo_reflect_new(a, choose(choices, root));
     int rc = m ? read_object(&j, NULL, root, m) : err_no_memory(e, "to read the module");
     cJSON_Delete(root);
-    if (!rc)
-        *out = m;
+    if (rc)
+        return rc;
+    *out = m;
     return rc;
 }
 

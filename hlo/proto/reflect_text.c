@@ -356,7 +356,8 @@ int hlo_reflect_from_text(const ProtobufCMessageDescriptor *const *choices, cons
     if (!m)
         return err_no_memory(e, "to read the module");
     int rc = take_fields(&t, NULL, m, 0);
-    if (!rc)
-        *out = m;
+    if (rc)
+        return rc;
+    *out = m;
     return rc;
 }

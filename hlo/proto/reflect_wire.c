@@ -217,8 +217,9 @@ int hlo_reflect_from_wire(const ProtobufCMessageDescriptor *d, const void *data,
     if (!m)
         return err_no_memory(e, "to read the module");
     int rc = hlo_read_message(&w, NULL, w.begin + size, m);
-    if (!rc)
-        *out = m;
+    if (rc)
+        return rc;
+    *out = m;
     return rc;
 }
 

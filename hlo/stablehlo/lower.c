@@ -406,18 +406,24 @@ static int lower_other_region(struct lower *l, mlir_region_id r)
 
     if (row == MLIR_OP_CASE || row == MLIR_OP_IF) {
         rc = hlo_lower_captures(l, r, region->first, region->end);
-        if (!rc && region->arg_count)
+        if (rc)
+            goto out;
+        if (region->arg_count)
             rc = hlo_lower_fail(l, "a branch with arguments, expected none");
-        if (!rc)
-            rc = set_tuple_parameter(l, l->captures + base, l->capture_count - base, true);
+        if (rc)
+            goto out;
+        rc = set_tuple_parameter(l, l->captures + base, l->capture_count - base, true);
     } else {
         if (row == MLIR_OP_MANUAL || row == MLIR_OP_NAMED)
             rc = hlo_lower_captures(l, r, region->first, region->end);
-        if (!rc)
-            rc = hlo_lower_parameters(l, region->first_arg, region->arg_count, base);
+        if (rc)
+            goto out;
+        rc = hlo_lower_parameters(l, region->first_arg, region->arg_count, base);
     }
-    if (!rc)
-        rc = hlo_lower_body(l, r);
+    if (rc)
+        goto out;
+    rc = hlo_lower_body(l, r);
+out:
     l->capture_count = base;
     return rc ? rc : hlo_lower_root(l, true);
 }

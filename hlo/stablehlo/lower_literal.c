@@ -500,7 +500,8 @@ int hlo_lower_constant(struct lower *l, mlir_value v, hlo_id *out)
     l->meta = meta;
     l->base = base;
     l->attr_base = attrs;
-    if (!rc)
-        lower_set(l, v, *out);
+    if (rc)
+        return rc;
+    lower_set(l, v, *out);
     return rc;
 }

@@ -342,18 +342,23 @@ int hlo_lower_module(struct lower *l, hlo_comp *entry)
     int rc = find_entry(l->m, &main);
 
     l->as_is = is_translated(l->m);
-    if (!rc)
-        rc = hlo_mlir_simplify(l->m, l->m->funcs[main].body, l->as_is, &l->s);
-    if (!rc)
-        rc = prepare(l);
-    if (!rc)
-        rc = lower_functions(l, main);
-    if (!rc)
-        rc = set_aliases(l, &l->m->funcs[main]);
-    if (!rc) {
-        *entry = l->func_comp[main];
-        set_counts(l);
-    }
+    if (rc)
+        goto out;
+    rc = hlo_mlir_simplify(l->m, l->m->funcs[main].body, l->as_is, &l->s);
+    if (rc)
+        goto out;
+    rc = prepare(l);
+    if (rc)
+        goto out;
+    rc = lower_functions(l, main);
+    if (rc)
+        goto out;
+    rc = set_aliases(l, &l->m->funcs[main]);
+    if (rc)
+        goto out;
+    *entry = l->func_comp[main];
+    set_counts(l);
+out:
     release(l);
     return rc;
 }

@@ -43,14 +43,16 @@ static int read_module(struct mlir_module *m, hlo_comp *entry)
     }
     l = mem_try(1, sizeof *l);
     rc = l ? hlo_mlir_parse(m) : hlo_mlir_memory(m);
-    if (!rc) {
-        l->m = m;
-        l->b = m->b;
-        l->e = m->e;
-        rc = set_name(m);
-    }
-    if (!rc)
-        rc = hlo_lower_module(l, entry);
+    if (rc)
+        goto out;
+    l->m = m;
+    l->b = m->b;
+    l->e = m->e;
+    rc = set_name(m);
+    if (rc)
+        goto out;
+    rc = hlo_lower_module(l, entry);
+out:
     free(l);
     return rc;
 }

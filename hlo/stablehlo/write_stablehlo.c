@@ -473,7 +473,9 @@ int hlo_write_stablehlo(const struct hlo_module *m, const struct stablehlo_write
             w.is_func[hlo_called(m, id, 0)] = true;
     }
     rc = write_module(&w);
-    if (!rc && out->failed)
+    if (rc)
+        goto out;
+    if (out->failed)
         rc = err_set(e, ERR_MEMORY, "not enough memory to write the module");
 out:
     free(w.ids);

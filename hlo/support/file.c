@@ -39,7 +39,9 @@ static int write_through(const char *path, const char *text, size_t size, struct
     if (file < 0)
         return err_set(e, ERR_IO, "cannot be opened: %.200s", strerror(errno));
     int rc = write_all(file, text, size, e);
-    if (close(file) && !rc)
+    if (rc)
+        return rc;
+    if (close(file))
         rc = not_written(e);
     return rc;
 }
@@ -149,10 +151,13 @@ static int write_beside(const char *path, const char *text, size_t size, const s
     if (length < 0 || length >= (int)sizeof dir)
         return err_set(e, ERR_IO, "the name is longer than %d bytes", PATH_MAX);
     int rc = draft_open(&d, dir, old || how & FILE_PRIVATE ? 0600 : 0666, e);
-    if (!rc)
-        rc = draft_write(&d, text, size, how & FILE_PRIVATE ? NULL : old, how, e);
-    if (!rc)
-        rc = draft_place(&d, slash ? slash + 1 : path, how & FILE_REPLACE, e);
+    if (rc)
+        goto out;
+    rc = draft_write(&d, text, size, how & FILE_PRIVATE ? NULL : old, how, e);
+    if (rc)
+        goto out;
+    rc = draft_place(&d, slash ? slash + 1 : path, how & FILE_REPLACE, e);
+out:
     return draft_close(&d, rc, how, e);
 }
 
@@ -187,16 +192,21 @@ int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e)
         err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno));
         return err_in_file(e, path);
     }
-    while (!rc && (n = fread(chunk, 1, sizeof chunk, f)) > 0) {
+    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) {
         if (n > most - out->size)
             rc = err_set(e, ERR_LIMIT, "is larger than %zu bytes", most);
         else
             str_add_bytes(out, chunk, n);
+        if (rc)
+            goto out;
     }
-    if (!rc && ferror(f))
+    if (ferror(f))
         rc = err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno));
-    if (!rc && out->failed)
+    if (rc)
+        goto out;
+    if (out->failed)
         rc = err_no_memory(e, "to read it");
+out:
     if (!is_stdin)
         fclose(f);
     return rc ? err_in_file(e, path) : 0;
@@ -211,7 +221,7 @@ static int unpack(const struct str *in, size_t most, struct str *out, struct err
 
     if (in->size > UINT32_MAX || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
         return err_set(e, ERR_MEMORY, "not enough memory to unpack gzip");
-    while (!rc && status != Z_STREAM_END) {
+    while (status != Z_STREAM_END) {
         z.next_out = (Bytef *)chunk;
         z.avail_out = sizeof chunk;
         status = inflate(&z, Z_NO_FLUSH);
@@ -224,7 +234,10 @@ static int unpack(const struct str *in, size_t most, struct str *out, struct err
             status = inflateReset(&z);
         else if (status != Z_OK && status != Z_STREAM_END)
             rc = err_set(e, ERR_INPUT, "gzip data is damaged or ends early");
+        if (rc)
+            goto out;
     }
+out:
     inflateEnd(&z);
     return rc;
 }

@@ -226,8 +226,10 @@ int hlo_parse_aliases_done(struct parser *p)
     for (int n = 0; n < 2; n++)
         memset(finders[n].shape, 0xff, sizeof finders[n].shape);
     int rc = collect_entry(p, &shapes);
-    if (!rc)
-        rc = resolve_all(p, finders, &shapes);
+    if (rc)
+        goto out;
+    rc = resolve_all(p, finders, &shapes);
+out:
     for (int n = 0; n < PREFIX_DEPTHS; n++) {
         free(finders[0].first[n]);
         free(finders[1].first[n]);

@@ -114,8 +114,10 @@ int hlo_parse_async_start(struct parser *p, struct hlo_draft *d, uint16_t wrappe
     inner.operands = params;
     inner.attrs = p->attrs;
     inner.attr_count = split_attrs(p->attrs, d->attr_count);
-    if (!rc)
-        rc = hlo_parse_place(p, p->input + d->at, hlo_build_instruction(p->b, &inner, &root, p->e));
+    if (rc)
+        goto out;
+    rc = hlo_parse_place(p, p->input + d->at, hlo_build_instruction(p->b, &inner, &root, p->e));
+out:
     free(params);
     if (rc)
         return rc;

@@ -128,7 +128,9 @@ int hlo_parse_infer(struct parser *p, struct hlo_draft *d)
                 p, at, "no shape, and an operand that is defined later: expected a shape");
     }
     int rc = infer_moved(p, d, &d->shape, &found);
-    if (!rc && !found && d->opcode != HLO_OP_UNKNOWN) {
+    if (rc)
+        goto out;
+    if (!found && d->opcode != HLO_OP_UNKNOWN) {
         const struct hlo_shape **shapes = mem_try(d->operand_count, sizeof *shapes);
         if (!shapes)
             return hlo_parse_memory(p);
@@ -139,9 +141,12 @@ int hlo_parse_infer(struct parser *p, struct hlo_draft *d)
             rc = infer_arrays(p, d, shapes, &d->shape, &found);
         free(shapes);
     }
-    if (!rc && !found)
+    if (rc)
+        goto out;
+    if (!found)
         return hlo_parse_fail(p, at,
                               "no shape, and none that follows from the operands: expected one "
                               "before the opcode, such as f32[2,3]");
+out:
     return hlo_parse_place(p, at, rc);
 }

@@ -179,12 +179,15 @@ static int parse_nested(struct parser *p, bool has_shape, hlo_shape_id shape, hl
     if (!has_shape && hlo_parse_infer(p, &d))
         return p->e->code;
     rc = hlo_parse_build(p, &d, true, out);
-    for (size_t w = waiting; !rc && w < p->waiting_count; w++) {
+    if (rc)
+        goto out;
+    for (size_t w = waiting; w < p->waiting_count; w++) {
         if (p->waiting[w].user == HLO_NONE) {
             p->waiting[w].user = *out;
             p->waiting[w].operand -= (uint32_t)base;
         }
     }
+out:
     p->id_count = base;
     return rc;
 }

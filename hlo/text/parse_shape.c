@@ -194,7 +194,9 @@ int hlo_parse_shape(struct parser *p, hlo_shape_id *out)
         return 0;
     }
     int rc = parse_array(p, out);
-    if (!rc && p->at == end && size < UINT32_MAX)
+    if (rc)
+        return rc;
+    if (p->at == end && size < UINT32_MAX)
         *known = (struct parse_cached_shape){begin, (uint32_t)size, *out};
     return rc;
 }

@@ -172,8 +172,10 @@ static int read_segment(struct parser *p, const struct segments *s, size_t picke
     if (!mem_grow(&p->ids, &p->id_room, 0, 16) || !mem_grow(&p->parts, &p->part_room, 0, 16) ||
         !mem_grow(&p->attrs, &p->attr_room, 0, 16))
         rc = hlo_parse_memory(p);
-    if (!rc)
-        rc = hlo_parse_module(p);
+    if (rc)
+        goto out;
+    rc = hlo_parse_module(p);
+out:
     if (rc) {
         hlo_builder_free(p->b);
         return rc;

@@ -89,8 +89,10 @@ void app_copy_command(struct app *a)
     }
     app_write_command(a, &text);
     int rc = outcome_plan_shown(s, best, &plan, &e);
-    if (!rc)
-        rc = plan_settings_write(&plan, " --set ", &text, &e);
+    if (rc)
+        goto out;
+    rc = plan_settings_write(&plan, " --set ", &text, &e);
+out:
     plan_release(&plan);
     if (rc)
         app_say_err(a, &e);

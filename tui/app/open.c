@@ -330,8 +330,10 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     g->search = (struct search_options){
         .algorithm = SEARCH_DQN, .seed = a->setup.seed, .policy = policy_shipped()};
     int rc = find_files(a, model, cluster, &g->f, e);
-    if (!rc)
-        rc = replace(a, g, cluster, e);
+    if (rc)
+        goto out;
+    rc = replace(a, g, cluster, e);
+out:
     free(g);
     return rc;
 }

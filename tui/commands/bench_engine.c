@@ -202,21 +202,27 @@ static int time_limited(struct problem *p, struct figures *f, struct err *e)
     int rc = file_data_dir(data, sizeof data) ? 0 : err_set(e, ERR_IO, "no shipped clusters");
 
     snprintf(path, sizeof path, "%s/examples/clusters/a-2x8-v100.yaml", data);
-    if (!rc)
-        rc = cluster_load(cluster, path, e);
-
-    if (!rc)
-        rc = problem_set_cluster(p, cluster, "2x8", e);
-    if (!rc)
-        rc = problem_set_batch_and_zero(p, &sixteen, e);
-    for (int k = 0; k < ROUNDS && !rc; k++) {
+    if (rc)
+        goto out;
+    rc = cluster_load(cluster, path, e);
+    if (rc)
+        goto out;
+    rc = problem_set_cluster(p, cluster, "2x8", e);
+    if (rc)
+        goto out;
+    rc = problem_set_batch_and_zero(p, &sixteen, e);
+    if (rc)
+        goto out;
+    for (int k = 0; k < ROUNDS; k++) {
         double start = bench_now();
         rc = exact_limited(&p->step_tables, &p->memory, NULL, &o, &r, e);
         keep_least(&f->limited, start);
         f->limited_gap = !rc && r.fits ? r.value / r.bound - 1 : 0;
-        if (!rc)
-            limit_release(&r);
+        if (rc)
+            goto out;
+        limit_release(&r);
     }
+out:
     free(cluster);
     return rc;
 }
@@ -266,17 +272,25 @@ static int time_process(const char *path, struct figures *f, struct err *e)
     memcpy(model, path, strlen(path));
     if (posix_spawn_file_actions_init(&actions))
         rc = err_set(e, ERR_MEMORY, "not enough memory to start a process");
-    for (int fd = 1; fd <= 2 && !rc; fd++)
+    if (rc)
+        goto out;
+    for (int fd = 1; fd <= 2; fd++) {
         rc = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0) ? ERR_MEMORY
                                                                                       : 0;
-    for (int k = 0; k < ROUNDS && !rc; k++) {
+        if (rc)
+            goto out;
+    }
+    for (int k = 0; k < ROUNDS; k++) {
         double start = bench_now();
         if (posix_spawn(&child, program, &actions, NULL, argv, environ) ||
             wait4(child, &status, 0, &used) < 0 || status)
             rc = err_set(e, ERR_IO, "automap plan could not be run as a process");
         keep_least(&f->process_ms, start);
         f->process_mb = (double)used.ru_maxrss / 1024;
+        if (rc)
+            goto out;
     }
+out:
     posix_spawn_file_actions_destroy(&actions);
     free(model);
     return rc;
@@ -309,10 +323,16 @@ static int bench_model(const char *name, const char *path, bool as_process, stru
 
     if (as_process)
         rc = time_process(path, f, &e);
-    for (int k = 0; k < ROUNDS && !rc && !as_process; k++)
+    if (rc)
+        goto out;
+    for (int k = 0; k < ROUNDS && !as_process; k++) {
         rc = time_parts(path, f, &e);
-    if (!rc && !as_process)
+        if (rc)
+            goto out;
+    }
+    if (!as_process)
         rc = time_problem(path, f, &e);
+out:
     if (rc) {
         err_print(&e, stderr);
         return EXIT_INPUT;

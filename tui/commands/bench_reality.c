@@ -103,13 +103,18 @@ static int read_run(const struct yaml_doc *d, const struct yaml *map, struct run
     if (!r->name || !r->module || !r->cluster || !r->mode)
         return yaml_wrong(d, map->mark, e, "a run without name, module, cluster or mode");
     int rc = read_quantity(d, map, "published", QUANTITY_TIME, &r->published_ms, e);
-    if (!rc)
-        rc = read_quantity(d, map, "limit", QUANTITY_BYTES, &r->limit, e);
-    if (!rc)
-        rc = read_quantity(d, map, "states", QUANTITY_BYTES, &r->states, e);
-    if (!rc)
-        rc = read_quantity(d, map, "activations", QUANTITY_BYTES, &r->activations, e);
-    if (!rc && !(r->published_ms > 0))
+    if (rc)
+        return rc;
+    rc = read_quantity(d, map, "limit", QUANTITY_BYTES, &r->limit, e);
+    if (rc)
+        return rc;
+    rc = read_quantity(d, map, "states", QUANTITY_BYTES, &r->states, e);
+    if (rc)
+        return rc;
+    rc = read_quantity(d, map, "activations", QUANTITY_BYTES, &r->activations, e);
+    if (rc)
+        return rc;
+    if (!(r->published_ms > 0))
         rc = yaml_wrong(d, map->mark, e, "a run without a published time");
     return rc ? rc : read_again(d, yaml_get(map, "again"), r, e);
 }
@@ -152,14 +157,15 @@ static int strict_plan(const struct problem *p, struct plan *plan, struct err *e
     if (rc)
         return rc;
     rc = strict_new(&p->labels, &s, e);
-    if (!rc) {
-        rc = plan_from_strict(p, &s, PLAN_BY_OPTIMUM, plan, e);
-        strict_release(&s);
-    }
-    if (!rc) {
-        memcpy(plan->on, best.on, p->classes.count * sizeof *best.on);
-        plan->cost = step_tables_cost(&p->step_tables, plan->on);
-    }
+    if (rc)
+        goto out;
+    rc = plan_from_strict(p, &s, PLAN_BY_OPTIMUM, plan, e);
+    strict_release(&s);
+    if (rc)
+        goto out;
+    memcpy(plan->on, best.on, p->classes.count * sizeof *best.on);
+    plan->cost = step_tables_cost(&p->step_tables, plan->on);
+out:
     exact_release(&best);
     return rc;
 }
@@ -347,16 +353,22 @@ static int all_runs(const struct setup *s, const struct yaml_doc *d, bool memory
     struct sums sums = {0};
     int rc = runs ? 0 : err_set(e, ERR_INPUT, "no \"runs\" in it");
 
-    for (const struct yaml *y = runs ? runs->first : NULL; y && !rc; y = y->next) {
+    if (rc)
+        return rc;
+    for (const struct yaml *y = runs ? runs->first : NULL; y; y = y->next) {
         struct run r;
         rc = read_run(d, y, &r, e);
-        if (!rc && is_asked(s, r.name))
+        if (rc)
+            return rc;
+        if (is_asked(s, r.name))
             rc = one_run(s, &r, memory, &sums, e);
+        if (rc)
+            return rc;
     }
-    if (!rc && !memory && sums.runs)
+    if (!memory && sums.runs)
         printf("\nstep: mean error %.1f %%, largest %.1f %% of %u\n\n",
                100 * sums.error / sums.runs, 100 * sums.most, sums.runs);
-    if (!rc && memory && sums.memory_runs)
+    if (memory && sums.memory_runs)
         printf("\nactivations: mean error %.1f %%, largest %.1f %% of %u\n",
                100 * sums.memory_error / sums.memory_runs, 100 * sums.memory_most,
                sums.memory_runs);

@@ -45,16 +45,22 @@ static int open_problem(const char *model, const char *cluster, const char *mesh
 
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     if (!file_data_dir(data, sizeof data) ||
-        !examples_cluster_path(path, sizeof path, data, cluster))
+        !examples_cluster_path(path, sizeof path, data, cluster)) {
         rc = err_set(e, ERR_INPUT, "no cluster \"%.100s\"", cluster);
-    if (!rc)
-        rc = cluster_load(c, path, e);
-    if (!rc && !examples_model_path(path, sizeof path, data, model))
+        goto out;
+    }
+    rc = cluster_load(c, path, e);
+    if (rc)
+        goto out;
+    if (!examples_model_path(path, sizeof path, data, model)) {
         rc = err_set(e, ERR_INPUT, "no model \"%.100s\"", model);
-    if (!rc)
-        rc = hlo_load(path, NULL, &m, e);
-    if (!rc)
-        rc = problem_new(m, NULL, c, &o, out, e);
+        goto out;
+    }
+    rc = hlo_load(path, NULL, &m, e);
+    if (rc)
+        goto out;
+    rc = problem_new(m, NULL, c, &o, out, e);
+out:
     free(c);
     return rc;
 }
@@ -149,10 +155,15 @@ static int time_solve(const struct problem *p, const struct relaxed_options *o, 
     *gap = plan.gap;
     relaxed_plan_release(&plan);
     start = bench_own();
-    if (!rc && what_if)
+    if (rc)
+        goto out;
+    if (what_if)
         rc = relaxed_set_pins(r, &pin, 1, e);
-    if (!rc && what_if)
+    if (rc)
+        goto out;
+    if (what_if)
         rc = relaxed_solve(r, 1, &plan, e);
+out:
     if (what_if)
         keep_least(what_if, start);
     relaxed_plan_release(&plan);
@@ -218,10 +229,16 @@ static int run(int argc, char **argv)
             "|%38s\n",
             "model", "mesh", "data par.", "strict", "relaxed     global   gap",
             "folded       tied   gap");
-    for (int k = 0; k < models->count && code == EXIT_OK && !rc; k++) {
-        for (size_t n = 0; n < sizeof cases / sizeof *cases && !rc; n++)
+    if (rc)
+        goto out;
+    for (int k = 0; k < models->count && code == EXIT_OK; k++) {
+        for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
             rc = one_case(models->name[k], models->path[k], n, &e);
+            if (rc)
+                goto out;
+        }
     }
+out:
     free(models);
     if (rc) {
         err_print(&e, stderr);

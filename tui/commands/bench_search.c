@@ -130,10 +130,11 @@ static int measure(const struct problem *p, bool no_folding, struct err *e)
     uint32_t moves = g.move_count;
     game_release(&g);
     rc = time_learning(p, &o, &r, e);
-    if (!rc)
-        printf("  %-10s %6u %8u %12.2f %14.0f %14.0f %12.0f %10.0f\n", no_folding ? "" : "folded",
-               moves, p->classes.count, r.propagation_us, r.decisions_per_s, r.evaluations_per_s,
-               r.episodes_per_s, r.updates_per_s);
+    if (rc)
+        return rc;
+    printf("  %-10s %6u %8u %12.2f %14.0f %14.0f %12.0f %10.0f\n", no_folding ? "" : "folded",
+           moves, p->classes.count, r.propagation_us, r.decisions_per_s, r.evaluations_per_s,
+           r.episodes_per_s, r.updates_per_s);
     return rc;
 }
 

@@ -238,14 +238,16 @@ static int run_bench(int argc, char **argv)
         return code;
     setup.data_dir = file_data_dir(data, sizeof data) ? data : NULL;
     int rc = theme_load(&setup.theme, "default", &e);
-    if (!rc)
-        rc = app_new(&b.app, &setup, &e);
-    if (!rc) {
-        paint_init(&b.paint, &setup.theme, DEPTH_TRUE, false);
-        rc = r.instructions ? run_generated(&b, r.instructions, r.seconds, &e)
-                            : run(&b, r.model ? r.model : "t5-11b", r.seconds, &e);
-        paint_release(&b.paint);
-    }
+    if (rc)
+        goto out;
+    rc = app_new(&b.app, &setup, &e);
+    if (rc)
+        goto out;
+    paint_init(&b.paint, &setup.theme, DEPTH_TRUE, false);
+    rc = r.instructions ? run_generated(&b, r.instructions, r.seconds, &e)
+                        : run(&b, r.model ? r.model : "t5-11b", r.seconds, &e);
+    paint_release(&b.paint);
+out:
     if (rc)
         err_print(&e, stderr);
     app_free(b.app);

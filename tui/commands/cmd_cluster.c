@@ -78,8 +78,11 @@ static int set_figures(const struct request *r, struct cluster *c, struct err *e
 {
     int rc = 0;
 
-    for (uint32_t i = 0; i < r->set.count && !rc; i++)
+    for (uint32_t i = 0; i < r->set.count; i++) {
         rc = cluster_set_text(c, r->set.items[i], e);
+        if (rc)
+            return rc;
+    }
     return rc;
 }
 

@@ -42,8 +42,11 @@ static int print_text(const struct hlo_module *m, const struct hlo_write_options
     struct str text = {0};
     int rc = hlo_write_text(m, o, &text, e);
 
-    if (!rc && fwrite(text.text, 1, text.size, stdout) != text.size)
+    if (rc)
+        goto out;
+    if (fwrite(text.text, 1, text.size, stdout) != text.size)
         rc = err_set(e, ERR_IO, "cannot write to standard output");
+out:
     str_release(&text);
     return rc;
 }
@@ -75,10 +78,11 @@ static int run(int argc, char **argv)
     if (overwrite_check(r.out, r.force))
         return EXIT_INPUT;
     rc = hlo_load(r.in, &r.load, &m, &e);
-    if (!rc) {
-        print_warnings(m);
-        rc = strcmp(r.out, "-") ? hlo_save(m, r.out, &r.write, &e) : print_text(m, &r.write, &e);
-    }
+    if (rc)
+        goto out;
+    print_warnings(m);
+    rc = strcmp(r.out, "-") ? hlo_save(m, r.out, &r.write, &e) : print_text(m, &r.write, &e);
+out:
     hlo_free(m);
     if (rc)
         err_print(&e, stderr);

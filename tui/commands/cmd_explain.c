@@ -167,8 +167,11 @@ static int explain(const struct explain_args *a, const struct plan *plan, struct
             return err_set(e, ERR_INPUT, "no instruction named \"%.100s\"", a->what[0]);
         return explain_instruction(plan, id, out, e);
     }
-    for (uint32_t k = 0; k < a->what_count && !rc; k++)
+    for (uint32_t k = 0; k < a->what_count; k++) {
         rc = explain_find(plan->problem, a->what[k], &d[k], e);
+        if (rc)
+            return rc;
+    }
     if (rc)
         return rc;
     return a->what_count == 2 ? explain_pair(plan, d[0], d[1], out, e)
@@ -187,13 +190,16 @@ static int explain_pipeline(const struct pipeline *l, const struct pipeline_plan
         return err_set(e, ERR_INPUT, "a pipeline plan has no reshards");
     if (!a->what_count)
         return err_set(e, ERR_INPUT, "nothing to explain: expected NAME of an instruction");
-    for (uint32_t k = 0; k < a->what_count && !rc; k++) {
+    for (uint32_t k = 0; k < a->what_count; k++) {
         hlo_id id = hlo_find(l->problem->m, a->what[k]);
         rc = id == HLO_NONE ? err_set(e, ERR_INPUT, "no instruction named \"%.100s\"", a->what[k])
                             : pipeline_explain(l, p, id, &out, e);
+        if (rc)
+            goto out;
     }
-    if (!rc && out.text)
+    if (out.text)
         fputs(out.text, stdout);
+out:
     str_release(&out);
     return rc;
 }

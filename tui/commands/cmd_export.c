@@ -141,8 +141,10 @@ static int write_pipeline(const struct pipeline *l, const struct pipeline_plan *
     struct export_text text = {0};
     int rc = pipeline_form_by_name(a->format)->write(l, p, &text.text, e);
 
-    if (!rc)
-        rc = deliver(a, &text, e);
+    if (rc)
+        goto out;
+    rc = deliver(a, &text, e);
+out:
     str_release(&text.text);
     return rc;
 }

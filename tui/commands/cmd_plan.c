@@ -240,15 +240,18 @@ static int start_from(const char *path, const struct problem *p, struct strict *
     struct plan from;
     int rc = plan_file_load(p, path, &from, e);
 
-    for (class_id k = 0; !rc && k < p->classes.count; k++) {
+    if (rc)
+        goto out;
+    for (class_id k = 0; k < p->classes.count; k++) {
         bool chosen = from.by[k] != PLAN_BY_NOBODY && from.by[k] != PLAN_BY_PROPAGATION;
         for (uint32_t x = 0; x < p->mesh.axes; x++) {
             if (from.on[k] >> x & 1 || (chosen && from.decided[k] >> x & 1))
                 BUG_ON(!strict_decide(s, k, x, from.on[k] >> x & 1, NULL));
         }
     }
-    if (!rc && from.relaxed)
+    if (from.relaxed)
         rc = err_set(e, ERR_INPUT, "%.200s: a relaxed plan; --mode relaxed reads it", path);
+out:
     if (from.problem)
         plan_release(&from);
     return rc;
@@ -331,8 +334,13 @@ static int fix_decisions(void *context, const struct problem *p, struct strict *
     const struct plan_args *a = context;
     int rc = a->start ? start_from(a->start, p, s, e) : 0;
 
-    for (uint32_t k = 0; k < a->settings.count && !rc; k++)
+    if (rc)
+        return rc;
+    for (uint32_t k = 0; k < a->settings.count; k++) {
         rc = setting_apply(p, s, a->settings.items[k], e);
+        if (rc)
+            return rc;
+    }
     return rc;
 }
 
@@ -350,13 +358,15 @@ static int make_limited(struct plan_args *a, struct problem *p, struct batch_and
     if (rc)
         return rc;
     rc = fix_decisions(a, p, &s, e);
-    if (!rc)
-        rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
-    if (!rc) {
-        take_labels(plan, &s, r->plan.on);
-        plan->bound_ms = r->bound;
-        plan->memory_limit = a->limit.none || a->recompute ? 0 : plan_limit_bytes(&a->limit, p);
-    }
+    if (rc)
+        goto out;
+    rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
+    if (rc)
+        goto out;
+    take_labels(plan, &s, r->plan.on);
+    plan->bound_ms = r->bound;
+    plan->memory_limit = a->limit.none || a->recompute ? 0 : plan_limit_bytes(&a->limit, p);
+out:
     strict_release(&s);
     return rc;
 }
@@ -369,16 +379,20 @@ static int make_plan(struct plan_args *a, const struct problem *p, struct plan *
     if (rc)
         return rc;
     rc = fix_decisions(a, p, &s, e);
-    if (!rc && a->random)
+    if (rc)
+        goto out;
+    if (a->random)
         rc = plan_random(p, &s, a->seed, e);
-    if (!rc)
-        rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
-    if (!rc) {
-        snprintf(plan->found_by, sizeof plan->found_by, a->random ? "random" : "set");
-        plan->seed = a->seed;
-        if (a->optimum)
-            rc = optimise(a, p, &s, plan, e);
-    }
+    if (rc)
+        goto out;
+    rc = plan_from_strict(p, &s, PLAN_BY_DECISION, plan, e);
+    if (rc)
+        goto out;
+    snprintf(plan->found_by, sizeof plan->found_by, a->random ? "random" : "set");
+    plan->seed = a->seed;
+    if (a->optimum)
+        rc = optimise(a, p, &s, plan, e);
+out:
     strict_release(&s);
     return rc;
 }
@@ -588,9 +602,11 @@ static int write_recompute(const struct plan_args *a, const struct problem *p,
         return rc;
     }
     rc = recompute_within(&r->front, limit, RECOMPUTE_ENOUGH * plan->cost.step_ms, &c, e);
-    if (!rc)
-        rc = a->json ? recompute_write_json(r, &c, limit, text, e)
-                     : recompute_write(r, &c, limit, text, e);
+    if (rc)
+        goto out;
+    rc = a->json ? recompute_write_json(r, &c, limit, text, e)
+                 : recompute_write(r, &c, limit, text, e);
+out:
     recompute_choice_release(&c);
     plan_recompute_release(r);
     free(r);

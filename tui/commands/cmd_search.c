@@ -480,8 +480,14 @@ static int race(const struct search_args *a, const struct problem *p)
     struct err e;
     int code = EXIT_OK, rc = search_state_new(p, &a->search, c, &e);
 
-    for (size_t n = 0; n < a->pin_count && !rc; n++)
+    if (rc)
+        goto out;
+    for (size_t n = 0; n < a->pin_count; n++) {
         rc = search_obey(c, &a->pins[n], &e);
+        if (rc)
+            goto out;
+    }
+out:
     if (rc) {
         err_print(&e, stderr);
         code = exit_code_of(&e);

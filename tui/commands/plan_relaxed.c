@@ -126,10 +126,18 @@ static int read_pins(const struct plan_relaxed_args *a, const struct problem *p,
 {
     int rc = from ? relaxed_pins_of_plan(from, pins, e) : 0;
 
-    for (uint32_t k = 0; k < setting_count && !rc; k++)
+    if (rc)
+        return rc;
+    for (uint32_t k = 0; k < setting_count; k++) {
         rc = relaxed_pins_set(p, settings[k], false, pins, e);
-    for (uint32_t k = 0; k < a->stores.count && !rc; k++)
+        if (rc)
+            return rc;
+    }
+    for (uint32_t k = 0; k < a->stores.count; k++) {
         rc = relaxed_pins_set(p, a->stores.items[k], true, pins, e);
+        if (rc)
+            return rc;
+    }
     return rc;
 }
 
@@ -140,8 +148,10 @@ static int set_pins(const struct plan_relaxed_args *a, const struct problem *p,
     struct relaxed_pins pins = {0};
     int rc = read_pins(a, p, settings, setting_count, from, &pins, e);
 
-    if (!rc)
-        rc = relaxed_set_pins(r, pins.items, pins.count, e);
+    if (rc)
+        goto out;
+    rc = relaxed_set_pins(r, pins.items, pins.count, e);
+out:
     relaxed_pins_release(&pins);
     return rc;
 }
@@ -157,8 +167,10 @@ static int solve_limited(struct plan_relaxed_args *a, const struct problem *p,
     if (rc)
         return rc;
     rc = relaxed_set_pins(r, pins->items, pins->count, e);
-    if (!rc)
-        rc = relaxed_solve_limited(r, a->limit, INFINITY, plan, &a->within, e);
+    if (rc)
+        goto out;
+    rc = relaxed_solve_limited(r, a->limit, INFINITY, plan, &a->within, e);
+out:
     relaxed_free(r);
     return rc;
 }
@@ -171,14 +183,17 @@ int plan_relaxed_solve(struct plan_relaxed_args *a, const struct problem *p,
     struct relaxed_plan plan;
     int rc = read_pins(a, p, settings, setting_count, from, &pins, e);
 
-    if (!rc)
-        rc = a->limit > 0
-                 ? solve_limited(a, p, &pins, &plan, e)
-                 : relaxed_solve_overlapped(p, &a->options, pins.items, pins.count, &plan, e);
-    if (!rc)
-        rc = plan_from_relaxed(&plan, out, e);
-    if (!rc)
-        out->memory_limit = a->limit;
+    if (rc)
+        goto out;
+    rc = a->limit > 0 ? solve_limited(a, p, &pins, &plan, e)
+                      : relaxed_solve_overlapped(p, &a->options, pins.items, pins.count, &plan, e);
+    if (rc)
+        goto out;
+    rc = plan_from_relaxed(&plan, out, e);
+    if (rc)
+        goto out;
+    out->memory_limit = a->limit;
+out:
     relaxed_pins_release(&pins);
     return rc;
 }
@@ -212,9 +227,11 @@ int plan_relaxed_choose(struct plan_relaxed_args *a, struct problem *p, const ch
     struct relaxed_plan best;
     int rc = relaxed_choose_batches(p, &o, out, &best, &a->within, e);
 
-    if (!rc)
-        rc = plan_from_relaxed(&best, plan, e);
-    if (!rc)
-        plan->memory_limit = isfinite(a->limit) ? a->limit : 0;
+    if (rc)
+        return rc;
+    rc = plan_from_relaxed(&best, plan, e);
+    if (rc)
+        return rc;
+    plan->memory_limit = isfinite(a->limit) ? a->limit : 0;
     return rc;
 }

@@ -92,7 +92,9 @@ static int find_reference(const struct pipeline *l, struct reference *r, struct 
 {
     int rc = pipeline_exact(l, &r->exact, e);
 
-    if (!rc && !pipeline_best_candidate(l, &r->candidate, &r->candidate_ms))
+    if (rc)
+        return rc;
+    if (!pipeline_best_candidate(l, &r->candidate, &r->candidate_ms))
         r->candidate_ms = 0;
     return rc;
 }
@@ -193,8 +195,9 @@ static int run_json(const struct search_args *a, const struct pipeline *l,
     cJSON_AddItemToArray(runs, o);
     cJSON *memory;
     int rc = pipeline_peak_json(l, &run->plan.plan, &memory, e);
-    if (!rc)
-        cJSON_AddItemToObject(s, "memory", memory);
+    if (rc)
+        return rc;
+    cJSON_AddItemToObject(s, "memory", memory);
     return rc;
 }
 
@@ -286,15 +289,17 @@ int search_pipeline(const struct search_args *asked, const struct problem *p)
 
     o.stop = p->stop;
     int rc = pipeline_args_load_net(&with_net.pipeline, &e);
-    if (!rc)
-        rc = pipeline_new(p, &o, l, &e);
-    if (!rc) {
-        if (a->race)
-            code = search_pipeline_race(a, l);
-        else
-            rc = search_seeds(a, l, runs, &e);
-        pipeline_release(l);
-    }
+    if (rc)
+        goto out;
+    rc = pipeline_new(p, &o, l, &e);
+    if (rc)
+        goto out;
+    if (a->race)
+        code = search_pipeline_race(a, l);
+    else
+        rc = search_seeds(a, l, runs, &e);
+    pipeline_release(l);
+out:
     if (rc) {
         err_print(&e, stderr);
         code = exit_code_of(&e);

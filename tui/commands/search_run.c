@@ -141,9 +141,13 @@ static int resume(const struct search_args *a, struct search_run *r, struct scri
         script->step += a->log->records[k].kind == 's';
         script->episode += a->log->records[k].kind == 'e';
     }
-    if (!rc && a->resume)
+    if (rc)
+        return rc;
+    if (a->resume)
         rc = journal_reopen(a->resume, a->log, &r->state.journal, &r->error);
-    if (!rc && a->resume && a->explored && !search_state_wants_step(&r->state))
+    if (rc)
+        return rc;
+    if (a->resume && a->explored && !search_state_wants_step(&r->state))
         rc = search_state_apply(&r->state, &run, &r->error); /* it was left paused, by its person */
     return rc;
 }
@@ -205,15 +209,22 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     if (r->began)
         r->state.clock_s = thread_s;
     const struct search_args *a = pool->args;
-    if (!rc && a->log && has_begun(a))
+    if (rc)
+        return rc;
+    if (a->log && has_begun(a))
         return resume(a, r, script);
-    if (!rc && a->resume)
-        rc = err_set(&r->error, ERR_INPUT,
-                     "the journal ends before the search began; start it again");
-    if (!rc && !a->replay)
+    if (a->resume)
+        return err_set(&r->error, ERR_INPUT,
+                       "the journal ends before the search began; start it again");
+    if (!a->replay)
         rc = keep_journal(a, r);
-    for (size_t k = 0; k < a->pin_count && !rc; k++)
+    if (rc)
+        return rc;
+    for (size_t k = 0; k < a->pin_count; k++) {
         rc = search_obey(&r->state, &a->pins[k], &r->error);
+        if (rc)
+            return rc;
+    }
     return rc ? rc : search_state_apply(&r->state, &run, &r->error);
 }
 

@@ -54,10 +54,13 @@ int examples_models(struct example_model *out, int *count, const char *data_dir,
         return err_in_file(e, path);
     }
     const struct yaml *v = d.root && d.root->kind == YAML_MAP ? d.root->first : NULL;
-    for (; !rc && *count < EXAMPLES_MOST && v; v = v->next) {
+    for (; *count < EXAMPLES_MOST && v; v = v->next) {
         rc = read_model(&d, v, &out[*count], e);
         *count += rc == 0;
+        if (rc)
+            goto out;
     }
+out:
     yaml_release(&d);
     free(text);
     return rc ? err_in_file(e, path) : 0;

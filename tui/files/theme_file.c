@@ -231,8 +231,9 @@ int theme_parse(struct theme *t, const char *text, size_t size, struct err *e)
     struct reader r = {&doc, yaml_get(doc.root, "colours"), &fresh, e};
     int rc = read_theme(&r);
     yaml_release(&doc);
-    if (!rc)
-        *t = fresh;
+    if (rc)
+        return rc;
+    *t = fresh;
     return rc;
 }
 

@@ -194,7 +194,9 @@ static int offer(struct reading *r, const struct option_set *s, const struct opt
 {
     int rc = take_value(o, (char *)r->args + s->at, value, &r->e);
 
-    if (!rc && r->p->taken)
+    if (rc)
+        return rc;
+    if (r->p->taken)
         r->p->taken(r->args, o, value);
     return rc;
 }

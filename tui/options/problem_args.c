@@ -344,11 +344,18 @@ static int load_cluster(const struct problem_args *a, struct cluster *out, struc
 {
     int rc = read_cluster(a, out, e);
 
-    for (uint32_t n = 0; n < a->figure_count && !rc; n++)
+    if (rc)
+        return rc;
+    for (uint32_t n = 0; n < a->figure_count; n++) {
         rc = cluster_set_text(out, a->figures[n], e);
-    if (!rc && a->servers)
+        if (rc)
+            return rc;
+    }
+    if (a->servers)
         rc = cluster_keep(out, a->servers, e);
-    if (!rc && a->is_mesh_given) {
+    if (rc)
+        return rc;
+    if (a->is_mesh_given) {
         struct cluster_mesh mesh;
         rc = problem_args_mesh(&mesh, out, a->options.mesh, e);
     }

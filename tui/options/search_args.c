@@ -32,7 +32,9 @@ static int add_pin(struct search_args *a, const char *setting, struct timed_comm
     int rc = line.failed ? err_no_memory(e, "for the pins")
                          : live_command_parse(line.text, &at.command, e);
     str_release(&line);
-    if (!rc && !mem_grow(&a->pins, &a->pin_room, a->pin_count, 1))
+    if (rc)
+        return rc;
+    if (!mem_grow(&a->pins, &a->pin_room, a->pin_count, 1))
         rc = err_no_memory(e, "for the pins");
     if (rc)
         return rc;
@@ -59,7 +61,7 @@ static int each_line(struct search_args *a, const char *path, struct err *e,
 
     if (rc)
         return rc;
-    for (char *at = text; at && !rc; at = save) {
+    for (char *at = text; at; at = save) {
         save = strchr(at, '\n');
         if (save)
             *save++ = '\0';
@@ -67,7 +69,10 @@ static int each_line(struct search_args *a, const char *path, struct err *e,
         char *line = trim(at);
         if (line[0] && line[0] != '#')
             rc = each(a, line, (struct timed_command){.file = path, .line = number}, e);
+        if (rc)
+            goto out;
     }
+out:
     if (rc == ERR_INPUT) {
         err_in_file(e, path);
         e->line = number;

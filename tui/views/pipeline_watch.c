@@ -138,10 +138,13 @@ int pipeline_memory_make(const struct pipeline_shown *s, struct pipeline_memory 
     if (rc)
         return rc;
     rc = timeline_find_peak(&t, &s->schedule, &out->peak, e);
-    if (!rc)
-        rc = timeline_columns(&t, &s->schedule, STAGE_COLUMNS, out->rows, e);
-    if (!rc)
-        out->tops = timeline_tops(&t, &out->peak.at, out->top, STAGE_TOPS);
+    if (rc)
+        goto out;
+    rc = timeline_columns(&t, &s->schedule, STAGE_COLUMNS, out->rows, e);
+    if (rc)
+        goto out;
+    out->tops = timeline_tops(&t, &out->peak.at, out->top, STAGE_TOPS);
+out:
     out->stage = s->stage;
     out->made = !rc;
     timeline_release(&t);

@@ -276,10 +276,12 @@ static int open_why(struct panel *p, const void *arg, struct err *e)
                  ? removal_job_new(v->question.relaxed, v->question.number, p->scene->now_ms > 0,
                                    &v->removal, e)
                  : 0;
-    if (!rc && v->removal)
+    if (rc)
+        goto out;
+    if (v->removal)
         removal_job_look(v->removal, &v->removed);
-    if (!rc)
-        rc = ask_again(p, e);
+    rc = ask_again(p, e);
+out:
     if (rc)
         close_why(p);
     return rc;

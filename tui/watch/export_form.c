@@ -26,10 +26,12 @@ static int write_json(const struct plan *p, const struct report_about *about, st
 
     (void)about;
     (void)warnings;
-    if (!rc)
-        rc = plan_file_parse(p->problem, text->text, text->size, &again, e);
-    if (!rc)
-        plan_release(&again);
+    if (rc)
+        return rc;
+    rc = plan_file_parse(p->problem, text->text, text->size, &again, e);
+    if (rc)
+        return rc;
+    plan_release(&again);
     return rc;
 }
 
@@ -64,8 +66,9 @@ static int write_jax(const struct plan *p, const struct report_about *about, str
     (void)about;
     if (!p->relaxed) {
         rc = export_jax(p, text, warnings, e);
-        if (!rc)
-            rc = export_jax_check(p, text->text, text->size, e);
+        if (rc)
+            return rc;
+        rc = export_jax_check(p, text->text, text->size, e);
     }
     return rc ? rc : export_jax_step(p, text, warnings, e);
 }
@@ -145,8 +148,11 @@ static int write_cluster(const struct plan *p, const struct report_about *about,
     (void)warnings;
     cluster_write(c, text);
     int rc = cluster_read(again, text->text, text->size, e);
-    if (!rc && cluster_fingerprint(again) != cluster_fingerprint(c))
+    if (rc)
+        goto out;
+    if (cluster_fingerprint(again) != cluster_fingerprint(c))
         rc = err_set(e, ERR_INPUT, "the cluster does not read back as it is");
+out:
     free(again);
     return rc;
 }

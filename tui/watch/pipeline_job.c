@@ -181,12 +181,17 @@ static void *run(void *context)
     bool has_first = false;
     int rc = make(j, &e);
 
-    if (!rc && !stopped(j))
+    if (rc)
+        goto out;
+    if (!stopped(j))
         has_first = instant(j, &first);
-    if (!rc && !stopped(j))
+    if (!stopped(j))
         rc = solve(j, &first, has_first, &e);
-    if (!rc && !stopped(j))
+    if (rc)
+        goto out;
+    if (!stopped(j))
         rc = choose(j, &first, has_first, &e);
+out:
     if (rc == ERR_INFEASIBLE && j->made)
         try_others(j);
     pthread_mutex_lock(&j->lock);

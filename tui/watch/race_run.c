@@ -96,22 +96,23 @@ int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_
         return err_set(e, ERR_MEMORY, "not enough memory for the race");
     pthread_mutex_init(&r->lock, NULL);
     int rc = begin(r, w, seed, e);
-    if (!rc) {
-        race_set_stop(&r->race, &r->stop);
-        const struct game *g = search_game(r->race.runner[0].search);
-        r->look.count = r->race.count;
-        r->look.target = target;
-        r->look.seed = seed;
-        r->look.baseline_ms = g->pinned_compute_ms + g->pinned_communication_ms;
-        r->look.is_reward = w->shot->options.game.reward == GAME_REWARD_PAPER;
-        for (uint32_t n = 0; n < r->race.count; n++)
-            r->look.lines[n].algorithm = r->race.runner[n].algorithm;
-        if (in_thread)
-            rc = thread_start(&r->thread, run, r, "the race", e);
-        else
-            run(r);
-        r->in_thread = in_thread && !rc;
-    }
+    if (rc)
+        goto out;
+    race_set_stop(&r->race, &r->stop);
+    const struct game *g = search_game(r->race.runner[0].search);
+    r->look.count = r->race.count;
+    r->look.target = target;
+    r->look.seed = seed;
+    r->look.baseline_ms = g->pinned_compute_ms + g->pinned_communication_ms;
+    r->look.is_reward = w->shot->options.game.reward == GAME_REWARD_PAPER;
+    for (uint32_t n = 0; n < r->race.count; n++)
+        r->look.lines[n].algorithm = r->race.runner[n].algorithm;
+    if (in_thread)
+        rc = thread_start(&r->thread, run, r, "the race", e);
+    else
+        run(r);
+    r->in_thread = in_thread && !rc;
+out:
     if (rc) {
         race_run_free(r);
         return rc;

@@ -59,12 +59,12 @@ static int solve(struct relaxed_job *j, struct relaxed *r, struct err *e)
 {
     int rc = 0;
 
-    for (uint32_t sweeps = 0; sweeps < SWEEPS_MOST && !rc && !atomic_load(&j->stop);
+    for (uint32_t sweeps = 0; sweeps < SWEEPS_MOST && !atomic_load(&j->stop);
          sweeps += SWEEPS_AT_ONCE) {
         struct relaxed_plan next;
         rc = relaxed_solve(r, SWEEPS_AT_ONCE, &next, e);
         if (rc)
-            break;
+            return rc;
         bool better = !j->has_plan || next.cost.step_ms < j->plan.cost.step_ms ||
                       next.bound_ms > j->plan.bound_ms;
         if (j->has_plan)

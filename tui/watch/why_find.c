@@ -195,11 +195,14 @@ static int find_beside(const struct watch *w, dim_id d, struct dims *at, struct 
     int rc = why_chain(c, d, is_beside_split, w, &steps, &count, e);
 
     *at = (struct dims){DIM_NONE, DIM_NONE, HLO_NONE};
-    if (!rc && steps) {
+    if (rc)
+        goto out;
+    if (steps) {
         at->a = steps[count - 1].dim;
         at->b = split_beside(w, at->a);
         at->shared = c->dim_value[at->a];
     }
+out:
     free(steps);
     return rc;
 }
@@ -292,8 +295,11 @@ int why_find(const struct watch *w, dim_id d, struct why_answer *out, struct err
 
     if (a.class != CLASS_NONE)
         rc = find_kind(w, &a, e);
-    if (!rc && a.class != CLASS_NONE && a.kind != WHY_NEVER)
+    if (rc)
+        goto out;
+    if (a.class != CLASS_NONE && a.kind != WHY_NEVER)
         rc = find_figures(w, &a, e);
+out:
     if (rc) {
         why_answer_release(&a);
         return rc;
