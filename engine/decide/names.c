@@ -529,14 +529,3 @@ char *class_names_joined(const struct class_names *n, const class_id *k, uint32_
     }
     return out;
 }
-
-class_id class_by_name(const struct class_names *n, const char *name)
-{
-    char text[NAME_ROOM];
-
-    for (class_id k = 0; k < n->count; k++) {
-        if (!strcmp(class_name(n, k, text), name))
-            return k;
-    }
-    return CLASS_NONE;
-}

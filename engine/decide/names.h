@@ -46,7 +46,4 @@ char *class_name(const struct class_names *n, class_id k, char out[static NAME_R
 char *class_names_joined(const struct class_names *n, const class_id *k, uint32_t count,
                          char out[static NAME_ROOM]);
 
-/* The one class of that name (as class_name prints it); CLASS_NONE: none. O(classes). */
-class_id class_by_name(const struct class_names *n, const char *name);
-
 #endif

@@ -104,10 +104,3 @@ void strict_undo(struct strict *s, size_t mark)
         s->off[c->class] = c->off;
     }
 }
-
-int strict_dim_status(const struct strict *s, dim_id d, uint32_t axis)
-{
-    class_id k = s->labels->classes->class_of[d];
-
-    return k == CLASS_NONE ? 0 : strict_status(s, k, axis);
-}

@@ -51,6 +51,5 @@ static inline int strict_status(const struct strict *s, class_id k, uint32_t axi
 {
     return s->on[k] >> axis & 1 ? 1 : s->off[k] >> axis & 1 ? 0 : -1;
 }
-int strict_dim_status(const struct strict *s, dim_id d, uint32_t axis);
 
 #endif

@@ -38,15 +38,4 @@ int why_spread(const struct classes *c, class_id k, bool (*is_start)(const void 
  * "dim 1", "new dim 0", "reduced". */
 void why_factor_name(const struct classes *c, hlo_id id, uint32_t factor, char *out, size_t room);
 
-/* A smallest subset of wishes that cannot hold together, around the first one that is refused:
- * alone, else with one other, else an irreducible subset. keep[i] says which. False when all hold.
- * O(n) decisions for one or two, O(n^2) otherwise. */
-struct why_wish {
-    class_id class;
-    uint8_t axis;
-    bool split;
-};
-bool why_clash(const struct labels *l, const struct why_wish *wishes, size_t count, bool *keep,
-               struct strict_clash *clash, struct err *e);
-
 #endif

@@ -19,11 +19,6 @@ const char *const doctor_cause_names[DOCTOR_CAUSE_COUNT] = {
     DOCTOR_CAUSES(X)
 #undef X
 };
-const char *const doctor_cause_words[DOCTOR_CAUSE_COUNT] = {
-#define X(id, name, words) words,
-    DOCTOR_CAUSES(X)
-#undef X
-};
 const char *const doctor_verdict_names[DOCTOR_VERDICT_COUNT] = {"wanted", "unwanted", "unsure"};
 
 /* ---- what counts as a collective ---- */

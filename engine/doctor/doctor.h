@@ -43,8 +43,7 @@ enum doctor_cause {
 #undef X
         DOCTOR_CAUSE_COUNT
 };
-extern const char *const doctor_cause_names[DOCTOR_CAUSE_COUNT],
-    *const doctor_cause_words[DOCTOR_CAUSE_COUNT];
+extern const char *const doctor_cause_names[DOCTOR_CAUSE_COUNT];
 
 enum doctor_verdict { DOCTOR_WANTED, DOCTOR_UNWANTED, DOCTOR_UNSURE, DOCTOR_VERDICT_COUNT };
 extern const char *const doctor_verdict_names[DOCTOR_VERDICT_COUNT];

@@ -158,7 +158,7 @@ bool evidence_says(const struct hlo_module *m, hlo_id id, const char *word)
     return strstr(hlo_meta(m, id)->op_name, word) != NULL;
 }
 
-bool evidence_is_constraint(const struct hlo_module *m, hlo_id id)
+static bool is_constraint(const struct hlo_module *m, hlo_id id)
 {
     uint16_t opcode = hlo_at(m, id)->opcode;
 
@@ -408,7 +408,7 @@ static void find_near(const struct hlo_module *m, hlo_id from,
         const struct hlo_instruction *i = hlo_at(m, out->id[k]);
         for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
             hlo_id user = hlo_user(m, out->id[k], n);
-            if (passes(m, user) || evidence_is_constraint(m, user))
+            if (passes(m, user) || is_constraint(m, user))
                 near_add(out, user);
         }
     }
@@ -457,7 +457,7 @@ hlo_id evidence_constraint_behind(const struct hlo_module *m, hlo_id id)
 
     find_near(m, id, passes_steps, &near);
     for (uint32_t k = 0; k < near.count; k++) {
-        if (evidence_is_constraint(m, near.id[k]))
+        if (is_constraint(m, near.id[k]))
             return near.id[k];
     }
     return HLO_NONE;

@@ -59,7 +59,6 @@ hlo_id evidence_operand(const struct hlo_module *m, hlo_id id, uint32_t n);
 
 /* Whether an instruction is a sharding constraint: as JAX writes it, or the copy that the
  * partitioner leaves of it. */
-bool evidence_is_constraint(const struct hlo_module *m, hlo_id id);
 bool evidence_says(const struct hlo_module *m, hlo_id id, const char *word); /* in its op_name */
 
 #endif

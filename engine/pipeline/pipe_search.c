@@ -122,11 +122,6 @@ const struct pipe_best *pipe_search_best(const struct pipe_search *s)
     return &s->best;
 }
 
-const struct pipe_search_options *pipe_search_options(const struct pipe_search *s)
-{
-    return &s->options;
-}
-
 uint64_t pipe_search_evaluations(const struct pipe_search *s)
 {
     return s->goal.evaluations;

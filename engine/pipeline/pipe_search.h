@@ -79,7 +79,6 @@ void pipe_search_free(struct pipe_search *s); /* NULL ok */
 bool pipe_search_step(struct pipe_search *s, struct pipe_event *out);
 
 const struct pipe_best *pipe_search_best(const struct pipe_search *s);
-const struct pipe_search_options *pipe_search_options(const struct pipe_search *s);
 uint64_t pipe_search_evaluations(const struct pipe_search *s); /* exact: transitions */
 bool pipe_search_is_proven(const struct pipe_search *s); /* of what the algorithm looks among */
 

@@ -47,11 +47,6 @@ static char peek(struct json_pull *j)
     return j->at < j->size ? j->text[j->at] : 0;
 }
 
-char json_peek(struct json_pull *j)
-{
-    return j->failed ? 0 : peek(j);
-}
-
 static void expected(struct json_pull *j, const char *what)
 {
     if (j->at >= j->size)
@@ -368,7 +363,7 @@ void json_skip(struct json_pull *j)
     uint32_t outside = j->depth;
 
     do {
-        char c = json_peek(j);
+        char c = j->failed ? 0 : peek(j);
         if (j->failed)
             return;
         j->value_at = j->at;

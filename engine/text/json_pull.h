@@ -48,8 +48,6 @@ bool json_flag(struct json_pull *j); /* true, false, 1, 0 */
 /* A text, cleaned (hlo/support/text.h) and cut to `room` bytes with the NUL. */
 void json_string(struct json_pull *j, char *out, size_t room);
 void json_skip(struct json_pull *j); /* any value */
-/* The first character of the value that comes: { [ " - 0..9 t f n, or 0 at the end. */
-char json_peek(struct json_pull *j);
 
 /* Complains about the value or key read last, once. */
 void json_wrong(struct json_pull *j, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -97,10 +97,6 @@ int hlo_free_values(const struct hlo_module *m, bool *is_free, struct err *e) MU
 int hlo_whole_values(const struct hlo_module *m, const bool *is_free, bool *is_whole,
                      struct err *e) MUST_CHECK;
 
-/* True for a parameter of the entry that looks like the key or seed of random numbers, by type and
- * size: never split, and what is drawn from it is free. */
-bool hlo_is_key(const struct hlo_module *m, hlo_value v);
-
 /* Rules `paper`: true when `id` is a convolution whose kernel dims the paper does not split. */
 bool hlo_is_convolution(const struct hlo_module *m, hlo_id id);
 

@@ -12,7 +12,7 @@ enum { KEY_ELEMENTS_MOST = 1024 };
 
 /* Keys are few unsigned words in groups: u32[2] (threefry), u32[4] (RBG), a batch of them; seeds
  * may be signed, and then only one (stateless random of TensorFlow). */
-bool hlo_is_key(const struct hlo_module *m, hlo_value v)
+static bool is_key(const struct hlo_module *m, hlo_value v)
 {
     hlo_id id = m->value_instruction[v];
     const struct hlo_shape *s = hlo_value_shape(m, v);
@@ -66,7 +66,7 @@ static int begin(const struct hlo_module *m, bool *is_free, struct hlo_flows *fl
     int rc = 0;
 
     for (hlo_value v = 0; v < m->value_count; v++)
-        is_free[v] = hlo_is_key(m, v);
+        is_free[v] = is_key(m, v);
     for (hlo_id id = 0; id < m->count; id++) {
         if (!hlo_is_flow(m, id))
             continue;

@@ -153,8 +153,6 @@ int hlo_lower_root(struct lower *l, bool bare_one);
 /* ---- constants and metadata ---- */
 /* The literal of a constant op for an array of this shape (all its elements, or the one of a splat)
  * in l->text. */
-int hlo_lower_literal(struct lower *l, const struct mlir_op *op, const struct hlo_shape *s);
-bool hlo_lower_is_splat(const struct lower *l, const struct mlir_op *op);
 int hlo_lower_constant(struct lower *l, mlir_value v, hlo_id *out);
 int hlo_lower_meta(struct lower *l, const char *loc, bool is_argument, uint32_t *out);
 /* A name for the next instruction, in l->text: `base.N`. */

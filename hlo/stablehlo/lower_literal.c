@@ -324,7 +324,7 @@ static struct mlir_span inner(struct mlir_span s)
     return (struct mlir_span){p, (uint32_t)(end - p)};
 }
 
-bool hlo_lower_is_splat(const struct lower *l, const struct mlir_op *op)
+static bool is_splat(const struct lower *l, const struct mlir_op *op)
 {
     struct mlir_span s = inner(value_of(l, op));
 
@@ -349,7 +349,7 @@ static struct mlir_span resource(const struct lower *l, struct mlir_span s)
     return none;
 }
 
-int hlo_lower_literal(struct lower *l, const struct mlir_op *op, const struct hlo_shape *s)
+static int write_literal(struct lower *l, const struct mlir_op *op, const struct hlo_shape *s)
 {
     struct mlir_span value = value_of(l, op), in = inner(value), blob = resource(l, value);
     size_t header = 10; /* of a resource: 0x and four bytes of alignment */
@@ -375,8 +375,7 @@ int hlo_lower_literal(struct lower *l, const struct mlir_op *op, const struct hl
         str_add(&l->text, "{...}");
         return 0;
     }
-    const char *end =
-        hlo_lower_is_splat(l, op) ? element(l, s->type, in.text) : list(l, s, 0, in.text);
+    const char *end = is_splat(l, op) ? element(l, s->type, in.text) : list(l, s, 0, in.text);
     if (!end || lex_skip(end) < in.text + in.size)
         return hlo_lower_fail(l, "\"%.*s\" is no value of its type",
                               in.size < 60 ? (int)in.size : 60, in.text);
@@ -434,9 +433,9 @@ static int make_once(struct lower *l, const struct mlir_op *op, hlo_shape_id sha
 {
     struct mlir_span value = value_of(l, op);
     const struct hlo_shape *s = hlo_builder_shape(l->b, shape);
-    bool is_wide = s->rank && hlo_lower_is_splat(l, op) && s->elements != 1;
+    bool is_wide = s->rank && is_splat(l, op) && s->elements != 1;
 
-    if (hlo_lower_is_splat(l, op))
+    if (is_splat(l, op))
         value = inner(value);
     if (l->constant_count * 2 >= l->constant_room && !constants_grow(l))
         return hlo_lower_memory(l);
@@ -452,9 +451,9 @@ static int make_once(struct lower *l, const struct mlir_op *op, hlo_shape_id sha
         if (rc || make_once(l, op, scalar, out) || hlo_lower_broadcast(l, *out, shape, out))
             return l->e->code;
     } else {
-        if (hlo_lower_literal(l, op, s))
+        if (write_literal(l, op, s))
             return l->e->code;
-        if (hlo_lower_is_splat(l, op)) { /* one element: its braces */
+        if (is_splat(l, op)) { /* one element: its braces */
             struct str braced = {0};
             for (uint8_t n = 0; n < s->rank; n++)
                 str_add_char(&braced, '{');

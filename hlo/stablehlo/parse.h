@@ -95,8 +95,6 @@ int hlo_mlir_parse_loc(struct mlir_parser *p, const char **out);
 int hlo_mlir_parse_operand(struct mlir_parser *p);
 int hlo_mlir_push_operand(struct mlir_parser *p, mlir_value v);
 /* A value of region `region` with this name (`%x`). */
-int hlo_mlir_parse_define(struct mlir_parser *p, struct mlir_span name, mlir_value v);
-int hlo_mlir_new_value(struct mlir_parser *p, const struct mlir_value_info *info, mlir_value *out);
 int hlo_mlir_push_attr(struct mlir_parser *p, const char *name, const char *text, const char *end);
 
 /* A region of op `parent`: begin, then arguments, then the body, then end. */

@@ -13,7 +13,7 @@
 
 /* ---- values ---- */
 
-int hlo_mlir_new_value(struct mlir_parser *p, const struct mlir_value_info *info, mlir_value *out)
+static int new_value(struct mlir_parser *p, const struct mlir_value_info *info, mlir_value *out)
 {
     struct mlir_module *m = p->m;
 
@@ -24,7 +24,7 @@ int hlo_mlir_new_value(struct mlir_parser *p, const struct mlir_value_info *info
     return 0;
 }
 
-int hlo_mlir_parse_define(struct mlir_parser *p, struct mlir_span name, mlir_value v)
+static int define_value(struct mlir_parser *p, struct mlir_span name, mlir_value v)
 {
     uint32_t n = hlo_mlir_name(&p->names, name.text, name.size);
 
@@ -128,9 +128,9 @@ int hlo_mlir_region_arg(struct mlir_parser *p, struct mlir_span name, hlo_shape_
     struct mlir_region *r = &p->m->regions[p->region];
     struct mlir_value_info info = {shape, p->region, MLIR_NONE, r->arg_count++};
 
-    if (hlo_mlir_new_value(p, &info, &v))
+    if (new_value(p, &info, &v))
         return p->m->e->code;
-    return hlo_mlir_parse_define(p, name, v);
+    return define_value(p, name, v);
 }
 
 int hlo_mlir_region_body(struct mlir_parser *p)
@@ -468,12 +468,12 @@ static int make_results(struct mlir_parser *p, struct mlir_reading *r)
     for (size_t n = 0; n < count; n++) {
         mlir_value v;
         struct mlir_value_info info = {p->types[first + n], p->region, r->id, (uint32_t)n};
-        if (hlo_mlir_new_value(p, &info, &v))
+        if (new_value(p, &info, &v))
             return m->e->code;
     }
     mlir_value v = m->ops[r->id].results;
     for (size_t n = r->results; n < p->result_count; v += p->counts[n++]) {
-        if (hlo_mlir_parse_define(p, p->results[n], v))
+        if (define_value(p, p->results[n], v))
             return m->e->code;
     }
     return 0;

@@ -28,8 +28,6 @@ struct mlir_writer {
 int hlo_mlir_write_fail(struct mlir_writer *w, hlo_id id, const char *what);
 void hlo_mlir_write_type(struct mlir_writer *w, const struct hlo_shape *s);
 void hlo_mlir_write_indent(struct mlir_writer *w);
-/* Types of the leaves, with commas. */
-void hlo_mlir_write_leaf_types(struct mlir_writer *w, hlo_id id);
 /* `{`, a block whose arguments are the leaves of the parameters, `}`. */
 int hlo_mlir_write_region(struct mlir_writer *w, hlo_comp c);
 /* Instructions of `c`, whose parameters have their SSA values, and `end` with what it returns. */

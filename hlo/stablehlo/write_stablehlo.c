@@ -82,7 +82,8 @@ static uint32_t leaf_count(const struct mlir_writer *w, hlo_id id)
     return w->m->leaf_base[id + 1] - w->m->leaf_base[id];
 }
 
-void hlo_mlir_write_leaf_types(struct mlir_writer *w, hlo_id id)
+/* Types of the leaves, with commas. */
+static void write_leaf_types(struct mlir_writer *w, hlo_id id)
 {
     for (uint32_t n = 0; n < leaf_count(w, id); n++) {
         str_add(w->out, n ? ", " : "");
@@ -101,10 +102,10 @@ void hlo_mlir_write_signature(struct mlir_writer *w, hlo_id id, uint32_t operand
             continue;
         str_add(w->out, is_first ? "" : ", ");
         is_first = false;
-        hlo_mlir_write_leaf_types(w, from);
+        write_leaf_types(w, from);
     }
     str_add(w->out, ") -> (");
-    hlo_mlir_write_leaf_types(w, id);
+    write_leaf_types(w, id);
     str_add(w->out, ")\n");
 }
 
@@ -269,7 +270,7 @@ static void write_return(struct mlir_writer *w, hlo_id root, const char *end)
     for (uint32_t n = 0; n < leaf_count(w, root); n++)
         str_format(w->out, "%s%%%u", n ? ", " : "", w->ids[w->m->leaf_base[root] + n]);
     str_add(w->out, ") : (");
-    hlo_mlir_write_leaf_types(w, root);
+    write_leaf_types(w, root);
     str_add(w->out, ") -> ()\n");
 }
 
@@ -342,11 +343,11 @@ static void write_types(struct mlir_writer *w, hlo_comp c)
         if (!leaf_count(w, comp->params[p]))
             continue;
         str_add(w->out, is_first ? "" : ", ");
-        hlo_mlir_write_leaf_types(w, comp->params[p]);
+        write_leaf_types(w, comp->params[p]);
         is_first = false;
     }
     str_add(w->out, ") -> (");
-    hlo_mlir_write_leaf_types(w, comp->root);
+    write_leaf_types(w, comp->root);
     str_add_char(w->out, ')');
 }
 

@@ -348,9 +348,10 @@ static void compare(const struct oracle *o, const struct problem *p, const struc
         if (o->is_free[v])
             continue;
         int expected = o->domain[v] == bit ? 1 : o->domain[v] & bit ? -1 : 0;
-        if (strict_dim_status(s, d, 0) != expected)
+        int status = c->class_of[d] == CLASS_NONE ? 0 : strict_status(s, c->class_of[d], 0);
+        if (status != expected)
             fail_msg("%s dim %u: oracle %d, classes %d", hlo_name(o->m, o->m->value_instruction[v]),
-                     d - c->dim_base[v], expected, strict_dim_status(s, d, 0));
+                     d - c->dim_base[v], expected, status);
     }
 }
 

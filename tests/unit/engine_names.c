@@ -21,6 +21,17 @@ static void load(const char *model, struct problem *p, struct class_names *n)
     assert_int_equal(class_names_new(&p->classes, &p->roles, n, &e), 0);
 }
 
+static class_id class_by_name(const struct class_names *n, const char *name)
+{
+    char text[NAME_ROOM];
+
+    for (class_id k = 0; k < n->count; k++) {
+        if (!strcmp(class_name(n, k, text), name))
+            return k;
+    }
+    return CLASS_NONE;
+}
+
 /* The class that holds dim `dim` of the variable called `variable` is called `name`. */
 static void expect(const struct problem *p, const struct class_names *n, const char *variable,
                    uint32_t dim, const char *name)

@@ -5,6 +5,7 @@
 #include "random_module.h"
 
 #include "engine/decide/why.h"
+#include "engine/live/clash.h"
 #include "engine/plan/explain.h"
 #include "engine/problem/setting.h"
 #include "hlo/module/flows.h"
@@ -190,7 +191,7 @@ static void test_chains(void **state)
 
 /* ---- clashes ---- */
 
-static bool subset_holds(struct strict *s, const struct why_wish *wishes, uint32_t count,
+static bool subset_holds(struct strict *s, const struct pinned *pins, uint32_t count,
                          uint32_t subset)
 {
     size_t mark = strict_mark(s);
@@ -198,7 +199,7 @@ static bool subset_holds(struct strict *s, const struct why_wish *wishes, uint32
 
     for (uint32_t k = 0; k < count && ok; k++) {
         if (subset >> k & 1)
-            ok = strict_decide(s, wishes[k].class, wishes[k].axis, wishes[k].split, NULL);
+            ok = strict_decide(s, pins[k].pin.class, pins[k].pin.axis, pins[k].pin.split, NULL);
     }
     strict_undo(s, mark);
     return ok;
@@ -213,30 +214,31 @@ static uint32_t bits(uint32_t x)
     return n;
 }
 
-static void check_clash(struct strict *s, const struct why_wish *wishes, uint32_t count,
+static void check_clash(struct strict *s, const struct pinned *pins, uint32_t count,
                         uint32_t sizes[4])
 {
-    struct strict_clash clash;
-    bool keep[8];
+    static const uint32_t wish[] = {0, 1, 2, 3, 4, 5};
+    uint8_t keep[8];
     struct err e;
-    uint32_t all = (1u << count) - 1, kept = 0, first = 0, least = count + 1;
-    bool clashes = why_clash(s->labels, wishes, count, keep, &clash, &e);
+    uint32_t kept = 0, last = 0, least = count + 1;
+    bool holds = pins_hold(s->labels, pins, count);
 
-    assert_int_equal(clashes, !subset_holds(s, wishes, count, all));
-    if (!clashes)
+    assert_int_equal(holds, subset_holds(s, pins, count, (1u << count) - 1));
+    if (holds)
         return;
-    while (subset_holds(s, wishes, count, (2u << first) - 1))
-        first++; /* the first wish that is refused */
-    for (uint32_t k = 0; k < count; k++)
+    while (subset_holds(s, pins, count, (2u << last) - 1))
+        last++; /* the first wish that is refused */
+    assert_int_equal(pins_clash(s->labels, pins, wish, last + 1, last + 1, keep, &e), 0);
+    for (uint32_t k = 0; k <= last; k++)
         kept |= keep[k] ? 1u << k : 0;
-    assert_false(subset_holds(s, wishes, count, kept));
-    assert_true(kept >> first & 1);
-    for (uint32_t k = 0; k < count; k++) {
+    assert_false(subset_holds(s, pins, count, kept));
+    assert_true(kept >> last & 1);
+    for (uint32_t k = 0; k <= last; k++) {
         if (kept >> k & 1)
-            assert_true(subset_holds(s, wishes, count, kept & ~(1u << k)));
+            assert_true(subset_holds(s, pins, count, kept & ~(1u << k)));
     }
-    for (uint32_t subset = 1; subset <= (2u << first) - 1; subset++) {
-        if (subset >> first & 1 && !subset_holds(s, wishes, count, subset) && bits(subset) < least)
+    for (uint32_t subset = 1; subset <= (2u << last) - 1; subset++) {
+        if (subset >> last & 1 && !subset_holds(s, pins, count, subset) && bits(subset) < least)
             least = bits(subset);
     }
     assert_true(bits(kept) == least || least > 2);
@@ -261,15 +263,15 @@ static void test_clashes(void **state)
         assert_int_equal(random_problem(seed + 30000, 30, cluster, &o, p, &e), 0);
         assert_int_equal(strict_new(&p->labels, &s, &e), 0);
         for (uint32_t n = 0; n < 20 && p->classes.count; n++) {
-            struct why_wish wishes[6];
+            struct pinned pins[6] = {0};
             for (uint32_t k = 0; k < 6; k++) {
                 class_id class = rl_rng_below(&rng, p->classes.count);
                 for (uint32_t t = 0; t < 30 && !label_is_splittable(&p->labels, class); t++)
                     class = rl_rng_below(&rng, p->classes.count);
-                wishes[k] = (struct why_wish){class, (uint8_t)rl_rng_below(&rng, p->labels.axes),
-                                              rl_rng_below(&rng, 4) != 0};
+                pins[k].pin = (struct game_pin){class, (uint8_t)rl_rng_below(&rng, p->labels.axes),
+                                                rl_rng_below(&rng, 4) != 0};
             }
-            check_clash(&s, wishes, 1 + rl_rng_below(&rng, 6), sizes);
+            check_clash(&s, pins, 1 + rl_rng_below(&rng, 6), sizes);
         }
         strict_release(&s);
         problem_release(p);

@@ -11,11 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool why_of_is_strict(struct why_of of)
-{
-    return of.kind != WHY_OF_RELAXED && of.kind != WHY_OF_PIPELINE;
-}
-
 const struct relaxed_plan *why_of_relaxed(const struct watch *w)
 {
     struct relaxed_look look = {0};

@@ -42,8 +42,6 @@ struct why_of why_of_now(const struct watch *w, struct why_of of);
 struct why_of why_of_next(const struct watch *w, struct why_of of, int step);
 bool why_of_is_same(struct why_of a, struct why_of b);
 
-/* Split class by class, or whole: not RELAXED, PIPELINE. */
-bool why_of_is_strict(struct why_of of);
 /* What is looked at, when it was made. The first lives with the watch's job; the second is filled
  * in. */
 const struct relaxed_plan *why_of_relaxed(const struct watch *w);
