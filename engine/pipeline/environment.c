@@ -28,12 +28,6 @@ const struct environment_range environment_ranges[ENVIRONMENT_RANGES] = {
 
 const char *const environment_range_names[ENVIRONMENT_RANGES] = {"wide", "mixed", "c"};
 
-const char *const environment_family_names[ENVIRONMENT_FAMILY_COUNT] = {
-#define X(id, name, summary) name,
-    ENVIRONMENT_FAMILIES(X)
-#undef X
-};
-
 struct arrays {
     uint32_t points;
     double compute[POINTS_MOST], weight[POINTS_MOST], bytes[POINTS_MOST + 1]; /* of cuts */

@@ -34,7 +34,6 @@ enum {
 #undef X
         ENVIRONMENT_FAMILY_COUNT
 };
-extern const char *const environment_family_names[ENVIRONMENT_FAMILY_COUNT];
 
 struct environment {
     struct pipe_instance in;

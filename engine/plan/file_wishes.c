@@ -75,7 +75,10 @@ static label axes_of(const struct cluster_mesh *mesh, uint32_t parts, label take
     return 0;
 }
 
-label file_wish_label(const struct problem *p, const struct file_wish *w)
+/* The axes of the problem's mesh that a wish of p->m means: those that its sharding tells apart,
+ * where that is of a mesh like this one; else those whose product is its parts, the first that are
+ * left in the array. 0: this mesh has none. O(devices x axes). */
+static label file_wish_label(const struct problem *p, const struct file_wish *w)
 {
     const struct hlo_attr *a = hlo_attr(p->m, w->id, HLO_ATTR_SHARDING);
     uint32_t tiles[HLO_RANK_MAX], rank = hlo_shape(p->m, w->id)->rank;

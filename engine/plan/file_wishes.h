@@ -26,11 +26,6 @@ struct file_wish {
 int file_wishes_new(const struct hlo_module *m, struct file_wish **out, size_t *count,
                     struct err *e) MUST_CHECK;
 
-/* The axes of the problem's mesh that a wish of p->m means: those that its sharding tells apart,
- * where that is of a mesh like this one; else those whose product is its parts, the first that are
- * left in the array. 0: this mesh has none. O(devices x axes). */
-label file_wish_label(const struct problem *p, const struct file_wish *w);
-
 /* The wishes that can hold together as settings, "#3:1=y", each ended by a zero byte; of parameters
  * alone, or of other values too. `refused` counts the others. O(wishes x decisions). */
 int file_wishes_settings(const struct problem *p, bool parameters_alone, struct str *out,

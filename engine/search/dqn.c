@@ -347,7 +347,8 @@ static bool step(struct search *s, int forced, struct search_event *out)
 
 /* ---- the network of all models ---- */
 
-bool search_is_led(const struct search *s)
+/* The next decision is one of the network of all models. */
+static bool is_led(const struct search *s)
 {
     const struct dqn *d = s->self;
 
@@ -368,7 +369,7 @@ static bool dqn_step(struct search *s, struct search_event *out)
     int forced = -1;
 
     rl_run_ready(&d->run);
-    out->led = search_is_led(s) && !game_is_over(&s->game);
+    out->led = is_led(s) && !game_is_over(&s->game);
     if (out->led)
         forced = lead(s, d);
     return step(s, forced, out);

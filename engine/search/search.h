@@ -109,8 +109,6 @@ const struct game *search_game(const struct search *s);
 const struct search_best *search_best(const struct search *s);
 const struct search_options *search_options(const struct search *s);
 uint64_t search_episodes(const struct search *s);
-bool search_is_led(
-    const struct search *s); /* the next decision is one of the network of all models */
 uint64_t search_evaluations(const struct search *s); /* whole plans priced */
 uint64_t search_conflicts(const struct search *s);
 bool search_is_done(const struct search *s);
