@@ -15,7 +15,7 @@ for size in 60x15 120x40 100x30; do t resize-window -x "${size%x*}" -y "${size#*
 type q; see "code 0"
 "$automap" replay last --json | timeless >"$home/screen.json"
 printf 'at episode %s\n' '0: episode 120' '120: pin @1=0' '120: episode 60' '180: undo' '180: backtrack @2' '180: episode 30' >"$home/script"
-"$automap" search "$model" --seed 3 --script "$home/script" --no-journal --quiet --json | timeless >"$home/headless.json"
+"$automap" search "$model" --seed 3 --state one-hot --script "$home/script" --no-journal --quiet --json | timeless >"$home/headless.json"
 diff "$home/screen.json" "$home/headless.json" || { echo "with a screen and without one differ"; exit 1; }
 
 # Killed in the middle of a run: the journal replays, the start screen offers it, one key goes on.
