@@ -25,8 +25,8 @@ key C-p; word "encoder layer 0 self q"; see "self/q/kernel"; key Enter; see "1 G
 see "of  best plan"; see "encoder/layer_000/self/q/kernel"; took "why, by name" 4; back
 
 # What it costs to split the embedding.
-key C-p; word "pin embed"; see "pin vocab 32128 = 1"; see "proven"
-screen | grep -qE "pin vocab 32128 = [01] +[0-9.]+ ms +[+-]?[0-9.]+ proven" || { screen; exit 1; }
+key C-p; word "pin embed"; see "pin vocab 32128 = 1"
+matches "pin vocab 32128 = [01] +[0-9.]+ ms +[+-]?[0-9.]+ proven" # not ".." any more
 took "price of splitting the embedding" 6; type Escape; gone "Find ━"
 
 # Does it fit; and what if the links were slower.
@@ -54,7 +54,7 @@ back
 
 # Two plans compared, in one sentence.
 key V; key p; see "by step time"; key j; key c; see "than A:"; took "compare and say why" 6
-screen | grep -qE "B is [0-9.]+ ms (slower|faster) than A: .* instead of" || { screen; exit 1; }
+matches "B is [0-9.]+ ms (slower|faster) than A: .* instead of"
 back
 type Q; see "code 0"
 

@@ -38,6 +38,14 @@ see() {
     done
     echo "never seen: $1"; screen; exit 1
 }
+# matches REGEX: as `see`, by an extended regular expression.
+matches() {
+    for _ in $(seq 300); do
+        screen 2>/dev/null | grep -qE -- "$1" && return 0
+        sleep 0.05
+    done
+    echo "never seen: $1"; screen; exit 1
+}
 gone() {
     for _ in $(seq 300); do
         screen | grep -qF -- "$1" || return 0
