@@ -156,7 +156,7 @@ static void version_words(const char *head, const char *end, char *out, size_t r
     while (size < 16 && at + size < end &&
            ((at[size] >= '0' && at[size] <= '9') || at[size] == '.'))
         size++;
-    snprintf(out, room, size ? " of version %.*s" : "", size, at);
+    snprintf(out, room, "%s%.*s", size ? " of version " : "", size, at);
 }
 
 /* MLIR that is no text: told apart, with the line of Python that makes text of it. */

@@ -172,17 +172,14 @@ static double bandwidth_now(const struct cluster *c, enum stability_figure figur
 static int move_bandwidth(struct ask *a, enum stability_figure figure, struct stability *out)
 {
     double now = bandwidth_now(&a->base, figure);
-    int rc = 0;
+    struct err lost;
 
     out->now[figure] = now;
     if (now <= 0)
         return 0;
-    rc = find_crossing(a, figure, 1 / STABILITY_FAR, now, &out->down[figure]);
-    if (rc)
-        goto out;
-    rc = find_crossing(a, figure, STABILITY_FAR, now, &out->up[figure]);
-out:
-    struct err lost;
+    int rc = find_crossing(a, figure, 1 / STABILITY_FAR, now, &out->down[figure]);
+    if (!rc)
+        rc = find_crossing(a, figure, STABILITY_FAR, now, &out->up[figure]);
     int back = set_bandwidth(&(struct ask){.p = a->p, .base = a->base, .e = &lost}, figure, 1);
     return rc ? rc : back;
 }
@@ -243,10 +240,8 @@ static int try_batch(struct ask *a, int64_t size, struct stability_side *side, b
     int rc = scratch ? problem_set_batch_size(a->p, size, a->e)
                      : err_no_memory(a->e, "for the stability of a plan");
 
-    if (rc)
-        goto out;
-    rc = best_plan(a, a->o->limit, &best);
-out:
+    if (!rc)
+        rc = best_plan(a, a->o->limit, &best);
     bool possible = !rc && is_possible(a, a->o->on);
     if (possible && isfinite(a->o->limit))
         possible = memory_of(&a->p->memory, &a->p->labels, a->o->on, scratch).peak <=
@@ -300,10 +295,8 @@ static int move_batch(struct ask *a, struct stability *out)
         return 0;
     out->now[STABILITY_BATCH] = (double)size;
     int rc = search_batch(a, size, unit, false, &out->down[STABILITY_BATCH]);
-    if (rc)
-        goto out;
-    rc = search_batch(a, size, unit, true, &out->up[STABILITY_BATCH]);
-out:
+    if (!rc)
+        rc = search_batch(a, size, unit, true, &out->up[STABILITY_BATCH]);
     int back = problem_set_batch_size(a->p, 0, &lost);
     return rc ? rc : back;
 }

@@ -283,7 +283,7 @@ static void place_backward(struct order *o, const struct readers *r, uint32_t n)
     }
     place = latest;
     for (uint32_t k = 0; k < op->operand_count; k++) {
-        uint32_t value = u->operands[op->operands + k], here;
+        uint32_t value = u->operands[op->operands + k], here = 0;
         const struct unroll_value *v = &u->values[value];
         bool is_forward = v->op == UNROLL_NONE || !u->ops[v->op].is_backward;
         if (is_forward && allowed(o, r, value, latest, &here) && here < place)

@@ -236,16 +236,21 @@ static void mark_core_attention(const struct plan_recompute *r, uint8_t *is_core
 enum policy { KEEP_ALL, CORE_ATTENTION, DOTS, DOTS_WITHOUT_BATCH, KEEP_NOTHING, POLICY_COUNT };
 
 static const struct recompute_policy POLICIES[POLICY_COUNT] = {
-    [KEEP_ALL] = {"keep everything", "everything_saveable", "(no --recompute-granularity)", "none"},
-    [CORE_ATTENTION] = {"selective: core attention", NULL,
-                        "--recompute-granularity selective --recompute-modules core_attn", NULL},
-    [DOTS] = {"keep products", "dots_saveable", NULL, "selective"},
-    [DOTS_WITHOUT_BATCH] = {"keep products without batch dims", "dots_with_no_batch_dims_saveable",
-                            NULL, NULL},
-    [KEEP_NOTHING] = {"full: keep layers' inputs alone", "nothing_saveable",
-                      "--recompute-granularity full --recompute-method block "
-                      "--recompute-num-layers N",
-                      "full"},
+    [KEEP_ALL] = {.name = "keep everything",
+                  .jax = "everything_saveable",
+                  .megatron = "(no --recompute-granularity)",
+                  .titan = "none"},
+    [CORE_ATTENTION] = {.name = "selective: core attention",
+                        .megatron = "--recompute-granularity selective "
+                                    "--recompute-modules core_attn"},
+    [DOTS] = {.name = "keep products", .jax = "dots_saveable", .titan = "selective"},
+    [DOTS_WITHOUT_BATCH] = {.name = "keep products without batch dims",
+                            .jax = "dots_with_no_batch_dims_saveable"},
+    [KEEP_NOTHING] = {.name = "full: keep layers' inputs alone",
+                      .jax = "nothing_saveable",
+                      .megatron = "--recompute-granularity full --recompute-method block "
+                                  "--recompute-num-layers N",
+                      .titan = "full"},
 };
 
 static bool keeps(const struct plan_recompute *r, enum policy policy, uint32_t k,
