@@ -28,7 +28,7 @@ def convert(data, ending, to):
     a, b = os.path.join(work, "in" + ending), os.path.join(work, "out" + to)
     with open(a, "wb") as f:
         f.write(data if isinstance(data, bytes) else data.encode())
-    subprocess.run([automap, "convert", a, b], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([automap, "convert", "--force", a, b], check=True, stderr=subprocess.DEVNULL)
     with open(b, "rb") as f:
         return f.read()
 

@@ -36,7 +36,7 @@ def meaning(module, is_elided):
 
 def convert(source, ending):
     out = os.path.join(work, "out" + ending)
-    done = subprocess.run([automap, "convert", source, out], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([automap, "convert", "--force", source, out], capture_output=True, text=True, timeout=600)
     if done.returncode:
         return None, done.stderr.strip().splitlines()[0][:200]
     with open(out, "rb") as f:
