@@ -7,6 +7,7 @@
 #include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/instance.h"
+#include "engine/plan/file_identity.h"
 #include "engine/plan/plan_file.h"
 #include "engine/problem/problem.h"
 #include "engine/text/json_check.h"
@@ -22,27 +23,6 @@
 static const char axis_names[STAGE_AXES_MOST][2] = {"x", "y"};
 
 /* ---- writing ---- */
-
-static void add_fingerprint(cJSON *o, uint64_t fingerprint)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
-    cJSON_AddStringToObject(o, "fingerprint", text);
-}
-
-static void add_identity(const struct problem *p, cJSON *o)
-{
-    cJSON *model = cJSON_AddObjectToObject(o, "model"),
-          *cluster = cJSON_AddObjectToObject(o, "cluster");
-
-    cJSON_AddStringToObject(model, "name", p->file->name);
-    cJSON_AddNumberToObject(model, "instructions", p->file->count);
-    add_fingerprint(model, p->model_fingerprint);
-    cJSON_AddStringToObject(cluster, "name", p->cluster.name);
-    cJSON_AddNumberToObject(cluster, "devices", p->cluster.devices);
-    add_fingerprint(cluster, cluster_fingerprint(&p->cluster));
-}
 
 static void add_options(const struct hybrid *h, cJSON *to)
 {
@@ -148,7 +128,7 @@ cJSON *hybrid_json(const struct hybrid *h)
 
     cJSON_AddStringToObject(o, "schema", HYBRID_SCHEMA);
     cJSON_AddStringToObject(o, "mode", "hybrid");
-    add_identity(h->problem, o);
+    file_identity_add(h->problem, o);
     add_options(h, o);
     cJSON *stages = cJSON_AddArrayToObject(o, "stages"),
           *transfers = cJSON_AddArrayToObject(o, "transfers");
@@ -172,27 +152,11 @@ cJSON *hybrid_json(const struct hybrid *h)
 
 int hybrid_file_save(const struct hybrid *h, const char *path, struct err *e)
 {
-    cJSON *o = hybrid_json(h);
-    char *text = cJSON_Print(o);
-    int rc = text ? 0 : err_no_memory(e, "to write a plan");
-
-    if (!rc && hlo_file_write(path, text, strlen(text), FILE_REPLACE, e))
-        rc = err_in_file(e, path);
-    cJSON_free(text);
-    cJSON_Delete(o);
-    return rc;
+    return file_json_save(hybrid_json(h), path, e);
 }
 
 /* ---- reading ---- */
 
-static const struct json_field model_keys[] = {{"name", JSON_TEXT, NULL},
-                                               {"instructions", JSON_WHOLE, NULL},
-                                               {"fingerprint", JSON_TEXT, NULL},
-                                               {0}};
-static const struct json_field cluster_keys[] = {{"name", JSON_TEXT, NULL},
-                                                 {"devices", JSON_WHOLE, NULL},
-                                                 {"fingerprint", JSON_TEXT, NULL},
-                                                 {0}};
 static const struct json_field option_keys[] = {
     {"batch", JSON_WHOLE, NULL},
     {"micro_batches", JSON_WHOLE, NULL},
@@ -234,8 +198,8 @@ static const struct json_field makespan_keys[] = {{"eager", JSON_NUMBER_OR_NULL,
                                                   {0}};
 static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
                                               {"mode", JSON_TEXT, NULL},
-                                              {"model", JSON_OBJECT, model_keys},
-                                              {"cluster", JSON_OBJECT, cluster_keys},
+                                              {"model", JSON_OBJECT, file_model_keys},
+                                              {"cluster", JSON_OBJECT, file_cluster_keys},
                                               {"options", JSON_OBJECT, option_keys},
                                               {"stages", JSON_OBJECTS, stage_keys},
                                               {"transfers", JSON_OBJECTS, transfer_keys},
@@ -245,18 +209,6 @@ static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
                                               {"bound_ms", JSON_NUMBER_OR_NULL, NULL},
                                               {"certified", JSON_TRUTH, NULL},
                                               {0}};
-
-static int check_fingerprint(const cJSON *root, const char *key, const char *here,
-                             uint64_t fingerprint, struct err *e)
-{
-    uint64_t there;
-    int rc = json_fingerprint(root, key, &there, e);
-
-    if (rc || there == fingerprint)
-        return rc;
-    return err_set(e, ERR_INPUT, "the plan is for another %s: %.80s there, %.80s here", key,
-                   json_text(json_get(root, key), "name"), here);
-}
 
 /* A whole number from `least` to `most`. */
 static int read_whole(const cJSON *o, const char *where, const char *key, uint32_t least,
@@ -426,10 +378,7 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
 
     if (rc)
         return rc;
-    rc = check_fingerprint(root, "model", p->file->name, p->model_fingerprint, e);
-    if (!rc)
-        rc = check_fingerprint(root, "cluster", p->cluster.name, cluster_fingerprint(&p->cluster),
-                               e);
+    rc = file_identity_check(p, root, e);
     if (!rc)
         rc = hybrid_open(p, out, e);
     if (!rc) {
@@ -463,29 +412,10 @@ int hybrid_file_load(const struct problem *p, const char *path, struct hybrid *o
 
 bool hybrid_file_is(const char *path)
 {
-    char head[256];
-    FILE *f = strcmp(path, "-") ? fopen(path, "r") : NULL;
-    size_t size = f ? fread(head, 1, sizeof head - 1, f) : 0;
-
-    if (f)
-        fclose(f);
-    head[size] = '\0';
-    return strstr(head, "\"" HYBRID_SCHEMA "\"");
+    return file_has_schema(path, HYBRID_SCHEMA);
 }
 
 int hybrid_file_devices(const char *path, uint32_t *devices, struct err *e)
 {
-    struct str text = {0};
-    cJSON *root = NULL;
-    int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
-
-    if (!rc &&
-        json_document(text.text ? text.text : "", text.size, HYBRID_SCHEMA, plan_keys, &root, e))
-        rc = err_in_file(e, path);
-    if (!rc)
-        *devices =
-            (uint32_t)fmin(json_number(json_get(root, "cluster"), "devices"), CLUSTER_DEVICES_MOST);
-    cJSON_Delete(root);
-    str_release(&text);
-    return rc;
+    return file_cluster_devices(path, HYBRID_SCHEMA, plan_keys, devices, e);
 }

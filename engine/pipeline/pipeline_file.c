@@ -4,6 +4,7 @@
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
 #include "engine/pipeline/tabulate.h"
+#include "engine/plan/file_identity.h"
 #include "engine/plan/plan_file.h"
 #include "engine/problem/problem.h"
 #include "engine/text/json_check.h"
@@ -20,27 +21,6 @@ static const char *const points_names[] = {
     [PIPE_CUTS_CHEAPEST] = "cheapest", [PIPE_CUTS_ALL] = "all", [PIPE_CUTS_EQUAL] = "equal"};
 
 /* ---- writing ---- */
-
-static void add_fingerprint(cJSON *o, uint64_t fingerprint)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
-    cJSON_AddStringToObject(o, "fingerprint", text);
-}
-
-static void add_identity(const struct problem *p, cJSON *o)
-{
-    cJSON *model = cJSON_AddObjectToObject(o, "model"),
-          *cluster = cJSON_AddObjectToObject(o, "cluster");
-
-    cJSON_AddStringToObject(model, "name", p->file->name);
-    cJSON_AddNumberToObject(model, "instructions", p->file->count);
-    add_fingerprint(model, p->model_fingerprint);
-    cJSON_AddStringToObject(cluster, "name", p->cluster.name);
-    cJSON_AddNumberToObject(cluster, "devices", p->cluster.devices);
-    add_fingerprint(cluster, cluster_fingerprint(&p->cluster));
-}
 
 static void add_options(const struct pipeline_options *from, cJSON *to)
 {
@@ -122,7 +102,7 @@ cJSON *pipeline_json(const struct pipeline *l, const struct pipeline_plan *p)
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)p->seed);
     cJSON_AddStringToObject(o, "schema", PIPELINE_SCHEMA);
     cJSON_AddStringToObject(o, "mode", "pipeline");
-    add_identity(l->problem, o);
+    file_identity_add(l->problem, o);
     add_options(&l->options, o);
     cJSON_AddStringToObject(o, "found_by", p->found_by);
     cJSON_AddStringToObject(o, "seed", seed);
@@ -157,30 +137,11 @@ cJSON *pipeline_json(const struct pipeline *l, const struct pipeline_plan *p)
 int pipeline_file_save(const struct pipeline *l, const struct pipeline_plan *p, const char *path,
                        struct err *e)
 {
-    cJSON *o = pipeline_json(l, p);
-    char *text = cJSON_Print(o);
-    int rc = text ? 0 : err_no_memory(e, "to write a plan");
-
-    if (rc)
-        goto out;
-    if (hlo_file_write(path, text, strlen(text), FILE_REPLACE, e))
-        rc = err_in_file(e, path);
-out:
-    cJSON_free(text);
-    cJSON_Delete(o);
-    return rc;
+    return file_json_save(pipeline_json(l, p), path, e);
 }
 
 /* ---- reading ---- */
 
-static const struct json_field model_keys[] = {{"name", JSON_TEXT, NULL},
-                                               {"instructions", JSON_WHOLE, NULL},
-                                               {"fingerprint", JSON_TEXT, NULL},
-                                               {0}};
-static const struct json_field cluster_keys[] = {{"name", JSON_TEXT, NULL},
-                                                 {"devices", JSON_WHOLE, NULL},
-                                                 {"fingerprint", JSON_TEXT, NULL},
-                                                 {0}};
 static const struct json_field option_keys[] = {
     {"batch", JSON_WHOLE, NULL},
     {"micro_batches", JSON_WHOLE, NULL},
@@ -226,8 +187,8 @@ static const struct json_field makespan_keys[] = {
 static const struct json_field plan_keys[] = {
     {"schema", JSON_TEXT, NULL},
     {"mode", JSON_TEXT, NULL},
-    {"model", JSON_OBJECT, model_keys},
-    {"cluster", JSON_OBJECT, cluster_keys},
+    {"model", JSON_OBJECT, file_model_keys},
+    {"cluster", JSON_OBJECT, file_cluster_keys},
     {"options", JSON_OBJECT, option_keys},
     {"found_by", JSON_TEXT, NULL},
     {"seed", JSON_TEXT, NULL},
@@ -246,18 +207,6 @@ static const struct json_field plan_keys[] = {
     {"search", JSON_FREE_OBJECT | JSON_OPTIONAL, NULL}, /* what automap search --json adds */
     {0},
 };
-
-static int check_fingerprint(const cJSON *root, const char *key, const char *here,
-                             uint64_t fingerprint, struct err *e)
-{
-    uint64_t there;
-    int rc = json_fingerprint(root, key, &there, e);
-
-    if (rc || there == fingerprint)
-        return rc;
-    return err_set(e, ERR_INPUT, "the plan is for another %s: %.80s there, %.80s here", key,
-                   json_text(json_get(root, key), "name"), here);
-}
 
 static int whole_option(const cJSON *o, const char *key, uint32_t *out, struct err *e)
 {
@@ -380,10 +329,7 @@ int pipeline_file_parse(const struct problem *p, const char *text, size_t size,
     *plan = (struct pipeline_plan){0};
     if (rc)
         return rc;
-    rc = check_fingerprint(root, "model", p->file->name, p->model_fingerprint, e);
-    if (!rc)
-        rc = check_fingerprint(root, "cluster", p->cluster.name, cluster_fingerprint(&p->cluster),
-                               e);
+    rc = file_identity_check(p, root, e);
     if (!rc)
         rc = read_options(root, &options, e);
     if (!rc)
@@ -418,32 +364,10 @@ out:
 
 bool pipeline_file_is(const char *path)
 {
-    char head[256];
-    FILE *f = strcmp(path, "-") ? fopen(path, "r") : NULL;
-    size_t size = f ? fread(head, 1, sizeof head - 1, f) : 0;
-
-    if (f)
-        fclose(f);
-    head[size] = '\0';
-    return strstr(head, "\"" PIPELINE_SCHEMA "\"");
+    return file_has_schema(path, PIPELINE_SCHEMA);
 }
 
 int pipeline_file_devices(const char *path, uint32_t *devices, struct err *e)
 {
-    struct str text = {0};
-    cJSON *root = NULL;
-    int rc = hlo_file_read(path, PLAN_FILE_MOST, &text, e);
-
-    if (rc)
-        goto out;
-    if (json_document(text.text ? text.text : "", text.size, PIPELINE_SCHEMA, plan_keys, &root, e))
-        rc = err_in_file(e, path);
-    if (rc)
-        goto out;
-    *devices =
-        (uint32_t)fmin(json_number(json_get(root, "cluster"), "devices"), CLUSTER_DEVICES_MOST);
-out:
-    cJSON_Delete(root);
-    str_release(&text);
-    return rc;
+    return file_cluster_devices(path, PIPELINE_SCHEMA, plan_keys, devices, e);
 }

@@ -6,6 +6,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
+#include "engine/plan/file_identity.h"
 #include "engine/plan/plan_json.h"
 #include "engine/plan/relaxed_json.h"
 #include "engine/problem/problem.h"
@@ -30,10 +31,6 @@ static const struct json_field model_keys[] = {{"name", JSON_TEXT, NULL},
                                                {"parameters", JSON_WHOLE, NULL},
                                                {"fingerprint", JSON_TEXT, NULL},
                                                {0}};
-static const struct json_field cluster_keys[] = {{"name", JSON_TEXT, NULL},
-                                                 {"devices", JSON_WHOLE, NULL},
-                                                 {"fingerprint", JSON_TEXT, NULL},
-                                                 {0}};
 static const struct json_field option_keys[] = {{"rules", JSON_TEXT, NULL},
                                                 {"divisibility", JSON_TEXT, NULL},
                                                 {"reductions_off", JSON_TEXTS, NULL},
@@ -67,7 +64,7 @@ static const struct json_field plan_keys[] = {
     {"found_by", JSON_TEXT, NULL},
     {"seed", JSON_TEXT, NULL},
     {"model", JSON_OBJECT, model_keys},
-    {"cluster", JSON_OBJECT, cluster_keys},
+    {"cluster", JSON_OBJECT, file_cluster_keys},
     {"options", JSON_OBJECT, option_keys},
     {"devices", JSON_WHOLE, NULL},
     {"axes", JSON_OBJECTS, axis_keys},

@@ -6,6 +6,7 @@
 #include "engine/cost/memory.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/plan/file_identity.h"
 #include "engine/plan/relaxed_json.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/factors.h"
@@ -180,14 +181,6 @@ static void add_warnings(const struct plan *p, const struct memory_cost *memory,
 
 /* ---- what the plan is for, and what it rests on ---- */
 
-static void add_fingerprint(cJSON *o, uint64_t fingerprint)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
-    cJSON_AddStringToObject(o, "fingerprint", text);
-}
-
 static void add_identity(const struct plan *p, cJSON *o)
 {
     const struct problem *q = p->problem;
@@ -197,10 +190,10 @@ static void add_identity(const struct plan *p, cJSON *o)
     cJSON_AddStringToObject(model, "name", q->file->name);
     cJSON_AddNumberToObject(model, "instructions", q->file->count);
     cJSON_AddNumberToObject(model, "parameters", q->file->computations[q->file->entry].param_count);
-    add_fingerprint(model, q->model_fingerprint);
+    file_fingerprint_add(model, q->model_fingerprint);
     cJSON_AddStringToObject(cluster, "name", q->cluster.name);
     cJSON_AddNumberToObject(cluster, "devices", q->cluster.devices);
-    add_fingerprint(cluster, cluster_fingerprint(&q->cluster));
+    file_fingerprint_add(cluster, cluster_fingerprint(&q->cluster));
 }
 
 static void add_options(const struct plan *p, cJSON *o)
