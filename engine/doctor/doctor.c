@@ -19,6 +19,11 @@ const char *const doctor_cause_names[DOCTOR_CAUSE_COUNT] = {
     DOCTOR_CAUSES(X)
 #undef X
 };
+const char *const doctor_cause_words[DOCTOR_CAUSE_COUNT] = {
+#define X(id, name, words) words,
+    DOCTOR_CAUSES(X)
+#undef X
+};
 const char *const doctor_verdict_names[DOCTOR_VERDICT_COUNT] = {"wanted", "unwanted", "unsure"};
 
 /* ---- what counts as a collective ---- */
@@ -239,7 +244,8 @@ static int examine(struct doctor *d, const struct evidence_index *x,
     if (device_groups_of(d->m, id, d->devices, &groups, e))
         return e->code;
     evidence_of(x, id, kind, &groups, &v);
-    *f = (struct doctor_finding){.id = id, .op = v.op, .asks = v.asks, .trips = trips};
+    *f = (struct doctor_finding){
+        .id = id, .op = v.op, .asks = v.asks, .takes = v.source, .trips = trips};
     f->once = doctor_traffic_of(&d->cluster, &groups, kind, result_bytes(d->m, id));
     f->cause = doctor_cause_of(&v, trips);
     find_line(d, is_asked_for(f->cause) && v.asks != HLO_NONE ? v.asks : v.speaker, f);
@@ -254,15 +260,85 @@ static int examine(struct doctor *d, const struct evidence_index *x,
     return 0;
 }
 
-static int compare_findings(const void *a, const void *b)
+static double times_of(double trips)
 {
-    const struct doctor_finding *p = a, *q = b;
-    double x = p->once.ms * (isnan(p->trips) ? 1 : p->trips);
-    double y = q->once.ms * (isnan(q->trips) ? 1 : q->trips);
+    return isnan(trips) ? 1 : trips;
+}
+
+static int compare_lines(const struct doctor_finding *a, const struct doctor_finding *b)
+{
+    int by_file;
+
+    if (a->has_line != b->has_line || !a->has_line)
+        return (b->has_line > a->has_line) - (b->has_line < a->has_line);
+    by_file = strcmp(a->line.file, b->line.file);
+    return by_file ? by_file : (a->line.line > b->line.line) - (a->line.line < b->line.line);
+}
+
+/* 0: they say the same of collectives of one size. */
+static int compare_words(const struct doctor_finding *a, const struct doctor_finding *b)
+{
+    double x = a->once.ms * times_of(a->trips), y = b->once.ms * times_of(b->trips);
 
     if (x != y)
         return x > y ? -1 : 1;
-    return (p->id > q->id) - (p->id < q->id);
+    if (a->once.bytes != b->once.bytes)
+        return a->once.bytes > b->once.bytes ? -1 : 1;
+    if (a->once.kind != b->once.kind || a->once.group != b->once.group || a->cause != b->cause) {
+        int64_t p = (int64_t)a->once.kind << 40 | (int64_t)a->cause << 32 | a->once.group;
+        int64_t q = (int64_t)b->once.kind << 40 | (int64_t)b->cause << 32 | b->once.group;
+        return p < q ? -1 : 1;
+    }
+    int by_line = compare_lines(a, b);
+    int by_because = by_line ? by_line : strcmp(a->because, b->because);
+    return by_because ? by_because : strcmp(a->cure, b->cure);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct doctor_finding *p = a, *q = b;
+    int by_words = compare_words(p, q);
+
+    return by_words ? by_words : (p->id > q->id) - (p->id < q->id);
+}
+
+static int find_rows(struct doctor *d, struct err *e)
+{
+    d->rows = mem_try(d->count, sizeof *d->rows);
+    if (!d->rows)
+        return err_no_memory(e, "for the collectives of the module");
+    for (uint32_t k = 0; k < d->count; k++) {
+        struct doctor_row *last = d->row_count ? &d->rows[d->row_count - 1] : NULL;
+        if (last && !compare_words(&d->findings[last->first], &d->findings[k]))
+            last->times++;
+        else
+            d->rows[d->row_count++] = (struct doctor_row){k, 1};
+    }
+    return 0;
+}
+
+static void add(struct doctor_total *t, const struct doctor_traffic *once, double trips)
+{
+    double times = times_of(trips);
+
+    t->bytes += times * once->bytes;
+    t->sent += times * once->sent;
+    t->ms += times * once->ms;
+    t->is_least = t->is_least || isnan(trips);
+}
+
+void doctor_sum(const struct doctor *d, const struct doctor_row *r, struct doctor_total *now,
+                struct doctor_total *cured)
+{
+    *now = *cured = (struct doctor_total){0};
+    for (uint32_t k = r->first; k < r->first + r->times; k++) {
+        const struct doctor_finding *f = &d->findings[k];
+        add(now, &f->once, f->trips);
+        if (f->cure_is_priced)
+            add(cured, &f->cured, f->cured_trips);
+        else
+            add(cured, &f->once, f->trips);
+    }
 }
 
 static int examine_all(struct doctor *d, struct err *e)
@@ -291,7 +367,7 @@ static int examine_all(struct doctor *d, struct err *e)
     free(trips);
     if (!rc && d->count)
         qsort(d->findings, d->count, sizeof *d->findings, compare_findings);
-    return rc;
+    return rc ? rc : find_rows(d, e);
 }
 
 int doctor_new(const struct hlo_module *m, const struct hlo_module *before, const struct cluster *c,
@@ -334,6 +410,7 @@ void doctor_release(struct doctor *d)
     hlo_frames_free(d->frames);
     hlo_frames_free(d->before_frames);
     free(d->findings);
+    free(d->rows);
     free(d->helpers);
     arena_release(&d->arena);
     *d = (struct doctor){0};

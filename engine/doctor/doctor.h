@@ -44,6 +44,7 @@ enum doctor_cause {
         DOCTOR_CAUSE_COUNT
 };
 extern const char *const doctor_cause_names[DOCTOR_CAUSE_COUNT];
+extern const char *const doctor_cause_words[DOCTOR_CAUSE_COUNT];
 
 enum doctor_verdict { DOCTOR_WANTED, DOCTOR_UNWANTED, DOCTOR_UNSURE, DOCTOR_VERDICT_COUNT };
 extern const char *const doctor_verdict_names[DOCTOR_VERDICT_COUNT];
@@ -57,9 +58,10 @@ struct doctor_traffic {
 };
 
 struct doctor_finding {
-    hlo_id id;   /* the collective */
-    hlo_id op;   /* the instruction it serves; HLO_NONE: not in this module */
-    hlo_id asks; /* the constraint that asked for the split; HLO_NONE: none found */
+    hlo_id id;    /* the collective */
+    hlo_id op;    /* the instruction it serves; HLO_NONE: not in this module */
+    hlo_id asks;  /* the constraint that asked for the split; HLO_NONE: none found */
+    hlo_id takes; /* what it sends, seen through moves; HLO_NONE */
     struct doctor_traffic once;
     double trips; /* of the loops around it; 1 outside; NAN: unknown */
     enum doctor_cause cause;
@@ -72,6 +74,17 @@ struct doctor_finding {
     double cured_trips;
 };
 
+/* Findings that say the same of collectives of one size. */
+struct doctor_row {
+    uint32_t first, times; /* findings[first .. first + times - 1] */
+};
+
+/* Of a step, all trips counted. */
+struct doctor_total {
+    double bytes, sent, ms;
+    bool is_least; /* the trips of a loop are unknown: at least this */
+};
+
 struct doctor {
     const struct hlo_module *m;
     struct cluster cluster;
@@ -80,6 +93,8 @@ struct doctor {
     struct hlo_frames *before_frames;
     struct doctor_finding *findings; /* longest a step first */
     uint32_t count;
+    struct doctor_row *rows; /* all findings, in their order */
+    uint32_t row_count;
     uint32_t devices;
     bool is_compiled;       /* scheduled and fused: constraints are gone, types may have grown */
     struct helper *helpers; /* private: source lines of helper functions */
@@ -95,6 +110,11 @@ struct doctor {
 int doctor_new(const struct hlo_module *m, const struct hlo_module *before, const struct cluster *c,
                struct doctor *out, struct err *e) MUST_CHECK;
 void doctor_release(struct doctor *d);
+
+/* What findings[first .. first + times - 1] take now, and what is left of it after their changes:
+ * where none is priced, what there is now. */
+void doctor_sum(const struct doctor *d, const struct doctor_row *r, struct doctor_total *now,
+                struct doctor_total *cured);
 
 /* The chain of source lines of an instruction without installed packages; `most` >= 1. */
 uint32_t doctor_chain(const struct doctor *d, hlo_id id,

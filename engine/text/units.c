@@ -93,6 +93,13 @@ char *units_plain_ms(char out[static UNITS_ROOM], double ms)
     return out;
 }
 
+char *units_short_ms(char out[static UNITS_ROOM], double ms)
+{
+    if (!(fabs(ms) < 1))
+        return units_ms(out, ms);
+    return with_unit(out, ms * 1e3, 1, "us");
+}
+
 char *units_bytes(char out[static UNITS_ROOM], double bytes)
 {
     double size = fabs(bytes);

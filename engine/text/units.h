@@ -19,6 +19,8 @@ int units_ms_decimals(double scale_ms);
 char *units_ms(char out[static UNITS_ROOM], double ms); /* 255.1 ms, 0.0420 ms, 12.3 s, nan */
 char *units_plain_ms(char out[static UNITS_ROOM],
                      double ms); /* 255.1, 12.3 s: beside other times in ms */
+char *units_short_ms(char out[static UNITS_ROOM],
+                     double ms); /* 19.0 us below 1 ms, else as units_ms: single collectives */
 char *units_bytes(char out[static UNITS_ROOM], double bytes); /* 312 B, 31 kB, 773 MB, 8.5 GB */
 char *units_rate(char out[static UNITS_ROOM], double per_second,
                  const char *unit);                             /* 15.7 TFLOP/s */

@@ -180,6 +180,15 @@ static void save_screen(struct app *a)
     (void)app_command(a, "save-screen");
 }
 
+/* A dump is partitioned already; the program that is open is not. */
+static void ask_doctor(struct app *a)
+{
+    if (app_top(a) && app_top(a)->ops == &view_doctor)
+        app_say(a, "this is the doctor: b gives the program before, c another cluster");
+    else
+        app_ask(a, "doctor ");
+}
+
 /* ---- the table ---- */
 
 enum about { ABOUT_NOTHING, ABOUT_PANEL, ABOUT_PLAN };
@@ -241,6 +250,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_PIPELINE] = {.view = &view_pipeline},
     [ACT_PLACE] = {.view = &view_place},
     [ACT_RELAXED] = {.view = &view_relaxed},
+    [ACT_DOCTOR] = {.act = ask_doctor},
     [ACT_ZOOM] = {.act = toggle_zoom},
     [ACT_NARROWER] = {.act_with = resize_split, .argument = -2},
     [ACT_WIDER] = {.act_with = resize_split, .argument = 2},

@@ -93,7 +93,10 @@ struct app {
     struct recent recent;       /* its row on the start screen; path "": none */
     struct problem_args opened; /* options of the problem; its files are those below */
     char model_path[PATH_MAX], cluster_path[PATH_MAX]; /* as opened; cluster "": the default */
-    bool is_journaled;                                 /* the session keeps all acts by itself */
+    struct {
+        char path[PATH_MAX], cluster[PATH_MAX], before[PATH_MAX]; /* "": none */
+    } dump;                                                       /* that the doctor's view shows */
+    bool is_journaled;   /* the session keeps all acts by itself */
     uint32_t saved_acts; /* of the session, when its pins were last saved */
 };
 

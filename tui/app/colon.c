@@ -21,6 +21,7 @@
 #include "tui/watch/export_form.h"
 #include "tui/watch/plan_load.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ static const char *theme_values(struct app *a, size_t i)
 }
 
 static void run_plan(struct app *a, const char *args);
+static void open_dump_again(struct app *a, const char *cluster, const char *before);
 
 static const struct shipped *shipped(struct app *a)
 {
@@ -101,6 +103,12 @@ static void run_cluster(struct app *a, const char *args)
         (void)colon_live(a, line);
         return;
     }
+    if (*args && app_top(a) && app_top(a)->ops == &view_doctor) {
+        char before[PATH_MAX];
+        snprintf(before, sizeof before, "%s", a->dump.before);
+        open_dump_again(a, args, before);
+        return;
+    }
     if (!*args || !a->model_path[0]) {
         app_say(a, !a->model_path[0] ? "open a model first" : ":cluster NAME, FILE or PATH=VALUE");
         return;
@@ -147,6 +155,58 @@ static void run_open(struct app *a, const char *args)
     args += size + strspn(args + size, " ");
     if (app_load(a, model, *args ? args : NULL, &e))
         app_say_err(a, &e);
+}
+
+/* "DUMP [CLUSTER [BEFORE]]" */
+static void run_doctor(struct app *a, const char *args)
+{
+    char word[3][PATH_MAX] = {"", "", ""};
+    struct err e = {0};
+
+    for (int k = 0; k < 3 && *args; k++) {
+        size_t size = strcspn(args, " ");
+        snprintf(word[k], sizeof word[k], "%.*s", (int)size, args);
+        args += size + strspn(args + size, " ");
+    }
+    if (!word[2][0] && a->problem) /* what is open is what was partitioned, or has no such lines */
+        snprintf(word[2], sizeof word[2], "%s", a->model_path);
+    if (!word[0][0])
+        app_say(a, ":doctor DUMP [CLUSTER [BEFORE]]");
+    else if (app_open_dump(a, word[0], word[1], word[2], &e))
+        app_say_err(a, &e);
+}
+
+static bool has_dump(struct app *a)
+{
+    bool has = app_top(a) && app_top(a)->ops == &view_doctor;
+
+    if (!has)
+        app_say(a, "it is of a partitioned module: :doctor DUMP opens one");
+    return has;
+}
+
+/* The dump that is shown, with another file beside it. */
+static void open_dump_again(struct app *a, const char *cluster, const char *before)
+{
+    char path[PATH_MAX];
+    struct err e = {0};
+
+    snprintf(path, sizeof path, "%s", a->dump.path);
+    if (app_open_dump(a, path, cluster, before, &e))
+        app_say_err(a, &e);
+    else
+        app_say(a, "%s",
+                *before ? "constraints are looked for in the program before" : "priced anew");
+}
+
+static void run_before(struct app *a, const char *args)
+{
+    char cluster[PATH_MAX];
+
+    if (!has_dump(a))
+        return;
+    snprintf(cluster, sizeof cluster, "%s", a->dump.cluster);
+    open_dump_again(a, cluster, args);
 }
 
 static void run_plan(struct app *a, const char *args)
@@ -233,6 +293,10 @@ static const struct colon_command colon_commands[] = {
      true},
     {"cluster", "NAME", "this model on another cluster; PATH=VALUE edits this one", run_cluster,
      cluster_values, true},
+    {"doctor", "DUMP [CLUSTER]", "why a partitioned or compiled module communicates", run_doctor,
+     NULL, true},
+    {"before", "FILE", "the program before partitioning, beside the dump that is shown", run_before,
+     NULL, true},
     {"export", "FORM", "a plan in a form seen before it is written", run_export, form_values,
      false},
     {"start", "", "back to the start screen", run_start, NULL, false},

@@ -18,6 +18,7 @@
 #include "tui/screen/layout.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/doctored.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
 
@@ -322,6 +323,53 @@ static int replace(struct app *a, struct opening *g, const char *cluster, struct
     return open_panels(a, e);
 }
 
+int app_open_dump(struct app *a, const char *path, const char *cluster, const char *before,
+                  struct err *e)
+{
+    struct found *f = mem_alloc(sizeof *f);
+    char again[PATH_MAX];
+    struct doctored *d = NULL;
+
+    snprintf(again, sizeof again, "%s", before ? before : "");
+    int rc = find_files(a, path, cluster, f, e);
+    if (rc)
+        goto out;
+    rc = doctored_open(f->model, again[0] ? again : NULL, f->cluster[0] ? f->cluster : NULL, &d, e);
+    if (rc)
+        goto out;
+    if (app_top(a) && app_top(a)->ops == &view_doctor)
+        app_drop_top(a);
+    rc = app_open(a, &view_doctor, &d, e);
+    if (rc) {
+        doctored_free(d);
+        goto out;
+    }
+    snprintf(a->dump.path, sizeof a->dump.path, "%s", f->model);
+    snprintf(a->dump.cluster, sizeof a->dump.cluster, "%s", f->cluster);
+    snprintf(a->dump.before, sizeof a->dump.before, "%s", again);
+out:
+    free(f);
+    return rc;
+}
+
+/* What cannot be planned can be explained: the doctor, in place of what is open. */
+static int replace_by_dump(struct app *a, const struct opening *g, struct err *e)
+{
+    if (app_open_dump(a, g->f.model, g->f.cluster, NULL, e))
+        return e->code;
+    struct panel *doctor = a->stack[a->depth - 1];
+    a->depth--;
+    while (a->depth > 0)
+        app_drop_top(a);
+    a->stack[a->depth++] = doctor;
+    for (int i = 0; i < PANEL_COUNT; i++)
+        app_drop_placed(a, (enum panel_id)i);
+    app_drop_problem(a);
+    a->model_path[0] = a->cluster_path[0] = 0;
+    a->scene.model_name = file_stem(a->model_name, sizeof a->model_name, g->f.model);
+    return 0;
+}
+
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e)
 {
     struct opening *g = mem_alloc(sizeof *g);
@@ -333,6 +381,8 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     if (rc)
         goto out;
     rc = replace(a, g, cluster, e);
+    if (rc == ERR_INPUT && doctored_is(g->f.model))
+        rc = replace_by_dump(a, g, e);
 out:
     free(g);
     return rc;

@@ -13,6 +13,10 @@
  * in place of what is open; on an error that stays. */
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e) MUST_CHECK;
 /* A plan of the model that is open, from a file; the view that shows it is opened. */
+/* A partitioned or compiled module, in the doctor's view over what is open. `cluster`, `before`
+ * (the program before partitioning) NULL or "": none. */
+int app_open_dump(struct app *a, const char *path, const char *cluster, const char *before,
+                  struct err *e) MUST_CHECK;
 int app_load_plan(struct app *a, const char *path, struct err *e) MUST_CHECK;
 /* The same as app_load with what a journal tells of: its search stands where it stood, bit for bit.
  */

@@ -41,46 +41,6 @@ static const struct option rows[] = {
 #undef ARG
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-/* ---- sums ---- */
-
-struct total {
-    double bytes, sent, ms;
-    bool is_least; /* the trips of a loop are unknown: at least this */
-};
-
-static void add(struct total *t, const struct doctor_traffic *once, double trips)
-{
-    double times = isnan(trips) ? 1 : trips;
-
-    t->bytes += times * once->bytes;
-    t->sent += times * once->sent;
-    t->ms += times * once->ms;
-    t->is_least = t->is_least || isnan(trips);
-}
-
-static void sum(const struct doctor *d, struct total *now, struct total *cured)
-{
-    for (uint32_t k = 0; k < d->count; k++) {
-        const struct doctor_finding *f = &d->findings[k];
-        add(now, &f->once, f->trips);
-        if (f->cure_is_priced)
-            add(cured, &f->cured, f->cured_trips);
-        else
-            add(cured, &f->once, f->trips);
-    }
-}
-
-/* ---- findings that say the same ---- */
-
-static bool alike(const struct doctor_finding *a, const struct doctor_finding *b)
-{
-    return a->cause == b->cause && a->once.kind == b->once.kind && a->once.bytes == b->once.bytes &&
-           a->once.group == b->once.group && a->has_line == b->has_line &&
-           (!a->has_line ||
-            (a->line.line == b->line.line && !strcmp(a->line.file, b->line.file))) &&
-           !strcmp(a->because, b->because);
-}
-
 /* ---- for a person ---- */
 
 static const char *base_name(const char *path)
@@ -94,10 +54,7 @@ static void print_times(double ms)
 {
     char text[UNITS_ROOM];
 
-    if (ms < 1)
-        printf("%9.1f us", ms * 1e3);
-    else
-        printf("%12s", units_ms(text, ms));
+    printf("%12s", units_short_ms(text, ms));
 }
 
 static void print_wrapped(const char *head, const char *text)
@@ -171,10 +128,10 @@ static void print_finding(const struct doctor *d, uint32_t k, uint32_t times)
 
 static void print_page(const struct doctor *d)
 {
-    struct total now = {0}, cured = {0};
+    struct doctor_total now, cured;
     char name[128], a[UNITS_ROOM], b[UNITS_ROOM];
 
-    sum(d, &now, &cured);
+    doctor_sum(d, &(struct doctor_row){0, d->count}, &now, &cured);
     printf("%s  made for %u partitions, priced on %s%s\n\n",
            file_stem(name, sizeof name, d->m->file), d->devices, d->cluster.name,
            d->is_compiled ? "; compiled" : "");
@@ -182,13 +139,9 @@ static void print_page(const struct doctor *d)
         printf("  no collectives: nothing to cure\n");
         return;
     }
-    for (uint32_t k = 0; k < d->count;) {
-        uint32_t times = 1;
-        while (k + times < d->count && alike(&d->findings[k], &d->findings[k + times]))
-            times++;
-        print_finding(d, k, times);
+    for (uint32_t k = 0; k < d->row_count; k++) {
+        print_finding(d, d->rows[k].first, d->rows[k].times);
         printf("\n");
-        k += times;
     }
     printf("  in all    %u collectives, %s on a device, sent %s, %s", d->count,
            units_bytes(a, now.bytes), units_bytes(b, now.sent), now.is_least ? "at least" : "");
@@ -254,10 +207,10 @@ static cJSON *finding_json(const struct doctor *d, const struct doctor_finding *
 
 static void print_json(const struct doctor *d)
 {
-    struct total now = {0}, cured = {0};
+    struct doctor_total now, cured;
     cJSON *o = cJSON_CreateObject();
 
-    sum(d, &now, &cured);
+    doctor_sum(d, &(struct doctor_row){0, d->count}, &now, &cured);
     cJSON_AddStringToObject(o, "schema", "automap.doctor/1");
     cJSON_AddNumberToObject(o, "partitions", d->devices);
     cJSON_AddStringToObject(o, "cluster", d->cluster.name);

@@ -216,7 +216,7 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
                        : app_load(s->app, r->problem.model, r->problem.cluster, e);
     if (rc || tell_all(s->app, r->commands, e) || (r->plan && app_load_plan(s->app, r->plan, e)))
         return e->code;
-    return r->run ? app_tell(s->app, "run", e) : 0;
+    return r->run && app_watch(s->app) ? app_tell(s->app, "run", e) : 0;
 }
 
 static void strike_stage(struct stage *s)

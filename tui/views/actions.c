@@ -46,6 +46,7 @@ static const struct action actions[ACT_COUNT] = {
     [ACT_PIPELINE] = {"pipeline", "look", "stages of a pipeline", NULL, "V i", NULL},
     [ACT_PLACE] = {"place", "look", "a device for every operator", NULL, "V l", NULL},
     [ACT_RELAXED] = {"relaxed", "look", "plan that reshards", NULL, "V s", NULL},
+    [ACT_DOCTOR] = {"doctor", "look", "collectives of a partitioned module", NULL, "V k", NULL},
     [ACT_FORBIDDEN] = {"forbidden", "look", "what is never split", NULL, "V x", NULL},
     [ACT_ZOOM] = {"zoom", "look", "zoom", "zoom", "z", NULL},
     [ACT_NARROWER] = {"narrower", "look", "resize", NULL, "<", NULL},

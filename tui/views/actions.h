@@ -43,6 +43,7 @@ enum common_action {
     ACT_PIPELINE,
     ACT_PLACE,
     ACT_RELAXED,
+    ACT_DOCTOR,
     ACT_ZOOM,
     ACT_NARROWER,
     ACT_WIDER,

@@ -130,7 +130,7 @@ static void open_chosen(struct panel *p, bool anew)
         rc = host_load(scene, chosen_model(s), chosen_cluster(s), &e);
     if (rc)
         host_say_err(scene, &e);
-    else if (scene->watch->shot->state != LIVE_RUNNING)
+    else if (scene->watch && scene->watch->shot->state != LIVE_RUNNING)
         host_act(scene, &common_keys, ACT_RUN);
 }
 
