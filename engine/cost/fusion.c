@@ -1,7 +1,9 @@
 #include "engine/cost/fusion.h"
 #include "engine/cost/fusion_internal.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -9,6 +11,8 @@
 #include "hlo/module/special.h"
 
 #include <string.h>
+
+enum { ROW_MOST = 65536 }; /* elements */
 
 bool fusion_is_fusible(uint16_t opcode)
 {
@@ -28,6 +32,20 @@ bool fusion_is_fusible(uint16_t opcode)
     default:
         return opcode < HLO_OP_UNKNOWN && (hlo_op_info[opcode].flags & HLO_OP_IS_ELEMENTWISE);
     }
+}
+
+bool fusion_reduces_rows(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_shape *s = hlo_shape(m, hlo_operand(m, id, 0));
+    int64_t dims[HLO_RANK_MAX], row = 1;
+    size_t count = hlo_attr_ints(m, id, HLO_ATTR_DIMENSIONS, dims);
+
+    for (size_t k = 0; k < count; k++) {
+        if (dims[k] < (int64_t)s->rank - (int64_t)count || dims[k] >= s->rank)
+            return false;
+        row *= s->dims[dims[k]];
+    }
+    return count && row <= ROW_MOST;
 }
 
 /* Consumers that take an operand's computation into their own loop. */

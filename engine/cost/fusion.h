@@ -21,17 +21,24 @@ struct fusion {
 };
 
 /* `is_free` [values]: values that every use makes for itself (struct classes). O(values + uses). */
+int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out,
+               struct err *e) MUST_CHECK;
 /* Values that some kernel keeps to itself take no memory: is_inside [values] of buffers. O(values).
  */
 void fusion_hide(const struct hlo_module *m, struct fusion *f, const uint8_t *is_inside);
 
-int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out,
-               struct err *e) MUST_CHECK;
 /* Whether a buffer is what a loop carries from a free value on. */
 static inline bool fusion_begins_free(const struct hlo_module *m, hlo_value buffer)
 {
     return hlo_at(m, m->value_instruction[buffer])->opcode == HLO_OP_WHILE;
 }
 void fusion_release(struct fusion *f);
+
+/* Work that a consumer can do on the fly: one output element from few input elements. */
+bool fusion_is_fusible(uint16_t opcode);
+
+/* A reduction over the minor dims, of at most 65,536 elements: one block of threads holds a row, so
+ * that the element-wise work before and behind it joins its kernel. */
+bool fusion_reduces_rows(const struct hlo_module *m, hlo_id id);
 
 #endif

@@ -5,9 +5,6 @@
 #include "engine/cost/fusion.h"
 #include "hlo/module/hlo.h"
 
-/* Work that a consumer can do on the fly: one output element from few input elements. */
-bool fusion_is_fusible(uint16_t opcode);
-
 /* Another name of its operand's buffer: reshape, bitcast. */
 bool fusion_is_alias(uint16_t opcode);
 

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { REACH_MOST = 512, ROW_MOST = 65536, READS_MOST = 3, WEIGHT_MOST = 255, LARGE = 2 };
+enum { REACH_MOST = 512, READS_MOST = 3, WEIGHT_MOST = 255, LARGE = 2 };
 
 struct build {
     const struct classes *c;
@@ -178,27 +178,12 @@ static int64_t trips_of(const struct build *b, hlo_id id)
     return has_result(b, of) ? elements_of(b, first_result(b, of)) : 0;
 }
 
-/* A reduction of rows that one block of threads holds. */
-static bool reduces_rows(const struct build *b, hlo_id id)
-{
-    const struct hlo_shape *s = hlo_shape(b->m, hlo_operand(b->m, id, 0));
-    int64_t dims[HLO_RANK_MAX], row = 1;
-    size_t count = hlo_attr_ints(b->m, id, HLO_ATTR_DIMENSIONS, dims);
-
-    for (size_t k = 0; k < count; k++) {
-        if (dims[k] < (int64_t)s->rank - (int64_t)count || dims[k] >= s->rank)
-            return false;
-        row *= s->dims[dims[k]];
-    }
-    return count && row <= ROW_MOST;
-}
-
 /* Its result is at hand to a kernel that goes on with it element by element. */
 static bool can_be_joined(const struct build *b, hlo_id id)
 {
     uint16_t opcode = opcode_of(b, id);
 
-    return opcode == HLO_OP_REDUCE ? reduces_rows(b, id) : fusion_is_fusible(opcode);
+    return opcode == HLO_OP_REDUCE ? fusion_reduces_rows(b->m, id) : fusion_is_fusible(opcode);
 }
 
 /* ---- which values are stored ---- */
@@ -453,7 +438,7 @@ static bool join_waiting(struct build *b, struct way *ways)
             continue;
         hlo_id kernel = kernel_of(b, id);
         uint32_t count = reach(b, id, ways);
-        bool waits = opcode_of(b, id) == HLO_OP_REDUCE && reduces_rows(b, id);
+        bool waits = opcode_of(b, id) == HLO_OP_REDUCE && fusion_reduces_rows(b->m, id);
         if (!waits || is_used_by_flows(b, id))
             reader[kernel] = MANY;
         for (uint32_t k = 0; k < count; k++) {

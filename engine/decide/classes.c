@@ -385,21 +385,11 @@ static int number_classes(struct build *b)
     return 0;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static void bound_size(struct class_info *info, int64_t size)
 {
     if (size < info->least)
         info->least = size;
-    info->divisor = gcd(info->divisor, size);
+    info->divisor = hlo_gcd(info->divisor, size);
 }
 
 static void forbid_class(struct classes *c, class_id k, enum class_reason reason, hlo_id place)
@@ -473,7 +463,7 @@ static int judge_groups(struct build *b)
             class_id class = c->factors[kept++].class;
             if (list.items[k].must_divide && class != CLASS_NONE)
                 c->info[class].group_divisor =
-                    gcd(c->info[class].group_divisor, list.items[k].size);
+                    hlo_gcd(c->info[class].group_divisor, list.items[k].size);
         }
     }
     hlo_factors_release(&list);

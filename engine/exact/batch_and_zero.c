@@ -21,6 +21,22 @@ struct choose {
     struct err *e;
 };
 
+/* Sets the pair and makes a strict position with what is fixed; released by the caller. */
+static int begin(struct choose *c, struct batch_and_zero r, struct strict *s)
+{
+    int rc = problem_set_batch_and_zero(c->p, &r, c->e);
+
+    if (rc)
+        return rc;
+    rc = strict_new(&c->p->labels, s, c->e);
+    if (rc || !c->o->fix)
+        return rc;
+    rc = c->o->fix(c->o->context, c->p, s, c->e);
+    if (rc)
+        strict_release(s);
+    return rc;
+}
+
 /* The plan within the limit under one pair. */
 static int solve(struct choose *c, struct batch_and_zero r, uint32_t work, bool least,
                  struct limit_result *out)
@@ -32,20 +48,12 @@ static int solve(struct choose *c, struct batch_and_zero r, uint32_t work, bool 
                               .least = least,
                               .stop = c->p->stop};
     struct strict s;
-    int rc = problem_set_batch_and_zero(c->p, &r, c->e);
+    int rc = begin(c, r, &s);
 
     memset(out, 0, sizeof *out);
     if (rc)
         return rc;
-    rc = strict_new(&c->p->labels, &s, c->e);
-    if (rc)
-        return rc;
-    if (c->o->fix)
-        rc = c->o->fix(c->o->context, c->p, &s, c->e);
-    if (rc)
-        goto out;
     rc = exact_limited(&c->p->step_tables, &c->p->memory, &s, &o, out, c->e);
-out:
     strict_release(&s);
     return rc;
 }
@@ -59,17 +67,11 @@ static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
                               .stop = c->p->stop};
     struct exact_result found;
     struct strict s;
-    int rc = problem_set_batch_and_zero(c->p, &r, c->e);
+    int rc = begin(c, r, &s);
 
     if (rc)
         return rc;
-    rc = strict_new(&c->p->labels, &s, c->e);
-    if (rc)
-        return rc;
-    if (c->o->fix)
-        rc = c->o->fix(c->o->context, c->p, &s, c->e);
-    if (!rc)
-        rc = exact_strict(&c->p->step_tables, &s, &o, &found, c->e);
+    rc = exact_strict(&c->p->step_tables, &s, &o, &found, c->e);
     strict_release(&s);
     if (!rc) {
         *ms = found.bound;

@@ -685,14 +685,7 @@ void sections_layer(const struct sections *s, uint32_t section, char *out, size_
 
     out[0] = '\0';
     for (uint32_t p = s->position[section]; p < s->position[section + 1]; p++) {
-        const struct unroll_op *op = &s->order->steps.ops[s->order->forward[p]];
-        if (!roles->layer[op->id])
-            continue;
-        const char *name = roles->layer_names[roles->layer[op->id]];
-        if (op->trip == UNROLL_NONE)
-            snprintf(out, room, "%s", name);
-        else
-            snprintf(out, room, "%s[%u]", name, op->trip);
-        return;
+        if (order_layer(s->order, roles, p, out, room))
+            return;
     }
 }

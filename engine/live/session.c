@@ -8,6 +8,7 @@
 #include "engine/live/snapshot.h"
 #include "engine/live/thread.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -122,24 +123,11 @@ static bool apply_commands(struct session *s)
     return quit;
 }
 
-static void add_seconds(struct timespec *t, double seconds)
-{
-    t->tv_sec += (time_t)seconds;
-    t->tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-    if (t->tv_nsec >= 1000000000) {
-        t->tv_sec++;
-        t->tv_nsec -= 1000000000;
-    }
-}
-
 /* Sleeps until a command comes, or for at most `seconds` (< 0: for ever). */
 static void wait_for_work(struct session *s, double seconds, bool idle)
 {
-    struct timespec until;
+    struct timespec until = clock_deadline(seconds > 0 ? seconds : 0);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    if (seconds > 0)
-        add_seconds(&until, seconds);
     pthread_mutex_lock(&s->lock);
     if (idle && s->applied == s->sent && !s->idle) {
         s->idle = true;
@@ -182,8 +170,6 @@ static void *search_thread(void *argument)
 
 static int init_sync(struct session *s, struct err *e)
 {
-    pthread_condattr_t monotonic;
-
     if (pipe(s->wake))
         return err_set(e, ERR_IO, "cannot make a pipe: %s", strerror(errno));
     for (int end = 0; end < 2; end++) {
@@ -191,11 +177,8 @@ static int init_sync(struct session *s, struct err *e)
         fcntl(s->wake[end], F_SETFD, FD_CLOEXEC);
     }
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->work, &monotonic);
-    pthread_cond_init(&s->done, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_condition_init(&s->work);
+    clock_condition_init(&s->done);
     return 0;
 }
 
@@ -307,18 +290,9 @@ uint64_t session_send(struct session *s, const struct live_command *c)
     return ticket;
 }
 
-static struct timespec deadline(double seconds)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    add_seconds(&until, seconds);
-    return until;
-}
-
 int session_wait(struct session *s, uint64_t ticket, double timeout_s, struct err *e)
 {
-    struct timespec until = deadline(timeout_s);
+    struct timespec until = clock_deadline(timeout_s);
     int rc = 0;
 
     pthread_mutex_lock(&s->lock);
@@ -343,7 +317,7 @@ out:
 
 bool session_wait_idle(struct session *s, double timeout_s)
 {
-    struct timespec until = deadline(timeout_s);
+    struct timespec until = clock_deadline(timeout_s);
     bool idle = true;
 
     pthread_mutex_lock(&s->lock);

@@ -81,18 +81,6 @@ static int write_trace(const struct pipeline *l, const struct pipeline_plan *p, 
 
 /* ---- JAX ---- */
 
-/* Python text: names were cleaned at load, only what ends a literal is left to mind. */
-static void add_python(struct str *out, const char *text)
-{
-    str_add_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            str_add_char(out, '\\');
-        str_add_char(out, *text);
-    }
-    str_add_char(out, '"');
-}
-
 /* Parameters that points [i, j) read; of a stacked one the slices, in ascending order of use. */
 static void add_parameters(const struct pipeline *l, uint32_t i, uint32_t j, struct str *out)
 {
@@ -119,7 +107,7 @@ static void add_parameters(const struct pipeline *l, uint32_t i, uint32_t j, str
         if (!reads[k])
             continue;
         str_add(out, "            ");
-        add_python(out, roles->params[k].name);
+        str_add_quoted(out, roles->params[k].name);
         str_add(out, ",");
         if (slices[k])
             str_format(out, "  # %u slices of it", slices[k]);
@@ -138,9 +126,9 @@ static void add_stage(const struct pipeline *l, const struct pipeline_plan *p, u
     pipeline_layer(l, first, layer, sizeof layer);
     str_format(out, "    {\n        \"devices\": range(%u, %u),\n        \"begins_at\": ",
                p->plan.device[s], p->plan.device[s + 1]);
-    add_python(out, hlo_name(l->problem->m, l->all.instruction[first]));
+    str_add_quoted(out, hlo_name(l->problem->m, l->all.instruction[first]));
     str_add(out, ",\n        \"layer\": ");
-    add_python(out, layer);
+    str_add_quoted(out, layer);
     str_format(out, ",\n        \"share\": %.4f,\n        \"parameters\": [\n",
                pipeline_share(l, p->plan.pivot[s + 1]) - pipeline_share(l, first));
     add_parameters(l, first, p->plan.pivot[s + 1], out);

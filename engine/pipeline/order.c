@@ -7,6 +7,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char MEMORY_FOR[] = "for the forward order";
@@ -386,6 +387,21 @@ void order_release(struct order *o)
     free(o->users);
     free(o->user_base);
     *o = (struct order){0};
+}
+
+bool order_layer(const struct order *o, const struct hlo_roles *roles, uint32_t p, char *out,
+                 size_t room)
+{
+    const struct unroll_op *op = &o->steps.ops[o->forward[p]];
+    const char *name = roles->layer_names[roles->layer[op->id]];
+
+    if (!roles->layer[op->id])
+        return false;
+    if (op->trip == UNROLL_NONE)
+        snprintf(out, room, "%s", name);
+    else
+        snprintf(out, room, "%s[%u]", name, op->trip);
+    return true;
 }
 
 /* ---- cuts ---- */

@@ -19,6 +19,7 @@
 
 #include "engine/pipeline/unroll.h"
 #include "engine/problem/problem.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/support/err.h"
 
 struct order {
@@ -35,6 +36,11 @@ struct order {
  * operations. O(operations + uses, log for sorting operands). */
 int order_new(const struct problem *p, struct order *out, struct err *e) MUST_CHECK;
 void order_release(struct order *o);
+
+/* Names the layer of position `p` in the forward order, a trip of a loop as "name[trip]". False,
+ * and `out` untouched: it is in none. */
+bool order_layer(const struct order *o, const struct hlo_roles *roles, uint32_t p, char *out,
+                 size_t room);
 
 /* ---- what crosses a cut ---- */
 

@@ -297,15 +297,8 @@ void pipeline_layer(const struct pipeline *l, uint32_t point, char *out, size_t 
 
     out[0] = '\0';
     for (uint32_t p = point + 1; p-- > 0;) {
-        const struct unroll_op *op = &l->order.steps.ops[l->order.forward[p]];
-        if (!roles->layer[op->id])
-            continue;
-        const char *name = roles->layer_names[roles->layer[op->id]];
-        if (op->trip == UNROLL_NONE)
-            snprintf(out, room, "%s", name);
-        else
-            snprintf(out, room, "%s[%u]", name, op->trip);
-        return;
+        if (order_layer(&l->order, roles, p, out, room))
+            return;
     }
 }
 

@@ -33,7 +33,4 @@ int place_graph_read(const char *path, struct place_graph **out, struct err *e) 
 /* A text that place_graph_parse reads as the same graph, all its numbers to the last bit. */
 void place_graph_write(const struct place_graph *g, struct str *out);
 
-/* A cleaned text in quotes. */
-void place_text_write(struct str *out, const char *text);
-
 #endif

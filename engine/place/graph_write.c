@@ -4,18 +4,6 @@
 
 #include <inttypes.h>
 
-/* Names were cleaned when they were read: quotes and backslashes are all there is to escape. */
-void place_text_write(struct str *out, const char *text)
-{
-    str_add_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            str_add_char(out, '\\');
-        str_add_char(out, *text);
-    }
-    str_add_char(out, '"');
-}
-
 static void write_types(const struct place_graph *g, struct str *out)
 {
     uint32_t kinds = g->types - 1;
@@ -27,7 +15,7 @@ static void write_types(const struct place_graph *g, struct str *out)
         str_add(out, "\"kinds\": [");
         for (uint32_t t = 0; t < kinds; t++) {
             str_add(out, t ? ", {\"name\": " : "{\"name\": ");
-            place_text_write(out, g->type[t].name);
+            str_add_quoted(out, g->type[t].name);
             str_format(out, ", \"count\": %u, \"memory\": %.17g}", g->type[t].count,
                        g->type[t].memory_bytes);
         }
@@ -58,7 +46,7 @@ static void write_node(const struct place_graph *g, uint32_t v, struct str *out)
                g->color[v], g->bytes[v]);
     if (g->name[v]) {
         str_add(out, ", \"name\": ");
-        place_text_write(out, g->name[v]);
+        str_add_quoted(out, g->name[v]);
     }
     str_add(out, "}");
 }

@@ -4,7 +4,6 @@
 #include "engine/decide/classes.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
-#include "engine/relaxed/relaxed_internal.h"
 #include "engine/relaxed/status.h"
 #include "engine/text/units.h"
 #include "hlo/meaning/factors.h"

@@ -45,17 +45,6 @@ static const char code[] =
 
 /* ---- writing ---- */
 
-static void add_quoted(struct str *out, const char *text)
-{
-    str_add_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            str_add_char(out, '\\');
-        str_add_char(out, *text);
-    }
-    str_add_char(out, '"');
-}
-
 static void add_axes(const struct cluster_mesh *mesh, label over, struct str *out)
 {
     bool several = over & (over - 1);
@@ -65,7 +54,7 @@ static void add_axes(const struct cluster_mesh *mesh, label over, struct str *ou
         if (!(over >> x & 1))
             continue;
         str_add(out, between);
-        add_quoted(out, mesh->axis[x].name);
+        str_add_quoted(out, mesh->axis[x].name);
         between = ", ";
     }
     str_add(out, several ? ")" : over ? "" : "None");
@@ -100,7 +89,7 @@ static uint32_t add_row(const struct plan *p, const char *name, hlo_value v, str
     uint32_t uneven = 0;
 
     str_add(out, "    (");
-    add_quoted(out, name);
+    str_add_quoted(out, name);
     str_add(out, ", (");
     for (uint32_t d = 0; d < s->rank; d++) {
         str_format(out, d ? ", %lld" : "%lld", (long long)s->dims[d]);
@@ -180,7 +169,7 @@ static void add_mesh(const struct plan *p, struct str *out)
     str_add(out, mesh->axes == 1 ? ",), (" : "), (");
     for (uint32_t x = 0; x < mesh->axes; x++) {
         str_add(out, x ? ", " : "");
-        add_quoted(out, mesh->axis[x].name);
+        str_add_quoted(out, mesh->axis[x].name);
     }
     str_format(out,
                mesh->axes == 1 ? ",), axis_types=(AxisType.Auto,))\n"

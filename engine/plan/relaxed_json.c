@@ -3,7 +3,6 @@
 #include "engine/cluster/mesh.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
-#include "engine/relaxed/relaxed_internal.h"
 #include "engine/relaxed/status.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/flows.h"

@@ -1,6 +1,6 @@
 #include "engine/recompute/primal.h"
 
-#include "engine/cost/fusion_internal.h"
+#include "engine/cost/fusion.h"
 #include "engine/recompute/numbering.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum kind { KIND_NONE, KIND_WEIGHT, KIND_INPUT, KIND_PRIMAL, KIND_DERIVED };
-enum { ROW_MOST = 65536, FUSED_DEPTH_MOST = 64, VIEWS_MOST = 8 };
+enum { FUSED_DEPTH_MOST = 64, VIEWS_MOST = 8 };
 
 struct build {
     const struct hlo_module *m;
@@ -431,21 +431,6 @@ static void find_reads(struct build *b)
 
 /* ---- nodes ---- */
 
-/* A reduction of rows that one kernel holds, with what it is made of and what goes on with it. */
-static bool reduces_rows(const struct build *b, hlo_id id)
-{
-    const struct hlo_shape *s = hlo_shape(b->m, hlo_operand(b->m, id, 0));
-    int64_t dims[HLO_RANK_MAX], row = 1;
-    size_t count = hlo_attr_ints(b->m, id, HLO_ATTR_DIMENSIONS, dims);
-
-    for (size_t k = 0; k < count; k++) {
-        if (dims[k] < (int64_t)s->rank - (int64_t)count || dims[k] >= s->rank)
-            return false;
-        row *= s->dims[dims[k]];
-    }
-    return count && row <= ROW_MOST;
-}
-
 static enum primal_rule rule_of(const struct build *b, value_number n)
 {
     hlo_id id = b->m->value_instruction[b->maker[n]];
@@ -460,7 +445,7 @@ static enum primal_rule rule_of(const struct build *b, value_number n)
         return PRIMAL_WORK;
     if (b->flags[n] & IS_STORED)
         return PRIMAL_KERNEL;
-    if (fusion_is_fusible(opcode) || (opcode == HLO_OP_REDUCE && reduces_rows(b, id)))
+    if (fusion_is_fusible(opcode) || (opcode == HLO_OP_REDUCE && fusion_reduces_rows(b->m, id)))
         return PRIMAL_FUSED;
     return PRIMAL_KERNEL;
 }

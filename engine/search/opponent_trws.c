@@ -11,7 +11,6 @@
 #include "engine/decide/strict.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
-#include "engine/relaxed/relaxed_internal.h"
 #include "engine/relaxed/status.h"
 #include "engine/search/game.h"
 #include "engine/search/search.h"

@@ -68,16 +68,6 @@ void hlo_cost_SELECT_AND_SCATTER(struct hlo_coster *k)
 
 /* ---- convolution ---- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Number of i in [0, n) for which u = c + i * step is in [0, last] and a multiple of `grid`. */
 static int64_t hits(int64_t n, int64_t step, int64_t c, int64_t last, int64_t grid)
 {
@@ -87,7 +77,7 @@ static int64_t hits(int64_t n, int64_t step, int64_t c, int64_t last, int64_t gr
     high = high < n - 1 ? high : n - 1;
     if (high < low)
         return 0;
-    int64_t period = grid / gcd(step, grid);
+    int64_t period = grid / hlo_gcd(step, grid);
     for (int64_t i = low; i <= high && i < low + period; i++)
         if ((c + i * step) % grid == 0)
             return (high - i) / period + 1;

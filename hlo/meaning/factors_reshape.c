@@ -3,16 +3,6 @@
 #include "hlo/meaning/factors_internal.h"
 #include "hlo/module/shape.h"
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Dims of more than one element, major first, in the order that memory has them. */
 struct walk {
     uint8_t dim[HLO_RANK_MAX];
@@ -34,7 +24,7 @@ static void walk_add(struct walk *w, const struct hlo_shape *s, uint8_t d)
 static void tie_major(struct hlo_maker *k, const struct walk *a, uint8_t i, const struct walk *b,
                       uint8_t j)
 {
-    int64_t x = a->size[i], y = b->size[j], common = gcd(x, y);
+    int64_t x = a->size[i], y = b->size[j], common = hlo_gcd(x, y);
     struct hlo_factor *f = hlo_factor_begin(k, common, HLO_FACTOR_PASS);
 
     if (f)

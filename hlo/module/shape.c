@@ -26,3 +26,13 @@ enum hlo_type hlo_type_by_proto(int number)
     }
     return HLO_TYPE_COUNT;
 }
+
+int64_t hlo_gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}

@@ -91,4 +91,7 @@ struct hlo_shape {
     int64_t bytes;    /* hlo.md 1.3; tuples: sum of their leaves */
 };
 
+/* Greatest common divisor; of 0 and n: n. What sizes of dims are split by. */
+int64_t hlo_gcd(int64_t a, int64_t b);
+
 #endif

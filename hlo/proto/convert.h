@@ -10,7 +10,6 @@
 
 #include "hlo/module/attr.h"
 #include "hlo/module/build.h"
-#include "hlo/module/build_internal.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"

@@ -1,6 +1,5 @@
 /* HloModuleProto to module: what stands before the computations. */
 #include "hlo/module/build.h"
-#include "hlo/module/build_internal.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"

@@ -4,7 +4,7 @@
 #define AUTOMAP_HLO_PROTO_CONVERT_READING_H
 
 #include "hlo/module/attr.h"
-#include "hlo/module/build_internal.h"
+#include "hlo/module/build.h"
 #include "hlo/module/hlo.h"
 #include "hlo/proto/convert.h"
 #include "hlo/proto/hlo.pb-c.h"

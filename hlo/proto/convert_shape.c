@@ -1,6 +1,5 @@
 /* Shapes: text, message and builder. */
 #include "hlo/module/build.h"
-#include "hlo/module/build_internal.h"
 #include "hlo/module/read.h"
 #include "hlo/module/shape.h"
 #include "hlo/proto/convert.h"

@@ -11,7 +11,7 @@
 #define AUTOMAP_HLO_STABLEHLO_LOWER_H
 
 #include "hlo/module/attr.h"
-#include "hlo/module/build_internal.h"
+#include "hlo/module/build.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/mlir.h"

@@ -10,7 +10,6 @@
 #define AUTOMAP_HLO_STABLEHLO_MLIR_H
 
 #include "hlo/module/build.h"
-#include "hlo/module/build_internal.h"
 #include "hlo/module/read.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/ops.h"

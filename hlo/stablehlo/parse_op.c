@@ -163,26 +163,34 @@ void hlo_mlir_region_end(struct mlir_parser *p, size_t shadowed)
     p->depth--;
 }
 
+int hlo_mlir_parse_argument(struct mlir_parser *p, struct mlir_span *name, hlo_shape_id *shape)
+{
+    const char *loc;
+
+    mlir_skip(p);
+    name->text = p->at + 1;
+    if (*p->at != '%')
+        return hlo_mlir_parse_fail(p, p->at, "\"%.*s\" found, expected an argument",
+                                   MLIR_WORD(p->at));
+    p->at = hlo_mlir_name_end(name->text);
+    name->size = (uint32_t)(p->at - name->text);
+    if (hlo_mlir_parse_expect(p, ":", "after the name of an argument") ||
+        hlo_mlir_parse_type(p, shape) || hlo_mlir_parse_loc(p, &loc))
+        return p->m->e->code;
+    return 0;
+}
+
 /* `^bb0(%a: T loc(..), %b: T):` */
 static int parse_label(struct mlir_parser *p)
 {
     p->at = hlo_mlir_name_end(p->at + 1);
     if (hlo_mlir_eat(p, "(")) {
         for (bool first = true; !hlo_mlir_eat(p, ")"); first = false) {
+            struct mlir_span name;
             hlo_shape_id shape;
-            const char *loc;
             if (!first && hlo_mlir_parse_expect(p, ",", "between arguments"))
                 return p->m->e->code;
-            mlir_skip(p);
-            const char *name = p->at + 1;
-            if (*p->at != '%')
-                return hlo_mlir_parse_fail(p, p->at, "\"%.*s\" found, expected an argument",
-                                           MLIR_WORD(p->at));
-            p->at = hlo_mlir_name_end(name);
-            struct mlir_span s = {name, (uint32_t)(p->at - name)};
-            if (hlo_mlir_parse_expect(p, ":", "after the name of an argument") ||
-                hlo_mlir_parse_type(p, &shape) || hlo_mlir_parse_loc(p, &loc) ||
-                hlo_mlir_region_arg(p, s, shape))
+            if (hlo_mlir_parse_argument(p, &name, &shape) || hlo_mlir_region_arg(p, name, shape))
                 return p->m->e->code;
         }
     }

@@ -13,25 +13,17 @@ static int parse_typed_names(struct mlir_parser *p)
     if (hlo_mlir_parse_expect(p, "(", "before arguments"))
         return p->m->e->code;
     for (bool first = true; !hlo_mlir_eat(p, ")"); first = false) {
+        struct mlir_span name;
         hlo_shape_id shape;
-        const char *loc;
         if (!first && hlo_mlir_parse_expect(p, ",", "between arguments"))
             return p->m->e->code;
-        mlir_skip(p);
-        const char *name = p->at + 1;
-        if (*p->at != '%')
-            return hlo_mlir_parse_fail(p, p->at, "\"%.*s\" found, expected an argument",
-                                       MLIR_WORD(p->at));
-        p->at = hlo_mlir_name_end(name);
-        struct mlir_span s = {name, (uint32_t)(p->at - name)};
-        if (hlo_mlir_parse_expect(p, ":", "after the name of an argument") ||
-            hlo_mlir_parse_type(p, &shape) || hlo_mlir_parse_loc(p, &loc))
+        if (hlo_mlir_parse_argument(p, &name, &shape))
             return p->m->e->code;
         if (!mem_grow(&p->results, &p->result_room, p->result_count, 1) ||
             !mem_grow(&p->counts, &p->counts_room, p->result_count, 1) ||
             !mem_grow(&p->types, &p->type_room, p->type_count, 1))
             return hlo_mlir_memory(p->m);
-        p->results[p->result_count] = s;
+        p->results[p->result_count] = name;
         p->counts[p->result_count++] = 1;
         p->types[p->type_count++] = shape;
     }

@@ -130,16 +130,12 @@ static int write_convolution(struct mlir_writer *w, hlo_id id)
     return finish(w, id);
 }
 
-static int write_slice(struct mlir_writer *w, hlo_id id)
+/* Three numbers a dim: one array of each. */
+static int write_triples(struct mlir_writer *w, hlo_id id, const int64_t (*parts)[3], size_t count,
+                         const char *const names[static 3])
 {
-    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_SLICE);
-    int64_t parts[HLO_RANK_MAX][3], row[HLO_RANK_MAX];
-    static const char *const names[] = {"start_indices", "limit_indices", "strides"};
-    size_t count;
+    int64_t row[HLO_RANK_MAX];
 
-    if (!hlo_parse_slices(a->text, a->size, parts, HLO_RANK_MAX, &count))
-        return hlo_mlir_write_fail(w, id, "its slices cannot be read");
-    begin(w, id, "stablehlo.slice", 1);
     hlo_mlir_write_attrs_begin(w);
     for (int k = 0; k < 3; k++) {
         for (size_t n = 0; n < count; n++)
@@ -150,10 +146,23 @@ static int write_slice(struct mlir_writer *w, hlo_id id)
     return finish(w, id);
 }
 
+static int write_slice(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_SLICE);
+    int64_t parts[HLO_RANK_MAX][3];
+    static const char *const names[] = {"start_indices", "limit_indices", "strides"};
+    size_t count;
+
+    if (!hlo_parse_slices(a->text, a->size, parts, HLO_RANK_MAX, &count))
+        return hlo_mlir_write_fail(w, id, "its slices cannot be read");
+    begin(w, id, "stablehlo.slice", 1);
+    return write_triples(w, id, (const int64_t(*)[3])parts, count, names);
+}
+
 static int write_pad(struct mlir_writer *w, hlo_id id)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_PADDING);
-    int64_t parts[HLO_RANK_MAX][3], row[HLO_RANK_MAX];
+    int64_t parts[HLO_RANK_MAX][3];
     static const char *const names[] = {"edge_padding_low", "edge_padding_high",
                                         "interior_padding"};
     size_t count;
@@ -161,14 +170,7 @@ static int write_pad(struct mlir_writer *w, hlo_id id)
     if (!hlo_parse_padding(a->text, a->size, parts, HLO_RANK_MAX, &count))
         return hlo_mlir_write_fail(w, id, "its padding cannot be read");
     begin(w, id, "stablehlo.pad", 2);
-    hlo_mlir_write_attrs_begin(w);
-    for (int k = 0; k < 3; k++) {
-        for (size_t n = 0; n < count; n++)
-            row[n] = parts[n][k];
-        hlo_mlir_write_array(w, names[k], row, count);
-    }
-    hlo_mlir_write_attrs_end(w);
-    return finish(w, id);
+    return write_triples(w, id, (const int64_t(*)[3])parts, count, names);
 }
 
 static int write_windowed(struct mlir_writer *w, hlo_id id)

@@ -157,6 +157,17 @@ void str_add_char(struct str *s, char c)
     str_add_bytes(s, &c, 1);
 }
 
+void str_add_quoted(struct str *s, const char *text)
+{
+    str_add_char(s, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            str_add_char(s, '\\');
+        str_add_char(s, *text);
+    }
+    str_add_char(s, '"');
+}
+
 void str_add_int(struct str *s, int64_t value)
 {
     char digits[24];

@@ -53,6 +53,9 @@ void str_add(struct str *s, const char *text);
 void str_add_bytes(struct str *s, const char *text, size_t size);
 void str_add_char(struct str *s, char c);
 void str_add_int(struct str *s, int64_t value);
+/* In quotes, with a backslash before quotes and backslashes: a literal of C, Python or JSON, of
+ * text that was cleaned when it was read. */
+void str_add_quoted(struct str *s, const char *text);
 void str_format(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void str_clear(struct str *s); /* keeps the room */
 void str_release(struct str *s);

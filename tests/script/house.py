@@ -100,6 +100,9 @@ def main():
     wrong += alone_without_leave(links, defined, leave)
     wrong += includes_check(files, os.path.dirname(automap), links, defined)[0]
 
+    wrong += ["%s includes %s, which is internal to its room" % (f, g) for f, g, _ in arrows
+              if "_internal.h" in g and os.path.dirname(f) != os.path.dirname(g)]
+
     between = collections.defaultdict(list)
     for f, g, by in arrows + links:
         a, b = os.path.dirname(f), os.path.dirname(g)

@@ -103,10 +103,12 @@ def owners(declared):
             tags[tag].add(header)
         for name in what.names:
             names[name].add(header)
+    # A tag whose body is nobody else's business is declared where it is named without one.
+    hidden = {tag for tag, where in tags.items() if all("_internal.h" in h for h in where)}
     for header, what in declared.items():
-        for tag in what.forward - {t for t in what.forward if tags[t] - {header} and
-                                   any(t in declared[h].tags for h in tags[t])}:
-            tags[tag].add(header)
+        for tag in what.forward:
+            if tag in hidden or not tags[tag]:
+                tags[tag].add(header)
     return tags, names
 
 
@@ -159,7 +161,7 @@ def check(files, build, links, defined):
         add = {}
         for name, where in uses(f, code[f], tags, names, linked[f]):
             if not where & near:
-                add.setdefault(min(where), []).append(name)
+                add.setdefault(min(where, key=lambda h: ("_internal.h" in h, h)), []).append(name)
         said = set(re.findall(NAME, code[f]))
         drop = [h for h in includes[f] if h in declared and h not in umbrella and h != twin
                 and f not in umbrella and h not in add

@@ -1,18 +1,16 @@
 /* The loop between the application and the terminal. */
 #include "engine/cost/step_tables.h"
+#include "hlo/support/clock.h"
 #include "tui/app/app.h"
 #include "tui/app/app_internal.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/term.h"
 
 #include <signal.h>
-#include <time.h>
 
 static double now_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+    return clock_seconds() * 1e3;
 }
 
 static void grant(struct app *a, struct term *t, const char *text, enum app_wish wish)

@@ -17,7 +17,6 @@
 #include "engine/relaxed/limited.h"
 #include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed.h"
-#include "engine/relaxed/relaxed_internal.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
 #include "engine/text/yaml.h"

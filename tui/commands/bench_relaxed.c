@@ -5,7 +5,6 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/problem/problem.h"
-#include "engine/relaxed/relaxed_internal.h"
 #include "hlo/load.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"

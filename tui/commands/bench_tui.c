@@ -1,9 +1,9 @@
 /* automap bench tui: key press to the bytes of a frame, with the search running; what the screen
  * costs the search; what is written when nothing happens. */
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/app/app.h"
-#include "tui/app/app_internal.h"
 #include "tui/app/script.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/commands.h"
@@ -62,10 +62,7 @@ static int by_value(const void *a, const void *b)
 /* Processor seconds of all threads but the calling one: the search's. */
 static double other_seconds(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9 - bench_own();
+    return clock_process_seconds() - bench_own();
 }
 
 /* Keys a person types in the tree and the other panels, each with its frame. */

@@ -1,29 +1,21 @@
 #include "tui/commands/commands.h"
 
+#include "hlo/support/clock.h"
 #include "tui/commands/bench.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds_on(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 double bench_now(void)
 {
-    return seconds_on(CLOCK_MONOTONIC);
+    return clock_seconds();
 }
 
 double bench_own(void)
 {
-    return seconds_on(CLOCK_THREAD_CPUTIME_ID);
+    return clock_thread_seconds();
 }
 
 static const struct command *const benchmarks[] = {

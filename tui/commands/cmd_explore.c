@@ -3,7 +3,6 @@
 #include "engine/cost/step_tables.h"
 #include "hlo/support/err.h"
 #include "tui/app/app.h"
-#include "tui/app/app_internal.h"
 #include "tui/commands/commands.h"
 #include "tui/files/theme_file.h"
 #include "tui/options/problem_args.h"

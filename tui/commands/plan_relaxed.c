@@ -8,7 +8,6 @@
 #include "engine/relaxed/limited.h"
 #include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed.h"
-#include "engine/relaxed/relaxed_internal.h"
 #include "engine/relaxed/status.h"
 #include "engine/text/units.h"
 #include "hlo/module/attr.h"

@@ -6,6 +6,7 @@
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipeline.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/commands/hybrid_print.h"
@@ -13,15 +14,6 @@
 #include "tui/options/stopping.h"
 
 #include <stdio.h>
-#include <time.h>
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static struct hybrid_options options_of(const struct search_args *a, const struct problem *p)
 {
@@ -51,7 +43,7 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
 {
     struct hybrid *h = mem_alloc(sizeof *h);
     struct hybrid_options o = options_of(a, p);
-    double start = seconds();
+    double start = clock_thread_seconds();
     struct err e;
     int code = EXIT_OK, rc = hybrid_new(p, &o, h, &e);
 
@@ -62,7 +54,7 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
         if (a->json)
             hybrid_print_json(h);
         else
-            hybrid_print(h, seconds() - start);
+            hybrid_print(h, clock_thread_seconds() - start);
         rc = a->plan ? hybrid_file_save(h, a->plan, &e) : 0;
         if (rc) {
             err_print(&e, stderr);

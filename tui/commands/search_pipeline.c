@@ -10,6 +10,7 @@
 #include "engine/pipeline/stage_peak.h"
 #include "engine/problem/problem.h"
 #include "engine/text/units.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
@@ -21,7 +22,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { PLANS_WITHOUT_LIMIT = 2000 };
 
@@ -40,14 +40,6 @@ struct reference {
     double candidate_ms;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool is_enough(const struct search_args *a, const struct pipe_search *s, double seconds)
 {
     if (a->seconds > 0 && seconds >= a->seconds)
@@ -65,7 +57,7 @@ static int carry_out(const struct search_args *a, const struct pipeline *l, uint
     struct pipe_search_options o = a->pipeline.search;
     struct pipe_search *s;
     struct pipe_event event;
-    double start = now_s();
+    double start = clock_thread_seconds();
 
     o.space.stages = l->options.stages;
     o.space.pins = pipeline_pins(l, &l->few);
@@ -76,13 +68,13 @@ static int carry_out(const struct search_args *a, const struct pipeline *l, uint
         return rc;
     while (pipe_search_step(s, &event)) {
         if (event.improved)
-            out->seconds_to_best = now_s() - start;
-        if (stop_asked(o.stop) || is_enough(a, s, now_s() - start))
+            out->seconds_to_best = clock_thread_seconds() - start;
+        if (stop_asked(o.stop) || is_enough(a, s, clock_thread_seconds() - start))
             break;
     }
     out->found = *pipe_search_best(s);
     out->evaluations = pipe_search_evaluations(s);
-    out->seconds = now_s() - start;
+    out->seconds = clock_thread_seconds() - start;
     out->is_proven = pipe_search_is_proven(s);
     pipe_search_free(s);
     return 0;

@@ -3,6 +3,7 @@
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "engine/pipeline/pipeline.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "tui/commands/search_pipeline.h"
 #include "tui/options/exit_code.h"
@@ -11,7 +12,6 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { LEVELS = 9, RACE_PLANS = 2000 };
 static const uint64_t levels[LEVELS] = {1, 10, 20, 50, 100, 200, 500, 1000, 2000};
@@ -24,14 +24,6 @@ struct runner {
     bool is_proven, failed;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The exact search prices no plans: it is run to its end and counts as one. */
 static int run_one(const struct search_args *a, const struct pipeline *l,
                    enum pipe_algorithm algorithm, uint64_t most, struct runner *r, struct err *e)
@@ -40,7 +32,7 @@ static int run_one(const struct search_args *a, const struct pipeline *l,
     bool is_exact = algorithm == PIPE_SEARCH_EXACT;
     struct pipe_search *s;
     struct pipe_event event;
-    double start = now_s();
+    double start = clock_thread_seconds();
     int level = 0;
 
     o.algorithm = algorithm;
@@ -55,14 +47,14 @@ static int run_one(const struct search_args *a, const struct pipeline *l,
         for (; !is_exact && level < LEVELS && pipe_search_evaluations(s) >= levels[level]; level++)
             r->curve[level] = pipe_search_best(s)->length_ms;
         if ((!is_exact && pipe_search_evaluations(s) >= most) ||
-            (a->seconds > 0 && now_s() - start > a->seconds) || atomic_load(o.stop))
+            (a->seconds > 0 && clock_thread_seconds() - start > a->seconds) || atomic_load(o.stop))
             break;
     }
     r->best = *pipe_search_best(s);
     for (; level < LEVELS; level++)
         r->curve[level] = r->best.length_ms;
     r->evaluations = is_exact ? 1 : pipe_search_evaluations(s);
-    r->seconds = now_s() - start;
+    r->seconds = clock_thread_seconds() - start;
     r->is_proven = pipe_search_is_proven(s);
     pipe_search_free(s);
     return 0;

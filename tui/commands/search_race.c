@@ -5,6 +5,7 @@
 #include "engine/search/race.h"
 #include "engine/search/search.h"
 #include "engine/text/units.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/stop.h"
 #include "tui/options/exit_code.h"
@@ -12,17 +13,8 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { PLANS_WITHOUT_LIMIT = 10000 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static double baseline_of(const struct race *r)
 {
@@ -208,7 +200,7 @@ int search_race(const struct search_args *a, const struct problem *p, const stru
                 size_t pin_count)
 {
     uint64_t most = a->episodes ? a->episodes : a->seconds > 0 ? UINT64_MAX : PLANS_WITHOUT_LIMIT;
-    double start = now_s();
+    double start = clock_seconds();
     char conclusion[200];
     struct race r;
     struct err e;
@@ -218,7 +210,7 @@ int search_race(const struct search_args *a, const struct problem *p, const stru
         return exit_code_of(&e);
     }
     while (r.level < most && race_step(&r)) {
-        if (a->seconds > 0 && now_s() - start >= a->seconds)
+        if (a->seconds > 0 && clock_seconds() - start >= a->seconds)
             break;
         if (stop_asked(p->stop))
             break;

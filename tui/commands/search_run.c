@@ -5,6 +5,7 @@
 #include "engine/live/journal.h"
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/stop.h"
 #include "rl/agent.h"
@@ -22,26 +23,13 @@
 #include <unistd.h>
 
 enum { PLANS_WITHOUT_LIMIT = 10000, STEPS_BETWEEN_TELLS = 32, THREADS_MOST = 64 };
-#define NS 1000000000L
-#define TICK_NS (NS / 10)
+#define TICK_S 0.1
 
-static double now_s(void)
+/* What the search takes where a core is free for it, however many others run beside it. */
+static double thread_seconds(void *context)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Seconds of this thread on a processor: what the search takes where a core is free for it, however
- * many others run beside it. */
-static double thread_s(void *context)
-{
-    struct timespec t;
-
     (void)context;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return clock_thread_seconds();
 }
 
 static void tell(struct search_run *r)
@@ -118,7 +106,7 @@ static bool is_enough(const struct search_args *a, const struct search_state *c,
 
     if (a->episodes && search_episodes(c->search) >= a->episodes)
         return true;
-    if (a->seconds > 0 && now_s() - start >= a->seconds)
+    if (a->seconds > 0 && clock_seconds() - start >= a->seconds)
         return true;
     if (!unlimited)
         return false;
@@ -207,7 +195,7 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     int rc = search_state_new(pool->problem, &o, &r->state, &r->error);
     r->began = !rc;
     if (r->began)
-        r->state.clock_s = thread_s;
+        r->state.clock_s = thread_seconds;
     const struct search_args *a = pool->args;
     if (rc)
         return rc;
@@ -232,7 +220,7 @@ static void carry_out(struct search_pool *pool, uint32_t n)
 {
     struct search_run *r = &pool->runs[n];
     struct script script = {.by_step = &pool->args->by_step, .by_episode = &pool->args->by_episode};
-    double start = now_s();
+    double start = clock_seconds();
 
     r->rc = begin(pool, n, &script);
     for (uint64_t k = 0; !r->rc && !script.quit; k++) {
@@ -289,15 +277,11 @@ void search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *
     pthread_t threads[THREADS_MOST];
 
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->has_ended, NULL);
+    clock_condition_init(&pool->has_ended);
     uint32_t count = start_threads(pool, threads);
     pthread_mutex_lock(&pool->lock);
     while (atomic_load(&pool->finished) < pool->args->seeds) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TICK_NS;
-        until.tv_sec += until.tv_nsec / NS;
-        until.tv_nsec %= NS;
+        struct timespec until = clock_deadline(TICK_S);
         if (pthread_cond_timedwait(&pool->has_ended, &pool->lock, &until) == ETIMEDOUT)
             tick(pool, self);
     }

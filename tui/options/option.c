@@ -5,6 +5,7 @@
 #include "tui/options/exit_code.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -176,6 +177,64 @@ static int take_value(const struct option *o, void *args, const char *value, str
         break;
     }
     return is_fine ? 0 : option_expected(o, value, e);
+}
+
+void option_tell_real(double value, struct str *out)
+{
+    char text[32];
+
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    str_add(out, text);
+}
+
+static uint64_t stored_whole(const void *field, size_t size)
+{
+    return size == 1   ? *(const uint8_t *)field
+           : size == 4 ? *(const uint32_t *)field
+                       : *(const uint64_t *)field;
+}
+
+bool option_told(const struct option *o, const void *args, struct str *out)
+{
+    const void *field = (const char *)args + o->offset;
+    size_t before = out->size;
+    uint64_t n;
+
+    if (o->take) {
+        if (o->tell)
+            o->tell(args, out);
+        return out->size > before;
+    }
+    if (!o->value && !is_argument(o))
+        return *(const bool *)field;
+    switch (o->kind) {
+    case OPTION_LIST:
+        return false;
+    case OPTION_FILE:
+    case OPTION_TEXT:
+        if (*(const char *const *)field)
+            str_add(out, *(const char *const *)field);
+        break;
+    case OPTION_WHOLE:
+        n = stored_whole(field, o->size);
+        if (n)
+            str_format(out, "%" PRIu64, n);
+        break;
+    case OPTION_REAL:
+        if (*(const double *)field != 0)
+            option_tell_real(*(const double *)field, out);
+        break;
+    case OPTION_CHOICE:
+        n = stored_whole(field, o->size);
+        if (n && n < o->name_count)
+            str_add(out, o->names[n]);
+        break;
+    }
+    return out->size > before;
 }
 
 /* ---- a command line ---- */

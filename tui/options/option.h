@@ -48,6 +48,9 @@ struct option {
     /* In place of what the kind does: 0, an error, or OPTION_PASS: not this row's matter. `args` is
      * what INTO counts from. */
     int (*take)(void *args, const struct option *o, const char *value, struct err *e);
+    /* Appends the value that `take` read; nothing where the option says no more than its default.
+     */
+    void (*tell)(const void *args, struct str *out);
     int sort;     /* for struct option_parser.taken */
     bool is_kept; /* a search that goes on needs it again */
     bool has_no;  /* --no-NAME is --NAME off */
@@ -78,6 +81,14 @@ struct option_parser {
 /* Reads "--name value", "--name=value", "--switch" and plain arguments into `args`; argv[0] is left
  * out. EXIT_OK, or an exit code: what was wrong is said on stderr. */
 int options_parse(const struct option_parser *p, void *args, int argc, char **argv) MUST_CHECK;
+
+/* Appends the value that the field of a row holds, as the command line spells it. False: the field
+ * is as it is without the option, or the row has a `take` and no `tell`. A switch that is on
+ * appends nothing and is true. `args` is what INTO counts from. */
+bool option_told(const struct option *o, const void *args, struct str *out);
+
+/* A number in the fewest digits that read back as the same. */
+void option_tell_real(double value, struct str *out);
 
 /* Fills `e` with ERR_USAGE: "--name value, expected ...". Returns its code. */
 int option_expected(const struct option *o, const char *value, struct err *e);

@@ -54,6 +54,24 @@ static int take_mesh(void *args, const struct option *o, const char *value, stru
     return 0;
 }
 
+static void tell_mesh(const void *args, struct str *out)
+{
+    str_add(out, ((const struct problem_args *)args)->options.mesh);
+}
+
+static void tell_reductions(const void *args, struct str *out)
+{
+    const bool *off = ((const struct problem_args *)args)->options.classes.reduce_off;
+    const char *between = "";
+
+    for (int kind = HLO_COMBINE_NONE + 1; kind < HLO_COMBINE_COUNT; kind++) {
+        if (!off[kind])
+            continue;
+        str_format(out, "%s%s", between, plan_reduction_names[kind]);
+        between = ",";
+    }
+}
+
 static int take_overlap(void *args, const struct option *o, const char *value, struct err *e)
 {
     struct problem_args *a = args;
@@ -63,6 +81,18 @@ static int take_overlap(void *args, const struct option *o, const char *value, s
     return !strcmp(value, "auto") || quantity_real(value, 0, 1, &a->options.overlap)
                ? 0
                : option_expected(o, value, e);
+}
+
+static void tell_overlap(const void *args, struct str *out)
+{
+    const struct problem_options *o = &((const struct problem_args *)args)->options;
+
+    if (!o->is_overlap_given)
+        return;
+    if (o->overlap < 0)
+        str_add(out, "auto");
+    else
+        option_tell_real(o->overlap, out);
 }
 
 static const char *const attention[] = {"written", "fused"};
@@ -79,7 +109,7 @@ const struct option problem_options[] = {
     {"servers", "LIST", "use these servers of the cluster alone, such as 0-3,8",
      .sort = SORT_PROBLEM, ARG(servers)},
     {"mesh", "AxB", "mesh of the devices, such as 2x8; default one axis", .sort = SORT_SPLITS,
-     .take = take_mesh, .expected = "sizes such as 2x8"},
+     .take = take_mesh, .tell = tell_mesh, .expected = "sizes such as 2x8"},
     {"vars", "FILE", "trainable variables: names or parameter numbers", .sort = SORT_PROBLEM,
      .kind = OPTION_FILE, ARG(vars)},
     {"loss", "NAME",
@@ -96,8 +126,8 @@ const struct option problem_options[] = {
      .sort = SORT_SPLITS, .kind = OPTION_CHOICE, NAMES(divisibility),
      ARG(options.exact_divisibility)},
     {"no-reductions", "LIST", "kinds not to split along: add,multiply,maximum,minimum,and,or",
-     .sort = SORT_PROBLEM, .take = take_reductions, .names = plan_reduction_names + 1,
-     .name_count = HLO_COMBINE_COUNT - 1,
+     .sort = SORT_PROBLEM, .take = take_reductions, .tell = tell_reductions,
+     .names = plan_reduction_names + 1, .name_count = HLO_COMBINE_COUNT - 1,
      .expected = "some of add,multiply,maximum,minimum,and,or"},
     {"micro-batches", "K", "the batch in K parts, one after the other; gradients are summed",
      .sort = SORT_PROBLEM, .kind = OPTION_WHOLE, ARG(options.micro_batches), .least = 1,
@@ -109,7 +139,8 @@ const struct option problem_options[] = {
     {"overlap", "0..1|auto",
      "part of the gradient all-reduces hidden behind computation; auto: of them and of gathered "
      "parameters as much as computation hides; default auto on clusters with matmul, else 0",
-     .sort = SORT_PROBLEM, .take = take_overlap, .expected = "a part from 0 to 1, or auto"},
+     .sort = SORT_PROBLEM, .take = take_overlap, .tell = tell_overlap,
+     .expected = "a part from 0 to 1, or auto"},
     {"attention", "written|fused", "fused: attention that the module writes out runs as one kernel",
      .sort = SORT_PROBLEM, .kind = OPTION_CHOICE, NAMES(attention), ARG(options.fused_attention)},
     {"reduce-at-once", NULL,
@@ -171,50 +202,39 @@ static void add_word(struct str *out, const char *word)
     str_add_char(out, '\'');
 }
 
-static void add_option(struct str *out, const char *option, const char *value)
+/* Every option of `a` that says more than its default, in the order of the table. */
+static void tell_options(const struct problem_args *a,
+                         void (*tell)(void *context, const struct option *o, const char *value),
+                         void *context)
 {
-    if (!value || !*value)
-        return;
-    str_format(out, " %s", option);
-    add_word(out, value);
+    struct str value = {0};
+
+    for (const struct option *o = problem_options; o->name; o++) {
+        str_clear(&value);
+        if (option_told(o, a, &value))
+            tell(context, o, value.text ? value.text : "");
+    }
+    str_release(&value);
+}
+
+static void tell_shell(void *context, const struct option *o, const char *value)
+{
+    char name[48];
+
+    if (option_spelling(o, name)[0] == '-')
+        str_format(context, " %s", name);
+    if (o->value || name[0] != '-')
+        add_word(context, value);
 }
 
 void problem_args_write(const struct problem_args *a, struct str *out)
 {
-    char list[64] = "";
-    size_t size = 0;
+    struct problem_args shown = *a;
 
+    if (a->cluster) /* its file says how many */
+        shown.devices = 0;
     str_add(out, "automap plan");
-    add_word(out, a->model);
-    if (a->cluster)
-        add_word(out, a->cluster);
-    else if (a->devices)
-        str_format(out, " --devices %u", a->devices);
-    add_option(out, "--servers", a->servers);
-    add_option(out, "--mesh", a->options.mesh);
-    add_option(out, "--vars", a->vars);
-    add_option(out, "--loss", a->loss);
-    add_option(out, "--profile", a->profile);
-    add_option(out, "--kernels", a->kernels);
-    add_option(out, "--rules", a->options.classes.paper_rules ? "paper" : "");
-    add_option(out, "--divisibility", a->options.exact_divisibility ? "exact" : "");
-    for (int k = HLO_COMBINE_NONE + 1; k < HLO_COMBINE_COUNT; k++) {
-        if (a->options.classes.reduce_off[k])
-            size += (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? "," : "",
-                                     plan_reduction_names[k]);
-    }
-    add_option(out, "--no-reductions", list);
-    if (a->options.micro_batches > 1)
-        str_format(out, " --micro-batches %u", a->options.micro_batches);
-    if (a->options.zero)
-        str_format(out, " --zero %u", a->options.zero);
-    if (a->options.is_overlap_given && a->options.overlap < 0)
-        str_add(out, " --overlap auto");
-    else if (a->options.is_overlap_given)
-        str_format(out, " --overlap %g", a->options.overlap);
-    add_option(out, "--attention", a->options.fused_attention ? "fused" : "");
-    if (a->options.reduce_at_once)
-        str_add(out, " --reduce-at-once");
+    tell_options(&shown, tell_shell, out);
 }
 
 void words_add(struct word_list *w, const char *text)
@@ -244,79 +264,31 @@ void words_release(struct word_list *w)
     *w = (struct word_list){0};
 }
 
-static void add_path_option(struct word_list *w, const char *option, const char *path)
+/* Files are told by paths that hold from everywhere. */
+static void tell_words(void *context, const struct option *o, const char *value)
 {
-    if (!path)
-        return;
-    words_add(w, option);
-    words_add_path(w, path);
-}
+    struct word_list *out = context;
+    char name[48], path[PATH_MAX];
 
-static void add_number_option(struct word_list *w, const char *option, uint32_t number)
-{
-    char text[16];
-
-    if (!number)
-        return;
-    snprintf(text, sizeof text, "%u", number);
-    words_add(w, option);
-    words_add(w, text);
+    if (option_spelling(o, name)[0] == '-')
+        words_add(out, name);
+    if (o->values == VALUES_MODEL)
+        words_add_path(out, path_of(examples_model_path, path, value));
+    else if (o->values == VALUES_CLUSTER)
+        words_add_path(out, path_of(examples_cluster_path, path, value));
+    else if (o->kind == OPTION_FILE)
+        words_add_path(out, value);
+    else if (o->value)
+        words_add(out, value);
 }
 
 void problem_args_words(const struct problem_args *a, struct word_list *out)
 {
-    char path[PATH_MAX];
-    struct str list = {0};
-
-    words_add_path(out, path_of(examples_model_path, path, a->model));
-    if (a->cluster)
-        words_add_path(out, path_of(examples_cluster_path, path, a->cluster));
-    add_number_option(out, "--devices", a->devices);
-    add_number_option(out, "--micro-batches", a->options.micro_batches);
-    add_number_option(out, "--zero", a->options.zero);
-    if (a->options.is_overlap_given) {
-        char text[48] = "--overlap=auto";
-        if (a->options.overlap >= 0)
-            snprintf(text, sizeof text, "--overlap=%.17g", a->options.overlap);
-        words_add(out, text);
-    }
-    if (a->options.fused_attention)
-        words_add(out, "--attention=fused");
-    if (a->options.reduce_at_once)
-        words_add(out, "--reduce-at-once");
-    if (a->servers) {
-        words_add(out, "--servers");
-        words_add(out, a->servers);
-    }
-    if (a->options.mesh[0]) {
-        words_add(out, "--mesh");
-        words_add(out, a->options.mesh);
-    }
-    add_path_option(out, "--vars", a->vars);
-    if (a->loss) {
-        words_add(out, "--loss");
-        words_add(out, a->loss);
-    }
-    add_path_option(out, "--profile", a->profile);
-    add_path_option(out, "--kernels", a->kernels);
+    tell_options(a, tell_words, out);
     for (uint32_t n = 0; n < a->figure_count; n++) {
         words_add(out, "--set");
         words_add(out, a->figures[n]);
     }
-    if (a->options.classes.paper_rules)
-        words_add(out, "--rules=paper");
-    if (a->options.exact_divisibility)
-        words_add(out, "--divisibility=exact");
-    for (int kind = HLO_COMBINE_NONE + 1; kind < HLO_COMBINE_COUNT; kind++) {
-        if (a->options.classes.reduce_off[kind])
-            str_format(&list, "%s%s", list.size ? "," : "", plan_reduction_names[kind]);
-    }
-    if (list.size) {
-        words_add(out, "--no-reductions");
-        words_add(out, list.text);
-    }
-    out->failed |= list.failed;
-    str_release(&list);
 }
 
 static int read_cluster(const struct problem_args *a, struct cluster *out, struct err *e)

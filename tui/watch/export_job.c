@@ -6,13 +6,13 @@
 #include "engine/plan/export_report.h"
 #include "engine/plan/plan.h"
 #include "engine/search/game.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 enum { CURVE_POINTS = 256 };
 
@@ -67,13 +67,8 @@ static void *work(void *argument)
 
 static int start_thread(struct export_job *j, struct err *e)
 {
-    pthread_condattr_t monotonic;
-
     pthread_mutex_init(&j->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&j->ended, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_condition_init(&j->ended);
     return thread_start(&j->thread, work, j, "the export", e);
 }
 
@@ -124,15 +119,8 @@ void export_job_free(struct export_job *j)
 
 bool export_job_wait(struct export_job *j, double seconds)
 {
-    struct timespec until;
+    struct timespec until = clock_deadline(seconds);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)seconds;
-    until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
     pthread_mutex_lock(&j->lock);
     while (!j->has_ended && pthread_cond_timedwait(&j->ended, &j->lock, &until) != ETIMEDOUT) {
     }

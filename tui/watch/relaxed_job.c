@@ -4,7 +4,6 @@
 #include "engine/live/thread.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
-#include "engine/relaxed/relaxed_internal.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
