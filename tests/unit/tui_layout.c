@@ -98,7 +98,7 @@ static void test_panels_that_are_not_there(void **state)
         for (int width = 40; width <= 220; width += 9) {
             struct layout_wish wish = {
                 .width = width, .height = 20 + width / 5, .with = with | 2, .focus = PANEL_GRAPH};
-            wish.rows[PANEL_CLASSES] = (int)(with % 40);
+            wish.rows[PANEL_GROUPS] = (int)(with % 40);
             check(&wish);
         }
     }
@@ -118,7 +118,7 @@ static struct layout plan(int width, int height)
     struct layout l;
     struct layout_wish wish = {
         .width = width, .height = height, .with = (1u << PANEL_COUNT) - 1, .focus = PANEL_GRAPH};
-    wish.rows[PANEL_CLASSES] = 11;
+    wish.rows[PANEL_GROUPS] = 11;
     layout_plan(&l, &wish);
     return l;
 }
@@ -129,7 +129,7 @@ static void test_as_drawn(void **state)
     (void)state;
     struct layout l = plan(80, 24);
     check_panel(&l, PANEL_GRAPH, (struct rect){1, 2, 42, 11});
-    check_panel(&l, PANEL_CLASSES, (struct rect){46, 2, 33, 11});
+    check_panel(&l, PANEL_GROUPS, (struct rect){46, 2, 33, 11});
     check_panel(&l, PANEL_REWARD, (struct rect){1, 13, 42, 6});
     check_panel(&l, PANEL_DECISION, (struct rect){46, 13, 33, 6});
     assert_int_equal(l.strip.y, 20);
@@ -139,7 +139,7 @@ static void test_as_drawn(void **state)
 
     l = plan(120, 40);
     check_panel(&l, PANEL_GRAPH, (struct rect){1, 3, 55, 22});
-    check_panel(&l, PANEL_CLASSES, (struct rect){59, 3, 60, 11});
+    check_panel(&l, PANEL_GROUPS, (struct rect){59, 3, 60, 11});
     check_panel(&l, PANEL_DECISION, (struct rect){59, 15, 60, 10});
     check_panel(&l, PANEL_LOSS, (struct rect){59, 26, 28, 8});
     check_panel(&l, PANEL_LOG, (struct rect){90, 26, 29, 8});
@@ -147,7 +147,7 @@ static void test_as_drawn(void **state)
 
     l = plan(200, 60);
     check_panel(&l, PANEL_GRAPH, (struct rect){1, 3, 60, 34});
-    check_panel(&l, PANEL_CLASSES, (struct rect){64, 3, 66, 11});
+    check_panel(&l, PANEL_GROUPS, (struct rect){64, 3, 66, 11});
     check_panel(&l, PANEL_DECISION, (struct rect){64, 15, 66, 8});
     check_panel(&l, PANEL_WHY, (struct rect){64, 24, 66, 13});
     check_panel(&l, PANEL_FOCUS, (struct rect){133, 3, 66, 20});

@@ -192,7 +192,7 @@ void app_go_to_node(struct app *a, int node)
 
 void app_go_to_move(struct app *a, int move)
 {
-    struct panel *groups = uncover(a, PANEL_CLASSES);
+    struct panel *groups = uncover(a, PANEL_GROUPS);
 
     if (groups && groups->ops->go_to_move)
         groups->ops->go_to_move(groups, move);

@@ -18,7 +18,7 @@
 enum panel_id { /* the number that focuses it; from PANEL_MEMORY on by name only */
                 PANEL_COMPARE,
                 PANEL_GRAPH,
-                PANEL_CLASSES,
+                PANEL_GROUPS,
                 PANEL_FOCUS,
                 PANEL_REWARD,
                 PANEL_LOSS,

@@ -3,7 +3,7 @@
 #include "tui/views/panel.h"
 
 const struct panel_ops *const panel_list[] = {
-    &view_start,    &view_graph,    &view_classes, &view_focus,  &view_lanes,   &view_reward,
+    &view_start,    &view_graph,    &view_groups,  &view_focus,  &view_lanes,   &view_reward,
     &view_loss,     &view_decision, &view_log,     &view_cost,   &view_devices, &view_memory_panel,
     &view_ties,     &view_why,      &view_plans,   &view_memory, &view_members, &view_race,
     &view_pipeline, &view_place,    &view_relaxed, &view_doctor, &view_pin,     &view_backtrack,

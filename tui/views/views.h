@@ -6,10 +6,10 @@
 #include "tui/views/panel.h"
 
 /* Panels beside each other, by their number. */
-extern const struct panel_ops view_graph;   /* 1: the module as a tree */
-extern const struct panel_ops view_classes; /* 2: the decisions: now, in the best plan, saved */
-extern const struct panel_ops view_focus;   /* 3: an instruction, its operands and its users */
-extern const struct panel_ops view_lanes;   /* 3: the module in its own order, values as lines */
+extern const struct panel_ops view_graph;  /* 1: the module as a tree */
+extern const struct panel_ops view_groups; /* 2: the decisions: now, in the best plan, saved */
+extern const struct panel_ops view_focus;  /* 3: an instruction, its operands and its users */
+extern const struct panel_ops view_lanes;  /* 3: the module in its own order, values as lines */
 extern const struct panel_ops view_reward; /* 4: the search so far, with marks of a person's acts */
 extern const struct panel_ops view_loss;   /* 5 */
 extern const struct panel_ops view_decision; /* 6: the next decision, or the one under the cursor */

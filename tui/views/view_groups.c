@@ -32,7 +32,7 @@ struct row {
 
 enum sort { SORT_ORDER, SORT_SAVES, SORT_REDUCES, SORT_DIMS, SORTS };
 
-struct classes_view {
+struct groups_view {
     struct list list;
     const struct live_moves *moves; /* the rows are of these; only compared */
     struct row *rows;
@@ -45,13 +45,13 @@ struct classes_view {
 };
 
 enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
-static const struct action classes_actions[] = {
+static const struct action groups_actions[] = {
     [CLASSES_OPEN] = {"open", "in this panel", "the class it decides", "members",
                       "Enter or l or Right", NULL},
     [CLASSES_FOLD] = {"fold", "in this panel", "fold series", NULL, "x", NULL},
     [CLASSES_SORT] = {"sort", "in this panel", "sort by the next column", "sort", "s", NULL},
 };
-static const struct key_table classes_keys = {"classes", classes_actions, 3};
+static const struct key_table groups_keys = {"groups", groups_actions, 3};
 
 /* Sums over a row. */
 struct figures {
@@ -60,7 +60,7 @@ struct figures {
     double saves_ms, reduces; /* all-reduces, each class split alone */
 };
 
-static struct figures sum(const struct classes_view *v, const struct watch *w, struct row r)
+static struct figures sum(const struct groups_view *v, const struct watch *w, struct row r)
 {
     struct figures f = {.count = (uint32_t)r.count};
 
@@ -81,7 +81,7 @@ static struct figures sum(const struct classes_view *v, const struct watch *w, s
     return f;
 }
 
-static double key_of(const struct classes_view *v, const struct watch *w, struct row r)
+static double key_of(const struct groups_view *v, const struct watch *w, struct row r)
 {
     struct figures f = sum(v, w, r);
     const double keys[SORTS] = {[SORT_ORDER] = 0,
@@ -99,7 +99,7 @@ static int by_key(const void *a, const void *b)
 
 /* Figures they are sorted by are of the problem, not of the plan: rows stand still while it
  * searches. */
-static void make_rows(struct classes_view *v, const struct watch *w, const struct match *filter)
+static void make_rows(struct groups_view *v, const struct watch *w, const struct match *filter)
 {
     free(v->rows);
     v->rows = mem_alloc(((size_t)w->move_count + 1) * sizeof *v->rows);
@@ -120,7 +120,7 @@ static void make_rows(struct classes_view *v, const struct watch *w, const struc
     qsort(v->rows, (size_t)v->row_count, sizeof *v->rows, by_key);
 }
 
-static int row_of(const struct classes_view *v, int move)
+static int row_of(const struct groups_view *v, int move)
 {
     for (int n = 0; n < v->row_count; n++) {
         if (move >= v->rows[n].first && move < v->rows[n].first + v->rows[n].count)
@@ -132,7 +132,7 @@ static int row_of(const struct classes_view *v, int move)
 /* Rows anew, the cursor on the row of a decision. */
 static void show_rows(struct panel *p, int move)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
 
     make_rows(v, p->scene->watch, p->filter);
     list_fit(&v->list, v->row_count, v->list.rows);
@@ -140,9 +140,9 @@ static void show_rows(struct panel *p, int move)
         list_go(&v->list, row_of(v, move));
 }
 
-static void read_classes(struct panel *p)
+static void read_groups(struct panel *p)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     const struct watch *w = p->scene->watch;
 
     if (w && v->priced != w->problem) {
@@ -156,17 +156,17 @@ static void read_classes(struct panel *p)
         show_rows(p, MOVE_NONE);
 }
 
-static int open_classes(struct panel *p, const void *arg, struct err *e)
+static int open_groups(struct panel *p, const void *arg, struct err *e)
 {
     (void)arg;
     (void)e;
-    read_classes(p);
+    read_groups(p);
     return 0;
 }
 
-static void close_classes(struct panel *p)
+static void close_groups(struct panel *p)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     free(v->rows);
     free(v->reduces);
 }
@@ -227,7 +227,7 @@ static struct columns columns_for(int width, int widest)
     return c;
 }
 
-static void draw_row(const struct classes_view *v, const struct watch *w, const struct pane *p,
+static void draw_row(const struct groups_view *v, const struct watch *w, const struct pane *p,
                      int y, struct row r, const struct columns *c)
 {
     struct figures f = sum(v, w, r);
@@ -274,9 +274,9 @@ static bool has_titles(int width, int height, int rows)
     return width >= 48 && (rows < height || height >= 8);
 }
 
-static void draw_classes(struct panel *p, const struct pane *pane)
+static void draw_groups(struct panel *p, const struct pane *pane)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     const struct watch *w = p->scene->watch;
     int widest = 0, titles = w && has_titles(pane->width, pane->height, v->row_count);
 
@@ -304,9 +304,9 @@ static void draw_classes(struct panel *p, const struct pane *pane)
     }
 }
 
-static void head_classes(const struct panel *p, struct head *h, char *note, size_t room)
+static void head_groups(const struct panel *p, struct head *h, char *note, size_t room)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     const struct watch *w = p->scene->watch;
     static const char *const sorts[SORTS] = {"by group size", "by saves ms", "by reduces",
                                              "by dims"};
@@ -330,16 +330,16 @@ static void head_classes(const struct panel *p, struct head *h, char *note, size
     h->note = note;
 }
 
-static int rows_classes(const struct panel *p, int width)
+static int rows_groups(const struct panel *p, int width)
 {
-    const struct classes_view *v = p->state;
+    const struct groups_view *v = p->state;
     (void)width;
     return v->row_count + 2;
 }
 
 static int move_of_row(const struct panel *p)
 {
-    const struct classes_view *v = p->state;
+    const struct groups_view *v = p->state;
     return v->list.cursor < v->row_count ? v->rows[v->list.cursor].first : MOVE_NONE;
 }
 
@@ -351,17 +351,17 @@ static void follow(struct panel *p)
         w->cursor = move;
 }
 
-static bool move_classes(struct panel *p, enum list_move move)
+static bool move_groups(struct panel *p, enum list_move move)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     bool moved = list_move(&v->list, move);
     follow(p);
     return moved;
 }
 
-static void click_classes(struct panel *p, int x, int y, bool twice)
+static void click_groups(struct panel *p, int x, int y, bool twice)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     int titles = has_titles(p->width, p->height, v->row_count);
     (void)x;
     (void)twice;
@@ -374,7 +374,7 @@ static void click_classes(struct panel *p, int x, int y, bool twice)
 /* A series is unfolded first: its classes are opened one by one. */
 static void open_class(struct panel *p, int move)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     const struct watch *w = p->scene->watch;
     struct err e = {0};
 
@@ -390,9 +390,9 @@ static void open_class(struct panel *p, int move)
         host_say_err(p->scene, &e);
 }
 
-static bool act_classes(struct panel *p, int action)
+static bool act_groups(struct panel *p, int action)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     int move = move_of_row(p);
 
     if (!p->scene->watch)
@@ -409,7 +409,7 @@ static bool act_classes(struct panel *p, int action)
     return true;
 }
 
-static void filter_classes(struct panel *p)
+static void filter_groups(struct panel *p)
 {
     if (!p->scene->watch)
         return;
@@ -423,9 +423,9 @@ struct classes_memory {
     enum sort sort;
 };
 
-static void *remember_classes(const struct panel *p)
+static void *remember_groups(const struct panel *p)
 {
-    const struct classes_view *v = p->state;
+    const struct groups_view *v = p->state;
     struct classes_memory *m = mem_try(1, sizeof *m);
 
     if (m)
@@ -433,10 +433,10 @@ static void *remember_classes(const struct panel *p)
     return m;
 }
 
-static void recall_classes(struct panel *p, const void *memory)
+static void recall_groups(struct panel *p, const void *memory)
 {
     const struct classes_memory *m = memory;
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
 
     v->unfolded = m->unfolded;
     v->sort = m->sort;
@@ -451,9 +451,9 @@ static void go_to_move(struct panel *p, int move)
     follow(p);
 }
 
-static bool find_classes(struct panel *p, const struct match *pattern, int step)
+static bool find_groups(struct panel *p, const struct match *pattern, int step)
 {
-    struct classes_view *v = p->state;
+    struct groups_view *v = p->state;
     const struct watch *w = p->scene->watch;
 
     for (int i = step ? 1 : 0; w && i <= v->row_count; i++) {
@@ -476,7 +476,7 @@ static const char *name_of_row(const struct panel *p)
     return move == MOVE_NONE || !p->scene->watch ? NULL : p->scene->watch->move[move].name;
 }
 
-static void message_classes(const struct panel *p, char *out, size_t room)
+static void message_groups(const struct panel *p, char *out, size_t room)
 {
     const struct watch *w = p->scene->watch;
     int move = move_of_row(p);
@@ -498,35 +498,35 @@ static void message_classes(const struct panel *p, char *out, size_t room)
 
 static const struct list *list_here(const struct panel *p)
 {
-    const struct classes_view *v = p->state;
+    const struct groups_view *v = p->state;
     return &v->list;
 }
 
-const struct panel_ops view_classes = {
-    .name = "classes",
+const struct panel_ops view_groups = {
+    .name = "groups",
     .title = "Linkage groups",
     .place = PLACE_LAYOUT,
-    .id = PANEL_CLASSES,
-    .keys = &classes_keys,
+    .id = PANEL_GROUPS,
+    .keys = &groups_keys,
     .hints = "run decide pin backtrack undo why +plans=views command export search sort down=row "
              "zoom help",
-    .size = sizeof(struct classes_view),
-    .open = open_classes,
-    .close = close_classes,
-    .read = read_classes,
+    .size = sizeof(struct groups_view),
+    .open = open_groups,
+    .close = close_groups,
+    .read = read_groups,
     .list = list_here,
-    .draw = draw_classes,
-    .head = head_classes,
-    .rows = rows_classes,
-    .act = act_classes,
-    .move = move_classes,
-    .click = click_classes,
-    .find = find_classes,
+    .draw = draw_groups,
+    .head = head_groups,
+    .rows = rows_groups,
+    .act = act_groups,
+    .move = move_groups,
+    .click = click_groups,
+    .find = find_groups,
     .go_to_move = go_to_move,
-    .filter = filter_classes,
-    .remember = remember_classes,
-    .recall = recall_classes,
+    .filter = filter_groups,
+    .remember = remember_groups,
+    .recall = recall_groups,
     .move_here = move_of_row,
     .name_here = name_of_row,
-    .message = message_classes,
+    .message = message_groups,
 };
