@@ -1,7 +1,8 @@
 /* engine/cost/gathers.h - the all-gathers before an instruction that the partitioner runs whole.
  *
- * Each split operand is made whole on every device, a value once for all such instructions
- * (classes->is_gathered); results are cut off locally. O(leaves x factors). */
+ * Each split operand is made whole on every device, dim by dim from the last on, as XLA's
+ * partitioner does (PartitionedHlo::Replicate); a value once for all such instructions
+ * (classes->is_gathered). Results are cut off locally. O(leaves x dims). */
 #ifndef AUTOMAP_ENGINE_COST_GATHERS_H
 #define AUTOMAP_ENGINE_COST_GATHERS_H
 

@@ -31,6 +31,7 @@ static const struct {
     const char *why;
 } rows[] = {
     {HLO_OP_FFT, NULL, "has no rule for fft"},
+    {HLO_OP_TOPK, NULL, "has no rule for topk"},
     {HLO_OP_BATCH_NORM_TRAINING, NULL, "has no rule for batch-norm-training"},
     {HLO_OP_BATCH_NORM_GRAD, NULL, "has no rule for batch-norm-grad"},
     {HLO_OP_BATCH_NORM_INFERENCE, NULL, "has no rule for batch-norm-inference"},

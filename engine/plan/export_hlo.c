@@ -278,8 +278,8 @@ int hlo_annotations_new(const struct plan *plan, bool keeps_sums, struct hlo_ann
     if (keeps_sums)
         rc = partial_sums_new(plan, &out->unreduced, &out->combined, e);
     if (!rc)
-        rc = resharding_new(plan, out->is_meant, out->is_shared, out->unreduced, &out->resharding,
-                            e);
+        rc = resharding_new(plan, out->is_meant, out->over, out->is_shared, out->unreduced,
+                            &out->resharding, e);
     if (rc)
         return rc;
     set_goals(out);

@@ -88,8 +88,7 @@ static int check_use(struct checker *c, hlo_id id, hlo_id now, uint32_t n)
     while (is_added(is, original) &&
            strcmp(hlo_name(was, hlo_operand(was, id, n)), hlo_name(is, original)))
         original = hlo_operand(is, original, 0);
-    if (strcmp(hlo_name(was, hlo_operand(was, id, n)), hlo_name(is, original)) &&
-        strcmp(hlo_name(was, resharding_source(&c->of.resharding, id, n)), hlo_name(is, original)))
+    if (!resharding_is_source(&c->of.resharding, id, n, hlo_name(is, original)))
         return wrong(c, id, "reads something else");
     if (!a || !resharding_want(&c->of.resharding, id, n, want))
         return 0;

@@ -61,15 +61,26 @@ static int ask_flows(struct wishes *w, hlo_id user)
 
 /* What a free instruction's result is split over, a loop index of it is: its label, seen from the
  * result leaves. */
-static label label_of_free(const struct wishes *w, hlo_id user, const struct hlo_factors *list,
-                           const struct hlo_factor *f)
+static label label_of_free(const struct classes *c, const label *over, hlo_id user,
+                           const struct hlo_factors *list, const struct hlo_factor *f)
 {
     for (uint32_t leaf = list->operand_leaves; leaf < list->leaf_count; leaf++) {
         if (f->dims[leaf] >= 0 && f->kind != HLO_FACTOR_PERMUTE)
-            return w->over[class_dim(w->c, hlo_factors_value(w->m, user, leaf),
-                                     (uint8_t)f->dims[leaf])];
+            return over[class_dim(c, hlo_factors_value(c->m, user, leaf), (uint8_t)f->dims[leaf])];
     }
     return 0;
+}
+
+void free_values_wanted_by_free(const struct classes *c, const label *over, hlo_id user,
+                                const struct hlo_factors *list, uint32_t leaf,
+                                label want[static HLO_RANK_MAX])
+{
+    memset(want, 0, HLO_RANK_MAX * sizeof *want);
+    for (uint32_t k = 0; k < list->count; k++) {
+        const struct hlo_factor *f = &list->items[k];
+        if (f->dims[leaf] >= 0)
+            want[f->dims[leaf]] = label_of_free(c, over, user, list, f);
+    }
 }
 
 static int ask_of_free(struct wishes *w, hlo_id user)
@@ -80,12 +91,7 @@ static int ask_of_free(struct wishes *w, hlo_id user)
     if (rc)
         return rc;
     for (uint32_t leaf = 0; leaf < w->factors.operand_leaves; leaf++) {
-        memset(want, 0, sizeof want);
-        for (uint32_t k = 0; k < w->factors.count; k++) {
-            const struct hlo_factor *f = &w->factors.items[k];
-            if (f->dims[leaf] >= 0)
-                want[f->dims[leaf]] = label_of_free(w, user, &w->factors, f);
-        }
+        free_values_wanted_by_free(w->c, w->over, user, &w->factors, leaf, want);
         ask(w, hlo_factors_value(w->m, user, leaf), want);
     }
     return rc;

@@ -8,8 +8,10 @@
 #ifndef AUTOMAP_ENGINE_PLAN_FREE_VALUES_H
 #define AUTOMAP_ENGINE_PLAN_FREE_VALUES_H
 
+#include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/plan/plan.h"
+#include "hlo/meaning/factors.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
@@ -22,5 +24,11 @@ int free_values_new(const struct plan *p, label **over, bool **is_shared, struct
 /* What use `user` wants of operand leaf `leaf`: per dim of that value. */
 void free_values_wanted(const struct plan *p, hlo_id user, uint32_t leaf,
                         label want[static HLO_RANK_MAX]);
+
+/* The same of a `user` that is free itself: what its results are split `over` (free_values_new),
+ * as its factors bind it. */
+void free_values_wanted_by_free(const struct classes *c, const label *over, hlo_id user,
+                                const struct hlo_factors *list, uint32_t leaf,
+                                label want[static HLO_RANK_MAX]);
 
 #endif

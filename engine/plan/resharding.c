@@ -5,6 +5,7 @@
 #include "engine/decide/labels.h"
 #include "engine/decide/partitioner.h"
 #include "engine/plan/free_values.h"
+#include "engine/plan/resharding_free.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed.h"
@@ -22,6 +23,7 @@
 #define HELD_ENDING ".held"
 #define OPERAND_ENDING ".operand"
 #define STEP_ENDING ".step"
+#define SCALAR_ENDING ".scalar"
 
 static bool is_array(const struct hlo_shape *s)
 {
@@ -44,63 +46,11 @@ static hlo_value array_operand(const struct resharding *r, hlo_id id, uint32_t n
     return is_array(hlo_shape(m, from)) ? m->leaf_base[from] : HLO_NONE;
 }
 
-/* Leaf number of array operand `n` among the leaves of all operands. */
-static uint32_t leaf_of_operand(const struct hlo_module *m, hlo_id id, uint32_t n)
-{
-    uint32_t leaf = 0;
-
-    for (uint32_t k = 0; k < n; k++)
-        leaf += hlo_shape(m, hlo_operand(m, id, k))->leaf_count;
-    return leaf;
-}
-
 /* ---- what uses want ---- */
 
-/* Scatters follow their operand; of a gather with whole indices XLA makes the whole result, and
- * where what it looks up is split it masks and sums. */
-static bool follows(const struct hlo_instruction *i, uint32_t n)
+static bool differs(const label *a, const label *b)
 {
-    if (i->opcode == HLO_OP_GATHER)
-        return true;
-    return !n && (i->opcode == HLO_OP_SCATTER || i->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE);
-}
-
-/* Made from free values alone, by what communicates when they are split: it wants them whole. */
-static bool sums_free(const struct resharding *r, hlo_id id, uint32_t n)
-{
-    const struct problem *p = r->plan->problem;
-
-    if (!p->classes.is_free[p->m->leaf_base[id]])
-        return false;
-    switch (hlo_at(p->m, id)->opcode) {
-    case HLO_OP_REDUCE:
-    case HLO_OP_REDUCE_WINDOW:
-        return n == 0;
-    case HLO_OP_DOT:
-    case HLO_OP_CONVOLUTION:
-    case HLO_OP_SORT:
-    case HLO_OP_SCATTER:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool free_want(const struct resharding *r, hlo_id id, uint32_t n, hlo_value v,
-                      label want[static HLO_RANK_MAX])
-{
-    const struct problem *p = r->plan->problem;
-    const struct hlo_instruction *i = hlo_at(p->m, id);
-
-    if (r->is_shared[v] && sums_free(r, id, n)) {
-        memset(want, 0, HLO_RANK_MAX * sizeof *want);
-        return true;
-    }
-    if (!follows(i, n) || i->operand_count < 2 || !class_leaf_count(&p->classes, id) ||
-        !r->is_shared[v])
-        return false;
-    free_values_wanted(r->plan, id, leaf_of_operand(p->m, id, n), want);
-    return true;
+    return memcmp(a, b, HLO_RANK_MAX * sizeof *a) != 0;
 }
 
 /* The split dim of array operand `n` that a convolution sums over more axes than those that split
@@ -119,7 +69,7 @@ static int summed_dim(const struct resharding *r, hlo_id id, uint32_t n, label *
         label over = plan_factor_label(r->plan, id, k - c->factor_base[id]);
         used |= over;
         if (over && c->factors[k].kind == HLO_FACTOR_REDUCE)
-            dim = c->leaf_dims[c->factors[k].dims + leaf_of_operand(p->m, id, n)];
+            dim = c->leaf_dims[c->factors[k].dims + resharding_leaf(p->m, id, n)];
     }
     *spare = dim < 0 ? 0 : step_tables_spare_axes(&p->step_tables, id, used);
     return *spare ? dim : -1;
@@ -161,8 +111,7 @@ bool resharding_goal(const struct resharding *r, hlo_value v, label over[static 
     return true;
 }
 
-bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
-                     label want[static HLO_RANK_MAX])
+bool resharding_want(struct resharding *r, hlo_id id, uint32_t n, label want[static HLO_RANK_MAX])
 {
     const struct problem *p = r->plan->problem;
     const struct relaxed_plan *x = r->plan->relaxed;
@@ -171,11 +120,11 @@ bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
     if (v == HLO_NONE || !r->is_meant[hlo_at(p->m, id)->computation])
         return false;
     if (p->classes.is_free[v] && partitioner_sums_everywhere(p->m, id)) {
-        free_values_wanted(r->plan, id, leaf_of_operand(p->m, id, n), want);
+        free_values_wanted(r->plan, id, resharding_leaf(p->m, id, n), want);
         return cut_further(r, id, n, want);
     }
     if (p->classes.is_free[v])
-        return free_want(r, id, n, v, want);
+        return resharding_free_want(r, id, n, v, want);
     if (!x) {
         strict_labels(r, v, want);
         return cut_further(r, id, n, want);
@@ -183,17 +132,18 @@ bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
     if (x->origin[v] == HLO_NONE)
         return false;
     if (hlo_at(p->m, id)->opcode == HLO_OP_TUPLE)
-        return resharding_goal(r, p->m->leaf_base[id] + leaf_of_operand(p->m, id, n), want);
+        return resharding_goal(r, p->m->leaf_base[id] + resharding_leaf(p->m, id, n), want);
     if (hlo_is_flow(p->m, id) || !class_leaf_count(&p->classes, id))
         return false;
-    set_labels(p, x->leaf[p->classes.leaf_base[id] + leaf_of_operand(p->m, id, n)], want);
+    set_labels(p, x->leaf[p->classes.leaf_base[id] + resharding_leaf(p->m, id, n)], want);
     cut_further(r, id, n, want);
     return true;
 }
 
 /* ---- where copies stand ---- */
 
-hlo_id resharding_source(const struct resharding *r, hlo_id id, uint32_t n)
+/* What operand `n` of `id` reads: the first name of the same array. */
+static hlo_id resharding_source(const struct resharding *r, hlo_id id, uint32_t n)
 {
     hlo_id from = hlo_operand(r->plan->problem->m, id, n);
 
@@ -278,16 +228,10 @@ static label wanted_unreduced(const struct resharding *r, hlo_id id, uint32_t n)
     if (!r->unreduced || !r->unreduced[id])
         return 0;
     return unreduced_axes(
-        r, id, r->plan->relaxed->leaf[p->classes.leaf_base[id] + leaf_of_operand(p->m, id, n)]);
+        r, id, r->plan->relaxed->leaf[p->classes.leaf_base[id] + resharding_leaf(p->m, id, n)]);
 }
 
-static bool same(const label *a, const label *b)
-{
-    return !memcmp(a, b, HLO_RANK_MAX * sizeof *a);
-}
-
-static bool wants_copy(const struct resharding *r, hlo_id id, uint32_t n,
-                       label want[static HLO_RANK_MAX])
+static bool wants_copy(struct resharding *r, hlo_id id, uint32_t n, label want[static HLO_RANK_MAX])
 {
     const struct problem *p = r->plan->problem;
     hlo_id from = resharding_source(r, id, n);
@@ -299,7 +243,7 @@ static bool wants_copy(const struct resharding *r, hlo_id id, uint32_t n,
     if (p->classes.is_free[p->m->leaf_base[from]])
         return true;
     found_labels(r, from, found);
-    return !same(found, want) || found_unreduced(r, from) != wanted_unreduced(r, id, n);
+    return differs(found, want) || found_unreduced(r, from) != wanted_unreduced(r, id, n);
 }
 
 /* The held copy of a value stands before the first instruction that asks for it. */
@@ -319,8 +263,8 @@ static void find_held(struct resharding *r)
             set_labels(r->plan->problem, r->plan->relaxed->made[m->leaf_base[from]], made);
             held_labels(r, from, held);
             hlo_value v = m->leaf_base[from];
-            if (!same(held, made) || unreduced_axes(r, from, r->plan->relaxed->held[v]) !=
-                                         unreduced_axes(r, from, r->plan->relaxed->made[v]))
+            if (differs(held, made) || unreduced_axes(r, from, r->plan->relaxed->held[v]) !=
+                                           unreduced_axes(r, from, r->plan->relaxed->made[v]))
                 r->first_user[from] = id;
         }
     }
@@ -370,13 +314,19 @@ out:
     return rc;
 }
 
-int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_shared,
-                   const label *unreduced, struct resharding *out, struct err *e)
+int resharding_new(const struct plan *p, const bool *is_meant, const label *over,
+                   const bool *is_shared, const label *unreduced, struct resharding *out,
+                   struct err *e)
 {
     const struct hlo_module *m = p->problem->m;
 
-    *out = (struct resharding){
-        .plan = p, .is_meant = is_meant, .is_shared = is_shared, .unreduced = unreduced};
+    *out = (struct resharding){.plan = p,
+                               .is_meant = is_meant,
+                               .over = over,
+                               .is_shared = is_shared,
+                               .unreduced = unreduced};
+    if (!resharding_find_constants(out))
+        return err_no_memory(e, "to export the plan");
     if (!p->relaxed)
         return 0;
     if (status_spaces_new(&p->problem->labels, &p->problem->mesh, &out->spaces, e))
@@ -397,6 +347,8 @@ int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_sh
 void resharding_release(struct resharding *r)
 {
     status_spaces_release(&r->spaces);
+    hlo_factors_release(&r->factors);
+    free(r->is_constant);
     free(r->first_user);
     free(r->same_array);
     free(r->goal);
@@ -472,7 +424,22 @@ static uint32_t find_walk(struct resharding *r, hlo_id like, status from, status
 
 /* ---- text ---- */
 
-/* One line: "  TO = shape copy(FROM), sharding=..", of the shape of `like`. */
+/* The scalar behind a barrier, spread again: nothing folds it, and whoever reads it makes it. */
+static void write_spread(struct resharding *r, hlo_id like, const char *to)
+{
+    const struct hlo_module *m = r->plan->problem->m;
+    hlo_id scalar = hlo_operand(m, like, 0);
+
+    str_format(&r->text, "  %s" SCALAR_ENDING " = ", to);
+    hlo_write_shape(m, hlo_at(m, scalar)->shape, true, &r->text);
+    str_format(&r->text, " opt-barrier(%s), sharding={replicated}\n  %s = ", hlo_name(m, scalar),
+               to);
+    hlo_write_shape(m, hlo_at(m, like)->shape, true, &r->text);
+    str_format(&r->text, " broadcast(%s" SCALAR_ENDING "), dimensions={}, sharding=", to);
+}
+
+/* One line: "  TO = shape copy(FROM), sharding=..", of the shape of `like`. What constants alone
+ * make is folded, copies of it too, and its sharding is lost: it goes through a barrier. */
 static void write_copy(struct resharding *r, hlo_id like, const char *from, const char *to,
                        const struct reshard_step *step, enum sharding_form form)
 {
@@ -480,9 +447,14 @@ static void write_copy(struct resharding *r, hlo_id like, const char *from, cons
     label over[HLO_RANK_MAX];
 
     set_labels(p, step->to, over);
-    str_format(&r->text, "  %s = ", to);
-    hlo_write_shape(p->m, hlo_at(p->m, like)->shape, true, &r->text);
-    str_format(&r->text, " copy(%s), sharding=", from);
+    if (resharding_is_spread(r, like)) {
+        write_spread(r, like, to);
+    } else {
+        str_format(&r->text, "  %s = ", to);
+        hlo_write_shape(p->m, hlo_at(p->m, like)->shape, true, &r->text);
+        str_format(&r->text, " %s(%s), sharding=", r->is_constant[like] ? "opt-barrier" : "copy",
+                   from);
+    }
     sharding_write_inner(&p->mesh, over, step->inner, hlo_shape(p->m, like)->rank, form, &r->text);
     str_add_char(&r->text, '\n');
 }
@@ -630,14 +602,32 @@ static bool ends_in(const char *name, size_t size, const char *word, bool bare, 
     return true;
 }
 
-/* "NAME.held" or "NAME.operand3", or a step to one. */
+bool resharding_is_source(const struct resharding *r, hlo_id id, uint32_t n, const char *name)
+{
+    const struct hlo_module *m = r->plan->problem->m;
+    hlo_id from = hlo_operand(m, id, n);
+
+    return !strcmp(hlo_name(m, from), name) ||
+           !strcmp(hlo_name(m, resharding_source(r, id, n)), name) ||
+           (resharding_is_spread(r, from) && !strcmp(hlo_name(m, hlo_operand(m, from, 0)), name));
+}
+
+/* "NAME.held" or "NAME.operand3", a step to one, the scalar that one spreads. */
 bool resharding_is_copy(const struct hlo_module *m, hlo_id id)
 {
     const char *name = hlo_name(m, id);
     size_t size = strlen(name), start;
 
-    if (hlo_at(m, id)->opcode != HLO_OP_COPY)
+    switch (hlo_at(m, id)->opcode) {
+    case HLO_OP_COPY:
+    case HLO_OP_OPT_BARRIER:
+    case HLO_OP_BROADCAST:
+        break;
+    default:
         return false;
+    }
+    if (ends_in(name, size, SCALAR_ENDING, true, &start))
+        size = start;
     if (ends_in(name, size, STEP_ENDING, false, &start))
         size = start;
     return ends_in(name, size, HELD_ENDING, true, &start) ||

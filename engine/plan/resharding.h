@@ -8,10 +8,11 @@
  * "..stepK". HLO has no partial results: what a plan leaves partial is written as what it is when
  * combined. Shardy has sums; there a copy combines them.
  *
- * Free values need a copy in one case, in strict plans too: XLA chooses their split itself among
- * those their uses want. Element by element a use with another wish still costs nothing; a scatter
- * follows its operand and reshards its result, a gather with whole indices is done whole, and a sum
- * or product of free values alone would be one of parts. */
+ * Free values need copies too, in strict plans as well: one for each use that wants another split
+ * than they are written with, or XLA gathers the other operands of a product, and folds away the
+ * difference where only reshapes lie between. Where uses differ, further: a scatter follows its
+ * operand and reshards its result, a gather with whole indices is done whole, and a sum or product
+ * of free values alone would be one of parts. */
 #ifndef AUTOMAP_ENGINE_PLAN_RESHARDING_H
 #define AUTOMAP_ENGINE_PLAN_RESHARDING_H
 
@@ -19,6 +20,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/sharding.h"
 #include "engine/relaxed/status.h"
+#include "hlo/meaning/factors.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
@@ -27,25 +29,28 @@
 struct resharding {
     const struct plan *plan;
     const bool *is_meant;   /* [computations] that hold values */
+    const label *over;      /* [classes->dim_count] what values are written with (free_values.h) */
     const bool *is_shared;  /* [values] free, and uses want different splits (wishes.h) */
     const label *unreduced; /* [instructions] axes along which results stay sums (partial_sums.h);
                                NULL: none does */
+    bool *is_constant;      /* [instructions] computed from constants alone */
     hlo_id *first_user; /* [instructions] relaxed: before which the held copy stands; HLO_NONE */
     hlo_id *same_array; /* [instructions] relaxed: the first of its computation that is the same
                            array,    itself: what copies are named after and made of */
     hlo_value *goal;    /* [values] relaxed: what the value becomes where control flows join */
     struct status_spaces spaces; /* without partial ones */
+    struct hlo_factors factors;  /* of a free use */
     struct str text, name;
 };
 
 /* The arrays must outlive it. O(instructions). */
-int resharding_new(const struct plan *p, const bool *is_meant, const bool *is_shared,
-                   const label *unreduced, struct resharding *out, struct err *e) MUST_CHECK;
+int resharding_new(const struct plan *p, const bool *is_meant, const label *over,
+                   const bool *is_shared, const label *unreduced, struct resharding *out,
+                   struct err *e) MUST_CHECK;
 void resharding_release(struct resharding *r);
 
 /* What operand `n` of `id`, an array, has to be for it: per dim. False: nothing is asked. */
-bool resharding_want(const struct resharding *r, hlo_id id, uint32_t n,
-                     label want[static HLO_RANK_MAX]);
+bool resharding_want(struct resharding *r, hlo_id id, uint32_t n, label want[static HLO_RANK_MAX]);
 
 /* The leaf of a tuple as what it becomes: `over` gets its labels per dim. False: nothing special.
  */
@@ -56,8 +61,9 @@ bool resharding_goal(const struct resharding *r, hlo_value v, label over[static 
 const char *resharding_lines(struct resharding *r, hlo_id id, enum sharding_form form);
 const char *resharding_operand(struct resharding *r, hlo_id id, uint32_t n);
 
-/* What operand `n` of `id` reads: the first name of the same array. */
-hlo_id resharding_source(const struct resharding *r, hlo_id id, uint32_t n);
+/* True when copies of operand `n` of `id` may begin at the instruction called `name`: it, another
+ * name of the same array, the constant that it spreads. */
+bool resharding_is_source(const struct resharding *r, hlo_id id, uint32_t n, const char *name);
 
 /* True for an instruction that such lines made. */
 bool resharding_is_copy(const struct hlo_module *m, hlo_id id);

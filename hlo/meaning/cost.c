@@ -4,6 +4,7 @@
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/cost_internal.h"
 #include "hlo/module/attr.h"
+#include "hlo/module/flows.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -469,25 +470,68 @@ static bool stays(const struct hlo_module *m, hlo_id id)
            hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_SIDE_EFFECT;
 }
 
-/* Marks with 1 what the computation's root needs: compilers drop the rest. */
-static void mark_needed(const struct hlo_module *m, const struct hlo_computation *comp,
-                        double *needed)
+struct needs {
+    const struct hlo_module *m;
+    bool *leaf;     /* [values] somebody needs it */
+    double *needed; /* [instructions] 1: it, or a leaf of it */
+    struct hlo_flows flows;
+};
+
+/* Of a tuple and of an element of one only the leaves that are read on. */
+static int need_operands(struct needs *w, hlo_id id, struct err *e)
 {
-    for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
-        needed[id] = id == comp->root || stays(m, id);
-    for (hlo_id id = comp->first + comp->count; id-- > comp->first;) {
-        for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && needed[id] > 0; n++)
-            needed[hlo_operand(m, id, n)] = 1;
+    const struct hlo_module *m = w->m;
+    uint16_t opcode = hlo_at(m, id)->opcode;
+    bool passes = opcode == HLO_OP_TUPLE || opcode == HLO_OP_GET_TUPLE_ELEMENT;
+    int rc = passes ? hlo_flows_of(m, id, &w->flows, e) : 0;
+
+    for (size_t k = 0; !rc && passes && k < w->flows.count; k++) {
+        const struct hlo_flow *f = &w->flows.items[k];
+        if (!w->leaf[f->to])
+            continue;
+        w->leaf[f->from] = true;
+        w->needed[m->value_instruction[f->from]] = 1;
     }
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+        hlo_id from = hlo_operand(m, id, n);
+        bool has_leaves = m->leaf_base[from] < m->leaf_base[from + 1];
+        if (passes && has_leaves)
+            continue;
+        w->needed[from] = 1;
+        for (hlo_value v = m->leaf_base[from]; v < m->leaf_base[from + 1]; v++)
+            w->leaf[v] = true;
+    }
+    return rc;
+}
+
+/* Marks with 1 what the computation's root needs: compilers drop the rest. */
+static int mark_needed(struct needs *w, const struct hlo_computation *comp, struct err *e)
+{
+    const struct hlo_module *m = w->m;
+    int rc = 0;
+
+    for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
+        w->needed[id] = id == comp->root || stays(m, id);
+        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
+            w->leaf[v] = w->needed[id] > 0;
+    }
+    for (hlo_id id = comp->first + comp->count; id-- > comp->first && !rc;) {
+        if (w->needed[id] > 0)
+            rc = need_operands(w, id, e);
+    }
+    return rc;
 }
 
 /* From the entry down: callers come after callees. */
-static void count_runs(const struct hlo_module *m, double *times, double *runs)
+static int count_runs(const struct hlo_module *m, double *times, double *runs, struct err *e)
 {
+    struct needs w = {.m = m, .needed = times, .leaf = mem_try((size_t)m->value_count + 1, 1)};
+    int rc = w.leaf ? 0 : err_no_memory(e, "for the costs of %u instructions", m->count);
+
     runs[m->entry] = 1;
-    for (hlo_comp c = m->computation_count; c-- > 0;) {
+    for (hlo_comp c = m->computation_count; c-- > 0 && !rc;) {
         const struct hlo_computation *comp = &m->computations[c];
-        mark_needed(m, comp, times);
+        rc = mark_needed(&w, comp, e);
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
             if (times[id] <= 0)
                 continue;
@@ -496,6 +540,9 @@ static void count_runs(const struct hlo_module *m, double *times, double *runs)
                 runs[hlo_called(m, id, n)] += runs[c] * runs_of(m, id, n);
         }
     }
+    hlo_flows_release(&w.flows);
+    free(w.leaf);
+    return rc;
 }
 
 int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e)
@@ -510,11 +557,12 @@ int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err 
     out->times = mem_try(m->count, sizeof *out->times);
     if (once && often && runs && out->instruction && out->times) {
         sum_up(m, out, once, often);
-        count_runs(m, out->times, runs);
+        rc = count_runs(m, out->times, runs, e);
     } else {
-        hlo_costs_release(out);
         rc = err_no_memory(e, "for the costs of %u instructions", m->count);
     }
+    if (rc)
+        hlo_costs_release(out);
     free(once);
     free(often);
     free(runs);

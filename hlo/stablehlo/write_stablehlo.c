@@ -210,8 +210,11 @@ static void pass_leaves(struct mlir_writer *w, hlo_id from, uint32_t skip, hlo_i
 /* Barriers that only hold a sharding fast are constraints. */
 static bool is_held_barrier(const struct mlir_writer *w, hlo_id id)
 {
+    const char *name = hlo_name(w->m, id);
+
     return hlo_at(w->m, id)->opcode == HLO_OP_OPT_BARRIER && w->o &&
-           hlo_attr(w->m, id, HLO_ATTR_SHARDING) && strstr(hlo_name(w->m, id), ".carried");
+           hlo_attr(w->m, id, HLO_ATTR_SHARDING) &&
+           (strstr(name, ".carried") || strstr(name, ".operand"));
 }
 
 /* A constraint in the input; a plan has its own. */

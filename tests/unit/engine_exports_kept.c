@@ -14,8 +14,9 @@ struct exported {
     struct str text, warnings;
 };
 
-static void export_text(const char *model, const char *mesh, const char *setting,
-                        struct exported *out)
+/* `second` NULL: one setting. */
+static void export_two(const char *model, const char *mesh, const char *setting, const char *second,
+                       struct exported *out)
 {
     struct problem_options o = {.exact_divisibility = true};
     struct hlo_module *m = NULL;
@@ -29,12 +30,19 @@ static void export_text(const char *model, const char *mesh, const char *setting
     make_problem(m, NULL, 4, &o, &out->p);
     assert_int_equal(strict_new(&out->p.labels, &s, &e), 0);
     if (setting_apply(&out->p, &s, setting, &e) ||
+        (second && setting_apply(&out->p, &s, second, &e)) ||
         plan_from_strict(&out->p, &s, PLAN_BY_DECISION, &out->plan, &e) ||
         export_hlo(&out->plan, SHARDING_V2, &out->text, &out->warnings, &e))
         fail_msg("%s", e.what);
     if (export_hlo_check(&out->plan, out->text.text, out->text.size, &e))
         fail_msg("%s", e.what);
     strict_release(&s);
+}
+
+static void export_text(const char *model, const char *mesh, const char *setting,
+                        struct exported *out)
+{
+    export_two(model, mesh, setting, NULL, out);
 }
 
 static void release(struct exported *x)
@@ -113,7 +121,9 @@ static void equal_free_values_are_split_alike(void **state)
     export_text(TWINS, "4", "a:0=x", &x);
     assert_says(&x, "zeros = f32[8,4] broadcast(z), dimensions={}, sharding={replicated}");
     assert_says(&x, "nulls = f32[8,4] broadcast(n), dimensions={}, sharding={replicated}");
-    assert_says(&x, "t.operand0 = f32[8,4] copy(nulls), sharding={replicated}");
+    assert_says(&x, "t.operand0.scalar = f32[] opt-barrier(n), sharding={replicated}");
+    assert_says(&x, "t.operand0 = f32[8,4] broadcast(t.operand0.scalar), dimensions={}, "
+                    "sharding={replicated}");
     release(&x);
 }
 
@@ -133,9 +143,93 @@ static void sums_of_free_values_are_whole(void **state)
 
     (void)state;
     export_text(SUMMED, "4", "a:0=x", &x);
-    assert_says(&x, "k.operand0 = f32[8,4] copy(ones), sharding={replicated}");
+    assert_says(&x, "k.operand0 = f32[8,4] broadcast(k.operand0.scalar), dimensions={}, "
+                    "sharding={replicated}");
     assert_says(&x, "k = f32[] reduce(k.operand0, zero)");
     release(&x);
+}
+
+/* Two products of one free value: left to itself XLA gathers the split kernel of `d` instead of
+ * cutting what every device has. Ones are a constant that would be folded, sharding and all;
+ * numbers from a counter are not. */
+static const char PRODUCTS[] =
+    "ENTRY e {\n  w = f32[16,4] parameter(0)\n  u = f32[16,4] parameter(1)\n"
+    "  one = f32[] constant(1)\n  ones = f32[8,16] broadcast(one), dimensions={}\n"
+    "  n = f32[8,16] iota(), iota_dimension=1\n"
+    "  d = f32[8,4] dot(ones, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  k = f32[8,4] dot(ones, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  f = f32[8,4] dot(n, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  g = f32[8,4] dot(n, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  ROOT r = (f32[8,4], f32[8,4], f32[8,4], f32[8,4]) tuple(d, k, f, g)\n}\n";
+
+static void products_cut_what_every_device_has(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    export_text(PRODUCTS, "4", "w:0=x", &x);
+    assert_says(&x, "d.operand0.scalar = f32[] opt-barrier(one), sharding={replicated}");
+    assert_says(&x, "d.operand0 = f32[8,16] broadcast(d.operand0.scalar), dimensions={}, "
+                    "sharding={devices=[1,4]<=[4]}");
+    assert_says(&x, "d = f32[8,4] dot(d.operand0, w)");
+    assert_says(&x, "k = f32[8,4] dot(ones, u)");
+    assert_says(&x, "f.operand0 = f32[8,16] opt-barrier(n), sharding={devices=[1,4]<=[4]}");
+    assert_says(&x, "g = f32[8,4] dot(n, u)");
+    release(&x);
+}
+
+/* Reshapes that fold would leave the split that is wanted behind them on what is wanted whole. */
+static const char FOLDS[] =
+    "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
+    "ENTRY e {\n  a = f32[8,4] parameter(0)\n  n = f32[8,4] iota(), iota_dimension=1\n"
+    "  v = f32[8,4] sine(n)\n"
+    "  wide = f32[8,4,1] reshape(v)\n  back = f32[8,4] reshape(wide)\n"
+    "  b = f32[8,4] multiply(a, back)\n  zero = f32[] constant(0)\n"
+    "  k = f32[] reduce(v, zero), dimensions={0,1}, to_apply=add\n"
+    "  ROOT r = (f32[8,4], f32[]) tuple(b, k)\n}\n";
+
+static void what_folds_has_the_split_it_is_wanted_in(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    export_text(FOLDS, "4", "a:0=x", &x);
+    assert_says(&x, "wide.operand0 = f32[8,4] opt-barrier(v), sharding={devices=[4,1]<=[4]}");
+    assert_says(&x, "wide = f32[8,4,1] reshape(wide.operand0)");
+    release(&x);
+}
+
+/* What the partitioner runs whole: dims are gathered one by one, the last first. */
+static void check_gathers(const char *model, const char *second, uint32_t count,
+                          const double bytes[static 2], const label over[static 2])
+{
+    struct plan_collective *c = NULL;
+    struct exported x;
+    struct err e = {0};
+    size_t found;
+
+    export_two(model, "2x2", "a:0=x", second, &x);
+    assert_int_equal(plan_collectives(&x.plan, &c, &found, &e), 0);
+    assert_int_equal(found, count);
+    for (uint32_t k = 0; k < count; k++) {
+        assert_int_equal(c[k].kind, COLLECTIVE_ALL_GATHER);
+        assert_true(c[k].bytes == bytes[k]);
+        assert_int_equal(c[k].over, over[k]);
+    }
+    free(c);
+    release(&x);
+}
+
+static void dims_are_gathered_one_by_one(void **state)
+{
+    (void)state;
+    check_gathers("ENTRY e {\n  a = f32[8,8,16] parameter(0)\n"
+                  "  ROOT f = c64[8,8,9] fft(a), fft_type=RFFT, fft_length={16}\n}\n",
+                  "a:1=y", 2, (const double[]){8 * 8 * 16 * 4 / 2, 8 * 8 * 16 * 4},
+                  (const label[]){2, 1});
+    check_gathers("ENTRY e {\n  a = f32[8,64] parameter(0)\n"
+                  "  ROOT t = (f32[8,4], s32[8,4]) topk(a), k=4, largest=true\n}\n",
+                  NULL, 1, (const double[]){8 * 64 * 4, 0}, (const label[]){1, 0});
 }
 
 /* What a loop carries unchanged stands behind a barrier with its sharding: XLA takes such leaves
@@ -231,6 +325,9 @@ int main(void)
         cmocka_unit_test(sums_of_batch_groups_are_over_all_devices),
         cmocka_unit_test(equal_free_values_are_split_alike),
         cmocka_unit_test(sums_of_free_values_are_whole),
+        cmocka_unit_test(products_cut_what_every_device_has),
+        cmocka_unit_test(what_folds_has_the_split_it_is_wanted_in),
+        cmocka_unit_test(dims_are_gathered_one_by_one),
         cmocka_unit_test(loops_hold_what_passes_unchanged),
         cmocka_unit_test(loops_hold_what_comes_out_unchanged),
         cmocka_unit_test(inner_axes_are_read_back),

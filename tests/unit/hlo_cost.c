@@ -185,6 +185,28 @@ static void test_trips(void **state)
     hlo_free(m);
 }
 
+/* Of a tuple that a call left behind only the leaf that is read on runs. */
+static void test_unread_leaves(void **state)
+{
+    (void)state;
+    static const char text[] = "ENTRY e {\n  p = f32[4] parameter(0)\n  lost = f32[4] negate(p)\n"
+                               "  alone = f32[4] cosine(lost)\n  kept = f32[4] sine(p)\n"
+                               "  inner = (f32[4], f32[4]) tuple(kept, alone)\n"
+                               "  both = (f32[4], (f32[4], f32[4])) tuple(alone, inner)\n"
+                               "  again = (f32[4], f32[4]) get-tuple-element(both), index=1\n"
+                               "  ROOT out = f32[4] get-tuple-element(again), index=0\n}\n";
+    struct hlo_module *m = NULL;
+    struct hlo_costs c;
+    struct err e;
+
+    assert_int_equal(hlo_load_memory("leaves", text, sizeof text - 1, NULL, &m, &e), 0);
+    assert_int_equal(hlo_costs_new(m, &c, &e), 0);
+    assert_true(times_of(m, &c, "e", "kept") == 1 && times_of(m, &c, "e", "both") == 1);
+    assert_true(times_of(m, &c, "e", "alone") == 0 && times_of(m, &c, "e", "lost") == 0);
+    hlo_costs_release(&c);
+    hlo_free(m);
+}
+
 /* TensorFlow's: several limits, behind tuples; backwards as often as the loop before ran. */
 static void test_trips_of_several_limits(void **state)
 {
@@ -251,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_every_opcode),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_trips),
+        cmocka_unit_test(test_unread_leaves),
         cmocka_unit_test(test_trips_of_several_limits),
         cmocka_unit_test(test_trips_of_scanned_layers),
     };
