@@ -206,6 +206,8 @@ static void cool(struct annealing *w, double hot, double cold, uint64_t moves)
             if (is_stopped(w))
                 return;
         }
+        if (place_tally_is_spent(w->a->tally))
+            return;
         uint32_t p = rl_rng_below(&w->rng, w->n->positions);
         uint32_t kind = rl_rng_below(&w->rng, 10);
         uint32_t to = kind < 7 ? neighbour_device(w, p) : some_device(w, p);
@@ -217,13 +219,14 @@ static void cool(struct annealing *w, double hot, double cold, uint64_t moves)
             pick_swap(w, p, to);
         apply(w, to);
         double then = energy(w);
-        if (then > now && rl_rng_unit(&w->rng) >= exp((now - then) / heat)) {
-            revert(w);
-            continue;
-        }
-        if (then < w->best_ms * 1.05 || then < now)
+        bool taken = then <= now || rl_rng_unit(&w->rng) < exp((now - then) / heat);
+        if (taken && (then < w->best_ms * 1.05 || then < now))
             note(w);
-        now = then;
+        place_tally_plan(w->a->tally, w->best_ms);
+        if (!taken)
+            revert(w);
+        else
+            now = then;
     }
 }
 
@@ -251,7 +254,9 @@ static int rounds(struct annealing *w, struct err *e)
     uint32_t count = w->a->rounds ? w->a->rounds : 12;
     uint64_t moves = (w->a->moves ? w->a->moves : 12000000) / count;
 
-    for (uint32_t i = 0; i < count && !is_stopped(w); i++) {
+    if (w->a->tally) /* moves to the same device are not priced: rounds go on until it is spent */
+        count *= 8;
+    for (uint32_t i = 0; i < count && !is_stopped(w) && !place_tally_is_spent(w->a->tally); i++) {
         double before = w->best_ms;
         bool fresh = i % 2 == 1 || isinf(w->best_ms);
         if (fresh)

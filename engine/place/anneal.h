@@ -11,6 +11,7 @@
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
 #include "engine/place/placement.h"
+#include "engine/place/tally.h"
 #include "hlo/support/err.h"
 
 struct place_annealing {
@@ -19,6 +20,7 @@ struct place_annealing {
     uint32_t rounds; /* 0: 8 */
     uint64_t seed;
     const struct placement *start; /* NULL: random */
+    struct place_tally *tally;     /* every move is a plan priced; NULL: not counted */
     void (*better)(void *context, const struct placement *p);
     void *context;
     const atomic_bool *stop;

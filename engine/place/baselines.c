@@ -5,8 +5,10 @@
 #include "engine/place/placement.h"
 #include "engine/place/prepare.h"
 #include "engine/place/state.h"
+#include "engine/place/tally.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 #include "rl/rng.h"
 
 #include <math.h>
@@ -21,6 +23,7 @@ struct trying {
     struct rl_rng rng;
     uint32_t *best; /* by position */
     double best_ms;
+    double kept_ms; /* local: of plans that keep all rules */
 };
 
 static void finish_trying(struct trying *t)
@@ -33,7 +36,7 @@ static void finish_trying(struct trying *t)
 static int begin_trying(struct trying *t, const struct place_graph *g, const struct place_asking *a,
                         struct err *e)
 {
-    *t = (struct trying){.g = g, .a = a, .best_ms = INFINITY};
+    *t = (struct trying){.g = g, .a = a, .best_ms = INFINITY, .kept_ms = INFINITY};
     if (!place_devices(g))
         return err_set(e, ERR_INFEASIBLE, "there is no device, expected one at least");
     rl_rng_seed(&t->rng, a->seed, 5);
@@ -154,9 +157,16 @@ static void random_start(struct trying *t, bool works)
     place_state_set(t->s, t->s->device);
 }
 
-static bool is_stopped(const struct place_asking *a)
+/* Told to stop, or as many plans priced as it may. */
+static bool is_over(const struct place_asking *a)
 {
-    return a->stop && atomic_load_explicit(a->stop, memory_order_relaxed);
+    return stop_asked(a->stop) || place_tally_is_spent(a->tally);
+}
+
+/* The best so far, the state's own value among it, where the rules are kept. */
+static double best_with(const struct trying *t, double value)
+{
+    return t->s->broken || place_state_over(t->s) > 0 ? t->kept_ms : fmin(t->kept_ms, value);
 }
 
 int place_random(const struct place_graph *g, const struct place_asking *a, struct placement **out,
@@ -167,10 +177,11 @@ int place_random(const struct place_graph *g, const struct place_asking *a, stru
 
     if (rc)
         goto out;
-    for (int k = 0; k < 10000 && !is_stopped(a); k++) {
+    for (int k = 0; (a->tally || k < 10000) && !is_over(a); k++) {
         random_start(&t, rl_rng_below(&t.rng, 2));
         if (!t.s->broken && !(place_state_over(t.s) > 0))
             keep(&t);
+        place_tally_plan(a->tally, t.best_ms);
     }
     if (isinf(t.best_ms)) {
         rc = err_set(e, ERR_INFEASIBLE, "no random plan keeps memory, kinds of devices and pins");
@@ -193,8 +204,12 @@ static bool descend(struct trying *t)
         for (uint32_t d = 0; d < t->s->accelerators; d++) {
             if (d == from || !place_state_allows(t->s, p, d))
                 continue;
+            if (is_over(t->a))
+                break;
             place_state_move(t->s, p, d);
             double then = place_state_value(t->s);
+            t->kept_ms = best_with(t, then);
+            place_tally_plan(t->a->tally, t->kept_ms);
             if (then < least) {
                 least = then;
                 best_p = p;
@@ -217,12 +232,14 @@ int place_local(const struct place_graph *g, const struct place_asking *a, struc
 
     if (rc)
         goto out;
-    for (int k = 0; k < 10; k++) {
+    for (int k = 0; a->tally || k < 10; k++) {
         random_start(&t, true);
-        while (!is_stopped(a) && descend(&t))
+        t.kept_ms = best_with(&t, place_state_value(t.s));
+        place_tally_plan(a->tally, t.kept_ms);
+        while (!is_over(a) && descend(&t))
             ;
         keep(&t);
-        if (is_stopped(a))
+        if (is_over(a))
             break;
     }
     rc = make_plan(&t, "local", out, e);

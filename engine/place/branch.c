@@ -4,6 +4,7 @@
 #include "engine/place/cut_bound.h"
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/partial.h"
 #include "engine/place/prepare.h"
 #include "engine/place/reduce.h"
 #include "hlo/support/err.h"
@@ -18,18 +19,13 @@ struct tree {
     const struct place_graph *g;
     const struct place_branching *b;
     struct place_nets *n;
-    uint32_t devices, accelerators;
-    uint32_t *type_of;        /* by device */
-    uint32_t *order, *device; /* positions by depth; devices by position, PLACE_NONE open */
-    uint32_t *pins;           /* [net * devices + device] of placed positions */
-    uint32_t *spread;         /* by net: devices with a placed pin */
-    struct place_load *load;  /* so far, and what is sure to come; scratch for whole plans */
-    struct place_load *whole;
+    struct place_partial *part;
+    uint32_t *order;              /* positions by depth */
+    struct place_load *whole;     /* scratch for whole plans */
     double *left;                 /* by depth: work of the yardstick behind it */
     double rate[PLACE_TYPES_MAX]; /* work of the yardstick done in one ms, at most */
     double nothing;               /* work that some kind does in no time */
     uint32_t base;
-    bool equal_devices;
     double best_ms;
     uint32_t *best; /* by position, once found */
     bool found;
@@ -103,159 +99,55 @@ static void find_rates(struct tree *t)
 
 static bool allocate(struct tree *t)
 {
-    size_t m = (size_t)t->n->positions + 1, nets = (size_t)t->n->nets + 1;
+    size_t m = (size_t)t->n->positions + 1;
 
-    t->type_of = mem_try((size_t)t->devices + 1, sizeof(uint32_t));
     t->order = mem_try(m, sizeof(uint32_t));
-    t->device = mem_try(m, sizeof(uint32_t));
     t->best = mem_try(m, sizeof(uint32_t));
     t->left = mem_try(m + 1, sizeof(double));
-    t->pins = mem_try(nets * t->devices, sizeof(uint32_t));
-    t->spread = mem_try(nets, sizeof(uint32_t));
-    t->load = mem_try((size_t)t->devices + 1, sizeof *t->load);
-    t->whole = mem_try((size_t)t->devices + 1, sizeof *t->whole);
-    return t->type_of && t->order && t->device && t->best && t->left && t->pins && t->spread &&
-           t->load && t->whole;
+    t->whole = mem_try((size_t)t->part->devices + 1, sizeof *t->whole);
+    return t->order && t->best && t->left && t->whole;
 }
 
 static void release(struct tree *t)
 {
+    place_partial_free(t->part);
     place_nets_free(t->n);
-    free(t->type_of);
     free(t->order);
-    free(t->device);
     free(t->best);
     free(t->left);
-    free(t->pins);
-    free(t->spread);
-    free(t->load);
     free(t->whole);
 }
 
-/* ---- loads of a part ---- */
-
-/* A net that is cut now is paid on d: sure to come, in one direction or the other. */
-static void charge(struct tree *t, uint32_t h, uint32_t d, double sign)
-{
-    if (d < t->accelerators)
-        t->load[d].in_ms[t->n->pass[h]] += sign * t->n->near_ms[h];
-}
-
-static void add_pin(struct tree *t, uint32_t h, uint32_t d)
-{
-    uint32_t *pins = t->pins + (size_t)h * t->devices;
-
-    if (pins[d]++)
-        return;
-    if (++t->spread[h] == 1)
-        return;
-    charge(t, h, d, 1);
-    for (uint32_t c = 0; c < t->devices && t->spread[h] == 2; c++) {
-        if (c != d && pins[c])
-            charge(t, h, c, 1);
-    }
-}
-
-static void take_pin(struct tree *t, uint32_t h, uint32_t d)
-{
-    uint32_t *pins = t->pins + (size_t)h * t->devices;
-
-    if (--pins[d])
-        return;
-    if (!--t->spread[h])
-        return;
-    charge(t, h, d, -1);
-    for (uint32_t c = 0; c < t->devices && t->spread[h] == 1; c++) {
-        if (pins[c])
-            charge(t, h, c, -1);
-    }
-}
-
-static void put(struct tree *t, uint32_t p, uint32_t d, bool in)
-{
-    double sign = in ? 1 : -1;
-
-    for (uint32_t pass = 0; pass < 2; pass++)
-        t->load[d].compute_ms[pass] += sign * place_nets_time(t->n, pass, t->type_of[d], p);
-    t->load[d].bytes += sign * t->n->bytes[p];
-    t->load[d].positions += in ? 1 : UINT32_MAX;
-    for (uint32_t i = t->n->net_at[p]; i < t->n->net_at[p + 1]; i++) {
-        if (in)
-            add_pin(t, t->n->net[i], d);
-        else
-            take_pin(t, t->n->net[i], d);
-    }
-    t->device[p] = in ? d : PLACE_NONE;
-}
-
-/* At least what a device takes: over a link used both ways, half of what it moves. */
-static double least_of(const struct tree *t, double compute, double moved)
-{
-    switch (t->b->rules.communication) {
-    case PLACE_SUM:
-        return compute + moved;
-    case PLACE_MAX:
-        return fmax(compute, moved);
-    default:
-        return fmax(compute, moved / 2);
-    }
-}
-
-static double least_load(const struct tree *t, const struct place_load *l)
-{
-    return least_of(t, l->compute_ms[0] + l->compute_ms[1], l->in_ms[0] + l->in_ms[1]);
-}
+/* ---- bounds ---- */
 
 /* No plan below this node is better than this. */
 static double bound_of(const struct tree *t, uint32_t depth)
 {
-    double most[2] = {0, 0}, room = 0;
+    const struct place_partial *part = t->part;
+    double room = 0;
 
-    for (uint32_t d = 0; d < t->devices; d++) {
-        const struct place_load *l = &t->load[d];
-        if (t->b->rules.apart) {
-            for (uint32_t pass = 0; pass < 2; pass++)
-                most[pass] = fmax(most[pass], least_of(t, l->compute_ms[pass], l->in_ms[pass]));
-            continue;
-        }
-        double load = least_load(t, l);
-        double busy =
-            t->b->rules.communication == PLACE_SUM ? load : l->compute_ms[0] + l->compute_ms[1];
-        most[0] = fmax(most[0], load);
-        room += fmax(0, t->best_ms - busy) * t->rate[t->type_of[d]];
+    for (uint32_t d = 0; d < part->devices && !t->b->rules.apart; d++) {
+        const struct place_load *l = &part->load[d];
+        double busy = t->b->rules.communication == PLACE_SUM ? place_partial_load(part, d)
+                                                             : l->compute_ms[0] + l->compute_ms[1];
+        room += fmax(0, t->best_ms - busy) * t->rate[part->type_of[d]];
     }
     bool overfull = !t->b->rules.apart && t->left[depth] - t->nothing > room * (1 + 1e-9) + 1e-12;
-    return overfull ? INFINITY : most[0] + most[1];
+    return overfull ? INFINITY : place_partial_value(part);
 }
 
 /* ---- the tree ---- */
 
-static bool allows(const struct tree *t, uint32_t p, uint32_t d)
-{
-    const struct place_type *type = &t->g->type[t->type_of[d]];
-
-    if (!(t->n->allowed[p] >> t->type_of[d] & 1))
-        return false;
-    if (t->n->fixed[p] != PLACE_NONE && t->n->fixed[p] != d)
-        return false;
-    for (uint32_t i = 0; i < t->n->aparts; i++) {
-        uint32_t a = t->n->apart[2 * i], b = t->n->apart[2 * i + 1];
-        if ((a == p && t->device[b] == d) || (b == p && t->device[a] == d))
-            return false;
-    }
-    return type->is_host || t->load[d].bytes + t->n->bytes[p] <= type->memory_bytes * (1 + 1e-12);
-}
-
 static void leaf(struct tree *t)
 {
-    place_loads(t->n, t->device, t->whole);
+    place_loads(t->n, t->part->device, t->whole);
     double value = place_value(t->n, &t->b->rules, t->whole, NULL);
 
-    if (value >= t->best_ms * (1 - 1e-12) || place_faults(t->n, t->device, t->whole))
+    if (value >= t->best_ms * (1 - 1e-12) || place_faults(t->n, t->part->device, t->whole))
         return;
     t->best_ms = value;
     t->found = true;
-    memcpy(t->best, t->device, t->n->positions * sizeof *t->best);
+    memcpy(t->best, t->part->device, t->n->positions * sizeof *t->best);
 }
 
 static bool is_over(struct tree *t)
@@ -270,6 +162,7 @@ static bool is_over(struct tree *t)
 /* Depth is at most the number of positions, which place_branch limits. */
 static void descend(struct tree *t, uint32_t depth)
 {
+    struct place_partial *part = t->part;
     bool opened[PLACE_TYPES_MAX] = {false};
 
     if (is_over(t) || bound_of(t, depth) >= t->best_ms * (1 - 1e-12))
@@ -279,26 +172,17 @@ static void descend(struct tree *t, uint32_t depth)
         return;
     }
     uint32_t p = t->order[depth];
-    for (uint32_t d = 0; d < t->devices && !t->cut_short; d++) {
-        bool fresh = !t->load[d].positions;
-        if (fresh && t->equal_devices && opened[t->type_of[d]])
+    for (uint32_t d = 0; d < part->devices && !t->cut_short; d++) {
+        bool fresh = !part->load[d].positions;
+        if (fresh && part->equal_devices && opened[part->type_of[d]])
             continue;
-        opened[t->type_of[d]] |= fresh;
-        if (!allows(t, p, d))
+        opened[part->type_of[d]] |= fresh;
+        if (!place_partial_allows(part, p, d))
             continue;
-        put(t, p, d, true);
+        place_partial_put(part, p, d);
         descend(t, depth + 1);
-        put(t, p, d, false);
+        place_partial_take(part, p);
     }
-}
-
-static bool are_devices_equal(const struct tree *t)
-{
-    for (uint32_t p = 0; p < t->n->positions; p++) {
-        if (t->n->fixed[p] != PLACE_NONE)
-            return false;
-    }
-    return !t->g->per_server;
 }
 
 static void told_by_branching(struct placement *p)
@@ -310,15 +194,13 @@ static void told_by_branching(struct placement *p)
 
 static int search(struct tree *t, struct placement *start, struct err *e)
 {
+    if (place_partial_new(t->n, &t->b->rules, &t->part, e))
+        return e->code;
     if (!allocate(t))
         return err_no_memory(e, MEMORY_FOR);
-    for (uint32_t d = 0; d < t->devices; d++)
-        t->type_of[d] = place_type_of(t->g, d);
-    memset(t->device, 0xff, t->n->positions * sizeof *t->device);
     find_rates(t);
     if (!sort_positions(t))
         return err_no_memory(e, MEMORY_FOR);
-    t->equal_devices = are_devices_equal(t);
     descend(t, 0);
     for (uint32_t v = 0; v < t->g->nodes && t->found; v++)
         start->device[v] = t->best[t->n->position_of[v]];
@@ -373,15 +255,14 @@ int place_branch(const struct place_graph *g, const struct place_branching *b,
                  struct placement *start, struct err *e)
 {
     bool done = false;
-    struct tree t = {.g = g, .b = b, .devices = place_devices(g), .best_ms = start->value_ms};
+    struct tree t = {.g = g, .b = b, .best_ms = start->value_ms};
     struct err none = {0};
     int rc = 0;
 
-    t.accelerators = t.devices - g->type[g->types - 1].count;
-    if (t.devices)
+    if (place_devices(g))
         rc = isfinite(start->value_ms) ? place_reduce(g, &b->rules, start->value_ms, &t.n, &none)
                                        : place_prepare_classes(g, &t.n, &none);
-    if (rc == ERR_INFEASIBLE || !t.devices) {
+    if (rc == ERR_INFEASIBLE || !place_devices(g)) {
         rc = 0; /* nothing is better than the start */
     } else if (rc) {
         *e = none;

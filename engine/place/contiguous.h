@@ -11,6 +11,7 @@
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
 #include "engine/place/placement.h"
+#include "engine/place/tally.h"
 #include "hlo/support/err.h"
 
 enum { PLACE_POSITIONS_MAX = 1024 };
@@ -26,6 +27,7 @@ struct place_asking {
     /* Called with every better plan, NULL: nobody. It may copy the plan; it may not keep it. */
     void (*better)(void *context, const struct placement *p);
     void *context;
+    struct place_tally *tally; /* of the simple ways (baselines.h, learner.h); NULL: none */
     const atomic_bool *stop;
 };
 

@@ -219,23 +219,39 @@ uint32_t place_look_crossings(const struct place_look *l, struct place_crossing 
     return all;
 }
 
+/* Bits [from * devices + to] of devices that must come in this order. Between backward nodes of
+ * which one has no forward node of its color, the order is turned round (prepare.h, 2). */
+static void draw_arrows(const struct place_look *l, const bool *has_forward, uint64_t *arrow)
+{
+    const struct place_graph *g = l->g;
+    size_t devices = l->state->devices;
+
+    for (uint32_t u = 0; u < g->nodes; u++) {
+        for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++) {
+            uint32_t v = g->user[i], a = place_look_device(l, u), b = place_look_device(l, v);
+            bool forward = !g->backward[u] && !g->backward[v];
+            bool mirrored = g->backward[u] && g->backward[v] &&
+                            !(has_forward[g->color[u]] && has_forward[g->color[v]]);
+            size_t at = mirrored ? b * devices + a : a * devices + b;
+            if (forward || mirrored)
+                arrow[at / 64] |= (uint64_t)1 << (at % 64);
+        }
+    }
+}
+
 bool place_look_is_chain(const struct place_look *l)
 {
     const struct place_graph *g = l->g;
     uint32_t devices = l->state->devices, left = devices;
     uint64_t *arrow = mem_alloc(((size_t)devices * devices / 64 + 1) * sizeof *arrow);
-    bool *gone = mem_alloc(devices + 1), any = true;
+    bool *gone = mem_alloc(devices + 1), *has_forward = mem_alloc(g->colors + 1), any = true;
 
     memset(arrow, 0, ((size_t)devices * devices / 64 + 1) * sizeof *arrow);
     memset(gone, 0, devices + 1);
-    for (uint32_t u = 0; u < g->nodes; u++) {
-        for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++) {
-            size_t at =
-                (size_t)place_look_device(l, u) * devices + place_look_device(l, g->user[i]);
-            if (!g->backward[u] && !g->backward[g->user[i]])
-                arrow[at / 64] |= (uint64_t)1 << (at % 64);
-        }
-    }
+    memset(has_forward, 0, g->colors + 1);
+    for (uint32_t v = 0; v < g->nodes; v++)
+        has_forward[g->color[v]] |= !g->backward[v];
+    draw_arrows(l, has_forward, arrow);
     while (any) {
         any = false;
         for (uint32_t d = 0; d < devices; d++) {
@@ -251,5 +267,6 @@ bool place_look_is_chain(const struct place_look *l)
     }
     free(arrow);
     free(gone);
+    free(has_forward);
     return !left;
 }

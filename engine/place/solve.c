@@ -5,7 +5,9 @@
 #include "engine/place/branch.h"
 #include "engine/place/graph.h"
 #include "engine/place/latency.h"
+#include "engine/place/learner.h"
 #include "engine/place/placement.h"
+#include "engine/place/scotch.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 
@@ -24,6 +26,7 @@ static struct place_asking asking_of(const struct place_job *job)
                                  .target_ms = job->target_ms,
                                  .better = job->better,
                                  .context = job->context,
+                                 .tally = job->tally,
                                  .stop = job->stop};
 }
 
@@ -58,6 +61,7 @@ static int anneal_from(const struct place_graph *g, const struct place_job *job,
                                 .context = job->context,
                                 .stop = job->stop};
 
+    a.tally = start ? NULL : job->tally;
     return place_anneal(g, &a, out, e);
 }
 
@@ -163,6 +167,18 @@ static int solve_random(const struct place_graph *g, const struct place_job *job
 {
     return by_baseline(place_random, g, job, out, e);
 }
+static int solve_scotch(const struct place_graph *g, const struct place_job *job,
+                        struct placement **out, struct err *e)
+{
+    return by_baseline(place_scotch, g, job, out, e);
+}
+static int solve_dqn(const struct place_graph *g, const struct place_job *job,
+                     struct placement **out, struct err *e)
+{
+    struct place_asking a = asking_of(job);
+
+    return place_learn(g, &a, job->any_sets, job->moves, out, e);
+}
 static int solve_pipedream(const struct place_graph *g, const struct place_job *job,
                            struct placement **out, struct err *e)
 {
@@ -187,15 +203,15 @@ static int latency_greedy(const struct place_graph *g, const struct place_job *j
     return place_latency_greedy(g, &l, out, e);
 }
 
-/* The best plan for throughput, cut into pieces. */
-static int latency_dpl(const struct place_graph *g, const struct place_job *job,
-                       struct placement **out, struct err *e)
+/* A plan for throughput, cut into pieces. */
+static int latency_of_stream(solver *f, const struct place_graph *g, const struct place_job *job,
+                             struct placement **out, struct err *e)
 {
     struct place_job stream = *job;
     int rc;
 
     stream.better = NULL;
-    rc = solve_dpl(g, &stream, out, e);
+    rc = f(g, &stream, out, e);
     if (rc)
         return rc;
     rc = place_latency_value(g, *out, false, &(*out)->value_ms, e);
@@ -209,17 +225,35 @@ static int latency_dpl(const struct place_graph *g, const struct place_job *job,
     return 0;
 }
 
+static int latency_dpl(const struct place_graph *g, const struct place_job *job,
+                       struct placement **out, struct err *e)
+{
+    return latency_of_stream(solve_dpl, g, job, out, e);
+}
+static int latency_one(const struct place_graph *g, const struct place_job *job,
+                       struct placement **out, struct err *e)
+{
+    return latency_of_stream(solve_one, g, job, out, e);
+}
+static int latency_scotch(const struct place_graph *g, const struct place_job *job,
+                          struct placement **out, struct err *e)
+{
+    return latency_of_stream(solve_scotch, g, job, out, e);
+}
+
 /* ---- the list ---- */
 
 const struct place_algorithm place_algorithms[] = {
-    {"exact", "program over ideals; any sets, latency: a search from it", true, true, true},
-    {"dpl", "the program over prefixes of a few depth-first orders", true, true, true},
+    {"exact", "program over ideals; any sets, latency: a search from it", true, true, false},
+    {"dpl", "the program over prefixes of a few depth-first orders", true, true, false},
     {"anneal", "annealing of any sets from a random plan", true, false, true},
     {"local", "best single moves from random plans; memory is not looked at", true, false, true},
-    {"greedy", "devices filled in turn along an order", true, true, true},
-    {"pipedream", "biconnected components joined, then dpl", true, false, true},
+    {"greedy", "devices filled in turn along an order", true, true, false},
+    {"pipedream", "biconnected components joined, then dpl", true, false, false},
+    {"scotch", "Scotch's partition of the graph, where gpart is installed", true, true, false},
+    {"dqn", "a learner that places positions in topological order", true, false, true},
     {"random", "10,000 random plans", true, false, true},
-    {"one", "everything on one accelerator", true, false, true},
+    {"one", "everything on one accelerator", true, true, false},
     {0},
 };
 
@@ -230,7 +264,8 @@ static const struct {
     {"exact", solve_exact, latency_best},     {"dpl", solve_dpl, latency_dpl},
     {"anneal", solve_anneal, NULL},           {"local", solve_local, NULL},
     {"greedy", solve_greedy, latency_greedy}, {"pipedream", solve_pipedream, NULL},
-    {"random", solve_random, NULL},           {"one", solve_one, NULL},
+    {"scotch", solve_scotch, latency_scotch}, {"dqn", solve_dqn, NULL},
+    {"random", solve_random, NULL},           {"one", solve_one, latency_one},
 };
 
 int place_solve(const struct place_graph *g, const struct place_job *job, const char *algorithm,

@@ -7,6 +7,7 @@
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
 #include "engine/place/placement.h"
+#include "engine/place/tally.h"
 #include "hlo/support/err.h"
 
 struct place_job {
@@ -18,7 +19,8 @@ struct place_job {
     uint64_t moves;   /* of searches; 0: their defaults */
     double target_ms; /* > 0: the fewest accelerators that reach it (contiguous throughput) */
     struct place_limits limits;
-    uint64_t looks; /* pairs of ideals considered; 0: as place_asking */
+    uint64_t looks;            /* pairs of ideals considered; 0: as place_asking */
+    struct place_tally *tally; /* plans priced by random, local, anneal, dqn; NULL: not counted */
     void (*better)(void *context, const struct placement *p);
     void *context;
     const atomic_bool *stop;
@@ -31,7 +33,7 @@ void place_job_of_model(struct place_job *job);
 struct place_algorithm {
     const char *name, *what;
     bool throughput, latency; /* what it answers */
-    bool in_race;
+    bool counts;              /* it prices plan after plan, counted in job->tally */
 };
 extern const struct place_algorithm place_algorithms[]; /* ends with name NULL; the first is best */
 

@@ -19,4 +19,7 @@ void clock_condition_init(pthread_cond_t *c);
 /* `seconds` from now, for pthread_cond_timedwait on such a condition. */
 struct timespec clock_deadline(double seconds);
 
+/* Seconds the processor has spent on the calling thread. */
+double clock_thread_seconds(void);
+
 #endif

@@ -8,7 +8,7 @@ trap 'rm -rf "$dir"' EXIT
 expect() { # code, words the output must hold, then the command
     local code=$1 words=$2 out rc
     shift 2
-    out=$("$automap" "$@" 2>&1)
+    out=$(PATH=${path-$PATH} "$automap" "$@" 2>&1)
     rc=$?
     if [ $rc != "$code" ] || ! grep -qE -- "$words" <<<"$out"; then
         printf 'automap %s\n  exit %d, expected %d and "%s"\n%s\n' "$*" $rc "$code" "$words" "$(head -5 <<<"$out")"
@@ -26,7 +26,20 @@ expect 0 'any sets +54\.2 ms per sample +proven' place "$ops/bert_l-3_training.j
 expect 0 'latency +100\.2 ms for one sample' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --moves 1000000
 expect 0 '49\.4 ms per sample' place "$bert" --split "$data/human-experts/bert24_training_expert.json.gz"
 expect 0 '111\.9 ms for one sample' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --devices 6 --split "$data/human-experts/bert24_inference_expert.json.gz"
-expect 0 'exact +27\.9 .*proven' place "$ops/bert_l-3_inference.json.gz" --algo race
+expect 0 'exact +27\.9186 .*proven' place "$ops/bert_l-3_inference.json.gz" --algo race --moves 50
+expect 0 'expert +49\.4049 ' place "$bert" --algo race --moves 50 --split "$data/human-experts/bert24_training_expert.json.gz"
+expect 0 'anneal .* 50 .*not contiguous' place "$bert" --algo race --moves 50
+expect 0 '"schema":.*automap-place-race-1' place "$bert" --algo race --moves 50 --json
+expect 1 'no --why' place "$bert" --algo race --why node9
+expect 0 'scotch +[0-9.]+|scotch .*not installed' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --algo race
+# Scotch is a program in PATH: one that answers nonsense, one that fails, none at all.
+mkdir -p "$dir/nonsense" "$dir/failing" "$dir/none"
+printf '#!/bin/sh\necho "28 x"\n' >"$dir/nonsense/gpart"
+printf '#!/bin/sh\nexit 3\n' >"$dir/failing/gpart"
+chmod +x "$dir"/nonsense/gpart "$dir"/failing/gpart
+path=$dir/nonsense:$dir/none expect 2 'gave no partition' place "$bert" --algo scotch
+path=$dir/failing:$dir/none expect 2 'gpart failed' place "$bert" --algo scotch
+path=$dir/none expect 1 'Scotch is not installed' place "$bert" --algo scotch
 expect 0 'x[2-6]' place "$bert" --replicate
 expect 0 'proven' place "$bert" --passes apart --communication max
 expect 0 'contiguous' place "$bert" --target 60

@@ -8,6 +8,7 @@
 #include "engine/place/pins.h"
 #include "engine/place/place_json.h"
 #include "engine/place/placement.h"
+#include "engine/place/race.h"
 #include "engine/place/solve.h"
 #include "engine/place/split.h"
 #include "engine/problem/problem.h"
@@ -18,6 +19,7 @@
 #include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/place_print.h"
+#include "tui/commands/place_race.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 #include "tui/options/overwrite.h"
@@ -122,12 +124,13 @@ static const struct option rows[] = {
      .take = take_pin},
     {"target", "MS", "the fewest accelerators that reach a time per sample", .kind = OPTION_REAL,
      ARG(job.target_ms), .least = 1e-9, .most = 1e12, .expected = "milliseconds, such as 12.5"},
-    {"split", "FILE", "score a split instead of looking for one", .kind = OPTION_FILE, ARG(split)},
+    {"split", "FILE", "score a split instead of looking for one; in a race it is the expert",
+     .kind = OPTION_FILE, ARG(split)},
     {"algo", "NAME",
-     "exact (default), dpl, anneal, local, greedy, pipedream, random, one; race: all of them, "
-     "ranked",
+     "exact (default), dpl, anneal, local, greedy, pipedream, scotch, dqn, random, one; race: all "
+     "of them on equally many plans priced (--moves, default 500), ranked",
      .take = take_algorithm, .value_at = algorithm_at,
-     .expected = "exact, dpl, anneal, local, greedy, pipedream, random, one or race"},
+     .expected = "exact, dpl, anneal, local, greedy, pipedream, scotch, dqn, random, one or race"},
     {"lp", "FILE", "write the question of any sets as an integer program", .kind = OPTION_FILE,
      ARG(lp)},
     {"why", "NODE", "why that node is where it is: the price of every other device", ARG(why)},
@@ -150,15 +153,17 @@ static int parse(struct request *r, int argc, char **argv)
 
     if (code)
         return code;
-    const char *wrong = !r->input ? "which graph?"
-                        : r->job.rules.replicate && (r->job.any_sets || r->job.latency)
-                            ? "--replicate is of contiguous plans for throughput"
-                        : r->job.target_ms > 0 && (r->job.any_sets || r->job.latency ||
-                                                   r->job.rules.apart || r->is_race)
-                            ? "--target is of contiguous plans, passes together"
-                        : r->why && (r->job.latency || r->job.rules.replicate || r->is_json)
-                            ? "--why is of plans for throughput without copies, in words"
-                            : NULL;
+    const char *wrong =
+        !r->input ? "which graph?"
+        : r->job.rules.replicate && (r->job.any_sets || r->job.latency)
+            ? "--replicate is of contiguous plans for throughput"
+        : r->job.target_ms > 0 &&
+                (r->job.any_sets || r->job.latency || r->job.rules.apart || r->is_race)
+            ? "--target is of contiguous plans, passes together"
+        : r->is_race && (r->why || r->output) ? "a race shows no single plan: no --why, no -o"
+        : r->why && (r->job.latency || r->job.rules.replicate || r->is_json)
+            ? "--why is of plans for throughput without copies, in words"
+            : NULL;
     return wrong ? options_complain("place", "%s", wrong) : EXIT_OK;
 }
 
@@ -357,66 +362,30 @@ out:
     return rc;
 }
 
-/* ---- race ---- */
-
-struct lane {
-    const struct place_algorithm *a;
-    struct placement *p; /* NULL: it found nothing */
-    char why[160];
-};
-
-static int compare_lanes(const void *a, const void *b)
+/* A race of all, with the plan of --split among them. */
+static int race(const struct request *r, const struct place_graph *g, struct err *e)
 {
-    const struct lane *x = a, *y = b;
-    double vx = x->p ? x->p->value_ms : INFINITY, vy = y->p ? y->p->value_ms : INFINITY;
-    bool fx = x->p && x->p->faults, fy = y->p && y->p->faults;
+    struct place_race race = {0};
+    struct placement *expert = NULL;
+    int rc = 0;
 
-    if (fx != fy)
-        return fx - fy;
-    return vx != vy ? (vx > vy) - (vx < vy) : (x->a > y->a) - (x->a < y->a);
-}
-
-static void print_lanes(const struct lane *lanes, int count)
-{
-    char value[UNITS_ROOM], gap[UNITS_ROOM];
-    double bound = 0;
-
-    for (int i = 0; i < count; i++)
-        bound = lanes[i].p ? fmax(bound, lanes[i].p->bound_ms) : bound;
-    printf("algo            value   over bound   seconds\n");
-    for (int i = 0; i < count; i++) {
-        const struct placement *p = lanes[i].p;
-        if (!p) {
-            printf("%-10s          -   %s\n", lanes[i].a->name, lanes[i].why);
-            continue;
-        }
-        printf("%-10s %10s %12s %9.2f%s%s\n", lanes[i].a->name, units_plain_ms(value, p->value_ms),
-               bound > 0 ? units_percent(gap, p->value_ms / bound - 1) : "-", p->seconds,
-               p->proven ? "  proven" : "", p->faults ? "  breaks memory or a pin" : "");
-    }
-}
-
-static int race(struct request *r, const struct place_graph *g)
-{
-    struct lane lanes[16] = {{0}};
-    int count = 0;
-
-    for (const struct place_algorithm *a = place_algorithms; a->name; a++) {
-        struct err e = {0};
-        if (!a->in_race || !(r->job.latency ? a->latency : a->throughput))
-            continue;
-        struct lane *l = &lanes[count++];
-        l->a = a;
-        if (place_solve(g, &r->job, a->name, &l->p, &e)) {
-            l->p = NULL;
-            snprintf(l->why, sizeof l->why, "%.150s", e.what);
-        }
-    }
-    qsort(lanes, (size_t)count, sizeof *lanes, compare_lanes);
-    print_lanes(lanes, count);
-    for (int i = 0; i < count; i++)
-        placement_free(lanes[i].p);
-    return EXIT_OK;
+    if (r->split && place_split_read(r->split, g, &r->job.rules, &expert, e))
+        return e->code;
+    if (expert && r->job.latency)
+        rc = place_latency_value(g, expert, false, &expert->value_ms, e);
+    if (rc)
+        goto out;
+    rc = place_race_run(g, &r->job, expert, &race, e);
+    if (rc)
+        goto out;
+    if (r->is_json)
+        rc = place_race_json(g, &r->job, &race, e);
+    else
+        place_race_print(r->input, g, &r->job, &race);
+out:
+    place_race_release(&race);
+    placement_free(expert);
+    return rc;
 }
 
 /* ---- the command ---- */
@@ -429,12 +398,12 @@ static int answer(struct request *r, const struct place_graph *g)
 
     if (write_lp(r, g, &e))
         return complain(&e);
-    if (r->split)
+    if (r->split && !r->is_race)
         return score(r, g, &e) ? complain(&e) : EXIT_OK;
     r->job.stop = stopping_begin();
     if (r->is_race) {
-        rc = race(r, g);
-        return stopping_end() ? EXIT_STOPPED : rc;
+        rc = race(r, g, &e);
+        return stopping_end() ? EXIT_STOPPED : rc ? complain(&e) : EXIT_OK;
     }
     rc = place_solve(g, &r->job, r->algo, &p, &e);
     bool stopped = stopping_end();
