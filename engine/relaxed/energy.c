@@ -1,5 +1,7 @@
 #include "engine/relaxed/energy.h"
 
+#include "engine/relaxed/edge_lists.h"
+#include "engine/relaxed/tables.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -32,67 +34,19 @@ void energy_release(struct energy *g)
 
 /* ---- a graph that shrinks ---- */
 
-/* Edge k stands in two lists, as half 2k at its end a and half 2k + 1 at its end b. */
 struct shrinking {
     struct tables *t;
-    struct energy_edge *edges;
-    uint32_t edge_count;
-    uint32_t *first, *degree; /* [nodes] */
-    uint32_t *next, *prev;    /* [2 edges] halves; UINT32_MAX ends */
-    table_id *unary;          /* [nodes] */
+    struct edge_lists lists;
+    table_id *unary; /* [nodes] */
     bool *is_gone, *is_waiting;
     uint32_t *queue, head, tail, nodes;
     double constant;
 };
-#define END UINT32_MAX
-
-static uint32_t owner(const struct shrinking *s, uint32_t half)
-{
-    return half & 1 ? s->edges[half >> 1].b : s->edges[half >> 1].a;
-}
-
-static uint32_t other(const struct shrinking *s, uint32_t half)
-{
-    return owner(s, half ^ 1);
-}
-
-/* The edge's table with the rows of the half's own end. */
-static struct sight sight_from(const struct shrinking *s, uint32_t half)
-{
-    struct sight i = s->edges[half >> 1].table;
-
-    i.turned ^= half & 1;
-    return i;
-}
-
-static void link_half(struct shrinking *s, uint32_t half)
-{
-    uint32_t node = owner(s, half);
-
-    s->next[half] = s->first[node];
-    s->prev[half] = END;
-    if (s->first[node] != END)
-        s->prev[s->first[node]] = half;
-    s->first[node] = half;
-    s->degree[node]++;
-}
-
-static void unlink_half(struct shrinking *s, uint32_t half)
-{
-    uint32_t node = owner(s, half);
-
-    if (s->prev[half] == END)
-        s->first[node] = s->next[half];
-    else
-        s->next[s->prev[half]] = s->next[half];
-    if (s->next[half] != END)
-        s->prev[s->next[half]] = s->prev[half];
-    s->degree[node]--;
-}
 
 static bool is_ripe(const struct shrinking *s, uint32_t node)
 {
-    return !s->is_gone[node] && (s->degree[node] <= 2 || s->t->items[s->unary[node]].cols == 1);
+    return !s->is_gone[node] &&
+           (s->lists.degree[node] <= 2 || s->t->items[s->unary[node]].cols == 1);
 }
 
 /* A ring of nodes: each waits at most once. */
@@ -104,36 +58,17 @@ static void enqueue(struct shrinking *s, uint32_t node)
     s->queue[s->tail++ % s->nodes] = node;
 }
 
-/* Adds an edge in slot `slot`, or its table to the one that joins the two already. */
-static void add_edge(struct shrinking *s, uint32_t slot, uint32_t a, uint32_t b, struct sight table)
-{
-    uint32_t from = s->degree[a] <= s->degree[b] ? a : b, to = a + b - from;
-
-    for (uint32_t half = s->first[from]; half != END; half = s->next[half]) {
-        if (other(s, half) != to)
-            continue;
-        struct energy_edge *known = &s->edges[half >> 1];
-        struct sight add = {table.table, table.turned ^ (known->a != a)};
-        known->table = (struct sight){tables_sum(s->t, known->table, add), false};
-        return;
-    }
-    s->edges[slot] = (struct energy_edge){a, b, table};
-    link_half(s, 2 * slot);
-    link_half(s, 2 * slot + 1);
-}
-
 /* A node with one label: its costs go to its neighbours, one by one. */
 static void drop_constant(struct shrinking *s, uint32_t node, struct elimination *step)
 {
     table_id inner = s->unary[node];
 
     step->count = 0;
-    while (s->first[node] != END) {
-        uint32_t half = s->first[node], to = other(s, half);
-        s->unary[to] = tables_absorb(s->t, s->unary[to], sight_from(s, half ^ 1), inner);
+    while (s->lists.first[node] != EDGE_END) {
+        uint32_t half = s->lists.first[node], to = edge_other(&s->lists, half);
+        s->unary[to] = tables_absorb(s->t, s->unary[to], edge_sight(&s->lists, half ^ 1), inner);
         inner = 0; /* counted once */
-        unlink_half(s, half);
-        unlink_half(s, half ^ 1);
+        edge_lists_drop(&s->lists, half >> 1);
         enqueue(s, to);
     }
     if (inner)
@@ -153,17 +88,20 @@ static double least(const struct tables *t, table_id vector)
 /* False when the node must stay. */
 static bool eliminate(struct shrinking *s, uint32_t node, struct elimination *step)
 {
-    uint32_t half[2] = {s->first[node], s->first[node] == END ? END : s->next[s->first[node]]};
+    struct edge_lists *lists = &s->lists;
+    uint32_t first = lists->first[node];
+    uint32_t half[2] = {first, first == EDGE_END ? EDGE_END : lists->next[first]};
     uint32_t labels = s->t->items[s->unary[node]].cols;
 
-    *step = (struct elimination){.node = node, .count = s->degree[node], .unary = s->unary[node]};
+    *step =
+        (struct elimination){.node = node, .count = lists->degree[node], .unary = s->unary[node]};
     if (labels == 1) {
         drop_constant(s, node, step);
         return true;
     }
     for (uint32_t k = 0; k < step->count; k++) {
-        step->next[k] = other(s, half[k]);
-        step->table[k] = sight_from(s, half[k]);
+        step->next[k] = edge_other(lists, half[k]);
+        step->table[k] = edge_sight(lists, half[k]);
     }
     if (step->count == 2) {
         size_t cells = (size_t)s->t->items[s->unary[step->next[0]]].cols *
@@ -171,10 +109,8 @@ static bool eliminate(struct shrinking *s, uint32_t node, struct elimination *st
         if (cells * labels > JOIN_CELLS_MOST)
             return false;
     }
-    for (uint32_t k = 0; k < step->count; k++) {
-        unlink_half(s, half[k]);
-        unlink_half(s, half[k] ^ 1);
-    }
+    for (uint32_t k = 0; k < step->count; k++)
+        edge_lists_drop(lists, half[k] >> 1);
     if (step->count == 0) {
         s->constant += least(s->t, s->unary[node]);
     } else if (step->count == 1) {
@@ -185,7 +121,8 @@ static bool eliminate(struct shrinking *s, uint32_t node, struct elimination *st
     } else {
         struct sight left = {step->table[0].table, !step->table[0].turned};
         table_id joined = tables_join(s->t, left, s->unary[node], step->table[1]);
-        add_edge(s, half[0] >> 1, step->next[0], step->next[1], (struct sight){joined, false});
+        edge_lists_add(lists, s->t, half[0] >> 1, step->next[0], step->next[1],
+                       (struct sight){joined, false});
     }
     for (uint32_t k = 0; k < step->count; k++)
         enqueue(s, step->next[k]);
@@ -194,26 +131,19 @@ static bool eliminate(struct shrinking *s, uint32_t node, struct elimination *st
 
 static bool start(struct shrinking *s, const struct energy *g)
 {
-    size_t nodes = g->nodes + 1, edges = g->edge_count;
+    size_t nodes = (size_t)g->nodes + 1;
 
-    *s = (struct shrinking){
-        .t = g->tables, .edge_count = g->edge_count, .nodes = g->nodes, .constant = g->constant};
-    s->edges = mem_try(edges, sizeof *s->edges);
-    s->first = mem_try(nodes, sizeof *s->first);
-    s->degree = mem_try(nodes, sizeof *s->degree);
-    s->next = mem_try(2 * edges, sizeof *s->next);
-    s->prev = mem_try(2 * edges, sizeof *s->prev);
+    *s = (struct shrinking){.t = g->tables, .nodes = g->nodes, .constant = g->constant};
+    bool ok = edge_lists_new(g, &s->lists);
     s->unary = mem_try(nodes, sizeof *s->unary);
     s->is_gone = mem_try(nodes, 1);
     s->is_waiting = mem_try(nodes, 1);
     s->queue = mem_try(nodes, sizeof *s->queue);
-    if (!s->edges || !s->first || !s->degree || !s->next || !s->prev || !s->unary || !s->is_gone ||
-        !s->is_waiting || !s->queue)
+    if (!ok || !s->unary || !s->is_gone || !s->is_waiting || !s->queue)
         return false;
     memcpy(s->unary, g->unary, g->nodes * sizeof *s->unary);
-    memset(s->first, 0xff, nodes * sizeof *s->first);
     for (uint32_t k = 0; k < g->edge_count; k++)
-        add_edge(s, k, g->edges[k].a, g->edges[k].b, g->edges[k].table);
+        edge_lists_add(&s->lists, s->t, k, g->edges[k].a, g->edges[k].b, g->edges[k].table);
     return true;
 }
 
@@ -241,10 +171,11 @@ static bool collect(const struct shrinking *s, const struct energy *g,
         left->unary[left->nodes++] = s->unary[n];
     }
     for (uint32_t n = 0; n < g->nodes; n++) { /* edges by their lower end, later ones first */
-        for (uint32_t half = s->first[n]; half != END; half = s->next[half]) {
-            if (other(s, half) > n)
+        for (uint32_t half = s->lists.first[n]; half != EDGE_END; half = s->lists.next[half]) {
+            uint32_t to = edge_other(&s->lists, half);
+            if (to > n)
                 left->edges[left->edge_count++] =
-                    (struct energy_edge){number[n], number[other(s, half)], sight_from(s, half)};
+                    (struct energy_edge){number[n], number[to], edge_sight(&s->lists, half)};
         }
     }
     free(number);
@@ -253,11 +184,7 @@ static bool collect(const struct shrinking *s, const struct energy *g,
 
 static void finish(struct shrinking *s)
 {
-    free(s->edges);
-    free(s->first);
-    free(s->degree);
-    free(s->next);
-    free(s->prev);
+    edge_lists_release(&s->lists);
     free(s->unary);
     free(s->is_gone);
     free(s->is_waiting);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum operation { SUM = 1, SCALED, DIAGONAL, ABSORB, JOIN, FORBID };
+enum operation { SUM = 1, SCALED, DIAGONAL, ABSORB, JOIN, FORBID, PICK };
 
 static bool grow_slots(struct tables *t)
 {
@@ -208,6 +208,35 @@ table_id tables_join(struct tables *t, struct sight a, table_id inner, struct si
     return id;
 }
 
+static uint64_t hash_of(struct label_map m, uint64_t seed)
+{
+    return m.label ? mem_hash(m.label, m.count * sizeof *m.label, seed) : 0;
+}
+
+table_id tables_pick(struct tables *t, const struct tables *from, struct sight a,
+                     struct label_map row, struct label_map col)
+{
+    uint64_t key[TABLE_KEY] = {
+        PICK, seen(a), hash_of(row, 0), hash_of(row, 1), hash_of(col, 0), hash_of(col, 1)};
+    uint32_t width = tables_cols(from, a.table, a.turned);
+    uint32_t rows = row.label ? row.count : tables_rows(from, a.table, a.turned);
+    uint32_t cols = col.label ? col.count : width;
+    bool is_new;
+    table_id id = tables_get(t, key, rows, cols, &is_new);
+
+    if (!is_new)
+        return id;
+    const double *x = tables_at(from, a.table, a.turned);
+    double *out = tables_at(t, id, false);
+    for (uint32_t r = 0; r < rows; r++) {
+        const double *line = x + (size_t)(row.label ? row.label[r] : r) * width;
+        for (uint32_t c = 0; c < cols; c++)
+            *out++ = line[col.label ? col.label[c] : c];
+    }
+    tables_turn(t, id);
+    return id;
+}
+
 table_id tables_forbid(struct tables *t, table_id vector, const uint8_t *allowed)
 {
     uint32_t n = t->items[vector].cols;
@@ -222,4 +251,49 @@ table_id tables_forbid(struct tables *t, table_id vector, const uint8_t *allowed
     for (uint32_t k = 0; k < n; k++)
         out[k] = v[k] + (allowed[k] ? 0 : TABLE_FORBIDDEN);
     return id;
+}
+
+/* ---- loops over what is in them ---- */
+
+/* Inlined with a constant `cols` below: most nodes have few labels, and loops of known length run
+ * several times as fast. */
+static inline __attribute__((always_inline)) double min_sum_of(double *restrict out,
+                                                               const double *restrict from,
+                                                               const double *restrict table,
+                                                               uint32_t rows, uint32_t cols)
+{
+    for (uint32_t z = 0; z < cols; z++)
+        out[z] = from[0] + table[z];
+    for (uint32_t y = 1; y < rows; y++) {
+        const double *restrict row = table + (size_t)y * cols;
+        double add = from[y];
+        for (uint32_t z = 0; z < cols; z++) {
+            double x = add + row[z];
+            out[z] = x < out[z] ? x : out[z];
+        }
+    }
+    double low = out[0];
+    for (uint32_t z = 1; z < cols; z++)
+        low = out[z] < low ? out[z] : low;
+    return low;
+}
+
+double tables_min_sum(double *restrict out, const double *restrict from,
+                      const double *restrict table, uint32_t rows, uint32_t cols)
+{
+    switch (cols) {
+#define CASE(n) \
+    case n:     \
+        return min_sum_of(out, from, table, rows, n)
+        CASE(2);
+        CASE(3);
+        CASE(4);
+        CASE(5);
+        CASE(6);
+        CASE(7);
+        CASE(8);
+#undef CASE
+    default:
+        return min_sum_of(out, from, table, rows, cols);
+    }
 }

@@ -80,7 +80,19 @@ table_id tables_diagonal(struct tables *t, table_id vector,
 table_id tables_absorb(struct tables *t, table_id vector, struct sight a, table_id inner);
 /* [x][z] = min over y of (a[x][y] + inner[y] + b[y][z]) */
 table_id tables_join(struct tables *t, struct sight a, table_id inner, struct sight b);
+/* [r][c] = a[row[r]][col[c]] of a table of `from`, which may be `t`; label NULL: all of them as
+ * they are. All calls on one `t` take the same `from`. */
+struct label_map {
+    const uint16_t *label;
+    uint32_t count;
+};
+table_id tables_pick(struct tables *t, const struct tables *from, struct sight a,
+                     struct label_map row, struct label_map col);
 /* vector with TABLE_FORBIDDEN added where allowed[] is 0 */
 table_id tables_forbid(struct tables *t, table_id vector, const uint8_t *allowed);
+
+/* out[z] = min over y of (from[y] + table[y][z]), of rows x cols; returns the least of out. */
+double tables_min_sum(double *restrict out, const double *restrict from,
+                      const double *restrict table, uint32_t rows, uint32_t cols);
 
 #endif

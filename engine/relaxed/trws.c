@@ -120,46 +120,6 @@ static uint32_t least_at(const double *x, uint32_t n)
     return best;
 }
 
-/* out[z] = min over y of (from[y] + table[y][z]); returns the least of out. Inlined with a constant
- * `cols` below: most nodes have few labels, and loops of known length run several times as fast. */
-static inline __attribute__((always_inline)) double min_sum_of(double *restrict out,
-                                                               const double *restrict from,
-                                                               const double *restrict table,
-                                                               uint32_t rows, uint32_t cols)
-{
-    for (uint32_t z = 0; z < cols; z++)
-        out[z] = from[0] + table[z];
-    for (uint32_t y = 1; y < rows; y++) {
-        const double *restrict row = table + (size_t)y * cols;
-        double add = from[y];
-        for (uint32_t z = 0; z < cols; z++) {
-            double x = add + row[z];
-            out[z] = x < out[z] ? x : out[z];
-        }
-    }
-    return least(out, cols);
-}
-
-static double min_sum(double *restrict out, const double *restrict from,
-                      const double *restrict table, uint32_t rows, uint32_t cols)
-{
-    switch (cols) {
-#define CASE(n) \
-    case n:     \
-        return min_sum_of(out, from, table, rows, n)
-        CASE(2);
-        CASE(3);
-        CASE(4);
-        CASE(5);
-        CASE(6);
-        CASE(7);
-        CASE(8);
-#undef CASE
-    default:
-        return min_sum_of(out, from, table, rows, cols);
-    }
-}
-
 /* The node's costs and all messages to it. */
 static uint32_t collect(const struct trws *s, uint32_t node, double *d)
 {
@@ -186,7 +146,7 @@ static double send(struct trws *s, uint32_t node, const double *d, uint32_t labe
         double *out = s->message + end->out;
         for (uint32_t l = 0; l < labels; l++)
             h[l] = gamma * d[l] - in[l];
-        double low = min_sum(out, h, data + end->table, labels, end->cols);
+        double low = tables_min_sum(out, h, data + end->table, labels, end->cols);
         for (uint32_t l = 0; l < end->cols; l++)
             out[l] -= low;
         taken += low;

@@ -26,7 +26,7 @@ bool bench_write_module(struct str *out, uint32_t instructions);
 extern const struct command bench_read, bench_engine, bench_relaxed, bench_reality, bench_rl,
     bench_search, bench_policy, bench_pipeline, bench_place, bench_tui;
 
-extern const struct command bench_hybrid;
+extern const struct command bench_hybrid, bench_iopddl;
 
 int bench_relaxed_speed(const char *model); /* rows of bench engine */
 

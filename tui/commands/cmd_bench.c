@@ -19,8 +19,9 @@ double bench_own(void)
 }
 
 static const struct command *const benchmarks[] = {
-    &bench_hybrid, &bench_read,   &bench_engine,   &bench_relaxed, &bench_reality, &bench_rl,
-    &bench_search, &bench_policy, &bench_pipeline, &bench_place,   &bench_tui,     NULL,
+    &bench_hybrid, &bench_read,   &bench_engine, &bench_relaxed,  &bench_reality,
+    &bench_rl,     &bench_search, &bench_policy, &bench_pipeline, &bench_place,
+    &bench_tui,    &bench_iopddl, NULL,
 };
 
 const struct command command_bench = {

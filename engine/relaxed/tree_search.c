@@ -1,0 +1,374 @@
+#include "engine/relaxed/tree_search.h"
+
+#include "engine/relaxed/energy.h"
+#include "engine/relaxed/over_time.h"
+#include "engine/relaxed/peaks.h"
+#include "engine/relaxed/tables.h"
+#include "engine/relaxed/trws.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    RETRIES_MOST = 7, /* with a price of the worst point */
+    HUB_LEAST = 40,   /* neighbours; of a node that only joins large trees */
+    HUB_BY_SIZE = 4,
+    PEAK_WORK = 24 /* cells that a change of one span takes as long as */
+};
+
+/* A node of the tree. */
+struct branch {
+    uint32_t node, parent; /* parent: into branches */
+    uint32_t link;         /* the parent's end that leads here, into graph->ends */
+    size_t at;             /* of its labels in the vectors below */
+};
+
+struct frontier {
+    uint32_t node, parent, link;
+};
+
+struct tree_scratch {
+    struct branch *branches;
+    uint32_t count;
+    struct frontier *frontier;
+    uint32_t waiting;
+    uint32_t *round, *near; /* [nodes] near: neighbours in the tree, valid in this round */
+    bool *is_in;            /* [nodes], valid in this round */
+    uint32_t now;
+    double *own;   /* by label: all but the tree's edges, noise included */
+    double *extra; /* by label: the price of worst points */
+    double *best;  /* by label: own, extra and the branches behind */
+    double *message;
+    double *bytes;             /* [points + 1] */
+    uint16_t *chosen, *before; /* by branch */
+    size_t labels;
+};
+
+static bool allocate(struct tree_search *s, struct tree_scratch *o)
+{
+    size_t nodes = (size_t)s->g->nodes + 1, labels = s->label_first[s->g->nodes] + 1;
+    size_t ends = (size_t)s->graph->first[s->g->nodes] + 1;
+
+    s->own = o;
+    s->x = mem_try(nodes, sizeof *s->x);
+    s->priced = mem_try(labels, sizeof *s->priced);
+    o->branches = mem_try(nodes, sizeof *o->branches);
+    o->frontier = mem_try(ends, sizeof *o->frontier);
+    o->round = mem_try(nodes, sizeof *o->round);
+    o->near = mem_try(nodes, sizeof *o->near);
+    o->is_in = mem_try(nodes, sizeof *o->is_in);
+    o->own = mem_try(labels, sizeof *o->own);
+    o->extra = mem_try(labels, sizeof *o->extra);
+    o->best = mem_try(labels, sizeof *o->best);
+    o->message = mem_try(labels, sizeof *o->message);
+    o->bytes = mem_try((size_t)s->memory->points + 1, sizeof *o->bytes);
+    o->chosen = mem_try(nodes, sizeof *o->chosen);
+    o->before = mem_try(nodes, sizeof *o->before);
+    return peaks_new(s->memory->points, &s->peaks) && s->x && s->priced && o->branches &&
+           o->frontier && o->round && o->near && o->is_in && o->own && o->extra && o->best &&
+           o->message && o->bytes && o->chosen && o->before;
+}
+
+int tree_search_new(const struct trws *graph, const struct over_time *m, const double *cost,
+                    const size_t *label_first, uint64_t seed, struct tree_search *out,
+                    struct err *e)
+{
+    struct tree_scratch *own = mem_alloc(sizeof *own);
+
+    *out = (struct tree_search){.g = graph->g,
+                                .graph = graph,
+                                .memory = m,
+                                .cost = cost,
+                                .label_first = label_first,
+                                .limit = m->limit};
+    rl_rng_seed(&out->rng, seed, 0);
+    if (!allocate(out, own)) {
+        tree_search_release(out);
+        return err_no_memory(e, "to search by trees");
+    }
+    memcpy(out->priced, cost, label_first[graph->g->nodes] * sizeof *cost);
+    return 0;
+}
+
+void tree_search_release(struct tree_search *s)
+{
+    struct tree_scratch *o = s->own;
+
+    if (o) {
+        free(o->branches);
+        free(o->frontier);
+        free(o->round);
+        free(o->near);
+        free(o->is_in);
+        free(o->own);
+        free(o->extra);
+        free(o->best);
+        free(o->message);
+        free(o->bytes);
+        free(o->chosen);
+        free(o->before);
+        free(o);
+    }
+    free(s->x);
+    free(s->priced);
+    peaks_release(&s->peaks);
+    memset(s, 0, sizeof *s);
+}
+
+static uint32_t labels_of(const struct tree_search *s, uint32_t node)
+{
+    return (uint32_t)(s->label_first[node + 1] - s->label_first[node]);
+}
+
+/* Costs of a node's labels over an end, as its neighbour has it. */
+static const double *row_of(const struct tree_search *s, const struct trws_end *end,
+                            uint32_t labels)
+{
+    return s->g->tables->data + end->turned + (size_t)s->x[end->other] * labels;
+}
+
+void tree_search_set(struct tree_search *s, const uint16_t *x)
+{
+    memcpy(s->x, x, s->g->nodes * sizeof *x);
+    s->energy = s->g->constant;
+    for (uint32_t n = 0; n < s->g->nodes; n++) {
+        s->energy += s->cost[s->label_first[n] + x[n]];
+        for (uint32_t k = s->graph->first[n]; k < s->graph->split[n]; k++)
+            s->energy += row_of(s, &s->graph->ends[k], labels_of(s, n))[x[n]];
+    }
+    over_time_profile(s->memory, x, s->own->bytes);
+    peaks_set(&s->peaks, s->own->bytes);
+    s->work += s->graph->first[s->g->nodes] + s->memory->span_count + 3 * (size_t)s->peaks.leaves;
+}
+
+/* ---- a random tree ---- */
+
+static void enter(struct tree_scratch *o, uint32_t node)
+{
+    if (o->round[node] == o->now)
+        return;
+    o->round[node] = o->now;
+    o->near[node] = 0;
+    o->is_in[node] = false;
+}
+
+static void add_branch(const struct tree_search *s, uint32_t node, uint32_t parent, uint32_t link)
+{
+    struct tree_scratch *o = s->own;
+    uint32_t me = o->count++;
+
+    enter(o, node);
+    o->is_in[node] = true;
+    o->branches[me] = (struct branch){node, parent, link, o->labels};
+    o->labels += labels_of(s, node);
+    for (uint32_t k = s->graph->first[node]; k < s->graph->first[node + 1]; k++) {
+        uint32_t to = s->graph->ends[k].other;
+        enter(o, to);
+        if (!o->is_in[to] && !o->near[to]++)
+            o->frontier[o->waiting++] = (struct frontier){to, me, k};
+    }
+}
+
+static void grow(struct tree_search *s, uint32_t size)
+{
+    struct tree_scratch *o = s->own;
+    uint32_t widest = size * HUB_BY_SIZE > HUB_LEAST ? size * HUB_BY_SIZE : HUB_LEAST;
+
+    o->now++;
+    o->count = o->waiting = 0;
+    o->labels = 0;
+    add_branch(s, rl_rng_below(&s->rng, s->g->nodes), 0, 0);
+    while (o->count < size && o->waiting) {
+        uint32_t at = rl_rng_below(&s->rng, o->waiting);
+        struct frontier f = o->frontier[at];
+        o->frontier[at] = o->frontier[--o->waiting];
+        if (o->near[f.node] == 1 && s->graph->first[f.node + 1] - s->graph->first[f.node] <= widest)
+            add_branch(s, f.node, f.parent, f.link);
+    }
+}
+
+/* ---- its labels ---- */
+
+/* About -log(u) of a uniform u: exponents exactly, straight lines in between. */
+static double noise(struct rl_rng *rng)
+{
+    int exponent;
+    double part = frexp(1 - rl_rng_unit(rng), &exponent); /* 1/2 to 1 */
+
+    return 0.6931471805599453 * (2 * (1 - part) - exponent);
+}
+
+/* What each label costs given the nodes around the tree. */
+static void weigh_tree(struct tree_search *s)
+{
+    struct tree_scratch *o = s->own;
+
+    for (uint32_t i = 0; i < o->count; i++) {
+        uint32_t node = o->branches[i].node, labels = labels_of(s, node);
+        double *own = o->own + o->branches[i].at;
+        memcpy(own, s->priced + s->label_first[node], labels * sizeof *own);
+        for (uint32_t k = s->graph->first[node]; k < s->graph->first[node + 1]; k++) {
+            const struct trws_end *end = &s->graph->ends[k];
+            if (o->round[end->other] == o->now && o->is_in[end->other])
+                continue;
+            const double *row = row_of(s, end, labels);
+            for (uint32_t l = 0; l < labels; l++)
+                own[l] += row[l];
+            s->work += labels;
+        }
+        for (uint32_t l = 0; l < labels && s->temperature > 0; l++)
+            own[l] += s->temperature * noise(&s->rng);
+        s->work += labels + 4;
+        o->before[i] = s->x[node];
+    }
+    memset(o->extra, 0, o->labels * sizeof *o->extra);
+}
+
+static uint32_t least_of(const double *a, const double *b, uint32_t n)
+{
+    uint32_t best = 0;
+    double low = a[0] + (b ? b[0] : 0);
+
+    for (uint32_t l = 1; l < n; l++) {
+        double x = a[l] + (b ? b[l] : 0);
+        if (x < low) {
+            low = x;
+            best = l;
+        }
+    }
+    return best;
+}
+
+/* The best labels of all branches together: up to the root, and down again. */
+static void choose(struct tree_search *s)
+{
+    struct tree_scratch *o = s->own;
+    const double *data = s->g->tables->data;
+
+    for (size_t l = 0; l < o->labels; l++)
+        o->best[l] = o->own[l] + o->extra[l];
+    for (uint32_t i = o->count; i-- > 1;) {
+        const struct branch *b = &o->branches[i], *parent = &o->branches[b->parent];
+        uint32_t rows = labels_of(s, b->node), cols = labels_of(s, parent->node);
+        tables_min_sum(o->message, o->best + b->at, data + s->graph->ends[b->link].turned, rows,
+                       cols);
+        for (uint32_t l = 0; l < cols; l++)
+            o->best[parent->at + l] += o->message[l];
+        s->work += (uint64_t)rows * cols;
+    }
+    o->chosen[0] = (uint16_t)least_of(o->best, NULL, labels_of(s, o->branches[0].node));
+    for (uint32_t i = 1; i < o->count; i++) {
+        const struct branch *b = &o->branches[i];
+        uint32_t labels = labels_of(s, b->node);
+        const double *row =
+            data + s->graph->ends[b->link].table + (size_t)o->chosen[b->parent] * labels;
+        o->chosen[i] = (uint16_t)least_of(o->best + b->at, row, labels);
+    }
+}
+
+/* The tree's part of the priced energy, noise included. */
+static double worth(const struct tree_search *s, const uint16_t *labels)
+{
+    const struct tree_scratch *o = s->own;
+    double sum = o->own[labels[0]];
+
+    for (uint32_t i = 1; i < o->count; i++) {
+        const struct branch *b = &o->branches[i];
+        sum += o->own[b->at + labels[i]];
+        sum += s->g->tables->data[s->graph->ends[b->link].table +
+                                  (size_t)labels[b->parent] * labels_of(s, b->node) + labels[i]];
+    }
+    return sum;
+}
+
+static void change(struct tree_search *s, uint32_t node, uint16_t to)
+{
+    uint32_t labels = labels_of(s, node), from = s->x[node];
+    const double *cost = s->cost + s->label_first[node];
+    double more = cost[to] - cost[from];
+
+    for (uint32_t k = s->graph->first[node]; k < s->graph->first[node + 1]; k++) {
+        const double *row = row_of(s, &s->graph->ends[k], labels);
+        more += row[to] - row[from];
+    }
+    s->work += s->graph->first[node + 1] - s->graph->first[node];
+    for (uint32_t k = s->memory->first[node]; k < s->memory->first[node + 1]; k++) {
+        const struct over_time_span *span = &s->memory->spans[k];
+        double bytes = s->memory->bytes[span->bytes + to] - s->memory->bytes[span->bytes + from];
+        s->work += 2;
+        if (bytes == 0)
+            continue;
+        peaks_add(&s->peaks, span->from, span->to, bytes);
+        s->work += PEAK_WORK;
+    }
+    s->energy += more;
+    s->x[node] = to;
+}
+
+static void apply(struct tree_search *s, const uint16_t *labels)
+{
+    for (uint32_t i = 0; i < s->own->count; i++) {
+        uint32_t node = s->own->branches[i].node;
+        if (s->x[node] != labels[i])
+            change(s, node, labels[i]);
+    }
+}
+
+/* Puts a price on what the tree's labels need at one point. */
+static void charge(struct tree_search *s, uint32_t point, double price)
+{
+    struct tree_scratch *o = s->own;
+
+    for (uint32_t i = 0; i < o->count; i++) {
+        uint32_t node = o->branches[i].node, labels = labels_of(s, node);
+        double *extra = o->extra + o->branches[i].at;
+        for (uint32_t k = s->memory->first[node]; k < s->memory->first[node + 1]; k++) {
+            const struct over_time_span *span = &s->memory->spans[k];
+            s->work++;
+            if (point < span->from || point >= span->to)
+                continue;
+            for (uint32_t l = 0; l < labels; l++)
+                extra[l] += price * s->memory->bytes[span->bytes + l];
+        }
+    }
+}
+
+void tree_search_move(struct tree_search *s, uint32_t size)
+{
+    struct tree_scratch *o = s->own;
+    double price = 0;
+
+    if (!s->g->nodes)
+        return;
+    grow(s, size);
+    weigh_tree(s);
+    double old = worth(s, o->before);
+    for (uint32_t k = 0; k <= RETRIES_MOST; k++) {
+        choose(s);
+        double gain = old - worth(s, o->chosen);
+        if (gain < 0 || !memcmp(o->chosen, o->before, o->count * sizeof *o->chosen))
+            return;
+        apply(s, o->chosen);
+        double over = peaks_most(&s->peaks) - s->limit;
+        if (over <= 0)
+            return;
+        uint32_t worst = peaks_worst(&s->peaks);
+        apply(s, o->before);
+        price = price > 0 ? 2 * price : fmax(gain, 1) / (2 * over);
+        charge(s, worst, price);
+    }
+}
+
+uint32_t tree_search_size(struct tree_search *s, uint32_t most)
+{
+    double range = 0, bits = 1.3 * rl_rng_unit(&s->rng) * rl_rng_unit(&s->rng);
+
+    while ((double)(UINT32_C(1) << (int)range) < most && range < 31)
+        range++;
+    bits *= range;
+    double size = ldexp(1 + (bits - floor(bits)), (int)bits);
+    return size < most ? (uint32_t)size : most;
+}

@@ -1,0 +1,54 @@
+/* engine/relaxed/tree_search.h - local search by trees, under memory over time.
+ *
+ * One move: a random tree among the nodes, such that no edge but its own joins two of them, gets
+ * the labels that are best given all others, exactly; single flips, pairs and chains are small
+ * trees. Memory stands in it twice: as prices (priced[], the caller's), and as a limit: where the
+ * tree's labels exceed it, a price of the worst point is put on the tree alone and it is labelled
+ * again. With a temperature each label's cost gets noise of that mean, so that worse labels win at
+ * times (perturb and minimise).
+ *
+ * Deterministic: no logarithm of a library, no time. */
+#ifndef AUTOMAP_ENGINE_RELAXED_TREE_SEARCH_H
+#define AUTOMAP_ENGINE_RELAXED_TREE_SEARCH_H
+
+#include "engine/relaxed/energy.h"
+#include "engine/relaxed/over_time.h"
+#include "engine/relaxed/peaks.h"
+#include "engine/relaxed/trws.h"
+#include "hlo/support/err.h"
+#include "rl/rng.h"
+
+struct tree_search {
+    const struct energy *g;
+    const struct trws *graph; /* its ends are used, nothing else */
+    const struct over_time *memory;
+    const double *cost;        /* [labels], of nodes one after the other */
+    const size_t *label_first; /* [nodes + 1] */
+    double *priced;            /* [labels] cost with the prices of memory */
+    double limit;              /* of this search: at least the peak of x */
+    double temperature;
+    struct rl_rng rng;
+    uint16_t *x;   /* [nodes] */
+    double energy; /* of x, without prices */
+    struct peaks peaks;
+    uint64_t work; /* cells of tables looked at */
+    struct tree_scratch *own;
+};
+
+/* `cost` and `label_first` stay the caller's; priced begins as cost, x as zeroes. */
+int tree_search_new(const struct trws *graph, const struct over_time *m, const double *cost,
+                    const size_t *label_first, uint64_t seed, struct tree_search *out,
+                    struct err *e) MUST_CHECK;
+void tree_search_release(struct tree_search *s);
+
+/* Labels to go on from. O(nodes + edges + spans + points). */
+void tree_search_set(struct tree_search *s, const uint16_t *x);
+
+/* One move with a tree of at most `size` nodes. Takes what does not raise the priced energy and
+ * keeps the peak within the limit. */
+void tree_search_move(struct tree_search *s, uint32_t size);
+/* A size at random: as many trees of 1 to 2 nodes as of 2 to 4 and so on, up to `most`, small ones
+ * somewhat more. */
+uint32_t tree_search_size(struct tree_search *s, uint32_t most);
+
+#endif
