@@ -8,6 +8,7 @@
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/evidence.h"
 #include "engine/doctor/groups.h"
+#include "hlo/meaning/frames.h"
 #include "hlo/module/hlo.h"
 
 /* The first rule that fits. `trips` of the loops around it; NAN: unknown, taken as many. */
@@ -22,6 +23,9 @@ bool doctor_is_batched(const struct hlo_module *m, hlo_id op);
 /* What a device holds and sends in one collective. */
 struct doctor_traffic doctor_traffic_of(const struct cluster *c, const struct device_groups *g,
                                         enum collective_kind kind, double bytes);
+
+/* The line of an instruction of d->before that a person would look at. */
+bool doctor_line_before(struct doctor *d, hlo_id id, struct hlo_frame *out);
 
 /* Fills verdict, because, cure and its price of `f`, whose cause and traffic are known. */
 void doctor_cure(struct doctor *d, const struct evidence *v, struct doctor_finding *f);

@@ -1,5 +1,6 @@
 /* What can be done about a collective: one row a cause, with the price of what is left. */
 #include "engine/cluster/collectives.h"
+#include "engine/decide/partitioner.h"
 #include "engine/doctor/causes.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/evidence.h"
@@ -274,10 +275,11 @@ static void unsplit(struct answer *a)
     const struct evidence *v = a->v;
     const char *name = v->op != HLO_NONE ? hlo_op_info[hlo_at(v->m, v->op)->opcode].name
                                          : hlo_op_info[v->opcode].name;
+    bool is_whole = v->op != HLO_NONE && partitioner_runs_whole(v->m, v->op);
     bool along = v->op == HLO_NONE || v->kind != COLLECTIVE_ALL_GATHER || v->dim < 0 ||
                  works_along(v->m, v->op, v->dim);
 
-    if (along) {
+    if (along && !is_whole) {
         judge(a, DOCTOR_UNWANTED,
               say(a, "%s along a split dim: %s, without a warning", name,
                   v->kind == COLLECTIVE_ALL_GATHER ? "gathered whole on every device"
@@ -357,6 +359,14 @@ static void operand(struct answer *a)
     judge(a, DOCTOR_UNWANTED,
           "one operand is split along the contracted dim, the other along a dim of its own by the "
           "same devices: the first is gathered");
+    if (left.sent >= a->f->once.sent && doctor_is_batched(m, a->v->op)) {
+        judge(a, DOCTOR_UNSURE,
+              "a product of two values of the program, one split along the contracted dim, the "
+              "other along a dim of its own: the first is gathered; wanted if these dims must be "
+              "split (long sequences)");
+        cure(a, "split a dim that both share, such as batch or heads");
+        return;
+    }
     if (left.sent >= a->f->once.sent) {
         judge(a, DOCTOR_WANTED,
               "one operand is split along the contracted dim, the other is not; to sum parts of "

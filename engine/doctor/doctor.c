@@ -185,18 +185,31 @@ static bool is_helper(struct doctor *d, const struct hlo_frame *f)
     return helps;
 }
 
-static void find_line(struct doctor *d, hlo_id id, struct doctor_finding *f)
+static bool find_line(struct doctor *d, hlo_id id, struct hlo_frame *out)
 {
     struct hlo_frame chain[HLO_FRAMES_MOST];
     uint32_t count = doctor_chain(d, id, chain), at = 0;
     bool helps = is_help(hlo_meta(d->m, id)->op_name);
 
     if (!count)
-        return;
+        return false;
     if (helps && count > 1 && strcmp(chain[1].function, "<module>") != 0 && is_helper(d, &chain[0]))
         at = 1;
-    f->has_line = true;
-    f->line = chain[at];
+    *out = chain[at];
+    return true;
+}
+
+bool doctor_line_before(struct doctor *d, hlo_id id, struct hlo_frame *out)
+{
+    struct doctor there = *d;
+
+    there.m = d->before;
+    there.frames = d->before_frames;
+    there.helpers = NULL;
+    there.helper_count = there.helper_room = 0;
+    bool found = find_line(&there, id, out);
+    free(there.helpers);
+    return found;
 }
 
 static bool is_asked_for(enum doctor_cause cause)
@@ -211,23 +224,19 @@ static bool find_asked_before(struct doctor *d, const struct evidence_index *bef
                               const struct evidence *v, struct doctor_finding *f)
 {
     struct hlo_frame own[HLO_FRAMES_MOST];
+    uint32_t count = d->before ? hlo_frames_of(d->frames, v->speaker, own) : 0;
 
-    if (!d->before || !hlo_frames_of(d->frames, v->speaker, own))
+    if (!count)
         return false;
-    hlo_id op = evidence_find(before, d->before_frames, hlo_meta(d->m, v->speaker)->op_name, own);
+    hlo_id op =
+        evidence_find(before, d->before_frames, hlo_meta(d->m, v->speaker)->op_name, own, count);
     hlo_id asks = op == HLO_NONE ? HLO_NONE : evidence_constraint_behind(d->before, op);
     if (op != HLO_NONE && f->cause == DOCTOR_MISMATCH && v->kind == COLLECTIVE_ALL_TO_ALL &&
         doctor_is_batched(d->before, op))
         f->cause = DOCTOR_DISPATCH;
     if (asks == HLO_NONE)
         return false;
-    struct doctor there = *d;
-    there.m = d->before;
-    there.frames = d->before_frames;
-    there.helpers = NULL;
-    there.helper_count = there.helper_room = 0;
-    find_line(&there, asks, f);
-    free(there.helpers);
+    f->has_line = doctor_line_before(d, asks, &f->line);
     return true;
 }
 
@@ -244,11 +253,16 @@ static int examine(struct doctor *d, const struct evidence_index *x,
     if (device_groups_of(d->m, id, d->devices, &groups, e))
         return e->code;
     evidence_of(x, id, kind, &groups, &v);
-    *f = (struct doctor_finding){
-        .id = id, .op = v.op, .asks = v.asks, .takes = v.source, .trips = trips};
+    *f = (struct doctor_finding){.id = id,
+                                 .op = v.op,
+                                 .asks = v.asks,
+                                 .takes = v.source,
+                                 .speaker = v.speaker,
+                                 .trips = trips};
     f->once = doctor_traffic_of(&d->cluster, &groups, kind, result_bytes(d->m, id));
     f->cause = doctor_cause_of(&v, trips);
-    find_line(d, is_asked_for(f->cause) && v.asks != HLO_NONE ? v.asks : v.speaker, f);
+    f->has_line =
+        find_line(d, is_asked_for(f->cause) && v.asks != HLO_NONE ? v.asks : v.speaker, &f->line);
     bool is_open =
         f->cause == DOCTOR_MISMATCH || (f->cause == DOCTOR_OPERAND && !doctor_contracts(&v));
     if ((is_open || is_asked_for(f->cause)) && v.asks == HLO_NONE &&

@@ -13,6 +13,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 /* Constant, name, what it is. */
 #define DOCTOR_CAUSES(X)                                                                       \
@@ -57,6 +58,17 @@ struct doctor_traffic {
     uint32_t group;     /* devices that take part; 0: not understood */
 };
 
+/* The program planned again with one of its shardings, or those around one collective, changed. */
+struct doctor_planned {
+    const char *change; /* what becomes what; NULL: not planned, or nothing is better */
+    bool has_line;      /* of the sharding that changes */
+    struct hlo_frame line;
+    double now_ms, ms; /* collectives of a step: with the shardings as they are, changed */
+    double bytes;      /* of what is left */
+    double saves_ms;   /* of the step, computing included */
+    uint32_t count, now_count;
+};
+
 struct doctor_finding {
     hlo_id id;    /* the collective */
     hlo_id op;    /* the instruction it serves; HLO_NONE: not in this module */
@@ -72,6 +84,8 @@ struct doctor_finding {
     bool cure_is_priced;
     struct doctor_traffic cured; /* what is there once a step after the cure; bytes 0: nothing */
     double cured_trips;
+    hlo_id speaker; /* whose metadata it has: `id` but for joined collectives */
+    struct doctor_planned planned;
 };
 
 /* Findings that say the same of collectives of one size. */
@@ -110,6 +124,17 @@ struct doctor {
 int doctor_new(const struct hlo_module *m, const struct hlo_module *before, const struct cluster *c,
                struct doctor *out, struct err *e) MUST_CHECK;
 void doctor_release(struct doctor *d);
+
+/* Plans the program that `d` was partitioned from again, with the shardings it asks for, and with
+ * each of those around an unwanted collective free to be another of as many parts; what is best
+ * goes to the findings' `planned`. `program` is the one before partitioning, a module of its own,
+ * taken over also on error; its mesh is that of its shardings. Ends early when `stop` is set (NULL:
+ * never). Nothing is found, and that is no
+ * error, where `d` has no `before` or the program cannot be planned. ERR_MEMORY. At most
+ * DOCTOR_PLANS_MOST solves of engine/relaxed. */
+enum { DOCTOR_PLANS_MOST = 256 };
+int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_bool *stop,
+                  struct err *e) MUST_CHECK;
 
 /* What findings[first .. first + times - 1] take now, and what is left of it after their changes:
  * where none is priced, what there is now. */

@@ -49,28 +49,74 @@ static int compare_rows(const void *a, const void *b)
     return (p->id > q->id) - (p->id < q->id);
 }
 
+/* The frames of an instruction, or of the call it stands in: a program before optimisation has them
+ * there alone. `at` gets whose they are. O(depth of calls). */
+static uint32_t frames_around(const struct hlo_module *m, const struct hlo_frames *frames,
+                              hlo_id id, hlo_id *at, struct hlo_frame out[static HLO_FRAMES_MOST])
+{
+    enum { CALLS_MOST = 16 };
+    uint32_t count = 0;
+
+    for (int depth = 0; depth < CALLS_MOST; depth++) {
+        const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
+        *at = id;
+        count = hlo_frames_of(frames, id, out);
+        if (count || !c->caller_count)
+            break;
+        id = c->callers[0];
+    }
+    return count;
+}
+
+/* Rows of an instruction in an index by lines: one for every call of what it stands in. */
+static bool add_by_lines(struct evidence_index *x, size_t *room, const struct hlo_frames *frames,
+                         hlo_id id)
+{
+    enum { CALLERS_MOST = 16 };
+    const struct hlo_module *m = x->m;
+    const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
+    struct hlo_frame chain[HLO_FRAMES_MOST];
+    struct evidence_row row = {last_part(hlo_meta(m, id)->op_name), 0, id, id};
+    bool own = hlo_frames_of(frames, id, chain) > 0;
+    uint32_t callers = own || !c->caller_count          ? 1
+                       : c->caller_count < CALLERS_MOST ? c->caller_count
+                                                        : CALLERS_MOST;
+
+    if (!mem_grow(&x->rows, room, x->count, callers))
+        return false;
+    for (uint32_t k = 0; k < callers; k++) {
+        hlo_id from = own || !c->caller_count ? id : c->callers[k];
+        row.place = frames_around(m, frames, from, &row.at, chain) ? chain[0].line : 0;
+        x->rows[x->count++] = row;
+    }
+    return true;
+}
+
 int evidence_index_new(const struct hlo_module *m, const struct hlo_frames *frames,
                        struct evidence_index *out, struct err *e)
 {
-    struct hlo_frame chain[HLO_FRAMES_MOST];
+    size_t room = 0;
+    bool fits = true;
 
-    *out = (struct evidence_index){.m = m, .rows = mem_try(m->count, sizeof *out->rows)};
-    if (!out->rows)
-        return err_no_memory(e, "for the causes of collectives");
+    *out = (struct evidence_index){.m = m};
     for (hlo_id id = 0; id < m->count; id++) {
         const char *name = hlo_meta(m, id)->op_name;
         if (!*name)
             continue;
-        struct evidence_row row = {name, 0, id};
-        if (!frames) {
-            row.place = frame_of(m, id);
-        } else {
-            row.name = last_part(name);
-            row.place = hlo_frames_of(frames, id, chain) ? chain[0].line : 0;
+        if (frames) {
+            fits = fits && add_by_lines(out, &room, frames, id);
+            continue;
         }
-        out->rows[out->count++] = row;
+        fits = fits && mem_grow(&out->rows, &room, out->count, 1);
+        if (fits)
+            out->rows[out->count++] = (struct evidence_row){name, frame_of(m, id), id, id};
     }
-    qsort(out->rows, out->count, sizeof *out->rows, compare_rows);
+    if (!fits) {
+        evidence_index_release(out);
+        return err_no_memory(e, "for the causes of collectives");
+    }
+    if (out->count)
+        qsort(out->rows, out->count, sizeof *out->rows, compare_rows);
     return 0;
 }
 
@@ -88,7 +134,7 @@ static bool is_at(const struct evidence_row *r, const char *name, uint64_t place
 /* The first row that is not before (name, place). */
 static uint32_t lower(const struct evidence_index *x, const char *name, uint64_t place)
 {
-    const struct evidence_row key = {name, place, 0};
+    const struct evidence_row key = {name, place, 0, 0};
     uint32_t low = 0, high = x->count;
 
     while (low < high) {
@@ -520,16 +566,35 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     out->asks = evidence_constraint_behind(m, out->op);
 }
 
-hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *frames,
-                     const char *op_name, const struct hlo_frame *line)
+/* Frames that two chains have alike from the innermost on. */
+static uint32_t alike(const struct hlo_frame *a, uint32_t count, const struct hlo_frame *b,
+                      uint32_t other)
 {
-    struct hlo_frame chain[HLO_FRAMES_MOST];
-    const char *primitive = last_part(op_name);
+    uint32_t k = 0;
 
-    for (uint32_t k = lower(x, primitive, line->line);
-         k < x->count && is_at(&x->rows[k], primitive, line->line); k++) {
-        if (hlo_frames_of(frames, x->rows[k].id, chain) && !strcmp(chain[0].file, line->file))
-            return x->rows[k].id;
+    while (k < count && k < other && a[k].line == b[k].line && !strcmp(a[k].file, b[k].file))
+        k++;
+    return k;
+}
+
+hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *frames,
+                     const char *op_name, const struct hlo_frame *chain, uint32_t count)
+{
+    struct hlo_frame own[HLO_FRAMES_MOST];
+    const char *primitive = last_part(op_name);
+    uint16_t wanted = opcode_of_primitive(primitive);
+    hlo_id best = HLO_NONE;
+    uint32_t most = 0;
+
+    for (uint32_t k = lower(x, primitive, chain[0].line);
+         k < x->count && is_at(&x->rows[k], primitive, chain[0].line); k++) {
+        uint32_t frames_alike = alike(chain, count, own, hlo_frames_of(frames, x->rows[k].at, own));
+        uint16_t opcode = hlo_at(x->m, x->rows[k].id)->opcode;
+        uint32_t score = frames_alike * 16 + (opcode == wanted ? 10 : (uint32_t)weight(opcode));
+        if (frames_alike && score > most) {
+            most = score;
+            best = x->rows[k].id;
+        }
     }
-    return HLO_NONE;
+    return best;
 }

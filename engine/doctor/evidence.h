@@ -16,6 +16,7 @@ struct evidence_row {
     const char *name;
     uint64_t place; /* frame, or line */
     hlo_id id;
+    hlo_id at; /* whose frames these are: its own, or those of the call it stands in */
 };
 struct evidence_index {
     const struct hlo_module *m;
@@ -49,9 +50,10 @@ struct evidence {
 void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind kind,
                  const struct device_groups *groups, struct evidence *out);
 
-/* The same instruction in another dump of the program, whose index is by lines; HLO_NONE. */
+/* The same instruction in another dump, whose index is by lines: of those with its primitive and
+ * its line, the one called alike. `chain` [count], innermost first, count >= 1. HLO_NONE: none. */
 hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *frames,
-                     const char *op_name, const struct hlo_frame *line);
+                     const char *op_name, const struct hlo_frame *chain, uint32_t count);
 /* The first constraint behind an instruction, through what passes a split on; HLO_NONE. */
 hlo_id evidence_constraint_behind(const struct hlo_module *m, hlo_id id);
 /* Operand `n` of an instruction, seen through moves, and out of the fusion it stands in. */

@@ -112,6 +112,46 @@ int relaxed_set_pins(struct relaxed *r, const struct relaxed_pin *pins, uint32_t
     return r->model.tables.failed ? err_no_memory(e, "for the decisions") : 0;
 }
 
+/* ---- values as a program's author has them ---- */
+
+/* Of the label `k` of `node`, as it makes the value. */
+static status made_by(const struct relaxed *r, uint32_t node, hlo_value v, uint32_t k)
+{
+    const struct model *m = &r->model;
+    const struct model_node *n = &m->nodes[node];
+    const struct classes *c = &r->p->classes;
+
+    if (n->kind != MODEL_INSTRUCTION)
+        return model_status(m, m->space_of[v], m->places[m->identity + k]);
+    uint32_t leaf = class_leaf_count(c, n->id) - 1;
+    return model_status(m, m->leaf_space[c->leaf_base[n->id] + leaf],
+                        m->places[m->maps[m->patterns[n->pattern].maps + leaf] + k]);
+}
+
+int relaxed_hold(struct relaxed *r, hlo_id id, const status *any_of, uint32_t count, struct err *e)
+{
+    const struct model *m = &r->model;
+    hlo_value v = m->origin[hlo_value_of(r->p->m, id, 0)];
+    uint8_t allowed[STATUS_COUNT_MOST] = {0};
+    bool any = false;
+
+    if (v == HLO_NONE || m->maker[v] == UINT32_MAX)
+        return err_set(e, ERR_INFEASIBLE, "%.60s has no place of its own", hlo_name(r->p->m, id));
+    uint32_t node = m->maker[v], labels = energy_labels(&r->pinned, node);
+    BUG_ON(labels > STATUS_COUNT_MOST);
+    for (uint32_t k = 0; k < labels; k++) {
+        status made = made_by(r, node, v, k);
+        for (uint32_t n = 0; n < count && !allowed[k]; n++)
+            allowed[k] = made == any_of[n];
+        any = any || allowed[k];
+    }
+    if (!any)
+        return err_set(e, ERR_INFEASIBLE, "%.60s cannot be split so", hlo_name(r->p->m, id));
+    r->pinned.unary[node] = tables_forbid(&r->model.tables, r->pinned.unary[node], allowed);
+    r->is_ready = false;
+    return r->model.tables.failed ? err_no_memory(e, "for the decisions") : 0;
+}
+
 /* ---- ways without collectives ---- */
 
 static bool is_way(const struct model *m, uint32_t edge, const struct relaxed_reshard *way)

@@ -114,6 +114,13 @@ void relaxed_set_stop(struct relaxed *r, const atomic_bool *stop);
 int relaxed_set_pins(struct relaxed *r, const struct relaxed_pin *pins, uint32_t count,
                      struct err *e) MUST_CHECK;
 
+/* The array that instruction `id` of the problem's module makes, or a parameter of the entry as it
+ * is stored, has one of these statuses; uses may still reshard it. Behind relaxed_set_pins, which
+ * forgets it. ERR_INFEASIBLE: the model has none of them for it, and nothing is changed.
+ * O(labels x count). */
+int relaxed_hold(struct relaxed *r, hlo_id id, const status *any_of, uint32_t count,
+                 struct err *e) MUST_CHECK;
+
 /* From now on this way of a value has no collective: both its ends agree but for local slices. Adds
  * to what is forbidden already; NULL: nothing is. `r` was solved or given a plan before. ERR_INPUT
  * when the reshard is inside an instruction, or no way of this problem. O(edges). */

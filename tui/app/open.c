@@ -334,6 +334,8 @@ int app_open_dump(struct app *a, const char *path, const char *cluster, const ch
     int rc = find_files(a, path, cluster, f, e);
     if (rc)
         goto out;
+    if (!again[0] && !file_before_dump(again, sizeof again, f->model))
+        again[0] = 0;
     rc = doctored_open(f->model, again[0] ? again : NULL, f->cluster[0] ? f->cluster : NULL, &d, e);
     if (rc)
         goto out;

@@ -15,6 +15,7 @@
 #include "tui/options/problem_args.h"
 
 #include <cjson/cJSON.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,8 @@ static const struct option rows[] = {
      "a cluster with as many devices as the module has partitions; without one default devices",
      .values = VALUES_CLUSTER, ARG(cluster)},
     {"before", "FILE",
-     "the program before partitioning (*before_optimizations.txt): constraints that a compiled "
-     "DUMP has lost are found there",
+     "the program before partitioning: constraints that a compiled DUMP has lost are found there, "
+     "and changes by planning it again (default: *before_optimizations.txt beside DUMP)",
      .kind = OPTION_FILE, ARG(before)},
     {"json", NULL, "one object for programs", ARG(is_json)},
     {0},
@@ -90,6 +91,22 @@ static void print_chain(const struct doctor *d, hlo_id id)
     printf("%s\n", count > 6 ? " < ..." : "");
 }
 
+static void print_planned(const struct doctor_planned *p)
+{
+    char now[UNITS_ROOM], then[UNITS_ROOM], bytes[UNITS_ROOM], line[160];
+
+    if (!p->change)
+        return;
+    print_wrapped("planned ", p->change);
+    if (p->has_line) {
+        snprintf(line, sizeof line, "at %s:%u", base_name(p->line.file), p->line.line);
+        print_wrapped("        ", line);
+    }
+    printf("              all collectives of a step %s to %s, %s left in %u\n",
+           units_short_ms(now, p->now_ms), units_short_ms(then, p->ms),
+           units_bytes(bytes, p->bytes), p->count);
+}
+
 static void print_finding(const struct doctor *d, uint32_t k, uint32_t times)
 {
     const struct doctor_finding *f = &d->findings[k];
@@ -111,19 +128,17 @@ static void print_finding(const struct doctor *d, uint32_t k, uint32_t times)
     printf("\n");
     print_wrapped("because ", f->because);
     print_chain(d, f->id);
-    if (!*f->cure)
-        return;
-    print_wrapped("change  ", f->cure);
-    if (!f->cure_is_priced)
-        return;
-    if (!(f->cured.bytes > 0)) {
+    if (*f->cure)
+        print_wrapped("change  ", f->cure);
+    if (f->cure_is_priced && !(f->cured.bytes > 0)) {
         printf("      leaves  nothing of it\n");
-        return;
+    } else if (f->cure_is_priced) {
+        printf("      leaves  %s %s, sent %s, ", collective_name(f->cured.kind),
+               units_bytes(bytes, f->cured.bytes), units_bytes(sent, f->cured.sent));
+        print_times(f->cured.ms * f->cured_trips);
+        printf("\n");
     }
-    printf("      leaves  %s %s, sent %s, ", collective_name(f->cured.kind),
-           units_bytes(bytes, f->cured.bytes), units_bytes(sent, f->cured.sent));
-    print_times(f->cured.ms * f->cured_trips);
-    printf("\n");
+    print_planned(&f->planned);
 }
 
 static void print_page(const struct doctor *d)
@@ -180,6 +195,19 @@ static void add_line(cJSON *o, const struct hlo_frame *f)
     cJSON_AddStringToObject(o, "function", f->function);
 }
 
+static void add_planned(cJSON *o, const struct doctor_planned *p)
+{
+    cJSON_AddStringToObject(o, "change", p->change);
+    if (p->has_line)
+        add_line(cJSON_AddObjectToObject(o, "line"), &p->line);
+    cJSON_AddNumberToObject(o, "communication_now_ms", p->now_ms);
+    cJSON_AddNumberToObject(o, "communication_ms", p->ms);
+    cJSON_AddNumberToObject(o, "bytes", p->bytes);
+    cJSON_AddNumberToObject(o, "collectives_now", p->now_count);
+    cJSON_AddNumberToObject(o, "collectives", p->count);
+    cJSON_AddNumberToObject(o, "step_saves_ms", p->saves_ms);
+}
+
 static cJSON *finding_json(const struct doctor *d, const struct doctor_finding *f)
 {
     struct hlo_frame chain[HLO_FRAMES_MOST];
@@ -202,6 +230,8 @@ static cJSON *finding_json(const struct doctor *d, const struct doctor_finding *
         cJSON_AddStringToObject(o, "cure", f->cure);
     if (f->cure_is_priced)
         add_traffic(cJSON_AddObjectToObject(o, "after"), &f->cured, f->cured_trips);
+    if (f->planned.change)
+        add_planned(cJSON_AddObjectToObject(o, "planned"), &f->planned);
     return o;
 }
 
@@ -233,15 +263,21 @@ static void print_json(const struct doctor *d)
 
 static int explain(const struct request *r, struct err *e)
 {
-    struct hlo_module *m = NULL, *before = NULL;
+    struct hlo_module *m = NULL, *before = NULL, *program = NULL;
     struct doctor d = {0};
     struct cluster c;
+    char beside[PATH_MAX];
     int rc = hlo_load(r->file, NULL, &m, e);
+    const char *path = r->before                                          ? r->before
+                       : file_before_dump(beside, sizeof beside, r->file) ? beside
+                                                                          : NULL;
 
-    if (!rc && r->before)
-        rc = hlo_load(r->before, NULL, &before, e);
-    if (!rc && r->cluster)
-        rc = cluster_load(&c, r->cluster, e);
+    if (rc)
+        goto out;
+    rc = path ? hlo_load(path, NULL, &before, e) : 0;
+    if (rc)
+        goto out;
+    rc = r->cluster ? cluster_load(&c, r->cluster, e) : 0;
     if (rc)
         goto out;
     rc = doctor_new(m, before, r->cluster ? &c : NULL, &d, e);
@@ -249,12 +285,18 @@ static int explain(const struct request *r, struct err *e)
         err_in_file(e, r->file);
         goto out;
     }
+    rc = path ? hlo_load(path, NULL, &program, e) : 0;
+    if (rc)
+        goto out;
+    rc = program ? doctor_replan(&d, program, NULL, e) : 0;
+    if (rc)
+        goto out;
     if (r->is_json)
         print_json(&d);
     else
         print_page(&d);
-    doctor_release(&d);
 out:
+    doctor_release(&d);
     hlo_free(m);
     hlo_free(before);
     return rc;

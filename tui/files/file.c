@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memrchr */
 #include "tui/files/file.h"
 
 #include "hlo/support/file.h"
@@ -90,6 +91,22 @@ bool file_is_there(const char *path)
 {
     struct stat s;
     return !stat(path, &s);
+}
+
+bool file_before_dump(char *out, size_t room, const char *dump)
+{
+    static const char *const ends[] = {"before_optimizations.txt", "before_optimizations.txt.gz"};
+    const char *slash = strrchr(dump, '/'), *name = slash ? slash + 1 : dump;
+
+    for (const char *dot = strrchr(name, '.'); dot;
+         dot = memrchr(name, '.', (size_t)(dot - name))) {
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+            int size = snprintf(out, room, "%.*s%s", (int)(dot + 1 - dump), dump, ends[k]);
+            if (size > 0 && (size_t)size < room && strcmp(out, dump) && file_is_there(out))
+                return true;
+        }
+    }
+    return false;
 }
 
 static bool has_examples(const char *dir)

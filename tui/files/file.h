@@ -28,6 +28,11 @@ bool file_data_dir(char *out, size_t room);
 
 bool file_is_there(const char *path);
 
+/* The program that a dump of XLA was made of: beside module_0001.jit_f.cpu_after_optimizations.txt
+ * module_0001.jit_f.before_optimizations.txt, gzipped or not. false: there is none, or `dump` is
+ * it. */
+bool file_before_dump(char *out, size_t room, const char *dump);
+
 /* What a model is called on screens and in results: "t5-base6" of ".../t5-base6.meta.hlo.txt.gz",
  * "llama.v1" of "llama.v1.hlo". Cleaned; returns `out`. (The name inside the file is nearly always
  * jit_train_step.) */

@@ -28,7 +28,8 @@
 #include <string.h>
 
 struct doctor_view {
-    struct doctored *dump; /* owned */
+    struct doctored *dump;    /* owned */
+    struct doctored_job *job; /* plans the program again; NULL: it has, or there is none */
     struct list list;
     bool uses; /* the collectives of the row one by one, in place of the way to the cause */
 };
@@ -55,6 +56,12 @@ static int open_doctor(struct panel *p, const void *arg, struct err *e)
                        "this program is not partitioned yet: :doctor DUMP explains what XLA made "
                        "of it");
     v->dump = *(struct doctored *const *)arg;
+    if (!v->dump->before || !v->dump->row_count)
+        return 0;
+    if (doctored_job_new(v->dump, p->scene->now_ms > 0, &v->job, e)) {
+        v->dump = NULL; /* the caller's still */
+        return e->code;
+    }
     return 0;
 }
 
@@ -62,7 +69,30 @@ static void close_doctor(struct panel *p)
 {
     const struct doctor_view *v = p->state;
 
+    doctored_job_free(v->job);
     doctored_free(v->dump);
+}
+
+static bool is_live(const struct panel *p)
+{
+    const struct doctor_view *v = p->state;
+
+    return v->job != NULL;
+}
+
+/* What planning again has found takes the place of what was there, once it is all there. */
+static void take_plans(struct doctor_view *v)
+{
+    struct doctored *next;
+
+    if (!v->job || !doctored_job_take(v->job, &next))
+        return;
+    doctored_job_free(v->job);
+    v->job = NULL;
+    if (!next)
+        return;
+    doctored_free(v->dump);
+    v->dump = next;
 }
 
 static const struct doctored_row *row_here(const struct doctor_view *v)
@@ -402,6 +432,30 @@ static int draw_price(const struct pane *p, int y, const struct doctored_row *r)
     return y + 1;
 }
 
+/* The change that planning the program again has found. */
+static int draw_planned(const struct doctor_view *v, const struct pane *p, int y,
+                        const struct doctor_planned *f)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM], left[UNITS_ROOM], line[96];
+
+    if (!f->change) {
+        if (v->job)
+            pane_text(p, 0, y++, ROLE_DIM, "planned .. the program is planned again");
+        return y;
+    }
+    y = draw_said(p, y, "planned", ROLE_OK, f->change);
+    int x = pane_format(p, 8, y, ROLE_TEXT, "all collectives %s to %s, %s left",
+                        units_short_ms(a, f->now_ms), units_short_ms(b, f->ms),
+                        units_bytes(left, f->bytes));
+    if (f->has_line)
+        x = pane_format(p, x + 2, y, ROLE_TITLE, "%s",
+                        line_text(line, sizeof line, true, &f->line));
+    static const char kind[] = "  · priced, not tried in your code";
+    if (x + utf8_text_columns(kind) <= p->width)
+        pane_text(p, x, y, ROLE_DIM, kind);
+    return y + 1;
+}
+
 static void detail_head(const struct doctored_row *r, const struct pane *p, bool uses)
 {
     const struct doctor_finding *f = r->finding;
@@ -427,6 +481,8 @@ static int draw_detail(const struct doctor_view *v, const struct pane *p)
         return 0;
     const struct doctor_finding *f = r->finding;
     int said = 2 + count_lines(f->because, p->width - 8) + count_lines(f->cure, p->width - 7);
+    if (f->planned.change)
+        said += 1 + count_lines(f->planned.change, p->width - 8);
     detail_head(r, p, v->uses);
     if (v->uses)
         y = draw_uses(d, p, y, p->height - 1 - said, r);
@@ -441,7 +497,7 @@ static int draw_detail(const struct doctor_view *v, const struct pane *p)
                     f->verdict == DOCTOR_WANTED ? "none: it is what this way to split costs"
                                                 : "none known");
     }
-    return y;
+    return draw_planned(v, p, y, &f->planned);
 }
 
 /* ---- what the figures rest on ---- */
@@ -520,6 +576,8 @@ static void draw_after(const struct doctored *d, const struct pane *p, int y)
 static void draw_doctor(struct panel *p, const struct pane *whole)
 {
     struct doctor_view *v = p->state;
+
+    take_plans(v);
     const struct doctored *d = v->dump;
     int y = 2;
 
@@ -529,7 +587,7 @@ static void draw_doctor(struct panel *p, const struct pane *whole)
         return;
     char text[WARNINGS_MOST][200];
     int low = 3 + (warnings_of(d, text) ? 1 + warnings_of(d, text) : 0);
-    int gap = whole->height >= 36, detail = 12 + 2 * gap;
+    int gap = whole->height >= 36, detail = 15 + 2 * gap;
 
     if (whole->height < 30)
         low = 0;
@@ -623,7 +681,10 @@ static const char *name_here(const struct panel *p)
 {
     const struct doctored_row *r = row_here(p->state);
 
-    return !r ? NULL : *r->finding->cure ? r->finding->cure : r->finding->because;
+    return !r                           ? NULL
+           : r->finding->planned.change ? r->finding->planned.change
+           : *r->finding->cure          ? r->finding->cure
+                                        : r->finding->because;
 }
 
 static void message_doctor(const struct panel *p, char *out, size_t room)
@@ -656,4 +717,5 @@ const struct panel_ops view_doctor = {
     .find = find_doctor,
     .name_here = name_here,
     .message = message_doctor,
+    .is_live = is_live,
 };

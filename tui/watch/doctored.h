@@ -32,8 +32,18 @@ int doctored_open(const char *path, const char *before, const char *cluster, str
                   struct err *e) MUST_CHECK;
 void doctored_free(struct doctored *d); /* NULL ok */
 
-/* True: the file holds a module of several partitions with collectives in it, or one that is
- * compiled: nothing that could be planned. False also when it cannot be read. */
+/* True: the file holds a module that a compiler has partitioned: nothing that could be planned.
+ * False also when it cannot be read. */
 bool doctored_is(const char *path);
+
+/* The same dump again, with changes found by planning its program anew (doctor_replan), made in a
+ * thread of its own: reads the files of `from`, which has a `before`. `in_thread` false: all of it
+ * before this returns, for pictures. */
+struct doctored_job;
+int doctored_job_new(const struct doctored *from, bool in_thread, struct doctored_job **out,
+                     struct err *e) MUST_CHECK;
+void doctored_job_free(struct doctored_job *j); /* stops and joins; NULL ok */
+/* True once it has ended; *out is then the caller's, or NULL: it came to nothing. */
+bool doctored_job_take(struct doctored_job *j, struct doctored **out);
 
 #endif

@@ -1,0 +1,564 @@
+/* Changes of a sharding, found by planning the program again in relaxed mode: values lie as its
+ * author asked, what he left open is free, and one after the other what he asked is let go. */
+#include "engine/decide/classes.h"
+#include "engine/doctor/causes.h"
+#include "engine/doctor/doctor.h"
+#include "engine/doctor/evidence.h"
+#include "engine/doctor/wishes.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
+#include "hlo/meaning/frames.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEAR_MOST = 48, NEAR_STEPS = 8, WISHES_NEAR = 8, FREE_MOST = 216 };
+
+/* What a plan sends, in all and near one collective. */
+struct sent {
+    double ms, bytes, step_ms;
+    uint32_t count;
+};
+
+/* A plan with some wishes let go. */
+struct tried {
+    uint32_t wish; /* alone; UINT32_MAX: a group */
+    struct relaxed_plan plan;
+    bool is_made;
+};
+
+struct replan {
+    struct doctor *d;
+    struct problem p;
+    bool has_problem;
+    struct relaxed *r;
+    struct doctor_wish *wishes;
+    uint32_t wish_count;
+    struct relaxed_plan base;
+    bool has_base;
+    struct tried *alone; /* [wish_count], made when first asked for */
+    hlo_id *of_file;     /* [file->count] the instruction of p.m made of it; HLO_NONE */
+    const atomic_bool *stop;
+    uint32_t plans, plans_most;
+    double dump_ms; /* what the dump sends in a step */
+};
+
+/* ---- what the author asked for ---- */
+
+static int find_wishes(struct replan *x, struct err *e)
+{
+    const struct hlo_module *m = x->p.m;
+    struct doctor_wish w;
+    size_t room = 0;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (!doctor_wish_of(&x->p, id, &w) || relaxed_hold(x->r, id, &w.asked, 1, e))
+            continue; /* what this mesh or this model cannot do is not held */
+        if (!mem_grow(&x->wishes, &room, x->wish_count, 1))
+            return err_no_memory(e, "for the shardings of the program");
+        x->wishes[x->wish_count++] = w;
+    }
+    x->alone = mem_try((size_t)x->wish_count + 1, sizeof *x->alone);
+    return x->alone ? 0 : err_no_memory(e, "for the shardings of the program");
+}
+
+/* ---- plans ---- */
+
+/* Every status that splits over the same axes, for memory stays so; row numbers may be whole. What
+ * is whole may be split in any way. */
+static uint32_t as_fine(const struct replan *x, const struct doctor_wish *w, status out[FREE_MOST])
+{
+    uint32_t rank = hlo_shape(x->p.m, w->id)->rank, axes = x->p.mesh.axes, count = 0;
+    uint32_t all = 1;
+    char class = hlo_type_info[hlo_shape(x->p.m, w->id)->type].class;
+    bool any = w->asked == 0 || (w->kind == WISH_STORED && strchr("UI", class));
+
+    for (uint32_t a = 0; a < axes; a++)
+        all *= rank + 1;
+    for (uint32_t n = 0; n < all && count < FREE_MOST; n++) {
+        status s = 0;
+        bool fits = true;
+        for (uint32_t a = 0, left = n; a < axes; a++, left /= rank + 1) {
+            unsigned to = left % (rank + 1);
+            s = status_with(s, a, to);
+            fits = fits && (any || (to != 0) == (status_on(w->asked, a) != 0));
+        }
+        if (fits)
+            out[count++] = s;
+    }
+    return count;
+}
+
+/* With all wishes held but those of `freed`. */
+static int solve(struct replan *x, const uint32_t *freed, uint32_t count, struct relaxed_plan *out,
+                 struct err *e)
+{
+    status any[FREE_MOST];
+    int rc = relaxed_set_pins(x->r, NULL, 0, e);
+
+    for (uint32_t k = 0; k < x->wish_count && !rc; k++) {
+        const struct doctor_wish *w = &x->wishes[k];
+        uint32_t any_count = 1;
+        any[0] = w->asked;
+        for (uint32_t n = 0; n < count; n++) {
+            if (freed[n] == k)
+                any_count = as_fine(x, w, any);
+        }
+        rc = relaxed_hold(x->r, w->id, any, any_count, e);
+    }
+    x->plans++;
+    return rc ? rc : relaxed_solve(x->r, 0, out, e);
+}
+
+/* A plan that cannot be found is none; only memory is an error. */
+static int try_one(struct replan *x, uint32_t wish, struct err *e)
+{
+    struct tried *t = &x->alone[wish];
+
+    if (t->is_made || x->plans >= x->plans_most)
+        return 0;
+    t->wish = wish;
+    int rc = solve(x, &wish, 1, &t->plan, e);
+    t->is_made = !rc;
+    return rc == ERR_MEMORY ? rc : 0;
+}
+
+/* ---- around a collective ---- */
+
+struct region {
+    hlo_id id[NEAR_MOST];
+    uint32_t count;
+};
+
+static bool is_in(const struct region *g, hlo_id id)
+{
+    for (uint32_t k = 0; k < g->count; k++) {
+        if (g->id[k] == id)
+            return true;
+    }
+    return false;
+}
+
+static void region_add(struct region *g, hlo_id id)
+{
+    if (g->count < NEAR_MOST && !is_in(g, id))
+        g->id[g->count++] = id;
+}
+
+/* A split goes on through it: to its other side belongs what decides there. */
+static bool passes(const struct hlo_module *m, hlo_id id)
+{
+    uint16_t opcode = hlo_at(m, id)->opcode;
+
+    return hlo_op_info[opcode].flags & HLO_OP_IS_ELEMENTWISE || opcode == HLO_OP_COPY ||
+           opcode == HLO_OP_RESHAPE || opcode == HLO_OP_TRANSPOSE || opcode == HLO_OP_BROADCAST ||
+           opcode == HLO_OP_CONVERT || opcode == HLO_OP_GET_TUPLE_ELEMENT ||
+           opcode == HLO_OP_TUPLE || opcode == HLO_OP_PARAMETER || opcode == HLO_OP_SLICE ||
+           opcode == HLO_OP_PAD;
+}
+
+static void find_region(const struct hlo_module *m, hlo_id from, struct region *g)
+{
+    g->count = 0;
+    region_add(g, from);
+    for (uint32_t k = 0, end = 1, step = 0; k < g->count && step < NEAR_STEPS; step++) {
+        for (; k < end; k++) {
+            hlo_id id = g->id[k];
+            const struct hlo_instruction *i = hlo_at(m, id);
+            if (k && !passes(m, id))
+                continue;
+            for (uint32_t n = 0; n < i->operand_count && n < NEAR_MOST; n++)
+                region_add(g, hlo_operand(m, id, n));
+            for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++)
+                region_add(g, hlo_user(m, id, n));
+        }
+        end = g->count;
+    }
+}
+
+static bool is_near(const struct hlo_module *m, const struct region *g,
+                    const struct relaxed_reshard *r)
+{
+    return is_in(g, m->value_instruction[r->value]) || (r->user != HLO_NONE && is_in(g, r->user));
+}
+
+static struct sent sent_by(const struct replan *x, const struct relaxed_plan *plan,
+                           const struct region *g)
+{
+    struct sent s = {.step_ms = plan->cost.step_ms};
+
+    for (uint32_t k = 0; k < plan->reshard_count; k++) {
+        if (g && !is_near(x->p.m, g, &plan->reshards[k]))
+            continue;
+        s.ms += plan->reshards[k].ms;
+        s.bytes += plan->reshards[k].bytes;
+        s.count++;
+    }
+    return s;
+}
+
+/* ---- words ---- */
+
+static status status_in(const struct relaxed_plan *plan, const struct hlo_module *m, hlo_id id)
+{
+    const struct classes *c = &plan->problem->classes;
+    hlo_value v = hlo_value_of(m, id, 0);
+
+    if (hlo_at(m, id)->opcode == HLO_OP_PARAMETER)
+        return plan->made[v];
+    return plan->leaf[c->leaf_base[id + 1] - 1];
+}
+
+static void write_change(const struct replan *x, const struct doctor_wish *w,
+                         const struct relaxed_plan *plan, struct str *out)
+{
+    const char *name = hlo_meta(x->p.m, w->id)->op_name;
+
+    if (w->kind == WISH_STORED)
+        str_format(out, "store \"%.60s\" as ", *name ? name : hlo_name(x->p.m, w->id));
+    else
+        str_add(out, w->kind == WISH_RESULT ? "hand the result out as " : "constrain it to ");
+    doctor_wish_write(&x->p, w->id, status_in(plan, x->p.m, w->id), out);
+    str_add(out, ", not ");
+    doctor_wish_write(&x->p, w->id, w->asked, out);
+}
+
+static int keep(struct replan *x, struct doctor_finding *f, const struct relaxed_plan *plan,
+                const struct str *words, const struct doctor_wish *at, struct err *e)
+{
+    struct sent now = sent_by(x, &x->base, NULL), then = sent_by(x, plan, NULL);
+    struct doctor_planned *out = &f->planned;
+
+    *out = (struct doctor_planned){.now_ms = now.ms,
+                                   .ms = then.ms,
+                                   .bytes = then.bytes,
+                                   .count = then.count,
+                                   .now_count = now.count,
+                                   .saves_ms = now.step_ms - then.step_ms};
+    if (words->failed)
+        return err_no_memory(e, "for a change");
+    out->change = arena_text(&x->d->arena, words->text, words->size);
+    if (!out->change)
+        return err_no_memory(e, "for a change");
+    out->has_line = at && at->kind == WISH_CONSTRAINT &&
+                    doctor_line_before(x->d, x->p.m->origin[at->id], &out->line);
+    return 0;
+}
+
+/* ---- one finding ---- */
+
+/* What is known of the changes around one collective. */
+struct choice {
+    const struct region *region;
+    uint32_t near[WISHES_NEAR], count; /* wishes there, the nearest first */
+    struct sent now;                   /* near it, as it is */
+    const struct tried *best;          /* the best single change; NULL: none helps */
+    double best_saves;
+    uint32_t changed[WISHES_NEAR], changed_count; /* what changes together */
+    struct relaxed_plan all;
+    bool has_all;
+    double all_saves;
+};
+
+static double saves(const struct replan *x, const struct choice *c, const struct relaxed_plan *plan)
+{
+    struct sent then = sent_by(x, plan, c->region);
+
+    return then.ms < c->now.ms && then.bytes < c->now.bytes
+               ? x->base.cost.step_ms - plan->cost.step_ms
+               : 0;
+}
+
+static int find_single(struct replan *x, struct choice *c, struct err *e)
+{
+    int rc = 0;
+
+    c->best_saves = 0.01 * c->now.ms;
+    for (uint32_t k = 0; k < c->count && !rc; k++) {
+        rc = try_one(x, c->near[k], e);
+        const struct tried *t = &x->alone[c->near[k]];
+        double gain = t->is_made ? saves(x, c, &t->plan) : 0;
+        if (gain <= c->best_saves)
+            continue;
+        c->best_saves = gain;
+        c->best = t;
+    }
+    return rc;
+}
+
+/* With `freed` let go together; kept where that is better than `least`. */
+static int try_group(struct replan *x, struct choice *c, const uint32_t *freed, uint32_t count,
+                     double least, bool *is_kept, struct err *e)
+{
+    struct relaxed_plan plan;
+
+    *is_kept = false;
+    if (x->plans >= x->plans_most)
+        return 0;
+    int rc = solve(x, freed, count, &plan, e);
+    if (rc)
+        return rc == ERR_MEMORY ? rc : 0;
+    double gain = saves(x, c, &plan);
+    *is_kept = gain > least;
+    if (!*is_kept) {
+        relaxed_plan_release(&plan);
+        return 0;
+    }
+    if (c->has_all)
+        relaxed_plan_release(&c->all);
+    c->all = plan;
+    c->has_all = true;
+    c->all_saves = gain;
+    c->changed_count = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const struct doctor_wish *w = &x->wishes[freed[k]];
+        if (status_in(&plan, x->p.m, w->id) != w->asked)
+            c->changed[c->changed_count++] = freed[k];
+    }
+    return 0;
+}
+
+/* All wishes around it together, then as few of them as do nearly as well. */
+static int find_group(struct replan *x, struct choice *c, struct err *e)
+{
+    uint32_t fewer[WISHES_NEAR];
+    bool is_kept = false;
+
+    int rc = c->count > 1 ? try_group(x, c, c->near, c->count, c->best_saves, &is_kept, e) : 0;
+    for (uint32_t at = 0; !rc && c->changed_count > 1 && at < c->changed_count;) {
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < c->changed_count; k++) {
+            if (k != at)
+                fewer[count++] = c->changed[k];
+        }
+        rc = try_group(x, c, fewer, count, 0.95 * c->all_saves, &is_kept, e);
+        at += !is_kept;
+    }
+    return rc;
+}
+
+static int keep_single(struct replan *x, struct doctor_finding *f, const struct choice *c,
+                       struct err *e)
+{
+    const struct doctor_wish *w = &x->wishes[c->best->wish];
+    struct str words = {0};
+
+    write_change(x, w, &c->best->plan, &words);
+    int rc = keep(x, f, &c->best->plan, &words, w, e);
+    str_release(&words);
+    return rc;
+}
+
+static int keep_group(struct replan *x, struct doctor_finding *f, const struct choice *c,
+                      struct err *e)
+{
+    const struct doctor_wish *at = NULL;
+    struct str words = {0};
+
+    for (uint32_t k = 0; k < c->changed_count; k++) {
+        const struct doctor_wish *w = &x->wishes[c->changed[k]];
+        str_add(&words, words.size ? "; " : "");
+        write_change(x, w, &c->all, &words);
+        at = !at || w->kind == WISH_CONSTRAINT ? w : at;
+    }
+    int rc = words.size ? keep(x, f, &c->all, &words, at, e) : 0;
+    str_release(&words);
+    return rc;
+}
+
+static double ms_of(const struct doctor_finding *f)
+{
+    return f->once.ms * (isnan(f->trips) ? 1 : f->trips);
+}
+
+/* Where the way from split to split has several steps, the partitioner finds them when it is led: a
+ * constraint between each two, and no sharding of the author's changes. */
+static int keep_walk(struct replan *x, struct doctor_finding *f, const struct choice *c,
+                     struct err *e)
+{
+    const struct hlo_module *m = x->p.m;
+    struct str words = {0};
+
+    for (uint32_t k = 0; k + 1 < x->base.reshard_count; k++) {
+        const struct relaxed_reshard *a = &x->base.reshards[k], *b = a + 1;
+        if (!is_near(m, c->region, a) || a->value != b->value || a->user != b->user ||
+            a->leaf != b->leaf || a->becomes != b->becomes)
+            continue;
+        hlo_id maker = m->value_instruction[a->value];
+        str_format(&words, "%s", words.size ? ", then " : "a constraint in between: ");
+        doctor_wish_write(&x->p, maker, a->to, &words);
+    }
+    int rc = words.size ? keep(x, f, &x->base, &words, NULL, e) : 0;
+    if (f->planned.change)
+        f->planned.now_ms = x->dump_ms;
+    str_release(&words);
+    return rc;
+}
+
+/* The smallest change that helps: one sharding, if that does nearly what all around it would; a
+ * way in steps; several shardings. */
+static int keep_best(struct replan *x, struct doctor_finding *f, struct choice *c, struct err *e)
+{
+    c->now = sent_by(x, &x->base, c->region);
+    int rc = find_single(x, c, e);
+    if (rc)
+        return rc;
+    rc = find_group(x, c, e);
+    if (rc)
+        goto out;
+    if (c->best && (!c->has_all || c->best_saves >= 0.9 * c->all_saves))
+        rc = keep_single(x, f, c, e);
+    else if (f->cause == DOCTOR_REMAT || !c->has_all)
+        rc = keep_walk(x, f, c, e);
+    if (rc || f->planned.change)
+        goto out;
+    rc = c->has_all ? keep_group(x, f, c, e) : 0;
+out:
+    if (c->has_all)
+        relaxed_plan_release(&c->all);
+    return rc;
+}
+
+/* The instruction of the problem that a finding serves; HLO_NONE: not found. A result without
+ * metadata belongs to the root. */
+static hlo_id served(const struct replan *x, const struct evidence_index *lines,
+                     const struct doctor_finding *f)
+{
+    struct hlo_frame own[HLO_FRAMES_MOST];
+    const struct hlo_module *m = x->p.m;
+
+    if (f->cause == DOCTOR_OUTPUT) {
+        for (uint32_t k = 0; k < x->wish_count; k++) {
+            if (x->wishes[k].kind == WISH_RESULT)
+                return x->wishes[k].id;
+        }
+        return m->computations[m->entry].root;
+    }
+    uint32_t count = hlo_frames_of(x->d->frames, f->speaker, own);
+    if (!count)
+        return HLO_NONE;
+    hlo_id id = evidence_find(lines, x->d->before_frames, hlo_meta(x->d->m, f->speaker)->op_name,
+                              own, count);
+    return id == HLO_NONE ? HLO_NONE : x->of_file[id];
+}
+
+static int plan_finding(struct replan *x, const struct evidence_index *lines,
+                        struct doctor_finding *f, struct err *e)
+{
+    hlo_id at = f->verdict == DOCTOR_WANTED ? HLO_NONE : served(x, lines, f);
+    struct region g;
+    struct choice c = {.region = &g};
+
+    if (at == HLO_NONE)
+        return 0;
+    find_region(x->p.m, at, &g);
+    for (uint32_t n = 0; n < g.count; n++) {
+        for (uint32_t k = 0; k < x->wish_count && c.count < WISHES_NEAR; k++) {
+            if (x->wishes[k].id == g.id[n])
+                c.near[c.count++] = k;
+        }
+    }
+    return keep_best(x, f, &c, e);
+}
+
+/* ---- all of them ---- */
+
+static int open_problem(struct replan *x, struct hlo_module *program, struct err *e)
+{
+    struct problem_options o = {.reduce_at_once = true, .exact_divisibility = false};
+    struct relaxed_options how = {.folding = RELAXED_FOLD_OFF, .reduce_at_once = true};
+
+    doctor_wishes_as_copies(program);
+    doctor_mesh_of(program, x->d->devices, o.mesh, sizeof o.mesh);
+    int rc = problem_new(program, NULL, &x->d->cluster, &o, &x->p, e);
+    if (rc)
+        return rc;
+    x->has_problem = true;
+    x->p.stop = x->stop;
+    return relaxed_new(&x->p, &how, &x->r, e);
+}
+
+static int find_origins(struct replan *x, struct err *e)
+{
+    const struct hlo_module *m = x->p.m;
+
+    x->of_file = mem_try((size_t)x->p.file->count + 1, sizeof *x->of_file);
+    if (!x->of_file)
+        return err_no_memory(e, "for the program");
+    memset(x->of_file, 0xff, x->p.file->count * sizeof *x->of_file);
+    for (hlo_id id = m->count; id-- > 0;)
+        x->of_file[m->origin[id]] = id;
+    return 0;
+}
+
+static void release(struct replan *x)
+{
+    for (uint32_t k = 0; x->alone && k < x->wish_count; k++) {
+        if (x->alone[k].is_made)
+            relaxed_plan_release(&x->alone[k].plan);
+    }
+    if (x->has_base)
+        relaxed_plan_release(&x->base);
+    relaxed_free(x->r);
+    if (x->has_problem)
+        problem_release(&x->p);
+    free(x->wishes);
+    free(x->alone);
+    free(x->of_file);
+    free(x);
+}
+
+/* Few for a long program. */
+static uint32_t plans_for(uint32_t instructions)
+{
+    uint32_t most = 1000000 / (instructions + 1);
+
+    return most < 16 ? 16 : most > DOCTOR_PLANS_MOST ? DOCTOR_PLANS_MOST : most;
+}
+
+int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_bool *stop,
+                  struct err *e)
+{
+    struct replan *x = mem_try(1, sizeof *x);
+    struct evidence_index lines = {0};
+    int rc = 0;
+
+    if (!x || !d->before || !d->count || program->count != d->before->count) {
+        hlo_free(program);
+        free(x);
+        return x ? 0 : err_no_memory(e, "for planning again");
+    }
+    x->d = d;
+    x->stop = stop;
+    x->plans_most = plans_for(program->count);
+    for (uint32_t k = 0; k < d->count; k++)
+        x->dump_ms += ms_of(&d->findings[k]);
+    rc = open_problem(x, program, e);
+    if (rc)
+        goto out;
+    rc = find_wishes(x, e);
+    if (rc)
+        goto out;
+    rc = find_origins(x, e);
+    if (rc)
+        goto out;
+    rc = solve(x, NULL, 0, &x->base, e);
+    x->has_base = !rc;
+    if (rc)
+        goto out;
+    rc = evidence_index_new(d->before, d->before_frames, &lines, e);
+    for (uint32_t k = 0; k < d->count && !rc && !stop_asked(stop); k++)
+        rc = plan_finding(x, &lines, &d->findings[k], e);
+out:
+    evidence_index_release(&lines);
+    release(x);
+    return rc == ERR_MEMORY ? rc : 0;
+}

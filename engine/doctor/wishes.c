@@ -1,0 +1,191 @@
+#define _GNU_SOURCE /* memmem */
+#include "engine/doctor/wishes.h"
+
+#include "engine/cluster/mesh.h"
+#include "engine/decide/labels.h"
+#include "engine/plan/sharding.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/status.h"
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the mesh of the shardings ---- */
+
+/* `mesh<["x"=4, "y"=2]>` of Shardy's first mesh as "x=4,y=2"; false: none. */
+static bool named_mesh(const struct hlo_module *m, char *out, size_t room)
+{
+    for (uint32_t k = 0; k < m->header_count; k++) {
+        const struct hlo_text *h = &m->header[k];
+        static const char begin[] = "sdy.mesh<[";
+        const char *at = memmem(h->text, h->size, begin, sizeof begin - 1);
+        const char *end = at ? memchr(at, ']', h->size - (size_t)(at - h->text)) : NULL;
+        size_t size = 0;
+        if (!end)
+            continue;
+        for (at += sizeof begin - 1; at < end && size + 1 < room; at++) {
+            if (*at != '"' && *at != ' ' && *at != '\\')
+                out[size++] = *at;
+        }
+        out[size] = 0;
+        return size > 0;
+    }
+    return false;
+}
+
+/* The finest arrangement of devices among the shardings: "[4,2]" of `<=[4,2]T(1,0)`. */
+static void tiled_mesh(const struct hlo_module *m, uint32_t devices, char *out, size_t room)
+{
+    size_t most = 0;
+
+    snprintf(out, room, "%u", devices);
+    for (hlo_id id = 0; id < m->count; id++) {
+        const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_SHARDING);
+        const char *at = a ? memmem(a->text, a->size, "<=[", 3) : NULL;
+        const char *end = at ? memchr(at, ']', a->size - (size_t)(at - a->text)) : NULL;
+        size_t size = 0, axes = 1;
+        if (!end || (size_t)(end - at) >= room)
+            continue;
+        for (at += 3; at < end; at++) {
+            axes += *at == ',';
+            out[size++] = *at == ',' ? 'x' : *at;
+        }
+        if (axes > most && axes <= STATUS_AXES_MOST) {
+            most = axes;
+            out[size] = 0;
+        } else {
+            snprintf(out, room, "%u", devices);
+        }
+        if (most > 1)
+            return;
+    }
+}
+
+void doctor_mesh_of(const struct hlo_module *m, uint32_t devices, char *out, size_t room)
+{
+    if (!named_mesh(m, out, room))
+        tiled_mesh(m, devices, out, room);
+}
+
+/* ---- what the author asked for ---- */
+
+static bool is_asked(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_at(m, id)->opcode == HLO_OP_CUSTOM_CALL && hlo_at(m, id)->operand_count == 1 &&
+           hlo_shape(m, id)->type != HLO_TUPLE &&
+           (hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "Sharding") ||
+            hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "xla.sdy.FuncResultSharding"));
+}
+
+void doctor_wishes_as_copies(struct hlo_module *m)
+{
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (is_asked(m, id))
+            m->instructions[id].opcode = HLO_OP_COPY;
+    }
+}
+
+/* The axes in the braces and quotes of Shardy's `[{"y"}, {}, {"x"}]`, dim by dim; false: other
+ * text. */
+static bool read_sdy(const struct cluster_mesh *mesh, const struct hlo_attr *a, uint32_t rank,
+                     status *out)
+{
+    const char *at = memmem(a->text, a->size, "sdy.sharding", 12), *end = a->text + a->size;
+    uint32_t dim = 0;
+
+    at = at ? memchr(at, '[', (size_t)(end - at)) : NULL;
+    if (at && at + 1 < end && at[1] == '<') /* sharding_per_value<[<@mesh, [..]>]> */
+        at = memchr(at + 1, '[', (size_t)(end - at - 1));
+    *out = 0;
+    for (; at && at < end && *at != ']'; at++) {
+        if (*at == '}')
+            dim++;
+        if (*at != '"')
+            continue;
+        const char *name = ++at;
+        while (at < end && *at != '"' && *at != '\\')
+            at++;
+        size_t size = (size_t)(at - name);
+        for (uint32_t x = 0; x < mesh->axes && dim < rank; x++) {
+            if (strlen(mesh->axis[x].name) == size && !memcmp(mesh->axis[x].name, name, size))
+                *out = status_with(*out, x, dim + 1);
+        }
+        if (at < end && *at == '\\' && at + 1 < end)
+            at++;
+    }
+    return at && at < end && dim == rank;
+}
+
+static bool read_asked(const struct problem *p, hlo_id id, status *out)
+{
+    const struct hlo_attr *a = hlo_attr(p->m, id, HLO_ATTR_SHARDING);
+    const struct hlo_attr *f = hlo_attr(p->m, id, HLO_ATTR_FRONTEND_ATTRIBUTES);
+    uint32_t rank = hlo_shape(p->m, id)->rank;
+    label over[HLO_RANK_MAX] = {0};
+
+    *out = 0;
+    if (f && read_sdy(&p->mesh, f, rank, out))
+        return true;
+    if (!a || hlo_shape(p->m, id)->type == HLO_TUPLE)
+        return false;
+    if (a->size >= 11 && !memcmp(a->text, "{replicated", 11))
+        return true;
+    if (!sharding_read(&p->mesh, a->text, a->size, rank, over))
+        return false;
+    for (uint32_t d = 0; d < rank; d++) {
+        for (uint32_t x = 0; x < p->mesh.axes; x++) {
+            if (over[d] >> x & 1)
+                *out = status_with(*out, x, d + 1);
+        }
+    }
+    return true;
+}
+
+bool doctor_wish_of(const struct problem *p, hlo_id id, struct doctor_wish *out)
+{
+    const struct hlo_module *m = p->m;
+    bool is_stored =
+        hlo_at(m, id)->opcode == HLO_OP_PARAMETER && hlo_at(m, id)->computation == m->entry;
+    bool is_copy = hlo_at(m, id)->opcode == HLO_OP_COPY;
+
+    out->id = id;
+    if ((!is_stored && !is_copy) || hlo_shape(m, id)->type == HLO_TUPLE ||
+        !read_asked(p, id, &out->asked))
+        return false;
+    out->kind = is_stored ? WISH_STORED
+                : hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "xla.sdy.FuncResultSharding")
+                    ? WISH_RESULT
+                    : WISH_CONSTRAINT;
+    return true;
+}
+
+void doctor_wish_write(const struct problem *p, hlo_id id, status s, struct str *out)
+{
+    const struct cluster_mesh *mesh = &p->mesh;
+    uint32_t rank = hlo_shape(p->m, id)->rank, last = 0;
+
+    for (uint32_t d = 0; d < rank; d++)
+        last = status_dim(s, mesh->axes, d) ? d + 1 : last;
+    str_add(out, "P(");
+    for (uint32_t d = 0; d < last; d++) {
+        label over = status_dim(s, mesh->axes, d);
+        const char *between = "";
+        str_add(out, d ? ", " : "");
+        if (!over)
+            str_add(out, "None");
+        str_add(out, over & (over - 1) ? "(" : "");
+        for (uint32_t a = 0; a < mesh->axes; a++) {
+            if (!(over >> a & 1))
+                continue;
+            str_format(out, "%s'%s'", between, mesh->axis[a].name);
+            between = ", ";
+        }
+        str_add(out, over & (over - 1) ? ")" : "");
+    }
+    str_add(out, ")");
+}

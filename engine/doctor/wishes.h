@@ -1,0 +1,38 @@
+/* engine/doctor/wishes.h - the shardings that a program's author asked for, as statuses of the
+ * planner. Private to engine/doctor. */
+#ifndef AUTOMAP_ENGINE_DOCTOR_WISHES_H
+#define AUTOMAP_ENGINE_DOCTOR_WISHES_H
+
+#include "engine/problem/problem.h"
+#include "engine/relaxed/status.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/mem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One sharding. */
+struct doctor_wish {
+    hlo_id id;    /* in the problem's module: a parameter, a constraint, a result */
+    status asked; /* as its author has it */
+    enum { WISH_STORED, WISH_CONSTRAINT, WISH_RESULT } kind;
+};
+
+/* The mesh its shardings are of, for problem_options: Shardy's first with the author's names
+ * ("data=4,model=2"), else the finest arrangement of devices ("4x2"), else all of them. O(count).
+ */
+void doctor_mesh_of(const struct hlo_module *m, uint32_t devices, char *out, size_t room);
+
+/* Calls that only ask for a split become copies: instructions of their own, whose result can be
+ * held while what they read is split otherwise. Before the module is used. */
+void doctor_wishes_as_copies(struct hlo_module *m);
+
+/* Whether `id` of p->m has a sharding of its author that this mesh can have; {replicated} is one.
+ * Afterwards a call is a copy. */
+bool doctor_wish_of(const struct problem *p, hlo_id id, struct doctor_wish *out);
+
+/* A status of `id` as JAX writes it: P('x', None, ('y', 'z')). Appended. */
+void doctor_wish_write(const struct problem *p, hlo_id id, status s, struct str *out);
+
+#endif
