@@ -1,6 +1,7 @@
 /* automap: finds how best to distribute the training of a neural network over a cluster. */
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
+#include "rl/threads.h"
 #include "tui/commands/commands.h"
 #include "tui/files/examples.h"
 #include "tui/files/file.h"
@@ -40,6 +41,7 @@ int main(int argc, char **argv)
     static char output[1 << 16]; /* a stream without memory for its buffer loses what is printed */
     cJSON_Hooks hooks = {.malloc_fn = mem_alloc, .free_fn = free};
 
+    rl_threads_stop();
     setvbuf(stdout, output, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof output);
     cJSON_InitHooks(&hooks);  /* a tree that lacks a leaf would be written as if it were whole */
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk: an error, not an end */

@@ -130,6 +130,8 @@ static size_t container_end(const char *part, size_t size, size_t at)
     static const char *const stems[] = {"block", "layer", "stage", "unit", "cell"};
 
     for (size_t s = 0; s < COUNT(stems); s++) {
+        if (part[at] != stems[s][0])
+            continue;
         size_t n = strlen(stems[s]), end = at + n;
         if (end >= size || strncmp(part + at, stems[s], n))
             continue;

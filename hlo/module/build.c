@@ -124,6 +124,33 @@ struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memor
     return b;
 }
 
+struct hlo_builder *hlo_builder_new_copy(const struct hlo_module *source)
+{
+    struct hlo_builder *b = mem_try(1, sizeof *b);
+    struct hlo_module *m = mem_try(1, sizeof *m);
+
+    if (!b || !m) {
+        free(b);
+        free(m);
+        return NULL;
+    }
+    b->m = m;
+    b->source = source;
+    m->name = m->file = "";
+    m->replica_count = m->num_partitions = 1;
+    if (!mem_grow(&b->instructions, &b->instruction_room, 0, source->count) ||
+        !mem_grow(&b->operands, &b->operand_room, 0, (size_t)source->count * 2) ||
+        !mem_grow(&b->names, &b->name_room, 0, source->name_bytes) ||
+        !mem_grow(&b->metas, &b->meta_room, 0, source->meta_count)) {
+        hlo_builder_free(b);
+        return NULL;
+    }
+    memcpy(b->names, source->names, source->name_bytes);
+    b->name_count = source->name_bytes;
+    b->metas[b->meta_count++] = (struct hlo_meta){"", "", "", 0};
+    return b;
+}
+
 static void release_indexes(struct hlo_builder *b)
 {
     hlo_index_release(&b->computation_index);
@@ -435,6 +462,49 @@ int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_
     return 0;
 }
 
+static int copy_name(struct hlo_builder *b, const struct hlo_copy *c, uint32_t *out, struct err *e)
+{
+    *out = c->of->name;
+    if (!c->name)
+        return 0;
+    if (b->name_count > UINT32_MAX - HLO_NAME_MAX - 1 || c->name_size > HLO_NAME_MAX ||
+        !mem_grow(&b->names, &b->name_room, b->name_count, c->name_size + 1))
+        return hlo_build_memory(e);
+    *out = (uint32_t)b->name_count;
+    memcpy(b->names + b->name_count, c->name, c->name_size);
+    b->names[b->name_count + c->name_size] = '\0';
+    b->name_count += c->name_size + 1;
+    return 0;
+}
+
+int hlo_build_copy(struct hlo_builder *b, const struct hlo_copy *c, hlo_id *out, struct err *e)
+{
+    struct hlo_instruction i = *c->of;
+    size_t ids = (size_t)i.operand_count + c->control_count;
+
+    if (b->instruction_count >= HLO_INSTRUCTIONS_MAX)
+        return err_set(e, ERR_LIMIT, "more than %d instructions", HLO_INSTRUCTIONS_MAX);
+    if (b->operand_count + ids > INT32_MAX)
+        return err_set(e, ERR_LIMIT, "more than %d operands", INT32_MAX);
+    if (!mem_grow(&b->operands, &b->operand_room, b->operand_count, ids) ||
+        !mem_grow(&b->called, &b->called_room, b->called_count, i.called_count) ||
+        !mem_grow(&b->instructions, &b->instruction_room, b->instruction_count, 1))
+        return hlo_build_memory(e);
+    if (copy_name(b, c, &i.name, e))
+        return e->code;
+    i.is_root = false;
+    i.computation = c->computation;
+    i.operands = add_ids(b->operands, &b->operand_count, c->operands, (uint32_t)ids);
+    i.controls = i.operands + i.operand_count;
+    i.control_count = c->control_count;
+    i.called = add_ids(b->called, &b->called_count, c->called, i.called_count);
+    i.users = i.user_count = 0;
+    i.meta = c->meta;
+    *out = (hlo_id)b->instruction_count;
+    b->instructions[b->instruction_count++] = i;
+    return 0;
+}
+
 void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id operand)
 {
     b->operands[b->instructions[id].operands + n] = operand;
@@ -442,46 +512,75 @@ void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id 
 
 /* ---- metadata ---- */
 
-static bool same_meta(const struct hlo_builder *b, uint32_t item, const void *key)
-{
-    const struct hlo_meta *a = &b->metas[item], *k = key;
+struct meta_key {
+    struct hlo_text texts[3]; /* op_type, op_name, source_file, clean */
+    uint32_t source_line;
+};
 
-    return a->source_line == k->source_line && !strcmp(a->op_name, k->op_name) &&
-           !strcmp(a->op_type, k->op_type) && !strcmp(a->source_file, k->source_file);
+static bool same_bytes(const char *stored, const struct hlo_text *text)
+{
+    return !strncmp(stored, text->text, text->size) && !stored[text->size];
 }
 
-/* A cleaned, NUL-terminated copy in the arena; "" for an absent text. */
-static const char *clean_copy(struct arena *a, const char *text, size_t size)
+static bool same_meta(const struct hlo_builder *b, uint32_t item, const void *key)
 {
-    if (!size)
-        return "";
+    const struct hlo_meta *a = &b->metas[item];
+    const struct meta_key *k = key;
+
+    return a->source_line == k->source_line && same_bytes(a->op_name, &k->texts[1]) &&
+           same_bytes(a->op_type, &k->texts[0]) && same_bytes(a->source_file, &k->texts[2]);
+}
+
+/* The text itself where it is clean, else a cleaned copy in the arena. */
+static bool clean_text(struct arena *a, const char *text, size_t size, struct hlo_text *out)
+{
+    *out = (struct hlo_text){size ? text : "", (uint32_t)size};
+    if (text_is_clean(out->text, size))
+        return true;
     char *copy = arena_text(a, text, size);
-    if (copy && !text_is_clean(text, size))
-        text_clean(copy, size + 1, text, size);
-    return copy;
+    if (!copy)
+        return false;
+    text_clean(copy, size + 1, text, size);
+    *out = (struct hlo_text){copy, (uint32_t)strlen(copy)};
+    return true;
+}
+
+/* A NUL-terminated copy; that of the meta before when it is the same, as file names often are. */
+static const char *kept_text(struct hlo_builder *b, const struct hlo_text *text, const char *before)
+{
+    if (!text->size)
+        return "";
+    return same_bytes(before, text) ? before : arena_text(&b->m->arena, text->text, text->size);
 }
 
 int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const size_t sizes[3],
                    uint32_t *out, struct err *e)
 {
-    struct hlo_meta clean = {
-        .op_type = clean_copy(&b->m->arena, meta->op_type, sizes[0]),
-        .op_name = clean_copy(&b->m->arena, meta->op_name, sizes[1]),
-        .source_file = clean_copy(&b->m->arena, meta->source_file, sizes[2]),
-        .source_line = meta->source_line,
-    };
-    if (!clean.op_type || !clean.op_name || !clean.source_file)
+    struct meta_key k = {.source_line = meta->source_line};
+    struct arena *a = &b->m->arena;
+
+    if (!clean_text(a, meta->op_type, sizes[0], &k.texts[0]) ||
+        !clean_text(a, meta->op_name, sizes[1], &k.texts[1]) ||
+        !clean_text(a, meta->source_file, sizes[2], &k.texts[2]))
         return hlo_build_memory(e);
-    uint64_t hash = mem_hash(clean.op_name, strlen(clean.op_name), clean.source_line);
-    hash = mem_hash(clean.source_file, strlen(clean.source_file), hash);
-    *out = hlo_index_find(b, &b->meta_index, hash, same_meta, &clean);
+    uint64_t hash = mem_hash(k.texts[1].text, k.texts[1].size, k.source_line);
+    hash = mem_hash(k.texts[2].text, k.texts[2].size, hash);
+    *out = hlo_index_find(b, &b->meta_index, hash, same_meta, &k);
     if (*out != HLO_NONE)
         return 0;
-    if (!mem_grow(&b->metas, &b->meta_room, b->meta_count, 1) ||
+    const struct hlo_meta *last = &b->metas[b->meta_count - 1];
+    struct hlo_meta kept = {
+        .op_type = kept_text(b, &k.texts[0], last->op_type),
+        .op_name = kept_text(b, &k.texts[1], last->op_name),
+        .source_file = kept_text(b, &k.texts[2], last->source_file),
+        .source_line = k.source_line,
+    };
+    if (!kept.op_type || !kept.op_name || !kept.source_file ||
+        !mem_grow(&b->metas, &b->meta_room, b->meta_count, 1) ||
         !hlo_index_add(&b->meta_index, hash, (uint32_t)b->meta_count))
         return hlo_build_memory(e);
     *out = (uint32_t)b->meta_count;
-    b->metas[b->meta_count++] = clean;
+    b->metas[b->meta_count++] = kept;
     return 0;
 }
 

@@ -25,6 +25,10 @@ enum {
  * from offsets in it. `memory_limit` bounds the arena. NULL when out of memory. */
 struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit);
 void hlo_builder_free(struct hlo_builder *b); /* not after finish */
+/* For copies of instructions of `source`, which outlives them: its names, shapes, attributes and
+ * literals are used where they are. Instructions come by hlo_build_copy alone, shapes keep their
+ * ids, and finish checks nothing that `source` was checked for. NULL when out of memory. */
+struct hlo_builder *hlo_builder_new_copy(const struct hlo_module *source);
 
 /* The module under construction: name, format, header fields, aliases, tables are written here
  * directly, with memory from its arena. */
@@ -86,6 +90,19 @@ struct hlo_draft {
  * may renumber. */
 int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_id *out,
                           struct err *e) MUST_CHECK;
+/* A copy of `of`, an instruction of the builder's source. */
+struct hlo_copy {
+    const struct hlo_instruction *of;
+    hlo_comp computation;
+    const char *name; /* new in the module; NULL: that of `of`, which then is */
+    size_t name_size;
+    const hlo_id *operands; /* those of `of`, then its control_count control predecessors */
+    uint32_t control_count; /* of->control_count or less */
+    const hlo_comp *called; /* [of->called_count] */
+    uint32_t meta;
+};
+int hlo_build_copy(struct hlo_builder *b, const struct hlo_copy *c, hlo_id *out,
+                   struct err *e) MUST_CHECK;
 /* For operands named before they are defined: replaces operand n. */
 void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id operand);
 uint32_t hlo_builder_count(const struct hlo_builder *b);

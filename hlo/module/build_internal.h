@@ -18,6 +18,8 @@ struct hlo_index {
 
 struct hlo_builder {
     struct hlo_module *m; /* arrays below move into it at finish */
+    /* What attrs, literals and shapes belong to, which are then only read; NULL: the builder. */
+    const struct hlo_module *source;
     char *input;
     size_t input_size;
     struct hlo_instruction *instructions;
@@ -53,6 +55,10 @@ uint32_t hlo_index_find(const struct hlo_builder *b, const struct hlo_index *ind
 bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item);
 
 int hlo_build_memory(struct err *e); /* ERR_MEMORY with its sentence */
+
+/* hlo/module/drop_input.c: of HLO text little is kept. Where that is less than half, the finished
+ * module gets copies, and the input is freed. Without memory for it all stays as it is. */
+void hlo_build_drop_input(struct hlo_builder *b);
 
 /* Error about instruction `id`, at its place in the input. */
 int hlo_build_error_at(const struct hlo_builder *b, hlo_id id, struct err *e);

@@ -106,6 +106,20 @@ static int check_links(struct hlo_builder *b, struct err *e)
     return 0;
 }
 
+/* Operands and control predecessors of `n` are of begin .. n - 1. */
+static bool is_after_operands(const struct hlo_builder *b, uint32_t n, hlo_id begin)
+{
+    const struct hlo_instruction *i = &b->instructions[n];
+    const hlo_id *operands = b->operands + i->operands, *controls = b->operands + i->controls;
+    bool is_after = true;
+
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        is_after &= operands[k] < n && operands[k] >= begin;
+    for (uint32_t k = 0; k < i->control_count; k++)
+        is_after &= controls[k] < n && controls[k] >= begin;
+    return is_after;
+}
+
 static bool is_ordered(const struct hlo_builder *b)
 {
     hlo_comp last = 0;
@@ -119,13 +133,7 @@ static bool is_ordered(const struct hlo_builder *b)
             last = i->computation;
             begin = n;
         }
-        const hlo_id *operands = b->operands + i->operands, *controls = b->operands + i->controls;
-        bool is_before = true;
-        for (uint32_t k = 0; k < i->operand_count; k++)
-            is_before &= operands[k] < n && operands[k] >= begin;
-        for (uint32_t k = 0; k < i->control_count; k++)
-            is_before &= controls[k] < n && controls[k] >= begin;
-        if (!is_before)
+        if (!is_after_operands(b, n, begin))
             return false;
         for (uint32_t k = 0; k < i->called_count; k++) {
             if (b->called[i->called + k] >= i->computation)
@@ -133,6 +141,25 @@ static bool is_ordered(const struct hlo_builder *b)
         }
     }
     return b->computation_count == 0 || last == b->computation_count - 1;
+}
+
+/* Each computation's instructions stand together and in order: true, and `first` (HLO_NONE before)
+ * has where each begins. What is left to do is to order the computations. */
+static bool are_in_blocks(const struct hlo_builder *b, uint32_t *first)
+{
+    hlo_comp last = HLO_NONE;
+
+    for (uint32_t n = 0; n < b->instruction_count; n++) {
+        hlo_comp c = b->instructions[n].computation;
+        if (c != last && first[c] != HLO_NONE)
+            return false;
+        if (c != last)
+            first[c] = n;
+        last = c;
+        if (!is_after_operands(b, n, first[c]))
+            return false;
+    }
+    return true;
 }
 
 /* Items in groups, by counting sort: those of group g are list[first[g] .. first[g + 1]]. */
@@ -202,6 +229,23 @@ out:
     return rc;
 }
 
+/* The blocks one after another as their computations are. False: they are none. */
+static bool order_blocks(const struct hlo_builder *b, const struct order *comps, struct order *o)
+{
+    uint32_t *first = o->next; /* as large as it needs, and not yet in use */
+
+    memset(first, 0xff, b->computation_count * sizeof *first);
+    if (!are_in_blocks(b, first))
+        return false;
+    for (size_t c = 0; c < b->computation_count; c++) {
+        hlo_comp comp = comps->out[c];
+        for (uint32_t n = first[comp];
+             n < b->instruction_count && b->instructions[n].computation == comp; n++)
+            o->out[o->count++] = n;
+    }
+    return true;
+}
+
 /* Computations in their new order, the instructions of each sorted within. */
 static int order_instructions(struct hlo_builder *b, const struct order *comps, struct order *o,
                               struct err *e)
@@ -209,8 +253,13 @@ static int order_instructions(struct hlo_builder *b, const struct order *comps, 
     struct groups members = {0};
     int rc = 0;
 
-    if (!groups_init(&members, b->computation_count, b->instruction_count) ||
-        !order_init(o, b->instruction_count)) {
+    if (!order_init(o, b->instruction_count > b->computation_count ? b->instruction_count
+                                                                   : b->computation_count))
+        return hlo_build_memory(e);
+    if (order_blocks(b, comps, o))
+        return 0;
+    memset(o->next, 0, b->instruction_count * sizeof *o->next);
+    if (!groups_init(&members, b->computation_count, b->instruction_count)) {
         groups_release(&members);
         return hlo_build_memory(e);
     }
@@ -237,38 +286,41 @@ out:
     return rc;
 }
 
-/* Renumbers everything by comps->out and ids->out. */
+/* Renumbers everything by comps->out and ids->out. Instructions move where they are, along the
+ * cycles of the order: a second array of them would be the largest of all. */
 static int permute(struct hlo_builder *b, const struct order *comps, const struct order *ids,
                    struct err *e)
 {
     uint32_t *new_comp = comps->stack,
              *new_id = ids->stack; /* no longer needed: reused as inverses */
-    struct hlo_instruction *instructions = mem_try(b->instruction_count, sizeof *instructions);
     struct hlo_computation *computations = mem_try(b->computation_count, sizeof *computations);
 
-    if (!instructions || !computations) {
-        free(instructions);
-        free(computations);
+    if (!computations)
         return hlo_build_memory(e);
-    }
     for (uint32_t n = 0; n < b->computation_count; n++) {
         new_comp[comps->out[n]] = n;
         computations[n] = b->computations[comps->out[n]];
     }
-    for (uint32_t n = 0; n < b->instruction_count; n++) {
+    for (uint32_t n = 0; n < b->instruction_count; n++)
         new_id[ids->out[n]] = n;
-        instructions[n] = b->instructions[ids->out[n]];
-        instructions[n].computation = new_comp[instructions[n].computation];
+    memset(ids->state, 0, b->instruction_count);
+    for (uint32_t begin = 0; begin < b->instruction_count; begin++) {
+        if (ids->state[begin])
+            continue;
+        struct hlo_instruction kept = b->instructions[begin];
+        uint32_t to = begin;
+        for (uint32_t from; ids->state[to] = 1, (from = ids->out[to]) != begin; to = from)
+            b->instructions[to] = b->instructions[from];
+        b->instructions[to] = kept;
     }
+    for (uint32_t n = 0; n < b->instruction_count; n++)
+        b->instructions[n].computation = new_comp[b->instructions[n].computation];
     for (size_t n = 0; n < b->operand_count; n++)
         b->operands[n] = new_id[b->operands[n]];
     for (size_t n = 0; n < b->called_count; n++)
         b->called[n] = new_comp[b->called[n]];
-    free(b->instructions);
     free(b->computations);
-    b->instructions = instructions;
     b->computations = computations;
-    b->instruction_room = b->instruction_count;
     b->computation_room = b->computation_count;
     return 0;
 }
@@ -427,6 +479,7 @@ static int fill_users(struct hlo_builder *b, hlo_id **out, struct err *e)
 static int fill_leaves(struct hlo_builder *b, struct err *e)
 {
     struct hlo_module *m = b->m;
+    const struct hlo_shape *shapes = b->source ? b->source->shapes : b->shapes;
     uint32_t *base = arena_get(&m->arena, b->instruction_count + 1, sizeof *base);
     uint64_t total = 0;
 
@@ -434,7 +487,7 @@ static int fill_leaves(struct hlo_builder *b, struct err *e)
         return hlo_build_memory(e);
     for (uint32_t n = 0; n < b->instruction_count; n++) {
         base[n] = (uint32_t)total;
-        total += b->shapes[b->instructions[n].shape].leaf_count;
+        total += shapes[b->instructions[n].shape].leaf_count;
         if (total > INT32_MAX)
             return err_set(e, ERR_LIMIT, "more than %d tuple leaves in all", INT32_MAX);
     }
@@ -444,7 +497,7 @@ static int fill_leaves(struct hlo_builder *b, struct err *e)
     if (!owner || !shape)
         return hlo_build_memory(e);
     for (uint32_t n = 0; n < b->instruction_count; n++) {
-        const struct hlo_shape *s = &b->shapes[b->instructions[n].shape];
+        const struct hlo_shape *s = &shapes[b->instructions[n].shape];
         for (uint32_t k = 0; k < s->leaf_count; k++) {
             owner[base[n] + k] = n;
             shape[base[n] + k] = s->leaves[k];
@@ -457,36 +510,51 @@ static int fill_leaves(struct hlo_builder *b, struct err *e)
     return 0;
 }
 
-/* Gives a growing array to the module's arena. */
-static bool adopt(struct hlo_builder *b, void *array, size_t size)
+/* Gives a growing array to the module's arena, without the room it did not need. */
+static bool adopt(struct hlo_builder *b, void **array, size_t size)
 {
-    return !array || arena_adopt(&b->m->arena, array, size);
+    if (!*array)
+        return true;
+    void *fitting = realloc(*array, size ? size : 1);
+    if (fitting)
+        *array = fitting;
+    return arena_adopt(&b->m->arena, *array, size);
 }
 
-#define MOVE(field, array, items)                            \
-    do {                                                     \
-        if (!adopt(b, b->array, (items) * sizeof *b->array)) \
-            return hlo_build_memory(e);                      \
-        b->m->field = b->array;                              \
-        b->array = NULL;                                     \
+#define MOVE(field, array, items)                                       \
+    do {                                                                \
+        void *moved = b->array;                                         \
+        bool is_adopted = adopt(b, &moved, (items) * sizeof *b->array); \
+        b->array = moved;                                               \
+        if (!is_adopted)                                                \
+            return hlo_build_memory(e);                                 \
+        b->m->field = b->array;                                         \
+        b->array = NULL;                                                \
     } while (0)
 
 static int move_arrays(struct hlo_builder *b, struct err *e)
 {
-    MOVE(instructions, instructions, b->instruction_room);
-    MOVE(computations, computations, b->computation_room);
-    MOVE(operand_pool, operands, b->operand_room);
-    MOVE(called_pool, called, b->called_room);
-    MOVE(attr_pool, attrs, b->attr_room);
-    MOVE(names, names, b->name_room);
-    MOVE(metas, metas, b->meta_room);
-    MOVE(literals, literals, b->literal_room);
-    MOVE(shapes, shapes, b->shape_room);
-    MOVE(warnings, warnings, b->warning_room);
+    MOVE(instructions, instructions, b->instruction_count);
+    MOVE(computations, computations, b->computation_count);
+    MOVE(operand_pool, operands, b->operand_count);
+    MOVE(called_pool, called, b->called_count);
+    MOVE(names, names, b->name_count);
+    MOVE(metas, metas, b->meta_count);
+    if (b->source) {
+        b->m->attr_pool = b->source->attr_pool;
+        b->m->literals = b->source->literals;
+        b->m->shapes = b->source->shapes;
+    } else {
+        MOVE(attr_pool, attrs, b->attr_count);
+        MOVE(literals, literals, b->literal_count);
+        MOVE(shapes, shapes, b->shape_count);
+    }
+    MOVE(warnings, warnings, b->warning_count);
+    b->m->name_bytes = b->name_count;
     b->m->count = (uint32_t)b->instruction_count;
     b->m->computation_count = (uint32_t)b->computation_count;
     b->m->meta_count = (uint32_t)b->meta_count;
-    b->m->shape_count = (uint32_t)b->shape_count;
+    b->m->shape_count = b->source ? b->source->shape_count : (uint32_t)b->shape_count;
     b->m->warning_count = (uint32_t)b->warning_count;
     return 0;
 }
@@ -534,7 +602,8 @@ int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module 
 
     if (rc)
         goto out;
-    rc = hlo_check(b->m, &bad, e);
+    if (!b->source) /* a copy is of what was checked */
+        rc = hlo_check(b->m, &bad, e);
     if (rc && bad != HLO_NONE) {
         b->instructions = b->m->instructions;
         hlo_build_error_at(b, bad, e);
@@ -542,6 +611,7 @@ int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module 
     }
     if (rc)
         goto out;
+    hlo_build_drop_input(b);
     *out = b->m;
     b->m->input = b->input;
     b->m = NULL;

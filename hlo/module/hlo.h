@@ -102,6 +102,7 @@ struct hlo_module {
     const hlo_comp *called_pool;
     const struct hlo_attr *attr_pool;
     const char *names;
+    size_t name_bytes; /* of all names with their final NULs */
     const struct hlo_meta *metas;
     uint32_t meta_count;
     const struct hlo_text *literals;
@@ -136,7 +137,7 @@ struct hlo_module {
     const hlo_id *origin;
 
     struct arena arena;
-    char *input; /* text that spans point into; owned */
+    char *input; /* text that spans point into; owned. NULL: they were copied to the arena */
 };
 
 void hlo_free(struct hlo_module *m); /* NULL ok */

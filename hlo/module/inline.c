@@ -65,7 +65,6 @@ struct meta_cache {
 struct inliner {
     const struct hlo_module *m;
     struct hlo_builder *b;
-    hlo_shape_id *shapes;
     struct meta_cache *metas; /* per meta of the source */
     hlo_comp *shared;         /* applied computation -> its copy; HLO_NONE: not yet */
     bool *is_named;           /* computation -> its name is taken by a copy */
@@ -82,7 +81,8 @@ struct inliner {
     uint64_t *taken;     /* hashes of instruction names, open addressing, 0 empty */
     size_t taken_mask, taken_count;
     uint64_t fresh;
-    hlo_id *ids; /* operands or controls of one instruction */
+    struct str name; /* of one instruction */
+    hlo_id *ids;     /* operands or controls of one instruction */
     size_t ids_room;
     hlo_comp *comps;
     size_t comps_room;
@@ -95,6 +95,9 @@ static const char MEMORY_FOR[] = "while inlining the calls";
 static bool names_grow(struct inliner *in)
 {
     size_t size = in->taken_mask ? (in->taken_mask + 1) * 2 : 1024;
+
+    while (!in->taken_mask && size < (size_t)in->m->count * 2)
+        size *= 2;
     uint64_t *grown = mem_try(size, sizeof *grown);
 
     if (!grown)
@@ -130,14 +133,15 @@ static int name_take(struct inliner *in, const char *name, size_t size)
     return 1;
 }
 
-/* `name` when free, else its stem and a number: reduce_sum.7 -> reduce_sum.28101. */
-static bool name_fresh(struct inliner *in, const char *name, struct str *out)
+/* `name` when free, else `*out`, its stem and a number: reduce_sum.7 -> reduce_sum.28101. */
+static bool name_fresh(struct inliner *in, const char *name, struct str *out, bool *is_new)
 {
     size_t stem = strlen(name);
     int got = name_take(in, name, stem);
 
-    str_clear(out);
-    str_add(out, name);
+    *is_new = got == 0;
+    if (got)
+        return got > 0;
     while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9')
         stem--;
     if (stem && name[stem - 1] == '.')
@@ -229,39 +233,6 @@ static bool prefix_of(struct inliner *in, hlo_id id, uint32_t prefix, uint32_t *
 
 /* ---- copies ---- */
 
-static int copy_shapes(struct inliner *in, struct err *e)
-{
-    const struct hlo_module *m = in->m;
-    hlo_shape_id *parts = NULL;
-    size_t room = 0;
-    int code = 0;
-
-    for (uint32_t i = 0; i < m->shape_count && !code; i++) {
-        const struct hlo_shape *s = &m->shapes[i];
-        if (!mem_grow(&parts, &room, 0, (size_t)s->part_count + 1)) {
-            code = err_no_memory(e, MEMORY_FOR);
-            break;
-        }
-        for (uint32_t p = 0; p < s->part_count; p++) {
-            BUG_ON(s->parts[p] >= i); /* interned before the tuple that holds it */
-            parts[p] = in->shapes[s->parts[p]];
-        }
-        struct hlo_shape_draft d = {.type = (enum hlo_type)s->type,
-                                    .rank = s->rank,
-                                    .has_layout = s->has_layout,
-                                    .dims = s->dims,
-                                    .dynamic = s->dynamic,
-                                    .minor_to_major = s->minor_to_major,
-                                    .layout_rest = s->layout_rest,
-                                    .layout_rest_size = s->layout_rest ? strlen(s->layout_rest) : 0,
-                                    .parts = parts,
-                                    .part_count = s->part_count};
-        code = hlo_build_shape(in->b, &d, &in->shapes[i], e);
-    }
-    free(parts);
-    return code;
-}
-
 static int new_computation(struct inliner *in, hlo_comp from, hlo_comp *to, struct err *e)
 {
     const struct hlo_computation *c = &in->m->computations[from];
@@ -331,7 +302,6 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
     const struct hlo_instruction *i = hlo_at(in->m, id);
     const hlo_id *map = in->maps + f->map;
     hlo_id first = in->m->computations[f->from].first;
-    struct str name = {0};
     uint32_t meta, count = i->operand_count;
 
     if (copy_called(in, id, f->prefix, e) || meta_of(in, i->meta, f->prefix, &meta, e))
@@ -343,41 +313,23 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
         in->ids[n] = map[hlo_operand(in->m, id, n) - first];
     for (uint32_t n = 0; n < i->control_count; n++)
         in->ids[count + n] = map[in->m->operand_pool[i->controls + n] - first];
-    bool is_kept = f->from == in->m->entry && f->call == HLO_NONE;
-    if (!is_kept && !name_fresh(in, hlo_name(in->m, id), &name)) {
-        str_release(&name);
+    bool is_kept = f->from == in->m->entry && f->call == HLO_NONE, is_new = false;
+    if (!is_kept && !name_fresh(in, hlo_name(in->m, id), &in->name, &is_new))
         return err_no_memory(e, MEMORY_FOR);
-    }
-    const struct hlo_text *literal = &in->m->literals[i->literal];
-    struct hlo_draft d = {.computation = to,
-                          .opcode = i->opcode,
-                          .is_synthetic = i->is_synthetic,
-                          .name = is_kept ? hlo_name(in->m, id) : name.text,
-                          .shape = in->shapes[i->shape],
-                          .operands = in->ids,
-                          .operand_count = count,
-                          .called = in->comps,
-                          .called_count = i->called_count,
-                          .controls = in->ids + count,
-                          .control_count = i->control_count,
-                          .attrs = in->m->attr_pool + i->attrs,
-                          .attr_count = i->attr_count,
-                          .number = i->number,
-                          .meta = meta,
-                          .at = SIZE_MAX};
-    d.name_size = (uint32_t)strlen(d.name);
-    if (i->literal) {
-        d.literal = literal->text;
-        d.literal_size = literal->size;
-    }
-    int code = hlo_build_instruction(in->b, &d, out, e);
-    str_release(&name);
-    if (!code) {
-        BUG_ON(*out != in->origin_count);
-        hlo_builder_at(in->b, *out)->line = *out; /* survives the sorting of finish */
-        in->origin[in->origin_count++] = id;
-    }
-    return code;
+    struct hlo_copy c = {.of = i,
+                         .computation = to,
+                         .name = is_new ? in->name.text : NULL,
+                         .name_size = in->name.size,
+                         .operands = in->ids,
+                         .control_count = i->control_count,
+                         .called = in->comps,
+                         .meta = meta};
+    if (hlo_build_copy(in->b, &c, out, e))
+        return e->code;
+    BUG_ON(*out != in->origin_count);
+    hlo_builder_at(in->b, *out)->line = *out; /* survives the sorting of finish */
+    in->origin[in->origin_count++] = id;
+    return 0;
 }
 
 static int push_frame(struct inliner *in, hlo_comp from, hlo_id call, uint32_t prefix,
@@ -515,15 +467,13 @@ static int prepare(struct inliner *in, struct err *e)
     const struct hlo_module *m = in->m;
     const struct hlo_computation *entry = &m->computations[m->entry];
 
-    in->b = hlo_builder_new(NULL, 0, 0);
-    in->shapes = mem_try(m->shape_count, sizeof *in->shapes);
+    in->b = hlo_builder_new_copy(m);
     in->metas = mem_try(m->meta_count, sizeof *in->metas);
     in->shared = mem_try(m->computation_count, sizeof *in->shared);
     in->is_named = mem_try(m->computation_count, sizeof *in->is_named);
     in->first = mem_try(m->count, sizeof *in->first);
     str_add_bytes(&in->prefixes, "", 1);
-    if (!in->b || !in->shapes || !in->metas || !in->shared || !in->is_named || !in->first ||
-        in->prefixes.failed)
+    if (!in->b || !in->metas || !in->shared || !in->is_named || !in->first || in->prefixes.failed)
         return err_no_memory(e, MEMORY_FOR);
     memset(in->shared, 0xff, m->computation_count * sizeof *in->shared);
     memset(in->first, 0xff, m->count * sizeof *in->first);
@@ -532,14 +482,12 @@ static int prepare(struct inliner *in, struct err *e)
         if (name_take(in, hlo_name(m, id), strlen(hlo_name(m, id))) < 0)
             return err_no_memory(e, MEMORY_FOR);
     }
-    int code = copy_header(in, e);
-    return code ? code : copy_shapes(in, e);
+    return copy_header(in, e);
 }
 
 static void release(struct inliner *in)
 {
     hlo_builder_free(in->b);
-    free(in->shapes);
     free(in->metas);
     free(in->shared);
     free(in->is_named);
@@ -549,6 +497,7 @@ static void release(struct inliner *in)
     free(in->maps);
     free(in->origin);
     str_release(&in->prefixes);
+    str_release(&in->name);
     free(in->taken);
     free(in->ids);
     free(in->comps);

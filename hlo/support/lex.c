@@ -125,7 +125,10 @@ bool hlo_lex_is_word(const char *p, const char *word)
 const char *hlo_lex_string_end(const char *p)
 {
     char quote = *p++;
+    const char *end = strchr(p, quote); /* nearly always the end: backslashes are rare */
 
+    if (!end || !memchr(p, '\\', (size_t)(end - p)))
+        return end ? end + 1 : NULL;
     for (;; p++) {
         while (!lex_is(*p, LEX_QUOTED))
             p++;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static void out_of_memory(void)
@@ -23,9 +24,30 @@ void *mem_alloc(size_t size)
     return p;
 }
 
+enum { LARGE_PAGE = 2 << 20 };
+
+/* Asks for large pages where `size` is worth it: a fault of 4 KB each costs more than what is then
+ * done with the bytes. Changes nothing else. */
+static void prefer_large_pages(void *p, size_t size)
+{
+    uintptr_t begin = ((uintptr_t)p + LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1);
+    uintptr_t end = ((uintptr_t)p + size) & ~(uintptr_t)(LARGE_PAGE - 1);
+
+#ifdef MADV_HUGEPAGE
+    if (begin < end)
+        madvise((char *)p + (begin - (uintptr_t)p), end - begin, MADV_HUGEPAGE);
+#else
+    (void)begin, (void)end;
+#endif
+}
+
 void *mem_try(size_t count, size_t size)
 {
-    return calloc(count ? count : 1, size ? size : 1);
+    void *p = calloc(count ? count : 1, size ? size : 1);
+
+    if (p && size && count >= LARGE_PAGE / size)
+        prefer_large_pages(p, count * size);
+    return p;
 }
 
 struct arena_block {
@@ -117,6 +139,7 @@ bool mem_grow_bytes(void **items, size_t *room, size_t count, size_t more, size_
     void *grown = realloc(*items, want * size);
     if (!grown)
         return false;
+    prefer_large_pages(grown, want * size);
     *items = grown;
     *room = want;
     return true;

@@ -47,6 +47,16 @@ struct parse_frames {
     size_t frame_count, frame_room;
 };
 
+/* Metadata read so far, by its text: open addressing. The same text stands behind many
+ * instructions, and is read and kept once. */
+struct parse_metas {
+    struct parse_meta {
+        const char *text; /* NULL: free */
+        uint32_t size, hash, meta;
+    } * slots;
+    size_t room, count;
+};
+
 struct parse_alias {
     const char *out, *param_index; /* places of the `{...}` indices; out NULL: a buffer donor */
     int64_t param;
@@ -139,6 +149,7 @@ struct parser {
     struct hlo_text *header;
     size_t header_count, header_room;
     struct parse_frames frames;
+    struct parse_metas metas;
     char *scratch; /* unescaped op_type, op_name, source_file */
     size_t scratch_count, scratch_room;
 
@@ -211,7 +222,8 @@ const char *hlo_parse_value_end(const char *at, uint16_t key);
 int hlo_parse_literal(struct parser *p, hlo_shape_id shape, struct hlo_draft *d);
 
 int hlo_parse_tables(struct parser *p);
-int hlo_parse_metadata(struct parser *p, const char *text, const char *end, uint32_t *out);
+/* *text becomes the first text that was the same. */
+int hlo_parse_metadata(struct parser *p, const char **text, const char *end, uint32_t *out);
 
 int hlo_parse_aliases(struct parser *p, const char *text, bool is_donor);
 int hlo_parse_aliases_done(struct parser *p); /* indices to leaves, once all shapes are known */

@@ -249,6 +249,22 @@ static const char *plain_ints_end(const char *p)
     }
 }
 
+/* Past `{key="text" key=1}` without brackets or comments inside: what metadata nearly always is. */
+static const char *plain_metadata_end(const char *p)
+{
+    if (*p++ != '{')
+        return NULL;
+    for (;;) {
+        while (!lex_is(*p, LEX_BRACKET))
+            p++;
+        if (*p != '"')
+            return *p == '}' ? p + 1 : NULL;
+        p = hlo_lex_string_end(p);
+        if (!p)
+            return NULL;
+    }
+}
+
 /* Past a comment outside of strings in [p, end); NULL: there is none. */
 static const char *find_comment(const char *p, const char *end)
 {
@@ -294,7 +310,11 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
         p->at = end;
         return add_attr(p, key, value, (size_t)(end - value));
     }
-    end = hlo_parse_value_end(value, (uint16_t)key);
+    if (key == HLO_ATTR_METADATA)
+        end = plain_metadata_end(value);
+    bool is_plain = end != NULL;
+    if (!is_plain)
+        end = hlo_parse_value_end(value, (uint16_t)key);
     if (!end)
         return hlo_parse_fail(p, value, "the value of %.*s is not closed, expected %s",
                               PARSE_NAME(name), hlo_attr_example((enum hlo_attr_key)key));
@@ -302,7 +322,7 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
         return hlo_parse_fail(p, value, "attribute %.*s has no value, expected one",
                               PARSE_NAME(name));
     const char *behind = end;
-    if (memchr(value, '/', (size_t)(end - value)) && key != HLO_ATTR_UNKNOWN &&
+    if (!is_plain && memchr(value, '/', (size_t)(end - value)) && key != HLO_ATTR_UNKNOWN &&
         hlo_attr_info[key].kind != HLO_KIND_CONFIG && strip_comments(p, &value, &end))
         return p->e->code;
     bool fits = key == HLO_ATTR_METADATA
@@ -312,9 +332,12 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
     if (!fits)
         return hlo_parse_fail(p, value, "the value of %s is wrong, expected %s", key_name(key),
                               hlo_attr_example((enum hlo_attr_key)key));
-    if (key == HLO_ATTR_METADATA && hlo_parse_metadata(p, value, end, &d->meta))
-        return p->e->code;
     p->at = behind;
+    if (key == HLO_ATTR_METADATA) {
+        size_t size = (size_t)(end - value);
+        return hlo_parse_metadata(p, &value, end, &d->meta) ? p->e->code
+                                                            : add_attr(p, key, value, size);
+    }
     const char *text = key == HLO_ATTR_UNKNOWN ? name : value;
     return add_attr(p, key, text, (size_t)(end - text));
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ROOM_MOST = 1 << 21 };
+enum { ROOM_FIRST = 1024, ROOM_GROWTH = 4 };
 
 static inline bool same_name(const char *a, const char *b, size_t size)
 {
@@ -63,23 +63,11 @@ hlo_id hlo_parse_find(const struct parser *p, const char *text, size_t size)
     return slot->next_id <= n->first ? HLO_NONE : slot->next_id - 1;
 }
 
-/* At first a slot for each 40 bytes of text: an instruction is seldom shorter than 80, so that all
- * of a file in one computation need not be put in again. */
-static size_t first_room(const struct parser *p)
-{
-    size_t room = 1024;
-
-    while (room < p->size / 40 && room < ROOM_MOST)
-        room *= 2;
-    return room;
-}
-
 static bool grow_names(struct parser *p)
 {
     struct parse_names *n = &p->names, grown = *n;
 
-    grown.room = n->room ? n->room * 2 : first_room(p);
-
+    grown.room = n->room ? n->room * ROOM_GROWTH : ROOM_FIRST;
     grown.slots = mem_try(grown.room, sizeof *grown.slots);
     if (!grown.slots)
         return false;

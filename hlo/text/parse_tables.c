@@ -194,7 +194,7 @@ static void resolve_frame(const struct parser *p, struct meta_found *found)
     found->source_line = l->line;
 }
 
-int hlo_parse_metadata(struct parser *p, const char *text, const char *end, uint32_t *out)
+static int read_metadata(struct parser *p, const char *text, const char *end, uint32_t *out)
 {
     struct meta_found found = {.source_line = 0};
     size_t sizes[META_TEXTS], room = 1, used = 0;
@@ -221,4 +221,60 @@ int hlo_parse_metadata(struct parser *p, const char *text, const char *end, uint
         texts[META_OP_TYPE], texts[META_OP_NAME], texts[META_SOURCE_FILE],
         found.source_line > 0 && found.source_line < UINT32_MAX ? (uint32_t)found.source_line : 0};
     return hlo_parse_place(p, text, hlo_build_meta(p->b, &meta, sizes, out, p->e));
+}
+
+/* The slot of this text, or the free one where it would go. */
+static struct parse_meta *meta_slot(const struct parse_metas *m, const char *text, uint32_t size,
+                                    uint32_t hash)
+{
+    size_t mask = m->room - 1;
+
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        struct parse_meta *slot = &m->slots[i];
+        if (!slot->text ||
+            (slot->hash == hash && slot->size == size && !memcmp(slot->text, text, size)))
+            return slot;
+    }
+}
+
+static bool metas_grow(struct parse_metas *m)
+{
+    struct parse_metas grown = {.room = m->room ? m->room * 2 : 1024, .count = m->count};
+
+    grown.slots = mem_try(grown.room, sizeof *grown.slots);
+    if (!grown.slots)
+        return false;
+    for (size_t i = 0; i < m->room; i++) {
+        const struct parse_meta *old = &m->slots[i];
+        size_t at = old->hash & (grown.room - 1);
+        while (old->text && grown.slots[at].text)
+            at = (at + 1) & (grown.room - 1);
+        if (old->text)
+            grown.slots[at] = *old;
+    }
+    free(m->slots);
+    *m = grown;
+    return true;
+}
+
+int hlo_parse_metadata(struct parser *p, const char **text, const char *end, uint32_t *out)
+{
+    struct parse_metas *m = &p->metas;
+    size_t size = (size_t)(end - *text);
+
+    if (size >= UINT32_MAX)
+        return read_metadata(p, *text, end, out);
+    if (m->count * 2 >= m->room && !metas_grow(m))
+        return hlo_parse_memory(p);
+    uint32_t hash = lex_hash(*text, size);
+    struct parse_meta *slot = meta_slot(m, *text, (uint32_t)size, hash);
+    if (!slot->text) {
+        if (read_metadata(p, *text, end, out))
+            return p->e->code;
+        *slot = (struct parse_meta){*text, (uint32_t)size, hash, *out};
+        m->count++;
+    }
+    *text = slot->text;
+    *out = slot->meta;
+    return 0;
 }

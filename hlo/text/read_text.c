@@ -150,6 +150,7 @@ static void parser_release(struct parser *p)
     free(p->frames.files);
     free(p->frames.locations);
     free(p->frames.frames);
+    free(p->metas.slots);
     free(p->scratch);
     free(p);
 }

@@ -373,6 +373,51 @@ static void test_sugar_of_asynchronous_instructions(void **state)
     hlo_free(m);
 }
 
+/* ---- what is kept of the text ---- */
+
+/* Metadata like that of an earlier instruction, with a comment, with a backslash: `written` is the
+ * module read, written, and read and written again. */
+static void test_metadata_is_read_once_and_kept(void **state)
+{
+    static const char text[] =
+        "HloModule m, frontend_attributes={kept=\"yes\"}\n"
+        "ENTRY e { p = f32[8] parameter(0), metadata={op_name=\"a/b\" source_file=\"x.py\" "
+        "source_line=3}\n"
+        "  q = f32[8] negate(p), metadata={op_name=\"a/b\" source_file=\"x.py\" source_line=3}\n"
+        "  r = f32[8] negate(q), metadata={/* c */ op_name=\"a/b\" source_line=3}\n"
+        "  c = f32[8] constant({1, 2, 3, 4, 5, 6, 7, 8})\n"
+        "  ROOT s = f32[8] add(r, c), metadata={op_name=\"a \\\"}\\\" b\"}\n"
+        "}                                                                                \n";
+    struct str padded = {0}, first = {0}, second = {0};
+    struct err e = {0};
+
+    (void)state;
+    str_add(&padded, text); /* comments are not kept: less than half of the text is */
+    for (int n = 0; n < 20; n++)
+        str_add(&padded, "// a line that nothing is kept of, as shapes and operands are not\n");
+    struct hlo_module *m = load(padded.text);
+    assert_null(m->input);
+    const struct hlo_meta *p = hlo_meta(m, hlo_find(m, "p"));
+    assert_ptr_equal(p, hlo_meta(m, hlo_find(m, "q")));
+    assert_ptr_not_equal(p, hlo_meta(m, hlo_find(m, "r"))); /* no file */
+    assert_string_equal(p->op_name, hlo_meta(m, hlo_find(m, "r"))->op_name);
+    assert_string_equal(p->source_file, "x.py");
+    assert_string_equal(hlo_meta(m, hlo_find(m, "s"))->op_name, "a \"}\" b");
+    const struct hlo_attr *a = hlo_attr(m, hlo_find(m, "p"), HLO_ATTR_METADATA);
+    assert_ptr_equal(a->text, hlo_attr(m, hlo_find(m, "q"), HLO_ATTR_METADATA)->text);
+    assert_int_equal(hlo_write_text(m, NULL, &first, &e), 0);
+    hlo_free(m);
+    m = load(first.text);
+    assert_int_equal(hlo_write_text(m, NULL, &second, &e), 0);
+    assert_string_equal(first.text, second.text);
+    assert_non_null(strstr(first.text, "constant({1, 2, 3, 4, 5, 6, 7, 8})"));
+    assert_non_null(strstr(first.text, "frontend_attributes={kept=\"yes\"}"));
+    hlo_free(m);
+    str_release(&padded);
+    str_release(&first);
+    str_release(&second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_warnings_are_counted),
         cmocka_unit_test(test_while_names_body_then_condition),
         cmocka_unit_test(test_sugar_of_asynchronous_instructions),
+        cmocka_unit_test(test_metadata_is_read_once_and_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* automap bench read: how fast HLO text becomes a module, held against XLA's own parser, if there
- * is a Python that has jaxlib; how large a module is in memory. gzip and the disk are left out.
+ * is a Python that has jaxlib; how large a module is in memory; the whole of `automap inspect`,
+ * started as a command, beside it. gzip and the disk are left out.
  * Times are on a processor: both readers are of one thread, and others may be at work. */
 #include "hlo/load.h"
 #include "hlo/support/err.h"
@@ -18,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +125,65 @@ static double time_xla(const struct options *o, const struct str *text)
     return in && WIFEXITED(status) && !WEXITSTATUS(status) && seconds > 0 ? seconds : -1;
 }
 
+/* ---- the whole command ---- */
+
+struct whole {
+    double wall, processor; /* seconds of the quickest; negative: none */
+};
+
+static double seconds_of(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+/* `inspect --json FILE` in a process of its own, from its start to its end. */
+static bool run_inspect(const char *file, struct whole *w)
+{
+    const char *const argv[] = {"/proc/self/exe", "inspect", "--json", file, NULL};
+    struct rusage usage;
+    char part[4096];
+    int status = 0;
+    pid_t child;
+
+    double start = bench_now();
+    FILE *in = bench_start(argv, NULL, &child);
+    if (!in)
+        return false;
+    while (fread(part, 1, sizeof part, in) > 0) {
+        /* what it says is of no interest */
+    }
+    fclose(in);
+    while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
+        ;
+    double wall = bench_now() - start;
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        return false;
+    double processor = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    if (w->wall < 0 || wall < w->wall)
+        w->wall = wall;
+    if (w->processor < 0 || processor < w->processor)
+        w->processor = processor;
+    return true;
+}
+
+static struct whole time_inspect(const struct str *text, double seconds)
+{
+    char input[] = "/tmp/automap_bench_XXXXXX";
+    struct whole w = {-1, -1};
+    int file = mkstemp(input);
+    double end = bench_now() + seconds;
+
+    if (file < 0)
+        return w;
+    if (write(file, text->text, text->size) == (ssize_t)text->size) {
+        while (run_inspect(input, &w) && bench_now() < end)
+            ;
+    }
+    close(file);
+    unlink(input);
+    return w;
+}
+
 /* ---- the page ---- */
 
 static void print_module(const struct str *text, const struct hlo_module *m, double seconds)
@@ -160,7 +222,14 @@ static int bench_file(const struct options *o, const char *path, struct err *e)
         if (xla > 0)
             printf("  XLA       %7.1f MB/s   %.1f times slower\n", (double)text.size / xla / 1e6,
                    xla / ours);
-        else if (o->python)
+        struct whole w = time_inspect(&text, o->seconds);
+        if (w.wall > 0)
+            printf("  inspect   %7.1f ms of processor, %.1f ms of wall", w.processor * 1e3,
+                   w.wall * 1e3);
+        if (w.wall > 0 && xla > 0)
+            printf("; XLA's parser alone takes %.1f times as long", xla / w.processor);
+        puts(w.wall > 0 ? "" : "  inspect   does not run");
+        if (o->python && xla <= 0)
             printf("  XLA       no jaxlib with %s: pip install jax, or --python PATH\n", o->python);
         print_memory(m);
     }
