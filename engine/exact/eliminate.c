@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { NEAR_MOST = 62 }; /* neighbours of a node that can be eliminated */
+
 static const char MEMORY_FOR[] = "for the exact solver";
 
 void solver_table_release(struct solver_table *f)
@@ -81,7 +83,10 @@ struct list {
 struct run {
     struct solver *s;
     const uint32_t *fixed; /* [nodes] choice, or NOT_FIXED */
-    struct list *near;     /* [nodes] neighbours that are still there, ascending */
+    struct list *near;     /* [nodes] neighbours, ascending */
+    uint32_t *lost;        /* [nodes] how many of these went: eliminated, and still in the list */
+    uint8_t *gone;         /* [nodes] eliminated or fixed */
+    bool is_ready;         /* the lists are in order */
     struct list *buckets;  /* [nodes] tables that hold the node and are still there */
     uint8_t *used;         /* [tables] already minimised out */
     size_t used_room;
@@ -89,10 +94,25 @@ struct run {
     struct solver_table
         *best; /* per entry of order: the best choice, over the node's neighbours then */
     uint32_t order_count;
-    uint32_t stuck; /* node with most neighbours when no joint table is small enough */
+    struct candidate {
+        size_t cost;
+        uint32_t node;
+    } * heap; /* of what eliminating a node costs; offers that no longer count stay until they come
+                 up */
+    size_t heap_count, heap_room;
+    size_t *cost; /* [nodes] of the last offer */
     double value;
 };
 
+static bool list_push(struct list *l, uint32_t x)
+{
+    if (!mem_grow(&l->items, &l->room, l->count, 1))
+        return false;
+    l->items[l->count++] = x;
+    return true;
+}
+
+/* Where it belongs in an ascending list. */
 static bool list_add(struct list *l, uint32_t x)
 {
     size_t at = l->count;
@@ -120,22 +140,61 @@ static bool list_has(const struct list *l, uint32_t x)
     return low < l->count && l->items[low] == x;
 }
 
-static void list_remove(struct list *l, uint32_t x)
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Ascending, each once. */
+static void list_settle(struct list *l)
 {
     size_t kept = 0;
 
+    if (l->count)
+        qsort(l->items, l->count, sizeof *l->items, by_number);
     for (size_t k = 0; k < l->count; k++) {
-        if (l->items[k] != x)
+        if (!kept || l->items[kept - 1] != l->items[k])
             l->items[kept++] = l->items[k];
     }
     l->count = kept;
 }
 
+static size_t near_count(const struct run *r, uint32_t n)
+{
+    return r->near[n].count - r->lost[n];
+}
+
+/* Takes those that went out of the neighbours of `n`. */
+static void near_settle(struct run *r, uint32_t n)
+{
+    struct list *l = &r->near[n];
+    size_t kept = 0;
+
+    for (size_t k = 0; k < l->count && r->lost[n]; k++) {
+        if (!r->gone[l->items[k]])
+            l->items[kept++] = l->items[k];
+    }
+    if (r->lost[n])
+        l->count = kept;
+    r->lost[n] = 0;
+}
+
+/* A neighbour of `n` went: taken out with others, so that one of very many costs little. */
+static void near_lose(struct run *r, uint32_t n)
+{
+    if (++r->lost[n] * 2 > r->near[n].count)
+        near_settle(r, n);
+}
+
 static bool make_near(struct run *r, uint32_t a, uint32_t b)
 {
-    if (a == b || list_has(&r->near[a], b))
+    if (a == b)
         return true;
-    return list_add(&r->near[a], b) && list_add(&r->near[b], a);
+    if (!r->is_ready) /* sorted later, all at once */
+        return list_push(&r->near[a], b) && list_push(&r->near[b], a);
+    return list_has(&r->near[a], b) || (list_add(&r->near[a], b) && list_add(&r->near[b], a));
 }
 
 /* Registers table `k` with the free nodes it holds; one without free nodes adds to the value. */
@@ -177,10 +236,14 @@ static void run_release(struct run *r)
             solver_table_release(&r->best[n]);
     }
     free(r->near);
+    free(r->lost);
+    free(r->gone);
     free(r->buckets);
     free(r->used);
     free(r->order);
     free(r->best);
+    free(r->heap);
+    free(r->cost);
 }
 
 static bool run_init(struct run *r)
@@ -191,38 +254,101 @@ static bool run_init(struct run *r)
     r->buckets = mem_try(nodes, sizeof *r->buckets);
     r->order = mem_try(nodes, sizeof *r->order);
     r->best = mem_try(nodes, sizeof *r->best);
-    if (!r->near || !r->buckets || !r->order || !r->best ||
+    r->cost = mem_try(nodes, sizeof *r->cost);
+    r->lost = mem_try(nodes, sizeof *r->lost);
+    r->gone = mem_try(nodes, 1);
+    if (!r->near || !r->lost || !r->gone || !r->buckets || !r->order || !r->best || !r->cost ||
         !mem_grow(&r->used, &r->used_room, 0, tables + nodes))
         return false;
     if (r->used)
         memset(r->used, 0, r->used_room);
     r->value = r->s->constant;
+    for (size_t n = 0; n < nodes; n++)
+        r->gone[n] = r->fixed[n] != NOT_FIXED;
     for (size_t k = 0; k < tables; k++) {
         if (!place_table(r, k))
             return false;
     }
+    for (size_t n = 0; n < nodes; n++)
+        list_settle(&r->near[n]);
+    r->is_ready = true;
     return true;
 }
 
-/* The node whose joint table is smallest; CLASS_NONE when none fits, with the busiest in stuck. */
-static uint32_t choose_node(struct run *r, const uint8_t *gone)
+/* Entries of the joint table that eliminating `n` makes, with n's own choices; SIZE_MAX: too many.
+ */
+static size_t cost_of(struct run *r, uint32_t n)
 {
-    uint32_t best = CLASS_NONE;
-    size_t least = SIZE_MAX, most = 0;
+    if (near_count(r, n) > NEAR_MOST)
+        return SIZE_MAX;
+    near_settle(r, n);
+    size_t size = joint_size(r->s, r->near[n].items, (uint32_t)r->near[n].count);
+    if (size != SIZE_MAX)
+        size *= r->s->nodes[n].domain;
+    return size <= r->s->table_most ? size : SIZE_MAX;
+}
+
+static bool is_cheaper(const struct candidate *a, const struct candidate *b)
+{
+    return a->cost != b->cost ? a->cost < b->cost : a->node < b->node;
+}
+
+/* Offers `n` at what it costs now; what was offered before no longer counts. Nodes that cost too
+ * much are offered again when a neighbour goes. */
+static bool offer(struct run *r, uint32_t n)
+{
+    struct candidate c = {cost_of(r, n), n};
+    size_t at = r->heap_count;
+
+    r->cost[n] = c.cost;
+    if (c.cost == SIZE_MAX)
+        return true;
+    if (!mem_grow(&r->heap, &r->heap_room, r->heap_count, 1))
+        return false;
+    for (r->heap_count++; at && is_cheaper(&c, &r->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        r->heap[at] = r->heap[(at - 1) / 2];
+    r->heap[at] = c;
+    return true;
+}
+
+static struct candidate take_cheapest(struct run *r)
+{
+    struct candidate first = r->heap[0], last = r->heap[--r->heap_count];
+    size_t at = 0;
+
+    for (size_t below; (below = 2 * at + 1) < r->heap_count; at = below) {
+        below += below + 1 < r->heap_count && is_cheaper(&r->heap[below + 1], &r->heap[below]);
+        if (!is_cheaper(&r->heap[below], &last))
+            break;
+        r->heap[at] = r->heap[below];
+    }
+    if (r->heap_count)
+        r->heap[at] = last;
+    return first;
+}
+
+/* The node whose joint table is smallest, the first of several. CLASS_NONE: none fits. O(log
+ * nodes), with the offers that no longer count. */
+static uint32_t choose_node(struct run *r)
+{
+    while (r->heap_count) {
+        struct candidate c = take_cheapest(r);
+        if (!r->gone[c.node] && r->cost[c.node] == c.cost)
+            return c.node;
+    }
+    return CLASS_NONE;
+}
+
+/* The node with most neighbours, the last of several. */
+static uint32_t busiest_node(const struct run *r)
+{
+    uint32_t best = 0;
+    size_t most = 0;
 
     for (uint32_t n = 0; n < r->s->node_count; n++) {
-        if (gone[n])
-            continue;
-        size_t size = joint_size(r->s, r->near[n].items, (uint32_t)r->near[n].count);
-        if (size != SIZE_MAX)
-            size *= r->s->nodes[n].domain;
-        if (size < least && size <= r->s->table_most) {
-            least = size;
+        if (!r->gone[n] && near_count(r, n) >= most) {
+            most = near_count(r, n);
             best = n;
-        }
-        if (r->near[n].count >= most) {
-            most = r->near[n].count;
-            r->stuck = n;
         }
     }
     return best;
@@ -289,7 +415,7 @@ static void minimise(const struct run *r, uint32_t n, const struct reader *reade
 static int eliminate(struct run *r, uint32_t n)
 {
     struct solver *s = r->s;
-    const struct list *scope = &r->near[n];
+    const struct list *scope = &r->near[n]; /* settled when its cost was found */
     struct solver_table joint = {0}, *best = &r->best[r->order_count];
     struct reader *readers = mem_try(r->buckets[n].count, sizeof *readers);
     size_t count = 0;
@@ -312,8 +438,9 @@ static int eliminate(struct run *r, uint32_t n)
     if (scope->count + 1 > s->width)
         s->width = (uint32_t)scope->count + 1;
     r->order[r->order_count++] = n;
+    r->gone[n] = 1;
     for (size_t k = 0; k < scope->count; k++)
-        list_remove(&r->near[scope->items[k]], n);
+        near_lose(r, scope->items[k]);
     if (!joint.count) {
         r->value += joint.value[0];
         solver_table_release(&joint);
@@ -349,37 +476,38 @@ static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *ch
 {
     struct run r = {.s = s, .fixed = fixed};
     size_t given = s->table_count;
-    uint8_t *gone = mem_try(s->node_count, 1);
-    int rc = gone && run_init(&r) ? 0 : err_no_memory(s->e, MEMORY_FOR);
+    int rc = run_init(&r) ? 0 : err_no_memory(s->e, MEMORY_FOR);
     uint32_t left = 0;
 
     if (rc)
         goto out;
     for (uint32_t n = 0; n < s->node_count; n++) {
-        gone[n] = fixed[n] != NOT_FIXED;
-        choice[n] = gone[n] ? fixed[n] : 0;
-        left += !gone[n];
+        choice[n] = r.gone[n] ? fixed[n] : 0;
+        left += !r.gone[n];
+        if (!r.gone[n] && !offer(&r, n)) {
+            rc = err_no_memory(s->e, MEMORY_FOR);
+            goto out;
+        }
     }
-    while (left) {
-        uint32_t n = choose_node(&r, gone);
-        if (n == CLASS_NONE || r.near[n].count > 62) {
-            *stuck = r.stuck;
+    for (; left; left--) {
+        uint32_t n = choose_node(&r);
+        if (n == CLASS_NONE) {
+            *stuck = busiest_node(&r);
             rc = ERR_LIMIT;
-            break;
+            goto out;
         }
         rc = eliminate(&r, n);
-        gone[n] = 1;
-        left--;
+        for (size_t k = 0; !rc && k < r.near[n].count; k++) {
+            if (!offer(&r, r.near[n].items[k]))
+                rc = err_no_memory(s->e, MEMORY_FOR);
+        }
         if (rc)
             goto out;
     }
-    if (rc)
-        goto out;
     *value = r.value;
     read_back(&r, choice);
 out:
     run_release(&r);
-    free(gone);
     while (s->table_count > given)
         solver_table_release(&s->tables[--s->table_count]);
     return rc;

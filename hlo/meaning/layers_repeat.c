@@ -39,51 +39,89 @@ static bool is_forward(const struct layering *l, hlo_id id)
     return l->w->phase[id] == HLO_PHASE_FORWARD;
 }
 
-/* The deepest forward operand not yet visited. */
-static hlo_id next_operand(const struct layering *l, hlo_id id, const bool *seen)
-{
-    const struct hlo_graph *g = &l->w->g;
-    hlo_id best = HLO_NONE;
+/* An operand to be visited: the deepest first, then as they stand. */
+struct operand {
+    hlo_id id;
+    uint32_t depth, at;
+};
 
+static int by_depth(const void *a, const void *b)
+{
+    const struct operand *x = a, *y = b;
+
+    if (x->depth != y->depth)
+        return x->depth > y->depth ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* A walk: of each instruction on the way its operands not yet visited, in `operands`. */
+struct walk {
+    const struct layering *l;
+    bool *seen;
+    struct operand *operands;
+    size_t count, room;
+    struct step {
+        hlo_id id;
+        size_t next, end;
+    } * steps;
+    size_t step_count, step_room;
+};
+
+/* Sorts the forward operands of `id` behind those of its users. */
+static bool push_step(struct walk *w, hlo_id id)
+{
+    const struct hlo_graph *g = &w->l->w->g;
+    size_t first = w->count;
+
+    w->seen[id] = true;
     for (hlo_value v = g->m->leaf_base[id]; v < g->m->leaf_base[id + 1]; v++) {
         for (uint32_t k = g->pred_first[v]; k < g->pred_first[v + 1]; k++) {
             hlo_id from = g->m->value_instruction[g->preds[k]];
-            if (!seen[from] && is_forward(l, from) && l->data.has[g->preds[k]] &&
-                (best == HLO_NONE || l->depth[from] > l->depth[best]))
-                best = from;
+            if (w->seen[from] || !is_forward(w->l, from) || !w->l->data.has[g->preds[k]])
+                continue;
+            if (!mem_grow(&w->operands, &w->room, w->count, 1))
+                return false;
+            w->operands[w->count] = (struct operand){from, w->l->depth[from], (uint32_t)w->count};
+            w->count++;
         }
     }
-    return best;
+    if (w->count - first > 1)
+        qsort(w->operands + first, w->count - first, sizeof *w->operands, by_depth);
+    if (!mem_grow(&w->steps, &w->step_room, w->step_count, 1))
+        return false;
+    w->steps[w->step_count++] = (struct step){id, first, w->count};
+    return true;
 }
 
 /* Post-order from the loss, deepest operand first: one branch is finished before the next is begun,
- * so that the layers of an encoder and a decoder do not mix. O(edges x operands). */
+ * so that the layers of an encoder and a decoder do not mix. O(edges log edges). */
 static bool order_of_need(const struct layering *l, uint32_t *order)
 {
-    const struct hlo_module *m = l->w->m;
-    hlo_id *stack = mem_try(m->count, sizeof *stack);
-    bool *seen = mem_try(m->count, 1);
-    uint32_t depth = 0, count = 0;
-    bool ok = stack && seen;
+    struct walk w = {.l = l, .seen = mem_try(l->w->m->count, 1)};
+    bool ok = w.seen != NULL;
+    uint32_t count = 0;
 
-    for (uint32_t n = ok ? l->w->g.order_count : 0; n-- > 0;) {
+    for (uint32_t n = ok ? l->w->g.order_count : 0; n-- > 0 && ok;) {
         hlo_id start = l->w->g.order[n];
-        if (seen[start] || !is_forward(l, start))
+        if (w.seen[start] || !is_forward(l, start))
             continue;
-        seen[start] = true;
-        stack[depth++] = start;
-        while (depth) {
-            hlo_id next = next_operand(l, stack[depth - 1], seen);
-            if (next == HLO_NONE) {
-                order[stack[--depth]] = count++;
+        ok = push_step(&w, start);
+        while (ok && w.step_count) {
+            struct step *top = &w.steps[w.step_count - 1];
+            while (top->next < top->end && w.seen[w.operands[top->next].id])
+                top->next++;
+            if (top->next < top->end) {
+                ok = push_step(&w, w.operands[top->next].id);
                 continue;
             }
-            seen[next] = true;
-            stack[depth++] = next;
+            order[top->id] = count++;
+            w.step_count--;
+            w.count = w.step_count ? w.steps[w.step_count - 1].end : 0;
         }
     }
-    free(stack);
-    free(seen);
+    free(w.seen);
+    free(w.operands);
+    free(w.steps);
     return ok;
 }
 

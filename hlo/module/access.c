@@ -12,13 +12,10 @@
 hlo_value hlo_part_values(const struct hlo_module *m, hlo_id id, uint32_t part, uint32_t *count)
 {
     const struct hlo_shape *s = hlo_shape(m, id);
-    uint32_t leaf = 0;
 
     BUG_ON(part >= s->part_count);
     *count = m->shapes[s->parts[part]].leaf_count;
-    for (uint32_t i = 0; i < part; i++)
-        leaf += m->shapes[s->parts[i]].leaf_count;
-    return hlo_value_of(m, id, leaf);
+    return hlo_value_of(m, id, s->part_leaf[part]);
 }
 
 /* ---- attributes ---- */

@@ -125,7 +125,9 @@ static bool fill_leaves(struct hlo_builder *b, struct hlo_shape *s, hlo_shape_id
     if (!is_tuple)
         s->leaf_count = 1;
     hlo_shape_id *leaves = arena_get(&b->m->arena, s->leaf_count + 1, sizeof *leaves);
-    if (!leaves)
+    uint32_t *part_leaf =
+        s->part_count ? arena_get(&b->m->arena, s->part_count, sizeof *part_leaf) : NULL;
+    if (!leaves || (s->part_count && !part_leaf))
         return false;
     leaves[0] = id;
     uint32_t at = 0;
@@ -133,9 +135,11 @@ static bool fill_leaves(struct hlo_builder *b, struct hlo_shape *s, hlo_shape_id
         const struct hlo_shape *part = &b->shapes[s->parts[i]];
         if (part->leaf_count)
             memcpy(leaves + at, part->leaves, part->leaf_count * sizeof *leaves);
+        part_leaf[i] = at;
         at += part->leaf_count;
     }
     s->leaves = leaves;
+    s->part_leaf = part_leaf;
     return true;
 }
 

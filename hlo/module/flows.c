@@ -274,6 +274,21 @@ bool hlo_is_flow(const struct hlo_module *m, hlo_id id)
            (i->opcode == HLO_OP_CUSTOM_CALL && is_identity_call(m, id));
 }
 
+/* The part of a tuple that holds `leaf`; parts without leaves hold none. O(log parts). */
+static uint32_t part_of_leaf(const struct hlo_shape *s, uint32_t leaf)
+{
+    uint32_t low = 0, high = s->part_count;
+
+    while (low < high) { /* the first part that begins behind the leaf */
+        uint32_t middle = low + (high - low) / 2;
+        if (s->part_leaf[middle] <= leaf)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
 hlo_value hlo_value_source(const struct hlo_module *m, hlo_value v)
 {
     for (;;) {
@@ -283,18 +298,9 @@ hlo_value hlo_value_source(const struct hlo_module *m, hlo_value v)
         if (i->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
             v = hlo_part_values(m, hlo_operand(m, id, 0), i->number, &count) + leaf;
         } else if (i->opcode == HLO_OP_TUPLE) {
-            uint32_t k = 0;
-            for (; k < i->operand_count; k++) {
-                hlo_id o = hlo_operand(m, id, k);
-                uint32_t leaves = m->leaf_base[o + 1] - m->leaf_base[o];
-                if (leaf < leaves) {
-                    v = m->leaf_base[o] + leaf;
-                    break;
-                }
-                leaf -= leaves;
-            }
-            if (k == i->operand_count)
-                return v;
+            const struct hlo_shape *s = hlo_shape(m, id);
+            uint32_t part = part_of_leaf(s, leaf);
+            v = m->leaf_base[hlo_operand(m, id, part)] + leaf - s->part_leaf[part];
         } else {
             return v;
         }

@@ -86,6 +86,7 @@ struct hlo_shape {
     uint32_t part_count;
     const hlo_shape_id *leaves; /* depth-first arrays, tokens, opaques; an array is its own leaf */
     uint32_t leaf_count;
+    const uint32_t *part_leaf; /* [part_count] first leaf of each part */
     hlo_shape_id bare;
     int64_t elements; /* arrays: product of dims (unbounded counts 1); tuples: 0 */
     int64_t bytes;    /* hlo.md 1.3; tuples: sum of their leaves */
