@@ -1,5 +1,6 @@
 #include "engine/hybrid/hybrid_export.h"
 
+#include "engine/hybrid/export_stages.h"
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/instance.h"
 #include "engine/hybrid/interleave.h"
@@ -11,6 +12,7 @@
 #include "hlo/support/mem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int finish(const struct str *out, struct err *e)
@@ -86,6 +88,23 @@ static void add_task(const struct hybrid *h, const struct pipe_task *t, struct s
                kinds[t->kind], tid, 1e3 * t->start_ms, 1e3 * (t->end_ms - t->start_ms));
 }
 
+/* In order of time; passes that take none in the order in which values go: forward from stage to
+ * stage, then back. */
+static int compare_tasks(const void *a, const void *b)
+{
+    const struct pipe_task *p = a, *q = b;
+
+    if (p->start_ms != q->start_ms)
+        return p->start_ms < q->start_ms ? -1 : 1;
+    if (p->end_ms != q->end_ms)
+        return p->end_ms < q->end_ms ? -1 : 1;
+    if (p->kind != q->kind)
+        return p->kind < q->kind ? -1 : 1;
+    if (p->node != q->node)
+        return (p->node < q->node) == (p->kind == PIPE_FORWARD) ? -1 : 1;
+    return p->micro_batch < q->micro_batch ? -1 : p->micro_batch > q->micro_batch;
+}
+
 static int play_plain(const struct hybrid *h, struct pipe_schedule *out, struct err *e)
 {
     struct pipe_options o = {.micro_batches = h->micro_batches,
@@ -121,11 +140,20 @@ static int play_interleaved(const struct hybrid *h, struct pipe_schedule *out, s
     return 0;
 }
 
+int hybrid_schedule(const struct hybrid *h, struct pipe_schedule *out, struct err *e)
+{
+    int rc = h->chunks > 1 ? play_interleaved(h, out, e) : play_plain(h, out, e);
+
+    if (!rc)
+        qsort(out->task, out->count, sizeof *out->task, compare_tasks);
+    return rc;
+}
+
 /* Chrome's trace format (chrome://tracing, Perfetto), times in us. */
 static int write_trace(const struct hybrid *h, struct str *out, struct err *e)
 {
     struct pipe_schedule s;
-    int rc = h->chunks > 1 ? play_interleaved(h, &s, e) : play_plain(h, &s, e);
+    int rc = hybrid_schedule(h, &s, e);
 
     if (rc)
         return rc;
@@ -276,8 +304,8 @@ static int write_deepspeed(const struct hybrid *h, struct str *out, struct err *
 }
 
 static const struct hybrid_form forms[] = {
-    {"json", write_json},           {"trace", write_trace},
-    {"megatron", write_megatron},   {"torchtitan", write_torchtitan},
+    {"json", write_json},           {"trace", write_trace},       {"stages", export_stages},
+    {"jax", export_stages_jax},     {"megatron", write_megatron}, {"torchtitan", write_torchtitan},
     {"deepspeed", write_deepspeed},
 };
 

@@ -87,6 +87,45 @@ P
 [ $? = 4 ] || fail "Megatron is told a plan of unlike stages"
 grep -q -e '--uniform' "$dir/err" || fail "does not say how to get a plan for Megatron"
 
+# Modules of stages: each reads back as HLO, every value that is read is made; what cannot be written is named.
+small=$models/t5-tiny.hlo.txt.gz four=$clusters/v100-1x4.yaml
+"$automap" search "$small" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 4 --schedule 1f1b --dp 2 --plan "$dir/s.json" > /dev/null ||
+    fail "no plan of two stages"
+"$automap" export "$small" "$four" --plan "$dir/s.json" --format stages -o "$dir/stages.json" || fail "no modules of stages"
+"$automap" export "$small" "$four" --plan "$dir/s.json" --format jax -o "$dir/step.py" || fail "no program of stages"
+"$python" - "$dir" "$automap" << 'P' || fail "modules of stages"
+import ast, json, subprocess, sys
+dir, automap = sys.argv[1:]
+plan = json.load(open(f"{dir}/stages.json"))
+ast.parse(open(f"{dir}/step.py").read())
+made = [v["value"] for m in plan["modules"] for v in m["outputs"]]
+read = {v["value"] for m in plan["modules"] for v in m["inputs"] if "argument" not in v}
+assert len(made) == len(set(made)) and read <= set(made), read - set(made)
+assert {r for r in plan["results"] if isinstance(r, str)} <= set(made)
+assert [o for o in plan["order"] if o[:2] == ["forward", 0]] == [["forward", 0, k] for k in range(4)]
+assert len(plan["order"]) == 2 * 2 * 4
+collectives = [c for m in plan["modules"] for c in m["collectives"]]
+assert collectives and all(c["kind"] == "all-reduce" and c["bytes"] > 0 for c in collectives)
+for k, m in enumerate(plan["modules"]):
+    open(f"{dir}/m.hlo", "w").write(m["hlo"])
+    r = subprocess.run([automap, "inspect", f"{dir}/m.hlo"], capture_output=True, text=True)
+    assert r.returncode == 0, (m["pass"], m["stage"], r.stderr)
+    entry = m["hlo"].split("ENTRY")[1]
+    assert entry.count(" parameter(") == len(m["inputs"]), m["pass"]
+    if m["pass"] in ("forward", "backward"):
+        assert all(v["dims"][v["batch_dim"]] % 2 == 0 for v in m["inputs"] if "batch_dim" in v)
+P
+"$automap" search "$models/resnet20.hlo.txt.gz" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 2 --plan "$dir/r.json" > /dev/null ||
+    fail "no plan for resnet20"
+"$automap" export "$models/resnet20.hlo.txt.gz" "$four" --plan "$dir/r.json" --format stages > /dev/null 2> "$dir/err"
+[ $? = 4 ] || fail "cuts the batch of a batch norm"
+grep -q 'statistic of the whole batch' "$dir/err" || fail "does not name the statistic"
+"$automap" search "$models/decoder-scan.hlo.txt.gz" "$four" --kind hybrid --stages 2 --micro-batches 2 --plan "$dir/l.json" > /dev/null ||
+    fail "no plan for decoder-scan"
+"$automap" export "$models/decoder-scan.hlo.txt.gz" "$four" --plan "$dir/l.json" --format jax > /dev/null 2> "$dir/err"
+[ $? = 4 ] || fail "writes modules of a loop"
+grep -q 'inside a loop' "$dir/err" || fail "does not name the loop"
+
 "$automap" plan "$models/mlp.hlo.txt.gz" "$c" --plan "$dir/plan.json" 2> "$dir/err" && fail "takes another model's plan"
 "$automap" search "$t5" "$c" --kind all --algo exact --no-journal --quiet > "$dir/all" || fail "kinds"
 grep -q '^  1  hybrid' "$dir/all" || fail "the hybrid is not the first of the kinds"

@@ -42,7 +42,7 @@ struct export_text {
 
 static const char *format_at(size_t i)
 {
-    static const char *const others[] = {"trace", "megatron", "torchtitan", "deepspeed"};
+    static const char *const others[] = {"trace", "stages", "megatron", "torchtitan", "deepspeed"};
     size_t n = 0;
 
     while (export_forms[n].name && n < i)
@@ -77,8 +77,11 @@ static const struct option rows[] = {
      "they cannot say; dtensor: placements of each parameter as JSON; plan --pins-from reads both; "
      "cluster: the cluster in YAML. Of a pipeline plan: "
      "trace: its schedule for chrome://tracing or Perfetto (default); jax: stages with devices and "
-     "parameters; json. Of a hybrid plan: json (default), trace; of a uniform one the settings of "
-     "megatron, torchtitan, deepspeed",
+     "parameters; json. Of a hybrid plan: json (default), trace; stages: "
+     "a module of HLO per stage and pass with shardings over the stage's devices, as JSON; jax: "
+     "the "
+     "same as a program with a mesh per stage and a loop over the schedule; of a uniform plan the "
+     "settings of megatron, torchtitan, deepspeed",
      ARG(format), .value_at = format_at},
     {"sharding", "v2|v1", "how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7",
      .take = take_sharding, NAMES(shardings), .expected = "v2 or v1"},
@@ -178,8 +181,8 @@ static int export_hybrid(struct export_args *a)
         return options_complain("export",
                                 "--sharding is of --format hlo, which a hybrid plan has not");
     if (!hybrid_form_by_name(a->format))
-        return options_complain("export", "--format of a hybrid plan is json, trace, megatron, "
-                                          "torchtitan or deepspeed");
+        return options_complain("export", "--format of a hybrid plan is json, trace, stages, jax, "
+                                          "megatron, torchtitan or deepspeed");
     return hybrid_with_file(&a->problem, a->plan, write_hybrid, a);
 }
 

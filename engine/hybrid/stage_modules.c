@@ -1,0 +1,443 @@
+#include "engine/hybrid/stage_modules.h"
+
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/mesh.h"
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+#include "engine/hybrid/sections.h"
+#include "engine/hybrid/stage_costs.h"
+#include "engine/hybrid/stage_parts.h"
+#include "engine/hybrid/stage_table.h"
+#include "engine/plan/free_values.h"
+#include "engine/plan/plan.h"
+#include "engine/plan/sharding.h"
+#include "engine/problem/problem.h"
+#include "hlo/meaning/extract.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "hlo/text/write_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char MEMORY_FOR[] = "for the modules of stages";
+
+const char *const stage_pass_names[STAGE_PASS_COUNT] = {
+#define X(id, name) name,
+    STAGE_PASSES(X)
+#undef X
+};
+
+struct builder {
+    struct stage_modules *out;
+    struct stage_parts parts;
+    const struct hybrid *h;
+    const struct hlo_module *m;
+    struct err *e;
+    bool *is_kept; /* [instructions] of the module that is being made */
+    bool *is_read; /* [values] it reads from outside */
+    size_t module_room;
+    struct stage_costs costs; /* of its stage */
+};
+
+void stage_modules_name(const struct hlo_module *m, hlo_value v, struct str *out)
+{
+    hlo_id id = m->value_instruction[v];
+
+    str_add(out, hlo_name(m, id));
+    if (m->leaf_base[id + 1] - m->leaf_base[id] > 1)
+        str_format(out, ".leaf%u", hlo_value_leaf(m, v));
+}
+
+/* ---- what a module holds ---- */
+
+static void read_value(struct builder *b, hlo_value v, uint32_t stage, enum stage_pass pass)
+{
+    hlo_id id = b->m->value_instruction[v];
+
+    if (stage_parts_may_hold(&b->parts, id, stage, pass)) {
+        b->is_kept[id] = true;
+        return;
+    }
+    b->is_read[v] = true;
+    if (hlo_at(b->m, id)->opcode != HLO_OP_PARAMETER)
+        b->parts.use[v] |= stage_pass_is_often(pass) ? STAGE_READ_OFTEN : STAGE_READ_ONCE;
+}
+
+/* From its results to all it is made of. */
+static void collect(struct builder *b, uint32_t stage, enum stage_pass pass)
+{
+    const struct hlo_module *m = b->m;
+    const struct hlo_computation *c = &m->computations[m->entry];
+
+    memset(b->is_kept, 0, m->count * sizeof *b->is_kept);
+    memset(b->is_read, 0, m->value_count * sizeof *b->is_read);
+    for (hlo_value v = 0; v < m->value_count; v++)
+        if (b->parts.use[v] && stage_parts_makes(&b->parts, m->value_instruction[v], stage, pass))
+            b->is_kept[m->value_instruction[v]] = true;
+    for (hlo_id id = c->first + c->count; id-- > c->first;) {
+        if (!b->is_kept[id])
+            continue;
+        for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+            hlo_id o = hlo_operand(m, id, n);
+            for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++)
+                read_value(b, hlo_extract_source(m, v), stage, pass);
+        }
+    }
+}
+
+/* ---- its values ---- */
+
+/* The first dim of a value that is cut into micro-batches; -1: none. */
+static int batch_dim(const struct builder *b, hlo_value v)
+{
+    for (uint32_t d = 0; d < hlo_value_shape(b->m, v)->rank; d++)
+        if (stage_parts_is_cut(&b->parts, v, d))
+            return (int)d;
+    return -1;
+}
+
+static struct stage_value input_of(const struct builder *b, hlo_value v, enum stage_pass pass)
+{
+    int dim = batch_dim(b, v);
+    bool is_part = stage_pass_is_often(pass) && dim >= 0;
+
+    return (struct stage_value){.value = v,
+                                .argument = stage_parts_argument(&b->parts, v),
+                                .is_part = is_part,
+                                .dim = (uint8_t)(is_part ? dim : 0)};
+}
+
+static struct stage_value output_of(const struct builder *b, hlo_value v, enum stage_pass pass)
+{
+    int dim = batch_dim(b, v);
+    bool often = stage_pass_is_often(pass);
+    struct stage_value out = {.value = v,
+                              .argument = HLO_NONE,
+                              .is_part = often && dim >= 0,
+                              .dim = (uint8_t)(dim >= 0 ? dim : 0),
+                              .is_read_by_batch = often && b->parts.use[v] & STAGE_READ_OFTEN};
+
+    if (often && b->parts.use[v] & STAGE_READ_ONCE)
+        out.whole = dim >= 0 ? STAGE_JOIN : STAGE_SUM;
+    return out;
+}
+
+static int list_values(struct builder *b, struct stage_module *x)
+{
+    const struct hlo_module *m = b->m;
+    uint32_t inputs = 0, outputs = 0;
+
+    for (hlo_value v = 0; v < m->value_count; v++) {
+        inputs += b->is_read[v];
+        outputs += b->parts.use[v] &&
+                   stage_parts_makes(&b->parts, m->value_instruction[v], x->stage, x->pass);
+    }
+    x->input = mem_try((size_t)inputs + 1, sizeof *x->input);
+    x->output = mem_try((size_t)outputs + 1, sizeof *x->output);
+    if (!x->input || !x->output)
+        return err_no_memory(b->e, MEMORY_FOR);
+    for (hlo_value v = 0; v < m->value_count; v++) {
+        if (b->is_read[v])
+            x->input[x->inputs++] = input_of(b, v, x->pass);
+        if (b->parts.use[v] &&
+            stage_parts_makes(&b->parts, m->value_instruction[v], x->stage, x->pass))
+            x->output[x->outputs++] = output_of(b, v, x->pass);
+    }
+    return 0;
+}
+
+/* ---- its collectives ---- */
+
+static int list_collectives(struct builder *b, struct stage_module *x)
+{
+    const struct hlo_module *m = b->m;
+    const label *on = b->h->stage[x->stage].on;
+    struct reduction list[TERM_CLASSES_MOST];
+    size_t room = 0;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        hlo_value v = m->leaf_base[id];
+        if (!b->is_kept[id] || v == m->leaf_base[id + 1] || b->parts.classes->is_free[v])
+            continue;
+        uint32_t count = step_tables_reductions(&b->costs.tables, id, on, list);
+        if (!mem_grow(&x->collective, &room, x->collectives, (size_t)count + 1))
+            return err_no_memory(b->e, MEMORY_FOR);
+        for (uint32_t k = 0; k < count; k++)
+            if (list[k].bytes > 0)
+                x->collective[x->collectives++] = (struct stage_collective){
+                    v, list[k].kind, list[k].over, list[k].count, list[k].bytes};
+    }
+    return 0;
+}
+
+/* ---- its text ---- */
+
+struct writer {
+    const struct builder *b;
+    const struct stage_module *x;
+    const struct hlo_module *to;
+    const hlo_value *of;
+    struct str text;
+};
+
+static void add_sharding(struct writer *w, hlo_value v)
+{
+    const struct stage_modules *s = w->b->out;
+
+    sharding_write(&s->mesh[w->x->stage], s->over[w->x->stage] + w->b->parts.classes->dim_base[v],
+                   hlo_value_shape(w->b->m, v)->rank, SHARDING_V2, &w->text);
+}
+
+static const char *sharding_of(void *context, hlo_id id)
+{
+    struct writer *w = context;
+    const struct hlo_instruction *i = hlo_at(w->to, id);
+    bool is_root = i->computation == w->to->entry && i->is_root;
+    uint32_t count = is_root ? w->x->outputs : hlo_shape(w->to, id)->leaf_count;
+
+    if (!is_root && w->of[id] == HLO_NONE)
+        return NULL;
+    str_clear(&w->text);
+    if (hlo_shape(w->to, id)->type != HLO_TUPLE) {
+        add_sharding(w, w->of[id]);
+        return w->text.failed ? NULL : w->text.text;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        str_add(&w->text, n ? ", " : "{");
+        add_sharding(w, is_root ? w->x->output[n].value : w->of[id] + n);
+    }
+    str_add(&w->text, count ? "}" : "{replicated}");
+    return w->text.failed ? NULL : w->text.text;
+}
+
+static int write_module(struct builder *b, struct stage_module *x, const struct hlo_part *part)
+{
+    const struct hybrid_stage *s = &b->h->stage[x->stage];
+    struct hlo_module *to;
+    struct writer w = {.b = b, .x = x};
+    hlo_value *of;
+    int rc = hlo_extract(b->m, part, &to, &of, b->e);
+
+    if (rc)
+        return rc;
+    to->num_partitions = s->end_device - s->device;
+    w.to = to;
+    w.of = of;
+    struct hlo_write_options o = {.sharding = sharding_of, .context = &w, .no_metadata = true};
+    rc = hlo_write_text(to, &o, &x->text, b->e);
+    if (!rc && w.text.failed)
+        rc = err_no_memory(b->e, MEMORY_FOR);
+    str_release(&w.text);
+    hlo_free(to);
+    free(of);
+    return rc;
+}
+
+static bool is_cut(const void *context, hlo_value v, uint32_t dim)
+{
+    return stage_parts_is_cut(context, v, dim);
+}
+
+static int extract(struct builder *b, struct stage_module *x)
+{
+    char name[64];
+    hlo_value *list = mem_try((size_t)x->inputs + x->outputs + 1, sizeof *list);
+    struct hlo_part part = {.name = name,
+                            .is_kept = b->is_kept,
+                            .input = list,
+                            .inputs = x->inputs,
+                            .output = list + x->inputs,
+                            .outputs = x->outputs,
+                            .is_free = b->parts.classes->is_free,
+                            .cut = stage_pass_is_often(x->pass) ? b->h->micro_batches : 1,
+                            .is_cut = is_cut,
+                            .context = &b->parts};
+
+    if (!list)
+        return err_no_memory(b->e, MEMORY_FOR);
+    snprintf(name, sizeof name, "stage_%u_%s", x->stage, stage_pass_names[x->pass]);
+    for (uint32_t n = 0; n < x->inputs; n++)
+        list[n] = x->input[n].value;
+    for (uint32_t n = 0; n < x->outputs; n++)
+        list[x->inputs + n] = x->output[n].value;
+    int rc = write_module(b, x, &part);
+    free(list);
+    return rc;
+}
+
+/* A split that does not divide a dim would be padded, which arrays of JAX are not. */
+static int check_evenness(const struct builder *b, const struct stage_module *x)
+{
+    const struct classes *c = b->parts.classes;
+    const label *over = b->out->over[x->stage];
+
+    for (hlo_value v = 0; v < b->m->value_count; v++) {
+        const struct hlo_shape *s = hlo_value_shape(b->m, v);
+        if (!b->is_kept[b->m->value_instruction[v]] && !b->is_read[v])
+            continue;
+        for (uint32_t d = 0; d < s->rank && !c->is_free[v]; d++) {
+            bool cut = stage_pass_is_often(x->pass) && stage_parts_is_cut(&b->parts, v, d);
+            int64_t size = s->dims[d] / (cut ? b->h->micro_batches : 1);
+            if (size % b->costs.labels.parts[over[c->dim_base[v] + d]])
+                return err_set(b->e, ERR_INFEASIBLE,
+                               "dim %u of %.100s is split unevenly in stage %u: search with "
+                               "--divisibility exact",
+                               d, hlo_name(b->m, b->m->value_instruction[v]), x->stage);
+        }
+    }
+    return 0;
+}
+
+static int add_module(struct builder *b, uint32_t stage, enum stage_pass pass)
+{
+    struct stage_modules *s = b->out;
+    bool is_any = false;
+
+    collect(b, stage, pass);
+    for (hlo_id id = 0; id < b->m->count && !is_any; id++)
+        is_any = b->is_kept[id];
+    if (!is_any)
+        return 0;
+    if (!mem_grow(&s->module, &b->module_room, s->count, 1))
+        return err_no_memory(b->e, MEMORY_FOR);
+    struct stage_module *x = &s->module[s->count++];
+    *x = (struct stage_module){.stage = stage, .pass = pass};
+    int rc = list_values(b, x);
+    if (!rc)
+        rc = check_evenness(b, x);
+    if (!rc)
+        rc = list_collectives(b, x);
+    return rc ? rc : extract(b, x);
+}
+
+/* ---- stages ---- */
+
+static int open_stage(struct builder *b, uint32_t n)
+{
+    const struct hybrid *h = b->h;
+    const struct hybrid_stage *s = &h->stage[n];
+    struct plan plan = {.problem = h->problem, .on = s->on};
+    struct cluster c;
+    char mesh[32];
+
+    if (s->axes > 1)
+        snprintf(mesh, sizeof mesh, "%ux%u", s->size[0], s->size[1]);
+    else
+        snprintf(mesh, sizeof mesh, "%u", s->size[0]);
+    int rc = cluster_of_devices(&c, s->end_device - s->device, b->e);
+    if (!rc)
+        rc = mesh_parse(&b->out->mesh[n], &c, mesh, b->e);
+    return rc ? rc : free_values_new(&plan, &b->out->over[n], NULL, b->e);
+}
+
+static int all_of_pass(struct builder *b, uint32_t stage, enum stage_pass pass)
+{
+    const struct hybrid_stage *s = &b->h->stage[stage];
+    struct stage_tables t = {
+        .sections = &b->h->sections,
+        .options = {.batch = b->h->options.batch, .micro_batches = b->h->micro_batches}};
+    struct stage_shape shape = {
+        .axes = s->axes, .size = {s->size[0], s->size[1]}, .mesh = b->out->mesh[stage]};
+    int rc = cluster_of_devices(&shape.cluster, s->end_device - s->device, b->e);
+
+    if (!rc)
+        rc = stage_costs_new(&t, &shape, &b->costs, b->e);
+    if (rc)
+        return rc;
+    b->costs.tables.joined = NULL; /* as the partitioner leaves them */
+    rc = add_module(b, stage, pass);
+    stage_costs_release(&b->costs);
+    return rc;
+}
+
+/* What reads comes before what makes, so that all results are known; the list is turned round in
+ * the end. Passes back go from later to earlier stages, all else the other way. */
+static int add_modules(struct builder *b)
+{
+    uint32_t stages = b->h->stages;
+    int rc = 0;
+
+    for (int pass = STAGE_PASS_COUNT; pass-- > 0 && !rc;) {
+        bool back = pass == STAGE_BACKWARD || pass == STAGE_FINISH;
+        for (uint32_t n = 0; n < stages && !rc; n++)
+            if (pass != STAGE_JOINT || !n)
+                rc = all_of_pass(b, back ? n : stages - 1 - n, (enum stage_pass)pass);
+    }
+    for (uint32_t n = 0; n < b->out->count / 2; n++) {
+        struct stage_module x = b->out->module[n];
+        b->out->module[n] = b->out->module[b->out->count - 1 - n];
+        b->out->module[b->out->count - 1 - n] = x;
+    }
+    return rc;
+}
+
+static int list_results(struct builder *b)
+{
+    const struct hlo_module *m = b->m;
+    hlo_id root = m->computations[m->entry].root;
+    struct stage_modules *s = b->out;
+
+    s->result =
+        mem_try((size_t)(m->leaf_base[root + 1] - m->leaf_base[root]) + 1, sizeof *s->result);
+    if (!s->result)
+        return err_no_memory(b->e, MEMORY_FOR);
+    for (hlo_value leaf = m->leaf_base[root]; leaf < m->leaf_base[root + 1]; leaf++) {
+        hlo_value v = hlo_extract_source(m, leaf);
+        uint32_t argument = stage_parts_argument(&b->parts, v);
+        s->result[s->results++] = (struct stage_result){v, argument};
+        if (argument == HLO_NONE)
+            b->parts.use[v] |= STAGE_READ_ONCE;
+    }
+    return 0;
+}
+
+int stage_modules_new(const struct hybrid *h, struct stage_modules *out, struct err *e)
+{
+    const struct hlo_module *m = h->problem->m;
+    struct builder b = {.out = out, .h = h, .m = m, .e = e};
+    int rc = stage_parts_new(h, &b.parts, e);
+
+    *out = (struct stage_modules){.plan = h};
+    if (rc)
+        return rc;
+    b.is_kept = mem_try(m->count, sizeof *b.is_kept);
+    b.is_read = mem_try(m->value_count, sizeof *b.is_read);
+    out->mesh = mem_try(h->stages, sizeof *out->mesh);
+    out->over = mem_try(h->stages, sizeof *out->over);
+    if (!b.is_kept || !b.is_read || !out->mesh || !out->over)
+        rc = err_no_memory(e, MEMORY_FOR);
+    for (uint32_t n = 0; n < h->stages && !rc; n++)
+        rc = open_stage(&b, n);
+    if (!rc)
+        rc = list_results(&b);
+    if (!rc)
+        rc = add_modules(&b);
+    free(b.is_kept);
+    free(b.is_read);
+    stage_parts_release(&b.parts);
+    if (rc)
+        stage_modules_release(out);
+    return rc;
+}
+
+void stage_modules_release(struct stage_modules *s)
+{
+    for (uint32_t n = 0; n < s->count; n++) {
+        free(s->module[n].input);
+        free(s->module[n].output);
+        free(s->module[n].collective);
+        str_release(&s->module[n].text);
+    }
+    for (uint32_t n = 0; s->over && n < s->plan->stages; n++)
+        free(s->over[n]);
+    free(s->over);
+    free(s->mesh);
+    free(s->module);
+    free(s->result);
+    *s = (struct stage_modules){0};
+}

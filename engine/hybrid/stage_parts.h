@@ -1,0 +1,51 @@
+/* engine/hybrid/stage_parts.h - which module of a stage makes what (stage_modules.h). Private to
+ * engine/hybrid/.
+ *
+ * Operations of the passes belong to the section that the order gives them to. What only passes
+ * arrays on or is made from nothing is made wherever it is read. Of the update an instruction
+ * belongs to the stage whose gradients it reads; scalars that read those of several stages are
+ * joint, and what they read of one stage is that stage's part. Statistics of training data alone,
+ * such as how many tokens count, are made of the whole batch before the passes. */
+#ifndef AUTOMAP_ENGINE_HYBRID_STAGE_PARTS_H
+#define AUTOMAP_ENGINE_HYBRID_STAGE_PARTS_H
+
+#include "engine/decide/classes.h"
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/stage_modules.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+
+enum { STAGE_READ_OFTEN = 1, STAGE_READ_ONCE = 2 };
+
+struct stage_parts {
+    const struct hybrid *h;
+    const struct hlo_module *m;
+    const struct classes *classes;
+    uint8_t *kind;          /* [instructions] */
+    uint8_t *pass;          /* [instructions] enum stage_pass, of operations */
+    uint32_t *low, *high;   /* [instructions] stages whose values it reads; low > high: none */
+    uint32_t *op_of;        /* [instructions] UINT32_MAX: none */
+    uint8_t *is_part;       /* [instructions] a joint scalar reads it */
+    uint8_t *is_data;       /* [instructions] of the passes, made of training data alone */
+    uint8_t *is_kept_input; /* [values] kept for the backward pass where a stage recomputes */
+    uint8_t *use;           /* [values] STAGE_READ_..: who reads it from outside of its module */
+};
+
+/* ERR_INFEASIBLE, see stage_modules_new. */
+int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err *e) MUST_CHECK;
+void stage_parts_release(struct stage_parts *p);
+
+static inline bool stage_pass_is_often(enum stage_pass pass)
+{
+    return pass == STAGE_FORWARD || pass == STAGE_BACKWARD;
+}
+/* An instruction may be inside this module; only one module makes it for others. */
+bool stage_parts_may_hold(const struct stage_parts *p, hlo_id id, uint32_t stage,
+                          enum stage_pass pass);
+bool stage_parts_makes(const struct stage_parts *p, hlo_id id, uint32_t stage,
+                       enum stage_pass pass);
+bool stage_parts_is_cut(const struct stage_parts *p, hlo_value v, uint32_t dim);
+/* Leaf of the entry's parameters; HLO_NONE. */
+uint32_t stage_parts_argument(const struct stage_parts *p, hlo_value v);
+
+#endif

@@ -1,0 +1,39 @@
+/* hlo/meaning/extract.h - a part of a module's entry as a module of its own.
+ *
+ * What is computed outside of the part comes in as parameters, what is asked for goes out as the
+ * root tuple. Tuples, their elements and barriers are looked through. Free values (factors.h) are
+ * made anew wherever they are used. Dims may shrink: a part of the batch goes through the same
+ * instructions, so every dim that is tied to it is `cut` times shorter, and each use of a free
+ * value gets it in the sizes that this use needs. */
+#ifndef AUTOMAP_HLO_MEANING_EXTRACT_H
+#define AUTOMAP_HLO_MEANING_EXTRACT_H
+
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+
+struct hlo_part {
+    const char *name;       /* of the new module */
+    const bool *is_kept;    /* [m->count] instructions of the entry, no parameters, no flows */
+    const hlo_value *input; /* values that become parameters, in this order */
+    uint32_t inputs;
+    const hlo_value *output; /* leaves of the root tuple: made in the part */
+    uint32_t outputs;
+    const bool *is_free; /* [m->value_count] hlo_free_values */
+    int64_t cut;         /* 1: all sizes stay */
+    /* Dim `dim` of a value that is not free shrinks. */
+    bool (*is_cut)(const void *context, hlo_value v, uint32_t dim);
+    const void *context;
+};
+
+/* `*of` (from malloc, the caller frees it): for every instruction of the new module the value of
+ * `m` that its first leaf stands for; HLO_NONE for the root tuple and what is in other
+ * computations. ERR_INPUT naming the instruction for what cannot be taken out: it takes a tuple,
+ * it is a loop or a branch, a constant with a value for every sample is cut, a slice ends inside
+ * the dim that is cut. O(instructions x factors). */
+int hlo_extract(const struct hlo_module *m, const struct hlo_part *part, struct hlo_module **out,
+                hlo_value **of, struct err *e) MUST_CHECK;
+
+/* The value that `v` is the same array as, by way of tuples, their elements and barriers. */
+hlo_value hlo_extract_source(const struct hlo_module *m, hlo_value v);
+
+#endif
