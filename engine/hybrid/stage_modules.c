@@ -308,10 +308,8 @@ static int add_module(struct builder *b, uint32_t stage, enum stage_pass pass)
     struct stage_module *x = &s->module[s->count++];
     *x = (struct stage_module){.stage = stage, .pass = pass};
     int rc = list_values(b, x);
-    if (!rc)
-        rc = check_evenness(b, x);
-    if (!rc)
-        rc = list_collectives(b, x);
+    rc = rc ? rc : check_evenness(b, x);
+    rc = rc ? rc : list_collectives(b, x);
     return rc ? rc : extract(b, x);
 }
 
@@ -330,8 +328,7 @@ static int open_stage(struct builder *b, uint32_t n)
     else
         snprintf(mesh, sizeof mesh, "%u", s->size[0]);
     int rc = cluster_of_devices(&c, s->end_device - s->device, b->e);
-    if (!rc)
-        rc = mesh_parse(&b->out->mesh[n], &c, mesh, b->e);
+    rc = rc ? rc : mesh_parse(&b->out->mesh[n], &c, mesh, b->e);
     return rc ? rc : free_values_new(&plan, &b->out->over[n], NULL, b->e);
 }
 
@@ -345,8 +342,7 @@ static int all_of_pass(struct builder *b, uint32_t stage, enum stage_pass pass)
         .axes = s->axes, .size = {s->size[0], s->size[1]}, .mesh = b->out->mesh[stage]};
     int rc = cluster_of_devices(&shape.cluster, s->end_device - s->device, b->e);
 
-    if (!rc)
-        rc = stage_costs_new(&t, &shape, &b->costs, b->e);
+    rc = rc ? rc : stage_costs_new(&t, &shape, &b->costs, b->e);
     if (rc)
         return rc;
     b->costs.tables.joined = NULL; /* as the partitioner leaves them */
@@ -360,20 +356,23 @@ static int all_of_pass(struct builder *b, uint32_t stage, enum stage_pass pass)
 static int add_modules(struct builder *b)
 {
     uint32_t stages = b->h->stages;
-    int rc = 0;
 
-    for (int pass = STAGE_PASS_COUNT; pass-- > 0 && !rc;) {
+    for (int pass = STAGE_PASS_COUNT; pass-- > 0;) {
         bool back = pass == STAGE_BACKWARD || pass == STAGE_FINISH;
-        for (uint32_t n = 0; n < stages && !rc; n++)
-            if (pass != STAGE_JOINT || !n)
-                rc = all_of_pass(b, back ? n : stages - 1 - n, (enum stage_pass)pass);
+        for (uint32_t n = 0; n < stages; n++) {
+            if (pass == STAGE_JOINT && n)
+                break;
+            int rc = all_of_pass(b, back ? n : stages - 1 - n, (enum stage_pass)pass);
+            if (rc)
+                return rc;
+        }
     }
     for (uint32_t n = 0; n < b->out->count / 2; n++) {
         struct stage_module x = b->out->module[n];
         b->out->module[n] = b->out->module[b->out->count - 1 - n];
         b->out->module[b->out->count - 1 - n] = x;
     }
-    return rc;
+    return 0;
 }
 
 static int list_results(struct builder *b)
@@ -413,10 +412,8 @@ int stage_modules_new(const struct hybrid *h, struct stage_modules *out, struct 
         rc = err_no_memory(e, MEMORY_FOR);
     for (uint32_t n = 0; n < h->stages && !rc; n++)
         rc = open_stage(&b, n);
-    if (!rc)
-        rc = list_results(&b);
-    if (!rc)
-        rc = add_modules(&b);
+    rc = rc ? rc : list_results(&b);
+    rc = rc ? rc : add_modules(&b);
     free(b.is_kept);
     free(b.is_read);
     stage_parts_release(&b.parts);

@@ -411,8 +411,7 @@ int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err 
                      p->is_kept_input && p->use && k.section_stage
                  ? check_batch(&k)
                  : err_no_memory(e, MEMORY_FOR);
-    if (!rc)
-        rc = place_operations(&k);
+    rc = rc ? rc : place_operations(&k);
     if (!rc) {
         place_update(&k);
         find_kept_inputs(&k);

@@ -3,7 +3,6 @@
 #include "hlo/meaning/factors.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/build.h"
-#include "hlo/module/build_internal.h"
 #include "hlo/module/flows.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -24,6 +23,8 @@ struct wanted {
     uint32_t next; /* of the same instruction, + 1 */
     hlo_id made;
 };
+
+struct hlo_builder;
 
 struct extractor {
     const struct hlo_module *m;
@@ -209,15 +210,19 @@ static int want_operands(struct extractor *x, hlo_id id, bool is_free, uint64_t 
     const struct hlo_module *m = x->m;
     int rc = x->part->cut > 1 ? hlo_factors_of(m, id, &x->factors, x->e) : 0;
 
-    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && !rc; n++) {
+    if (rc)
+        return rc;
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id o = hlo_operand(m, id, n);
         if (!is_array(hlo_shape(m, o)))
             return refuse(x, id, "it takes a tuple");
         hlo_value v = hlo_extract_source(m, m->leaf_base[o]);
         if (x->part->is_free[v] && !is_input(x, v))
             rc = want(x, m->value_instruction[v], operand_cut(x, id, n, is_free, cut));
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 /* Users come after what they use. */
@@ -226,18 +231,25 @@ static int want_all(struct extractor *x)
     const struct hlo_computation *c = &x->m->computations[x->m->entry];
     int rc = 0;
 
-    for (uint32_t n = 0; n < x->part->outputs && !rc; n++) {
+    for (uint32_t n = 0; n < x->part->outputs; n++) {
         hlo_value v = x->part->output[n];
         if (x->part->is_free[v] && !is_input(x, v))
             rc = want(x, x->m->value_instruction[v], 0);
+        if (rc)
+            return rc;
     }
-    for (hlo_id id = c->first + c->count; id-- > c->first && !rc;) {
+    for (hlo_id id = c->first + c->count; id-- > c->first;) {
         if (x->part->is_kept[id] && !makes_free(x, id))
             rc = want_operands(x, id, false, 0);
-        for (uint32_t n = x->first[id]; n && !rc; n = x->wanted[n - 1].next)
+        if (rc)
+            return rc;
+        for (uint32_t n = x->first[id]; n; n = x->wanted[n - 1].next) {
             rc = want_operands(x, id, true, x->wanted[n - 1].cut);
+            if (rc)
+                return rc;
+        }
     }
-    return rc;
+    return 0;
 }
 
 /* ---- computations that are applied ---- */
@@ -331,10 +343,12 @@ static int copy_computation(struct extractor *x, hlo_comp from)
     int rc = hlo_build_computation(x->b, c->name, strlen(c->name), &x->computation[from], x->e);
     hlo_id base = HLO_NONE;
 
-    for (hlo_id id = c->first; id < c->first + c->count && !rc; id++) {
+    for (hlo_id id = c->first; id < c->first + c->count; id++) {
+        if (rc)
+            return rc;
         struct hlo_attr attrs[32];
         struct hlo_draft d = draft_of(x, id);
-        hlo_id made;
+        hlo_id made = HLO_NONE;
         d.computation = x->computation[from];
         d.is_root = id == c->root;
         d.operand_count = hlo_at(x->m, id)->operand_count;
@@ -344,14 +358,10 @@ static int copy_computation(struct extractor *x, hlo_comp from)
             x->operands[n] = base + (hlo_operand(x->m, id, n) - c->first);
         d.operands = x->operands;
         rc = copy_shape(x, hlo_at(x->m, id)->shape, &d.shape);
-        if (!rc)
-            rc = set_called(x, id, &d);
-        if (!rc)
-            rc = set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
-        if (!rc)
-            rc = add(x, &d, HLO_NONE, &made);
-        if (id == c->first && !rc)
-            base = made;
+        rc = rc ? rc : set_called(x, id, &d);
+        rc = rc ? rc : set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
+        rc = rc ? rc : add(x, &d, HLO_NONE, &made);
+        base = id == c->first ? made : base;
     }
     return rc;
 }
@@ -370,10 +380,12 @@ static int copy_computations(struct extractor *x)
         for (hlo_id id = m->computations[c].first;
              x->is_called[c] && id < m->computations[c].first + m->computations[c].count; id++)
             mark_called(x, id);
-    for (hlo_comp c = 0; c < m->computation_count && !rc; c++)
-        if (x->is_called[c])
-            rc = copy_computation(x, c);
-    return rc;
+    for (hlo_comp c = 0; c < m->computation_count; c++) {
+        rc = x->is_called[c] ? copy_computation(x, c) : 0;
+        if (rc)
+            return rc;
+    }
+    return 0;
 }
 
 /* ---- attributes that name sizes ---- */
@@ -448,7 +460,7 @@ static int cut_attrs(struct extractor *x, hlo_id id, bool is_free, uint64_t cut,
         return 0;
     if (d->opcode == HLO_OP_CONSTANT && cut && d->literal_size && d->literal[0] == '{')
         return refuse(x, id, "a constant with values of its own is cut into micro-batches");
-    for (uint32_t n = 0; n < d->attr_count && !rc; n++) {
+    for (uint32_t n = 0; n < d->attr_count; n++) {
         uint64_t of = v == HLO_NONE         ? 0
                       : x->part->is_free[v] ? operand_cut(x, id, 0, is_free, cut)
                                             : cut_of(x, v);
@@ -458,6 +470,8 @@ static int cut_attrs(struct extractor *x, hlo_id id, bool is_free, uint64_t cut,
                   list[n].key == HLO_ATTR_SLICE_SIZES) &&
                  of)
             rc = cut_sizes(x, id, hlo_value_shape(m, v), of, &list[n]);
+        if (rc)
+            return rc;
     }
     return rc;
 }
@@ -470,7 +484,9 @@ static int add_inputs(struct extractor *x)
     char name[600];
     int rc = 0;
 
-    for (uint32_t n = 0; n < x->part->inputs && !rc; n++) {
+    for (uint32_t n = 0; n < x->part->inputs; n++) {
+        if (rc)
+            return rc;
         hlo_value v = x->part->input[n];
         hlo_id id = m->value_instruction[v];
         struct hlo_draft d = {.computation = x->entry,
@@ -485,8 +501,7 @@ static int add_inputs(struct extractor *x)
         d.name_size = (uint32_t)strlen(d.name);
         rc = build_array(x, id, hlo_value_shape(m, v), x->part->is_free[v] ? 0 : cut_of(x, v),
                          &d.shape);
-        if (!rc)
-            rc = add(x, &d, v, &x->made[v]);
+        rc = rc ? rc : add(x, &d, v, &x->made[v]);
     }
     return rc;
 }
@@ -537,23 +552,24 @@ static int add_copy(struct extractor *x, hlo_id id, bool is_free, uint64_t cut, 
         d.name_size = (uint32_t)strlen(name);
     }
     d.operand_count = hlo_at(m, id)->operand_count;
-    if (!rc && !mem_grow(&x->operands, &x->operand_room, 0, (size_t)d.operand_count + 1))
-        rc = err_no_memory(x->e, MEMORY_FOR);
-    for (uint32_t n = 0; n < d.operand_count && !rc; n++) {
+    if (rc)
+        return rc;
+    if (!mem_grow(&x->operands, &x->operand_room, 0, (size_t)d.operand_count + 1))
+        return err_no_memory(x->e, MEMORY_FOR);
+    for (uint32_t n = 0; n < d.operand_count; n++) {
         hlo_value v = hlo_extract_source(m, m->leaf_base[hlo_operand(m, id, n)]);
         uint64_t of =
             x->part->is_free[v] && x->part->cut > 1 ? operand_cut(x, id, n, is_free, cut) : 0;
         rc = find_made(x, id, v, of, &x->operands[n]);
+        if (rc)
+            return rc;
     }
     d.operands = x->operands;
-    if (!rc)
-        rc = build_shape(x, id, is_free, cut, &d.shape);
-    if (!rc)
-        rc = set_called(x, id, &d);
-    if (!rc)
-        rc = set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
-    if (!rc)
-        rc = cut_attrs(x, id, is_free, is_free ? cut : cut_of(x, m->leaf_base[id]), &d, attrs);
+    rc = rc ? rc : build_shape(x, id, is_free, cut, &d.shape);
+    rc = rc ? rc : set_called(x, id, &d);
+    rc = rc ? rc : set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
+    rc =
+        rc ? rc : cut_attrs(x, id, is_free, is_free ? cut : cut_of(x, m->leaf_base[id]), &d, attrs);
     return rc ? rc : add(x, &d, m->leaf_base[id], out);
 }
 
@@ -572,23 +588,27 @@ static int add_kept(struct extractor *x, hlo_id id)
         x->made[m->leaf_base[id]] = made;
         return 0;
     }
-    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1] && !rc; v++)
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
         rc = add_element(x, v, made, &x->made[v]);
-    return rc;
+        if (rc)
+            return rc;
+    }
+    return 0;
 }
 
 static int add_free(struct extractor *x, hlo_id id)
 {
-    int rc = 0;
 
     if (!is_array(hlo_shape(x->m, id)))
         return refuse(x, id, "it makes a tuple from nothing");
-    for (uint32_t n = x->first[id]; n && !rc; n = x->wanted[n - 1].next) {
+    for (uint32_t n = x->first[id]; n; n = x->wanted[n - 1].next) {
         hlo_id made;
-        rc = add_copy(x, id, true, x->wanted[n - 1].cut, x->wanted[n - 1].next != 0, &made);
+        int rc = add_copy(x, id, true, x->wanted[n - 1].cut, x->wanted[n - 1].next != 0, &made);
+        if (rc)
+            return rc;
         x->wanted[n - 1].made = made;
     }
-    return rc;
+    return 0;
 }
 
 static int add_root(struct extractor *x)
@@ -607,16 +627,15 @@ static int add_root(struct extractor *x)
     for (uint32_t n = 0; n < x->part->outputs && !rc; n++) {
         hlo_value v = x->part->output[n];
         rc = find_made(x, x->m->value_instruction[v], v, 0, &x->operands[n]);
-        if (!rc)
-            parts[n] = hlo_builder_at(x->b, x->operands[n])->shape;
+        if (rc)
+            break;
+        parts[n] = hlo_builder_at(x->b, x->operands[n])->shape;
     }
     struct hlo_shape_draft draft = {
         .type = HLO_TUPLE, .parts = parts, .part_count = x->part->outputs};
     d.operands = x->operands;
-    if (!rc)
-        rc = hlo_build_shape(x->b, &draft, &d.shape, x->e);
-    if (!rc)
-        rc = add(x, &d, HLO_NONE, &made);
+    rc = rc ? rc : hlo_build_shape(x->b, &draft, &d.shape, x->e);
+    rc = rc ? rc : add(x, &d, HLO_NONE, &made);
     free(parts);
     return rc;
 }
@@ -626,9 +645,10 @@ static int add_entry(struct extractor *x)
     const struct hlo_computation *c = &x->m->computations[x->m->entry];
     int rc = hlo_build_computation(x->b, "main", 4, &x->entry, x->e);
 
-    if (!rc)
-        rc = add_inputs(x);
-    for (hlo_id id = c->first; id < c->first + c->count && !rc; id++) {
+    rc = rc ? rc : add_inputs(x);
+    for (hlo_id id = c->first; id < c->first + c->count; id++) {
+        if (rc)
+            return rc;
         if (x->first[id])
             rc = add_free(x, id);
         else if (x->part->is_kept[id] && !makes_free(x, id))
