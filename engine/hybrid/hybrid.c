@@ -84,9 +84,9 @@ static int tables_new(const struct search *s, uint32_t m, uint8_t zero, uint64_t
     int rc = hybrid_instance_new(&t->in, h->sections.count, c, &p, s->e);
     if (!rc && !o->no_bound && !slots)
         rc = hybrid_instance_new(&t->ideal, h->sections.count, c, &p, s->e);
-    if (!rc)
-        rc = stage_tables_new(&h->sections, &stage, &t->in, t->ideal.slots ? &t->ideal : NULL,
-                              &t->rows, &t->possible, s->e);
+    rc = rc ? rc
+            : stage_tables_new(&h->sections, &stage, &t->in, t->ideal.slots ? &t->ideal : NULL,
+                               &t->rows, &t->possible, s->e);
     if (rc)
         tables_release(t);
     return rc;
@@ -555,11 +555,10 @@ static int price_stage(struct hybrid *h, struct hybrid_instance *in, const struc
     struct hybrid_point point[2];
     int rc = find_slot(h, in, n, &p->slot[n], e);
 
-    if (!rc)
-        rc = check_labels(h, n, e);
-    if (!rc)
-        rc = stage_tables_price(&h->sections, o, in, p->slot[n], s->size, s->on, s->section,
-                                s->end_section, point, e);
+    rc = rc ? rc : check_labels(h, n, e);
+    rc = rc ? rc
+            : stage_tables_price(&h->sections, o, in, p->slot[n], s->size, s->on, s->section,
+                                 s->end_section, point, e);
     if (rc)
         return rc;
     s->point = point[s->point.recompute];
@@ -625,8 +624,7 @@ int hybrid_price(struct hybrid *h, struct err *e)
     struct hybrid_instance in;
     int rc = check_chain(h, e);
 
-    if (!rc)
-        rc = hybrid_instance_new(&in, h->sections.count, &h->problem->cluster, &o, e);
+    rc = rc ? rc : hybrid_instance_new(&in, h->sections.count, &h->problem->cluster, &o, e);
     if (rc)
         return rc;
     stage_tables_cuts(&h->sections, &so, &in);
@@ -639,9 +637,11 @@ int hybrid_price(struct hybrid *h, struct err *e)
             in.forward_bytes[cut], in.backward_bytes[cut], in.once_bytes[cut],
             hybrid_link_node(&in, cut, u.plan.device[n + 1], u.plan.slot[n], u.plan.slot[n + 1])};
     }
-    if (!rc && h->chunks > 1) {
+    if (rc)
+        goto out;
+    if (h->chunks > 1) {
         price_interleaved(h, &in, &u);
-    } else if (!rc) {
+    } else {
         h->length_ms = hybrid_plan_length(&in, &u.plan);
         for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
             h->makespan_ms[k] =
@@ -655,7 +655,8 @@ int hybrid_price(struct hybrid *h, struct err *e)
                 hybrid_point_bytes(&h->stage[n].point, h->stage[n].in_flight);
         }
     }
-    h->found = !rc;
+    h->found = true;
+out:
     hybrid_instance_release(&in);
     return rc;
 }

@@ -229,12 +229,9 @@ static int read_options(const cJSON *root, struct hybrid *h, struct err *e)
     uint32_t zero = 0;
     int k = 0, rc = read_whole(o, "options", "batch", 1, 1 << 24, &h->options.batch, e);
 
-    if (!rc)
-        rc = read_whole(o, "options", "micro_batches", 1, 1 << 20, &h->micro_batches, e);
-    if (!rc)
-        rc = read_whole(o, "options", "chunks", 1, HYBRID_STAGES_MOST, &h->chunks, e);
-    if (!rc)
-        rc = read_whole(o, "options", "zero", 0, ZERO_LEVEL_MOST, &zero, e);
+    rc = rc ? rc : read_whole(o, "options", "micro_batches", 1, 1 << 20, &h->micro_batches, e);
+    rc = rc ? rc : read_whole(o, "options", "chunks", 1, HYBRID_STAGES_MOST, &h->chunks, e);
+    rc = rc ? rc : read_whole(o, "options", "zero", 0, ZERO_LEVEL_MOST, &zero, e);
     while (k < PIPE_SCHEDULE_COUNT && strcmp(schedule, pipe_schedule_names[k]))
         k++;
     if (!rc && k == PIPE_SCHEDULE_COUNT)
@@ -307,8 +304,7 @@ static int read_stage(struct hybrid *h, const cJSON *o, uint32_t n, struct err *
     const cJSON *devices = json_get(o, "devices"), *axes = json_get(o, "axes"), *item;
     int rc = read_section(h, o, n, "from", &s->section, e), at = 0;
 
-    if (!rc)
-        rc = read_section(h, o, n, "to", &s->end_section, e);
+    rc = rc ? rc : read_section(h, o, n, "to", &s->end_section, e);
     if (rc)
         return rc;
     if (s->section >= s->end_section || s->section != (n ? h->stage[n - 1].end_section : 0))
@@ -379,14 +375,11 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
     if (rc)
         return rc;
     rc = file_identity_check(p, root, e);
-    if (!rc)
-        rc = hybrid_open(p, out, e);
+    rc = rc ? rc : hybrid_open(p, out, e);
     if (!rc) {
         rc = read_options(root, out, e);
-        if (!rc)
-            rc = read_stages(out, root, e);
-        if (!rc)
-            rc = hybrid_price(out, e);
+        rc = rc ? rc : read_stages(out, root, e);
+        rc = rc ? rc : hybrid_price(out, e);
         if (rc)
             hybrid_release(out);
     }

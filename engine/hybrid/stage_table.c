@@ -81,8 +81,10 @@ static int add_shapes(struct maker *k, const struct cluster *c)
 {
     int rc = 0;
 
-    for (uint32_t n = 0; n < k->in->slots && !rc; n++) {
+    for (uint32_t n = 0; n < k->in->slots; n++) {
         const struct hybrid_slot *slot = &k->in->slot[n];
+        if (rc)
+            return rc;
         uint32_t d = slot->devices, own = c->group[slot->group].devices;
         if (k->t->options.slots && !(k->t->options.slots >> n & 1))
             continue;
@@ -468,22 +470,25 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
         return 0;
     t.kind_at = mem_try(s->kinds, sizeof *t.kind_at);
     k.ties = mem_try((size_t)(s->count + 1) * (s->count + 1), sizeof *k.ties);
-    if (!t.kind_at || !k.ties)
+    if (!t.kind_at || !k.ties) {
         rc = err_no_memory(e, MEMORY_FOR);
-    for (uint32_t n = 0; n < s->kinds && !rc; n++) {
+        goto out;
+    }
+    for (uint32_t n = 0; n < s->kinds; n++) {
         uint32_t first = s->kind_first[n];
         t.kind_at[n] = t.row_size;
         t.row_size += s->local_base[first + 1] - s->local_base[first];
     }
-    if (!rc) {
-        find_tie_rate(&k);
-        fill_ties(&k);
-        rc = add_shapes(&k, &s->problem->cluster);
-    }
-    if (!rc)
-        rc = fill(&k, in, false);
-    if (!rc && ideal && !t.is_cut_short) /* else no bound can be proven */
-        rc = fill(&k, ideal, true);
+    find_tie_rate(&k);
+    fill_ties(&k);
+    rc = add_shapes(&k, &s->problem->cluster);
+    if (rc)
+        goto out;
+    rc = fill(&k, in, false);
+    if (rc || !ideal || t.is_cut_short) /* cut short: no bound can be proven */
+        goto out;
+    rc = fill(&k, ideal, true);
+out:
     free(k.ties);
     free(k.points);
     free(k.kept);
@@ -505,16 +510,17 @@ int stage_tables_price(const struct sections *s, const struct stage_options *o,
     struct row_rates rates;
     int rc = add_shape(&k, &s->problem->cluster, slot, size[0], size[1]);
 
+    if (rc)
+        goto out;
     k.ties = mem_try((size_t)(s->count + 1) * (s->count + 1), sizeof *k.ties);
-    if (!rc && !k.ties)
-        rc = err_no_memory(e, MEMORY_FOR);
-    if (!rc)
-        rc = rows_price(&t, &t.shape[0], on, i, j, figure, &section_kept, &rates, e);
-    if (!rc) {
-        find_tie_rate(&k);
-        fill_ties(&k);
-        complete(&k, figure, figure[ROW_WORKING], section_kept, &rates, i, j, out);
-    }
+    rc = k.ties ? rows_price(&t, &t.shape[0], on, i, j, figure, &section_kept, &rates, e)
+                : err_no_memory(e, MEMORY_FOR);
+    if (rc)
+        goto out;
+    find_tie_rate(&k);
+    fill_ties(&k);
+    complete(&k, figure, figure[ROW_WORKING], section_kept, &rates, i, j, out);
+out:
     free(k.ties);
     free(t.shape);
     return rc;
