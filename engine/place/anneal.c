@@ -252,7 +252,7 @@ static void random_plan(struct annealing *w)
 static int rounds(struct annealing *w, struct err *e)
 {
     uint32_t count = w->a->rounds ? w->a->rounds : 12;
-    uint64_t moves = (w->a->moves ? w->a->moves : 12000000) / count;
+    uint64_t moves = (w->a->moves ? w->a->moves : PLACE_ANNEAL_MOVES) / count;
 
     if (w->a->tally) /* moves to the same device are not priced: rounds go on until it is spent */
         count *= 8;
@@ -321,27 +321,31 @@ int place_anneal(const struct place_graph *g, const struct place_annealing *a,
 {
     struct annealing w = {.a = a};
     struct place_nets *n = NULL;
-    int rc = 0;
+    int rc;
 
     if (!place_devices(g))
         return err_set(e, ERR_INFEASIBLE, "there is no device, expected one at least");
     rc = a->start && !a->start->faults ? place_reduce(g, &a->rules, a->start->value_ms, &n, e)
                                        : place_prepare_classes(g, &n, e);
-    if (!rc)
-        rc = place_state_new(n, &a->rules, &w.s, e);
+    if (rc)
+        return rc;
     w.n = n;
-    w.best = rc ? NULL : mem_try((size_t)n->positions + 1, sizeof *w.best);
-    if (!rc && !w.best)
-        rc = err_no_memory(e, "for a search");
-    if (!rc) {
-        begin(&w);
-        if (n->positions)
-            rc = rounds(&w, e);
-        else
-            w.best_ms = 0;
-    }
-    if (!rc)
-        rc = finish(&w, out, e);
+    rc = place_state_new(n, &a->rules, &w.s, e);
+    if (rc)
+        goto out;
+    w.best = mem_try((size_t)n->positions + 1, sizeof *w.best);
+    rc = w.best ? 0 : err_no_memory(e, "for a search");
+    if (rc)
+        goto out;
+    begin(&w);
+    if (n->positions)
+        rc = rounds(&w, e);
+    else
+        w.best_ms = 0;
+    if (rc)
+        goto out;
+    rc = finish(&w, out, e);
+out:
     free(w.best);
     place_state_free(w.s);
     place_nets_free(n);

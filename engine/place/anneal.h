@@ -14,9 +14,11 @@
 #include "engine/place/tally.h"
 #include "hlo/support/err.h"
 
+enum { PLACE_ANNEAL_MOVES = 12000000 };
+
 struct place_annealing {
     struct place_rules rules;
-    uint64_t moves;  /* of all rounds; 0: 12 million */
+    uint64_t moves;  /* of all rounds; 0: PLACE_ANNEAL_MOVES */
     uint32_t rounds; /* 0: 8 */
     uint64_t seed;
     const struct placement *start; /* NULL: random */

@@ -2,6 +2,7 @@
 
 #include "engine/place/complete.h"
 #include "engine/place/cut_bound.h"
+#include "engine/place/cut_tree.h"
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
 #include "engine/place/partial.h"
@@ -211,12 +212,66 @@ static int search(struct tree *t, struct placement *start, struct err *e)
     return 0;
 }
 
-/* The start may be as good as the least its heaviest positions' devices can do; else small
- * questions of one kind are answered device by device. True in `done` when nothing is left open. */
+/* A way to prove that looks for better plans on the way. */
+struct attempt {
+    const char *bound_by;
+    bool (*takes)(const struct place_nets *n, const struct place_rules *r);
+    int (*run)(const struct tree *t, double *value_ms, uint32_t *device, bool *found, bool *proven,
+               struct err *e);
+};
+
+static int run_complete(const struct tree *t, double *value_ms, uint32_t *device, bool *found,
+                        bool *proven, struct err *e)
+{
+    struct place_completing c = {
+        .rules = &t->b->rules, .steps = 30 * t->b->nodes, .stop = t->b->stop};
+
+    return place_complete(t->n, &c, value_ms, device, found, proven, e);
+}
+
+static int run_cuts(const struct tree *t, double *value_ms, uint32_t *device, bool *found,
+                    bool *proven, struct err *e)
+{
+    struct place_cutting c = {
+        .rules = &t->b->rules, .steps = 500 * t->b->nodes, .stop = t->b->stop};
+
+    return place_cut_tree(t->n, &c, value_ms, device, found, proven, e);
+}
+
+static const struct attempt attempts[] = {
+    {"all sets, device by device", place_completes, run_complete},
+    {"a tree of minimum cuts", place_cut_tree_takes, run_cuts},
+};
+
+static int try_to_prove(struct tree *t, const struct attempt *a, struct placement *start,
+                        bool *done, struct err *e)
+{
+    uint32_t *device = mem_try((size_t)t->n->positions + 1, sizeof *device);
+    bool found = false;
+    int rc = device ? 0 : err_no_memory(e, MEMORY_FOR);
+
+    if (rc)
+        return rc;
+    rc = a->run(t, &start->value_ms, device, &found, done, e);
+    for (uint32_t v = 0; v < t->g->nodes && found; v++)
+        start->device[v] = device[t->n->position_of[v]];
+    free(device);
+    t->best_ms = start->value_ms;
+    if (found)
+        told_by_branching(start);
+    if (*done) {
+        start->proven = true;
+        start->bound_ms = start->value_ms;
+        start->bound_by = a->bound_by;
+    }
+    return rc;
+}
+
+/* The start may be as good as the least its heaviest positions' devices can do; else it is proven
+ * device by device, or cut by cut. True in `done` when nothing is left open. */
 static int try_shortcuts(struct tree *t, struct placement *start, bool *done, struct err *e)
 {
     double least;
-    bool found = false;
 
     *done = false;
     if (place_cut_bound(t->n, &t->b->rules, &least, e))
@@ -229,26 +284,13 @@ static int try_shortcuts(struct tree *t, struct placement *start, bool *done, st
         start->proven = *done = true;
         return 0;
     }
-    if (!isfinite(start->value_ms) || !place_completes(t->n, &t->b->rules))
-        return 0;
-    struct place_completing c = {
-        .rules = &t->b->rules, .steps = 30 * t->b->nodes, .stop = t->b->stop};
-    uint32_t *device = mem_try((size_t)t->n->positions + 1, sizeof *device);
-    if (!device)
-        return err_no_memory(e, MEMORY_FOR);
-    int rc = place_complete(t->n, &c, &start->value_ms, device, &found, done, e);
-    for (uint32_t v = 0; v < t->g->nodes && found; v++)
-        start->device[v] = device[t->n->position_of[v]];
-    free(device);
-    t->best_ms = start->value_ms;
-    if (found)
-        told_by_branching(start);
-    if (*done) {
-        start->proven = true;
-        start->bound_ms = start->value_ms;
-        start->bound_by = "all sets, device by device";
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts && !*done; i++) {
+        if (!isfinite(start->value_ms) || !attempts[i].takes(t->n, &t->b->rules))
+            continue;
+        if (try_to_prove(t, &attempts[i], start, done, e))
+            return e->code;
     }
-    return rc;
+    return 0;
 }
 
 int place_branch(const struct place_graph *g, const struct place_branching *b,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COUNTS = 12, PROBES = 10, PROBE_STEPS = 20000 };
+enum { COUNTS = 12, PROBES = 10, PROBE_STEPS = 20000, CLASS_STEPS = 200000 };
 
 typedef uint64_t set; /* of positions */
 
@@ -18,6 +18,7 @@ struct filling {
     uint32_t order[PLACE_COMPLETE_MOST]; /* heavy ones first */
     set *pins;                           /* by net */
     set free;                            /* without work or nets: anywhere */
+    set hosted;                          /* the core may hold them */
     set larger[COUNTS + 1];      /* by k: no core may hold them, an accelerator k of them at most */
     double best_ms, rate;        /* rate: work of an accelerator in one ms of a core */
     set part[PLACE_DEVICES_MAX]; /* by device, of the plan at hand */
@@ -64,8 +65,9 @@ static double load_of(const struct filling *f, set in, set out)
     return load;
 }
 
-/* Could so many accelerators and the core hold a set, by work and by count? */
-static bool may_fit(const struct filling *f, set rest, uint32_t devices)
+/* Could so many accelerators and the core hold a set, by work and by count? A net between it and
+ * what is elsewhere is paid once more, unless the core may take all its pins. */
+static bool may_fit(const struct filling *f, set rest, set elsewhere, uint32_t devices)
 {
     set all = rest;
     double work = 0, room = f->best_ms * devices + f->cores * f->rate * f->best_ms;
@@ -74,6 +76,8 @@ static bool may_fit(const struct filling *f, set rest, uint32_t devices)
         uint32_t p = (uint32_t)__builtin_ctzll(rest);
         work += f->host[p] > 0 || !f->cores ? f->work[p] : 0;
     }
+    for (uint32_t h = 0; h < f->n->nets; h++)
+        work += (f->pins[h] & elsewhere) && (f->pins[h] & all & ~f->hosted) ? f->n->near_ms[h] : 0;
     bool fits = work <= room * (1 + 1e-9);
     for (uint32_t k = 1; k <= COUNTS; k++)
         fits &= (uint32_t)__builtin_popcountll(all & f->larger[k]) <= k * devices;
@@ -130,7 +134,7 @@ static void choose(struct filling *f, struct choosing *c, set in, set open)
     if (is_over(f) || (c->is_probe && f->steps > c->until) ||
         load_of(f, in, out | c->elsewhere) + still_to_come(f, in, open, out, c->devices) >=
             f->best_ms ||
-        !may_fit(f, out, c->devices - 1))
+        !may_fit(f, out, in | c->elsewhere, c->devices - 1))
         return;
     if (!open) {
         if (c->is_probe) {
@@ -195,14 +199,47 @@ static double core_time(const struct filling *f, set s)
     return time;
 }
 
+/* Can an accelerator take `more` of `open` or above beside `in` below the best? Only nets between
+ * what is in and what was left out count. True as well when the steps are used up. */
+static bool may_hold(struct filling *f, set in, set open, set out, uint32_t more, uint32_t *steps)
+{
+    double sum = load_of(f, in, out);
+    uint32_t wanted = more;
+
+    for (uint32_t i = f->n->positions; wanted && i-- > 0;) { /* the lightest of them */
+        if (!has(open, f->order[i]))
+            continue;
+        sum += f->work[f->order[i]];
+        wanted--;
+    }
+    if (wanted || sum >= f->best_ms)
+        return false;
+    if (!open || !*steps)
+        return true;
+    --*steps;
+    uint32_t i = f->n->positions - 1;
+    while (!has(open, f->order[i]))
+        i--;
+    set one = (set)1 << f->order[i];
+    return may_hold(f, in | one, open & ~one, out, more ? more - 1 : 0, steps) ||
+           may_hold(f, in, open & ~one, out | one, more, steps);
+}
+
+/* Classes by the number a device can hold of them. Those of which even the lightest are too heavy
+ * together are in; then, lighter and lighter, every position that cannot join k others. */
 static void fill_classes(struct filling *f)
 {
     for (uint32_t k = 1; k <= COUNTS; k++) {
+        uint32_t steps = CLASS_STEPS;
+        bool grows = true;
         f->larger[k] = 0;
-        for (uint32_t p = 0; p < f->n->positions; p++) {
-            bool on_core = f->cores && f->host[p] < f->best_ms;
-            if (!on_core && f->work[p] * (k + 1) >= f->best_ms)
-                f->larger[k] |= (set)1 << p;
+        for (uint32_t i = 0; i < f->n->positions && grows; i++) {
+            set one = (set)1 << f->order[i];
+            if (f->cores && f->host[f->order[i]] < f->best_ms)
+                continue;
+            grows = f->work[f->order[i]] * (k + 1) >= f->best_ms ||
+                    (f->work[f->order[i]] > 0 && !may_hold(f, one, f->larger[k], 0, k, &steps));
+            f->larger[k] |= grows ? one : 0;
         }
     }
 }
@@ -263,6 +300,7 @@ static void fill_figures(struct filling *f)
                                        : INFINITY;
         if (f->host[p] > 0)
             f->rate = fmax(f->rate, f->work[p] / f->host[p]);
+        f->hosted |= f->cores && isfinite(f->host[p]) ? (set)1 << p : 0;
         uint32_t at = p;
         for (; at && f->work[f->order[at - 1]] < f->work[p]; at--)
             f->order[at] = f->order[at - 1];

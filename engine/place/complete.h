@@ -4,8 +4,9 @@
  * A position is picked, and every set that its device could hold below the best value is gone
  * through; then the next position of what is left. Devices are alike, so nothing is met twice. A
  * set is left as soon as its work and the nets sure to be cut reach the best value, or what it
- * leaves out cannot fit the other devices: by work, and by count, for of positions larger than a
- * (k+1)-th of the best value a device takes k at most (Fekete and Schepers 2001). The position
+ * leaves out cannot fit the other devices: by work, with the nets
+ * between them, and by count: of positions of which no k+1 go together below the best, a device
+ * takes k at most (as Fekete and Schepers 2001, with transfers). The position
  * picked is the one with the fewest such sets, found out by looking. */
 #ifndef AUTOMAP_ENGINE_PLACE_COMPLETE_H
 #define AUTOMAP_ENGINE_PLACE_COMPLETE_H

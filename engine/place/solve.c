@@ -10,6 +10,7 @@
 #include "engine/place/scotch.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,30 +106,59 @@ static int first_plan(const struct place_graph *g, const struct place_job *job,
     return rc;
 }
 
-/* Any sets: from the contiguous optimum, where there is one; then branch and bound. */
+enum { FIRST_PART = 12, FIRST_NODES = 200000 };
+
+/* One search from *best (NULL: from a random plan), which it replaces, and a proof. */
+static int search_and_prove(const struct place_graph *g, const struct place_job *job,
+                            uint64_t moves, uint64_t nodes, struct placement **best, struct err *e)
+{
+    struct place_branching b = {.rules = job->rules, .nodes = nodes, .stop = job->stop};
+    struct place_job part = *job;
+    struct placement *start = *best, *found = NULL;
+
+    part.moves = moves;
+    *best = NULL;
+    int rc = anneal_from(g, &part, start, &found, e);
+    if (rc)
+        goto out;
+    if (start && start->bound_ms > found->bound_ms && start->bound_by && !start->contiguous) {
+        found->bound_ms = start->bound_ms;
+        found->bound_by = start->bound_by;
+    }
+    rc = found->proven ? 0 : place_branch(g, &b, found, e);
+    if (rc)
+        goto out;
+    *best = found;
+    found = NULL;
+out:
+    placement_free(start);
+    placement_free(found);
+    return rc;
+}
+
+/* Any sets: from the contiguous optimum, where there is one. A short round first, for what is
+ * proven at once. */
 static int solve_any(const struct place_graph *g, const struct place_job *job,
                      struct placement **out, struct err *e)
 {
-    struct placement *start = NULL;
+    uint64_t moves = job->moves ? job->moves : PLACE_ANNEAL_MOVES;
+    struct placement *best = NULL;
     struct err none = {0};
-    int rc = solve_contiguous(g, job, &start, &none);
+    int rc = solve_contiguous(g, job, &best, &none);
 
     if (rc && rc != ERR_INFEASIBLE) {
         *e = none;
         return rc;
     }
-    rc = anneal_from(g, job, start, out, &none);
-    placement_free(start);
+    rc = search_and_prove(g, job, moves / FIRST_PART + 1, FIRST_NODES, &best, &none);
+    if (best && !best->proven && !stop_asked(job->stop))
+        rc = search_and_prove(g, job, moves, 0, &best, &none);
     if (rc == ERR_INFEASIBLE)
         return first_plan(g, job, out, e);
-    if (rc) {
-        *e = none;
-        return rc;
-    }
-    struct place_branching b = {.rules = job->rules, .stop = job->stop};
-    rc = (*out)->proven ? 0 : place_branch(g, &b, *out, e);
     if (rc)
-        placement_free(*out);
+        *e = none;
+    else
+        *out = best;
     return rc;
 }
 

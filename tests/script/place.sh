@@ -22,6 +22,8 @@ expect 0 'contiguous +41\.7 ms per sample +proven' place "$bert"
 expect 0 '"value_ms":.*41\.745' place "$bert" --json
 expect 0 '"proven":.*true' place "$layers/inceptionv3_inference.json.gz" --json
 expect 0 'any sets +39\.8 ms per sample +proven' place "$bert" --contiguous off
+expect 0 'any sets +17\.7 ms per sample +proven' place "$layers/bert24_inference.json.gz" --contiguous off --moves 1000000
+expect 0 'any sets +255.2 ms per sample +proven.*minimum cuts' place "$ops/resnet50_training.json.gz" --contiguous off --moves 1000000
 expect 0 'any sets +54\.2 ms per sample +proven' place "$ops/bert_l-3_training.json.gz" --contiguous off
 expect 0 'latency +100\.2 ms for one sample' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --moves 1000000
 expect 0 '49\.4 ms per sample' place "$bert" --split "$data/human-experts/bert24_training_expert.json.gz"

@@ -1,7 +1,9 @@
 /* Plans of any sets and plans for latency, of random graphs, against an enumeration of all
  * assignments by definition; the state that moves change against loads worked out anew. */
 #include "engine/place/complete.h"
+#include "engine/place/cut.h"
 #include "engine/place/cut_bound.h"
+#include "engine/place/cut_tree.h"
 #include "engine/place/latency.h"
 #include "engine/place/look.h"
 #include "engine/place/solve.h"
@@ -139,6 +141,109 @@ static void proofs(void **state)
 }
 
 /* ---- moves ---- */
+
+/* The tree of cuts from nothing, with kinds, servers and pins: the enumeration's optimum, proven.
+ */
+static void cuts(void **state)
+{
+    struct place_rules rules = {0};
+    struct place_cutting asking = {.rules = &rules};
+    uint32_t asked = 0, none = 0;
+    struct rl_rng r;
+
+    (void)state;
+    rl_rng_seed(&r, 53, 0);
+    for (uint32_t i = 0, graphs = graphs_asked(1500); i < graphs; i++) {
+        struct small_shape s = {.nodes = 1 + rl_rng_below(&r, i % 40 ? 8 : SMALL_NODES),
+                                .kinds = 1 + !rl_rng_below(&r, 3),
+                                .servers = i % 9 == 0 ? 2 : 0,
+                                .training = rl_rng_below(&r, 2)};
+        if (s.servers) {
+            s.kinds = 1;
+            s.nodes = s.nodes > 6 ? 6 : s.nodes;
+        }
+        struct place_graph *g = small_graph(&r, &s);
+        struct small_pin pin[SMALL_PINS];
+        if (i % 4 == 0)
+            small_pins(g, &r, 2, pin);
+        double best[RULES];
+        enumerate(g, best);
+        struct place_nets *n;
+        struct err e = {0};
+        if (place_devices(g) && !place_prepare_classes(g, &n, &e)) {
+            double value = isfinite(best[0]) ? 1.7 * best[0] + 1 : 1000;
+            uint32_t device[SMALL_NODES];
+            bool found = false, proven = false;
+            assert_true(place_cut_tree_takes(n, &rules));
+            assert_int_equal(place_cut_tree(n, &asking, &value, device, &found, &proven, &e), 0);
+            assert_true(proven);
+            assert_int_equal(found, isfinite(best[0]));
+            if (found)
+                assert_true(fabs(value - best[0]) <= 1e-9 * (1 + best[0]));
+            asked += found;
+            none += !found;
+            place_nets_free(n);
+        }
+        place_graph_free(g);
+    }
+    print_message("%u optima, %u without a plan\n", asked, none);
+    assert_true(asked > 2 * none && none > 0);
+}
+
+/* The least cut by Dinic equals the least of all sets, and its set is one of them. */
+static void least_cuts(void **state)
+{
+    struct rl_rng r;
+
+    (void)state;
+    rl_rng_seed(&r, 54, 0);
+    for (uint32_t i = 0; i < 400; i++) {
+        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 8), .kinds = 1};
+        struct place_graph *g = small_graph(&r, &s);
+        struct place_nets *n;
+        struct place_cut *c;
+        struct err e = {0};
+        uint8_t where[SMALL_NODES];
+        uint64_t side = 0;
+        g->type[0].count = 2;
+        for (uint32_t v = 0; v < g->nodes; v++) {
+            g->supported[v] = true;
+            g->allowed[v] |= 1;
+        }
+        assert_int_equal(place_prepare_classes(g, &n, &e), 0);
+        assert_int_equal(place_cut_new(n, &c, &e), 0);
+        for (uint32_t p = 0; p < n->positions; p++)
+            where[p] = (uint8_t)rl_rng_below(&r, 3);
+        for (int works = 0; works < 2; works++) {
+            double least = INFINITY, at_side = INFINITY;
+            double found = place_cut_least(c, where, works, INFINITY, &side);
+            for (uint32_t set = 0; set < 1U << n->positions; set++) {
+                double load = 0;
+                bool fits = true;
+                for (uint32_t p = 0; p < n->positions; p++) {
+                    fits &=
+                        where[p] == PLACE_CUT_FREE || (where[p] == PLACE_CUT_IN) == (set >> p & 1);
+                    load += works && (set >> p & 1)
+                                ? place_nets_time(n, 0, 0, p) + place_nets_time(n, 1, 0, p)
+                                : 0;
+                }
+                for (uint32_t h = 0; h < n->nets; h++) {
+                    uint32_t in = 0, all = n->pin_at[h + 1] - n->pin_at[h];
+                    for (uint32_t k = n->pin_at[h]; k < n->pin_at[h + 1]; k++)
+                        in += set >> n->pin[k] & 1;
+                    load += in && in < all ? n->near_ms[h] : 0;
+                }
+                least = fits ? fmin(least, load) : least;
+                at_side = fits && set == side ? load : at_side;
+            }
+            assert_true(fabs(found - least) <= 1e-9 * (1 + least));
+            assert_true(fabs(at_side - least) <= 1e-9 * (1 + least));
+        }
+        place_cut_free(c);
+        place_nets_free(n);
+        place_graph_free(g);
+    }
+}
 
 static void moves_keep_loads(void **state)
 {
@@ -427,8 +532,10 @@ static void pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_sets), cmocka_unit_test(proofs),    cmocka_unit_test(moves_keep_loads),
-        cmocka_unit_test(looks),    cmocka_unit_test(latencies), cmocka_unit_test(pieces),
+        cmocka_unit_test(any_sets),         cmocka_unit_test(proofs),
+        cmocka_unit_test(moves_keep_loads), cmocka_unit_test(cuts),
+        cmocka_unit_test(least_cuts),       cmocka_unit_test(looks),
+        cmocka_unit_test(latencies),        cmocka_unit_test(pieces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
