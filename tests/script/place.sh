@@ -76,6 +76,13 @@ expect 0 'contiguous +[0-9.]+ ms per sample +proven' place "$models/t5-tiny.hlo.
 expect 0 '4 as of 16.0 GB, 3 cores' place "$models/mlp.hlo.txt.gz" "$dir/host.yaml"
 expect 0 'over the bound|proven' place "$models/t5-tiny.hlo.txt.gz" "$1/examples/clusters/a-2x8-v100.yaml" --algo dpl
 expect 4 'accelerators of 16.0 GB would do' place "$models/bert48.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --algo dpl
+# What names a model's problem is taken as by the other commands; a graph has no use for it.
+echo '{"dot_general.8": 7}' >"$dir/profile.json"
+expect 0 'contiguous +7\.[0-9]+ ms' place "$models/mlp.hlo.txt.gz" --profile "$dir/profile.json"
+expect 0 'contiguous' place "$models/mlp.hlo.txt.gz" "$1/examples/clusters/c-4x8-v100.yaml" --servers 0-1
+echo 'no_such_variable' >"$dir/vars.txt"
+expect 2 'no_such_variable' place "$models/mlp.hlo.txt.gz" --vars "$dir/vars.txt"
+expect 1 'are of models' place "$bert" --profile "$dir/profile.json"
 expect 2 'host' cluster <(sed 's/cores: 3, //' "$dir/host.yaml")
 
 # A plan that is written scores as it was found; standard input is a file like others.

@@ -27,6 +27,7 @@
 #include "tui/options/stopping.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ enum { PINS_MOST = 256 };
 struct request {
     const char *input, *cluster, *algo, *split, *output, *why, *lp;
     bool force;
+    struct problem_args problem; /* of a model */
     struct place_job job;
     uint32_t accelerators, cores; /* UINT32_MAX: the file's */
     double memory_bytes;
@@ -144,7 +146,33 @@ static const struct option rows[] = {
     {0},
 };
 #undef ARG
-static const struct option_set options[] = {{.rows = rows}, {0}};
+/* Of the options that name a problem those that say what operations there are and what they take;
+ * the others are of splits and steps. */
+static bool model_row(size_t i, struct option *out)
+{
+    static const char *const taken[] = {"servers", "vars",    "loss",
+                                        "profile", "kernels", "attention"};
+
+    for (const struct option *o = problem_options; o->name; o++) {
+        bool is_taken = false;
+        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+            is_taken |= !strcmp(o->name, taken[k]);
+        if (!is_taken || i-- > 0)
+            continue;
+        *out = *o;
+        return true;
+    }
+    return false;
+}
+
+static const struct option_set options[] = {
+    {.rows = rows}, {.row = model_row, .at = offsetof(struct request, problem)}, {0}};
+
+static bool names_a_model(const struct problem_args *a)
+{
+    return a->servers || a->vars || a->loss || a->profile || a->kernels ||
+           a->options.fused_attention;
+}
 
 static int parse(struct request *r, int argc, char **argv)
 {
@@ -191,12 +219,13 @@ static bool is_graph(const char *text, size_t size)
 
 static int read_model(struct request *r, struct place_graph **out, struct err *e)
 {
-    struct problem_args a = {.model = r->input, .cluster = r->cluster};
     struct problem p;
 
+    r->problem.model = r->input;
+    r->problem.cluster = r->cluster;
     if (!r->cluster && r->accelerators != UINT32_MAX)
-        a.devices = r->accelerators;
-    int rc = problem_args_read(&a, &p, e);
+        r->problem.devices = r->accelerators;
+    int rc = problem_args_read(&r->problem, &p, e);
     if (rc)
         return rc;
     rc = place_graph_of_problem(&p, out, e);
@@ -214,7 +243,11 @@ static int read_input(struct request *r, struct place_graph **out, struct err *e
     if (!r->cluster) {
         rc = hlo_file_read_plain(r->input, PLACE_FILE_BYTES_MAX, &text, e);
         graph = !rc && (is_graph(text.text ? text.text : "", text.size) || !strcmp(r->input, "-"));
-        if (graph && (rc = place_graph_parse(text.text ? text.text : "", text.size, out, e)))
+        if (graph && names_a_model(&r->problem))
+            rc = err_set(e, ERR_USAGE,
+                         "--servers, --vars, --loss, --profile, --kernels and --attention are of "
+                         "models, and this is an operator graph");
+        else if (graph && (rc = place_graph_parse(text.text ? text.text : "", text.size, out, e)))
             err_in_file(e, r->input);
         str_release(&text);
     }
