@@ -1,7 +1,7 @@
 /* rl/blas.h - the only door to OpenBLAS. Private to rl/.
  *
- * cblas.h brings complex.h, whose macro I would reach every file. One thread: at these sizes more
- * are slower, and the sum of a product must not depend on how many there are. */
+ * cblas.h brings complex.h, whose macro I would reach every file. One thread: more are slower at
+ * these sizes, and a product's sum must not depend on their number. */
 #ifndef AUTOMAP_RL_BLAS_H
 #define AUTOMAP_RL_BLAS_H
 
@@ -14,9 +14,9 @@ static inline void rl_blas_start(void)
         openblas_set_num_threads(1);
 }
 
-/* The products add to c, which the caller has set: to clear it, or to fill it with the bias, is far
- * quicker than to have OpenBLAS scale it by 0 (9 % of an update, measured).
- * c[m x n] += a[m x k] b[n x k]^T, all row-major, leading dimension of c given. */
+/* The products add to c, which the caller initialises: clearing it or filling it with the bias is
+ * far quicker than letting OpenBLAS scale it by 0 (9 % of an update, measured). c[m x n] += a[m x
+ * k] b[n x k]^T, all row-major, leading dimension of c given. */
 static inline void rl_gemm_nt(int m, int n, int k, const float *a, const float *b, float *c,
                               int ldc)
 {

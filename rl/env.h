@@ -1,10 +1,10 @@
-/* rl/env.h - what the learner asks of the thing it learns to play.
+/* rl/env.h - what an environment offers the learner.
  *
- * An environment is plain callbacks over its own data `self`. The learner draws nothing for it: a
- * stream of random numbers is handed in, so that a run is a function of its seed. Positions with
- * one legal action are best skipped inside reset and step (a pinned decision is no decision); if
- * they are not, they are learned like any other.
- * Called from the thread that drives the agent; none of the callbacks may keep its pointers. */
+ * An environment is a set of callbacks over its own data `self`. Each receives the random stream it
+ * draws from, so a run is a function of its seed. Positions with one legal action are best skipped
+ * within reset and step (a pinned decision is no decision); otherwise they are learned like any
+ * other. Callbacks run in the thread that drives the agent and must not keep the pointers they
+ * receive. */
 #ifndef AUTOMAP_RL_ENV_H
 #define AUTOMAP_RL_ENV_H
 
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-    RL_ACTIONS_MAX = 64,          /* a set of legal actions is the bits of one uint64_t */
+    RL_ACTIONS_MAX = 64,          /* the legal actions are the bits of one uint64_t */
     RL_OBSERVATION_MAX = 1 << 16, /* floats */
     RL_CONTEXTS_MAX = 1 << 20,
 };
@@ -22,7 +22,8 @@ enum {
 enum rl_end {
     RL_GOES_ON = 0,
     RL_TERMINATED = 1, /* nothing follows: the value of what follows is 0 */
-    RL_TRUNCATED = 2,  /* cut short from outside (a time limit): what follows still has a value */
+    RL_TRUNCATED = 2,  /* cut short from outside (a time limit): what would follow still has a
+                          value */
 };
 
 struct rl_outcome {
@@ -34,23 +35,22 @@ struct rl_env {
     void *self;
     uint32_t observation_size; /* floats, 1 .. RL_OBSERVATION_MAX */
     uint32_t action_count;     /* 2 .. RL_ACTIONS_MAX */
-    uint32_t context_count;    /* kinds of position that visits are counted by; 0 is read as 1 */
+    uint32_t context_count;    /* kinds of position, for counting visits; 0 counts as 1 */
 
     void (*reset)(void *self, struct rl_rng *rng);
     struct rl_outcome (*step)(void *self, uint32_t action, struct rl_rng *rng);
 
-    /* Writes the present position into out[observation_size]. Also asked after the last step. */
+    /* Writes the current position to out[observation_size]. Also called after the last step. */
     void (*observe)(void *self, float *out);
 
-    /* Bit a set: action a is legal now. Never 0 while the episode goes on. NULL: all are. */
+    /* Bit a set: action a is legal now. Never 0 while the episode goes on. NULL: all actions. */
     uint64_t (*legal)(void *self);
 
-    /* Which of the context_count kinds the present position is. NULL: always 0. */
+    /* The kind of the current position, below context_count. NULL: always 0. */
     uint32_t (*context)(void *self);
 
-    /* The bytes that hold everything that changes, if they are plain data (no pointers):
-     * rl_run_save then stores a run in the middle of an episode. NULL and 0: runs are saved between
-     * episodes. */
+    /* The bytes that hold everything that changes, if they are plain data (no pointers). With them
+     * rl_run_save works in the middle of an episode; with NULL and 0 only between episodes. */
     void *state;
     size_t state_size;
 };

@@ -3,14 +3,13 @@
  * The update, for each row i of a batch with window reward R, bootstrap discount D, weight w:
  *   a*     = argmax of Q(next) over the legal next actions: Q of the online network if double_q
  *            (van Hasselt et al. 2016), else of the target network; lowest index on ties
- *   target = R + D Q_target(next, a*), with return_bound at least what the row's episode earned
- *            (a lower bound of Q where nothing is random: He et al. 2017)
+ * target = R + D Q_target(next, a*), with return_bound raised to what the row's episode earned (a
+ * lower bound on Q where nothing is random: He et al. 2017)
  *   error  = target - Q_online(observation, action)
  *   loss   = mean over i of w x (error^2, or Huber: error^2 / 2 within delta, else linear)
  * then the gradient is clipped by its global norm and Adam takes one step. Every `target_every`
  * updates the target network becomes a copy of the online one.
- * One block of memory, taken once; no allocation after that. Not thread-safe; two learners may run
- * in two threads. */
+ * Allocates one block, once. Not thread-safe; different learners may run in different threads. */
 #ifndef AUTOMAP_RL_LEARNER_H
 #define AUTOMAP_RL_LEARNER_H
 
@@ -27,7 +26,7 @@ struct rl_learner {
     float *gradient;
     struct rl_adam adam; /* adam.step counts the updates */
     uint64_t since_copy; /* updates since the target was copied */
-    bool dueling;        /* as the head is turned now */
+    bool dueling;        /* the form the head has now */
 
     uint32_t batch_room;  /* the buffers below are sized for this batch */
     float *out;           /* outputs of 2 x batch rows */
@@ -38,7 +37,7 @@ struct rl_learner {
     void *held[2];
 };
 
-/* What an update did, before its step. */
+/* The figures of an update, taken before its step. */
 struct rl_update {
     double loss;
     double error_mean, error_max; /* of |TD error| */
@@ -50,7 +49,7 @@ int rl_learner_init(struct rl_learner *l, uint32_t observation_size, uint32_t ac
                     const struct rl_settings *s, struct rl_rng *init) RL_MUST_CHECK;
 void rl_learner_release(struct rl_learner *l);
 
-/* Takes over what changed: the batch's size, and dueling, which turns the head in place. */
+/* Adopts changed settings: the batch size, and dueling, which converts the head in place. */
 int rl_learner_follow(struct rl_learner *l, const struct rl_settings *s) RL_MUST_CHECK;
 
 /* One update. l->error holds the TD errors afterwards. RL_E_DIVERGED: loss or gradient not finite,
@@ -58,7 +57,8 @@ int rl_learner_follow(struct rl_learner *l, const struct rl_settings *s) RL_MUST
 int rl_learner_update(struct rl_learner *l, const struct rl_settings *s, const struct rl_batch *b,
                       struct rl_update *u) RL_MUST_CHECK;
 
-/* Q of every action, q[actions], by the online network. Changes nothing that training reads. */
+/* Writes the online network's Q of every action to q[actions]. Changes nothing that training
+ * reads. */
 void rl_learner_q(struct rl_learner *l, const float *observation, uint64_t legal, float *q);
 
 #endif

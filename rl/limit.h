@@ -1,5 +1,5 @@
-/* rl/limit.h - the products of matrices of one textbook update and nothing else: the time below
- * which no update over this BLAS can go without doing less. For benchmarks. */
+/* rl/limit.h - the matrix products of one textbook update and nothing else: no update over this
+ * BLAS that does the same work can be faster. For benchmarks. */
 #ifndef AUTOMAP_RL_LIMIT_H
 #define AUTOMAP_RL_LIMIT_H
 
@@ -17,7 +17,8 @@ int rl_limit_init(struct rl_limit *l, const struct rl_net *net, uint32_t batch) 
 void rl_limit_release(struct rl_limit *l);
 
 /* Three forward passes of `batch` rows (observation online, next online, next by the target), the
- * gradient of every weight, and of every layer's input but the first's. Without the value row. */
+ * gradient of every weight, and that of every layer's input but the first. Without the value
+ * row. */
 void rl_limit_run(struct rl_limit *l);
 
 #endif

@@ -1,4 +1,5 @@
-/* rl/mem.h - aligned, zeroed memory, and the mark for loops worth wider vectors. Private to rl/. */
+/* rl/mem.h - aligned, zeroed memory, and a mark for loops that gain from wider vectors. Private to
+ * rl/. */
 #ifndef AUTOMAP_RL_MEM_H
 #define AUTOMAP_RL_MEM_H
 
@@ -8,7 +9,7 @@
 #include <string.h>
 
 /* count x size bytes aligned to a cache line, contents undefined; NULL on overflow or failure.
- * Pages that are never touched cost nothing. free() it. */
+ * Pages never touched cost nothing. The caller frees it with free(). */
 static inline void *rl_alloc_raw(size_t count, size_t size)
 {
     if (size && count > (SIZE_MAX - 64) / size)
@@ -27,8 +28,8 @@ static inline void *rl_alloc(size_t count, size_t size)
     return p;
 }
 
-/* A second copy of an elementwise loop for processors with 256-bit vectors. Without contraction
- * (-ffp-contract=off) both copies give the same bits: only the width differs. Not with the
+/* Compiles a second copy of an elementwise loop for processors with 256-bit vectors. Without
+ * contraction (-ffp-contract=off) both copies give the same bits: only the width differs. Off with
  * sanitizers, whose run-time is not up yet when the copy is picked. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RL_WIDE

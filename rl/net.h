@@ -1,5 +1,5 @@
 /* rl/net.h - a dense network with ReLU between its layers, and the head that turns its last layer
- * into Q values. Kernels only: no allocation, no state, every buffer is the caller's.
+ * into Q values. Kernels only: no allocation, no state; the caller owns every buffer.
  *
  * All parameters lie in one block of float32. Layer l, 0-based, of widths w[l] -> w[l+1]:
  *   weight[l]  offset of a row-major [w[l+1] x w[l]] matrix (as PyTorch's Linear keeps it)
@@ -20,7 +20,7 @@
 enum { RL_LAYERS_MAX = 5 };
 
 struct rl_net {
-    uint32_t layers;                   /* of weights */
+    uint32_t layers;                   /* of weight matrices */
     uint32_t width[RL_LAYERS_MAX + 1]; /* observation, hidden ..., actions + 1 */
     uint32_t actions;
     uint32_t widest; /* of the widths after the first */
@@ -29,7 +29,7 @@ struct rl_net {
     size_t outputs;    /* floats of all layers' outputs for one row */
 };
 
-/* hidden: widths, ended by a 0 or by RL_HIDDEN_MAX. */
+/* hidden: up to RL_HIDDEN_MAX widths; a 0 ends them early. */
 int rl_net_init(struct rl_net *n, uint32_t observation, const uint32_t *hidden,
                 uint32_t actions) RL_MUST_CHECK;
 
@@ -42,7 +42,7 @@ void rl_net_forward(const struct rl_net *n, const float *parameters, const float
                     bool dueling, float *out);
 float *rl_net_head(const struct rl_net *n, float *out, uint32_t rows);
 
-/* What rl_net_backward needs. The forward pass may have had more rows than are learned from. */
+/* What rl_net_backward needs. The forward pass may cover more rows than the update learns from. */
 struct rl_backward {
     const float *parameters;
     const float *x;   /* [forward_rows x width[0]] */
@@ -52,21 +52,22 @@ struct rl_backward {
     bool dueling;
     const uint32_t *action; /* [rows] */
     const uint64_t *legal;  /* [rows] */
-    const float *slope;     /* [rows] derivative of the loss by Q of the action taken */
+    const float *slope;     /* [rows] derivative of the loss with respect to Q of the action
+                               taken */
     float *scratch;         /* 2 x rows x widest floats */
 };
 
 /* Overwrites gradient (one block as the parameters). */
 void rl_net_backward(const struct rl_net *n, const struct rl_backward *b, float *gradient);
 
-/* head[actions + 1] -> q[actions]. Dueling: q = V + A - mean of A over `legal`; q of illegal
- * actions is finite and means nothing. */
+/* head[actions + 1] -> q[actions]. Dueling: q = V + A - mean of A over `legal`; q of an illegal
+ * action is finite but meaningless. */
 void rl_net_q(const float *head, uint32_t actions, uint64_t legal, bool dueling, float *q);
 
-/* The legal action of largest q, the lowest on ties; legal must not be 0. */
+/* The legal action of largest q, the lowest on ties; `legal` must not be 0. */
 uint32_t rl_net_argmax(const float *q, uint32_t actions, uint64_t legal);
 
-/* Turns the head so that Q stays what it was (all actions legal) when dueling is switched on or
+/* Converts the head so that Q stays the same (all actions legal) when dueling is switched on or
  * off: on, V = mean A; off, A = V + A - mean A. Q is linear in the last layer, so this is exact up
  * to rounding. */
 void rl_net_switch_dueling(const struct rl_net *n, float *parameters, bool on);

@@ -1,15 +1,15 @@
 /* rl/replay.h - the last `capacity` decisions, in a ring, and batches drawn from it.
  *
- * Single decisions are stored; n-step windows are put together when a batch is drawn, so n, gamma
- * and the treatment of time limits may change at any time. A window ends at the first end of an
- * episode, after n rewards, or at the newest decision; it is discounted by its real length and
- * bootstraps from its last `next` observation unless that is terminal.
- * When an episode terminates, every decision of it learns what followed: its return, discounted.
- * With `return_bound` that is the least it is worth, which is true where an environment does the
- * same again when asked the same; so what the best episode earned is never unlearned.
- * Consecutive decisions are taken to follow each other unless the earlier one ended its episode:
- * one environment at a time, and rl_replay_cut when one is left in the middle.
- * Not thread-safe. Memory: 8 x observation_size + 64 bytes a decision. */
+ * Single decisions are stored; n-step windows are assembled when a batch is drawn, so n, gamma and
+ * the handling of time limits may change at any time. A window ends at the first end of an episode,
+ * after n rewards, or at the newest decision; it is discounted by its real length and bootstraps
+ * from its last `next` observation unless that is terminal. When an episode terminates, each of its
+ * decisions is given the discounted return that followed. With `return_bound` the target is at
+ * least that. The bound is valid where the environment is deterministic, and it keeps what the best
+ * episode earned from being unlearned. Consecutive decisions are assumed to follow each other
+ * unless the earlier one ended its episode: feed one environment at a time, and call rl_replay_cut
+ * when leaving an episode in the middle. Not thread-safe. Memory: 8 x observation_size + 64 bytes a
+ * decision. */
 #ifndef AUTOMAP_RL_REPLAY_H
 #define AUTOMAP_RL_REPLAY_H
 
@@ -31,9 +31,9 @@ struct rl_replay {
     uint32_t *action;
     uint32_t *drawn; /* how often each was in a batch */
     float *reward;
-    float *earned;    /* return to the end of its episode; -INFINITY: the end is not known */
+    float *earned;    /* return to the end of its episode; -INFINITY: not known yet */
     uint8_t *end;     /* enum rl_end */
-    double *priority; /* |TD error| + floor when last drawn; the largest so far if never */
+    double *priority; /* |TD error| + floor when last drawn; the largest so far if never drawn */
     double largest;
     struct rl_sumtree tree; /* priority^alpha; kept only while `treed` */
     bool treed;
@@ -55,11 +55,11 @@ struct rl_decision {
 };
 uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d); /* its slot */
 
-/* The newest decision is not followed by the next one pushed. */
+/* Declares that the next decision pushed does not follow the newest one. */
 void rl_replay_cut(struct rl_replay *r);
 
-/* Builds or drops the tree as `prioritized` and `alpha` ask, and returns as `gamma` asks. O(count)
- * on a change. */
+/* Builds or drops the tree for `prioritized` and `alpha`, and recomputes returns for `gamma`.
+ * O(count) on a change. */
 void rl_replay_follow(struct rl_replay *r, const struct rl_settings *s);
 
 /* A window of rewards summed as it grows: sum += discount reward, discount *= step. */
@@ -68,7 +68,7 @@ struct rl_window {
 };
 void rl_window_add(struct rl_window *w, double reward, double step);
 
-/* A batch of `count` rows; all arrays belong to the caller. */
+/* A batch of `count` rows; the caller owns all arrays. */
 struct rl_batch {
     uint32_t count;
     float *rows; /* [2 count x observation_size]: observations, then those bootstrapped from */
@@ -76,20 +76,20 @@ struct rl_batch {
     uint64_t *legal, *next_legal;
     float *reward;   /* of the whole window */
     float *discount; /* of the bootstrap: gamma^length, 0 after a terminal state */
-    float *weight;   /* importance weights, 1 if not asked for */
-    float *bound;    /* what the target is at least; read with return_bound only */
+    float *weight;   /* importance weights; 1 with `importance` off */
+    float *bound;    /* lower bound of the target; read with return_bound only */
 };
 
 /* Fills the batch. beta: exponent of the weights. The replay must not be empty.
- * Prioritized draws are stratified: one in each of `count` equal slices of the total. */
+ * Prioritized draws are stratified: one from each of `count` equal slices of the total. */
 void rl_replay_draw(struct rl_replay *r, const struct rl_settings *s, double beta,
                     struct rl_rng *rng, struct rl_batch *b);
 
-/* The window that starts in `slot`, into row i of the batch. */
+/* Writes the window that starts at `slot` to row i of the batch. */
 void rl_replay_window(const struct rl_replay *r, const struct rl_settings *s, uint32_t slot,
                       struct rl_batch *b, uint32_t i);
 
-/* New priorities after an update, in order: of a slot drawn twice the last error stays. */
+/* Sets new priorities after an update, row by row: a slot drawn twice keeps its last error. */
 void rl_replay_learned(struct rl_replay *r, const struct rl_settings *s, const struct rl_batch *b,
                        const float *error);
 

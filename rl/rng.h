@@ -10,7 +10,7 @@ struct rl_rng {
     uint64_t s[4];
 };
 
-/* Streams of one seed with different numbers are independent for all practical purposes. */
+/* Different streams of one seed are independent for all practical purposes. */
 void rl_rng_seed(struct rl_rng *r, uint64_t seed, uint64_t stream);
 uint64_t rl_rng_next(struct rl_rng *r);
 double rl_rng_unit(struct rl_rng *r);                /* uniform in [0, 1), 53 bits */

@@ -1,11 +1,11 @@
-/* rl/serialize.h - structures to bytes and back: one walk over a structure measures, writes or
- * reads it, so the order of the walk is the format.
+/* rl/serialize.h - structures to bytes and back. One function walks a structure to measure, write
+ * or read it, so the order of the walk is the format.
  *
  *     void serialize_thing(struct rl_serializer *w, struct thing *t) { RL_ONE(w, t->count); ... }
  *
  * Sealed bytes have a head: "automap\n", byte order (that of the machine, refused on another),
- * version, kind, size of the body, FNV-1a checksum of the body. What a walk reads is no more than
- * bytes: whoever walks checks ranges before anything is used. */
+ * version, kind, size of the body, FNV-1a checksum of the body. A walk reads raw bytes: the caller
+ * checks ranges before using anything. */
 #ifndef AUTOMAP_RL_SERIALIZE_H
 #define AUTOMAP_RL_SERIALIZE_H
 
@@ -21,7 +21,7 @@ struct rl_serializer {
     enum rl_pass pass;
     unsigned char *data;
     size_t size, at;
-    bool failed; /* past the end of `data`; or what was read is wrong, as its walker found */
+    bool failed; /* read past the end of `data`, or the caller found a bad value */
 };
 
 void rl_serialize_block(struct rl_serializer *w, void *p, size_t size);
@@ -29,11 +29,11 @@ void rl_serialize_block(struct rl_serializer *w, void *p, size_t size);
 #define RL_MANY(w, pointer, count) \
     rl_serialize_block(w, pointer, (size_t)(count) * sizeof *(pointer))
 /* Rows of `stride` words that differ little from one to the next, as observations do: each word is
- * delta-coded against the previous row, and runs of equal ones are counted. Takes at least
- * count / RL_SPARSE_MOST words, so that few bytes cannot ask for much memory. */
+ * XORed with the one above it in the previous row, and runs of zeros are counted. The result has at
+ * least count / RL_SPARSE_MOST words, so a few bytes cannot demand much memory. */
 enum { RL_SPARSE_MOST = 4096 };
 void rl_serialize_sparse(struct rl_serializer *w, float *rows, size_t count, size_t stride);
-/* Any other byte than 0 and 1 is no bool: read as 1. */
+/* A byte other than 0 reads as true. */
 void rl_serialize_flag(struct rl_serializer *w, bool *flag);
 
 /* Bytes that grow; start from {0}, free with rl_bytes_release. */
@@ -43,10 +43,11 @@ struct rl_bytes {
 };
 void rl_bytes_release(struct rl_bytes *b);
 
-/* Room for a head and a body of `size` bytes, and the walk that writes it. */
+/* Makes room for a head and a body of `size` bytes, and starts the walk that writes the body. */
 int rl_bytes_open(struct rl_bytes *out, size_t size, struct rl_serializer *w) RL_MUST_CHECK;
 void rl_bytes_seal(struct rl_bytes *b, uint32_t kind);
-/* Checks the head and the checksum; the walk that reads the body. RL_E_FORMAT, RL_E_VERSION. */
+/* Checks the head and the checksum, and starts the walk that reads the body. RL_E_FORMAT,
+ * RL_E_VERSION. */
 int rl_bytes_check(const void *data, size_t size, uint32_t kind,
                    struct rl_serializer *w) RL_MUST_CHECK;
 

@@ -1,7 +1,7 @@
-/* rl/settings.h - everything that shapes a learner, in one struct, with names, ranges and presets.
+/* rl/settings.h - everything that shapes a learner, in one struct with names, ranges and presets.
  *
- * `hidden` and `replay_capacity` are fixed once an agent is made; all else, every switch included,
- * may be changed between two decisions and takes effect at the next (rl_agent_configure). */
+ * `hidden` and `replay_capacity` are fixed once an agent is made; everything else, switches
+ * included, may change between two decisions and takes effect at the next (rl_agent_configure). */
 #ifndef AUTOMAP_RL_SETTINGS_H
 #define AUTOMAP_RL_SETTINGS_H
 
@@ -25,23 +25,23 @@ struct rl_settings {
     double adam_beta1, adam_beta2, adam_eps;
 
     double gamma;          /* discount of one decision */
-    uint32_t n_step;       /* rewards summed before the bootstrap, at most */
+    uint32_t n_step;       /* most rewards summed before the bootstrap */
     uint32_t target_every; /* updates between hard copies of the target network */
-    double target_tau;     /* > 0: instead moved by this share after every update */
+    double target_tau;     /* > 0: moves it by this share after every update instead */
 
     double epsilon_start, epsilon_end; /* share of random actions, linear in decisions */
     uint32_t epsilon_steps;
-    uint32_t epsilon_episodes; /* > 0: linear in episodes instead, over so many */
+    uint32_t epsilon_episodes; /* > 0: linear over this many episodes instead */
 
     double alpha;                /* priority = (|TD error| + priority_floor)^alpha */
-    double beta_start, beta_end; /* weight = (N P)^-beta over the largest of its batch; linear */
+    double beta_start, beta_end; /* weight = (N P)^-beta / the batch's largest; linear */
     uint32_t beta_steps;         /*   in updates; 0: beta_start for ever */
     double priority_floor;
 
     double huber_delta; /* the loss is linear beyond this error */
     double clip_norm;   /* largest norm of the whole gradient */
 
-    /* Switches: each leaves the rest as it is. */
+    /* Switches; independent of each other. */
     bool double_q;       /* next action by the online network, its value by the target */
     bool dueling;        /* Q = V + A - mean of A over the legal actions */
     bool prioritized;    /* sampling in proportion to priority; else uniform */
@@ -51,10 +51,11 @@ struct rl_settings {
     bool clip;
     bool mask_bootstrap;      /* off (a mistake, for teaching): illegal next actions count */
     bool return_bound;        /* a decision is worth at least what its own episode earned from it */
-    bool bootstrap_truncated; /* off (a mistake, for teaching): a time limit ends all value */
+    bool bootstrap_truncated; /* off (a mistake, for teaching): nothing has value past a time
+                                 limit */
 };
 
-/* One row for each member above, in that order; the last row has name NULL. */
+/* One row for each member above, in the same order; the last row has name NULL. */
 enum rl_setting_kind { RL_KIND_WIDTHS, RL_KIND_COUNT, RL_KIND_REAL, RL_KIND_SWITCH };
 struct rl_setting {
     const char *name; /* as the member, with - for _ */
@@ -68,15 +69,15 @@ extern const struct rl_setting rl_setting_table[];
 /* "128-128", "64", "0.6", "on", "off". RL_E_SETTING: no such name or value; nothing changed. */
 int rl_settings_set(struct rl_settings *s, const char *name, const char *value) RL_MUST_CHECK;
 
-/* Writes the value of one row as rl_settings_set takes it. */
+/* Writes the value of one row in the form rl_settings_set accepts. */
 void rl_settings_print(const struct rl_settings *s, const struct rl_setting *row, char *out,
                        size_t size);
 
-/* RL_E_SETTING: something is out of range; *which names it (which may be NULL). */
+/* RL_E_SETTING: a value is out of range; *which (may be NULL) names it. */
 int rl_settings_check(const struct rl_settings *s, const char **which) RL_MUST_CHECK;
 
 /* Presets; the last row has name NULL.
- *   planner                          what this project found to work for its own tasks
+ *   planner                          what works best on this project's own tasks
  *   paper-opp, paper-adp, paper-pp   Wang et al. 2020 (arXiv 2007.04069)
  *   cartpole                         CleanRL's dqn.py, for CartPole-v1
  *   cartpole-rainbow                 the same with double, n = 3 and prioritized replay
@@ -87,6 +88,6 @@ struct rl_preset {
     struct rl_settings settings;
 };
 extern const struct rl_preset rl_preset_table[];
-const struct rl_settings *rl_preset(const char *name); /* NULL: none of that name */
+const struct rl_settings *rl_preset(const char *name); /* NULL: no such preset */
 
 #endif

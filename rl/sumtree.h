@@ -1,8 +1,8 @@
 /* rl/sumtree.h - priorities for proportional replay (Schaul et al. 2016, appendix B.2.1).
  *
  * Leaves hold values >= 0 in double. Every set rebuilds its parents from their children, so sums do
- * not drift and a tree is a function of its leaves alone. Not thread-safe. Memory 16 bytes a leaf,
- * of a capacity rounded up to a power of two. */
+ * not drift and a tree is a function of its leaves alone. Not thread-safe. Memory: 16 bytes a leaf,
+ * with the capacity rounded up to a power of two. */
 #ifndef AUTOMAP_RL_SUMTREE_H
 #define AUTOMAP_RL_SUMTREE_H
 
@@ -22,11 +22,11 @@ void rl_sumtree_set(struct rl_sumtree *t, uint32_t leaf, double value); /* O(log
 double rl_sumtree_get(const struct rl_sumtree *t, uint32_t leaf);
 double rl_sumtree_total(const struct rl_sumtree *t);
 
-/* The leaf whose interval of the running sum holds u, 0 <= u < total; a u outside is moved to the
- * nearest end. Never a leaf of value 0, unless all are. O(log capacity). */
+/* The leaf whose interval of the running sum holds u, 0 <= u < total; u is clamped to that range.
+ * Never a leaf of value 0, unless all are 0. O(log capacity). */
 uint32_t rl_sumtree_find(const struct rl_sumtree *t, double u);
 
-/* Sets many leaves at once: write them with rl_sumtree_leaf, then rebuild. O(capacity). */
+/* To set many leaves at once, write them through rl_sumtree_leaf, then rebuild. O(capacity). */
 double *rl_sumtree_leaf(struct rl_sumtree *t);
 void rl_sumtree_rebuild(struct rl_sumtree *t);
 
