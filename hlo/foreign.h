@@ -1,8 +1,8 @@
-/* hlo/foreign.h - files that people have beside HLO, told apart by how they begin.
+/* hlo/foreign.h - recognises files that are not HLO, by how they begin.
  *
- * Each is answered with what it is and one command that makes something readable of it. Magic
- * numbers are those of the formats' own specifications; of profiles, models and dumps the first
- * fields that their writers (XLA, TensorFlow, JAX, PyTorch, ONNX) put down. */
+ * The error says what the file is and gives one command that makes something readable from it.
+ * Magic numbers come from the formats' own specifications; profiles, models and dumps are known by
+ * the first fields that their writers (XLA, TensorFlow, JAX, PyTorch, ONNX) write. */
 #ifndef AUTOMAP_HLO_FOREIGN_H
 #define AUTOMAP_HLO_FOREIGN_H
 
@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/* An error that names the format when data[0 .. size), the beginning of a file, is one of them;
- * else 0. O(size). */
+/* ERR_INPUT with the name of the format if data[0 .. size), the beginning of a file, is one of
+ * them; else 0. O(size). */
 int foreign_refuse(const char *data, size_t size, struct err *e) MUST_CHECK;
 
 #endif

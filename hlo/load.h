@@ -1,4 +1,4 @@
-/* hlo/load.h - files to modules and back, whatever their form. */
+/* hlo/load.h - reads files of any form into modules, and writes them. */
 #ifndef AUTOMAP_HLO_LOAD_H
 #define AUTOMAP_HLO_LOAD_H
 
@@ -7,17 +7,17 @@
 #include "hlo/support/err.h"
 #include "hlo/text/write_text.h"
 
-/* Reads a file ("-": standard input), plain or gzipped; format found by content. O(bytes).
- * `o` NULL: { 0, -1 }. Errors: ERR_IO, ERR_INPUT with place, ERR_LIMIT, ERR_MEMORY. */
+/* Reads a file ("-": standard input), plain or gzipped; recognises the format by content. O(bytes).
+ * `o` NULL: { 0, -1 }. Errors: ERR_IO, ERR_INPUT with position, ERR_LIMIT, ERR_MEMORY. */
 int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
              struct err *e) MUST_CHECK;
-/* The same from memory; `name` stands in messages. Copies what it keeps. */
+/* The same from memory; messages call it `name`. Copies what it keeps. */
 int hlo_load_memory(const char *name, const void *data, size_t size,
                     const struct hlo_load_options *o, struct hlo_module **out,
                     struct err *e) MUST_CHECK;
 
-/* By ending: .txt .hlo .json .pb .mlir, each also .gz. Atomic: a temporary file beside it, renamed.
- */
+/* The ending picks the format: .txt .hlo .json .pb .mlir, each also .gz. Atomic: writes a temporary
+ * file beside `path` and renames it. */
 int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_write_options *o,
              struct err *e) MUST_CHECK;
 

@@ -3,9 +3,9 @@
  * A factor is a loop index of an instruction that binds dims of operand leaves to dims of result
  * leaves. Splitting the instruction along it splits every bound dim. A dim that no factor binds is
  * blocked: the instruction can only run with it whole. Sources: Shardy's factor model and XLA's
- * partitioner, the rules proved by execution on split operands; per opcode in
- * hlo/meaning/README.md. Instructions that only pass values on (tuple, while, call, ...) have no
- * factors but flows. */
+ * partitioner; the rules are tested by executing split operands. hlo/meaning/README.md lists them
+ * by opcode. Instructions that only pass values on (tuple, while, call, ...) have flows instead of
+ * factors. */
 #ifndef AUTOMAP_HLO_MEANING_FACTORS_H
 #define AUTOMAP_HLO_MEANING_FACTORS_H
 
@@ -15,10 +15,10 @@
 enum hlo_factor_kind {
     HLO_FACTOR_PASS,    /* no communication when all bound dims are split alike */
     HLO_FACTOR_REDUCE,  /* only operands bind it: splitting gives partial results to combine */
-    HLO_FACTOR_PERMUTE, /* could stay split at the price of neighbour exchange; strict: blocked */
-    HLO_FACTOR_INSIDE,  /* operands and result bind it, and the result leaves that do not are summed
-                           over the devices inside the instruction (batch-norm statistics): no
-                           partial result leaves it, that all-reduce is paid all the same */
+    HLO_FACTOR_PERMUTE, /* could stay split by exchanging with neighbours; strict mode: blocked */
+    HLO_FACTOR_INSIDE,  /* operands and result bind it; result leaves that do not bind it are summed
+                           over devices within the instruction (batch-norm statistics): that
+                           all-reduce is paid, but no partial result leaves */
 };
 
 enum hlo_combiner {
@@ -33,11 +33,11 @@ enum hlo_combiner {
 };
 
 struct hlo_factor {
-    int64_t size;       /* trips of the loop index: no more parts than this */
+    int64_t size;       /* trips of the loop index; bounds the number of parts */
     uint8_t kind;       /* enum hlo_factor_kind */
     uint8_t combiner;   /* enum hlo_combiner, of REDUCE */
     bool is_masked;     /* operands that do not bind it (indices, updates) are whole on each device,
-                           which acts on its own rows only: gather (REDUCE), scatter (PASS) */
+                           and each acts on its own rows only: gather (REDUCE), scatter (PASS) */
     bool must_divide;   /* the number of parts must divide `size` (group counts) */
     const int8_t *dims; /* [leaf_count] bound dim per leaf, -1: not bound */
 };
@@ -61,8 +61,8 @@ void hlo_factors_release(struct hlo_factors *f);
 /* The value that leaf `leaf` (numbered as above) stands for. */
 hlo_value hlo_factors_value(const struct hlo_module *m, hlo_id id, uint32_t leaf);
 
-/* The combiner that a reducer computation stands for: its root is one of the known binary opcodes
- * of its two parameters (pred add = or, pred multiply = and). NONE otherwise. */
+/* The combiner of a reducer computation whose root is a known binary opcode of its two parameters
+ * (add on pred = or, multiply on pred = and); else NONE. */
 enum hlo_combiner hlo_combiner_of(const struct hlo_module *m, hlo_comp reducer);
 
 /* ---- partial results ---- */
@@ -74,30 +74,30 @@ enum hlo_partial {
     HLO_PARTIAL_ALONE,    /* result partial if this one leaf is and every other is whole */
 };
 
-/* May operand leaf `leaf` be a partial result (to be combined by `c`) and the result of `id` be one
- * in its place? An operand that appears twice must allow both uses. Flows pass partial results as
- * they are and are not asked. Source: linearity of the opcode, hlo/meaning/README.md. O(1). */
+/* Whether operand leaf `leaf` may be a partial result (to be combined by `c`), so that the result
+ * of `id` is partial in its place. An operand used twice must allow both uses. Not for flows, which
+ * always pass partial results on. Source: linearity of the opcode, hlo/meaning/README.md. O(1). */
 enum hlo_partial hlo_passes_partial(const struct hlo_module *m, hlo_id id, uint32_t leaf,
                                     enum hlo_combiner c);
 
 /* ---- free values ---- */
 
-/* Marks the values that any device can make from nothing: constants, iota, keys of random numbers,
- * and what is computed from such alone, in loops and branches too. They take no part in
- * propagation: every use gets the part it wants, cut off locally where only the whole can be made.
- * Not free: other parameters, rng, custom-calls that are no identity. `is_free`: [m->value_count],
- * written whole. The greatest fixed point over the flows, O(operands x depth of loops). 0, or
- * ERR_MEMORY. */
+/* Marks the values that any device can make on its own: constants, iota, keys of random numbers,
+ * and whatever is computed from these alone, in loops and branches too. They take no part in
+ * propagation: every use makes the part it wants, or slices it off where only the whole can be
+ * made. Not free: other parameters, rng, custom-calls other than identities. `is_free`:
+ * [m->value_count], written whole. The greatest fixed point over the flows, O(operands x depth of
+ * loops). 0, or ERR_MEMORY. */
 int hlo_free_values(const struct hlo_module *m, bool *is_free, struct err *e) MUST_CHECK;
 
-/* Marks the free values that a device can only make whole, and those these are made of: what a loop
- * carries, and results of which the instruction splits no dim (the concatenate of threefry's
- * halves). A use that wants a part cuts it off. `is_whole`: [m->value_count], written
- * whole. O(operands x factors). 0, or ERR_MEMORY. */
+/* Marks the free values that a device can only make whole, and those they are computed from: what a
+ * loop carries, and results whose instruction splits no dim (the concatenate of threefry's halves).
+ * A use that wants a part slices it off. `is_whole`: [m->value_count], written whole. O(operands x
+ * factors). 0, or ERR_MEMORY. */
 int hlo_whole_values(const struct hlo_module *m, const bool *is_free, bool *is_whole,
                      struct err *e) MUST_CHECK;
 
-/* Rules `paper`: true when `id` is a convolution whose kernel dims the paper does not split. */
+/* For rules `paper`: true when `id` is a convolution whose kernel dims the paper does not split. */
 bool hlo_is_convolution(const struct hlo_module *m, hlo_id id);
 
 #endif

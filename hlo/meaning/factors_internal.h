@@ -1,8 +1,8 @@
 /* hlo/meaning/factors_internal.h - how factor rules write their answer. Private to hlo/factors*.c.
  *
  * Every operand of an instruction that reaches a rule is one array (or token), so operand n is leaf
- * n and result leaf j is leaf operand_count + j. Attributes were checked at load, and a rule need
- * not trust it: a binding that does not fit its leaf drops the factor. */
+ * n and result leaf j is leaf operand_count + j. Attributes were checked at load, but a rule need
+ * not rely on that: a binding that does not fit its leaf drops the factor. */
 #ifndef AUTOMAP_HLO_MEANING_FACTORS_INTERNAL_H
 #define AUTOMAP_HLO_MEANING_FACTORS_INTERNAL_H
 
@@ -20,8 +20,8 @@ struct hlo_maker {
     bool failed;                /* out of memory */
 };
 
-/* Opens a factor: dims are bound to it until the next begin. NULL (and bindings are ignored) when
- * there is nothing to split: size below 2. The pointer lives until the next begin. */
+/* Opens a factor: dims are bound to it until the next begin. NULL, and later bindings are ignored,
+ * when there is nothing to split (size below 2). The pointer lives until the next begin. */
 struct hlo_factor *hlo_factor_begin(struct hlo_maker *k, int64_t size, enum hlo_factor_kind kind);
 void hlo_factor_bind(struct hlo_maker *k, uint32_t leaf, int64_t dim);
 

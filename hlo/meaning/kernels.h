@@ -1,6 +1,6 @@
-/* hlo/meaning/kernels.h - what a rule said of one custom-call or other opaque kernel: along which
- * loop indices it can be split, and what it takes. Rules themselves are read elsewhere
- * (engine/kernels); a module holds what they came to: m->kernels[id], NULL without a rule. */
+/* hlo/meaning/kernels.h - what a rule says about one custom-call or other opaque kernel: the loop
+ * indices it can be split along, and its cost. engine/kernels reads the rules; a module holds the
+ * results in m->kernels[id], NULL without a rule. */
 #ifndef AUTOMAP_HLO_MEANING_KERNELS_H
 #define AUTOMAP_HLO_MEANING_KERNELS_H
 
@@ -14,14 +14,15 @@ struct hlo_kernel_factor {
     int8_t dims[KERNEL_LEAVES_MOST];
 };
 
-/* Part of a device's matrix peak that it reaches, by a word in the device's name; "": any other. */
+/* The share of a device's matrix peak that a kernel reaches, by a word in the device's name; "":
+ * any other device. */
 struct hlo_kernel_reach {
     const char *device;
     double part;
 };
 
 struct hlo_kernel {
-    const char *rule; /* its target pattern, and where it is from */
+    const char *rule; /* where the matching rule comes from, for messages */
     const struct hlo_kernel_factor *factors;
     uint32_t factor_count, leaves;
     double flops, bytes; /* of one execution, whole; bytes < 0: those of operands and results */
@@ -35,7 +36,7 @@ static inline const struct hlo_kernel *hlo_kernel_of(const struct hlo_module *m,
     return m->kernels ? m->kernels[id] : NULL;
 }
 
-/* What a device of this name reaches; 0: memory only. */
+/* The share that a device of this name reaches; 0: bound by memory only. */
 double hlo_kernel_reach_on(const struct hlo_kernel *k, const char *device);
 
 #endif

@@ -1,5 +1,5 @@
-/* hlo/meaning/layers_internal.h - shared by layers.c (whose layer is what), layers_names.c and
- * layers_repeat.c (which layers there are). Private to hlo/. */
+/* hlo/meaning/layers_internal.h - shared by layers.c (assigns instructions to layers),
+ * layers_names.c and layers_repeat.c (find the layers). Private to hlo/. */
 #ifndef AUTOMAP_HLO_MEANING_LAYERS_INTERNAL_H
 #define AUTOMAP_HLO_MEANING_LAYERS_INTERNAL_H
 
@@ -11,10 +11,10 @@
 struct place {
     const char *name;
     bool is_layer;
-    bool is_derived; /* a scope with it has a mark of differentiation */
+    bool is_derived; /* appears in a scope marked as differentiated */
     uint32_t times;  /* trips of the loop that it is the body of; 0: none */
     hlo_id loop;     /* the first such loop */
-    bool is_shared;  /* has a weight that several places read */
+    bool is_shared;  /* has a weight that several places share */
 };
 enum { PLACE_UNKNOWN = 0, PLACE_OUTSIDE = 1 }; /* the first two of the list */
 
@@ -37,18 +37,18 @@ struct layering {
     const char **paths;    /* [param_count] of variables, without what is common to all; "" */
 };
 
-/* The place named so, made when new. PLACE_UNKNOWN: out of memory. */
+/* The place with this name, created if new. PLACE_UNKNOWN: out of memory. */
 uint32_t hlo_place(struct layering *l, const char *name, size_t size, bool is_layer);
 
-/* Layers by loops over stacked weights, then of other weights by their paths, else by repetition.
- * Fill of_param, and `of` for instructions of such loops. */
+/* Find layers from loops over stacked weights, then from the paths of other weights, else from
+ * repetition. They fill of_param, and `of` for instructions of such loops. */
 bool hlo_layers_by_loop(struct layering *l);
 bool hlo_layers_by_path(struct layering *l);
 bool hlo_layers_by_repetition(struct layering *l);
-/* Until the layers hold HLO_LAYERS_COVER of the FLOP of forward and backward pass, what holds most
- * outside of them becomes one too. */
+/* Until layers hold nine tenths of the flops of forward and backward pass, turns the largest place
+ * outside into a layer too (layers_cover.c). */
 bool hlo_layers_cover(struct layering *l);
-/* By the scopes in op_name: fills `of`. */
+/* Fills `of` from the scopes in op_name. */
 bool hlo_layers_by_scope(struct layering *l, bool *found);
 
 #endif

@@ -1,7 +1,8 @@
 /* hlo/meaning/program.h - is a module the whole program, or what one of several devices runs?
  *
- * Only the whole can be planned: of a partitioned or compiled module, and of code written for each
- * device (shard_map, pmap), the shapes are those of the pieces and the communication is decided. */
+ * Only a whole program can be planned. In a partitioned or compiled module, and in code written for
+ * each device (shard_map, pmap), shapes are those of the pieces and communication is already
+ * decided. */
 #ifndef AUTOMAP_HLO_MEANING_PROGRAM_H
 #define AUTOMAP_HLO_MEANING_PROGRAM_H
 
@@ -20,13 +21,13 @@ struct hlo_program {
     enum hlo_program_kind kind;
     uint32_t collectives; /* instructions that send: starts count, done forms do not */
     hlo_id first;         /* of them, in the order of the file; HLO_NONE: none */
-    int64_t devices;      /* that it is made for; 0: the file does not say */
+    int64_t devices;      /* it was made for; 0: the file does not say */
 };
 
 /* O(count). */
 struct hlo_program hlo_program_of(const struct hlo_module *m);
 
-/* ERR_INPUT with a sentence when `m` is not whole; 0. O(count). */
+/* 0 if `m` is whole, else ERR_INPUT with a message. O(count). */
 int hlo_program_require_whole(const struct hlo_module *m, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 /* hlo/meaning/roles.h - what the parameters and instructions of a training step are for: variables,
- * their optimizer state, inputs; forward, backward, update; layers. Found by names where the file
- * has them, else by data flow; each answer says how. */
+ * their optimizer state, inputs; forward, backward, update; layers. Names decide where the file has
+ * them, else data flow; each answer says how it was found. */
 #ifndef AUTOMAP_HLO_MEANING_ROLES_H
 #define AUTOMAP_HLO_MEANING_ROLES_H
 
@@ -13,7 +13,7 @@ enum hlo_role {
     HLO_ROLE_OPTIMIZER_STATE, /* moments and the like; `of` is its variable where known */
     HLO_ROLE_INPUT,           /* training data, labels: candidate input */
     HLO_ROLE_HYPER,           /* learning rate, step count, rng key */
-    HLO_ROLE_OTHER_STATE,     /* carried over and not trained: batch-norm statistics */
+    HLO_ROLE_OTHER_STATE,     /* carried over but not trained: batch-norm statistics */
     HLO_ROLE_COUNT
 };
 enum hlo_phase {
@@ -31,7 +31,7 @@ enum hlo_role_source {
     HLO_BY_PERSON, /* corrected by hlo_roles_set */
     HLO_ROLE_SOURCE_COUNT
 };
-/* How much the evidence says. Doubtful: another reading is as good, and a person should look. */
+/* How strong the evidence is. Doubtful: another reading is as good, and a person should check. */
 enum hlo_confidence { HLO_CERTAIN, HLO_LIKELY, HLO_DOUBTFUL, HLO_CONFIDENCE_COUNT };
 extern const char *const hlo_confidence_names[HLO_CONFIDENCE_COUNT];
 extern const char *const hlo_role_names[HLO_ROLE_COUNT];
@@ -49,8 +49,8 @@ struct hlo_param_role {
     uint32_t of;          /* optimizer state: index into params of its variable; HLO_NONE */
     hlo_value gradient;   /* variables: the value that arrives at the update; HLO_NONE unknown */
     hlo_value updated;    /* variables and state: its new value at the entry root; HLO_NONE */
-    /* Of a parameter that the file only numbers: who reads it, and as what,
-     * conv2_block1_1_conv/kernel. NULL: unknown, or `name` tells. */
+    /* For a parameter that the file only numbers: the module that reads it, and as what:
+     * conv2_block1_1_conv/kernel. NULL: unknown, or `name` says it. */
     const char *module;
     const char *name; /* cleaned, as a person knows it: encoder/layer_000/self/q/kernel */
 };
@@ -61,11 +61,11 @@ struct hlo_roles {
     uint8_t *phase;           /* [module->count], enum hlo_phase */
     uint16_t *layer;          /* [module->count] into layer_names; 0: none */
     const char **layer_names; /* [layer_count], layer_names[0] = "" */
-    uint32_t
-        *layer_times; /* [layer_count] layers of the model that it stands for: a loop's trips */
+    uint32_t *layer_times;    /* [layer_count] how many layers of the model it is: a loop's trips */
     uint32_t layer_count;
     double layer_coverage; /* share of the FLOP of forward and backward pass that layers hold */
-    const char *phase_source, *layer_source; /* how they were found: one short phrase each */
+    const char *phase_source, *layer_source; /* how phases and layers were found: a short phrase
+                                                each */
     hlo_value loss;                          /* HLO_NONE unknown */
     const char *loss_source;                 /* how it was found, or why not: a clause */
     uint8_t loss_confidence;                 /* enum hlo_confidence */
@@ -73,11 +73,12 @@ struct hlo_roles {
     struct arena arena;
 };
 
-/* What a person says of a step. Names or parameter numbers of trainable variables: JSON array, YAML
- * list or plain lines ('#' comments). A name matches a parameter's name, its op_name, or the end of
- * its path. The loss: name of the instruction that makes it, or #3 for leaf 3 of the result. */
+/* What a person states about a step. Names or parameter numbers of trainable variables, as a JSON
+ * array, a YAML list or plain lines ('#' comments). A name matches a parameter's name, its op_name,
+ * or the end of its path. The loss: name of the instruction that makes it, or #3 for leaf 3 of the
+ * result. */
 struct hlo_vars {
-    const char *loss; /* borrowed; NULL: to be found */
+    const char *loss; /* borrowed; NULL: automap finds it */
     const char **names;
     uint32_t count;   /* 0: no list */
     const char *file; /* it was read from; NULL: none */
@@ -89,17 +90,17 @@ struct hlo_vars {
 int hlo_vars_load(const char *path, struct hlo_vars *out, struct err *e) MUST_CHECK;
 void hlo_vars_release(struct hlo_vars *v);
 
-/* `vars` NULL: nothing said. A name in `vars` that matches nothing, and a loss that is no scalar
- * computed from parameters, is ERR_INPUT. O(count). */
+/* `vars` may be NULL. ERR_INPUT: a name in `vars` matches nothing, or the loss is not a scalar
+ * computed from parameters. O(count). */
 int hlo_roles_new(const struct hlo_module *m, const struct hlo_vars *vars, struct hlo_roles *out,
                   struct err *e) MUST_CHECK;
 void hlo_roles_release(struct hlo_roles *r);
 
-/* A person's correction; what depends on it (phases, gradients) is found again. */
+/* Corrects one role; everything that depends on it (phases, gradients) is derived again. */
 int hlo_roles_set(const struct hlo_module *m, struct hlo_roles *r, uint32_t param,
                   enum hlo_role role, struct err *e) MUST_CHECK;
 
-/* Roles of all parameters at once, [r->param_count] enum hlo_role: those that differ are
+/* Sets the roles of all parameters, [r->param_count] enum hlo_role; those that differ are
  * corrections. */
 int hlo_roles_set_all(const struct hlo_module *m, struct hlo_roles *r, const uint8_t *roles,
                       struct err *e) MUST_CHECK;

@@ -17,18 +17,19 @@ uint32_t hlo_path_of_op_name(const char *op_name, struct str *out);
 uint32_t hlo_path_of_instruction(const char *name, struct str *out);
 /* True when op_name is the path of an argument, not that of an operation. */
 bool hlo_is_argument_path(const char *op_name);
-/* What a path alone says about an argument; HLO_ROLE_COUNT: nothing. */
+/* The role that a path alone reveals; HLO_ROLE_COUNT: none. */
 enum hlo_role hlo_role_of_path(const char *path, bool is_scalar);
-/* `path` without the part that only says what kind of argument it is (params/, state/params/). */
+/* `path` without the prefix that only names the kind of argument (params/, state/params/). */
 const char *hlo_path_without_root(const char *path);
 
-/* ---- what is known of a module while it is being understood ---- */
+/* ---- what is known of a module while roles are worked out ---- */
 
-/* A result that is an elementwise function of parameters of its dims: perhaps a new value. */
+/* A result that is an elementwise function of parameters with the same dims: perhaps the new value
+ * of one. */
 struct hlo_claim {
     uint32_t output, first, count; /* of its parameters in claim_pool */
     hlo_value value;
-    uint32_t update; /* another claim that shares values with it, itself: none */
+    uint32_t update; /* another claim that shares values with it; itself if none */
 };
 
 struct hlo_roles_work {
@@ -38,9 +39,9 @@ struct hlo_roles_work {
     uint32_t param_count;
     const char **paths; /* [param_count] full path of each parameter leaf, "" when nameless */
     bool *is_fixed;     /* [param_count] role was given by a list or a person */
-    bool *is_aliased;   /* [param_count] takes part in an aliasing or donation */
+    bool *is_aliased;   /* [param_count] is aliased or donated */
     uint32_t *param_of; /* [value_count] index into params, HLO_NONE */
-    bool *has_moments;  /* [param_count] some optimizer state is its */
+    bool *has_moments;  /* [param_count] has optimizer state */
     bool *is_read;      /* [param_count] the forward pass is computed from it */
     bool *is_free;      /* [value_count] computed from no entry parameter */
     hlo_value *single;  /* [value_count] the one value it is an elementwise function of; itself when
@@ -51,7 +52,7 @@ struct hlo_roles_work {
     struct hlo_claim *claims; /* [claim_count] */
     uint32_t claim_count;
     uint32_t *claim_pool; /* indices into params */
-    uint32_t *claim_of;   /* [value_count] claim + 1 in whose making the value takes part */
+    uint32_t *claim_of;   /* [value_count] claim + 1 that the value contributes to */
     hlo_value loss;
     const char *loss_source, *loss_by_person;
     uint8_t loss_confidence;

@@ -1,8 +1,8 @@
 /* hlo/meaning/scope.h - modules and layers in op_name.
  *
- * jit(step)/transpose(jvp(encoder))/layer_000/self/dot_general is the scope encoder/layer_000/self,
- * computed for a gradient. Wrappers of JAX and XLA, loop parts and the operation's name are left
- * out. */
+ * jit(step)/transpose(jvp(encoder))/layer_000/self/dot_general has the scope encoder/layer_000/self
+ * and the mark of a gradient. The scope leaves out wrappers of JAX and XLA, loop parts and the
+ * operation's name. */
 #ifndef AUTOMAP_HLO_MEANING_SCOPE_H
 #define AUTOMAP_HLO_MEANING_SCOPE_H
 
@@ -11,7 +11,7 @@
 struct hlo_scope_marks {
     bool is_derived;    /* jvp(...): part of a differentiated function */
     bool is_transposed; /* transpose(...): a backward pass */
-    bool is_recomputed; /* rematerialised: forward again, inside the backward pass */
+    bool is_recomputed; /* rematerialised: forward work repeated in the backward pass */
     bool is_gradient;   /* TensorFlow's gradients/, gradient_tape/ */
 };
 
@@ -21,8 +21,8 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
 /* True for parts that name no module: while, body, branch_0_fun, closed_call. */
 bool hlo_scope_is_structural(const char *part, size_t size);
 
-/* The layer in a path of modules: the parts up to the first that ends in a number, and numbered
- * containers right below it. Size of that prefix of `path`; 0: none. */
+/* The layer in a path of modules is the prefix up to the first part that ends in a number, plus
+ * numbered containers right below it. Returns the size of that prefix; 0: none. */
 size_t hlo_layer_of_path(const char *path, size_t size);
 
 #endif

@@ -1,10 +1,10 @@
-/* hlo/module/attr.h - attributes of an instruction: each is its key and its value as XLA prints it.
+/* hlo/module/attr.h - attributes of an instruction: each is a key and a value as XLA prints it.
  *
- * The text is the truth: readers of other forms (proto, JSON) turn fields into it, writers turn it
- * back, unknown attributes are kept as they stand. Values of known keys were checked against their
- * kind at load, so the typed accessors below do not fail. Attributes that name computations
- * (to_apply, body, ...) or instructions (control-predecessors) are not kept here but as ids in
- * struct hlo_instruction. The order of the keys is the order in which XLA prints them. */
+ * The text is authoritative: readers of other forms (proto, JSON) turn fields into it, writers turn
+ * it back, and unknown attributes are kept verbatim. Loading checks values of known keys against
+ * their kind, so the typed accessors below do not fail. Attributes that name computations
+ * (to_apply, body, ...) or instructions (control-predecessors) are kept as ids in struct
+ * hlo_instruction instead. The order of the keys is the order in which XLA prints them. */
 #ifndef AUTOMAP_HLO_MODULE_ATTR_H
 #define AUTOMAP_HLO_MODULE_ATTR_H
 
@@ -134,7 +134,7 @@ enum hlo_attr_key {
 #define X(id, name, kind) HLO_ATTR_##id,
     HLO_ATTRS(X)
 #undef X
-        HLO_ATTR_UNKNOWN, /* name kept before the value: "name=value" */
+        HLO_ATTR_UNKNOWN, /* text holds "name=value" */
     HLO_ATTR_COUNT
 };
 
@@ -162,7 +162,7 @@ struct hlo_window {
     int64_t window_dilation[HLO_RANK_MAX]; /* rhs_dilate */
 };
 
-/* dim_labels: which dim of input, kernel and output plays which role; '?' dims play none. */
+/* dim_labels: the role of each dim of input, kernel and output; '?' dims have none. */
 struct hlo_conv_dims {
     uint8_t spatial_count;
     uint8_t in_batch, in_feature, in_spatial[HLO_RANK_MAX];
@@ -170,8 +170,8 @@ struct hlo_conv_dims {
     uint8_t out_batch, out_feature, out_spatial[HLO_RANK_MAX];
 };
 
-/* Parsers of values; false when the text is not of that kind. `count` gets the number of items;
- * more than `room` items is false. They take no memory. */
+/* Parse a value; false when the text is not of that kind or has more than `room` items. `count`
+ * receives the number of items. They allocate nothing. */
 bool hlo_parse_int(const char *text, size_t size, int64_t *out);
 bool hlo_parse_ints(const char *text, size_t size, int64_t *out, size_t room, size_t *count);
 bool hlo_parse_window(const char *text, size_t size, struct hlo_window *out);

@@ -1,5 +1,5 @@
-/* hlo/module/attr_kind.h - does a value look like its key's kind? Private to hlo/: readers ask
- * before they hand an attribute to the builder. */
+/* hlo/module/attr_kind.h - checks a value against the kind of its key. Private to hlo/: readers
+ * check before they hand an attribute to the builder. */
 #ifndef AUTOMAP_HLO_MODULE_ATTR_KIND_H
 #define AUTOMAP_HLO_MODULE_ATTR_KIND_H
 

@@ -4,7 +4,7 @@
  * yet added is given as HLO_NONE and filled in by hlo_build_set_operand); finish. finish sorts
  * instructions and computations so that id order is a post-order, builds users, callers, leaves and
  * parameter lists, runs the checks of check.h, and hands out the module; on error everything is
- * released. Errors carry the place of the draft. */
+ * released. Errors carry the position of the draft. */
 #ifndef AUTOMAP_HLO_MODULE_BUILD_H
 #define AUTOMAP_HLO_MODULE_BUILD_H
 
@@ -21,8 +21,8 @@ enum {
     HLO_NAME_MAX = 1 << 16, /* bytes of a name; longer is refused */
 };
 
-/* `input` (may be NULL) is taken over: spans of drafts may point into it, error places are computed
- * from offsets in it. `memory_limit` bounds the arena. NULL when out of memory. */
+/* `input` (may be NULL) is taken over: spans of drafts may point into it, and error positions are
+ * offsets into it. `memory_limit` bounds the arena. NULL when out of memory. */
 struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit);
 void hlo_builder_free(struct hlo_builder *b); /* not after finish */
 /* For copies of instructions of `source`, which outlives them: its names, shapes, attributes and
@@ -66,8 +66,8 @@ struct hlo_draft {
     hlo_comp computation;
     uint16_t opcode;
     bool is_root, is_synthetic;
-    bool is_unique;   /* the caller knows its name to be valid and new in the computation, and keeps
-                         its own index: hlo_builder_find need not know it */
+    bool is_unique;   /* the caller guarantees that its name is valid and new in the computation,
+                         and keeps its own index of names */
     const char *name; /* may be NULL for a fresh one */
     uint32_t name_size;
     hlo_shape_id shape;
@@ -77,7 +77,7 @@ struct hlo_draft {
     uint32_t called_count;
     const hlo_id *controls;
     uint32_t control_count;
-    const struct hlo_attr *attrs; /* any order; a key twice is refused except UNKNOWN */
+    const struct hlo_attr *attrs; /* any order; a duplicate key is refused, except UNKNOWN */
     uint32_t attr_count;
     uint32_t number;
     uint32_t meta;       /* from hlo_build_meta */
@@ -85,9 +85,9 @@ struct hlo_draft {
     uint32_t literal_size;
     size_t at; /* offset in input: place for errors and line/col; SIZE_MAX none */
 };
-/* Names: characters XLA does not allow become '_'. A name twice in one computation, operands of a
- * wrong count (against the op table) are refused. Ids count up from 0 in order of adding; finish
- * may renumber. */
+/* In names, characters XLA does not allow become '_'. Refuses a name used twice in one computation,
+ * and a number of operands that contradicts the op table. Ids count up from 0 as they are added;
+ * finish may renumber them. */
 int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_id *out,
                           struct err *e) MUST_CHECK;
 /* A copy of `of`, an instruction of the builder's source. */
@@ -108,14 +108,14 @@ void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id 
 uint32_t hlo_builder_count(const struct hlo_builder *b);
 struct hlo_instruction *hlo_builder_at(struct hlo_builder *b, hlo_id id); /* until the next add */
 
-/* Interned; strings are cleaned here. source from a stack frame is resolved by the reader. */
+/* Interned; cleans the strings. The reader has resolved stack frames to source lines. */
 int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const size_t sizes[3],
                    uint32_t *out,
                    struct err *e) MUST_CHECK; /* sizes of op_type, op_name, source_file */
 
 const struct hlo_meta *hlo_builder_meta(const struct hlo_builder *b, uint32_t meta);
 
-/* Counted by sentence: the same sentence again only counts. `at` as in drafts. */
+/* Adds a warning; the same sentence again only raises its count. `at` as in drafts. */
 void hlo_build_warning(struct hlo_builder *b, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

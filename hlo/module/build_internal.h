@@ -1,5 +1,5 @@
-/* hlo/module/build_internal.h - the builder's insides, shared by build.c, build_shape.c, finish.c.
- */
+/* hlo/module/build_internal.h - the inside of the builder, shared by build.c, build_shape.c,
+ * finish.c. */
 #ifndef AUTOMAP_HLO_MODULE_BUILD_INTERNAL_H
 #define AUTOMAP_HLO_MODULE_BUILD_INTERNAL_H
 
@@ -43,7 +43,7 @@ struct hlo_builder {
     size_t shape_count, shape_room;
     size_t warning_count, warning_room;
     struct hlo_index computation_index, instruction_index, shape_index, meta_index;
-    size_t line_at; /* line/col of the last place asked for */
+    size_t line_at; /* line and column of the last position asked for */
     size_t line_begin;
     uint32_t line;
 };

@@ -1,5 +1,5 @@
-/* hlo/module/flows.h - which values are the same array: what tuples, loops, calls and barriers pass
- * on. */
+/* hlo/module/flows.h - which values are the same array, because tuples, loops, calls or barriers
+ * pass them on. */
 #ifndef AUTOMAP_HLO_MODULE_FLOWS_H
 #define AUTOMAP_HLO_MODULE_FLOWS_H
 
@@ -17,9 +17,9 @@ struct hlo_flows {
     size_t count, room;
 };
 
-/* True when the dims of operands and result are not blocked though no factor binds them: values
- * only pass (flows tell which), or come from outside (parameter, infeed). A while, call or fusion
- * whose computation is shared by several callers is one all the same: see hlo_inline. */
+/* True when no factor binds the dims of operands and result and yet they are not blocked: values
+ * only pass through (hlo_flows_of says which), or come from outside (parameter, infeed). This holds
+ * even for a while, call or fusion whose computation has several callers; see hlo_inline. */
 bool hlo_is_flow(const struct hlo_module *m, hlo_id id);
 
 /* Replaces the contents of `f` by the flows of `id`; none for most opcodes. */
@@ -27,8 +27,8 @@ int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f,
                  struct err *e) MUST_CHECK;
 void hlo_flows_release(struct hlo_flows *f);
 
-/* The value that a tuple's leaf or an element of a tuple stands for within its computation; any
- * other value itself. O(tuples passed x their operands). */
+/* The value behind a tuple's leaf or a tuple element within its computation; any other value is its
+ * own source. O(tuples passed x their operands). */
 hlo_value hlo_value_source(const struct hlo_module *m, hlo_value v);
 
 #endif

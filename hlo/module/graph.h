@@ -1,10 +1,11 @@
-/* hlo/module/graph.h - which value is computed from which, over the whole module. Private to hlo/.
+/* hlo/module/graph.h - which values each value is computed from, over the whole module. Private to
+ * hlo/.
  *
  * Nodes are values (hlo_value). Instructions that only pass values on (tuple, while, fusion, ...)
  * give edges leaf by leaf (hlo_flows_of), across computations; for all others every leaf of the
  * result depends on every leaf of every operand (through the first leaf, to keep edges few).
- * Loops make cycles. The module should be inlined: a computation with several callers joins them.
- */
+ * Loops make cycles. Inline the module first: a computation with several callers would join their
+ * graphs. */
 #ifndef AUTOMAP_HLO_MODULE_GRAPH_H
 #define AUTOMAP_HLO_MODULE_GRAPH_H
 
@@ -15,7 +16,7 @@ struct hlo_graph {
     const struct hlo_module *m;
     uint32_t *pred_first, *succ_first; /* [value_count + 1] */
     hlo_value *preds, *succs;
-    bool *is_flow; /* [value_count] the value is one that it comes from */
+    bool *is_flow; /* [value_count] the value is passed on unchanged */
     hlo_id
         *order; /* [order_count] instructions in order of execution, bodies where they are called */
     uint32_t order_count;
@@ -26,7 +27,7 @@ int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out,
                   struct err *e) MUST_CHECK; /* O(count) */
 void hlo_graph_release(struct hlo_graph *g);
 
-/* A set of values grown along edges. `queue` holds the members in the order found. */
+/* A set of values that grows along edges. `queue` holds the members in the order found. */
 struct hlo_reach {
     bool *has;        /* [value_count] */
     hlo_value *queue; /* [value_count] */
@@ -39,13 +40,14 @@ void hlo_reach_add(struct hlo_reach *r, hlo_value v);
 
 /* May `v` be entered? NULL: always. */
 typedef bool (*hlo_reach_filter)(const void *context, hlo_value v);
-/* Closes the set over predecessors or successors of its members. O(edges). */
+/* Add all that the members are computed from (back), or all computed from them (ahead).
+ * O(edges). */
 void hlo_reach_back(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter,
                     const void *context);
 void hlo_reach_ahead(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter,
                      const void *context);
 
-/* The value that `v` is passed on from: follows flows with one source. */
+/* The value that `v` passes on: follows flows with one source. */
 hlo_value hlo_graph_source(const struct hlo_graph *g, hlo_value v);
 
 #endif

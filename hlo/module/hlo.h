@@ -1,11 +1,10 @@
 /* hlo/module/hlo.h - an XLA HLO module in memory: arrays, ids, immutable after load.
  *
- * Ownership: hlo_load and hlo_inline give a module the caller frees with hlo_free. Everything
- * reached from it lives as long as it does. After load nothing changes: any thread may read.
- * Ids: instructions are numbered 0..count-1 over the whole module so that operands come before
- * their users and called computations before their callers: id order is a post-order.
- * Size: `automap bench read` prints bytes per instruction (target <= 400, input text not counted).
- */
+ * Ownership: hlo_load and hlo_inline return a module that the caller frees with hlo_free.
+ * Everything reached from it lives as long as it does. Nothing changes after load, so any thread
+ * may read. Ids: instructions are numbered 0..count-1 over the whole module so that operands come
+ * before their users and called computations before their callers: id order is a post-order. Size:
+ * `automap bench read` prints bytes per instruction (target <= 400, input text not counted). */
 #ifndef AUTOMAP_HLO_MODULE_HLO_H
 #define AUTOMAP_HLO_MODULE_HLO_H
 
@@ -25,7 +24,7 @@ struct hlo_kernel; /* hlo/meaning/kernels.h */
 struct hlo_instruction {
     uint16_t opcode; /* enum hlo_opcode */
     bool is_root;
-    bool is_synthetic; /* not in the file: a get-tuple-element of the compact form */
+    bool is_synthetic; /* not in the file: a get-tuple-element made for the compact form */
     hlo_shape_id shape;
     hlo_comp computation;
     uint32_t name;                    /* offset into module->names; use hlo_name() */
@@ -73,7 +72,7 @@ struct hlo_alias {
 
 struct hlo_warning {
     const char *what;          /* cleaned sentence */
-    uint32_t line, col, count; /* first place; how often */
+    uint32_t line, col, count; /* of the first occurrence; how often */
 };
 
 enum hlo_format {
@@ -128,11 +127,11 @@ struct hlo_module {
     const struct hlo_warning *warnings;
     uint32_t warning_count;
 
-    /* Rules for opaque kernels (hlo/meaning/kernels.h), set before the module is used; NULL: none.
-     * [count] NULL: no rule fits. */
+    /* [count] what rules say of opaque kernels (hlo/meaning/kernels.h), set before the module is
+     * used; NULL: no rules; an entry NULL: no rule matches. */
     const struct hlo_kernel *const *kernels;
 
-    /* hlo_inline: which instruction of which module each one was made from. NULL otherwise. */
+    /* After hlo_inline: the original module and, for each instruction, its original. Else NULL. */
     const struct hlo_module *source;
     const hlo_id *origin;
 
@@ -196,7 +195,7 @@ hlo_value hlo_part_values(const struct hlo_module *m, hlo_id id, uint32_t part, 
 const struct hlo_attr *hlo_attr(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key);
 int64_t hlo_attr_int(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, int64_t absent);
 bool hlo_attr_bool(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, bool absent);
-/* At most HLO_RANK_MAX items are written; lists of dims were checked to be no longer. */
+/* Writes at most HLO_RANK_MAX items; loading refuses longer lists of dims. */
 size_t hlo_attr_ints(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key,
                      int64_t out[static HLO_RANK_MAX]);
 bool hlo_attr_is(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, const char *word);
@@ -204,8 +203,8 @@ bool hlo_attr_is(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, c
 /* A constant's value when it is a scalar number (true = 1); false otherwise. */
 bool hlo_constant_number(const struct hlo_module *m, hlo_id id, double *out);
 
-/* Trips of a while loop: known_trip_count of its backend_config, else a counter compared with a
- * constant; -1 when unknown. */
+/* Trip count of a while loop: known_trip_count in its backend_config, else from a counter compared
+ * with a constant; -1 when unknown. */
 int64_t hlo_trip_count(const struct hlo_module *m, hlo_id loop);
 
 /* Instruction by name ('%' optional), in the entry computation first. O(count). HLO_NONE: none. */

@@ -1,8 +1,8 @@
-/* hlo/module/infer.h - the result an opcode must have, from its operands' shapes and its
- * attributes: for the checks after loading and for text that leaves shapes out. Private to hlo/.
+/* hlo/module/infer.h - infers an opcode's result from its operands' shapes and its attributes, to
+ * check a module after loading and to read text that leaves shapes out. Private to hlo/.
  *
  * Rules are those of XLA's ShapeInference. One rule per opcode in the table of infer.c; opcodes
- * without a rule claim nothing. Attributes were checked against their kinds before. */
+ * without a rule claim nothing. Attributes must have been checked against their kinds. */
 #ifndef AUTOMAP_HLO_MODULE_INFER_H
 #define AUTOMAP_HLO_MODULE_INFER_H
 
@@ -26,7 +26,7 @@ struct hlo_infer {
     const struct hlo_attr *attrs;
     uint32_t attr_count;
     const struct hlo_shape *declared; /* the result as written; NULL: none, to be inferred */
-    struct err *e;                    /* sentences without the instruction's name */
+    struct err *e;                    /* messages omit the instruction's name */
     /* result */
     enum hlo_infer_claim claim;
     uint8_t type, rank;
@@ -34,13 +34,14 @@ struct hlo_infer {
     int64_t dims[HLO_RANK_MAX];
 };
 
-/* 0, or ERR_INPUT when operands and attributes do not fit each other. O(operands x rank). */
+/* Fills the result. ERR_INPUT when operands and attributes contradict each other. O(operands x
+ * rank). */
 int hlo_infer(struct hlo_infer *f) MUST_CHECK;
 
-/* The result is an array like each of the operands: nothing to infer when all shapes are equal. */
+/* True if the result is an array like each operand: nothing to infer when all shapes are equal. */
 bool hlo_infer_is_elementwise(uint16_t opcode);
 
-/* The same dims; a dynamic or unbounded dim fits any. */
+/* True if dims are the same; a dynamic or unbounded dim matches any. */
 bool hlo_same_dims(const struct hlo_shape *a, const struct hlo_shape *b);
 /* `type[dims]` for messages. */
 void hlo_infer_name(char *out, size_t size, const struct hlo_shape *s);
@@ -73,7 +74,7 @@ static inline bool hlo_infer_has(const struct hlo_dim_list *l, int64_t d)
 {
     return l->mask >> d & 1;
 }
-/* Element types that may meet in one instruction: equal, or both floating point. */
+/* True if both element types may meet in one instruction: equal, or both floating point. */
 bool hlo_infer_types_mix(enum hlo_type a, enum hlo_type b);
 
 /* clang-format off */

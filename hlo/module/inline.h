@@ -1,19 +1,20 @@
-/* hlo/module/inline.h - hlo_inline (hlo.h) with the map back to front. Private to hlo/. */
+/* hlo/module/inline.h - hlo_inline (hlo.h) with a map from the original to the copy. Private to
+ * hlo/. */
 #ifndef AUTOMAP_HLO_MODULE_INLINE_H
 #define AUTOMAP_HLO_MODULE_INLINE_H
 
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 
-/* As hlo_inline. `image` ([m->count], may be NULL) gets, per instruction of `m`, the instruction of
- * the copy that computes its value: for one with several copies the first made, for a call its
- * callee's root, for a callee's parameter the caller's argument; HLO_NONE when no copy was made
- * (its computation is not reached from the entry). */
+/* As hlo_inline. `image` ([m->count], may be NULL) receives, for each instruction of `m`, the
+ * instruction of the copy that computes its value: the first of several copies; a callee's root for
+ * a call; the caller's argument for a callee's parameter; HLO_NONE where the entry does not reach
+ * its computation. */
 int hlo_inline_mapped(const struct hlo_module *m, struct hlo_module **out, hlo_id *image,
                       struct err *e) MUST_CHECK;
 
 /* True when hlo_inline would change something: there is a call, or a computation with several
- * callers that hlo_inline copies. */
+ * callers that it would copy. */
 bool hlo_inline_needed(const struct hlo_module *m);
 
 #endif

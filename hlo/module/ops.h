@@ -1,11 +1,11 @@
 /* hlo/module/ops.h - the table of XLA's 133 opcodes: one row each (xla/hlo/ir/hlo_opcode.h).
  *
- * A row says all that the project knows of an opcode by heart: its name in text, how many operands
- * it has (-1: any), its factor rule (hlo/meaning/factors.h), its cost rule (hlo/meaning/cost.h),
- * how partial results pass through it, its flags, and the attributes it takes: R required, O
- * optional (those that every instruction may have, and those that name computations, are left out).
- * A new opcode is one row and, where its behaviour is new, one function for the new rule. The rules
- * are explained in hlo/meaning/README.md. */
+ * A row holds what the project knows about an opcode: its name in text, its number of operands (-1:
+ * any), its factor rule (hlo/meaning/factors.h), its cost rule (hlo/meaning/cost.h), how partial
+ * results pass through it, its flags, and the attributes it takes: R required, O optional
+ * (attributes that every instruction may have, or that name computations, are not listed). A new
+ * opcode is one row and, if its behaviour is new, one function for the new rule.
+ * hlo/meaning/README.md explains the rules. */
 #ifndef AUTOMAP_HLO_MODULE_OPS_H
 #define AUTOMAP_HLO_MODULE_OPS_H
 
@@ -299,11 +299,12 @@ enum hlo_cost_rule {
         HLO_COST_COUNT
 };
 
-/* Through which operands a partial result (one that still has to be combined over devices) passes,
- * with which combiner. "together": all those operands partial at once. See hlo_passes_partial. */
+/* Which operands may be partial results (still to be combined over devices), and with which
+ * combiner, so that the result is partial in their place. "together": all of them at once. See
+ * hlo_passes_partial. */
 enum hlo_partial_rule {
     HLO_PARTIAL_NONE,
-    HLO_PARTIAL_MOVE,             /* values only change place: all together, any combiner */
+    HLO_PARTIAL_MOVE,             /* moves values only: all together, any combiner */
     HLO_PARTIAL_MOVE_FIRST,       /* operand 0, any combiner; the others are indices */
     HLO_PARTIAL_UPDATE,           /* operands 0 and 1 together, any combiner; then indices */
     HLO_PARTIAL_SELECT,           /* all but operand 0 together, any combiner */
@@ -325,8 +326,8 @@ enum hlo_partial_rule {
 enum hlo_op_flags {
     HLO_OP_IS_PLAIN = 0,
     HLO_OP_IS_ELEMENTWISE = 1 << 0, /* result element i depends on element i of each operand */
-    HLO_OP_IS_FREE = 1 << 1,        /* any device can make any part of it from nothing */
-    HLO_OP_IS_OPAQUE = 1 << 2,      /* differs between runs or devices, or who knows: never free */
+    HLO_OP_IS_FREE = 1 << 1,        /* any device can make any part of it without input */
+    HLO_OP_IS_OPAQUE = 1 << 2,      /* may differ between runs or devices: never free */
     HLO_OP_IS_SIDE_EFFECT = 1 << 3,
     HLO_OP_IS_FLOW = 1 << 4, /* values pass through unchanged or come from outside: blocks
                                 nothing; hlo_flows_of says which */

@@ -1,10 +1,10 @@
 /* hlo/module/read.h - the readers behind hlo_load, one per form.
  *
- * hlo_load brings the bytes into memory, unpacks gzip, looks at their beginning and calls one of
- * these. Contract of all five:
- * - `input` was got from malloc, holds `size` bytes followed by HLO_INPUT_PAD zero bytes (so a
- *   scanner may look ahead without asking), and belongs to the reader from the call on, on failure
- *   too. It is usually handed on to hlo_builder_new.
+ * hlo_load reads the file, decompresses gzip, recognises the form by its beginning and calls one of
+ * these. All five keep this contract:
+ * - `input` comes from malloc and holds `size` bytes followed by HLO_INPUT_PAD zero bytes, so a
+ * scanner may look ahead without a check. The reader takes it over, even on failure, and usually
+ * passes it on to hlo_builder_new.
  * - `o` is never NULL; only o->module matters here (-1: the largest of a file with several).
  * - The reader fills name, format, header fields, aliases, tables of the module; hlo_load fills
  *   file, is_gzipped and input_bytes afterwards.
@@ -24,7 +24,7 @@ struct hlo_load_options {
 
 enum { HLO_INPUT_PAD = 64 };
 
-/* How deep anything may nest: operands inside operands, tuples, braces, messages. */
+/* Deepest nesting of anything: operands inside operands, tuples, braces, messages. */
 enum { HLO_NESTING_MAX = 200 };
 
 int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
@@ -39,8 +39,8 @@ int hlo_read_proto_text(char *input, size_t size, const struct hlo_load_options 
 int hlo_read_stablehlo(char *input, size_t size, const struct hlo_load_options *o,
                        struct hlo_module **out, struct err *e) MUST_CHECK;
 
-/* Bound of the module's arena for an input of this size, to hand to hlo_builder_new. A line of text
- * of 20 bytes can make an instruction of some 200, a tuple shape of 1 MB is interned once. */
+/* Limit of the module's arena for an input of this size, for hlo_builder_new. A line of 20 bytes
+ * can make an instruction of some 200 bytes; a tuple shape of 1 MB is interned once. */
 static inline size_t hlo_memory_limit(size_t input_size)
 {
     return ((size_t)64 << 20) + input_size * 48;

@@ -1,4 +1,4 @@
-/* hlo/module/shape.h - types and shapes as XLA has them. Shapes are interned per module: equal ids
+/* hlo/module/shape.h - XLA's types and shapes. Shapes are interned per module: equal ids
  * mean equal shapes, layout included; `bare` is the id without layout and dynamism. */
 #ifndef AUTOMAP_HLO_MODULE_SHAPE_H
 #define AUTOMAP_HLO_MODULE_SHAPE_H
@@ -62,7 +62,7 @@ struct hlo_type_info {
 };
 extern const struct hlo_type_info hlo_type_info[HLO_TYPE_COUNT];
 
-/* HLO_TYPE_COUNT when unknown. "tuple" is not spelled in text and is found all the same. */
+/* HLO_TYPE_COUNT when unknown. Knows "tuple" too, which never appears in text. */
 enum hlo_type hlo_type_by_name(const char *name, size_t size);
 enum hlo_type hlo_type_by_proto(int number);
 
@@ -77,7 +77,7 @@ enum {
 struct hlo_shape {
     uint8_t type;                  /* enum hlo_type */
     uint8_t rank;                  /* arrays: number of dims */
-    bool has_layout;               /* `{...}` stood behind the shape */
+    bool has_layout;               /* the text had `{...}` after the shape */
     const int64_t *dims;           /* [rank], >= 0 or HLO_DIM_UNBOUNDED */
     const bool *dynamic;           /* [rank] `<=n` or `?`, or NULL when none is */
     const uint8_t *minor_to_major; /* [rank] when has_layout and given, else NULL */
@@ -89,7 +89,8 @@ struct hlo_shape {
     const uint32_t *part_leaf; /* [part_count] first leaf of each part */
     hlo_shape_id bare;
     int64_t elements; /* arrays: product of dims (unbounded counts 1); tuples: 0 */
-    int64_t bytes;    /* hlo.md 1.3; tuples: sum of their leaves */
+    int64_t bytes;    /* elements x bits (E(n) of the layout, else the type's whole bytes) / 8,
+                         rounded up; tuples: sum */
 };
 
 /* Greatest common divisor; of 0 and n: n. What sizes of dims are split by. */

@@ -1,7 +1,7 @@
-/* hlo/module/special.h - custom-calls that are element-wise functions: StableHLO's `chlo.lgamma`
- * and its like, for which HLO has no opcode and XLA writes dozens of instructions. They are kept as
- * one each. The counts are those of XLA's expansion (jax 0.10.2, as_text("hlo"): HloCostAnalysis of
- * it). */
+/* hlo/module/special.h - custom-calls that are element-wise functions, such as StableHLO's
+ * `chlo.lgamma`. HLO has no opcode for them and XLA expands each into dozens of instructions; here
+ * each stays one. The counts are those of HloCostAnalysis on XLA's expansion (jax 0.10.2,
+ * as_text("hlo")). */
 #ifndef AUTOMAP_HLO_MODULE_SPECIAL_H
 #define AUTOMAP_HLO_MODULE_SPECIAL_H
 
@@ -9,16 +9,16 @@
 
 struct hlo_special {
     const char *target;              /* of the custom-call */
-    uint16_t flops, transcendentals; /* of an element of f32 */
+    uint16_t flops, transcendentals; /* for one f32 element */
     uint16_t flops_f64;              /* 0: as f32 */
-    uint8_t converts;                /* more of f16 and bf16, which are computed as f32 */
-    uint16_t flops_complex, transcendentals_complex; /* 0: not of complex numbers */
+    uint8_t converts;                /* extra flops for f16 and bf16, which are computed as f32 */
+    uint16_t flops_complex, transcendentals_complex; /* 0: not defined on complex numbers */
 };
 
-/* NULL: another instruction. O(functions), O(1) unless it is a custom-call. */
+/* NULL: not such a custom-call. O(functions) for custom-calls, else O(1). */
 const struct hlo_special *hlo_special_of(const struct hlo_module *m, hlo_id id);
 
-/* The opcode that tells how it fuses and runs: its own; of such a custom-call that of a
+/* The opcode by which the instruction fuses and runs: its own, or for such a custom-call that of a
  * transcendental function. */
 uint16_t hlo_acts_as(const struct hlo_module *m, hlo_id id);
 

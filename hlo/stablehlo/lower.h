@@ -1,12 +1,11 @@
-/* hlo/stablehlo/lower.h - ops to instructions, cut into files by what they make: lower.c
+/* hlo/stablehlo/lower.h - lowers ops to instructions, split into files by what they make: lower.c
  * (functions, regions, values, instructions), lower_attrs.c (attributes by the table), lower_ops.c,
  * lower_window.c, lower_control.c (loops, branches, calls, reducers), lower_call.c (custom calls,
  * chlo), lower_literal.c (constants), lower_sharding.c, lower_loc.c (metadata and names).
  *
- * One computation at a time is made, those within before those around them, callees before callers:
- * so the module is in its final order as it grows. Constants are made where they are first used,
- * once per computation, also inside of regions that take them from outside. Private to
- * hlo/stablehlo/. */
+ * Makes one computation at a time, inner ones before outer ones and callees before callers, so the
+ * module grows in its final order. A constant is made where it is first used, once per computation,
+ * even in regions that capture it from outside. Private to hlo/stablehlo/. */
 #ifndef AUTOMAP_HLO_STABLEHLO_LOWER_H
 #define AUTOMAP_HLO_STABLEHLO_LOWER_H
 
@@ -34,7 +33,7 @@ struct lower {
     struct hlo_builder *b;
     struct err *e;
     struct mlir_simplified s;
-    bool as_is;            /* XLA's own translation of HLO: an op is an instruction */
+    bool as_is;            /* the text is XLA's own translation of HLO: each op is an instruction */
     hlo_comp computation;  /* being made */
     hlo_id *made;          /* [values] its instruction .. */
     hlo_comp *made_in;     /* .. in this computation */
@@ -69,7 +68,7 @@ static inline mlir_value lower_same(const struct lower *l, mlir_value v)
 {
     return l->s.same[v];
 }
-/* The instruction of a value in this computation; a constant is made. */
+/* The instruction of a value in this computation; makes constants as needed. */
 int hlo_lower_value(struct lower *l, mlir_value v, hlo_id *out);
 int hlo_lower_operand(struct lower *l, uint32_t n, hlo_id *out); /* of l->op */
 static inline void lower_set(struct lower *l, mlir_value v, hlo_id id)
@@ -98,7 +97,7 @@ struct lower_new {
     uint32_t number;
     struct mlir_span literal;
 };
-/* Takes the attributes pushed, the metadata, name and place of l->op. */
+/* Makes an instruction with the attributes pushed and the metadata, name and position of l->op. */
 int hlo_lower_make(struct lower *l, const struct lower_new *n, hlo_id *out);
 /* Without attributes. */
 int hlo_lower_simple(struct lower *l, uint16_t opcode, hlo_shape_id shape, hlo_id a, hlo_id b,

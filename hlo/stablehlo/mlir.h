@@ -1,11 +1,11 @@
-/* hlo/stablehlo/mlir.h - an MLIR module as its text says it: functions, regions, ops, values.
+/* hlo/stablehlo/mlir.h - an MLIR module as its text has it: functions, regions, ops, values.
  *
- * Parsing (parse.h) fills this, simplify.h takes out what XLA would take out, lower.h makes the HLO
- * module. Everything is arrays and ids. Ops are numbered in the order of the text, an op before the
- * ops of its regions: its subtree is id..end-1. A region has one block. Attributes are spans of the
- * text, whatever form they came in: the pretty form `dims = [1, 0]` and the generic one
- * `permutation = array<i64: 1, 0>` are both read by the accessors below. Types are shapes of the
- * builder. Private to hlo/stablehlo/. */
+ * parse.h fills it, simplify.h removes what XLA would remove, lower.h makes the HLO module.
+ * Everything is arrays and ids. Ops are numbered in the order of the text, an op before the ops of
+ * its regions: its subtree is id..end-1. A region has one block. Attributes are spans of the text,
+ * whatever form they came in: the pretty form `dims = [1, 0]` and the generic one `permutation =
+ * array<i64: 1, 0>` are both read by the accessors below. Types are shapes of the builder. Private
+ * to hlo/stablehlo/. */
 #ifndef AUTOMAP_HLO_STABLEHLO_MLIR_H
 #define AUTOMAP_HLO_STABLEHLO_MLIR_H
 
@@ -60,7 +60,7 @@ struct mlir_region {
     mlir_op_id parent;     /* op it belongs to; MLIR_NONE: a function's body */
     mlir_region_id after;  /* behind the regions within it */
     mlir_region_id next;   /* of the same op, or MLIR_NONE */
-    bool is_never;         /* a branch that is not taken, whatever happens */
+    bool is_never;         /* a branch that is never taken */
 };
 
 /* An argument or result of a function. */

@@ -1,9 +1,9 @@
 /* hlo/stablehlo/ops.h - the table of operations: one row each.
  *
- * A row says what the reader knows of an operation by heart: its name (`mhlo.x` is looked up as
+ * A row holds what the reader knows about an operation: its name (`mhlo.x` is looked up as
  * `stablehlo.x`), the rule by which it becomes HLO (lower_*.c), the opcode, and how its attributes
  * become HLO's: A(name in the generic form, name in the pretty form, HLO key, kind). A new
- * operation is one row and, where its behaviour is new, one function for its rule. Names and
+ * operation is one row and, if its behaviour is new, one function for its rule. Names and
  * attributes are those of StablehloOps.td, ChloOps.td and sdy's dialect. */
 #ifndef AUTOMAP_HLO_STABLEHLO_OPS_H
 #define AUTOMAP_HLO_STABLEHLO_OPS_H
@@ -11,7 +11,7 @@
 #include "hlo/module/attr.h"
 #include "hlo/module/ops.h"
 
-/* Elementwise opcodes of one name in both, `_` for `-`. */
+/* Elementwise opcodes with the same name in both, `_` for `-`. */
 /* clang-format off */
 #define MLIR_SAME(X) \
     X(ABS, "abs") X(ADD, "add") X(AND, "and") X(ATAN2, "atan2") X(CBRT, "cbrt") X(CEIL, "ceil") \
@@ -31,8 +31,8 @@
     X(ASINH, "asinh") X(ATANH, "atanh") X(COSH, "cosh") X(SINH, "sinh") \
     X(STOCHASTIC_CONVERT, "stochastic_convert")
 
-/* Operations that XLA writes as more than twenty others: kept whole, element by element, as a call
- * of this name (hlo/meaning/cost.h counts them). */
+/* Operations that XLA expands into more than twenty others: kept as one element-wise custom-call of
+ * this name (hlo/module/special.h has its costs). */
 #define MLIR_CHLO_WHOLE(X) \
     X(ACOSH, "acosh") X(ASINH, "asinh") X(ATANH, "atanh") X(BESSEL_I1E, "bessel_i1e") \
     X(DIGAMMA, "digamma") X(ERF_INV, "erf_inv") X(ERFC, "erfc") X(LGAMMA, "lgamma") \
@@ -43,7 +43,7 @@
     X(PROPAGATION_BARRIER, "sdy.propagation_barrier") X(SHARDING_GROUP, "sdy.sharding_group") \
     X(REPLICATED_TO_UNREDUCED, "sdy.replicated_to_unreduced")
 
-/* Shapes or numbers that are not known before the program runs, and quantised types. */
+/* Refused: shapes or numbers unknown before the program runs, and quantised types. */
 #define MLIR_REFUSED(X) \
     X(DYNAMIC_BROADCAST_IN_DIM, "dynamic_broadcast_in_dim") X(DYNAMIC_CONV, "dynamic_conv") \
     X(DYNAMIC_GATHER, "dynamic_gather") X(DYNAMIC_IOTA, "dynamic_iota") \
@@ -210,7 +210,7 @@ enum mlir_row {
     MLIR_OP_COUNT
 };
 
-/* How an attribute's value becomes HLO's. */
+/* How an attribute's value is translated to HLO. */
 enum mlir_attr_kind {
     MLIR_KIND_INTS,        /* `{1,0}`; absent: `{}` */
     MLIR_KIND_INTS_OR_NOT, /* the same; empty: no attribute */

@@ -1,9 +1,9 @@
-/* hlo/stablehlo/parse.h - reading MLIR text, cut into files by what they read: parse_module.c
+/* hlo/stablehlo/parse.h - reads MLIR text, split into files by what they read: parse_module.c
  * (module, functions, aliases), parse_op.c (one op, generic or pretty), parse_pretty.c (the forms
  * of reduce, while, manual_computation), parse_type.c, parse_attr.c.
  *
- * Every hlo_mlir_parse_X reads an X at p->at, leaves p->at behind it and returns 0 or a negative
- * code with the error written. Private to hlo/stablehlo/. */
+ * Every hlo_mlir_parse_X reads an X at p->at, moves p->at past it and returns 0, or a negative code
+ * with the error set. Private to hlo/stablehlo/. */
 #ifndef AUTOMAP_HLO_STABLEHLO_PARSE_H
 #define AUTOMAP_HLO_STABLEHLO_PARSE_H
 
@@ -19,7 +19,7 @@ struct mlir_cached_type {
 };
 enum { MLIR_TYPES_CACHED = 1024 };
 
-/* A name that stood for something else outside of the region. */
+/* A name with another meaning outside the region. */
 struct mlir_shadowed {
     uint32_t name, value;
 };
@@ -67,7 +67,7 @@ static inline void mlir_skip(struct mlir_parser *p)
 {
     p->at = lex_skip(p->at);
 }
-/* Past `text` (after blanks) when it stands there. */
+/* Skips blanks and then `text`, if it comes next; returns whether it did. */
 bool hlo_mlir_eat(struct mlir_parser *p, const char *text);
 /* For messages: at most 60 bytes of the word at `at`. */
 #define MLIR_WORD(at) hlo_mlir_word_size(at), (at)

@@ -1,11 +1,11 @@
-/* hlo/stablehlo/simplify.h - what XLA takes out on the way from StableHLO to HLO, as far as it
- * changes what a plan says: values that are other values, constants, what nobody needs.
+/* hlo/stablehlo/simplify.h - removes what XLA removes on the way from StableHLO to HLO, as far as
+ * plans depend on it: copies of values, constants, unused values.
  *
  * XLA's passes (pjrt/mlir_to_hlo.cc: aggressive simplification and folding, canonicaliser, symbol
- * DCE) do more; here: operations that change nothing (convert, reshape, transpose, slice, broadcast
- * of the same shape; x + 0, x * 1), two transposes or reshapes in a row, broadcasts of constants,
- * branches that a constant takes, what a loop carries and never changes, what has no effect and no
- * user. Private to hlo/stablehlo/. */
+ * DCE) do more; this covers operations that change nothing (convert, reshape, transpose, slice,
+ * broadcast of the same shape; x + 0, x * 1), two transposes or reshapes in a row, broadcasts of
+ * constants, branches decided by a constant, loop state that never changes, and operations without
+ * effect or user. Private to hlo/stablehlo/. */
 #ifndef AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
 #define AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
 
@@ -13,10 +13,10 @@
 #include "hlo/support/err.h"
 
 struct mlir_simplified {
-    mlir_value *same;     /* [values]: the value it is; itself when it is no other */
+    mlir_value *same;     /* [values]: the value it equals; itself if none */
     mlir_op_id *constant; /* [values]: the constant op whose splat (or whole) value it has, or
                              MLIR_NONE; not for values of several results */
-    uint8_t *is_live;     /* [values]: somebody needs it */
+    uint8_t *is_live;     /* [values]: it is used */
     uint8_t *is_op_live;  /* [ops] */
 };
 

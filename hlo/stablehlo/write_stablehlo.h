@@ -1,10 +1,9 @@
-/* hlo/stablehlo/write_stablehlo.h - a module as StableHLO, every operation in generic form.
+/* hlo/stablehlo/write_stablehlo.h - writes a module as StableHLO, every operation in generic form.
  *
- * Tuples are looked through: loops and calls have as many operands and results as there are leaves,
- * branches take what they need from outside. A call becomes a function of its own. Shardings, where
- * asked for, become Shardy's: at arguments and results of the entry as attributes, elsewhere as a
- * constraint behind the value, that all its uses read. A copy with a sharding is a constraint
- * alone. */
+ * Tuples disappear: loops and calls have one operand or result for each leaf, and branches capture
+ * what they need. A call becomes a function of its own. If asked for, shardings are written as
+ * Shardy's: attributes on the entry's arguments and results, elsewhere a constraint after the value
+ * that all its uses read. A copy with a sharding becomes just a constraint. */
 #ifndef AUTOMAP_HLO_STABLEHLO_WRITE_STABLEHLO_H
 #define AUTOMAP_HLO_STABLEHLO_WRITE_STABLEHLO_H
 
@@ -14,17 +13,17 @@
 
 struct stablehlo_write_options {
     const char *mesh; /* `<["x"=2, "y"=4]>`; NULL: shardings are left out */
-    /* Appends `[{"x"}, {}]` for HLO's sharding `text` of an array of `rank` dims. False: it has no
-     * such form, and the value no constraint. */
+    /* Appends `[{"x"}, {}]` for HLO's sharding `text` of an array of `rank` dims. False: there is
+     * no such form; the value gets no constraint. */
     bool (*dims)(void *context, const char *text, size_t size, uint32_t rank, struct str *out);
-    /* Appends `, unreduced={"x"}` where the result of the instruction of this name stays a sum.
+    /* Appends `, unreduced={"x"}` if the result of the named instruction stays a partial sum.
      * May be NULL. */
     void (*unreduced)(void *context, const char *name, struct str *out);
     void *context;
 };
 
-/* Appends the module. `o` may be NULL. ERR_INPUT: an opcode without a form in StableHLO, or a
- * constant whose values the file has not; ERR_MEMORY. O(instructions). */
+/* Appends the module. `o` may be NULL. ERR_INPUT: an opcode without a StableHLO form, or a constant
+ * whose values are not in the file; ERR_MEMORY. O(instructions). */
 int hlo_write_stablehlo(const struct hlo_module *m, const struct stablehlo_write_options *o,
                         struct str *out, struct err *e) MUST_CHECK;
 

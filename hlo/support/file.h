@@ -1,4 +1,4 @@
-/* hlo/support/file.h - small files for the rooms above libc: read whole with a cap, written whole
+/* hlo/support/file.h - small files for every room: read whole up to a cap, written whole
  * or not at all. */
 #ifndef AUTOMAP_HLO_SUPPORT_FILE_H
 #define AUTOMAP_HLO_SUPPORT_FILE_H
@@ -7,24 +7,24 @@
 #include "hlo/support/mem.h"
 
 enum file_how {
-    FILE_REPLACE = 1 << 0, /* without: a file that is there is an error and stays */
-    FILE_PRIVATE = 1 << 1, /* for its owner alone, 0600 */
-    FILE_QUICK = 1 << 2,   /* whole or not at all, but a power cut may undo it: nothing is synced */
+    FILE_REPLACE = 1 << 0, /* without it, an existing file is an error and stays */
+    FILE_PRIVATE = 1 << 1, /* readable by its owner alone, 0600 */
+    FILE_QUICK = 1 << 2,   /* still whole or not at all, but not synced: a power cut may undo it */
 };
 
-/* Writes a file of its own in the directory of `path`, syncs it, renames it over `path` and syncs
- * the directory. What was there keeps its mode; a link is followed: the file behind it is the one
- * replaced. A link or file planted under the name of the file on its way is never followed. A pipe
- * or a terminal is written through. `how`: of enum file_how. ERR_IO; the caller adds the file's
- * name. Any thread. */
+/* Writes a temporary file in the directory of `path`, syncs it, renames it over `path` and syncs
+ * the directory. The new file keeps the mode of the old one. If `path` is a symbolic link, the file
+ * it points to is replaced; a link planted under the temporary name is never followed. A pipe or a
+ * terminal is written directly. `how`: bits of enum file_how. Fails with ERR_IO; the caller adds
+ * the file's name. Any thread. */
 int hlo_file_write(const char *path, const char *text, size_t size, unsigned how,
                    struct err *e) MUST_CHECK;
 
-/* Appends the whole of a file ("-": standard input) of at most `most` bytes to `out`. Errors name
+/* Appends a whole file ("-": standard input) of at most `most` bytes to `out`. Errors name
  * the file: ERR_IO, ERR_LIMIT, ERR_MEMORY. */
 int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e) MUST_CHECK;
 
-/* The same, unpacked where the bytes are gzip; `most` bounds both forms. ERR_INPUT: damaged. */
+/* The same, decompressing gzip; `most` bounds both sizes. ERR_INPUT: damaged gzip data. */
 int hlo_file_read_plain(const char *path, size_t most, struct str *out, struct err *e) MUST_CHECK;
 
 #endif

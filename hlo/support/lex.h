@@ -1,9 +1,9 @@
 /* hlo/support/lex.h - scanning HLO and MLIR text. Private to hlo/.
  *
  * Everything works on pointers into input that ends with HLO_INPUT_PAD zero bytes: a zero byte is
- * no letter, digit, blank or bracket, so every loop below stops there without a bound. Nothing is
- * copied or allocated. Grammar: comments are slash-star ... star-slash (not nested) and // to the
- * end of the line. */
+ * neither letter, digit, blank nor bracket, so every loop below stops there without a bound check.
+ * Nothing is copied or allocated. Comments are slash-star ... star-slash (not nested) and
+ * // to the end of the line. */
 #ifndef AUTOMAP_HLO_SUPPORT_LEX_H
 #define AUTOMAP_HLO_SUPPORT_LEX_H
 
@@ -14,11 +14,11 @@
 
 enum {
     LEX_START = 1, /* may begin a name: A-Z a-z _ */
-    LEX_NAME = 2,  /* may stand in one: also 0-9 . - */
+    LEX_NAME = 2,  /* may continue one: also 0-9 . - */
     LEX_DIGIT = 4,
     LEX_BLANK = 8,    /* space, tab, newline, carriage return */
-    LEX_QUOTED = 16,  /* to be looked at in a string: quotes, backslash, the end */
-    LEX_BRACKET = 32, /* to be looked at in brackets: brackets, quote, slash, the end */
+    LEX_QUOTED = 16,  /* special within a string: quotes, backslash, the end */
+    LEX_BRACKET = 32, /* special within brackets: brackets, quote, slash, the end */
 };
 extern const uint8_t hlo_lex_class[256];
 
@@ -27,7 +27,7 @@ static inline bool lex_is(char c, unsigned classes)
     return (hlo_lex_class[(unsigned char)c] & classes) != 0;
 }
 
-/* Past blanks and comments; stops at the slash of a comment that is never closed. */
+/* Skips blanks and comments; stops at the slash of a comment that is never closed. */
 const char *hlo_lex_skip_far(const char *p);
 static inline const char *lex_skip(const char *p)
 {
@@ -43,21 +43,21 @@ static inline const char *lex_name_end(const char *p)
     return p;
 }
 
-/* The word `word` stands at p and ends there. */
+/* True if the text at p is exactly the word `word`. */
 bool hlo_lex_is_word(const char *p, const char *word);
 
-/* p at a quote (" or '): past its partner, or NULL. A backslash protects the next byte. */
+/* p is at a quote (" or '). Returns the byte after its partner, or NULL. A backslash escapes. */
 const char *hlo_lex_string_end(const char *p);
 
-/* p at an opening bracket: past its partner, or NULL. Counts brackets of that kind only; strings in
- * double quotes and comments are passed over. */
+/* p is at an opening bracket. Returns the byte after its partner, or NULL. Counts brackets of that
+ * kind only and skips comments and strings in double quotes. */
 const char *hlo_lex_group_end(const char *p);
 
-/* Decimal integer with an optional minus. Past it, or NULL when there is none or it does not fit;
- * 2^63..2^64-1 wrap, as XLA reads them. */
+/* Reads a decimal integer with an optional minus. Returns the byte after it, or NULL when there is
+ * none or it does not fit; 2^63..2^64-1 wrap, as XLA reads them. */
 const char *hlo_lex_int(const char *p, int64_t *out);
 
-/* Hash of a short text, of 8 bytes at a time: reads up to 7 bytes past its end. */
+/* Hashes a short text 8 bytes at a time, so it reads up to 7 bytes past the end. */
 static inline uint32_t lex_hash(const char *text, size_t size)
 {
     uint64_t h = size, word;
@@ -73,8 +73,8 @@ static inline uint32_t lex_hash(const char *text, size_t size)
     return (uint32_t)(h >> 32);
 }
 
-/* Undoes C escapes (\n \t \\ \' \" octal hex) of the bytes between quotes. `out` needs `size` bytes
- * at most. Returns the bytes written. */
+/* Undoes C escapes (\n \t \\ \' \" octal hex) of the bytes between quotes. `out` needs room for
+ * `size` bytes. Returns the bytes written. */
 size_t hlo_lex_unescape(char *out, const char *text, size_t size);
 
 #endif

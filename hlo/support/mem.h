@@ -1,7 +1,7 @@
 /* hlo/support/mem.h - arena, growing array and growing string for the rooms hlo, engine and tui.
  *
- * Small fixed allocations abort on failure (mem_alloc); whatever is sized by input goes through the
- * failing forms, which return NULL or false and leave the old contents. */
+ * Small fixed allocations abort on failure (mem_alloc). Whatever is sized by input uses the forms
+ * that can fail: they return NULL or false and leave the old contents alone. */
 #ifndef AUTOMAP_HLO_SUPPORT_MEM_H
 #define AUTOMAP_HLO_SUPPORT_MEM_H
 
@@ -15,7 +15,8 @@ void *mem_alloc(size_t size)
 void *mem_try(size_t count, size_t size);     /* zeroed; NULL on failure or overflow */
 
 /* An arena: many small pieces freed together. Not thread-safe. Pieces are zeroed and aligned to 16
- * bytes. `limit` bounds the sum of all pieces; past it, or out of memory, arena_get gives NULL. */
+ * bytes. `limit` bounds the sum of all pieces; past it, or out of memory, arena_get returns
+ * NULL. */
 struct arena {
     struct arena_block *last;
     size_t used;  /* bytes handed out */
@@ -24,12 +25,12 @@ struct arena {
 };
 void *arena_get(struct arena *a, size_t count, size_t size);
 char *arena_text(struct arena *a, const char *text, size_t size); /* copy with a final NUL */
-/* Takes over a block from malloc, to be freed with the arena. False (and not taken) out of memory.
+/* Takes over a block from malloc and frees it with the arena. False out of memory: not taken over.
  */
 bool arena_adopt(struct arena *a, void *block, size_t size);
 void arena_release(struct arena *a);
 
-/* Makes room for `more` further items: for (pointer, count, room) triples of any type.
+/* Makes room for `more` further items: works on (pointer, count, room) triples of any type.
  *     if (!mem_grow(&list.items, &list.room, list.count, 1)) return err_set(e, ERR_MEMORY, ...); */
 #define mem_grow(items, room, count, more)     \
     (mem_has_room(*(room), (count), (more)) || \
@@ -41,8 +42,8 @@ static inline bool mem_has_room(size_t room, size_t count, size_t more)
 bool mem_grow_bytes(void **items, size_t *room, size_t count, size_t more, size_t size);
 
 /* A string that grows, always NUL-terminated once written to. `failed` sticks: check it once, at
- * the end. `limit` bounds its size (0: none). Where there is no memory for less than STR_SMALL
- * bytes the program ends with a message: half a name or half a line is never shown. */
+ * the end. `limit` bounds its size (0: none). When memory runs out below STR_SMALL bytes, the
+ * program ends with a message rather than show half a name or half a line. */
 enum { STR_SMALL = 1 << 16 };
 struct str {
     char *text;

@@ -1,8 +1,8 @@
-/* hlo/support/stop.h - how a long computation is asked to end early.
+/* hlo/support/stop.h - how to ask a long computation to end early.
  *
- * It is given the address of a flag, and looks at it every few milliseconds; when the flag is set
- * it hands over the best it has, with bounds that hold for what it looked at. Whoever gives the
- * flag owns it and sets it from another thread or a signal handler. */
+ * The computation polls a flag every few milliseconds. Once the flag is set, it returns the best
+ * result so far, with bounds that hold for what it has examined. The caller owns the flag and may
+ * set it from another thread or a signal handler. */
 #ifndef AUTOMAP_HLO_SUPPORT_STOP_H
 #define AUTOMAP_HLO_SUPPORT_STOP_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `stop` NULL: nobody asks. Any thread. */
+/* `stop` may be NULL: never asked. Any thread. */
 static inline bool stop_asked(const atomic_bool *stop)
 {
     return stop && atomic_load_explicit(stop, memory_order_relaxed);

@@ -1,7 +1,7 @@
-/* hlo/support/text.h - text from files made safe to show.
+/* hlo/support/text.h - makes text from files safe to show.
  *
- * Names, paths and messages of a file may hold terminal escapes, bidirectional overrides or broken
- * UTF-8. What goes on a screen or into a message goes through text_clean once, at load. */
+ * Names, paths and messages in a file may hold terminal escapes, bidirectional overrides or broken
+ * UTF-8. What goes on a screen or into a message passes through text_clean once, at load. */
 #ifndef AUTOMAP_HLO_SUPPORT_TEXT_H
 #define AUTOMAP_HLO_SUPPORT_TEXT_H
 
@@ -9,8 +9,8 @@
 
 /* Copies `size` bytes of `in` to `out` (room bytes with the final NUL, room > 0). Control
  * characters, bytes that are not UTF-8, zero-width characters and bidirectional controls become
- * '?'; newline and tab become a blank. Cut at a character boundary. Returns the bytes written
- * without the NUL. in and out may not overlap. */
+ * '?'; newline and tab become a blank. The result is cut at a character boundary. Returns the bytes
+ * written without the NUL. in and out may not overlap. */
 size_t text_clean(char *out, size_t room, const char *in, size_t size);
 
 /* As text_clean, but every input byte becomes exactly one column of ASCII, so that a caret below
