@@ -1,10 +1,9 @@
-/* engine/cluster/cluster.h - the machines a plan is made for: device types, servers, links,
- * network.
+/* engine/cluster/cluster.h - the machines a plan is for: device types, servers, links, network.
  *
- * Read from YAML (the format is in engine/cluster/README.md), or made of default devices. A cluster
- * is a plain value without pointers: copy it by assignment, change the copy (cluster_set) for a
- * what-if. Devices are numbered 0 .. devices-1, server after server in file order: the linear
- * device order that meshes and pipeline cuts use.
+ * Read from YAML (the format is in engine/cluster/README.md), or built from default devices. A
+ * cluster is a plain value without pointers: copy it by assignment, then change the copy
+ * (cluster_set) for a what-if. Devices are numbered 0 .. devices-1, server by server in file order;
+ * meshes and pipeline cuts use this order.
  *
  * Units: bytes (1 GB = 10^9), bytes per second, operations per second, milliseconds. Every figure
  * of a valid cluster is finite and positive; latencies and launch overheads may be 0. */
@@ -32,19 +31,19 @@ enum {
 /* The number formats a device has a peak for. */
 enum peak_type { PEAK_F32, PEAK_F64, PEAK_BF16, PEAK_F16, PEAK_F8, PEAK_S8, PEAK_COUNT };
 
-/* How a device runs matrix products (engine/cost/product.h). Its peaks are then those of the data
- * sheet; without it they are what a good large product reaches. */
+/* How a device runs matrix products (engine/cost/product.h). With it, peaks are those of the data
+ * sheet; without it, what a good large product reaches. */
 struct cluster_matmul {
-    uint32_t units; /* that take a tile each (streaming multiprocessors); 0: none given */
-    uint32_t array; /* side of its systolic arrays, in place of units; 0: none given */
-    double reach;   /* part of the peak that a product without any waste reaches; 0: not given */
+    uint32_t units; /* work on one tile each (streaming multiprocessors); 0: not given */
+    uint32_t array; /* side of its systolic arrays, instead of units; 0: not given */
+    double reach;   /* share of the peak that a product without waste reaches; 0: not given */
 };
 
 struct cluster_device {
     char name[CLUSTER_NAME_ROOM];
     double memory_bytes;
     double bandwidth; /* of its memory, bytes per second */
-    double share;     /* part of it that kernels reach; 0: all of it */
+    double share;     /* share of it that kernels reach; 0: all of it */
     struct cluster_matmul matmul;
     double launch_ms;        /* overhead of one heavy operation */
     double peak[PEAK_COUNT]; /* operations per second; 0: not given, see cluster_peak */
@@ -52,22 +51,23 @@ struct cluster_device {
 
 enum link_kind { LINK_RING, LINK_SWITCH, LINK_TORUS, LINK_KIND_COUNT };
 
-/* What joins the devices of one server. `bandwidth` is what one device sends, over all its links
- * together, while it receives as much; `latency_ms` is the cost of one phase of a collective. */
+/* The link between the devices of one server. `bandwidth` is what one device sends over all its
+ * links together while it receives as much; `latency_ms` is the latency of one phase of a
+ * collective. */
 struct cluster_link {
     char name[CLUSTER_NAME_ROOM]; /* "NVLink"; "" when the file gives none */
     enum link_kind kind;
-    bool nccl;        /* latency as NCCL has it, by size (collectives.h), in place of latency_ms */
+    bool nccl;        /* NCCL's latencies, by size (collectives.h), replace latency_ms */
     double bandwidth; /* bytes per second; 0: no link, the server has one device */
     double latency_ms;
     uint32_t rank, shape[CLUSTER_SHAPE_MOST]; /* torus: sizes, product = devices; else rank 0 */
 };
 
-/* What a server has beside its devices: cores that can work too, on the host's memory. */
+/* What a server has besides its devices: cores that can compute too, in host memory. */
 struct cluster_host {
-    uint32_t cores;   /* that take operators of their own; 0: none */
+    uint32_t cores;   /* that can run operators; 0: none */
     double peak;      /* of one core, f32 operations per second */
-    double bandwidth; /* of the host's memory as one core reaches it, bytes per second */
+    double bandwidth; /* of host memory, as one core reaches it, bytes per second */
     double link;      /* between a device and host memory, bytes per second each way */
 };
 
@@ -77,7 +77,7 @@ struct cluster_group { /* `count` equal servers */
     uint32_t type;    /* index into cluster.type */
     double network;   /* bytes per second of its network card; 0: the cluster's */
     struct cluster_link link;
-    struct cluster_host host; /* device placement uses it, nothing else */
+    struct cluster_host host; /* only device placement uses it */
 };
 
 struct cluster {
@@ -88,7 +88,7 @@ struct cluster {
     struct cluster_group group[CLUSTER_GROUPS_MOST];
     double network;            /* bytes per second between servers, each way, of one server */
     double network_latency_ms; /* of one phase of a collective between servers */
-    uint32_t servers, devices; /* totals, kept by every function here */
+    uint32_t servers, devices; /* totals, kept up to date by every function here */
 };
 
 /* Reads a cluster from YAML text. On error `out` is untouched and `e` has line and column (the
@@ -111,7 +111,7 @@ int cluster_set(struct cluster *c, const char *path, const char *value, struct e
 /* The same from "PATH=VALUE", which errors name. */
 int cluster_set_text(struct cluster *c, const char *setting, struct err *e) MUST_CHECK;
 
-/* Appends the YAML that cluster_read takes: the same cluster, but for rounding below one unit. */
+/* Appends YAML from which cluster_read makes the same cluster, up to rounding below one unit. */
 void cluster_write(const struct cluster *c, struct str *out);
 
 /* Server, and group of servers, of a device (device < c->devices). O(groups). */
@@ -122,18 +122,18 @@ const struct cluster_device *cluster_type_of(const struct cluster *c, uint32_t d
 /* Network card of a group's servers, bytes per second. */
 double cluster_network_of(const struct cluster *c, uint32_t group);
 
-/* The slowest and smallest of everything: the device a plan that treats all alike must fit. When
- * all devices are of one type it is that type. */
+/* The worst of every figure: a plan that treats all devices alike must fit this device. With one
+ * device type it is that type. */
 struct cluster_device cluster_weakest(const struct cluster *c);
 
-/* Bytes per second that kernels reach of a device's memory. */
+/* Memory bandwidth that kernels reach on a device, bytes per second. */
 static inline double cluster_bandwidth(const struct cluster_device *d)
 {
     return d->share > 0 ? d->bandwidth * d->share : d->bandwidth;
 }
 
-/* Peak for a number format; one that the file does not give is taken from its kin: f16 and bf16
- * from each other, then f32; f8 from f16, s8 from f8, f64 half of f32. Always > 0. */
+/* Peak for a number format; one that the file does not give comes from a related format: f16 and
+ * bf16 from each other, then f32; f8 from f16, s8 from f8, f64 half of f32. Always > 0. */
 double cluster_peak(const struct cluster_device *d, enum peak_type t);
 
 /* The format that bounds arithmetic on an HLO element type: floats by their size, integers of up to
@@ -142,7 +142,7 @@ enum peak_type cluster_peak_type(enum hlo_type t);
 const char *cluster_peak_name(enum peak_type t);
 const char *cluster_link_kind_name(enum link_kind k);
 
-/* Equal for clusters that cost alike, whatever their names and however their servers are grouped;
+/* Equal for clusters with the same costs, whatever their names and grouping of servers;
  * stable across runs and versions. */
 uint64_t cluster_fingerprint(const struct cluster *c);
 

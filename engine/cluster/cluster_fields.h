@@ -1,5 +1,5 @@
-/* engine/cluster/cluster_fields.h - the keys of a cluster file, as tables: one place that the
- * reader, cluster_set and the error texts share. Private to engine/cost. */
+/* engine/cluster/cluster_fields.h - the keys of a cluster file, as tables shared by the reader,
+ * cluster_set and error messages. Private to engine/cluster. */
 #ifndef AUTOMAP_ENGINE_CLUSTER_CLUSTER_FIELDS_H
 #define AUTOMAP_ENGINE_CLUSTER_CLUSTER_FIELDS_H
 
@@ -47,12 +47,12 @@ extern const struct cluster_section cluster_section_top, cluster_section_device,
 const struct cluster_field *cluster_field_find(const struct cluster_section *s, const char *key,
                                                struct err *e);
 
-/* Sets a field other than the last three kinds from text. `base` is the section's struct
- * limited_search `c`, whose device types are known. */
+/* Sets a field from text, except for the last three kinds. `base` is the section's struct within
+ * `c`, whose device types are known. */
 int cluster_field_set(const struct cluster *c, const struct cluster_field *f, void *base,
                       const char *text, struct err *e);
 
-/* What no single field can say: links where there are several devices, sizes of a torus, totals.
+/* Checks what no single field can: links between several devices, sizes of a torus, totals.
  * Fills servers and devices. On error `*group` is the group at fault, c->groups for the whole. */
 int cluster_check(struct cluster *c, uint32_t *group, struct err *e);
 

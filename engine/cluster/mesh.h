@@ -1,12 +1,12 @@
 /* engine/cluster/mesh.h - the devices of a cluster as a mesh of axes.
  *
  * A mesh arranges all devices of a cluster, in linear order, row-major: the last axis varies
- * fastest and so lies inside a server when it can. "16" is one axis over all (the paper's case),
+ * fastest, so it lies inside a server when possible. "16" is one axis over all (the paper's case),
  * "2x8" servers x devices, "4x4x2" a finer one; "data=2,model=8" names the axes.
  *
  * A set of axes is a bit mask, bit i for axis i. A collective over a set runs at the same time in
- * every group of devices that differ only in those axes. What it costs per byte depends on the set
- * alone, so it is worked out once here, for every set, from where the group's devices really are:
+ * every group of devices that differ only in those axes. Its cost per byte depends on the set
+ * alone, so it is computed here once for every set, from the actual places of the group's devices:
  * unequal servers, axes that lie half inside a server, and shared network cards need no special
  * case. Building costs O(2^axes devices). The formulas are in engine/cluster/collectives.h. */
 #ifndef AUTOMAP_ENGINE_CLUSTER_MESH_H
@@ -29,12 +29,12 @@ struct mesh_axis {
     enum mesh_place place;
 };
 
-/* Per set of axes. Times per byte are of the whole group's slowest part. */
+/* Figures of one set of axes. Times per byte are those of the slowest part of any group. */
 struct mesh_span {
     uint32_t devices;      /* n: devices of one group */
     uint32_t inside;       /* g: most of them inside one server */
     uint32_t servers;      /* s: most servers one group touches */
-    uint32_t cards_shared; /* D/g: most groups that leave one server at once, by its one card */
+    uint32_t cards_shared; /* D/g: most groups that share one server's network card */
     bool nccl;             /* latencies are NCCL's, by size */
     double latency_inside_ms, latency_across_ms; /* of one phase; 0 where the phase is absent */
     double gather_inside, gather_across;         /* ms per byte */
@@ -48,8 +48,8 @@ struct cluster_mesh {
     struct mesh_span span[MESH_SETS_MOST]; /* 2^axes of them; [0] is all zero, devices 1 */
 };
 
-/* The span of one group of neighbours, devices first .. end-1, that has the network cards to
- * itself: a stage of a pipeline. O(devices). */
+/* The span of one group of adjacent devices, first .. end-1, that does not share network cards: a
+ * pipeline stage. O(devices). */
 void mesh_span_between(struct mesh_span *out, const struct cluster *c, uint32_t first,
                        uint32_t end);
 

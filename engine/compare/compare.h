@@ -1,12 +1,13 @@
-/* engine/compare/compare.h - the best plan of each kind for one question, ranked: operators
- * (variables split), data (inputs split), both together, and a pipeline.
+/* engine/compare/compare.h - the best plan of each kind for one problem, ranked: operators
+ * (variables split), data (inputs split), both together, a pipeline, and a pipeline of split
+ * stages.
  *
  * One cost model and one overlap rule for all; the same global batch. The first three are proven
- * optima of strict mode, on the mesh of the problem and, when none was asked for and there are
- * several equal servers, on servers x devices; where they pass the memory limit, the best within it
- * over all numbers of micro-batches and ZeRO levels (exact/batch_and_zero.h), unless the problem
- * says which. A pipeline is tried again with its forward pass run again. Plans that fit come first,
- * then the shorter. */
+ * optima of strict mode, on the mesh of the problem and, if none was asked for and there are
+ * several equal servers, on servers x devices. Where they exceed the memory limit: the best within
+ * it over all numbers of micro-batches and ZeRO levels (exact/batch_and_zero.h), unless the problem
+ * fixes them. A pipeline is also tried with its forward pass recomputed. Plans that fit rank first,
+ * then shorter steps. */
 #ifndef AUTOMAP_ENGINE_COMPARE_COMPARE_H
 #define AUTOMAP_ENGINE_COMPARE_COMPARE_H
 
@@ -35,31 +36,31 @@ extern const char *const compare_names[COMPARE_KIND_COUNT],
 struct contender {
     enum compare_kind kind;
     bool exists;       /* false: `why` says why there is none */
-    bool fits, proven; /* proven: of its kind, mesh and batching; of a pipeline, L's optimum */
-    double step_ms, compute_ms,
-        waiting_ms; /* communication; of a pipeline also waiting for others */
+    bool fits, proven; /* proven: for its kind, mesh and batching; for a pipeline, the optimum of
+                          L */
+    double step_ms, compute_ms, waiting_ms; /* communication; in a pipeline also waiting */
     double memory_bytes;
-    double least_bytes;      /* strict kinds that do not fit: of the plan found that needs least */
+    double least_bytes;      /* strict kinds that do not fit: least memory of any plan found */
     struct problem *problem; /* strict kinds: priced on this mesh, in this batching */
     struct plan plan;
     struct pipeline *pipeline;
     struct pipeline_plan pipeline_plan;
     struct hybrid *hybrid;
-    char why[400]; /* sentences: where its time goes, what it loses against the first */
+    char why[400]; /* sentences: where its time goes, and why it is slower than the first */
 };
 
 struct comparison {
     struct contender of[COMPARE_KIND_COUNT]; /* ranked */
-    double limit_bytes; /* what a plan may need: memory of the smallest device, or less; INFINITY:
-                           no limit */
+    double limit_bytes; /* most a plan may need, up to the smallest device's memory; INFINITY: no
+                           limit */
     uint32_t batch;     /* samples of a step */
-    bool batch_given;   /* and not the file's */
+    bool batch_given;   /* by the user, not the file */
 };
 
-/* `found`: a plan of variables and inputs that a search has found, taken for BOTH where it is
- * shorter; NULL: none. `o`: of the pipeline, and for all kinds its batch and memory limit; its
- * overlap is the problem's. ERR_INPUT: the batch cannot be cut as asked for. Free with
- * comparison_free. O(some hundred evaluations of the exact solvers). */
+/* `found`: a plan of variables and inputs from a search, used for BOTH if it is faster; may be
+ * NULL. `o`: options of the pipeline; its batch and memory limit hold for all kinds, its overlap is
+ * the problem's. ERR_INPUT: the batch cannot be cut as asked. Free with comparison_free. Some
+ * hundred runs of the exact solvers. */
 int comparison_new(const struct problem *p, const struct plan *found,
                    const struct pipeline_options *o, struct comparison *out,
                    struct err *e) MUST_CHECK;

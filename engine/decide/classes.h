@@ -1,11 +1,11 @@
-/* engine/decide/classes.h - dims that can only be split together, and which of those groups clash.
+/* engine/decide/classes.h - classes: dims that can only be split together; and which classes clash.
  *
  * Two dims of values are tied when a factor binds both (hlo/meaning/factors.h), when data flows
- * unchanged between them (hlo_flow), or when one is the next step's value of the other (a variable
- * and its update). A class is all dims tied together, found by union-find in one pass. A class is
- * forbidden when it can never be split, with the one reason; two classes conflict when they meet at
- * one instruction or value, with that place. Strict plans on one mesh axis are exactly the
- * independent sets of the classes that are not forbidden.
+ * unchanged between them (hlo/module/flows.h), or when one is the next step's value of the other (a
+ * variable and its update). A class is a set of dims tied together; one pass of union-find finds
+ * all classes. A class that can never be split is forbidden, and carries the reason; two classes
+ * that meet at one instruction or value conflict, and carry that place. Strict plans on one mesh
+ * axis are exactly the independent sets of the classes that are not forbidden.
  *
  * Built once per module and options, then immutable: any thread may read. `m` is an inlined module
  * (hlo_inline) and must outlive the classes. O(instructions x factors) time and memory. */
@@ -21,7 +21,7 @@ typedef uint32_t class_id;
 typedef uint32_t dim_id; /* a dim of a value: classes->dim_base[value] + dim */
 #define CLASS_NONE UINT32_MAX
 
-/* Why a class can never be split; the sentence ends at the instruction it speaks of. */
+/* Why a class can never be split; the name of an instruction completes the sentence. */
 #define CLASS_REASONS(X)                                               \
     X(ALLOWED, "can be split")                                         \
     X(BLOCKED, "is needed whole by")                                   \
@@ -49,7 +49,7 @@ struct class_info {
     hlo_id place;          /* instruction of the reason; HLO_NONE when allowed */
     int64_t least;         /* size of its smallest dim or loop index: the most parts that work */
     int64_t divisor;       /* greatest common divisor of all those sizes: parts that fit evenly */
-    int64_t group_divisor; /* parts must divide this (group counts); 0: no such demand */
+    int64_t group_divisor; /* the number of parts must divide this (group counts); 0: any number */
     uint32_t dims, dim_count;      /* members, into classes->members */
     uint32_t var_dims, input_dims; /* how many members are dims of variables, of inputs */
     uint32_t meets, meet_count;    /* conflicts, into classes->meets */
@@ -87,7 +87,7 @@ struct classes {
     int8_t *leaf_dims;
 
     bool *runs_whole;  /* [instructions] the partitioner does not split it (partitioner.h) */
-    bool *is_gathered; /* [leaf_base] leaves that it gathers for that: a value once */
+    bool *is_gathered; /* [leaf_base] leaves gathered for such instructions, each value once */
 
     struct class_info *info; /* [count] */
     class_id count;

@@ -1,12 +1,11 @@
-/* engine/decide/weak.h - propagation as the paper has it: value by value, from settled values only.
+/* engine/decide/weak.h - the paper's propagation: value by value, from settled values only.
  *
- * A value is open, whole, or split on one dim. When a value is settled it wakes the instructions
- * that use or make it: alternatives (one factor split, or nothing) that disagree with settled
- * values fall away; where all that remain agree on a value, it is settled in turn. Nothing is known
- * in advance: that a class can never be split, or that two splits cannot both be, shows when the
- * wave walks into an instruction with no alternative left: a conflict. That is what the full
- * propagation of strict.h avoids (propagation.md 1). One mesh axis. Not thread-safe; one per
- * search. A decision costs what it settles. */
+ * A value is open, whole, or split on one dim. A settled value wakes the instructions that use or
+ * make it: alternatives (one factor split, or none) that disagree with settled values drop out, and
+ * a value on which all remaining ones agree is settled in turn. Nothing is known in advance: that a
+ * class can never be split, or that two splits exclude each other, shows only when the wave reaches
+ * an instruction without an alternative left: a conflict. The full propagation of strict.h avoids
+ * that. One mesh axis. Not thread-safe; one per search. A decision costs what it settles. */
 #ifndef AUTOMAP_ENGINE_DECIDE_WEAK_H
 #define AUTOMAP_ENGINE_DECIDE_WEAK_H
 
@@ -27,7 +26,7 @@ struct weak {
     const struct labels *labels;
     uint32_t parts;
     int8_t *status;            /* [values] */
-    uint8_t *off;              /* [dims] decided 0, the value still open */
+    uint8_t *off;              /* [dims] decided 0 while the value is open */
     uint8_t *never;            /* [dims] not offered: too small, or a kernel's under rules paper */
     uint32_t *tie_first;       /* [dims + 1] into classes->ties */
     struct weak_change *trail; /* in order of settling */
@@ -35,12 +34,12 @@ struct weak {
     hlo_id clash; /* where the last conflict was */
 };
 
-/* ERR_INPUT: several axes. O(dims + ties). */
+/* ERR_INPUT: the mesh has several axes. O(dims + ties). */
 int weak_new(const struct labels *l, struct weak *out, struct err *e) MUST_CHECK;
 void weak_release(struct weak *w);
 
-/* Decides a dim and carries the wave through. False on a conflict: weak->clash is the place and
- * what was settled until then stands; undo to a mark. */
+/* Decides a dim and propagates. False on a conflict: weak->clash is the place, and what was settled
+ * before it stays until undone to a mark. */
 bool weak_decide(struct weak *w, dim_id d, bool split);
 static inline size_t weak_mark(const struct weak *w)
 {
@@ -48,7 +47,7 @@ static inline size_t weak_mark(const struct weak *w)
 }
 void weak_undo(struct weak *w, size_t mark);
 
-/* -1, 0, 1. */
+/* Status of a dim: -1 open, 0 whole, 1 split. */
 static inline int weak_status(const struct weak *w, dim_id d)
 {
     const struct classes *c = w->labels->classes;

@@ -1,4 +1,4 @@
-/* engine/kernels/kernel_builtin.h - the rules that are built in, as a rule file. */
+/* engine/kernels/kernel_builtin.h - the built-in rules, as the text of a rule file. */
 #ifndef AUTOMAP_ENGINE_KERNELS_KERNEL_BUILTIN_H
 #define AUTOMAP_ENGINE_KERNELS_KERNEL_BUILTIN_H
 

@@ -1,20 +1,24 @@
-/* engine/kernels/kernel_rules.h - rule files: what custom-calls do, for splits and costs.
+/* engine/kernels/kernel_rules.h - rule files: how custom-calls split and what they cost.
  *
- * A list `kernels:`; of the file given and then of the built-in rules the first that fits an
- * instruction wins. Keys of a rule:
- *   target, name  globs (* ? {a,b}) of custom_call_target, or `opcode:topk` of an opcode; of
- * op_name or the name in backend_config when          operands: 3, 3.., results: 2; config.PATH:
- * VALUE dims          operands -> results, one pattern a leaf: names; 1 a scalar or size one; _ a
- * dim of its own that stays whole, alone a leaf of its own; .. or b.. any leading dims; ? behind a
- * pattern: may be missing. One name is one loop index. sizes         h: g * r: h is split as g is
- *   whole         indices that cannot be split, 'q if CONDITION' on a condition; so are indices of
- *                 operands alone or of results alone, but for leading dims
- *   partial       {k: add}: a split leaves partial sums; add, maximum, minimum
- *   let, flops, bytes   expressions over sizes, lets, config.PATH, bytes(operand 2),
- *                 elements(result 0), product(b)
- *   reach         of the matrix peak: a part, or parts by a word in the device's name, default
- *   inplace, effect, workspace   are read, and change nothing yet
- * Sizes that disagree, or a pattern that does not fit a leaf's rank: the rule does not fit. */
+ * A file holds a list `kernels:`. Rules of the file given come before the built-in ones; the first
+ * that matches an instruction wins. Keys of a rule:
+ *   target     glob (* ? {a,b}) of custom_call_target, or `opcode:topk` for an opcode
+ *   name       glob of op_name, or of the name in backend_config
+ *   when       operands: 3, operands: 3.. (at least), results: 2, config.PATH: VALUE
+ *   dims       operands -> results, one pattern for each leaf. A name is one loop index wherever it
+ *              stands; 1 is a scalar or a dim of size one; _ is a dim that stays whole, or a leaf
+ *              when alone; .. or b.. are any leading dims; ? after a pattern makes it optional
+ *   sizes      h: g * r splits h as g is split
+ *   whole      indices that cannot be split, conditionally as 'q if CONDITION'. Indices on one side
+ *              of the arrow only are whole anyway, except for leading dims
+ *   partial    {k: add}: splitting k leaves partial results; add, maximum, minimum
+ *   let, flops, bytes
+ *              expressions over sizes, lets, config.PATH, bytes(operand 2), elements(result 0) and
+ *              product(b)
+ *   reach      share of the matrix peak, or shares by a word in the device's name, or `default`
+ *   inplace, effect, workspace
+ *              accepted, but without effect so far
+ * A rule does not match when sizes disagree or a pattern does not fit a leaf's rank. */
 #ifndef AUTOMAP_ENGINE_KERNELS_KERNEL_RULES_H
 #define AUTOMAP_ENGINE_KERNELS_KERNEL_RULES_H
 
@@ -22,15 +26,15 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
-/* Asks all rules about every opaque kernel of `m` and leaves the answers in m->kernels. `path`: a
- * rule file in front of the built-in ones, or NULL. Errors in it have line and column. O(kernels x
- * rules). */
+/* Matches every opaque kernel of `m` against the rules and stores the results in m->kernels.
+ * `path`: a rule file that precedes the built-in rules, or NULL. Its errors have line and column.
+ * O(kernels x rules). */
 int kernel_rules_apply(const char *path, struct hlo_module *m, struct err *e) MUST_CHECK;
 
-/* A custom-call that runs whole, with unknown work, because no rule says more. */
+/* True for a custom-call that no rule matches: it runs whole, and its work is unknown. */
 bool kernel_is_unknown(const struct hlo_module *m, hlo_id id);
 
-/* A rule to start from, for a kernel without one: YAML, appended. */
+/* Appends a rule in YAML to start from, for a kernel without one. */
 void kernel_rule_write(const struct hlo_module *m, hlo_id id, struct str *out);
 
 #endif

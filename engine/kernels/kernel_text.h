@@ -6,11 +6,11 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 
-/* * ? {a,b}; the whole text must match. */
+/* Whether the whole text matches a glob of * ? {a,b}. */
 bool kernel_glob(const char *pattern, const char *text);
 
-/* The value at a path a.b.c of JSON or MLIR attribute text ({a = {b = 1 : i32}}): a word, a number
- * or the contents of a string, at most room - 1 characters. False: not there. */
+/* Finds the value at a path a.b.c in JSON or MLIR attribute text ({a = {b = 1 : i32}}): a word, a
+ * number or the contents of a string, at most room - 1 characters. False: not found. */
 bool kernel_config(const char *text, size_t size, const char *path, char *out, size_t room);
 
 enum { KERNEL_WORD = 64 };
@@ -21,9 +21,9 @@ struct kernel_value {
     char word[KERNEL_WORD];
 };
 
-/* Looks a name up: a size, a let; config.PATH; false: unknown, then it is a word. */
+/* Looks up a name: a size, a let, config.PATH. False: unknown; the name then stands for itself. */
 typedef bool kernel_lookup(void *context, const char *name, struct kernel_value *out);
-/* bytes(operand 2), elements(result 0), product(b): `of` is what stands in brackets. */
+/* bytes(operand 2), elements(result 0), product(b): `of` is the text in brackets. */
 typedef bool kernel_function(void *context, const char *name, const char *of, double *out);
 
 struct kernel_scope {
@@ -32,7 +32,8 @@ struct kernel_scope {
     void *context;
 };
 
-/* ERR_INPUT says what is wrong, without a place. Missing configuration is 0 but for `??`. */
+/* ERR_INPUT says what is wrong, without a position. A missing configuration value is 0, except
+ * before `??`. */
 int kernel_evaluate(const char *text, const struct kernel_scope *scope, struct kernel_value *out,
                     struct err *e) MUST_CHECK;
 

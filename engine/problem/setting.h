@@ -1,5 +1,5 @@
-/* engine/problem/setting.h - decisions in words: "*self*q/kernel:1=1" splits dim 1 of every match.
- * Thread: any; nothing is kept. O(parameters) a call. */
+/* engine/problem/setting.h - decisions as text: "*self*q/kernel:1=1" splits dim 1 of every match.
+ * Any thread; keeps no state. O(parameters) a call. */
 #ifndef AUTOMAP_ENGINE_PROBLEM_SETTING_H
 #define AUTOMAP_ENGINE_PROBLEM_SETTING_H
 
@@ -8,15 +8,15 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
-/* A decision asked for by name: "*self*q/kernel:1=1". The pattern is a parameter's name as
- * inspect prints it, a glob over it (* and ?), #17 for parameter number 17, or %dot.3 for an
- * instruction, %while.2#5 for leaf 5 of its result. The value is 0, 1
- * (the first axis), or names of axes: xy. Decides every match; a clash is ERR_INFEASIBLE with both
- * classes and the place in the sentence; a pattern that matches nothing ERR_INPUT. */
+/* Applies a decision such as "*self*q/kernel:1=1". The pattern is a parameter's name as inspect
+ * prints it, a glob over such names (* and ?), #17 for parameter number 17, %dot.3 for an
+ * instruction, or %while.2#5 for leaf 5 of its result. The value is 0, 1 (the first axis), or names
+ * of axes: xy. Decides every match. ERR_INFEASIBLE: a clash; the message names both classes and the
+ * place. ERR_INPUT: nothing matches. */
 int setting_apply(const struct problem *p, struct strict *s, const char *setting,
                   struct err *e) MUST_CHECK;
 
-/* The same, taken apart: which dims it speaks of (pattern points into `setting`). */
+/* The parts of a setting; `pattern` points into it. */
 struct problem_setting {
     const char *pattern;
     size_t size;
@@ -25,7 +25,7 @@ struct problem_setting {
 };
 int setting_parse(const struct problem *p, const char *setting, struct problem_setting *out,
                   struct err *e) MUST_CHECK;
-/* Whether a pattern (as of a setting, `size` bytes) means parameter leaf `param`. */
+/* Whether a setting's pattern (`size` bytes) matches parameter leaf `param`. */
 bool setting_names_param(const struct problem *p, uint32_t param, const char *pattern, size_t size);
 bool setting_matches(const struct problem *p, const struct problem_setting *s, uint32_t param);
 

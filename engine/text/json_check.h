@@ -1,5 +1,5 @@
-/* engine/text/json_check.h - JSON read strictly: syntax errors with their place, and keys and types
- * held against a table, so that what reads the document afterwards need not ask. */
+/* engine/text/json_check.h - strict JSON: syntax errors come with their position, and keys and
+ * types are checked against a table, so whatever reads the document afterwards need not check. */
 #ifndef AUTOMAP_ENGINE_TEXT_JSON_CHECK_H
 #define AUTOMAP_ENGINE_TEXT_JSON_CHECK_H
 
@@ -20,7 +20,7 @@ enum json_kind {
     JSON_LISTS,  /* list of lists of texts */
     JSON_OBJECT,
     JSON_OBJECTS,        /* list of objects */
-    JSON_FREE_OBJECT,    /* its keys are someone else's */
+    JSON_FREE_OBJECT,    /* its keys are not ours to check */
     JSON_OPTIONAL = 256, /* added to a kind */
 };
 
@@ -30,14 +30,14 @@ struct json_field {
     const struct json_field *inside; /* of JSON_OBJECT and JSON_OBJECTS */
 };
 
-/* One document and nothing behind it: its key "schema" first, so that a file of another kind is
- * named as one, then every key known, once, of its kind, and none missing. `fields` ends with key
- * NULL and holds at most 64. Freed with cJSON_Delete. O(keys x fields). Errors name the path:
- * "decisions[3].dim: a text, expected ...". */
+/* Reads one document with nothing after it. Checks the key "schema" first, so that a file of
+ * another kind is called that, then that every key is known, unique and of its kind, and that none
+ * is missing. `fields` ends with key NULL and has at most 64 rows. Free *out with cJSON_Delete.
+ * O(keys x fields). Errors name the path: "decisions[3].dim: a text, expected ...". */
 int json_document(const char *text, size_t size, const char *schema,
                   const struct json_field *fields, cJSON **out, struct err *e) MUST_CHECK;
 
-/* ---- of a checked document ---- */
+/* ---- for documents json_document has checked ---- */
 
 /* NULL: an optional key that is not there. */
 static inline const cJSON *json_get(const cJSON *o, const char *key)
@@ -53,7 +53,7 @@ static inline double json_number(const cJSON *o, const char *key)
     return json_get(o, key)->valuedouble;
 }
 
-/* Whole numbers of 64 bits are texts, for a number of JSON holds 53. */
+/* 64-bit integers are stored as texts, because a JSON number is exact to 53 bits only. */
 int json_seed(const cJSON *o, const char *key, uint64_t *out, struct err *e) MUST_CHECK;
 /* A text of less than `room` bytes. */
 int json_copy_text(const cJSON *o, const char *key, char *out, size_t room,

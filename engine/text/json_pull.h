@@ -1,14 +1,14 @@
-/* engine/text/json_pull.h - JSON read front to back, a value at a time, without a tree: files of
- * millions of values in the memory of their text, and every complaint with line and column.
+/* engine/text/json_pull.h - reads JSON front to back, one value at a time, without a tree: files of
+ * millions of values need no memory beyond their text, and every error has line and column.
  *
- * The reader asks for what it expects; the first error sticks, and from then on every question is
- * answered "no more", so that loops end by themselves:
+ * The caller asks for what it expects. The first error sticks; from then on every call reports "no
+ * more", so loops end by themselves:
  *     json_open(&j, text, size, e);
  *     json_object(&j);
  *     while (json_key(&j))
  *         if (!strcmp(j.key, "count")) n = json_real(&j, 0, 1e6); else json_skip(&j);
  *     return json_close(&j);
- * Not for trees one walks at will (json_check.h). Time O(size), memory O(1), no recursion. */
+ * For random access, use json_check.h. Time O(size), memory O(1), no recursion. */
 #ifndef AUTOMAP_ENGINE_TEXT_JSON_PULL_H
 #define AUTOMAP_ENGINE_TEXT_JSON_PULL_H
 
@@ -26,19 +26,19 @@ struct json_pull {
     size_t value_at; /* where the value read last begins: json_wrong points there */
     struct err *e;
     bool failed;
-    bool fresh;               /* just behind a bracket: no comma comes first */
+    bool fresh;               /* just after a bracket: no comma comes first */
     uint32_t depth;           /* open objects and lists */
-    char key[JSON_TEXT_ROOM]; /* of json_key, cleaned and cut */
+    char key[JSON_TEXT_ROOM]; /* the last key, cleaned and cut */
 };
 
 void json_open(struct json_pull *j, const char *text, size_t size, struct err *e);
-/* Nothing but blanks may follow. Returns the sticking error's code. */
+/* Fails unless only blanks follow. Returns 0 or the code of the first error. */
 int json_close(struct json_pull *j) MUST_CHECK;
 
 bool json_object(struct json_pull *j); /* expects { */
 bool json_list(struct json_pull *j);   /* expects [ */
-bool json_key(struct json_pull *j);    /* another key and its colon; false behind the } */
-bool json_item(struct json_pull *j);   /* another item; false behind the ] */
+bool json_key(struct json_pull *j);    /* reads the next key and its colon; false past the } */
+bool json_item(struct json_pull *j);   /* moves to the next item; false past the ] */
 
 /* A finite number within bounds. */
 double json_real(struct json_pull *j, double least, double most);
@@ -49,9 +49,9 @@ bool json_flag(struct json_pull *j); /* true, false, 1, 0 */
 void json_string(struct json_pull *j, char *out, size_t room);
 void json_skip(struct json_pull *j); /* any value */
 
-/* Complains about the value or key read last, once. */
+/* Reports an error at the value or key read last, unless there is one already. */
 void json_wrong(struct json_pull *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* About the value at a byte the caller remembered. */
+/* The same at a byte offset the caller remembered. */
 void json_wrong_at(struct json_pull *j, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
