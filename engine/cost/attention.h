@@ -1,19 +1,19 @@
-/* engine/cost/attention.h - attention as the one kernel that people run, found in modules that
- * write it out.
+/* engine/cost/attention.h - finds attention that a module writes out, and prices it as the one
+ * kernel people run.
  *
  * Written out, attention is a product of queries and keys, scaling, masks, softmax, and a product
- * with the values; and backwards four more products and the gradient of softmax. Every value
- * between them has a place for each pair of a query and a key, and goes through memory. Fused
- * kernels (FlashAttention: Dao, arXiv 2205.14135 and 2307.08691; cuDNN, splash) keep those values
- * to themselves: the forward kernel reads q, k, v and writes o, the backward one makes the scores
- * again. So of a module whose attention is taken as fused
- *   - values of a query and a key, stacks of them that loops carry too, are neither stored nor
- * moved;
- *   - the products take flops x c / (peak x reach); c = 1/2 where the mask is causal; the four
- *     products backwards stand for five where the module does not make the scores again itself.
- * An attention begins at an exponential whose operand comes from a batched product and whose result
- * goes to one, through element-wise work on values of one size alone. Plan-independent; built once
- * per module, O(instructions). */
+ * with the values; the backward pass has four more products and the gradient of softmax. Every
+ * value in between has an element for each pair of a query and a key, and goes through memory.
+ * Fused kernels (FlashAttention: Dao, arXiv 2205.14135 and 2307.08691; cuDNN, splash) keep those
+ * values on chip: the forward kernel reads q, k, v and writes o, the backward kernel computes the
+ * scores again. Where attention counts as fused, therefore,
+ *   - values with a query and a key dim, and stacks of them that loops carry, are neither stored
+ *     nor moved;
+ *   - the products take flops x c / (peak x reach), with c = 1/2 for a causal mask; the four
+ *     backward products count as five unless the module itself recomputes the scores.
+ * The search for an attention begins at an exponential whose operand comes from a batched product
+ * and whose result goes to one, through element-wise work on values of one size alone.
+ * Plan-independent; built once per module, O(instructions). */
 #ifndef AUTOMAP_ENGINE_COST_ATTENTION_H
 #define AUTOMAP_ENGINE_COST_ATTENTION_H
 
@@ -25,13 +25,14 @@
 #include "hlo/support/err.h"
 
 struct attention {
-    uint8_t *is_inside; /* [values] of buffers: kept within a kernel */
-    double *work;       /* [instructions] of its products: flops count this often; 0: not of one */
-    uint32_t *kernel;   /* [instructions] number of its kernel + 1; 0: none. Even: backwards */
+    uint8_t *is_inside; /* [values] of buffers: kept inside a kernel */
+    double *work;       /* [instructions] factor on the flops of its products; 0: not part of an
+                           attention */
+    uint32_t *kernel;   /* [instructions] number of its kernel + 1; 0: none. Even: backward pass */
     uint32_t count;     /* attentions found */
 };
 
-/* `is_fused` false: none is looked for. */
+/* `is_fused` false: finds none. */
 int attention_new(const struct classes *c, const struct hlo_roles *roles, const struct fusion *f,
                   bool is_fused, struct attention *out, struct err *e) MUST_CHECK;
 void attention_release(struct attention *a);
@@ -41,9 +42,9 @@ static inline bool attention_is_backward(const struct attention *a, hlo_id id)
     return a->kernel[id] && a->kernel[id] % 2 == 0;
 }
 
-/* Operations per second that such a kernel reaches on a device. Parts of the data sheet's peak, by
- * the device's name: A100 0.7 forward and 0.6 backward (arXiv 2307.08691), H100 0.6 and 0.5, others
- * 0.5 and 0.45. A device without `matmul` has peaks that are 3/4 of the data sheet's. */
+/* Operations per second that such a kernel reaches on a device, as shares of the data sheet's peak
+ * by the device's name: A100 0.7 forward and 0.6 backward (arXiv 2307.08691), H100 0.6 and 0.5,
+ * others 0.5 and 0.45. A device without `matmul` has peaks that are 3/4 of the data sheet's. */
 double attention_rate(const struct cluster_device *d, enum peak_type type, bool is_backward);
 
 #endif

@@ -1,10 +1,10 @@
 /* engine/cost/fold.h - classes that play the same role in repeated layers, so that one decision
  * serves them all.
  *
- * Colour refinement on the classes: two classes keep one colour while they have equal sizes, equal
- * numbers of dims of variables and inputs, and equal cost tables towards classes of equal colours,
- * table by table. A colour whose classes meet each other is broken up. So deciding a whole colour
- * alike never clashes with itself and costs what the tables say. */
+ * Colour refinement on the classes: two classes share a colour if they have equal sizes, equal
+ * numbers of dims of variables and inputs, and, table by table, equal costs towards classes of
+ * equal colours. A colour whose classes meet each other is broken up. So deciding a whole colour
+ * alike never clashes with itself, and costs what the tables say. */
 #ifndef AUTOMAP_ENGINE_COST_FOLD_H
 #define AUTOMAP_ENGINE_COST_FOLD_H
 

@@ -1,12 +1,12 @@
 /* engine/cost/fusion.h - which values are written to memory at all.
  *
  * Compilers fuse chains of element-wise work: a result that is computed where it is used is neither
- * stored nor moved. The rule (mesh.md 3: with it memory agrees with XLA's scheduler within 15 % for
- * most plans; without it orders of instructions differ by 65 %): a fusible result is not stored
- * when all its users can fuse it, and it has one user, or it is cheap and made of at most two
- * stored values. Values that are the same buffer under another name (reshape, tuple elements, loop
- * state) are one value. What a loop carries from a free value on, zeros say, is a buffer of its
- * own, named after the loop's result: it lies as the loop carries it. Plan-independent; built once
+ * stored nor moved. The rule: a fusible result is not stored when all its users can fuse it and it
+ * either has one user, or is cheap and made of at most two stored values. (With it memory agrees
+ * with XLA's scheduler within 15 % for most plans; without it orders of instructions differ by 65
+ * %.) Values that are one buffer under several names (reshape, tuple elements, loop state) count as
+ * one value. Loop state that starts from a free value, such as zeros, is a buffer of its own, named
+ * after the loop's result, because the loop decides how it is split. Plan-independent; built once
  * per module. */
 #ifndef AUTOMAP_ENGINE_COST_FUSION_H
 #define AUTOMAP_ENGINE_COST_FUSION_H
@@ -23,11 +23,11 @@ struct fusion {
 /* `is_free` [values]: values that every use makes for itself (struct classes). O(values + uses). */
 int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out,
                struct err *e) MUST_CHECK;
-/* Values that some kernel keeps to itself take no memory: is_inside [values] of buffers. O(values).
+/* Marks values that a kernel keeps inside as not stored: is_inside [values] of buffers. O(values).
  */
 void fusion_hide(const struct hlo_module *m, struct fusion *f, const uint8_t *is_inside);
 
-/* Whether a buffer is what a loop carries from a free value on. */
+/* Whether a buffer is loop state that starts from a free value. */
 static inline bool fusion_begins_free(const struct hlo_module *m, hlo_value buffer)
 {
     return hlo_at(m, m->value_instruction[buffer])->opcode == HLO_OP_WHILE;

@@ -1,9 +1,9 @@
-/* engine/cost/joined_sums.h - sums of partial results that take one all-reduce.
+/* engine/cost/joined_sums.h - sums of partial results that share one all-reduce.
  *
- * Where partial results are added, all split along the same class, their sum is reduced once in
- * place of each of them: the gradients that q, k and v send back to one input. XLA does so after
- * its partitioner (service/all_reduce_reassociate.cc). Joined are results that are used by an
- * addition alone, at once or through conversions and other names of them. The all-reduce is counted
+ * Where partial results, all split along the same class, are added, their sum is reduced once
+ * instead of each of them: for example the gradients that q, k and v send back to one input. XLA
+ * does so after its partitioner (service/all_reduce_reassociate.cc). This applies to results whose
+ * only use is an addition, directly or through conversions and aliases. The all-reduce is counted
  * at the last of them. Plan-independent; built once per module, O(instructions). */
 #ifndef AUTOMAP_ENGINE_COST_JOINED_SUMS_H
 #define AUTOMAP_ENGINE_COST_JOINED_SUMS_H
@@ -16,12 +16,13 @@ enum { JOINED_CLASSES_MOST = 2 };
 enum sum_part {
     SUM_ALONE,
     SUM_JOINED, /* reduced with a later one */
-    SUM_LAST,   /* reduced together with those */
+    SUM_LAST,   /* the last: carries the all-reduce */
 };
 
 struct joined_sums {
     uint8_t *part; /* [classes->factors] enum sum_part of a reducing factor */
-    /* [instructions] classes whose partial sums it passes on to be reduced later; CLASS_NONE */
+    /* [instructions] classes whose partial sums it passes on for a later reduction; CLASS_NONE:
+     * unused */
     class_id (*passes)[JOINED_CLASSES_MOST];
 };
 

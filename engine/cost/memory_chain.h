@@ -1,5 +1,6 @@
-/* engine/cost/memory_chain.h - where a peak is: a position of the entry's schedule, one of the
- * computation that runs there, and so on inwards. What is live then is live at each of them. */
+/* engine/cost/memory_chain.h - where a peak is: a position in the entry's schedule, one in the
+ * computation that runs there, and so on inwards. What is live at the peak is live at any of
+ * these. */
 #ifndef AUTOMAP_ENGINE_COST_MEMORY_CHAIN_H
 #define AUTOMAP_ENGINE_COST_MEMORY_CHAIN_H
 
@@ -11,7 +12,7 @@ struct memory_chain {
     uint32_t at[MEMORY_CHAIN_MOST], depth;
 };
 
-/* From `scratch` and `at` as memory_sweep left them. */
+/* Finds the peak from what memory_sweep left in `scratch` and `at`. */
 void memory_chain_find(const struct memory_model *m, const double *scratch, const uint32_t *at,
                        struct memory_chain *out);
 bool memory_chain_equals(const struct memory_chain *a, const struct memory_chain *b);

@@ -1,25 +1,25 @@
 /* engine/cost/step_tables.h - the step time of a strict plan as a sum of small tables.
  *
- * An instruction's local cost depends only on the labels of the classes of its factors
- * (propagation.md 1, mesh.md 1):
- *     compute = times x (max(flops x shares / peak, local traffic / bandwidth) + launch), of matrix
- * products and convolutions by their local shape (product.h)
- *     traffic = what the kernels that read and write here move (traffic.h), in local bytes
- *     one all-reduce of the partial results per split reducing factor, over its class's label:
- * XLA's partitioner reduces dim by dim (tests/ref/xla), it does not join the axes of two dims; sums
- * of partial results are reduced once (joined_sums.h), unless it is asked for as the partitioner
- * leaves it. So
- * instructions over the same classes add up to one term: a table over who owns each axis. With k
- * classes a term has (k + 1)^axes entries: entry = sum over axes x of owner(x) (k + 1)^x, owner 0
- * nobody, 1 + n the term's n-th class. Classes that meet have disjoint labels, so the table
- * covers every case. With k micro-batches the passes run k times on shares 1/k as large, launches
- * and latencies k times too; an all-reduce that may wait (training.h) runs once. ZeRO: an
- * all-reduce is a reduce-scatter and an all-gather, so storing optimizer state in pieces along the
- * axes of the gradient is free (level 1); level 2 scatters the gradient in every pass: k - 1 more;
- * level 3 gathers the variable in the forward and in the backward pass in place of after the
- * update: 2k - 1 more. Added to a variable's table. No overlap of communication with compute but
- * for the part `overlap` of the all-reduces of gradients (training.h), 0 unless asked for: the rule
- * that pipelines go by too. Built once per module, cluster and mesh; immutable. */
+ * The local cost of an instruction depends only on the labels of the classes of its factors:
+ *   compute  = times x (max(flops x shares / peak, local traffic / bandwidth) + launch); matrix
+ *              products and convolutions go by their local shape (product.h)
+ *   traffic  = local bytes that the kernels here read and write (traffic.h)
+ *   one all-reduce of partial results for each split reducing factor, over its class's label.
+ *              XLA's partitioner reduces dim by dim (tests/ref/xla) and does not join the axes of
+ *              two dims. Sums of partial results are reduced once (joined_sums.h), unless the
+ *              options ask for them as the partitioner leaves them
+ * Instructions over the same classes add up to one term: a table indexed by which class owns each
+ * axis. With k classes a term has (k + 1)^axes entries: entry = sum over axes x of
+ * owner(x) (k + 1)^x, where owner 0 is nobody and 1 + n is the term's n-th class. Classes that
+ * meet have disjoint labels, so the table covers every case.
+ *
+ * With k micro-batches the passes run k times on shares 1/k as large, with k times the launches
+ * and latencies; an all-reduce that may wait (training.h) runs once. ZeRO: an all-reduce is a
+ * reduce-scatter and an all-gather, so storing optimizer state in pieces along the gradient's axes
+ * is free (level 1). Level 2 scatters the gradient in every pass: k - 1 more. Level 3 gathers the
+ * variable in the forward and in the backward pass instead of after the update: 2k - 1 more. These
+ * costs go into the table of the variable. Communication overlaps compute only as batching.overlap
+ * says (training.h, overlap.h). Built once per module, cluster and mesh; immutable. */
 #ifndef AUTOMAP_ENGINE_COST_STEP_TABLES_H
 #define AUTOMAP_ENGINE_COST_STEP_TABLES_H
 
@@ -41,8 +41,8 @@
 enum { TERM_CLASSES_MOST = 16 };
 
 struct term {
-    uint32_t classes, class_count; /* into terms->class_pool, ascending */
-    uint32_t table;                /* into terms->compute_ms and terms->communication_ms */
+    uint32_t classes, class_count; /* into step_tables->class_pool, ascending */
+    uint32_t table;                /* into its compute_ms and communication_ms */
     uint32_t entries;              /* (class_count + 1)^axes */
 };
 
@@ -63,7 +63,7 @@ struct step_tables {
     class_id *class_pool;
     double *compute_ms, *communication_ms;
     double *beside_ms;  /* communication beside computation, whole; 0 unless overlap.is_bounded */
-    double fixed_ms;    /* compute of what no class can split, free_ms in it */
+    double fixed_ms;    /* compute of what no class can split, free_ms included */
     double free_ms;     /* of free values that every device makes whole (free_cost.h) */
     uint32_t *of_class; /* [classes + 1] into class_terms */
     uint32_t *class_terms; /* terms of each class */
@@ -79,11 +79,11 @@ int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                     struct step_tables *out, struct err *e) MUST_CHECK;
 void step_tables_release(struct step_tables *t);
 
-/* Cost of one instruction under labels given per factor; what a term's tables are made of. */
+/* Cost of one instruction under a label for each class; a term's table is a sum of these. */
 struct instruction_cost {
     double flops, bytes;                 /* local, one execution */
     double compute_ms, communication_ms; /* times executions */
-    double beside_ms;                    /* of it what runs beside computation, whole */
+    double beside_ms;                    /* the part of it that may run beside computation */
     double times;
     double reduced_bytes;   /* of its all-reduces together, local, one execution */
     uint32_t reduced_count; /* results they reduce */
@@ -127,11 +127,12 @@ uint32_t step_tables_reductions(const struct step_tables *t, hlo_id id, const la
                                 struct reduction out[static TERM_CLASSES_MOST]);
 
 /* Axes along which instruction `id`, split along `used` elsewhere, is summed besides those of its
- * summed dim (partitioner_sums_everywhere): an operand is cut there on the spot. 0 for others. */
+ * summed dim (partitioner_sums_everywhere): an operand is cut there on the spot. 0 for other
+ * instructions. */
 label step_tables_spare_axes(const struct step_tables *t, hlo_id id, label used);
 
-/* The same, factor by factor, for those who split two factors of one class differently:
- * share[k] of the instruction's k-th factor; `factor` into classes->factors. */
+/* The same factor by factor, for callers who split two factors of one class differently: share[k]
+ * belongs to the instruction's k-th factor; `factor` indexes classes->factors. */
 double step_tables_compute_ms(const struct step_tables *t, hlo_id id, const double *share);
 struct reduction step_tables_reduction(const struct step_tables *t, hlo_id id, uint32_t factor,
                                        label over, const double *share);
@@ -146,7 +147,8 @@ static inline double step_tables_times(const struct step_tables *t, hlo_id id)
 struct storage_cost {
     label over; /* 0: stored whole under this plan */
     uint32_t scatters, gathers;
-    double bytes, ms; /* of one collective: the variable as used, local; without what is hidden */
+    double bytes, ms; /* of one collective: the variable as used, local; ms without the hidden
+                         part */
     double beside_ms; /* the whole of one where computation may hide it, else 0 */
 };
 struct storage_cost step_tables_storage(const struct step_tables *t, uint32_t param,
@@ -170,10 +172,10 @@ struct step_cost {
     double compute_ms, communication_ms, step_ms;
     double beside_ms; /* communication that runs beside computation, hidden or not */
 };
-/* Of a whole assignment: on[class] = label. O(terms). */
+/* The step under a whole assignment, on[class] = label. O(terms). */
 struct step_cost step_tables_cost(const struct step_tables *t, const label *on);
-/* Sum over the terms of class `k` alone, excess of overlap left out: differences of it are
- * differences of the whole when only `k` changes. O(terms of k). */
+/* The same over the terms of class `k` alone, without the excess of overlap. When only `k` changes,
+ * it changes by as much as the whole. O(terms of k). */
 struct step_cost step_tables_cost_of_class(const struct step_tables *t, class_id k,
                                            const label *on);
 

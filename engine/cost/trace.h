@@ -2,8 +2,8 @@
  *
  * Chrome's trace format as the JAX profiler writes it (NAME.trace.json, gzipped or not): complete
  * events (ph X) with args.hlo_op, the instruction of the compiled module, and args.run_id; dur in
- * microseconds. Times of one operation in one run add up (a loop's body runs often); of several
- * runs the median counts, so a first run that warms up does no harm. */
+ * microseconds. Times of one operation within a run add up (a loop's body runs often); over several
+ * runs the median counts, so a warm-up run does no harm. */
 #ifndef AUTOMAP_ENGINE_COST_TRACE_H
 #define AUTOMAP_ENGINE_COST_TRACE_H
 
@@ -22,16 +22,16 @@ struct trace {
     struct arena arena;
 };
 
-/* ERR_INPUT: no JSON, no traceEvents, no event of an HLO operation. O(events log events). */
+/* ERR_INPUT: not JSON, no traceEvents, or no event of an HLO operation. O(events log events). */
 int trace_read(const char *path, struct trace *out, struct err *e) MUST_CHECK;
 void trace_release(struct trace *t);
 
-/* A profile of `m`: ms of one execution by instruction, ms[m->count], < 0 where nothing is known.
- * Names are `m`'s own, or those of `compiled` (NULL: none), whose instructions are found in `m` by
- * op_name; several with one op_name share the time as a roofline would. */
+/* A profile of `m`: ms[m->count], ms of one execution of each instruction, < 0 where unknown. Names
+ * in the trace are those of `m`, or of `compiled` (may be NULL), whose instructions are matched to
+ * `m` by op_name; instructions with one op_name share the time in proportion to their rooflines. */
 struct trace_match {
     double *ms;
-    double total_ms, matched_ms; /* of one run; loops and calls left out: their parts count */
+    double total_ms, matched_ms; /* of one run, without loops and calls, whose parts count */
     uint32_t matched;            /* instructions of `m` with a time */
 };
 int trace_match(const struct trace *t, const struct hlo_module *m,

@@ -1,16 +1,17 @@
 /* engine/cost/training.h - a training step in micro-batches, and with state stored in pieces
  * (ZeRO).
  *
- * Micro-batches. The batch is the class that most inputs share. With k of them the forward and
- * backward pass runs k times on 1/k of the batch; the update (phase HLO_PHASE_UPDATE) runs once, on
- * gradients summed over the k passes. What the update reads of a pass is accumulated; an all-reduce
- * whose result only flows linearly into such sums, and carries no batch, waits for the last pass.
+ * Micro-batches. The batch is the class that most inputs share. With k micro-batches the forward
+ * and backward pass runs k times on 1/k of the batch; the update (phase HLO_PHASE_UPDATE) runs
+ * once, on gradients summed over the k passes. What the update reads from a pass is accumulated. An
+ * all-reduce waits for the last pass if its result flows only linearly into such sums and has no
+ * batch dim.
  *
- * ZeRO. The gradient of a variable is reduced over the labels of the classes that every instruction
- * which makes it sums over (found back from the gradient through linear instructions). Along those
- * axes all devices hold the same variable: level 1 stores its optimizer state in pieces, 2 its
- * gradient too, 3 the variable too (Rajbhandari et al., "ZeRO", 2020). A piece is cut from the dim
- * that leaves least.
+ * ZeRO. The gradient of a variable is reduced over the labels of those classes that every
+ * instruction producing it sums over (found by going back from the gradient through linear
+ * instructions). Along those axes all devices hold the same variable: level 1 stores its optimizer
+ * state in pieces, 2 its gradient too, 3 the variable too (Rajbhandari et al., "ZeRO", 2020). The
+ * dim to cut is the one that gives the smallest piece.
  *
  * Plan-independent, built once per problem; immutable. O(instructions). */
 #ifndef AUTOMAP_ENGINE_COST_TRAINING_H
@@ -24,7 +25,7 @@
 
 enum { ZERO_LEVEL_MOST = 3, ZERO_CLASSES_MOST = 6, MICRO_BATCHES_MOST = 1 << 16 };
 
-/* Of one entry parameter leaf (index as in roles.params). */
+/* One entry parameter leaf (index as in roles.params). */
 struct training_variable {
     class_id reduced[ZERO_CLASSES_MOST]; /* classes its gradient is summed over; ascending */
     uint32_t reduced_count;              /* 0: not a variable, or nothing known */
@@ -34,11 +35,12 @@ struct training {
     const struct classes *classes;
     const struct hlo_roles *roles;
     class_id batch;        /* CLASS_NONE: no input can be cut */
-    int64_t batch_divisor; /* numbers of micro-batches divide this */
+    int64_t batch_divisor; /* any number of micro-batches divides this */
     uint8_t *is_once;      /* [instructions] belongs to the update */
     uint8_t *is_summed;    /* [values] made by a pass and read by the update: accumulated */
-    uint8_t *is_state;     /* [values] made of parameters the step updates, without any product */
-    uint8_t *waits;        /* [values] a partial result may wait for the sum over the passes */
+    uint8_t *is_state;     /* [values] made from parameters that the step updates, without any
+                              product */
+    uint8_t *waits;        /* [values] its partial result may wait for the sum over the passes */
     struct training_variable *variables; /* [roles->param_count] */
 };
 
@@ -46,29 +48,30 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
                  struct err *e) MUST_CHECK;
 void training_release(struct training *t);
 
-/* Classes that instruction `id` sums over, as far as they may be split; ascending. Returns how
+/* Writes the classes that instruction `id` sums over and that may be split, ascending; returns how
  * many. */
 uint32_t training_sums(const struct classes *c, hlo_id id, class_id out[static ZERO_CLASSES_MOST]);
 
 #define OVERLAP_AUTO (-1.0)
 
-/* How a problem is priced: k and the level, both part of a plan. */
+/* Micro-batches and ZeRO level, both part of a plan, and overlap. */
 struct batch_and_zero {
-    uint32_t micro_batches; /* 1: the batch at once */
+    uint32_t micro_batches; /* 1: the whole batch at once */
     uint8_t zero;           /* 0 .. ZERO_LEVEL_MOST */
-    double overlap; /* 0 .. 1: part of the time of all-reduces that nothing in the passes waits
-                       for, those of gradients, that is hidden behind computation; OVERLAP_AUTO: as
-                       much of them and of gathered parameters as computation hides (overlap.h) */
+    double overlap; /* 0 .. 1: hidden share of the gradients' all-reduces, which nothing in the
+                       passes waits for; OVERLAP_AUTO: as much of them, and of gathered parameters,
+                       as computation hides (overlap.h) */
 };
-/* ERR_INPUT with what would do when k does not divide the batch or there is none. */
+/* ERR_INPUT when k does not divide the batch or there is no batch; the message says what would
+ * work. */
 int training_check(const struct training *t, const struct batch_and_zero *r,
                    struct err *e) MUST_CHECK;
 
 /* Axes along which variable `param` may be stored in pieces under a plan: where its gradient is
  * reduced and no dim of it is split. */
 label training_axes(const struct training *t, uint32_t param, const label *on);
-/* Part of a local value that a piece over `axes` is, value `v` having the shape of its variable: 1
- * when no dim can be cut. */
+/* A piece over `axes` as a share of local value `v`, which has the shape of its variable; 1 when no
+ * dim can be cut. */
 double training_piece(const struct training *t, const struct labels *l, const label *on,
                       hlo_value v, label axes);
 

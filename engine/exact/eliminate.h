@@ -1,7 +1,7 @@
-/* engine/exact/eliminate.h - sums of small tables over nodes with few choices, minimised exactly.
+/* engine/exact/eliminate.h - minimises sums of small tables over nodes with few choices, exactly.
  *
- * Bucket elimination (Dechter 1999), with conditioning where a joint table would be too large; what
- * exact.h and limit.h stand on. Private to engine/search/. */
+ * Bucket elimination (Dechter 1999), with conditioning where a joint table would be too large;
+ * exact.h and limit.h build on it. Private to engine/exact. */
 #ifndef AUTOMAP_ENGINE_EXACT_ELIMINATE_H
 #define AUTOMAP_ENGINE_EXACT_ELIMINATE_H
 
@@ -21,7 +21,7 @@ struct solver_table {
     size_t size;
 };
 
-/* A class that has a choice, with the labels it may take. */
+/* A class with more than one label to choose from. */
 struct node {
     class_id class;
     label labels[MESH_SETS_MOST];
@@ -35,7 +35,7 @@ struct solver {
     struct node *nodes;
     uint32_t node_count;
     uint32_t *node_of;           /* [classes], CLASS_NONE: fixed */
-    label *fixed;                /* [classes] label of what is not a node */
+    label *fixed;                /* [classes] label of classes that are not nodes */
     struct solver_table *tables; /* those given, then joint ones while eliminating */
     size_t table_count, table_room;
     size_t table_most;   /* entries of a joint table */
@@ -46,13 +46,13 @@ struct solver {
 
 enum { NOT_FIXED = UINT32_MAX };
 
-/* Nodes and tables of a step's time, without the excess of overlap (or of the reward) and of
- * classes that clash, from a problem. `fixed` NULL: nothing is decided. */
+/* Builds nodes and tables for the step time without the excess of overlap (or for the reward), and
+ * tables that forbid clashes. `fixed` NULL: nothing is decided. */
 int solver_new(const struct step_tables *t, const struct strict *fixed,
                const struct exact_options *o, struct solver *out, struct err *e) MUST_CHECK;
 void solver_release(struct solver *s);
 
-/* A table over ascending nodes, all 0. ERR_LIMIT: more entries than table_most; ERR_MEMORY. */
+/* A zeroed table over ascending nodes. ERR_LIMIT: more entries than table_most; ERR_MEMORY. */
 int solver_table_new(const struct solver *s, const uint32_t *nodes, uint32_t count,
                      struct solver_table *out) MUST_CHECK;
 void solver_table_release(struct solver_table *f);
@@ -62,8 +62,8 @@ int solver_push_table(struct solver *s,
 bool solver_next_choice(const struct solver *s, const uint32_t *nodes, uint32_t count,
                         uint32_t *choice);
 
-/* The least sum of all tables when fixed[node] (NOT_FIXED: free) stays. choice [nodes]: a minimum,
- * or what was found; bound: no choice is below. INFINITY: none is possible. */
+/* The least sum of all tables with fixed[node] held (NOT_FIXED: free). choice [nodes] is a minimum,
+ * or the best found; no choice is below `bound`. INFINITY: no choice is possible. */
 struct solver_answer {
     double value, bound;
     uint64_t cases;

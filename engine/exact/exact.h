@@ -2,15 +2,15 @@
  *
  * Costs and rewards are sums of small tables over classes that meet, so the optimum comes from
  * bucket elimination (Dechter 1999): take the class with the smallest joint table, minimise it out,
- * go on. Exact for any number of axes. Where a joint table would pass EXACT_TABLE_MOST entries the
- * class with most neighbours is fixed to each of its labels in turn (conditioning), best bound
- * first, with pruning; if EXACT_NODES_MOST such cases are not enough the best found is given with
- * the bound that remains.
+ * repeat. Exact for any number of axes. Where a joint table would exceed EXACT_TABLE_MOST entries,
+ * the class with most neighbours is fixed to each of its labels in turn (conditioning), best bound
+ * first, with pruning. After EXACT_NODES_MOST such cases it returns the best found and the
+ * remaining bound.
  *
  * With overlap the step has an excess, max(0, E), E a sum like the others. Step + w E, 0 <= w <= 1,
- * is a sum whose least is a lower bound; its plan is the best when the excess it leaves out is
- * none. Else w is bisected to where E turns, and what the bound leaves open is searched case by
- * case (exact_overlap.c), EXACT_CASES_MOST at most. */
+ * is a sum whose minimum is a lower bound; its plan is optimal if it leaves out no excess.
+ * Otherwise w is bisected to where E changes sign, and the remaining gap is searched case by case
+ * (exact_overlap.c), at most EXACT_CASES_MOST. */
 #ifndef AUTOMAP_ENGINE_EXACT_EXACT_H
 #define AUTOMAP_ENGINE_EXACT_EXACT_H
 
@@ -30,18 +30,14 @@ enum exact_goal { EXACT_STEP_TIME, EXACT_PAPER_REWARD };
 
 struct exact_options {
     enum exact_goal goal;
-    bool variables,
-        inputs; /* which classes may be split: those with dims of variables, of inputs; both, for
-                   the step time: every class, those too that only hold dims in between */
+    bool variables, inputs; /* which classes may be split: those with dims of variables; of inputs.
+                               Both, for the step time: every class, even without either */
     double partitioned,
-        replicated; /* paper reward per dim in reach; used by EXACT_PAPER_REWARD: 0.4, 0.1 */
-    double
-        excess_weight; /* of step times, 0 to 1: how much of the excess of overlap counts, were it
-                          not cut off at 0 (cost/overlap.h). exact_strict finds it; 0 elsewhere */
-    size_t table_most; /* lower limits than the above, for those who study the fallback; 0: the
-                          above */
+        replicated;       /* EXACT_PAPER_REWARD: reward per dim that may be split: 0.4, 0.1 */
+    double excess_weight; /* the weight w above, 0 to 1. exact_strict finds it; pass 0 */
+    size_t table_most;    /* lower limits than the above, to study the fallback; 0: those above */
     uint64_t nodes_most;
-    const atomic_bool *stop; /* set elsewhere: the best of what was looked into; NULL: never */
+    const atomic_bool *stop; /* once set, returns the best so far; NULL: never */
 };
 
 struct exact_result {
@@ -53,7 +49,7 @@ struct exact_result {
     uint64_t nodes; /* cases of conditioning; 1: elimination alone */
 };
 
-/* `fixed` holds decisions that must stay (pins); NULL: none. O(sum of joint tables). */
+/* `fixed`: decisions that must stay (pins); NULL: none. O(sum of joint tables). */
 int exact_strict(const struct step_tables *t, const struct strict *fixed,
                  const struct exact_options *o, struct exact_result *out, struct err *e) MUST_CHECK;
 void exact_release(struct exact_result *r);

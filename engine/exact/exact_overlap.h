@@ -1,4 +1,4 @@
-/* engine/exact/exact_overlap.h - the best strict plan where communication runs beside computation.
+/* engine/exact/exact_overlap.h - the best strict plan when communication overlaps computation.
  * Private to engine/exact. */
 #ifndef AUTOMAP_ENGINE_EXACT_EXACT_OVERLAP_H
 #define AUTOMAP_ENGINE_EXACT_EXACT_OVERLAP_H
@@ -12,8 +12,8 @@
 typedef int exact_solve(const struct step_tables *t, const struct strict *fixed,
                         const struct exact_options *o, struct exact_result *out, struct err *e);
 
-/* `out` is the best plan without the excess, from `solve`; becomes the best plan with it. On error
- * `out` is as it was or better, and to be released. */
+/* Takes in `out` the best plan without the excess, from `solve`, and leaves the best plan with it.
+ * On error `out` is still valid and must be released. */
 int exact_overlap(const struct step_tables *t, const struct strict *fixed,
                   const struct exact_options *o, struct exact_result *out, exact_solve *solve,
                   struct err *e) MUST_CHECK;

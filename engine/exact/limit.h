@@ -1,15 +1,15 @@
-/* engine/exact/limit.h - the best strict plan that stays within a device's memory.
+/* engine/exact/limit.h - the best strict plan that fits in a device's memory.
  *
  * Memory is a sum over live ranges at each position of the schedule (cost/memory.h), so a limit is
- * a constraint per position, in small tables over the classes of the ranges. Solved by Lagrange
- * multipliers on the positions that become peaks (found one by one), with elimination as the inner
- * solver: a lower bound, and plans; plans over the limit are repaired by single changes that free
- * most bytes per ms; then branch and bound on the same tables, best bound first, each node bounded
- * with the multipliers of the root. Where no plan fits, multipliers on memory alone prove it: no
- * plan needs less than `least_bound`. Classes that fold may differ here: with identical layers the
- * best plan within a limit splits some of them.
+ * a constraint per position, in small tables over the classes of the ranges. Lagrange multipliers
+ * on the positions that become peaks (found one by one), with elimination as the inner solver, give
+ * a lower bound and plans. Plans over the limit are repaired by the single changes that free most
+ * bytes per ms. Then branch and bound runs on the same tables, best bound first, each node bounded
+ * with the multipliers of the root. If no plan fits, multipliers on memory alone prove it: no plan
+ * needs less than `least_bound`. Classes that fold may differ here: with identical layers the best
+ * plan within a limit splits only some of them.
  *
- * The work is counted in eliminations, not in time, so the answer is the same on every machine. */
+ * Work is limited in eliminations, not in time, so the answer is the same on every machine. */
 #ifndef AUTOMAP_ENGINE_EXACT_LIMIT_H
 #define AUTOMAP_ENGINE_EXACT_LIMIT_H
 
@@ -27,24 +27,24 @@ struct limit_options {
     double limit;            /* bytes of one device; INFINITY: none */
     bool variables, inputs;  /* as in exact_options */
     uint32_t work_most;      /* eliminations; 0: the default */
-    bool least;              /* the plan that needs least memory, whatever its step */
+    bool least;              /* find the plan of least memory, whatever its step time */
     const atomic_bool *stop; /* as in exact_options */
 };
 
 struct limit_result {
-    label *on; /* [classes] the best plan found within the limit; without one, that of least memory
-                  found */
+    label *on; /* [classes] the best plan found within the limit; if there is none, that of least
+                  memory */
     bool fits;
     double value,
         bound;          /* ms of a step; no plan within the limit is faster. fits: bound <= value */
     bool proven;        /* fits: bound = value; else: no plan fits */
     double peak;        /* bytes of `on` */
-    double least_bound; /* no plan needs fewer bytes; 0: not worked out */
+    double least_bound; /* no plan needs fewer bytes; 0: not computed */
     uint32_t work, positions; /* eliminations; peaks that got a multiplier */
 };
 
-/* `fixed` holds decisions that must stay; NULL: none. `m` under the same batching as `t`.
- * ERR_INFEASIBLE only where the fixed decisions themselves cannot hold. */
+/* `fixed`: decisions that must stay; NULL: none. `m` must have the batching of `t`. ERR_INFEASIBLE
+ * only when the fixed decisions themselves cannot hold. */
 int exact_limited(const struct step_tables *t, const struct memory_model *m,
                   const struct strict *fixed, const struct limit_options *o,
                   struct limit_result *out, struct err *e) MUST_CHECK;

@@ -3,7 +3,7 @@
  *
  * Live ranges that depend on the same nodes in the same way are one unit with one table of bytes; a
  * moment (a position of the entry, and in what runs there a position of its own, and so on) is how
- * often each unit is live. Private to engine/search/. */
+ * often each unit is live. Private to engine/exact. */
 #ifndef AUTOMAP_ENGINE_EXACT_LIMIT_MODEL_H
 #define AUTOMAP_ENGINE_EXACT_LIMIT_MODEL_H
 
@@ -59,10 +59,10 @@ struct limit_model {
     size_t slot_count;
     uint32_t *table_of, *table_first; /* own tables of each node */
     uint32_t *units_of, *units_first; /* units of each node */
-    struct event *events; /* of the entry in the order of the schedule, when nothing lives in what
-                             it calls; else NULL */
+    struct event *events; /* of the entry in schedule order, if nothing lives in computations it
+                             calls; else NULL */
     uint32_t event_count;
-    double *unit_bytes; /* [units] under the choice looked at last */
+    double *unit_bytes; /* [units] under the last choice given to limit_look */
     double scale;       /* of the own tables now */
     double *scratch;    /* [ranges + computations] */
     uint32_t *at;       /* [computations] */
@@ -74,17 +74,17 @@ int limit_model_new(const struct step_tables *t, const struct memory_model *m,
                     struct limit_model *out, struct err *e) MUST_CHECK;
 void limit_model_release(struct limit_model *l);
 
-/* Step of a whole choice; INFINITY when labels clash. */
+/* Step time of a complete choice; INFINITY when labels clash. */
 double limit_time(const struct limit_model *l, const uint32_t *choice);
-/* The same, of the tables that hold node `n` alone. */
+/* The same over the tables that contain node `n` only. */
 double limit_time_of(const struct limit_model *l, const uint32_t *choice, uint32_t n);
-/* Works out the bytes of all units under a choice, for the two below. */
+/* Computes the bytes of all units under a choice, for the two functions below. */
 void limit_look(struct limit_model *l, const uint32_t *choice);
-/* Peak over all positions; *moment (may be NULL): the moment of it, made when it is new. < 0: out
- * of memory. */
+/* Peak over all positions; *moment (may be NULL): its moment, created if new. < 0: out of
+ * memory. */
 double limit_peak(struct limit_model *l, uint32_t *moment);
 double limit_bytes_at(const struct limit_model *l, uint32_t moment);
-/* weight x bytes over the units that node `n` is in; weight [units]. */
+/* Sum of weight x bytes over the units that contain node `n`; weight [units]. */
 double limit_bytes_of(const struct limit_model *l, const uint32_t *choice, uint32_t n,
                       const double *weight);
 

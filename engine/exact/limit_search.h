@@ -1,5 +1,5 @@
 /* engine/exact/limit_search.h - the state that the parts of limit.c share: plans (limit_plans.c),
- * multipliers (limit_price.c), branch and bound (limit_branch.c). Private to engine/search/. */
+ * multipliers (limit_price.c), branch and bound (limit_branch.c). Private to engine/exact. */
 #ifndef AUTOMAP_ENGINE_EXACT_LIMIT_SEARCH_H
 #define AUTOMAP_ENGINE_EXACT_LIMIT_SEARCH_H
 
@@ -8,7 +8,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/stop.h"
 
-/* A relative difference that counts as none. */
+/* A relative difference that counts as zero. */
 #define LIMIT_NEAR 1e-9
 
 enum { LIMIT_MOMENTS_MOST = 64 };
@@ -39,39 +39,40 @@ static inline bool limit_is_out_of_work(const struct limit_search *s)
 
 /* ---- limit_plans.c ---- */
 
-/* Looks at a whole choice: its peak over all positions; keeps it when it is the best of its kind.
- * *moment: where the peak is. */
+/* Finds the peak of a complete choice, and keeps the choice if it is the best of its kind. *moment:
+ * where the peak is. */
 int limit_consider(struct limit_search *s, const uint32_t *choice, double *peak,
                    uint32_t *moment) MUST_CHECK;
-/* Frees memory change by change until the choice fits, or nothing frees any more. `with_time`
- * false: as much memory as can be. */
+/* Frees memory change by change until the choice fits or no change frees any. `with_time` false:
+ * frees as much memory as possible. */
 int limit_repair(struct limit_search *s, uint32_t *choice, bool with_time) MUST_CHECK;
-/* Changes and pairs of changes that make the best plan faster, until there is none. */
+/* Applies changes and pairs of changes that make the best plan faster, until there are none. */
 int limit_improve(struct limit_search *s) MUST_CHECK;
 
 /* ---- limit_price.c ---- */
 
-/* One point of the dual: the least of time + price x (memory - limit), over what `fixed` leaves. */
+/* One point of the dual: the minimum of time + price x (memory - limit) over what `fixed` leaves
+ * open. */
 struct limit_point {
     double value, bound;              /* of that sum; bound: proven */
-    double slope[LIMIT_MOMENTS_MOST]; /* memory - limit at each moment known before */
+    double slope[LIMIT_MOMENTS_MOST]; /* memory - limit at each moment known beforehand */
     double peak;
     uint32_t moment; /* of the peak */
 };
 
-/* scale x time + sum of price x (memory - limit, or memory where scale is 0) at its least, and the
- * choice there in s->choice, which was considered. */
+/* scale x time + sum of price x (memory - limit, or memory where scale is 0) at its minimum;
+ * s->choice receives the choice there, after limit_consider. */
 int limit_evaluate(struct limit_search *s, double scale, const double *price, const uint32_t *fixed,
                    struct limit_point *out) MUST_CHECK;
-/* Multipliers on time and memory, with repaired plans on the way: s->bound, s->price, s->best. */
+/* Finds multipliers on time and memory, and repairs plans on the way: s->bound, s->price,
+ * s->best. */
 int limit_price_memory(struct limit_search *s) MUST_CHECK;
-/* Multipliers on memory alone: s->least_bound, s->share, s->least. */
+/* Finds multipliers on memory alone: s->least_bound, s->share, s->least. */
 int limit_weigh_memory(struct limit_search *s) MUST_CHECK;
 
 /* ---- limit_branch.c ---- */
 
-/* Best bound first. s->bound becomes that of the whole tree; INFINITY: no plan is within the limit.
- */
+/* Best bound first. s->bound becomes the bound of the whole tree; INFINITY: no plan fits. */
 int limit_branch_and_bound(struct limit_search *s) MUST_CHECK;
 
 #endif

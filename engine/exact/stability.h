@@ -1,14 +1,14 @@
-/* engine/exact/stability.h - how far one figure may move, the others staying, before another plan
- * is better, and which plan that is.
+/* engine/exact/stability.h - how far one figure may move, all others fixed, before another plan is
+ * better, and which plan that is.
  *
  * Bandwidths: at a factor f the step of a plan is a + b / f, so the best step over all plans is a
- * lower envelope of lines in 1 / f. From the far end inwards: where the line of the plan crosses
- * that of the best one there, the best is asked for again, until none is better: an exact
- * breakpoint, in few steps. Memory: below its peak the plan does not fit; above, bisection to 0.1 %
- * for where a faster one fits. Batch: whole sizes, by doubling and halving and then bisection: the
- * first change found, as sizes that do not divide alike need not be better or worse in order. With
- * a memory limit the best plan is that of limit.h, proven or not; a breakpoint is then that towards
- * plans it finds. */
+ * lower envelope of lines in 1 / f. The search goes from the far end inwards: where the plan's line
+ * crosses that of the best plan there, the best plan is computed again, until none is better. That
+ * gives an exact breakpoint in few steps. Memory: below its peak the plan does not fit; above,
+ * bisection to 0.1 % finds where a faster plan fits. Batch: whole sizes, by doubling and halving,
+ * then bisection; this gives the first change found, since step times are not monotonic in sizes
+ * that divide differently. With a memory limit the best plan is that of limit.h, proven or not, and
+ * a breakpoint refers to the plans it finds. */
 #ifndef AUTOMAP_ENGINE_EXACT_STABILITY_H
 #define AUTOMAP_ENGINE_EXACT_STABILITY_H
 
@@ -31,38 +31,38 @@ enum stability_figure {
 };
 extern const char *const stability_names[STABILITY_COUNT];
 
-#define STABILITY_FAR 64.0 /* factors looked at: 1/64 to 64; batches to 1/16 and 16 times */
+#define STABILITY_FAR 64.0 /* range of factors: 1/64 to 64; of batches: 1/16 to 16 */
 
 enum stability_end {
-    STABILITY_HOLDS,     /* no other plan is better as far as was looked */
+    STABILITY_HOLDS,     /* no other plan is better within the range */
     STABILITY_BREAKS,    /* beyond `value` another plan is better: on, step_ms */
-    STABILITY_NO_LONGER, /* beyond `value` the plan is not possible, or does not fit; on: the best
+    STABILITY_NO_LONGER, /* beyond `value` the plan is impossible or does not fit; on: the best plan
                             then, or NULL */
 };
 
 struct stability_side {
     uint8_t end;    /* enum stability_end */
     double value;   /* of the figure: bytes per second, bytes, samples */
-    double step_ms; /* of the other plan there: at a bandwidth's break that of both */
+    double step_ms; /* of the other plan there; at a bandwidth's breakpoint that of both */
     label *on;      /* [classes] the other plan; NULL: none */
 };
 
 struct stability {
     double now[STABILITY_COUNT]; /* 0: the figure does not matter here */
     struct stability_side down[STABILITY_COUNT], up[STABILITY_COUNT];
-    bool is_best; /* no plan is better as things are */
+    bool is_best; /* no plan is better at the current figures */
 };
 
 struct stability_options {
     const label *on;        /* the plan */
-    double limit;           /* bytes; INFINITY: none was asked for */
+    double limit;           /* bytes; INFINITY: none */
     bool variables, inputs; /* as in exact_options */
     int (*fix)(void *context, const struct problem *p, struct strict *s,
                struct err *e); /* as in batch_and_zero.h */
     void *context;
 };
 
-/* `p` is priced anew many times, and is as before on return. */
+/* Reprices `p` many times and restores it before returning. */
 int stability_of(struct problem *p, const struct stability_options *o, struct stability *out,
                  struct err *e) MUST_CHECK;
 void stability_release(struct stability *s);

@@ -1,14 +1,13 @@
-/* engine/recompute/numbering.h - which values of a training step are the same value computed again.
+/* engine/recompute/numbering.h - finds values of a training step that are one value computed again.
  *
  * Value numbering over an inlined module (hash of opcode, attributes, shapes, operands' numbers;
- * metadata, shardings and layouts left out), looking through
- *   - other names: tuples, reshapes, copies, barriers, reductions of precision that are none;
- *   - loops: what a body hands on as it came in is what went in; what a loop stacks slice by slice
- *     is the slice, and a slice of that stack in another loop of as many trips is it again; slices
- *     of other unchanged stacks are one value whatever the index (a loop runs forward, the other
- *     back).
- * So a forward operation that is computed again in the backward pass has the number it had: what a
- * module recomputes (jax.checkpoint) is undone. Private to engine/recompute. */
+ * without metadata, shardings and layouts), looking through
+ *   - aliases: tuples, reshapes, copies, barriers, reduce-precision without effect;
+ * - loops: state that a body hands on unchanged is what went in; a stack that a loop builds slice
+ * by slice has the number of the slice, and so has a slice of it in another loop with as many
+ * trips; slices of other unchanged stacks are one value whatever the index (one loop runs forward,
+ * the other backward). So a forward operation repeated in the backward pass keeps its number, which
+ * undoes the module's own recomputation (jax.checkpoint). Private to engine/recompute. */
 #ifndef AUTOMAP_ENGINE_RECOMPUTE_NUMBERING_H
 #define AUTOMAP_ENGINE_RECOMPUTE_NUMBERING_H
 
@@ -16,17 +15,18 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 
-typedef uint32_t value_number; /* 0: none; a value that no executed instruction makes */
+typedef uint32_t value_number; /* 0: no executed instruction makes the value */
 
 struct numbering {
     const struct hlo_module *m;
     value_number *of;    /* [values] */
-    value_number *slice; /* [count] of what a loop stacks: the number of its slices; else 0 */
+    value_number *slice; /* [count] of a stack that a loop builds: the number of its slices; else
+                            0 */
     uint32_t count;
-    hlo_id *order; /* instructions in the order of execution, bodies of loops before the loop */
+    hlo_id *order; /* instructions in order of execution, loop bodies before the loop */
     uint32_t order_count;
     hlo_id *loop;        /* [computations] the while whose body it is; HLO_NONE: not a body */
-    uint8_t *is_changed; /* [values] of parameters of bodies: the body hands on something else */
+    uint8_t *is_changed; /* [values] of body parameters: the body changes it */
     uint8_t *is_counter; /* [count] a loop's counter: known in every pass */
 };
 
@@ -34,7 +34,7 @@ struct numbering {
 int numbering_new(const struct hlo_module *m, struct numbering *out, struct err *e) MUST_CHECK;
 void numbering_release(struct numbering *n);
 
-/* True when instruction `id` gives its operands other names and computes nothing. */
+/* True when instruction `id` only renames its operands and computes nothing. */
 bool numbering_is_alias(const struct hlo_module *m, hlo_id id);
 
 /* The instruction of the entry that `id` runs in: itself, or the loop around it. */

@@ -1,18 +1,20 @@
-/* engine/recompute/primal.h - what the backward pass of a step needs of the forward pass, and what
- * that could be made from again.
+/* engine/recompute/primal.h - what the backward pass needs from the forward pass, and from what
+ * that could be computed again.
  *
- * Values by number (numbering.h), so that what the module itself recomputes is undone: the same
- * model saved in full, in part or not at all has one primal graph. Kinds of values:
- *   given    variables, state, inputs, constants and what follows from variables and constants
- * alone primal   made without any gradient: ancestors of the loss, all that their loops do forward,
- * and what follows from those without a product; in a loop of the backward pass all that reads no
- * changed state derived  the rest: gradients, updates A primal value that a derived operation reads
- * is needed in the backward pass: kept there since the forward pass, or computed again from values
- * that are there. Which of them the module keeps is read from what its backward pass reads of its
- * forward pass. Values that leave one numbered layer for another are never computed again: without
- * that a module of written-out layers would be recomputed as a whole, at once. Plan-independent,
- * immutable. Method after Jain et al., "Checkmate" (MLSys 2020), and Gruslys et al. (2016) for what
- * to ask; the primal graph itself is ours. */
+ * Values are identified by number (numbering.h), which undoes what the module itself recomputes:
+ * the same model saved in full, in part or not at all has one primal graph. Kinds of values:
+ *   given    variables, state, inputs, constants, and what follows from variables and constants
+ *            alone
+ *   primal   made without any gradient: ancestors of the loss, everything their loops do in the
+ *            forward pass, and what follows from those without a product; in a loop of the
+ *            backward pass, everything that reads no changed state
+ *   derived  the rest: gradients, updates
+ * A primal value that a derived operation reads is needed in the backward pass: it is either kept
+ * from the forward pass or computed again from values that are available. Which values the module
+ * itself keeps follows from what its backward pass reads of its forward pass. Values that pass
+ * from one numbered layer to another are never computed again; otherwise a module of written-out
+ * layers would be recomputed as a whole, at once. Plan-independent, immutable. What to ask follows
+ * Jain et al., "Checkmate" (MLSys 2020), and Gruslys et al. (2016); the primal graph is ours. */
 #ifndef AUTOMAP_ENGINE_RECOMPUTE_PRIMAL_H
 #define AUTOMAP_ENGINE_RECOMPUTE_PRIMAL_H
 
@@ -23,9 +25,9 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 
-/* How a value comes into being again. */
+/* How a value is made again. */
 enum primal_rule {
-    PRIMAL_FUSED,  /* on the fly in what reads it: no time, no memory */
+    PRIMAL_FUSED,  /* on the fly by its reader: no time, no memory */
     PRIMAL_KERNEL, /* reads and writes memory */
     PRIMAL_WORK,   /* a product, convolution, sort ..: the cost model's time of its instruction */
     PRIMAL_NEVER,  /* random numbers, loop state, what other layers read */
@@ -34,21 +36,22 @@ enum primal_rule {
 #define PRIMAL_NO_LAYER UINT32_MAX
 
 struct primal {
-    hlo_value value; /* where it is made first, in the forward pass if it is there at all */
+    hlo_value value; /* its first occurrence, in the forward pass if it has one */
     hlo_id maker;
     uint8_t rule;                /* enum primal_rule */
     bool is_needed;              /* a derived operation reads it */
-    bool is_kept;                /* by the module as it is written */
+    bool is_kept;                /* by the module as written */
     bool is_stored;              /* in memory where it is made again */
-    bool is_forward;             /* made in the forward pass; else in the backward pass alone */
-    double trips;                /* of the loops around it: it is that many arrays */
+    bool is_forward;             /* made in the forward pass; else only in the backward pass */
+    double trips;                /* of the loops around it: it stands for that many arrays */
     uint32_t layer;              /* order of its written-out layer, 0 first; PRIMAL_NO_LAYER */
     uint32_t reads, read_count;  /* into graph->edges: nodes it is computed from */
-    uint32_t whole, whole_count; /* into graph->edges: stored nodes its kernel reads, through fused
-                                    ones; of PRIMAL_KERNEL */
-    double given_bytes; /* of given operands that its kernel reads part of: tables (gather) */
+    uint32_t whole, whole_count; /* into graph->edges: PRIMAL_KERNEL: stored nodes that its kernel
+                                    reads, also through fused ones */
+    double given_bytes; /* bytes of given operands that its kernel reads in part: tables (gather) */
     /* Positions in the entry's schedule. */
-    uint32_t made;                  /* made, or used last by the forward pass; loops: the loop's */
+    uint32_t made;                  /* where it is made, or last used by the forward pass; in loops:
+                                       the loop's */
     uint32_t first_read, last_read; /* by derived operations; HLO_NONE: by none */
 };
 
@@ -59,8 +62,8 @@ struct primal_reader {
     uint32_t nodes, node_count; /* into graph->edges */
 };
 
-/* Positions while the backward pass runs through a layer: from its first operation to the next
- * layer's. Products of gradients of variables may wait until later. */
+/* Positions during which the backward pass runs through a layer: from its first operation to that
+ * of the next layer. Products for gradients of variables may run later. */
 struct primal_window {
     uint32_t from, to;
 };
@@ -75,7 +78,8 @@ struct primal_graph {
     struct primal_reader *readers;
     uint32_t reader_count;
     double loop_trips;   /* most trips of a loop that holds nodes; 1: none */
-    uint32_t *of_buffer; /* [values] of buffers (fusion.h): node + 1 whose kept array it is; 0 */
+    uint32_t *of_buffer; /* [values] of buffers (fusion.h): node + 1 whose kept array it is; 0:
+                            none */
 };
 
 /* O(instructions x operands). */
