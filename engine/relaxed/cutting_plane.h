@@ -1,5 +1,5 @@
-/* engine/relaxed/cutting_plane.h - the highest point of a concave function of which tangents are
- * known, within a box (Kelley 1960; the box of Marsten, Hogan and Blankenship 1975): a small linear
+/* engine/relaxed/cutting_plane.h - the maximum over a box of a concave function known by its
+ * tangents (Kelley 1960; the box after Marsten, Hogan and Blankenship 1975): a small linear
  * program, solved by the simplex method with Bland's rule. */
 #ifndef AUTOMAP_ENGINE_RELAXED_CUTTING_PLANE_H
 #define AUTOMAP_ENGINE_RELAXED_CUTTING_PLANE_H
@@ -13,7 +13,7 @@ struct cutting_planes {
     const double *value;      /* [count] at 0 */
     const double *slope;      /* [count][places] */
     const double *low, *high; /* [places] the box, low <= high, finite */
-    double sum;               /* the most x - low adds up to; INFINITY: anything */
+    double sum;               /* upper bound on the sum of x - low; INFINITY: none */
 };
 
 /* x[places] within the box maximises min over k of value[k] + slope[k] . x, which is *top.

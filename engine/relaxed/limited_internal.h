@@ -1,5 +1,4 @@
-/* engine/relaxed/limited_internal.h - what the files of limited.h share.
- */
+/* engine/relaxed/limited_internal.h - shared by the files that implement limited.h. */
 #ifndef AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
 #define AUTOMAP_ENGINE_RELAXED_LIMITED_INTERNAL_H
 
@@ -24,7 +23,7 @@ enum {
 /* A position of the schedule that was the peak of some plan. */
 struct peak {
     struct memory_chain where;
-    double now, best; /* ms per byte: of the present prices; of the highest bound */
+    double now, best; /* ms per byte: current price; price at the highest bound */
 };
 
 /* A plan that was found. */
@@ -34,19 +33,19 @@ struct known_plan {
     double ms, peak;
 };
 
-/* What a value's memory costs, ms per byte but for the last. */
+/* Prices of a value's memory, ms per byte except for the last. */
 struct value_price {
-    double made;         /* as it is made, or as its uses share it, if that is more */
+    double made;         /* for its size as made, or as its uses share it, whichever is larger */
     double copied;       /* a variable's copy that its uses share */
     double second;       /* the second buffer of an all-reduce */
-    double unreduced_ms; /* while it is not all-reduced: the copy of the variable whose gradient it
+    double unreduced_ms; /* if it is not all-reduced: the copy of the variable whose gradient it
                             is */
 };
 
 struct limited_search {
     struct relaxed *r;
-    double limit, unit, weigh_unit; /* ms per byte: to begin with; of all shares together */
-    size_t tables_before;           /* cells used */
+    double limit, unit, weigh_unit; /* ms per byte: initial price; of all shares together */
+    size_t tables_before;           /* cells in use before */
     struct peak peaks[POSITIONS_MOST];
     uint32_t count;
     struct known_plan known[SOLVES_MOST + 1];
@@ -56,8 +55,8 @@ struct limited_search {
     table_id *unary; /* [nodes] without prices */
     const struct energy_edge *edges;
     struct energy_edge *priced; /* [edges] with them */
-    uint32_t *hub_edge; /* [values] of origins: from the maker to the hub; UINT32_MAX: none */
-    uint32_t *carried;  /* [values] free ones: of how many others the buffer is named after them */
+    uint32_t *hub_edge; /* [values] of origins: the edge from maker to hub; UINT32_MAX: none */
+    uint32_t *carried;  /* [values] free values: how many others' buffers are named after them */
     struct value_price *price;  /* [values] */
     bool *is_param, *is_output; /* [values] */
     double constant;            /* ms of bytes that no label changes */
@@ -66,22 +65,23 @@ struct limited_search {
     struct relaxed_limited *how;
 };
 
-/* The energy with the prices of w->peaks in it, or without any again. */
+/* Put the prices of w->peaks into the energy, and remove them. */
 int limited_price_new(struct limited_search *w, struct err *e) MUST_CHECK;
 int limited_price(struct limited_search *w, struct err *e) MUST_CHECK;
 void limited_unprice(struct limited_search *w);
 void limited_price_release(struct limited_search *w);
 
-/* limited.c: keeps the plan of r->best when it is better: one that fits, then faster, else of a
- * lower peak. *memory and *where: its peak. bytes[ranges] of it; NULL: not wanted. */
+/* limited.c: keeps the plan of r->best if it is better: fitting beats not fitting, then the faster
+ * step, or the lower peak if neither fits. *memory, *where: its peak. bytes[ranges] (may be NULL):
+ * its bytes. */
 int limited_offer(struct limited_search *w, double *ms, struct memory_cost *memory,
                   struct memory_chain *where, double *bytes, struct err *e) MUST_CHECK;
 
-/* limited_between.c: plans between the best, which fits, and the labels x. Where the two differ in
- * parts that no edge joins, any of the parts may be changed alone: time and memory are sums over
- * them. Each part has a scale of the present prices at which it turns, so the scales order the
- * plans from the least memory to the least time; the fastest that fits is found by bisection.
- * Offers O(log(parts)) plans; r->best is lost. */
+/* limited_between.c: plans between the best, which fits, and the labels x. Parts in which the two
+ * differ and that no edge joins can change independently: time and memory are sums over them. Each
+ * part has a scale of the current prices at which it changes, so the scales order the plans from
+ * least memory to least time, and bisection finds the fastest that fits. Offers O(log(parts))
+ * plans; overwrites r->best. */
 int limited_try_between(struct limited_search *w, const uint16_t *x, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* engine/relaxed/plan_totals.h - what a relaxed plan comes to: memory, reshards by kind. */
+/* engine/relaxed/plan_totals.h - totals of a relaxed plan: memory, reshards by kind. */
 #ifndef AUTOMAP_ENGINE_RELAXED_PLAN_TOTALS_H
 #define AUTOMAP_ENGINE_RELAXED_PLAN_TOTALS_H
 
@@ -11,14 +11,14 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
-/* Memory of one device: cost/memory.h's schedule with local sizes by status. A value that its uses
- * share resharded counts at the larger of both sizes, and at both while an all-reduce's result is
- * read first; of a parameter the copy its uses share counts beside what is stored, from the first
- * use in the passes to the last. Copies made for one use alone are not counted. O(values). */
+/* Memory of one device: cost/memory.h's schedule with local sizes by status. A value whose uses
+ * share a reshard counts with the larger of both sizes, and with both until the first read of an
+ * all-reduce's result. The copy of a parameter that its uses share counts besides what is stored,
+ * from the first use in the passes to the last. Copies for a single use do not count. O(values). */
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
                    struct err *e) MUST_CHECK;
-/* And where the peak is, with the bytes of the ranges in `own`, of memory_scratch; NULL: not
- * wanted. */
+/* The same with the place of the peak, and the bytes of the ranges in `own` (from memory_scratch;
+ * may be NULL). */
 int relaxed_memory_peak(const struct relaxed_plan *plan, struct memory_cost *out,
                         struct memory_chain *where, double *own, struct err *e) MUST_CHECK;
 
@@ -27,18 +27,19 @@ int relaxed_memory_in(const struct relaxed_plan *plan, const struct memory_model
                       struct memory_cost *out, struct memory_chain *where, double *own,
                       struct err *e) MUST_CHECK;
 
-/* Bytes of one device's piece of a value, of one micro-batch. O(rank). */
+/* Bytes of one device's piece of a value, for one micro-batch. O(rank). */
 double relaxed_local_bytes(const struct problem *p, hlo_value v, status s);
 
-/* The parameter that a result of the step, a value of the entry's root, is the next value of;
- * HLO_NONE: nobody's. O(parameters). */
+/* The parameter whose next value is `result`, a value of the entry's root; HLO_NONE: none.
+ * O(parameters). */
 hlo_value relaxed_next_of(const struct relaxed_plan *plan, hlo_value result);
 
-/* "f32[768/x 768]", and behind it " used as f32[768 768]" when its uses find it so. Appended. */
+/* "f32[768/x 768]", followed by " used as f32[768 768]" if its uses share another status.
+ * Appended. */
 void relaxed_write_shape(const struct relaxed_plan *plan, hlo_value v, struct str *out);
 
 struct relaxed_sum {
-    double count, bytes, ms; /* of one step of training; bytes local to a device */
+    double count, bytes, ms; /* of one training step; bytes local to a device */
 };
 void relaxed_sums(const struct relaxed_plan *plan,
                   struct relaxed_sum out[static RESHARD_KIND_COUNT]);

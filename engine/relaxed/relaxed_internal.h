@@ -27,23 +27,23 @@ struct relaxed {
     struct relaxed_options options;
     struct model model;
     struct energy
-        pinned; /* the model's, unary costs under the pins; edges are the model's or own */
+        pinned; /* the model's energy with pins in its unary costs; edges: the model's or own */
     struct energy_edge *own_edges; /* NULL: nothing is forbidden */
     bool is_folded;                /* the answer treats equal layers alike */
     struct stage tied, whole;
     uint16_t *best, *trial; /* [nodes] labels */
     double best_ms;
     uint16_t *strict_x;              /* [nodes] labels of the strict optimum under the pins */
-    bool has_strict;                 /* it can be written down in labels */
+    bool has_strict;                 /* it can be expressed in labels */
     double strict_ms;                /* 0: no strict plan keeps the pins */
     uint32_t *out_first, *out_edges; /* edges by their a end: [nodes + 1], [edges] */
     struct strict fixed;             /* the pins as far as strict mode can keep them */
-    bool is_beyond_strict;           /* it cannot keep them all */
-    bool is_ready;                   /* stages are of the present pins */
-    bool has_best;                   /* best is of some solve before */
+    bool is_beyond_strict;           /* strict mode cannot keep them all */
+    bool is_ready;                   /* stages belong to the current pins */
+    bool has_best;                   /* best comes from an earlier solve */
 };
 
-/* The stage whose bound is shown. */
+/* The stage whose bound counts. */
 static inline struct stage *relaxed_stage(struct relaxed *r)
 {
     return r->is_folded ? &r->tied : &r->whole;
@@ -52,14 +52,14 @@ static inline struct stage *relaxed_stage(struct relaxed *r)
 /* pins.c: the model's unary costs with the pins in them. */
 int relaxed_index_edges(struct relaxed *r, struct err *e) MUST_CHECK;
 
-/* The labels of the least energy found, in r->best: unfolded, after a solve, with other costs in
- * r->pinned than then. r->whole.trws.bound is a bound of that energy. */
+/* Minimises r->pinned unfolded, after a solve and with changed costs; leaves the labels in r->best.
+ * r->whole.trws.bound is a bound on that energy. */
 int relaxed_minimise(struct relaxed *r, uint32_t sweeps, struct err *e) MUST_CHECK;
 
-/* improve_by_axis.c: lowers the energy of stage->left; at once when there is one axis. */
+/* improve_by_axis.c: lowers the energy of stage->left, axis by axis; does nothing with one axis. */
 int relaxed_improve_by_axis(struct relaxed *r, struct stage *stage, struct err *e) MUST_CHECK;
 
-/* Fills the plan from the best labels; `out` holds the figures of the search already. */
+/* Fills the plan from the best labels; `out` already holds the search's figures. */
 int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,10 +1,10 @@
-/* engine/relaxed/tables.h - small tables of costs, each made once.
+/* engine/relaxed/tables.h - small cost tables, each computed once.
  *
  * A table has a row per label of one node and a column per label of another; a vector is a table of
- * one row. Tables are made by operations, and an operation on the same tables gives the same table
- * again without work: equal layers of a network share theirs. Each is kept both ways round, so that
- * loops run along memory. Milliseconds, double: bounds are sums of many differences, and a bound
- * must not pass a plan by rounding. */
+ * one row. Operations make tables, and repeating an operation on the same tables returns the same
+ * table without work, so equal layers of a network share theirs. Each table is also stored
+ * transposed, so that loops run along memory. Values are milliseconds in double: bounds are sums of
+ * many differences, and rounding must not lift a bound above a plan. */
 #ifndef AUTOMAP_ENGINE_RELAXED_TABLES_H
 #define AUTOMAP_ENGINE_RELAXED_TABLES_H
 
@@ -37,15 +37,15 @@ struct tables {
     size_t memo_count, memo_room;
     uint32_t *slots;
     size_t slot_count;
-    bool failed; /* out of memory: sticks; ids given after that are of table 0 */
+    bool failed; /* out of memory; sticks: ids returned from then on are table 0 */
 };
 
 /* Table 0 is the empty one. */
 int tables_new(struct tables *out, struct err *e) MUST_CHECK;
 void tables_release(struct tables *t);
 
-/* The table made under `key` before, or a new one with zeroes for the caller to fill (*is_new), who
- * then calls tables_turn. Keys are the caller's: key[0] says which operation. */
+/* Returns the table stored under `key`, or a new one of zeros (*is_new), which the caller fills and
+ * then passes to tables_turn. The caller chooses keys: key[0] names the operation. */
 table_id tables_get(struct tables *t, const uint64_t key[static TABLE_KEY], uint32_t rows,
                     uint32_t cols, bool *is_new);
 void tables_turn(struct tables *t, table_id id);
@@ -63,16 +63,16 @@ static inline uint32_t tables_cols(const struct tables *t, table_id id, bool tur
     return turned ? t->items[id].rows : t->items[id].cols;
 }
 
-/* A table seen one way round: rows first. */
+/* A table as stored, or transposed. */
 struct sight {
     table_id table;
     bool turned;
 };
 
-/* Operations; the callers of tables_get use key[0] >= TABLE_KEYS. A node with itself (diagonal): a
- * square table. */
+/* Operations. Callers of tables_get use key[0] >= TABLE_KEYS. tables_diagonal, for an edge from a
+ * node to itself, takes a square table. */
 enum { TABLE_KEYS = 100 };
-table_id tables_sum(struct tables *t, struct sight a, struct sight b); /* a + b, as a is seen */
+table_id tables_sum(struct tables *t, struct sight a, struct sight b); /* a + b, oriented as a */
 table_id tables_scaled(struct tables *t, table_id a, uint32_t count);  /* count x a */
 table_id tables_diagonal(struct tables *t, table_id vector,
                          struct sight a); /* vector[x] + a[x][x] */
