@@ -1,7 +1,8 @@
-/* engine/plan/cost_parts.h - the computing and communication of a plan, opened into kinds of work.
+/* engine/plan/cost_parts.h - the computation and communication of a plan, broken down by kind of
+ * work.
  *
- * The parts add up to the plan's computing, and communication is the plan's own. What belongs to
- * the update (training.h, is_once) is one part whatever its opcodes. O(instructions). */
+ * The computing parts add up to the plan's computation; communication is the plan's. Whatever
+ * belongs to the update (training.h, is_once) is one part. O(instructions). */
 #ifndef AUTOMAP_ENGINE_PLAN_COST_PARTS_H
 #define AUTOMAP_ENGINE_PLAN_COST_PARTS_H
 
@@ -12,7 +13,7 @@ enum cost_part {
     PART_PRODUCTS,     /* matrix products */
     PART_CONVOLUTIONS, /* */
     PART_KERNELS,      /* custom-calls and other opaque kernels: attention, factorisations */
-    PART_MOVEMENT,     /* everything else of the passes: memory traffic of element-wise work */
+    PART_MOVEMENT,     /* everything else in the passes: memory traffic of element-wise work */
     PART_UPDATE,       /* of variables and optimizer state */
     PART_COMMUNICATION,
     PART_COUNT
@@ -24,7 +25,7 @@ struct cost_parts {
 };
 struct cost_parts plan_cost_parts(const struct plan *p);
 
-/* Computing of one instruction under the plan, ms of a step. */
+/* Compute time of one instruction under the plan, ms per step. */
 double plan_compute_ms(const struct plan *p, hlo_id id);
 
 #endif

@@ -1,5 +1,5 @@
-/* engine/plan/explain_reshard.h - why a reshard of a relaxed plan stands where it stands, and what
- * the plan would cost without it. */
+/* engine/plan/explain_reshard.h - why a reshard of a relaxed plan is where it is, and what the plan
+ * would cost without it. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPLAIN_RESHARD_H
 #define AUTOMAP_ENGINE_PLAN_EXPLAIN_RESHARD_H
 
@@ -16,16 +16,16 @@ struct relaxed_use {
     hlo_id id;
     uint32_t leaf;
 };
-/* All that read it, up to `room`; returns how many there are. O(operands). */
+/* Writes its readers, at most `room`; returns how many there are. O(operands). */
 uint32_t relaxed_uses(const struct relaxed_plan *x, hlo_value v, struct relaxed_use *out,
                       uint32_t room);
 /* "split over x along dim 1 of its result, passing partial results over y on". Appended. */
 void relaxed_write_choice(const struct relaxed_plan *x, hlo_id id, struct str *out);
-/* What it is for: "for operand 1 of dot.5", "for all its uses", "to be handed out". Appended. */
+/* Its purpose: "for operand 1 of dot.5", "for all its uses", "to be handed out". Appended. */
 void relaxed_write_way(const struct relaxed_plan *x, const struct relaxed_reshard *r,
                        struct str *out);
 
-/* The best plan found with no collective on this way of the value. */
+/* The best plan found without a collective on this path of the value. */
 struct reshard_removal {
     bool is_possible;
     double step_ms;
@@ -33,18 +33,18 @@ struct reshard_removal {
     char why_not[160]; /* when not */
 };
 
-/* Solves again from `p` with every collective forbidden on the way of reshard `number` (into
- * p->relaxed->reshards); of one that all uses share, on their own ways, too. A few sweeps. Pins of
- * the search that made the plan are not kept. ERR_INPUT when there is no such reshard. */
+/* Solves again from `p` with every collective forbidden on the path of reshard `number` (into
+ * p->relaxed->reshards); if all uses share it, on their own paths too. A few sweeps. Drops the pins
+ * of the search that made the plan. ERR_INPUT: no such reshard. */
 int reshard_remove(const struct plan *p, uint32_t number, struct reshard_removal *out,
                    struct err *e) MUST_CHECK;
-/* The same a few sweeps at a time until *stop: then the best plan found by then. */
+/* The same until *stop is set, a few sweeps at a time; returns the best plan found by then. */
 int reshard_remove_until(const struct plan *p, uint32_t number, const atomic_bool *stop,
                          struct reshard_removal *out, struct err *e) MUST_CHECK;
 void reshard_removal_release(struct reshard_removal *r);
 
-/* Appends the answer: the reshard, what makes the value and in which status, who asks for what, and
- * the removal. Numbers shown count from 1. */
+/* Appends the answer: the reshard, what makes the value and in which status, which uses want what,
+ * and the removal. Numbers shown count from 1. */
 void reshard_explain(const struct plan *p, uint32_t number, const struct reshard_removal *r,
                      struct str *out);
 /* The same as one JSON object; keys in engine/plan/README.md. */

@@ -1,6 +1,6 @@
-/* engine/plan/export_differences.h - where XLA's partitioner may insert other collectives than the
- * plan has, by name of the instruction, so that nobody finds out on a cluster. Measured by
- * tests/script/xla_zoo.py; what has a rule of its own is planned (decide/partitioner.h). */
+/* engine/plan/export_differences.h - warns where XLA's partitioner may insert other collectives
+ * than the plan has, by name of the instruction, before anybody finds out on a cluster. Measured by
+ * tests/script/xla_zoo.py. Differences covered by decide/partitioner.h are in the plan already. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_DIFFERENCES_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_DIFFERENCES_H
 

@@ -1,4 +1,4 @@
-/* engine/plan/export_hlo_internal.h - what is annotated, and how: shared by writing and checking.
+/* engine/plan/export_hlo_internal.h - the annotations of a module, shared by writing and checking.
  */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_HLO_INTERNAL_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_HLO_INTERNAL_H
@@ -13,16 +13,16 @@
 
 struct hlo_annotations {
     label *over;     /* [dims] of every value, free ones too */
-    bool *is_shared; /* [values] free, and uses want different splits */
-    bool *is_meant;  /* [computations] holds values, not a reducer or comparator */
+    bool *is_shared; /* [values] free, and its uses want different splits */
+    bool *is_meant;  /* [computations] holds values; not a reducer or comparator */
 
     label *unreduced;  /* [instructions] partial_sums.h; NULL: sums are combined where they arise */
-    uint32_t combined; /* instructions with partial results that are combined all the same */
+    uint32_t combined; /* instructions whose partial results are combined nevertheless */
     struct export_loops loops;
     struct resharding resharding;
 };
 
-/* `keeps_sums`: for Shardy, that has them. To be released also on error. O(instructions). */
+/* `keeps_sums`: keep partial sums, for Shardy. Release it even on error. O(instructions). */
 int hlo_annotations_new(const struct plan *plan, bool keeps_sums, struct hlo_annotations *out,
                         struct err *e) MUST_CHECK;
 /* The module under such annotations, as export_hlo writes it. */

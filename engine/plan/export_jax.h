@@ -1,9 +1,9 @@
 /* engine/plan/export_jax.h - a plan as Python: mesh and PartitionSpecs for JAX training code.
  *
- * The snippet lists arguments and results of the training step in the order in which JAX flattens
- * them, with name, shape and PartitionSpec, and has distribute(), which makes the jitted step; it
- * checks count and shapes of the real arguments against the list. Inside the step JAX's partitioner
- * follows what arguments and results say. */
+ * The snippet lists arguments and results of the training step in JAX's flattening order, with
+ * name, shape and PartitionSpec. Its distribute() makes the jitted step after checking the number
+ * and shapes of the real arguments against the list. Inside the step, JAX's partitioner propagates
+ * from arguments and results. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_JAX_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_JAX_H
 
@@ -12,11 +12,11 @@
 #include "hlo/support/mem.h"
 
 /* Appends the snippet, and to `warnings` one line per thing a person should know: JAX refuses to
- * split arguments unevenly, such dims are left whole. ERR_MEMORY. */
+ * split arguments unevenly, so such dims stay whole. ERR_MEMORY. */
 int export_jax(const struct plan *p, struct str *out, struct str *warnings,
                struct err *e) MUST_CHECK;
 
-/* Reads such a snippet's lists again and holds them against the plan. ERR_INPUT otherwise. */
+/* Checks the lists of such a snippet against the plan. ERR_INPUT on a difference. */
 int export_jax_check(const struct plan *p, const char *text, size_t size, struct err *e) MUST_CHECK;
 
 #endif

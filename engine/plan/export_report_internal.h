@@ -1,4 +1,4 @@
-/* engine/plan/export_report_internal.h - what the reports of strict and relaxed plans share. */
+/* engine/plan/export_report_internal.h - shared by the reports of strict and relaxed plans. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_REPORT_INTERNAL_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_REPORT_INTERNAL_H
 
@@ -21,20 +21,21 @@ struct report {
     struct str *out;
 };
 
-/* Text of files within a table's cell or a sentence. */
+/* Appends text from a file, escaped for a table cell or a sentence. */
 void report_add_plain(struct str *out, const char *text);
-/* A bar of text for a share of 1. */
+/* Appends a text bar for a share from 0 to 1. */
 void report_add_bar(struct str *out, double share);
 
-/* Of a relaxed plan: a clause behind its step time; how variables and inputs are stored and used;
- * reshards by kind and one by one; the peak of its memory. ERR_MEMORY. O(reshards log reshards). */
+/* For a relaxed plan: a clause that follows its step time; and how variables and inputs are stored
+ * and used, reshards by kind and one by one, and its memory peak. ERR_MEMORY. O(reshards log
+ * reshards). */
 void report_write_bound(const struct report *r);
 int report_write_relaxed(const struct report *r, struct err *e) MUST_CHECK;
 
-/* Every status of those tables is read again and is the plan's. ERR_INPUT otherwise. */
+/* Checks that every status in those tables is the plan's. Else ERR_INPUT. */
 int report_check_relaxed(const struct plan *p, const char *text, struct err *e) MUST_CHECK;
 
-/* A step with everything replicated: what one device alone takes. */
+/* Step time, ms, with everything replicated: what one device alone takes. */
 double report_whole_ms(const struct problem *p);
 
 #endif

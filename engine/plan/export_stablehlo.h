@@ -1,9 +1,9 @@
 /* engine/plan/export_stablehlo.h - a plan as Shardy annotations on StableHLO.
  *
- * The module is the one export_hlo writes, inlined, read again and written as StableHLO: mesh,
- * layouts of arguments and results, a constraint behind every value and wherever the plan changes a
- * split. Shardy keeps them. Partial sums are kept as `unreduced` where that was proved right
- * (partial_sums.h), and combined where they arise elsewhere, which is said. */
+ * Takes the module that export_hlo writes, inlined, and writes it as StableHLO: mesh, layouts of
+ * arguments and results, a constraint after every value and wherever the plan changes a split.
+ * Shardy keeps them. Partial sums stay `unreduced` where that is known to be right
+ * (partial_sums.h); elsewhere they are combined where they arise, with a warning. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_STABLEHLO_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_STABLEHLO_H
 
@@ -12,13 +12,13 @@
 #include "hlo/support/mem.h"
 
 /* Appends the module, and to `warnings` one line per thing a person should know. ERR_INPUT:
- * something that StableHLO cannot say; ERR_MEMORY. O(instructions). */
+ * something that StableHLO cannot express; ERR_MEMORY. O(instructions). */
 int export_stablehlo(const struct plan *p, struct str *out, struct str *warnings,
                      struct err *e) MUST_CHECK;
 
-/* Reads such text again: its arguments and results are those of the plan's module, the arguments
- * split as there. What stands inside was checked before it was translated (export_hlo_check).
- * ERR_INPUT otherwise. */
+/* Checks that such text has the arguments and results of the plan's module, with the arguments
+ * split as planned; else ERR_INPUT. The inside was checked before it was translated
+ * (export_hlo_check). */
 int export_stablehlo_check(const struct plan *p, const char *text, size_t size,
                            struct err *e) MUST_CHECK;
 

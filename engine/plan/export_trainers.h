@@ -1,13 +1,13 @@
 /* engine/plan/export_trainers.h - a strict plan as settings of trainers.
  *
- * What trainers can be told are degrees: how many ways the batch (data, or fsdp where variables are
- * stored in pieces), the sequence and the layers (tensor) are split. Each axis of the mesh is taken
- * for one of these by what it splits: the first dim of inputs, a later one, variables. Which
- * variables a trainer then splits it decides itself; MaxText and Levanter are told by logical axes,
- * that is, by groups of variables of one name but for numbers. What settings do not say stands
- * beside them, and every decision of the plan behind `# --set`, so that `--pins-from` makes the
- * same plan of the file. Names of settings: Megatron-LM's arguments.py, torchtitan's JobConfig,
- * DeepSpeed's config-json and AutoTP pages, MaxText's base.yml, Levanter's Trainer-Details page. */
+ * Trainers accept degrees: how many ways to split the batch (data, or fsdp if variables are stored
+ * in pieces), the sequence and the layers (tensor). Each mesh axis becomes one of these by what it
+ * splits: the first dim of inputs, a later one, or variables. The trainer then decides itself which
+ * variables to split, except for MaxText and Levanter, which take logical axes: groups of variables
+ * whose names differ in numbers only. Comments add what settings cannot express, and every decision
+ * of the plan after `# --set`, so that `--pins-from` recovers the plan from the file. Names of
+ * settings: Megatron-LM's arguments.py, torchtitan's JobConfig, DeepSpeed's config-json and AutoTP
+ * pages, MaxText's base.yml, Levanter's Trainer-Details page. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_TRAINERS_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_TRAINERS_H
 
@@ -15,8 +15,8 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
-/* Appends the settings. ERR_INPUT when a split class goes by no name; ERR_MEMORY. O(n log n) in the
- * dims of variables, and as plan_settings_write. */
+/* Appends the settings. ERR_INPUT: a split class has no name to refer to; ERR_MEMORY. O(n log n) in
+ * the dims of variables, and as plan_settings_write. */
 int export_flags(const struct plan *p, struct str *out, struct err *e) MUST_CHECK;
 
 /* Appends one JSON object, schema automap.dtensor/1: `mesh` (names, shape), `parameters` in the

@@ -1,10 +1,10 @@
 /* engine/plan/free_values.h - how every value of a plan is split, free values included.
  *
  * A free value (a constant, or what is computed from constants alone) belongs to no class: every
- * use gets what it wants. When the module is annotated it has to be something: along each dim what
- * all uses want, else whole, for a use can cut its part out of the whole without communication.
- * Free values that compute the same are split alike, for XLA makes one of them before it
- * partitions. */
+ * use takes the part it wants. An annotated module must still give it a split: along each dim what
+ * all uses want, or else whole, since a use can slice its part from the whole without
+ * communication. Free values that compute the same are split alike, because XLA merges them before
+ * it partitions. */
 #ifndef AUTOMAP_ENGINE_PLAN_FREE_VALUES_H
 #define AUTOMAP_ENGINE_PLAN_FREE_VALUES_H
 
@@ -16,12 +16,12 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 
-/* `is_shared` (may be NULL) gets per value whether uses of it, or of an equal free value, want
- * different splits. `over` gets [classes->dim_count] labels, freed by the caller. O(instructions).
- */
+/* *is_shared (may be NULL) receives for each value whether uses of it, or of an equal free value,
+ * want different splits; *over receives [classes->dim_count] labels. The caller frees both.
+ * O(instructions). */
 int free_values_new(const struct plan *p, label **over, bool **is_shared, struct err *e) MUST_CHECK;
 
-/* What use `user` wants of operand leaf `leaf`: per dim of that value. */
+/* The split that `user` wants of operand leaf `leaf`, for each dim of that value. */
 void free_values_wanted(const struct plan *p, hlo_id user, uint32_t leaf,
                         label want[static HLO_RANK_MAX]);
 

@@ -1,10 +1,9 @@
-/* engine/plan/plan_file.h - plans kept in files: written whole or not at all, read back strictly.
+/* engine/plan/plan_file.h - plans in files: written whole or not at all, read back strictly.
  *
- * The form is that of plan_json.h. Reading checks every key and type (an unknown, missing or
- * mistyped one is named by its path: "decisions[3].dim"), refuses a plan made for another model,
- * cluster, mesh or other options with the difference named, imposes the decisions (a clash is an
- * error), and holds the statuses listed in the file against what follows from them. Costs are not
- * taken from the file but computed. */
+ * The form is that of plan_json.h. Reading checks every key and type (errors name the path:
+ * "decisions[3].dim"), refuses a plan made for another model, cluster, mesh or other options and
+ * names the difference, applies the decisions (a clash is an error), and checks the statuses listed
+ * in the file against what follows from them. Costs are computed, not taken from the file. */
 #ifndef AUTOMAP_ENGINE_PLAN_PLAN_FILE_H
 #define AUTOMAP_ENGINE_PLAN_PLAN_FILE_H
 
@@ -25,8 +24,8 @@ int plan_file_load(const struct problem *p, const char *path, struct plan *out,
 int plan_file_parse(const struct problem *p, const char *text, size_t size, struct plan *out,
                     struct err *e) MUST_CHECK;
 
-/* What a problem must be made of to take the plan: for commands that are given a plan and neither
- * mesh nor options. */
+/* What it takes to build the problem of a plan, for commands that receive a plan but no mesh or
+ * options. */
 struct plan_setup {
     struct problem_options options; /* mesh with the names of its axes */
     uint32_t devices;

@@ -1,4 +1,4 @@
-/* engine/plan/random.h - a random strict plan: what tests of everything behind a plan draw from. */
+/* engine/plan/random.h - random strict plans, for tests of whatever uses plans. */
 #ifndef AUTOMAP_ENGINE_PLAN_RANDOM_H
 #define AUTOMAP_ENGINE_PLAN_RANDOM_H
 
@@ -7,8 +7,9 @@
 
 struct strict;
 
-/* Adds splits to `s`: classes in random order, each along a random set of axes, where earlier ones
- * allow it, until a random number of them is split. Same seed, same plan. ERR_MEMORY. */
+/* Adds splits to `s`: takes classes in random order and splits each along a random set of axes,
+ * where earlier splits allow it, until a random number of classes is split. Same seed, same plan.
+ * ERR_MEMORY. */
 int plan_random(const struct problem *p, struct strict *s, uint64_t seed, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,4 +1,5 @@
-/* engine/plan/recompute_at.h - what to keep, what to compute again, at a plan of either mode. */
+/* engine/plan/recompute_at.h - what to keep and what to compute again under a plan of either
+ * mode. */
 #ifndef AUTOMAP_ENGINE_PLAN_RECOMPUTE_AT_H
 #define AUTOMAP_ENGINE_PLAN_RECOMPUTE_AT_H
 
@@ -11,15 +12,16 @@
 struct plan_recompute {
     const struct plan *plan;
     struct primal_graph graph;
-    struct recompute front;     /* ms beside free_ms */
-    double free_ms;             /* the plan's step without what the module computes again */
-    struct memory_model listed; /* where layers are written out: the order of the front's memory */
+    struct recompute front;     /* its ms are on top of free_ms */
+    double free_ms;             /* the plan's step without what the module itself recomputes */
+    struct memory_model listed; /* for written-out layers: the order in which the front counts
+                                   memory */
     bool is_listed;
-    double engine_peak; /* of the plan as the memory model has it in that order, bytes */
-    double module_peak; /* the same from what is kept: held against it */
+    double engine_peak; /* the plan's peak by the memory model in that order, bytes */
+    double module_peak; /* the same computed from what is kept, to compare with it */
 };
 
-/* Part of a step that a bound may lie below a choice and be called tight. */
+/* A bound counts as tight when it is within this share of a step below the choice. */
 #define RECOMPUTE_ENOUGH 2e-4
 
 /* The plan must outlive it. The address of `out` must not change: its parts point at each other. */

@@ -1,7 +1,6 @@
-/* engine/plan/recompute_report.h - a choice of what to keep and what to compute again, in words a
- * trainer understands: values by source line and scope, the front, stock policies, and code to
- * paste.
- */
+/* engine/plan/recompute_report.h - reports what to keep and what to compute again in terms people
+ * who train models know: values by source line and scope, the front, stock policies, and code to
+ * paste. */
 #ifndef AUTOMAP_ENGINE_PLAN_RECOMPUTE_REPORT_H
 #define AUTOMAP_ENGINE_PLAN_RECOMPUTE_REPORT_H
 
@@ -12,24 +11,24 @@
 
 /* Values that repeated layers have in common: one scope, operation and shape. */
 struct recompute_row {
-    uint32_t node;           /* one of them */
-    uint32_t count;          /* how many: of loops one */
-    double kept_bytes, most; /* bytes kept; if all were kept whole */
+    uint32_t node;           /* one of the values */
+    uint32_t count;          /* how many; one for a loop */
+    double kept_bytes, most; /* bytes kept; bytes if all were kept whole */
     double ms;               /* added */
-    double again;            /* part of the layers that compute it again */
+    double again;            /* share of the layers that compute it again */
     bool in_pieces;
     char scope[128]; /* layer numbers as '*'; "" without metadata */
     char name[64];   /* proposed for checkpoint_name */
 };
 
-/* Rows of what takes memory or time, most bytes first; the caller frees *out. O(nodes log nodes).
- */
+/* Rows for everything that takes memory or time, most bytes first; the caller frees *out. O(nodes
+ * log nodes). */
 int recompute_rows(const struct plan_recompute *r, const struct recompute_choice *c,
                    struct recompute_row **out, uint32_t *count, struct err *e) MUST_CHECK;
 
-/* Policies that trainers have ready, priced at the plan. */
+/* Policies that trainers offer, priced under the plan. */
 struct recompute_policy {
-    const char *name, *jax, *megatron, *titan; /* how it is said there; NULL: not */
+    const char *name, *jax, *megatron, *titan; /* its name there; NULL: not offered */
     double ms, kept, peak;
 };
 enum { RECOMPUTE_POLICIES_MOST = 8 };
@@ -37,11 +36,11 @@ int recompute_policies(const struct plan_recompute *r,
                        struct recompute_policy out[static RECOMPUTE_POLICIES_MOST], uint32_t *count,
                        struct err *e) MUST_CHECK;
 
-/* The whole of it as text, within `limit` bytes (INFINITY: no limit): the choice, its rows, the
- * front, policies. Appended. */
+/* Appends the full report for a limit of `limit` bytes (INFINITY: none): the choice, its rows, the
+ * front, policies. */
 int recompute_write(const struct plan_recompute *r, const struct recompute_choice *c, double limit,
                     struct str *out, struct err *e) MUST_CHECK;
-/* Python that says it to jax.checkpoint. Appended. */
+/* Appends Python that passes the choice to jax.checkpoint. */
 int recompute_write_jax(const struct plan_recompute *r, const struct recompute_choice *c,
                         struct str *out, struct err *e) MUST_CHECK;
 /* As JSON, schema automap.recompute/1. Appended. */

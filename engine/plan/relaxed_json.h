@@ -1,10 +1,9 @@
-/* engine/plan/relaxed_json.h - what the JSON form of a relaxed plan has beyond that of a strict
- * one.
+/* engine/plan/relaxed_json.h - what the JSON form of a relaxed plan adds to that of a strict one.
  *
- * Per mesh axis a word: what an instruction does is "whole", "factor N" (split along its n-th
- * factor), "passes" (all partial operands on) or "passes N" (operand leaf N); a status is "whole",
- * "dim N" or "partial". What is not listed is whole everywhere. The decisions are enough to make
- * the plan again; `reshards` follow from them and are there to be read. */
+ * One word for each mesh axis: what an instruction does is "whole", "factor N" (split along its
+ * n-th factor), "passes" (all partial operands on) or "passes N" (operand leaf N); a status is
+ * "whole", "dim N" or "partial". Whatever is not listed is whole everywhere. The decisions
+ * determine the plan; `reshards` follow from them and are there for readers. */
 #ifndef AUTOMAP_ENGINE_PLAN_RELAXED_JSON_H
 #define AUTOMAP_ENGINE_PLAN_RELAXED_JSON_H
 
@@ -13,7 +12,7 @@
 #include "engine/text/json_check.h"
 #include "hlo/support/err.h"
 
-/* Keys a relaxed plan may have at the top level beside those of all plans; ends with {0}. */
+/* Keys of the entries that only relaxed plans have; each table ends with {0}. */
 extern const struct json_field relaxed_instruction_keys[], relaxed_value_keys[],
     relaxed_reshard_keys[];
 
@@ -21,7 +20,7 @@ extern const struct json_field relaxed_instruction_keys[], relaxed_value_keys[],
 void relaxed_add_json(const struct plan *p, cJSON *o);
 
 /* Makes the plan of a checked document that has "mode": "relaxed"; `out->relaxed` and its costs.
- * ERR_INPUT names the entry that cannot be. O(instructions x labels). */
+ * ERR_INPUT names the impossible entry. O(instructions x labels). */
 int relaxed_read_json(const struct problem *p, const cJSON *root, struct plan *out,
                       struct err *e) MUST_CHECK;
 

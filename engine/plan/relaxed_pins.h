@@ -1,4 +1,4 @@
-/* engine/plan/relaxed_pins.h - decisions of people and of strict plans, as pins of relaxed mode. */
+/* engine/plan/relaxed_pins.h - decisions of people and of strict plans as pins for relaxed mode. */
 #ifndef AUTOMAP_ENGINE_PLAN_RELAXED_PINS_H
 #define AUTOMAP_ENGINE_PLAN_RELAXED_PINS_H
 
@@ -19,7 +19,7 @@ struct relaxed_pins {
 int relaxed_pins_set(const struct problem *p, const char *setting, bool stored,
                      struct relaxed_pins *list, struct err *e) MUST_CHECK;
 
-/* What the author of a strict plan decided about dims of parameters, and what is split there. */
+/* Adds what a strict plan decided about dims of parameters, and what it splits there. */
 int relaxed_pins_of_plan(const struct plan *from, struct relaxed_pins *list,
                          struct err *e) MUST_CHECK;
 

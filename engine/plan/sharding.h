@@ -1,9 +1,9 @@
-/* engine/plan/sharding.h - shardings as HLO text has them, written and read.
+/* engine/plan/sharding.h - writes and reads shardings in the form of HLO text.
  *
  * Device numbers are places in the mesh, row-major (the last axis varies fastest). A dim split over
  * several axes takes them in the mesh's order, the first outermost. An axis that splits no dim
- * makes replicas: then the last tile dim counts them, so that tiles x replicas is always the number
- * of devices (XLA refuses anything else). */
+ * makes replicas, counted by the last tile dim, so that tiles x replicas is always the number of
+ * devices (XLA refuses anything else). */
 #ifndef AUTOMAP_ENGINE_PLAN_SHARDING_H
 #define AUTOMAP_ENGINE_PLAN_SHARDING_H
 
@@ -17,21 +17,21 @@ enum sharding_form {
 };
 
 /* Appends the sharding of an array whose dim d is split over over[d]; {replicated} when none is.
- * Within each dim the axes of `inner` are innermost, whatever the mesh's order; 0: as the mesh has
- * them. sharding_read takes the mesh's order alone. */
+ * Within each dim the axes of `inner` are innermost, whatever the mesh's order; 0: the mesh's
+ * order, the only one that sharding_read accepts. */
 void sharding_write_inner(const struct cluster_mesh *mesh, const label *over, label inner,
                           uint32_t rank, enum sharding_form form, struct str *out);
 void sharding_write(const struct cluster_mesh *mesh, const label *over, uint32_t rank,
                     enum sharding_form form, struct str *out);
 
-/* Reads one sharding of an array of `rank` dims in either form; over[d] gets the axes that tell the
- * tiles of dim d apart. Returns the bytes read; 0 when it is none, or none this mesh can make.
+/* Reads one sharding of an array of `rank` dims in either form; over[d] receives the axes that dim
+ * d is split over. Returns the bytes read; 0: not a sharding, or none that this mesh can make.
  * O(devices x axes). */
 size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t size, uint32_t rank,
                      label *over);
 
-/* The same of what sharding_write_inner wrote: `inner` gets the axes that are innermost, at most
- * `inner_most` as a number. */
+/* The same for what sharding_write_inner wrote: *inner receives the innermost axes, a mask of at
+ * most `inner_most`. */
 size_t sharding_read_inner(const struct cluster_mesh *mesh, const char *text, size_t size,
                            uint32_t rank, label inner_most, label *over, label *inner);
 
