@@ -1,28 +1,28 @@
-/* engine/search/game.h - the search as a game: one decision after the other until all is settled.
+/* engine/search/game.h - the search as a game: one decision after another until everything is
+ * settled.
  *
- * A position asks about one move: split these classes along this axis (action 1) or leave them
- * whole (action 0). Moves are ordered by linkage-group size, large first (Auto-MAP 4.1): the dims
- * of variables that the decision settles by propagation alone. A position whose answer is settled
- * already is skipped. An episode ends when all moves are settled, or, with weak propagation, at a
- * conflict. Under `kind` opp the moves are classes with dims of variables, under adp those with
- * dims of inputs, under all both. With folding one move decides all classes of a colour.
+ * Each position offers one move: split certain classes along an axis (action 1) or leave them whole
+ * (action 0). Moves are ordered by the size of their linkage group, largest first (Auto-MAP 4.1):
+ * the number of variables' dims that the decision settles by propagation. Positions already settled
+ * are skipped. An episode ends when all moves are settled or, with weak propagation, at a conflict.
+ * With `kind` opp the moves are classes with dims of variables, with adp those with dims of inputs,
+ * with all both. With folding one move decides all classes of a colour.
  *
- * Rewards. paper: 0.4 per dim of a variable (adp: of an input; all: of either) settled split, 0.1
- * per dim settled whole, by the decision or by what follows from it; -1 for a conflict. cost:
- * ln(step before / step after) of the decision, what is undecided counted whole: the sum over an
- * episode is ln(baseline / step), so no order of decisions is favoured.
+ * Rewards. paper: 0.4 for each dim of a variable (adp: of an input; all: of either) settled as
+ * split, 0.1 for each settled as whole, by the decision or its consequences; -1 for a conflict.
+ * cost: ln(step before / step after) of the decision, with undecided classes counted as whole. Over
+ * an episode that sums to ln(baseline / step), so no order of decisions is favoured.
  *
- * With a memory limit the last decision of an episode is also paid the difference to what the plan
- * is worth within it (budget.h): a plan over the limit ends below any that fits. Of the cost reward
- * only.
+ * With a memory limit, which needs the cost reward, the last decision of an episode also receives
+ * the difference to the plan's worth within the limit (budget.h), so a plan over the limit ends
+ * below any that fits.
  *
- * With weak propagation (decide/weak.h) the moves are the dims themselves, one each, those of
- * classes that can never be split among them; nothing is folded. An episode that walks into a
- * conflict ends with -1 under both rewards,
- * within a memory limit with what makes it one worse than the worst plan that fits.
+ * With weak propagation (decide/weak.h) every dim is a move of its own, even if its class can never
+ * be split; nothing is folded. An episode that runs into a conflict ends with -1 under both
+ * rewards, and under a memory limit with a total 1 below the worst plan that fits.
  *
- * Pricing is incremental: a decision touches the cost tables of the classes it changes. Plain state
- * on top of a problem; not thread-safe; one per search. */
+ * Pricing is incremental: a decision touches only the cost tables of the classes it changes. Plain
+ * state over a problem; not thread-safe; one per search. */
 #ifndef AUTOMAP_ENGINE_SEARCH_GAME_H
 #define AUTOMAP_ENGINE_SEARCH_GAME_H
 
@@ -38,15 +38,14 @@
 enum game_kind { GAME_OPP, GAME_ADP, GAME_ALL };
 enum game_reward { GAME_REWARD_COST, GAME_REWARD_PAPER };
 
-#define MEMORY_LIMIT_DEVICE (-1.0) /* a device's memory less the margin (problem.h) */
+#define MEMORY_LIMIT_DEVICE (-1.0) /* a device's memory minus the margin (problem.h) */
 
 struct game_options {
     double memory_limit; /* bytes of one device; 0: none; MEMORY_LIMIT_DEVICE */
     enum game_kind kind;
     enum game_reward reward;
     bool no_folding;
-    bool weak; /* propagation finds conflicts only when it walks into them: splits that clash are
-                  offered, and end the episode */
+    bool weak; /* weak propagation: offers splits that clash, and a clash ends the episode */
 };
 
 struct game_pin {
@@ -60,7 +59,8 @@ struct game_move {
     uint32_t axis;
     uint32_t var_dims, input_dims; /* of its classes */
     dim_id dim;                    /* weak: the dim decided */
-    uint32_t group;                /* dims of variables (adp: inputs) that splitting it settles */
+    uint32_t group;                /* dims of variables (adp: of inputs) that splitting it
+                                      settles */
 };
 
 struct game {
@@ -74,19 +74,20 @@ struct game {
     uint32_t *move_of; /* [classes x axes] move that decides it; UINT32_MAX: none */
 
     struct budget *budget; /* NULL: no memory limit */
-    struct weak weak; /* options.weak: what is settled; `state` then holds the classes it splits */
+    struct weak weak; /* with options.weak: the settled values; `state` then holds the classes they
+                         split */
     size_t weak_pinned; /* trail mark */
-    uint8_t *counted;   /* weak: [values] 1: its dims earn the paper's reward */
+    uint8_t *counted;   /* weak: [values] 1: its dims count for the paper's reward */
     struct strict state;
     struct game_pin *pins; /* in force */
     size_t pin_count;
     size_t pinned;     /* trail mark: decisions below it are pins and stay */
     uint32_t position; /* move to decide; move_count: the episode is over */
-    bool conflict;     /* it ended in one */
+    bool conflict;     /* the episode ended in one */
     struct strict_clash clash;
-    double compute_ms, communication_ms; /* of the present state, undecided = whole */
+    double compute_ms, communication_ms; /* of the current state; undecided counts as whole */
     double total_reward;
-    size_t wave;        /* trail mark before the last decision: state.trail[wave..] is its wave */
+    size_t wave;        /* trail mark before the last decision: its wave is state.trail[wave..] */
     uint64_t decisions; /* made since game_new, for rates */
 
     double pinned_compute_ms, pinned_communication_ms;
@@ -94,7 +95,7 @@ struct game {
 };
 
 bool game_options_equal(const struct game_options *a, const struct game_options *b);
-/* Bytes that plans have to stay within; INFINITY: no limit. */
+/* Bytes that plans must not exceed; INFINITY: no limit. */
 double game_limit_bytes(const struct problem *p, const struct game_options *o);
 
 /* ERR_INPUT: a memory limit under the paper's reward. */
@@ -102,9 +103,8 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
              struct err *e) MUST_CHECK;
 void game_release(struct game *g);
 
-/* Pins: decided now and at the start of every episode. The running episode starts over.
- * ERR_INFEASIBLE (nothing changed) with the clash when they cannot all hold. Earlier pins are
- * replaced. */
+/* Replaces the pins, which are decided now and at the start of every episode, and restarts the
+ * episode. ERR_INFEASIBLE with *clash if they cannot all hold; then nothing changes. */
 int game_set_pins(struct game *g, const struct game_pin *pins, size_t count,
                   struct strict_clash *clash, struct err *e) MUST_CHECK;
 
@@ -121,8 +121,8 @@ static inline double game_step_ms(const struct game *g)
 uint32_t game_legal(const struct game *g);
 /* Carries out a legal action; returns its reward. O(what changes). */
 double game_play(struct game *g, bool split);
-/* Takes back everything from trail mark `mark` on and stands at `position` again: for searches that
- * try and undo. Costs and reward are those given, as they were then. */
+/* A place to return to, for searches that try and undo: game_return undoes everything after trail
+ * mark `mark` and restores position, costs and reward. */
 struct game_place {
     size_t mark, weak_mark;
     uint32_t position;
@@ -131,12 +131,11 @@ struct game_place {
 struct game_place game_here(const struct game *g);
 void game_return(struct game *g, const struct game_place *place);
 
-/* How an episode begins: with all open but the pins (count 0), or from an assignment with some
- * moves and their linkage groups set back (Auto-MAP's fine-tuning; a person's backtrack). What `on`
- * splits is split and what it leaves whole is whole, except the classes of the moves, those they
- * meet, and, where `on` splits one of these, what it meets in turn: what was whole because of it is
- * open with it. `turn`: the first move is then decided the other way than `on` has it, if it can.
- */
+/* How an episode begins: with everything open except the pins (count 0), or from an assignment with
+ * some moves and their linkage groups reopened (Auto-MAP's fine-tuning; a person's backtrack).
+ * Classes start as in `on`, except for the classes of these moves, those they meet and, where `on`
+ * splits one of the latter, those it meets in turn, which were whole because of it. `turn`: the
+ * first move is then decided opposite to `on`, if possible. */
 enum { GAME_OPENING_MOST = 4 };
 struct game_opening {
     const label *on; /* [classes], borrowed */
@@ -144,37 +143,37 @@ struct game_opening {
     bool turn;
 };
 void game_reset_from(struct game *g, const struct game_opening *o);
-/* By hand: behind game_reset, decides moves out of order, without reward (what is not possible
- * stays as it is); then the episode begins with the first that is open. */
+/* A manual opening: after game_reset, game_settle decides moves in any order without reward (and
+ * ignores impossible ones); game_begin then starts the episode at the first open move. */
 void game_settle(struct game *g, uint32_t move, bool split);
 void game_begin(struct game *g);
-/* Moves that are open. */
+/* The number of open moves. */
 uint32_t game_open_count(const struct game *g);
 
-/* What the present state is worth under the options' reward: ln(baseline / step), or the paper's
- * sum over all settled dims of variables; over the memory limit less (budget.h), whole where
- * undecided. With a limit O(stored values). */
+/* The worth of the current state under the options' reward: ln(baseline / step) with undecided
+ * classes whole, less if over the memory limit (budget.h); or the paper's sum over all settled dims
+ * of variables. O(stored values) with a limit. */
 double game_score(const struct game *g);
 double game_score_of(const struct game *g, const label *on,
                      struct step_cost *cost); /* of a whole plan */
 
-/* Whether a whole plan fits, and whether one of this score does. Without a limit all do. */
+/* Whether a complete plan fits, and whether one with this score does. Without a limit all do. */
 bool game_fits(const struct game *g, const label *on);
 bool game_score_fits(const struct game *g, double score);
 
-/* False when classes that hold neither variables nor inputs can be split too: the moves leave them
- * whole, so the best of all moves is no proof against plans that split them. O(classes). */
+/* False if some class with neither variables nor inputs can be split. Moves leave it whole, so an
+ * optimum over moves proves nothing about plans that split it. O(classes). */
 bool game_decides_all(const struct game *g);
-/* Dims of a class that earn the paper's reward: of variables, of inputs, or both, by kind. */
+/* Dims of a class that count for the paper's reward: of variables, of inputs, or both, by kind. */
 uint32_t game_weight(const struct game *g, class_id k);
 
-/* Whether a whole plan splits a move. */
+/* Whether a complete plan splits a move. */
 bool game_splits(const struct game *g, const label *on, uint32_t move);
 /* Status of a move now: -1 open, 0 whole, 1 split. */
 int game_status(const struct game *g, uint32_t move);
 
-/* What a learner sees: per move 1 if split, per move 1 if whole, per move 1 at the position; then
- * the log-ratio of step time to baseline so far. Size: 3 moves + 1. */
+/* What a learner sees: for each move 1 if split, for each move 1 if whole, for each move 1 if it is
+ * next; then the log-ratio of step time to baseline so far. Size: 3 x moves + 1. */
 uint32_t game_observation_size(const struct game *g);
 void game_observe(const struct game *g, float *out);
 

@@ -1,7 +1,7 @@
 /* engine/search/policy.h - one network for the decisions of every model (Auto-MAP's future work: a
- * continuous state). It scores both actions of the present decision from what they do
- * (move_features.h); it was trained once, over models and clusters, with the proven optimum as
- * teacher (pretrain_moves.h). */
+ * continuous state). It scores both actions of a decision by their effects (move_features.h). It is
+ * trained once, over many models and clusters, with the proven optimum as teacher
+ * (pretrain_moves.h). */
 #ifndef AUTOMAP_ENGINE_SEARCH_POLICY_H
 #define AUTOMAP_ENGINE_SEARCH_POLICY_H
 
@@ -12,25 +12,27 @@
 
 enum { POLICY_WIDTH = 48, POLICY_CURVE_MOST = 64 };
 
-/* What the network was trained with, and how it went; it is in the file. */
+/* How the network was trained; stored in its file. */
 struct policy_point {
     uint64_t episodes;
-    double loss, gap; /* of its own decisions to the best, in ln(step), before it learned of them */
+    double loss, gap; /* mean gap of its own decisions to the best, in ln(step), before learning
+                         from them */
 };
 struct policy {
     struct rl_scorer scorer;
     uint64_t seed, rounds;
-    uint32_t models; /* in its school */
+    uint32_t models; /* that it was trained on */
     double temperature;
     struct policy_point curve[POLICY_CURVE_MOST];
     uint32_t points;
 };
 
-/* The action at the present position: the better one, or, with `heat` > 0, drawn by
- * softmax(score / heat). One draw of *rng a decision that is one. */
+/* The action at the current position: the better one or, with `heat` > 0, one drawn from
+ * softmax(score / heat). Takes one draw from *rng if both actions are legal. */
 bool policy_choose(const struct rl_scorer *net, struct game *g, double heat, struct rl_rng *rng);
 
-/* RL_E_FORMAT, RL_E_VERSION: not such a file, of other features, damaged; RL_E_IO, RL_E_MEMORY. */
+/* RL_E_FORMAT, RL_E_VERSION: not such a file, made for other features, or damaged; RL_E_IO,
+ * RL_E_MEMORY. */
 int policy_load(struct policy *p, const char *path) MUST_CHECK;
 int policy_save(const struct policy *p, const char *path, struct err *e) MUST_CHECK;
 void policy_free(struct policy *p);

@@ -1,11 +1,11 @@
-/* engine/search/pretrain_moves.h - the network of policy.h, trained over models and clusters.
+/* engine/search/pretrain_moves.h - trains the network of policy.h over models and clusters.
  *
- * A round takes one model, draws it a cluster (servers, devices, and how fast they and their links
- * are) and a mesh of one or two axes, and plays games on it: variables, inputs, both; layers folded
- * and apart. Of the decisions met on the way the proven optimum behind each action is computed, and
- * the network learns listwise from the difference (rl/scorer.h). Half of the moves are its own, so
- * that it sees its own mistakes. What is drawn follows from (seed, round); the rate of learning
- * falls with the rounds, never with time. */
+ * A round takes one model, draws a random cluster (servers, devices, their speeds and links) and a
+ * mesh of one or two axes for it, and plays games on it: variables, inputs, both; layers folded and
+ * separate. For each decision met it computes the proven optimum after either action, and the
+ * network learns listwise from the difference (rl/scorer.h). Half of the moves are the network's
+ * own, so that it sees its own mistakes. All draws follow from (seed, round); the learning rate
+ * falls with rounds, never with time. */
 #ifndef AUTOMAP_ENGINE_SEARCH_PRETRAIN_MOVES_H
 #define AUTOMAP_ENGINE_SEARCH_PRETRAIN_MOVES_H
 
@@ -23,17 +23,17 @@ struct pretrain_moves_options {
 
 struct pretrain_moves_progress {
     uint64_t round, episodes, states, updates;
-    double loss, gap; /* of the round; gap: as policy_point */
+    double loss, gap; /* of the round; gap as in policy_point */
 };
 
-/* `problem[]` are changed: another cluster each round. ERR_INFEASIBLE: it was stopped; `out` then
- * holds nothing. */
+/* Changes the problems: another cluster each round. ERR_INFEASIBLE: stopped; `out` then holds
+ * nothing. */
 int pretrain_moves(struct problem *const *problem, uint32_t count,
                    const struct pretrain_moves_options *o,
                    void (*tell)(void *self, const struct pretrain_moves_progress *p), void *self,
                    struct policy *out, struct err *e) MUST_CHECK;
 
-/* Gives a problem a drawn cluster and mesh. */
+/* Gives a problem a random cluster and mesh. */
 int pretrain_moves_draw(struct problem *p, struct rl_rng *rng, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,9 +1,9 @@
-/* engine/search/race.h - all algorithms on one game, kept level in whole plans priced.
+/* engine/search/race.h - all algorithms on one game, kept level in the number of complete plans
+ * priced.
  *
- * Each runner has its own search from the same seed. They are driven in turn so that none has
- * priced more plans than another by more than one; time is measured for each apart, so an algorithm
- * that thinks longer about a plan shows it. Results but the seconds are functions of options and
- * seed. */
+ * Each runner has its own search from the same seed. They take turns so that their numbers of
+ * priced plans differ by at most one; time is measured for each separately, so slow thinking shows.
+ * Results, except for seconds, are functions of options and seed. */
 #ifndef AUTOMAP_ENGINE_SEARCH_RACE_H
 #define AUTOMAP_ENGINE_SEARCH_RACE_H
 
@@ -32,7 +32,7 @@ struct race_lead {
 
 struct race {
     struct race_runner runner[SEARCH_ALGORITHM_COUNT]; /* in order of the algorithms */
-    uint32_t count; /* without trws, the last, where it cannot be: ZeRO, too many axes */
+    uint32_t count; /* without trws, the last one, where it does not apply: ZeRO, too many axes */
     uint64_t level; /* plans priced by each that is not finished */
     uint64_t points[RACE_POINTS_MOST]; /* 1 2 5 10 20 50 ... */
     uint32_t point_count;
@@ -46,9 +46,9 @@ int race_new(const struct problem *p, const struct search_options *o, const stru
 /* As search_set_stop, for all runners. */
 void race_set_stop(struct race *r, const atomic_bool *stop);
 void race_release(struct race *r);
-/* One more plan for each. False when all are finished. */
+/* Prices one more plan for each. False when all are finished. */
 bool race_step(struct race *r);
-/* The runner with the best score, the earliest on ties: first by plans priced, then in order. */
+/* The runner with the best score; ties go to fewer plans priced, then to the first in order. */
 uint32_t race_winner(const struct race *r);
 
 #endif

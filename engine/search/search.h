@@ -2,8 +2,9 @@
  * opponents, on the same evaluations.
  *
  * A search owns its game. search_step does the smallest thing a person can watch: one decision of
- * the DQN, one priced plan of the others. Same problem, options, seed and calls: same results, bit
- * for bit. Not thread-safe; several may run in several threads on one problem. */
+ * the DQN, one priced plan of the others. The same problem, options, seed and calls give the same
+ * results, bit for bit. Not thread-safe; several threads may run one search each on the same
+ * problem. */
 #ifndef AUTOMAP_ENGINE_SEARCH_SEARCH_H
 #define AUTOMAP_ENGINE_SEARCH_SEARCH_H
 
@@ -48,27 +49,28 @@ struct search_options {
     bool rl_set;           /* false: the preset for the game's reward and kind */
     uint64_t seed;
     uint32_t
-        stable_episodes; /* stage 1 is stable after so many episodes without a better plan; 0: 60 */
-    uint32_t anneal_steps; /* evaluations of one cooling; 0: 20000 */
-    /* One network for all models (policy.h), borrowed: with `continuous` it plays the DQN's first
-     * SEARCH_LED episodes, from which the DQN learns. NULL, or under the paper's reward: the DQN
-     * plays them itself. */
+        stable_episodes;   /* stage 1 ends after this many episodes without a better plan; 0: 60 */
+    uint32_t anneal_steps; /* evaluations of one annealing run; 0: 20000 */
+    /* One network for all models (policy.h), borrowed: with `continuous` it plays the first
+     * SEARCH_LED episodes, and the DQN learns from them. If NULL, or under the paper's reward, the
+     * DQN plays them itself. */
     const struct rl_scorer *policy;
     bool continuous;
 };
 
 /* What one step did. */
 struct search_event {
-    uint32_t move;             /* decided; UINT32_MAX when the algorithm works on whole plans */
+    uint32_t move;             /* the move decided; UINT32_MAX: the algorithm works on complete
+                                  plans */
     bool split, explored, led; /* led: by the network of all models */
     double reward;             /* of the decision */
-    bool ended;                /* an episode ended: a whole plan was priced */
+    bool ended;                /* an episode ended: a complete plan was priced */
     bool improved;             /* it is the best so far */
     bool conflict;
     bool fine_tuning; /* the episode was one of stage 2 */
     double score;     /* of the episode: game_score */
     double step_ms;
-    int updates; /* of the network */
+    int updates; /* of the network; negative: it diverged (RL_E_*) and the search is done */
     struct rl_update update;
 };
 
@@ -87,7 +89,8 @@ static inline bool search_is_continuous(const struct search_options *o)
            o->game.reward == GAME_REWARD_COST;
 }
 
-/* All but the policy, which is whoever reads them's; they are to be checked. */
+/* Serializes everything but the policy, which the reader supplies; check what was read
+ * (search_options_are_sound). */
 struct rl_serializer;
 void search_options_serialize(struct rl_serializer *w, struct search_options *o);
 void step_cost_serialize(struct rl_serializer *w, struct step_cost *c);
@@ -97,64 +100,64 @@ struct search;
 int search_new(const struct problem *p, const struct search_options *o, struct search **out,
                struct err *e) MUST_CHECK;
 void search_free(struct search *s); /* NULL ok */
-/* A step that solves ends when it is set (hlo/support/stop.h), in place of the problem's. NULL:
- * never. */
+/* Sets the flag that ends solving steps early (hlo/support/stop.h), instead of the problem's. NULL:
+ * none. */
 void search_set_stop(struct search *s, const atomic_bool *stop);
 
-/* One step. False when the algorithm is finished and did nothing. A network that diverges is
- * ERR_INPUT in *e with *failed set; the best plan stays. */
+/* Does one step. False: the algorithm is finished and did nothing. */
 bool search_step(struct search *s, struct search_event *out);
 
 const struct game *search_game(const struct search *s);
 const struct search_best *search_best(const struct search *s);
 const struct search_options *search_options(const struct search *s);
 uint64_t search_episodes(const struct search *s);
-uint64_t search_evaluations(const struct search *s); /* whole plans priced */
+uint64_t search_evaluations(const struct search *s); /* complete plans priced */
 uint64_t search_conflicts(const struct search *s);
 bool search_is_done(const struct search *s);
-/* A step was ended by the flag of search_set_stop: the same steps done again may find more. */
+/* The flag of search_set_stop ended a step: the same steps done again may find more. */
 bool search_is_cut(const struct search *s);
 bool search_is_proven(const struct search *s); /* exact, or enumeration run to its end */
 
-/* What SEARCH_TRWS rounds: its last relaxed plan, with its bound; NULL before it has one, and of
- * others. */
+/* The last relaxed plan that SEARCH_TRWS rounded, with its bound; NULL if it has none yet, and for
+ * other algorithms. */
 struct relaxed_plan;
 const struct relaxed_plan *search_relaxed(const struct search *s);
 
-/* Times that a search came to its natural end without being done: the DQN's stage 2 set back every
+/* How often a search reached a natural end without being done: the DQN's stage 2 reopened every
  * group several times and found nothing better. */
 uint32_t search_rounds(const struct search *s);
-/* The learner's settings for a game when none are given. */
+/* The learner's default settings for a game. */
 const struct rl_settings *search_preset(const struct game_options *o);
 
-/* The person's hand. Pins are as game_set_pins; a best plan that breaks one is shelved, and is the
- * best again when pins it keeps take their place and nothing better was found. */
+/* A person's acts. Pins as in game_set_pins; a best plan that breaks a pin is shelved, and becomes
+ * the best again once the pins allow it and nothing better was found. */
 int search_set_pins(struct search *s, const struct game_pin *pins, size_t count,
                     struct strict_clash *clash, struct err *e) MUST_CHECK;
-/* The move's group is set back to open from the best plan; exploration is raised for a while and
- * the network kept. DQN only; others start over. */
+/* Reopens the move's group in the best plan, raises exploration for a while and keeps the network.
+ * DQN only; others start over. */
 void search_backtrack(struct search *s, uint32_t move);
-/* Forces the next decision (DQN, at the present position). */
+/* Forces the next decision (DQN only). False: not possible. */
 bool search_force(struct search *s, bool split, struct search_event *out);
-/* New learner settings between decisions. False: out of range, nothing changed. */
+/* Changes the learner's settings between decisions. False: out of range; nothing changes. */
 bool search_configure(struct search *s, const struct rl_settings *rl);
 
-/* A search in the middle of its work to bytes and back (rl/serialize.h); false: this algorithm has
- * no such form. To read, `s` must be new, made for the same problem with the saved search's options
- * and its pins set; it then goes on bit for bit as the saved one would have. Wrong bytes set
- * w->failed, and leave `s` to be freed only. */
+/* Saves a running search to bytes and restores it (rl/serialize.h); false: not supported by this
+ * algorithm. To read, `s` must be new, made for the same problem with the saved search's options,
+ * and have its pins set; it then continues bit for bit as the saved one would have. Wrong bytes set
+ * w->failed; `s` can then only be freed. */
 bool search_serialize(struct search *s, struct rl_serializer *w);
-/* Whether options that came from bytes are such: no enum or bool out of its range. */
+/* Whether options read from bytes are valid: every enum and bool within its range. */
 bool search_options_are_sound(const struct search_options *o);
 
-/* To look at, without disturbing: the agent of a DQN search (NULL otherwise), Q of both actions. */
+/* For inspection without side effects: the agent of a DQN search (else NULL), and Q of both
+ * actions. */
 struct rl_agent *search_agent(struct search *s);
 bool search_q(struct search *s, float q[2]);
-/* The plan of the network's best actions alone, from all open, and its score; `on` [classes] may be
- * NULL. -INFINITY: it ends in a conflict, or the search has no network. Not counted. O(an episode).
- */
+/* The plan that the network's best actions make from the start, and its score; `on` [classes] may
+ * be NULL. -INFINITY: it ends in a conflict, or there is no network. Does not count as an
+ * evaluation. O(an episode). */
 double search_greedy_plan(struct search *s, label *on);
-/* What the last change of pins kept of the replay: zeros when there was none, and of others. */
+/* What the last change of pins kept of the replay; zeros if there was none, or no DQN. */
 struct dqn_replay_note search_kept(const struct search *s);
 
 #endif

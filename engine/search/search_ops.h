@@ -17,13 +17,13 @@ struct search {
     struct game game;
     void *self; /* of the algorithm */
     struct search_best best;
-    struct search_best shelved; /* the best that pins broke: best again when they go */
+    struct search_best shelved; /* the best plan that pins broke; best again when they go */
     uint64_t episodes, evaluations, conflicts;
     uint64_t since_better; /* episodes since the best changed */
-    uint32_t rounds;       /* stage 2 went round without gain */
+    uint32_t rounds;       /* rounds of stage 2 without gain */
     bool done, proven;
-    bool is_cut;             /* a step was ended by `stop`: done again it may find more */
-    const atomic_bool *stop; /* looked at by steps that solve; NULL: never */
+    bool is_cut;             /* `stop` ended a step: done again it may find more */
+    const atomic_bool *stop; /* polled by solving steps; NULL: never */
 };
 
 struct search_ops {
@@ -31,19 +31,20 @@ struct search_ops {
                  struct err *e);    /* allocates self; game is at its first position */
     void (*stop)(struct search *s); /* frees self */
     bool (*step)(struct search *s, struct search_event *out);
-    void (*pins_changed)(struct search *s); /* the game was reset under new pins */
-    /* Writes or reads what decides the algorithm's next steps, game->state among it; what is read
-     * is checked (w->failed). NULL: such a search cannot be saved. */
+    void (*pins_changed)(struct search *s); /* called after the game was reset under new pins */
+    /* Writes or reads whatever decides the next steps, game->state included, and checks what it
+     * reads (w->failed). NULL: such a search cannot be saved. */
     void (*serialize)(struct search *s, struct rl_serializer *w);
 };
 
 extern const struct search_ops search_dqn, search_random, search_greedy, search_enumerate,
     search_anneal, search_exact, search_trws;
 
-/* A whole plan was priced: counts it, compares it with the best, fills the event's end part. */
+/* Call after pricing a complete plan: counts it, compares it with the best, fills the end part of
+ * the event. */
 void search_ended(struct search *s, const label *on, bool conflict, struct search_event *out);
 
-/* An assignment, for walks: false when what was read is none. */
+/* Serializes an assignment; false: what was read is not one. */
 bool search_serialize_labels(const struct search *s, struct rl_serializer *w, label *on);
 
 void search_dqn_backtrack(struct search *s, uint32_t move);
