@@ -1,13 +1,13 @@
 /* engine/live/command.h - what a person can tell a running search; the one door into it.
  *
- * A command is plain data with a text form of one line, which the journal keeps, scripts hold and
- * the
- * `:` line takes:
- *     run | pause | decide [N] | episode [N] | pace PER_SECOND | pin NAME:DIM=0|1 | unpin NAME:DIM
- * | forbid NAME:DIM | backtrack NAME:DIM | force 0|1 | undo | redo | set OPTION VALUE
- * | cluster PATH=VALUE | mesh AxB | micro-batches K | zero 0..3 | role NAME=ROLE | batch NAME:DIM
- * | quit
- * NAME:DIM is as in setting_apply; it means the move that decides that dim. PATH is as in
+ * A command is plain data with a text form of one line, used by the journal, by scripts and by the
+ * `:` line:
+ *     run | pause | decide [N] | episode [N] | pace PER_SECOND
+ *     pin NAME:DIM=0|1 | unpin NAME:DIM | forbid NAME:DIM | backtrack NAME:DIM | force 0|1
+ *     undo | redo | set OPTION VALUE
+ *     cluster PATH=VALUE | mesh AxB | micro-batches K | zero 0..3 | role NAME=ROLE | batch NAME:DIM
+ *     quit
+ * NAME:DIM is as in setting_apply and means the move that decides that dim. PATH is as in
  * cluster_set, ROLE one of hlo_role_names; "mesh one" is one axis over all devices. */
 #ifndef AUTOMAP_ENGINE_LIVE_COMMAND_H
 #define AUTOMAP_ENGINE_LIVE_COMMAND_H
@@ -50,15 +50,15 @@ enum { COMMAND_TEXT_ROOM = 512 };
 
 struct live_command {
     uint8_t verb;  /* enum command_verb */
-    double number; /* decide, episode: how many; pace: per second, 0 full speed; force: 0 or 1 */
+    double number; /* decide, episode: how many; pace: decisions a second, 0: full speed; force: 0
+                      or 1 */
     char text[COMMAND_TEXT_ROOM]; /* pin, unpin, forbid, backtrack, set */
 };
 
 /* ERR_INPUT: no such command, or its argument is missing or wrong. */
 int live_command_parse(const char *line, struct live_command *out, struct err *e) MUST_CHECK;
 void live_command_print(const struct live_command *c, struct str *out);
-/* What the search thread does before it can continue searching: true for all but run, pace, quit.
- */
+/* The verbs as text, by enum command_verb. */
 extern const char *const live_command_names[COMMAND_VERB_COUNT];
 
 #endif

@@ -1,14 +1,18 @@
-/* engine/live/journal.h - what a session was told and what it found, kept as it happens.
+/* engine/live/journal.h - what a session was told and what it found, written as it happens.
  *
- * A text file of lines "CHECKSUM PAYLOAD", 16 hex digits and the rest; each checksum covers its
- * payload and the checksum before, so that a line that is damaged, missing or moved ends the
- * readable part. Every line is handed to the system at once: a process that is killed loses
- * nothing, at most a second of searching (which a replay does again). automap.journal/1 arg TEXT
- * the command line that made the problem, one argument a line problem MODEL CLUSTER CLASSES
- * fingerprints, 16 hex digits, and a count c STEP COMMAND                    a command, before it
- * was applied (s, e: from a script, by step, by episode) b STEP SCORE MS PLAN              a new
- * best: bits of both doubles and a hash of its labels, hex m STEP                            so far
- * at least: at most one a second One thread at a time. */
+ * A text file of lines "CHECKSUM PAYLOAD": 16 hex digits and the rest. Each checksum covers its
+ * payload and the checksum before it, so a damaged, missing or moved line ends the readable part.
+ * Every line goes to the system at once: a killed process loses at most a second of searching,
+ * which a replay repeats. Payloads:
+ *     automap.journal/1
+ *     arg TEXT                      the command line that made the problem, one argument a line
+ *     problem MODEL CLUSTER CLASSES fingerprints, 16 hex digits, and a count
+ *     c STEP COMMAND                a command, written before it was applied (s, e: from a script,
+ *                                   by step, by episode)
+ *     b STEP SCORE MS PLAN          a new best: the bits of both doubles and a hash of its labels,
+ *                                   hex
+ *     m STEP                        a mark: at least this step was reached; at most one a second
+ * One thread at a time. */
 #ifndef AUTOMAP_ENGINE_LIVE_JOURNAL_H
 #define AUTOMAP_ENGINE_LIVE_JOURNAL_H
 
@@ -24,18 +28,19 @@ struct journal;
 /* Path of a journal's checkpoint (engine/live/checkpoint.h). False: it does not fit. */
 bool checkpoint_path(char *out, size_t room, const char *journal);
 
-/* A new file; ERR_IO when it cannot be made or is there already. A checkpoint that lies there from
- * another journal of that name is removed. */
+/* Creates a new file; ERR_IO if that fails or it exists. Removes a checkpoint left by another
+ * journal of that name. */
 int journal_create(const char *path, const struct problem *p, char *const *args, int arg_count,
                    struct journal **out, struct err *e) MUST_CHECK;
 void journal_close(struct journal *j); /* NULL ok */
 
 void journal_command(struct journal *j, char origin, uint64_t step, const struct live_command *c);
 void journal_best(struct journal *j, uint64_t step, const struct live_plan *plan);
-void journal_mark(struct journal *j, uint64_t step, bool now); /* now: not only once a second */
+void journal_mark(struct journal *j, uint64_t step, bool now); /* now: even within the same
+                                                                  second */
 uint64_t journal_sum(const struct journal *j); /* checksum of the last line written */
 const char *journal_path(const struct journal *j);
-/* Why nothing is written any more, or NULL. The search goes on without. */
+/* Why writing has stopped, or NULL. The search continues without a journal. */
 const char *journal_trouble(const struct journal *j);
 
 struct journal_record {
@@ -46,7 +51,7 @@ struct journal_record {
 };
 
 struct journal_log {
-    char *text;        /* the file, lines ended by NUL */
+    char *text;        /* the file, with lines ended by NUL */
     size_t size, good; /* bytes, readable bytes */
     uint64_t sum;      /* checksum of the last good line */
     char **args;
@@ -57,13 +62,13 @@ struct journal_log {
     size_t record_count;
     size_t arg_room, record_room;
 };
-/* ERR_INPUT: not a journal. A damaged tail is no error: good < size. */
+/* ERR_INPUT: not a journal. A damaged tail is not an error: then good < size. */
 int journal_read(const char *path, struct journal_log *out, struct err *e) MUST_CHECK;
 void journal_log_release(struct journal_log *l);
-/* ERR_INPUT when the problem is not the one that the journal was made for. */
+/* ERR_INPUT unless the journal was made for this problem. */
 int journal_fits(const struct journal_log *l, const struct problem *p, struct err *e) MUST_CHECK;
-/* The file again, cut to its good part, to go on behind it. ERR_IO too while another process writes
- * it. */
+/* Opens the file again, cut to its readable part, to append. ERR_IO also while another process
+ * writes it. */
 int journal_reopen(const char *path, const struct journal_log *l, struct journal **out,
                    struct err *e) MUST_CHECK;
 

@@ -3,29 +3,28 @@
  *     algorithm dqn|random|greedy|enumerate|anneal|exact    kind opp|adp|all    reward cost|paper
  *     folding on|off    propagation full|weak    memory-limit none|device|SIZE
  *     seed N    stable-episodes N
- * and every setting of the learner (rl/settings.h); epsilon N stands for both ends of its slope.
- * Setting kind or reward goes back to the learner's preset for them. SIZE as in quantity.h: 12.8
- * GB. */
+ * and every setting of the learner (rl/settings.h); `epsilon N` sets both ends of its schedule.
+ * Setting kind or reward restores the learner's preset for them. SIZE as in quantity.h: 12.8 GB. */
 #ifndef AUTOMAP_ENGINE_LIVE_OPTIONS_H
 #define AUTOMAP_ENGINE_LIVE_OPTIONS_H
 
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
 
-/* ERR_INPUT: no such option or value; nothing changed. */
+/* ERR_INPUT: no such option or value; nothing changes. */
 int live_option_set(struct search_options *o, const char *name, const char *value,
                     struct err *e) MUST_CHECK;
 
-/* All of them in a row, for screens: those above first. */
+/* The list of all options, for screens: those above first. */
 struct live_option {
     const char *name, *summary;
     const char *values; /* "cost paper"; NULL: a number, or widths such as 64-64 */
 };
 bool live_option_at(size_t i, struct live_option *out); /* false: no i-th */
-/* Its value as live_option_set takes it. */
+/* Writes its value in the form live_option_set accepts. */
 void live_option_print(const struct search_options *o, size_t i, char *out, size_t room);
 
-/* Whether a search under `a` can go on under `b`: false, then a new one has to begin. */
+/* Whether a search under `a` can continue under `b`; if not, a new one must begin. */
 bool live_options_go_on(const struct search_options *a, const struct search_options *b);
 
 #endif

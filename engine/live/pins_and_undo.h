@@ -14,17 +14,17 @@ struct search_state;
 /* A pin in force. */
 struct pinned {
     struct game_pin pin;
-    uint32_t move; /* of the game in force; UINT32_MAX: it has none for this class */
+    uint32_t move; /* of the current game; UINT32_MAX: it has no move for this class */
     uint32_t act;  /* number of the act that made it */
-    uint32_t wish; /* into the state's wishes: the pin as the person put it */
+    uint32_t wish; /* into the state's wishes: the pin as the person entered it */
 };
 
-/* All that a person has set after one act; undo goes back to the one before. */
+/* Everything a person has set as of one act; undo goes back to the act before. */
 struct act {
     struct pinned *pins;
     uint32_t pin_count;
     struct search_options options;
-    struct live_problem *edited; /* holds the problem it is about; NULL: the one of the start */
+    struct live_problem *edited; /* the edited problem; NULL: the original one */
     char text[96];
 };
 
@@ -35,14 +35,14 @@ struct pin_wish {
 
 bool act_copy(const struct act *from, struct act *out); /* false: out of memory */
 void act_release(struct act *a);
-/* The pins as games take them, to be freed; NULL: out of memory. */
+/* The pins in the form of games; the caller frees them. NULL: out of memory. */
 struct game_pin *act_game_pins(const struct act *a);
 
-/* Makes `next` the newest act and puts it in force; takes it over. What had been undone is gone. On
- * error the act before stays in force. */
+/* Takes over `next`, makes it the newest act and puts it in force; undone acts are lost. On error
+ * the previous act stays in force. */
 int act_push(struct search_state *c, struct act *next, struct err *e) MUST_CHECK;
 
-/* The commands of a person that this file knows: pin, unpin, forbid; backtrack; set; undo, redo. */
+/* Carry out a person's commands: pin, unpin, forbid; backtrack; set; undo, redo. */
 int obey_pin(struct search_state *c, const struct live_command *command, struct err *e) MUST_CHECK;
 int obey_backtrack(struct search_state *c, const struct live_command *command,
                    struct err *e) MUST_CHECK;

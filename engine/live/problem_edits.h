@@ -1,5 +1,5 @@
 /* engine/live/problem_edits.h - a person's edits of the problem itself: cluster, mesh,
- * micro-batches, ZeRO level, roles, batch. Each makes a problem of its own, which the act holds. */
+ * micro-batches, ZeRO level, roles, batch. Each makes a new problem, which the act holds. */
 #ifndef AUTOMAP_ENGINE_LIVE_PROBLEM_EDITS_H
 #define AUTOMAP_ENGINE_LIVE_PROBLEM_EDITS_H
 
@@ -9,12 +9,13 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
-/* The search starts over on the edited problem, with the pins of before. */
+/* Applies an edit: the search starts over on the edited problem, with the same pins. */
 int edits_apply(struct search_state *c, const struct live_command *command,
                 struct err *e) MUST_CHECK;
-/* The problem that lines of edits make of c->base; NULL: they do not. For checkpoints. */
+/* The problem that lines of edits make from c->base; NULL: they fail. For checkpoints. */
 struct live_problem *edits_redo(const struct search_state *c, const char *edits);
-/* `kept`, a plan of problem `from`, priced on the problem in force, when it is possible there. */
+/* Reprices `kept`, a plan for problem `from`, on the current problem, if it is possible there, and
+ * stores it as c->before. */
 void edits_carry_plan(struct search_state *c, const struct problem *from,
                       const struct live_plan *kept);
 

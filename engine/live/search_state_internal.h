@@ -1,4 +1,4 @@
-/* engine/live/search_state_internal.h - the steps that the files of engine/live share. */
+/* engine/live/search_state_internal.h - functions that the files of engine/live share. */
 #ifndef AUTOMAP_ENGINE_LIVE_SEARCH_STATE_INTERNAL_H
 #define AUTOMAP_ENGINE_LIVE_SEARCH_STATE_INTERNAL_H
 
@@ -8,7 +8,7 @@
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
 
-/* The last step found a new best plan: what the journal keeps. */
+/* True if the last step found a new best plan, which goes into the journal. */
 static inline bool state_found_best(const struct search_state *c)
 {
     return c->event.ended && c->event.improved && c->best;
@@ -18,14 +18,14 @@ void state_say(struct search_state *c, enum log_kind kind, const char *format, .
     __attribute__((format(printf, 3, 4)));
 struct live_plan *state_make_plan(const struct search_state *c, const label *on,
                                   const char *found_by);
-/* The proven optimum of what this search can reach, under the pins of the act in force. */
+/* Solves for the proven optimum within reach of this search, under the current pins. */
 void state_solve_exactly(struct search_state *c);
 void state_find_baseline(struct search_state *c);
 int state_renew_search(struct search_state *c, const struct search_options *o,
                        struct err *e) MUST_CHECK;
 void state_follow_best(struct search_state *c); /* c->best becomes the search's */
 
-/* The batch split as a plan to compare with. */
+/* Makes a plan for comparison that splits the batch. */
 void state_split_batch(struct search_state *c);
 
 #endif

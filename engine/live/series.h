@@ -1,8 +1,9 @@
-/* engine/live/series.h - append-only records that a writer extends while readers look: curves, log.
+/* engine/live/series.h - append-only records, for curves and the log, that one writer extends while
+ * others read.
  *
- * A block is shared by reference counts. The writer appends behind what any reader was given, so
- * readers need no lock. A full block is replaced: a curve's by one with every two points merged
- * (the whole run stays visible at half the detail), a log's by one with its newer half. Memory is
+ * Blocks are reference-counted. The writer appends after everything a reader was given, so readers
+ * need no lock. A full block is replaced: a curve's by one with points merged in pairs (the whole
+ * run stays visible at half the detail), a log's by one with its newer half. So memory is
  * bounded. */
 #ifndef AUTOMAP_ENGINE_LIVE_SERIES_H
 #define AUTOMAP_ENGINE_LIVE_SERIES_H
@@ -27,7 +28,7 @@ struct series_block {
 struct series {
     struct series_block *block;
     uint32_t count;
-    uint32_t stride; /* points merged into one by now */
+    uint32_t stride; /* points merged into one so far */
 };
 
 bool series_new(struct series *s);                     /* false: out of memory */
@@ -40,7 +41,7 @@ enum log_kind { LOG_INFO, LOG_BEST, LOG_PERSON, LOG_TROUBLE };
 struct log_line {
     uint64_t episode;
     uint64_t updates; /* of the network by then */
-    uint32_t act;     /* number of a person's act, 0 otherwise: the marker on the curves */
+    uint32_t act;     /* number of a person's act, the marker on the curves; else 0 */
     uint8_t kind;     /* enum log_kind */
     char text[LOG_TEXT_ROOM];
 };

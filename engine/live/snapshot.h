@@ -1,8 +1,9 @@
-/* engine/live/snapshot.h - what a screen sees of a running search: numbered, immutable, counted.
+/* engine/live/snapshot.h - what a screen sees of a running search: numbered, immutable,
+ * reference-counted.
  *
- * The search thread makes one when a reader asked for it; the reader keeps it as long as it likes
- * and gives it back. What did not change since the one before is shared, not copied. Ids are those
- * of its problem: another one after a person's edit of cluster, mesh or roles. */
+ * The search thread makes one on request; a reader keeps it as long as it likes, then releases it.
+ * Parts unchanged since the previous snapshot are shared. Ids refer to its own problem, which
+ * changes when a person edits cluster, mesh or roles. */
 #ifndef AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
 #define AUTOMAP_ENGINE_LIVE_SNAPSHOT_H
 
@@ -24,28 +25,28 @@ struct live_plan {
     double score;
     uint64_t episode;
     bool proven;
-    bool fits;      /* in the memory limit of its search; true: there is none */
-    double seconds; /* it took to find, or of search until then */
-    uint64_t nodes; /* exact: cases, an elimination each */
+    bool fits;      /* within the memory limit of its search, if any */
+    double seconds; /* it took to find, or since the search began */
+    uint64_t nodes; /* exact: cases, each an elimination */
     class_id count;
     label on[]; /* [classes] */
 };
 
-/* The moves of a game, shared: they change only when an option makes another game. */
+/* The moves of a game, shared: they change only when an option changes the game. */
 struct live_moves {
     atomic_int references;
     uint32_t count, axes;
     struct game_move *items; /* [count] in order of decision */
-    class_id *pool;          /* classes of each: items[n].classes, class_count */
+    class_id *pool;          /* classes of the moves; see items[n].classes, class_count */
     uint32_t *of;            /* [classes x axes] move that decides it; UINT32_MAX none */
 };
 
-struct live_change { /* one class of the last wave, in order */
+struct live_change { /* a class changed by the last wave, in order */
     class_id class;
     label on, off; /* after it */
 };
 
-struct live_pin {  /* one class; a wish for a folded move pins all of its classes */
+struct live_pin {  /* of one class; pinning a folded move pins all of its classes */
     uint32_t move; /* that decides it; UINT32_MAX: none of this search's */
     bool split;
     uint32_t act;
@@ -56,15 +57,15 @@ struct live_pin {  /* one class; a wish for a folded move pins all of its classe
 /* What one stage of a search did: 1 from all open, 2 fine-tuning. */
 struct live_stage {
     uint64_t episodes, decisions, conflicts, improved;
-    double seconds, seconds_to_best; /* of its best plan: since the search began */
+    double seconds, seconds_to_best; /* the latter from the start of the search */
     double score, step_ms;           /* of its best plan; improved 0: none */
 };
 
-/* A problem that a person's edit made of the one the session was opened with; shared. */
+/* A problem edited by a person; shared. */
 struct live_problem {
     atomic_int references;
     struct problem problem;
-    char *edits; /* the commands that made it of that one, a line each */
+    char *edits; /* the commands that made it from the session's original, a line each */
 };
 
 enum { PLANS_MOST = 8 };
@@ -73,9 +74,9 @@ struct snapshot {
     atomic_int references;
     uint64_t number;
     const struct problem *problem;
-    struct live_problem *edited;   /* holds it; NULL: it is the one the session was opened with */
+    struct live_problem *edited;   /* owns `problem`; NULL: it is the session's original */
     struct live_moves *moves;      /* the decisions of this search, in order */
-    struct search_options options; /* as they are now */
+    struct search_options options; /* current values */
     enum live_state state;
     char trouble[160]; /* LIVE_FAILED: why */
     double pace;       /* decisions a second; 0 full speed */
@@ -89,21 +90,21 @@ struct snapshot {
 
     uint32_t position; /* move decided next; move_count: between episodes */
     int8_t *status;    /* [moves] now: -1 open, 0 whole, 1 split */
-    int8_t *last;      /* [moves] of the last finished episode; all -1 before the first */
+    int8_t *last;      /* [moves] [moves] at the end of the last episode; all -1 before the first */
     bool has_q;
-    float q[2]; /* of whole, split at the position */
+    float q[2]; /* of whole and of split, at the position */
     uint32_t visits[2];
     double price[2]; /* step_ms after whole, after split, at the position */
-    double step_ms;  /* of the present state */
+    double step_ms;  /* of the current state */
     struct live_change *wave;
     uint32_t wave_count;
-    uint32_t wave_move; /* whose decision made it; UINT32_MAX none */
+    uint32_t wave_move; /* the move that caused it; UINT32_MAX: none */
 
-    double baseline_ms;      /* everything whole, pins kept */
+    double baseline_ms;      /* with everything whole except the pins */
     struct live_plan *best;  /* of this search; NULL none yet */
-    struct live_plan *exact; /* proven optimum in reach of this search; NULL not known */
-    struct live_plan *plans[PLANS_MOST]; /* all plans worth comparing, those that fit first, then by
-                                            step: best, exact, ... */
+    struct live_plan *exact; /* proven optimum within reach of this search; NULL: not known */
+    struct live_plan *plans[PLANS_MOST]; /* plans to compare: those that fit first, then by step
+                                            time */
     uint32_t plan_count;
 
     struct live_pin *pins;

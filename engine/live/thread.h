@@ -1,5 +1,5 @@
-/* engine/live/thread.h - a thread that works beside the one with the terminal. It takes no signals:
- * those are for the thread that draws, or waits for them. */
+/* engine/live/thread.h - starts worker threads. They block all signals, which are left to the
+ * thread that draws or waits for them. */
 #ifndef AUTOMAP_ENGINE_LIVE_THREAD_H
 #define AUTOMAP_ENGINE_LIVE_THREAD_H
 
@@ -7,9 +7,9 @@
 
 #include <pthread.h>
 
-/* Runs `work(context)` in a thread that the caller joins. `purpose` ("the race") is for the
- * sentence when there is none to be had: ERR_MEMORY. Any thread may call it; its own signals are as
- * before. */
+/* Runs `work(context)` in a thread that the caller joins. ERR_MEMORY if no thread can be created;
+ * the message names `purpose` ("the race"). Any thread may call it; the caller's signal mask is
+ * unchanged. */
 int thread_start(pthread_t *out, void *(*work)(void *context), void *context, const char *purpose,
                  struct err *e) MUST_CHECK;
 

@@ -1,24 +1,25 @@
 /* engine/pipeline/tabulate.h - a model on a cluster as tables for the pipeline solvers
  * (instance.h).
  *
- * One point per forward operation (order.h); point i is the operation at position i with the
- * backward operations placed there.
+ * One point per forward operation (order.h): point i is the operation at position i together with
+ * the backward operations placed there.
  *
  * Compute: the roofline of each instruction (or its measured time) at the samples of the busiest of
- * r replicas, one device unsplit: work with a batch dim in proportion to the samples, work without
- * one in full, launches as often. So a micro-batch of half the size takes more than half the time.
- * Update: parameter read and written, gradient read, state read and written, over memory bandwidth.
+ * r replicas, each one device unsplit. Work with a batch dim is proportional to the samples; work
+ * without one counts in full, and so do launches. So a micro-batch of half the size takes more than
+ * half the time. Update: parameters read and written, gradients read, state read and written, over
+ * memory bandwidth.
  *
  * Memory of a point (cost/fusion.h says what is stored at all):
  *   state      parameters, their gradients, their optimizer state, as large as the file has them
  *   stash      stored forward values that the backward pass needs, at the last place where it needs
- *              them: what arrives over a cut is kept behind it
- *   temporary  stored values of the backward pass that are alive there, gradients of variables
- * apart
+ *              them: what arrives over a cut is kept after it
+ *   temporary  stored values of the backward pass that are live there, except gradients of
+ *              variables
  *
  * Variables used far apart (more than PIPE_TIE_SHARE of the forward time between first and last
- * use) are ties; those with the same uses are one; past PIPE_TIES_MOST the largest. A cut between
- * the uses of any other variable sends it and its gradient once a step. */
+ * use) are ties; variables with the same uses form one tie; beyond PIPE_TIES_MOST only the largest
+ * are ties. A cut between the uses of any other variable sends it and its gradient once a step. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_TABULATE_H
 #define AUTOMAP_ENGINE_PIPELINE_TABULATE_H
 

@@ -1,14 +1,16 @@
-/* engine/pipeline/timeline.h - the memory of a stage while a schedule is played (schedule.h).
+/* engine/pipeline/timeline.h - the memory of a stage while a schedule is played (simulation.h).
  *
  * At any time a replica holds
  *     parameters, gradients, optimizer state    all the time
- *     what crosses the cut before it once a step    all the time, as kept
+ *     what crosses the cut before it once a step    all the time, counted as kept
  *     every micro-batch between its passes      what is kept for the backward pass (lifetimes.h)
- *     the micro-batch of the running pass       what lives at the step the pass is at
- *     messages    on their way in from the beginning of their transfer until their pass begins, on
- * their way out from the end of their pass to the end of their transfer A pass goes through its
- * steps in proportion to their times. Formula and searches count less exactly and mostly more:
- * every micro-batch in flight in full, what arrives twice, no buffers (pipe_stage_memory). */
+ *     the micro-batch of the running pass       what lives at the current step of the pass
+ *     messages                                  incoming ones from the start of their transfer to
+ *                                               the start of their pass, outgoing ones from the end
+ *                                               of their pass to the end of their transfer
+ * A pass goes through its steps in proportion to their times. The formula and the searches count
+ * less exactly, and mostly more: every micro-batch in flight in full, arriving data twice, no
+ * buffers (pipe_stage_memory). */
 #ifndef AUTOMAP_ENGINE_PIPELINE_TIMELINE_H
 #define AUTOMAP_ENGINE_PIPELINE_TIMELINE_H
 
