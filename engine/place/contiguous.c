@@ -2,6 +2,7 @@
 
 #include "engine/place/coarsen.h"
 #include "engine/place/cut_bound.h"
+#include "engine/place/cut_tree.h"
 #include "engine/place/family.h"
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
@@ -367,7 +368,8 @@ static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
 
 /* ---- the answer ---- */
 
-enum { FLOWS_MOST = 6000 }; /* positions; with more the bound by flows takes too long */
+enum { BOUND_STEPS = 400000000 }; /* of the tree of cuts: half a second */
+enum { FLOWS_MOST = 6000 };       /* positions; with more the bound by flows takes too long */
 
 static int nothing_fits(const struct seeking *s, struct err *e)
 {
@@ -376,6 +378,24 @@ static int nothing_fits(const struct seeking *s, struct err *e)
                        s->exact ? "reaches" : "was found that reaches", s->a->target_ms);
     return err_set(e, ERR_INFEASIBLE, "no contiguous plan %s memory, kinds of devices and pins",
                    s->exact ? "keeps" : "was found that keeps");
+}
+
+/* What no plan of any sets reaches, no contiguous one does. */
+static int raise_bound(const struct seeking *s, struct placement *p, struct err *e)
+{
+    struct place_cutting c = {.rules = &s->a->rules, .steps = BOUND_STEPS, .stop = s->a->stop};
+    double bound = p->bound_ms;
+
+    if (s->exact || s->a->dpl_only || s->a->target_ms > 0 || p->bound_ms >= p->value_ms ||
+        !place_cut_tree_takes(s->p->nets, &s->a->rules))
+        return 0;
+    if (place_cut_tree_bound(s->p->nets, &c, p->bound_ms, p->value_ms, &bound, e))
+        return e->code;
+    if (bound > p->bound_ms) {
+        p->bound_ms = bound;
+        p->bound_by = "a tree of minimum cuts";
+    }
+    return 0;
 }
 
 static int fill_bound(const struct place_graph *g, const struct seeking *s, struct placement *p,
@@ -394,6 +414,8 @@ static int fill_bound(const struct place_graph *g, const struct seeking *s, stru
         p->bound_ms = flow;
         p->bound_by = "least load of one position's device";
     }
+    if (raise_bound(s, p, e))
+        return e->code;
     p->algo = s->a->dpl_only ? "dpl" : "exact";
     p->positions = s->p->nets->positions;
     p->ideals = s->exact ? s->effort.ideals : 0;

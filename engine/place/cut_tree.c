@@ -344,3 +344,31 @@ out:
     release(&w);
     return rc;
 }
+
+enum { BOUND_ROUNDS = 6 };
+
+int place_cut_tree_bound(const struct place_nets *n, const struct place_cutting *c, double low,
+                         double high, double *out, struct err *e)
+{
+    uint32_t *device = mem_try((size_t)n->positions + 1, sizeof *device);
+    struct place_cutting part = *c;
+    int rc = 0;
+
+    if (!device)
+        return err_no_memory(e, "for a bound");
+    part.steps = (c->steps ? c->steps : PLACE_CUT_STEPS) / BOUND_ROUNDS;
+    for (int round = 0; round < BOUND_ROUNDS && high - low > 1e-3 * high; round++) {
+        double middle = (low + high) / 2, value = middle;
+        bool found, proven;
+        rc = place_cut_tree(n, &part, &value, device, &found, &proven, e);
+        if (rc || stop_asked(c->stop))
+            break;
+        if (proven && !found)
+            low = middle;
+        else
+            high = middle;
+    }
+    free(device);
+    *out = low;
+    return rc;
+}

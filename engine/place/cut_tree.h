@@ -32,4 +32,10 @@ bool place_cut_tree_takes(const struct place_nets *n, const struct place_rules *
 int place_cut_tree(const struct place_nets *n, const struct place_cutting *c, double *value_ms,
                    uint32_t *device, bool *found, bool *proven, struct err *e) MUST_CHECK;
 
+/* A bound between low and high, for where the whole question is too much: the largest of a few
+ * times in between below which nothing is, each proven by a tree with its part of the steps. `high`
+ * is the value of a plan. *out >= low. */
+int place_cut_tree_bound(const struct place_nets *n, const struct place_cutting *c, double low,
+                         double high, double *out, struct err *e) MUST_CHECK;
+
 #endif

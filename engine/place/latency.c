@@ -203,23 +203,3 @@ int place_latency_value(const struct place_graph *g, struct placement *p, bool o
     place_blocks_release(&b);
     return 0;
 }
-
-double place_latency_bound(const struct place_graph *g)
-{
-    double *end = mem_try((size_t)g->nodes + 1, sizeof *end), last = 0;
-
-    for (uint32_t k = 0; k < g->nodes && end; k++) {
-        uint32_t u = g->order[k];
-        double least = INFINITY;
-        for (uint32_t t = 0; t < g->types; t++) {
-            if ((g->allowed[u] >> t & 1) && (g->type[t].count || g->type[t].is_host))
-                least = fmin(least, place_time(g, t, u));
-        }
-        end[u] += isfinite(least) ? least : 0;
-        last = fmax(last, end[u]);
-        for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++)
-            end[g->user[i]] = fmax(end[g->user[i]], end[u]);
-    }
-    free(end);
-    return last;
-}

@@ -45,7 +45,10 @@ int place_latency_greedy(const struct place_graph *g, const struct place_latency
 int place_latency_best(const struct place_graph *g, const struct place_latency *l,
                        struct placement **out, struct err *e) MUST_CHECK;
 
-/* No plan is faster: the longest path with every node on its fastest device, without transfers. */
+/* No plan is faster. Along a path with every node on its fastest device; where the memory of an
+ * accelerator ends, the path leaves it, and pays for what crosses at both ends. The largest of a
+ * few paths. O(nodes + edges + path^2). */
 double place_latency_bound(const struct place_graph *g);
+#define PLACE_LATENCY_BOUND_BY "longest path, cut where memory ends"
 
 #endif

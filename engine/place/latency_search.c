@@ -368,7 +368,7 @@ static int answer(struct searching *s, struct placement **out, struct err *e)
                        "no plan was found that keeps memory, kinds of devices and pins");
     s->best->bound_ms = s->whole ? s->best->value_ms : place_latency_bound(s->g);
     s->best->proven = s->best->bound_ms >= s->best->value_ms * (1 - 1e-12);
-    s->best->bound_by = s->whole ? "all plans" : "longest path";
+    s->best->bound_by = s->whole ? "all plans" : PLACE_LATENCY_BOUND_BY;
     s->best->positions = s->p->nets->positions;
     s->best->moves = s->runs;
     *out = s->best;

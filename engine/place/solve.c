@@ -46,7 +46,7 @@ void place_job_of_model(struct place_job *job)
     job->limits.ideals = 200000;
     job->limits.bytes = (uint64_t)64 << 20;
     job->limits.steps = 4000000;
-    job->looks = 250000000;
+    job->looks = 120000000;
 }
 
 /* ---- throughput ---- */
@@ -251,7 +251,7 @@ static int latency_of_stream(solver *f, const struct place_graph *g, const struc
     }
     (*out)->proven = false;
     (*out)->bound_ms = place_latency_bound(g);
-    (*out)->bound_by = "longest path";
+    (*out)->bound_by = PLACE_LATENCY_BOUND_BY;
     return 0;
 }
 

@@ -148,7 +148,7 @@ static void cuts(void **state)
 {
     struct place_rules rules = {0};
     struct place_cutting asking = {.rules = &rules};
-    uint32_t asked = 0, none = 0;
+    uint32_t asked = 0, none = 0, tight = 0;
     struct rl_rng r;
 
     (void)state;
@@ -174,7 +174,11 @@ static void cuts(void **state)
             double value = isfinite(best[0]) ? 1.7 * best[0] + 1 : 1000;
             uint32_t device[SMALL_NODES];
             bool found = false, proven = false;
+            double low = isfinite(best[0]) ? best[0] / 3 : 0, bound = 0;
             assert_true(place_cut_tree_takes(n, &rules));
+            assert_int_equal(place_cut_tree_bound(n, &asking, low, value, &bound, &e), 0);
+            assert_true(bound >= low && bound <= best[0] * (1 + 1e-9));
+            tight += bound >= best[0] * 0.9;
             assert_int_equal(place_cut_tree(n, &asking, &value, device, &found, &proven, &e), 0);
             assert_true(proven);
             assert_int_equal(found, isfinite(best[0]));
@@ -187,7 +191,7 @@ static void cuts(void **state)
         place_graph_free(g);
     }
     print_message("%u optima, %u without a plan\n", asked, none);
-    assert_true(asked > 2 * none && none > 0);
+    assert_true(asked > 2 * none && none > 0 && tight > asked / 2);
 }
 
 /* The least cut by Dinic equals the least of all sets, and its set is one of them. */

@@ -386,7 +386,7 @@ static int score(const struct request *r, const struct place_graph *g, struct er
     if (r->job.latency)
         rc = place_latency_value(g, p, false, &p->value_ms, e);
     p->bound_ms = r->job.latency ? place_latency_bound(g) : place_work_bound(g, &r->job.rules);
-    p->bound_by = r->job.latency ? "longest path" : "work shared out";
+    p->bound_by = r->job.latency ? PLACE_LATENCY_BOUND_BY : "work shared out";
     if (rc)
         goto out;
     rc = show(r, g, p, e);
