@@ -510,7 +510,7 @@ struct pipe_plan pipe_plan_whole(const struct pipe_instance *in)
 bool pipe_plan_is_valid(const struct pipe_instance *in, const struct pipe_plan *p)
 {
     if (!p->stages || p->stages > PIPE_STAGES_MOST || p->pivot[0] || p->device[0] ||
-        p->pivot[p->stages] != in->points || p->device[p->stages] != in->devices)
+        p->pivot[p->stages] != in->points || p->device[p->stages] > in->devices)
         return false;
     for (uint32_t s = 0; s < p->stages; s++)
         if (p->pivot[s] >= p->pivot[s + 1] || p->device[s] >= p->device[s + 1])

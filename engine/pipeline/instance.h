@@ -150,12 +150,12 @@ uint32_t pipe_instance_cheapest(const struct pipe_instance *in, uint32_t buckets
 struct pipe_plan {
     uint32_t stages;
     uint32_t pivot[PIPE_STAGES_MOST + 1];  /* 0 < .. < points: cuts */
-    uint32_t device[PIPE_STAGES_MOST + 1]; /* 0 < .. < devices */
+    uint32_t device[PIPE_STAGES_MOST + 1]; /* 0 < .. < devices; those behind the last are idle */
 };
 
 /* Of one stage over all points and devices. */
 struct pipe_plan pipe_plan_whole(const struct pipe_instance *in);
-/* Ascending, complete, within the limits. */
+/* Ascending, all points, within the limits; searches give plans of all devices. */
 bool pipe_plan_is_valid(const struct pipe_instance *in, const struct pipe_plan *p);
 bool pipe_plan_equal(const struct pipe_plan *a, const struct pipe_plan *b);
 /* A cut a person holds: a stage begins at this device with this point. */

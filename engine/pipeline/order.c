@@ -404,6 +404,125 @@ bool order_layer(const struct order *o, const struct hlo_roles *roles, uint32_t 
     return true;
 }
 
+/* ---- another order ---- */
+
+static uint32_t raise_stages(const struct order *o, uint32_t *stage)
+{
+    uint32_t raised = 0;
+
+    for (uint32_t p = 0; p < o->count; p++) {
+        const struct unroll_op *op = op_at(o, o->forward[p]);
+        uint32_t least = stage[p];
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            uint32_t maker = forward_maker(o, op, k);
+            if (maker != UNROLL_NONE && stage[o->position[maker]] > least)
+                least = stage[o->position[maker]];
+        }
+        raised += least != stage[p];
+        stage[p] = least;
+    }
+    return raised;
+}
+
+int order_chain_runs(const struct order *o, uint32_t *stage, uint32_t *raised, uint32_t *run,
+                     uint32_t *runs, struct err *e)
+{
+    uint32_t *at = mem_try((size_t)o->count + 2, sizeof *at), *sorted = NULL, count = 0;
+    int rc = 0;
+
+    sorted = mem_try((size_t)o->count + 1, sizeof *sorted);
+    if (!at || !sorted) {
+        rc = err_no_memory(e, MEMORY_FOR);
+        goto out;
+    }
+    *raised = raise_stages(o, stage);
+    for (uint32_t p = 0; p < o->count; p++)
+        at[stage[p] + 1]++;
+    for (uint32_t s = 0; s < o->count; s++)
+        at[s + 1] += at[s];
+    for (uint32_t p = 0; p < o->count; p++)
+        sorted[at[stage[p]]++] = p;
+    for (uint32_t k = 0; k < o->count; k++) {
+        if (count && sorted[k] == run[2 * count - 2] + run[2 * count - 1]) {
+            run[2 * count - 1]++;
+        } else {
+            run[2 * count] = sorted[k];
+            run[2 * count++ + 1] = 1;
+        }
+    }
+    *runs = count;
+out:
+    free(at);
+    free(sorted);
+    return rc;
+}
+
+/* The operations in the order of the runs; every position once. */
+static int lay_runs(const struct order *o, const uint32_t *run, uint32_t runs, uint32_t *forward,
+                    struct err *e)
+{
+    uint32_t at = 0;
+
+    for (uint32_t r = 0; r < runs; r++) {
+        uint32_t first = run[2 * r], length = run[2 * r + 1];
+        if (first > o->count || length > o->count - first || length > o->count - at)
+            return err_set(e, ERR_INPUT, "order: run %u leaves the %u forward operations", r,
+                           o->count);
+        for (uint32_t p = first; p < first + length; p++)
+            forward[at++] = o->forward[p];
+    }
+    return at == o->count
+               ? 0
+               : err_set(e, ERR_INPUT, "order: %u forward operations, expected %u", at, o->count);
+}
+
+/* Positions of the forward operations laid out; each behind what it reads. */
+static int find_positions(const struct order *o, const uint32_t *forward, uint32_t *position,
+                          struct err *e)
+{
+    for (uint32_t n = 0; n < o->steps.op_count; n++)
+        position[n] = UNROLL_NONE;
+    for (uint32_t p = 0; p < o->count; p++) {
+        if (position[forward[p]] != UNROLL_NONE)
+            return err_set(e, ERR_INPUT, "order: an operation stands in it twice");
+        position[forward[p]] = p;
+    }
+    for (uint32_t p = 0; p < o->count; p++) {
+        const struct unroll_op *op = op_at(o, forward[p]);
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            uint32_t maker = forward_maker(o, op, k);
+            if (maker != UNROLL_NONE && position[maker] > p)
+                return err_set(e, ERR_INPUT, "order: position %u is before one it reads", p);
+        }
+    }
+    return 0;
+}
+
+int order_arrange(struct order *o, const uint32_t *run, uint32_t runs, struct err *e)
+{
+    struct order n = *o;
+    int rc;
+
+    n.forward = mem_try((size_t)o->count + 1, sizeof *n.forward);
+    n.position = mem_try((size_t)o->steps.op_count + 1, sizeof *n.position);
+    rc = n.forward && n.position ? 0 : err_no_memory(e, MEMORY_FOR);
+    if (rc)
+        goto out;
+    rc = lay_runs(o, run, runs, n.forward, e);
+    if (rc)
+        goto out;
+    rc = find_positions(o, n.forward, n.position, e);
+    if (rc)
+        goto out;
+    rc = order_backward(&n, e);
+out:
+    free(rc ? n.forward : o->forward);
+    free(rc ? n.position : o->position);
+    if (!rc)
+        *o = n;
+    return rc;
+}
+
 /* ---- cuts ---- */
 
 /* True when all that is made from value `v` are sums too. */

@@ -42,6 +42,23 @@ void order_release(struct order *o);
 bool order_layer(const struct order *o, const struct hlo_roles *roles, uint32_t p, char *out,
                  size_t room);
 
+/* ---- another order ---- */
+
+/* A chain of ideals (sets that hold all their operands' makers) is no prefix of the order above,
+ * but the order that lists one set after the other, each in its old order, has them all as
+ * prefixes. Such an order is written as runs: pairs of a position and a length. */
+
+/* The runs of a chain: `stage` [count], below count, by position. It is raised to that of an
+ * operand that is made later; *raised says how often. Fills run[2 * *runs], room for 2 * count.
+ * O(operations + uses). */
+int order_chain_runs(const struct order *o, uint32_t *stage, uint32_t *raised, uint32_t *run,
+                     uint32_t *runs, struct err *e) MUST_CHECK;
+
+/* Lays the forward operations out by runs; backward ones find their positions in the new order.
+ * ERR_INPUT: not every position once, or an operation before one it reads; then, and out of memory,
+ * `o` is as before. O(operations + uses log). */
+int order_arrange(struct order *o, const uint32_t *run, uint32_t runs, struct err *e) MUST_CHECK;
+
 /* ---- what crosses a cut ---- */
 
 /* Bytes at each cut [count + 1], 0 at both ends; each value once per cut and direction: forward

@@ -169,10 +169,16 @@ bool pipeline_instant(const struct pipeline *l, struct pipe_plan *out)
     return true;
 }
 
+/* The shortest step known at this number of micro-batches; INFINITY: nothing fits. */
 static double instant_ms(const struct pipeline *l)
 {
+    const struct pipe_plan *given = l->options.chosen_for;
     struct pipe_plan plan;
 
+    if (given)
+        return pipe_plan_is_valid(&l->all, given) && pipe_fits(&l->all, given)
+                   ? pipe_makespan(&l->all, given, l->options.schedule)
+                   : INFINITY;
     return pipeline_instant(l, &plan) ? pipe_makespan(&l->few, &plan, l->options.schedule)
                                       : INFINITY;
 }
@@ -215,6 +221,22 @@ static int complete_options(struct pipeline *l, struct err *e)
     return o->micro_batches ? 0 : choose_micro_batches(l, e);
 }
 
+/* The order asked for, which from here on is the pipeline's own. */
+static int arrange(struct pipeline *l, struct err *e)
+{
+    struct pipeline_options *o = &l->options;
+    size_t size = 2 * (size_t)o->runs;
+
+    if (!o->runs)
+        return 0;
+    l->run = mem_try(size, sizeof *l->run);
+    if (!l->run)
+        return err_no_memory(e, "for the order of a pipeline");
+    memcpy(l->run, o->run, size * sizeof *l->run);
+    o->run = l->run;
+    return order_arrange(&l->order, l->run, o->runs, e);
+}
+
 int pipeline_new(const struct problem *p, const struct pipeline_options *o, struct pipeline *out,
                  struct err *e)
 {
@@ -223,10 +245,14 @@ int pipeline_new(const struct problem *p, const struct pipeline_options *o, stru
 
     if (rc)
         goto out;
+    rc = arrange(out, e);
+    if (rc)
+        goto out;
     rc = complete_options(out, e);
     if (rc)
         goto out;
     rc = make_tables(out, out->options.micro_batches, e);
+    out->options.chosen_for = NULL;
 out:
     if (rc)
         pipeline_release(out);
@@ -236,6 +262,7 @@ out:
 void pipeline_release(struct pipeline *l)
 {
     drop_tables(l);
+    free(l->run);
     order_release(&l->order);
     *l = (struct pipeline){0};
 }

@@ -40,6 +40,13 @@ struct pipeline_options {
     uint32_t point_count;                        /* 0: PIPELINE_POINTS */
     struct pipeline_pin pin[PIPELINE_PINS_MOST]; /* they hold in every plan found here */
     uint32_t pins;
+    /* Another order of the forward operations (order.h), pairs; none: the usual one. Borrowed while
+     * a pipeline is made, then its own. */
+    const uint32_t *run;
+    uint32_t runs;
+    /* With one, over the points of that order, micro-batches are chosen for it. Borrowed while a
+     * pipeline is made. */
+    const struct pipe_plan *chosen_for;
     const atomic_bool *stop; /* set elsewhere: searches here end with what they have; NULL: never */
 };
 
@@ -47,6 +54,7 @@ struct pipeline {
     const struct problem *problem;
     struct pipeline_options options; /* filled in */
     struct order order;
+    uint32_t *run;            /* that of the options, a copy; NULL */
     struct pipe_instance all; /* a point per forward operation */
     struct pipe_instance few; /* what solvers choose from */
     uint32_t *cut; /* [few.points + 1] where its cuts lie in `all`; pinned ones are among them */

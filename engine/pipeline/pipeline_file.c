@@ -45,6 +45,13 @@ static void add_cuts(const struct pipeline *l, const struct pipe_plan *p, cJSON 
     cJSON *devices = cJSON_AddArrayToObject(o, "device_cuts"),
           *pivots = cJSON_AddArrayToObject(o, "pivots");
 
+    if (p->device[p->stages] < l->all.devices)
+        cJSON_AddNumberToObject(o, "devices_used", p->device[p->stages]);
+    if (l->options.runs) {
+        cJSON *order = cJSON_AddArrayToObject(o, "order");
+        for (uint32_t k = 0; k < 2 * l->options.runs; k++)
+            cJSON_AddItemToArray(order, cJSON_CreateNumber(l->options.run[k]));
+    }
     for (uint32_t s = 1; s < p->stages; s++) {
         uint32_t cut = p->pivot[s];
         char layer[160];
@@ -193,6 +200,8 @@ static const struct json_field plan_keys[] = {
     {"found_by", JSON_TEXT, NULL},
     {"seed", JSON_TEXT, NULL},
     {"device_cuts", JSON_WHOLES, NULL},
+    {"devices_used", JSON_WHOLE | JSON_OPTIONAL, NULL}, /* from the first on; else all */
+    {"order", JSON_WHOLES | JSON_OPTIONAL, NULL},       /* runs of the usual one (order.h), pairs */
     {"pivots", JSON_OBJECTS, pivot_keys},
     {"stages", JSON_OBJECTS, stage_keys},
     {"transfers", JSON_OBJECTS, transfer_keys},
@@ -282,6 +291,8 @@ static int read_cuts(const struct pipeline *l, const cJSON *root, struct pipe_pl
     *out = pipe_plan_whole(&l->all);
     out->stages = (uint32_t)count + 1;
     out->device[count + 1] = l->all.devices;
+    if ((item = json_get(root, "devices_used")))
+        out->device[count + 1] = (uint32_t)fmin(item->valuedouble, UINT32_MAX);
     out->pivot[count + 1] = l->all.points;
     cJSON_ArrayForEach(item, devices) out->device[s++] =
         (uint32_t)fmin(item->valuedouble, UINT32_MAX);
@@ -318,11 +329,59 @@ static int read_rest(const cJSON *root, struct pipeline_plan *out, struct err *e
     return 0;
 }
 
-int pipeline_file_parse(const struct problem *p, const char *text, size_t size,
-                        struct pipeline *out, struct pipeline_plan *plan, struct err *e)
+/* The order of the file, of the caller to free. */
+static int read_order(const cJSON *root, struct pipeline_options *out, uint32_t **run,
+                      struct err *e)
+{
+    const cJSON *order = json_get(root, "order"), *item;
+    int count = order ? cJSON_GetArraySize(order) : 0, at = 0;
+
+    if (!count)
+        return 0;
+    if (count % 2)
+        return err_set(e, ERR_INPUT, "order: %d numbers, expected pairs", count);
+    *run = mem_try((size_t)count, sizeof **run);
+    if (!*run)
+        return err_no_memory(e, "for the order of a pipeline");
+    cJSON_ArrayForEach(item, order)(*run)[at++] = (uint32_t)fmin(item->valuedouble, UINT32_MAX);
+    out->run = *run;
+    out->runs = (uint32_t)count / 2;
+    return 0;
+}
+
+static int read_plan(const struct problem *p, const cJSON *root, struct pipeline *out,
+                     struct pipeline_plan *plan, struct err *e)
 {
     struct pipeline_options options = {0};
     struct pipe_plan cuts;
+    uint32_t *run = NULL;
+    int rc = read_options(root, &options, e);
+
+    if (rc)
+        return rc;
+    rc = read_order(root, &options, &run, e);
+    if (rc)
+        return rc;
+    rc = pipeline_new(p, &options, out, e);
+    free(run);
+    if (rc)
+        return rc;
+    rc = read_cuts(out, root, &cuts, e);
+    if (rc)
+        goto out;
+    rc = read_rest(root, plan, e);
+    if (rc)
+        goto out;
+    pipeline_price(out, &cuts, plan);
+out:
+    if (rc)
+        pipeline_release(out);
+    return rc;
+}
+
+int pipeline_file_parse(const struct problem *p, const char *text, size_t size,
+                        struct pipeline *out, struct pipeline_plan *plan, struct err *e)
+{
     cJSON *root;
     int rc = json_document(text, size, PIPELINE_SCHEMA, plan_keys, &root, e);
 
@@ -330,19 +389,10 @@ int pipeline_file_parse(const struct problem *p, const char *text, size_t size,
     if (rc)
         return rc;
     rc = file_identity_check(p, root, e);
-    if (!rc)
-        rc = read_options(root, &options, e);
-    if (!rc)
-        rc = pipeline_new(p, &options, out, e);
-    if (!rc) {
-        rc = read_cuts(out, root, &cuts, e);
-        if (!rc)
-            rc = read_rest(root, plan, e);
-        if (rc)
-            pipeline_release(out);
-        else
-            pipeline_price(out, &cuts, plan);
-    }
+    if (rc)
+        goto out;
+    rc = read_plan(p, root, out, plan, e);
+out:
     cJSON_Delete(root);
     return rc;
 }

@@ -236,6 +236,15 @@ double place_sync_ms(const struct place_graph *g, double bytes, uint32_t copies)
     return 2.0 * (copies - 1) / copies * bytes * g->sync_ms_per_byte;
 }
 
+double place_device_ms(const struct place_graph *g, const struct place_rules *r,
+                       const struct place_load *load, uint32_t copies)
+{
+    double ms =
+        r->apart ? place_pass_ms(r, load, 0) + place_pass_ms(r, load, 1) : place_load_ms(r, load);
+
+    return ms / copies + place_sync_ms(g, load->bytes, copies);
+}
+
 static uint32_t server_of(const struct place_graph *g, uint32_t device)
 {
     return g->per_server ? device / g->per_server : 0;

@@ -79,6 +79,9 @@ static inline double place_parts_ms(enum place_communication c, double compute, 
 double place_load_ms(const struct place_rules *r, const struct place_load *load);
 double place_pass_ms(const struct place_rules *r, const struct place_load *load, uint32_t pass);
 double place_sync_ms(const struct place_graph *g, double bytes, uint32_t copies);
+/* All of it: both passes, shared by the copies, and sending their weights round. */
+double place_device_ms(const struct place_graph *g, const struct place_rules *r,
+                       const struct place_load *load, uint32_t copies);
 
 /* Loads of all devices of an assignment (by position), in[] and out[] zero on the host. Fills
  * load[place_devices]. O(pins). */

@@ -93,6 +93,65 @@ int placement_value(struct placement *p, const struct place_graph *g, const stru
     return 0;
 }
 
+/* ---- what limits ---- */
+
+/* Does device d pay for node u's output? It sends it, or fetches it. */
+static bool moves(const struct place_graph *g, const struct placement *p, uint32_t u, uint32_t d)
+{
+    bool here = p->device[u] == d;
+
+    for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++) {
+        if ((p->device[g->user[i]] == d) != here)
+            return true;
+    }
+    return false;
+}
+
+static bool is_far(const struct place_graph *g, uint32_t a, uint32_t b)
+{
+    uint32_t accelerators = place_devices(g) - g->type[g->types - 1].count;
+
+    return g->per_server && g->far_ms && a < accelerators && b < accelerators &&
+           a / g->per_server != b / g->per_server;
+}
+
+/* What d pays for u's output: sent once, at the price of the farthest user. */
+static double transfer_ms(const struct place_graph *g, const struct placement *p, uint32_t u,
+                          uint32_t d)
+{
+    bool far = is_far(g, p->device[u], d);
+
+    for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1] && p->device[u] == d; i++)
+        far |= is_far(g, d, p->device[g->user[i]]);
+    return far ? g->far_ms[u] : g->send_ms[u];
+}
+
+struct place_limit place_find_limit(const struct place_graph *g, const struct place_rules *r,
+                                    const struct placement *p, const struct place_load *load)
+{
+    struct place_limit l = {PLACE_NONE, PLACE_NONE, -1, 0};
+
+    for (uint32_t d = 0; d < p->devices; d++) {
+        double ms = place_device_ms(g, r, &load[d], p->copies[d] ? p->copies[d] : 1);
+        if (ms > l.load_ms) {
+            l.device = d;
+            l.load_ms = ms;
+        }
+    }
+    if (l.device == PLACE_NONE || g->type[place_type_of(g, l.device)].is_host)
+        return l;
+    for (uint32_t u = 0; u < g->nodes; u++) {
+        if (!moves(g, p, u, l.device))
+            continue;
+        double ms = transfer_ms(g, p, u, l.device);
+        if (ms > l.transfer_ms) {
+            l.node = u;
+            l.transfer_ms = ms;
+        }
+    }
+    return l;
+}
+
 /* ---- chains ---- */
 
 /* The device a stage must begin at for a pinned position, or PLACE_NONE. */

@@ -39,6 +39,16 @@ void placement_price(struct placement *p, const struct place_nets *n, const stru
 int placement_value(struct placement *p, const struct place_graph *g, const struct place_rules *r,
                     struct place_load *load, struct err *e) MUST_CHECK;
 
+/* What limits a plan for throughput: the device with the largest load, and the heaviest transfer it
+ * pays. O(devices + edges). */
+struct place_limit {
+    uint32_t device; /* PLACE_NONE: there is none */
+    uint32_t node;   /* whose output it sends or fetches; PLACE_NONE: it moves nothing */
+    double load_ms, transfer_ms;
+};
+struct place_limit place_find_limit(const struct place_graph *g, const struct place_rules *r,
+                                    const struct placement *p, const struct place_load *load);
+
 /* A chain as a plan: stages get devices of their type in order, those of pinned nodes first. */
 int placement_of_chain(const struct place_prepared *p, const struct place_chain *c,
                        struct placement **out, struct err *e) MUST_CHECK;

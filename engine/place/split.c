@@ -210,10 +210,8 @@ static void write_devices(const struct placement *p, const struct place_graph *g
 {
     for (uint32_t d = begin; d < end; d += p->copies[d] ? p->copies[d] : 1) {
         uint32_t c = p->copies[d] ? p->copies[d] : 1;
-        double ms = r->apart ? place_pass_ms(r, &load[d], 0) + place_pass_ms(r, &load[d], 1)
-                             : place_load_ms(r, &load[d]);
         str_add(out, d > begin ? ",\n  " : "\n  ");
-        write_device(p, g, d, ms / c + place_sync_ms(g, load[d].bytes, c), out);
+        write_device(p, g, d, place_device_ms(g, r, &load[d], c), out);
     }
 }
 

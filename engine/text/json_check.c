@@ -14,6 +14,7 @@ static const char *const kind_texts[] = {
     [JSON_NUMBER_OR_NULL] = "a number or null",
     [JSON_WHOLE] = "a whole number",
     [JSON_WHOLES] = "a list of whole numbers",
+    [JSON_INTEGERS] = "a list of whole numbers",
     [JSON_TRUTH] = "true or false",
     [JSON_TEXTS] = "a list of texts",
     [JSON_LISTS] = "a list of lists of texts",
@@ -47,6 +48,12 @@ static int json_parse(const char *text, size_t size, cJSON **out, struct err *e)
 static bool is_whole(const cJSON *v)
 {
     return cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble <= 9007199254740992.0 &&
+           floor(v->valuedouble) == v->valuedouble;
+}
+
+static bool is_integer(const cJSON *v)
+{
+    return cJSON_IsNumber(v) && fabs(v->valuedouble) <= 9007199254740992.0 &&
            floor(v->valuedouble) == v->valuedouble;
 }
 
@@ -87,6 +94,8 @@ static bool is_kind(const cJSON *v, int kind)
         return is_whole(v);
     case JSON_WHOLES:
         return all_of(v, is_whole);
+    case JSON_INTEGERS:
+        return all_of(v, is_integer);
     case JSON_TRUTH:
         return cJSON_IsBool(v);
     case JSON_TEXTS:
@@ -114,7 +123,7 @@ static int check_inside(struct checker *c, const cJSON *v, const struct json_fie
     const cJSON *item;
     int rc = 0, at = 0;
 
-    if (f->kind == JSON_OBJECT) {
+    if ((f->kind & ~JSON_OPTIONAL) == JSON_OBJECT) {
         snprintf(c->path + length, sizeof c->path - length, "%s.", f->key);
         rc = check_object(c, v, f->inside);
     } else {

@@ -13,11 +13,12 @@ enum json_kind {
     JSON_TEXT = 1,
     JSON_NUMBER,
     JSON_NUMBER_OR_NULL,
-    JSON_WHOLE,  /* 0 .. 2^53 */
-    JSON_WHOLES, /* list of such */
-    JSON_TRUTH,  /* true or false */
-    JSON_TEXTS,  /* list of texts */
-    JSON_LISTS,  /* list of lists of texts */
+    JSON_WHOLE,    /* 0 .. 2^53 */
+    JSON_WHOLES,   /* list of such */
+    JSON_INTEGERS, /* list of -2^53 .. 2^53 */
+    JSON_TRUTH,    /* true or false */
+    JSON_TEXTS,    /* list of texts */
+    JSON_LISTS,    /* list of lists of texts */
     JSON_OBJECT,
     JSON_OBJECTS,        /* list of objects */
     JSON_FREE_OBJECT,    /* its keys are not ours to check */

@@ -90,6 +90,27 @@ expect 0 'proven' place "$bert" -o "$dir/split.json"
 expect 0 '41\.7 ms per sample' place "$bert" --split "$dir/split.json"
 zcat "$bert" | "$automap" place - --json | grep -q '"value_ms":.*41\.745' || { echo 'standard input'; failed=1; }
 
+# Plan files: read again by plan, explain and export; another graph, model or cluster is told.
+expect 0 'proven' place "$bert" --pin '6 apart from 7' --plan "$dir/plan.json"
+expect 0 'contiguous +4[12]\.[0-9]+ ms per sample +proven' plan "$bert" --plan "$dir/plan.json"
+expect 0 '"pins":.*6 apart from 7' plan "$bert" --plan "$dir/plan.json" --json
+expect 0 'as it is' explain "$bert" --plan "$dir/plan.json" node9
+expect 0 'limits, 4[12].* computes .* fetches' explain "$bert" --plan "$dir/plan.json"
+expect 0 '"maxLoad": 4[12]' export "$bert" --plan "$dir/plan.json" --format split
+expect 2 'only a plan of a model is a pipeline' export "$bert" --plan "$dir/plan.json" --format trace
+expect 1 'of a placement is json, split' export "$bert" --plan "$dir/plan.json" --format hlo
+expect 2 'another operator graph' plan "$layers/gnmt_training.json.gz" --plan "$dir/plan.json"
+expect 0 'as a pipeline +4 stages, step 44[0-9.]+ ms' place "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/vgg.json" --pipeline "$dir/pipe.json"
+expect 2 'for another cluster' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/a-2x8-v100.yaml" --plan "$dir/vgg.json"
+expect 0 'contiguous +355' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/vgg.json"
+expect 0 'step +44[0-9.]+ ms +schedule eager' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/pipe.json"
+expect 0 'peak' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/pipe.json" --memory
+expect 0 'stage 3, devices 3-3' export "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/vgg.json" --format trace
+expect 2 'only a plan of a model' place "$bert" --pipeline "$dir/none.json"
+echo mine >"$dir/mine.json"
+expect 2 'not one that automap wrote' place "$bert" --plan "$dir/mine.json"
+cmp -s <(echo mine) "$dir/mine.json" || { echo 'a file of somebody else was written over'; failed=1; }
+
 # Hostile sizes get an answer: a chain of 10^5 nodes.
 awk 'BEGIN { n = 100000; printf "{\"maxSizePerFPGA\":1e9,\"maxFPGAs\":8,\"maxCPUs\":0,\"nodes\":["
     for (i = 0; i < n; i++) printf "%s{\"id\":%d,\"supportedOnFpga\":1,\"cpuLatency\":9,\"fpgaLatency\":%d,\"size\":1}", (i ? "," : ""), i, i % 7

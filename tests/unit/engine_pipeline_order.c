@@ -244,12 +244,59 @@ static void check_cut(const struct order *o, const struct order_cuts *c, const u
     assert_true(fabs(c->once[cut] - once) < 0.6);
 }
 
+/* A random chain of ideals, listed set after set: an order like the usual one, with other cuts. */
+static void check_arranged(struct order *o, uint32_t seed, uint32_t *arranged)
+{
+    uint32_t *stage = mem_alloc((o->count + 1) * sizeof *stage),
+             *run = mem_alloc((2 * o->count + 2) * sizeof *run),
+             *op = mem_alloc((o->count + 1) * sizeof *op), runs, raised, at = 0;
+    uint32_t stages = 2 + seed % 3;
+    struct order_cuts c;
+    struct err e;
+    uint64_t h = seed;
+
+    for (uint32_t p = 0; p < o->count; p++) {
+        h = mem_hash(&p, sizeof p, h);
+        stage[p] = (uint32_t)(h >> 20) % stages % o->count;
+        op[p] = o->forward[p];
+    }
+    assert_int_equal(order_chain_runs(o, stage, &raised, run, &runs, &e), 0);
+    assert_int_equal(order_arrange(o, run, runs, &e), 0);
+    for (uint32_t s = 0; s < stages; s++) { /* set after set, each as it stood */
+        for (uint32_t p = 0; p < o->count; p++) {
+            if (stage[p] == s)
+                assert_int_equal(o->forward[at++], op[p]);
+        }
+    }
+    assert_int_equal(at, o->count);
+    for (uint32_t p = 0; p < o->count; p++) {
+        assert_int_equal(o->position[o->forward[p]], p);
+        for (uint32_t k = 0; k < o->steps.ops[o->forward[p]].operand_count; k++) {
+            const struct unroll_value *v = operand(o, o->forward[p], k);
+            assert_true(!made_forward(o, v) || o->position[v->op] < p);
+        }
+    }
+    check_backward(o);
+    assert_int_equal(order_cuts_new(o, &c, &e), 0);
+    uint8_t *kind = order_gradients(o);
+    for (uint32_t cut = 1; cut < o->count; cut++)
+        check_cut(o, &c, kind, cut);
+    *arranged += runs > 1;
+    run[1]++; /* one operation twice, or beyond the end */
+    assert_int_equal(order_arrange(o, run, runs, &e), ERR_INPUT);
+    free(kind);
+    order_cuts_release(&c);
+    free(stage);
+    free(run);
+    free(op);
+}
+
 static void test_random_modules(void **state)
 {
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct problem *p = mem_alloc(sizeof *p);
     struct problem_options options = {0};
-    uint32_t ordered = 0, cuts = 0, backward = 0;
+    uint32_t ordered = 0, cuts = 0, backward = 0, arranged = 0;
     struct err e;
 
     (void)state;
@@ -270,6 +317,7 @@ static void test_random_modules(void **state)
                 check_cut(&o, &c, kind, cut);
             free(kind);
             order_cuts_release(&c);
+            check_arranged(&o, seed, &arranged);
             ordered++;
             backward += o.steps.op_count - o.count;
         }
@@ -278,7 +326,7 @@ static void test_random_modules(void **state)
         problem_release(p);
     }
     print_message("%u modules, %u cuts, %u backward operations\n", ordered, cuts, backward);
-    assert_true(ordered > MODULES / 3 && cuts > 5000 && backward > 5000);
+    assert_true(ordered > MODULES / 3 && cuts > 5000 && backward > 5000 && arranged > 300);
     free(p);
     free(cluster);
 }

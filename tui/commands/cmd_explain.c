@@ -16,11 +16,15 @@
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/pipeline/export.h"
 #include "engine/pipeline/pipeline_file.h"
+#include "engine/place/pins.h"
+#include "engine/place/place_file.h"
 #include "engine/plan/explain.h"
 #include "engine/plan/explain_reshard.h"
 #include "engine/plan/plan_file.h"
 #include "tui/commands/hybrid_print.h"
 #include "tui/commands/pipeline_print.h"
+#include "tui/commands/place_input.h"
+#include "tui/commands/place_print.h"
 #include "tui/files/examples.h"
 #include "tui/files/file.h"
 #include "tui/options/exit_code.h"
@@ -216,6 +220,35 @@ static int explain_hybrid(struct hybrid *h, void *context, struct err *e)
     return rc;
 }
 
+/* Of a placement: why a node is where it is, or without one what limits. */
+static int explain_place(const struct place_input *in, const struct place_saved *s, void *context,
+                         struct err *e)
+{
+    const struct explain_args *a = context;
+    int rc = 0;
+
+    if (a->reshard)
+        return err_set(e, ERR_INPUT, "a placement has no reshards");
+    if (s->job.latency || s->job.rules.replicate)
+        return err_set(e, ERR_INPUT,
+                       "of placements those for throughput without copies are "
+                       "explained");
+    if (!a->what_count)
+        return place_print_limits(in->graph, &s->job, s->plan, s->load, e);
+    for (uint32_t k = 0; k < a->what_count; k++) {
+        uint32_t node;
+        rc = place_find_node(in->graph, a->what[k], strlen(a->what[k]), &node, e);
+        if (rc)
+            return rc;
+        if (k)
+            printf("\n");
+        rc = place_print_why(in->graph, &s->job.rules, s->plan, node, e);
+        if (rc)
+            return rc;
+    }
+    return rc;
+}
+
 static int run(int argc, char **argv)
 {
     struct explain_args a = {0};
@@ -227,8 +260,11 @@ static int run(int argc, char **argv)
     bool parsed = code == EXIT_OK;
 
     bool is_hybrid = parsed && a.plan && hybrid_file_is(a.plan);
-    bool is_pipeline = is_hybrid || (parsed && a.plan && pipeline_file_is(a.plan));
-    if (is_hybrid)
+    bool is_place = parsed && a.plan && place_file_is(a.plan);
+    bool is_pipeline = is_hybrid || is_place || (parsed && a.plan && pipeline_file_is(a.plan));
+    if (is_place)
+        code = place_with_file(&a.problem, a.plan, explain_place, &a);
+    else if (is_hybrid)
         code = hybrid_with_file(&a.problem, a.plan, explain_hybrid, NULL);
     else if (is_pipeline)
         code = pipeline_with_file(&a.problem, a.plan, explain_pipeline, &a);
@@ -256,11 +292,14 @@ const struct command command_explain = {
     .name = "explain",
     .usage = "MODEL [CLUSTER] [WHAT [WHAT]]",
     .summary = "why a dim is split or not, where a collective comes from",
-    .about = "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two "
-             "of them to ask whether both can be split, or the NAME of an instruction for its cost "
-             "and collective. Without a plan nothing is decided; --optimum asks about the proven "
-             "best plan. Of a pipeline plan WHAT is an instruction: the stage it runs on.\n\n"
-             "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.",
+    .about =
+        "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two "
+        "of them to ask whether both can be split, or the NAME of an instruction for its cost "
+        "and collective. Without a plan nothing is decided; --optimum asks about the proven "
+        "best plan. Of a pipeline plan WHAT is an instruction: the stage it runs on. Of a "
+        "placement it is a node, by id or name: the price of every other device and what holds "
+        "it there; without WHAT what limits, and the heaviest transfers.\n\n"
+        "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.",
     .options = options,
     .run = run,
 };

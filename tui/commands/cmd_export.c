@@ -15,9 +15,13 @@
 
 #include "engine/pipeline/export.h"
 #include "engine/pipeline/pipeline_file.h"
+#include "engine/place/place_file.h"
+#include "engine/place/place_pipeline.h"
+#include "engine/place/split.h"
 #include "engine/plan/plan_file.h"
 #include "hlo/support/file.h"
 #include "tui/commands/pipeline_print.h"
+#include "tui/commands/place_input.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 #include "tui/options/overwrite.h"
@@ -81,7 +85,8 @@ static const struct option rows[] = {
      "a module of HLO per stage and pass with shardings over the stage's devices, as JSON; jax: "
      "the "
      "same as a program with a mesh per stage and a loop over the schedule; of a uniform plan the "
-     "settings of megatron, torchtitan, deepspeed",
+     "settings of megatron, torchtitan, deepspeed. Of a placement: json (default), split, and of a "
+     "contiguous one of a training step pipeline, trace, jax",
      ARG(format), .value_at = format_at},
     {"sharding", "v2|v1", "how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7",
      .take = take_sharding, NAMES(shardings), .expected = "v2 or v1"},
@@ -186,6 +191,80 @@ static int export_hybrid(struct export_args *a)
     return hybrid_with_file(&a->problem, a->plan, write_hybrid, a);
 }
 
+/* ---- placements ---- */
+
+static int write_place_json(const struct place_input *in, const struct place_saved *s,
+                            struct str *out, struct err *e)
+{
+    struct place_document d = place_document_of(in, s);
+    cJSON *o = place_json(&d, false);
+    char *text = cJSON_Print(o);
+
+    if (text)
+        str_add(out, text);
+    str_add_char(out, '\n');
+    cJSON_free(text);
+    cJSON_Delete(o);
+    return text ? 0 : err_no_memory(e, "for the text of a plan");
+}
+
+static int write_place_split(const struct place_input *in, const struct place_saved *s,
+                             struct str *out, struct err *e)
+{
+    place_split_write(s->plan, in->graph, &s->job.rules, s->load, s->job.latency, out);
+    return out->failed ? err_no_memory(e, "for the text of a plan") : 0;
+}
+
+/* As the pipeline it is, in a form of those. */
+static int write_place_pipeline(const struct place_input *in, const struct place_saved *s,
+                                const char *format, struct str *out, struct err *e)
+{
+    struct pipeline_options o = {0};
+    struct place_pipeline l;
+
+    if (!in->problem)
+        return err_set(e, ERR_INPUT, "only a plan of a model is a pipeline");
+    o.overlap = in->problem->options.overlap;
+    int rc = place_pipeline_new(in->problem, in->graph, s->plan, &o, &l, e);
+    if (rc)
+        return rc;
+    rc = pipeline_form_by_name(format)->write(&l.pipeline, &l.plan, out, e);
+    pipeline_release(&l.pipeline);
+    return rc;
+}
+
+static int write_place(const struct place_input *in, const struct place_saved *s, void *context,
+                       struct err *e)
+{
+    const struct export_args *a = context;
+    struct export_text text = {0};
+    const char *format = a->format ? a->format : "json";
+    int rc = !strcmp(format, "json")       ? write_place_json(in, s, &text.text, e)
+             : !strcmp(format, "split")    ? write_place_split(in, s, &text.text, e)
+             : !strcmp(format, "pipeline") ? write_place_pipeline(in, s, "json", &text.text, e)
+                                           : write_place_pipeline(in, s, format, &text.text, e);
+
+    if (rc)
+        goto out;
+    rc = deliver(a, &text, e);
+out:
+    str_release(&text.text);
+    return rc;
+}
+
+static int export_place(struct export_args *a)
+{
+    static const char *const forms[] = {"json", "split", "pipeline", "trace", "jax"};
+    size_t k = 0;
+
+    while (a->format && k < sizeof forms / sizeof *forms && strcmp(forms[k], a->format))
+        k++;
+    if (a->version || k == sizeof forms / sizeof *forms)
+        return options_complain("export", "--format of a placement is json, split, pipeline, "
+                                          "trace or jax");
+    return place_with_file(&a->problem, a->plan, write_place, a);
+}
+
 static int write_text(const struct export_args *a, const struct export_form *form,
                       const struct plan *plan, struct export_text *text, struct err *e)
 {
@@ -232,7 +311,9 @@ static int run(int argc, char **argv)
 
     if (code == EXIT_OK)
         code = overwrite_check(a->out, a->force);
-    if (code == EXIT_OK && hybrid_file_is(a->plan)) {
+    if (code == EXIT_OK && place_file_is(a->plan)) {
+        code = export_place(a);
+    } else if (code == EXIT_OK && hybrid_file_is(a->plan)) {
         code = export_hybrid(a);
     } else if (code == EXIT_OK && pipeline_file_is(a->plan)) {
         code = export_pipeline(a);

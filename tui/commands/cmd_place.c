@@ -1,12 +1,13 @@
 /* automap place: a device for every operator. */
-#include "engine/place/from_module.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/pipeline/pipeline_file.h"
 #include "engine/place/graph.h"
-#include "engine/place/graph_file.h"
 #include "engine/place/latency.h"
 #include "engine/place/lp.h"
 #include "engine/place/nets.h"
 #include "engine/place/pins.h"
-#include "engine/place/place_json.h"
+#include "engine/place/place_file.h"
+#include "engine/place/place_pipeline.h"
 #include "engine/place/placement.h"
 #include "engine/place/race.h"
 #include "engine/place/solve.h"
@@ -18,6 +19,7 @@
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
+#include "tui/commands/place_input.h"
 #include "tui/commands/place_print.h"
 #include "tui/commands/place_race.h"
 #include "tui/options/exit_code.h"
@@ -35,9 +37,10 @@
 enum { PINS_MOST = 256 };
 
 struct request {
-    const char *input, *cluster, *algo, *split, *output, *why, *lp;
+    const char *input, *cluster, *algo, *split, *output, *plan, *pipeline, *why, *lp;
     bool force;
     struct problem_args problem; /* of a model */
+    struct place_input in;
     struct place_job job;
     uint32_t accelerators, cores; /* UINT32_MAX: the file's */
     double memory_bytes;
@@ -141,6 +144,11 @@ static const struct option rows[] = {
     {"seed", "N", "of searches", .kind = OPTION_WHOLE, ARG(job.seed), .most = 0x1p48,
      .expected = "a whole number in range"},
     {"o", "FILE", "write the plan as a split", .kind = OPTION_FILE, ARG(output)},
+    {"plan", "FILE", "write the plan: plan, explain, export and the explorer open it",
+     .kind = OPTION_FILE, ARG(plan)},
+    {"pipeline", "FILE",
+     "of a model's training step, contiguous: write the plan as a pipeline's, and show it",
+     .kind = OPTION_FILE, ARG(pipeline)},
     {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {"json", NULL, "for programs", ARG(is_json)},
     {0},
@@ -188,7 +196,8 @@ static int parse(struct request *r, int argc, char **argv)
         : r->job.target_ms > 0 &&
                 (r->job.any_sets || r->job.latency || r->job.rules.apart || r->is_race)
             ? "--target is of contiguous plans, passes together"
-        : r->is_race && (r->why || r->output) ? "a race shows no single plan: no --why, no -o"
+        : r->is_race && (r->why || r->output || r->plan || r->pipeline)
+            ? "a race shows no single plan: no --why, no -o, no --plan, no --pipeline"
         : r->why && (r->job.latency || r->job.rules.replicate || r->is_json)
             ? "--why is of plans for throughput without copies, in words"
             : NULL;
@@ -197,61 +206,25 @@ static int parse(struct request *r, int argc, char **argv)
 
 /* ---- the graph ---- */
 
-/* A placement graph says so near its beginning; everything else is a model. */
-static bool is_graph(const char *text, size_t size)
+static int read_input(struct request *r, struct place_input *out, struct err *e)
 {
-    static const char *const keys[] = {"\"nodes\"", "\"maxFPGAs\"", "\"maxSizePerFPGA\"",
-                                       "\"supportedOnFpga\"", "\"sourceId\""};
-    size_t looked = size < 4096 ? size : 4096, at = 0;
-    char head[4097];
-
-    memcpy(head, text, looked);
-    head[looked] = 0;
-    at = strspn(head, " \t\r\n\xef\xbb\xbf");
-    if (head[at] != '{')
-        return false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strstr(head + at, keys[i]))
-            return true;
-    }
-    return false;
-}
-
-static int read_model(struct request *r, struct place_graph **out, struct err *e)
-{
-    struct problem p;
-
     r->problem.model = r->input;
     r->problem.cluster = r->cluster;
     if (!r->cluster && r->accelerators != UINT32_MAX)
         r->problem.devices = r->accelerators;
-    int rc = problem_args_read(&r->problem, &p, e);
+    int rc = place_input_read(&r->problem, out, e);
     if (rc)
         return rc;
-    rc = place_graph_of_problem(&p, out, e);
-    problem_release(&p);
-    place_job_of_model(&r->job);
-    return rc;
-}
-
-static int read_input(struct request *r, struct place_graph **out, struct err *e)
-{
-    struct str text = {0};
-    bool graph = false;
-    int rc = 0;
-
-    if (!r->cluster) {
-        rc = hlo_file_read_plain(r->input, PLACE_FILE_BYTES_MAX, &text, e);
-        graph = !rc && (is_graph(text.text ? text.text : "", text.size) || !strcmp(r->input, "-"));
-        if (graph && names_a_model(&r->problem))
-            rc = err_set(e, ERR_USAGE,
-                         "--servers, --vars, --loss, --profile, --kernels and --attention are of "
-                         "models, and this is an operator graph");
-        else if (graph && (rc = place_graph_parse(text.text ? text.text : "", text.size, out, e)))
-            err_in_file(e, r->input);
-        str_release(&text);
+    if (out->problem) {
+        place_job_of_model(&r->job);
+        return 0;
     }
-    return graph || (rc && rc != ERR_IO) ? rc : read_model(r, out, e);
+    if (!names_a_model(&r->problem))
+        return 0;
+    place_input_release(out);
+    return err_set(e, ERR_USAGE,
+                   "--servers, --vars, --loss, --profile, --kernels and --attention are of models, "
+                   "and this is an operator graph");
 }
 
 static void set_devices(const struct request *r, struct place_graph *g)
@@ -347,37 +320,111 @@ static int show_why(const struct request *r, const struct place_graph *g, const 
     return place_print_why(g, &r->job.rules, p, node, e);
 }
 
-static int show(const struct request *r, const struct place_graph *g, struct placement *p,
-                struct err *e)
+static struct place_document document_of(const struct request *r, const struct placement *p,
+                                         const struct place_load *load)
 {
+    return (struct place_document){.problem = r->in.problem,
+                                   .graph = r->in.graph,
+                                   .fingerprint = r->in.fingerprint,
+                                   .job = &r->job,
+                                   .pin = r->pin,
+                                   .pins = r->pins,
+                                   .plan = p,
+                                   .load = load};
+}
+
+/* The plan as a pipeline's, where it is one: NULL else, with the reason in `why`. */
+static struct place_pipeline *pipeline_of(const struct request *r, const struct placement *p,
+                                          struct err *why)
+{
+    struct pipeline_options o = {.limit_bytes = r->memory_bytes, .stop = r->job.stop};
+    struct place_pipeline *l = mem_try(1, sizeof *l);
+
+    if (!l || !r->in.problem || r->job.latency || r->job.rules.communication != PLACE_SUM) {
+        err_set(why, ERR_INPUT, "only a plan of a model for throughput is a pipeline");
+        free(l);
+        return NULL;
+    }
+    o.overlap = r->in.problem->options.overlap;
+    if (place_pipeline_new(r->in.problem, r->in.graph, p, &o, l, why) == 0)
+        return l;
+    free(l);
+    return NULL;
+}
+
+static void drop_pipeline(struct place_pipeline *l)
+{
+    if (l)
+        pipeline_release(&l->pipeline);
+    free(l);
+}
+
+static int print_json(const struct place_document *d, const struct place_pipeline *l, struct err *e)
+{
+    cJSON *o = place_json(d, true);
+    char *text;
+
+    if (l)
+        cJSON_AddItemToObject(o, "pipeline", pipeline_json(&l->pipeline, &l->plan));
+    text = cJSON_Print(o);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(o);
+    return text ? 0 : err_no_memory(e, "for the report");
+}
+
+static int write_files(const struct request *r, const struct place_document *d,
+                       const struct place_pipeline *l, const struct err *why, struct err *e)
+{
+    if (write_split(r, d->graph, d->plan, d->load, e))
+        return e->code;
+    if (r->plan && place_file_save(d, r->plan, e))
+        return e->code;
+    if (!r->pipeline)
+        return 0;
+    if (!l) {
+        *e = *why;
+        return e->code;
+    }
+    return pipeline_file_save(&l->pipeline, &l->plan, r->pipeline, e);
+}
+
+static int show(const struct request *r, struct placement *p, struct err *e)
+{
+    const struct place_graph *g = r->in.graph;
     struct place_load *load = mem_try((size_t)p->devices + 1, sizeof *load);
+    struct place_pipeline *l = NULL;
+    struct err why = {0};
     double value = p->value_ms;
     int rc = load ? placement_value(p, g, &r->job.rules, load, e) : err_no_memory(e, "for a plan");
 
+    if (rc)
+        goto out;
     if (r->job.latency)
         p->value_ms = value;
-    if (!rc && r->is_json) {
-        cJSON *o = place_json(g, &r->job, p, load);
-        char *text = cJSON_Print(o);
-        if (text)
-            puts(text);
-        else
-            rc = err_no_memory(e, "for the report");
-        cJSON_free(text);
-        cJSON_Delete(o);
-    } else if (!rc && r->why) {
+    struct place_document d = document_of(r, p, load);
+    l = r->why ? NULL : pipeline_of(r, p, &why);
+    if (r->is_json)
+        rc = print_json(&d, l, e);
+    else if (r->why)
         rc = show_why(r, g, p, e);
-    } else if (!rc) {
+    else
         rc = place_print(r->input, g, &r->job, p, load, e);
-    }
-    if (!rc)
-        rc = write_split(r, g, p, load, e);
+    if (rc)
+        goto out;
+    if (l && !r->is_json)
+        place_print_pipeline(l, r->pipeline != NULL);
+    rc = write_files(r, &d, l, &why, e);
+out:
+    drop_pipeline(l);
     free(load);
     return rc;
 }
 
-static int score(const struct request *r, const struct place_graph *g, struct err *e)
+static int score(const struct request *r, struct err *e)
 {
+    const struct place_graph *g = r->in.graph;
     struct placement *p;
     int rc = place_split_read(r->split, g, &r->job.rules, &p, e);
 
@@ -389,7 +436,7 @@ static int score(const struct request *r, const struct place_graph *g, struct er
     p->bound_by = r->job.latency ? PLACE_LATENCY_BOUND_BY : "work shared out";
     if (rc)
         goto out;
-    rc = show(r, g, p, e);
+    rc = show(r, p, e);
 out:
     placement_free(p);
     return rc;
@@ -423,8 +470,9 @@ out:
 
 /* ---- the command ---- */
 
-static int answer(struct request *r, const struct place_graph *g)
+static int answer(struct request *r)
 {
+    const struct place_graph *g = r->in.graph;
     struct placement *p;
     struct err e = {0};
     int rc;
@@ -432,7 +480,7 @@ static int answer(struct request *r, const struct place_graph *g)
     if (write_lp(r, g, &e))
         return complain(&e);
     if (r->split && !r->is_race)
-        return score(r, g, &e) ? complain(&e) : EXIT_OK;
+        return score(r, &e) ? complain(&e) : EXIT_OK;
     r->job.stop = stopping_begin();
     if (r->is_race) {
         rc = race(r, g, &e);
@@ -448,7 +496,7 @@ static int answer(struct request *r, const struct place_graph *g)
         }
         return stopped ? EXIT_STOPPED : rc;
     }
-    rc = show(r, g, p, &e) ? complain(&e) : EXIT_OK;
+    rc = show(r, p, &e) ? complain(&e) : EXIT_OK;
     placement_free(p);
     return stopped ? EXIT_STOPPED : rc;
 }
@@ -456,21 +504,22 @@ static int answer(struct request *r, const struct place_graph *g)
 static int run(int argc, char **argv)
 {
     struct request r = {.algo = "exact", .accelerators = UINT32_MAX, .cores = UINT32_MAX};
-    struct place_graph *g;
     struct err e = {0};
     int rc = parse(&r, argc, argv);
+    const char *const files[] = {r.output, r.lp, r.plan, r.pipeline};
 
-    if (!rc)
-        rc = overwrite_check(r.output, r.force);
-    if (!rc)
-        rc = overwrite_check(r.lp, r.force);
     if (rc)
         return rc;
-    if (read_input(&r, &g, &e))
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        rc = overwrite_check(files[k], r.force);
+        if (rc)
+            return rc;
+    }
+    if (read_input(&r, &r.in, &e))
         return complain(&e);
-    set_devices(&r, g);
-    rc = set_pins(&r, g, &e) ? complain(&e) : answer(&r, g);
-    place_graph_free(g);
+    set_devices(&r, r.in.graph);
+    rc = set_pins(&r, r.in.graph, &e) ? complain(&e) : answer(&r);
+    place_input_release(&r.in);
     return rc;
 }
 

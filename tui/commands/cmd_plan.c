@@ -9,6 +9,7 @@
 #include "engine/exact/stability.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/pipeline/pipeline.h"
+#include "engine/place/place_file.h"
 #include "engine/plan/file_wishes.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/recompute_at.h"
@@ -39,6 +40,8 @@
 #include "engine/text/units.h"
 #include "tui/commands/hybrid_print.h"
 #include "tui/commands/pipeline_print.h"
+#include "tui/commands/place_input.h"
+#include "tui/commands/place_print.h"
 #include "tui/commands/plan_limit.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/plan_stability.h"
@@ -65,7 +68,7 @@ struct plan_args {
     struct str pins; /* its settings, each with a NUL */
     bool force;
     bool is_pipeline; /* what `start` holds; a hybrid plan is one too */
-    bool is_hybrid;
+    bool is_hybrid, is_place;
     struct plan_relaxed_args relaxed;
     struct plan_limit_args limit;
     bool recompute;
@@ -153,6 +156,9 @@ static int check_args(const struct plan_args *a)
         {a->is_pipeline && decides(a),
          "a pipeline plan is shown as it is: --json, --memory, -o and the cluster's options alone"},
         {a->is_hybrid && a->memory, "a hybrid plan says its memory by stage: no --memory"},
+        {a->is_place && a->memory, "a placement says its memory by device; automap export --format "
+                                   "pipeline makes a plan that "
+                                   "has it over time"},
         {!a->relaxed.on && other_relaxed, "--store, --folding and --sweeps are of --mode relaxed"},
         {a->random && a->optimum, "--random decides everything: no --optimum"},
         {a->paper_reward && !a->optimum, "--reward says what --optimum means"},
@@ -190,7 +196,8 @@ static int parse(int argc, char **argv, struct plan_args *a)
     if (code)
         return code;
     a->is_hybrid = a->start && hybrid_file_is(a->start);
-    a->is_pipeline = a->is_hybrid || (a->start && pipeline_file_is(a->start));
+    a->is_place = a->start && place_file_is(a->start);
+    a->is_pipeline = a->is_hybrid || a->is_place || (a->start && pipeline_file_is(a->start));
     a->limit.relaxed = a->relaxed.on;
     code = check_args(a);
     a->limit.recompute = a->recompute;
@@ -542,6 +549,18 @@ static int show_pipeline(const struct pipeline *l, const struct pipeline_plan *p
     return rc ? rc : a->out ? pipeline_file_save(l, p, a->out, e) : 0;
 }
 
+/* And a placement; its input may be an operator graph. */
+static int show_place(const struct place_input *in, const struct place_saved *s, void *context,
+                      struct err *e)
+{
+    const struct plan_args *a = context;
+    struct place_document d = place_document_of(in, s);
+
+    int rc = a->json ? place_print_json(&d, e)
+                     : place_print(a->problem.model, in->graph, &s->job, s->plan, s->load, e);
+    return rc ? rc : a->out ? place_file_save(&d, a->out, e) : 0;
+}
+
 /* So is a hybrid plan. */
 static int show_hybrid(struct hybrid *h, void *context, struct err *e)
 {
@@ -691,7 +710,9 @@ static int run(int argc, char **argv)
         code = exit_code_of(&e);
         parsed = false;
     }
-    if (parsed && a->is_hybrid)
+    if (parsed && a->is_place)
+        code = place_with_file(&a->problem, a->start, show_place, a);
+    else if (parsed && a->is_hybrid)
         code = hybrid_with_file(&a->problem, a->start, show_hybrid, a);
     else if (parsed && a->is_pipeline)
         code = pipeline_with_file(&a->problem, a->start, show_pipeline, a);

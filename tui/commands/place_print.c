@@ -1,12 +1,16 @@
 #include "tui/commands/place_print.h"
 
+#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/place/graph.h"
 #include "engine/place/look.h"
 #include "engine/place/nets.h"
+#include "engine/place/place_pipeline.h"
 #include "engine/place/placement.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "tui/commands/pipeline_print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -61,9 +65,7 @@ static void print_value(const struct place_job *job, const struct placement *p)
 static double load_of(const struct place_graph *g, const struct place_job *job,
                       const struct placement *p, const struct place_load *l, uint32_t d)
 {
-    uint32_t c = p->copies[d] ? p->copies[d] : 1;
-
-    return place_load_ms(&job->rules, l) / c + place_sync_ms(g, l->bytes, c);
+    return place_device_ms(g, &job->rules, l, p->copies[d] ? p->copies[d] : 1);
 }
 
 static void print_devices(const struct place_graph *g, const struct place_job *job,
@@ -160,32 +162,6 @@ static int print_transfers(const struct place_graph *g, const struct placement *
     return 0;
 }
 
-static void print_limit(const struct place_graph *g, const struct place_job *job,
-                        const struct placement *p, const struct place_load *load)
-{
-    uint32_t most = 0;
-    char name[16];
-
-    for (uint32_t d = 1; d < p->devices; d++) {
-        if (load_of(g, job, p, &load[d], d) > load_of(g, job, p, &load[most], most))
-            most = d;
-    }
-    printf("\n%s has the largest load\n", place_device_name(g, most, name));
-}
-
-int place_print(const char *name, const struct place_graph *g, const struct place_job *job,
-                const struct placement *p, const struct place_load *load, struct err *e)
-{
-    print_head(name, g);
-    print_value(job, p);
-    print_devices(g, job, p, load);
-    if (!job->latency && p->devices)
-        print_limit(g, job, p, load);
-    return print_transfers(g, p, e);
-}
-
-/* ---- why ---- */
-
 static const char *name_of(const struct place_graph *g, uint32_t node, char out[static 32])
 {
     if (g->name[node])
@@ -193,6 +169,67 @@ static const char *name_of(const struct place_graph *g, uint32_t node, char out[
     snprintf(out, 32, "node %" PRId64, g->id[node]);
     return out;
 }
+
+static void print_limit(const struct place_graph *g, const struct placement *p,
+                        const struct place_limit *l, const char *words)
+{
+    char name[16], node[32], ms[UNITS_ROOM];
+
+    printf("%s %s", place_device_name(g, l->device, name), words);
+    if (l->node != PLACE_NONE)
+        printf("; its heaviest transfer %s the output of %s, %s ms",
+               p->device[l->node] == l->device ? "sends" : "fetches", name_of(g, l->node, node),
+               units_plain_ms(ms, l->transfer_ms));
+    printf("\n");
+}
+
+int place_print_limits(const struct place_graph *g, const struct place_job *job,
+                       const struct placement *p, const struct place_load *load, struct err *e)
+{
+    struct place_limit l = place_find_limit(g, &job->rules, p, load);
+    char name[16], ms[4][UNITS_ROOM];
+
+    if (l.device == PLACE_NONE)
+        return 0;
+    const struct place_load *d = &load[l.device];
+    printf("%s limits, %s a sample%s: computes %s, fetches %s, sends %s\n",
+           place_device_name(g, l.device, name), units_ms(ms[0], l.load_ms),
+           job->rules.communication == PLACE_SUM ? "" : ", transfers beside the work",
+           units_ms(ms[1], d->compute_ms[0] + d->compute_ms[1]),
+           units_ms(ms[2], d->in_ms[0] + d->in_ms[1]),
+           units_ms(ms[3], d->out_ms[0] + d->out_ms[1]));
+    print_limit(g, p, &l, "waits for nobody");
+    return print_transfers(g, p, e);
+}
+
+int place_print_json(const struct place_document *d, struct err *e)
+{
+    cJSON *o = place_json(d, false);
+    char *text = cJSON_Print(o);
+
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(o);
+    return text ? 0 : err_no_memory(e, "for the report");
+}
+
+int place_print(const char *name, const struct place_graph *g, const struct place_job *job,
+                const struct placement *p, const struct place_load *load, struct err *e)
+{
+    struct place_limit l = place_find_limit(g, &job->rules, p, load);
+
+    print_head(name, g);
+    print_value(job, p);
+    print_devices(g, job, p, load);
+    if (!job->latency && l.device != PLACE_NONE) {
+        printf("\n");
+        print_limit(g, p, &l, "has the largest load");
+    }
+    return print_transfers(g, p, e);
+}
+
+/* ---- why ---- */
 
 static void print_prices(struct place_look *l, uint32_t node, struct place_price *price)
 {
@@ -247,4 +284,28 @@ int place_print_why(const struct place_graph *g, const struct place_rules *rules
     free(price);
     place_look_free(l);
     return 0;
+}
+
+/* ---- as a pipeline ---- */
+
+void place_print_pipeline(const struct place_pipeline *l, bool whole)
+{
+    char step[UNITS_ROOM], bytes[UNITS_ROOM];
+    const struct pipeline_options *o = &l->pipeline.options;
+
+    printf("\nas a pipeline   %u stage%s, step %s (%s, simulated, %u micro-batch%s%s), %s%s\n",
+           l->plan.plan.stages, l->plan.plan.stages == 1 ? "" : "s",
+           units_ms(step, pipeline_step_ms(&l->pipeline, &l->plan)),
+           pipe_schedule_names[o->schedule], o->micro_batches, o->micro_batches == 1 ? "" : "es",
+           o->recompute ? ", recomputed" : "",
+           units_bytes(bytes, pipeline_memory(&l->pipeline, &l->plan, NULL)),
+           l->plan.fits ? "" : ", does not fit");
+    if (l->raised || l->elsewhere)
+        printf("                %u of %u backward and %u forward operations stand on another stage "
+               "than their device's\n",
+               l->elsewhere, l->backward, l->raised);
+    if (whole) {
+        printf("\n");
+        pipeline_print(&l->pipeline, &l->plan);
+    }
 }

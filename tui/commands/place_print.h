@@ -4,6 +4,8 @@
 
 #include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/place_file.h"
+#include "engine/place/place_pipeline.h"
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
 #include "hlo/support/err.h"
@@ -16,5 +18,17 @@ int place_print(const char *name, const struct place_graph *g, const struct plac
  * that holds it. `rules` without copies. */
 int place_print_why(const struct place_graph *g, const struct place_rules *rules,
                     const struct placement *p, uint32_t node, struct err *e) MUST_CHECK;
+
+/* What limits the step, part by part, and the heaviest transfers. */
+int place_print_limits(const struct place_graph *g, const struct place_job *job,
+                       const struct placement *p, const struct place_load *load,
+                       struct err *e) MUST_CHECK;
+
+/* As JSON. */
+int place_print_json(const struct place_document *d, struct err *e) MUST_CHECK;
+
+/* The same plan as a pipeline: its step beside the time per sample of a stream; with `whole` its
+ * stages too. */
+void place_print_pipeline(const struct place_pipeline *l, bool whole);
 
 #endif
