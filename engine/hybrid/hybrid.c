@@ -2,6 +2,7 @@
 
 #include "engine/decide/classes.h"
 #include "engine/hybrid/interleave.h"
+#include "engine/hybrid/pin_wishes.h"
 #include "engine/hybrid/uniform.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/stop.h"
@@ -87,6 +88,7 @@ static int tables_new(const struct search *s, uint32_t m, uint8_t zero, uint64_t
     rc = rc ? rc
             : stage_tables_new(&h->sections, &stage, &t->in, t->ideal.slots ? &t->ideal : NULL,
                                &t->rows, &t->possible, s->e);
+    t->in.pins = t->ideal.pins = &h->pins;
     if (rc)
         tables_release(t);
     return rc;
@@ -475,7 +477,9 @@ static int search_all(struct search *s)
     if (!h->found)
         return err_set(s->e, ERR_INFEASIBLE, "%s",
                        is_stopped(h) ? "stopped before a hybrid plan was found"
-                                     : "no hybrid plan fits the memory of the devices");
+                       : h->pins.count
+                           ? "no hybrid plan keeps the pins within the memory of the devices"
+                           : "no hybrid plan fits the memory of the devices");
     sum_up(s);
     return hybrid_price(h, s->e); /* as a file with this plan will be */
 }
@@ -504,7 +508,8 @@ int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct h
     if (!out->options.batch)
         out->options.batch = (uint32_t)out->order.steps.batch_size;
     struct search s = {.h = out, .e = e, .best_ms = INFINITY};
-    rc = search_all(&s);
+    rc = hybrid_pins_make(&out->sections, &p->cluster, o->pins, o->pin_count, &out->pins, e);
+    rc = rc ? rc : search_all(&s);
     if (rc)
         hybrid_release(out);
     return rc;

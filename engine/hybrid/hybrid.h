@@ -12,6 +12,7 @@
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_exact.h"
 #include "engine/hybrid/instance.h"
+#include "engine/hybrid/pins.h"
 #include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/formula.h"
@@ -38,6 +39,8 @@ struct hybrid_options {
     bool is_uniform;    /* all stages alike: devices, axes, labels; interleaved schedules too */
     double limit_bytes; /* less than a device has; 0: what it has */
     bool no_bound;      /* the bound is not asked for */
+    const struct hybrid_wish *pins; /* [pin_count] borrowed while the search is used */
+    uint32_t pin_count;
     const atomic_bool *stop;
 };
 
@@ -70,6 +73,7 @@ struct hybrid {
     struct hybrid_options options; /* filled in */
     struct order order;
     struct sections sections;
+    struct hybrid_pins pins;
     struct hybrid_try tried[HYBRID_MICRO_MOST + 1]; /* the last is scratch */
     uint32_t tries;
     /* the plan taken */

@@ -1,5 +1,6 @@
 #include "engine/hybrid/hybrid_exact.h"
 
+#include "engine/hybrid/pins.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
 #include "hlo/support/err.h"
@@ -263,6 +264,8 @@ static void add_stage(struct solver *x, uint32_t a, uint32_t s, uint32_t k, uint
     const struct hybrid_instance *in = x->in;
     struct hybrid_front f = front_of(x, s, i, j);
     uint32_t in_flight = pipe_in_flight(&in->options, k);
+    if (!hybrid_may_be(in, s, i, j, a))
+        return;
     static const struct entry nothing = {.next = NO_ENTRY};
 
     for (uint32_t n = f.first; n < f.first + f.count; n++) {

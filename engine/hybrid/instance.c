@@ -236,7 +236,8 @@ bool hybrid_plan_fits(const struct hybrid_instance *in, const struct hybrid_plan
     o.schedule = kind;
     for (uint32_t s = 0; s < p->stages; s++)
         if (hybrid_point_bytes(&in->points[p->point[s]], pipe_in_flight(&o, p->stages - s)) >
-            in->slot[p->slot[s]].limit_bytes)
+                in->slot[p->slot[s]].limit_bytes ||
+            !hybrid_may_be(in, p->slot[s], p->cut[s], p->cut[s + 1], p->device[s]))
             return false;
     return true;
 }

@@ -16,6 +16,7 @@
 #define AUTOMAP_ENGINE_HYBRID_INSTANCE_H
 
 #include "engine/cluster/cluster.h"
+#include "engine/hybrid/pins.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
 #include "engine/pipeline/links.h"
@@ -61,6 +62,7 @@ struct hybrid_instance {
     struct hybrid_front *front;                          /* [slots][(sections + 1)^2] */
     struct hybrid_point *points;
     size_t point_count, point_room;
+    const struct hybrid_pins *pins; /* every stage keeps them; borrowed; NULL: none */
 };
 
 /* Slots: powers of two, and whole divisors, of a server's devices; then 1, 2, .. 8 and powers of
@@ -92,6 +94,11 @@ static inline bool hybrid_can_begin(const struct hybrid_instance *in, uint32_t d
 {
     return in->can_begin[device] >> slot & 1;
 }
+static inline bool hybrid_may_be(const struct hybrid_instance *in, uint32_t slot, uint32_t i,
+                                 uint32_t j, uint32_t device)
+{
+    return hybrid_pins_allow(in->pins, i, j, device, device + in->slot[slot].devices);
+}
 struct pipe_node hybrid_link_node(const struct hybrid_instance *in, uint32_t cut, uint32_t m,
                                   uint32_t from, uint32_t to);
 static inline struct pipe_node hybrid_stage_node(const struct hybrid_point *p)
@@ -118,7 +125,7 @@ uint32_t hybrid_plan_nodes(const struct hybrid_instance *in, const struct hybrid
 double hybrid_plan_length(const struct hybrid_instance *in, const struct hybrid_plan *p); /* L */
 double hybrid_plan_makespan(const struct hybrid_instance *in, const struct hybrid_plan *p,
                             enum pipe_schedule_kind kind);
-/* Every stage within its devices' memory when played as `kind`. */
+/* Every stage keeps the pins, and is within its devices' memory when played as `kind`. */
 bool hybrid_plan_fits(const struct hybrid_instance *in, const struct hybrid_plan *p,
                       enum pipe_schedule_kind kind);
 

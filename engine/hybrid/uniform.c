@@ -2,6 +2,7 @@
 
 #include "engine/hybrid/hybrid_exact.h"
 #include "engine/hybrid/interleave.h"
+#include "engine/hybrid/pins.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
 #include "hlo/support/err.h"
@@ -106,7 +107,7 @@ double uniform_memory(const struct hybrid_instance *in, const struct uniform_pla
 
 /* Cuts into `count` chunks whose longest is shortest. False: some chunk is not possible. */
 static bool cut_evenly(const struct hybrid_instance *in, uint32_t slot, uint32_t only,
-                       uint32_t count, uint32_t *cut)
+                       uint32_t groups, uint32_t count, uint32_t *cut)
 {
     uint32_t n = in->sections + 1, index;
     double *best = mem_try((size_t)(count + 1) * n, sizeof *best);
@@ -117,10 +118,11 @@ static bool cut_evenly(const struct hybrid_instance *in, uint32_t slot, uint32_t
         best[m] = INFINITY;
     if (ok)
         best[0] = 0;
-    for (uint32_t c = 1; c <= count && ok; c++)
+    for (uint32_t c = 1; c <= count && ok; c++) {
+        uint32_t device = (c - 1) % groups * in->slot[slot].devices;
         for (uint32_t j = c; j < n; j++)
             for (uint32_t i = c - 1; i < j; i++) {
-                if (best[(c - 1) * n + i] == INFINITY)
+                if (best[(c - 1) * n + i] == INFINITY || !hybrid_may_be(in, slot, i, j, device))
                     continue;
                 double ms = pipe_more(best[(c - 1) * n + i],
                                       point_at(in, slot, only, i, j, &index)->both_ms);
@@ -129,6 +131,7 @@ static bool cut_evenly(const struct hybrid_instance *in, uint32_t slot, uint32_t
                     from[c * n + j] = i;
                 }
             }
+    }
     ok = ok && best[(size_t)count * n + in->sections] < INFINITY;
     for (uint32_t c = count, j = in->sections; ok; j = from[c * n + j], c--) {
         cut[c] = j;
@@ -149,7 +152,7 @@ static void interleave(const struct hybrid_instance *in, uint32_t slot, uint32_t
     struct interleave x = {groups, chunks, in->options.micro_batches, chunk, transfer, NULL};
 
     p->stages = groups * chunks;
-    if (!cut_evenly(in, slot, only, p->stages, p->cut))
+    if (!cut_evenly(in, slot, only, groups, p->stages, p->cut))
         return;
     for (uint32_t c = 0; c < p->stages; c++) {
         p->slot[c] = slot;

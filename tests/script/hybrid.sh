@@ -87,6 +87,35 @@ P
 [ $? = 4 ] || fail "Megatron is told a plan of unlike stages"
 grep -q -e '--uniform' "$dir/err" || fail "does not say how to get a plan for Megatron"
 
+# Pins hold, cost what they say, and are named where they leave no plan.
+"$automap" search "$t5" "$c" --kind hybrid > "$dir/free" || fail "no plan"
+"$automap" search "$t5" "$c" --kind hybrid --cut decoder/layer_000 --keep encoder/layer_001..encoder/layer_003 \
+    --stage decoder/layer_002=8 --stage encoder/layer_001@0 --plan "$dir/pinned.json" > "$dir/pinned" || fail "no plan with pins"
+"$python" - "$dir" << 'P' || fail "pins"
+import json, re, sys
+dir = sys.argv[1]
+plan = json.load(open(f"{dir}/pinned.json"))
+stages = plan["stages"]
+free, pinned = (float(re.search(r"^  step +([\d.]+) ms", open(f"{dir}/{n}").read(), re.M)[1]) for n in ("free", "pinned"))
+assert any(s["first_layer"] == "decoder/layer_000" for s in stages), "no cut"
+assert not any(s["first_layer"] in ("encoder/layer_002", "encoder/layer_003") for s in stages), "not kept together"
+layers = [f"{a}/layer_{n:03}" for a in ("encoder", "decoder") for n in range(6)]
+place = {s["first_layer"]: s["devices"] for s in stages if s["first_layer"]}
+of = lambda layer: next(place[l] for l in reversed(layers[:layers.index(layer) + 1]) if l in place) if any(l in place for l in layers[:layers.index(layer) + 1]) else stages[0]["devices"]
+assert of("decoder/layer_002")[1] - of("decoder/layer_002")[0] == 8
+assert of("encoder/layer_001")[1] <= 8
+text = open(f"{dir}/pinned").read()
+assert len(re.findall(r"^  pin (cut|keep|stage) .*(cost|save)", text, re.M)) == 4, text[-600:]
+assert abs(float(re.search(r"all pins: ([\d.]+) ms", text)[1]) - (pinned - free)) < 0.2
+P
+"$automap" search "$t5" "$c" --kind hybrid --cut decoder/layer_001 --stage encoder/layer_002@1 --stage encoder/layer_001@2 2> "$dir/err"
+[ $? = 4 ] || fail "a plan for pins that clash"
+grep -q 'together leave none: --stage encoder/layer_002@1, --stage encoder/layer_001@2$' "$dir/err" || fail "does not name the clash"
+for bad in "--cut foo" "--stage decoder/layer_001" "--stage decoder/layer_001@9" "--keep encoder/layer_003..encoder/layer_001" "--keep encoder/layer_003"; do
+    "$automap" search "$t5" "$c" --kind hybrid $bad 2> "$dir/err"
+    [ $? = 2 ] || fail "takes $bad"
+done
+
 # Modules of stages: each reads back as HLO, every value that is read is made; what cannot be written is named.
 small=$models/t5-tiny.hlo.txt.gz four=$clusters/v100-1x4.yaml
 "$automap" search "$small" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 4 --schedule 1f1b --dp 2 --plan "$dir/s.json" > /dev/null ||

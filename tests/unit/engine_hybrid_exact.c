@@ -1,6 +1,7 @@
 /* The hybrid plan of least L against every plan there is, on random problems: cuts, slots, points,
  * unequal servers, memory, schedules. Prices here are by the definitions, slowly. */
 #include "engine/hybrid/hybrid_exact.h"
+#include "engine/hybrid/pins.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -238,10 +239,57 @@ static bool slow_fits(const struct brute *b)
     return true;
 }
 
+/* Pins by their words: of the whole plan, stage by stage. */
+static bool slow_pins(const struct brute *b)
+{
+    const struct hybrid_pins *pins = b->in->pins;
+
+    for (uint32_t n = 0; pins && n < pins->count; n++) {
+        const struct hybrid_pin *p = &pins->pin[n];
+        bool begins = false, inside = false, kept = true;
+        for (uint32_t s = 0; s < b->p.stages; s++) {
+            uint32_t devices = b->p.device[s + 1] - b->p.device[s];
+            begins |= b->p.cut[s] == p->first;
+            for (uint32_t c = p->first + 1; c <= p->last; c++)
+                inside |= b->p.cut[s] == c;
+            if (b->p.cut[s] > p->first || b->p.cut[s + 1] <= p->first)
+                continue;
+            kept &= p->kind != HYBRID_PIN_DEVICES || devices == p->devices;
+            for (uint32_t d = b->p.device[s]; d < b->p.device[s + 1]; d++)
+                kept &=
+                    p->kind != HYBRID_PIN_SERVER || (d >= p->device && d < p->device + p->devices);
+        }
+        if ((p->kind == HYBRID_PIN_CUT && !begins) || (p->kind == HYBRID_PIN_KEEP && inside) ||
+            !kept)
+            return false;
+    }
+    return true;
+}
+
+static void random_pins(const struct hybrid_instance *in, const struct cluster *c,
+                        struct hybrid_pins *out)
+{
+    *out = (struct hybrid_pins){.count = below(2) ? 0 : 1 + below(3)};
+    for (uint32_t n = 0; n < out->count; n++) {
+        uint32_t device = below(in->devices), first = below(in->sections);
+        struct hybrid_pin *p = &out->pin[n];
+        *p = (struct hybrid_pin){.kind = (enum hybrid_pin_kind)below(4),
+                                 .first = first,
+                                 .last = first + below(in->sections - first),
+                                 .devices = 1 + below(4)};
+        if (p->kind != HYBRID_PIN_SERVER)
+            continue;
+        p->device = server_start(c, device);
+        for (p->devices = 1; p->device + p->devices < in->devices &&
+                             server_start(c, p->device + p->devices) == p->device;)
+            p->devices++;
+    }
+}
+
 static void price(struct brute *b)
 {
     b->plans++;
-    if ((b->stages && b->p.stages != b->stages) || !slow_fits(b))
+    if ((b->stages && b->p.stages != b->stages) || !slow_fits(b) || !slow_pins(b))
         return;
     b->fitting++;
     b->best = fmin(b->best, slow_length(b, true));
@@ -306,7 +354,7 @@ static void test_brute_force(void **unused)
 {
     const char *asked = getenv("AUTOMAP_HYBRIDS");
     uint32_t problems = asked ? (uint32_t)strtoul(asked, NULL, 10) : 10000;
-    uint64_t plans = 0, none = 0, cut = 0, several = 0, half = 0, over = 0;
+    uint64_t plans = 0, none = 0, pinned = 0, cut = 0, several = 0, half = 0, over = 0;
 
     (void)unused;
     for (uint32_t n = 0; n < problems; n++) {
@@ -318,6 +366,10 @@ static void test_brute_force(void **unused)
         random_cluster(&c);
         random_instance(&in, &c);
         check_places(&in, &c);
+        struct hybrid_pins pins;
+        random_pins(&in, &c, &pins);
+        in.pins = &pins;
+        pinned += pins.count > 0;
         struct brute b = {.in = &in, .c = &c, .stages = below(4) ? 0 : 1 + below(3)};
         least_of_all(&b);
         struct hybrid_exact_options o = {.stages = b.stages};
@@ -358,7 +410,7 @@ static void test_brute_force(void **unused)
                   "and leaves none in %llu; L is over the bound in %llu\n",
                   problems, (unsigned long long)plans, (unsigned long long)several,
                   (unsigned long long)cut, (unsigned long long)none, (unsigned long long)over);
-    assert_true(several > problems / 10 && cut > problems / 10 && half);
+    assert_true(several > problems / 10 && cut > problems / 10 && half && pinned > problems / 4);
 }
 
 int main(void)

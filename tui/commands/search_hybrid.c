@@ -4,8 +4,11 @@
 
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_file.h"
+#include "engine/hybrid/pin_prices.h"
+#include "engine/hybrid/pins.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipeline.h"
+#include "engine/text/units.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -13,6 +16,7 @@
 #include "tui/options/exit_code.h"
 #include "tui/options/stopping.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static struct hybrid_options options_of(const struct search_args *a, const struct problem *p)
@@ -35,8 +39,48 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
         .no_limit = o->no_limit,
         .half_duplex = o->half_duplex,
         .limit_bytes = o->limit_bytes,
+        .pins = a->hybrid_pins,
+        .pin_count = a->hybrid_pin_count,
         .stop = stopping_begin(),
     };
+}
+
+/* What each pin costs. */
+static int print_prices(const struct hybrid *h, struct err *e)
+{
+    const struct hybrid_options *o = &h->options;
+    double ms[HYBRID_PINS_MOST], all_ms, step = hybrid_step_ms(h);
+    char text[UNITS_ROOM];
+    int rc = hybrid_pin_prices(h, ms, &all_ms, e);
+
+    for (uint32_t n = 0; n < o->pin_count && !rc; n++) {
+        printf("  pin %s %s: ", hybrid_wish_names[o->pins[n].kind], o->pins[n].text);
+        if (!isfinite(ms[n]))
+            printf("not priced\n");
+        else if (fabs(ms[n]) < 1e-9 * step)
+            printf("costs nothing\n");
+        else
+            printf("%s %s, %.2f %% of the step\n", ms[n] > 0 ? "costs" : "saves",
+                   units_ms(text, fabs(ms[n])), 100 * fabs(ms[n]) / step);
+    }
+    if (o->pin_count > 1 && !rc && isfinite(all_ms))
+        printf("  all pins: %s%s\n", all_ms < 0 ? "-" : "", units_ms(text, fabs(all_ms)));
+    return rc;
+}
+
+/* Which pins leave no plan. */
+static void print_clash(const struct problem *p, const struct hybrid_options *o)
+{
+    uint32_t clash[HYBRID_PINS_MOST], count = 0;
+    struct err e;
+
+    if (hybrid_pin_clash(p, o, clash, &count, &e) || !count)
+        return;
+    fprintf(stderr, count > 1 ? "these pins together leave none:" : "this pin leaves none:");
+    for (uint32_t n = 0; n < count; n++)
+        fprintf(stderr, "%s --%s %s", n ? "," : "", hybrid_wish_names[o->pins[clash[n]].kind],
+                o->pins[clash[n]].text);
+    fprintf(stderr, "\n");
 }
 
 int search_hybrid(const struct search_args *a, const struct problem *p)
@@ -50,12 +94,15 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
     if (rc) {
         err_print(&e, stderr);
         code = exit_code_of(&e);
+        if (rc == ERR_INFEASIBLE && o.pin_count)
+            print_clash(p, &o);
     } else {
         if (a->json)
             hybrid_print_json(h);
         else
             hybrid_print(h, clock_thread_seconds() - start);
-        rc = a->plan ? hybrid_file_save(h, a->plan, &e) : 0;
+        rc = !a->json && o.pin_count ? print_prices(h, &e) : 0;
+        rc = rc ? rc : a->plan ? hybrid_file_save(h, a->plan, &e) : 0;
         if (rc) {
             err_print(&e, stderr);
             code = exit_code_of(&e);

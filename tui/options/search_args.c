@@ -1,5 +1,6 @@
 #include "tui/options/search_args.h"
 
+#include "engine/hybrid/pins.h"
 #include "engine/live/command.h"
 #include "engine/live/options.h"
 #include "engine/search/game.h"
@@ -209,6 +210,20 @@ static int take_pin(void *args, const struct option *o, const char *value, struc
                               : option_expected(o, value, e);
 }
 
+static int take_hybrid_pin(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct search_args *a = args;
+    int kind = HYBRID_WISH_CUT;
+
+    while (strcmp(o->name, hybrid_wish_names[kind]) != 0)
+        kind++;
+    if (a->hybrid_pin_count == HYBRID_PINS_MOST)
+        return option_expected(o, value, e);
+    a->hybrid_pins[a->hybrid_pin_count++] =
+        (struct hybrid_wish){(enum hybrid_wish_kind)kind, value};
+    return 0;
+}
+
 static int take_pins(void *args, const struct option *o, const char *value, struct err *e)
 {
     (void)o;
@@ -262,6 +277,16 @@ static const struct option own[] = {
      .kind = OPTION_WHOLE, ARG(tp), .least = 1, .most = 4096},
     {"dp", "N", "hybrid: each stage splits the batch in N", .is_kept = true, .sort = SORT_HYBRID,
      .kind = OPTION_WHOLE, ARG(dp), .least = 1, .most = 4096},
+    {"cut", "LAYER", "hybrid: a stage begins with this layer; repeatable, as are the next two",
+     .is_kept = true, .sort = SORT_HYBRID, .take = take_hybrid_pin,
+     .expected = "LAYER, at most 32 of all pins"},
+    {"keep", "LAYER..LAYER", "hybrid: one stage has these layers and those between",
+     .is_kept = true, .sort = SORT_HYBRID, .take = take_hybrid_pin,
+     .expected = "LAYER..LAYER, at most 32 of all pins"},
+    {"stage", "LAYER=N|LAYER@S",
+     "hybrid: the stage of LAYER has N devices, or is on server S, from 0 on", .is_kept = true,
+     .sort = SORT_HYBRID, .take = take_hybrid_pin,
+     .expected = "LAYER=N or LAYER@S, at most 32 of all pins"},
     {"reward", "cost|paper", "step time (default), or the paper's 0.4 and 0.1 per dim",
      .is_kept = true, .sort = SORT_SEARCH, .take = take_same_name, NAMES(rewards)},
     {"mode", "strict|relaxed",

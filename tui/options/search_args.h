@@ -2,6 +2,7 @@
 #ifndef AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
 #define AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
 
+#include "engine/hybrid/pins.h"
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
 #include "engine/search/search.h"
@@ -31,10 +32,12 @@ struct search_args {
     const char *algorithm;         /* as given; NULL: not given */
     const char *given[SORT_COUNT]; /* the last option of each sort, by name; NULL: none */
     bool race, json, quiet;
-    bool hybrid;            /* --kind hybrid */
-    bool uniform;           /* --uniform */
-    uint32_t tp, dp;        /* of its stages; 0: any */
-    uint32_t chunks;        /* that each group of devices has; 0: any */
+    bool hybrid;                                      /* --kind hybrid */
+    bool uniform;                                     /* --uniform */
+    uint32_t tp, dp;                                  /* of its stages; 0: any */
+    uint32_t chunks;                                  /* that each group of devices has; 0: any */
+    struct hybrid_wish hybrid_pins[HYBRID_PINS_MOST]; /* --cut, --keep, --stage */
+    uint32_t hybrid_pin_count;
     bool is_schedule_given; /* --schedule */
     bool state_given;       /* --state */
     bool relaxed;           /* the decisions found are completed by a relaxed plan */

@@ -1,0 +1,142 @@
+#include "engine/hybrid/pin_wishes.h"
+
+#include "engine/cluster/cluster.h"
+#include "engine/hybrid/pins.h"
+#include "engine/hybrid/sections.h"
+#include "hlo/support/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int no_layer(const struct sections *s, const char *name, size_t size, struct err *e)
+{
+    char first[160] = "", last[160] = "", layer[160];
+
+    for (uint32_t n = 0; n < s->count; n++) {
+        sections_layer(s, n, layer, sizeof layer);
+        if (!first[0])
+            memcpy(first, layer, sizeof first);
+        if (layer[0])
+            memcpy(last, layer, sizeof last);
+    }
+    if (!first[0])
+        return err_set(e, ERR_INPUT, "the model has no layers that a pin could name");
+    return err_set(e, ERR_INPUT, "no layer %.*s; layers are %.80s .. %.80s",
+                   (int)(size < 80 ? size : 80), name, first, last);
+}
+
+/* The sections that belong to a layer: [*first, *last]. */
+static int find_layer(const struct sections *s, const char *name, size_t size, uint32_t *first,
+                      uint32_t *last, struct err *e)
+{
+    char layer[160];
+    bool found = false;
+
+    for (uint32_t n = 0; n < s->count; n++) {
+        sections_layer(s, n, layer, sizeof layer);
+        if (strlen(layer) != size || strncmp(layer, name, size) != 0)
+            continue;
+        *first = found ? *first : n;
+        *last = n;
+        found = true;
+    }
+    return found ? 0 : no_layer(s, name, size, e);
+}
+
+/* A whole number up to the end of the text. */
+static bool read_number(const char *text, uint32_t *out)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+
+    *out = (uint32_t)n;
+    return text[0] >= '0' && text[0] <= '9' && !*end && n <= CLUSTER_DEVICES_MOST;
+}
+
+static int set_server(const struct cluster *c, uint32_t server, struct hybrid_pin *out,
+                      struct err *e)
+{
+    uint32_t before = 0, device = 0;
+
+    for (uint32_t g = 0; g < c->groups; g++) {
+        if (server < before + c->group[g].count) {
+            out->device = device + (server - before) * c->group[g].devices;
+            out->devices = c->group[g].devices;
+            return 0;
+        }
+        before += c->group[g].count;
+        device += c->group[g].count * c->group[g].devices;
+    }
+    return err_set(e, ERR_INPUT, "no server %u; the cluster has %u, from 0 on", server, before);
+}
+
+static int make_stage(const struct sections *s, const struct cluster *c, const char *text,
+                      struct hybrid_pin *out, struct err *e)
+{
+    size_t size = strcspn(text, "=@");
+    uint32_t number;
+
+    if (!text[size] || !read_number(text + size + 1, &number))
+        return err_set(e, ERR_INPUT, "\"%.80s\", expected LAYER=DEVICES or LAYER@SERVER", text);
+    int rc = find_layer(s, text, size, &out->first, &out->last, e);
+    if (rc)
+        return rc;
+    if (text[size] == '=') {
+        out->kind = HYBRID_PIN_DEVICES;
+        out->devices = number;
+        return 0;
+    }
+    out->kind = HYBRID_PIN_SERVER;
+    return set_server(c, number, out, e);
+}
+
+static int make_keep(const struct sections *s, const char *text, struct hybrid_pin *out,
+                     struct err *e)
+{
+    const char *dots = strstr(text, "..");
+    uint32_t same;
+
+    if (!dots)
+        return err_set(e, ERR_INPUT, "\"%.80s\", expected LAYER..LAYER", text);
+    out->kind = HYBRID_PIN_KEEP;
+    int rc = find_layer(s, text, (size_t)(dots - text), &out->first, &same, e);
+    if (rc)
+        return rc;
+    rc = find_layer(s, dots + 2, strlen(dots + 2), &same, &out->last, e);
+    if (rc || out->first <= out->last)
+        return rc;
+    return err_set(e, ERR_INPUT, "\"%.80s\": the second layer comes before the first", text);
+}
+
+static int make_pin(const struct sections *s, const struct cluster *c, const struct hybrid_wish *w,
+                    struct hybrid_pin *out, struct err *e)
+{
+    int rc;
+
+    *out = (struct hybrid_pin){0};
+    if (w->kind == HYBRID_WISH_STAGE)
+        return make_stage(s, c, w->text, out, e);
+    if (w->kind == HYBRID_WISH_KEEP)
+        return make_keep(s, w->text, out, e);
+    out->kind = HYBRID_PIN_CUT;
+    rc = find_layer(s, w->text, strlen(w->text), &out->first, &out->last, e);
+    if (!rc && !out->first)
+        return err_set(e, ERR_INPUT, "%.80s is where the first stage begins in any case", w->text);
+    return rc;
+}
+
+int hybrid_pins_make(const struct sections *s, const struct cluster *c,
+                     const struct hybrid_wish *wish, uint32_t count, struct hybrid_pins *out,
+                     struct err *e)
+{
+    *out = (struct hybrid_pins){0};
+    if (count > HYBRID_PINS_MOST)
+        return err_set(e, ERR_LIMIT, "more than %d pins", HYBRID_PINS_MOST);
+    for (uint32_t n = 0; n < count; n++) {
+        int rc = make_pin(s, c, &wish[n], &out->pin[n], e);
+        if (rc)
+            return rc;
+    }
+    out->count = count;
+    return 0;
+}
