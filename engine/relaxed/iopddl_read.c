@@ -128,6 +128,11 @@ static void read_list(struct reading *r, struct places *out, int64_t most)
 {
     size_t from = r->number_count, place = r->j.at;
 
+    if (!mem_grow(&r->numbers, &r->number_room, r->number_count,
+                  1)) { /* an empty one has a place */
+        no_room(&r->j);
+        return;
+    }
     json_list(&r->j);
     while (json_item(&r->j)) {
         if (r->number_count - from >= LIST_MOST || r->number_count >= CELLS_MOST)

@@ -188,8 +188,10 @@ static int climb(struct timed_search *s, uint64_t budget, struct err *e)
 }
 
 static const double SCALES[] = {1, 1.05, 1.15, 0.97};
-static const double HEATS[] = {1, 0.3, 0.1, 0.03};
+/* First temperatures, in the bound's share of a node: what one instance needs freezes another. */
+static const double HEATS[] = {1, 4, 0.3, 16};
 enum { KINDS = 4 };
+#define BRIEF_HEAT 0.1
 
 /* A quarter of the work: prices, with a look at what their roundings lead to. */
 static int begin(struct timed_search *s, uint64_t slice, struct err *e)
@@ -201,7 +203,7 @@ static int begin(struct timed_search *s, uint64_t slice, struct err *e)
         if (rc)
             return rc;
         if (round % 3 == 2 || !s->best->x)
-            rc = try_rounding(s, slice, HEATS[2], e);
+            rc = try_rounding(s, slice, BRIEF_HEAT, e);
     }
     return rc;
 }
