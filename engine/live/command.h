@@ -6,9 +6,10 @@
  *     pin NAME:DIM=0|1 | unpin NAME:DIM | forbid NAME:DIM | backtrack NAME:DIM | force 0|1
  *     undo | redo | set OPTION VALUE
  *     cluster PATH=VALUE | mesh AxB | micro-batches K | zero 0..3 | role NAME=ROLE | batch NAME:DIM
- *     quit
+ *     loss NAME | quit
  * NAME:DIM is as in setting_apply and means the move that decides that dim. PATH is as in
- * cluster_set, ROLE one of hlo_role_names; "mesh one" is one axis over all devices. */
+ * cluster_set, ROLE one of hlo_role_names; loss as in hlo_vars; "mesh one" is one axis over all
+ * devices. */
 #ifndef AUTOMAP_ENGINE_LIVE_COMMAND_H
 #define AUTOMAP_ENGINE_LIVE_COMMAND_H
 
@@ -36,6 +37,7 @@
     X(MICRO, "micro-batches", TEXT) \
     X(ZERO, "zero", TEXT)           \
     X(ROLE, "role", TEXT)           \
+    X(LOSS, "loss", TEXT)           \
     X(BATCH, "batch", TEXT)         \
     X(QUIT, "quit", NONE)
 

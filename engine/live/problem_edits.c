@@ -187,15 +187,17 @@ static int derive(const struct problem *from, const struct live_command *command
     if (command->verb == COMMAND_CLUSTER) {
         rc = read_cluster(from, command->text, cluster, e);
         change.cluster = cluster;
-    } else if (!rc && command->verb == COMMAND_ROLE) {
+    } else if (command->verb == COMMAND_ROLE) {
         rc = read_roles(from, command->text, roles, e);
         change.roles = roles;
     } else if (!rc && (command->verb == COMMAND_MICRO || command->verb == COMMAND_ZERO)) {
         rc = read_batching(from, command, &batching, e);
         change.batching = &batching;
-    } else if (!rc && command->verb == COMMAND_BATCH) {
+    } else if (command->verb == COMMAND_LOSS) {
+        change.loss = command->text;
+    } else if (command->verb == COMMAND_BATCH) {
         rc = read_batch(from, command->text, &change, e);
-    } else if (!rc) {
+    } else {
         change.mesh = strcmp(command->text, "one") ? command->text : "";
         if (strlen(change.mesh) >= sizeof from->options.mesh)
             rc = err_set(e, ERR_INPUT, "mesh %.60s, expected sizes such as 2x8", command->text);

@@ -429,6 +429,7 @@ static int apply(struct search_state *c, const struct live_command *command, str
     case COMMAND_MICRO:
     case COMMAND_ZERO:
     case COMMAND_ROLE:
+    case COMMAND_LOSS:
     case COMMAND_BATCH:
         return edits_apply(c, command, e);
     case COMMAND_VERB_COUNT:

@@ -195,15 +195,20 @@ static int copy_measured(const struct problem *from, struct problem *out, struct
     return 0;
 }
 
-static int set_roles(const struct problem *from, const uint8_t *wanted, struct problem *out,
-                     struct err *e)
+static int set_roles(const struct problem *from, const struct problem_change *change,
+                     struct problem *out, struct err *e)
 {
     uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
 
     if (!roles)
         return err_no_memory(e, "for the problem");
-    for (uint32_t k = 0; k < from->roles.param_count; k++)
-        roles[k] = wanted ? wanted[k] : from->roles.params[k].role;
+    for (uint32_t k = 0; k < from->roles.param_count; k++) {
+        const struct hlo_param_role *r = &from->roles.params[k];
+        bool is_said = r->source == HLO_BY_PERSON || r->source == HLO_BY_LIST;
+        roles[k] = change->roles              ? change->roles[k]
+                   : change->loss && !is_said ? out->roles.params[k].role
+                                              : r->role;
+    }
     int rc = hlo_roles_set_all(out->m, &out->roles, roles, e);
     free(roles);
     return rc;
@@ -213,7 +218,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
                    struct problem *out, struct err *e)
 {
     const struct cluster *cluster = change->cluster ? change->cluster : &from->cluster;
-    const struct hlo_vars said = {.loss = from->roles.loss_by_person};
+    const struct hlo_vars said = {.loss = change->loss ? change->loss : from->roles.loss_by_person};
 
     memset(out, 0, sizeof *out);
     out->file = from->file;
@@ -240,7 +245,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     rc = hlo_roles_new(out->m, &said, &out->roles, e);
     if (rc)
         goto out;
-    rc = set_roles(from, change->roles, out, e);
+    rc = set_roles(from, change, out, e);
     if (rc)
         goto out;
     rc = copy_measured(from, out, e);

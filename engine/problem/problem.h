@@ -94,10 +94,11 @@ int problem_set_batch_size(struct problem *p, int64_t size, struct err *e) MUST_
 
 /* What a person may change about a problem during a search. */
 struct problem_change {
-    const struct cluster *cluster;   /* NULL: as it is */
-    const char *mesh;                /* NULL: as it is; "": one axis */
-    const uint8_t *roles;            /* [roles.param_count] enum hlo_role; NULL: as they are */
-    uint32_t batch_param, batch_dim; /* param BATCH_AS_FOUND: as it is */
+    const struct cluster *cluster; /* NULL: as it is */
+    const char *mesh;              /* NULL: as it is; "": one axis */
+    const uint8_t *roles;          /* [roles.param_count] enum hlo_role; NULL: as they are */
+    const char *loss; /* as hlo_vars.loss; roles no person set are found anew. NULL: as it is */
+    uint32_t batch_param, batch_dim;       /* param BATCH_AS_FOUND: as it is */
     const struct batch_and_zero *batching; /* micro-batches and ZeRO level; NULL: as they are */
 };
 

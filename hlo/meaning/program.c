@@ -3,6 +3,8 @@
 #include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 
+#include <string.h>
+
 const char *const hlo_program_names[HLO_PROGRAM_COUNT] = {
     [HLO_PROGRAM_WHOLE] = "whole",
     [HLO_PROGRAM_PARTITIONED] = "partitioned",
@@ -13,6 +15,18 @@ static bool is_done(uint16_t opcode)
 {
     return opcode == HLO_OP_ALL_REDUCE_DONE || opcode == HLO_OP_ALL_GATHER_DONE ||
            opcode == HLO_OP_COLLECTIVE_PERMUTE_DONE;
+}
+
+/* XLA's partitioner names the entry so, and what is scheduled has been through it: of a program
+ * that needs no collective nothing else tells. */
+static bool is_cut(const struct hlo_module *m)
+{
+    static const char end[] = "_spmd";
+    const char *name = m->computations[m->entry].name;
+    size_t size = strlen(name);
+
+    return m->is_scheduled ||
+           (size >= sizeof end - 1 && !strcmp(name + size - (sizeof end - 1), end));
 }
 
 struct hlo_program hlo_program_of(const struct hlo_module *m)
@@ -30,7 +44,9 @@ struct hlo_program hlo_program_of(const struct hlo_module *m)
     if (__builtin_mul_overflow(m->num_partitions, m->replica_count, &devices))
         devices = 0;
     p.devices = devices > 1 ? devices : 0;
-    if (p.collectives)
+    if (p.devices && m->num_partitions > 1 && is_cut(m))
+        p.kind = HLO_PROGRAM_PARTITIONED;
+    else if (p.collectives)
         p.kind = p.devices ? HLO_PROGRAM_PARTITIONED : HLO_PROGRAM_PER_DEVICE;
     return p;
 }
@@ -41,6 +57,12 @@ int hlo_program_require_whole(const struct hlo_module *m, struct err *e)
 
     if (p.kind == HLO_PROGRAM_WHOLE)
         return 0;
+    if (p.kind == HLO_PROGRAM_PARTITIONED && !p.collectives)
+        return err_set(e, ERR_INPUT,
+                       "this is what each of %lld devices runs, already partitioned, without a "
+                       "collective. A plan needs the program before partitioning "
+                       "(before_optimizations, or lower() without compile())",
+                       (long long)p.devices);
     if (p.kind == HLO_PROGRAM_PARTITIONED)
         return err_set(
             e, ERR_INPUT,

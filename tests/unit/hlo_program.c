@@ -44,6 +44,13 @@ static void test_kinds(void **state)
          HLO_PROGRAM_WHOLE, 0, NULL},
         {"HloModule a, num_partitions=4, replica_count=2\n" REDUCED, HLO_PROGRAM_PARTITIONED, 1,
          "each of 8 devices runs, already partitioned: 1 collective, y first"},
+        {"HloModule a, num_partitions=2\nENTRY e_spmd { ROOT x = f32[8] parameter(0) }\n",
+         HLO_PROGRAM_PARTITIONED, 0, "each of 2 devices runs, already partitioned, without"},
+        {"HloModule a, is_scheduled=true, num_partitions=2\nENTRY e { ROOT x = f32[8] "
+         "parameter(0) }\n",
+         HLO_PROGRAM_PARTITIONED, 0, "without a collective"},
+        {"HloModule a, is_scheduled=true\nENTRY e_spmd { ROOT x = f32[8] parameter(0) }\n",
+         HLO_PROGRAM_WHOLE, 0, NULL},
         {"HloModule a, replica_count=2\n" STARTED, HLO_PROGRAM_PARTITIONED, 1,
          "before_optimizations"},
         {"HloModule a\n" REDUCED, HLO_PROGRAM_PER_DEVICE, 1, "shard_map or pmap"},

@@ -1,6 +1,7 @@
 #include "tui/app/colon.h"
 
 #include "engine/live/options.h"
+#include "engine/plan/file_wishes.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/app/app_internal.h"
@@ -20,6 +21,7 @@
 #include "tui/views/views.h"
 #include "tui/watch/export_form.h"
 #include "tui/watch/plan_load.h"
+#include "tui/watch/watch.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -286,6 +288,32 @@ static void run_export(struct app *a, const char *args)
     match_free(m);
 }
 
+/* The shardings that the program's author wrote, of parameters, as pins: one act each. */
+static void run_pins_from_file(struct app *a, const char *args)
+{
+    uint32_t kept, refused;
+    struct str settings = {0};
+    struct err e = {0};
+
+    (void)args;
+    if (!a->watch) {
+        app_say(a, "no search is open");
+        return;
+    }
+    if (file_wishes_settings(a->watch->problem, true, &settings, &kept, &refused, &e)) {
+        app_say_err(a, &e);
+    } else {
+        const char *at = settings.text;
+        for (uint32_t k = 0; k < kept; k++, at += strlen(at) + 1)
+            watch_send(a->watch, "pin %s", at);
+        app_say(a,
+                kept ? "%u of %u shardings of the file are pinned; u undoes one"
+                     : "no sharding of the file can be pinned",
+                kept, kept + refused);
+    }
+    str_release(&settings);
+}
+
 static const struct colon_command colon_commands[] = {
     {"open", "FILE [CLUSTER]", "open a model (HLO text, JSON or .pb, also gzipped), or a plan",
      run_open, model_values, true},
@@ -297,6 +325,8 @@ static const struct colon_command colon_commands[] = {
      NULL, true},
     {"before", "FILE", "the program before partitioning, beside the dump that is shown", run_before,
      NULL, true},
+    {"pins-from-file", "", "pin the shardings that the program's author wrote", run_pins_from_file,
+     NULL, false},
     {"export", "FORM", "a plan in a form seen before it is written", run_export, form_values,
      false},
     {"start", "", "back to the start screen", run_start, NULL, false},

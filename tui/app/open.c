@@ -1,8 +1,10 @@
 /* Opening a model on a cluster: what the start screen, `:open` and the command line do. */
 #include "engine/live/journal.h"
 #include "engine/live/session.h"
+#include "engine/plan/file_wishes.h"
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -372,6 +374,38 @@ static int replace_by_dump(struct app *a, const struct opening *g, struct err *e
     return 0;
 }
 
+/* What is doubtful of a model that was opened. */
+static void say_doubts(struct app *a)
+{
+    const struct hlo_roles *r = &a->problem->roles;
+    uint32_t doubts = 0, first = 0;
+
+    for (uint32_t k = r->param_count; k-- > 0;) {
+        if (r->params[k].confidence != HLO_DOUBTFUL)
+            continue;
+        doubts++;
+        first = k;
+    }
+    struct file_wish *wishes;
+    size_t count;
+    struct err e;
+
+    if (r->loss == HLO_NONE || r->loss_confidence == HLO_DOUBTFUL)
+        app_say(a, "the loss is %s: %s; r on the instruction that makes it, or :loss NAME, sets it",
+                r->loss == HLO_NONE ? "not found" : "doubtful", r->loss_source);
+    else if (doubts)
+        app_say(a, "%u role%s doubtful: %.80s is %s, %s; r sets it", doubts,
+                doubts == 1 ? " is" : "s are", r->params[first].name,
+                hlo_role_names[r->params[first].role], r->params[first].evidence);
+    if (doubts || r->loss == HLO_NONE || r->loss_confidence == HLO_DOUBTFUL ||
+        file_wishes_new(a->problem->m, &wishes, &count, &e))
+        return;
+    if (count)
+        app_say(a, "the file asks for %zu split%s; :pins-from-file pins those of parameters", count,
+                count == 1 ? "" : "s");
+    free(wishes);
+}
+
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e)
 {
     struct opening *g = mem_alloc(sizeof *g);
@@ -385,6 +419,8 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     rc = replace(a, g, cluster, e);
     if (rc == ERR_INPUT && doctored_is(g->f.model))
         rc = replace_by_dump(a, g, e);
+    else if (a->problem)
+        say_doubts(a);
 out:
     free(g);
     return rc;

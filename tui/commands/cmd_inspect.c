@@ -1,6 +1,7 @@
 /* automap inspect: what a model file holds. */
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
+#include "engine/doctor/doctor.h"
 #include "engine/kernels/kernel_rules.h"
 #include "hlo/load.h"
 #include "hlo/meaning/cost.h"
@@ -74,6 +75,20 @@ static int find_groups(struct inspection *in, const struct hlo_vars *vars, struc
     return rc;
 }
 
+/* What its collectives take on default devices, where it is a piece of a partitioned program. */
+static void find_sent(struct inspection *in)
+{
+    struct doctor_total changed;
+    struct doctor d;
+    struct err e;
+
+    if (in->program.kind != HLO_PROGRAM_PARTITIONED || doctor_new(in->m, NULL, NULL, &d, &e))
+        return;
+    doctor_sum(&d, &(struct doctor_row){0, d.count}, &in->sent, &changed);
+    snprintf(in->sent_on, sizeof in->sent_on, "%s", d.cluster.name);
+    doctor_release(&d);
+}
+
 static int find_all(struct inspection *in, const struct request *r, struct err *e)
 {
     struct hlo_vars vars = {0};
@@ -81,6 +96,7 @@ static int find_all(struct inspection *in, const struct request *r, struct err *
 
     vars.loss = r->loss;
     in->program = hlo_program_of(in->m);
+    find_sent(in);
     if (!rc)
         rc = hlo_roles_new(in->m, &vars, &in->roles, e);
     if (!rc)

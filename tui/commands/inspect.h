@@ -4,6 +4,7 @@
 
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
+#include "engine/doctor/doctor.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
 #include "hlo/meaning/roles.h"
@@ -14,6 +15,8 @@
 struct inspection {
     const struct hlo_module *m;
     struct hlo_program program;
+    struct doctor_total sent; /* by the collectives of a partitioned module; 0: nothing to tell */
+    char sent_on[128];        /* the cluster that `sent` is priced on */
     struct hlo_roles roles;
     struct hlo_costs costs;
     uint32_t opcodes[HLO_OP_COUNT];

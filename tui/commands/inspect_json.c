@@ -184,6 +184,11 @@ void inspect_json(const struct inspection *in, struct str *out)
     add_string(out, hlo_program_names[in->program.kind]);
     str_add(out, ",\n");
     add_count(out, "collectives", in->program.collectives);
+    if (in->sent.ms > 0) {
+        add_figure(out, "communication_bytes", in->sent.bytes);
+        add_key(out, "communication_ms");
+        str_format(out, "%.9g,\n", in->sent.ms);
+    }
     add_count(out, "computations", m->computation_count);
     add_count(out, "instructions", m->count);
     add_count(out, "parameters", m->computations[m->entry].param_count);

@@ -1,5 +1,6 @@
 /* automap inspect for a person: the same page for a perceptron and for eleven billion parameters.
  */
+#include "engine/doctor/doctor.h"
 #include "engine/plan/file_wishes.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
@@ -61,18 +62,39 @@ static void add_label(struct str *out, const char *word)
 
 /* ---- the head ---- */
 
+/* What its collectives take. */
+static void add_sent(const struct inspection *in, struct str *out)
+{
+    char ms[UNITS_ROOM];
+
+    add_label(out, "collectives");
+    add_bytes(out, in->sent.bytes);
+    str_format(out, ", %s%s a step on %s; automap doctor says why\n",
+               in->sent.is_least ? "at least " : "", units_short_ms(ms, in->sent.ms), in->sent_on);
+}
+
 /* What can be read from a piece of a program, and what cannot. */
 static void add_program(const struct inspection *in, struct str *out)
 {
     const struct hlo_program *p = &in->program;
 
+    if (p->kind == HLO_PROGRAM_WHOLE && in->m->is_scheduled) {
+        add_label(out, "program");
+        str_add(out, "compiled for one device: plans can be read; to apply one, XLA takes the "
+                     "text before optimisation\n");
+    }
     if (p->kind == HLO_PROGRAM_WHOLE)
         return;
     add_label(out, "program");
-    str_format(out, "%s, %u collectives, %s first; not to be planned\n",
+    str_format(out, "%s, %u collective%s",
                p->kind == HLO_PROGRAM_PARTITIONED ? "one of several partitions"
                                                   : "written for each device (shard_map, pmap)",
-               (unsigned)p->collectives, hlo_name(in->m, p->first));
+               (unsigned)p->collectives, p->collectives == 1 ? "" : "s");
+    if (p->first != HLO_NONE)
+        str_format(out, ", %s first", hlo_name(in->m, p->first));
+    str_add(out, "; not to be planned\n");
+    if (in->sent.ms > 0)
+        add_sent(in, out);
 }
 
 static void add_file(const struct inspection *in, struct str *out)
@@ -90,7 +112,8 @@ static void add_file(const struct inspection *in, struct str *out)
     add_label(out, "module");
     str_format(out, "%s", m->name);
     if (m->num_partitions > 1 || m->replica_count > 1)
-        str_format(out, ", already made for %lld partitions and %lld replicas",
+        str_format(out, ", %s for %lld partitions and %lld replicas",
+                   in->program.kind == HLO_PROGRAM_PARTITIONED ? "already made" : "to be made",
                    (long long)m->num_partitions, (long long)m->replica_count);
     str_add(out, "\n");
     if (m->format == HLO_FORMAT_STABLEHLO && m->input) {

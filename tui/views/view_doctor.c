@@ -184,7 +184,8 @@ static void draw_title(const struct doctored *d, const struct pane *p)
     char name[128], count[UNITS_ROOM], devices[64], times[64];
     int right = p->width;
 
-    int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, file_stem(name, sizeof name, d->m->file));
+    int x = pane_cut(p, 0, 0, p->width < 56 ? p->width : p->width - 38, ROLE_TITLE | BOLD,
+                     file_stem(name, sizeof name, d->m->file));
     if (p->width >= 100)
         x = pane_format(p, x + 2, 0, ROLE_DIM, "%s instr", units_count(count, d->m->count));
     int end = x + 3 + utf8_text_columns(all->cluster.name);

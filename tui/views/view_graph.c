@@ -1,7 +1,9 @@
 /* Panel 1: the module as a tree. What is open, and the rows in sight, are in tui/watch/tree_rows.h.
  */
 #include "engine/problem/problem.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
@@ -515,6 +517,18 @@ static void go_to_graph(struct panel *p, hlo_id id)
     follow(p);
 }
 
+/* Of a parameter that is one array; NULL: it is something else. */
+static const struct hlo_param_role *role_of(const struct problem *p, hlo_id id)
+{
+    if (hlo_at(p->m, id)->opcode != HLO_OP_PARAMETER)
+        return NULL;
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        if (p->m->value_instruction[p->roles.params[k].value] == id)
+            return &p->roles.params[k];
+    }
+    return NULL;
+}
+
 static void message_graph(const struct panel *p, char *out, size_t room)
 {
     const struct graph *g = p->state;
@@ -529,6 +543,13 @@ static void message_graph(const struct panel *p, char *out, size_t room)
                  units_count(count, node->below), units_plain_ms(ms, node->ms),
                  units_ms(all, g->rows.tree->total_ms),
                  node->differs ? "; the optimum decides otherwise here" : "");
+        return;
+    }
+    const struct hlo_param_role *r = role_of(g->problem, row->instruction);
+    if (r) {
+        snprintf(out, room, "%s  %s, %s: %s%s", r->name, hlo_role_names[r->role],
+                 hlo_confidence_names[r->confidence], r->evidence,
+                 r->confidence == HLO_DOUBTFUL ? "; r sets it" : "");
         return;
     }
     const struct hlo_meta *meta = hlo_meta(g->problem->m, row->instruction);
