@@ -1,11 +1,11 @@
-/* engine/pipeline/descent.h - pipelines made shorter by small changes, one priced plan at a time.
+/* engine/pipeline/descent.h - shortens pipelines by small changes, one priced plan at a time.
  *
- * A goal says what short means: L by the formula, or the simulated makespan of the options'
- * schedule. A plan that is not allowed costs INFINITY. One that does not fit its devices costs
- * PIPE_UNFIT_MS x (1 + what its stages are over their limits, in limits), so that descent leads
- * back to plans that fit. Descent tries moves in a fixed round - a pivot 1, 2, 4 or 8 points, a
- * device cut 1 or 2 devices, two neighbouring pivots together, a stage joined to the next - and
- * keeps each that gains; it has ended when a whole round gained nothing. Deterministic. */
+ * A goal defines the length: L by the formula, or the simulated makespan of the options' schedule.
+ * A plan that is not allowed costs INFINITY. One that does not fit costs PIPE_UNFIT_MS x (1 + the
+ * excess of its stages over their limits, in limits), so descent leads back to plans that fit.
+ * Descent tries moves in a fixed round - a pivot 1, 2, 4 or 8 points, a device cut 1 or 2 devices,
+ * two neighbouring pivots together, a stage joined to the next - and keeps each that helps; it ends
+ * when a whole round brought nothing. Deterministic. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_DESCENT_H
 #define AUTOMAP_ENGINE_PIPELINE_DESCENT_H
 

@@ -1,9 +1,9 @@
-/* engine/pipeline/instance.h - a pipeline problem: everything a solver needs, tabulated, with no
- * HLO left in it.
+/* engine/pipeline/instance.h - a pipeline problem as tables: everything a solver needs, without any
+ * HLO.
  *
  * The forward pass is cut into `points`, pieces in forward order that are never split. Cut i lies
- * before point i; cuts 0 and `points` are the ends. Devices stand in linear order, server after
- * server. A plan gives stage s the points pivot[s] .. pivot[s+1]-1 and the devices device[s] ..
+ * before point i; cuts 0 and `points` are the ends. Devices are in linear order, server by server.
+ * A plan gives stage s the points pivot[s] .. pivot[s+1]-1 and the devices device[s] ..
  * device[s+1]-1; a stage on r devices runs every micro-batch on r replicas, each with its part of
  * the samples.
  *
@@ -35,8 +35,8 @@ enum {
     PIPE_ENTRIES_MOST = 1 << 24 /* types x devices x points */
 };
 
-/* Who does what when (engine/pipeline/simulation.h); it decides how many micro-batches a stage has
- * in flight, so how much memory it needs. */
+/* The order of passes (engine/pipeline/simulation.h), which decides how many micro-batches a stage
+ * has in flight and so how much memory it needs. */
 #define PIPE_SCHEDULES(X)                                                           \
     X(EAGER, "eager", "1F1B with 2k - 1 forward passes first, k stages to the end") \
     X(1F1B, "1f1b", "1F1B with k forward passes first, k stages to the end")        \

@@ -1,4 +1,4 @@
-/* engine/pipeline/lesson.h - a generated problem and what every decision in it is worth. Private to
+/* engine/pipeline/lesson.h - a generated problem with the exact value of every decision. Private to
  * pretraining. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_LESSON_H
 #define AUTOMAP_ENGINE_PIPELINE_LESSON_H

@@ -10,9 +10,9 @@
  * last use in this stage; if another stage needs it, to the end of the pass, and then in a buffer
  * until it is sent. A use by something that is not stored (cost/fusion.h) counts as the uses of
  * that. Inputs of the model are there from the beginning of the forward pass. Nothing is computed
- * in another's place. Left out, because they live all the time: gradients of variables, and what
- * crosses a cut once a step. Under recompute the forward pass keeps what arrived and inputs, all
- * else is made again. */
+ * in another's place. Gradients of variables, and what crosses a cut once a step, live all the time
+ * and are left out. Under recompute the forward pass keeps what arrived and inputs, all else is
+ * made again. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_LIFETIMES_H
 #define AUTOMAP_ENGINE_PIPELINE_LIFETIMES_H
 

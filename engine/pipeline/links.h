@@ -1,4 +1,4 @@
-/* engine/pipeline/links.h - what lies between two neighbouring stages of a pipeline.
+/* engine/pipeline/links.h - the links between two neighbouring stages of a pipeline.
  *
  * Devices [a, m) hold a value in m - a equal slices, sender i the i-th; [m, b) want it in b - m,
  * receiver k the k-th. What overlaps is sent. A server's network card carries what crosses; the

@@ -1,4 +1,5 @@
-/* engine/pipeline/order.h - the forward pass as one line, and where along it everything else lies.
+/* engine/pipeline/order.h - the forward pass in one linear order, and the position of everything
+ * else along it.
  *
  * Forward operations: a post-order from the loss that visits the operand with the longest chain
  * below it first, so that what is used late is computed late (a post-order in text order carries
@@ -16,7 +17,6 @@
  * A cut at c, 0 < c < count, leaves positions below c on earlier stages. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_ORDER_H
 #define AUTOMAP_ENGINE_PIPELINE_ORDER_H
-
 #include "engine/pipeline/unroll.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"

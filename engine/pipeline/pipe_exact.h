@@ -1,17 +1,17 @@
 /* engine/pipeline/pipe_exact.h - the pipeline of smallest L, proven, over all pivots and device
  * cuts.
  *
- * Dynamic programming from the last stage to the first. What lies behind a node matters to what is
- * put before it by three figures only,
+ * Dynamic programming from the last stage to the first. What follows a node affects what is put
+ * before it only through three figures:
  *     X  its L        Y  the longest way through it without R: max over Q of sum F + T(Q) + sum B
  *     Z  the largest R that is still to come when its first backward pass ends
  * and a node with F, B, R and steady time T put before it has
  *     Y' = max(F + B + Y, F + T + B)    X' = max(F + X, R + Y', F + T + Z)    Z' = max(R, Z - B)
  * all of them growing in X, Y and Z. So of the plans for a state - the stages' first point, the
  * first stage's devices, and, where memory is limited, the count of stages, which says how many
- * micro-batches are in flight - only those are kept that no other beats in all three. Sets grow as
- * they must; only past `entries_most` are they cut, and then the result is not certified.
- * States whose bound passes a known plan's L are dropped.
+ * micro-batches are in flight - only those are kept that no other beats in all three. Sets are cut
+ * only beyond `entries_most`, and then the result is not certified. States whose bound passes a
+ * known plan's L are dropped.
  *
  * Work: the device cuts' triples times points, and pairs of them times pairs of points, each times
  * the size of a set (1 to some tens). */

@@ -1,5 +1,5 @@
-/* engine/pipeline/pipe_infer.h - a pipeline by a network that was trained once, on generated
- * problems (Auto-MAP 3.5, online inference), and not on this one.
+/* engine/pipeline/pipe_infer.h - cuts a pipeline with a network that was trained once, on generated
+ * problems (Auto-MAP 3.5, online inference).
  *
  * A decision ends the present stage: after point j, at device cut b, both at once. Every pair that
  * can be completed is described by PIPE_INFER_FEATURES ratios (nothing depends on the number of
@@ -93,8 +93,8 @@ struct pipe_net {
 struct rl_serializer;
 /* In a walk (rl/serialize.h); read into one that is zero or has weights of its own. */
 void pipe_net_serialize(struct rl_serializer *w, struct pipe_net *n);
-/* RL_E_FORMAT, RL_E_VERSION: not such a file, of other features, damaged; RL_E_IO, RL_E_MEMORY.
- */
+
+/* RL_E_FORMAT, RL_E_VERSION: not such a file, of other features, damaged; RL_E_IO, RL_E_MEMORY. */
 int pipe_net_load(struct pipe_net *n, const char *path) MUST_CHECK;
 int pipe_net_save(const struct pipe_net *n, const char *path, struct err *e) MUST_CHECK;
 void pipe_net_free(struct pipe_net *n);

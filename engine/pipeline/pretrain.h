@@ -1,9 +1,9 @@
-/* engine/pipeline/pretrain.h - the network of pipe_infer.h, trained on generated problems.
+/* engine/pipeline/pretrain.h - trains the network of pipe_infer.h on generated problems.
  *
  * Problem number n is drawn from (seed, n): points, servers, stages, device cuts, and arrays of
  * computation, bytes and parameters (engine/pipeline/environment.h). The exact programme gives the
  * best completion of every decision met on the way; the network learns listwise from those gaps
- * (rl/scorer.h). Of the moves 40 % are its own, so that it sees its own mistakes.
+ * (rl/scorer.h). 40 % of the moves are the network's own, so that it sees its own mistakes.
  *
  * Problems come in rounds, played with the weights of the round's start by `processes` children and
  * taken in the order of their numbers: the file is the same bit for bit for any number of

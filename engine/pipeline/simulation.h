@@ -1,4 +1,4 @@
-/* engine/pipeline/simulation.h - a pipeline played through: who does what when.
+/* engine/pipeline/simulation.h - simulates a pipeline: which stage runs which pass when.
  *
  * Every stage carries out a fixed list of passes, as soon as what a pass needs is there: first
  * min(K, M) forward passes, then backward and forward in turn, then the backward passes left; K is

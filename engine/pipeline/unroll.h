@@ -7,8 +7,8 @@
  * told apart like layers written out. Only forward and backward operations are kept; the update is
  * done variable by variable, wherever the variable lives.
  *
- * Left rolled up (one trip, its cost times the trips): loops whose trips are not known (once) or
- * that would make more than UNROLL_LOOP_MOST operations. */
+ * Loops stay rolled up (one trip, its cost times the trips) if their trip count is unknown (counted
+ * once) or they would make more than UNROLL_LOOP_MOST operations. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_UNROLL_H
 #define AUTOMAP_ENGINE_PIPELINE_UNROLL_H
 
