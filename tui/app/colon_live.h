@@ -1,6 +1,6 @@
 /* tui/app/colon_live.h - commands of a running search on the command line: `:episode 100`, `:set
- * epsilon 0.1`, `:pin decoder cross 1-5 = 0`. Decisions go by the names on screen, or as the
- * session takes them. */
+ * epsilon 0.1`, `:pin decoder cross 1-5 = 0`. Decisions are named as on the screen, or as in the
+ * session's commands. */
 #ifndef AUTOMAP_TUI_APP_COLON_LIVE_H
 #define AUTOMAP_TUI_APP_COLON_LIVE_H
 
@@ -8,10 +8,10 @@
 #include "tui/app/colon.h"
 #include "tui/views/host.h"
 
-/* False: not a command of searches. Else it was sent, or why not was said. */
+/* False: not a command for searches. Otherwise it was sent, or the message row says why not. */
 bool colon_live(struct app *a, const char *line);
-
-/* The i-th line that completion and palette offer; false: *i was lowered by how many there are. */
+/* The i-th line that completion and finder offer; false: no i-th, and *i is reduced by their
+ * number. */
 bool colon_live_line(struct app *a, int *i, struct colon_line *line);
 
 #endif

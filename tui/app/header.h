@@ -1,5 +1,5 @@
-/* tui/app/header.h - what stays on every screen: row 1 (what is looked at, what is running), row 2
- * (the best plan and its distance to the proven optimum), the strip of decisions, the tabs. */
+/* tui/app/header.h - what every screen shows: row 1 (model, cluster, search), row 2 (the best plan
+ * and its distance from the proven optimum), the strip of decisions, the tabs. */
 #ifndef AUTOMAP_TUI_APP_HEADER_H
 #define AUTOMAP_TUI_APP_HEADER_H
 
@@ -16,7 +16,7 @@ void header_line(const struct scene *s,
  */
 void strip_draw(const struct scene *s, const struct pane *p);
 
-/* Panels by number, where not all have a place. */
+/* Panels by number, when not all fit. */
 void header_tabs(const struct scene *s, const struct pane *p, struct panel *const *placed,
                  enum panel_id focus);
 

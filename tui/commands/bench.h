@@ -1,8 +1,8 @@
 /* tui/commands/bench.h - the benchmarks of `automap bench`, one row each in
  * tui/commands/cmd_bench.c.
  *
- * A benchmark prints its figures with the targets they are held against, as ratios taken in one
- * run where they compare with something. A missed target is printed, not an error. */
+ * A benchmark prints its figures with their targets; comparisons are ratios within one run. A
+ * missed target is reported, not an error. */
 #ifndef AUTOMAP_TUI_COMMANDS_BENCH_H
 #define AUTOMAP_TUI_COMMANDS_BENCH_H
 
@@ -13,14 +13,14 @@
 #include <sys/types.h>
 
 double bench_now(void); /* seconds on a monotonic clock */
-double bench_own(void); /* seconds of the calling thread on a processor: others may be at work */
+double bench_own(void); /* CPU seconds of the calling thread, since the machine may be busy */
 
 /* Starts `argv` (argv[0] is looked up in PATH; ends with NULL), reading file `input` (NULL: what we
- * read). Returns the end of its output, to be closed, and *child, to be waited for; NULL: it cannot
- * be started. */
+ * read). Returns a stream of its output, which the caller closes, and *child, which the caller
+ * waits for. NULL: it cannot be started. */
 FILE *bench_start(const char *const *argv, const char *input, pid_t *child);
 
-/* A training step of at least so many instructions as HLO text. False: out of memory. */
+/* Writes a training step of at least that many instructions as HLO text. False: out of memory. */
 bool bench_write_module(struct str *out, uint32_t instructions);
 
 extern const struct command bench_read, bench_engine, bench_relaxed, bench_reality, bench_rl,

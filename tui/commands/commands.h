@@ -1,4 +1,4 @@
-/* tui/commands/commands.h - the subcommands of `automap`: what each takes, says of itself and does.
+/* tui/commands/commands.h - the subcommands of `automap`: their options, help and function.
  *
  * A command gets its own argv (argv[0] is its name) and returns an exit code
  * (tui/options/exit_code.h). A new one is a file of its own, a line here and a row in commands.c.
@@ -15,7 +15,7 @@ struct command {
     const char *about;                /* a paragraph or more */
     const struct option_set *options; /* NULL: none */
     const char *notes;                /* behind the options; NULL: nothing */
-    void (*print_more)(FILE *out);    /* tables behind all that; NULL: none */
+    void (*print_more)(FILE *out);    /* tables at the end; NULL: none */
     int (*run)(int argc, char **argv);
     const struct command *const
         *parts; /* in place of run: the commands of this one; ends with NULL */
@@ -35,8 +35,8 @@ const struct command *command_find(const struct command *const *list,
 /* Runs it, or prints its help when that is asked for. An exit code. */
 int command_run(const struct command *c, int argc, char **argv);
 
-/* What may stand in place of the last of `count` words behind "automap", one a line, a tab and what
- * it is behind it; "+files" when a file may. */
+/* Prints completions for the last of `count` words after "automap", one a line, each with a tab and
+ * a description; "+files" if a file name fits. */
 void command_complete(int count, char **words);
 
 #endif

@@ -1,13 +1,13 @@
-/* tui/files/complete_path.h - names of files while they are typed, as a shell completes them. */
+/* tui/files/complete_path.h - completes file names as a shell does. */
 #ifndef AUTOMAP_TUI_FILES_COMPLETE_PATH_H
 #define AUTOMAP_TUI_FILES_COMPLETE_PATH_H
 
 #include "hlo/support/mem.h"
 
-/* How many names in the directory begin as the last part of `typed` (hidden ones only when that
- * begins with a dot). `most`: `typed` with all they share, and '/' behind a directory that is the
- * only one. `names` (may be NULL) gets up to a screen's width of them, cleaned, two blanks between.
- */
+/* Returns how many names in the directory begin with the last part of `typed` (hidden ones only if
+ * it begins with a dot). `most` receives `typed` extended by all they share, plus '/' for a single
+ * directory; `names` (may be NULL) up to a screen's width of the names, cleaned, with two blanks
+ * between them. */
 int complete_path(const char *typed, char *most, size_t room, struct str *names);
 
 #endif

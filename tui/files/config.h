@@ -5,7 +5,7 @@
  *     mouse: false
  *     keys: {pause: Space}       # see tui/screen/keys.h
  *
- * Options of the command line go over it and are never written back. */
+ * Options of the command line override it and are never written back. */
 #ifndef AUTOMAP_TUI_FILES_CONFIG_H
 #define AUTOMAP_TUI_FILES_CONFIG_H
 
@@ -22,7 +22,7 @@ struct config {
     bool mouse;
 };
 
-/* `path` NULL: the person's own file, which need not be there. */
+/* `path` NULL: the person's own file, which may be missing. */
 int config_load(struct config *c, const char *path, struct err *e) MUST_CHECK;
 void config_release(struct config *c);
 

@@ -1,4 +1,4 @@
-/* tui/files/examples.h - the models and clusters that are shipped. Models come from
+/* tui/files/examples.h - the shipped models and clusters. Models come from
  * examples/models/index.yaml below the data directory, clusters from a listing of
  * examples/clusters (the default first, then by number of devices and name). */
 #ifndef AUTOMAP_TUI_FILES_EXAMPLES_H
@@ -27,8 +27,8 @@ int examples_models(struct example_model *out, int *count, const char *data_dir,
                     struct err *e) MUST_CHECK;
 int examples_clusters(struct example_cluster *out, const char *data_dir); /* the count */
 
-/* A model or a cluster as a person names it: a path if there is such a file, else the name of a
- * shipped one. false: neither. */
+/* Resolves a name given by a person: a path if there is such a file, else the name of a shipped
+ * one. False: neither. */
 bool examples_model_path(char *out, size_t room, const char *data_dir, const char *name);
 bool examples_cluster_path(char *out, size_t room, const char *data_dir, const char *name);
 

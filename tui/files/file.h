@@ -1,4 +1,4 @@
-/* tui/files/file.h - small files, written whole or not at all, and where ours are. */
+/* tui/files/file.h - small files, written whole or not at all, and the directories for ours. */
 #ifndef AUTOMAP_TUI_FILES_FILE_H
 #define AUTOMAP_TUI_FILES_FILE_H
 
@@ -22,8 +22,8 @@ int file_read(char **text, size_t *size, const char *path, size_t most, struct e
 bool file_config_dir(char *out, size_t room);
 bool file_state_dir(char *out, size_t room, bool make);
 
-/* The directory that holds examples/: $AUTOMAP_DATA_DIR, beside the installed program, where it was
- * installed to, or the source tree it was built from. false: none of them. */
+/* The directory that holds examples/: $AUTOMAP_DATA_DIR, beside the installed program, its
+ * installation directory, or the source tree it was built from. False: none of them. */
 bool file_data_dir(char *out, size_t room);
 
 bool file_is_there(const char *path);

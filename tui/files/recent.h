@@ -1,7 +1,7 @@
-/* tui/files/recent.h - what was opened lately: a small text file in the state directory, newest
+/* tui/files/recent.h - recently opened models: a small text file in the state directory, newest
  * first, one line each: time, best step in ms (0: none), gap (-1: none), cluster, path, and the
- * journal of its session if one is kept, tab-separated. Lines that are broken are left out; what
- * cannot be written is not kept. */
+ * journal of its session if one is kept, tab-separated. Broken lines are skipped; failure to write
+ * is ignored. */
 #ifndef AUTOMAP_TUI_FILES_RECENT_H
 #define AUTOMAP_TUI_FILES_RECENT_H
 

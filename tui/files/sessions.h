@@ -1,7 +1,7 @@
-/* tui/files/sessions.h - journals that are kept without being asked for: where they are, and which.
+/* tui/files/sessions.h - journals that are kept automatically: where they are, and which there are.
  *
- * They lie in sessions/ of the state directory, named after model, cluster and time, with their
- * checkpoints; the newest SESSIONS_MOST stay. What cannot be read or written there is left out. */
+ * They are in sessions/ of the state directory, named after model, cluster and time, with their
+ * checkpoints; the newest SESSIONS_MOST are kept. Anything unreadable is skipped. */
 #ifndef AUTOMAP_TUI_FILES_SESSIONS_H
 #define AUTOMAP_TUI_FILES_SESSIONS_H
 
@@ -12,13 +12,13 @@
 
 enum { SESSIONS_MOST = 24, SESSION_NAME_ROOM = 256 };
 
-/* A path for a new journal: sessions/MODEL.CLUSTER.YYYYMMDD-hhmmss, made unlike those that are
- * there. Removes the oldest that are too many and that nobody writes. False: no state directory. */
+/* A path for a new journal: sessions/MODEL.CLUSTER.YYYYMMDD-hhmmss, made unique. Removes the oldest
+ * surplus journals that nobody is writing. False: no state directory. */
 bool session_new_path(char out[static PATH_MAX], const char *state_dir, const char *model,
                       const char *cluster, int64_t now);
 
-/* The path of `name`: a path itself (it holds a '/', or is a file here), a name in sessions/, or
- * "last", the newest there. False: there is none. */
+/* Resolves `name`: a path (with a '/', or a file here), a name in sessions/, or "last", the newest
+ * there. False: not found. */
 bool session_find(char out[static PATH_MAX], const char *state_dir, const char *name);
 
 /* Names in sessions/, the newest first; returns how many. */
@@ -27,7 +27,7 @@ struct session_name {
 };
 int session_names(struct session_name out[static SESSIONS_MOST], const char *state_dir);
 
-/* What the end of a journal says: the last step that is known, the last best in ms (0: none).
+/* Reads the end of a journal: the last known step, the last best in ms (0: none).
  * False: it cannot be read, or its search has not begun. O(1): reads the last bytes only. */
 bool session_glance(const char *path, uint64_t *steps, double *best_ms);
 

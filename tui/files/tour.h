@@ -1,5 +1,5 @@
-/* tui/files/tour.h - a tour: a script that plays in the real explorer and says what is seen. A YAML
- * file in examples/tours, listed by its name:
+/* tui/files/tour.h - a tour: a script that plays in the real explorer and explains what you see. A
+ * YAML file in examples/tours, listed by its name:
  *
  *     title: What propagation does
  *     about: one decision, and all that follows          one line, for lists
@@ -13,7 +13,7 @@
  *                                                         "/text" the next match of it, else a key
  *         see: ["width 32", "1~"]                         must be on the screen then, at 120x40
  *
- * What `do` lists is done one after the other, each when the search is at rest. */
+ * The items of `do` run one after another, each when the search is at rest. */
 #ifndef AUTOMAP_TUI_FILES_TOUR_H
 #define AUTOMAP_TUI_FILES_TOUR_H
 

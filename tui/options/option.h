@@ -1,5 +1,5 @@
-/* tui/options/option.h - what a command takes, as a table: one row an option. Parsing, --help, the
- * man page and completions in shells are made from it. */
+/* tui/options/option.h - the options of a command as a table, one row each, from which parsing,
+ * --help, the man page and shell completions are made. */
 #ifndef AUTOMAP_TUI_OPTIONS_OPTION_H
 #define AUTOMAP_TUI_OPTIONS_OPTION_H
 
@@ -36,23 +36,23 @@ struct option {
     const char
         *name; /* "mesh": --mesh; "o": -o; "MODEL": an argument without a name, by its place */
     const char *value; /* how help spells the value; NULL: a switch, which sets a bool */
-    const char *help;  /* NULL: help says nothing of it */
+    const char *help;  /* NULL: help omits it */
     enum option_kind kind;
     enum option_values values;
     size_t offset, size; /* of the field: INTO */
     double least, most;
-    const char *const *names; /* values it may have, or some of them */
+    const char *const *names; /* possible values, or some of them */
     size_t name_count;
     const char *(*value_at)(size_t i); /* the same from a table; NULL: no i-th. NULL: no table */
     const char *expected;              /* what is said of a wrong value; NULL: as the kind says */
-    /* In place of what the kind does: 0, an error, or OPTION_PASS: not this row's matter. `args` is
-     * what INTO counts from. */
+    /* Replaces the kind's parser; returns 0, an error, or OPTION_PASS to leave the value to another
+     * row. `args` is the struct that INTO refers to. */
     int (*take)(void *args, const struct option *o, const char *value, struct err *e);
     /* Appends the value that `take` read; nothing where the option says no more than its default.
      */
     void (*tell)(const void *args, struct str *out);
     int sort;     /* for struct option_parser.taken */
-    bool is_kept; /* a search that goes on needs it again */
+    bool is_kept; /* needed again to continue a search */
     bool has_no;  /* --no-NAME is --NAME off */
 };
 
@@ -78,8 +78,8 @@ struct option_parser {
     void (*taken)(void *args, const struct option *o, const char *value);
 };
 
-/* Reads "--name value", "--name=value", "--switch" and plain arguments into `args`; argv[0] is left
- * out. EXIT_OK, or an exit code: what was wrong is said on stderr. */
+/* Reads "--name value", "--name=value", "--switch" and plain arguments into `args`; skips argv[0].
+ * Returns EXIT_OK, or another exit code after a message on stderr. */
 int options_parse(const struct option_parser *p, void *args, int argc, char **argv) MUST_CHECK;
 
 /* Appends the value that the field of a row holds, as the command line spells it. False: the field
@@ -96,13 +96,13 @@ int option_expected(const struct option *o, const char *value, struct err *e);
 /* "--mesh", "-o", "MODEL". */
 const char *option_spelling(const struct option *o, char out[static 48]);
 
-/* The rows as help shows them: name and value, beside them the help, folded. */
+/* Prints the rows as help: name and value, then the help text, folded. */
 void options_print(const struct option_set *sets, FILE *out);
 /* Text in lines of at most `width` columns, each but the first behind `indent` blanks. */
 void print_folded(const char *text, int width, int indent, FILE *out);
 
-/* One line on stderr: "automap COMMAND: ...; automap COMMAND --help tells more". What a terminal
- * would obey is taken out: an argument may be a name that came from a file. Returns EXIT_USAGE. */
+/* One line on stderr: "automap COMMAND: ...; automap COMMAND --help tells more". Escape sequences
+ * are removed, because an argument may be a name from a file. Returns EXIT_USAGE. */
 int options_complain(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,4 +1,4 @@
-/* tui/options/problem_args.h - the options that name a problem, the same in every command: MODEL,
+/* tui/options/problem_args.h - the options that define a problem, the same in every command: MODEL,
  * CLUSTER and those of problem_options. */
 #ifndef AUTOMAP_TUI_OPTIONS_PROBLEM_ARGS_H
 #define AUTOMAP_TUI_OPTIONS_PROBLEM_ARGS_H
@@ -16,16 +16,16 @@ struct problem_args {
     const char *model, *cluster; /* paths, or names of shipped ones; cluster NULL: --devices, else
                                     the default */
     const char *vars, *loss, *profile, *kernels;
-    const char *servers; /* of the cluster that are used alone, "0-3,8"; NULL: all */
+    const char *servers; /* servers of the cluster to use, "0-3,8"; NULL: all */
     uint32_t devices;    /* 0: not given */
     struct problem_options options;
     bool is_mesh_given; /* on the command line: else a file's, where one is */
     const char
-        *figures[PROBLEM_FIGURES_MOST]; /* PATH=VALUE: figures of the cluster changed first */
+        *figures[PROBLEM_FIGURES_MOST]; /* PATH=VALUE: figures of the cluster to change first */
     uint32_t figure_count;
 };
 
-/* What sort of thing an option is of, for commands that do not always have a use for it. */
+/* The sort of an option, for commands that do not always use it. */
 enum option_sort {
     SORT_NONE,
     SORT_PROBLEM,
@@ -48,15 +48,15 @@ struct word_list {
     bool failed; /* out of memory */
 };
 void words_add(struct word_list *w, const char *text);
-/* The path as it is seen from everywhere. */
+/* Adds a path made absolute. */
 void words_add_path(struct word_list *w, const char *path);
 void words_release(struct word_list *w);
 
-/* The words that problem_args_take would take for `a`: what a journal keeps. */
+/* The words from which the options would be parsed as `a`, for journals. */
 void problem_args_words(const struct problem_args *a, struct word_list *out);
 
-/* What the command line leaves open (mesh, rules, batching, devices) as the file of a plan, of any
- * kind, says; where they differ, the plan is refused when it is read. */
+/* Fills what the command line leaves open (mesh, rules, batching, devices) from a plan file of any
+ * kind. If they differ, reading the plan fails later. */
 int problem_args_follow_plan(struct problem_args *a, const char *plan, struct err *e) MUST_CHECK;
 
 /* Loads files and builds the problem. ERR_USAGE: a mesh of the command line that does not fit the

@@ -12,10 +12,10 @@
 
 enum { SEARCH_SEEDS_MOST = 1000 };
 
-/* A command at a moment: after `at` steps, or after `at` episodes. */
+/* A timed command: after `at` steps, or after `at` episodes. */
 struct timed_command {
     uint64_t at;
-    const char *file; /* it stands in; NULL: the command line */
+    const char *file; /* where it comes from; NULL: the command line */
     uint32_t line;    /* there, from 1 */
     struct live_command command;
 };
@@ -49,18 +49,18 @@ struct search_args {
     struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
     const char *plan;
     bool force;
-    const char *journal; /* path of one to make; NULL: one of its own, below */
+    const char *journal; /* path of the journal to write; NULL: an automatic one, below */
     bool no_journal;
-    const char *resume;            /* path of one to go on with */
+    const char *resume;            /* path of the journal to continue */
     bool explored;                 /* the journal is one of the explorer */
     bool replay;                   /* stop where the journal ends, write nothing to it */
     const struct journal_log *log; /* what it holds */
-    struct word_list options;      /* those that a resume needs again, but for the problem's */
+    struct word_list options;      /* those needed to resume, without the problem's */
 };
 
 extern const struct option_set search_option_sets[]; /* what `automap search` takes */
 
-/* EXIT_OK, or an exit code: what is wrong was said on stderr. */
+/* EXIT_OK, or another exit code after a message on stderr. */
 int search_args_parse(int argc, char **argv, struct search_args *a);
 /* The whole command line as a journal keeps it: "search", the problem, the options. */
 void search_args_words(const struct search_args *a, struct word_list *out);

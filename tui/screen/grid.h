@@ -1,12 +1,12 @@
-/* tui/screen/grid.h - the picture before it reaches a terminal: a grid of cells, and panes to draw
- * in.
+/* tui/screen/grid.h - the picture before it reaches a terminal: a grid of cells, and panes for
+ * drawing.
  *
  * A cell is a code point, the role of its foreground and of its background (tui/screen/theme.h
  * gives roles their colours) and attributes. All drawing goes through a pane, a rectangle of a grid
  * with its own coordinates; what does not fit is clipped, so that no view can draw over another. A
  * style is one number: ROLE_WARN | BOLD | BACK(ROLE_SELECT).
  *
- * Views draw UTF-8 always. Where a terminal has none, grid_to_ascii exchanges signs one for one. */
+ * Views always draw UTF-8. For a terminal without it, grid_to_ascii replaces signs one for one. */
 #ifndef AUTOMAP_TUI_SCREEN_GRID_H
 #define AUTOMAP_TUI_SCREEN_GRID_H
 
@@ -61,8 +61,8 @@ struct pane {
 struct pane pane_whole(struct grid *g);
 struct pane pane_part(const struct pane *p, int x, int y, int width, int height); /* clipped to p */
 
-/* All return the column behind what was, or would have been, drawn. Text holds no controls (they
- * show as '?'); combining marks are left out. */
+/* All return the column after what was, or would have been, drawn. Control characters show as '?';
+ * combining marks are dropped. */
 int pane_put(const struct pane *p, int x, int y, unsigned style, uint32_t ch);
 int pane_text(const struct pane *p, int x, int y, unsigned style, const char *text);
 int pane_format(const struct pane *p, int x, int y, unsigned style, const char *format, ...)
@@ -87,12 +87,12 @@ int pane_cut(const struct pane *p, int x, int y, int width, unsigned style, cons
 void pane_repeat(const struct pane *p, int x, int y, int count, struct cell cell);
 void pane_clear(const struct pane *p);
 
-/* As many words as fit in `width` go to `out`, one at least; returns what is behind them. */
+/* Copies as many words as fit in `width`, at least one, to `out`; returns the rest of the text. */
 const char *pane_take_line(const char *text, int width, char *out, size_t room);
-/* Line after line from the top, as far as there is room. */
+/* Draws the text folded, from the top, as far as it fits. */
 void pane_sentence(const struct pane *p, unsigned style, const char *text);
 
-/* Changes the background role of a row's cells, and marks its first cell. */
+/* Sets the background role of a row's cells, and marks the first cell. */
 void pane_select(const struct pane *p, int y, unsigned role);
 
 /* A panel's head on row y: number, title, rule to the right edge, note. Heavy rule: focus. A note

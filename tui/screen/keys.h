@@ -1,9 +1,9 @@
-/* tui/screen/keys.h - actions, the keys they answer to, and everything made from that one table:
- * dispatch, help screen, hint row, documentation, remapping.
+/* tui/screen/keys.h - actions and their keys in one table, from which come dispatch, help screen,
+ * hint row, documentation and remapping.
  *
  * A key is a code point or one of the names below; C-x is its control code. A sequence is up to
- * KEYS_IN_A_ROW keys ("V g"). Every screen element that takes keys brings a key_table; the first
- * table of a keymap is the common one, and an element's own keys go before it.
+ * KEYS_IN_A_ROW keys ("V g"). Every screen element that takes keys has a key_table; the first table
+ * of a keymap is the common one, and an element's own keys take precedence over it.
  *
  * An action's default keys are written "j or Down or V g". In a configuration file:
  *     keys: {pause: Space, graph.fold: [h, Left], compare: [] } */
@@ -72,9 +72,9 @@ struct keymap;
 struct keymap *keymap_new(const struct key_table *const *tables, int count, enum key_mode mode);
 void keymap_free(struct keymap *m);
 
-/* Applies `keys:` of a configuration file: action names to keys. On an error the map is as far
- * changed as the file went. Two actions of one table on one key, or on a key and its beginning, are
- * an error that names both. */
+/* Applies `keys:` of a configuration file: action names to keys. On an error the changes before it
+ * remain. Two actions of one table on one key, or on a key and its beginning, are an error that
+ * names both. */
 int keymap_configure(struct keymap *m, const struct yaml_doc *d, const struct yaml *node,
                      struct err *e) MUST_CHECK;
 
@@ -86,8 +86,8 @@ enum key_match keymap_find(const struct keymap *m, const struct key_table *own,
                            const uint32_t *keys, int count, const struct key_table **table,
                            int *action);
 
-/* What may follow the `count` keys typed: the first key behind them and its action, from row *at of
- * the tables that keymap_find looks in; *at starts at 0 and is moved on. NULL: no more. */
+/* Lists what may follow the `count` keys typed: the next key and its action. *at starts at 0 and
+ * advances with each call. NULL: no more. */
 const struct action *keymap_follows(const struct keymap *m, const struct key_table *own,
                                     const uint32_t *keys, int count, int *at,
                                     char key[static KEY_NAME_ROOM]);

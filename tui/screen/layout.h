@@ -8,14 +8,14 @@
  *   >=  72x14   two columns, the other panels by number
  *   >=  40x10   one panel, the others by number
  *
- * A panel is at least 20x4, head included. A focused panel that has no place of its own takes the
- * place of its kin (loss: reward, log: decision ...); zoomed, it has all of the middle. */
+ * A panel is at least 20x4, head included. A focused panel without a place of its own takes that of
+ * a related one (loss: reward, log: decision ...); zoomed, it fills the middle. */
 #ifndef AUTOMAP_TUI_SCREEN_LAYOUT_H
 #define AUTOMAP_TUI_SCREEN_LAYOUT_H
 
 #include "tui/screen/grid.h"
 
-enum panel_id { /* the number that focuses it; from PANEL_MEMORY on by name only */
+enum panel_id { /* the value is the key that focuses it; from PANEL_MEMORY on by name only */
                 PANEL_COMPARE,
                 PANEL_GRAPH,
                 PANEL_GROUPS,
@@ -41,9 +41,9 @@ struct layout {
     int width, height;
     struct rect title, headline; /* rows 1 and 2; height 0: not there, as for all below */
     struct rect strip;           /* 1 row; 2 with labels; 4 with the rows best and exact */
-    struct rect tabs;            /* panels by number, where not all have a place */
+    struct rect tabs;            /* panels by number, when not all fit */
     struct rect hints, message;
-    struct rect middle; /* what lies between headline and strip */
+    struct rect middle; /* the area between headline and strip */
     struct rect body;   /* what a view over the whole screen gets: rows 2 to the hint row */
     struct {
         enum panel_id id;
@@ -61,7 +61,7 @@ struct layout_wish {
     enum panel_id focus;
     bool zoom;             /* the focused panel alone */
     int split;             /* columns the first divider is moved to the right */
-    unsigned with;         /* bit per panel: these exist now; others give their place away */
+    unsigned with;         /* bit per panel: those that exist now; others give up their place */
     int rows[PANEL_COUNT]; /* rows of content a panel would show, head included; 0: any number */
 };
 

@@ -1,5 +1,5 @@
-/* tui/screen/list.h - the cursor and the window of a list of any length: which rows are in sight
- * and how keys move them. Nothing of the content; only visible rows are ever asked for. */
+/* tui/screen/list.h - the cursor and the window of a list of any length: which rows are visible and
+ * how keys move them. It knows nothing of the content; only visible rows are ever needed. */
 #ifndef AUTOMAP_TUI_SCREEN_LIST_H
 #define AUTOMAP_TUI_SCREEN_LIST_H
 
@@ -25,6 +25,6 @@ enum list_move {
 /* Takes a new count and height; keeps the cursor in range and in sight. */
 void list_fit(struct list *l, int64_t count, int rows);
 bool list_move(struct list *l, enum list_move move); /* true: the cursor moved */
-void list_go(struct list *l, int64_t cursor);        /* and brings it into the middle if unseen */
-
+void list_go(struct list *l, int64_t cursor);        /* and scrolls it to the middle if it is not
+                                                        visible */
 #endif

@@ -1,9 +1,9 @@
 /* tui/screen/plot.h - curves in cells: braille (2 x 4 dots a cell) or, in ASCII, one sign a cell.
  *
- * Axes as a person reads them: y labels right-aligned at top, bottom, the limit and round values
- * between; below, the first and last x, what x counts, a legend, and numbered marks of a person's
- * acts. Values that are not finite are gaps. A line takes, in every column of dots, the span from
- * least to greatest of the values there, so that spikes stay at any width. O(points + cells). */
+ * Readable axes: y labels right-aligned at top, bottom, the limit and round values between; below,
+ * the first and last x, the unit of x, a legend, and numbered marks of a person's acts. Values that
+ * are not finite are gaps. In every column of dots a line spans from the least to the greatest
+ * value there, so spikes stay visible at any width. O(points + cells). */
 #ifndef AUTOMAP_TUI_SCREEN_PLOT_H
 #define AUTOMAP_TUI_SCREEN_PLOT_H
 
@@ -56,8 +56,8 @@ struct plot_drawn {
 
 struct plot_drawn plot_draw(const struct pane *p, const struct plot *plot);
 
-/* An exponential moving average that starts unbiased: out[i] of values 0..i with `weight` (0..1)
- * on the past. Gaps stay gaps and are passed over. out may be in. */
+/* A bias-corrected exponential moving average: out[i] of values 0..i with `weight` (0..1) on the
+ * past. Skips gaps, which stay gaps. out may equal in. */
 void plot_smooth(double *out, const double *in, size_t count, double weight);
 
 /* 1, 2 or 5 times a power of ten: the least step with which `span` takes at most `most` steps. */

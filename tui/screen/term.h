@@ -1,13 +1,13 @@
 /* tui/screen/term.h - the terminal: the only user of curses.
  *
- * curses finds the terminal, decodes keys and mouse, and switches screens; what is drawn goes out
- * through tui/screen/paint.h, because curses would have to redefine the terminal's palette to show
- * a theme's own colours. Input comes from a pad, so that reading never draws.
+ * curses finds the terminal, decodes keys and mouse, and switches screens; drawing goes through
+ * tui/screen/paint.h, because curses would have to redefine the terminal's palette to show a
+ * theme's colours. Input comes from a pad, so reading never draws.
  *
- * The terminal is put right again by term_close, at exit, and from handlers of every signal that
- * ends a process, before the signal goes its way. While it is open, standard error goes to a
- * file that term_close prints. One terminal at a time; all functions on one thread, which must
- * be the one that receives signals (block them in others). */
+ * term_close restores the terminal; so do exit and handlers of every signal that ends a process,
+ * before the signal takes effect. While it is open, standard error goes to a file that term_close
+ * prints. One terminal at a time; all functions on one thread, which must be the one that receives
+ * signals (block them in others). */
 #ifndef AUTOMAP_TUI_SCREEN_TERM_H
 #define AUTOMAP_TUI_SCREEN_TERM_H
 

@@ -1,6 +1,6 @@
-/* tui/screen/words.h - text as words, for finding: letters and digits apart, case gone, zeros in
- * front of numbers gone. "decoder/layer_003/q.kernel" and "Decoder layer 3 q kernel" are the same
- * words. Pure functions. */
+/* tui/screen/words.h - text as words, for searching: letters and digits separate, lower case, no
+ * leading zeros. "decoder/layer_003/q.kernel" and "Decoder layer 3 q kernel" are the same words.
+ * Pure functions. */
 #ifndef AUTOMAP_TUI_SCREEN_WORDS_H
 #define AUTOMAP_TUI_SCREEN_WORDS_H
 
@@ -10,10 +10,10 @@
  * Returns its bytes. */
 size_t words_write(char *out, size_t room, const char *text);
 
-/* How a word stands in such a text, best last. */
+/* How a word matches such a text, best last. */
 enum words_hit { WORDS_NONE, WORDS_MIDDLE, WORDS_START, WORDS_WHOLE };
-
-/* `word` without blanks. A number is found whole only, two letters at most not in the middle. */
+/* `word` has no blanks. Numbers match whole only; one or two letters never match in the middle of a
+ * word. */
 enum words_hit words_hit(const char *words, const char *word);
 
 /* The next word of such a text, copied; NULL: no more. *at begins at 0. */

@@ -1,8 +1,8 @@
 /* tui/views/host.h - what a view may ask of the application that shows it.
  *
  * The application fills the table once (tui/app/host.c); views call the functions below with their
- * scene. A view that closes itself, goes to an instruction or opens a model is freed by that call,
- * but its scene is not. All on the thread that draws. */
+ * scene. A call that closes the view, goes to an instruction or opens a model frees the view, but
+ * not its scene. All on the thread that draws. */
 #ifndef AUTOMAP_TUI_VIEWS_HOST_H
 #define AUTOMAP_TUI_VIEWS_HOST_H
 
@@ -65,15 +65,15 @@ struct host {
 #define host_go_to_node(scene, node) HOST(scene, go_to_node, node)
 #define host_go_to_move(scene, move) HOST(scene, go_to_move, move)
 
-/* As if the key of an action was typed; as if a line was typed after ':' (false: it said why not);
- * the command line opened with a text typed already; the i-th line it offers (false: no i-th). */
+/* Act as if an action's key was typed, or a line after ':' (false: refused, with a message); open
+ * the command line with a text in it; get the i-th line it offers (false: no i-th). */
 #define host_act(scene, table, action) HOST(scene, act, table, action)
 #define host_command(scene, text) HOST(scene, command, text)
 #define host_ask(scene, text) HOST(scene, ask, text)
 #define host_line(scene, i, out) HOST(scene, line, i, out)
 
-/* A model on a cluster, the search of a journal, a tour: in place of what is open; on an error that
- * stays. An error code of `e`. */
+/* Open a model on a cluster, the search of a journal, or a tour, instead of what is open; on an
+ * error nothing changes. They return an error code of `e`. */
 #define host_load(scene, model, cluster, e) HOST(scene, load, model, cluster, e)
 #define host_resume(scene, journal, e) HOST(scene, resume, journal, e)
 #define host_tour(scene, name, e) HOST(scene, tour, name, e)

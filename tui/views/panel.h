@@ -1,9 +1,9 @@
-/* tui/views/panel.h - what a view is to the application: a table of functions. The core never knows
- * what a view shows; a view never knows where it stands.
+/* tui/views/panel.h - a view as the application sees it: a table of functions. The application does
+ * not know what a view shows; a view does not know where it is.
  *
- * A view is opened once, told of every new snapshot (read), drawn into whatever room it gets, and
- * handed actions of its own key table and the movements of the common one. All on one thread.
- * Only `draw` is required. Nothing here may take longer than a frame. */
+ * A view is opened once, told of every new snapshot (read), drawn into whatever space it gets, and
+ * given the actions of its own key table and the movements of the common one. All on one thread.
+ * Only `draw` is required. No function may take longer than a frame. */
 #ifndef AUTOMAP_TUI_VIEWS_PANEL_H
 #define AUTOMAP_TUI_VIEWS_PANEL_H
 

@@ -1,6 +1,6 @@
-/* tui/watch/answer.h - answers to "why" that are no chain of ties: about values of a plan that may
- * reshard, a reshard, a stage, a module, a collective, memory. Sentences, and tables whose rows are
- * mostly about one instruction each; made whole when asked. UI thread. */
+/* tui/watch/answer.h - answers to "why" other than chains of ties: about values of a plan that may
+ * reshard, a reshard, a stage, a module, a collective, memory. They consist of sentences, and of
+ * tables whose rows are mostly about one instruction each. UI thread. */
 #ifndef AUTOMAP_TUI_WATCH_ANSWER_H
 #define AUTOMAP_TUI_WATCH_ANSWER_H
 

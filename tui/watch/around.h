@@ -1,11 +1,11 @@
-/* tui/watch/around.h - what stands around one instruction: its operands and theirs, its users and
- * theirs, and what users such as a dot use beside it.
+/* tui/watch/around.h - the neighbourhood of one instruction: its operands and theirs, its users and
+ * theirs, and the other operands of users such as a dot.
  *
  * Runs of plain operations with one operand and one user are one node ("11 folded"); values that
- * every use makes for itself (constants ...) are left out; users in another phase (a forward value
- * is used once more by the backward pass) are counted, not shown. `all` shows these three.
- * Instructions with many neighbours are not gone through. Work is bounded by AROUND_NODES and
- * AROUND_HUB, and by the users of the centre, whatever the size of the module. */
+ * every use makes for itself (constants ...) are left out; users in another phase (the backward
+ * pass uses a forward value again) are counted, not shown. `all` shows all of these. Instructions
+ * with many neighbours are not expanded. Work is bounded by AROUND_NODES and AROUND_HUB, and by the
+ * users of the centre, whatever the size of the module. */
 #ifndef AUTOMAP_TUI_WATCH_AROUND_H
 #define AUTOMAP_TUI_WATCH_AROUND_H
 

@@ -1,8 +1,8 @@
-/* tui/watch/export_form.h - the forms a plan can be taken away in: one table for `automap export`
- * and for the dialog of the explorer. What a form has written was read again and found to be the
- * same plan.
- */
+/* tui/watch/export_form.h - the forms a plan can be exported in: one table for `automap export` and
+ * the explorer's dialog. Every text is read back and compared with the plan. */
+
 #ifndef AUTOMAP_TUI_WATCH_EXPORT_FORM_H
+
 #define AUTOMAP_TUI_WATCH_EXPORT_FORM_H
 
 #include "engine/plan/export_report.h"

@@ -1,5 +1,5 @@
-/* tui/watch/export_job.h - one form of one plan, written and read again in a thread of its own, so
- * that no frame waits for a large module. The problem outlives the job. */
+/* tui/watch/export_job.h - exports one plan in one form in a thread of its own, so that no frame
+ * waits for a large module. The problem outlives the job. */
 #ifndef AUTOMAP_TUI_WATCH_EXPORT_JOB_H
 #define AUTOMAP_TUI_WATCH_EXPORT_JOB_H
 

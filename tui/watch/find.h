@@ -1,5 +1,5 @@
-/* tui/watch/find.h - one list of everything that has a name on a screen, and what of it fits words
- * that were typed, best first.
+/* tui/watch/find.h - a list of everything with a name on the screen, and the search for typed words
+ * in it, best first.
  *
  * A name has forms: as the file has it, as a panel prints it, cut short where a column is narrow.
  * What was typed has to hold, word by word, in the name, or in what surrounds it (the module of an

@@ -1,7 +1,7 @@
-/* tui/watch/price.h - what a decision costs at best: the proven optimum when it is pinned. */
+/* tui/watch/price.h - the best possible step with a decision: the proven optimum when it is
+ * pinned. */
 #ifndef AUTOMAP_TUI_WATCH_PRICE_H
 #define AUTOMAP_TUI_WATCH_PRICE_H
-
 #include "engine/cost/step_tables.h"
 #include "tui/watch/watch.h"
 

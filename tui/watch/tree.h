@@ -1,5 +1,5 @@
-/* tui/watch/tree.h - a module as a person thinks of it: phase, module, layer, instruction. Layers
- * that are alike (the same operations on the same shapes) stand together as one series.
+/* tui/watch/tree.h - a module as a person thinks of it: phase, module, layer, instruction. Equal
+ * layers (the same operations on the same shapes) form one series.
  *
  * The tree is built once from the names in the file (op_name, names of variables) or, where there
  * are none, from the layers found by hlo/meaning/roles.h; it never changes by itself. Times and
@@ -58,9 +58,9 @@ void tree_free(struct tree *t);
 void tree_read(struct tree *t,
                const struct watch *w); /* times when the plan changed, marks always */
 
-/* Says something by itself: dot, gather, variables, what has a name of its own. */
+/* How the last wave lights a node, by the steps of all that is in it. */
 enum wave_light tree_light(const struct tree_node *n, const struct wave *v);
-bool tree_is_telling(const struct tree *t, hlo_id id);
+bool tree_is_telling(const struct tree *t, hlo_id id); /* dot, gather, variables, named values */
 /* "decoder/layer 0/cross", with `between` for the slash, without the series its layers stand in;
  * cut at `room`. Returns out. */
 char *tree_path(const struct tree *t, int node, const char *between, char *out, size_t room);

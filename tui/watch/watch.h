@@ -1,5 +1,5 @@
-/* tui/watch/watch.h - what the panels show of a search, worked out once per snapshot: names,
- * statuses as a screen shows them, prices, times under the best plan.
+/* tui/watch/watch.h - what the panels show of a search, computed once per snapshot: names, statuses
+ * as the screen shows them, prices, times under the best plan.
  *
  * A `move` is what one decision decides: a class, or several alike of a series of layers, along one
  * mesh axis. All arrays belong to the watch and change only in watch_read. UI thread only. */
@@ -90,11 +90,11 @@ int watch_status(const struct watch *w, hlo_id id);
 label watch_on(const struct watch *w, dim_id d);
 label watch_open(const struct watch *w, dim_id d);
 
-/* Distance of the best plan from the optimum: step time or, under the paper's reward, the reward.
- * 0: it is one. NAN: not known, or one of the two is over the memory limit. */
+/* Distance of the best plan from the optimum, in step time or, under the paper's reward, in reward.
+ * 0: it is optimal. NAN: not known, or one of the two exceeds the memory limit. */
 double watch_gap(const struct watch *w);
 
-/* Bytes of a device that plans are held against: the search's memory limit, or all a device has. */
+/* Bytes of a device that plans must not exceed: the search's memory limit, or all a device has. */
 double watch_memory_limit(const struct watch *w);
 bool watch_is_limited(const struct watch *w); /* it is the search's */
 

@@ -2,8 +2,8 @@
  * happened.
  *
  * Step 1 are the dims of variables that were decided, step 2 what they are tied to, and so on
- * through the class; then, one step each, the classes that it excluded. The screen lights the steps
- * up one after the other, in at most a second, and then rests. Only in slow motion. UI thread. */
+ * through the class; then, one step each, the classes that it excluded. In slow motion the screen
+ * lights up the steps one after another, in at most a second, and then rests. UI thread. */
 #ifndef AUTOMAP_TUI_WATCH_WAVE_H
 #define AUTOMAP_TUI_WATCH_WAVE_H
 
