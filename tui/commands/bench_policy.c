@@ -198,7 +198,7 @@ static int run(int argc, char **argv)
 const struct command bench_policy = {
     .name = "bench policy",
     .usage = "[MODEL ...]",
-    .summary = "the network of all models beside learners that begin from nothing",
+    .summary = "the network for all models against learners that start from scratch",
     .about = "Plays the models on clusters that are drawn, and prints the mean gaps to the proven "
              "optimum after 1, 10 and 50 episodes. Games in which doing nothing is best are left "
              "out.",

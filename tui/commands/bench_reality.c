@@ -453,8 +453,7 @@ static int run_bench(int argc, char **argv)
 const struct command bench_reality = {
     .name = "bench reality",
     .usage = "[RUN ...]",
-    .summary =
-        "modelled steps and memory beside those of published training runs, opened into parts",
+    .summary = "modelled steps and memory against those of published training runs, part by part",
     .about = "Measures nothing: models published training runs and prints steps and memory beside "
              "theirs, opened into parts.",
     .options = options,

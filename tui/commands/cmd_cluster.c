@@ -57,18 +57,18 @@ static int take_collective(void *args, const struct option *o, const char *value
 #define ARG(field) INTO(struct request, field)
 static const struct option rows[] = {
     {"FILE", .values = VALUES_CLUSTER, ARG(file)},
-    {"devices", "N", "N default devices on one link instead of a file", ARG(devices)},
-    {"mesh", "AxB", "arrange the devices as a mesh (default: servers x devices)", ARG(mesh)},
+    {"devices", "N", "N default devices on one link, without a file", ARG(devices)},
+    {"mesh", "AxB", "mesh of the devices (default: servers x devices)", ARG(mesh)},
     {"set", "PATH=VALUE",
      "change a figure first: --set 'network.bandwidth=100 Gbit/s', --set 'devices.*.memory=32 GB'; "
      "may be repeated",
      .kind = OPTION_LIST, ARG(set)},
     {"bytes", "SIZE", "size of the collectives shown (default: 256 MB)", .take = take_bytes},
     {"explain", "KIND",
-     "what an all-reduce, all-gather, reduce-scatter, all-to-all or collective-permute is made of, "
+     "break down one all-reduce, all-gather, reduce-scatter, all-to-all or collective-permute, "
      "instead of the tables",
      .take = take_collective, .value_at = collective_at},
-    {"json", NULL, "for programs: base units, every figure", ARG(is_json)},
+    {"json", NULL, "every figure in base units, for programs", ARG(is_json)},
     {0},
 };
 #undef ARG

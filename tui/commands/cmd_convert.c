@@ -31,7 +31,7 @@ static const struct option rows[] = {
      .kind = OPTION_WHOLE, ARG(load.module), .most = INT32_MAX},
     {"max-bytes", "N", "most bytes of input after unpacking (default: 1073741824)",
      .kind = OPTION_WHOLE, ARG(load.max_bytes), .most = HLO_BYTES_MAX},
-    {"force", NULL, "replace OUT even where it is not one that automap wrote", ARG(force)},
+    {"force", NULL, "replace OUT even if automap did not write it", ARG(force)},
     {0},
 };
 #undef ARG

@@ -64,9 +64,7 @@ static int take_what(void *args, const struct option *o, const char *value, stru
 static const struct option rows[] = {
     {"WHAT", .take = take_what},
     {"plan", "FILE", "the plan to explain", .kind = OPTION_FILE, ARG(plan)},
-    {"reshard", "N",
-     "why reshard N of a relaxed plan stands where it stands, and what the plan would cost without "
-     "it",
+    {"reshard", "N", "why a relaxed plan has reshard N, and what the plan would cost without it",
      .kind = OPTION_WHOLE, ARG(reshard), .least = 1, .most = UINT32_MAX,
      .expected = "a number from 1 on"},
     {"json", NULL, "that answer as JSON", ARG(json)},

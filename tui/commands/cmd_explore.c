@@ -65,7 +65,7 @@ static int take_size(void *args, const struct option *o, const char *value, stru
 #define ARG(field) INTO(struct request, field)
 static const struct option play[] = {
     {"NAME", .values = VALUES_TOUR, ARG(tour)},
-    {"text", NULL, "print what is said and what is on the screen then, step by step", ARG(text)},
+    {"text", NULL, "print every caption and its screen, step by step", ARG(text)},
     {0},
 };
 
@@ -106,11 +106,11 @@ static const struct option searching[] = {
 static const struct option picture[] = {
     {"size", "WxH", "columns and rows (default: 80x24)", .take = take_size,
      .expected = "columns and rows such as 80x24"},
-    {"keys", "KEYS", "typed before it is drawn: \"j j Enter\"", ARG(keys)},
-    {"step", "N", "of the tour: it is played to there (default: 1)", .kind = OPTION_WHOLE,
-     ARG(step), .least = 1, .most = INT32_MAX},
+    {"keys", "KEYS", "keys to type before drawing: \"j j Enter\"", ARG(keys)},
+    {"step", "N", "play the tour up to step N (default: 1)", .kind = OPTION_WHOLE, ARG(step),
+     .least = 1, .most = INT32_MAX},
     {"svg", NULL, "a picture instead of text", ARG(svg)},
-    {"day", "DATE", "the day it is drawn on, in seconds since 1970", .kind = OPTION_WHOLE, ARG(day),
+    {"day", "DATE", "the date to assume, in seconds since 1970", .kind = OPTION_WHOLE, ARG(day),
      .most = DAY_MOST},
     {0},
 };
@@ -405,8 +405,8 @@ const struct command command_screen = {
     .name = "screen",
     .usage = "[MODEL [CLUSTER]]",
     .summary = "print one screen of the explorer as text or as a picture",
-    .about = "Prints one screen of the explorer, for documents and tests. What is told to the "
-             "search is carried out to its end before the keys are typed.",
+    .about = "Prints one screen of the explorer, for documents and tests. Commands to the search "
+             "are carried out completely before the keys are typed.",
     .options = screen_options,
     .run = run_screen,
 };
@@ -415,9 +415,9 @@ const struct command command_tour = {
     .name = "tour",
     .usage = "[NAME]",
     .summary = "play a tour in the explorer; without a name, list them",
-    .about = "Plays a tour in the explorer: captions say what is seen, Space goes on, any other "
-             "key takes over. Without a name, lists the tours. Their scripts are YAML files in "
-             "examples/tours.",
+    .about = "Plays a tour in the explorer. Captions explain what you see; Space goes on, any "
+             "other key takes over. Without a name, lists the tours. Their scripts are YAML files "
+             "in examples/tours.",
     .options = tour_options,
     .run = run_tour,
 };

@@ -333,8 +333,8 @@ const struct command command_export = {
     .name = "export",
     .usage = "MODEL [CLUSTER] --plan FILE",
     .summary = "write a plan as annotated HLO, for JAX, or as JSON",
-    .about = "Writes a plan in a form that training code or a compiler takes. What is written was "
-             "read back and found to be the same plan.",
+    .about = "Writes a plan in a form that training code or a compiler accepts. Everything written "
+             "is first read back and compared with the plan.",
     .options = options,
     .notes = "Mesh, options and, for N default devices, the cluster are taken from the plan when "
              "not given.",

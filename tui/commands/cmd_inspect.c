@@ -29,15 +29,14 @@ struct request {
 static const struct option rows[] = {
     {"FILE", .values = VALUES_FILE, ARG(file)},
     {"vars", "FILE",
-     "names or numbers of the trainable variables: plain lines, a JSON array or a YAML list",
+     "names or numbers of the trainable variables, as plain lines, a JSON array or a YAML list",
      .kind = OPTION_FILE, ARG(vars)},
     {"loss", "NAME", "the instruction that makes the loss, or #3 for leaf 3 of the result",
      .expected = "the name of an instruction", ARG(loss)},
     {"kernels", "FILE", "rules for custom-calls in front of the built-in ones", .kind = OPTION_FILE,
      ARG(kernels)},
-    {"groups", NULL, "names of the groups of dims that can only be split together",
-     ARG(show_groups)},
-    {"all", NULL, "every parameter and opcode, not only groups and the most frequent",
+    {"groups", NULL, "list the groups of dims that can only be split together", ARG(show_groups)},
+    {"all", NULL, "list every parameter and opcode, not only groups and the most frequent",
      ARG(show_all)},
     {"json", NULL, "one object for programs", ARG(is_json)},
     {0},
@@ -176,7 +175,7 @@ const struct command command_inspect = {
     .usage = "FILE",
     .summary = "show what a model file holds: parameters, phases, layers, cost",
     .about = "Shows what an HLO file holds: sizes, opcodes, cost of one step, phases, layers, and "
-             "what each parameter is for. FILE may be text, JSON or proto, gzipped or not; - reads "
+             "what each parameter is for. FILE may be text, JSON or proto, gzipped or not; - is "
              "standard input.",
     .options = options,
     .run = run,

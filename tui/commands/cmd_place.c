@@ -526,13 +526,12 @@ static int run(int argc, char **argv)
 const struct command command_place = {
     .name = "place",
     .usage = "INPUT [CLUSTER]",
-    .summary = "a device for every operator of a graph, proven or with its gap",
+    .summary = "assign every operator of a graph to a device, with a proof or a gap",
     .about =
-        "Puts every operator of a graph on a device, with the best there can be or the gap to "
-        "it. INPUT is a model, or an operator graph as JSON (maxFPGAs, nodes, edges), plain or "
-        "gzipped; - is a graph on standard input. Cores work where the cluster has a host "
-        "entry.",
+        "Puts every operator of a graph on a device, and proves the plan optimal or states its "
+        "gap. INPUT is a model, or an operator graph as JSON (maxFPGAs, nodes, edges), plain or "
+        "gzipped; - is a graph on standard input. Cores work where the cluster has a host entry.",
     .options = options,
-    .notes = "Exit code 4: nothing fits; what would do is said.",
+    .notes = "Exit code 4: nothing fits; the message says what would.",
     .run = run,
 };

@@ -100,34 +100,35 @@ static const struct option own[] = {
      "decide a dim of a parameter; NAME as inspect prints it, a glob, or #17; on several axes the "
      "value may name them: =xy; repeatable",
      .kind = OPTION_LIST, ARG(settings)},
-    {"pins-from", "FILE", "decide what a file of export --format flags, dtensor or command decides",
+    {"pins-from", "FILE",
+     "take the decisions from a file that export --format flags, dtensor or command wrote",
      .kind = OPTION_FILE, ARG(pins_from)},
-    {"plan", "FILE", "start from the decisions of a plan written before", .kind = OPTION_FILE,
+    {"plan", "FILE", "start from the decisions of an existing plan", .kind = OPTION_FILE,
      ARG(start)},
-    {"pins-from-file", .help = "keep the shardings that the program's author wrote",
+    {"pins-from-file", .help = "keep the shardings that the author of the program wrote",
      ARG(pins_from_file)},
     {"random", "SEED", "decide the rest at random; the same seed gives the same plan",
      .take = take_random, .expected = "a seed, a whole number"},
-    {"optimum", NULL, "the best plan that keeps those decisions, with proof", ARG(optimum)},
-    {"reward", "cost|paper", "what best means: step time (default), or the paper's reward",
+    {"optimum", NULL, "the proven best plan that keeps the given decisions", ARG(optimum)},
+    {"reward", "cost|paper", "the meaning of best: step time (default) or the paper's reward",
      .kind = OPTION_CHOICE, NAMES(rewards), ARG(paper_reward)},
     {0},
 };
 
 static const struct option results[] = {
     {"memory", NULL,
-     "the peak: its parts, the largest values live at it with their source lines, and the change "
-     "of one decision that lowers it most; of a pipeline over its schedule, for every stage",
+     "show the peak: its parts, the largest values live there with their source lines, and the "
+     "single change that lowers it most; for a pipeline, the peak of every stage over its schedule",
      ARG(memory)},
     {"recompute", "off|auto",
-     "of what the backward pass reads of the forward pass, what to keep and what to compute again, "
-     "within --memory-limit or device: values with their source lines, the bound, the front, stock "
-     "policies, and jax.checkpoint code; with --memory-limit plan, --micro-batches auto and --zero "
-     "auto are chosen with it",
+     "auto: which values of the forward pass to keep for the backward pass, and which to compute "
+     "again, within --memory-limit or device: values with their source lines, the bound, the "
+     "front, stock policies and jax.checkpoint code. With --memory-limit, the plan, "
+     "--micro-batches auto and --zero auto are chosen together with it",
      .kind = OPTION_CHOICE, NAMES(recomputes), ARG(recompute)},
     {"stability", NULL,
-     "how far a bandwidth, the memory, the batch may move, each alone, before another plan is "
-     "better than this one, and which",
+     "how far each bandwidth, the memory and the batch may move on its own before another plan is "
+     "better, and which plan that is",
      ARG(stability)},
     {"o", "FILE", "write the plan to FILE", .kind = OPTION_FILE, ARG(out)},
     {"force", NULL, OVERWRITE_HELP, ARG(force)},
@@ -761,8 +762,9 @@ static int run(int argc, char **argv)
 const struct command command_plan = {
     .name = "plan",
     .usage = "MODEL [CLUSTER]",
-    .summary = "one plan from given decisions, or the proven best",
-    .about = "One plan from given decisions, completed by propagation, or the proven best one.",
+    .summary = "make one plan from given decisions, or the proven best plan",
+    .about =
+        "Makes one plan from given decisions, completed by propagation, or the proven best plan.",
     .options = options,
     .run = run,
 };

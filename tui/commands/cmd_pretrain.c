@@ -51,14 +51,14 @@ static const struct option rows[] = {
      .name_count = ENVIRONMENT_RANGES},
     {"family", "NAME", "of the generated arrays; default all", .kind = OPTION_CHOICE, ARG(family),
      NAMES(families)},
-    {"finetune", "FILE", "begins with that network in place of random weights", .kind = OPTION_FILE,
+    {"finetune", "FILE", "start from that network instead of random weights", .kind = OPTION_FILE,
      .values = VALUES_FILE, ARG(from)},
     {"processes", "N", "that play problems; default 1. The file does not depend on it",
      .kind = OPTION_WHOLE, ARG(options.processes), .least = 1, .most = PRETRAIN_PROCESSES_MOST},
     {"measure", "N", "problems of each set held out, to measure on at the end; default 200",
      .kind = OPTION_WHOLE, ARG(measure), .most = 100000},
-    {"from-scratch", NULL, "begins anew where a stopped training of the same recipe would go on",
-     ARG(scratch)},
+    {"from-scratch", NULL,
+     "start over even if a stopped training of the same recipe could continue", ARG(scratch)},
     {0},
 };
 #undef ARG
@@ -161,7 +161,7 @@ static int run_pretrain(int argc, char **argv)
 static const struct command pretrain_pp = {
     .name = "pretrain pp",
     .usage = "-o FILE",
-    .summary = "the network that answers pipelines",
+    .summary = "the network that cuts pipelines",
     .about = "Trains the network of automap infer on generated problems, whose optima the exact "
              "programme knows, and measures it on problems held out. The same seed and number of "
              "problems give the same file bit for bit, for any number of processes. When it is "
@@ -373,8 +373,8 @@ static const struct command *const parts[] = {&pretrain_pp, &pretrain_opp, &pret
 const struct command command_pretrain = {
     .name = "pretrain",
     .usage = "pp | opp | show",
-    .summary = "train a network once, for models it never saw",
-    .about = "Trains a network on generated problems, or on models and clusters that are drawn.",
+    .summary = "train a network once, for models it has never seen",
+    .about = "Trains a network on generated pipelines, or on models with random clusters.",
     .parts = parts,
 };
 
@@ -397,9 +397,9 @@ static int run_infer(int argc, char **argv)
 const struct command command_infer = {
     .name = "infer",
     .usage = "MODEL [CLUSTER] [OPTION ...]",
-    .summary = "a pipeline by the pretrained network, with the proven optimum beside it",
-    .about = "The pipeline that the pretrained network answers with: automap search --kind pp "
-             "--algo infer, and it takes the options of that. The length of a pipeline has an "
-             "exact answer in milliseconds too, which is shown beside it.",
+    .summary = "let the pretrained network cut a pipeline, and compare with the optimum",
+    .about = "Prints the pipeline that the pretrained network proposes. This is automap search "
+             "--kind pp --algo infer and takes its options. The exact optimum, which also takes "
+             "milliseconds only, is shown beside it.",
     .run = run_infer,
 };

@@ -25,7 +25,7 @@ static const struct option rows[] = {
      "the compiled module that ran, compile().as_text(): operations of the trace are its "
      "instructions, found in MODEL by op_name; without it MODEL is what ran",
      .kind = OPTION_FILE, ARG(compiled)},
-    {"o", "FILE", "write the profile to FILE, in place of standard output", .kind = OPTION_FILE,
+    {"o", "FILE", "write the profile to FILE instead of standard output", .kind = OPTION_FILE,
      ARG(out)},
     {0},
 };
@@ -107,7 +107,7 @@ static int run(int argc, char **argv)
 const struct command command_profile = {
     .name = "profile",
     .usage = "TRACE MODEL",
-    .summary = "measured times of a module from a profiler's trace",
+    .summary = "extract measured times of a module from a profiler's trace",
     .about = "Turns a trace of the JAX profiler (NAME.trace.json.gz) into measured times of a "
              "model's instructions, one execution each, as --profile of other commands reads them; "
              "says how much of the trace was found. Of several runs the median counts.",

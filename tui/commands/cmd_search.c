@@ -612,13 +612,13 @@ static int run_search(int argc, char **argv)
 const struct command command_search = {
     .name = "search",
     .usage = "MODEL [CLUSTER]",
-    .summary = "search for the best distribution: a learner, or its opponents",
-    .about = "Searches for the best distribution: decision by decision, with a learner or its "
-             "opponents.",
+    .summary = "search for the best distribution with a learner or its opponents",
+    .about = "Searches for the best distribution, decision by decision, with a learner or one of "
+             "its opponents.",
     .options = search_option_sets,
-    .notes = "Seconds in results are those of the search's thread on a processor.\n"
-             "Exit codes: 0, 1 usage, 2 input, 3 stopped (the best so far is printed), 4 the pins "
-             "clash, or no plan found is within the memory limit.",
+    .notes = "Seconds in results are CPU time of the search thread.\nExit codes: 0, 1 usage, 2 "
+             "input, 3 stopped (the best so far is printed), 4 the pins clash, or no plan found is "
+             "within the memory limit.",
     .run = run_search,
 };
 
@@ -657,8 +657,8 @@ static int run_replay(int argc, char **argv)
 const struct command command_replay = {
     .name = "replay",
     .usage = "JOURNAL",
-    .summary = "do again what a search's journal holds",
-    .about = "Does again what a journal holds, bit for bit, and prints what came of it.",
+    .summary = "replay the journal of a search",
+    .about = "Replays a journal, bit for bit, and prints the result.",
     .options = replay_options,
     .run = run_replay,
 };

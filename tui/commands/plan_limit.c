@@ -45,14 +45,14 @@ static const char *const limits[] = {"device", "none"}, *const choose[] = {"auto
 #define ARG(field) INTO(struct plan_limit_args, field)
 const struct option plan_limit_options[] = {
     {"memory-limit", "SIZE",
-     "the best plan that stays within SIZE (12.8 GB), with its bound; device: what a device has "
-     "less 20 %; none; strict or relaxed",
+     "the best plan, strict or relaxed, within SIZE (12.8 GB), with its bound; device: a device's "
+     "memory minus 20 %; none",
      .take = take_limit, NAMES(limits), .expected = "a size such as 12.8 GB, device or none"},
-    {"micro-batches", "auto", "chosen with the plan, from the divisors of the batch",
+    {"micro-batches", "auto", "choose the best divisor of the batch together with the plan",
      .take = take_auto, NAMES(choose), ARG(choose_micro_batches)},
     {"zero", "auto",
-     "chosen with the plan (a relaxed one always does so, variable by variable); auto stays within "
-     "device unless a limit is given",
+     "choose the level together with the plan (a relaxed plan always does, for each variable); "
+     "auto implies --memory-limit device unless a limit is given",
      .take = take_auto, NAMES(choose), ARG(choose_zero)},
     {0},
 };

@@ -28,9 +28,9 @@ static const char *const modes[] = {"strict", "relaxed"}, *const foldings[] = {"
 const struct option plan_relaxed_options[] = {
     {"mode", "strict|relaxed", "relaxed: splits may change between uses, at a price",
      .kind = OPTION_CHOICE, NAMES(modes), ARG(on)},
-    {"store", "'NAME:DIM=1'", "relaxed: stored split, uses may gather it; repeatable",
+    {"store", "'NAME:DIM=1'", "relaxed: store it split, but let uses gather it; repeatable",
      .kind = OPTION_LIST, ARG(stores)},
-    {"folding", "auto|on|off", "relaxed: treat equal layers alike; auto: on several axes",
+    {"folding", "auto|on|off", "relaxed: treat equal layers alike; auto: only on several axes",
      .kind = OPTION_CHOICE, NAMES(foldings), ARG(options.folding), .expected = "auto, on or off"},
     {"sweeps", "N", "relaxed: at most N sweeps of message passing", .kind = OPTION_WHOLE,
      ARG(options.sweeps), .least = 1, .most = 1000000, .expected = "a number from 1 to 1,000,000"},

@@ -59,10 +59,12 @@ const struct option pipeline_options[] = {
     {"stages", "S", "of a pipeline; default any number; the paper's candidates: servers",
      .sort = SORT_PIPELINE, .is_kept = true, .kind = OPTION_WHOLE, ARG(options.stages), .least = 1,
      .most = PIPE_STAGES_MOST},
-    {"schedule", "NAME", "eager (default), 1f1b, gpipe: who does what when, what is in flight",
+    {"schedule", "NAME",
+     "eager (default), 1f1b, gpipe: the order of passes, which decides how many micro-batches are "
+     "in flight",
      .sort = SORT_PIPELINE, .is_kept = true, .kind = OPTION_CHOICE, ARG(options.schedule),
      .names = pipe_schedule_names, .name_count = PIPE_SCHEDULE_COUNT},
-    {"recompute", NULL, "a stage keeps its input and runs its forward pass again",
+    {"recompute", NULL, "each stage keeps only its input and runs its forward pass again",
      .sort = SORT_PIPELINE, .is_kept = true, ARG(options.recompute)},
     {"points", "all|N|=N",
      "where to cut: anywhere; at the cheapest cut of each of N parts of equal compute (default "
@@ -74,12 +76,12 @@ const struct option pipeline_options[] = {
      .sort = SORT_RADIUS, .is_kept = true, .kind = OPTION_WHOLE, ARG(search.space.radius),
      .most = PIPE_RADIUS_MOST},
     {"pin-cut", "DEVICE:PLACE",
-     "a stage begins at DEVICE with the forward instruction PLACE, or at a share of the forward "
-     "computation, 8:25%; holds in every algorithm; repeatable",
+     "make a stage begin at DEVICE with the forward instruction PLACE, or at a share of the "
+     "forward computation (8:25%), in every algorithm; repeatable",
      .sort = SORT_PIPELINE, .is_kept = true, .take = take_pin,
      .expected = "DEVICE:PLACE such as 8:25%, at most 32 of them"},
     {"net", "FILE",
-     "the network of --algo infer, as automap pretrain writes it; default the shipped one",
+     "the network for --algo infer, written by automap pretrain; default: the shipped one",
      .sort = SORT_RADIUS, .is_kept = true, .kind = OPTION_FILE, .values = VALUES_FILE,
      ARG(net_file)},
     {0},

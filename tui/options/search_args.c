@@ -257,14 +257,14 @@ static const char *const algorithms[] = {"dqn",    "random", "greedy",  "enumera
 #define ARG(field) INTO(struct search_args, field)
 static const struct option own[] = {
     {"kind", "opp|adp|pp|hybrid|all",
-     "decide variables (default), inputs, a pipeline; hybrid: a pipeline whose stages are split "
-     "over devices of their own; all: variables and inputs together, compared "
-     "with the best plan of each other kind (not with --reward paper, weak, relaxed, pins or a "
+     "opp: decide variables (default); adp: inputs; pp: a pipeline; hybrid: a pipeline whose "
+     "stages are themselves split over devices; all: variables and inputs together, then compare "
+     "with the best plan of every other kind (not with --reward paper, weak, relaxed, pins or a "
      "script)",
      .is_kept = true, .take = take_kind, NAMES(kinds)},
     {"algo", "NAME",
-     "dqn (default), random, greedy, enumerate, exact; anneal, trws, or of a pipeline descent; "
-     "race: all of them on equally many priced plans",
+     "dqn (default), random, greedy, enumerate or exact; also anneal or trws, or for pipelines "
+     "descent or infer; race: all of them, with equally many plans priced",
      .is_kept = true, .take = take_algorithm, NAMES(algorithms)},
     {"uniform", NULL,
      "hybrid: all stages alike, as Megatron-LM, torchtitan and DeepSpeed can be told; interleaved "
@@ -290,44 +290,44 @@ static const struct option own[] = {
     {"reward", "cost|paper", "step time (default), or the paper's 0.4 and 0.1 per dim",
      .is_kept = true, .sort = SORT_SEARCH, .take = take_same_name, NAMES(rewards)},
     {"mode", "strict|relaxed",
-     "relaxed: what was decided is completed at least cost by a plan whose values may change their "
+     "relaxed: complete the decisions at least cost with a plan whose values may change their "
      "split between uses",
      .is_kept = true, .kind = OPTION_CHOICE, ARG(relaxed), NAMES(modes)},
     {"memory-limit", "SIZE",
-     "plans that need more than SIZE (12.8 GB) of a device rank behind all that do not, the "
-     "optimum is that within it; device: what it has less 20 %; none. Without it pipelines, and "
-     "what all compares, keep to what a device has, the others to nothing",
+     "rank plans that need more than SIZE (12.8 GB) on a device after all that fit, and measure "
+     "against the optimum within SIZE; device: a device's memory minus 20 %; none. Default: a "
+     "device's memory for pipelines and for kind all, else no limit",
      .is_kept = true, .take = take_memory_limit, NAMES(limits)},
     {"propagation", "full|weak",
-     "weak: conflicts are found by walking into them, and end an episode", .is_kept = true,
+     "weak: only running into a conflict reveals it, and ends the episode", .is_kept = true,
      .sort = SORT_SEARCH, .take = take_same_name, NAMES(propagations)},
     {"state", "one-hot|continuous",
      "what a dqn sees. continuous (default): decisions by what they do, for which a network of all "
      "models leads the first 50 episodes; one-hot: this model's moves alone, learned from nothing. "
      "Under the paper's reward always one-hot",
      .is_kept = true, .sort = SORT_LEARNER, .take = take_state, NAMES(states)},
-    {"no-folding", NULL, "decide every copy of a repeated layer apart", .is_kept = true,
+    {"no-folding", NULL, "decide every copy of a repeated layer separately", .is_kept = true,
      .sort = SORT_SEARCH, .take = take_no_folding},
     {"episodes", "N",
-     "stop after N episodes; without a limit a dqn stops when fine-tuning finds nothing more, the "
+     "stop after N episodes; by default a dqn stops when fine-tuning finds nothing more, the "
      "others after 10000 plans",
      .is_kept = true, .kind = OPTION_WHOLE, ARG(episodes), .least = 1, .most = 0x1p62,
      .expected = "a number"},
     {"time", "S", "stop after S seconds", .is_kept = true, .take = take_seconds,
      .expected = "seconds"},
-    {"seed", "N", "of all that is random; default 1", .is_kept = true, .take = take_same_name},
-    {"stable-episodes", "N", "fine-tuning has found nothing more after N episodes alike",
+    {"seed", "N", "seed of everything random; default 1", .is_kept = true, .take = take_same_name},
+    {"stable-episodes", "N", "fine-tuning begins after N episodes without a better plan",
      .is_kept = true, .sort = SORT_LEARNER, .take = take_same_name},
     {"seeds", "N", "N searches from --seed on, in parallel, with statistics", .is_kept = true,
      .kind = OPTION_WHOLE, ARG(seeds), .least = 1, .most = SEARCH_SEEDS_MOST},
-    {"pin", "'NAME:DIM=0|1'", "a decision that holds; NAME may be a glob or #17; repeatable",
+    {"pin", "'NAME:DIM=0|1'", "fix a decision; NAME may be a glob or #17; repeatable",
      .is_kept = true, .take = take_pin, .expected = "NAME:DIM=0 or NAME:DIM=1"},
     {"pins", "FILE", "one a line", .is_kept = true, .kind = OPTION_FILE, .take = take_pins},
-    {"script", "FILE", "commands at moments: lines 'STEP COMMAND' or 'at episode N: COMMAND'",
+    {"script", "FILE", "timed commands: lines 'STEP COMMAND' or 'at episode N: COMMAND'",
      .is_kept = true, .kind = OPTION_FILE, .take = take_script},
     {"set", "PATH=VALUE",
-     "a figure of the cluster changed first, as automap cluster --set takes it: "
-     "'devices.*.peak=15 TFLOP/s'; repeatable",
+     "change a figure of the cluster first, as in automap cluster --set: 'devices.*.peak=15 "
+     "TFLOP/s'; repeatable",
      .sort = SORT_PROBLEM, .take = take_figure, .expected = "PATH=VALUE, at most 32 of them"},
     {"learner", "NAME=VALUE", "a setting of the learner; repeatable", .is_kept = true,
      .sort = SORT_LEARNER, .values = VALUES_SETTING, .take = take_learner,
@@ -339,13 +339,13 @@ static const struct option results[] = {
     {"plan", "FILE", "write the best plan to FILE", .kind = OPTION_FILE, ARG(plan)},
     {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {"journal", "FILE",
-     "keep commands and best plans in FILE as they come; without it one search keeps them in "
-     "sessions/ of the state directory",
+     "record commands and best plans in FILE; by default a single search records them in sessions/ "
+     "of the state directory",
      .kind = OPTION_FILE, ARG(journal)},
     {"no-journal", NULL, "keep none", ARG(no_journal)},
     {"resume", "FILE",
-     "go on with the search of a journal, bit for bit; takes limits only; \"last\": the newest in "
-     "sessions/",
+     "continue the search of a journal, bit for bit; only limits may be given; \"last\": the "
+     "newest in sessions/",
      .kind = OPTION_FILE, .values = VALUES_JOURNAL, ARG(resume)},
     {"json", NULL, "the result as JSON on standard output", ARG(json)},
     {"quiet", NULL, "no progress on standard error", ARG(quiet)},
