@@ -197,7 +197,7 @@ static int read_all(const char *path, struct journal_log *out, struct err *e)
     if (!f)
         return err_set(e, ERR_IO, "cannot read %.200s: %s", path, strerror(errno));
     if (fstat(fileno(f), &about) || !S_ISREG(about.st_mode) || about.st_size > JOURNAL_MOST)
-        rc = err_set(e, ERR_INPUT, "%.200s is no journal", path);
+        rc = err_set(e, ERR_INPUT, "%.200s is not a journal", path);
     if (rc)
         goto out;
     if (!(out->text = mem_try((size_t)about.st_size + 1, 1)))
@@ -274,7 +274,7 @@ int journal_read(const char *path, struct journal_log *out, struct err *e)
         out->good = (size_t)(end + 1 - out->text);
     }
     if (!out->classes)
-        rc = err_set(e, ERR_INPUT, "%.200s is no journal, or damaged at its beginning", path);
+        rc = err_set(e, ERR_INPUT, "%.200s is not a journal, or is damaged at its beginning", path);
 out:
     if (rc)
         journal_log_release(out);

@@ -413,7 +413,7 @@ static int find_move(const struct search_state *c, const char *text, uint32_t *m
                 return 0;
         }
     }
-    return err_set(e, ERR_INPUT, "\"%.100s\" is no decision of this search", text);
+    return err_set(e, ERR_INPUT, "\"%.100s\" is not a decision of this search", text);
 }
 
 int obey_backtrack(struct search_state *c, const struct live_command *command, struct err *e)

@@ -110,7 +110,8 @@ static int read_batch(const struct problem *p, const char *text, struct problem_
             continue;
         class_id class = problem_param_class(p, k, s.dim);
         if (class == CLASS_NONE || !label_is_splittable(&p->labels, class))
-            return err_set(e, ERR_INFEASIBLE, "%.100s dim %u can never be split, so it is no batch",
+            return err_set(e, ERR_INFEASIBLE,
+                           "%.100s dim %u can never be split, so it is not a batch",
                            p->roles.params[k].name, s.dim);
         out->batch_param = k;
         out->batch_dim = s.dim;

@@ -236,8 +236,9 @@ int place_pin(struct place_graph *g, const char *text, struct err *e)
             return e->code;
         return forms[i].pin(g, node, at + strlen(forms[i].words), e);
     }
-    return err_set(e, ERR_INPUT,
-                   "\"%.60s\" is no pin, expected NODE on DEVICE, NODE with NODE, NODE apart from "
-                   "NODE or NODE off host",
-                   text);
+    return err_set(
+        e, ERR_INPUT,
+        "\"%.60s\" is not a pin, expected NODE on DEVICE, NODE with NODE, NODE apart from "
+        "NODE or NODE off host",
+        text);
 }

@@ -317,7 +317,7 @@ int64_t json_integer(struct json_pull *j, int64_t least, int64_t most)
     if (*rest) { /* 1.0, 1e3 */
         whole = fabs(value) < 9007199254740992.0 ? (int64_t)value : 0;
         if ((double)whole != value)
-            json_wrong(j, "%s is no whole number", copy);
+            json_wrong(j, "%s is not a whole number", copy);
     } else if (fabs(value) > 9.2e18) {
         json_wrong(j, "%s is out of bounds, expected %lld to %lld", copy, (long long)least,
                    (long long)most);

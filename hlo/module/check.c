@@ -260,7 +260,8 @@ static int check_applied(struct check *c, hlo_comp callee, uint32_t params, uint
         return c->e->code;
     for (uint32_t n = 0; n < params; n++) {
         if (hlo_shape(c->m, comp->params[n])->rank)
-            return wrong(c, "parameter %u of \"%.100s\" is no scalar, expected one", n, comp->name);
+            return wrong(c, "parameter %u of \"%.100s\" is not a scalar, expected one", n,
+                         comp->name);
     }
     const struct hlo_shape *s = hlo_shape(c->m, comp->root);
     if (s->leaf_count != results || s->rank)

@@ -161,7 +161,8 @@ static int check_indices(struct hlo_infer *f, uint32_t from, uint8_t rank)
     for (uint32_t n = from; n < f->operand_count; n++) {
         char class = hlo_type_info[f->operands[n]->type].class;
         if (f->operands[n]->rank || (class != 'I' && class != 'U'))
-            return hlo_infer_bad(f, "start index %u is no scalar integer, expected one", n - from);
+            return hlo_infer_bad(f, "start index %u is not a scalar integer, expected one",
+                                 n - from);
     }
     return 0;
 }
@@ -218,7 +219,7 @@ int hlo_infer_pad(struct hlo_infer *f)
         return hlo_infer_bad(f, "padding of %zu dims for an operand of %d, expected one each",
                              count, s->rank);
     if (f->operands[1]->rank)
-        return hlo_infer_bad(f, "a padding value that is no scalar, expected one");
+        return hlo_infer_bad(f, "a padding value that is not a scalar, expected one");
     claim(f, s->type);
     f->rank = s->rank;
     for (uint8_t d = 0; d < s->rank; d++) {
@@ -264,7 +265,7 @@ int hlo_infer_reduce(struct hlo_infer *f)
         if (is_init ? f->operands[n]->rank != 0 : !hlo_same_dims(s, f->operands[n]))
             return hlo_infer_bad(f,
                                  is_init
-                                     ? "initial value %u is no scalar, expected one"
+                                     ? "initial value %u is not a scalar, expected one"
                                      : "input %u has other dims than input 0, expected the same",
                                  is_init ? n - f->inputs : n);
     }

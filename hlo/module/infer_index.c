@@ -220,7 +220,7 @@ static int need_matrix(struct hlo_infer *f, const struct hlo_shape *s)
 
     return is_square || s->dynamic
                ? 0
-               : hlo_infer_bad(f, "operand 0 is no square matrix, expected one");
+               : hlo_infer_bad(f, "operand 0 is not a square matrix, expected one");
 }
 
 int hlo_infer_cholesky(struct hlo_infer *f)
@@ -297,7 +297,7 @@ int hlo_infer_batch_norm_inference(struct hlo_infer *f)
     for (uint32_t n = 1; n < vectors; n++) {
         const struct hlo_shape *v = f->operands[n];
         if (v->rank != 1 || (v->dims[0] != s->dims[feature] && !s->dynamic && !v->dynamic))
-            return hlo_infer_bad(f, "operand %u is no vector of %lld features, expected one", n,
+            return hlo_infer_bad(f, "operand %u is not a vector of %lld features, expected one", n,
                                  (long long)s->dims[feature]);
     }
     if (f->opcode == HLO_OP_BATCH_NORM_INFERENCE)

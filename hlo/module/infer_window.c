@@ -123,7 +123,7 @@ static int check_groups(struct hlo_infer *f, const struct convolution *c)
         return 0;
     if (in_features % c->feature_groups || batch % c->batch_groups ||
         out_features % c->feature_groups || out_features % c->batch_groups)
-        return hlo_infer_bad(f, "features or batch are no multiple of the groups, expected one");
+        return hlo_infer_bad(f, "features or batch are not a multiple of the groups, expected one");
     if (in_features / c->feature_groups != kernel->dims[c->d.kernel_in])
         return hlo_infer_bad(
             f, "%lld input features per group and %lld in the kernel, expected the same",

@@ -65,8 +65,8 @@ static uint32_t ids_find(const struct ids *ids, int64_t id)
 static int add_attr(struct reading *r, enum hlo_attr_key key, const char *text, size_t size)
 {
     if (size > UINT32_MAX || !hlo_attr_fits(key, text, size))
-        return err_set(r->e, ERR_INPUT, "\"%.60s\" is no value for attribute %s, expected %s", text,
-                       key < HLO_ATTR_UNKNOWN ? hlo_attr_info[key].name : "",
+        return err_set(r->e, ERR_INPUT, "\"%.60s\" is not a value for attribute %s, expected %s",
+                       text, key < HLO_ATTR_UNKNOWN ? hlo_attr_info[key].name : "",
                        hlo_attr_example(key));
     if (!mem_grow(&r->attrs, &r->attr_room, r->attr_count, 1))
         return hlo_reading_memory(r);
@@ -411,7 +411,8 @@ static int read_computation(struct reading *r, size_t index)
     r->base = hlo_builder_count(r->b);
     uint32_t root = ids_find(&r->instructions, c->root_id);
     if (root == HLO_NONE && c->root_id) {
-        err_set(r->e, ERR_INPUT, "root_id %lld is no instruction of it", (long long)c->root_id);
+        err_set(r->e, ERR_INPUT, "root_id %lld is not one of its instructions",
+                (long long)c->root_id);
         return fail_in(r, index, SIZE_MAX, c->name);
     }
     for (size_t n = 0; n < count; n++) {

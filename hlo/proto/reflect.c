@@ -178,7 +178,7 @@ static const char *as_integer(const struct reflect_value *v, int64_t *i, uint64_
     } else if (v->kind == REFLECT_DOUBLE && v->d == floor(v->d)) {
         return "is too large for a JSON number: write it as a string";
     } else {
-        return "is no integer";
+        return "is not an integer";
     }
     return NULL;
 }
@@ -214,7 +214,7 @@ static const char *store_enum(void *slot, const ProtobufCEnumDescriptor *d,
         return store_integer(slot, PROTOBUF_C_TYPE_INT32, v);
     const ProtobufCEnumValue *found = protobuf_c_enum_descriptor_get_value_by_name(d, v->text);
     if (!found)
-        return "is no name of this enum";
+        return "is not a name of this enum";
     memcpy(slot, &found->value, sizeof found->value);
     return NULL;
 }
@@ -226,7 +226,7 @@ static const char *store_real(void *slot, ProtobufCType type, const struct refle
                                          : (double)v->u;
 
     if (v->kind == REFLECT_TEXT)
-        return "is no number";
+        return "is not a number";
     if (type == PROTOBUF_C_TYPE_DOUBLE) {
         memcpy(slot, &d, sizeof d);
         return NULL;
@@ -248,14 +248,14 @@ const char *hlo_reflect_store(struct arena *a, ProtobufCMessage *m,
     switch (f->type) {
     case PROTOBUF_C_TYPE_STRING:
         if (v->kind != REFLECT_TEXT)
-            return "is no string";
+            return "is not a string";
         if (memchr(v->text, 0, v->size))
             return "holds a NUL byte";
         *(const char **)slot = v->text;
         return NULL;
     case PROTOBUF_C_TYPE_BYTES:
         if (v->kind != REFLECT_TEXT)
-            return "is no string";
+            return "is not a string";
         *(ProtobufCBinaryData *)slot =
             (ProtobufCBinaryData){.len = v->size, .data = (uint8_t *)(uintptr_t)v->text};
         return NULL;
@@ -265,7 +265,7 @@ const char *hlo_reflect_store(struct arena *a, ProtobufCMessage *m,
         *(protobuf_c_boolean *)slot = v->kind == REFLECT_INT ? v->i != 0 : v->u != 0;
         return NULL;
     case PROTOBUF_C_TYPE_MESSAGE:
-        return "is no message";
+        return "is not a message";
     case PROTOBUF_C_TYPE_ENUM:
         return store_enum(slot, f->descriptor, v);
     case PROTOBUF_C_TYPE_FLOAT:

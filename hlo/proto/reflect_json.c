@@ -56,7 +56,7 @@ static const char *from_base64(struct json *j, const char *text, struct reflect_
     for (size_t i = 0; i < length; i++) {
         int digit = base64_digit(text[i]);
         if (digit < 0)
-            return "is no base64";
+            return "is not base64";
         bits = bits << 6 | (uint32_t)digit;
         held += 6;
         if (held >= 8) {
@@ -87,7 +87,7 @@ static const char *number_of_string(const char *text, bool is_real, struct refle
     if (v->kind == REFLECT_DOUBLE && (isnan(v->d) || isinf(v->d)) && errno != ERANGE)
         return NULL;
     bool starts = (text[0] >= '0' && text[0] <= '9') || (text[0] == '-' && text[1]);
-    return !starts || *end || (errno == ERANGE && !is_real) ? "is no number in range" : NULL;
+    return !starts || *end || (errno == ERANGE && !is_real) ? "is not a number in range" : NULL;
 }
 
 static const char *store_string(struct json *j, ProtobufCMessage *m,
@@ -149,7 +149,7 @@ static int read_map(struct json *j, const struct reflect_step *s, const cJSON *o
     const cJSON *item;
 
     if (!cJSON_IsObject(object))
-        return fail(j, s, "is no object, expected one for a map");
+        return fail(j, s, "is not an object, expected one for a map");
     cJSON_ArrayForEach(item, object)
     {
         ProtobufCMessage *entry = hlo_reflect_child(j->arena, m, f);
@@ -177,7 +177,7 @@ static int read_member(struct json *j, const struct reflect_step *s, const cJSON
     if (!hlo_reflect_is_repeated(f))
         return read_item(j, &step, item, m, f);
     if (!cJSON_IsArray(item))
-        return fail(j, &step, "is no array");
+        return fail(j, &step, "is not an array");
     const cJSON *element;
     step.index = 0;
     cJSON_ArrayForEach(element, item)
@@ -196,7 +196,7 @@ static int read_object(struct json *j, const struct reflect_step *s, const cJSON
     const cJSON *item;
 
     if (!cJSON_IsObject(object))
-        return fail(j, s, "is no object");
+        return fail(j, s, "is not an object");
     if (s && s->depth > HLO_NESTING_MAX)
         return fail(j, s, "objects are nested too deeply");
     cJSON_ArrayForEach(item, object)

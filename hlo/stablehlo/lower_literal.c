@@ -377,7 +377,7 @@ static int write_literal(struct lower *l, const struct mlir_op *op, const struct
     }
     const char *end = is_splat(l, op) ? element(l, s->type, in.text) : list(l, s, 0, in.text);
     if (!end || lex_skip(end) < in.text + in.size)
-        return hlo_lower_fail(l, "\"%.*s\" is no value of its type",
+        return hlo_lower_fail(l, "\"%.*s\" is not a value of its type",
                               in.size < 60 ? (int)in.size : 60, in.text);
     return l->text.failed ? hlo_lower_memory(l) : 0;
 }
@@ -489,7 +489,7 @@ int hlo_lower_constant(struct lower *l, mlir_value v, hlo_id *out)
 
     if (hlo_builder_shape(l->b, shape)->type >= HLO_TYPE_COUNT ||
         !hlo_type_info[hlo_builder_shape(l->b, shape)->type].bits)
-        return hlo_lower_fail(l, "a constant that is no array");
+        return hlo_lower_fail(l, "a constant that is not an array");
     l->op = op;
     l->meta = 0;
     l->base.size = 0;

@@ -79,8 +79,8 @@ static int parse_element(struct mlir_parser *p, enum hlo_type *out)
             return 0;
         }
     }
-    return hlo_mlir_parse_fail(p, p->at, "\"%.*s\" is no element type, expected one such as f32",
-                               MLIR_WORD(p->at));
+    return hlo_mlir_parse_fail(
+        p, p->at, "\"%.*s\" is not an element type, expected one such as f32", MLIR_WORD(p->at));
 }
 
 /* Behind `tensor<`. */
@@ -100,7 +100,7 @@ static int parse_tensor(struct mlir_parser *p, hlo_shape_id *out)
             return hlo_mlir_parse_fail(p, p->at, "more than %d dims", HLO_RANK_MAX);
         const char *end = hlo_lex_int(p->at, &dims[d.rank]);
         if (!end || *end != 'x' || dims[d.rank] < 0)
-            return hlo_mlir_parse_fail(p, p->at, "\"%.*s\" is no dim, expected one such as 8x",
+            return hlo_mlir_parse_fail(p, p->at, "\"%.*s\" is not a dim, expected one such as 8x",
                                        MLIR_WORD(p->at));
         p->at = end + 1;
     }

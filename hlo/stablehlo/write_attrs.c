@@ -168,7 +168,7 @@ static int write_kind(struct mlir_writer *w, hlo_id id, const struct mlir_attr_i
         write_precision(w, a);
     } else if (info->kind == MLIR_KIND_GROUPS) {
         if (!write_groups(w, a))
-            return hlo_mlir_write_fail(w, id, "its device groups are no list of equal rows");
+            return hlo_mlir_write_fail(w, id, "its device groups are not a list of equal rows");
     } else if (info->kind == MLIR_KIND_STRING) {
         str_add_bytes(w->out, a->text, a->size);
     } else {

@@ -28,7 +28,7 @@ static int parse_source(struct parser *p, struct parse_alias *alias)
     parse_skip(p);
     const char *end = hlo_lex_int(p->at, &alias->param);
     if (!end || alias->param < 0)
-        return hlo_parse_fail(p, p->at, "\"%.*s\" is no parameter number, expected 0 or more",
+        return hlo_parse_fail(p, p->at, "\"%.*s\" is not a parameter number, expected 0 or more",
                               PARSE_WORD(p->at));
     p->at = end;
     if (parse_expect(p, ',', "after the parameter of an alias"))
@@ -46,7 +46,7 @@ static int parse_source(struct parser *p, struct parse_alias *alias)
         if (!alias->must && !hlo_lex_is_word(p->at, "may-alias") &&
             !hlo_lex_is_word(p->at, "may_alias"))
             return hlo_parse_fail(p, p->at,
-                                  "\"%.*s\" is no kind of alias, expected may-alias or "
+                                  "\"%.*s\" is not a kind of alias, expected may-alias or "
                                   "must-alias",
                                   PARSE_WORD(p->at));
         p->at = word_end;
@@ -136,7 +136,8 @@ static int find_leaf(struct leaf_finder *f, const char *at, hlo_shape_id id, uin
         }
         const char *end = hlo_lex_int(at, &part);
         if (!end || part < 0 || (s->type != HLO_TUPLE) || part >= s->part_count)
-            return hlo_parse_fail(f->p, at, "\"%.*s\" is no element, expected a number below %u",
+            return hlo_parse_fail(f->p, at,
+                                  "\"%.*s\" is not an element, expected a number below %u",
                                   PARSE_WORD(at), s->part_count);
         if (part_leaf(f, id, (uint32_t)part, depth, leaf))
             return f->p->e->code;

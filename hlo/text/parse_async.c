@@ -94,7 +94,7 @@ int hlo_parse_async_start(struct parser *p, struct hlo_draft *d, uint16_t wrappe
 
     if (s->type != HLO_TUPLE || s->part_count < 2)
         return hlo_parse_fail(p, p->input + d->at,
-                              "result of an asynchronous start is no tuple of operands "
+                              "result of an asynchronous start is not a tuple of operands "
                               "and result, expected one");
     struct hlo_draft inner = {.computation = 0,
                               .opcode = wrapped,

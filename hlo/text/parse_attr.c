@@ -192,7 +192,7 @@ static int parse_index(struct parser *p, struct hlo_draft *d)
     const char *end = hlo_lex_int(p->at, &index);
 
     if (!end || index < 0 || index >= HLO_LEAVES_MAX)
-        return hlo_parse_fail(p, p->at, "\"%.*s\" is no index, expected a number from 0 to %d",
+        return hlo_parse_fail(p, p->at, "\"%.*s\" is not an index, expected a number from 0 to %d",
                               PARSE_WORD(p->at), HLO_LEAVES_MAX - 1);
     d->number = (uint32_t)index;
     p->at = end;

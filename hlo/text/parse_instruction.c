@@ -59,7 +59,7 @@ static int parse_element(struct parser *p, hlo_id *id)
 
     if (s->type != HLO_TUPLE)
         return hlo_parse_fail(p, at,
-                              "element of an operand that is no tuple, expected a name alone");
+                              "element of an operand that is not a tuple, expected a name alone");
     if (!end || index < 0 || index >= s->part_count)
         return hlo_parse_fail(p, at, "\"%.*s\" names no element, expected # and a number below %u",
                               PARSE_WORD(at), s->part_count);
@@ -126,7 +126,7 @@ static int parse_name(struct parser *p, bool has_shape, hlo_shape_id shape, hlo_
 
     if (!size || !lex_is(*name, LEX_START))
         return hlo_parse_fail(p, p->at,
-                              "\"%.*s\" is no operand, expected the name of an instruction",
+                              "\"%.*s\" is not an operand, expected the name of an instruction",
                               PARSE_WORD(p->at));
     p->at = end;
     *out = hlo_parse_find(p, name, size);
@@ -247,7 +247,7 @@ static int parse_parameter(struct parser *p, struct hlo_draft *d)
     parse_skip(p);
     const char *end = hlo_lex_int(p->at, &number);
     if (!end || number < 0 || number >= HLO_INSTRUCTIONS_MAX)
-        return hlo_parse_fail(p, p->at, "\"%.*s\" is no parameter number, expected 0 or more",
+        return hlo_parse_fail(p, p->at, "\"%.*s\" is not a parameter number, expected 0 or more",
                               PARSE_WORD(p->at));
     d->number = (uint32_t)number;
     p->at = end;
@@ -278,7 +278,7 @@ int hlo_parse_right_side(struct parser *p, const char *begin, bool has_shape, st
     const char *end = lex_name_end(begin);
 
     if (end == begin)
-        return hlo_parse_fail(p, begin, "\"%.*s\" is no opcode, expected one such as add(a, b)",
+        return hlo_parse_fail(p, begin, "\"%.*s\" is not an opcode, expected one such as add(a, b)",
                               PARSE_WORD(begin));
     p->wrapped = HLO_OP_UNKNOWN;
     d->opcode = find_opcode(p, begin, (size_t)(end - begin));
@@ -314,7 +314,7 @@ static int parse_left_side(struct parser *p, struct hlo_draft *d)
         return 0;
     if (end == name || !lex_is(*name, LEX_START))
         return hlo_parse_fail(p, p->at,
-                              "\"%.*s\" is no instruction, expected name = shape opcode(...)",
+                              "\"%.*s\" is not an instruction, expected name = shape opcode(...)",
                               PARSE_WORD(p->at));
     d->name = name;
     d->name_size = (uint32_t)(end - name);

@@ -88,7 +88,7 @@ static int header_bool(struct parser *p, const char *value, const char *end)
 static int header_count(struct parser *p, const char *value, int64_t *out)
 {
     if (!hlo_lex_int(value, out) || *out < 1)
-        return hlo_parse_fail(p, value, "\"%.*s\" is no count, expected 1 or more",
+        return hlo_parse_fail(p, value, "\"%.*s\" is not a count, expected 1 or more",
                               PARSE_WORD(value));
     return 0;
 }
@@ -272,7 +272,7 @@ int hlo_parse_computation_name(struct parser *p, hlo_comp *out)
     size_t size = (size_t)(end - name);
 
     if (!size || !lex_is(*name, LEX_START))
-        return hlo_parse_fail(p, p->at, "\"%.*s\" is no computation, expected its name",
+        return hlo_parse_fail(p, p->at, "\"%.*s\" is not a computation, expected its name",
                               PARSE_WORD(p->at));
     p->at = end;
     *out = hlo_builder_find_computation(p->b, name, size);

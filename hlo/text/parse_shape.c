@@ -57,8 +57,8 @@ static int parse_dims(struct parser *p, struct hlo_shape_draft *d, int64_t *dims
         }
         const char *at = p->at + (is_bound ? 2 : 0), *end = hlo_lex_int(at, &dims[d->rank]);
         if (!end || dims[d->rank] < 0)
-            return hlo_parse_fail(p, at, "\"%.*s\" is no dim, expected a number from 0 to 2^63-1",
-                                  PARSE_WORD(at));
+            return hlo_parse_fail(
+                p, at, "\"%.*s\" is not a dim, expected a number from 0 to 2^63-1", PARSE_WORD(at));
         d->rank++;
         p->at = end;
     }
@@ -123,7 +123,7 @@ static int parse_array(struct parser *p, hlo_shape_id *out)
 
     d.type = end > begin ? hlo_type_by_name(begin, (size_t)(end - begin)) : HLO_TYPE_COUNT;
     if (d.type == HLO_TYPE_COUNT || d.type == HLO_TUPLE || d.type == HLO_BUFFER)
-        return hlo_parse_fail(p, begin, "\"%.*s\" is no type, expected a shape such as f32[2,3]",
+        return hlo_parse_fail(p, begin, "\"%.*s\" is not a type, expected a shape such as f32[2,3]",
                               PARSE_WORD(begin));
     p->at = lex_skip(end);
     if (*p->at != '[')

@@ -46,7 +46,7 @@ for signal in TERM HUP QUIT INT SEGV ABRT BUS FPE ILL; do
 done
 
 # Not a terminal, or one that is not known (where curses itself leaks).
-run "$automap | cat"; see "standard output is no terminal"; run clear
+run "$automap | cat"; see "standard output is not a terminal"; run clear
 run "ASAN_OPTIONS=detect_leaks=0 TERM=nosuch $automap; echo code \$?"; see 'terminal "nosuch" is not known here'; see "code 2"
 run "ASAN_OPTIONS=detect_leaks=0 TERM=dumb $automap; echo code \$?"; see 'terminal "dumb" cannot place its cursor'
 run clear

@@ -76,7 +76,7 @@ code=0
 kill $pid
 wait $pid || true
 [ $code = 2 ] && grep -q 'still runs' "$dir/err"
-# another model is refused, and so is a file that is no journal
+# another model is refused, and so is a file that is not a journal
 code=0
 "$automap" replay "$dir/script" > /dev/null 2> "$dir/err" || code=$?
 [ $code = 2 ]

@@ -41,7 +41,7 @@ static const struct {
     {HEAD "{\"id\": 1, \"supportedOnFpga\": 1, \"cpuLatency\": 1}], \"edges\": []}",
      "without key \"fpgaLatency\"", 2},
     {HEAD "{\"id\": 1, \"id\": 1}], \"edges\": []}", "key \"id\" a second time", 2},
-    {HEAD "{\"id\": 1.5}], \"edges\": []}", "no whole number", 2},
+    {HEAD "{\"id\": 1.5}], \"edges\": []}", "not a whole number", 2},
     {HEAD "{\"id\": 1, \"containedSubnodes\": []}], \"edges\": []}", "field of results", 2},
     {HEAD NODE(1, 2) "], \"edges\": []}", "true or false", 2},
     {HEAD NODE(1, "x") "], \"edges\": []}", "true or false", 2},

@@ -196,7 +196,7 @@ static void words(void **state)
         {{"a on C"}, ERR_INPUT, "no device \"C\", expected A, B .. or h"},
         {{"z on A"}, ERR_INPUT, "0 nodes are called \"z\", expected one"},
         {{"a off A"}, ERR_INPUT, "expected off host"},
-        {{"a=B"}, ERR_INPUT, "is no pin, expected NODE on DEVICE"},
+        {{"a=B"}, ERR_INPUT, "is not a pin, expected NODE on DEVICE"},
     };
 
     (void)state;

@@ -297,8 +297,8 @@ static const struct {
     {"{\"problem\": {" NODES "\"usages\": [[1], [2]]}}}", "node 1 has 1 usages, expected 2", 3},
     {"{\"problem\": {" NODES "\"usages\": [[1]]}}}", "expected as many", 3},
     {"{\"problem\": {" NODES "\"usages\": [[1], [2, -1]]}}}", "out of bounds", 3},
-    {"{\"problem\": {" NODES "\"usages\": [[1], [2, 1e30]]}}}", "no whole number", 3},
-    {"{\"problem\": {" NODES "\"usages\": [[1], [2, 1.5]]}}}", "no whole number", 3},
+    {"{\"problem\": {" NODES "\"usages\": [[1], [2, 1e30]]}}}", "not a whole number", 3},
+    {"{\"problem\": {" NODES "\"usages\": [[1], [2, 1.5]]}}}", "not a whole number", 3},
     {"{\"problem\": {" NODES "\"usages\": [[1], [2, 1]]},\n\"edges\": {\"nodes\": [[0, 2]], "
      "\"costs\": [[1, 2]]}}}",
      "edge 0 from 0 to 2, expected 0 to 1", 4},

@@ -132,7 +132,7 @@ static const struct {
      "4 input features per group and 8 in the kernel"},
     {"f32[2,9,9,8] convolution(im, k), window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01, "
      "feature_group_count=2",
-     "no multiple of the groups"},
+     "not a multiple of the groups"},
     {"f32[2,9,9,8] convolution(im, k), window={size=3x3}, dim_labels=b01f_01io->b01f",
      "result is f32[2,9,9,8], expected f32[2,7,7,8]"},
     {"f32[2,9,9,4] reduce-window(im, s), window={size=3x3}, to_apply=add_f32",
@@ -147,10 +147,10 @@ static const struct {
     {"f32[2,3] conditional(s, x, x), true_computation=negate_23, false_computation=negate_23",
      "selector is neither"},
     {"f32[8,16] fft(z), fft_type=IRFFT, fft_length={20}", "dim 1 of size 9, expected 11"},
-    {"f32[2,3] cholesky(x), lower=true", "no square matrix"},
+    {"f32[2,3] cholesky(x), lower=true", "not a square matrix"},
     {"f32[2,13] all-gather(x), dimensions={1}, replica_groups={}", "expected a whole factor"},
     {"f32[2,3] batch-norm-inference(x, g, g, g, g), epsilon=0.1, feature_index=0",
-     "operand 1 is no vector of 2 features"},
+     "operand 1 is not a vector of 2 features"},
 };
 
 static void test_right_instructions_load(void **state)

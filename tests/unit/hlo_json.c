@@ -151,21 +151,21 @@ static void test_json_errors(void **state)
     check_error("{\"name\":\"m\",\n \"computations\": [}]\n}",
                 "x:2:19: no valid JSON from here on");
     check_error("{\"name\":\"m\",\n \"computations\": [{\"name\":\"e\"", "x:2:");
-    check_error("{\"name\":\"m\",\"computations\":{}}", "x: computations: is no array");
-    check_error("{\"name\":7,\"computations\":[]}", "x: name: is no string");
-    check_error("{\"computations\":[{\"id\":1.5}]}", "x: computations[0].id: is no integer");
+    check_error("{\"name\":\"m\",\"computations\":{}}", "x: computations: is not an array");
+    check_error("{\"name\":7,\"computations\":[]}", "x: name: is not a string");
+    check_error("{\"computations\":[{\"id\":1.5}]}", "x: computations[0].id: is not an integer");
     check_error("{\"computations\":[{\"id\":\"x1\"}]}",
-                "x: computations[0].id: is no number in range");
+                "x: computations[0].id: is not a number in range");
     check_error("{\"computations\":[{\"id\":9007199254740994}]}",
                 "x: computations[0].id: is too large for a JSON number: write it as a string");
     check_error("{\"computations\":[{\"id\":\"9223372036854775808\"}]}",
                 "x: computations[0].id: is outside the range of a 64-bit integer");
     check_error(
         "{\"computations\":[{\"name\":\"e\",\"instructions\":[{\"distribution\":\"RNG_ODD\"}]}]}",
-        "x: computations[0].instructions[0].distribution: is no name of this enum");
+        "x: computations[0].instructions[0].distribution: is not a name of this enum");
     check_error(
         "{\"computations\":[{\"name\":\"e\",\"instructions\":[{\"backendConfig\":\"?\"}]}]}",
-        "x: computations[0].instructions[0].backend_config: is no base64");
+        "x: computations[0].instructions[0].backend_config: is not base64");
     check_error("{\"computations\":[{\"name\":\"e\",\"instructions\":[{\"name\":\"p\","
                 "\"opcode\":\"parameter\"}]}]}",
                 "x: computations[0].instructions[0] \"p\": shape is missing");

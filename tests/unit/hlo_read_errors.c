@@ -23,7 +23,7 @@ static const struct {
     {"HloModule\n", 2, 1, "expected the name of the module"},
     {"HloModule m\n", 2, 1, "no computation found"},
     {"HloModule m, is_scheduled=maybe\n", 1, 27, "expected true or false"},
-    {"HloModule m, replica_count=0\n", 1, 28, "\"0\" is no count, expected 1 or more"},
+    {"HloModule m, replica_count=0\n", 1, 28, "\"0\" is not a count, expected 1 or more"},
     {"HloModule m, x\n", 2, 1, "expected = after the name of an attribute"},
     {"HloModule m, entry_computation_layout={(f32[]\n", 1, 39, "without an end"},
     {"HloModule m, input_output_alias={ {0}: 3 }\nENTRY e { ROOT p = f32[] parameter(0) }", 1, 40,
@@ -31,11 +31,11 @@ static const struct {
     {"HloModule m, input_output_alias={ {}: (7, {}) }\nENTRY e { ROOT p = f32[] parameter(0) }", 1,
      43, "no parameter 7 in the entry computation"},
     {"HloModule m, input_output_alias={ {2}: (0, {}) }\nENTRY e { ROOT p = f32[] parameter(0) }", 1,
-     36, "\"2}:\" is no element"},
+     36, "\"2}:\" is not an element"},
     {"HloModule m\nFileNames\n2 \"a\"\n", 3, 1, "row \"2\" of a table, expected 1"},
     {"ENTRY e {", 1, 10, "end of the file inside a computation, expected }"},
     {"ENTRY e { }", 1, 7, "computation without instructions"},
-    {"ENTRY { }", 1, 7, "\"{\" is no computation, expected its name"},
+    {"ENTRY { }", 1, 7, "\"{\" is not a computation, expected its name"},
     {"ENTRY e { ROOT p = f32[] parameter(0) }\nENTRY f { ROOT p = f32[] parameter(0) }", 2, 7,
      "a second ENTRY"},
     {"a { ROOT p = f32[] parameter(0) }\na { ROOT p = f32[] parameter(0) }", 2, 1,
@@ -45,15 +45,15 @@ static const struct {
     {"a { p = f32[] parameter(0) ROOT c = f32[] call(p), to_apply=a }", 0, 0, "calls itself"},
     {"ENTRY e (p: f32[]) { p = f32[] parameter(0) }", 1, 20, "expected -> and the result"},
     {"ENTRY e {\n  p f32[] parameter(0)\n}", 2, 5, "\"f32[]\" found, expected ="},
-    {"ENTRY e {\n  9p = f32[] parameter(0)\n}", 2, 3, "\"9p\" is no instruction"},
-    {"ENTRY e {\n  p = f33[] parameter(0)\n}", 2, 7, "\"f33[]\" is no type"},
+    {"ENTRY e {\n  9p = f32[] parameter(0)\n}", 2, 3, "\"9p\" is not an instruction"},
+    {"ENTRY e {\n  p = f33[] parameter(0)\n}", 2, 7, "\"f33[]\" is not a type"},
     {"ENTRY e {\n  p = f32[2 parameter(0)\n}", 2, 13, "expected , between dims"},
-    {"ENTRY e {\n  p = f32[-1] parameter(0)\n}", 2, 11, "\"-1]\" is no dim"},
-    {"ENTRY e {\n  p = f32[99999999999999999999] parameter(0)\n}", 2, 11, "is no dim"},
+    {"ENTRY e {\n  p = f32[-1] parameter(0)\n}", 2, 11, "\"-1]\" is not a dim"},
+    {"ENTRY e {\n  p = f32[99999999999999999999] parameter(0)\n}", 2, 11, "is not a dim"},
     {"ENTRY e {\n  p = f32[2]{1} parameter(0)\n}", 2, 14, "layout does not fit 1 dims"},
     {"ENTRY e {\n  p = f32[2,2]{1} parameter(0)\n}", 2, 15, "layout names 1 dims, expected 2"},
     {"ENTRY e {\n  p = (f32[], f32[] parameter(0)\n}", 2, 21, "expected , between the shapes"},
-    {"ENTRY e {\n  p = f32[] parameter(x)\n}", 2, 23, "\"x)\" is no parameter number"},
+    {"ENTRY e {\n  p = f32[] parameter(x)\n}", 2, 23, "\"x)\" is not a parameter number"},
     {"ENTRY e {\n  p = f32[] parameter(1)\n}", 2, 3, "parameter number 1"},
     {"ENTRY e { p = f32[] parameter(0)\n p = f32[] negate(p) }", 2, 2,
      "a second instruction named \"p\" (the first is on line 1)"},
@@ -64,7 +64,7 @@ static const struct {
     {"ENTRY e { p = f32[] parameter(0)\n n = f32[] add(p p) }", 2, 18,
      "expected , between operands"},
     {"ENTRY e { p = f32[] parameter(0)\n n = f32[] negate(p#0) }", 2, 20,
-     "element of an operand that is no tuple"},
+     "element of an operand that is not a tuple"},
     {"ENTRY e { p = (f32[]) parameter(0)\n n = f32[] negate(p#1) }", 2, 20, "a number below 1"},
     {"ENTRY e { p = f32[] parameter(0)\n n = convert(p) }", 2, 2,
      "no shape, and none that follows"},
@@ -124,7 +124,7 @@ static void test_error_as_printed(void **state)
     err_print(&e, f);
     fclose(f);
     assert_string_equal(printed,
-                        "t.hlo:3:13: \"x]\" is no dim, expected a number from 0 to 2^63-1\n"
+                        "t.hlo:3:13: \"x]\" is not a dim, expected a number from 0 to 2^63-1\n"
                         "    p = f32[2,x] parameter(0)\n"
                         "              ^\n");
 }

@@ -275,7 +275,7 @@ static void test_refused(void **state)
     check_refused("module {\n func.func @main(%a: tensor<3xi32>) -> tensor<3xi32> {\n"
                   "%0 = stablehlo.constant dense<[1, 2]> : tensor<3xi32>\n"
                   "return %0 : tensor<3xi32>\n}\n}\n",
-                  3, "no value of its type");
+                  3, "not a value of its type");
     check_refused("module {\n func.func @main() -> tensor<f32> {\n", 3, "end of the file");
     check_refused("module {\n vhlo.func_v1 @main() {}\n}\n", 2, "portable artifact");
 }

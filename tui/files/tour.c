@@ -64,9 +64,10 @@ static int take_step(const struct yaml_doc *d, const struct yaml *n, struct tour
         for (int i = 0; !strcmp(k->key, "do") && i < s->item_count; i++) {
             const char *item = s->items[i];
             if (item[0] != ':' && !(item[0] == '/' && item[1]) && !key_parse(item))
-                return yaml_wrong(d, k->mark, e,
-                                  "\"%.40s\" is no key, no command line after ':', no text after /",
-                                  item);
+                return yaml_wrong(
+                    d, k->mark, e,
+                    "\"%.40s\" is neither a key, a command line after ':', nor a text after /",
+                    item);
         }
     }
     if (!s->say || !s->see_count)
@@ -107,7 +108,8 @@ static int take_key(const struct yaml_doc *d, const struct yaml *k, struct tour 
     else if (!strcmp(k->key, "rules") && (!strcmp(word, "paper") || !strcmp(word, "full")))
         t->paper_rules = word[0] == 'p';
     else
-        return yaml_wrong(d, k->key_mark, e, "\"%.40s: %.40s\" is no part of a tour", k->key, word);
+        return yaml_wrong(d, k->key_mark, e, "\"%.40s: %.40s\" is not part of a tour", k->key,
+                          word);
     return 0;
 }
 

@@ -257,7 +257,7 @@ static int start_curses(struct term *t, struct err *e)
 
     if (!isatty(STDOUT_FILENO))
         return err_set(e, ERR_IO,
-                       "standard output is no terminal; automap search runs without one");
+                       "standard output is not a terminal; automap search runs without one");
     t->in = isatty(STDIN_FILENO) ? stdin : fopen("/dev/tty", "r");
     if (!t->in)
         return err_set(e, ERR_IO, "no terminal to read keys from; automap search runs without one");

@@ -143,10 +143,11 @@ void answer_in_stage(struct answer *a, const struct watch *w, const struct pipel
     bool own = points_of(l, id, false, &first, &last);
 
     if (!own && !points_of(l, id, true, &first, &last)) {
-        answer_say(a,
-                   "\1%s\1 is no operation of the forward pass or of one of its layers: it runs "
-                   "in every stage that needs it.",
-                   name);
+        answer_say(
+            a,
+            "\1%s\1 is not an operation of the forward pass or of one of its layers: it runs "
+            "in every stage that needs it.",
+            name);
         return;
     }
     uint32_t from = stage_of(&plan->plan, first), to = stage_of(&plan->plan, last);
