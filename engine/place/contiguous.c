@@ -493,7 +493,7 @@ static int place_alike(const struct place_graph *g, const struct place_asking *a
     h.far_ms = NULL;
     h.per_server = 0;
     quiet.better = NULL;
-    quiet.looks /= 3;
+    quiet.looks /= 6;
     rc = place_flat(&h, &quiet, out, e);
     if (rc)
         return rc;

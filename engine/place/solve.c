@@ -46,7 +46,7 @@ void place_job_of_model(struct place_job *job)
     job->limits.ideals = 200000;
     job->limits.bytes = (uint64_t)64 << 20;
     job->limits.steps = 4000000;
-    job->looks = 120000000;
+    job->looks = 250000000;
 }
 
 /* ---- throughput ---- */

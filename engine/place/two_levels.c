@@ -157,7 +157,8 @@ static int try_all(struct climbing *c, struct err *e)
 int place_two_levels(const struct place_graph *g, const struct place_asking *a,
                      struct placement *plan, struct err *e)
 {
-    struct climbing c = {.g = g, .a = a, .plan = plan, .looks = a->looks ? a->looks : 4000000000};
+    struct climbing c = {
+        .g = g, .a = a, .plan = plan, .looks = a->looks ? a->looks / 2 : 4000000000};
     int rc = place_prepare(g, &c.p, e);
 
     if (rc)
