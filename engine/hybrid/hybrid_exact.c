@@ -71,8 +71,10 @@ static struct hybrid_front front_of(const struct solver *x, uint32_t slot, uint3
 {
     struct hybrid_front f = *hybrid_front_of(x->in, slot, i, j);
 
-    if (x->o->only && f.count)
-        f = (struct hybrid_front){f.first + *x->o->only, 1};
+    if (!x->o->only || !f.count)
+        return f;
+    f.first += *x->o->only;
+    f.count = x->in->points[f.first].both_ms < INFINITY; /* else its row is not for this interval */
     return f;
 }
 

@@ -152,10 +152,12 @@ static uint32_t earliest(const struct play *y)
  * can go. */
 static void play_in_any_order(struct play *y, uint32_t total)
 {
-    while (y->tasks < total)
+    for (uint32_t before = UINT32_MAX; y->tasks < total && y->tasks != before;) {
+        before = y->tasks;
         for (uint32_t n = 0; n < y->count; n++)
             while (y->player[n].start < INFINITY)
                 carry_out(y, n);
+    }
 }
 
 /* `ends` has room for 2 x count x M. */
@@ -174,8 +176,14 @@ static void play(struct play *y, enum pipe_schedule_kind kind, double *ends)
         plan_next(y, n);
     if (!y->task && !y->half_duplex)
         play_in_any_order(y, total);
-    while (y->tasks < total)
-        carry_out(y, earliest(y));
+    while (y->tasks < total) {
+        uint32_t next = earliest(y);
+        if (!(y->player[next].start < INFINITY)) { /* some node takes for ever */
+            y->makespan = INFINITY;
+            return;
+        }
+        carry_out(y, next);
+    }
 }
 
 static bool is_too_long(uint32_t nodes, uint32_t micro_batches)

@@ -293,6 +293,15 @@ static void test_by_hand(void **state)
     assert_true(pipe_nodes_makespan(last, 3, &o, PIPE_EAGER) == 19);
     assert_true(pipe_nodes_length(first, 3, &o, NULL) == 21);
     assert_true(pipe_nodes_makespan(first, 3, &o, PIPE_EAGER) == 21);
+
+    /* A stage that takes for ever. */
+    struct pipe_node never[] = {{1, 2, 0}, {0, 0, 0}, {1, INFINITY, 0}};
+    for (int kind = 0; kind < PIPE_SCHEDULE_COUNT; kind++) {
+        for (int half = 0; half < 2; half++) {
+            o.half_duplex = half;
+            assert_true(isinf(pipe_nodes_makespan(never, 3, &o, (enum pipe_schedule_kind)kind)));
+        }
+    }
 }
 
 static void test_limits(void **state)
