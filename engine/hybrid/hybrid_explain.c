@@ -2,6 +2,7 @@
 
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
+#include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/sections.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
@@ -162,6 +163,49 @@ static int write_stage(const struct hybrid *h, uint32_t n, struct str *out, stru
     return rc;
 }
 
+/* "4x2 (data 4, tensor 2)" */
+static void write_mesh(struct str *out, uint32_t axes, const uint32_t *size, uint32_t dp,
+                       uint32_t devices)
+{
+    str_format(out, "%u", size[0]);
+    if (axes > 1)
+        str_format(out, "x%u", size[1]);
+    str_format(out, " (dp %u, tp %u)", dp, devices / dp);
+}
+
+/* Why this sub-mesh: the step with each other way to split the stage over its devices. */
+static int write_others(struct hybrid *h, uint32_t n, struct str *out, struct err *e)
+{
+    enum { SHOWN = 4 };
+    struct hybrid_other other[HYBRID_OTHERS_MOST];
+    const struct hybrid_stage *s = &h->stage[n];
+    double step = hybrid_step_ms(h);
+    uint32_t count = 0, d = s->end_device - s->device;
+    char a[UNITS_ROOM];
+    int rc = h->chunks > 1 || d == 1 ? 0 : hybrid_others(h, n, other, &count, e);
+
+    if (rc || h->chunks > 1 || d == 1)
+        return rc;
+    str_add(out, "  Its mesh is ");
+    write_mesh(out, s->axes, s->size, s->dp, d);
+    str_add(out, ".");
+    if (!count)
+        str_add(out, " Any other way to split it over these devices takes longer and more memory.");
+    for (uint32_t m = 0; m < count && m < SHOWN; m++) {
+        const struct hybrid_other *x = &other[m];
+        str_add(out, m ? "; " : " Instead: ");
+        write_mesh(out, x->axes, x->size, x->dp, d);
+        str_add(out, x->recompute ? ", recomputed: " : ": ");
+        if (x->step_ms < INFINITY)
+            str_format(out, "%s (%+.1f %%)", units_ms(a, x->step_ms),
+                       100 * (x->step_ms / step - 1));
+        else
+            str_format(out, "does not fit, %s", units_bytes(a, x->memory_bytes));
+    }
+    str_add(out, count ? ".\n" : "\n");
+    return 0;
+}
+
 static void write_move(struct str *out, const char *where, double ms, double step)
 {
     char a[UNITS_ROOM];
@@ -220,8 +264,8 @@ int hybrid_explain(struct hybrid *h, struct str *out, struct err *e)
     for (uint32_t n = 0; n < h->stages && !rc; n++) {
         if (n)
             rc = write_cut(h, n, out, e);
-        if (!rc)
-            rc = write_stage(h, n, out, e);
+        rc = rc ? rc : write_stage(h, n, out, e);
+        rc = rc ? rc : write_others(h, n, out, e);
     }
     write_heaviest(h, out);
     return rc;

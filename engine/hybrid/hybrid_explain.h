@@ -1,5 +1,6 @@
 /* engine/hybrid/hybrid_explain.h - why a hybrid plan is as it is: what limits the step, how each
- * stage is split, what every cut moves and what it would cost one section earlier or later. */
+ * stage is split and what the step were with other sub-meshes, what every cut moves and what it
+ * would cost one section earlier or later. */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_EXPLAIN_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_EXPLAIN_H
 
@@ -19,7 +20,8 @@ int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err
 int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out,
                       struct err *e) MUST_CHECK;
 
-/* All of it in sentences. Prices 2 (stages - 1) plans. */
+/* All of it in sentences. Prices 2 (stages - 1) plans, and up to HYBRID_OTHERS_MOST for each
+ * stage. */
 int hybrid_explain(struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;
 
 #endif

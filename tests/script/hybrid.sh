@@ -40,6 +40,10 @@ done
 diff <(cat "$dir/plan.json"; echo) "$dir/found.json" || fail "other JSON in the file"
 "$automap" explain "$t5" "$c" --plan "$dir/plan.json" > "$dir/why" || fail "cannot explain"
 grep -q 'one section earlier' "$dir/why" || fail "does not price cuts"
+"$automap" search "$t5" "$c" --kind hybrid --stages 4 --micro-batches 8 --schedule 1f1b --plan "$dir/four.json" > "$dir/four" || fail "no plan of four stages"
+"$automap" explain "$t5" "$c" --plan "$dir/four.json" > "$dir/why" || fail "cannot explain four stages"
+[ "$(grep -c 'Its mesh is ' "$dir/why")" = 4 ] || fail "does not say why these sub-meshes"
+! grep 'Instead' "$dir/why" | grep -q '(-[1-9]' || fail "another sub-mesh is better by 1 % and more"
 for damage in 's/"from":\t0/"from":\t1/' 's/"schedule":\t"/&x/' 's/"dim":\t[0-9]*/"dim":\t9/' 's/"micro_batches":\t[0-9]*/"micro_batches":\t7/' \
     's/"zero"/"nil"/' 's/"size":\t4/"size":\t3/' 's/"devices":\t\[0, 8\]/"devices":\t[0, 9]/'; do
     sed "$damage" "$dir/plan.json" > "$dir/damaged.json"

@@ -1,0 +1,165 @@
+#include "engine/hybrid/hybrid_others.h"
+
+#include "engine/decide/labels.h"
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/instance.h"
+#include "engine/hybrid/stage_table.h"
+#include "engine/pipeline/instance.h"
+#include "engine/problem/problem.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char MEMORY_FOR[] = "for other ways to split a stage";
+
+/* What stages may cost on the devices of one. */
+struct table {
+    struct hybrid_instance in;
+    struct stage_tables rows;
+    uint32_t slot;
+    bool possible;
+};
+
+static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struct table *t,
+                     struct err *e)
+{
+    const struct hybrid_options *o = &h->options;
+    struct pipe_options p = {.micro_batches = h->micro_batches,
+                             .micro_batch = o->batch / h->micro_batches,
+                             .overlap = o->overlap,
+                             .memory_share = o->no_limit ? 0 : 1,
+                             .limit_bytes = o->limit_bytes,
+                             .schedule = h->schedule,
+                             .half_duplex = o->half_duplex};
+    struct stage_options so = {.batch = o->batch,
+                               .micro_batches = h->micro_batches,
+                               .zero = h->zero,
+                               .overlap = o->overlap};
+
+    *t = (struct table){0};
+    int rc = hybrid_instance_new(&t->in, h->sections.count, &h->problem->cluster, &p, e);
+    if (rc)
+        return rc;
+    while (t->slot < t->in.slots && (t->in.slot[t->slot].devices != s->end_device - s->device ||
+                                     !hybrid_can_begin(&t->in, s->device, t->slot)))
+        t->slot++;
+    if (t->slot == t->in.slots)
+        return 0;
+    so.slots = (uint64_t)1 << t->slot;
+    rc = stage_tables_new(&h->sections, &so, &t->in, NULL, &t->rows, &t->possible, e);
+    if (rc)
+        hybrid_instance_release(&t->in);
+    return rc;
+}
+
+static void table_release(struct table *t)
+{
+    hybrid_instance_release(&t->in);
+    stage_tables_release(&t->rows);
+}
+
+static struct hybrid_other other_of(const struct table *t, const struct hybrid_point *p)
+{
+    const struct stage_shape *x = &t->rows.shape[t->rows.row_shape[p->row]];
+
+    return (struct hybrid_other){.axes = x->axes,
+                                 .size = {x->size[0], x->size[1]},
+                                 .dp = stage_tables_dp(&t->rows, p->row),
+                                 .recompute = p->recompute};
+}
+
+static bool is_same(const struct hybrid_other *a, const struct hybrid_other *b)
+{
+    return a->axes == b->axes && a->size[0] == b->size[0] && a->size[1] == b->size[1] &&
+           a->dp == b->dp && a->recompute == b->recompute;
+}
+
+/* The step with stage `n` as the row has it. */
+static int price(struct hybrid *h, uint32_t n, const struct table *t, const struct hybrid_point *p,
+                 struct hybrid_other *out, label *on, struct err *e)
+{
+    struct hybrid_stage was = h->stage[n], *s = &h->stage[n];
+
+    stage_tables_labels(&t->rows, p->row, s->section, s->end_section, on);
+    s->on = on;
+    s->axes = out->axes;
+    s->size[0] = out->size[0];
+    s->size[1] = out->size[1];
+    s->point.recompute = p->recompute;
+    int rc = hybrid_price(h, e);
+    out->step_ms = hybrid_step_ms(h);
+    out->memory_bytes = s->memory_bytes;
+    if (!rc && out->memory_bytes > s->limit_bytes)
+        out->step_ms = INFINITY;
+    *s = was;
+    return rc;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct hybrid_other *p = a, *q = b;
+
+    if (p->step_ms != q->step_ms)
+        return p->step_ms < q->step_ms ? -1 : 1;
+    return p->dp < q->dp ? -1 : p->dp > q->dp;
+}
+
+/* The point of each kind of split that is shortest for the stage alone. */
+static uint32_t choose(const struct hybrid *h, uint32_t n, const struct table *t,
+                       struct hybrid_other out[static HYBRID_OTHERS_MOST],
+                       const struct hybrid_point *best[static HYBRID_OTHERS_MOST])
+{
+    const struct hybrid_stage *s = &h->stage[n];
+    struct hybrid_front f = *hybrid_front_of(&t->in, t->slot, s->section, s->end_section);
+    struct hybrid_other now = {
+        s->axes, {s->size[0], s->axes > 1 ? s->size[1] : 0}, s->dp, s->point.recompute, 0, 0};
+    uint32_t count = 0;
+
+    for (uint32_t m = f.first; m < f.first + f.count; m++) {
+        const struct hybrid_point *p = &t->in.points[m];
+        struct hybrid_other x = other_of(t, p);
+        uint32_t at = 0;
+        if (is_same(&x, &now))
+            continue;
+        while (at < count && !is_same(&out[at], &x))
+            at++;
+        if (at == HYBRID_OTHERS_MOST)
+            continue;
+        double ms = h->micro_batches * p->both_ms + p->reduce_ms;
+        if (at < count && ms >= h->micro_batches * best[at]->both_ms + best[at]->reduce_ms)
+            continue;
+        count += at == count;
+        out[at] = x;
+        best[at] = p;
+    }
+    return count;
+}
+
+int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static HYBRID_OTHERS_MOST],
+                  uint32_t *count, struct err *e)
+{
+    const struct hybrid_point *best[HYBRID_OTHERS_MOST];
+    struct table t;
+    int rc = table_new(h, &h->stage[n], &t, e);
+
+    *count = 0;
+    if (rc)
+        return rc;
+    label *on = mem_try((size_t)h->problem->classes.count + 1, sizeof *on);
+    if (!on)
+        rc = err_no_memory(e, MEMORY_FOR);
+    else if (t.possible)
+        *count = choose(h, n, &t, out, best);
+    for (uint32_t m = 0; m < *count; m++) {
+        rc = price(h, n, &t, best[m], &out[m], on, e);
+        if (rc)
+            break;
+    }
+    qsort(out, *count, sizeof *out, compare);
+    table_release(&t);
+    free(on);
+    return rc ? rc : hybrid_price(h, e);
+}

@@ -1,0 +1,26 @@
+/* engine/hybrid/hybrid_others.h - other ways to split a stage of a plan over its devices. */
+#ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_OTHERS_H
+#define AUTOMAP_ENGINE_HYBRID_HYBRID_OTHERS_H
+
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/stage_table.h"
+#include "hlo/support/err.h"
+
+enum { HYBRID_OTHERS_MOST = 8 };
+
+struct hybrid_other {
+    uint32_t axes, size[STAGE_AXES_MOST];
+    uint32_t dp;
+    bool recompute;
+    double step_ms; /* of the whole plan with it; INFINITY: does not fit */
+    double memory_bytes;
+};
+
+/* Of every sub-mesh, number of replicas and recomputation but those of stage `n`, the split that is
+ * shortest for the stage, among those that no other beats in time and memory; in order of the
+ * step. The plan must not be interleaved; `h` is as before afterwards. One table of the stage's
+ * devices: O(rows x sections^2). */
+int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static HYBRID_OTHERS_MOST],
+                  uint32_t *count, struct err *e) MUST_CHECK;
+
+#endif
