@@ -15,6 +15,12 @@
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/place/from_module.h"
+#include "engine/place/graph.h"
+#include "engine/place/place_pipeline.h"
+#include "engine/place/placement.h"
+#include "engine/place/solve.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -282,6 +288,18 @@ static double busiest_ms(const struct pipeline *l, const struct pipeline_plan *p
     return most;
 }
 
+/* What a contender with a pipeline comes to. */
+static void take_pipeline(struct pipeline *l, struct contender *c)
+{
+    c->exists = true;
+    c->pipeline = l;
+    c->fits = c->pipeline_plan.fits;
+    c->step_ms = pipeline_step_ms(l, &c->pipeline_plan);
+    c->compute_ms = busiest_ms(l, &c->pipeline_plan);
+    c->waiting_ms = c->step_ms - c->compute_ms;
+    c->memory_bytes = pipeline_memory(l, &c->pipeline_plan, NULL);
+}
+
 static int find_pipeline(const struct problem *p, const struct pipeline_options *options,
                          struct contender *c, struct err *e)
 {
@@ -312,13 +330,8 @@ static int find_pipeline(const struct problem *p, const struct pipeline_options 
                  "no pipeline fits its devices, forward passes run again or not");
         return 0;
     }
-    c->pipeline = l;
-    c->fits = c->pipeline_plan.fits;
+    take_pipeline(l, c);
     c->proven = c->pipeline_plan.certified;
-    c->step_ms = pipeline_step_ms(l, &c->pipeline_plan);
-    c->compute_ms = busiest_ms(l, &c->pipeline_plan);
-    c->waiting_ms = c->step_ms - c->compute_ms;
-    c->memory_bytes = pipeline_memory(l, &c->pipeline_plan, NULL);
     return 0;
 }
 
@@ -357,6 +370,79 @@ static int find_hybrid(const struct problem *p, const struct pipeline_options *o
         c->memory_bytes = fmax(c->memory_bytes, s->memory_bytes);
     }
     c->waiting_ms = c->step_ms - c->compute_ms;
+    return 0;
+}
+
+/* ---- the placement ---- */
+
+enum { PLACE_LOOKS = 25000000 }; /* a tenth of what automap place takes: one kind of many */
+
+/* The operators, on the accelerators within the limit. */
+static int place_graph(const struct problem *p, const struct pipeline_options *options,
+                       struct place_graph **out, struct err *e)
+{
+    int rc = place_graph_of_problem(p, out, e);
+
+    if (rc)
+        return rc;
+    (*out)->type[(*out)->types - 1].count = 0; /* a pipeline has no stage on the host */
+    for (uint32_t t = 0; t + 1 < (*out)->types; t++) {
+        double *limit = &(*out)->type[t].memory_bytes;
+        if (options->no_limit)
+            *limit = INFINITY;
+        else if (options->limit_bytes > 0)
+            *limit = fmin(*limit, options->limit_bytes);
+    }
+    return 0;
+}
+
+static int place(const struct problem *p, const struct pipeline_options *options,
+                 struct place_pipeline *l, struct contender *c, struct err *e)
+{
+    struct pipeline_options o = *options;
+    struct place_job job = {.stop = p->stop};
+    struct place_graph *g;
+    struct placement *q = NULL;
+    int rc = place_graph(p, options, &g, e);
+
+    if (rc)
+        return rc;
+    place_job_of_model(&job);
+    job.looks = PLACE_LOOKS;
+    o.overlap = p->options.overlap;
+    o.stop = p->stop;
+    o.pins = 0; /* of cuts in the usual order */
+    rc = place_solve(g, &job, "exact", &q, e);
+    if (rc)
+        goto out;
+    rc = place_pipeline_new(p, g, q, &o, l, e);
+    if (rc)
+        goto out;
+    c->stream_ms = q->value_ms;
+    c->proven = q->proven;
+out:
+    placement_free(q);
+    place_graph_free(g);
+    return rc;
+}
+
+static int find_place(const struct problem *p, const struct pipeline_options *options,
+                      struct contender *c, struct err *e)
+{
+    struct place_pipeline l;
+    struct pipeline *kept = mem_try(1, sizeof *kept);
+    int rc = kept ? place(p, options, &l, c, e) : err_no_memory(e, "to compare plans");
+
+    if (rc) {
+        free(kept);
+        if (rc != ERR_INFEASIBLE && rc != ERR_LIMIT)
+            return rc;
+        snprintf(c->why, sizeof c->why, "%.300s", e->what);
+        return 0;
+    }
+    *kept = l.pipeline;
+    c->pipeline_plan = l.plan;
+    take_pipeline(kept, c);
     return 0;
 }
 
@@ -418,6 +504,7 @@ int comparison_new(const struct problem *p, const struct plan *found,
         }
         rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e)
              : k == COMPARE_HYBRID ? find_hybrid(p, o, &out->of[k], e)
+             : k == COMPARE_PLACE  ? find_place(p, o, &out->of[k], e)
                                    : find_strict(&rules, found, &out->of[k], e);
         if (rc)
             goto out;
@@ -460,7 +547,7 @@ void contender_setting(const struct contender *c, char *out, size_t room)
                  c->hybrid->micro_batches == 1 ? "" : "es", c->hybrid->zero);
         return;
     }
-    if (c->kind == COMPARE_PIPELINE) {
+    if (c->kind == COMPARE_PIPELINE || c->kind == COMPARE_PLACE) {
         snprintf(out, room, "%u stage%s, %u micro-batch%s%s", c->pipeline_plan.plan.stages,
                  c->pipeline_plan.plan.stages == 1 ? "" : "s", c->pipeline->options.micro_batches,
                  c->pipeline->options.micro_batches == 1 ? "" : "es",

@@ -6,8 +6,10 @@
  * optima of strict mode, on the mesh of the problem and, if none was asked for and there are
  * several equal servers, on servers x devices. Where they exceed the memory limit: the best within
  * it over all numbers of micro-batches and ZeRO levels (exact/batch_and_zero.h), unless the problem
- * fixes them. A pipeline is also tried with its forward pass recomputed. Plans that fit rank first,
- * then shorter steps. */
+ * fixes them. A pipeline is also tried with its forward pass recomputed. A placement is contiguous,
+ * on accelerators alone, with the file's whole batch in flight; it is chosen for a stream of
+ * batches, and its step is that of the pipeline it makes (place/place_pipeline.h). Plans that fit
+ * rank first, then shorter steps. */
 #ifndef AUTOMAP_ENGINE_COMPARE_COMPARE_H
 #define AUTOMAP_ENGINE_COMPARE_COMPARE_H
 
@@ -17,12 +19,13 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
-#define COMPARE_KINDS(X)                           \
-    X(OPERATORS, "opp", "operators split")         \
-    X(DATA, "adp", "data parallel")                \
-    X(BOTH, "opp+adp", "operators and data split") \
-    X(PIPELINE, "pp", "pipeline")                  \
-    X(HYBRID, "hybrid", "pipeline of split stages")
+#define COMPARE_KINDS(X)                            \
+    X(OPERATORS, "opp", "operators split")          \
+    X(DATA, "adp", "data parallel")                 \
+    X(BOTH, "opp+adp", "operators and data split")  \
+    X(PIPELINE, "pp", "pipeline")                   \
+    X(HYBRID, "hybrid", "pipeline of split stages") \
+    X(PLACE, "place", "operators placed")
 
 enum compare_kind {
 #define X(id, name, words) COMPARE_##id,
@@ -37,13 +40,14 @@ struct contender {
     enum compare_kind kind;
     bool exists;       /* false: `why` says why there is none */
     bool fits, proven; /* proven: for its kind, mesh and batching; for a pipeline, the optimum of
-                          L */
+                          L; for a placement, the time of a stream */
+    double stream_ms;  /* placement: one batch of a stream; 0 for other kinds */
     double step_ms, compute_ms, waiting_ms; /* communication; in a pipeline also waiting */
     double memory_bytes;
     double least_bytes;      /* strict kinds that do not fit: least memory of any plan found */
     struct problem *problem; /* strict kinds: priced on this mesh, in this batching */
     struct plan plan;
-    struct pipeline *pipeline;
+    struct pipeline *pipeline; /* of a pipeline, and of a placement the one it makes */
     struct pipeline_plan pipeline_plan;
     struct hybrid *hybrid;
     char why[400]; /* sentences: where its time goes, and why it is slower than the first */

@@ -146,6 +146,9 @@ static void explain_pipeline(const struct contender *c, struct words *w)
     char a[UNITS_ROOM], b[UNITS_ROOM];
     double reduce = 0, transfer = 0;
 
+    if (c->kind == COMPARE_PLACE)
+        say(w, "cut for a stream, a batch every %s%s; ", units_ms(a, c->stream_ms),
+            c->proven ? ", proven" : "");
     for (uint32_t s = 0; s < p->stages; s++) {
         struct pipe_stage stage = pipe_stage_of(&l->all, p, s);
         reduce = fmax(reduce, stage.reduce_ms - stage.update_ms);
@@ -218,7 +221,7 @@ int compare_explain(struct comparison *c, struct err *e)
         int rc = 0;
         if (o->kind == COMPARE_HYBRID)
             explain_hybrid(o, &w);
-        else if (o->kind == COMPARE_PIPELINE)
+        else if (o->kind == COMPARE_PIPELINE || o->kind == COMPARE_PLACE)
             explain_pipeline(o, &w);
         else
             rc = explain_strict(o, &w, e);

@@ -445,7 +445,8 @@ int app_load_plan(struct app *a, const char *path, struct err *e)
 {
     static const struct panel_ops *const views[] = {[PLAN_LOADED_STRICT] = &view_plans,
                                                     [PLAN_LOADED_RELAXED] = &view_plans,
-                                                    [PLAN_LOADED_PIPELINE] = &view_pipeline};
+                                                    [PLAN_LOADED_PIPELINE] = &view_pipeline,
+                                                    [PLAN_LOADED_PLACE] = &view_place};
     enum plan_loaded kind;
 
     if (!a->watch)
@@ -457,7 +458,8 @@ int app_load_plan(struct app *a, const char *path, struct err *e)
     static const char *const next[] = {
         [PLAN_LOADED_STRICT] = "w explains it, c compares it, t pins its decisions",
         [PLAN_LOADED_RELAXED] = "w explains it, c compares it, V s shows its reshards",
-        [PLAN_LOADED_PIPELINE] = "w explains its stages"};
+        [PLAN_LOADED_PIPELINE] = "w explains its stages",
+        [PLAN_LOADED_PLACE] = "w says why a node is where it is"};
     app_say(a, "%s is loaded; %s", path, next[kind]);
     return 0;
 }

@@ -97,7 +97,7 @@ static const struct option searching[] = {
     {"commands", "C", "told to the search first: \"set reward paper; episode 300\"", ARG(commands)},
     {"resume", "FILE", "go on with the search of a journal, bit for bit; \"last\": the newest",
      .values = VALUES_JOURNAL, ARG(resume)},
-    {"plan", "FILE", "load a plan of the model: strict, relaxed or a pipeline",
+    {"plan", "FILE", "load a plan of the model: strict, relaxed, a pipeline or a placement",
      .values = VALUES_FILE, ARG(plan)},
     {"tour", "NAME", "play a tour", .values = VALUES_TOUR, ARG(tour)},
     {0},

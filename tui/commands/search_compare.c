@@ -46,6 +46,8 @@ static const char *proof_scope(const struct contender *o)
 {
     if (o->kind == COMPARE_PIPELINE)
         return "L over the points that solvers choose from; the plan is taken by simulation";
+    if (o->kind == COMPARE_PLACE)
+        return "time per batch of a stream, over contiguous placements; the step is simulated";
     return o->fits ? "plans of this kind on this mesh, within the memory limit"
                    : "plans of this kind on this mesh, without a memory limit";
 }
@@ -101,6 +103,8 @@ void comparison_json(const struct comparison *c, const struct problem *p, cJSON 
             cJSON_AddBoolToObject(j, "proven", o->proven);
             cJSON_AddStringToObject(j, "proven_scope", proof_scope(o));
             cJSON_AddStringToObject(j, "setting", setting);
+            if (o->kind == COMPARE_PLACE)
+                cJSON_AddNumberToObject(j, "stream_ms", o->stream_ms);
         }
         cJSON_AddStringToObject(j, "why", o->why);
         cJSON_AddItemToArray(all, j);
@@ -123,12 +127,12 @@ int comparison_save(const struct comparison *c, const char *path, struct err *e)
         return err_set(e, ERR_INFEASIBLE, "there is no plan to write");
     if (o->kind == COMPARE_HYBRID)
         return hybrid_file_save(o->hybrid, path, e);
-    if (o->kind != COMPARE_PIPELINE && c->batch_given)
+    if (!o->pipeline && c->batch_given)
         return err_set(
             e, ERR_INPUT,
             "%.200s: a plan of operators runs the file's batch; the best one for %u samples, %s, "
             "is not written",
             path, c->batch, compare_names[o->kind]);
-    return o->kind == COMPARE_PIPELINE ? pipeline_file_save(o->pipeline, &o->pipeline_plan, path, e)
-                                       : plan_file_save(&o->plan, path, e);
+    return o->pipeline ? pipeline_file_save(o->pipeline, &o->pipeline_plan, path, e)
+                       : plan_file_save(&o->plan, path, e);
 }

@@ -6,6 +6,7 @@
 #include "engine/cost/measured.h"
 #include "engine/cost/training.h"
 #include "engine/pipeline/pipeline_file.h"
+#include "engine/place/place_file.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
 #include "engine/text/quantity.h"
@@ -342,6 +343,8 @@ int problem_args_follow_plan(struct problem_args *a, const char *plan, struct er
 
     if (pipeline_file_is(plan))
         return a->cluster || a->devices ? 0 : pipeline_file_devices(plan, &a->devices, e);
+    if (place_file_is(plan))
+        return a->cluster || a->devices ? 0 : place_file_devices(plan, &a->devices, e);
     if (plan_file_setup(plan, &setup, e))
         return e->code;
     if (!o->mesh[0])

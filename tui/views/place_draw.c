@@ -58,12 +58,14 @@ static uint32_t faults_of(const struct place_shown *s)
 void place_draw_sentence(const struct place_shown *s, const struct pane *p)
 {
     const struct placement *plan = s->plan;
-    double value = place_look_value(s->look), bound = fmin(plan->bound_ms, plan->value_ms);
+    bool latency = s->objective == PLACING_LATENCY;
+    double value = latency && !s->moved ? plan->value_ms : place_look_value(s->look);
+    double bound = fmin(plan->bound_ms, plan->value_ms);
     uint32_t faults = faults_of(s);
     char ms[UNITS_ROOM], text[160];
 
     int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, value));
-    x = pane_text(p, x, 0, ROLE_TEXT, " a batch");
+    x = pane_text(p, x, 0, ROLE_TEXT, latency ? " for one batch" : " a batch");
     if (s->moved) {
         x = pane_format(p, x + 3, 0, value > plan->value_ms ? ROLE_WARN : ROLE_OK, "%s ms",
                         units_change(ms, value - plan->value_ms, 2));
@@ -78,7 +80,7 @@ void place_draw_sentence(const struct place_shown *s, const struct pane *p)
         if (x + utf8_text_columns(text) + 24 < p->width)
             x = pane_text(p, x, 0, ROLE_DIM, text);
     }
-    snprintf(text, sizeof text, "%s%s", s->any_sets ? "any sets" : "contiguous",
+    snprintf(text, sizeof text, "%s · %s%s", s->any_sets ? "any sets" : "contiguous", s->algorithm,
              s->done ? "" : "  searching ..");
     if (x + 3 + utf8_text_columns(text) + 8 < p->width)
         pane_text(p, x + 3, 0, ROLE_TEXT, text);
@@ -132,8 +134,9 @@ void place_draw_lanes(const struct place_shown *s, const struct pane *p)
         first = l->levels - columns;
     if (l->levels <= columns)
         first = 0;
-    snprintf(note, sizeof note, "level %s of %s, left to right · a letter is a device",
-             units_count(at, level + 1), units_count(count, l->levels));
+    snprintf(note, sizeof note, "level %s of %s, left to right · %s", units_count(at, level + 1),
+             units_count(count, l->levels),
+             s->stage == PLACE_NONE ? "a letter is a device" : "one stage is lit");
     pane_head(p, 0, &(struct head){0, "Operators", note, true});
     for (uint32_t k = 0; k < columns && first + k < l->levels; k++) {
         uint32_t begin = l->level_at[first + k], nodes = l->level_at[first + k + 1] - begin;
@@ -219,7 +222,7 @@ void place_draw_loads(const struct place_shown *s, const struct pane *p)
     char note[64];
     int bar = p->width - 46;
 
-    snprintf(note, sizeof note, "%s%u devices · █ work = in ░ out",
+    snprintf(note, sizeof note, "%s%u devices · █ work = in ░ out · idle",
              rows < state->devices ? "some of " : "", state->devices);
     pane_head(p, 0, &(struct head){0, "Load", note, false});
     if (bar < 6)
@@ -299,26 +302,114 @@ void place_draw_node(const struct place_shown *s, const struct pane *p)
         pane_text(p, 0, y, ROLE_DIM, "moves");
         pane_format(p, 10, y++, ROLE_TEXT, "with %u more of its class", together);
     }
-    if (y < p->height)
+    if (y < p->height && s->objective == PLACING_LATENCY)
+        pane_cut(p, 0, y, p->width, ROLE_DIM, "prices of moves are of streams: o goes on to one");
+    else if (y < p->height)
         draw_prices(s, p, y);
+}
+
+/* ---- what was tried ---- */
+
+static bool is_shorter(const struct place_tried *a, const struct place_tried *b)
+{
+    return a->fits != b->fits ? a->fits : a->value_ms < b->value_ms;
+}
+
+/* The best bound known of a kind of sets; one of any sets holds for contiguous ones too. */
+static double bound_of(const struct place_shown *s, bool contiguous)
+{
+    double bound = 0;
+
+    for (uint32_t i = 0; i < s->tries; i++) {
+        const struct place_tried *t = &s->tried[i];
+        if (t->objective == s->objective && (contiguous || !t->contiguous))
+            bound = fmax(bound, t->bound_ms);
+    }
+    return bound;
+}
+
+static void draw_tried(const struct place_shown *s, const struct pane *p, int y,
+                       const struct place_tried *t)
+{
+    double bound = bound_of(s, t->contiguous);
+    char text[UNITS_ROOM];
+
+    pane_cut(p, 0, y, p->width - 20, ROLE_TEXT, t->algorithm);
+    pane_text(p, 11, y, ROLE_DIM, t->contiguous ? "contiguous" : "any sets");
+    pane_right(p, p->width - 9, y, ROLE_TEXT, units_plain_ms(text, t->value_ms));
+    if (!t->fits)
+        pane_right(p, p->width, y, ROLE_ERR, "over");
+    else if (t->proven)
+        pane_right(p, p->width, y, ROLE_OK, "proven");
+    else if (bound > 0)
+        pane_right(p, p->width, y, ROLE_WARN, units_percent(text, t->value_ms / bound - 1));
+}
+
+void place_draw_tried(const struct place_shown *s, const struct pane *p)
+{
+    uint32_t at[PLACE_TRIED], count = 0;
+    char text[UNITS_ROOM];
+    int y = 1;
+
+    pane_head(p, 0, &(struct head){0, "Plans tried", placing_objective_words[s->objective], false});
+    for (uint32_t i = 0; i < s->tries; i++) {
+        uint32_t k = count;
+        if (s->tried[i].objective != s->objective)
+            continue;
+        for (; k && is_shorter(&s->tried[i], &s->tried[at[k - 1]]); k--)
+            at[k] = at[k - 1];
+        at[k] = i;
+        count++;
+    }
+    for (uint32_t i = 0; i < count && y < p->height; i++)
+        draw_tried(s, p, y++, &s->tried[at[i]]);
+    if (y < p->height && s->plan->bound_ms > 0) {
+        pane_cut(p, 0, y, p->width - 20, ROLE_DIM, s->plan->bound_by ? s->plan->bound_by : "bound");
+        pane_right(p, p->width - 9, y, ROLE_DIM, units_plain_ms(text, s->plan->bound_ms));
+        pane_right(p, p->width, y++, ROLE_DIM, "bound");
+    }
+    if (y + 1 < p->height)
+        pane_cut(p, 0, y + 1, p->width, ROLE_DIM, "a another algorithm  A all  o aim  c sets");
 }
 
 /* ---- what crosses ---- */
 
+/* "C to A B": the devices that make and read an output, in letters; as many as there is room. */
+static void draw_ends(const struct place_shown *s, const struct pane *p, int x, int y, int end,
+                      uint32_t node)
+{
+    const struct place_graph *g = s->graph;
+    uint32_t home = place_look_device(s->look, node), drawn[8], count = 0;
+
+    pane_put(p, x, y, role_of(s, home), sign_of(s, home));
+    x = pane_text(p, x + 2, y, ROLE_DIM, "to") + 1;
+    for (uint32_t i = g->user_at[node]; i < g->user_at[node + 1] && x < end; i++) {
+        uint32_t d = place_look_device(s->look, g->user[i]), k = 0;
+        while (k < count && drawn[k] != d)
+            k++;
+        if (d == home || k < count)
+            continue;
+        if (count == sizeof drawn / sizeof *drawn) {
+            pane_text(p, x, y, ROLE_DIM, "..");
+            return;
+        }
+        drawn[count++] = d;
+        pane_put(p, x, y, role_of(s, d), sign_of(s, d));
+        x += 2;
+    }
+}
+
 void place_draw_crossings(const struct place_shown *s, const struct pane *p)
 {
-    char note[64], count[UNITS_ROOM], name[32], from[16], ms[UNITS_ROOM];
+    char note[64], count[UNITS_ROOM], name[32], ms[UNITS_ROOM];
 
     snprintf(note, sizeof note, "%s · heaviest first · each end pays",
              units_count(count, s->crossings));
     pane_head(p, 0, &(struct head){0, "Transfers", note, false});
     for (int y = 1; y < p->height && (uint32_t)y <= s->crossings && y <= PLACE_CROSSINGS; y++) {
         const struct place_crossing *c = &s->crossing[y - 1];
-        uint32_t d = place_look_device(s->look, c->node);
-        pane_cut(p, 0, y, p->width - 26, ROLE_TEXT, place_node_name(s->graph, c->node, name));
-        pane_format(p, p->width - 24, y, role_of(s, d), "from %s",
-                    place_device_name(s->graph, d, from));
-        pane_format(p, p->width - 14, y, ROLE_DIM, "%u", c->ends);
+        pane_cut(p, 0, y, p->width - 36, ROLE_TEXT, place_node_name(s->graph, c->node, name));
+        draw_ends(s, p, p->width - 34, y, p->width - 12, c->node);
         pane_right(p, p->width, y, ROLE_TEXT, units_plain_ms(ms, c->ms));
     }
     if (!s->crossings)

@@ -7,8 +7,17 @@
 #include "engine/place/look.h"
 #include "engine/place/placement.h"
 #include "tui/screen/grid.h"
+#include "tui/watch/placing.h"
 
-enum { PLACE_CROSSINGS = 64 };
+enum { PLACE_CROSSINGS = 64, PLACE_TRIED = 16 };
+
+/* What an algorithm came to, for the objective it was asked for. */
+struct place_tried {
+    const char *algorithm;
+    enum placing_objective objective;
+    double value_ms, bound_ms;
+    bool contiguous, proven, fits;
+};
 
 struct place_shown {
     const struct place_graph *graph;
@@ -23,6 +32,10 @@ struct place_shown {
     double held_ms;
     uint32_t stage; /* only nodes of this stage of the chain are lit; PLACE_NONE: all */
     bool moved, any_sets, done;
+    enum placing_objective objective;
+    const char *algorithm; /* asked for */
+    struct place_tried tried[PLACE_TRIED];
+    uint32_t tries;
 };
 
 void place_draw_sentence(const struct place_shown *s, const struct pane *p);
@@ -32,6 +45,8 @@ void place_draw_lanes(const struct place_shown *s, const struct pane *p);
 void place_draw_loads(const struct place_shown *s, const struct pane *p);
 void place_draw_node(const struct place_shown *s, const struct pane *p);
 void place_draw_crossings(const struct place_shown *s, const struct pane *p);
+/* What was tried for this objective, shortest first, and the bound. */
+void place_draw_tried(const struct place_shown *s, const struct pane *p);
 int place_draw_rows_of_loads(const struct place_shown *s); /* head included */
 
 /* "dot.3", or "node 17". */

@@ -5,6 +5,7 @@
 #include "engine/place/look.h"
 #include "engine/place/nets.h"
 #include "engine/place/placement.h"
+#include "engine/place/solve.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -17,6 +18,7 @@
 #include "tui/views/place_draw.h"
 #include "tui/views/views.h"
 #include "tui/watch/placing.h"
+#include "tui/watch/watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +29,7 @@ struct place_view {
     struct placing_asked asked;
     struct placing_look found;
     bool starts; /* the job is being left; then another begins with what is asked */
+    bool sweeps; /* every algorithm in turn, for the table */
     struct place_shown shown;
     uint32_t version; /* of the plan shown */
     bool fresh;       /* figures of the cursor are of what is shown */
@@ -42,6 +45,9 @@ enum {
     PLACE_VIEW_OFF_HOST,
     PLACE_VIEW_UNPIN,
     PLACE_VIEW_CONTIGUOUS,
+    PLACE_VIEW_OBJECTIVE,
+    PLACE_VIEW_ALGORITHM,
+    PLACE_VIEW_SWEEP,
     PLACE_VIEW_STAGE_BACK,
     PLACE_VIEW_STAGE,
     PLACE_VIEW_RESET,
@@ -65,6 +71,13 @@ static const struct action place_actions[] = {
     [PLACE_VIEW_UNPIN] = {"unpin", "in this view", "let the last pin go", NULL, "u", NULL},
     [PLACE_VIEW_CONTIGUOUS] = {"contiguous", "in this view", "contiguous, any sets", "any sets",
                                "c", NULL},
+    [PLACE_VIEW_OBJECTIVE] = {"objective", "in this view",
+                              "what is to be short: a stream, in three ways, or one batch", "aim",
+                              "o", NULL},
+    [PLACE_VIEW_ALGORITHM] = {"algorithm", "in this view", "another algorithm", "algorithm", "a",
+                              NULL},
+    [PLACE_VIEW_SWEEP] = {"every-algorithm", "in this view",
+                          "every algorithm in turn, for the table of plans", NULL, "A", NULL},
     [PLACE_VIEW_STAGE_BACK] = {"stage-back", "in this view", "stage by stage", NULL, "[", NULL},
     [PLACE_VIEW_STAGE] = {"stage", "in this view", NULL, NULL, "]", NULL},
     [PLACE_VIEW_RESET] = {"reset", "in this view", "the found plan again", "reset", "0", NULL},
@@ -78,10 +91,17 @@ static const struct key_table place_keys = {"place", place_actions,
 
 static void drop_plan(struct place_view *v)
 {
-    placement_free((struct placement *)v->shown.plan);
-    place_look_free(v->shown.look);
-    free(v->shown.price);
-    v->shown = (struct place_shown){.stage = PLACE_NONE, .node = v->shown.node};
+    struct place_shown *s = &v->shown;
+
+    placement_free((struct placement *)s->plan);
+    place_look_free(s->look);
+    free(s->price);
+    s->plan = NULL;
+    s->look = NULL;
+    s->price = NULL;
+    s->graph = NULL;
+    s->stage = PLACE_NONE;
+    s->moved = false;
     v->version = 0;
     v->fresh = false;
 }
@@ -117,6 +137,14 @@ static int open_place(struct panel *p, const void *arg, struct err *e)
     (void)arg;
     if (!p->scene->problem)
         return err_set(e, ERR_INPUT, "no model is open");
+    struct place_view *v = p->state;
+    drop_plan(v);
+    if (p->scene->watch && p->scene->watch->placing) { /* a plan of a file waits */
+        v->job = p->scene->watch->placing;
+        p->scene->watch->placing = NULL;
+        v->asked = placing_question(v->job);
+        return 0;
+    }
     start(p);
     return begin(p, e);
 }
@@ -133,14 +161,47 @@ static bool is_live(const struct panel *p)
 {
     const struct place_view *v = p->state;
 
-    return v->starts || (v->job && !v->found.done);
+    return v->starts || v->sweeps || (v->job && !v->found.done);
 }
 
 /* ---- what is shown ---- */
 
+/* Its name for as long as the program runs; of plans on the way that of who looks for them. */
+static const char *algorithm_of(const struct place_view *v, const struct placement *plan)
+{
+    for (const struct place_algorithm *a = place_algorithms; a->name && plan->algo; a++) {
+        if (!strcmp(a->name, plan->algo))
+            return a->name;
+    }
+    return plan->algo ? "file" : place_algorithms[v->asked.algorithm].name;
+}
+
+/* A row of the table: the plan of this algorithm, sets and objective as it is now. */
+static void note_plan(struct place_view *v, const struct placement *plan)
+{
+    struct place_shown *s = &v->shown;
+    uint32_t i = 0;
+    struct place_tried t = {.algorithm = algorithm_of(v, plan),
+                            .objective = v->asked.objective,
+                            .value_ms = plan->value_ms,
+                            .bound_ms = plan->bound_ms,
+                            .contiguous = plan->contiguous,
+                            .proven = plan->proven,
+                            .fits = !plan->faults};
+
+    while (i < s->tries &&
+           (s->tried[i].objective != t.objective || s->tried[i].contiguous != t.contiguous ||
+            strcmp(s->tried[i].algorithm, t.algorithm) != 0))
+        i++;
+    if (i == PLACE_TRIED)
+        return;
+    s->tries += i == s->tries;
+    s->tried[i] = t;
+}
+
 static int take_plan(struct place_view *v, struct err *e)
 {
-    static const struct place_rules rules = {.communication = PLACE_SUM};
+    struct place_rules rules = placing_rules(v->asked.objective);
     struct place_shown *s = &v->shown;
     struct placement *plan;
 
@@ -162,9 +223,35 @@ static int take_plan(struct place_view *v, struct err *e)
     }
     s->moved = false;
     s->stage = PLACE_NONE;
+    note_plan(v, plan);
     v->version = v->found.version;
     v->fresh = false;
     return 0;
+}
+
+/* The next algorithm that answers the objective; the first again after the last. */
+static void next_algorithm(struct place_view *v)
+{
+    bool latency = v->asked.objective == PLACING_LATENCY;
+
+    do {
+        v->asked.algorithm++;
+        if (!place_algorithms[v->asked.algorithm].name)
+            v->asked.algorithm = 0;
+    } while (!(latency ? place_algorithms[v->asked.algorithm].latency
+                       : place_algorithms[v->asked.algorithm].throughput));
+}
+
+/* One after the other, until it is the first one's turn again. */
+static void go_on_sweeping(struct panel *p)
+{
+    struct place_view *v = p->state;
+
+    if (!v->sweeps || v->starts || !v->found.done)
+        return;
+    next_algorithm(v);
+    v->sweeps = v->asked.algorithm != 0;
+    start(p);
 }
 
 /* Prices and what holds the node at the cursor: once per plan and cursor. */
@@ -185,7 +272,7 @@ static void freshen(struct place_view *v)
     v->fresh = true;
 }
 
-static bool refresh(struct panel *p)
+static bool refresh_once(struct panel *p)
 {
     struct place_view *v = p->state;
     struct err e;
@@ -200,12 +287,26 @@ static bool refresh(struct panel *p)
         drop_plan(v);
         return false;
     }
-    v->shown.done = v->found.done;
-    v->shown.any_sets = v->asked.any_sets;
+    v->shown.done = v->found.done && !v->sweeps;
+    v->shown.any_sets = v->shown.plan ? !v->shown.plan->contiguous : v->asked.any_sets;
+    v->shown.objective = v->asked.objective;
+    v->shown.algorithm = place_algorithms[v->asked.algorithm].name;
     if (!v->shown.look || !v->shown.graph->nodes || !v->shown.look->state->devices)
         return false;
     freshen(v);
-    return true;
+    go_on_sweeping(p);
+    return v->shown.look != NULL;
+}
+
+/* For pictures no time passes: all that is asked is done at once. */
+static bool refresh(struct panel *p)
+{
+    struct place_view *v = p->state;
+    bool shown = refresh_once(p);
+
+    while (p->scene->now_ms <= 0 && v->starts)
+        shown = refresh_once(p);
+    return shown;
 }
 
 /* ---- drawing ---- */
@@ -234,9 +335,12 @@ static void draw_parts(const struct place_shown *s, const struct pane *pane)
                 : pane_part(pane, 0, y, pane->width, node);
     place_draw_node(s, &part);
     y += (wide ? low : node) + gap;
-    part = pane_part(pane, 0, y, pane->width, pane->height - y);
+    part = pane_part(pane, 0, y, wide ? left : pane->width, pane->height - y);
     if (part.height > 1)
         place_draw_crossings(s, &part);
+    part = pane_part(pane, left + 3, y, pane->width - left - 3, pane->height - y);
+    if (wide && part.height > 1)
+        place_draw_tried(s, &part);
 }
 
 static void draw_place(struct panel *p, const struct pane *pane)
@@ -315,6 +419,10 @@ static void move_node(struct panel *p)
     struct place_shown *s = &v->shown;
     char name[16];
 
+    if (v->asked.objective == PLACING_LATENCY) {
+        host_say(p->scene, "moves are of streams: o goes on to one");
+        return;
+    }
     if (s->graph->fixed[s->node] != PLACE_NONE) {
         host_say(p->scene, "it is pinned: u lets the last pin go");
         return;
@@ -440,6 +548,22 @@ static bool act_place(struct panel *p, int action)
     } else if (action == PLACE_VIEW_CONTIGUOUS) {
         v->asked.any_sets = !v->asked.any_sets;
         start(p);
+    } else if (action == PLACE_VIEW_OBJECTIVE) {
+        v->asked.objective = (v->asked.objective + 1) % PLACING_OBJECTIVE_COUNT;
+        v->asked.algorithm = 0;
+        start(p);
+        host_say(p->scene, "searching for the shortest %s",
+                 placing_objective_words[v->asked.objective]);
+    } else if (action == PLACE_VIEW_ALGORITHM) {
+        next_algorithm(v);
+        v->sweeps = false;
+        start(p);
+        host_say(p->scene, "%s: %s", place_algorithms[v->asked.algorithm].name,
+                 place_algorithms[v->asked.algorithm].what);
+    } else if (action == PLACE_VIEW_SWEEP) {
+        v->sweeps = true;
+        start(p);
+        host_say(p->scene, "every algorithm in turn; a ends that");
     } else if (v->shown.look && refresh(p)) {
         return act_on_plan(p, action);
     }
@@ -474,7 +598,8 @@ const struct panel_ops view_place = {
     .place = PLACE_FULL,
     .anew = true,
     .keys = &place_keys,
-    .hints = "left=level down=node target move pin together contiguous why reset back",
+    .hints = "left=level down=node target move pin together contiguous objective algorithm why "
+             "reset back",
     .size = sizeof(struct place_view),
     .open = open_place,
     .close = close_place,

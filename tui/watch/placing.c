@@ -3,7 +3,9 @@
 #include "engine/live/thread.h"
 #include "engine/place/from_module.h"
 #include "engine/place/graph.h"
+#include "engine/place/nets.h"
 #include "engine/place/pins.h"
+#include "engine/place/place_file.h"
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
 #include "engine/problem/problem.h"
@@ -14,12 +16,25 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const placing_objective_words[PLACING_OBJECTIVE_COUNT] = {
+#define X(id, words) words,
+    PLACING_OBJECTIVES(X)
+#undef X
+};
+
+struct place_rules placing_rules(enum placing_objective o)
+{
+    return (struct place_rules){.communication = o == PLACING_BESIDE ? PLACE_MAX : PLACE_SUM,
+                                .apart = o == PLACING_APART};
+}
+
 struct placing {
     const struct problem *problem;
     struct placing_asked asked;
     struct place_graph *graph;
-    struct placement *plan;   /* under the lock */
-    struct placing_look look; /* under the lock */
+    struct place_saved *saved; /* of a file: the plan names its words from here */
+    struct placement *plan;    /* under the lock */
+    struct placing_look look;  /* under the lock */
     pthread_mutex_t lock;
     pthread_t thread;
     bool in_thread;
@@ -57,17 +72,24 @@ static int set_pins(struct placing *j, struct place_graph *g, struct err *e)
 
 static int solve(struct placing *j, struct err *e)
 {
-    struct place_job job = {.any_sets = j->asked.any_sets, .context = j, .stop = &j->stop};
+    struct place_job job = {.rules = placing_rules(j->asked.objective),
+                            .latency = j->asked.objective == PLACING_LATENCY,
+                            .any_sets = j->asked.any_sets,
+                            .context = j,
+                            .stop = &j->stop};
     struct placement *p;
 
     place_job_of_model(&job);
     job.better = better;
     if (place_graph_of_problem(j->problem, &j->graph, e) || set_pins(j, j->graph, e))
         return e->code;
+    struct place_type *host = &j->graph->type[j->graph->types - 1];
+    if (job.latency && !host->count) /* as many cores as are needed */
+        host->count = 1;
     pthread_mutex_lock(&j->lock);
     j->look.graph = j->graph;
     pthread_mutex_unlock(&j->lock);
-    if (place_solve(j->graph, &job, "exact", &p, e))
+    if (place_solve(j->graph, &job, place_algorithms[j->asked.algorithm].name, &p, e))
         return e->code;
     better(j, p);
     placement_free(p);
@@ -109,6 +131,49 @@ int placing_new(const struct problem *p, const struct placing_asked *asked, bool
     return 0;
 }
 
+static struct placing_asked asked_of(const struct place_job *job)
+{
+    enum placing_objective o = job->latency                            ? PLACING_LATENCY
+                               : job->rules.apart                      ? PLACING_APART
+                               : job->rules.communication != PLACE_SUM ? PLACING_BESIDE
+                                                                       : PLACING_STREAM;
+
+    return (struct placing_asked){.any_sets = job->any_sets, .objective = o};
+}
+
+int placing_of_file(const struct problem *p, const char *path, struct placing **out, struct err *e)
+{
+    struct placing *j = mem_try(1, sizeof *j);
+    int rc;
+
+    if (!j)
+        return err_no_memory(e, "for a placement");
+    j->problem = p;
+    pthread_mutex_init(&j->lock, NULL);
+    rc = place_graph_of_problem(p, &j->graph, e);
+    if (rc)
+        goto out;
+    rc = place_file_load(path, p, j->graph, &j->saved, e);
+    if (rc)
+        goto out;
+    rc = placement_copy(j->saved->plan, &j->plan, e);
+    if (rc)
+        goto out;
+    j->asked = asked_of(&j->saved->job);
+    j->look = (struct placing_look){.graph = j->graph, .version = 1, .done = true};
+out:
+    if (rc)
+        placing_free(j);
+    else
+        *out = j;
+    return rc;
+}
+
+struct placing_asked placing_question(const struct placing *j)
+{
+    return j->asked;
+}
+
 void placing_stop(struct placing *j)
 {
     atomic_store(&j->stop, true);
@@ -122,6 +187,7 @@ void placing_free(struct placing *j)
     if (j->in_thread)
         pthread_join(j->thread, NULL);
     placement_free(j->plan);
+    place_saved_free(j->saved);
     place_graph_free(j->graph);
     pthread_mutex_destroy(&j->lock);
     free(j);

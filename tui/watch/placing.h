@@ -4,6 +4,7 @@
 #define AUTOMAP_TUI_WATCH_PLACING_H
 
 #include "engine/place/graph.h"
+#include "engine/place/nets.h"
 #include "engine/place/placement.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
@@ -18,8 +19,25 @@ struct placing_pin {
 };
 enum { PLACING_PINS_MOST = 32 };
 
+/* What a plan is to make short. */
+#define PLACING_OBJECTIVES(X)                      \
+    X(STREAM, "stream")                            \
+    X(BESIDE, "stream, transfers beside the work") \
+    X(APART, "stream, passes apart")               \
+    X(LATENCY, "latency of one batch")
+enum placing_objective {
+#define X(id, words) PLACING_##id,
+    PLACING_OBJECTIVES(X)
+#undef X
+        PLACING_OBJECTIVE_COUNT
+};
+extern const char *const placing_objective_words[PLACING_OBJECTIVE_COUNT];
+struct place_rules placing_rules(enum placing_objective o);
+
 struct placing_asked {
     bool any_sets;
+    enum placing_objective objective;
+    uint32_t algorithm; /* index into place_algorithms (engine/place/solve.h) */
     struct placing_pin pin[PLACING_PINS_MOST];
     uint32_t pins;
 };
@@ -36,6 +54,11 @@ struct placing_look {
 /* `in_thread` false: all of it before this returns, for pictures. */
 int placing_new(const struct problem *p, const struct placing_asked *asked, bool in_thread,
                 struct placing **out, struct err *e) MUST_CHECK;
+/* One that is done already, with the plan of a file (engine/place/place_file.h). */
+int placing_of_file(const struct problem *p, const char *path, struct placing **out,
+                    struct err *e) MUST_CHECK;
+/* What was asked: of a file's, without its pins. */
+struct placing_asked placing_question(const struct placing *j);
 void placing_stop(struct placing *j); /* does not wait */
 void placing_free(struct placing *j); /* stops and joins; NULL is fine */
 void placing_look(struct placing *j, struct placing_look *out);

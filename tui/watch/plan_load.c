@@ -3,11 +3,13 @@
 #include "engine/decide/classes.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/pipeline_file.h"
+#include "engine/place/place_file.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/plan_file.h"
 #include "engine/relaxed/relaxed.h"
 #include "hlo/support/mem.h"
 #include "tui/watch/pipeline_job.h"
+#include "tui/watch/placing.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/watch.h"
 
@@ -19,7 +21,7 @@ bool plan_load_is(const char *path)
     struct plan_setup setup;
     struct err e;
 
-    return pipeline_file_is(path) || !plan_file_setup(path, &setup, &e);
+    return pipeline_file_is(path) || place_file_is(path) || !plan_file_setup(path, &setup, &e);
 }
 
 uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH_PLANS_MOST])
@@ -98,6 +100,18 @@ static int take_pipeline(struct watch *w, const char *path, struct err *e)
     return 0;
 }
 
+static int take_place(struct watch *w, const char *path, struct err *e)
+{
+    struct placing *job;
+    int rc = placing_of_file(w->problem, path, &job, e);
+
+    if (rc)
+        return rc;
+    placing_free(w->placing);
+    w->placing = job;
+    return 0;
+}
+
 /* Where the plan of that file is, or will be; NULL: no room. */
 static struct loaded_plan *slot_of(struct watch *w, const char *path)
 {
@@ -124,6 +138,9 @@ int plan_load(struct watch *w, const char *path, enum plan_loaded *kind, struct 
     if (pipeline_file_is(path)) {
         *kind = PLAN_LOADED_PIPELINE;
         rc = take_pipeline(w, path, e);
+    } else if (place_file_is(path)) {
+        *kind = PLAN_LOADED_PLACE;
+        rc = take_place(w, path, e);
     } else {
         rc = plan_file_load(w->problem, path, &plan, e);
         if (rc)
@@ -164,4 +181,6 @@ void plan_load_release(struct watch *w)
         live_plan_release(w->loaded.items[n].plan);
     }
     w->loaded.count = 0;
+    placing_free(w->placing);
+    w->placing = NULL;
 }

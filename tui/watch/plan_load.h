@@ -1,5 +1,6 @@
 /* tui/watch/plan_load.h - plans read from files, beside those a search finds: a strict plan is one
- * more of them, a relaxed one and a pipeline take the place of those that were worked out here.
+ * more of them, a relaxed one and a pipeline take the place of those that were worked out here, a
+ * placement waits for its view.
  *
  * A file is read as strictly as any command reads it (engine/plan/plan_file.h): a plan made for
  * another model, cluster, mesh or other options is refused, and the difference named. Its figures
@@ -17,7 +18,12 @@ struct watch;
 
 enum { PLANS_LOADED_MOST = 8, WATCH_PLANS_MOST = PLANS_MOST + PLANS_LOADED_MOST };
 
-enum plan_loaded { PLAN_LOADED_STRICT, PLAN_LOADED_RELAXED, PLAN_LOADED_PIPELINE };
+enum plan_loaded {
+    PLAN_LOADED_STRICT,
+    PLAN_LOADED_RELAXED,
+    PLAN_LOADED_PIPELINE,
+    PLAN_LOADED_PLACE
+};
 
 struct loaded_plan {
     char *path;
