@@ -103,9 +103,8 @@ static const char *sharding_of(void *context, hlo_id id)
 /* Operand `n` goes through a barrier that holds its sharding, and not through a copy that does. */
 static bool is_held_fast(struct writer *w, hlo_id id, uint32_t n, hlo_value *as)
 {
-    return is_annotated(w, id) &&
-           (*as = export_loops_held(w->plan->problem->m, &w->of->loops, id, n)) != HLO_NONE &&
-           !resharding_operand(&w->of->resharding, id, n);
+    *as = export_loops_held(w->plan->problem->m, &w->of->loops, id, n);
+    return *as != HLO_NONE && !resharding_operand(&w->of->resharding, id, n) && is_annotated(w, id);
 }
 
 static void write_barriers(struct writer *w, hlo_id id)

@@ -162,8 +162,7 @@ hlo_value export_loops_held(const struct hlo_module *m, const struct export_loop
         return m->leaf_base[hlo_operand(m, id, n)];
     if (hlo_at(m, id)->opcode != HLO_OP_TUPLE)
         return HLO_NONE;
-    for (uint32_t k = 0; k < n; k++)
-        v += hlo_shape(m, hlo_operand(m, id, k))->leaf_count;
+    v += hlo_shape(m, id)->part_leaf[n];
     for (uint32_t k = 0; k < hlo_shape(m, hlo_operand(m, id, n))->leaf_count; k++) {
         if (l->is_unchanged[v + k])
             return v;

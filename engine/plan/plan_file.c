@@ -456,12 +456,20 @@ struct decision {
 
 static hlo_value value_of_parameter(const struct problem *p, const cJSON *o)
 {
-    for (uint32_t k = 0; k < p->roles.param_count; k++) {
-        const struct hlo_param_role *r = &p->roles.params[k];
-        if (r->parameter == json_number(o, "parameter") && r->leaf == json_number(o, "leaf"))
-            return r->value;
+    double parameter = json_number(o, "parameter"), leaf = json_number(o, "leaf");
+    uint32_t low = 0, high = p->roles.param_count; /* they ascend by parameter, then by leaf */
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct hlo_param_role *r = &p->roles.params[middle];
+        if (r->parameter < parameter || (r->parameter == parameter && r->leaf < leaf))
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return HLO_NONE;
+    const struct hlo_param_role *r = &p->roles.params[low];
+    bool is_found = low < p->roles.param_count && r->parameter == parameter && r->leaf == leaf;
+    return is_found ? r->value : HLO_NONE;
 }
 
 static hlo_value value_of_instruction(const struct problem *p, const cJSON *o)

@@ -54,38 +54,103 @@ static bool is_said(const struct plan *p, const struct strict *s, class_id k)
     return s->on[k] == p->on[k];
 }
 
-static int say(const struct plan *p, struct strict *s, const char *before,
-               const struct str *setting, struct str *out, struct err *e)
+static int say(const struct str *setting, const char *before, struct str *out, struct err *e)
 {
     if (setting->failed)
         return err_no_memory(e, "for the plan");
     str_add(out, before);
     add_quoted(out, setting->text);
-    return setting_apply(p->problem, s, setting->text, e);
+    return 0;
+}
+
+/* Parameter leaves in the order of what a setting calls them. */
+struct called {
+    const char *name; /* "": by number */
+    uint32_t parameter, param;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct called *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    if (order)
+        return order;
+    if (!*x->name && x->parameter != y->parameter)
+        return x->parameter < y->parameter ? -1 : 1;
+    return x->param < y->param ? -1 : x->param > y->param;
+}
+
+static bool is_same_name(const struct called *x, const struct called *y)
+{
+    return !strcmp(x->name, y->name) && (*x->name || x->parameter == y->parameter);
+}
+
+/* All parameter leaves, sorted; at[param] where each stands. */
+static bool sort_names(const struct problem *q, struct called *all, uint32_t *at)
+{
+    uint32_t count = q->roles.param_count;
+
+    if (!all || !at)
+        return false;
+    for (uint32_t k = 0; k < count; k++) {
+        const struct hlo_param_role *r = &q->roles.params[k];
+        all[k] = (struct called){is_plain(r->name) ? r->name : "", r->parameter, k};
+    }
+    if (count)
+        qsort(all, count, sizeof *all, by_name);
+    for (uint32_t k = 0; k < count; k++)
+        at[all[k].param] = k;
+    return true;
+}
+
+/* What setting_apply would do for the setting of `param`, without a look at all others. */
+static int apply(const struct plan *p, struct strict *s, const struct called *all, uint32_t at,
+                 uint32_t dim, label over, struct err *e)
+{
+    const struct problem *q = p->problem;
+    uint32_t first = at;
+
+    while (first && is_same_name(&all[first - 1], &all[at]))
+        first--;
+    for (; first < q->roles.param_count && is_same_name(&all[first], &all[at]); first++) {
+        uint32_t k = all[first].param;
+        if (dim >= hlo_value_shape(q->m, q->roles.params[k].value)->rank)
+            continue;
+        int rc = setting_apply_to(q, s, k, dim, over, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
 }
 
 static int say_parameters(const struct plan *p, struct strict *s, const char *before,
                           struct str *out, struct err *e)
 {
     const struct problem *q = p->problem;
+    struct called *all = mem_try((size_t)q->roles.param_count + 1, sizeof *all);
+    uint32_t *at = mem_try((size_t)q->roles.param_count + 1, sizeof *at);
     struct str setting = {0};
-    int rc = 0;
+    int rc = sort_names(q, all, at) ? 0 : err_no_memory(e, "for the plan");
 
-    for (uint32_t k = 0; k < q->roles.param_count; k++) {
+    for (uint32_t k = 0; !rc && k < q->roles.param_count; k++) {
         uint32_t rank = hlo_value_shape(q->m, q->roles.params[k].value)->rank;
-        for (uint32_t d = 0; d < rank; d++) {
+        for (uint32_t d = 0; !rc && d < rank; d++) {
             class_id c = problem_param_class(q, k, d);
             if (c == CLASS_NONE || !p->on[c] || is_said(p, s, c))
                 continue;
             str_clear(&setting);
             write_setting(p, k, d, p->on[c], &setting);
-            rc = say(p, s, before, &setting, out, e);
+            rc = say(&setting, before, out, e);
             if (rc)
                 goto out;
+            rc = apply(p, s, all, at[k], d, p->on[c], e);
         }
     }
 out:
     str_release(&setting);
+    free(all);
+    free(at);
     return rc;
 }
 
@@ -112,7 +177,10 @@ static int say_values(const struct plan *p, struct strict *s, const char *before
             if (q->m->leaf_base[id + 1] - q->m->leaf_base[id] > 1)
                 str_format(&setting, "#%u", hlo_value_leaf(q->m, v));
             str_format(&setting, ":%u=%s", d, axes);
-            rc = say(p, s, before, &setting, out, e);
+            rc = say(&setting, before, out, e);
+            if (rc)
+                goto out;
+            rc = setting_apply(q, s, setting.text, e);
             if (rc)
                 goto out;
         }

@@ -132,8 +132,8 @@ static int set_value(const struct problem *p, struct strict *s,
     return 0;
 }
 
-static int set_dim(const struct problem *p, struct strict *s, uint32_t param, uint32_t dim,
-                   label over, struct err *e)
+int setting_apply_to(const struct problem *p, struct strict *s, uint32_t param, uint32_t dim,
+                     label over, struct err *e)
 {
     class_id k = problem_param_class(p, param, dim);
 
@@ -184,7 +184,7 @@ int setting_apply(const struct problem *p, struct strict *s, const char *setting
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         if (!setting_matches(p, &parsed, k))
             continue;
-        rc = set_dim(p, s, k, parsed.dim, parsed.over, e);
+        rc = setting_apply_to(p, s, k, parsed.dim, parsed.over, e);
         matches++;
         if (rc)
             return rc;

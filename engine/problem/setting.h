@@ -16,6 +16,10 @@
 int setting_apply(const struct problem *p, struct strict *s, const char *setting,
                   struct err *e) MUST_CHECK;
 
+/* What setting_apply does to each match: dim `dim` of parameter leaf `param`. O(mesh axes). */
+int setting_apply_to(const struct problem *p, struct strict *s, uint32_t param, uint32_t dim,
+                     label over, struct err *e) MUST_CHECK;
+
 /* The parts of a setting; `pattern` points into it. */
 struct problem_setting {
     const char *pattern;

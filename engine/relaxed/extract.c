@@ -9,6 +9,7 @@
 #include "engine/relaxed/relaxed_internal.h"
 #include "engine/relaxed/status.h"
 #include "engine/relaxed/tables.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -88,7 +89,9 @@ static bool allocate_plan(const struct problem *p, struct relaxed_plan *out)
     out->held = mem_try((size_t)p->m->value_count + 1, sizeof *out->held);
     out->ended = mem_try((size_t)p->m->value_count + 1, sizeof *out->ended);
     out->origin = mem_try((size_t)p->m->value_count + 1, sizeof *out->origin);
-    return out->choice && out->leaf && out->made && out->held && out->ended && out->origin;
+    out->updates = mem_try((size_t)p->roles.param_count + 1, sizeof *out->updates);
+    return out->updates && out->choice && out->leaf && out->made && out->held && out->ended &&
+           out->origin;
 }
 
 void relaxed_plan_release(struct relaxed_plan *p)
@@ -99,6 +102,7 @@ void relaxed_plan_release(struct relaxed_plan *p)
     free(p->held);
     free(p->ended);
     free(p->origin);
+    free(p->updates);
     free(p->reshards);
     memset(p, 0, sizeof *p);
 }
@@ -140,6 +144,28 @@ static void set_instruction(struct writer *w, uint32_t node)
     }
 }
 
+static int by_origin(const void *a, const void *b)
+{
+    const struct relaxed_update *x = a, *y = b;
+
+    if (x->origin != y->origin)
+        return x->origin < y->origin ? -1 : 1;
+    return x->param < y->param ? -1 : x->param > y->param;
+}
+
+static void set_updates(struct relaxed_plan *out)
+{
+    const struct hlo_roles *roles = &out->problem->roles;
+
+    for (uint32_t k = 0; k < roles->param_count; k++) {
+        hlo_value next = roles->params[k].updated;
+        out->updates[k] =
+            (struct relaxed_update){next == HLO_NONE ? HLO_NONE : out->origin[next], k};
+    }
+    if (roles->param_count)
+        qsort(out->updates, roles->param_count, sizeof *out->updates, by_origin);
+}
+
 static void set_values(struct writer *w)
 {
     const struct model *m = &w->r->model;
@@ -147,6 +173,7 @@ static void set_values(struct writer *w)
     const struct classes *c = &m->p->classes;
 
     memcpy(w->out->origin, m->origin, hlo->value_count * sizeof *m->origin);
+    set_updates(w->out);
     for (hlo_value v = 0; v < hlo->value_count; v++)
         w->out->ended[v] = (status)STATUS_UNKNOWN;
     for (uint32_t k = 0; k < m->energy.nodes; k++) {

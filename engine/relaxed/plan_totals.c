@@ -34,10 +34,18 @@ hlo_value relaxed_next_of(const struct relaxed_plan *plan, hlo_value result)
     const struct problem *p = plan->problem;
     hlo_value o = plan->origin[result];
 
-    for (uint32_t k = 0; k < p->roles.param_count && o != HLO_NONE; k++) {
-        const struct hlo_param_role *r = &p->roles.params[k];
-        if (r->updated != HLO_NONE && plan->origin[r->updated] == o &&
-            hlo_value_shape(p->m, r->value)->bare == hlo_value_shape(p->m, result)->bare)
+    uint32_t low = 0, high = o == HLO_NONE ? 0 : p->roles.param_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (plan->updates[middle].origin < o)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; o != HLO_NONE && low < p->roles.param_count && plan->updates[low].origin == o; low++) {
+        const struct hlo_param_role *r = &p->roles.params[plan->updates[low].param];
+        if (hlo_value_shape(p->m, r->value)->bare == hlo_value_shape(p->m, result)->bare)
             return r->value;
     }
     return HLO_NONE;

@@ -31,7 +31,7 @@ int relaxed_memory_in(const struct relaxed_plan *plan, const struct memory_model
 double relaxed_local_bytes(const struct problem *p, hlo_value v, status s);
 
 /* The parameter whose next value is `result`, a value of the entry's root; HLO_NONE: none.
- * O(parameters). */
+ * O(log parameters), and parameters of another shape with that next value. */
 hlo_value relaxed_next_of(const struct relaxed_plan *plan, hlo_value result);
 
 /* "f32[768/x 768]", followed by " used as f32[768 768]" if its uses share another status.

@@ -85,6 +85,10 @@ struct relaxed_plan {
     status *ended; /* [values] status of an output or of a value dropped unread, other than a
                       parameter's next value: partial ones combined, else as its uses receive it.
                       STATUS_UNKNOWN: no origin */
+    struct relaxed_update {
+        hlo_value origin; /* of a parameter's next value; HLO_NONE: it has none */
+        uint32_t param;
+    } * updates;         /* [params] ascending */
     hlo_value *origin;   /* [values] the first value of the same array; HLO_NONE: free, or not an
                             array */
     bool reduce_at_once; /* as in the options */

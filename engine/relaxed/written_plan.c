@@ -79,6 +79,8 @@ int relaxed_plan_copy(const struct relaxed_plan *from, struct relaxed_plan *out,
     out->held = copy_of(from->held, m->value_count, sizeof *out->held, &ok);
     out->ended = copy_of(from->ended, m->value_count, sizeof *out->ended, &ok);
     out->origin = copy_of(from->origin, m->value_count, sizeof *out->origin, &ok);
+    out->updates =
+        copy_of(from->updates, from->problem->roles.param_count, sizeof *out->updates, &ok);
     out->reshards = copy_of(from->reshards, from->reshard_count, sizeof *out->reshards, &ok);
     if (ok)
         return 0;

@@ -173,7 +173,12 @@ void hlo_factors_release(struct hlo_factors *f)
 
 hlo_value hlo_factors_value(const struct hlo_module *m, hlo_id id, uint32_t leaf)
 {
-    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+    uint32_t operands = hlo_at(m, id)->operand_count;
+
+    if (!hlo_at(m, id)->takes_tuples)
+        return leaf < operands ? hlo_value_of(m, hlo_operand(m, id, leaf), 0)
+                               : hlo_value_of(m, id, leaf - operands);
+    for (uint32_t n = 0; n < operands; n++) {
         hlo_id operand = hlo_operand(m, id, n);
         uint32_t leaves = hlo_shape(m, operand)->leaf_count;
         if (leaf < leaves)

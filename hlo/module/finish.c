@@ -486,12 +486,18 @@ static int fill_leaves(struct hlo_builder *b, struct err *e)
     if (!base)
         return hlo_build_memory(e);
     for (uint32_t n = 0; n < b->instruction_count; n++) {
+        struct hlo_instruction *i = &b->instructions[n];
         base[n] = (uint32_t)total;
+        i->takes_tuples = false;
+        for (uint32_t k = 0; k < i->operand_count;
+             k++) /* of earlier instructions: their bases stand */
+            i->takes_tuples |=
+                base[b->operands[i->operands + k] + 1] != base[b->operands[i->operands + k]] + 1;
         total += shapes[b->instructions[n].shape].leaf_count;
         if (total > INT32_MAX)
             return err_set(e, ERR_LIMIT, "more than %d tuple leaves in all", INT32_MAX);
+        base[n + 1] = (uint32_t)total;
     }
-    base[b->instruction_count] = (uint32_t)total;
     hlo_id *owner = arena_get(&m->arena, total + 1, sizeof *owner);
     hlo_shape_id *shape = arena_get(&m->arena, total + 1, sizeof *shape);
     if (!owner || !shape)

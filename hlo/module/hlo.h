@@ -23,8 +23,9 @@ struct hlo_kernel; /* hlo/meaning/kernels.h */
 
 struct hlo_instruction {
     uint16_t opcode; /* enum hlo_opcode */
-    bool is_root;
-    bool is_synthetic; /* not in the file: a get-tuple-element made for the compact form */
+    bool is_root : 1;
+    bool is_synthetic : 1; /* not in the file: a get-tuple-element made for the compact form */
+    bool takes_tuples : 1; /* an operand is no array or token: it has other than one leaf */
     hlo_shape_id shape;
     hlo_comp computation;
     uint32_t name;                    /* offset into module->names; use hlo_name() */
