@@ -72,7 +72,7 @@ int app_loop(struct app *a, struct term *t)
             term_set_theme(t, app_theme(a));
         const struct grid *g = term_is_ready(t) ? app_frame(a) : NULL;
         if (g && term_show(t, g) < 0)
-            return SIGHUP;
+            return (ended = take_events(a, t)) ? ended : SIGHUP;
         double next = app_next_ms(a), now = now_ms();
         int wait = next < 0 ? -1 : next <= now ? 10 : (int)(next - now) + 1;
         if (term_wait(t, app_wake_fd(a), wait))

@@ -5,6 +5,7 @@
 #include "tui/files/file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,6 +72,19 @@ static struct found *list(const char *dir, size_t *count)
     return all;
 }
 
+/* Whether somebody writes it now: a search holds a lock on its journal. */
+static bool is_running(const char *dir, const char *name)
+{
+    char path[2 * PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return is_held;
+}
+
 /* Unless a session writes it. */
 static void remove_session(const char *dir, const char *name)
 {
@@ -99,7 +113,7 @@ static void plain(char *out, size_t room, const char *path)
     for (; *name && *name != '.' && size + 1 < room; name++) {
         unsigned char c = (unsigned char)*name;
         bool kept = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                    c == '-' || c == '_';
+                    (c == '-' && size) || c == '_'; /* no option begins a name */
         out[size++] = kept ? *name : '_';
     }
     out[size] = 0;
@@ -149,7 +163,11 @@ bool session_find(char out[static PATH_MAX], const char *state_dir, const char *
         return size > 0 && size < PATH_MAX && file_is_there(out);
     }
     struct found *all = list(dir, &count);
-    bool any = count && snprintf(out, PATH_MAX, "%s/%s", dir, all[0].name) < PATH_MAX;
+    size_t n = 0;
+    while (n < count && is_running(dir, all[n].name))
+        n++;
+    n = n < count ? n : 0; /* all run: the newest is refused with its reason */
+    bool any = count && snprintf(out, PATH_MAX, "%s/%s", dir, all[n].name) < PATH_MAX;
     free(all);
     return any;
 }

@@ -17,8 +17,8 @@ enum { SESSIONS_MOST = 24, SESSION_NAME_ROOM = 256 };
 bool session_new_path(char out[static PATH_MAX], const char *state_dir, const char *model,
                       const char *cluster, int64_t now);
 
-/* Resolves `name`: a path (with a '/', or a file here), a name in sessions/, or "last", the newest
- * there. False: not found. */
+/* The path of `name`: a path itself (it holds a '/', or is a file here), a name in sessions/, or
+ * "last", the newest there that no search is writing. False: there is none. */
 bool session_find(char out[static PATH_MAX], const char *state_dir, const char *name);
 
 /* Names in sessions/, the newest first; returns how many. */

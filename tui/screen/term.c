@@ -21,6 +21,8 @@
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
+enum { STUCK_WAITS = 4, STUCK_WAIT_MS = 50 };
+enum { WIDTH_MOST = 1000, HEIGHT_MOST = 400 }; /* of a frame: what is beyond stays empty */
 enum { ESC_DELAY_MS = 25, PASTE_BEGIN = 0x1f00, PASTE_END = 0x1f01, COPY_MOST = 65536 };
 
 /* Signals after which the process is no more. The first row asks, the second kills at once. */
@@ -53,12 +55,15 @@ struct term {
     struct sigaction before[ASKING + 5];
 };
 
+/* A terminal that takes nothing for some 200 ms gets no more: whoever writes last must end. */
 static void write_all(int fd, const char *bytes, size_t size)
 {
-    while (size > 0) {
+    for (int waits = 0; size > 0;) {
         ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno != EINTR && errno != EAGAIN)
+        if (n < 0 && errno != EINTR && (errno != EAGAIN || waits++ >= STUCK_WAITS))
             return;
+        if (n < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, STUCK_WAIT_MS);
         if (n > 0) {
             bytes += n;
             size -= (size_t)n;
@@ -201,6 +206,8 @@ static void read_size(struct term *t)
         t->width = COLS > 0 ? COLS : 80;
         t->height = LINES > 0 ? LINES : 24;
     }
+    t->width = t->width < WIDTH_MOST ? t->width : WIDTH_MOST;
+    t->height = t->height < HEIGHT_MOST ? t->height : HEIGHT_MOST;
 }
 
 static void prepare_input(struct term *t, bool mouse)
@@ -251,6 +258,31 @@ static int refuse(struct err *e, const char *why)
     return err_set(e, ERR_IO, "terminal \"%s\" %s; automap search runs without one", clean, why);
 }
 
+/* The terminal opened once more, so that writing to it can fail instead of waiting: O_NONBLOCK of
+ * standard output itself would be the shell's, too. */
+static int own_output(void)
+{
+    const char *name = ttyname(STDOUT_FILENO);
+    int fd = name ? open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+
+    return fd < 0 ? STDOUT_FILENO : fd;
+}
+
+static void close_output(void)
+{
+    if (restore.fd > STDERR_FILENO)
+        close(restore.fd);
+    restore.fd = STDOUT_FILENO;
+}
+
+static bool is_huge(void)
+{
+    struct winsize size;
+
+    return !ioctl(restore.fd, TIOCGWINSZ, &size) &&
+           (size.ws_col > WIDTH_MOST || size.ws_row > HEIGHT_MOST);
+}
+
 static int start_curses(struct term *t, struct err *e)
 {
     const char *name = getenv("TERM");
@@ -261,8 +293,10 @@ static int start_curses(struct term *t, struct err *e)
     t->in = isatty(STDIN_FILENO) ? stdin : fopen("/dev/tty", "r");
     if (!t->in)
         return err_set(e, ERR_IO, "no terminal to read keys from; automap search runs without one");
-    restore.fd = STDOUT_FILENO;
+    restore.fd = own_output();
     tcgetattr(restore.fd, &restore.shell);
+    if (is_huge()) /* curses would hold millions of cells: it gets the size that is drawn later */
+        use_env(FALSE);
     t->screen = name && *name ? newterm(NULL, stdout, t->in) : NULL;
     if (!t->screen)
         return refuse(e, "is not known here");
@@ -304,6 +338,7 @@ int term_open(struct term **out, const struct term_options *o, struct err *e)
     prepare_input(t, o->mouse);
     build_reset();
     read_size(t);
+    resize_term(t->height, t->width);
     capture_errors(t);
     take_signals(t);
     enter(t);
@@ -331,9 +366,13 @@ void term_close(struct term *t)
 {
     if (!t)
         return;
-    leave(t);
+    if (t->gone && !term_is_ready(t))
+        put_right(); /* endwin would wait for it */
+    else
+        leave(t);
     tcsetattr(restore.fd, TCSANOW, &restore.shell);
     give_signals_back(t);
+    close_output();
     delwin(t->input);
     delscreen(t->screen);
     if (t->in != stdin)
@@ -385,11 +424,11 @@ long term_show(struct term *t, const struct grid *g)
         ssize_t n = write(restore.fd, t->bytes.text + at, t->bytes.size - at);
         if (n > 0)
             at += (size_t)n;
-        else if (n < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){.fd = restore.fd, .events = POLLOUT}, 1, 100);
-        else if (n < 0 && errno != EINTR)
+        bool is_stuck = n < 0 && errno == EAGAIN &&
+                        !poll(&(struct pollfd){.fd = restore.fd, .events = POLLOUT}, 1, 50);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
             t->gone = true;
-        if (restore.ended == SIGHUP)
+        if (restore.ended == SIGHUP || (restore.ended && is_stuck))
             t->gone = true;
     }
     return t->gone ? -1 : (long)at;
