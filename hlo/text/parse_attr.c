@@ -258,7 +258,8 @@ static const char *plain_metadata_end(const char *p)
         while (!lex_is(*p, LEX_BRACKET))
             p++;
         if (*p != '"')
-            return *p == '}' ? p + 1 : NULL;
+            return *p == '}' && (lex_is(p[1], LEX_BLANK) || p[1] == ',' || p[1] == '}') ? p + 1
+                                                                                        : NULL;
         p = hlo_lex_string_end(p);
         if (!p)
             return NULL;
@@ -332,13 +333,15 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
     if (!fits)
         return hlo_parse_fail(p, value, "the value of %s is wrong, expected %s", key_name(key),
                               hlo_attr_example((enum hlo_attr_key)key));
-    p->at = behind;
+    const char *text = key == HLO_ATTR_UNKNOWN ? name : value;
     if (key == HLO_ATTR_METADATA) {
         size_t size = (size_t)(end - value);
-        return hlo_parse_metadata(p, &value, end, &d->meta) ? p->e->code
-                                                            : add_attr(p, key, value, size);
+        if (hlo_parse_metadata(p, &value, end, &d->meta))
+            return p->e->code; /* p->at is still before the value: the place of a copy of it */
+        p->at = behind;
+        return add_attr(p, key, value, size);
     }
-    const char *text = key == HLO_ATTR_UNKNOWN ? name : value;
+    p->at = behind;
     return add_attr(p, key, text, (size_t)(end - text));
 }
 
