@@ -98,7 +98,9 @@ label step_tables_spare_axes(const struct step_tables *t, hlo_id id, label used)
 
     for (uint32_t x = 0; x < t->mesh->axes; x++)
         spare |= t->mesh->axis[x].size > 1 ? (label)(1U << x) : 0;
-    return partitioner_sums_everywhere(t->labels->classes->m, id) ? (label)(spare & ~used) : 0;
+    const struct classes *c = t->labels->classes;
+    return partitioner_sums_everywhere(c->options.partitioner, c->m, id) ? (label)(spare & ~used)
+                                                                         : 0;
 }
 
 /* Axes of all factors of `id`. */

@@ -336,7 +336,8 @@ static int mark_gathers(struct build *b)
     }
     for (hlo_id id = 0; id < c->m->count; id++) {
         uint32_t results = c->m->leaf_base[id + 1] - c->m->leaf_base[id];
-        c->runs_whole[id] = class_leaf_count(c, id) && partitioner_runs_whole(c->m, id);
+        c->runs_whole[id] =
+            class_leaf_count(c, id) && partitioner_runs_whole(c->options.partitioner, c->m, id);
         for (uint32_t leaf = 0; c->runs_whole[id] && leaf + results < class_leaf_count(c, id);
              leaf++) {
             hlo_value v = hlo_factors_value(c->m, id, leaf);

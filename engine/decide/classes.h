@@ -39,9 +39,13 @@ enum class_reason {
 };
 extern const char *const class_reason_text[CLASS_REASON_COUNT];
 
+struct partitioner;
+
 struct class_options {
-    bool paper_rules;                   /* dims of convolution kernels are not split */
-    bool reduce_off[HLO_COMBINE_COUNT]; /* reductions with this combiner are not split */
+    bool paper_rules;                      /* dims of convolution kernels are not split */
+    bool reduce_off[HLO_COMBINE_COUNT];    /* reductions with this combiner are not split */
+    const struct partitioner *partitioner; /* whose plans are made (partitioner.h), borrowed; NULL:
+                                              one that splits all that factors say */
 };
 
 struct class_info {

@@ -1,7 +1,29 @@
 #include "engine/decide/partitioner.h"
 
+#include "engine/decide/partitioner_builtin.h"
+#include "engine/kernels/kernel_text.h"
+#include "engine/text/yaml.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/ops.h"
+#include "hlo/support/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 20, TARGET_ROOM = 256 };
+enum { RUNS_WHOLE, SUMS_EVERYWHERE };
+
+static const char *const deeds[] = {
+    [RUNS_WHOLE] = "runs whole", [SUMS_EVERYWHERE] = "sums over all devices"};
+
+/* ---- conditions ---- */
+
+static bool always(const struct hlo_module *m, hlo_id id)
+{
+    (void)m;
+    (void)id;
+    return true;
+}
 
 /* Groups of several features each; one feature a group (depthwise) it splits. */
 static bool has_wide_groups(const struct hlo_module *m, hlo_id id)
@@ -14,45 +36,197 @@ static bool has_wide_groups(const struct hlo_module *m, hlo_id id)
            hlo_shape(m, hlo_operand(m, id, 1))->dims[d.kernel_in] > 1;
 }
 
-static bool is_factorisation(const struct hlo_module *m, hlo_id id)
+static bool has_batch_groups(const struct hlo_module *m, hlo_id id)
 {
-    static const char *const targets[] = {"Eigh", "Qr", "ProductOfElementaryHouseholderReflectors"};
-
-    for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
-        if (hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, targets[k]))
-            return true;
-    }
-    return false;
+    return hlo_attr_int(m, id, HLO_ATTR_BATCH_GROUP_COUNT, 1) > 1;
 }
 
 static const struct {
-    uint16_t opcode;
-    bool (*applies)(const struct hlo_module *m, hlo_id id); /* NULL: to all of them */
-    const char *why;
-} rows[] = {
-    {HLO_OP_FFT, NULL, "has no rule for fft"},
-    {HLO_OP_TOPK, NULL, "has no rule for topk"},
-    {HLO_OP_BATCH_NORM_TRAINING, NULL, "has no rule for batch-norm-training"},
-    {HLO_OP_BATCH_NORM_GRAD, NULL, "has no rule for batch-norm-grad"},
-    {HLO_OP_BATCH_NORM_INFERENCE, NULL, "has no rule for batch-norm-inference"},
-    {HLO_OP_CONVOLUTION, has_wide_groups,
-     "splits no convolution with groups of several features each"},
-    {HLO_OP_CUSTOM_CALL, is_factorisation, "has no rule for calls that factorise matrices"},
+    const char *name;
+    bool (*holds)(const struct hlo_module *m, hlo_id id);
+} conditions[] = {
+    {"always", always}, {"wide groups", has_wide_groups}, {"batch groups", has_batch_groups}};
+
+enum {
+    CONDITION_COUNT = sizeof conditions / sizeof *conditions,
+    DEED_COUNT = sizeof deeds / sizeof *deeds
 };
 
-bool partitioner_sums_everywhere(const struct hlo_module *m, hlo_id id)
+/* ---- reading ---- */
+
+static int copy_text(struct partitioner *p, const struct yaml *y, const char **out, struct err *e)
 {
-    return hlo_at(m, id)->opcode == HLO_OP_CONVOLUTION &&
-           hlo_attr_int(m, id, HLO_ATTR_BATCH_GROUP_COUNT, 1) > 1;
+    *out = y ? arena_text(&p->arena, y->text, strlen(y->text)) : NULL;
+    return y && !*out ? err_no_memory(e, "for the partitioner's table") : 0;
 }
 
-const char *partitioner_runs_whole(const struct hlo_module *m, hlo_id id)
+static int check_row(const struct yaml_doc *d, const struct yaml *row, struct err *e)
 {
-    uint16_t opcode = hlo_at(m, id)->opcode;
+    static const char *const known[] = {"opcode", "target", "when", "does", "why"};
 
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        if (rows[k].opcode == opcode && (!rows[k].applies || rows[k].applies(m, id)))
-            return rows[k].why;
+    if (row->kind != YAML_MAP)
+        return yaml_wrong(d, row->mark, e, "%s, expected a row: opcode or target, does, why",
+                          yaml_kind_name(row->kind));
+    for (const struct yaml *y = row->first; y; y = y->next) {
+        bool is_known = false;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            is_known |= !strcmp(known[k], y->key);
+        if (!is_known)
+            return yaml_wrong(d, y->key_mark, e,
+                              "unknown key %.40s, expected opcode, target, when, does or why",
+                              y->key);
+        if (!y->text)
+            return yaml_wrong(d, y->mark, e, "%s, expected words", yaml_kind_name(y->kind));
+    }
+    if (!yaml_get(row, "opcode") == !yaml_get(row, "target"))
+        return yaml_wrong(d, row->mark, e, "a row of %s, expected one of opcode and target",
+                          yaml_get(row, "opcode") ? "both" : "neither");
+    if (!yaml_get(row, "does") || !yaml_get(row, "why"))
+        return yaml_wrong(d, row->mark, e, "a row without %s",
+                          yaml_get(row, "does") ? "why" : "does");
+    return 0;
+}
+
+/* Which opcodes the row is of; none of them is a mistake. */
+static int mark_opcodes(struct partitioner *p, const struct yaml_doc *d, const struct yaml *row,
+                        struct err *e)
+{
+    const struct partitioner_row *r = &p->rows[p->row_count];
+    bool fits = false;
+
+    for (uint32_t k = 0; k < HLO_OP_COUNT; k++) {
+        bool is_of = r->target ? k == HLO_OP_CUSTOM_CALL
+                               : k < HLO_OP_UNKNOWN && kernel_glob(r->opcode, hlo_op_info[k].name);
+        p->rows_of[k] |= (uint64_t)is_of << p->row_count;
+        fits |= is_of;
+    }
+    return fits ? 0
+                : yaml_wrong(d, yaml_get(row, "opcode")->mark, e, "no opcode is called %.40s",
+                             r->opcode);
+}
+
+static int read_row(struct partitioner *p, const struct yaml_doc *d, const struct yaml *row,
+                    struct err *e)
+{
+    struct partitioner_row *r = &p->rows[p->row_count];
+    const struct yaml *when = yaml_get(row, "when"), *does = yaml_get(row, "does");
+
+    while (when && r->when < CONDITION_COUNT && strcmp(conditions[r->when].name, when->text) != 0)
+        r->when++;
+    if (r->when == CONDITION_COUNT)
+        return yaml_wrong(d, when->mark, e, "when %.40s, expected wide groups or batch groups",
+                          when->text);
+    while (r->does < DEED_COUNT && strcmp(deeds[r->does], does->text) != 0)
+        r->does++;
+    if (r->does == DEED_COUNT)
+        return yaml_wrong(d, does->mark, e,
+                          "does %.40s, expected runs whole or sums over all devices", does->text);
+    int rc = copy_text(p, yaml_get(row, "opcode"), &r->opcode, e);
+    if (!rc)
+        rc = copy_text(p, yaml_get(row, "target"), &r->target, e);
+    if (!rc)
+        rc = copy_text(p, yaml_get(row, "why"), &r->why, e);
+    if (!rc)
+        rc = mark_opcodes(p, d, row, e);
+    p->row_count++;
+    return rc;
+}
+
+static int read_table(struct partitioner *p, const struct yaml_doc *d, struct err *e)
+{
+    const struct yaml *root = d->root, *name = yaml_get(root, "partitioner"),
+                      *version = yaml_get(root, "version"), *rows = yaml_get(root, "rows");
+    int rc = 0;
+
+    if (!name || !name->text || !version || !version->text || !rows || rows->kind != YAML_LIST)
+        return yaml_wrong(d, root ? root->mark : 0, e,
+                          "no table, expected partitioner: NAME, version: TEXT and a list rows:");
+    if (rows->count > PARTITIONER_ROWS_MOST)
+        return yaml_wrong(d, rows->mark, e, "%u rows, expected at most %d", rows->count,
+                          PARTITIONER_ROWS_MOST);
+    rc = copy_text(p, name, &p->name, e);
+    if (!rc)
+        rc = copy_text(p, version, &p->version, e);
+    for (const struct yaml *row = rows->first; row && !rc; row = row->next) {
+        rc = check_row(d, row, e);
+        if (!rc)
+            rc = read_row(p, d, row, e);
+    }
+    return rc;
+}
+
+int partitioner_read(const char *which, struct partitioner *out, struct err *e)
+{
+    const char *built_in = !which || !strcmp(which, "gspmd") ? partitioner_gspmd
+                           : !strcmp(which, "shardy")        ? partitioner_shardy
+                                                             : NULL;
+    struct yaml_doc d = {0};
+    struct str text = {0};
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if (!built_in)
+        rc = hlo_file_read(which, FILE_MOST, &text, e);
+    if (rc)
+        goto out;
+    const char *table = built_in ? built_in : text.text ? text.text : "";
+    rc = yaml_read(&d, table, built_in ? strlen(built_in) : text.size, e);
+    if (!rc)
+        rc = read_table(out, &d, e);
+out:
+    if (rc && !built_in)
+        err_in_file(e, which);
+    yaml_release(&d);
+    str_release(&text);
+    return rc;
+}
+
+void partitioner_release(struct partitioner *p)
+{
+    arena_release(&p->arena);
+    memset(p, 0, sizeof *p);
+}
+
+/* ---- asking ---- */
+
+static bool has_target(const struct hlo_module *m, hlo_id id, const char *glob)
+{
+    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
+    char name[TARGET_ROOM];
+
+    if (!a || a->size >= sizeof name)
+        return false;
+    size_t quoted = a->size >= 2 && a->text[0] == '"';
+    snprintf(name, sizeof name, "%.*s", (int)(a->size - 2 * quoted), a->text + quoted);
+    return kernel_glob(glob, name);
+}
+
+/* The first row that says what becomes of `id`; NULL: none does. */
+static const struct partitioner_row *row_of(const struct partitioner *p, const struct hlo_module *m,
+                                            hlo_id id)
+{
+    uint64_t left = p ? p->rows_of[hlo_at(m, id)->opcode] : 0;
+
+    for (uint32_t k = 0; left; k++, left >>= 1) {
+        const struct partitioner_row *r = &p->rows[k];
+        if (left & 1 && conditions[r->when].holds(m, id) &&
+            (!r->target || has_target(m, id, r->target)))
+            return r;
     }
     return NULL;
+}
+
+const char *partitioner_runs_whole(const struct partitioner *p, const struct hlo_module *m,
+                                   hlo_id id)
+{
+    const struct partitioner_row *r = row_of(p, m, id);
+
+    return r && r->does == RUNS_WHOLE ? r->why : NULL;
+}
+
+bool partitioner_sums_everywhere(const struct partitioner *p, const struct hlo_module *m, hlo_id id)
+{
+    const struct partitioner_row *r = row_of(p, m, id);
+
+    return r && r->does == SUMS_EVERYWHERE;
 }

@@ -474,8 +474,8 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
         return 0;
     }
     if (q->classes.runs_whole[id])
-        str_format(out, "  whole      on every device: XLA's partitioner %s\n",
-                   partitioner_runs_whole(q->m, id));
+        str_format(out, "  whole      on every device: %s (%s) %s\n", q->partitioner->name,
+                   q->partitioner->version, partitioner_runs_whole(q->partitioner, q->m, id));
     for (uint32_t k = 0; k < reductions; k++) {
         str_format(out, "  %-10s %11s  ", collective_name(reduced[k].kind),
                    units_ms(a, reduced[k].ms * cost.times));

@@ -57,7 +57,7 @@ static bool sums_unevenly(const struct plan *p, hlo_id id)
     label used = 0, summed = 0;
     int64_t size = 1;
 
-    if (!partitioner_sums_everywhere(q->m, id))
+    if (!partitioner_sums_everywhere(q->partitioner, q->m, id))
         return false;
     for (uint32_t n = 0; n < c->factor_base[id + 1] - c->factor_base[id]; n++) {
         const struct class_factor *f = &c->factors[c->factor_base[id] + n];
@@ -103,6 +103,23 @@ static bool moves_padded_rows(const struct plan *p, hlo_id id)
     }
 }
 
+/* Of a strict plan: a relaxed one has the gathers as reshards, and says so there. */
+static bool is_gathered(const struct plan *p, hlo_id id)
+{
+    const struct classes *c = &p->problem->classes;
+    uint32_t results = c->m->leaf_base[id + 1] - c->m->leaf_base[id];
+    bool is_split = false;
+
+    for (uint32_t leaf = 0;
+         !p->relaxed && c->runs_whole[id] && leaf + results < class_leaf_count(c, id) && !is_split;
+         leaf++) {
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        for (uint32_t d = 0; d < hlo_value_shape(c->m, v)->rank; d++)
+            is_split |= plan_dim_label(p, v, d) != 0;
+    }
+    return is_split;
+}
+
 static bool is_collective_of_file(const struct plan *p, hlo_id id)
 {
     uint16_t opcode = hlo_at(p->problem->m, id)->opcode;
@@ -120,6 +137,9 @@ static const struct {
     {is_collective_of_file,
      "is of a program for fixed devices (shard_map, pmap): XLA may refuse the export, and what it "
      "does on other devices is not the plan's; plan the program without it"},
+    {is_gathered,
+     "is split, and the partitioner runs it whole on every device: the plan counts the "
+     "all-gathers of its operands (automap explain says why)"},
     {reduces_apart, "sums over several dims that are split along different axes: XLA does that in "
                     "as many all-reduces as it likes"},
     {sums_unevenly, "is a convolution with batch groups whose sum does not divide among all "

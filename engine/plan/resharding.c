@@ -63,7 +63,7 @@ static int summed_dim(const struct resharding *r, hlo_id id, uint32_t n, label *
     int dim = -1;
 
     *spare = 0;
-    if (!partitioner_sums_everywhere(p->m, id))
+    if (!partitioner_sums_everywhere(p->partitioner, p->m, id))
         return -1;
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
         label over = plan_factor_label(r->plan, id, k - c->factor_base[id]);
@@ -119,7 +119,7 @@ bool resharding_want(struct resharding *r, hlo_id id, uint32_t n, label want[sta
 
     if (v == HLO_NONE || !r->is_meant[hlo_at(p->m, id)->computation])
         return false;
-    if (p->classes.is_free[v] && partitioner_sums_everywhere(p->m, id)) {
+    if (p->classes.is_free[v] && partitioner_sums_everywhere(p->partitioner, p->m, id)) {
         free_values_wanted(r->plan, id, resharding_leaf(p->m, id, n), want);
         return cut_further(r, id, n, want);
     }

@@ -120,10 +120,20 @@ static void count_kernels(struct problem *p)
     }
 }
 
+static int read_partitioner(struct problem *p, struct err *e)
+{
+    p->partitioner = mem_try(1, sizeof *p->partitioner);
+    p->options.classes.partitioner = p->partitioner;
+    return p->partitioner ? partitioner_read(p->options.partitioner, p->partitioner, e)
+                          : err_no_memory(e, "for the problem");
+}
+
 /* Everything behind the roles. */
 static int build(struct problem *p, struct err *e)
 {
-    int rc = kernel_rules_apply(p->options.kernels, p->m, e);
+    int rc = read_partitioner(p, e);
+    if (!rc)
+        rc = kernel_rules_apply(p->options.kernels, p->m, e);
     if (!rc)
         rc = hlo_costs_new(p->m, &p->costs, e);
     if (!rc)
@@ -277,6 +287,9 @@ void problem_release(struct problem *p)
     if (!p->file_is_borrowed)
         hlo_free(p->file);
     free(p->measured_ms);
+    if (p->partitioner)
+        partitioner_release(p->partitioner);
+    free(p->partitioner);
     memset(p, 0, sizeof *p);
 }
 

@@ -17,6 +17,7 @@
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/decide/partitioner.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
@@ -32,6 +33,8 @@ struct problem_options {
     int64_t batch_size;      /* replaces the module's; 0: as in the module */
     bool reduce_at_once;     /* combine partial results where they arise, as XLA's partitioner does;
                                 false: sums of them take one all-reduce */
+    const char *partitioner; /* whose plans: gspmd, shardy, or a table's path; NULL: gspmd
+                                (decide/partitioner.h) */
     const char *kernels;     /* a rule file that precedes the built-in rules (engine/kernels); NULL:
                                 none */
     bool fused_attention;    /* price attention that the module writes out as one kernel */
@@ -55,6 +58,7 @@ struct problem {
     struct cluster cluster;
     struct cluster_mesh mesh;
     struct problem_options options;
+    struct partitioner *partitioner; /* options.classes has it too */
     struct classes classes;
     struct fusion fusion;
     struct attention attention;

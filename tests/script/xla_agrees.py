@@ -104,14 +104,14 @@ def mesh_groups(ids, size, axes):
 
 
 def trips(line, bodies, around):
-    """How often a while loop runs: as XLA noted, else the first integer above 0 its condition compares with (a counter that
-    goes down to 0 does not say where from), else what the loop before ran to, whose counter is this one's limit; else once.
-    `around`: the lines of the computation it stands in."""
+    """How often a while loop runs: as XLA noted, else the first integer its condition compares with (once where that is 0: a
+    counter that goes down does not say where from), else what the loop before ran to, whose counter is this one's limit, else
+    once. `around`: the lines of the computation it stands in."""
     if m := re.search(r'known_trip_count":\{"n":"(\d+)"', line):
         return int(m[1])
     condition = "\n".join(bodies[re.search(r"condition=%?([\w.\-]+)", line)[1]])
-    if m := re.search(r"s\d+\[\]\S* constant\((0*[1-9]\d*)\)", condition):
-        return int(m[1])
+    if m := re.search(r"s\d+\[\]\S* constant\((\d+)\)", condition):
+        return int(m[1]) or 1
     made = {m[1]: m[0] for other in around if (m := re.match(r"\s+(?:ROOT )?%?([\w.\-]+) = .*", other))}
     carried = made.get(re.search(r" while\((?:\(.*\) )?%?([\w.\-]+)\)", line)[1], "")
     values = re.findall(r"%([\w.\-]+)", carried.split(" tuple(")[-1])

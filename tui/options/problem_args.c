@@ -121,6 +121,9 @@ const struct option problem_options[] = {
     {"kernels", "FILE",
      "rules for custom-calls, tried before the built-in ones: how they split, what they cost",
      .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(kernels)},
+    {"partitioner", "gspmd|shardy|FILE",
+     "plan for this partitioner: what XLA's runs whole, as measured, or a table of your own",
+     .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(partitioner)},
     {"rules", "full|paper", "paper: never split kernels of convolutions", .sort = SORT_SPLITS,
      .kind = OPTION_CHOICE, NAMES(rules), ARG(options.classes.paper_rules)},
     {"divisibility", "pad|exact", "pad: uneven pieces are padded; exact: refused",
@@ -373,6 +376,7 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
     char path[PATH_MAX];
 
     o.kernels = a->kernels;
+    o.partitioner = a->partitioner;
     int rc = load_cluster(a, cluster, e);
     if (!rc && a->vars)
         rc = hlo_vars_load(a->vars, &vars, e);

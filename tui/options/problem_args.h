@@ -15,7 +15,7 @@ enum { PROBLEM_FIGURES_MOST = 32 };
 struct problem_args {
     const char *model, *cluster; /* paths, or names of shipped ones; cluster NULL: --devices, else
                                     the default */
-    const char *vars, *loss, *profile, *kernels;
+    const char *vars, *loss, *profile, *kernels, *partitioner;
     const char *servers; /* servers of the cluster to use, "0-3,8"; NULL: all */
     uint32_t devices;    /* 0: not given */
     struct problem_options options;

@@ -1,0 +1,210 @@
+/* Tables of partitioners: the built-in ones as measured, one of a person's own, what is wrong in
+ * one; what plans, explanations and exports say by them. */
+#include "engine/decide/partitioner.h"
+#include "engine/plan/explain.h"
+#include "engine/plan/export_hlo.h"
+#include "engine/plan/plan.h"
+#include "engine/problem/setting.h"
+#include "example.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char module[] =
+    "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
+    "ENTRY e {\n  a = f32[8,64] parameter(0)\n  x = f32[8,6,6,8] parameter(1)\n"
+    "  w = f32[3,3,4,8] parameter(2)\n  v = f32[3,3,1,8] parameter(3)\n  m = f32[8,4,4] "
+    "parameter(4)\n"
+    "  u = f32[3,3,8,16] parameter(5)\n  y = f32[16,6,6,8] parameter(6)\n"
+    "  f = c64[8,33] fft(a), fft_type=RFFT, fft_length={64}\n"
+    "  t = (f32[8,4], s32[8,4]) topk(a), k=4, largest=true\n  n = f32[8,64] negate(a)\n"
+    "  wide = f32[8,6,6,8] convolution(x, w), window={size=3x3 pad=1_1x1_1}, "
+    "dim_labels=b01f_01io->b01f, feature_group_count=2\n"
+    "  deep = f32[8,6,6,8] convolution(x, v), window={size=3x3 pad=1_1x1_1}, "
+    "dim_labels=b01f_01io->b01f, feature_group_count=8\n"
+    "  eigh = (f32[8,4,4], f32[8,4]) custom-call(m), custom_call_target=\"Eigh\"\n"
+    "  batch = f32[8,6,6,16] convolution(y, u), window={size=3x3 pad=1_1x1_1}, "
+    "dim_labels=b01f_01io->b01f, batch_group_count=2\n"
+    "  ROOT r = (c64[8,33], (f32[8,4], s32[8,4]), f32[8,64], f32[8,6,6,8], f32[8,6,6,8], "
+    "(f32[8,4,4], f32[8,4]), f32[8,6,6,16]) tuple(f, t, n, wide, deep, eigh, batch)\n}\n";
+
+static struct hlo_module *load(void)
+{
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    if (hlo_load_memory("test", module, strlen(module), NULL, &m, &e))
+        fail_msg("%s", e.what);
+    return m;
+}
+
+static void expect(const char *which, const char *name, bool whole, bool everywhere)
+{
+    struct hlo_module *m = load();
+    struct partitioner p;
+    struct err e = {0};
+
+    assert_int_equal(partitioner_read(which, &p, &e), 0);
+    hlo_id id = hlo_find(m, name);
+    if ((partitioner_runs_whole(&p, m, id) != NULL) != whole ||
+        partitioner_sums_everywhere(&p, m, id) != everywhere)
+        fail_msg("%s of %s", name, which);
+    assert_null(partitioner_runs_whole(NULL, m, id));
+    partitioner_release(&p);
+    hlo_free(m);
+}
+
+/* As tests/ref/partitioner/measure.py has it: what either gathers, and what it does not. */
+static void built_in_tables_are_as_measured(void **state)
+{
+    static const char *const both[] = {"gspmd", "shardy"};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        expect(both[k], "f", true, false);
+        expect(both[k], "t", true, false);
+        expect(both[k], "wide", true, false);
+        expect(both[k], "deep", false, false);
+        expect(both[k], "n", false, false);
+        expect(both[k], "batch", false, true);
+        expect(both[k], "eigh", k == 0, false);
+    }
+}
+
+struct planned {
+    struct problem p;
+    struct plan plan;
+};
+
+/* Dim 0 of `a` over four devices. */
+static void make(const char *table, struct planned *out)
+{
+    struct problem_options o = {.partitioner = table};
+    struct strict s;
+    struct err e = {0};
+
+    make_problem(load(), NULL, 4, &o, &out->p);
+    assert_int_equal(strict_new(&out->p.labels, &s, &e), 0);
+    if (setting_apply(&out->p, &s, "a:0=x", &e) ||
+        plan_from_strict(&out->p, &s, PLAN_BY_DECISION, &out->plan, &e))
+        fail_msg("%s", e.what);
+    strict_release(&s);
+}
+
+static size_t collectives(const struct planned *x)
+{
+    struct plan_collective *c = NULL;
+    struct err e = {0};
+    size_t count = 0;
+
+    assert_int_equal(plan_collectives(&x->plan, &c, &count, &e), 0);
+    free(c);
+    return count;
+}
+
+static void release(struct planned *x)
+{
+    plan_release(&x->plan);
+    problem_release(&x->p);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_true(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* A table without rows gathers nothing; one that cannot negate gathers for that too. */
+static void plans_go_by_the_table(void **state)
+{
+    struct str text = {0}, warnings = {0};
+    struct planned x;
+    struct err e = {0};
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/automap-partitioner-%ld.yaml", (long)getpid());
+    make(NULL, &x);
+    assert_int_equal(collectives(&x), 1); /* a, once for fft and topk */
+    assert_int_equal(explain_instruction(&x.plan, hlo_find(x.p.m, "f"), &text, &e), 0);
+    assert_non_null(strstr(text.text, "XLA GSPMD (jaxlib 0.10.2) has no rule for fft"));
+    str_clear(&text);
+    assert_int_equal(export_hlo(&x.plan, SHARDING_V2, &text, &warnings, &e), 0);
+    assert_non_null(strstr(warnings.text, "f (and 1 more like it) is split, and the partitioner "
+                                          "runs it whole"));
+    release(&x);
+
+    write_file(path, "partitioner: mine\nversion: '1'\nrows: []\n");
+    make(path, &x);
+    assert_int_equal(collectives(&x), 0);
+    str_clear(&text);
+    str_clear(&warnings);
+    assert_int_equal(export_hlo(&x.plan, SHARDING_V2, &text, &warnings, &e), 0);
+    assert_null(strstr(warnings.size ? warnings.text : "", "runs it whole"));
+    release(&x);
+
+    write_file(path, "partitioner: mine\nversion: '2'\nrows:\n  - opcode: 'neg*'\n"
+                     "    does: runs whole\n    why: cannot count\n");
+    make(path, &x);
+    assert_int_equal(collectives(&x), 1);
+    str_clear(&text);
+    assert_int_equal(explain_instruction(&x.plan, hlo_find(x.p.m, "n"), &text, &e), 0);
+    assert_non_null(strstr(text.text, "mine (2) cannot count"));
+    release(&x);
+    str_release(&text);
+    str_release(&warnings);
+    unlink(path);
+}
+
+#define HEAD "partitioner: mine\nversion: '1'\nrows:\n"
+
+static void wrong_tables_are_told(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t line;
+        const char *what;
+    } wrong[] = {
+        {"rows: []\n", 1, "no table"},
+        {"partitioner: mine\nversion: '1'\nrows: many\n", 1, "no table"},
+        {HEAD "  - fft\n", 4, "expected a row"},
+        {HEAD "  - does: runs whole\n    why: so\n", 4, "a row of neither"},
+        {HEAD "  - opcode: fft\n    target: x\n    does: runs whole\n    why: so\n", 4, "both"},
+        {HEAD "  - opcode: fft\n    does: runs whole\n", 4, "a row without why"},
+        {HEAD "  - opcode: fft\n    does: sings\n    why: so\n", 5, "does sings"},
+        {HEAD "  - opcode: fft\n    when: wet\n    does: runs whole\n    why: so\n", 5, "when wet"},
+        {HEAD "  - opcode: fftt\n    does: runs whole\n    why: so\n", 4,
+         "no opcode is called fftt"},
+        {HEAD "  - opcode: fft\n    do: runs whole\n    why: so\n", 5, "unknown key do"},
+        {HEAD "  - opcode: [fft]\n    does: runs whole\n    why: so\n", 4, "expected words"},
+    };
+    struct partitioner p;
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/automap-partitioner-%ld.yaml", (long)getpid());
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        struct err e = {0};
+        write_file(path, wrong[k].text);
+        assert_int_not_equal(partitioner_read(path, &p, &e), 0);
+        if (!strstr(e.what, wrong[k].what) || e.line != wrong[k].line)
+            fail_msg("%s at %u, expected %s at %u", e.what, e.line, wrong[k].what, wrong[k].line);
+        partitioner_release(&p);
+    }
+    struct err e = {0};
+    assert_int_not_equal(partitioner_read("/nowhere/table.yaml", &p, &e), 0);
+    partitioner_release(&p);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_in_tables_are_as_measured),
+        cmocka_unit_test(plans_go_by_the_table),
+        cmocka_unit_test(wrong_tables_are_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
