@@ -18,6 +18,7 @@ const char *const memory_storing_words[STORED_COUNT] = {
     [STORED_REDUCED] = "all-reduced copy",
     [STORED_TWICE] = "copy before update",
     [STORED_COPY] = "shared copy",
+    [STORED_WHOLE] = "whole copy",
 };
 
 double *memory_scratch(const struct memory_model *m)
@@ -39,24 +40,30 @@ static double memory_local_bytes(const struct memory_model *m, const struct labe
     return bytes;
 }
 
+/* Micro-batches cut all of `v` so many times. */
+static double cuts_of(const struct memory_model *m, const struct labels *l, hlo_value v)
+{
+    double cuts = 1;
+
+    for (dim_id d = m->classes->dim_base[v]; d < m->classes->dim_base[v + 1]; d++) {
+        class_id k = m->classes->class_of[d];
+        cuts *= k == CLASS_NONE ? 1 : label_cuts(l, k);
+    }
+    return cuts;
+}
+
 /* Inputs hold all micro-batches. */
 static double input_bytes(const struct memory_model *m, const struct labels *l, const label *on,
                           hlo_value v)
 {
-    double bytes = memory_local_bytes(m, l, on, v);
-
-    for (dim_id d = m->classes->dim_base[v]; d < m->classes->dim_base[v + 1]; d++) {
-        class_id k = m->classes->class_of[d];
-        bytes *= k == CLASS_NONE ? 1 : label_cuts(l, k);
-    }
-    return bytes;
+    return memory_local_bytes(m, l, on, v) * cuts_of(m, l, v);
 }
 
 /* Classes whose splits decide, besides those of its dims, what a range comes to; ascending. */
 static uint32_t deciding_classes(const struct memory_model *m, const struct memory_range *r,
                                  class_id out[static ZERO_CLASSES_MOST])
 {
-    if (r->storing == STORED_AS_USED || r->storing == STORED_COPY)
+    if (r->storing == STORED_AS_USED || r->storing >= STORED_COPY)
         return 0;
     if (r->variable == UINT32_MAX)
         return training_sums(m->classes, m->m->value_instruction[r->value], out);
@@ -77,9 +84,20 @@ static bool is_reduced(const struct memory_model *m, const struct memory_range *
     return false;
 }
 
+/* All of it where what is held is a piece. Elements of one micro-batch are no piece. */
+static double whole_bytes(const struct memory_model *m, hlo_value v, double held, double cuts)
+{
+    double whole = (double)hlo_value_shape(m->m, v)->bytes / cuts;
+
+    return held < whole ? whole : 0;
+}
+
 double memory_range_bytes(const struct memory_model *m, const struct labels *l, const label *on,
                           const struct memory_range *r)
 {
+    if (r->storing == STORED_WHOLE)
+        return whole_bytes(m, r->value, memory_local_bytes(m, l, on, r->value),
+                           cuts_of(m, l, r->value));
     if (r->storing >= STORED_REDUCED &&
         (r->storing == STORED_COPY || is_reduced(m, r, on) != (r->storing == STORED_REDUCED)))
         return 0;
@@ -281,8 +299,11 @@ struct memory_cost memory_of(const struct memory_model *m, const struct labels *
 }
 
 /* The same from what values come to. */
-static double bytes_from(const struct memory_range *r, const double *bytes, const double *second)
+static double bytes_from(const struct memory_model *m, const struct memory_range *r,
+                         const double *bytes, const double *second)
 {
+    if (r->storing == STORED_WHOLE)
+        return whole_bytes(m, r->value, bytes[r->value], 1);
     if (r->storing == STORED_TWICE)
         return r->gradient != HLO_NONE && second[r->gradient] > 0 ? 0 : bytes[r->value];
     return (r->storing >= STORED_REDUCED ? second : bytes)[r->value];
@@ -296,7 +317,7 @@ struct memory_cost memory_of_values(const struct memory_model *m, const double *
     double outputs = 0;
 
     for (uint32_t k = 0; k < m->count; k++)
-        scratch[k] = bytes_from(&m->ranges[k], bytes, second);
+        scratch[k] = bytes_from(m, &m->ranges[k], bytes, second);
     inner_peaks(m, scratch);
     for (hlo_value v = m->m->leaf_base[root]; v < m->m->leaf_base[root + 1]; v++)
         outputs += bytes[v] + (is_tuple ? POINTER_BYTES : 0);

@@ -19,6 +19,9 @@
  * order (xla/service/copy_insertion.cc). The copy lives from the first read to the update. If the
  * gradient is all-reduced, the update waits for all gradients and no copy is needed.
  *
+ * What the partitioner runs whole (decide/partitioner.h) keeps its split operands whole from the
+ * first such use to the last, and its results whole while it runs.
+ *
  * Micro-batches and ZeRO (training.h). Sizes are those of one micro-batch, except for inputs. With
  * k > 1 each sum over the passes is an accumulator that lives throughout, besides the result of the
  * current pass. Stored in pieces: level 1 optimizer state; 2 gradients, from one position after
@@ -66,6 +69,8 @@ enum memory_storing {
                        */
     STORED_COPY,      /* relaxed plans: the copy of a variable that its uses share; empty in strict
                          plans */
+    STORED_WHOLE,     /* a whole copy besides the piece, for an instruction that the partitioner
+                         runs whole; empty if the value is not split */
     STORED_COUNT
 };
 /* What a range is, besides its value: "all-reduced copy"; "" for the value itself. */

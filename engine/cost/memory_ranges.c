@@ -2,6 +2,7 @@
 #include "engine/cost/fusion.h"
 #include "engine/cost/instruction_order.h"
 #include "engine/cost/memory.h"
+#include "engine/cost/memory_whole.h"
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "hlo/meaning/roles.h"
@@ -428,6 +429,18 @@ static bool add_copies(struct build *b)
     return true;
 }
 
+static bool add_whole(struct build *b)
+{
+    struct memory_range *list;
+    uint32_t count;
+    bool ok = memory_whole_find(b->model, &list, &count);
+
+    for (uint32_t k = 0; k < count && ok; k++)
+        ok = push(b, &list[k]);
+    free(list);
+    return ok;
+}
+
 /* Accumulators, and whole copies of variables that are stored in pieces. */
 static bool add_batching(struct build *b)
 {
@@ -530,7 +543,7 @@ static bool make_ranges(struct build *b)
                 return false;
         }
     }
-    return add_batching(b) && add_copies(b) &&
+    return add_batching(b) && add_copies(b) && add_whole(b) &&
            (b->model->batching.micro_batches > 1 || add_updated(b)) && sort_ranges(b->model);
 }
 
@@ -592,7 +605,7 @@ static double unsplit_peak(const struct memory_model *m)
 
     for (uint32_t k = 0; k < m->count && scratch; k++) {
         const struct memory_range *r = &m->ranges[k];
-        bool is_none = r->storing == STORED_REDUCED || r->storing == STORED_COPY;
+        bool is_none = r->storing == STORED_REDUCED || r->storing >= STORED_COPY;
         scratch[k] = is_none ? 0 : (double)hlo_value_shape(m->m, r->value)->bytes;
         arguments += r->is_argument ? scratch[k] : 0;
     }

@@ -10,10 +10,10 @@
  * express partial sums; there a copy combines them.
  *
  * Free values need copies too, even in strict plans: one for each use that wants another split than
- * they are written with. Otherwise XLA gathers the other operands of a product, and folds the
- * difference away where only reshapes lie between. And where uses differ, a scatter follows its
- * operand and reshards its result, a gather with whole indices runs whole, and a sum or product of
- * free values alone would become partial. */
+ * they are written with, except for elementwise uses. Otherwise XLA gathers the other operands of a
+ * product, and folds the difference away where only reshapes lie between. And where uses differ, a
+ * scatter follows its operand and reshards its result, a gather with whole indices runs whole, and
+ * a sum or product of free values alone would become partial. */
 #ifndef AUTOMAP_ENGINE_PLAN_RESHARDING_H
 #define AUTOMAP_ENGINE_PLAN_RESHARDING_H
 

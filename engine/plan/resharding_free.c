@@ -54,7 +54,8 @@ static bool sums_free(const struct resharding *r, hlo_id id, uint32_t n)
     }
 }
 
-/* A use that wants another split than its free operand `v` is written with. Left to itself XLA may
+/* A use that wants another split than its free operand `v` is written with; element by element that
+ * costs nothing. Left to itself XLA may
  * gather the use's other operands instead of cutting this one; and where it folds what lies
  * between, take the use's split for the value's. */
 static bool wants_another(struct resharding *r, hlo_id id, uint32_t leaf, hlo_value v,
@@ -64,7 +65,8 @@ static bool wants_another(struct resharding *r, hlo_id id, uint32_t leaf, hlo_va
     label as[HLO_RANK_MAX] = {0};
     struct err lost;
 
-    if (hlo_is_flow(p->m, id))
+    if (hlo_is_flow(p->m, id) ||
+        hlo_op_info[hlo_at(p->m, id)->opcode].factors == HLO_FACTORS_ELEMENTWISE)
         return false;
     if (class_leaf_count(&p->classes, id))
         free_values_wanted(r->plan, id, leaf, want);

@@ -405,10 +405,16 @@ def combine_at_once(way, counts, apart=frozenset()):
 
 
 def same_arrays(text):
-    """{instruction: the first that computes the same, in the same split}: XLA makes one of some of them."""
-    first, same = {}, {}
+    """{instruction: the first that computes the same, in the same split}: XLA makes one of some of them; a broadcast that
+    spreads along nothing is what it reads."""
+    first, same, shape = {}, {}, {}
     for name, what in re.findall(r"^\s+(?:ROOT )?(\S+) = (.*)$", text, re.M):
-        same[name] = first.setdefault(re.sub(r", metadata=\{[^}]*\}", "", what), name)
+        shape[name] = re.match(r"\S*?\[[\d,]*\]|", what)[0]
+        spread = re.match(r"\S+ broadcast\((\S+)\), dimensions=\{([\d,]*)\}", what)
+        if spread and shape[name] == shape.get(spread[1]):
+            same[name] = same[spread[1]]
+        else:
+            same[name] = first.setdefault(re.sub(r", metadata=\{[^}]*\}", "", what), name)
     return same
 
 

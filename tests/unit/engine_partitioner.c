@@ -1,5 +1,6 @@
 /* Tables of partitioners: the built-in ones as measured, one of a person's own, what is wrong in
  * one; what plans, explanations and exports say by them. */
+#include "engine/cost/memory.h"
 #include "engine/decide/partitioner.h"
 #include "engine/plan/explain.h"
 #include "engine/plan/export_hlo.h"
@@ -157,6 +158,43 @@ static void plans_go_by_the_table(void **state)
     unlink(path);
 }
 
+/* Beside its pieces what runs whole needs all of its operand and of its result while it runs: by
+ * hand, f32[8,64] and c64[8,33]. Unsplit there is nothing beside. */
+static double peak(const char *table, const char *setting)
+{
+    static const char text[] = "ENTRY e {\n  a = f32[8,64] parameter(0)\n"
+                               "  ROOT f = c64[8,33] fft(a), fft_type=RFFT, fft_length={64}\n}\n";
+    struct problem_options o = {.partitioner = table};
+    struct hlo_module *m = NULL;
+    struct problem p;
+    struct strict s;
+    struct err e = {0};
+
+    assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
+    make_problem(m, NULL, 4, &o, &p);
+    assert_int_equal(strict_new(&p.labels, &s, &e), 0);
+    assert_int_equal(setting_apply(&p, &s, setting, &e), 0);
+    double *scratch = memory_scratch(&p.memory);
+    assert_non_null(scratch);
+    double most = memory_of(&p.memory, &p.labels, s.on, scratch).peak;
+    free(scratch);
+    strict_release(&s);
+    problem_release(&p);
+    return most;
+}
+
+static void what_runs_whole_needs_all_of_it(void **state)
+{
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/automap-partitioner-%ld.yaml", (long)getpid());
+    write_file(path, "partitioner: mine\nversion: '1'\nrows: []\n");
+    assert_true(peak(NULL, "a:0=x") - peak(path, "a:0=x") == 8 * 64 * 4 + 8 * 33 * 8);
+    assert_true(peak(NULL, "a:0=0") == peak(path, "a:0=0"));
+    unlink(path);
+}
+
 #define HEAD "partitioner: mine\nversion: '1'\nrows:\n"
 
 static void wrong_tables_are_told(void **state)
@@ -203,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_in_tables_are_as_measured),
         cmocka_unit_test(plans_go_by_the_table),
+        cmocka_unit_test(what_runs_whole_needs_all_of_it),
         cmocka_unit_test(wrong_tables_are_told),
     };
 

@@ -296,6 +296,7 @@ static void test_problem_words(void **state)
                                "add.3",
                                "--profile=p",
                                "--kernels=k",
+                               "--partitioner=shardy",
                                "--rules=paper",
                                "--divisibility",
                                "exact",
@@ -327,6 +328,7 @@ static void test_problem_words(void **state)
     assert_string_equal(a.servers, b.servers);
     assert_string_equal(a.profile, b.profile);
     assert_string_equal(a.kernels, b.kernels);
+    assert_string_equal(a.partitioner, b.partitioner);
     assert_int_equal(a.devices, b.devices);
     assert_memory_equal(&a.options, &b.options, sizeof a.options);
     for (const struct option *o = problem_options; o->name; o++) {
