@@ -1,6 +1,6 @@
 #include "rl/adam.h"
 
-#include "rl/mem.h"
+#include "rl/aligned.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 #include "rl/agent.h"
 
 #include "rl/agent_state.h"
+#include "rl/aligned.h"
 #include "rl/error.h"
-#include "rl/mem.h"
 #include "rl/net.h"
 #include "rl/rng.h"
 

@@ -1,4 +1,4 @@
-/* rl/agent_state.h - the inside of an agent, for agent.c and save.c. */
+/* rl/agent_state.h - the inside of an agent, for agent.c and save_agent.c. */
 #ifndef AUTOMAP_RL_AGENT_STATE_H
 #define AUTOMAP_RL_AGENT_STATE_H
 

@@ -1,9 +1,9 @@
 #include "rl/learner.h"
 
+#include "rl/aligned.h"
 #include "rl/blas.h"
 #include "rl/env.h"
 #include "rl/error.h"
-#include "rl/mem.h"
 #include "rl/rng.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "rl/net.h"
 
+#include "rl/aligned.h"
 #include "rl/blas.h"
 #include "rl/env.h"
-#include "rl/mem.h"
 #include "rl/settings.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "rl/replay.h"
 
-#include "rl/mem.h"
+#include "rl/aligned.h"
 #include "rl/rng.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* rl/rl.h - the whole room: a DQN with the parts of Rainbow, each a switch.
  *
  * Reading order: settings.h (what can be set), env.h (what it learns to play), run.h and agent.h
- * (how a program drives it), save.h, then the parts: learner.h (the update), replay.h, sumtree.h,
- * net.h, adam.h, rng.h; games.h to try it on. README.md has the theory and the measured tables. */
+ * (how a program drives it), save_agent.h, then the parts: learner.h (the update), replay.h,
+ * sumtree.h, net.h, adam.h, rng.h; games.h to try it on. README.md has the theory and the measured
+ * tables. */
 #ifndef AUTOMAP_RL_RL_H
 #define AUTOMAP_RL_RL_H
 
@@ -10,7 +11,7 @@
 #include "rl/env.h"
 #include "rl/error.h"
 #include "rl/run.h"
-#include "rl/save.h"
+#include "rl/save_agent.h"
 #include "rl/settings.h"
 
 #endif

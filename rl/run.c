@@ -1,9 +1,9 @@
 #include "rl/run.h"
 
 #include "rl/agent_state.h"
+#include "rl/aligned.h"
 #include "rl/env.h"
 #include "rl/error.h"
-#include "rl/mem.h"
 #include "rl/net.h"
 #include "rl/replay.h"
 #include "rl/rng.h"

@@ -1,6 +1,6 @@
 #include "rl/scorer.h"
 
-#include "rl/mem.h"
+#include "rl/aligned.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "rl/serialize.h"
 
-#include "rl/mem.h"
+#include "rl/aligned.h"
 
 #include <errno.h>
 #include <stdio.h>

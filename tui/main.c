@@ -4,7 +4,7 @@
 #include "rl/threads.h"
 #include "tui/commands/commands.h"
 #include "tui/files/examples.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 
 #include <cjson/cJSON.h>

@@ -3,7 +3,7 @@
 
 #include "engine/hybrid/hybrid.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"

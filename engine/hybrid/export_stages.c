@@ -6,7 +6,7 @@
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_export.h"
 #include "engine/hybrid/stage_modules.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"

@@ -8,11 +8,11 @@
 #include "hlo/support/stop.h"
 
 #include "engine/cluster/cluster.h"
-#include "engine/hybrid/instance.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/sections.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

@@ -1,8 +1,8 @@
 #include "engine/hybrid/hybrid_exact.h"
 
-#include "engine/hybrid/pins.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

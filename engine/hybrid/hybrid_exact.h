@@ -14,7 +14,7 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_EXACT_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_EXACT_H
 
-#include "engine/hybrid/instance.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "hlo/support/err.h"
 
 #include <stdatomic.h>

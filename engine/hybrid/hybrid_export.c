@@ -2,11 +2,11 @@
 
 #include "engine/hybrid/export_stages.h"
 #include "engine/hybrid/hybrid_file.h"
-#include "engine/hybrid/instance.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/interleave.h"
 #include "engine/hybrid/sections.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

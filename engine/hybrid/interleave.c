@@ -1,6 +1,6 @@
 #include "engine/hybrid/interleave.h"
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/mem.h"
 
 #include <math.h>

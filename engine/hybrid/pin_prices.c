@@ -1,7 +1,7 @@
 #include "engine/hybrid/pin_prices.h"
 
 #include "engine/hybrid/hybrid.h"
-#include "engine/hybrid/pins.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

@@ -3,7 +3,7 @@
 #define AUTOMAP_ENGINE_HYBRID_PIN_PRICES_H
 
 #include "engine/hybrid/hybrid.h"
-#include "engine/hybrid/pins.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 

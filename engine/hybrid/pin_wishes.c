@@ -1,7 +1,7 @@
 #include "engine/hybrid/pin_wishes.h"
 
 #include "engine/cluster/cluster.h"
-#include "engine/hybrid/pins.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/sections.h"
 #include "hlo/support/err.h"
 

@@ -1,9 +1,9 @@
-/* engine/hybrid/pin_wishes.h - pins by the names of layers (pins.h). */
+/* engine/hybrid/pin_wishes.h - pins by the names of layers (hybrid_pins.h). */
 #ifndef AUTOMAP_ENGINE_HYBRID_PIN_WISHES_H
 #define AUTOMAP_ENGINE_HYBRID_PIN_WISHES_H
 
 #include "engine/cluster/cluster.h"
-#include "engine/hybrid/pins.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/sections.h"
 #include "hlo/support/err.h"
 

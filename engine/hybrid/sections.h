@@ -19,7 +19,7 @@
 #define AUTOMAP_ENGINE_HYBRID_SECTIONS_H
 
 #include "engine/decide/classes.h"
-#include "engine/hybrid/instance.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/pipeline/order.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"

@@ -3,7 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
 #include "engine/decide/labels.h"
-#include "engine/hybrid/instance.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/stage_rows.h"
 #include "engine/pipeline/links.h"
 #include "engine/pipeline/unroll.h"

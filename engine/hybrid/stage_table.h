@@ -27,7 +27,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
 #include "engine/decide/labels.h"
-#include "engine/hybrid/instance.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/sections.h"
 #include "hlo/support/err.h"
 

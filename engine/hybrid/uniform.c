@@ -1,10 +1,10 @@
 #include "engine/hybrid/uniform.h"
 
 #include "engine/hybrid/hybrid_exact.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/interleave.h"
-#include "engine/hybrid/pins.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"

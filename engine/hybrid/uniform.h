@@ -7,9 +7,9 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_UNIFORM_H
 #define AUTOMAP_ENGINE_HYBRID_UNIFORM_H
 
-#include "engine/hybrid/instance.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 #include "engine/pipeline/descent.h"
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/space.h"
 #include "hlo/support/mem.h"
 

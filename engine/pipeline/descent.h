@@ -9,7 +9,7 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_DESCENT_H
 #define AUTOMAP_ENGINE_PIPELINE_DESCENT_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 
 #include <stdatomic.h>

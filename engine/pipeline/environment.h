@@ -6,7 +6,7 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_ENVIRONMENT_H
 #define AUTOMAP_ENGINE_PIPELINE_ENVIRONMENT_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 #include "rl/rng.h"
 

@@ -2,8 +2,8 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/cost/step_tables.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/pipeline/unroll.h"

@@ -11,7 +11,7 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_FORMULA_H
 #define AUTOMAP_ENGINE_PIPELINE_FORMULA_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 
 /* A node: a stage, or a transfer. ms. */
 struct pipe_node {

@@ -1,6 +1,6 @@
 #include "engine/pipeline/lifetimes.h"
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/unroll.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/support/err.h"

@@ -17,8 +17,8 @@
 #define AUTOMAP_ENGINE_PIPELINE_LIFETIMES_H
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 
 enum lifetimes_buffer {

@@ -1,7 +1,7 @@
 /* A pipeline by the pretrained network: its best first decisions played out, then descent. */
 #include "engine/pipeline/descent.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_infer.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "hlo/support/err.h"

@@ -1,6 +1,6 @@
 /* The DQN at the pipeline game: one decision a step. */
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_game.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "engine/pipeline/space.h"

@@ -19,7 +19,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_EXACT_H
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 
 #include <stdatomic.h>

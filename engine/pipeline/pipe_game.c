@@ -1,7 +1,7 @@
 #include "engine/pipeline/pipe_game.h"
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "rl/rng.h"
 
 #include <math.h>

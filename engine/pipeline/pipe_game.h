@@ -12,7 +12,7 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPE_GAME_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_GAME_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/space.h"
 #include "rl/env.h"
 

@@ -14,8 +14,8 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_INFER_H
 
 #include "engine/pipeline/descent.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 #include "rl/scorer.h"
 

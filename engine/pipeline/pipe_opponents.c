@@ -1,8 +1,8 @@
 /* What the DQN is held against: random, greedy and enumeration over the same candidates; descent
  * and the exact solution over all pivots and device cuts. */
 #include "engine/pipeline/descent.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "engine/pipeline/space.h"

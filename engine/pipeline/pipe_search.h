@@ -9,9 +9,9 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_SEARCH_H
 
 #include "engine/pipeline/descent.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_game.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/space.h"
 #include "hlo/support/err.h"
 #include "rl/agent_state.h"

@@ -4,8 +4,8 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_SEARCH_OPS_H
 
 #include "engine/pipeline/descent.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_game.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/space.h"
 #include "hlo/support/err.h"

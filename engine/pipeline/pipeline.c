@@ -2,8 +2,8 @@
 
 #include "engine/pipeline/descent.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/space.h"
 #include "engine/pipeline/unroll.h"
 #include "engine/problem/problem.h"

@@ -8,9 +8,9 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPELINE_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPELINE_H
 
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/pipeline/tabulate.h"
 #include "engine/problem/problem.h"

@@ -2,7 +2,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/tabulate.h"
 #include "engine/plan/file_identity.h"
 #include "engine/plan/plan_file.h"

@@ -1,6 +1,6 @@
 #include "engine/pipeline/simulation.h"
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

@@ -11,7 +11,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_SIMULATION_H
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 
 enum pipe_task_kind { PIPE_FORWARD, PIPE_BACKWARD, PIPE_REDUCE };

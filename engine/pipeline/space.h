@@ -11,7 +11,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_SPACE_H
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 
 enum { PIPE_RADIUS_MOST = 31 }; /* 2 radius + 1 actions fit a mask of 64 */

@@ -1,8 +1,8 @@
 #include "engine/pipeline/stage_peak.h"
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/lifetimes.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/text/units.h"
 #include "hlo/module/hlo.h"

@@ -4,7 +4,7 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_STAGE_PEAK_H
 #define AUTOMAP_ENGINE_PIPELINE_STAGE_PEAK_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/pipeline/timeline.h"

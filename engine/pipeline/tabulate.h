@@ -1,5 +1,5 @@
 /* engine/pipeline/tabulate.h - a model on a cluster as tables for the pipeline solvers
- * (instance.h).
+ * (pipe_instance.h).
  *
  * One point per forward operation (order.h): point i is the operation at position i together with
  * the backward operations placed there.
@@ -23,8 +23,8 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_TABULATE_H
 #define AUTOMAP_ENGINE_PIPELINE_TABULATE_H
 
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 

@@ -1,8 +1,8 @@
 #include "engine/pipeline/timeline.h"
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/unroll.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"

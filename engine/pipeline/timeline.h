@@ -14,9 +14,9 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_TIMELINE_H
 #define AUTOMAP_ENGINE_PIPELINE_TIMELINE_H
 
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/lifetimes.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 #include "hlo/support/err.h"
 

@@ -8,8 +8,8 @@
 #define AUTOMAP_ENGINE_PLACE_ANNEAL_H
 
 #include "engine/place/contiguous.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/tally.h"
 #include "hlo/support/err.h"

@@ -7,8 +7,8 @@
 #ifndef AUTOMAP_ENGINE_PLACE_BRANCH_H
 #define AUTOMAP_ENGINE_PLACE_BRANCH_H
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "hlo/support/err.h"
 

@@ -8,8 +8,8 @@
 #define AUTOMAP_ENGINE_PLACE_CONTIGUOUS_H
 
 #include "engine/place/family.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/tally.h"
 #include "hlo/support/err.h"
@@ -27,7 +27,7 @@ struct place_asking {
     /* Called with every better plan, NULL: nobody. It may copy the plan; it may not keep it. */
     void (*better)(void *context, const struct placement *p);
     void *context;
-    struct place_tally *tally; /* of the simple ways (baselines.h, learner.h); NULL: none */
+    struct place_tally *tally; /* of the simple ways (baselines.h, place_learner.h); NULL: none */
     const atomic_bool *stop;
 };
 

@@ -1,8 +1,8 @@
 #include "engine/place/cut_bound.h"
 
-#include "engine/place/cut.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
+#include "engine/place/place_cut.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

@@ -1,9 +1,9 @@
 #include "engine/place/cut_tree.h"
 
-#include "engine/place/cut.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
-#include "engine/place/partial.h"
+#include "engine/place/operator_graph.h"
+#include "engine/place/partial_placement.h"
+#include "engine/place/place_cut.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"

@@ -2,10 +2,11 @@
  * bounds: for graphs where what crosses weighs more than the work.
  *
  * A node of the tree has some positions placed. What a device takes at least is the minimum cut
- * between what it holds and what others hold (cut.h); the cuts without work, added up, and all work
- * must fit the devices together. A position that lies outside of a device's cut is placed elsewhere
- * for nothing, so few cuts change from node to node. The position that narrows most is placed next:
- * of the first dozen by their own cuts, the one whose children have the largest bounds. */
+ * between what it holds and what others hold (place_cut.h); the cuts without work, added up, and
+ * all work must fit the devices together. A position that lies outside of a device's cut is placed
+ * elsewhere for nothing, so few cuts change from node to node. The position that narrows most is
+ * placed next: of the first dozen by their own cuts, the one whose children have the largest
+ * bounds. */
 #ifndef AUTOMAP_ENGINE_PLACE_CUT_TREE_H
 #define AUTOMAP_ENGINE_PLACE_CUT_TREE_H
 

@@ -2,7 +2,7 @@
  *
  * An ideal holds all predecessors of its members. A contiguous plan is a chain of ideals from the
  * empty to the full one, a device taking each difference (Tarnawski et al., section 5). Over a
- * family of ideals, the program of program.h finds the best chain in it:
+ * family of ideals, the program of chain_program.h finds the best chain in it:
  *   all ideals                 the optimum, proven
  *   prefixes of one order      DPL: n + 1 of them, a plan at once
  *   the best few of each size  a beam: for graphs whose ideals explode

@@ -18,7 +18,7 @@
 #ifndef AUTOMAP_ENGINE_PLACE_FROM_MODULE_H
 #define AUTOMAP_ENGINE_PLACE_FROM_MODULE_H
 
-#include "engine/place/graph.h"
+#include "engine/place/operator_graph.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 

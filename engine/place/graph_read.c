@@ -1,7 +1,7 @@
 /* Nodes and edges are gathered as the file has them, then ids and colors are looked up in sorted
  * tables: a file may name its keys in any order. */
-#include "engine/place/graph.h"
 #include "engine/place/graph_file.h"
+#include "engine/place/operator_graph.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

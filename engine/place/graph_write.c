@@ -1,5 +1,5 @@
-#include "engine/place/graph.h"
 #include "engine/place/graph_file.h"
+#include "engine/place/operator_graph.h"
 #include "hlo/support/mem.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "engine/place/latency.h"
 
-#include "engine/place/graph.h"
 #include "engine/place/latency_blocks.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

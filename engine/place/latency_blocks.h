@@ -3,8 +3,8 @@
 #ifndef AUTOMAP_ENGINE_PLACE_LATENCY_BLOCKS_H
 #define AUTOMAP_ENGINE_PLACE_LATENCY_BLOCKS_H
 
-#include "engine/place/graph.h"
 #include "engine/place/latency.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 
 /* Blocks: pieces that hold a node first, then nodes on the host. */

@@ -1,6 +1,6 @@
 /* What a sample takes at least: a path through the graph, cut where memory forces it to be. */
-#include "engine/place/graph.h"
 #include "engine/place/latency.h"
+#include "engine/place/operator_graph.h"
 #include "hlo/support/mem.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Plans for latency: greedy along orders, a search over (device, piece), all of them where few. */
 #include "engine/place/family.h"
-#include "engine/place/graph.h"
 #include "engine/place/latency.h"
 #include "engine/place/latency_blocks.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/prepare.h"
 #include "hlo/support/err.h"

@@ -1,7 +1,7 @@
 #include "engine/place/look.h"
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/prepare.h"
 #include "engine/place/state.h"

@@ -6,8 +6,8 @@
 #ifndef AUTOMAP_ENGINE_PLACE_LOOK_H
 #define AUTOMAP_ENGINE_PLACE_LOOK_H
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/state.h"
 #include "hlo/support/err.h"

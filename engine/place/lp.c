@@ -1,7 +1,7 @@
 #include "engine/place/lp.h"
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/prepare.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

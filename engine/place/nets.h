@@ -17,7 +17,7 @@
 #ifndef AUTOMAP_ENGINE_PLACE_NETS_H
 #define AUTOMAP_ENGINE_PLACE_NETS_H
 
-#include "engine/place/graph.h"
+#include "engine/place/operator_graph.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

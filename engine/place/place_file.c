@@ -1,11 +1,11 @@
 #include "engine/place/place_file.h"
 
 #include "engine/cluster/cluster.h"
-#include "engine/place/graph.h"
 #include "engine/place/latency.h"
 #include "engine/place/look.h"
 #include "engine/place/nets.h"
-#include "engine/place/pins.h"
+#include "engine/place/operator_graph.h"
+#include "engine/place/place_pins.h"
 #include "engine/place/placement.h"
 #include "engine/plan/file_identity.h"
 #include "engine/plan/plan_file.h"

@@ -17,8 +17,8 @@
 #ifndef AUTOMAP_ENGINE_PLACE_PLACE_FILE_H
 #define AUTOMAP_ENGINE_PLACE_PLACE_FILE_H
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
 #include "engine/problem/problem.h"
@@ -33,7 +33,7 @@ struct place_document {
     const struct place_graph *graph; /* with its devices and pins */
     uint64_t fingerprint;            /* of the graph before these were set */
     const struct place_job *job;
-    const char *const *pin; /* in words (pins.h) */
+    const char *const *pin; /* in words (place_pins.h) */
     uint32_t pins;
     const struct placement *plan;
     const struct place_load *load; /* [devices] */

@@ -1,10 +1,10 @@
 #include "engine/place/place_pipeline.h"
 
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/unroll.h"
-#include "engine/place/graph.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"

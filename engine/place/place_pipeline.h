@@ -18,7 +18,7 @@
 #define AUTOMAP_ENGINE_PLACE_PLACE_PIPELINE_H
 
 #include "engine/pipeline/pipeline.h"
-#include "engine/place/graph.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"

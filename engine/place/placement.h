@@ -3,10 +3,10 @@
 #ifndef AUTOMAP_ENGINE_PLACE_PLACEMENT_H
 #define AUTOMAP_ENGINE_PLACE_PLACEMENT_H
 
-#include "engine/place/graph.h"
+#include "engine/place/chain_program.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/prepare.h"
-#include "engine/place/program.h"
 #include "hlo/support/err.h"
 
 struct placement {

@@ -1,6 +1,6 @@
 #include "engine/place/prepare.h"
 
-#include "engine/place/graph.h"
+#include "engine/place/operator_graph.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

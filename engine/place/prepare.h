@@ -13,8 +13,8 @@
 #ifndef AUTOMAP_ENGINE_PLACE_PREPARE_H
 #define AUTOMAP_ENGINE_PLACE_PREPARE_H
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

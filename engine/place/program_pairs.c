@@ -1,9 +1,9 @@
 #include "engine/place/family.h"
 #include "engine/place/program_run.h"
 
-#include "engine/place/graph.h"
+#include "engine/place/chain_program.h"
 #include "engine/place/nets.h"
-#include "engine/place/program.h"
+#include "engine/place/operator_graph.h"
 
 #include <math.h>
 #include <string.h>

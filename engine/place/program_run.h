@@ -1,14 +1,14 @@
 /* engine/place/program_run.h - the tables of one run of the program over ideals. Private to
- * program.c, which goes through the ideals, and program_pairs.c, which tries what may stand below
- * one. */
+ * chain_program.c, which goes through the ideals, and program_pairs.c, which tries what may stand
+ * below one. */
 #ifndef AUTOMAP_ENGINE_PLACE_PROGRAM_RUN_H
 #define AUTOMAP_ENGINE_PLACE_PROGRAM_RUN_H
 
+#include "engine/place/chain_program.h"
 #include "engine/place/family.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/prepare.h"
-#include "engine/place/program.h"
 
 /* Rounding of sums in different orders must not part equal values. */
 #define RUN_SLACK 1e-9

@@ -8,8 +8,8 @@
 #ifndef AUTOMAP_ENGINE_PLACE_REDUCE_H
 #define AUTOMAP_ENGINE_PLACE_REDUCE_H
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "hlo/support/err.h"
 
 /* Positions of any sets for plans of value at most `value_ms` (and a hair). ERR_INFEASIBLE: there

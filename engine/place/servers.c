@@ -1,8 +1,8 @@
 #include "engine/place/servers.h"
 
 #include "engine/place/family.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/prepare.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

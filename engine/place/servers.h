@@ -11,11 +11,11 @@
 #ifndef AUTOMAP_ENGINE_PLACE_SERVERS_H
 #define AUTOMAP_ENGINE_PLACE_SERVERS_H
 
+#include "engine/place/chain_program.h"
 #include "engine/place/family.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/prepare.h"
-#include "engine/place/program.h"
 #include "hlo/support/err.h"
 
 /* Does the program over two levels answer this? One kind of accelerators on equal servers, no

@@ -4,8 +4,8 @@
 
 #include "engine/place/contiguous.h"
 #include "engine/place/family.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/tally.h"
 #include "hlo/support/err.h"

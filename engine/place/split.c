@@ -1,8 +1,8 @@
 #include "engine/place/split.h"
 
-#include "engine/place/graph.h"
 #include "engine/place/graph_file.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/text/json_pull.h"
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"

@@ -10,8 +10,8 @@
 #ifndef AUTOMAP_ENGINE_PLACE_SPLIT_H
 #define AUTOMAP_ENGINE_PLACE_SPLIT_H
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

@@ -1,11 +1,11 @@
 #include "engine/place/two_levels.h"
 
+#include "engine/place/chain_program.h"
 #include "engine/place/coarsen.h"
 #include "engine/place/family.h"
-#include "engine/place/graph.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/prepare.h"
-#include "engine/place/program.h"
 #include "engine/place/servers.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

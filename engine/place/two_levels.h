@@ -6,7 +6,7 @@
 #define AUTOMAP_ENGINE_PLACE_TWO_LEVELS_H
 
 #include "engine/place/contiguous.h"
-#include "engine/place/graph.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "hlo/support/err.h"
 

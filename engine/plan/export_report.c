@@ -13,7 +13,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
-#include "engine/plan/settings.h"
+#include "engine/plan/plan_settings.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
 #include "hlo/support/text.h"

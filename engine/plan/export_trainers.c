@@ -2,7 +2,7 @@
 
 #include "engine/cluster/mesh.h"
 #include "engine/decide/labels.h"
-#include "engine/plan/settings.h"
+#include "engine/plan/plan_settings.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"

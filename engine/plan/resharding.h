@@ -30,8 +30,8 @@
 struct resharding {
     const struct plan *plan;
     const bool *is_meant;   /* [computations] that hold values */
-    const label *over;      /* [classes->dim_count] what values are written with (free_values.h) */
-    const bool *is_shared;  /* [values] free, and its uses want different splits (free_values.h) */
+    const label *over;      /* [classes->dim_count] what values are written with (value_splits.h) */
+    const bool *is_shared;  /* [values] free, and its uses want different splits (value_splits.h) */
     const label *unreduced; /* [instructions] axes along which results stay partial sums
                                (partial_sums.h); NULL: none */
     bool *is_constant;      /* [instructions] computed from constants alone */

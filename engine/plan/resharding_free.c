@@ -2,8 +2,8 @@
 
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
-#include "engine/plan/free_values.h"
 #include "engine/plan/resharding.h"
+#include "engine/plan/value_splits.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"

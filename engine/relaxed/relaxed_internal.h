@@ -1,4 +1,4 @@
-/* engine/relaxed/relaxed_internal.h - shared by relaxed.c and extract.c. */
+/* engine/relaxed/relaxed_internal.h - shared by relaxed.c and read_plan.c. */
 #ifndef AUTOMAP_ENGINE_RELAXED_RELAXED_INTERNAL_H
 #define AUTOMAP_ENGINE_RELAXED_RELAXED_INTERNAL_H
 
@@ -49,7 +49,7 @@ static inline struct stage *relaxed_stage(struct relaxed *r)
     return r->is_folded ? &r->tied : &r->whole;
 }
 
-/* pins.c: the model's unary costs with the pins in them. */
+/* pinned_costs.c: the model's unary costs with the pins in them. */
 int relaxed_index_edges(struct relaxed *r, struct err *e) MUST_CHECK;
 
 /* Minimises r->pinned unfolded, after a solve and with changed costs; leaves the labels in r->best.

@@ -15,7 +15,7 @@
 #include "rl/net.h"
 #include "rl/rng.h"
 #include "rl/run.h"
-#include "rl/save.h"
+#include "rl/save_agent.h"
 #include "rl/serialize.h"
 #include "rl/settings.h"
 

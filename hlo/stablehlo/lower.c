@@ -6,7 +6,7 @@
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/mlir.h"
-#include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"

@@ -14,8 +14,8 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/mlir.h"
-#include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/simplify.h"
+#include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

@@ -6,7 +6,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
 #include "hlo/stablehlo/mlir.h"
-#include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
 

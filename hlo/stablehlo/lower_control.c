@@ -6,8 +6,8 @@
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
 #include "hlo/stablehlo/mlir.h"
-#include "hlo/stablehlo/ops.h"
 #include "hlo/stablehlo/simplify.h"
+#include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/mem.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "hlo/module/ops.h"
 #include "hlo/stablehlo/lower.h"
 #include "hlo/stablehlo/mlir.h"
-#include "hlo/stablehlo/parse.h"
+#include "hlo/stablehlo/mlir_parse.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
 

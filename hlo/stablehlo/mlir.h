@@ -1,6 +1,6 @@
 /* hlo/stablehlo/mlir.h - an MLIR module as its text has it: functions, regions, ops, values.
  *
- * parse.h fills it, simplify.h removes what XLA would remove, lower.h makes the HLO module.
+ * mlir_parse.h fills it, simplify.h removes what XLA would remove, lower.h makes the HLO module.
  * Everything is arrays and ids. Ops are numbered in the order of the text, an op before the ops of
  * its regions: its subtree is id..end-1. A region has one block. Attributes are spans of the text,
  * whatever form they came in: the pretty form `dims = [1, 0]` and the generic one `permutation =
@@ -12,7 +12,7 @@
 #include "hlo/module/build.h"
 #include "hlo/module/read.h"
 #include "hlo/module/shape.h"
-#include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/err.h"
 
 typedef uint32_t mlir_value;

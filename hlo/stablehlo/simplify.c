@@ -2,7 +2,7 @@
 
 #include "hlo/module/build.h"
 #include "hlo/module/shape.h"
-#include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
 

@@ -7,7 +7,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
-#include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/stablehlo/write_stablehlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -21,7 +21,8 @@ struct mlir_writer {
     uint32_t next;                 /* the next SSA value */
     int depth;                     /* of regions */
     bool *is_func;                 /* [computations] written as a function */
-    uint16_t row_of[HLO_OP_COUNT]; /* the row of ops.h that is this opcode; MLIR_OP_UNKNOWN: none */
+    uint16_t row_of[HLO_OP_COUNT]; /* the row of stablehlo_ops.h that is this opcode;
+                                      MLIR_OP_UNKNOWN: none */
     uint32_t attrs;                /* of the op being written */
 };
 

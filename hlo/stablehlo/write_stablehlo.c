@@ -4,7 +4,7 @@
 #include "hlo/module/attr.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
-#include "hlo/stablehlo/ops.h"
+#include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/stablehlo/write_internal.h"
 #include "hlo/support/err.h"
 #include "hlo/support/lex.h"

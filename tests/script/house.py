@@ -103,6 +103,12 @@ def main():
     wrong += ["%s includes %s, which is internal to its room" % (f, g) for f, g, _ in arrows
               if "_internal.h" in g and os.path.dirname(f) != os.path.dirname(g)]
 
+    named = collections.defaultdict(set)
+    for f in files:
+        named[os.path.basename(f)].add(f)
+    wrong += ["%s: one name in two rooms" % " and ".join(sorted(same)) for same in named.values()
+              if len(same) > 1]
+
     between = collections.defaultdict(list)
     for f, g, by in arrows + links:
         a, b = os.path.dirname(f), os.path.dirname(g)

@@ -1,7 +1,7 @@
 /* The hybrid plan of least L against every plan there is, on random problems: cuts, slots, points,
  * unequal servers, memory, schedules. Prices here are by the definitions, slowly. */
 #include "engine/hybrid/hybrid_exact.h"
-#include "engine/hybrid/pins.h"
+#include "engine/hybrid/hybrid_pins.h"
 
 #include <math.h>
 #include <setjmp.h>

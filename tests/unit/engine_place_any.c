@@ -1,11 +1,11 @@
 /* Plans of any sets and plans for latency, of random graphs, against an enumeration of all
  * assignments by definition; the state that moves change against loads worked out anew. */
-#include "engine/place/complete.h"
-#include "engine/place/cut.h"
 #include "engine/place/cut_bound.h"
 #include "engine/place/cut_tree.h"
+#include "engine/place/fill_devices.h"
 #include "engine/place/latency.h"
 #include "engine/place/look.h"
+#include "engine/place/place_cut.h"
 #include "engine/place/solve.h"
 #include "engine/place/state.h"
 #include "tests/unit/place_random.h"

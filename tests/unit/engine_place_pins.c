@@ -1,6 +1,6 @@
 /* Pins: kept by every algorithm, the optimum under them equal to an enumeration, clashes named. */
 #include "engine/place/contiguous.h"
-#include "engine/place/pins.h"
+#include "engine/place/place_pins.h"
 #include "engine/place/solve.h"
 #include "tests/unit/place_random.h"
 

@@ -1,8 +1,8 @@
 /* The race, the learner's game and what counts plans: rules kept by definition, rewards that add up
  * to the value, equal numbers of plans, the same answers again. */
-#include "engine/place/game.h"
 #include "engine/place/graph_file.h"
-#include "engine/place/race.h"
+#include "engine/place/place_game.h"
+#include "engine/place/race_placements.h"
 #include "engine/place/solve.h"
 #include "tests/unit/place_random.h"
 

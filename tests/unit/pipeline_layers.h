@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TESTS_PIPELINE_LAYERS_H
 #define AUTOMAP_TESTS_PIPELINE_LAYERS_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "rl/rng.h"
 
 #include <stdio.h>

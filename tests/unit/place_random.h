@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TESTS_PLACE_RANDOM_H
 #define AUTOMAP_TESTS_PLACE_RANDOM_H
 
-#include "engine/place/pins.h"
+#include "engine/place/place_pins.h"
 #include "engine/place/placement.h"
 #include "rl/rng.h"
 

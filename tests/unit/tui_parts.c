@@ -1,10 +1,10 @@
 /* The small parts under the explorer: the painter's bytes, the line editor, lists, recent files,
  * fuzzy matching, and the index of examples. */
 #include "tui/files/examples.h"
-#include "tui/files/file.h"
 #include "tui/files/recent.h"
 #include "tui/files/sessions.h"
 #include "tui/files/theme_file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/problem_args.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/keys.h"

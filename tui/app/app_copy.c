@@ -3,7 +3,7 @@
 #include "engine/live/outcome.h"
 #include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
-#include "engine/plan/settings.h"
+#include "engine/plan/plan_settings.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/app/app.h"

@@ -24,7 +24,7 @@
 #include "engine/exact/limit.h"
 #include "engine/plan/plan.h"
 #include "rl/rng.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 
 #include <fcntl.h>

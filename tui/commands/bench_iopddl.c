@@ -7,7 +7,7 @@
 #include "hlo/support/stop.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/commands.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 #include "tui/options/stopping.h"

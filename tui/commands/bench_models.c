@@ -1,7 +1,7 @@
 #include "tui/commands/bench_models.h"
 
 #include "hlo/support/err.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* automap bench place: the published instances of device placement (Tarnawski et al., arXiv
  * 2006.16423), beside what its solver and its heuristics were measured at. */
-#include "engine/place/graph.h"
 #include "engine/place/graph_file.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
 #include "hlo/support/err.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/commands.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 

@@ -11,7 +11,7 @@
 #include "tui/options/option.h"
 
 #include "hlo/module/hlo.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 
 #include <errno.h>

@@ -26,7 +26,7 @@
 #include "hlo/support/mem.h"
 #include "tui/commands/commands.h"
 #include "tui/files/examples.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 #include "tui/options/problem_args.h"

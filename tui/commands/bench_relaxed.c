@@ -16,7 +16,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/relaxed/relaxed.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "tui/options/option.h"
 
 #include "rl/games.h"
-#include "rl/limit.h"
+#include "rl/product_limit.h"
 #include "rl/run.h"
 #include "tui/options/exit_code.h"
 

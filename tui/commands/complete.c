@@ -6,10 +6,10 @@
 
 #include "rl/settings.h"
 #include "tui/files/examples.h"
-#include "tui/files/file.h"
 #include "tui/files/sessions.h"
 #include "tui/files/theme_file.h"
 #include "tui/files/tour.h"
+#include "tui/files/user_files.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -2,12 +2,12 @@
 
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/sections.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/problem/problem.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 
 #include <math.h>

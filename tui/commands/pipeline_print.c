@@ -2,7 +2,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/problem/problem.h"
 #include "engine/text/units.h"

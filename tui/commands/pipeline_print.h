@@ -4,7 +4,7 @@
 #ifndef AUTOMAP_TUI_COMMANDS_PIPELINE_PRINT_H
 #define AUTOMAP_TUI_COMMANDS_PIPELINE_PRINT_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "hlo/support/err.h"
 #include "tui/options/problem_args.h"

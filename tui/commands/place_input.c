@@ -1,8 +1,8 @@
 #include "tui/commands/place_input.h"
 
 #include "engine/place/from_module.h"
-#include "engine/place/graph.h"
 #include "engine/place/graph_file.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/place_file.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"

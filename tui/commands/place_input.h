@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TUI_COMMANDS_PLACE_INPUT_H
 #define AUTOMAP_TUI_COMMANDS_PLACE_INPUT_H
 
-#include "engine/place/graph.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/place_file.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"

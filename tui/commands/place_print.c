@@ -1,10 +1,10 @@
 #include "tui/commands/place_print.h"
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
-#include "engine/place/graph.h"
 #include "engine/place/look.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/place_pipeline.h"
 #include "engine/place/placement.h"
 #include "engine/text/units.h"

@@ -2,8 +2,8 @@
 #ifndef AUTOMAP_TUI_COMMANDS_PLACE_PRINT_H
 #define AUTOMAP_TUI_COMMANDS_PLACE_PRINT_H
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/place_file.h"
 #include "engine/place/place_pipeline.h"
 #include "engine/place/placement.h"

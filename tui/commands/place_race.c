@@ -1,9 +1,9 @@
 #include "tui/commands/place_race.h"
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
-#include "engine/place/race.h"
+#include "engine/place/race_placements.h"
 #include "engine/place/solve.h"
 #include "engine/place/tally.h"
 #include "engine/text/units.h"

@@ -3,8 +3,8 @@
 #ifndef AUTOMAP_TUI_COMMANDS_PLACE_RACE_H
 #define AUTOMAP_TUI_COMMANDS_PLACE_RACE_H
 
-#include "engine/place/graph.h"
-#include "engine/place/race.h"
+#include "engine/place/operator_graph.h"
+#include "engine/place/race_placements.h"
 #include "engine/place/solve.h"
 #include "hlo/support/err.h"
 

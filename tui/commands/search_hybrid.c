@@ -4,8 +4,8 @@
 
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_file.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/pin_prices.h"
-#include "engine/hybrid/pins.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/text/units.h"

@@ -1,8 +1,8 @@
 /* automap search --kind pp: a pipeline, found by L and chosen by simulation. */
 #include "tui/commands/search_pipeline.h"
 
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "engine/pipeline/pipeline.h"
@@ -15,7 +15,7 @@
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
 #include "tui/commands/pipeline_print.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/pipeline_args.h"
 

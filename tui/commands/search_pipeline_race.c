@@ -1,5 +1,5 @@
 /* automap search --kind pp --algo race: every algorithm on equally many plans priced by L. */
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "engine/pipeline/pipeline.h"

@@ -10,8 +10,8 @@
 #include "hlo/support/stop.h"
 #include "rl/agent.h"
 #include "rl/agent_state.h"
-#include "tui/files/file.h"
 #include "tui/files/sessions.h"
+#include "tui/files/user_files.h"
 #include "tui/options/problem_args.h"
 
 #include <errno.h>

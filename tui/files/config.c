@@ -1,7 +1,7 @@
 #include "tui/files/config.h"
 
 #include "hlo/support/err.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

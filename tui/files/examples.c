@@ -3,7 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/text/yaml.h"
 #include "hlo/support/mem.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 
 #include <dirent.h>
 #include <limits.h>

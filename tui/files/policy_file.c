@@ -1,7 +1,7 @@
 #include "tui/files/policy_file.h"
 
 #include "rl/scorer.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 
 #include <limits.h>
 #include <stdio.h>

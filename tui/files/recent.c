@@ -2,7 +2,7 @@
 
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 
 #include <limits.h>
 #include <stdio.h>

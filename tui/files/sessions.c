@@ -2,7 +2,7 @@
 
 #include "engine/live/journal.h"
 #include "hlo/support/mem.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 
 #include <dirent.h>
 #include <errno.h>

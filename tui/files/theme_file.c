@@ -2,7 +2,7 @@
 
 #include "engine/text/yaml.h"
 #include "hlo/support/mem.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/screen/grid.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "engine/text/yaml.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/screen/keys.h"
 
 #include <dirent.h>

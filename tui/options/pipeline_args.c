@@ -1,12 +1,12 @@
 #include "tui/options/pipeline_args.h"
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/space.h"
 #include "engine/pipeline/tabulate.h"
 #include "hlo/module/attr.h"
 #include "hlo/support/err.h"
 #include "rl/error.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include <limits.h>
 #include <unistd.h>
 

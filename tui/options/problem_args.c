@@ -18,7 +18,7 @@
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 #include "tui/files/examples.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
 #ifndef AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
 #define AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
 
-#include "engine/hybrid/pins.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
 #include "engine/search/search.h"

@@ -1,7 +1,7 @@
 #include "tui/views/pipeline_draw.h"
 
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/text/units.h"

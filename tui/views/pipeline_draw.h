@@ -3,7 +3,7 @@
 #ifndef AUTOMAP_TUI_VIEWS_PIPELINE_DRAW_H
 #define AUTOMAP_TUI_VIEWS_PIPELINE_DRAW_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/pipeline/timeline.h"

@@ -1,6 +1,6 @@
 /* Two parts of view_pipeline.c that take the place of C, A, W: the learner, and a stage's memory.
  */
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/timeline.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"

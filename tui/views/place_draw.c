@@ -1,8 +1,8 @@
 #include "tui/views/place_draw.h"
 
-#include "engine/place/graph.h"
 #include "engine/place/look.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/state.h"
 #include "engine/text/units.h"

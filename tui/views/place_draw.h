@@ -3,8 +3,8 @@
 #ifndef AUTOMAP_TUI_VIEWS_PLACE_DRAW_H
 #define AUTOMAP_TUI_VIEWS_PLACE_DRAW_H
 
-#include "engine/place/graph.h"
 #include "engine/place/look.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "tui/screen/grid.h"
 #include "tui/watch/placing.h"

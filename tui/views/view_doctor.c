@@ -11,7 +11,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/list.h"

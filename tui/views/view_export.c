@@ -8,7 +8,7 @@
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 #include "tui/files/complete_path.h"
-#include "tui/files/file.h"
+#include "tui/files/user_files.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"

@@ -25,7 +25,7 @@
 #include "tui/views/host.h"
 #include "tui/watch/around.h"
 #include "tui/watch/layered.h"
-#include "tui/watch/shape.h"
+#include "tui/watch/shape_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -20,7 +20,7 @@
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/watch/question.h"
-#include "tui/watch/shape.h"
+#include "tui/watch/shape_text.h"
 #include "tui/watch/tree_rows.h"
 
 #include <stdio.h>

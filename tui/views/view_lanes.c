@@ -20,7 +20,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/lanes.h"
-#include "tui/watch/shape.h"
+#include "tui/watch/shape_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -20,7 +20,7 @@
 #include "tui/screen/theme.h"
 #include "tui/views/host.h"
 #include "tui/watch/class_look.h"
-#include "tui/watch/shape.h"
+#include "tui/watch/shape_text.h"
 #include "tui/watch/tree.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * a person makes of it: cuts moved, another schedule, other micro-batches. */
 #include "engine/live/snapshot.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/search/game.h"

@@ -1,9 +1,9 @@
 /* Placement: the operators of the model, a device each (engine/place/), found while one looks
  * (tui/watch/placing.h), and what a person makes of it: nodes moved by hand with their price seen
  * before, pins, contiguous or any sets. */
-#include "engine/place/graph.h"
 #include "engine/place/look.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
 #include "engine/text/units.h"

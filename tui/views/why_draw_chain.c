@@ -14,7 +14,7 @@
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
-#include "tui/watch/shape.h"
+#include "tui/watch/shape_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "tui/screen/theme.h"
 #include "tui/views/panel.h"
 #include "tui/views/why_draw.h"
-#include "tui/watch/shape.h"
+#include "tui/watch/shape_text.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_find.h"
 

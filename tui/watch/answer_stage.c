@@ -1,8 +1,8 @@
 /* Answers about a pipeline: what a stage holds, why it begins and ends where it does. */
 #include "engine/decide/names.h"
 #include "engine/pipeline/formula.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/text/units.h"
 #include "hlo/module/hlo.h"

@@ -11,7 +11,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_json.h"
-#include "engine/plan/settings.h"
+#include "engine/plan/plan_settings.h"
 #include "engine/plan/sharding.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"

@@ -1,8 +1,8 @@
 #include "tui/watch/pipeline_learn.h"
 
 #include "engine/live/thread.h"
-#include "engine/pipeline/instance.h"
 #include "engine/pipeline/pipe_game.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "engine/pipeline/space.h"
 #include "hlo/support/err.h"

@@ -4,7 +4,7 @@
 #ifndef AUTOMAP_TUI_WATCH_PIPELINE_LEARN_H
 #define AUTOMAP_TUI_WATCH_PIPELINE_LEARN_H
 
-#include "engine/pipeline/instance.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/space.h"

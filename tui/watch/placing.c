@@ -2,10 +2,10 @@
 
 #include "engine/live/thread.h"
 #include "engine/place/from_module.h"
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
-#include "engine/place/pins.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/place_file.h"
+#include "engine/place/place_pins.h"
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
 #include "engine/problem/problem.h"

@@ -3,8 +3,8 @@
 #ifndef AUTOMAP_TUI_WATCH_PLACING_H
 #define AUTOMAP_TUI_WATCH_PLACING_H
 
-#include "engine/place/graph.h"
 #include "engine/place/nets.h"
+#include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"

@@ -1,0 +1,243 @@
+#include "engine/hybrid/hybrid_instance.h"
+
+#include "engine/cluster/cluster.h"
+#include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/simulation.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char MEMORY_FOR[] = "for a hybrid plan";
+
+/* ---- slots ---- */
+
+static bool groups_alike(const struct cluster *c, uint32_t a, uint32_t b)
+{
+    const struct cluster_group *x = &c->group[a], *y = &c->group[b];
+
+    return x->devices == y->devices && x->type == y->type &&
+           cluster_network_of(c, a) == cluster_network_of(c, b) && x->link.kind == y->link.kind &&
+           x->link.nccl == y->link.nccl && x->link.bandwidth == y->link.bandwidth &&
+           x->link.latency_ms == y->link.latency_ms && x->link.rank == y->link.rank &&
+           !memcmp(x->link.shape, y->link.shape, x->link.rank * sizeof *x->link.shape);
+}
+
+/* The first group of servers like that of server `s`. */
+static uint32_t kind_of_group(const struct cluster *c, uint32_t group)
+{
+    uint32_t first = 0;
+
+    while (!groups_alike(c, first, group))
+        first++;
+    return first;
+}
+
+static bool add_slot(struct hybrid_instance *in, const struct cluster *c, uint32_t group,
+                     uint32_t devices, uint32_t servers)
+{
+    const struct pipe_options *o = &in->options;
+    double memory = c->type[c->group[group].type].memory_bytes * o->memory_share;
+
+    if (in->slots == HYBRID_SLOTS_MOST)
+        return false;
+    if (o->limit_bytes > 0 && o->limit_bytes < memory)
+        memory = o->limit_bytes;
+    in->slot[in->slots++] = (struct hybrid_slot){devices, c->group[group].type, group, servers,
+                                                 o->memory_share > 0 ? memory : INFINITY};
+    return true;
+}
+
+/* How many servers in a row are like group `group`, at most. */
+static uint32_t longest_row(const struct cluster *c, uint32_t group)
+{
+    uint32_t most = 0, row = 0;
+
+    for (uint32_t g = 0; g < c->groups; g++) {
+        row = groups_alike(c, g, group) ? row + c->group[g].count : 0;
+        most = row > most ? row : most;
+    }
+    return most;
+}
+
+static bool find_slots(struct hybrid_instance *in, const struct cluster *c)
+{
+    bool ok = true;
+
+    for (uint32_t g = 0; g < c->groups && ok; g++) {
+        uint32_t d = c->group[g].devices, row = longest_row(c, g);
+        if (kind_of_group(c, g) != g)
+            continue;
+        for (uint32_t n = 1; n < d && ok; n++)
+            if (d % n == 0)
+                ok = add_slot(in, c, g, n, 0);
+        for (uint32_t n = 1; n <= row && ok; n++)
+            if (n <= 8 || (n & (n - 1)) == 0 || n == row)
+                ok = add_slot(in, c, g, n * d, n);
+    }
+    return ok;
+}
+
+/* Inside a server at a multiple of its devices; whole servers from a server on, all alike. */
+static void find_places(struct hybrid_instance *in, const struct cluster *c)
+{
+    for (uint32_t g = 0, first = 0; g < c->groups; g++) {
+        const struct cluster_group *group = &c->group[g];
+        uint32_t kind = kind_of_group(c, g), left = 0;
+        for (uint32_t h = g; h < c->groups && groups_alike(c, h, g); h++)
+            left += c->group[h].count;
+        for (uint32_t n = 0; n < group->count; n++, first += group->devices, left--) {
+            for (uint32_t s = 0; s < in->slots; s++) {
+                const struct hybrid_slot *slot = &in->slot[s];
+                if (slot->group != kind || slot->servers > left)
+                    continue;
+                uint32_t end = slot->servers ? 1 : group->devices;
+                for (uint32_t at = 0; at < end; at += slot->devices)
+                    in->can_begin[first + at] |= 1u << s;
+            }
+        }
+    }
+}
+
+static int find_links(struct hybrid_instance *in, const struct cluster *c, struct err *e)
+{
+    struct pipe_links links;
+    int rc = pipe_links_new(&links, c, e);
+
+    if (rc)
+        return rc;
+    for (uint32_t m = 1; m < in->devices; m++) {
+        for (uint32_t s = 0; s < in->slots; s++) {
+            uint32_t before = in->slot[s].devices;
+            if (before > m || !hybrid_can_begin(in, m - before, s))
+                continue;
+            for (uint32_t t = 0; t < in->slots; t++)
+                if (hybrid_can_begin(in, m, t))
+                    in->link[((size_t)m * in->slots + s) * in->slots + t] =
+                        pipe_links_between(&links, m - before, m, m + in->slot[t].devices);
+        }
+    }
+    pipe_links_release(&links);
+    return 0;
+}
+
+int hybrid_instance_new(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
+                        const struct pipe_options *o, struct err *e)
+{
+    struct hybrid_instance in = {.options = *o, .sections = sections, .devices = c->devices};
+    size_t cuts = (size_t)sections + 1;
+
+    if (!sections || sections > HYBRID_SECTIONS_MOST || c->devices > HYBRID_DEVICES_MOST)
+        return err_set(e, ERR_LIMIT,
+                       "a hybrid plan of %u sections over %u devices, expected at most %d and %d",
+                       sections, c->devices, HYBRID_SECTIONS_MOST, HYBRID_DEVICES_MOST);
+    if (!find_slots(&in, c))
+        return err_set(e, ERR_LIMIT, "stages can have more than %d shapes on this cluster",
+                       HYBRID_SLOTS_MOST);
+    in.can_begin = mem_try(c->devices, sizeof *in.can_begin);
+    in.forward_bytes = mem_try(cuts, sizeof *in.forward_bytes);
+    in.backward_bytes = mem_try(cuts, sizeof *in.backward_bytes);
+    in.once_bytes = mem_try(cuts, sizeof *in.once_bytes);
+    in.link = mem_try((size_t)c->devices * in.slots * in.slots, sizeof *in.link);
+    in.front = mem_try(in.slots * cuts * cuts, sizeof *in.front);
+    int rc = in.can_begin && in.forward_bytes && in.backward_bytes && in.once_bytes && in.link &&
+                     in.front
+                 ? 0
+                 : err_no_memory(e, MEMORY_FOR);
+    if (!rc) {
+        find_places(&in, c);
+        rc = find_links(&in, c, e);
+    }
+    if (rc)
+        hybrid_instance_release(&in);
+    else
+        *out = in;
+    return rc;
+}
+
+void hybrid_instance_release(struct hybrid_instance *in)
+{
+    free(in->can_begin);
+    free(in->forward_bytes);
+    free(in->backward_bytes);
+    free(in->once_bytes);
+    free(in->link);
+    free(in->front);
+    free(in->points);
+    memset(in, 0, sizeof *in);
+}
+
+int hybrid_instance_add(struct hybrid_instance *in, uint32_t slot, uint32_t i, uint32_t j,
+                        const struct hybrid_point *points, uint32_t count, struct err *e)
+{
+    if (in->point_count + count > UINT32_MAX ||
+        !mem_grow(&in->points, &in->point_room, in->point_count, count))
+        return err_no_memory(e, MEMORY_FOR);
+    if (count)
+        memcpy(in->points + in->point_count, points, count * sizeof *points);
+    *hybrid_front_of(in, slot, i, j) = (struct hybrid_front){(uint32_t)in->point_count, count};
+    in->point_count += count;
+    return 0;
+}
+
+/* ---- plans ---- */
+
+static double move_ms(const struct pipe_link *l, double bytes)
+{
+    return bytes > 0 ? l->ms_per_byte * bytes + l->ms : 0;
+}
+
+struct pipe_node hybrid_link_node(const struct hybrid_instance *in, uint32_t cut, uint32_t m,
+                                  uint32_t from, uint32_t to)
+{
+    const struct pipe_link *l = hybrid_link_of(in, m, from, to);
+
+    return (struct pipe_node){.forward_ms = move_ms(l, in->forward_bytes[cut]),
+                              .backward_ms = move_ms(l, in->backward_bytes[cut]),
+                              .reduce_ms = move_ms(l, in->once_bytes[cut])};
+}
+
+uint32_t hybrid_plan_nodes(const struct hybrid_instance *in, const struct hybrid_plan *p,
+                           struct pipe_node *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t s = 0; s < p->stages; s++) {
+        if (s)
+            out[n++] = hybrid_link_node(in, p->cut[s], p->device[s], p->slot[s - 1], p->slot[s]);
+        out[n++] = hybrid_stage_node(&in->points[p->point[s]]);
+    }
+    return n;
+}
+
+double hybrid_plan_length(const struct hybrid_instance *in, const struct hybrid_plan *p)
+{
+    struct pipe_node node[PIPE_NODES_MOST];
+    uint32_t count = hybrid_plan_nodes(in, p, node);
+
+    return pipe_nodes_length(node, count, &in->options, NULL);
+}
+
+double hybrid_plan_makespan(const struct hybrid_instance *in, const struct hybrid_plan *p,
+                            enum pipe_schedule_kind kind)
+{
+    struct pipe_node node[PIPE_NODES_MOST];
+    uint32_t count = hybrid_plan_nodes(in, p, node);
+
+    return pipe_nodes_makespan(node, count, &in->options, kind);
+}
+
+bool hybrid_plan_fits(const struct hybrid_instance *in, const struct hybrid_plan *p,
+                      enum pipe_schedule_kind kind)
+{
+    struct pipe_options o = in->options;
+
+    o.schedule = kind;
+    for (uint32_t s = 0; s < p->stages; s++)
+        if (hybrid_point_bytes(&in->points[p->point[s]], pipe_in_flight(&o, p->stages - s)) >
+                in->slot[p->slot[s]].limit_bytes ||
+            !hybrid_may_be(in, p->slot[s], p->cut[s], p->cut[s + 1], p->device[s]))
+            return false;
+    return true;
+}

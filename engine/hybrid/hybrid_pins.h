@@ -1,0 +1,39 @@
+/* engine/hybrid/hybrid_pins.h - what a person holds fast in a hybrid plan. A pin rules out stages
+ * by their sections and devices, so every program over stages keeps it, the bound's too.
+ *
+ *     cut    LAYER           a stage begins with this layer
+ *     keep   LAYER..LAYER    no stage begins behind the first of them up to the last
+ *     stage  LAYER=N         the stage that has the layer has N devices
+ *     stage  LAYER@SERVER    it is on this server, counted from 0 */
+#ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_PINS_H
+#define AUTOMAP_ENGINE_HYBRID_HYBRID_PINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HYBRID_PINS_MOST = 32 };
+
+/* As it is asked for. */
+enum hybrid_wish_kind { HYBRID_WISH_CUT, HYBRID_WISH_KEEP, HYBRID_WISH_STAGE };
+struct hybrid_wish {
+    enum hybrid_wish_kind kind;
+    const char *text; /* what stands above behind the word; borrowed */
+};
+extern const char *const hybrid_wish_names[];
+
+enum hybrid_pin_kind { HYBRID_PIN_CUT, HYBRID_PIN_KEEP, HYBRID_PIN_DEVICES, HYBRID_PIN_SERVER };
+struct hybrid_pin {
+    enum hybrid_pin_kind kind;
+    uint32_t first, last;     /* sections */
+    uint32_t device, devices; /* SERVER: the server's; DEVICES: so many */
+};
+
+struct hybrid_pins {
+    struct hybrid_pin pin[HYBRID_PINS_MOST];
+    uint32_t count;
+};
+
+/* A stage of sections [i, j) on devices [a, b) keeps all pins. O(pins). */
+bool hybrid_pins_allow(const struct hybrid_pins *p, uint32_t i, uint32_t j, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,224 @@
+#include "engine/place/operator_graph.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+int place_graph_new(uint32_t nodes, uint32_t types, struct place_graph **out, struct err *e)
+{
+    struct place_graph *g = mem_try(1, sizeof *g);
+
+    if (!g)
+        return err_no_memory(e, "for this graph");
+    struct arena *a = &g->arena;
+    size_t n = nodes ? nodes : 1;
+    g->nodes = nodes;
+    g->types = types;
+    g->id = arena_get(a, n, sizeof *g->id);
+    g->name = arena_get(a, n, sizeof *g->name);
+    g->time_ms = arena_get(a, n * types, sizeof *g->time_ms);
+    g->bytes = arena_get(a, n, sizeof *g->bytes);
+    g->send_ms = arena_get(a, n, sizeof *g->send_ms);
+    g->color = arena_get(a, n, sizeof *g->color);
+    g->supported = arena_get(a, n, sizeof *g->supported);
+    g->backward = arena_get(a, n, sizeof *g->backward);
+    g->allowed = arena_get(a, n, sizeof *g->allowed);
+    g->fixed = arena_get(a, n, sizeof *g->fixed);
+    g->apart = arena_get(a, 2 * PLACE_PINS_MAX, sizeof *g->apart);
+    g->user_at = arena_get(a, n + 1, sizeof *g->user_at);
+    g->order = arena_get(a, n, sizeof *g->order);
+    if (!g->id || !g->name || !g->time_ms || !g->bytes || !g->send_ms || !g->color ||
+        !g->supported || !g->backward || !g->allowed || !g->fixed || !g->apart || !g->user_at ||
+        !g->order) {
+        place_graph_free(g);
+        return err_no_memory(e, "for this graph");
+    }
+    memset(g->color, 0xff, n * sizeof *g->color);
+    memset(g->fixed, 0xff, n * sizeof *g->fixed);
+    *out = g;
+    return 0;
+}
+
+void place_graph_free(struct place_graph *g)
+{
+    if (!g)
+        return;
+    arena_release(&g->arena);
+    free(g);
+}
+
+/* ---- edges ---- */
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Rows of `from`, sorted, each user once. */
+static bool fill_users(struct place_graph *g, const uint32_t *from, const uint32_t *to,
+                       uint32_t edges)
+{
+    uint32_t *at = g->user_at, kept = 0;
+
+    g->user = arena_get(&g->arena, edges ? edges : 1, sizeof *g->user);
+    if (!g->user)
+        return false;
+    for (uint32_t i = 0; i < edges; i++)
+        at[from[i] + 1]++;
+    for (uint32_t v = 0; v < g->nodes; v++)
+        at[v + 1] += at[v];
+    for (uint32_t i = edges; i-- > 0;) /* at[v] runs back from its row's end to its begin */
+        g->user[--at[from[i] + 1]] = to[i];
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        uint32_t begin = at[v + 1], end = v + 1 < g->nodes ? at[v + 2] : edges;
+        qsort(g->user + begin, end - begin, sizeof *g->user, compare_u32);
+        uint32_t first = kept;
+        for (uint32_t i = begin; i < end; i++) {
+            if (kept == first || g->user[kept - 1] != g->user[i])
+                g->user[kept++] = g->user[i];
+        }
+        at[v] = first;
+    }
+    at[g->nodes] = kept;
+    g->edges = kept;
+    return true;
+}
+
+/* Nodes without open inputs, first in first out, in the order of the file. */
+static int sort_nodes(struct place_graph *g, struct err *e)
+{
+    uint32_t *open = mem_try((size_t)g->nodes + 1, sizeof *open), head = 0, tail = 0;
+
+    if (!open)
+        return err_no_memory(e, "for this graph");
+    for (uint32_t i = 0; i < g->edges; i++)
+        open[g->user[i]]++;
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        if (!open[v])
+            g->order[tail++] = v;
+    }
+    for (; head < tail; head++) {
+        uint32_t v = g->order[head];
+        for (uint32_t i = g->user_at[v]; i < g->user_at[v + 1]; i++) {
+            if (!--open[g->user[i]])
+                g->order[tail++] = g->user[i];
+        }
+    }
+    int rc = 0;
+    for (uint32_t v = 0; v < g->nodes && tail < g->nodes; v++) {
+        if (open[v]) {
+            rc = err_set(e, ERR_INPUT,
+                         "the graph has a cycle, node %" PRId64
+                         " is on it or behind it, expected none",
+                         g->id[v]);
+            goto out;
+        }
+    }
+out:
+    free(open);
+    return rc;
+}
+
+static bool densify_colors(struct place_graph *g)
+{
+    uint32_t *seen = mem_try((size_t)g->nodes + 1, sizeof *seen);
+
+    if (!seen)
+        return false;
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        if (g->color[v] != PLACE_NONE)
+            BUG_ON(g->color[v] >= g->nodes);
+    }
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        uint32_t *slot = g->color[v] == PLACE_NONE ? NULL : &seen[g->color[v]];
+        if (slot && *slot) {
+            g->color[v] = *slot - 1;
+            continue;
+        }
+        g->color[v] = g->colors++;
+        if (slot)
+            *slot = g->color[v] + 1;
+    }
+    free(seen);
+    return true;
+}
+
+static int check_edge(const struct place_graph *g, uint32_t from, uint32_t to, struct err *e)
+{
+    if (from == to)
+        return err_set(e, ERR_INPUT, "an edge from node %" PRId64 " to itself", g->id[from]);
+    if (g->backward[from] && !g->backward[to])
+        return err_set(e, ERR_INPUT,
+                       "an edge from backward node %" PRId64 " to forward node %" PRId64
+                       ", expected none that way",
+                       g->id[from], g->id[to]);
+    return 0;
+}
+
+int place_graph_connect(struct place_graph *g, const uint32_t *from, const uint32_t *to,
+                        uint32_t edges, uint32_t *culprit, struct err *e)
+{
+    if (culprit)
+        *culprit = PLACE_NONE;
+    for (uint32_t i = 0; i < edges; i++) {
+        BUG_ON(from[i] >= g->nodes || to[i] >= g->nodes);
+        if (check_edge(g, from[i], to[i], e)) {
+            if (culprit)
+                *culprit = i;
+            return e->code;
+        }
+    }
+    if (!fill_users(g, from, to, edges) || !densify_colors(g))
+        return err_no_memory(e, "for this graph");
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        g->training |= g->backward[v];
+        for (uint32_t t = 0; t < g->types; t++)
+            g->allowed[v] |= (uint8_t)((g->supported[v] || g->type[t].is_host) << t);
+    }
+    return sort_nodes(g, e);
+}
+
+/* ---- names ---- */
+
+char *place_device_name(const struct place_graph *g, uint32_t device, char out[static 16])
+{
+    const struct place_type *t = &g->type[place_type_of(g, device)];
+    char letters[8];
+    uint32_t number = device, size = 0;
+
+    if (t->is_host) {
+        number -= place_devices(g) - t->count;
+        snprintf(out, 16, number ? "h%u" : "h", number + 1);
+        return out;
+    }
+    do {
+        letters[size++] = (char)('A' + number % 26);
+        number /= 26;
+    } while (number--);
+    for (uint32_t i = 0; i < size; i++)
+        out[i] = letters[size - 1 - i];
+    out[size] = 0;
+    return out;
+}
+
+uint64_t place_fingerprint(const struct place_graph *g)
+{
+    uint64_t h = mem_hash(&g->nodes, sizeof g->nodes, 17);
+    size_t n = g->nodes;
+
+    for (uint32_t t = 0; t < g->types; t++) {
+        h = mem_hash(&g->type[t].count, sizeof g->type[t].count, h);
+        h = mem_hash(&g->type[t].memory_bytes, sizeof(double), h);
+    }
+    h = mem_hash(g->id, n * sizeof *g->id, h);
+    h = mem_hash(g->time_ms, n * g->types * sizeof(double), h);
+    h = mem_hash(g->bytes, n * sizeof(double), h);
+    h = mem_hash(g->send_ms, n * sizeof(double), h);
+    h = mem_hash(g->color, n * sizeof *g->color, h);
+    h = mem_hash(g->supported, n * sizeof *g->supported, h);
+    h = mem_hash(g->backward, n * sizeof *g->backward, h);
+    h = mem_hash(g->user_at, (n + 1) * sizeof *g->user_at, h);
+    return mem_hash(g->user, g->edges * sizeof *g->user, h);
+}
