@@ -271,7 +271,7 @@ static int try_to_prove(struct tree *t, const struct attempt *a, struct placemen
 static int raise_bound(const struct tree *t, struct placement *start, struct err *e)
 {
     struct place_cutting c = {
-        .rules = &t->b->rules, .steps = PLACE_CUT_STEPS / 4, .stop = t->b->stop};
+        .rules = &t->b->rules, .steps = PLACE_CUT_STEPS / 8, .stop = t->b->stop};
     double bound;
 
     if (t->b->nodes || !isfinite(start->value_ms) || !place_cut_tree_takes(t->n, &t->b->rules))

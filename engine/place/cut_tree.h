@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#define PLACE_CUT_STEPS UINT64_C(5000000000)
+#define PLACE_CUT_STEPS UINT64_C(2800000000)
 
 enum { PLACE_CUT_TREE_MOST = 1024 /* positions */, PLACE_CUT_TREE_DEVICES = 64 };
 
