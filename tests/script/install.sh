@@ -36,7 +36,8 @@ check cmake --build "$build" --target uninstall
 left=$(find "$to" -type f; find "$to/share/automap" 2>/dev/null)
 [ -z "$left" ] || { echo "left by uninstall:"; echo "$left"; failed=1; }
 
-if command -v dpkg-shlibdeps >/dev/null; then
+# What CPack asks which libraries the binary needs.
+if command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
     check cpack --config "$build/CPackConfig.cmake" -B "$to/package"
     check dpkg-deb -x "$to"/package/automap_*.deb "$to/root"
     check env -C / "$to/root/usr/bin/automap" inspect "$to/root/usr/share/automap/examples/models/t5-tiny.hlo.txt.gz"
