@@ -6,44 +6,62 @@
 
 /* ---- globs ---- */
 
-static bool glob(const char *p, const char *p_end, const char *text, int depth)
+enum { GLOB_ROOM = 512, BRACES_MOST = 4 };
+
+/* A glob without braces. Only the last star is ever tried again: O(pattern x text). */
+static bool matches(const char *p, const char *text)
 {
-    for (; p < p_end; p++) {
+    const char *star = NULL, *from = NULL;
+
+    while (*text) {
         if (*p == '*') {
-            while (p < p_end && *p == '*')
-                p++;
-            for (const char *at = text;; at++) {
-                if (depth < 8 && glob(p, p_end, at, depth + 1))
-                    return true;
-                if (!*at)
-                    return false;
-            }
-        }
-        if (*p == '{') {
-            const char *close = memchr(p, '}', (size_t)(p_end - p));
-            if (!close)
-                return false;
-            for (const char *at = p + 1; at <= close && depth < 8;) {
-                const char *end = at;
-                while (end < close && *end != ',')
-                    end++;
-                size_t size = (size_t)(end - at);
-                if (!strncmp(at, text, size) && glob(close + 1, p_end, text + size, depth + 1))
-                    return true;
-                at = end + 1;
-            }
+            star = ++p;
+            from = text;
+        } else if (*p && (*p == '?' || *p == *text)) {
+            p++;
+            text++;
+        } else if (star) {
+            p = star;
+            text = ++from;
+        } else {
             return false;
         }
-        if (!*text || (*p != '?' && *p != *text))
-            return false;
-        text++;
     }
-    return !*text;
+    while (*p == '*')
+        p++;
+    return !*p;
+}
+
+/* Puts one alternative after the other in place of each pair of braces; `size` bytes of `plain` are
+ * written. */
+static bool expand(char plain[static GLOB_ROOM], size_t size, const char *p, const char *text,
+                   int depth)
+{
+    while (*p && *p != '{' && size + 1 < GLOB_ROOM)
+        plain[size++] = *p++;
+    plain[size] = '\0';
+    if (!*p)
+        return matches(plain, text);
+    const char *close = strchr(p, '}');
+    if (*p != '{' || !close || depth == BRACES_MOST)
+        return false;
+    for (const char *at = p + 1; at <= close;) {
+        size_t length = strcspn(at, ",}");
+        if (size + length + 1 >= GLOB_ROOM)
+            return false;
+        memcpy(plain + size, at, length);
+        if (expand(plain, size + length, close + 1, text, depth + 1))
+            return true;
+        at += length + 1;
+    }
+    return false;
 }
 
 bool kernel_glob(const char *pattern, const char *text)
 {
-    return glob(pattern, pattern + strlen(pattern), text, 0);
+    char plain[GLOB_ROOM];
+
+    return expand(plain, 0, pattern, text, 0);
 }
 
 /* ---- configurations ---- */

@@ -6,7 +6,8 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 
-/* Whether the whole text matches a glob of * ? {a,b}. */
+/* Whether the whole text matches a glob of * ? {a,b}; alternatives are globs without braces. At
+ * most 4 pairs of braces and 511 bytes, else nothing matches. */
 bool kernel_glob(const char *pattern, const char *text);
 
 /* Finds the value at a path a.b.c in JSON or MLIR attribute text ({a = {b = 1 : i32}}): a word, a

@@ -189,6 +189,16 @@ static void test_texts(void **state)
     assert_true(kernel_glob("a?c*", "abcd") && kernel_glob("*", ""));
     assert_false(kernel_glob("{lapack,cusolver}_*potrf*", "blas_potrf"));
     assert_false(kernel_glob("a?c", "ac"));
+    assert_true(kernel_glob("{neg*,abs}", "negate") && kernel_glob("{neg*,abs}", "abs"));
+    assert_true(kernel_glob("{*}_{a,b?}{,x}", "q_bcx") && kernel_glob("*ab*ab", "abababab"));
+    assert_false(kernel_glob("{neg*,abs}", "absolute") || kernel_glob("{a,b", "a"));
+    /* 40 stars over 300 letters end at once. */
+    char stars[81] = "", letters[301];
+    for (int n = 0; n < 40; n++)
+        memcpy(stars + 2 * n, "*a", 3);
+    memset(letters, 'a', 299);
+    memcpy(letters + 299, "b", 2);
+    assert_false(kernel_glob(stars, letters));
 }
 
 int main(void)
