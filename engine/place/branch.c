@@ -50,29 +50,16 @@ static double weight_of(const struct tree *t, uint32_t p)
     return w;
 }
 
-struct weighed {
-    double weight;
-    uint32_t p;
-};
-
-static int compare_weighed(const void *a, const void *b)
-{
-    const struct weighed *x = a, *y = b;
-
-    return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight)
-                                  : (x->p > y->p) - (x->p < y->p);
-}
-
 static bool sort_positions(struct tree *t)
 {
     uint32_t m = t->n->positions;
-    struct weighed *w = mem_try((size_t)m + 1, sizeof *w);
+    struct place_weighed *w = mem_try((size_t)m + 1, sizeof *w);
 
     for (uint32_t p = 0; p < m && w; p++)
-        w[p] = (struct weighed){weight_of(t, p), p};
+        w[p] = (struct place_weighed){weight_of(t, p), p};
     if (!w)
         return false;
-    qsort(w, m, sizeof *w, compare_weighed);
+    place_sort_weighed(w, m);
     for (uint32_t i = 0; i < m; i++)
         t->order[i] = w[i].p;
     for (uint32_t i = m; i-- > 0;)

@@ -266,24 +266,11 @@ static void release(struct cutting *w)
     free(w->sets);
 }
 
-struct weighed {
-    double weight;
-    uint32_t p;
-};
-
-static int compare_weighed(const void *a, const void *b)
-{
-    const struct weighed *x = a, *y = b;
-
-    return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight)
-                                  : (x->p > y->p) - (x->p < y->p);
-}
-
 /* By what their devices take at least. */
 static int sort_positions(struct cutting *w, struct err *e)
 {
     uint32_t m = w->n->positions;
-    struct weighed *all = mem_try((size_t)m + 1, sizeof *all);
+    struct place_weighed *all = mem_try((size_t)m + 1, sizeof *all);
 
     if (!all)
         return err_no_memory(e, "for branch and bound");
@@ -293,9 +280,9 @@ static int sort_positions(struct cutting *w, struct err *e)
         if (isfinite(place_least_time(w->n, p, false)))
             cut = place_cut_least(w->cut, w->where, true, INFINITY, NULL);
         w->where[p] = PLACE_CUT_FREE;
-        all[p] = (struct weighed){fmin(cut, host), p};
+        all[p] = (struct place_weighed){fmin(cut, host), p};
     }
-    qsort(all, m, sizeof *all, compare_weighed);
+    place_sort_weighed(all, m);
     for (uint32_t i = 0; i < m; i++)
         w->order[i] = all[i].p;
     free(all);

@@ -337,3 +337,16 @@ uint32_t place_faults(const struct place_nets *n, const uint32_t *device,
     }
     return faults;
 }
+
+static int compare_weighed(const void *a, const void *b)
+{
+    const struct place_weighed *x = a, *y = b;
+
+    return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight)
+                                  : (x->p > y->p) - (x->p < y->p);
+}
+
+void place_sort_weighed(struct place_weighed *all, uint32_t count)
+{
+    qsort(all, count, sizeof *all, compare_weighed);
+}

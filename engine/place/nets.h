@@ -103,4 +103,11 @@ enum place_fault {
 uint32_t place_faults(const struct place_nets *n, const uint32_t *device,
                       const struct place_load *load);
 
+struct place_weighed {
+    double weight;
+    uint32_t p; /* a position */
+};
+/* Heaviest first; of equal weights the first position. */
+void place_sort_weighed(struct place_weighed *all, uint32_t count);
+
 #endif
