@@ -282,13 +282,10 @@ static bool add_row(struct rows *r, const struct stage_tables *t)
            mem_grow(&r->reduce_latency, &r->reduce_room, n, 1);
 }
 
-/* One row for each price (or one ideal row) under the sigma that stands in
- * k->costs.on. */
-static bool add_sigma_rows(struct maker *k, struct rows *r, uint32_t sigma, bool is_ideal,
-                           struct choice *choice)
+/* So many more rows with the labels of the shared classes in k->costs.on, nothing priced yet. */
+static bool begin_rows(const struct maker *k, struct rows *r, uint32_t sigma, uint32_t rows)
 {
     const struct sections *s = k->costs.s;
-    uint32_t rows = is_ideal ? 1 : PRICES, first = r->count;
     size_t size = (size_t)s->kinds * ROW_FIGURES;
     struct row_rates rates = stage_costs_rates(&k->costs);
 
@@ -305,59 +302,88 @@ static bool add_sigma_rows(struct maker *k, struct rows *r, uint32_t sigma, bool
         r->gather_latency[row] = rates.gather_latency;
         r->reduce_latency[row] = rates.reduce_latency;
     }
-    for (uint32_t kind = 0; kind < s->kinds; kind++) {
-        const struct kind *d = &k->kinds[kind];
-        uint32_t section = s->kind_first[kind], locals = local_count(s, section);
-        const class_id *local = s->local + s->local_base[section];
-        const uint32_t *part_of = k->part_of + k->t->kind_at[kind] - s->shared_count;
-        double base[ROW_FIGURES] = {0};
-        for (uint32_t t = d->first; t < d->end; t++)
-            if (k->costs.bills[t].part == UINT32_MAX)
-                add_figures(base, bill_at(&k->costs, &k->costs.bills[t]));
-        base[ROW_BOTH] = base[ROW_FORWARD] + base[ROW_BACKWARD];
-        for (uint32_t n = 0; n < rows; n++)
-            memcpy(r->figure + (first + n) * size + (size_t)kind * ROW_FIGURES, base, sizeof base);
-        for (uint32_t number = 0; number < d->parts; number++) {
-            struct part p = {.kind = kind, .number = number, .out = choice};
-            for (uint32_t c = 0; c < locals; c++) {
-                if (part_of[c] != number)
-                    continue;
-                if (p.count == BILL_CLASSES_MOST) {
-                    *k->cut_short = true; /* the others stay whole */
-                    break;
-                }
-                p.class[p.count] = local[c];
-                p.place[p.count++] = c;
-            }
-            for (int n = 0; n < PRICES; n++)
-                choice->value[n] = INFINITY;
-            for (int f = 0; f < ROW_FIGURES; f++)
-                choice->least[f] = INFINITY;
-            try_labels(k, &p, 0);
-            for (uint32_t n = 0; n < rows; n++) {
-                double *to = r->figure + (first + n) * size + (size_t)kind * ROW_FIGURES;
-                add_figures(to, is_ideal ? choice->least : choice->figure[n]);
-                for (uint32_t c = 0; c < p.count && !is_ideal; c++)
-                    r->labels[(size_t)(first + n) * k->t->row_size + k->t->kind_at[kind] +
-                              p.place[c]] = choice->labels[n][c];
-            }
-        }
-    }
-    /* at neighbouring prices the choice is often the same */
-    for (uint32_t n = 1; n < rows && first + n < r->count;) {
-        const uint8_t *a = r->labels + (size_t)(first + n) * k->t->row_size;
-        if (memcmp(a, a - k->t->row_size, k->t->row_size)) {
-            n++;
+    return true;
+}
+
+/* The best labels of one part of a section, at each price. */
+static void choose_part(struct maker *k, struct part *p)
+{
+    const struct sections *s = k->costs.s;
+    uint32_t section = s->kind_first[p->kind];
+    const class_id *local = s->local + s->local_base[section];
+    const uint32_t *part_of = k->part_of + k->t->kind_at[p->kind] - s->shared_count;
+
+    for (uint32_t c = 0; c < local_count(s, section); c++) {
+        if (part_of[c] != p->number)
             continue;
+        if (p->count == BILL_CLASSES_MOST) {
+            *k->cut_short = true; /* the others stay whole */
+            break;
         }
-        for (uint32_t m = first + n; m + 1 < r->count; m++) {
-            memcpy(r->figure + m * size, r->figure + (m + 1) * size, size * sizeof *r->figure);
-            memcpy(r->labels + (size_t)m * k->t->row_size,
-                   r->labels + (size_t)(m + 1) * k->t->row_size, k->t->row_size);
-        }
-        r->count--;
-        rows--;
+        p->class[p->count] = local[c];
+        p->place[p->count++] = c;
     }
+    for (int n = 0; n < PRICES; n++)
+        p->out->value[n] = INFINITY;
+    for (int f = 0; f < ROW_FIGURES; f++)
+        p->out->least[f] = INFINITY;
+    try_labels(k, p, 0);
+}
+
+/* Prices one kind of section in the rows from `first` on. */
+static void price_kind(struct maker *k, struct rows *r, uint32_t first, bool is_ideal,
+                       uint32_t kind, struct choice *choice)
+{
+    size_t size = (size_t)k->costs.s->kinds * ROW_FIGURES;
+    const struct kind *d = &k->kinds[kind];
+    double base[ROW_FIGURES] = {0};
+
+    for (uint32_t t = d->first; t < d->end; t++)
+        if (k->costs.bills[t].part == UINT32_MAX)
+            add_figures(base, bill_at(&k->costs, &k->costs.bills[t]));
+    base[ROW_BOTH] = base[ROW_FORWARD] + base[ROW_BACKWARD];
+    for (uint32_t row = first; row < r->count; row++)
+        memcpy(r->figure + row * size + (size_t)kind * ROW_FIGURES, base, sizeof base);
+    for (uint32_t number = 0; number < d->parts; number++) {
+        struct part p = {.kind = kind, .number = number, .out = choice};
+        choose_part(k, &p);
+        for (uint32_t row = first; row < r->count; row++) {
+            double *to = r->figure + row * size + (size_t)kind * ROW_FIGURES;
+            uint8_t *labels = r->labels + (size_t)row * k->t->row_size + k->t->kind_at[kind];
+            add_figures(to, is_ideal ? choice->least : choice->figure[row - first]);
+            for (uint32_t c = 0; c < p.count && !is_ideal; c++)
+                labels[p.place[c]] = choice->labels[row - first][c];
+        }
+    }
+}
+
+/* At neighbouring prices the choice is often the same: one of equal neighbours stays. */
+static void drop_equal_rows(const struct maker *k, struct rows *r, uint32_t first)
+{
+    size_t size = (size_t)k->costs.s->kinds * ROW_FIGURES, labels = k->t->row_size;
+    uint32_t kept = first;
+
+    for (uint32_t row = first + 1; row < r->count; row++) {
+        if (!memcmp(r->labels + row * labels, r->labels + kept * labels, labels))
+            continue;
+        kept++;
+        memmove(r->figure + kept * size, r->figure + row * size, size * sizeof *r->figure);
+        memmove(r->labels + kept * labels, r->labels + row * labels, labels);
+    }
+    r->count = kept + 1;
+}
+
+/* One row for each price (or one ideal row) under the sigma that stands in k->costs.on. */
+static bool add_sigma_rows(struct maker *k, struct rows *r, uint32_t sigma, bool is_ideal,
+                           struct choice *choice)
+{
+    uint32_t first = r->count;
+
+    if (!begin_rows(k, r, sigma, is_ideal ? 1 : PRICES))
+        return false;
+    for (uint32_t kind = 0; kind < k->costs.s->kinds; kind++)
+        price_kind(k, r, first, is_ideal, kind, choice);
+    drop_equal_rows(k, r, first);
     return true;
 }
 
