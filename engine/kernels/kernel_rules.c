@@ -14,6 +14,7 @@
 #include "hlo/support/mem.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,12 +103,12 @@ static bool fit_leaf(struct match *k, const char *pattern, const char *end, uint
     uint32_t has_leading = 0;
 
     for (at = pattern; (word = word_of(&at, end, &size)); words++)
-        has_leading |= is_leading(word, size) ? 1 : 0;
+        has_leading += is_leading(word, size);
     at = pattern;
     word = word_of(&at, end, &size);
     if (words == 1 && size == 1 && (*word == '_' || (*word == '1' && s->elements <= 1)))
         return true;
-    if (s->rank + has_leading < words || (!has_leading && s->rank != words))
+    if (has_leading > 1 || s->rank + has_leading < words || (!has_leading && s->rank != words))
         return false;
     leading = s->rank + has_leading - words;
     for (at = pattern; (word = word_of(&at, end, &size));) {
@@ -412,10 +413,10 @@ static int ask(struct match *k, const struct rule_file *f, const struct yaml *ru
     int rc = mark_whole(k, f, yaml_get(rule, "whole"), e);
     if (!rc && flops)
         rc = evaluate(k, f, flops, &value, e);
-    made->flops = value.number > 0 ? value.number : 0;
+    made->flops = value.number > 0 && isfinite(value.number) ? value.number : 0;
     if (!rc && bytes)
         rc = evaluate(k, f, bytes, &value, e);
-    made->bytes = bytes ? value.number : -1;
+    made->bytes = bytes && value.number >= 0 && isfinite(value.number) ? value.number : -1;
     tie_sizes(k, yaml_get(rule, "sizes"));
     if (!rc && !write_factors(k, yaml_get(rule, "partial"), a, made))
         rc = err_no_memory(e, "for kernel rules");

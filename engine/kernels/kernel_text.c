@@ -261,9 +261,12 @@ static struct kernel_value primary(struct parser *p)
 {
     struct kernel_value v = number(0);
 
-    if (p->failed || ++p->depth > DEPTH_MOST) {
+    if (p->failed || p->depth >= DEPTH_MOST) {
         fail(p, "too deep");
-    } else if (take(p, "(")) {
+        return v;
+    }
+    p->depth++;
+    if (take(p, "(")) {
         v = expression(p);
         if (!take(p, ")"))
             fail(p, "expected )");
@@ -352,8 +355,11 @@ static struct kernel_value comparison(struct parser *p)
 
 static struct kernel_value expression(struct parser *p)
 {
-    if (++p->depth > DEPTH_MOST)
+    if (p->failed || p->depth >= DEPTH_MOST) {
         fail(p, "too deep");
+        return number(0);
+    }
+    p->depth++;
     struct kernel_value v = comparison(p);
 
     if (take(p, "??")) {

@@ -113,10 +113,11 @@ static void count_kernels(struct problem *p)
         const struct hlo_kernel *k = hlo_kernel_of(p->m, id);
         if (!k)
             continue;
+        double before = p->costs.instruction[id].flops > 0 ? p->costs.instruction[id].flops : 0;
+        p->costs.total_trips.flops += (k->flops - before) * p->costs.times[id];
         p->costs.instruction[id].flops = k->flops;
         if (k->bytes >= 0)
             p->costs.instruction[id].bytes = k->bytes;
-        p->costs.total_trips.flops += k->flops * p->costs.times[id];
     }
 }
 
