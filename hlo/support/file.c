@@ -39,9 +39,7 @@ static int write_through(const char *path, const char *text, size_t size, struct
     if (file < 0)
         return err_set(e, ERR_IO, "cannot be opened: %.200s", strerror(errno));
     int rc = write_all(file, text, size, e);
-    if (rc)
-        return rc;
-    if (close(file))
+    if (close(file) && !rc)
         rc = not_written(e);
     return rc;
 }

@@ -245,7 +245,8 @@ static void enter(struct term *t)
 static void leave(struct term *t)
 {
     (void)t;
-    write_all(restore.fd, "\033[0m\033[?2004l\033[?25h", 16);
+    static const char shown[] = "\033[0m\033[?2004l\033[?25h";
+    write_all(restore.fd, shown, sizeof shown - 1);
     endwin();
     restore.open = 0;
 }
