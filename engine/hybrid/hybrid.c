@@ -589,9 +589,14 @@ static int check_chain(const struct hybrid *h, struct err *e)
     for (uint32_t n = 1; n < h->stages; n++) {
         bool follows = n % groups ? h->stage[n].device == h->stage[n - 1].end_device
                                   : h->stage[n].device == h->stage[0].device;
-        if (!follows)
+        if (!follows || (n >= groups && h->stage[n].end_device != h->stage[n % groups].end_device))
             return err_set(e, ERR_INPUT, "stages[%u]: its devices do not follow those before", n);
     }
+    if (h->chunks > 1 && h->micro_batches % groups)
+        return err_set(e, ERR_INPUT,
+                       "options: %u micro-batches do not interleave over %u groups of devices, "
+                       "expected a multiple",
+                       h->micro_batches, groups);
     return h->stage[h->stages - 1].end_device == h->problem->cluster.devices
                ? 0
                : err_set(e, ERR_INPUT, "stages: the last one has not the last devices");

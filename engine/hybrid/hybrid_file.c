@@ -386,6 +386,8 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
     if (!rc) {
         out->is_certified =
             cJSON_IsTrue(json_get(root, "certified")) && cJSON_IsNumber(json_get(root, "bound_ms"));
+        if (out->chunks == 1 && out->is_certified) /* no plan is below a bound of its kind */
+            out->is_certified = json_number(root, "bound_ms") <= hybrid_step_ms(out) * (1 + 1e-9);
         out->bound_ms = out->is_certified ? json_number(root, "bound_ms") : 0;
     }
     cJSON_Delete(root);

@@ -93,6 +93,7 @@ static void take_plans(struct doctor_view *v)
         return;
     doctored_free(v->dump);
     v->dump = next;
+    list_fit(&v->list, (int64_t)next->row_count, v->list.rows);
 }
 
 static const struct doctored_row *row_here(const struct doctor_view *v)
