@@ -159,6 +159,13 @@ static int offer(const struct problem *p, const struct pipeline_options *asked,
     rc = pipeline_new(p, &o, &l, e);
     if (rc)
         return rc;
+    if (!pipe_plan_is_valid(&l.all, plan)) {
+        pipeline_release(&l);
+        return *found ? 0
+                      : err_set(e, ERR_INFEASIBLE,
+                                "not a pipeline of this cluster, which has %u devices",
+                                p->cluster.devices);
+    }
     pipeline_price(&l, plan, &priced);
     if (*found && !is_better(&l, &priced, out)) {
         pipeline_release(&l);

@@ -65,6 +65,10 @@ static void run_lane(const struct place_graph *g, const struct place_job *job, b
         err_set(&why, ERR_STOPPED, "stopped before it");
     else if (place_solve(g, &own, l->name, &l->p, &why))
         l->p = NULL;
+    if (l->p && job->any_sets && l->p->contiguous) { /* a bound of chains alone */
+        l->p->bound_ms = 0;
+        l->p->proven = false;
+    }
     l->seconds = clock_thread_seconds() - began;
     if (!l->p)
         snprintf(l->why, sizeof l->why, "%.150s", why.what);

@@ -338,7 +338,7 @@ static void write_nodes(struct contracting *s, struct kept *k, struct contractio
         k->number[n] = CONTRACTION_FIXED;
         if (s->parent[n] != n)
             continue;
-        if (s->left[n] == 1) {
+        if (s->left[n] == 1 && s->lists.first[n] == EDGE_END) {
             out->left.constant += s->unary[s->first[n] + k->labels[s->first[n]]];
             continue;
         }
@@ -432,8 +432,9 @@ int energy_contract(const struct energy *g, double forbidden, struct contraction
     if (rc)
         goto out;
     s.failed = !begin(&s, g);
+    size_t before = s.t->used;
     while (s.head != s.tail && !s.failed && !s.is_impossible && !s.t->failed &&
-           s.t->used < CELLS_MOST) {
+           s.t->used - before < CELLS_MOST) {
         uint32_t edge = s.queue[s.head++ % s.lists.edge_count];
         s.is_waiting[edge] = 0;
         visit(&s, edge);
