@@ -538,9 +538,9 @@ static int read_answer(const cJSON *root, const struct place_graph *g, struct pl
     p->moves = (uint64_t)json_number(root, "moves");
     if (price(g, s, e))
         return e->code;
-    p->bound_ms = fmin(fmax(0, json_number(root, "bound_ms")), p->value_ms);
+    p->bound_ms = fmax(0, json_number(root, "bound_ms"));
     /* What was proven was proven of the value then. */
-    p->proven = cJSON_IsTrue(json_get(root, "proven")) && !p->faults &&
+    p->proven = cJSON_IsTrue(json_get(root, "proven")) &&
                 fabs(value - p->value_ms) <= 1e-9 * fabs(p->value_ms);
     return 0;
 }
