@@ -2,6 +2,7 @@
 #include "engine/cluster/cluster_fields.h"
 #include "engine/text/yaml.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
@@ -192,8 +193,7 @@ int cluster_read(struct cluster *out, const char *yaml, size_t size, struct err 
 /* The file's name without folders and ending, as far as it makes a name. */
 static void name_after(struct cluster *c, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
+    const char *base = hlo_file_name(path);
     const char *dot = strrchr(base, '.');
     size_t length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
 

@@ -3,6 +3,7 @@
 #include "hlo/meaning/cost.h"
 #include "hlo/module/ops.h"
 #include "hlo/support/file.h"
+#include "hlo/support/sort.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -22,13 +23,6 @@ static int by_op_and_run(const void *x, const void *y)
 
     order = order ? order : strcmp(a->run, b->run);
     return order ? order : a->us < b->us ? -1 : a->us > b->us;
-}
-
-static int by_value(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-
-    return a < b ? -1 : a > b;
 }
 
 static const char *word_of(const cJSON *args, const char *key)
@@ -98,7 +92,7 @@ static int sum_up(const struct event *events, uint32_t count, struct trace *t, s
         runs[of_op - 1] += events[k].us / 1e3;
         if (!last)
             continue;
-        qsort(runs, of_op, sizeof *runs, by_value);
+        sort_doubles(runs, of_op);
         struct trace_op *op = &t->ops[t->count++];
         op->name = arena_text(&t->arena, events[k].op, strlen(events[k].op));
         op->ms = (runs[(of_op - 1) / 2] + runs[of_op / 2]) / 2;

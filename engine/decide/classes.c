@@ -5,6 +5,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/union_find.h"
 
 #include <string.h>
 
@@ -29,19 +30,10 @@ struct build {
 
 static const char MEMORY_FOR[] = "for the classes of this module";
 
-static dim_id root_of(struct build *b, dim_id d)
-{
-    while (b->parent[d] != d) {
-        b->parent[d] = b->parent[b->parent[d]];
-        d = b->parent[d];
-    }
-    return d;
-}
-
 static void join(struct build *b, dim_id x, dim_id y)
 {
-    x = root_of(b, x);
-    y = root_of(b, y);
+    x = union_root(b->parent, x);
+    y = union_root(b->parent, y);
     if (x < y)
         b->parent[y] = x;
     else
@@ -359,7 +351,7 @@ static int number_classes(struct build *b)
         if (c->is_free[c->dim_value[d]])
             c->class_of[d] = CLASS_NONE;
         else
-            c->class_of[d] = b->parent[d] == d ? c->count++ : c->class_of[root_of(b, d)];
+            c->class_of[d] = b->parent[d] == d ? c->count++ : c->class_of[union_root(b->parent, d)];
     }
     c->info = mem_try(c->count, sizeof *c->info);
     c->members = mem_try(c->dim_count, sizeof *c->members);

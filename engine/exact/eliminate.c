@@ -1,4 +1,5 @@
 #include "engine/exact/eliminate.h"
+#include "hlo/support/sort.h"
 #include "hlo/support/stop.h"
 
 #include "engine/decide/classes.h"
@@ -140,20 +141,13 @@ static bool list_has(const struct list *l, uint32_t x)
     return low < l->count && l->items[low] == x;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Ascending, each once. */
 static void list_settle(struct list *l)
 {
     size_t kept = 0;
 
     if (l->count)
-        qsort(l->items, l->count, sizeof *l->items, by_number);
+        sort_u32(l->items, l->count);
     for (size_t k = 0; k < l->count; k++) {
         if (!kept || l->items[kept - 1] != l->items[k])
             l->items[kept++] = l->items[k];

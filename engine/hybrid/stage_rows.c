@@ -16,6 +16,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/union_find.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,13 +52,6 @@ static uint32_t local_count(const struct sections *s, uint32_t section)
     return s->local_base[section + 1] - s->local_base[section];
 }
 
-static uint32_t root_of(uint32_t *parent, uint32_t n)
-{
-    while (parent[n] != n)
-        n = parent[n] = parent[parent[n]];
-    return n;
-}
-
 /* Local classes that a term or a clash joins are one part. `index` [classes]:
  * number of a local class of this section + 1. */
 static void find_parts(struct maker *k, uint32_t kind, uint32_t *index)
@@ -78,7 +72,7 @@ static void find_parts(struct maker *k, uint32_t kind, uint32_t *index)
         for (uint32_t n = 0; n < k->costs.bills[t].count; n++) {
             uint32_t own = index[k->costs.pool[k->costs.bills[t].classes + n]];
             if (own && before != UINT32_MAX)
-                part[root_of(part, own - 1)] = root_of(part, before);
+                part[union_root(part, own - 1)] = union_root(part, before);
             if (own)
                 before = own - 1;
         }
@@ -87,13 +81,13 @@ static void find_parts(struct maker *k, uint32_t kind, uint32_t *index)
         const struct class_info *info = &c->info[local[n]];
         for (uint32_t m = info->meets; m < info->meets + info->meet_count; m++)
             if (index[c->meets[m].other])
-                part[root_of(part, n)] = root_of(part, index[c->meets[m].other] - 1);
+                part[union_root(part, n)] = union_root(part, index[c->meets[m].other] - 1);
     }
     /* roots, then numbers: a root's number is kept in index while roots are
      * looked up */
     uint32_t *number = mem_alloc((count + 1) * sizeof *number);
     for (uint32_t n = 0; n < count; n++)
-        number[n] = root_of(part, n);
+        number[n] = union_root(part, n);
     for (uint32_t n = 0; n < count; n++) {
         if (number[n] == n)
             part[n] = d->parts++;

@@ -5,6 +5,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "rl/error.h"
 #include "rl/serialize.h"
 
@@ -384,13 +385,6 @@ static void compare_all(struct pipe_infer *f)
     }
 }
 
-static int compare_bounds(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Keeps those whose bound is no more than `most`, about, and of more than CANDIDATES_MOST those of
  * the least bounds. */
 static void drop_hopeless(struct pipe_infer *f, double most)
@@ -403,7 +397,7 @@ static void drop_hopeless(struct pipe_infer *f, double most)
     most = BOUND_SLACK * fmax(most, least);
     if (f->count > CANDIDATES_MOST) {
         memcpy(f->sorted, f->bound, f->count * sizeof *f->bound);
-        qsort(f->sorted, f->count, sizeof *f->sorted, compare_bounds);
+        sort_doubles(f->sorted, f->count);
         most = fmin(most, f->sorted[CANDIDATES_MOST - 1]);
     }
     for (uint32_t n = 0; n < f->count; n++) {

@@ -9,6 +9,7 @@
 #include "engine/pipeline/pretrain.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "rl/rng.h"
 #include "rl/scorer.h"
 
@@ -23,13 +24,6 @@ const char *const pretrain_way_names[PRETRAIN_WAY_COUNT] = {
     PRETRAIN_WAYS(X)
 #undef X
 };
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 static double descended(struct lesson *l, const struct pipe_plan *p)
 {
@@ -95,7 +89,7 @@ static void sum_up(double *gap, struct pretrain_gaps *out)
 {
     for (int k = 0; k < PRETRAIN_WAY_COUNT; k++) {
         double *row = gap + (size_t)k * out->count;
-        qsort(row, out->count, sizeof *row, compare);
+        sort_doubles(row, out->count);
         for (uint32_t n = 0; n < out->count; n++)
             out->mean[k] += row[n] / out->count;
         out->high[k] = row[out->count * 95 / 100];

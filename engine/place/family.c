@@ -3,6 +3,7 @@
 #include "engine/place/nets.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "rl/rng.h"
 
 #include <string.h>
@@ -267,13 +268,6 @@ static void sort_ranks(struct growing *w, uint32_t count)
     }
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The prefix of the order is among the first `width` ranks, in place of the last of them. */
 static void keep_prefix(struct growing *w, uint32_t count, uint32_t width)
 {
@@ -301,7 +295,7 @@ static bool thin_level(struct growing *w)
         w->rank[i] = i;
     sort_ranks(w, count);
     keep_prefix(w, count, width);
-    qsort(w->rank, width, sizeof *w->rank, compare_u32);
+    sort_u32(w->rank, width);
     for (uint32_t i = 0; i < width; i++) {
         size_t to = (size_t)i * words, from = (size_t)w->rank[i] * words;
         memmove(w->now.set + to, w->now.set + from, words * sizeof(uint64_t));

@@ -9,6 +9,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/union_find.h"
 
 #include <math.h>
 #include <string.h>
@@ -272,16 +273,9 @@ static bool set_nodes(struct making *k)
 
 /* ---- colors ---- */
 
-static uint32_t root_of(uint32_t *parent, uint32_t v)
-{
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 static void join(struct making *k, uint32_t a, uint32_t b)
 {
-    uint32_t x = root_of(k->parent, a), y = root_of(k->parent, b);
+    uint32_t x = union_root(k->parent, a), y = union_root(k->parent, b);
 
     k->parent[x > y ? x : y] = x > y ? y : x;
 }
@@ -324,7 +318,7 @@ static bool set_colors(struct making *k)
             join(k, k->node_of[v], k->last_user[v]);
     }
     for (uint32_t v = 0; v < g->nodes; v++)
-        g->color[v] = root_of(k->parent, v);
+        g->color[v] = union_root(k->parent, v);
     return true;
 }
 

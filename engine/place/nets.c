@@ -2,6 +2,7 @@
 
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -78,13 +79,6 @@ static int check_positions(struct place_nets *n, struct err *e)
 
 /* ---- nets ---- */
 
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Nets as they are made, with a table to find an equal one. */
 struct making {
     struct place_nets *n;
@@ -151,7 +145,7 @@ static void make_nets(struct making *m)
             m->pins = begin;
             continue;
         }
-        qsort(m->pin + begin + 1, m->pins - begin - 1, sizeof *m->pin, compare_u32);
+        sort_u32(m->pin + begin + 1, m->pins - begin - 1);
         keep_net(m, u, begin);
     }
 }

@@ -1,5 +1,7 @@
 #include "engine/place/operator_graph.h"
 
+#include "hlo/support/sort.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -49,13 +51,6 @@ void place_graph_free(struct place_graph *g)
 
 /* ---- edges ---- */
 
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Rows of `from`, sorted, each user once. */
 static bool fill_users(struct place_graph *g, const uint32_t *from, const uint32_t *to,
                        uint32_t edges)
@@ -73,7 +68,7 @@ static bool fill_users(struct place_graph *g, const uint32_t *from, const uint32
         g->user[--at[from[i] + 1]] = to[i];
     for (uint32_t v = 0; v < g->nodes; v++) {
         uint32_t begin = at[v + 1], end = v + 1 < g->nodes ? at[v + 2] : edges;
-        qsort(g->user + begin, end - begin, sizeof *g->user, compare_u32);
+        sort_u32(g->user + begin, end - begin);
         uint32_t first = kept;
         for (uint32_t i = begin; i < end; i++) {
             if (kept == first || g->user[kept - 1] != g->user[i])

@@ -3,6 +3,7 @@
 #include "engine/place/operator_graph.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/union_find.h"
 
 #include <string.h>
 
@@ -227,13 +228,6 @@ out:
 
 /* ---- leaves without work ---- */
 
-static uint32_t root_of(uint32_t *parent, uint32_t v)
-{
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 /* May position v join its only neighbour without changing any optimum? */
 static uint32_t only_neighbour(const struct place_prepared *p, uint32_t v, bool sizes_matter)
 {
@@ -278,9 +272,9 @@ static bool join_leaves(const struct place_prepared *p, uint32_t *parent, bool s
 
     for (uint32_t v = 0; v < p->nets->positions; v++) {
         uint32_t other = only_neighbour(p, v, sizes_matter);
-        if (other == PLACE_NONE || root_of(parent, other) == v)
+        if (other == PLACE_NONE || union_root(parent, other) == v)
             continue;
-        parent[root_of(parent, v)] = root_of(parent, other);
+        parent[union_root(parent, v)] = union_root(parent, other);
         any = true;
     }
     return any;
@@ -296,7 +290,7 @@ static bool renumber(const struct place_prepared *p, uint32_t *parent, uint32_t 
     uint32_t *component = mem_try((size_t)m + 1, sizeof *component);
 
     for (uint32_t v = 0; v < m; v++) { /* a joined set is a cycle through its root */
-        uint32_t r = root_of(parent, v);
+        uint32_t r = union_root(parent, v);
         add_arrow(&a, v, r);
         add_arrow(&a, r, v);
         for (uint32_t i = p->after_at[v]; i < p->after_at[v + 1]; i++)

@@ -3,6 +3,7 @@
 #include "engine/place/operator_graph.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/union_find.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,13 +20,6 @@ struct reducing {
     double *shared;   /* by position: what it shares with the one at hand */
     uint32_t *seen, seens;
 };
-
-static uint32_t root_of(uint32_t *parent, uint32_t v)
-{
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
 
 /* Least time of a position on an accelerator, or on the host. */
 static double least_time(const struct reducing *w, uint32_t p, bool host)
@@ -72,7 +66,7 @@ static bool may_part(const struct reducing *w, uint32_t p, uint32_t q, double mo
 
 static void join(struct reducing *w, uint32_t p, uint32_t q, bool *any)
 {
-    uint32_t a = root_of(w->parent, p), b = root_of(w->parent, q);
+    uint32_t a = union_root(w->parent, p), b = union_root(w->parent, q);
 
     if (a == b)
         return;
@@ -123,7 +117,7 @@ static bool join_positions(struct reducing *w, bool *any)
     for (uint32_t p = 0; p < m; p++)
         join_around(w, p, any);
     for (uint32_t p = 0; p < m; p++) /* the root of a set is its least member */
-        w->seen[p] = root_of(w->parent, p) == p ? dense++ : w->seen[root_of(w->parent, p)];
+        w->seen[p] = union_root(w->parent, p) == p ? dense++ : w->seen[union_root(w->parent, p)];
     for (uint32_t v = 0; v < w->g->nodes; v++)
         w->of[v] = w->seen[w->of[v]];
     w->seens = dense;

@@ -7,6 +7,7 @@
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 
 #include <string.h>
@@ -356,10 +357,9 @@ static void add_lead(struct str *out, const struct plan *plan, const struct repo
     char ms[UNITS_ROOM], text[UNITS_ROOM];
     double whole = report_whole_ms(p), step = plan->cost.step_ms;
     double faster = step > 0 ? whole / step : 0;
-    const char *name = strrchr(about->model, '/');
+    const char *name = hlo_file_name(about->model);
 
     str_format(out, "<p class=\"lead\">%u devices train ", p->cluster.devices);
-    name = name ? name + 1 : about->model;
     add_inline(out, name, name + strlen(name));
     str_format(out, " <em>%.3g times as fast</em> as one", faster);
     if (faster < 1.05)

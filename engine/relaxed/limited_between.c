@@ -7,6 +7,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
+#include "hlo/support/union_find.h"
 
 #include <string.h>
 
@@ -27,13 +28,6 @@ struct cross {
     uint32_t *part_of; /* [nodes] of roots; while parts are sorted */
     uint32_t count;
 };
-
-static uint32_t root_of(struct cross *c, uint32_t n)
-{
-    while (c->root[n] != n)
-        n = c->root[n] = c->root[c->root[n]];
-    return n;
-}
 
 static enum side side_of(const struct part *p)
 {
@@ -60,10 +54,10 @@ static void find_parts(struct cross *c)
     for (uint32_t k = 0; k < g->edge_count; k++) {
         uint32_t a = g->edges[k].a, b = g->edges[k].b;
         if (c->from[a] != c->to[a] && c->from[b] != c->to[b])
-            c->root[root_of(c, a)] = root_of(c, b);
+            c->root[union_root(c->root, a)] = union_root(c->root, b);
     }
     for (uint32_t n = 0; n < g->nodes; n++) {
-        if (c->from[n] == c->to[n] || root_of(c, n) != n)
+        if (c->from[n] == c->to[n] || union_root(c->root, n) != n)
             continue;
         c->part_of[n] = c->count;
         c->parts[c->count++] = (struct part){.root = n};
@@ -96,7 +90,7 @@ static void weigh_parts(struct cross *c)
     for (uint32_t n = 0; n < g->nodes; n++) {
         if (c->from[n] == c->to[n])
             continue;
-        struct part *p = &c->parts[c->part_of[root_of(c, n)]];
+        struct part *p = &c->parts[c->part_of[union_root(c->root, n)]];
         p->ms += change(g->tables, w->unary[n], c->from[n], c->to[n]);
         p->memory_ms += change(g->tables, g->unary[n], c->from[n], c->to[n]);
     }
@@ -104,7 +98,7 @@ static void weigh_parts(struct cross *c)
         uint32_t a = w->edges[k].a, b = w->edges[k].b, end = c->from[a] != c->to[a] ? a : b;
         if (c->from[end] == c->to[end])
             continue;
-        struct part *p = &c->parts[c->part_of[root_of(c, end)]];
+        struct part *p = &c->parts[c->part_of[union_root(c->root, end)]];
         p->ms += edge_change(c, &w->edges[k]);
         p->memory_ms += edge_change(c, &g->edges[k]);
     }
@@ -160,7 +154,7 @@ static void order_parts(struct cross *c)
 
     qsort(c->parts, c->count, sizeof *c->parts, compare_parts);
     for (uint32_t n = 0; n < nodes; n++)
-        c->root[n] = root_of(c, n);
+        c->root[n] = union_root(c->root, n);
     for (uint32_t k = 0; k < c->count; k++)
         c->part_of[c->parts[k].root] = k;
 }

@@ -13,6 +13,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
+const char *hlo_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 static int not_written(struct err *e)
 {
     return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));

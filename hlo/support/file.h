@@ -20,6 +20,9 @@ enum file_how {
 int hlo_file_write(const char *path, const char *text, size_t size, unsigned how,
                    struct err *e) MUST_CHECK;
 
+/* What stands behind the last '/' of `path`: a part of it. */
+const char *hlo_file_name(const char *path);
+
 /* Appends a whole file ("-": standard input) of at most `most` bytes to `out`. Errors name
  * the file: ERR_IO, ERR_LIMIT, ERR_MEMORY. */
 int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e) MUST_CHECK;

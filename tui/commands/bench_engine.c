@@ -16,6 +16,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
 #include "tui/commands/commands.h"
@@ -133,13 +134,6 @@ static int time_exact(struct problem *p, int at, struct figures *f, struct err *
     return rc;
 }
 
-static int compare_times(const void *x, const void *y)
-{
-    const double *a = x, *b = y;
-
-    return (*a > *b) - (*a < *b);
-}
-
 /* Median over random classes with dims of variables: split along axis 0, undo. */
 static int time_decisions(const struct problem *p, struct figures *f, struct err *e)
 {
@@ -164,7 +158,7 @@ static int time_decisions(const struct problem *p, struct figures *f, struct err
         us[n] = 1e6 * (bench_now() - start);
     }
     if (count)
-        qsort(us, DECISIONS, sizeof *us, compare_times);
+        sort_doubles(us, DECISIONS);
     f->decision_us = us[DECISIONS / 2];
     if (!rc)
         strict_release(&s);

@@ -14,6 +14,7 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "rl/agent_state.h"
 #include "rl/env.h"
 #include "rl/rng.h"
@@ -204,13 +205,6 @@ static int run_row(const struct pipe_instance *in, enum pipe_algorithm a, uint64
     return 0;
 }
 
-static int compare_doubles(const void *x, const void *y)
-{
-    const double *a = x, *b = y;
-
-    return (*a > *b) - (*a < *b);
-}
-
 static int race(const struct pipe_instance *in, const struct figures *f, struct err *e)
 {
     printf("  gap to the optimum after so many plans priced (median of %d seeds), and the best\n"
@@ -239,12 +233,12 @@ static int race(const struct pipe_instance *in, const struct figures *f, struct 
         }
         printf("  %-10s", pipe_search_names[a]);
         for (uint32_t n = 0; n < LEVELS; n++) {
-            qsort(gap[n], SEEDS, sizeof(double), compare_doubles);
+            sort_doubles(gap[n], SEEDS);
             printf(" %7.2f%%", gap[n][SEEDS / 2]);
         }
-        qsort(plans, SEEDS, sizeof(double), compare_doubles);
-        qsort(seconds, SEEDS, sizeof(double), compare_doubles);
-        qsort(policy, SEEDS, sizeof(double), compare_doubles);
+        sort_doubles(plans, SEEDS);
+        sort_doubles(seconds, SEEDS);
+        sort_doubles(policy, SEEDS);
         printf("     %u of %d %8.0f %8.3f", reached, SEEDS, plans[SEEDS / 2], seconds[SEEDS / 2]);
         if (a == PIPE_SEARCH_DQN)
             printf("   without exploration %.2f%%", policy[SEEDS / 2]);

@@ -6,6 +6,7 @@
 #include "engine/search/search_ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "rl/rng.h"
 #include "tui/commands/bench.h"
 #include "tui/commands/bench_models.h"
@@ -24,13 +25,6 @@ struct rates {
     double evaluations_per_s;             /* whole plans priced from nothing */
     double episodes_per_s, updates_per_s; /* of the DQN, learning */
 };
-
-static int compare_doubles(const void *x, const void *y)
-{
-    const double *a = x, *b = y;
-
-    return (*a > *b) - (*a < *b);
-}
 
 /* Every move tried from the start, both ways, taken back. */
 static double time_propagation(struct game *g)
@@ -56,7 +50,7 @@ static double time_propagation(struct game *g)
         if (game_is_over(g))
             game_reset(g);
     }
-    qsort(sample, count, sizeof *sample, compare_doubles);
+    sort_doubles(sample, count);
     return sample[count / 2];
 }
 

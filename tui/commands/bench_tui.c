@@ -3,6 +3,7 @@
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "tui/app/app.h"
 #include "tui/app/script.h"
 #include "tui/commands/bench.h"
@@ -53,12 +54,6 @@ static void nap(double seconds)
     nanosleep(&t, NULL);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Processor seconds of all threads but the calling one: the search's. */
 static double other_seconds(void)
 {
@@ -78,8 +73,8 @@ static void time_keys(struct bench *b, const char *what, const uint32_t *keys, s
         ms[n] = (bench_now() - start) * 1e3;
         own[n] = (bench_own() - start_own) * 1e3;
     }
-    qsort(ms, KEYS, sizeof *ms, by_value);
-    qsort(own, KEYS, sizeof *own, by_value);
+    sort_doubles(ms, KEYS);
+    sort_doubles(own, KEYS);
     printf("%-16s %6.2f ms p50   %6.2f ms p99   %6.2f ms most   target p99 <= %.0f ms: %s\n", what,
            ms[KEYS / 2], ms[KEYS * 99 / 100], ms[KEYS - 1], FRAME_TARGET_MS,
            ms[KEYS * 99 / 100] <= FRAME_TARGET_MS ? "met" : "missed");

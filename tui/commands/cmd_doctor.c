@@ -8,6 +8,7 @@
 #include "hlo/meaning/frames.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "tui/commands/commands.h"
 #include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
@@ -44,13 +45,6 @@ static const struct option_set options[] = {{.rows = rows}, {0}};
 
 /* ---- for a person ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static void print_times(double ms)
 {
     char text[UNITS_ROOM];
@@ -86,7 +80,7 @@ static void print_chain(const struct doctor *d, hlo_id id)
         return;
     printf("      called ");
     for (uint32_t k = 0; k < count && k < 6; k++)
-        printf("%s%s:%u%s%s", k ? " < " : "", base_name(chain[k].file), chain[k].line,
+        printf("%s%s:%u%s%s", k ? " < " : "", hlo_file_name(chain[k].file), chain[k].line,
                *chain[k].function ? " " : "", chain[k].function);
     printf("%s\n", count > 6 ? " < ..." : "");
 }
@@ -99,7 +93,7 @@ static void print_planned(const struct doctor_planned *p)
         return;
     print_wrapped("planned ", p->change);
     if (p->has_line) {
-        snprintf(line, sizeof line, "at %s:%u", base_name(p->line.file), p->line.line);
+        snprintf(line, sizeof line, "at %s:%u", hlo_file_name(p->line.file), p->line.line);
         print_wrapped("        ", line);
     }
     printf("              all collectives of a step %s to %s, %s left in %u\n",
@@ -113,7 +107,7 @@ static void print_finding(const struct doctor *d, uint32_t k, uint32_t times)
     char bytes[UNITS_ROOM], sent[UNITS_ROOM], line[160];
 
     if (f->has_line)
-        snprintf(line, sizeof line, "%s:%u", base_name(f->line.file), f->line.line);
+        snprintf(line, sizeof line, "%s:%u", hlo_file_name(f->line.file), f->line.line);
     else
         snprintf(line, sizeof line, "no line");
     printf("  %-9s %-18s x%-4u %9s sent %9s ", doctor_verdict_names[f->verdict],

@@ -1,6 +1,7 @@
 #include "tui/files/sessions.h"
 
 #include "engine/live/journal.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "tui/files/user_files.h"
 
@@ -107,7 +108,7 @@ static void remove_session(const char *dir, const char *name)
 /* "t5-base6" of "models/t5-base6.hlo.txt", nothing that a shell or a screen might take amiss. */
 static void plain(char *out, size_t room, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = hlo_file_name(path);
     size_t size = 0;
 
     for (; *name && *name != '.' && size + 1 < room; name++) {

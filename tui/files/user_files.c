@@ -96,7 +96,7 @@ bool file_is_there(const char *path)
 bool file_before_dump(char *out, size_t room, const char *dump)
 {
     static const char *const ends[] = {"before_optimizations.txt", "before_optimizations.txt.gz"};
-    const char *slash = strrchr(dump, '/'), *name = slash ? slash + 1 : dump;
+    const char *name = hlo_file_name(dump);
 
     for (const char *dot = strrchr(name, '.'); dot;
          dot = memrchr(name, '.', (size_t)(dot - name))) {
@@ -162,7 +162,7 @@ static const char *const endings[] = {
 
 char *file_stem(char *out, size_t room, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = hlo_file_name(path);
     size_t size = strlen(base);
 
     if (strcmp(path, "-") == 0)

@@ -5,6 +5,7 @@
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
@@ -97,12 +98,6 @@ static size_t find_marks(const struct live_log *log, bool by_update, struct plot
     return count;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* Where several points fall into a column, they are told by the 10th and the 90th of 100 of them; a
  * cloud of all would be a filled block. Returns how many columns; 0: there is room for each point.
  */
@@ -118,7 +113,7 @@ static uint32_t find_band(struct curves *v, uint32_t count, int width)
         uint32_t first = (uint32_t)((uint64_t)count * k / columns),
                  end = (uint32_t)((uint64_t)count * (k + 1) / columns), size = end - first;
         memcpy(part, v->y + first, size * sizeof *part);
-        qsort(part, size, sizeof *part, by_value);
+        sort_doubles(part, size);
         v->band_x[k] = v->x[first];
         v->low[k] = part[size / 10];
         v->high[k] = part[size - 1 - size / 10];

@@ -9,6 +9,7 @@
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/files/user_files.h"
@@ -103,17 +104,10 @@ static const struct doctored_row *row_here(const struct doctor_view *v)
 
 /* ---- words ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static char *line_text(char *out, size_t room, bool has, const struct hlo_frame *f)
 {
     if (has)
-        snprintf(out, room, "%s:%u", base_name(f->file), f->line);
+        snprintf(out, room, "%s:%u", hlo_file_name(f->file), f->line);
     else
         snprintf(out, room, "no source");
     return out;
@@ -392,8 +386,8 @@ static int draw_way(const struct doctor *d, const struct pane *p, int y,
         return y;
     int x = pane_text(p, 2, y, ROLE_DIM, "called at");
     for (uint32_t k = 0; k < frames && x < p->width - 12; k++)
-        x = pane_format(p, x, y, ROLE_DIM, "%s %s:%u %s", k ? "," : "", base_name(chain[k].file),
-                        chain[k].line, chain[k].function);
+        x = pane_format(p, x, y, ROLE_DIM, "%s %s:%u %s", k ? "," : "",
+                        hlo_file_name(chain[k].file), chain[k].line, chain[k].function);
     return y + 1;
 }
 

@@ -3,6 +3,7 @@
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/sort.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/views/panel.h"
@@ -159,12 +160,6 @@ static void go_on(struct panel *p)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Of the seeds done: the median (of an even number the worse of the middle two) and the worst. */
 static void spread(const struct race_view *v, enum search_algorithm k, bool of_plans,
                    double *median, double *worst)
@@ -177,7 +172,7 @@ static void spread(const struct race_view *v, enum search_algorithm k, bool of_p
         double x = of_plans ? v->ends[k][n].plans : v->ends[k][n].value;
         all[n] = high && isfinite(x) ? -x : x;
     }
-    qsort(all, (size_t)v->seeds_done, sizeof *all, ascending);
+    sort_doubles(all, (size_t)v->seeds_done);
     *median = high ? -all[v->seeds_done / 2] : all[v->seeds_done / 2];
     *worst = high ? -all[v->seeds_done - 1] : all[v->seeds_done - 1];
 }

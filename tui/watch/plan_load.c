@@ -7,6 +7,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/plan_file.h"
 #include "engine/relaxed/relaxed.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/placing.h"
@@ -48,8 +49,7 @@ const struct live_plan *plan_load_of(const struct watch *w, const char *path)
 /* "t5" of ".../t5.plan.json". */
 static void name_of(const char *path, char *out, size_t room)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = hlo_file_name(path);
     size_t size = strlen(name);
 
     for (const char *const *end = (const char *const[]){".json", ".plan", NULL}; *end; end++) {
