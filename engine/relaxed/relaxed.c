@@ -38,7 +38,8 @@ static int allocate(struct relaxed *r, struct err *e)
     r->pinned.unary = mem_try(nodes, sizeof *g->unary);
     if (!r->best || !r->trial || !r->strict_x || !r->pinned.unary)
         return err_no_memory(e, MEMORY_FOR);
-    memcpy(r->pinned.unary, g->unary, g->nodes * sizeof *g->unary);
+    if (g->nodes)
+        memcpy(r->pinned.unary, g->unary, g->nodes * sizeof *g->unary);
     int rc = relaxed_index_edges(r, e);
     return rc ? rc : strict_new(&r->p->labels, &r->fixed, e);
 }

@@ -355,11 +355,14 @@ static struct mlir_span result_sharding(const struct lower *l, const struct mlir
 
 int hlo_lower_result_shardings(struct lower *l, const struct mlir_func *f)
 {
-    const struct mlir_slot *slots = l->m->slots + f->results;
+    const struct mlir_slot *slots;
     struct str all = {0};
     uint32_t known = 0;
     int rc = 0;
 
+    if (!f->result_count)
+        return 0;
+    slots = l->m->slots + f->results;
     if (f->result_count == 1)
         return constrain(l, result_sharding(l, slots), l->ids[0], &l->ids[0]);
     for (uint32_t n = 0; n < f->result_count; n++) {

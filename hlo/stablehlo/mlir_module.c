@@ -351,7 +351,7 @@ static int read_signature(struct mlir_parser *p, const struct mlir_attr *attrs, 
                           struct mlir_func *f)
 {
     struct mlir_module *m = p->m;
-    struct mlir_span type, name, dicts = {"", 0}, word;
+    struct mlir_span type, name, word, arg_dicts = {"", 0}, result_dicts = {"", 0};
     const char *back = p->at;
     size_t types = p->type_count;
 
@@ -361,12 +361,13 @@ static int read_signature(struct mlir_parser *p, const struct mlir_attr *attrs, 
     f->name = (struct mlir_span){name.text + 1, name.size - 2};
     f->is_private =
         hlo_mlir_attr_in(attrs, count, "sym_visibility", &word) && !hlo_mlir_is(word, "\"public\"");
-    p->at = type.text;
+    hlo_mlir_attr_in(attrs, count, "arg_attrs", &arg_dicts);
+    hlo_mlir_attr_in(attrs, count, "res_attrs", &result_dicts);
+    p->at = type.text; /* from here on slots bring attributes of their own, and `attrs` may move */
     if (hlo_mlir_parse_types(p))
         return m->e->code;
     f->args = (uint32_t)m->slot_count;
-    hlo_mlir_attr_in(attrs, count, "arg_attrs", &dicts);
-    if (make_slots(p, types, dicts))
+    if (make_slots(p, types, arg_dicts))
         return m->e->code;
     f->arg_count = (uint32_t)m->slot_count - f->args;
     p->type_count = types;
@@ -375,10 +376,8 @@ static int read_signature(struct mlir_parser *p, const struct mlir_attr *attrs, 
     mlir_skip(p);
     if (*p->at == '(' ? hlo_mlir_parse_types(p) : hlo_mlir_push_type(p))
         return m->e->code;
-    dicts.size = 0;
-    hlo_mlir_attr_in(attrs, count, "res_attrs", &dicts);
     f->results = (uint32_t)m->slot_count;
-    if (make_slots(p, types, dicts))
+    if (make_slots(p, types, result_dicts))
         return m->e->code;
     f->result_count = (uint32_t)m->slot_count - f->results;
     p->type_count = types;

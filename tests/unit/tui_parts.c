@@ -244,6 +244,7 @@ static void test_recent(void **state)
     assert_string_equal(recent_day(day, 1795262400 - 86400, 1795262400), "yesterday");
     assert_string_equal(recent_day(day, 1795262400 - 18 * 86400, 1795262400), "3 Nov");
     assert_string_equal(recent_day(day, 1795262400 - 366 * 86400, 1795262400), "20 Nov 2025");
+    assert_string_equal(recent_day(day, INT64_MAX, 1795262400), ""); /* no year that an int holds */
 }
 
 /* Journals without a name: never two of one name, the oldest go, the newest is "last". */

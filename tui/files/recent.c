@@ -96,8 +96,10 @@ char *recent_day(char out[static 16], int64_t then, int64_t today)
     time_t a = (time_t)then, b = (time_t)today;
     struct tm day, now;
 
-    gmtime_r(&a, &day);
-    gmtime_r(&b, &now);
+    if (!gmtime_r(&a, &day) || !gmtime_r(&b, &now)) { /* a year that no int holds */
+        out[0] = 0;
+        return out;
+    }
     if (days == 0 || days == 1)
         snprintf(out, 16, "%s", days ? "yesterday" : "today");
     else if (day.tm_year == now.tm_year)
