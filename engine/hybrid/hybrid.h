@@ -24,6 +24,8 @@
 
 enum { HYBRID_MICRO_MOST = 24 }; /* numbers of micro-batches tried */
 
+struct hybrid;
+
 struct hybrid_options {
     uint32_t batch;         /* of a step; 0: the file's */
     uint32_t micro_batches; /* 0: powers of two that divide the batch, and the batch */
@@ -36,12 +38,17 @@ struct hybrid_options {
     uint32_t tp, dp; /* of every stage; 0: any */
     uint32_t chunks; /* of uniform plans: 1 not interleaved, 2 .. exactly so many; 0: any */
     bool no_limit, half_duplex;
-    bool is_uniform;    /* all stages alike: devices, axes, labels; interleaved schedules too */
+    bool is_uniform;    /* all stages alike: devices, axes, labels that are data and tensor
+                           parallelism; 1F1B unless a schedule is given, interleaved too */
     double limit_bytes; /* less than a device has; 0: what it has */
     bool no_bound;      /* the bound is not asked for */
     const struct hybrid_wish *pins; /* [pin_count] borrowed while the search is used */
     uint32_t pin_count;
     const atomic_bool *stop;
+    /* Called on the search's thread when a shorter plan was taken, which is priced then, and when a
+     * number of micro-batches was looked at; NULL: never. */
+    void (*watch)(const struct hybrid *h, void *context);
+    void *context;
 };
 
 /* A stage as found; names for people are in hybrid_file.h. */
@@ -51,7 +58,8 @@ struct hybrid_stage {
     uint32_t axes, size[STAGE_AXES_MOST];
     uint32_t dp, in_flight;
     double memory_bytes, limit_bytes;
-    label *on; /* [classes] */
+    double forward_collective_ms, backward_collective_ms; /* of the passes of a micro-batch */
+    label *on;                                            /* [classes] */
 };
 
 struct hybrid_cut {
@@ -89,6 +97,7 @@ struct hybrid {
     double makespan_ms[PIPE_SCHEDULE_COUNT]; /* INFINITY: does not fit */
     double bound_ms;   /* of all strict plans tried for: scope in hybrid_scope; 0: none */
     bool is_certified; /* the bound holds for its whole scope */
+    bool is_said;      /* the two above are a file's word, which nobody checked */
     uint64_t transitions;
     uint32_t points;
     bool is_ended; /* stopped before all was looked at */
@@ -106,6 +115,11 @@ void hybrid_release(struct hybrid *h);
  * have, labels that clash. hybrid_release after either, also on error of the second. */
 int hybrid_open(const struct problem *p, struct hybrid *out, struct err *e) MUST_CHECK;
 int hybrid_price(struct hybrid *h, struct err *e) MUST_CHECK;
+/* Forgets the plan: stages and cuts. */
+void hybrid_free_plan(struct hybrid *h);
+
+/* What instances are made for. */
+struct pipe_options hybrid_pipe_options(const struct hybrid_options *o, uint32_t micro_batches);
 
 static inline double hybrid_step_ms(const struct hybrid *h)
 {

@@ -3,6 +3,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
 #include "engine/hybrid/hybrid_others.h"
+#include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/sections.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
@@ -87,17 +88,6 @@ static int add_class(struct str *out, const struct split_class *all, uint32_t co
     return 1;
 }
 
-/* "decoder cross 3" without the number of its layer. */
-static void strip_layer(char *name)
-{
-    size_t end = strlen(name);
-
-    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
-        end--;
-    if (end > 1 && end < strlen(name) && name[end - 1] == ' ')
-        name[end - 1] = '\0';
-}
-
 int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out, struct err *e)
 {
     enum { SHOWN = 24 };
@@ -114,8 +104,7 @@ int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out, struc
         struct split_class *one = &seen[count];
         if (!s->on[k] || (!c->info[k].var_dims && !c->info[k].input_dims))
             continue;
-        class_name(&names, k, one->name);
-        strip_layer(one->name);
+        hybrid_role_name(&names, k, one->name);
         one->parts = 1;
         for (uint32_t x = 0; x < s->axes; x++)
             one->parts *= s->on[k] >> x & 1 ? s->size[x] : 1;
@@ -140,8 +129,9 @@ static void write_limit(const struct hybrid *h, struct str *out)
                units_ms(a, step), n, h->micro_batches, units_ms(b, s->point.both_ms),
                units_ms(c, busy), 100 * busy / step, units_ms(d, s->point.reduce_ms));
     if (h->is_certified && h->chunks == 1)
-        str_format(out, " No strict plan between these cuts is below %s, %.1f %% less.",
-                   units_ms(a, h->bound_ms), 100 * (1 - h->bound_ms / step));
+        str_format(out, " %s strict plan between these cuts is below %s, %.1f %% less.",
+                   h->is_said ? "Its file says that no" : "No", units_ms(a, h->bound_ms),
+                   100 * (1 - h->bound_ms / step));
     str_add(out, "\n\n");
 }
 

@@ -3,8 +3,8 @@
 #include "engine/hybrid/export_stages.h"
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/hybrid_instance.h"
+#include "engine/hybrid/hybrid_trainers.h"
 #include "engine/hybrid/interleave.h"
-#include "engine/hybrid/sections.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
@@ -166,147 +166,14 @@ static int write_trace(const struct hybrid *h, struct str *out, struct err *e)
     return finish(out, e);
 }
 
-/* ---- trainers ---- */
-
-/* What trainers can be told of a plan. */
-struct told {
-    uint32_t tp, dp, pp, v;
-    uint32_t layers[HYBRID_STAGES_MOST]; /* of each stage, in order of the model */
-    uint32_t all_layers;
-    uint32_t samples; /* of a micro-batch, on one replica */
-    bool recompute, is_even;
-};
-
-static int tell(const struct hybrid *h, struct told *t, struct err *e)
-{
-    const struct hybrid_stage *first = &h->stage[0];
-    uint32_t d = first->end_device - first->device;
-    char layer[160];
-
-    *t = (struct told){.tp = d / first->dp,
-                       .dp = first->dp,
-                       .pp = groups_of(h),
-                       .v = h->chunks,
-                       .recompute = first->point.recompute,
-                       .is_even = true};
-    for (uint32_t n = 0; n < h->stages; n++) {
-        const struct hybrid_stage *s = &h->stage[n];
-        if (s->end_device - s->device != d || s->dp != first->dp ||
-            s->point.recompute != first->point.recompute)
-            return err_set(e, ERR_INFEASIBLE,
-                           "stage %u has other devices, replicas or recomputation than stage 0: "
-                           "trainers have one setting for all; automap search --kind hybrid "
-                           "--uniform finds such a plan",
-                           n);
-        for (uint32_t m = s->section; m < s->end_section; m++) {
-            sections_layer(&h->sections, m, layer, sizeof layer);
-            t->layers[n] += layer[0] != '\0';
-        }
-        t->all_layers += t->layers[n];
-        t->is_even &= t->layers[n] == t->layers[0];
-    }
-    uint32_t batch = h->options.batch / h->micro_batches;
-    if (batch % t->dp)
-        return err_set(e, ERR_INFEASIBLE,
-                       "a micro-batch of %u samples does not divide among %u replicas", batch,
-                       t->dp);
-    if (h->zero > 1)
-        return err_set(e, ERR_INFEASIBLE,
-                       "ZeRO %u goes with no pipeline of these trainers, ZeRO 1 does", h->zero);
-    t->samples = batch / t->dp;
-    return 0;
-}
-
-/* "Et*13|t*12|t*11L": E embedding, t a layer, L loss. */
-static void add_layout(const struct hybrid *h, const struct told *t, struct str *out)
-{
-    for (uint32_t n = 0; n < h->stages; n++) {
-        str_format(out, "%s%s", n ? "|" : "", n ? "" : "E");
-        if (t->layers[n] == 1)
-            str_add(out, "t");
-        else if (t->layers[n])
-            str_format(out, "t*%u", t->layers[n]);
-    }
-    str_add(out, "L");
-}
-
-/* arguments.py of Megatron-LM. */
-static int write_megatron(const struct hybrid *h, struct str *out, struct err *e)
-{
-    struct told t;
-    int rc = tell(h, &t, e);
-
-    if (rc)
-        return rc;
-    str_format(out,
-               "--tensor-model-parallel-size %u --pipeline-model-parallel-size %u \\\n"
-               "--micro-batch-size %u --global-batch-size %u",
-               t.tp, t.pp, t.samples, h->options.batch);
-    if (h->zero && t.dp > 1)
-        str_add(out, " --use-distributed-optimizer");
-    if (!t.is_even) {
-        str_add(out, " \\\n--pipeline-model-parallel-layout \"");
-        add_layout(h, &t, out);
-        str_add(out, "\"");
-    } else if (t.v > 1) {
-        str_format(out, " \\\n--num-layers-per-virtual-pipeline-stage %u", t.layers[0]);
-    }
-    if (t.recompute)
-        str_add(out, " \\\n--recompute-granularity full --recompute-method uniform "
-                     "--recompute-num-layers 1");
-    str_add(out, "\n");
-    return finish(out, e);
-}
-
-/* [parallelism] and [activation_checkpoint] of torchtitan's job config. */
-static int write_torchtitan(const struct hybrid *h, struct str *out, struct err *e)
-{
-    static const char *const schedules[PIPE_SCHEDULE_COUNT] = {
-        [PIPE_EAGER] = "1F1B", [PIPE_1F1B] = "1F1B", [PIPE_GPIPE] = "GPipe"};
-    struct told t;
-    int rc = tell(h, &t, e);
-
-    if (rc)
-        return rc;
-    str_format(out,
-               "[training]\nlocal_batch_size = %u\nglobal_batch_size = %u\n\n[parallelism]\n"
-               "tensor_parallel_degree = %u\npipeline_parallel_degree = %u\n"
-               "data_parallel_replicate_degree = %u\ndata_parallel_shard_degree = 1\n"
-               "pipeline_parallel_schedule = \"%s\"\npipeline_parallel_microbatch_size = %u\n",
-               h->options.batch / t.dp, h->options.batch, t.tp, t.pp, t.dp,
-               t.v > 1 ? "Interleaved1F1B" : schedules[h->schedule], t.samples);
-    str_add(out, "# layers of each stage:");
-    for (uint32_t n = 0; n < h->stages; n++)
-        str_format(out, " %u", t.layers[n]);
-    str_format(out, "\n\n[activation_checkpoint]\nmode = \"%s\"\n", t.recompute ? "full" : "none");
-    return finish(out, e);
-}
-
-static int write_deepspeed(const struct hybrid *h, struct str *out, struct err *e)
-{
-    struct told t;
-    int rc = tell(h, &t, e);
-
-    if (!rc && t.v > 1)
-        rc = err_set(e, ERR_INFEASIBLE, "DeepSpeed's pipelines are not interleaved: --chunks 1");
-    if (rc)
-        return rc;
-    str_format(out,
-               "{\n  \"train_batch_size\": %u,\n  \"train_micro_batch_size_per_gpu\": %u,\n"
-               "  \"gradient_accumulation_steps\": %u,\n  \"zero_optimization\": {\"stage\": %u},\n"
-               "  \"_topology\": {\"num_pp\": %u, \"num_mp\": %u, \"num_dp\": %u, "
-               "\"layers\": [",
-               h->options.batch, t.samples, h->micro_batches, h->zero, t.pp, t.tp, t.dp);
-    for (uint32_t n = 0; n < h->stages; n++)
-        str_format(out, "%s%u", n ? ", " : "", t.layers[n]);
-    str_format(out, "], \"activation_checkpoint_interval\": %u}\n}\n", t.recompute);
-    return finish(out, e);
-}
-
 static const struct hybrid_form forms[] = {
-    {"json", write_json},           {"trace", write_trace},       {"stages", export_stages},
-    {"jax", export_stages_jax},     {"megatron", write_megatron}, {"torchtitan", write_torchtitan},
-    {"deepspeed", write_deepspeed},
+    {"json", write_json},
+    {"trace", write_trace},
+    {"stages", export_stages},
+    {"jax", export_stages_jax},
+    {"megatron", export_megatron},
+    {"torchtitan", export_torchtitan},
+    {"deepspeed", export_deepspeed},
 };
 
 const struct hybrid_form *hybrid_form_by_name(const char *name)

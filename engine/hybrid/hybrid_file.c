@@ -388,7 +388,11 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
             cJSON_IsTrue(json_get(root, "certified")) && cJSON_IsNumber(json_get(root, "bound_ms"));
         if (out->chunks == 1 && out->is_certified) /* no plan is below a bound of its kind */
             out->is_certified = json_number(root, "bound_ms") <= hybrid_step_ms(out) * (1 + 1e-9);
+        /* what was proven was proven of the step then */
+        out->is_certified &= fabs(json_number(root, "step_time_ms") - hybrid_step_ms(out)) <=
+                             1e-9 * hybrid_step_ms(out);
         out->bound_ms = out->is_certified ? json_number(root, "bound_ms") : 0;
+        out->is_said = out->is_certified;
     }
     cJSON_Delete(root);
     return rc;

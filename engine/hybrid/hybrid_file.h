@@ -1,6 +1,7 @@
 /* engine/hybrid/hybrid_file.h - hybrid plans kept in files: JSON of schema automap.hybrid/1,
  * written whole or not at all, read back strictly. Costs are not taken from the file but computed;
- * what the search proved (bound_ms, certified) is.
+ * what the search proved (bound_ms, certified) is the file's word (hybrid.is_said), and that only
+ * as long as the step comes out as the file has it.
  *
  *     options       batch, micro_batches, schedule, chunks, zero, overlap, memory limit
  *     stages[]      from, to: positions in the forward order, and the layers there; devices [a, b);

@@ -27,18 +27,13 @@ static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struc
                      struct err *e)
 {
     const struct hybrid_options *o = &h->options;
-    struct pipe_options p = {.micro_batches = h->micro_batches,
-                             .micro_batch = o->batch / h->micro_batches,
-                             .overlap = o->overlap,
-                             .memory_share = o->no_limit ? 0 : 1,
-                             .limit_bytes = o->limit_bytes,
-                             .schedule = h->schedule,
-                             .half_duplex = o->half_duplex};
+    struct pipe_options p = hybrid_pipe_options(o, h->micro_batches);
     struct stage_options so = {.batch = o->batch,
                                .micro_batches = h->micro_batches,
                                .zero = h->zero,
                                .overlap = o->overlap};
 
+    p.schedule = h->schedule;
     *t = (struct table){0};
     int rc = hybrid_instance_new(&t->in, h->sections.count, &h->problem->cluster, &p, e);
     if (rc)

@@ -120,15 +120,16 @@ void stage_costs_operation(const struct stage_costs *k, uint32_t n, double out[s
     for (uint32_t v = op->values; v < op->values + op->value_count; v++)
         is_gradient &= k->s->gradient[v] == ORDER_VARIABLE;
     out[COST_IN_PASS] = cost.times > 0 ? cost.compute_ms / cost.times * op->times : 0;
-    out[COST_AT_END] = 0;
+    out[COST_COLLECTIVE] = out[COST_AT_END] = 0;
     for (uint32_t r = 0; r < count; r++) {
         double ms = list[r].ms * op->times;
         if (!waits || list[r].kind != COLLECTIVE_ALL_REDUCE)
-            out[COST_IN_PASS] += ms;
+            out[COST_COLLECTIVE] += ms;
         else if (!(op->is_backward && is_gradient))
             out[COST_AT_END] +=
                 ms; /* a variable's gradients are reduced together: price_variable */
     }
+    out[COST_IN_PASS] += out[COST_COLLECTIVE];
 }
 
 static bool grow_slots(struct stage_costs *k)
@@ -171,7 +172,7 @@ static const double *operation_costs(struct stage_costs *k, uint32_t n, const cl
     double *out = k->costs_of + k->cost_count;
     for (uint32_t e = 0; e < entries; e++) {
         out[e * COSTS + COST_IN_PASS] = INFINITY;
-        out[e * COSTS + COST_AT_END] = 0;
+        out[e * COSTS + COST_COLLECTIVE] = out[e * COSTS + COST_AT_END] = 0;
         if (set_entry(k, list, count, e))
             stage_costs_operation(k, n, out + (size_t)e * COSTS);
     }

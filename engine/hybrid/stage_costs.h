@@ -51,9 +51,9 @@ int stage_costs_new(const struct stage_tables *t, const struct stage_shape *shap
                     struct stage_costs *out, struct err *e) MUST_CHECK;
 void stage_costs_release(struct stage_costs *k);
 
-/* Milliseconds of one operation: in its pass; of reductions that wait for the
- * last. By k->on. */
-enum { COST_IN_PASS, COST_AT_END, COSTS };
+/* Milliseconds of one operation: in its pass, and the part of that which collectives take; of
+ * reductions that wait for the last. By k->on. */
+enum { COST_IN_PASS, COST_COLLECTIVE, COST_AT_END, COSTS };
 void stage_costs_operation(const struct stage_costs *k, uint32_t op, double out[static COSTS]);
 extern const uint8_t stage_costs_figure[SECTION_PASSES]; /* where COST_IN_PASS belongs */
 /* What a value adds to the figures. */

@@ -150,6 +150,15 @@ static bool clashes(const struct maker *k, class_id class, label a)
     return false;
 }
 
+/* Data and tensor parallelism: the batch over some axes, all else over all others or none. */
+static bool is_plain(const struct maker *k, class_id class, label a)
+{
+    class_id batch = k->costs.s->order->steps.batch;
+    label rest = (label)((k->costs.labels.count - 1) & ~k->costs.on[batch]);
+
+    return !k->t->options.is_plain || class == batch || !a || a == rest;
+}
+
 /* Shared classes n .. are given all labels they can have; complete ones are
  * kept. False: no memory.
  */
@@ -179,7 +188,7 @@ static bool add_sigmas(struct maker *k, uint32_t n)
     for (uint32_t a = k->costs.labels.count;
          a-- > 0 && ok;) { /* split first: what is cut short has it */
         if (!label_is_admissible(&k->costs.labels, s->shared[n], (label)a) ||
-            clashes(k, s->shared[n], (label)a))
+            clashes(k, s->shared[n], (label)a) || !is_plain(k, s->shared[n], (label)a))
             continue;
         k->costs.on[s->shared[n]] = (label)a;
         if (!n)
@@ -252,7 +261,7 @@ static void try_labels(struct maker *k, struct part *p, uint32_t n)
     }
     for (uint32_t a = k->costs.labels.count; a-- > 0;) {
         if (!label_is_admissible(&k->costs.labels, p->class[n], (label)a) ||
-            clashes(k, p->class[n], (label)a))
+            clashes(k, p->class[n], (label)a) || !is_plain(k, p->class[n], (label)a))
             continue;
         k->costs.on[p->class[n]] = (label)a;
         try_labels(k, p, n + 1);
@@ -560,36 +569,36 @@ static bool is_used(const struct sections *s, const struct section_spread *x, ui
 }
 
 int rows_price(const struct stage_tables *t, const struct stage_shape *shape, const label *on,
-               uint32_t i, uint32_t j, double figure[static ROW_FIGURES], double *section_kept,
-               struct row_rates *rates, struct err *e)
+               uint32_t i, uint32_t j, struct row_sum *out, struct err *e)
 {
     const struct sections *s = t->sections;
+    double *figure = out->figure;
     struct stage_costs k;
     int rc = stage_costs_new(t, shape, &k, e);
 
     if (rc)
         return rc;
     memcpy(k.on, on, s->problem->classes.count * sizeof *on);
-    memset(figure, 0, ROW_FIGURES * sizeof *figure);
-    *section_kept = 0;
+    *out = (struct row_sum){0};
     for (uint32_t m = i; m < j; m++) {
         double before = figure[ROW_KEPT];
         for (uint32_t n = s->op_base[m]; n < s->op_base[m + 1]; n++) {
             double ms[COSTS];
             stage_costs_operation(&k, s->op[n], ms);
             figure[stage_costs_figure[s->pass[s->op[n]]]] += ms[COST_IN_PASS];
+            out->collective[s->pass[s->op[n]]] += ms[COST_COLLECTIVE];
             figure[ROW_SUMS] += ms[COST_AT_END];
         }
         for (uint32_t n = s->value_base[m]; n < s->value_base[m + 1]; n++)
             stage_costs_value(&k, &s->values[n], figure);
-        *section_kept = fmax(*section_kept, figure[ROW_KEPT] - before);
+        out->section_kept = fmax(out->section_kept, figure[ROW_KEPT] - before);
     }
     for (uint32_t n = 0; n < s->spread_count; n++)
         if (is_used(s, &s->spread[n], i, j))
             stage_costs_value(&k, &(struct section_value){s->spread[n].value, s->spread[n].use},
                               figure);
     figure[ROW_BOTH] = figure[ROW_FORWARD] + figure[ROW_BACKWARD];
-    *rates = stage_costs_rates(&k);
+    out->rates = stage_costs_rates(&k);
     stage_costs_release(&k);
     return 0;
 }

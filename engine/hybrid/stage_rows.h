@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
 
+#include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_table.h"
 #include "hlo/support/err.h"
 
@@ -45,11 +46,16 @@ struct row_rates {
     double gather, gather_latency, reduce_latency;
 };
 
-/* Sections [i, j) under the labels on[classes], operation by operation: figures summed up, the
- * largest ROW_WORKING; *section_kept: the most that one section alone keeps. O(operations of
- * [i, j)). */
+/* Sections under given labels, added up. */
+struct row_sum {
+    double figure[ROW_FIGURES];        /* ROW_WORKING: the largest */
+    double section_kept;               /* the most that one section alone keeps */
+    double collective[SECTION_PASSES]; /* ms of the passes that collectives take */
+    struct row_rates rates;
+};
+
+/* Sections [i, j) under the labels on[classes], operation by operation. O(operations of [i, j)). */
 int rows_price(const struct stage_tables *t, const struct stage_shape *shape, const label *on,
-               uint32_t i, uint32_t j, double figure[static ROW_FIGURES], double *section_kept,
-               struct row_rates *rates, struct err *e) MUST_CHECK;
+               uint32_t i, uint32_t j, struct row_sum *out, struct err *e) MUST_CHECK;
 
 #endif

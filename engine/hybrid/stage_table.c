@@ -191,13 +191,18 @@ static bool row_stands(const struct hybrid_point *p, const struct hybrid_slot *s
     return p->both_ms < INFINITY && hybrid_point_bytes(p, 1) <= slot->limit_bytes;
 }
 
+/* What arrives, made whole over the axes that do not split the batch. */
+static double gather_ms(const struct row_rates *r, double bytes)
+{
+    return bytes > 0 ? r->gather * bytes + r->gather_latency : 0;
+}
+
 /* From sums over [i, j) to a stage, and the same recomputed section by section. */
 static void complete(const struct maker *k, const double *f, double working, double section_kept,
                      const struct row_rates *r, uint32_t i, uint32_t j, struct hybrid_point *out)
 {
     double in = k->in->forward_bytes[i], back = k->in->backward_bytes[j];
-    double arrive = in > 0 ? r->gather * in + r->gather_latency : 0;
-    double return_ms = back > 0 ? r->gather * back + r->gather_latency : 0;
+    double arrive = gather_ms(r, in), return_ms = gather_ms(r, back);
     double sums = f[ROW_SUMS] > 0 ? f[ROW_SUMS] + r->reduce_latency : 0;
 
     sums += k->ties[(size_t)i * (k->s->count + 1) + j];
@@ -502,24 +507,26 @@ out:
 int stage_tables_price(const struct sections *s, const struct stage_options *o,
                        struct hybrid_instance *in, uint32_t slot, const uint32_t *size,
                        const label *on, uint32_t i, uint32_t j, struct hybrid_point out[static 2],
-                       struct err *e)
+                       double collective_ms[static 2], struct err *e)
 {
     struct stage_tables t = {.sections = s, .options = *o};
     struct maker k = {.s = s, .t = &t, .in = in, .e = e};
-    double figure[ROW_FIGURES], section_kept;
-    struct row_rates rates;
+    struct row_sum sum;
     int rc = add_shape(&k, &s->problem->cluster, slot, size[0], size[1]);
 
     if (rc)
         goto out;
     k.ties = mem_try((size_t)(s->count + 1) * (s->count + 1), sizeof *k.ties);
-    rc = k.ties ? rows_price(&t, &t.shape[0], on, i, j, figure, &section_kept, &rates, e)
-                : err_no_memory(e, MEMORY_FOR);
+    rc = k.ties ? rows_price(&t, &t.shape[0], on, i, j, &sum, e) : err_no_memory(e, MEMORY_FOR);
     if (rc)
         goto out;
     find_tie_rate(&k);
     fill_ties(&k);
-    complete(&k, figure, figure[ROW_WORKING], section_kept, &rates, i, j, out);
+    complete(&k, sum.figure, sum.figure[ROW_WORKING], sum.section_kept, &sum.rates, i, j, out);
+    collective_ms[0] =
+        sum.collective[SECTION_FORWARD] + gather_ms(&sum.rates, in->forward_bytes[i]);
+    collective_ms[1] =
+        sum.collective[SECTION_BACKWARD] + gather_ms(&sum.rates, in->backward_bytes[j]);
 out:
     free(k.ties);
     free(t.shape);

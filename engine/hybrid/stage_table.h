@@ -53,6 +53,8 @@ struct stage_options {
     uint32_t dp;     /* parts of the batch; 0: any */
     bool is_uniform; /* fronts hold all rows in order, each twice: as it is, recomputed; what is not
                         possible takes INFINITY. One slot at a time */
+    bool is_plain; /* data and tensor parallelism alone: what is split, but for the batch, is split
+                      over all axes that do not split the batch */
     const atomic_bool *stop;
 };
 
@@ -86,12 +88,13 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
 void stage_tables_release(struct stage_tables *t);
 
 /* The stage [i, j) on a slot cut into axes (size[1] 0: one), under the labels on[classes], and the
- * same recomputed: priced operation by operation. `in`: as for stage_tables_new, its cuts filled.
- * ERR_INPUT: no such axes. */
+ * same recomputed: priced operation by operation. collective_ms: what of its forward and backward
+ * pass, not recomputed, collectives take, what arrives gathered among them. `in`: as for
+ * stage_tables_new, its cuts filled. ERR_INPUT: no such axes. */
 int stage_tables_price(const struct sections *s, const struct stage_options *o,
                        struct hybrid_instance *in, uint32_t slot, const uint32_t *size,
                        const label *on, uint32_t i, uint32_t j, struct hybrid_point out[static 2],
-                       struct err *e) MUST_CHECK;
+                       double collective_ms[static 2], struct err *e) MUST_CHECK;
 /* Fills the bytes of the cuts of `in`. */
 void stage_tables_cuts(const struct sections *s, const struct stage_options *o,
                        struct hybrid_instance *in);

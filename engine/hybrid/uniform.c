@@ -203,7 +203,7 @@ bool uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct 
 {
     uint32_t d = in->slot[slot].devices, groups = in->devices / d, m = in->options.micro_batches;
     uint32_t rows = hybrid_front_of(in, slot, 0, 1)->count;
-    bool interleaves = o->schedule < 0 && o->chunks != 1 && groups > 1 && m % groups == 0 &&
+    bool interleaves = o->interleaves && o->chunks != 1 && groups > 1 && m % groups == 0 &&
                        !in->options.half_duplex; /* its links move both ways at once */
     double before = out->step_ms;
 

@@ -21,7 +21,8 @@ struct uniform_plan {
 };
 
 struct uniform_options {
-    int schedule;          /* < 0: any, interleaved too */
+    int schedule;          /* < 0: any */
+    bool interleaves;      /* interleaved ones too */
     uint32_t stages;       /* groups of devices; 0: any */
     uint32_t chunks;       /* 1: not interleaved; 2 ..: exactly so many; 0: any */
     bool only_interleaved; /* a plain plan only says whether its row is worth it */

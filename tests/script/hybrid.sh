@@ -75,6 +75,7 @@ done
 "$automap" export "$t5" "$c" --plan "$dir/e.json" --format megatron > "$dir/megatron" || fail "Megatron is not told a uniform plan"
 "$automap" export "$t5" "$c" --plan "$dir/e.json" --format torchtitan > "$dir/titan" || fail "torchtitan is not told a uniform plan"
 "$automap" export "$t5" "$c" --plan "$dir/e.json" --format deepspeed > /dev/null 2>&1 && fail "DeepSpeed is told an interleaved plan"
+grep -q '^# the plan has ZeRO 1, replicas here keep' "$dir/titan" || fail "torchtitan's missing ZeRO 1 is not said"
 "$python" - "$dir" << 'P' || fail "settings of trainers"
 import json, re, sys
 plan = json.load(open(f"{sys.argv[1]}/e.json"))
@@ -85,8 +86,49 @@ tp, pp = value("--tensor-model-parallel-size"), value("--pipeline-model-parallel
 assert tp == stage["tensor_parallel"] and pp * v == len(plan["stages"])
 assert tp * pp * stage["data_parallel"] == plan["cluster"]["devices"]
 assert value("--micro-batch-size") * stage["data_parallel"] * plan["options"]["micro_batches"] == value("--global-batch-size")
-assert "Interleaved1F1B" in open(f"{sys.argv[1]}/titan").read()
+titan = open(f"{sys.argv[1]}/titan").read()
+assert "Interleaved1F1B" in titan
+parts = json.loads(re.search(r"module_fqns_per_model_part = (\[.*?\n\])", titan, re.S).group(1))
+layers = [x for part in parts for x in part if x.startswith("layers.")]
+assert len(parts) == len(plan["stages"]) and layers == [f"layers.{n}" for n in range(12)], parts
+assert parts[0][0] == "tok_embeddings" and parts[-1][-1] == "output"
 P
+# Uneven cuts are written where a trainer can make them, and refused where it cannot; so are schedules.
+uneven() { "$automap" search "$t5" "$c" --kind hybrid --uniform --stages 8 --dp 4 --micro-batches 8 --schedule "$1" ${2-} --plan "$dir/u.json" > "$dir/u" || fail "no uniform plan $*"; }
+told() { "$automap" export "$t5" "$c" --plan "$dir/u.json" --format "$1" > "$dir/told" 2> "$dir/err"; }
+uneven 1f1b
+told megatron || fail "Megatron is not told uneven cuts"
+grep -q 'pipeline-model-parallel-layout "Et' "$dir/told" || fail "Megatron's layout is missing"
+told deepspeed && fail "DeepSpeed is told uneven cuts"
+grep -q 'equally many layers' "$dir/err" || fail "does not say why DeepSpeed cannot"
+uneven eager
+for trainer in megatron torchtitan; do
+    told $trainer && fail "$trainer is told an eager schedule"
+    grep -q "its schedule is eager .* 1F1B takes" "$dir/err" || fail "does not say that $trainer has no eager schedule"
+done
+told torchtitan && fail "torchtitan is told an eager schedule"
+uneven gpipe
+told torchtitan || fail "torchtitan is not told GPipe"
+grep -q '"GPipe"' "$dir/told" || fail "torchtitan's GPipe is missing"
+told megatron && grep -q "^# the plan's schedule is gpipe; 1F1B, which runs here, is as short" "$dir/told" ||
+    grep -q "its schedule is gpipe" "$dir/err" || fail "GPipe is passed off as 1F1B"
+uneven 1f1b "--zero 0"
+told torchtitan || fail "torchtitan is not told ZeRO 0"
+grep -q 'ZeRO' "$dir/told" && fail "speaks of ZeRO where there is none"
+# A stage that splits otherwise than the others is named.
+"$python" - "$dir" << 'P'
+import json, sys
+dir = sys.argv[1]
+plan = json.load(open(f"{dir}/u.json"))
+plan["stages"][1]["decisions"] = plan["stages"][1]["decisions"][:0]
+json.dump(plan, open(f"{dir}/u.json", "w"))
+P
+told megatron && fail "Megatron is told a stage that splits nothing"
+grep -q 'stage 1 has other devices, replicas' "$dir/err" || fail "does not name the stage that differs"
+# What a file says of a bound is its word, and only as long as its step is right.
+"$automap" plan "$t5" "$c" --plan "$dir/plan.json" | grep -q 'the file says, and it was not checked' || fail "a file's bound is taken for proven"
+sed 's/"step_time_ms":\t/&1/' "$dir/plan.json" > "$dir/u.json"
+"$automap" plan "$t5" "$c" --plan "$dir/u.json" | grep -q 'bound *none' || fail "believes a file whose step is wrong"
 "$automap" export "$t5" "$c" --plan "$dir/plan.json" --format megatron > /dev/null 2> "$dir/err"
 [ $? = 4 ] || fail "Megatron is told a plan of unlike stages"
 grep -q -e '--uniform' "$dir/err" || fail "does not say how to get a plan for Megatron"

@@ -65,11 +65,12 @@ static void check_points(const char *model, const char *cluster, uint32_t m, uin
                     const struct hybrid_point *p = &c->in.points[n];
                     const struct stage_shape *shape = &c->t.shape[c->t.row_shape[p->row]];
                     struct hybrid_point slow[2];
+                    double collective_ms[2];
                     if (seen++ % every)
                         continue;
                     stage_tables_labels(&c->t, p->row, i, j, on);
                     assert_int_equal(stage_tables_price(&c->s, &c->o, &c->in, slot, shape->size, on,
-                                                        i, j, slow, &e),
+                                                        i, j, slow, collective_ms, &e),
                                      0);
                     const struct hybrid_point *q = &slow[p->recompute];
                     if (!near(p->forward_ms, q->forward_ms) || !near(p->both_ms, q->both_ms) ||
@@ -134,11 +135,13 @@ static void look_at(struct labelling *l)
     struct case_of *c = l->c;
     struct hybrid_front f = *hybrid_front_of(&c->ideal, l->slot, l->i, l->j);
     struct hybrid_point p[2];
+    double collective_ms[2];
     struct err e;
     bool reached = false;
 
-    assert_int_equal(
-        stage_tables_price(&c->s, &c->o, &c->in, l->slot, l->size, l->on, l->i, l->j, p, &e), 0);
+    assert_int_equal(stage_tables_price(&c->s, &c->o, &c->in, l->slot, l->size, l->on, l->i, l->j,
+                                        p, collective_ms, &e),
+                     0);
     l->tried++;
     if (p[0].fixed_bytes + p[0].stash_bytes > c->in.slot[l->slot].limit_bytes)
         return;

@@ -30,7 +30,7 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
         .is_schedule_given = a->is_schedule_given,
         .schedule = o->schedule,
         .recompute = o->recompute ? STAGE_RECOMPUTE_ALL : STAGE_RECOMPUTE_ANY,
-        .zero = p->options.zero ? p->options.zero : -1,
+        .zero = a->is_zero_given ? p->options.zero : -1,
         .overlap = o->overlap > 0 ? o->overlap : 0,
         .tp = a->tp,
         .dp = a->dp,

@@ -267,8 +267,9 @@ static const struct option own[] = {
      "descent or infer; race: all of them, with equally many plans priced",
      .is_kept = true, .take = take_algorithm, NAMES(algorithms)},
     {"uniform", NULL,
-     "hybrid: all stages alike, as Megatron-LM, torchtitan and DeepSpeed can be told; interleaved "
-     "schedules too",
+     "hybrid: all stages alike, as Megatron-LM, torchtitan and DeepSpeed can be told: data and "
+     "tensor "
+     "parallelism, 1F1B unless --schedule is given, interleaved too",
      .is_kept = true, .sort = SORT_HYBRID, ARG(uniform)},
     {"chunks", "V", "hybrid: uniform and interleaved, V stages on each group of devices; 1: not",
      .is_kept = true, .sort = SORT_HYBRID, .kind = OPTION_WHOLE, ARG(chunks), .least = 1,
@@ -368,6 +369,7 @@ static void note_taken(void *args, const struct option *o, const char *value)
     char name[48];
 
     a->is_schedule_given |= !strcmp(o->name, "schedule");
+    a->is_zero_given |= !strcmp(o->name, "zero");
     a->given[o->sort] = option_spelling(o, name)[0] == '-' ? o->name : "MODEL";
     if (!o->is_kept)
         return;

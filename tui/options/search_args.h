@@ -39,6 +39,7 @@ struct search_args {
     struct hybrid_wish hybrid_pins[HYBRID_PINS_MOST]; /* --cut, --keep, --stage */
     uint32_t hybrid_pin_count;
     bool is_schedule_given; /* --schedule */
+    bool is_zero_given;     /* --zero */
     bool state_given;       /* --state */
     bool relaxed;           /* the decisions found are completed by a relaxed plan */
     uint64_t episodes;      /* 0: no limit */
