@@ -239,10 +239,10 @@ static void draw_arrows(const struct place_look *l, const bool *has_forward, uin
     }
 }
 
-bool place_look_is_chain(const struct place_look *l)
+bool place_look_is_chain(const struct place_look *l, uint32_t *stage)
 {
     const struct place_graph *g = l->g;
-    uint32_t devices = l->state->devices, left = devices;
+    uint32_t devices = l->state->devices, left = devices, stages = 0;
     uint64_t *arrow = mem_alloc(((size_t)devices * devices / 64 + 1) * sizeof *arrow);
     bool *gone = mem_alloc(devices + 1), *has_forward = mem_alloc(g->colors + 1), any = true;
 
@@ -252,6 +252,8 @@ bool place_look_is_chain(const struct place_look *l)
     for (uint32_t v = 0; v < g->nodes; v++)
         has_forward[g->color[v]] |= !g->backward[v];
     draw_arrows(l, has_forward, arrow);
+    if (stage)
+        memset(stage, 0xff, devices * sizeof *stage);
     while (any) {
         any = false;
         for (uint32_t d = 0; d < devices; d++) {
@@ -260,11 +262,15 @@ bool place_look_is_chain(const struct place_look *l)
                 size_t at = (size_t)c * devices + d;
                 first = c == d || gone[c] || !(arrow[at / 64] >> (at % 64) & 1);
             }
+            if (first && stage && l->state->load[d].positions)
+                stage[d] = stages++;
             gone[d] |= first;
             any |= first;
             left -= first;
         }
     }
+    if (left && stage)
+        memset(stage, 0xff, devices * sizeof *stage);
     free(arrow);
     free(gone);
     free(has_forward);

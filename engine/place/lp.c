@@ -71,7 +71,9 @@ static void write_memory(struct writing *w, uint32_t d)
     for (uint32_t p = 0; p < w->n->positions; p++) {
         if (!(w->n->bytes[p] > 0))
             continue;
-        str_format(w->out, "%s\n  + %.17g x_%u_%u", any ? "" : " memory:", w->n->bytes[p], p, d);
+        if (!any)
+            str_format(w->out, " memory_%u:", d);
+        str_format(w->out, "\n  + %.17g x_%u_%u", w->n->bytes[p], p, d);
         any = true;
     }
     if (any)

@@ -61,6 +61,8 @@ static void add_answer(const struct placement *p, bool with_seconds, cJSON *o)
     if (p->bound_ms > 0)
         cJSON_AddNumberToObject(o, "gap", p->proven ? 0 : p->value_ms / p->bound_ms - 1);
     cJSON_AddBoolToObject(o, "proven", p->proven);
+    if (p->written_in)
+        cJSON_AddBoolToObject(o, "as_written", true);
     cJSON_AddStringToObject(o, "bound_by", p->bound_by ? p->bound_by : "nothing");
     cJSON_AddBoolToObject(o, "contiguous", p->contiguous);
     cJSON_AddStringToObject(o, "algo", p->algo);
@@ -239,6 +241,7 @@ static const struct json_field plan_keys[] = {
     {"gap", JSON_NUMBER | JSON_OPTIONAL, NULL},
     {"proven", JSON_TRUTH, NULL},
     {"bound_by", JSON_TEXT, NULL},
+    {"as_written", JSON_TRUTH | JSON_OPTIONAL, NULL},
     {"contiguous", JSON_TRUTH, NULL},
     {"algo", JSON_TEXT, NULL},
     {"seconds", JSON_NUMBER | JSON_OPTIONAL, NULL},
@@ -489,6 +492,9 @@ static int read_devices(const cJSON *root, const struct place_graph *g, struct p
             goto out;
     }
     rc = check_classes(g, p, e);
+    if (rc)
+        goto out;
+    rc = placement_check_copies(p, g, e);
 out:
     free(ids);
     return rc;
@@ -512,7 +518,7 @@ static int price(const struct place_graph *g, struct place_saved *s, struct err 
         return 0;
     if (place_look_new(g, &s->job.rules, p, &look, e))
         return e->code;
-    bool is_chain = place_look_is_chain(look);
+    bool is_chain = place_look_is_chain(look, NULL);
     place_look_free(look);
     return is_chain ? 0
                     : err_set(e, ERR_INPUT,
@@ -538,6 +544,7 @@ static int read_answer(const cJSON *root, const struct place_graph *g, struct pl
     p->moves = (uint64_t)json_number(root, "moves");
     if (price(g, s, e))
         return e->code;
+    p->written_in = s->path;
     p->bound_ms = fmax(0, json_number(root, "bound_ms"));
     /* What was proven was proven of the value then. */
     p->proven = cJSON_IsTrue(json_get(root, "proven")) &&
@@ -554,14 +561,21 @@ static int read_plan(const cJSON *root, const struct problem *p, struct place_gr
     return read_devices(root, g, s->plan, e) ? e->code : read_answer(root, g, s, e);
 }
 
-int place_file_parse(const char *text, size_t size, const struct problem *p, struct place_graph *g,
-                     struct place_saved **out, struct err *e)
+int place_file_parse(const char *text, size_t size, const char *path, const struct problem *p,
+                     struct place_graph *g, struct place_saved **out, struct err *e)
 {
     struct place_saved *s = mem_try(1, sizeof *s);
     cJSON *root = NULL;
-    int rc = s ? json_document(text, size, PLACE_SCHEMA, plan_keys, &root, e)
-               : err_no_memory(e, "for a placement");
+    int rc = 0;
 
+    if (s)
+        s->path = mem_try(strlen(path) + 1, 1);
+    if (!s || !s->path) {
+        rc = err_no_memory(e, "for a placement");
+        goto out;
+    }
+    memcpy(s->path, path, strlen(path) + 1);
+    rc = json_document(text, size, PLACE_SCHEMA, plan_keys, &root, e);
     if (rc)
         goto out;
     rc = read_plan(root, p, g, s, e);
@@ -582,7 +596,7 @@ int place_file_load(const char *path, const struct problem *p, struct place_grap
 
     if (rc)
         goto out;
-    if (place_file_parse(text.text ? text.text : "", text.size, p, g, out, e))
+    if (place_file_parse(text.text ? text.text : "", text.size, path, p, g, out, e))
         rc = err_in_file(e, path);
 out:
     str_release(&text);
@@ -595,6 +609,7 @@ void place_saved_free(struct place_saved *s)
         return;
     placement_free(s->plan);
     free(s->load);
+    free(s->path);
     for (uint32_t i = 0; i < s->pins; i++)
         free(s->pin[i]);
     free(s->pin);

@@ -1,11 +1,13 @@
 /* engine/place/place_file.h - placements for programs and kept in files: JSON of schema
  * automap.place/1, written whole or not at all, read back strictly. Loads are not taken from the
- * file but computed; what the search proved (bound_ms, proven) is.
+ * file but computed. What a search proved (bound_ms, proven) is the file's word: the plan says so
+ * (placement.written_in), and so does what is written or printed of it.
  *
  *     model, cluster      of a plan for a model: name, size, fingerprint
  *     nodes, edges, fingerprint    of the operator graph, before devices and pins were set
  *     value_ms, bound_ms, gap, proven, bound_by
- *     objective, sets, communication, passes, pieces, replicate, pins      what was asked
+ *     as_written          true: bound_ms and proven were read from such a file and not checked
+ * again objective, sets, communication, passes, pieces, replicate, pins      what was asked
  *     contiguous          the devices take differences of a chain of ideals
  *     algo, positions, ideals, pairs, moves, and printed, not kept in files: seconds
  *     faults              what the plan breaks: memory, kind, pin, apart
@@ -57,16 +59,18 @@ struct place_saved {
     struct placement *plan;  /* names its algo and bound_by from here */
     struct place_load *load; /* [plan->devices] */
     char algo[24], bound_by[64];
+    char *path;
     char **pin; /* in words */
     uint32_t pins;
 };
 
 /* `p` is the model's problem, NULL for a graph of a file; `g` its graph as it was read: devices,
  * memory and pins of the file are set on it, on errors too in part. Freed with place_saved_free; it
- * does not hold `g`. Errors: as json_document; another model, cluster or graph; a node unknown,
- * twice, on none, or apart from its class; ERR_INFEASIBLE: pins that clash. */
-int place_file_parse(const char *text, size_t size, const struct problem *p, struct place_graph *g,
-                     struct place_saved **out, struct err *e) MUST_CHECK;
+ * does not hold `g`. `path` names the file. Errors: as json_document; another model, cluster or
+ * graph; a node unknown, twice, on none, or apart from its class; ERR_INFEASIBLE: pins that clash.
+ */
+int place_file_parse(const char *text, size_t size, const char *path, const struct problem *p,
+                     struct place_graph *g, struct place_saved **out, struct err *e) MUST_CHECK;
 int place_file_load(const char *path, const struct problem *p, struct place_graph *g,
                     struct place_saved **out, struct err *e) MUST_CHECK;
 void place_saved_free(struct place_saved *s); /* NULL is fine */

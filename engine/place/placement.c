@@ -68,6 +68,23 @@ int placement_copy(const struct placement *p, struct placement **out, struct err
     return 0;
 }
 
+int placement_check_copies(const struct placement *p, const struct place_graph *g, struct err *e)
+{
+    uint64_t taken[PLACE_TYPES_MAX] = {0};
+    bool used[PLACE_DEVICES_MAX] = {false};
+
+    for (uint32_t v = 0; v < p->nodes; v++)
+        used[p->device[v]] = true;
+    for (uint32_t d = 0; d < p->devices; d++) {
+        uint32_t t = place_type_of(g, d);
+        taken[t] += p->copies[d] > 1 ? p->copies[d] : used[d];
+        if (taken[t] > g->type[t].count)
+            return err_set(e, ERR_INPUT, "copies: the stages on %s need more than the %u there are",
+                           g->type[t].name, g->type[t].count);
+    }
+    return 0;
+}
+
 void placement_price(struct placement *p, const struct place_nets *n, const struct place_rules *r,
                      struct place_load *load)
 {

@@ -11,17 +11,18 @@
 
 struct placement {
     uint32_t nodes, devices;
-    uint32_t *device;           /* by node */
-    uint32_t *copies;           /* by device: of its stage, on the stage's first device; else 0 */
-    uint32_t *stage;            /* by device: its place in the chain, PLACE_NONE when it has none */
-    uint32_t *piece;            /* latency: by node, its piece on its device; else NULL */
-    double value_ms;            /* time per sample, or of one sample */
-    double bound_ms;            /* no plan of the asked kind is below */
-    bool proven;                /* bound_ms is value_ms, but for rounding */
-    bool contiguous;            /* devices take differences of a chain of ideals */
-    uint32_t faults;            /* enum place_fault; 0 for every plan a solver gives */
-    const char *algo;           /* who found it; static */
-    const char *bound_by;       /* what the bound counts; static */
+    uint32_t *device;       /* by node */
+    uint32_t *copies;       /* by device: of its stage, on the stage's first device; else 0 */
+    uint32_t *stage;        /* by device: its place in the chain, PLACE_NONE when it has none */
+    uint32_t *piece;        /* latency: by node, its piece on its device; else NULL */
+    double value_ms;        /* time per sample, or of one sample */
+    double bound_ms;        /* no plan of the asked kind is below */
+    bool proven;            /* bound_ms is value_ms, but for rounding */
+    bool contiguous;        /* devices take differences of a chain of ideals */
+    uint32_t faults;        /* enum place_fault; 0 for every plan a solver gives */
+    const char *written_in; /* bound_ms, proven: the word of that file, not checked; NULL: ours */
+    const char *algo;       /* who found it; static */
+    const char *bound_by;   /* what the bound counts; static */
     uint32_t positions, ideals; /* decided; 0 ideals: not counted */
     uint64_t pairs, moves;
     double seconds;
@@ -30,6 +31,11 @@ struct placement {
 int placement_new(const struct place_graph *g, struct placement **out, struct err *e) MUST_CHECK;
 void placement_free(struct placement *p); /* NULL is fine */
 int placement_copy(const struct placement *p, struct placement **out, struct err *e) MUST_CHECK;
+
+/* Stages and their copies take no more devices of a kind than there are. ERR_INPUT names the kind.
+ * O(nodes + devices). */
+int placement_check_copies(const struct placement *p, const struct place_graph *g,
+                           struct err *e) MUST_CHECK;
 
 /* Loads of all devices (place_devices of them) of a plan of whole classes, and its value and
  * faults set from them. `n` holds any positions the plan does not split. O(pins). */
@@ -53,8 +59,9 @@ struct place_limit place_find_limit(const struct place_graph *g, const struct pl
 int placement_of_chain(const struct place_prepared *p, const struct place_chain *c,
                        struct placement **out, struct err *e) MUST_CHECK;
 
-/* Work alone, shared out without loss: no plan of any kind is below (placement.md, section 5:
- * (sum acc - z) / (k + l rho)), and no single node's least time either. O(nodes x types). */
+/* Work alone, shared out without loss: no plan of any kind is below, and no single node's least
+ * time either. With z the work that a core does in no time, and rho the most that a core does of an
+ * accelerator's work in its time: (sum of work - z) / (k + l rho). O(nodes x types). */
 double place_work_bound(const struct place_graph *g, const struct place_rules *r);
 
 #endif

@@ -27,7 +27,7 @@ static int is_chain(const struct place_graph *g, const struct place_job *job,
         return 0;
     if (place_look_new(g, &rules, p, &l, e))
         return e->code;
-    *out = place_look_is_chain(l);
+    *out = place_look_is_chain(l, NULL);
     place_look_free(l);
     return 0;
 }

@@ -89,8 +89,7 @@ static void read_devices(struct splitting *s, uint32_t first, uint32_t count, co
             json_wrong_at(j, j->at, "more %s than the %u the graph allows", what, count);
             return;
         }
-        read_device(s, first + used);
-        used += s->p->copies[first + used] ? s->p->copies[first + used] : 1;
+        read_device(s, first + used++);
     }
 }
 
@@ -126,10 +125,14 @@ static void complete_by_color(struct splitting *s)
 static int price(struct splitting *s, const struct place_rules *rules, struct err *e)
 {
     struct place_load *load = mem_try((size_t)place_devices(s->g) + 1, sizeof *load);
-    int rc = load ? placement_value(s->p, s->g, rules, load, e) : err_no_memory(e, "for a split");
+    int rc = load ? placement_check_copies(s->p, s->g, e) : err_no_memory(e, "for a split");
 
-    free(load);
+    if (rc)
+        goto out;
+    rc = placement_value(s->p, s->g, rules, load, e);
     s->p->algo = "split";
+out:
+    free(load);
     return rc;
 }
 
@@ -208,7 +211,7 @@ static void write_devices(const struct placement *p, const struct place_graph *g
                           const struct place_rules *r, const struct place_load *load,
                           uint32_t begin, uint32_t end, struct str *out)
 {
-    for (uint32_t d = begin; d < end; d += p->copies[d] ? p->copies[d] : 1) {
+    for (uint32_t d = begin; d < end; d++) {
         uint32_t c = p->copies[d] ? p->copies[d] : 1;
         str_add(out, d > begin ? ",\n  " : "\n  ");
         write_device(p, g, d, place_device_ms(g, r, &load[d], c), out);

@@ -5,8 +5,8 @@
  *
  * totalLatency stands in place of maxLoad for one sample's latency. Loads are not read. Fewer
  * devices than there are may be listed, and of a training graph forward nodes alone: the others
- * follow by color. Ours: "copies" of a replicated stage, "piece" lists of a latency plan are left
- * out, for they are found again. */
+ * follow by color. Ours: "copies" of a stage, on the one of its devices that lists its nodes; the
+ * others list none. Pieces of a latency plan are left out, for they are found again. */
 #ifndef AUTOMAP_ENGINE_PLACE_SPLIT_H
 #define AUTOMAP_ENGINE_PLACE_SPLIT_H
 
@@ -17,7 +17,8 @@
 #include "hlo/support/mem.h"
 
 /* Errors carry line and column: an id unknown or twice, more devices than the graph has, a class of
- * colors on two devices, a node on none. Value and faults are those of `rules`. */
+ * colors on two devices, a node on none; more copies than devices (without a place). Value and
+ * faults are those of `rules`. */
 int place_split_parse(const char *text, size_t size, const struct place_graph *g,
                       const struct place_rules *rules, struct placement **out,
                       struct err *e) MUST_CHECK;

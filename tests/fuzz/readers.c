@@ -248,7 +248,7 @@ static void read_placement(const char *text, size_t size)
     struct err e = {0};
 
     require(!place_graph_of_problem(p, &g, &e));
-    if (place_file_parse(text, size, p, g, &saved, &e))
+    if (place_file_parse(text, size, "plan.json", p, g, &saved, &e))
         check_error(&e);
     else
         place_saved_free(saved);

@@ -32,7 +32,18 @@ expect 0 'exact +27\.9186 .*proven' place "$ops/bert_l-3_inference.json.gz" --al
 expect 0 'expert +49\.4049 ' place "$bert" --algo race --moves 50 --split "$data/human-experts/bert24_training_expert.json.gz"
 expect 0 'anneal .* 50 .*not contiguous' place "$bert" --algo race --moves 50
 expect 0 '"schema":.*automap-place-race-1' place "$bert" --algo race --moves 50 --json
-expect 1 'no --why' place "$bert" --algo race --why node9
+# What would be passed over is refused.
+expert=$data/human-experts/bert24_training_expert.json.gz
+expect 1 'why has no use with a race' place "$bert" --algo race --why node9
+for option in '--algo dpl' '--moves 5' '--seed 1' '--contiguous on' '--pieces 2' '--target 60' --replicate; do
+    expect 1 "${option%% *} has no use with a split" place "$bert" --split "$expert" $option
+done
+expect 0 'contiguous +49\.4 ms .*over the bound' place "$bert" --split "$expert" --memory-limit '9 GB' --lp "$dir/unused.lp"
+expect 1 'lp has no use with --objective latency' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --lp "$dir/no.lp"
+expect 1 'replicate has no use with --lp' place "$bert" --replicate --lp "$dir/no.lp"
+[ ! -e "$dir/no.lp" ] || { echo 'another question was written'; failed=1; }
+expect 1 'communication has no use with --objective latency' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --communication max
+expect 1 'pieces has no use with --objective throughput' place "$bert" --pieces 2
 expect 0 'scotch +[0-9.]+|scotch .*not installed' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --algo race
 # Scotch is a program in PATH: one that answers nonsense, one that fails, none at all.
 mkdir -p "$dir/nonsense" "$dir/failing" "$dir/none"
@@ -92,7 +103,8 @@ zcat "$bert" | "$automap" place - --json | grep -q '"value_ms":.*41\.745' || { e
 
 # Plan files: read again by plan, explain and export; another graph, model or cluster is told.
 expect 0 'proven' place "$bert" --pin '6 apart from 7' --plan "$dir/plan.json"
-expect 0 'contiguous +4[12]\.[0-9]+ ms per sample +proven' plan "$bert" --plan "$dir/plan.json"
+expect 0 "contiguous +4[12]\.[0-9]+ ms per sample +proven, as written in $dir/plan.json" plan "$bert" --plan "$dir/plan.json"
+expect 0 '"as_written":.*true' plan "$bert" --plan "$dir/plan.json" --json
 expect 0 '"pins":.*6 apart from 7' plan "$bert" --plan "$dir/plan.json" --json
 expect 0 'as it is' explain "$bert" --plan "$dir/plan.json" node9
 expect 0 'limits, 4[12].* computes .* fetches' explain "$bert" --plan "$dir/plan.json"

@@ -111,7 +111,7 @@ static void check_file(uint32_t seed, uint32_t *read, uint32_t *pinned)
         check_limit(g, &job.rules, p, load);
     struct place_document d = {NULL, g, fingerprint, &job, word, pins, p, load};
     char *text = text_of(&d);
-    if (place_file_parse(text, strlen(text), NULL, again, &s, &e))
+    if (place_file_parse(text, strlen(text), "plan.json", NULL, again, &s, &e))
         fail_msg("seed %u: %s", seed, e.what);
     assert_memory_equal(s->plan->device, p->device, p->nodes * sizeof *p->device);
     assert_int_equal(s->plan->proven, p->proven);
@@ -119,6 +119,11 @@ static void check_file(uint32_t seed, uint32_t *read, uint32_t *pinned)
         NULL, again, fingerprint, &s->job, (const char *const *)s->pin, s->pins, s->plan, s->load};
     char *again_text = text_of(&back);
     cJSON *once = cJSON_Parse(text), *twice = cJSON_Parse(again_text);
+    /* What a file says of itself is told of what was read, and stays so. */
+    assert_null(cJSON_GetObjectItem(once, "as_written"));
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItem(twice, "as_written")));
+    assert_string_equal(s->plan->written_in, "plan.json");
+    cJSON_DeleteItemFromObject(twice, "as_written");
     cJSON_DeleteItemFromObject(once, "gap"); /* a difference of figures that are rounded */
     cJSON_DeleteItemFromObject(twice, "gap");
     if (!cJSON_Compare(once, twice, true))
@@ -174,6 +179,7 @@ static void faults_are_told(void **state)
         {"\"cores\":\t0", "\"cores\":\t9999", "9999|expected at most"},
         {"\"pins\":\t[]", "\"pins\":\t[\"7 on A\", \"7 on B\"]", "clashes"},
         {"\"pieces\":\t1", "\"pieces\":\t0", "pieces: 0"},
+        {"\"stage\":\t0", "\"copies\":\t3", "need more than the 3 there are"},
         {"\"edges\":", "\"hedges\":", "unknown key"},
         {"\"contiguous\":\ttrue", "\"contiguous\":\t1", "expected true or false"},
     };
@@ -207,11 +213,12 @@ static void faults_are_told(void **state)
             assert_true(a && b);
             a[strlen("\"nodes\":\t[7, ")] = '9';
             b[strlen("\"nodes\":\t[")] = '8';
-            assert_int_equal(place_file_parse(text, strlen(text), NULL, g, &s, &e), ERR_INPUT);
+            assert_int_equal(place_file_parse(text, strlen(text), "plan.json", NULL, g, &s, &e),
+                             ERR_INPUT);
             assert_non_null(strstr(e.what, "both ways"));
         } else {
             change(text, cases[k].from, cases[k].to, &changed);
-            int rc = place_file_parse(changed.text, changed.size, NULL, g, &s, &e);
+            int rc = place_file_parse(changed.text, changed.size, "plan.json", NULL, g, &s, &e);
             assert_true(rc == ERR_INPUT || rc == ERR_INFEASIBLE);
             const char *bar = strchr(cases[k].what, '|');
             if (!strstr(e.what, bar ? bar + 1 : cases[k].what))

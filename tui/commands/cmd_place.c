@@ -2,6 +2,7 @@
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/place/latency.h"
+#include "engine/place/look.h"
 #include "engine/place/lp.h"
 #include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
@@ -47,6 +48,7 @@ struct request {
     const char *pin[PINS_MOST];
     uint32_t pins;
     bool is_json, is_race;
+    uint32_t given; /* bit k: the option of useless[k] */
 };
 
 /* ---- the command line ---- */
@@ -182,26 +184,101 @@ static bool names_a_model(const struct problem_args *a)
            a->options.fused_attention;
 }
 
+/* ---- options that go together ---- */
+
+/* What is asked, as far as options have no meaning in it. */
+enum asked {
+    ASKED_SCORE = 1, /* a split, and no search */
+    ASKED_RACE = 2,  /* no single plan */
+    ASKED_LATENCY = 4,
+    ASKED_STREAM = 8,
+    ASKED_ANY = 16, /* any sets */
+    ASKED_APART = 32,
+    ASKED_JSON = 64,
+    ASKED_LP = 128,
+};
+static const struct {
+    int bit;
+    const char *words;
+} asked_words[] = {
+    {ASKED_SCORE, "a split that is scored (--split)"},
+    {ASKED_RACE, "a race, which shows no single plan"},
+    {ASKED_LATENCY, "--objective latency"},
+    {ASKED_STREAM, "--objective throughput"},
+    {ASKED_ANY, "--contiguous off"},
+    {ASKED_APART, "--passes apart"},
+    {ASKED_JSON, "--json"},
+    {ASKED_LP, "--lp"},
+};
+
+/* Options that would be passed over, by what is asked. */
+static const struct {
+    const char *option;
+    int asked;
+} useless[] = {
+    {"algo", ASKED_SCORE},
+    {"moves", ASKED_SCORE},
+    {"seed", ASKED_SCORE},
+    {"contiguous", ASKED_SCORE | ASKED_LATENCY},
+    {"pieces", ASKED_SCORE | ASKED_STREAM},
+    {"target", ASKED_SCORE | ASKED_RACE | ASKED_LATENCY | ASKED_ANY | ASKED_APART},
+    {"replicate", ASKED_SCORE | ASKED_LATENCY | ASKED_ANY | ASKED_LP},
+    {"communication", ASKED_LATENCY | ASKED_LP},
+    {"passes", ASKED_LATENCY | ASKED_LP},
+    {"lp", ASKED_LATENCY},
+    {"pipeline", ASKED_RACE | ASKED_LATENCY},
+    {"plan", ASKED_RACE},
+    {"o", ASKED_RACE},
+    {"why", ASKED_RACE | ASKED_JSON},
+};
+
+static void note_given(void *args, const struct option *o, const char *value)
+{
+    struct request *r = args;
+
+    (void)value;
+    for (size_t k = 0; k < sizeof useless / sizeof *useless; k++) {
+        if (!strcmp(useless[k].option, o->name))
+            r->given |= (uint32_t)1 << k;
+    }
+}
+
+static int what_is_asked(const struct request *r)
+{
+    return (r->split && !r->is_race ? ASKED_SCORE : 0) | (r->is_race ? ASKED_RACE : 0) |
+           (r->job.latency ? ASKED_LATENCY : ASKED_STREAM) | (r->job.any_sets ? ASKED_ANY : 0) |
+           (r->job.rules.apart ? ASKED_APART : 0) | (r->is_json ? ASKED_JSON : 0) |
+           (r->lp ? ASKED_LP : 0);
+}
+
+/* The first that has no use, told; 0: none. */
+static int check_use(const struct request *r)
+{
+    int asked = what_is_asked(r);
+
+    for (size_t k = 0; k < sizeof useless / sizeof *useless; k++) {
+        for (size_t i = 0; i < sizeof asked_words / sizeof *asked_words; i++) {
+            if ((r->given >> k & 1) && (useless[k].asked & asked & asked_words[i].bit))
+                return options_complain("place", "%s%s has no use with %s",
+                                        strlen(useless[k].option) > 1 ? "--" : "-",
+                                        useless[k].option, asked_words[i].words);
+        }
+    }
+    return EXIT_OK;
+}
+
 static int parse(struct request *r, int argc, char **argv)
 {
-    const struct option_parser parser = {"place", options, NULL};
+    const struct option_parser parser = {"place", options, note_given};
     int code = options_parse(&parser, r, argc, argv);
 
     if (code)
         return code;
-    const char *wrong =
-        !r->input ? "which graph?"
-        : r->job.rules.replicate && (r->job.any_sets || r->job.latency)
-            ? "--replicate is of contiguous plans for throughput"
-        : r->job.target_ms > 0 &&
-                (r->job.any_sets || r->job.latency || r->job.rules.apart || r->is_race)
-            ? "--target is of contiguous plans, passes together"
-        : r->is_race && (r->why || r->output || r->plan || r->pipeline)
-            ? "a race shows no single plan: no --why, no -o, no --plan, no --pipeline"
-        : r->why && (r->job.latency || r->job.rules.replicate || r->is_json)
-            ? "--why is of plans for throughput without copies, in words"
-            : NULL;
-    return wrong ? options_complain("place", "%s", wrong) : EXIT_OK;
+    if (!r->input)
+        return options_complain("place", "which graph?");
+    if (r->why && (r->job.latency || r->job.rules.replicate))
+        return options_complain("place", "--why is of plans for throughput without copies");
+    return check_use(r);
 }
 
 /* ---- the graph ---- */
@@ -422,18 +499,36 @@ out:
     return rc;
 }
 
-static int score(const struct request *r, struct err *e)
+/* Whether the split is contiguous is for us to say. */
+static int score_stream(struct request *r, struct placement *p, struct err *e)
 {
-    const struct place_graph *g = r->in.graph;
+    struct place_look *look;
+
+    if (place_look_new(r->in.graph, &r->job.rules, p, &look, e))
+        return e->code;
+    p->contiguous = place_look_is_chain(look, p->stage);
+    r->job.any_sets = !p->contiguous;
+    place_look_free(look);
+    p->bound_ms = place_work_bound(r->in.graph, &r->job.rules);
+    p->bound_by = "work shared out";
+    return 0;
+}
+
+static int score_latency(struct request *r, struct placement *p, struct err *e)
+{
+    p->bound_ms = place_latency_bound(r->in.graph);
+    p->bound_by = PLACE_LATENCY_BOUND_BY;
+    return place_latency_value(r->in.graph, p, false, &p->value_ms, e);
+}
+
+static int score(struct request *r, struct err *e)
+{
     struct placement *p;
-    int rc = place_split_read(r->split, g, &r->job.rules, &p, e);
+    int rc = place_split_read(r->split, r->in.graph, &r->job.rules, &p, e);
 
     if (rc)
         return rc;
-    if (r->job.latency)
-        rc = place_latency_value(g, p, false, &p->value_ms, e);
-    p->bound_ms = r->job.latency ? place_latency_bound(g) : place_work_bound(g, &r->job.rules);
-    p->bound_by = r->job.latency ? PLACE_LATENCY_BOUND_BY : "work shared out";
+    rc = r->job.latency ? score_latency(r, p, e) : score_stream(r, p, e);
     if (rc)
         goto out;
     rc = show(r, p, e);

@@ -43,10 +43,12 @@ static void print_value(const struct place_job *job, const struct placement *p)
                            : "contiguous",
            units_ms(value, p->value_ms), job->latency ? "for one sample" : "per sample");
     if (p->proven)
-        printf("proven");
+        printf("proven%s%s", p->written_in ? ", as written in " : "",
+               p->written_in ? p->written_in : "");
     else if (p->bound_ms > 0)
-        printf("%s over the bound %s", units_percent(gap, p->value_ms / p->bound_ms - 1),
-               units_ms(bound, p->bound_ms));
+        printf("%s over the bound %s%s%s", units_percent(gap, p->value_ms / p->bound_ms - 1),
+               units_ms(bound, p->bound_ms), p->written_in ? ", as written in " : "",
+               p->written_in ? p->written_in : "");
     else
         printf("no bound");
     printf(" (%s)   by %s in %.2f s", p->bound_by ? p->bound_by : "nothing known", p->algo,

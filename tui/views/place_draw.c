@@ -71,11 +71,14 @@ void place_draw_sentence(const struct place_shown *s, const struct pane *p)
                         units_change(ms, value - plan->value_ms, 2));
         x = pane_text(p, x, 0, ROLE_TEXT, " by hand");
     } else if (plan->proven) {
-        x = pane_text(p, x + 3, 0, ROLE_OK, "proven");
+        x = pane_text(p, x + 3, 0, plan->written_in ? ROLE_TEXT : ROLE_OK, "proven");
+        if (plan->written_in)
+            x = pane_text(p, x, 0, ROLE_DIM, ", as its file says");
     } else if (bound > 0) {
         x = pane_format(p, x + 3, 0, ROLE_WARN, "%s %%",
                         units_change(ms, (value / bound - 1) * 100, 1));
-        x = pane_format(p, x, 0, ROLE_TEXT, " over bound %s", units_ms(ms, bound));
+        x = pane_format(p, x, 0, ROLE_TEXT, " over bound %s%s", units_ms(ms, bound),
+                        plan->written_in ? " of its file" : "");
         snprintf(text, sizeof text, ", %s", plan->bound_by ? plan->bound_by : "");
         if (x + utf8_text_columns(text) + 24 < p->width)
             x = pane_text(p, x, 0, ROLE_DIM, text);
@@ -322,7 +325,7 @@ static double bound_of(const struct place_shown *s, bool contiguous)
 
     for (uint32_t i = 0; i < s->tries; i++) {
         const struct place_tried *t = &s->tried[i];
-        if (t->objective == s->objective && (contiguous || !t->contiguous))
+        if (t->objective == s->objective && (contiguous || !t->contiguous) && !t->written)
             bound = fmax(bound, t->bound_ms);
     }
     return bound;
@@ -340,7 +343,8 @@ static void draw_tried(const struct place_shown *s, const struct pane *p, int y,
     if (!t->fits)
         pane_right(p, p->width, y, ROLE_ERR, "over");
     else if (t->proven)
-        pane_right(p, p->width, y, ROLE_OK, "proven");
+        pane_right(p, p->width, y, t->written ? ROLE_DIM : ROLE_OK,
+                   t->written ? "written" : "proven");
     else if (bound > 0)
         pane_right(p, p->width, y, ROLE_WARN, units_percent(text, t->value_ms / bound - 1));
 }

@@ -17,6 +17,7 @@ struct place_tried {
     enum placing_objective objective;
     double value_ms, bound_ms;
     bool contiguous, proven, fits;
+    bool written; /* bound and proof are a file's word */
 };
 
 struct place_shown {

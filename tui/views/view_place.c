@@ -187,6 +187,7 @@ static void note_plan(struct place_view *v, const struct placement *plan)
                             .bound_ms = plan->bound_ms,
                             .contiguous = plan->contiguous,
                             .proven = plan->proven,
+                            .written = plan->written_in,
                             .fits = !plan->faults};
 
     while (i < s->tries &&
@@ -432,7 +433,7 @@ static void move_node(struct panel *p)
     v->fresh = false;
     host_say(p->scene, "moved to %s%s; 0 is the found plan again",
              place_device_name(s->graph, s->target, name),
-             place_look_is_chain(s->look) ? "" : ", no longer contiguous");
+             place_look_is_chain(s->look, NULL) ? "" : ", no longer contiguous");
 }
 
 static void add_pin(struct panel *p, enum placing_pin_kind kind, uint32_t other)
