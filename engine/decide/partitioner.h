@@ -8,9 +8,10 @@
  *   partitioner: XLA GSPMD          name and version, for messages
  *   version: jaxlib 0.10.2
  *   rows:                           the first that fits an instruction says what becomes of it
- *     - opcode: fft                 a glob of opcodes (* ? {a,b}), or target: of custom-call
- * targets when: wide groups           a convolution whose groups have several features each does:
- * runs whole            or: sums over all devices why: has no rule for fft    the end of a sentence
+ *     - opcode: fft                 a glob of opcodes (* ? {a,b}), or target: of custom-calls
+ *       when: wide groups           a convolution whose groups have several features each
+ *       does: runs whole            or: sums over all devices
+ *       why: has no rule for fft    ends a sentence
  *
  * Two are built in, gspmd and shardy (partitioner_builtin.c), each line measured
  * (tests/ref/partitioner/measure.py). Read once, then immutable: any thread may ask. */

@@ -1,4 +1,4 @@
-/* engine/hybrid/export_stages.h - the modules of a hybrid plan (stage_modules.h) written out.
+/* engine/hybrid/export_stages.h - writes the modules of a hybrid plan (stage_modules.h).
  *
  *     stages   JSON of schema automap.stages/1: devices and axes of each stage, its modules as HLO
  *              with what they read and make, the collectives planned in each, the order of passes

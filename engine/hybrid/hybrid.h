@@ -1,11 +1,11 @@
-/* engine/hybrid/hybrid.h - the hybrid question of a problem, and the search that answers it:
- * pipelines whose stages are split over a sub-mesh each.
+/* engine/hybrid/hybrid.h - searches hybrid plans for a problem: pipelines whose stages are each
+ * split over a sub-mesh.
  *
- * Over all numbers of micro-batches: tables (stage_table.h), the bound of every strict plan by the
- * program over ideal rows, and, in order of these bounds and only as long as they can still win,
- * the plan of least L (hybrid_exact.h) for the memory of eager 1F1B and of 1F1B. Each is played
- * through in every schedule it fits, and small changes that shorten it are made: a cut by a
- * section, a stage's labels. The shortest as played is taken. */
+ * For every number of micro-batches it makes the tables (stage_table.h) and, with the program over
+ * ideal rows, a bound for all strict plans. In order of these bounds, while one can still win, it
+ * finds the plan of least L (hybrid_exact.h) within the memory of eager 1F1B and of 1F1B. It
+ * simulates each plan in every schedule that fits, and improves it by small changes: a cut moved by
+ * a section, a stage's labels. The shortest simulated plan wins. */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_H
 
@@ -67,7 +67,7 @@ struct hybrid_cut {
     struct pipe_node node;                            /* ms */
 };
 
-/* The best of one number of micro-batches. */
+/* The best plan with one number of micro-batches. */
 struct hybrid_try {
     uint32_t micro_batches;
     double bound_ms; /* INFINITY: nothing fits; 0: not known */
@@ -109,10 +109,11 @@ int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct h
                struct err *e) MUST_CHECK;
 void hybrid_release(struct hybrid *h);
 
-/* A plan made elsewhere: opened without one; options.batch, micro_batches, schedule, chunks, zero,
- * the limits, and of each stage its sections, devices, axes, labels and point.recompute are set by
- * the caller; then all else is worked out. ERR_INPUT naming the stage: devices or axes no stage can
- * have, labels that clash. hybrid_release after either, also on error of the second. */
+/* For a plan made elsewhere. hybrid_open makes an empty one; the caller sets options.batch,
+ * micro_batches, schedule, chunks, zero, the limits, and each stage's sections, devices, axes,
+ * labels and point.recompute; hybrid_price computes the rest. ERR_INPUT names the stage: devices or
+ * axes no stage can have, labels that clash. Call hybrid_release after either, also when the second
+ * fails. */
 int hybrid_open(const struct problem *p, struct hybrid *out, struct err *e) MUST_CHECK;
 int hybrid_price(struct hybrid *h, struct err *e) MUST_CHECK;
 /* Forgets the plan: stages and cuts. */

@@ -1,16 +1,16 @@
-/* engine/hybrid/hybrid_exact.h - the hybrid plan of smallest L, proven over the points there are:
- * all cuts, slots and points, within memory.
+/* engine/hybrid/hybrid_exact.h - the hybrid plan of smallest L within memory, proven over all cuts,
+ * slots and points of the tables.
  *
  * The program of pipe_exact.h, from the last stage to the first, over the same three figures of
  * what lies behind. A state is the first section, the first device, the slot and the count of
- * stages; a stage adds one of its front's points. States whose bound passes the best plan known are
- * dropped: what lies before takes at least the least forward and backward time of any partition of
- * it, and one of its stages at least the mean work per device.
+ * stages; a stage adds one of its front's points. It drops states whose bound exceeds the best
+ * known plan: the part before takes at least the least forward and backward time of any partition
+ * of it, and one of its stages at least the mean work per device.
  *
- * L is no bound of what a schedule takes: for a stage behind the bounding one it has the last
- * backward pass wait for it, which an all-reduce of a later stage need not. Without that term, the
- * maximum over s <= Q alone (Z = 0), it is the length of a path through the passes of any schedule
- * that runs F and B of a stage one at a time: `is_bound`. */
+ * L does not bound a schedule's time: it makes the last backward pass wait for a stage behind the
+ * slowest one, while the all-reduce of a later stage need not wait. Without that term, the maximum
+ * over s <= Q alone (Z = 0), it is the length of a path through the passes of any schedule that
+ * runs F and B of a stage one at a time: `is_bound`. */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_EXACT_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_EXACT_H
 

@@ -1,5 +1,5 @@
 /* engine/hybrid/hybrid_explain.h - why a hybrid plan is as it is: what limits the step, how each
- * stage is split and what the step were with other sub-meshes, what every cut moves and what it
+ * stage is split, what the step would be with other sub-meshes, what every cut moves and what it
  * would cost one section earlier or later. */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_EXPLAIN_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_EXPLAIN_H
@@ -11,16 +11,15 @@
 /* The stage that takes longest in a step: M (F + B) + R. */
 uint32_t hybrid_slowest(const struct hybrid *h);
 
-/* The step when the cut before stage n lies `by` sections further (-1, 1), labels of the section
- * that moves being those of its like; INFINITY: it cannot, or does not fit. `h` is as before
- * afterwards. */
+/* The step with the cut before stage n moved by `by` sections (-1, 1); the section that moves takes
+ * the labels of its like. INFINITY: impossible, or it does not fit. Leaves `h` unchanged. */
 int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err *e) MUST_CHECK;
 
 /* The split classes of a stage as "heads / 8, batch / 2": name and parts, equal layers once. */
 int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out,
                       struct err *e) MUST_CHECK;
 
-/* All of it in sentences. Prices 2 (stages - 1) plans, and up to HYBRID_OTHERS_MOST for each
+/* Writes all of it in sentences. Prices 2 (stages - 1) plans, and up to HYBRID_OTHERS_MOST for each
  * stage. */
 int hybrid_explain(struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* engine/hybrid/hybrid_export.h - a hybrid plan for other programs: its schedule as a trace, and
- * the settings of trainers that can be told uniform plans. */
+ * uniform plans as settings of trainers. */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_EXPORT_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_EXPORT_H
 
@@ -10,7 +10,7 @@
 
 struct hybrid_form {
     const char *name;
-    /* Appended. ERR_INFEASIBLE: a trainer cannot be told this plan; says why. */
+    /* Appended. ERR_INFEASIBLE: the trainer's settings cannot express this plan; says why. */
     int (*write)(const struct hybrid *h, struct str *out, struct err *e);
 };
 
@@ -18,7 +18,7 @@ struct hybrid_form {
  * `name` NULL: the first; NULL comes back for one that is unknown. */
 const struct hybrid_form *hybrid_form_by_name(const char *name);
 
-/* Its schedule as played, interleaved or not, in order of time: node 2 n is stage n. To be released
+/* Its simulated schedule, interleaved or not, in order of time: node 2 n is stage n. Release it
  * with pipe_schedule_free. */
 int hybrid_schedule(const struct hybrid *h, struct pipe_schedule *out, struct err *e) MUST_CHECK;
 

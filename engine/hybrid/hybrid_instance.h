@@ -1,11 +1,11 @@
-/* engine/hybrid/hybrid_instance.h - a hybrid problem: stages that are split over a sub-mesh, as
- * tables, with no HLO left in it.
+/* engine/hybrid/hybrid_instance.h - a hybrid problem as tables, free of HLO: stages, each split
+ * over a sub-mesh.
  *
  * The forward pass is cut into `sections`, pieces in forward order (sections.h); cut i lies before
- * section i. Devices stand in linear order, server after server. A stage has sections [i, j) and a
- * slot at a device: so many devices of one kind of server, inside one server or whole servers. What
- * such a stage may cost is a front of points, one per way to split it that no other beats
- * (stage_table.h). Devices may stay unused only before the first stage.
+ * section i. Devices are in linear order, server after server. A stage has sections [i, j) and,
+ * from some device on, a slot: a number of devices inside one server, or whole servers of one kind.
+ * Its possible costs are a front of points, one for each way to split it that no other beats
+ * (stage_table.h). Only devices before the first stage may stay unused.
  *
  *     hybrid_instance_new(&in, n, cluster, &options, &e)   slots and links are there
  *     hybrid_instance_add(&in, slot, i, j, points, count)  the front of [i, j) on a slot
@@ -65,9 +65,8 @@ struct hybrid_instance {
     const struct hybrid_pins *pins; /* every stage keeps them; borrowed; NULL: none */
 };
 
-/* Slots: powers of two, and whole divisors, of a server's devices; then 1, 2, .. 8 and powers of
- * two whole servers that are alike and neighbours. ERR_LIMIT past the limits above. O(devices
- * slots^2). */
+/* Makes the slots: powers of two and divisors of a server's devices; then 1 to 8, and powers of
+ * two, of neighbouring equal servers. ERR_LIMIT past the limits above. O(devices slots^2). */
 int hybrid_instance_new(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
                         const struct pipe_options *o, struct err *e) MUST_CHECK;
 void hybrid_instance_release(struct hybrid_instance *in);

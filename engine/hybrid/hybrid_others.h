@@ -16,10 +16,10 @@ struct hybrid_other {
     double memory_bytes;
 };
 
-/* Of every sub-mesh, number of replicas and recomputation but those of stage `n`, the split that is
- * shortest for the stage, among those that no other beats in time and memory; in order of the
- * step. The plan must not be interleaved; `h` is as before afterwards. One table of the stage's
- * devices: O(rows x sections^2). */
+/* For every other sub-mesh, number of replicas and recomputation of stage `n`: the fastest split
+ * among those that no other beats in time and memory, ordered by the step. The plan must not be
+ * interleaved; `h` stays unchanged. Builds one table for the stage's devices: O(rows x sections^2).
+ */
 int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static HYBRID_OTHERS_MOST],
                   uint32_t *count, struct err *e) MUST_CHECK;
 

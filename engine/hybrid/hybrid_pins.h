@@ -1,5 +1,5 @@
-/* engine/hybrid/hybrid_pins.h - what a person holds fast in a hybrid plan. A pin rules out stages
- * by their sections and devices, so every program over stages keeps it, the bound's too.
+/* engine/hybrid/hybrid_pins.h - what a person fixes in a hybrid plan. A pin rules out stages by
+ * their sections and devices, so every program over stages keeps it, and so does the bound.
  *
  *     cut    LAYER           a stage begins with this layer
  *     keep   LAYER..LAYER    no stage begins behind the first of them up to the last

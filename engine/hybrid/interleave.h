@@ -24,9 +24,9 @@ struct interleave {
 /* Chunks that device group s has in flight at most. */
 uint32_t interleave_in_flight(const struct interleave *x, uint32_t s);
 
-/* The makespan as played: transfers beside computation, each link one after the other; what follows
- * the last backward pass of a group's chunks one after the other. INFINITY: no memory.
- * O(p v M). */
+/* The simulated makespan: transfers overlap computation, a link makes one transfer at a time, and
+ * what follows the last backward pass of a group's chunks runs one after the other. INFINITY: no
+ * memory. O(p v M). */
 double interleave_makespan(const struct interleave *x);
 
 #endif

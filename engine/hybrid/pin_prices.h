@@ -7,13 +7,13 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
-/* ms[n]: how much longer the step of `h`, searched with all pins, is than it were without the n-th
- * and with all others; all_ms: than without any. INFINITY: stopped before. One search each. */
+/* ms[n]: how much the n-th pin adds to the step of `h`, which was searched with all pins; all_ms:
+ * how much all pins add. INFINITY: stopped before. One search each. */
 int hybrid_pin_prices(const struct hybrid *h, double ms[static HYBRID_PINS_MOST], double *all_ms,
                       struct err *e) MUST_CHECK;
 
-/* Fewest pins that leave no plan, looked for one by one and in pairs, then by leaving out what is
- * not needed: clash[..] are their numbers. 0 of them: there is none without any pin either. */
+/* A small set of pins that leave no plan: single pins and pairs first, then all pins less those
+ * that are not needed. clash[..] are their numbers; none: there is no plan without pins either. */
 int hybrid_pin_clash(const struct problem *p, const struct hybrid_options *o,
                      uint32_t clash[static HYBRID_PINS_MOST], uint32_t *count,
                      struct err *e) MUST_CHECK;

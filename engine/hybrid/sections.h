@@ -5,13 +5,13 @@
  * layers: of SECTIONS_PLAIN parts of equal work the cheapest cut each. A backward operation belongs
  * where the order places it.
  *
- * A class is shared when operations or values of two sections touch it, else it is local to one: in
- * a stack of layers few are shared, so once their labels are given a section's cost is a number of
- * its own. Sections are of one kind when their operations cost alike, one by one, with local
- * classes renamed: equal layers.
+ * A class is shared when operations or values of two sections touch it, else it is local to one. In
+ * a stack of layers few classes are shared; once their labels are fixed, each section's cost is
+ * independent of the others. Equal layers are sections of one kind: their operations cost alike,
+ * one by one, with local classes renamed.
  *
- * A variable or a kept value that two sections use is in each stage that has one of them, once:
- * those are `spread`, all others belong to one section. All dims of a spread value are of shared
+ * A variable or a kept value that two sections use counts once in each stage that has one of them:
+ * it is `spread`. All others belong to one section. All dims of a spread value are of shared
  * classes.
  *
  * Built once per model; nothing here depends on a mesh or the number of micro-batches. */

@@ -9,11 +9,11 @@
  *     joint      once a step, on the devices of the first stage: those parts put together
  *     update     once a step: new variables and optimizer state
  *
- * A module reads arguments of the step and values other modules make, by name. Values of forward
- * and backward passes that are read once a step are put together first: one with the batch among
- * its dims is joined along it, any other is summed, for means divide by the whole batch wherever
- * they are taken. What breaks that - statistics of a batch that its samples read - is refused when
- * there are several micro-batches.
+ * A module reads arguments of the step and values of other modules, by name. Values of forward and
+ * backward passes that are read once a step are combined first: joined along the batch where it is
+ * one of their dims, else summed, since means divide by the whole batch wherever they are taken.
+ * Where that fails, with statistics of a batch that its samples read, a plan with several
+ * micro-batches is refused.
  *
  * Shapes inside forward and backward passes are those of a micro-batch: every dim of the batch's
  * class is so many times shorter (hlo/meaning/extract.h). Gradients are reduced over the replicas
@@ -97,8 +97,8 @@ struct stage_modules {
     label **over;              /* [stages][dims] how every value is split there, free ones too */
 };
 
-/* `h` must outlive it. ERR_INFEASIBLE naming what stands against it: loops, statistics of a batch,
- * sizes that a split does not divide. O(stages x instructions). */
+/* `h` must outlive it. ERR_INFEASIBLE names the obstacle: loops, statistics of a batch, sizes that
+ * a split does not divide. O(stages x instructions). */
 int stage_modules_new(const struct hybrid *h, struct stage_modules *out, struct err *e) MUST_CHECK;
 void stage_modules_release(struct stage_modules *m);
 

@@ -1,11 +1,11 @@
 /* engine/hybrid/stage_parts.h - which module of a stage makes what (stage_modules.h). Private to
  * engine/hybrid/.
  *
- * Operations of the passes belong to the section that the order gives them to. What only passes
- * arrays on or is made from nothing is made wherever it is read. Of the update an instruction
- * belongs to the stage whose gradients it reads; scalars that read those of several stages are
+ * Operations of the passes belong to the section the order puts them in. Instructions that only
+ * pass arrays on, or read nothing, are made wherever they are read. An instruction of the update
+ * belongs to the stage whose gradients it reads; scalars that read gradients of several stages are
  * joint, and what they read of one stage is that stage's part. Statistics of training data alone,
- * such as how many tokens count, are made of the whole batch before the passes. */
+ * such as the number of tokens that count, are computed from the whole batch before the passes. */
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_PARTS_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_PARTS_H
 

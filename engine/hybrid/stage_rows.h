@@ -1,5 +1,5 @@
-/* engine/hybrid/stage_rows.h - the rows of one shape: what every kind of section costs under every
- * way to split it that may be the best (stage_table.h). Private to engine/hybrid/. */
+/* engine/hybrid/stage_rows.h - the rows of one shape: the cost of every kind of section under every
+ * split that may be the best (stage_table.h). Private to engine/hybrid/. */
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
 

@@ -10,14 +10,16 @@
  * that another beats in every section are left out; what a stage [i, j) may cost is the front of
  * its rows over (F, F + B, R, fixed, stash).
  *
- *     F, B     compute of one micro-batch (step_tables.h at the shape's labels) and reductions that
- *              something waits for; what arrives over a cut is whole over the axes that do not
- * split the batch: bytes / dp gathered over them R        (1 - overlap) (gradients, reduced over
- * the axes that split the batch, in one message; ties over the network) + update, 7 passes of fp32
- * Adam over what is local; and what does not depend on the batch fixed    variables, gradients,
- * optimizer state by ZeRO level; what no batch differs in; twice the largest value of the backward
- * pass stash    values made forward and read backward, by local size; under recompute what arrives
- *              at each section, and once the stash of one section
+ *     F, B     compute of one micro-batch (step_tables.h at the shape's labels), reductions that
+ *              delay something, and gathering what arrives over a cut (bytes / dp, over the axes
+ *              that do not split the batch)
+ *     R        (1 - overlap) x reducing the gradients over the axes that split the batch, in one
+ *              message, ties over the network; the update, 7 passes of fp32 Adam over local data;
+ *              and what does not depend on the batch
+ *     fixed    variables, gradients, optimizer state by ZeRO level; values equal for all batches;
+ *              twice the largest value of the backward pass
+ *     stash    values made forward and read backward, by local size; with recomputation each
+ *              section's input, and once the stash of one section
  *
  * An ideal row is sigma with the least of F, of F + B, of R and of each kind of memory over the
  * local labels, each alone and section by section: no strict plan with that sigma is below it. */

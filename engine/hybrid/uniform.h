@@ -1,9 +1,10 @@
-/* engine/hybrid/uniform.h - uniform plans: every stage has equally many devices, axes and labels,
- * as Megatron-LM, torchtitan and DeepSpeed can be told; plain or interleaved.
+/* engine/hybrid/uniform.h - uniform plans: every stage has the same number of devices, axes and
+ * labels, as Megatron-LM, torchtitan and DeepSpeed can express; plain or interleaved.
  *
- * For each slot that divides the devices, and each row of it (stage_table.h), one program over cuts
- * alone; a row whose plan is near the best is cut into v chunks a group of devices too, so that the
- * longest is shortest, and played interleaved. Private to engine/hybrid/. */
+ * For each slot that divides the devices, and each of its rows (stage_table.h), one program over
+ * cuts alone. A row whose plan is close to the best is also cut into v chunks per group of devices,
+ * so that the longest chunk is as short as can be, and simulated interleaved. Private to
+ * engine/hybrid/. */
 #ifndef AUTOMAP_ENGINE_HYBRID_UNIFORM_H
 #define AUTOMAP_ENGINE_HYBRID_UNIFORM_H
 

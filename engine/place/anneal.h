@@ -1,9 +1,10 @@
-/* engine/place/anneal.h - plans of any sets: a search by moves of positions, from a plan at hand.
+/* engine/place/anneal.h - plans of any sets, searched by moving positions, from a given plan on.
  *
- * Annealing (Kirkpatrick et al. 1983) on the p-norm of the loads, with p growing as it cools; what
- * breaks memory, kinds or pins is a penalty. A move takes a position, now and then all of a net's
- * pins on its device, to the device of a neighbour or to any. Rounds start from the plan at hand,
- * from the best, and from a random plan. Never worse than the plan it began with. */
+ * Annealing (Kirkpatrick et al. 1983) on the p-norm of the loads, with p growing as it cools;
+ * breaking memory, kinds or pins costs a penalty. A move takes a position, or now and then all pins
+ * of a net on one device, to a neighbour's device or to any other. Rounds start from the given
+ * plan, from the best so far, and from a random plan. The result is never worse than the given
+ * plan. */
 #ifndef AUTOMAP_ENGINE_PLACE_ANNEAL_H
 #define AUTOMAP_ENGINE_PLACE_ANNEAL_H
 
@@ -28,8 +29,8 @@ struct place_annealing {
     const atomic_bool *stop;
 };
 
-/* ERR_INFEASIBLE when no plan was met that keeps memory, kinds and pins. Bound: the work shared
- * out. */
+/* ERR_INFEASIBLE: it met no plan that keeps memory, kinds and pins. The bound is place_work_bound.
+ */
 int place_anneal(const struct place_graph *g, const struct place_annealing *a,
                  struct placement **out, struct err *e) MUST_CHECK;
 

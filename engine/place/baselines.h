@@ -1,7 +1,7 @@
-/* engine/place/baselines.h - what others do: simple ways to place a graph, to be beaten or not.
+/* engine/place/baselines.h - simple ways to place a graph, as others do it: the opponents.
  *
- * Each keeps pins and kinds of devices, or finds no plan (ERR_INFEASIBLE); memory that is exceeded
- * is in placement.faults. Contracts as place_anneal; `seed` where chance is in it. */
+ * Each keeps pins and kinds of devices, or finds no plan (ERR_INFEASIBLE). Where memory is
+ * exceeded, placement.faults says so. Contracts as place_anneal; random ones take `seed`. */
 #ifndef AUTOMAP_ENGINE_PLACE_BASELINES_H
 #define AUTOMAP_ENGINE_PLACE_BASELINES_H
 
@@ -15,17 +15,17 @@
 int place_one(const struct place_graph *g, const struct place_asking *a, struct placement **out,
               struct err *e) MUST_CHECK;
 
-/* Along a depth-first order, each device in turn until it has its share of the work or its memory
- * is full; what is left goes to the last that may hold it. */
+/* Follows a depth-first order and fills one device after the other, up to its share of the work or
+ * its memory. The rest goes to the last device that may hold it. */
 int place_greedy(const struct place_graph *g, const struct place_asking *a, struct placement **out,
                  struct err *e) MUST_CHECK;
 
-/* Every class on a random accelerator, then the best single move until none helps; ten times, the
- * best of them. Memory is not looked at (as published). */
+/* Puts every class on a random accelerator, then makes the best single move until none helps. The
+ * best of ten tries. Ignores memory, as the published one does. */
 int place_local(const struct place_graph *g, const struct place_asking *a, struct placement **out,
                 struct err *e) MUST_CHECK;
 
-/* Random plans that keep kinds and pins, the best that keeps memory of 10,000. */
+/* The best of 10,000 random plans that keep kinds, pins and memory. */
 int place_random(const struct place_graph *g, const struct place_asking *a, struct placement **out,
                  struct err *e) MUST_CHECK;
 

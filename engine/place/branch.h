@@ -1,9 +1,9 @@
 /* engine/place/branch.h - plans of any sets, proven: branch and bound on positions.
  *
- * Positions are placed heavy ones first. A device's load so far counts its work and every net that
- * is cut whatever comes; what is left must fit the room below the best value, shared out without
- * loss. Equal devices are tried once (a position may open the first unused one only). Small
- * instances are proven; on large ones the budget ends it and the plan stands as it was. */
+ * Places heavy positions first. A device's load so far is its work and every net that is cut
+ * already; the work still open must fit, spread evenly, below the best value. Equal devices are
+ * tried once: a position may open only the first unused one. Small instances are proven; on large
+ * ones the budget runs out and the plan stays as it was. */
 #ifndef AUTOMAP_ENGINE_PLACE_BRANCH_H
 #define AUTOMAP_ENGINE_PLACE_BRANCH_H
 
@@ -20,9 +20,9 @@ struct place_branching {
     const atomic_bool *stop; /* NULL: cannot be stopped */
 };
 
-/* `start`, which keeps all rules, becomes the best plan: its value and devices where a better one
- * is found, and proven when the tree was searched whole. With start->value_ms INFINITY nothing is
- * known yet; ERR_INFEASIBLE then says that no plan keeps the rules (proven) or none was met. */
+/* Improves `start`, a plan that keeps all rules: sets its value and devices when it finds a better
+ * one, and `proven` when it searched the whole tree. start->value_ms INFINITY means that no plan is
+ * known; then ERR_INFEASIBLE says that no plan keeps the rules (proven) or that it met none. */
 int place_branch(const struct place_graph *g, const struct place_branching *b,
                  struct placement *start, struct err *e) MUST_CHECK;
 

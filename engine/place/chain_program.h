@@ -7,10 +7,11 @@
  * (Tarnawski et al., section 5, with several kinds of accelerators and copies as in its appendix.)
  * What I \ J moves comes from the nets the two ideals cut: a net cut by I but not by J is cut, one
  * cut by J but not by I is, one cut by both is unless they hold the same pins of it. So no pair is
- * ever stored. With a plan at hand of value U, exact all the same, are left out
+ * ever stored. Given a plan of value U, it skips, and stays exact,
  *   - pairs whose work alone is U or more,
- *   - states (d, I) whose rest the devices left cannot do within U, or that d cannot have reached.
- * Time O(pairs looked at x nets cut), memory O(ideals x (words + nets cut + devices by type)). */
+ *   - states (d, I) whose remaining work the remaining devices cannot do within U, or that d
+ * devices cannot have reached. Time O(pairs looked at x nets cut), memory O(ideals x (words + nets
+ * cut + devices by type)). */
 #ifndef AUTOMAP_ENGINE_PLACE_CHAIN_PROGRAM_H
 #define AUTOMAP_ENGINE_PLACE_CHAIN_PROGRAM_H
 
@@ -53,8 +54,9 @@ struct place_effort {
     bool complete; /* the question was answered within its limits */
 };
 
-/* *out is NULL where no plan is below the bound. With a complete family and effort->complete that
- * proves that there is none. ERR_MEMORY; ERR_LIMIT: too many kinds and devices for a table. */
+/* Sets *out to NULL when it finds no plan below the bound; with a complete family and
+ * effort->complete that proves there is none. ERR_MEMORY; ERR_LIMIT: too many kinds and devices for
+ * a table. */
 int place_program(const struct place_prepared *p, const struct place_family *f,
                   const struct place_question *q, struct place_chain **out,
                   struct place_effort *effort, struct err *e) MUST_CHECK;

@@ -1,9 +1,9 @@
-/* engine/place/coarsen.h - graphs too large to be decided whole: neighbours in an order, joined.
+/* engine/place/coarsen.h - makes large graphs small by joining neighbours along an order.
  *
- * Along a topological order, stretches of about equal work become one position each; a stretch ends
- * where the fewest bytes cross, within its slot. What is left is exact in cost for the plans it
- * still allows (nets.h). Around the cuts of a plan at hand the stretches are kept short, so that a
- * second round places the cuts where the first could not. */
+ * Along a topological order, stretches of about equal work become one position each; within its
+ * slot a stretch ends where the fewest bytes cross. Costs of the plans that remain possible stay
+ * exact (nets.h). Around the cuts of a given plan the stretches stay short, so that a second round
+ * can place the cuts more precisely. */
 #ifndef AUTOMAP_ENGINE_PLACE_COARSEN_H
 #define AUTOMAP_ENGINE_PLACE_COARSEN_H
 

@@ -1,9 +1,9 @@
-/* engine/place/contiguous.h - the best contiguous plan: an answer at once, then the certificate.
+/* engine/place/contiguous.h - the best contiguous plan: a quick answer first, then the proof.
  *
  * Depth-first orders first (DPL: a plan in milliseconds, usually within 1 % of the optimum), then
- * the program over all ideals with that plan as its bound. Where the ideals are too many, a beam of
- * them, and graphs of more than PLACE_POSITIONS_MAX positions are coarsened: then the plan stands
- * with the bound that remains. */
+ * the program over all ideals with that plan as its bound. Where there are too many ideals it takes
+ * a beam of them, and it coarsens graphs of more than PLACE_POSITIONS_MAX positions; then the plan
+ * comes with the bound that remains. */
 #ifndef AUTOMAP_ENGINE_PLACE_CONTIGUOUS_H
 #define AUTOMAP_ENGINE_PLACE_CONTIGUOUS_H
 
@@ -31,9 +31,9 @@ struct place_asking {
     const atomic_bool *stop;
 };
 
-/* ERR_INFEASIBLE, where no contiguous plan keeps memory, kinds and pins (or reaches the target):
- * proven when the ideals could be listed, else "none was found". The text says what would do: the
- * least memory and the fewest devices (place_needs). ERR_MEMORY. */
+/* ERR_INFEASIBLE: no contiguous plan keeps memory, kinds and pins (or reaches the target), proven
+ * when all ideals could be listed, else "none was found". The message says how much memory or how
+ * many devices would be enough (place_needs). ERR_MEMORY. */
 int place_contiguous(const struct place_graph *g, const struct place_asking *a,
                      struct placement **out, struct err *e) MUST_CHECK;
 

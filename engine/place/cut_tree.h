@@ -1,12 +1,12 @@
-/* engine/place/cut_tree.h - plans of any sets, proven by a tree of positions with minimum cuts as
- * bounds: for graphs where what crosses weighs more than the work.
+/* engine/place/cut_tree.h - proves plans of any sets by branching on positions, with minimum cuts
+ * as bounds: for graphs whose transfers outweigh their work.
  *
- * A node of the tree has some positions placed. What a device takes at least is the minimum cut
- * between what it holds and what others hold (place_cut.h); the cuts without work, added up, and
- * all work must fit the devices together. A position that lies outside of a device's cut is placed
- * elsewhere for nothing, so few cuts change from node to node. The position that narrows most is
- * placed next: of the first dozen by their own cuts, the one whose children have the largest
- * bounds. */
+ * At a node of the tree some positions are placed. A device's load is at least the minimum cut
+ * between what it holds and what others hold (place_cut.h); and all work plus all cuts counted
+ * without work must fit the devices together. Placing a position outside a device's cut elsewhere
+ * does not change that cut, so few cuts change from node to node. The next position placed is the
+ * one that narrows most: of a dozen with the largest cuts of their own, the one whose children have
+ * the largest bounds. */
 #ifndef AUTOMAP_ENGINE_PLACE_CUT_TREE_H
 #define AUTOMAP_ENGINE_PLACE_CUT_TREE_H
 
@@ -25,17 +25,17 @@ struct place_cutting {
     const atomic_bool *stop;
 };
 
-/* Can it be asked about these? Sums, passes together, one copy, not too large. */
+/* Whether it applies: sums, passes together, one copy, not too large. */
 bool place_cut_tree_takes(const struct place_nets *n, const struct place_rules *r);
 
-/* Looks for plans below *value_ms. When one is found, device (by position) and *value_ms are the
- * best; *proven: nothing is below *value_ms. ERR_MEMORY. */
+/* Looks for plans below *value_ms. On *found, device (by position) and *value_ms hold the best.
+ * *proven: no plan is below *value_ms. ERR_MEMORY. */
 int place_cut_tree(const struct place_nets *n, const struct place_cutting *c, double *value_ms,
                    uint32_t *device, bool *found, bool *proven, struct err *e) MUST_CHECK;
 
-/* A bound between low and high, for where the whole question is too much: the largest of a few
- * times in between below which nothing is, each proven by a tree with its part of the steps. `high`
- * is the value of a plan. *out >= low. */
+/* A lower bound between low and high, the value of a plan, where proving `high` itself takes too
+ * long: of a few times in between, the largest for which a tree, given its part of the steps,
+ * proves that no plan is below. *out >= low. */
 int place_cut_tree_bound(const struct place_nets *n, const struct place_cutting *c, double low,
                          double high, double *out, struct err *e) MUST_CHECK;
 

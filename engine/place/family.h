@@ -1,8 +1,9 @@
-/* engine/place/family.h - ideals: the sets of positions a growing chain of devices can cover.
+/* engine/place/family.h - ideals: the sets of positions that the first devices of a chain can
+ * cover.
  *
  * An ideal holds all predecessors of its members. A contiguous plan is a chain of ideals from the
- * empty to the full one, a device taking each difference (Tarnawski et al., section 5). Over a
- * family of ideals, the program of chain_program.h finds the best chain in it:
+ * empty to the full one; each device takes the difference of two neighbours (Tarnawski et al.,
+ * section 5). Over a family of ideals, the program of chain_program.h finds the best chain in it:
  *   all ideals                 the optimum, proven
  *   prefixes of one order      DPL: n + 1 of them, a plan at once
  *   the best few of each size  a beam: for graphs whose ideals explode
@@ -40,7 +41,7 @@ int place_family_all(const struct place_prepared *p, const struct place_limits *
 int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,
                           struct place_family **out, struct err *e) MUST_CHECK;
 
-/* Of each size the `width` ideals that cut the least weight, and the prefixes of `order`. Complete
+/* The prefixes of `order`, and of each size the `width` ideals that cut the least weight. Complete
  * when nothing was dropped. */
 int place_family_beam(const struct place_prepared *p, const uint32_t *order,
                       const struct place_limits *l, struct place_family **out,

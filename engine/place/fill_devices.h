@@ -1,13 +1,13 @@
 /* engine/place/fill_devices.h - plans of any sets, proven device by device (bin completion, Korf
  * 2003, with transfers).
  *
- * A position is picked, and every set that its device could hold below the best value is gone
- * through; then the next position of what is left. Devices are alike, so nothing is met twice. A
- * set is left as soon as its work and the nets sure to be cut reach the best value, or what it
- * leaves out cannot fit the other devices: by work, with the nets
- * between them, and by count: of positions of which no k+1 go together below the best, a device
- * takes k at most (as Fekete and Schepers 2001, with transfers). The position
- * picked is the one with the fewest such sets, found out by looking. */
+ * It picks a position and tries every set that the position's device could hold below the best
+ * value; then it picks the next position among the rest. Devices are alike, so no set comes up
+ * twice. It drops a set as soon as its work and the nets that are cut in any case reach the best
+ * value, or when the rest cannot fit the other devices: by work, including the nets between them,
+ * and by count: where no k+1 of some positions fit together, a device takes k of them at most (as
+ * Fekete and Schepers 2001, with transfers). It picks the position with the fewest sets, by
+ * counting them. */
 #ifndef AUTOMAP_ENGINE_PLACE_FILL_DEVICES_H
 #define AUTOMAP_ENGINE_PLACE_FILL_DEVICES_H
 
@@ -25,12 +25,12 @@ struct place_completing {
     const atomic_bool *stop;
 };
 
-/* Is this a question it answers? Sums, passes together, one kind of accelerators on one server, a
- * core at most, no pins, memory for everything on each device. */
+/* Whether it applies: sums, passes together, one kind of accelerators on one server, at most one
+ * core, no pins, and memory for everything on each device. */
 bool place_completes(const struct place_nets *n, const struct place_rules *r);
 
-/* Better plans than *value_ms: device (by position) and *value_ms are set to the best, *found says
- * so; *proven when all were gone through. ERR_MEMORY. */
+/* Looks for plans below *value_ms. On *found, device (by position) and *value_ms hold the best;
+ * *proven when all sets were tried. ERR_MEMORY. */
 int place_complete(const struct place_nets *n, const struct place_completing *c, double *value_ms,
                    uint32_t *device, bool *found, bool *proven, struct err *e) MUST_CHECK;
 

@@ -1,11 +1,11 @@
 /* engine/place/from_module.h - the operator graph of a model on a cluster.
  *
- * Nodes are the operations of one step as they are executed: calls looked through, loops with known
- * trips unrolled (engine/pipeline/unroll.h). Times are those of every other search: the roofline,
- * or a measured profile, by kind of device; of a host's core its own roofline. An output costs its
- * bytes over the link (far: over the network) and its latency, at either end.
+ * Nodes are the operations one step executes, with calls inlined and loops of known trip count
+ * unrolled (engine/pipeline/unroll.h). Times are the same as in every other search: the roofline or
+ * a measured profile, by kind of device; a core of the host has a roofline of its own. Sending an
+ * output costs its bytes over the link (far: over the network) plus the latency, at either end.
  *
- * Joined by color, so that what is left can be decided apart; costs stay exact (nets.h):
+ * Operations that belong together share a color; costs stay exact (nets.h):
  *   - a result that is not written to memory goes to its one user (cost/fusion.h);
  *   - a variable goes to its one forward user, with gradient, optimizer state and update; one with
  *     several is a node of its own, without work, that users elsewhere fetch;

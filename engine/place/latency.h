@@ -1,9 +1,9 @@
 /* engine/place/latency.h - the time of one sample, nothing pipelined (Tarnawski et al., section 4).
  *
  * An accelerator runs its nodes in at most q pieces, one after the other. A piece starts when all
- * it needs is made, fetches it, computes, and sends what others need; all its outputs are there at
- * its end. A node on the host starts when its inputs are there; cores are as many as needed and
- * transfers to them cost nothing. The sample is done with its last node.
+ * its inputs exist, fetches them, computes, and sends what others need; its outputs are ready when
+ * it ends. A node on the host starts when its inputs are ready; there are as many cores as needed,
+ * and transfers to them cost nothing. The sample ends with its last node.
  *     piece   latest outside producer + sum of their send_ms + work + sum of send_ms used outside
  *     node    latest producer + its time on a core
  * Pieces are contiguous: no path leaves one and comes back. */
@@ -24,9 +24,9 @@ struct place_latency {
     const atomic_bool *stop;
 };
 
-/* Value of p by its device and piece rows (piece NULL: cut_into_pieces first); INFINITY when pieces
- * wait for each other in a circle. With `ordered`, pieces of one accelerator run in their order.
- * O(nodes + edges). */
+/* The time of p by its device and piece of each node (piece NULL: place_latency_pieces fills it
+ * first); INFINITY when pieces wait for each other in a circle. With `ordered`, pieces of one
+ * accelerator run in their order. O(nodes + edges). */
 int place_latency_value(const struct place_graph *g, struct placement *p, bool ordered,
                         double *value, struct err *e) MUST_CHECK;
 
@@ -40,14 +40,15 @@ int place_latency_pieces(const struct place_graph *g, struct placement *p,
 int place_latency_greedy(const struct place_graph *g, const struct place_latency *l,
                          struct placement **out, struct err *e) MUST_CHECK;
 
-/* The greedy plan, then a search over (device, piece) of positions; up to 12 positions all of them
- * are tried. bound_ms: place_latency_bound, or the value where it is proven. ERR_INFEASIBLE. */
+/* The greedy plan, improved by a search over (device, piece) of positions; with up to 12 positions
+ * it tries them all. bound_ms: place_latency_bound, or the value where it is proven.
+ * ERR_INFEASIBLE. */
 int place_latency_best(const struct place_graph *g, const struct place_latency *l,
                        struct placement **out, struct err *e) MUST_CHECK;
 
-/* No plan is faster. Along a path with every node on its fastest device; where the memory of an
- * accelerator ends, the path leaves it, and pays for what crosses at both ends. The largest of a
- * few paths. O(nodes + edges + path^2). */
+/* A lower bound: the longest of a few paths, with every node on its fastest device. Where an
+ * accelerator's memory ends, the path leaves it and pays for what crosses, at both ends. O(nodes +
+ * edges + path^2). */
 double place_latency_bound(const struct place_graph *g);
 #define PLACE_LATENCY_BOUND_BY "longest path, cut where memory ends"
 

@@ -1,8 +1,8 @@
-/* engine/place/look.h - a placement looked at and changed by hand: what every move of a node would
- * make of it, what holds a node where it is, which outputs cross, which device limits.
+/* engine/place/look.h - a placement a person looks at and changes: the price of moving a node
+ * anywhere, what holds it where it is, which outputs cross, which device limits.
  *
- * Nodes of one color move together. All figures are of any sets: a move may leave the plan not
- * contiguous, and place_look_is_chain says so. */
+ * Nodes of one color move together. All figures hold for any sets: a move may make the plan
+ * non-contiguous; place_look_is_chain tells. */
 #ifndef AUTOMAP_ENGINE_PLACE_LOOK_H
 #define AUTOMAP_ENGINE_PLACE_LOOK_H
 
@@ -47,7 +47,7 @@ struct place_price {
 /* price[devices]; that of its own device is the plan as it is. O(devices x nets of the class). */
 void place_look_prices(struct place_look *l, uint32_t node, struct place_price *price);
 
-/* The heaviest output that would begin to cross if the node's class moved away: its producer, or
+/* The producer of the heaviest output that would start to cross if the node's class moved away;
  * PLACE_NONE when nothing holds it. O(pins of its nets). */
 uint32_t place_look_holder(const struct place_look *l, uint32_t node, double *send_ms);
 

@@ -1,5 +1,5 @@
-/* engine/place/lp.h - the question of any sets as an integer program in LP format, for whatever
- * solver is at hand (CBC, HiGHS, Gurobi, SCIP).
+/* engine/place/lp.h - placement on any sets as an integer program in LP format, for any solver
+ * (CBC, HiGHS, Gurobi, SCIP).
  *
  *     minimise T
  *     x[p,d] binary: position p is on device d;  y[h,d] in [0, 1]: d pays for net h

@@ -7,9 +7,10 @@
  *     compute(S) = time of S's positions on this kind of device
  *     out(S)     = weights of nets whose producer is in S and some user is not
  *     in(S)      = weights of nets whose producer is not in S and some user is
- *     load(S)    = compute + in + out                 one thing after another (Tarnawski, section
- * 3) max(compute, in + out)             transfers beside the work, one link max(compute, in, out)
- * the same over a link used both ways compute                            on the host
+ *     load(S)    = compute + in + out        PLACE_SUM: one after the other (Tarnawski, section 3)
+ *                  max(compute, in + out)    PLACE_MAX: transfers overlap the work, one link
+ *                  max(compute, in, out)     PLACE_DUPLEX: the same, a link each way
+ *                  compute                   on the host
  *
  * Forward and backward pass are kept apart (a net belongs to its producer's pass), so that a
  * schedule that runs all of one pass first can be priced: max forward load + max backward load.

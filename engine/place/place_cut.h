@@ -1,11 +1,11 @@
-/* engine/place/place_cut.h - the least an accelerator takes that holds some positions and lacks
+/* engine/place/place_cut.h - the least load of an accelerator that holds some positions and lacks
  * others: a minimum cut.
  *
- * Load = work + transfers is a cut of a network: the source is what the device holds, the sink what
- * it does not; a position left outside saves its work, a net with pins on both sides is paid. Every
- * set between the two is a cut, so the least cut is the least load (Picard and Ratliff 1975 for
- * such functions; Lawler 1973 for nets). Dinic's algorithm; a flow that is not finished is a bound
- * below. One thread. */
+ * Load = work + transfers is a cut of a network. What the device holds is the source, what it lacks
+ * the sink; a position outside saves its work, a net with pins on both sides is paid for. Every set
+ * in between is a cut, so the minimum cut is the least load (Picard and Ratliff 1975 for such
+ * functions; Lawler 1973 for nets). Dinic's algorithm; an unfinished flow is a lower bound. One
+ * thread. */
 #ifndef AUTOMAP_ENGINE_PLACE_PLACE_CUT_H
 #define AUTOMAP_ENGINE_PLACE_PLACE_CUT_H
 

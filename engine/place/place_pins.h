@@ -1,4 +1,4 @@
-/* engine/place/place_pins.h - what a person asks of single nodes, before any search:
+/* engine/place/place_pins.h - what a person asks of single nodes before a search:
  *
  *     NODE on B               on that device (place_device_name; h: a core)
  *     NODE with NODE          both on one device
@@ -14,9 +14,9 @@
 #include "hlo/support/err.h"
 
 /* A connected graph with its devices set. ERR_INPUT: not of a form above, no such node (or several
- * of that name) or device. ERR_INFEASIBLE: it clashes with pins or colors that are there, the text
- * names both; ERR_LIMIT: more than PLACE_PINS_MAX pairs apart, or devices pinned to. The graph is
- * as before on an error. O(nodes). */
+ * of that name) or device. ERR_INFEASIBLE: it clashes with earlier pins or colors; the message
+ * names both. ERR_LIMIT: more than PLACE_PINS_MAX pairs apart, or devices pinned to. On an error
+ * the graph stays as it was. O(nodes). */
 int place_pin(struct place_graph *g, const char *text, struct err *e) MUST_CHECK;
 
 /* The node of that id or name. ERR_INPUT: none, or several. O(nodes). */

@@ -1,12 +1,11 @@
 /* engine/place/place_pipeline.h - a contiguous placement of a training step as a pipeline plan.
  *
- * The devices of a contiguous placement take differences of a chain of ideals. Listed one after the
- * other they are an order of the forward operations (engine/pipeline/order.h) in which each is an
- * interval: so the pipeline of that order has a cut where the placement changes its device, and its
- * schedule can be simulated, its memory followed. Micro-batches are those with the shortest step
- * that fits.
+ * The devices of a contiguous placement take differences of a chain of ideals. Listed device by
+ * device, the forward operations are in an order (engine/pipeline/order.h) in which each device has
+ * an interval. So the pipeline of that order, cut where the device changes, can be simulated,
+ * memory included. The number of micro-batches is the one with the shortest step that fits.
  *
- * What changes on the way:
+ * What changes:
  *   - time per sample of a stream becomes the step of one batch: filling, draining and the update
  *     count;
  *   - devices are numbered along the chain, and what is left over at the end is idle; or, where
@@ -31,11 +30,11 @@ struct place_pipeline {
     uint32_t backward;         /* of so many */
 };
 
-/* `g` is the graph of `p` (place_graph_of_problem), `q` a plan of it. Of `o` batch, micro-batches,
- * schedule, memory and overlap count; where nothing fits, forward passes are run again. The caller
- * owns *out and releases out->pipeline. ERR_INFEASIBLE says why it is no pipeline: not contiguous,
- * inference, something on the host, kinds of devices that do not follow the chain; else as
- * pipeline_new. O(pipeline_new x numbers of micro-batches). */
+/* `g` is the graph of `p` (place_graph_of_problem), `q` a plan of it. Of `o` it reads batch,
+ * micro-batches, schedule, memory and overlap; where nothing fits, it recomputes forward passes.
+ * The caller owns *out and releases out->pipeline. ERR_INFEASIBLE says why it is no pipeline: not
+ * contiguous, inference, something on the host, kinds of devices that do not follow the chain; else
+ * as pipeline_new. O(pipeline_new x numbers of micro-batches). */
 int place_pipeline_new(const struct problem *p, const struct place_graph *g,
                        const struct placement *q, const struct pipeline_options *o,
                        struct place_pipeline *out, struct err *e) MUST_CHECK;

@@ -1,5 +1,5 @@
-/* engine/place/placement.h - an answer: a device for every node, what it costs, and what is known
- * about how good that is. */
+/* engine/place/placement.h - an answer: a device for every node, its cost, and a proven bound for
+ * it. */
 #ifndef AUTOMAP_ENGINE_PLACE_PLACEMENT_H
 #define AUTOMAP_ENGINE_PLACE_PLACEMENT_H
 
@@ -37,16 +37,16 @@ int placement_copy(const struct placement *p, struct placement **out, struct err
 int placement_check_copies(const struct placement *p, const struct place_graph *g,
                            struct err *e) MUST_CHECK;
 
-/* Loads of all devices (place_devices of them) of a plan of whole classes, and its value and
- * faults set from them. `n` holds any positions the plan does not split. O(pins). */
+/* Fills the loads of all devices (place_devices of them) and sets value and faults from them. No
+ * position of `n` may be split by the plan. O(pins). */
 void placement_price(struct placement *p, const struct place_nets *n, const struct place_rules *r,
                      struct place_load *load);
-/* The same with positions of its own: for any plan. */
+/* The same for any plan, with positions made for it. */
 int placement_value(struct placement *p, const struct place_graph *g, const struct place_rules *r,
                     struct place_load *load, struct err *e) MUST_CHECK;
 
-/* What limits a plan for throughput: the device with the largest load, and the heaviest transfer it
- * pays. O(devices + edges). */
+/* What limits throughput: the device with the largest load, and the heaviest transfer it pays for.
+ * O(devices + edges). */
 struct place_limit {
     uint32_t device; /* PLACE_NONE: there is none */
     uint32_t node;   /* whose output it sends or fetches; PLACE_NONE: it moves nothing */

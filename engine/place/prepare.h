@@ -1,7 +1,8 @@
-/* engine/place/prepare.h - from a graph to positions: what can be decided apart from what.
+/* engine/place/prepare.h - from a graph to positions, the units that are placed apart from each
+ * other.
  *
- * For any sets, a position is a class of colors. For contiguous plans (Tarnawski et al., section 5
- * and its published code) it is more:
+ * For any sets, a position is a color class. For contiguous plans (Tarnawski et al., section 5 and
+ * the published code) more is joined:
  *   1. forward and backward part of a class go together;
  *   2. a class without a forward part gets an artificial one that mirrors its backward edges, so
  *      that it has a place in the forward order;
@@ -34,8 +35,8 @@ int place_prepare(const struct place_graph *g, struct place_prepared **out,
                   struct err *e) MUST_CHECK;
 void place_prepared_free(struct place_prepared *p);
 
-/* The same positions joined further: `group` by position, dense below `groups`, numbered so that
- * precedence among groups has no cycle. For graphs too wide or too large to be decided whole. */
+/* Joins positions into groups, for graphs too wide or too large otherwise: `group` by position,
+ * dense below `groups`, numbered so that precedence among groups has no cycle. */
 int place_prepare_groups(const struct place_prepared *p, const uint32_t *group, uint32_t groups,
                          struct place_prepared **out, struct err *e) MUST_CHECK;
 

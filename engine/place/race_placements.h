@@ -1,11 +1,10 @@
-/* engine/place/race_placements.h - every way to place a graph on one question, kept level in plans
- * priced.
+/* engine/place/race_placements.h - all algorithms on one question, each allowed equally many priced
+ * plans.
  *
- * Each contender has the same seed and may price as many plans as the others (tally.h); those that
- * build one plan, the exact search among them, run to their end and price one. Time is the
- * processor's, measured for each apart, so one that thinks longer about a plan shows it. Nothing of
- * one contender is known to another. Results but the seconds are functions of the question and the
- * seed. */
+ * Contenders share the seed and may each price equally many plans (tally.h). Those that build a
+ * single plan, the exact search among them, run to their end and count as one. Each has its own
+ * processor clock, which shows who thinks longer about a plan. They do not see each other's
+ * results. All results but the seconds depend on the question and the seed alone. */
 #ifndef AUTOMAP_ENGINE_PLACE_RACE_PLACEMENTS_H
 #define AUTOMAP_ENGINE_PLACE_RACE_PLACEMENTS_H
 
@@ -33,8 +32,8 @@ struct place_race {
     double bound_ms; /* the best that any of them proved */
 };
 
-/* job->moves plans each, 0: PLACE_RACE_PLANS; job->better is not called. `expert`: a plan at hand,
- * NULL: none. When stopped, the contenders that did not run say so. ERR_MEMORY. */
+/* Each prices job->moves plans, 0: PLACE_RACE_PLANS; job->better is not called. `expert`: a given
+ * plan, or NULL. After a stop, contenders that did not run say so. ERR_MEMORY. */
 int place_race_run(const struct place_graph *g, const struct place_job *job,
                    const struct placement *expert, struct place_race *out,
                    struct err *e) MUST_CHECK;

@@ -1,9 +1,9 @@
-/* engine/place/reduce.h - what every plan below a value has in common.
+/* engine/place/reduce.h - what all plans below a value have in common.
  *
- * With a plan of value U at hand, better ones keep together what cannot be paid apart: positions
- * that would move U or more, their own work included, wherever either of them goes (with two cores
- * or more both could be on the host for nothing, so then nothing is joined). And they leave out
- * kinds of devices on which a position alone takes U or more. Repeated until nothing more follows.
+ * Given a plan of value U, better plans keep two positions together if parting them costs U or
+ * more, their own work included, wherever either goes. (With two cores or more both could be on the
+ * host for nothing, so then nothing is joined.) Better plans also avoid kinds of devices on which a
+ * position alone takes U or more. Both rules repeat until nothing changes.
  */
 #ifndef AUTOMAP_ENGINE_PLACE_REDUCE_H
 #define AUTOMAP_ENGINE_PLACE_REDUCE_H

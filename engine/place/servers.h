@@ -4,10 +4,10 @@
  *     inside(J, I)                    the best chain of one server's devices from J to I
  *
  * (Tarnawski et al., appendix: accelerator hierarchies.) Servers, and devices inside a server, take
- * differences of a chain of ideals. Once J and I are known, so is what every device pays: a net's
- * other end is on the same server exactly when it is between J and I. A chain over all I at once,
- * in which only the last device of a server pays for what goes far, is a bound below inside(J, I);
- * pairs that cannot win by it are left out. */
+ * differences of a chain of ideals. J and I fix what every device pays: a net's other end is on the
+ * same server exactly when it lies between J and I. A chain over all I at once, in which only a
+ * server's last device pays for far transfers, is a lower bound of inside(J, I); pairs that cannot
+ * win by it are skipped. */
 #ifndef AUTOMAP_ENGINE_PLACE_SERVERS_H
 #define AUTOMAP_ENGINE_PLACE_SERVERS_H
 
@@ -18,8 +18,8 @@
 #include "engine/place/prepare.h"
 #include "hlo/support/err.h"
 
-/* Does the program over two levels answer this? One kind of accelerators on equal servers, no
- * cores, no copies, passes together, no pins to devices or apart, far never cheaper than near. */
+/* Whether the program over two levels applies: one kind of accelerators on equal servers, no cores,
+ * no copies, passes together, no pins to devices or apart, far never cheaper than near. */
 bool place_servers_apply(const struct place_graph *g, const struct place_rules *r);
 
 /* The best plan below q->below_ms over the ideals of f, as a chain whose stage s is device

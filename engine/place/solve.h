@@ -1,4 +1,4 @@
-/* engine/place/solve.h - one question of placement, and everybody who can answer it. */
+/* engine/place/solve.h - a placement question and the algorithms that answer it. */
 #ifndef AUTOMAP_ENGINE_PLACE_SOLVE_H
 #define AUTOMAP_ENGINE_PLACE_SOLVE_H
 
@@ -26,8 +26,7 @@ struct place_job {
     const atomic_bool *stop;
 };
 
-/* Limits under which a model's operators are placed within seconds: past them the plan stands with
- * its bound. */
+/* Limits that place a model's operators within seconds; past them the plan comes with a bound. */
 void place_job_of_model(struct place_job *job);
 
 struct place_algorithm {
@@ -43,8 +42,8 @@ extern const struct place_algorithm place_algorithms[]; /* ends with name NULL; 
 int place_solve(const struct place_graph *g, const struct place_job *job, const char *algorithm,
                 struct placement **out, struct err *e) MUST_CHECK;
 
-/* What would do where nothing fits, for contiguous plans: the least, or with job->looks what was
- * found along a few orders. */
+/* What would be enough where nothing fits, for contiguous plans: the least, or with job->looks the
+ * least along a few orders. */
 struct place_needs {
     double memory_bytes; /* of each accelerator, as many as there are; INFINITY: no memory helps */
     uint32_t accelerators; /* of the first kind, with the memory there is; 0: no number helps */

@@ -3,10 +3,10 @@
  *     {"maxLoad": ms, "fpgas": [{"load": ms, "nodes": [ids]}], "cpus": [{"load": ms, "nodes":
  * [ids]}]}
  *
- * totalLatency stands in place of maxLoad for one sample's latency. Loads are not read. Fewer
- * devices than there are may be listed, and of a training graph forward nodes alone: the others
- * follow by color. Ours: "copies" of a stage, on the one of its devices that lists its nodes; the
- * others list none. Pieces of a latency plan are left out, for they are found again. */
+ * For the latency of one sample, totalLatency replaces maxLoad. Loads are not read. A file may list
+ * fewer devices than there are, and only the forward nodes of a training graph: the others follow
+ * by color. We add "copies" of a stage, on the one of its devices that lists its nodes; the others
+ * list none. Pieces of a latency plan are left out, as they can be found again. */
 #ifndef AUTOMAP_ENGINE_PLACE_SPLIT_H
 #define AUTOMAP_ENGINE_PLACE_SPLIT_H
 

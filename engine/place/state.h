@@ -1,8 +1,8 @@
-/* engine/place/state.h - an assignment of any sets that changes move by move, its loads with it.
+/* engine/place/state.h - an assignment of any sets and its loads, kept up to date move by move.
  *
  * A move changes the nets of one position: what they cost on the device left, the device entered
- * and their producers' devices. O(nets of the position), with several servers x devices. Loads are
- * sums of sums and drift by rounding: place_state_set works them out anew. */
+ * and their producers' devices. O(nets of the position), with several servers x devices. Loads
+ * drift by rounding; place_state_set computes them anew. */
 #ifndef AUTOMAP_ENGINE_PLACE_STATE_H
 #define AUTOMAP_ENGINE_PLACE_STATE_H
 

@@ -1,7 +1,7 @@
-/* engine/place/tally.h - plans priced by a search, counted: what a race keeps level.
+/* engine/place/tally.h - counts the plans a search prices, so that a race is fair.
  *
- * One plan priced is one value of a whole assignment worked out, by a move from the last one or
- * from nothing. Filled by the thread that searches. */
+ * Pricing a plan means computing the value of one whole assignment, from scratch or by a move from
+ * the last. Filled by the searching thread. */
 #ifndef AUTOMAP_ENGINE_PLACE_TALLY_H
 #define AUTOMAP_ENGINE_PLACE_TALLY_H
 

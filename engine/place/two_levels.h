@@ -1,7 +1,8 @@
-/* engine/place/two_levels.h - contiguous plans on several servers: a better one, and the proof.
+/* engine/place/two_levels.h - contiguous plans on several servers: improves one and proves it.
  *
- * The program of servers.h over the prefixes of orders, coarse ones first, then over all ideals:
- * then the plan is the best of those in which servers, too, take differences of a chain. */
+ * Runs the program of servers.h over the prefixes of orders, coarse ones first, then over all
+ * ideals. The latter proves the plan the best of those in which servers, too, take differences of a
+ * chain. */
 #ifndef AUTOMAP_ENGINE_PLACE_TWO_LEVELS_H
 #define AUTOMAP_ENGINE_PLACE_TWO_LEVELS_H
 
@@ -10,9 +11,9 @@
 #include "engine/place/placement.h"
 #include "hlo/support/err.h"
 
-/* place_servers_apply must hold. `plan`, which keeps all rules, becomes a better one where one is
- * found: value, devices, stages, algo; bound, proven and bound_by where all ideals could be gone
- * through. */
+/* place_servers_apply must hold, and `plan` keep all rules. A better plan replaces its value,
+ * devices, stages and algo; if all ideals could be tried, bound, proven and bound_by are set too.
+ */
 int place_two_levels(const struct place_graph *g, const struct place_asking *a,
                      struct placement *plan, struct err *e) MUST_CHECK;
 
