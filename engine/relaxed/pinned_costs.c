@@ -46,7 +46,7 @@ static bool keeps(const struct relaxed_pin *pin, status s)
 static void forbid(struct relaxed *r, uint32_t node, uint32_t space, uint32_t map,
                    const struct relaxed_pin *pin)
 {
-    uint8_t allowed[STATUS_COUNT_MOST];
+    uint16_t allowed[STATUS_COUNT_MOST];
     uint32_t labels = energy_labels(&r->pinned, node);
 
     BUG_ON(labels > STATUS_COUNT_MOST);
@@ -132,7 +132,7 @@ int relaxed_hold(struct relaxed *r, hlo_id id, const status *any_of, uint32_t co
 {
     const struct model *m = &r->model;
     hlo_value v = m->origin[hlo_value_of(r->p->m, id, 0)];
-    uint8_t allowed[STATUS_COUNT_MOST] = {0};
+    uint16_t allowed[STATUS_COUNT_MOST] = {0};
     bool any = false;
 
     if (v == HLO_NONE || m->maker[v] == UINT32_MAX)

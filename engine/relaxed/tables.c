@@ -37,10 +37,13 @@ static bool add_table(struct tables *t, uint32_t rows, uint32_t cols)
     return true;
 }
 
-table_id tables_get(struct tables *t, const uint64_t key[static TABLE_KEY], uint32_t rows,
-                    uint32_t cols, bool *is_new)
+/* The labels behind labels_used, `count` of them, belong to the key; they stay where the table is
+ * new. */
+static table_id get(struct tables *t, const uint64_t key[static TABLE_KEY], size_t count,
+                    uint32_t rows, uint32_t cols, bool *is_new)
 {
     size_t bytes = TABLE_KEY * sizeof *key;
+    const uint16_t *labels = t->labels + t->labels_used;
 
     *is_new = false;
     if (t->failed || (t->memo_count * 2 >= t->slot_count && !grow_slots(t))) {
@@ -50,18 +53,27 @@ table_id tables_get(struct tables *t, const uint64_t key[static TABLE_KEY], uint
     size_t at = mem_hash(key, bytes, 0) & (t->slot_count - 1);
     for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
         const struct table_memo *m = &t->memo[t->slots[at] - 1];
-        if (!memcmp(m->key, key, bytes))
+        if (!memcmp(m->key, key, bytes) && m->label_count == count &&
+            (!count || !memcmp(t->labels + m->labels, labels, count * sizeof *labels)))
             return m->table;
     }
     if (!mem_grow(&t->memo, &t->memo_room, t->memo_count, 1) || !add_table(t, rows, cols)) {
         t->failed = true;
         return 0;
     }
-    memcpy(t->memo[t->memo_count].key, key, bytes);
-    t->memo[t->memo_count].table = t->count - 1;
+    struct table_memo *m = &t->memo[t->memo_count];
+    *m = (struct table_memo){.labels = t->labels_used, .label_count = count, .table = t->count - 1};
+    memcpy(m->key, key, bytes);
+    t->labels_used += count;
     t->slots[at] = (uint32_t)++t->memo_count;
     *is_new = true;
     return t->count - 1;
+}
+
+table_id tables_get(struct tables *t, const uint64_t key[static TABLE_KEY], uint32_t rows,
+                    uint32_t cols, bool *is_new)
+{
+    return get(t, key, 0, rows, cols, is_new);
 }
 
 void tables_turn(struct tables *t, table_id id)
@@ -93,6 +105,7 @@ void tables_release(struct tables *t)
     free(t->data);
     free(t->memo);
     free(t->slots);
+    free(t->labels);
     memset(t, 0, sizeof *t);
 }
 
@@ -208,21 +221,35 @@ table_id tables_join(struct tables *t, struct sight a, table_id inner, struct si
     return id;
 }
 
-static uint64_t hash_of(struct label_map m, uint64_t seed)
+/* Puts labels behind those in use. Returns how many are there now, of which `count` were. */
+static size_t lay_labels(struct tables *t, struct label_map m, size_t count)
 {
-    return m.label ? mem_hash(m.label, m.count * sizeof *m.label, seed) : 0;
+    if (!m.label || t->failed)
+        return count;
+    if (!mem_grow(&t->labels, &t->labels_room, t->labels_used + count, m.count)) {
+        t->failed = true;
+        return count;
+    }
+    memcpy(t->labels + t->labels_used + count, m.label, m.count * sizeof *m.label);
+    return count + m.count;
+}
+
+static uint64_t hash_of(const struct tables *t, size_t count)
+{
+    return count ? mem_hash(t->labels + t->labels_used, count * sizeof *t->labels, 0) : 0;
 }
 
 table_id tables_pick(struct tables *t, const struct tables *from, struct sight a,
                      struct label_map row, struct label_map col)
 {
-    uint64_t key[TABLE_KEY] = {
-        PICK, seen(a), hash_of(row, 0), hash_of(row, 1), hash_of(col, 0), hash_of(col, 1)};
     uint32_t width = tables_cols(from, a.table, a.turned);
     uint32_t rows = row.label ? row.count : tables_rows(from, a.table, a.turned);
     uint32_t cols = col.label ? col.count : width;
+    size_t row_count = lay_labels(t, row, 0), count = lay_labels(t, col, row_count);
+    uint64_t key[TABLE_KEY] = {PICK,      seen(a),          row.label != NULL, col.label != NULL,
+                               row_count, hash_of(t, count)};
     bool is_new;
-    table_id id = tables_get(t, key, rows, cols, &is_new);
+    table_id id = get(t, key, count, rows, cols, &is_new);
 
     if (!is_new)
         return id;
@@ -237,12 +264,13 @@ table_id tables_pick(struct tables *t, const struct tables *from, struct sight a
     return id;
 }
 
-table_id tables_forbid(struct tables *t, table_id vector, const uint8_t *allowed)
+table_id tables_forbid(struct tables *t, table_id vector, const uint16_t *allowed)
 {
     uint32_t n = t->items[vector].cols;
-    uint64_t key[TABLE_KEY] = {FORBID, vector, mem_hash(allowed, n, 0), mem_hash(allowed, n, 1)};
+    size_t count = lay_labels(t, (struct label_map){allowed, n}, 0);
+    uint64_t key[TABLE_KEY] = {FORBID, vector, hash_of(t, count)};
     bool is_new;
-    table_id id = tables_get(t, key, 1, n, &is_new);
+    table_id id = get(t, key, count, 1, n, &is_new);
 
     if (!is_new)
         return id;

@@ -25,6 +25,7 @@ struct table {
 enum { TABLE_KEY = 6 };
 struct table_memo {
     uint64_t key[TABLE_KEY];
+    size_t labels, label_count; /* into tables->labels: what else it is made of */
     table_id table;
 };
 
@@ -37,6 +38,8 @@ struct tables {
     size_t memo_count, memo_room;
     uint32_t *slots;
     size_t slot_count;
+    uint16_t *labels;
+    size_t labels_used, labels_room;
     bool failed; /* out of memory; sticks: ids returned from then on are table 0 */
 };
 
@@ -89,7 +92,7 @@ struct label_map {
 table_id tables_pick(struct tables *t, const struct tables *from, struct sight a,
                      struct label_map row, struct label_map col);
 /* vector with TABLE_FORBIDDEN added where allowed[] is 0 */
-table_id tables_forbid(struct tables *t, table_id vector, const uint8_t *allowed);
+table_id tables_forbid(struct tables *t, table_id vector, const uint16_t *allowed);
 
 /* out[z] = min over y of (from[y] + table[y][z]), of rows x cols; returns the least of out. */
 double tables_min_sum(double *restrict out, const double *restrict from,
